@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as an event list, on every machine. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "table/table.h"
+
+static void
+parse(const struct machine_row *machine, const char *text,
+      const struct tally_log *log)
+{
+    const struct event_row **events = NULL;
+    size_t count = 0;
+    const int error = event_list_parse(machine, text, log, &events, &count);
+
+    fuzz_check((error == 0) == (count > 0));
+    fuzz_check((error == 0) == (events != NULL));
+    for (size_t i = 0; i < count; i++)
+        fuzz_check(event_find(machine, events[i]->name) == events[i]);
+    free(events);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct tally_log log = {.write = fuzz_hear};
+    char *text = fuzz_text(data, size);
+
+    for (size_t m = 0; m < MACHINE_COUNT; m++)
+        parse(&tally_machines[m], text, &log);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event lists as perf writes them:
+ *
+ *   list  = item {"," item}
+ *   item  = event | "{" event {"," event} "}" [":" letters]
+ *   event = [machine "::"] (name | alias | 0xCODE | all | default)
+ *           [":" letters]
+ *
+ * The only letter that is possible is u. An alias may have a colon of its own
+ * (libpfm's unit:mask), so an event is looked up whole before it is cut.
+ */
+#include "table/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/near.h"
+#include "table/text.h"
+
+#define EVENT_SIZE 128           /* of one event with its machine and letters */
+#define NEAR_SHOWN 3             /* near names in an error line */
+#define NEAR_SIZE 256            /* the text of those */
+#define MODIFIERS "ukhIGHpPSDWe" /* perf's letters */
+
+struct event_list {
+    const struct machine_row *machine;
+    const struct tally_log *log;
+    const struct event_row **rows;
+    size_t count, room;
+};
+
+static int
+list_add(struct event_list *l, const struct event_row *event)
+{
+    if (l->count == l->room) {
+        const size_t room = l->room == 0 ? 16 : 2 * l->room;
+        void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
+        if (rows == NULL)
+            return tally_fail(l->log, TALLY_ENOMEM,
+                              "no memory for a list of %zu events", room);
+        l->rows = rows;
+        l->room = room;
+    }
+    l->rows[l->count++] = event;
+    return 0;
+}
+
+static int
+list_add_all(struct event_list *l, bool only_default)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < l->machine->event_count && error == 0; i++) {
+        const struct event_row *event = &l->machine->events[i];
+        if (event->by_default || !only_default)
+            error = list_add(l, event);
+    }
+    return error;
+}
+
+static bool
+list_has(const struct event_list *l, const char *name)
+{
+    return same_name(name, "all") || same_name(name, "default") ||
+           event_find(l->machine, name) != NULL;
+}
+
+static int
+list_add_name(struct event_list *l, const char *name)
+{
+    if (same_name(name, "all") || same_name(name, "default"))
+        return list_add_all(l, same_name(name, "default"));
+    return list_add(l, event_find(l->machine, name));
+}
+
+static void
+near_events(const struct machine_row *machine, const char *name, char *text,
+            size_t text_size)
+{
+    struct near n;
+
+    near_init(&n, name, NEAR_SHOWN);
+    for (size_t i = 0; i < machine->event_count; i++)
+        near_add(&n, machine->events[i].name, machine->events[i].aliases);
+    near_text(&n, text, text_size);
+}
+
+static const struct machine_row *
+machine_with(const char *name)
+{
+    for (size_t i = 0; i < MACHINE_COUNT; i++)
+        if (!tally_machines[i].hidden &&
+            event_find(&tally_machines[i], name) != NULL)
+            return &tally_machines[i];
+    return NULL;
+}
+
+int
+event_unknown(const struct machine_row *machine, const char *name,
+              const struct tally_log *log)
+{
+    const struct machine_row *other = machine_with(name);
+    const struct shown word = shown(name, strlen(name));
+    char text[NEAR_SIZE];
+
+    if (other != NULL && other != machine)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s' is an event of %s; %s lacks it", word.text,
+                          other->name, machine->name);
+    near_events(machine, name, text, sizeof(text));
+    if (text[0] != '\0')
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "unknown event '%s' on %s: did you mean %s?",
+                          word.text, machine->name, text);
+    return tally_fail(log, TALLY_EUNKNOWN,
+                      "unknown event '%s' on %s; tally list shows its events",
+                      word.text, machine->name);
+}
+
+/* `word` is what the letters stand behind. */
+static int
+check_modifier(const struct event_list *l, const char *word,
+               const char *letters, size_t length)
+{
+    const struct shown s = shown(letters, length);
+
+    if (length == 1 && letters[0] == 'u')
+        return 0;
+    if (strcspn(s.text, "kh") < strlen(s.text) &&
+        strspn(s.text, MODIFIERS) == strlen(s.text))
+        return tally_fail(l->log, TALLY_EIDLE,
+                          "'%s:%s': only user mode is seen here; use %s:u or "
+                          "%s",
+                          word, s.text, word, word);
+    return tally_fail(l->log, TALLY_ESYNTAX,
+                      "'%s:%s': unknown modifier; only :u is possible", word,
+                      s.text);
+}
+
+/* Steps over "machine::"; the machine must be the one that counts. */
+static int
+skip_machine(const struct event_list *l, char **name)
+{
+    char *colons = strstr(*name, "::");
+    const struct machine_row *machine;
+
+    if (colons == NULL)
+        return 0;
+    *colons = '\0';
+    machine = machine_find(*name);
+    if (machine != l->machine) {
+        const struct shown word = shown(*name, strlen(*name));
+        return tally_fail(l->log, TALLY_EUNKNOWN,
+                          "'%s::%s': the machine is %s, not %s", word.text,
+                          shown(colons + 2, strlen(colons + 2)).text,
+                          l->machine->name, word.text);
+    }
+    *name = colons + 2;
+    return 0;
+}
+
+static int
+add_event(struct event_list *l, char *name)
+{
+    char *colon = strrchr(name, ':');
+    int error;
+
+    if (list_has(l, name))
+        return list_add_name(l, name);
+    /* No letters: the colon belongs to a name, and that is unknown. */
+    if (colon == NULL || strspn(colon + 1, MODIFIERS) < strlen(colon + 1))
+        return event_unknown(l->machine, name, l->log);
+    *colon = '\0';
+    if (!list_has(l, name))
+        return event_unknown(l->machine, name, l->log);
+    error = check_modifier(l, name, colon + 1, strlen(colon + 1));
+    return error != 0 ? error : list_add_name(l, name);
+}
+
+static int
+add_word(struct event_list *l, const char *word, size_t length)
+{
+    char copy[EVENT_SIZE];
+    char *name = copy;
+    int error;
+
+    if (length == 0)
+        return tally_fail(l->log, TALLY_ESYNTAX,
+                          "an event name is missing in the event list");
+    if (length >= sizeof(copy))
+        return tally_fail(l->log, TALLY_EUNKNOWN,
+                          "unknown event '%s' on %s: no name is this long",
+                          shown(word, length).text, l->machine->name);
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    error = skip_machine(l, &name);
+    return error != 0 ? error : add_event(l, name);
+}
+
+/* Steps over "}" and the letters behind it. */
+static int
+close_group(const struct event_list *l, const char **p)
+{
+    const char *letters = *p + 2;
+
+    *p += 1;
+    if (**p != ':')
+        return 0;
+    *p = letters + strcspn(letters, ",{}");
+    return check_modifier(l, "{...}", letters, (size_t)(*p - letters));
+}
+
+static int
+fail_at(const struct event_list *l, const char *p, const char *what)
+{
+    return tally_fail(l->log, TALLY_ESYNTAX, "event list: %s at '%s'", what,
+                      shown(p, strlen(p)).text);
+}
+
+static int
+parse_items(struct event_list *l, const char *p)
+{
+    bool group = false;
+
+    for (;; p++) {
+        int error;
+        if (*p == '{') {
+            if (group)
+                return fail_at(l, p, "groups do not nest");
+            group = true;
+            p++;
+        }
+        const size_t length = strcspn(p, ",{}");
+        error = add_word(l, p, length);
+        p += length;
+        if (error == 0 && *p == '}' && group) {
+            group = false;
+            error = close_group(l, &p);
+        }
+        if (error != 0)
+            return error;
+        if (*p == '\0' && group)
+            return tally_fail(l->log, TALLY_ESYNTAX,
+                              "event list: a group lacks its }");
+        if (*p == '\0')
+            return 0;
+        if (*p != ',')
+            return fail_at(l, p, "expected a comma");
+    }
+}
+
+static int
+list_finish(struct event_list *l, int error, const struct event_row ***events,
+            size_t *count)
+{
+    if (error != 0) {
+        free(l->rows);
+        return error;
+    }
+    *events = l->rows;
+    *count = l->count;
+    return 0;
+}
+
+int
+event_list_parse(const struct machine_row *machine, const char *text,
+                 const struct tally_log *log, const struct event_row ***events,
+                 size_t *count)
+{
+    struct event_list l = {.machine = machine, .log = log};
+
+    return list_finish(&l, parse_items(&l, text), events, count);
+}
+
+int
+event_list_default(const struct machine_row *machine,
+                   const struct event_row ***events, size_t *count)
+{
+    struct event_list l = {.machine = machine};
+
+    return list_finish(&l, list_add_all(&l, true), events, count);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What parameters must be together. scripts/gen_tables.py holds the data to
+ * the same rules; this is for values set from outside.
+ */
+#include "table/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "table/param.h"
+#include "table/text.h"
+
+/* A cache by its three parameters. */
+struct cache_ids {
+    const char *name;
+    int size, ways, line;
+};
+
+static const struct cache_ids caches[] = {
+    {"l1i", PARAM_L1I_SIZE, PARAM_L1I_WAYS, PARAM_L1I_LINE},
+    {"l1d", PARAM_L1D_SIZE, PARAM_L1D_WAYS, PARAM_L1D_LINE},
+    {"l2", PARAM_L2_SIZE, PARAM_L2_WAYS, PARAM_L2_LINE},
+    {"l3", PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE},
+};
+
+#define CACHE_COUNT (sizeof(caches) / sizeof(caches[0]))
+
+/* Its lines are filled from the cache in the second column. */
+static const struct {
+    int inner, outer, outer_size;
+} fills[] = {
+    {PARAM_L1I_LINE, PARAM_L2_LINE, PARAM_L2_SIZE},
+    {PARAM_L1D_LINE, PARAM_L2_LINE, PARAM_L2_SIZE},
+    {PARAM_L2_LINE, PARAM_L3_LINE, PARAM_L3_SIZE},
+};
+
+#define FILL_COUNT (sizeof(fills) / sizeof(fills[0]))
+
+struct check {
+    const uint64_t *params;
+    const struct tally_log *log;
+};
+
+/* The value of a parameter as text. */
+struct value_text {
+    char text[PARAM_TEXT_SIZE];
+};
+
+static struct value_text
+value_text(int id, uint64_t value)
+{
+    struct value_text v;
+
+    param_text(id, value, v.text, sizeof(v.text));
+    return v;
+}
+
+static int
+fail_param(const struct check *c, int id, const char *what)
+{
+    return tally_fail(c->log, TALLY_ERANGE, "%s=%s: %s", tally_params[id].key,
+                      value_text(id, c->params[id]).text, what);
+}
+
+static bool
+in_limits(int id, uint64_t value)
+{
+    return value >= tally_params[id].min && value <= tally_params[id].max;
+}
+
+/* The sizes next to the one that is not possible. */
+static void
+near_sizes(const struct cache_ids *cache, uint64_t size, uint64_t unit,
+           char *text, size_t text_size)
+{
+    uint64_t low = unit;
+
+    while (low <= size / 2)
+        low *= 2;
+    const uint64_t high = low > size ? low : 2 * low;
+    const struct value_text a = value_text(cache->size, low);
+    const struct value_text b = value_text(cache->size, high);
+    const char *words[2];
+    size_t count = 0;
+
+    if (low < size && in_limits(cache->size, low))
+        words[count++] = a.text;
+    if (in_limits(cache->size, high))
+        words[count++] = b.text;
+    join_words(words, count, text, text_size);
+}
+
+static int
+check_cache(const struct check *c, const struct cache_ids *cache)
+{
+    const uint64_t size = c->params[cache->size];
+    const uint64_t ways = c->params[cache->ways];
+    const uint64_t line = c->params[cache->line];
+    const uint64_t sets = size / (ways * line);
+    char sizes[2 * PARAM_TEXT_SIZE], what[4 * PARAM_TEXT_SIZE];
+
+    if (size % (ways * line) == 0 && sets > 0 && (sets & (sets - 1)) == 0)
+        return 0;
+    near_sizes(cache, size, ways * line, sizes, sizeof(sizes));
+    snprintf(what, sizeof(what),
+             "with %s.ways=%" PRIu64 " and %s.line=%" PRIu64 " it must be %s",
+             cache->name, ways, cache->name, line, sizes);
+    return fail_param(c, cache->size, what);
+}
+
+static int
+check_caches(const struct check *c)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
+        if (c->params[caches[i].size] != 0)
+            error = check_cache(c, &caches[i]);
+    return error;
+}
+
+static int
+check_levels(const struct check *c)
+{
+    if (c->params[PARAM_L2_SIZE] != 0)
+        return 0;
+    if (c->params[PARAM_L3_SIZE] != 0)
+        return fail_param(c, PARAM_L2_SIZE,
+                          "an L3 needs an L2; set l3.size=0 as well");
+    if (c->params[PARAM_TLB_WALK] != 0)
+        return fail_param(c, PARAM_L2_SIZE,
+                          "the table walk needs an L2; set tlb.walk=0 as well");
+    return 0;
+}
+
+/* `id` must be at least the value of `least`. */
+static int
+check_least(const struct check *c, int id, int least)
+{
+    char what[2 * PARAM_TEXT_SIZE];
+
+    if (c->params[id] >= c->params[least])
+        return 0;
+    snprintf(what, sizeof(what), "must be at least %s, %s",
+             tally_params[least].key, value_text(least, c->params[least]).text);
+    return fail_param(c, id, what);
+}
+
+static int
+check_lines(const struct check *c)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < FILL_COUNT && error == 0; i++)
+        if (c->params[fills[i].outer_size] != 0)
+            error = check_least(c, fills[i].outer, fills[i].inner);
+    for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
+        if (c->params[caches[i].size] != 0)
+            error = check_least(c, PARAM_TLB_PAGE, caches[i].line);
+    return error;
+}
+
+static int
+check_banks(const struct check *c)
+{
+    const uint64_t sets = c->params[PARAM_L2_SIZE] /
+                          (c->params[PARAM_L2_WAYS] * c->params[PARAM_L2_LINE]);
+    char what[PARAM_TEXT_SIZE];
+
+    if (c->params[PARAM_L2_SIZE] == 0 || c->params[PARAM_L2_BANKS] <= sets)
+        return 0;
+    snprintf(what, sizeof(what), "must be at most the L2's sets, %" PRIu64,
+             sets);
+    return fail_param(c, PARAM_L2_BANKS, what);
+}
+
+static int
+check_limits(const struct check *c)
+{
+    int error = 0;
+
+    for (int id = 0; id < PARAM_COUNT && error == 0; id++)
+        error = param_check(id, c->params[id], c->log);
+    return error;
+}
+
+int
+params_check(const uint64_t *params, const struct tally_log *log)
+{
+    static int (*const checks[])(const struct check *) = {
+        check_limits, check_levels, check_caches, check_lines, check_banks,
+    };
+    const struct check c = {.params = params, .log = log};
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && error == 0;
+         i++)
+        error = checks[i](&c);
+    return error;
+}

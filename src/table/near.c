@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/near.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "table/table.h"
+#include "table/text.h"
+
+#define WORD_SIZE 64 /* longer words are near to nothing */
+#define PART_MIN 3   /* shorter ones are a part of too much */
+#define START_MIN 5
+#define SCORE_EDIT 10u
+#define SCORE_START 15u
+#define SCORE_PART 25u
+#define SCORE_COMMON 35u
+#define SCORE_BAND 5u   /* shown beside the best */
+#define SCORE_NOT 1000u /* not near */
+
+/* Returns the length, 0 if the word is empty or too long. */
+static size_t
+fold(const char *word, char *folded)
+{
+    const size_t length = strlen(word);
+
+    if (length >= WORD_SIZE)
+        return 0;
+    for (size_t i = 0; i <= length; i++) {
+        folded[i] = ascii_lower(word[i]);
+        if (folded[i] == '-' || folded[i] == '.' || folded[i] == ':')
+            folded[i] = '_';
+    }
+    return length;
+}
+
+static unsigned
+least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits from a to b: insert, remove, replace, or swap two neighbours. */
+static unsigned
+edits(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned rows[3][WORD_SIZE + 1] = {{0}};
+
+    for (size_t j = 0; j <= b_length; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned *row = rows[i % 3];
+        const unsigned *last = rows[(i + 2) % 3];
+        const unsigned *last_but_one = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const bool same = a[i - 1] == b[j - 1];
+            row[j] = least(last[j], row[j - 1]) + 1;
+            row[j] = least(row[j], last[j - 1] + !same);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], last_but_one[j - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+static unsigned
+score_edits(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    const size_t allowed = a_length < 6 ? 1 : a_length / 3;
+    const unsigned n = edits(a, a_length, b, b_length);
+
+    /* All of a short word changed is another word. */
+    return n <= allowed && n < a_length ? n * SCORE_EDIT : SCORE_NOT;
+}
+
+static unsigned
+score_shared(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    const size_t shorter = a_length < b_length ? a_length : b_length;
+    size_t common = 0;
+
+    while (common < shorter && a[common] == b[common])
+        common++;
+    if (common == shorter && shorter >= PART_MIN)
+        return SCORE_START;
+    if (a_length >= PART_MIN && strstr(b, a) != NULL)
+        return SCORE_PART;
+    if (common >= START_MIN && 3 * common >= 2 * a_length)
+        return SCORE_COMMON;
+    return SCORE_NOT;
+}
+
+static unsigned
+score(const char *wanted, const char *name, bool typo)
+{
+    char a[WORD_SIZE], b[WORD_SIZE];
+    const size_t a_length = fold(wanted, a);
+    const size_t b_length = fold(name, b);
+    unsigned best;
+
+    if (a_length == 0 || b_length == 0)
+        return SCORE_NOT;
+    best = score_edits(a, a_length, b, b_length);
+    if (!typo)
+        best = least(best, score_shared(a, a_length, b, b_length));
+    return best;
+}
+
+void
+near_init(struct near *n, const char *wanted, size_t max)
+{
+    n->wanted = wanted;
+    n->max = max < NEAR_MAX ? max : NEAR_MAX;
+    n->count = 0;
+}
+
+static void
+insert(struct near *n, const char *name, unsigned name_score)
+{
+    size_t at = n->count;
+
+    if (name_score >= SCORE_NOT)
+        return;
+    while (at > 0 && n->scores[at - 1] > name_score)
+        at--;
+    if (at == n->max)
+        return;
+    if (n->count < n->max)
+        n->count++;
+    for (size_t i = n->count - 1; i > at; i--) {
+        n->names[i] = n->names[i - 1];
+        n->scores[i] = n->scores[i - 1];
+    }
+    n->names[at] = name;
+    n->scores[at] = name_score;
+}
+
+void
+near_add(struct near *n, const char *name, const char *const *aliases)
+{
+    const char *best = name;
+    unsigned best_score = score(n->wanted, name, false);
+
+    for (; aliases != NULL && *aliases != NULL; aliases++) {
+        const unsigned alias_score = score(n->wanted, *aliases, true);
+        if (alias_score < best_score) {
+            best = *aliases;
+            best_score = alias_score;
+        }
+    }
+    insert(n, best, best_score);
+}
+
+void
+near_text(const struct near *n, char *text, size_t text_size)
+{
+    size_t count = 0;
+
+    while (count < n->count && n->scores[count] <= n->scores[0] + SCORE_BAND)
+        count++;
+    join_words(n->names, count, text, text_size);
+}
+
+void
+near_names(const char *name, const char *const *names, size_t count, size_t max,
+           char *text, size_t text_size)
+{
+    struct near n;
+
+    near_init(&n, name, max);
+    for (size_t i = 0; i < count; i++)
+        near_add(&n, names[i], NULL);
+    near_text(&n, text, text_size);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* One parameter's own limits, for values that were never text. */
+#ifndef TALLY_TABLE_PARAM_H
+#define TALLY_TABLE_PARAM_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* 0 or TALLY_ERANGE, logged. */
+int param_check(int id, uint64_t value, const struct tally_log *log);
+
+#endif

@@ -1,0 +1,969 @@
+/* SPDX-License-Identifier: MIT */
+/* Look-ups, event lists and parameters over the generated tables. */
+#include "table/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEXT_SIZE 512
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Keeps the last line. */
+struct heard {
+    char text[TEXT_SIZE];
+    int lines;
+};
+
+static void
+hear(void *user, enum tally_level level, const char *text)
+{
+    struct heard *heard = user;
+
+    assert_int_equal(level, TALLY_LOG_ERROR);
+    snprintf(heard->text, sizeof(heard->text), "%s", text);
+    heard->lines++;
+}
+
+static struct tally_log
+listen(struct heard *heard)
+{
+    *heard = (struct heard){.lines = 0};
+    return (struct tally_log){.write = hear, .user = heard};
+}
+
+static void
+same_text(int line, const char *got, const char *wanted)
+{
+    if (strcmp(got, wanted) != 0)
+        fail_msg("row at line %d:\n  got:    %s\n  wanted: %s", line, got,
+                 wanted);
+}
+
+static void
+same_number(int line, long long got, long long wanted)
+{
+    if (got != wanted)
+        fail_msg("row at line %d: got %lld, wanted %lld", line, got, wanted);
+}
+
+/* One line was logged and the code is right. */
+static void
+same_error(int line, int got, int wanted, const struct heard *heard,
+           const char *text)
+{
+    same_text(line, heard->text, text);
+    same_number(line, got, wanted);
+    same_number(line, heard->lines, 1);
+}
+
+static const struct machine_row *
+machine_of(const char *name)
+{
+    const struct machine_row *machine = machine_find(name);
+
+    assert_non_null(machine);
+    return machine;
+}
+
+/* TABLE 3-5 with the codes of the sample dump, in their order. */
+static const struct {
+    int line;
+    const char *name;
+    int code;
+} t2_codes[] = {
+    {__LINE__, "Completed_branches", 0x12},
+    {__LINE__, "Taken_branches", 0x22},
+    {__LINE__, "FGU_arithmatic_instr", 0x42},
+    {__LINE__, "Load_instr", 0x82},
+    {__LINE__, "Store_instr", 0x102},
+    {__LINE__, "sethi_instr", 0x202},
+    {__LINE__, "Other_instr", 0x402},
+    {__LINE__, "Atomics", 0x802},
+    {__LINE__, "All_instr", 0xfd2},
+    {__LINE__, "Icache_misses", 0x13},
+    {__LINE__, "Dcache_misses", 0x23},
+    {__LINE__, "L2_instr_misses", 0x103},
+    {__LINE__, "L2_load_misses", 0x203},
+    {__LINE__, "ITLB_ref_L2", 0x44},
+    {__LINE__, "DTLB_ref_L2", 0x84},
+    {__LINE__, "ITLB_miss_L2", 0x104},
+    {__LINE__, "DTLB_miss_L2", 0x204},
+    {__LINE__, "Stream_LD_to_PCX", 0x15},
+    {__LINE__, "Stream_ST_to_PCX", 0x25},
+    {__LINE__, "CPU_LD_to_PCX", 0x45},
+    {__LINE__, "CPU_Ifetch_to_PCX", 0x85},
+    {__LINE__, "CPU_ST_to_PCX", 0x105},
+    {__LINE__, "MMU_LD_to_PCX", 0x205},
+    {__LINE__, "DES_3DES_OP", 0x16},
+    {__LINE__, "AES_OP", 0x26},
+    {__LINE__, "RC4_OP", 0x46},
+    {__LINE__, "MD5_SHA1_SHA256_OP", 0x86},
+    {__LINE__, "MA_OP", 0x106},
+    {__LINE__, "CRC_TCPIP_Cksum_OP", 0x206},
+    {__LINE__, "DES_3DES_Busy_cycle", 0x17},
+    {__LINE__, "AES_Busy_cycle", 0x27},
+    {__LINE__, "RC4_Busy_cycle", 0x47},
+    {__LINE__, "MD5_SHA1_SHA256_Busy_cycle", 0x87},
+    {__LINE__, "MA_Busy", 0x107},
+    {__LINE__, "CRC_MPA_Cksum", 0x207},
+    {__LINE__, "ITLB_miss", 0x4b},
+    {__LINE__, "DTLB_miss", 0x8b},
+    {__LINE__, "TLB_miss", 0xcb},
+    {__LINE__, "Idle_strands", 0x0},
+};
+
+static void
+test_t2_codes(void **state)
+{
+    const struct machine_row *t2 = machine_of("ultrasparc-t2");
+    char code[16];
+
+    (void)state;
+    assert_int_equal(COUNT(t2_codes), 39);
+    for (size_t i = 0; i < COUNT(t2_codes); i++) {
+        const int line = t2_codes[i].line;
+        const struct event_row *event = &t2->events[i];
+        same_text(line, event->name, t2_codes[i].name);
+        same_number(line, event->code, t2_codes[i].code);
+        /* Rule P20. */
+        same_number(line, event->mask << 4 | event->sl, t2_codes[i].code);
+        snprintf(code, sizeof(code), "0x%X", (unsigned)event->code);
+        assert_ptr_equal(event_find(t2, code), event);
+    }
+}
+
+static const struct {
+    int line;
+    const char *machine, *name, *event; /* NULL: there is none */
+} finds[] = {
+    {__LINE__, "ultrasparc-t2", "Atomics", "Atomics"},
+    {__LINE__, "UltraSPARC-T2", "aTOMICS", "Atomics"},
+    {__LINE__, "t2", "Sethi_instr", "sethi_instr"},
+    {__LINE__, "n2", "Instr_sw", "sethi_instr"},
+    {__LINE__, "niagara2", "Instr_cnt", "All_instr"},
+    {__LINE__, "niagara2", "Instr_cnt:FGU_arith", "FGU_arithmatic_instr"},
+    {__LINE__, "t2", "FGU_arithmetic_instr", "FGU_arithmatic_instr"},
+    {__LINE__, "t2", "instructions", "All_instr"},
+    {__LINE__, "t2", "branches", "Completed_branches"},
+    {__LINE__, "t2", "L1-dcache-load-misses", "Dcache_misses"},
+    {__LINE__, "t2", "L2_dmiss_ld", "L2_load_misses"},
+    {__LINE__, "t2", "MD5_SHA-1_SHA-256_busy_cycle",
+     "MD5_SHA1_SHA256_Busy_cycle"},
+    {__LINE__, "t2", "All_strands_idle", "Idle_strands"},
+    {__LINE__, "t2", "cpu-cycles", "cycles"},
+    {__LINE__, "t2", "0x12", "Completed_branches"},
+    {__LINE__, "t2", "0X0FD2", "All_instr"},
+    {__LINE__, "t2", "0x0", "Idle_strands"},
+    {__LINE__, "t2", "0x", NULL},
+    {__LINE__, "t2", "0x2", NULL},
+    {__LINE__, "t2", "0x12g", NULL},
+    {__LINE__, "t2", "0xffffffff", NULL},
+    {__LINE__, "t2", "0x10000000000000012", NULL},
+    {__LINE__, "t2", "12", NULL},
+    {__LINE__, "t2", "", NULL},
+    {__LINE__, "t2", "L1-dcache-stores", NULL},
+    {__LINE__, "t2", "Atomics ", NULL},
+    {__LINE__, "host", "L1-dcache-stores", "L1-dcache-stores"},
+    {__LINE__, "host-model", "branch-instructions", "branches"},
+    {__LINE__, "host-model", "0xffffffff", NULL},
+    {__LINE__, "fake", "op:DONE", "Done"},
+    {__LINE__, "f1", "0x7", "Ticks"},
+};
+
+static void
+test_event_find(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(finds); i++) {
+        const struct event_row *event =
+            event_find(machine_of(finds[i].machine), finds[i].name);
+        same_text(finds[i].line, event == NULL ? "none" : event->name,
+                  finds[i].event == NULL ? "none" : finds[i].event);
+    }
+}
+
+static void
+test_other_finds(void **state)
+{
+    (void)state;
+    assert_null(machine_find(""));
+    assert_null(machine_find("ultrasparc"));
+    assert_string_equal(machine_find("HOST")->name, "host-model");
+    assert_true(machine_find("fake")->hidden);
+    assert_int_equal(param_find("l1d.size"), PARAM_L1D_SIZE);
+    assert_int_equal(param_find("L1D.Size"), PARAM_L1D_SIZE);
+    assert_int_equal(param_find("l1d"), -1);
+    assert_int_equal(param_find(""), -1);
+    assert_int_equal(signal_find("cycles"), SIGNAL_CYCLES);
+    assert_int_equal(signal_find("cycle"), -1);
+    assert_string_equal(fidelity_name(FIDELITY_EXACT), "exact");
+    assert_string_equal(fidelity_name(FIDELITY_MODELLED), "modelled");
+    assert_string_equal(fidelity_name(FIDELITY_ESTIMATED), "estimated");
+    assert_string_equal(fidelity_name(FIDELITY_IDLE), "idle");
+}
+
+static void
+check_standing(const struct event_row *event)
+{
+    const bool idle = event->fidelity == FIDELITY_IDLE;
+
+    assert_true(idle == (event->signal_count == 0));
+    assert_true(idle == (event->reason != NULL));
+    for (size_t i = 0; i < event->signal_count; i++) {
+        assert_in_range(event->signals[i], 0, SIGNAL_COUNT - 1);
+        const struct signal_row *signal = &tally_signals[event->signals[i]];
+        if (event->fidelity == FIDELITY_EXACT)
+            assert_int_equal(signal->parts & ~(uint32_t)PART_DIRECTION, 0);
+    }
+}
+
+static void
+check_event(const struct machine_row *machine, const struct event_row *event)
+{
+    assert_ptr_equal(event_find(machine, event->name), event);
+    for (const char *const *a = event->aliases; *a != NULL; a++)
+        assert_ptr_equal(event_find(machine, *a), event);
+    assert_true(event->unit[0] != '\0');
+    assert_true(event->counts[0] != '\0');
+    assert_true(event->brief[0] != '\0');
+    assert_true(event->reference[0] != '\0');
+    check_standing(event);
+}
+
+static void
+test_every_event(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        const struct machine_row *machine = &tally_machines[m];
+        assert_true(machine->event_count > 0);
+        for (size_t i = 0; i < machine->event_count; i++)
+            check_event(machine, &machine->events[i]);
+    }
+}
+
+static void
+values_of(const struct machine_row *machine, uint64_t *values)
+{
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        values[i] = machine->params[i].value;
+}
+
+static void
+test_every_machine(void **state)
+{
+    uint64_t values[PARAM_COUNT];
+    struct heard heard;
+    const struct tally_log log = listen(&heard);
+
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        const struct machine_row *machine = &tally_machines[m];
+        assert_ptr_equal(machine_find(machine->name), machine);
+        for (const char *const *a = machine->aliases; *a != NULL; a++)
+            assert_ptr_equal(machine_find(*a), machine);
+        assert_non_null(machine->isas[0]);
+        for (size_t i = 0; i < PARAM_COUNT; i++)
+            assert_true(machine->params[i].source[0] != '\0');
+        values_of(machine, values);
+        same_number((int)m, params_check(values, &log), 0);
+    }
+    assert_int_equal(heard.lines, 0);
+}
+
+static void
+test_signals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        const struct signal_row *signal = &tally_signals[i];
+        assert_int_equal(signal_find(signal->name), i);
+        assert_true(signal->fixed == (i < SIGNAL_FIXED_COUNT));
+        assert_true(signal->fixed == (signal->parts == 0));
+    }
+    assert_int_equal(tally_signals[SIGNAL_CONDITIONAL_MISPREDICTS].parts,
+                     PART_DIRECTION | PART_PREDICTOR);
+}
+
+/* The T2's classes are one after the other: enum insn_class counts on it. */
+static void
+test_class_order(void **state)
+{
+    static const char *const classes[] = {
+        "class_branch", "class_fgu",   "class_load",  "class_store",
+        "class_sethi",  "class_other", "class_atomic"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(classes); i++)
+        assert_int_equal(signal_find(classes[i]), (int)i + SIGNAL_CLASS_BRANCH);
+}
+
+#define ANIMALS "cat", "cart", "Catalog", "wild-cat", "dog_house", "horse"
+
+static const struct {
+    int line;
+    const char *wanted;
+    size_t max;
+    const char *text;
+} nears[] = {
+    {__LINE__, "cat", 8, "cat"},
+    {__LINE__, "Cta", 8, "cat"},
+    {__LINE__, "crat", 8, "cat or cart"},
+    {__LINE__, "catalgo", 8, "Catalog or cat"},
+    {__LINE__, "Dog.House", 8, "dog_house"},
+    {__LINE__, "dog", 8, "dog_house"},
+    {__LINE__, "ild", 8, "wild-cat"},
+    {__LINE__, "horses", 8, "horse"},
+    {__LINE__, "dog_houx", 8, "dog_house"},
+    {__LINE__, "dog_hoxxxxxx", 8, ""},
+    {__LINE__, "dog_houxxx", 8, "dog_house"},
+    {__LINE__, "cta", 0, ""},
+    {__LINE__, "zebra", 8, ""},
+    {__LINE__, "", 8, ""},
+    {__LINE__, "x", 8, ""},
+    {__LINE__, "\xff\xfe", 8, ""},
+};
+
+static void
+test_near_names(void **state)
+{
+    static const char *const names[] = {ANIMALS};
+    char text[TEXT_SIZE];
+    char wanted[400];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(nears); i++) {
+        near_names(nears[i].wanted, names, COUNT(names), nears[i].max, text,
+                   sizeof(text));
+        same_text(nears[i].line, text, nears[i].text);
+    }
+    memset(wanted, 'c', sizeof(wanted));
+    wanted[sizeof(wanted) - 1] = '\0';
+    near_names(wanted, names, COUNT(names), 8, text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
+static void
+test_near_names_cut(void **state)
+{
+    static const char *const names[] = {ANIMALS};
+    char text[8] = "unset";
+
+    (void)state;
+    near_names("crat", names, COUNT(names), 8, text, 0);
+    assert_string_equal(text, "unset");
+    near_names("crat", names, COUNT(names), 8, text, 1);
+    assert_string_equal(text, "");
+    near_names("crat", names, COUNT(names), 8, text, sizeof(text));
+    assert_string_equal(text, "cat or ");
+    near_names("crat", names, 0, 8, text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
+static const struct {
+    int line;
+    const char *machine, *list, *events; /* names with a blank after each */
+} lists[] = {
+    {__LINE__, "t2", "Atomics", "Atomics "},
+    {__LINE__, "t2", "Atomics,All_instr", "Atomics All_instr "},
+    {__LINE__, "t2", "atomics,ATOMICS,0x802", "Atomics Atomics Atomics "},
+    {__LINE__, "t2", "{Atomics,All_instr}", "Atomics All_instr "},
+    {__LINE__, "t2", "Store_instr,{Atomics},{All_instr,0x12}:u",
+     "Store_instr Atomics All_instr Completed_branches "},
+    {__LINE__, "t2", "{Atomics:u,All_instr}", "Atomics All_instr "},
+    {__LINE__, "t2", "instructions:u", "All_instr "},
+    {__LINE__, "t2", "0xfd2:u", "All_instr "},
+    {__LINE__, "t2", "Instr_cnt:atomics", "Atomics "},
+    {__LINE__, "t2", "Instr_cnt:atomics:u", "Atomics "},
+    {__LINE__, "t2", "niagara2::Instr_cnt:atomics:u", "Atomics "},
+    {__LINE__, "t2", "ultrasparc-t2::0x802", "Atomics "},
+    {__LINE__, "fake", "all", "Ticks Done Jumps Misses Naps "},
+    {__LINE__, "fake", "All:u", "Ticks Done Jumps Misses Naps "},
+    {__LINE__, "fake", "default", "Ticks Done Jumps "},
+    {__LINE__, "fake", "default,Naps,{default}",
+     "Ticks Done Jumps Naps Ticks Done Jumps "},
+};
+
+static void
+names_of(const struct event_row **events, size_t count, char *text)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        assert_true(strlen(text) + strlen(events[i]->name) + 2 < TEXT_SIZE);
+        strcat(text, events[i]->name);
+        strcat(text, " ");
+    }
+}
+
+static void
+test_event_list(void **state)
+{
+    struct heard heard;
+    const struct tally_log log = listen(&heard);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        const struct event_row **events = NULL;
+        size_t count = 0;
+        char text[TEXT_SIZE];
+        const int error = event_list_parse(
+            machine_of(lists[i].machine), lists[i].list, &log, &events, &count);
+        same_text(lists[i].line, heard.text, "");
+        same_number(lists[i].line, error, 0);
+        names_of(events, count, text);
+        same_text(lists[i].line, text, lists[i].events);
+        free(events);
+    }
+}
+
+#define LONG_NAME \
+    "a123456789b123456789c123456789d123456789e123456789f123456789g123456789"
+
+static const struct {
+    int line;
+    const char *machine, *list;
+    int error;
+    const char *text;
+} bad_lists[] = {
+    {__LINE__, "t2", "Dcache_mises", TALLY_EUNKNOWN,
+     "unknown event 'Dcache_mises' on ultrasparc-t2: did you mean "
+     "Dcache_misses?"},
+    {__LINE__, "t2", "Atomics,Dcache_mises:u", TALLY_EUNKNOWN,
+     "unknown event 'Dcache_mises' on ultrasparc-t2: did you mean "
+     "Dcache_misses?"},
+    {__LINE__, "t2", "instrutions", TALLY_EUNKNOWN,
+     "unknown event 'instrutions' on ultrasparc-t2: did you mean "
+     "instructions?"},
+    {__LINE__, "t2", "Instr_cnt:atomic", TALLY_EUNKNOWN,
+     "unknown event 'Instr_cnt:atomic' on ultrasparc-t2: did you mean "
+     "Instr_cnt:atomics?"},
+    {__LINE__, "t2", "busy", TALLY_EUNKNOWN,
+     "unknown event 'busy' on ultrasparc-t2: did you mean "
+     "DES_3DES_Busy_cycle, AES_Busy_cycle or RC4_Busy_cycle?"},
+    {__LINE__, "t2", "tlb", TALLY_EUNKNOWN,
+     "unknown event 'tlb' on ultrasparc-t2: did you mean TLB_miss?"},
+    {__LINE__, "host", "L1-dcache-lods", TALLY_EUNKNOWN,
+     "unknown event 'L1-dcache-lods' on host-model: did you mean "
+     "L1-dcache-loads?"},
+    {__LINE__, "host", "l1_dcache_loads", TALLY_EUNKNOWN,
+     "unknown event 'l1_dcache_loads' on host-model: did you mean "
+     "L1-dcache-loads?"},
+    {__LINE__, "t2", "xyzzy", TALLY_EUNKNOWN,
+     "unknown event 'xyzzy' on ultrasparc-t2; tally list shows its events"},
+    {__LINE__, "t2", "0x999", TALLY_EUNKNOWN,
+     "unknown event '0x999' on ultrasparc-t2; tally list shows its events"},
+    {__LINE__, "t2", "Naps", TALLY_EUNKNOWN, /* the fake CPU is no advice */
+     "unknown event 'Naps' on ultrasparc-t2; tally list shows its events"},
+    {__LINE__, "t2", "L1-dcache-stores", TALLY_EUNKNOWN,
+     "'L1-dcache-stores' is an event of host-model; ultrasparc-t2 lacks it"},
+    {__LINE__, "host", "0x12", TALLY_EUNKNOWN,
+     "'0x12' is an event of ultrasparc-t2; host-model lacks it"},
+    {__LINE__, "t2", "host::instructions", TALLY_EUNKNOWN,
+     "'host::instructions': the machine is ultrasparc-t2, not host"},
+    {__LINE__, "t2", "::Atomics", TALLY_EUNKNOWN,
+     "'::Atomics': the machine is ultrasparc-t2, not "},
+    {__LINE__, "t2", "Atomics:k", TALLY_EIDLE,
+     "'Atomics:k': only user mode is seen here; use Atomics:u or Atomics"},
+    {__LINE__, "t2", "0x802:uk", TALLY_EIDLE,
+     "'0x802:uk': only user mode is seen here; use 0x802:u or 0x802"},
+    {__LINE__, "t2", "{Atomics}:k", TALLY_EIDLE,
+     "'{...}:k': only user mode is seen here; use {...}:u or {...}"},
+    {__LINE__, "t2", "Atomics:pp", TALLY_ESYNTAX,
+     "'Atomics:pp': unknown modifier; only :u is possible"},
+    {__LINE__, "t2", "Atomics:", TALLY_ESYNTAX,
+     "'Atomics:': unknown modifier; only :u is possible"},
+    {__LINE__, "t2", "{Atomics}:", TALLY_ESYNTAX,
+     "'{...}:': unknown modifier; only :u is possible"},
+    {__LINE__, "t2", "{Atomics}:x\033,TLB_miss", TALLY_ESYNTAX,
+     "'{...}:x?': unknown modifier; only :u is possible"},
+    {__LINE__, "t2", "Atomics:u:u", TALLY_EUNKNOWN,
+     "unknown event 'Atomics:u' on ultrasparc-t2: did you mean Atomics?"},
+    {__LINE__, "t2", "", TALLY_ESYNTAX,
+     "an event name is missing in the event list"},
+    {__LINE__, "t2", "Atomics,", TALLY_ESYNTAX,
+     "an event name is missing in the event list"},
+    {__LINE__, "t2", ",Atomics", TALLY_ESYNTAX,
+     "an event name is missing in the event list"},
+    {__LINE__, "t2", "{}", TALLY_ESYNTAX,
+     "an event name is missing in the event list"},
+    {__LINE__, "t2", "{Atomics", TALLY_ESYNTAX,
+     "event list: a group lacks its }"},
+    {__LINE__, "t2", "Atomics}", TALLY_ESYNTAX,
+     "event list: expected a comma at '}'"},
+    {__LINE__, "t2", "{Atomics}TLB_miss", TALLY_ESYNTAX,
+     "event list: expected a comma at 'TLB_miss'"},
+    {__LINE__, "t2", "Atomics{TLB_miss}", TALLY_ESYNTAX,
+     "event list: expected a comma at '{TLB_miss}'"},
+    {__LINE__, "t2", "{Atomics,{TLB_miss}}", TALLY_ESYNTAX,
+     "event list: groups do not nest at '{TLB_miss}}'"},
+    {__LINE__, "t2", "Ato\001mi\xc3\xa9s", TALLY_EUNKNOWN,
+     "unknown event 'Ato?mi??s' on ultrasparc-t2: did you mean Atomics?"},
+    {__LINE__, "t2", LONG_NAME LONG_NAME, TALLY_EUNKNOWN,
+     "unknown event 'a123456789b123456789c123456789d123456789e123456789"
+     "f123456789g123...' on ultrasparc-t2: no name is this long"},
+};
+
+static void
+test_bad_event_list(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_lists); i++) {
+        const struct event_row *untouched = NULL;
+        const struct event_row **events = &untouched;
+        size_t count = 77;
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        const int error =
+            event_list_parse(machine_of(bad_lists[i].machine),
+                             bad_lists[i].list, &log, &events, &count);
+        same_error(bad_lists[i].line, error, bad_lists[i].error, &heard,
+                   bad_lists[i].text);
+        same_number(bad_lists[i].line, (long long)count, 77);
+        assert_ptr_equal(events, &untouched);
+        same_number(bad_lists[i].line,
+                    event_list_parse(machine_of(bad_lists[i].machine),
+                                     bad_lists[i].list, NULL, &events, &count),
+                    error);
+    }
+}
+
+static void
+test_long_event_list(void **state)
+{
+    const size_t names = 20000;
+    char *text = calloc(names, sizeof("Atomics,"));
+    const struct event_row **events;
+    size_t count;
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < names; i++)
+        memcpy(text + 8 * i, "Atomics,", 8);
+    text[8 * names - 1] = '\0';
+    assert_int_equal(
+        event_list_parse(machine_of("t2"), text, NULL, &events, &count), 0);
+    assert_int_equal(count, names);
+    free(events);
+    free(text);
+}
+
+static void
+test_unknown(void **state)
+{
+    struct heard heard;
+    const struct tally_log log = listen(&heard);
+
+    (void)state;
+    assert_int_equal(machine_unknown("ultrasparc-t1", &log), TALLY_EUNKNOWN);
+    assert_string_equal(
+        heard.text,
+        "unknown machine 'ultrasparc-t1': did you mean ultrasparc-t2?");
+    assert_int_equal(machine_unknown("niagra2", &log), TALLY_EUNKNOWN);
+    assert_string_equal(heard.text,
+                        "unknown machine 'niagra2': did you mean niagara2?");
+    assert_int_equal(machine_unknown("fakes", &log), TALLY_EUNKNOWN);
+    assert_string_equal(
+        heard.text, "unknown machine 'fakes'; tally list machines shows them");
+    assert_int_equal(machine_unknown("\n", NULL), TALLY_EUNKNOWN);
+    assert_int_equal(event_unknown(machine_of("t2"), "all", &log),
+                     TALLY_EUNKNOWN);
+    assert_string_equal(heard.text,
+                        "unknown event 'all' on ultrasparc-t2: did you mean "
+                        "All_instr?");
+    assert_int_equal(heard.lines, 4);
+}
+
+static void
+test_event_list_default(void **state)
+{
+    const struct event_row **events;
+    size_t count;
+
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        assert_int_equal(
+            event_list_default(&tally_machines[m], &events, &count), 0);
+        assert_in_range(count, 1, 64);
+        free(events);
+    }
+    /* TABLE 3-5 and the idle strands, not what only the model knows. */
+    assert_int_equal(event_list_default(machine_of("t2"), &events, &count), 0);
+    assert_int_equal(count, 39);
+    free(events);
+}
+
+static const struct {
+    int line;
+    const char *assignment;
+    int id;
+    uint64_t value;
+} settings[] = {
+    {__LINE__, "l1d.size=32K", PARAM_L1D_SIZE, 32768},
+    {__LINE__, "L1D.SIZE=32k", PARAM_L1D_SIZE, 32768},
+    {__LINE__, "l1d.size=32768", PARAM_L1D_SIZE, 32768},
+    {__LINE__, "l1d.size=0032KiB", PARAM_L1D_SIZE, 32768},
+    {__LINE__, "l1d.size=32 KB", PARAM_L1D_SIZE, 32768},
+    {__LINE__, "l1d.size=1.5K", PARAM_L1D_SIZE, 1536},
+    {__LINE__, "l1d.size=0.0009765625M", PARAM_L1D_SIZE, 1024},
+    {__LINE__, "l1d.size=4G", PARAM_L1D_SIZE, UINT64_C(1) << 32},
+    {__LINE__, "l1d.size=64 B", PARAM_L1D_SIZE, 64},
+    {__LINE__, "l2.size=0", PARAM_L2_SIZE, 0},
+    {__LINE__, "l1d.ways=4096", PARAM_L1D_WAYS, 4096},
+    {__LINE__, "l1d.line=64", PARAM_L1D_LINE, 64},
+    {__LINE__, "clock=1.4G", PARAM_CLOCK, 1400000000},
+    {__LINE__, "clock=1.40000000000000000000G", PARAM_CLOCK, 1400000000},
+    {__LINE__, "clock=1.4 GHz", PARAM_CLOCK, 1400000000},
+    {__LINE__, "clock=1400mhz", PARAM_CLOCK, 1400000000},
+    {__LINE__, "clock=1400000000", PARAM_CLOCK, 1400000000},
+    {__LINE__, "time.l2=24", PARAM_TIME_L2, 24},
+    {__LINE__, "time.l2=24 cycles", PARAM_TIME_L2, 24},
+    {__LINE__, "time.l2=1 cycle", PARAM_TIME_L2, 1},
+    {__LINE__, "l1d.write=Through", PARAM_L1D_WRITE, L1D_WRITE_THROUGH},
+    {__LINE__, "branch.predictor=not-taken", PARAM_BRANCH_PREDICTOR,
+     BRANCH_PREDICTOR_NOT_TAKEN},
+};
+
+static void
+test_param_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        uint64_t params[PARAM_COUNT], wanted[PARAM_COUNT];
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        memset(params, 0x55, sizeof(params));
+        memset(wanted, 0x55, sizeof(wanted));
+        wanted[settings[i].id] = settings[i].value;
+        const int error = param_set(settings[i].assignment, &log, params);
+        same_text(settings[i].line, heard.text, "");
+        same_number(settings[i].line, error, 0);
+        same_number(settings[i].line, (long long)params[settings[i].id],
+                    (long long)settings[i].value);
+        assert_memory_equal(params, wanted, sizeof(params));
+    }
+}
+
+static const struct {
+    int line;
+    const char *assignment;
+    int error;
+    const char *text;
+} bad_settings[] = {
+    {__LINE__, "l1d.ways=0", TALLY_ERANGE, "l1d.ways=0: must be 1 to 4096"},
+    {__LINE__, "l1d.ways=4097", TALLY_ERANGE,
+     "l1d.ways=4097: must be 1 to 4096"},
+    {__LINE__, "l1d.ways=18446744073709551616", TALLY_ERANGE,
+     "l1d.ways=18446744073709551616: must be 1 to 4096"},
+    {__LINE__, "l1d.ways=4K", TALLY_ESYNTAX,
+     "l1d.ways=4K: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.ways=1.5", TALLY_ESYNTAX,
+     "l1d.ways=1.5: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.ways=-1", TALLY_ESYNTAX,
+     "l1d.ways=-1: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.ways=+1", TALLY_ESYNTAX,
+     "l1d.ways=+1: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.ways=0x10", TALLY_ESYNTAX,
+     "l1d.ways=0x10: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.ways=", TALLY_ESYNTAX,
+     "l1d.ways=: must be a whole number, 1 to 4096"},
+    {__LINE__, "l1d.size=1", TALLY_ERANGE, "l1d.size=1: must be 64 to 4G"},
+    {__LINE__, "l1d.size=99999999999999999999G", TALLY_ERANGE,
+     "l1d.size=99999999999999999999G: must be 64 to 4G"},
+    {__LINE__, "l1d.size=8Q", TALLY_ESYNTAX,
+     "l1d.size=8Q: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=8K ", TALLY_ESYNTAX,
+     "l1d.size=8K : must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=8  K", TALLY_ESYNTAX,
+     "l1d.size=8  K: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=8 ", TALLY_ESYNTAX,
+     "l1d.size=8 : must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size= 8K", TALLY_ESYNTAX,
+     "l1d.size= 8K: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=8.K", TALLY_ESYNTAX,
+     "l1d.size=8.K: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=.5K", TALLY_ESYNTAX,
+     "l1d.size=.5K: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=1.3K", TALLY_ESYNTAX,
+     "l1d.size=1.3K: must be bytes, as 512, 8K or 1M, 64 to 4G"},
+    {__LINE__, "l1d.size=1.0000000000000000001K", TALLY_ESYNTAX,
+     "l1d.size=1.0000000000000000001K: must be bytes, as 512, 8K or 1M, 64 to "
+     "4G"},
+    {__LINE__, "clock=fast", TALLY_ESYNTAX,
+     "clock=fast: must be hertz, as 1.4G, 1 MHz to 100 GHz"},
+    {__LINE__, "clock=1.4", TALLY_ESYNTAX,
+     "clock=1.4: must be hertz, as 1.4G, 1 MHz to 100 GHz"},
+    {__LINE__, "clock=101G", TALLY_ERANGE,
+     "clock=101G: must be 1 MHz to 100 GHz"},
+    {__LINE__, "time.l2=24ns", TALLY_ESYNTAX,
+     "time.l2=24ns: must be whole cycles, 0 cycles to 100000 cycles"},
+    {__LINE__, "l1d.line=48", TALLY_ERANGE,
+     "l1d.line=48: must be a power of two: 32 or 64"},
+    {__LINE__, "l1d.line=4095", TALLY_ERANGE,
+     "l1d.line=4095: must be a power of two: 2K or 4K"},
+    {__LINE__, "l1d.write=back", TALLY_ESYNTAX,
+     "l1d.write=back: must be allocate or through"},
+    {__LINE__, "l1d.write=", TALLY_ESYNTAX,
+     "l1d.write=: must be allocate or through"},
+    {__LINE__, "l1d.sze=8K", TALLY_EUNKNOWN,
+     "l1d.sze: unknown parameter; did you mean l1d.size?"},
+    {__LINE__, "l1d.size =8K", TALLY_EUNKNOWN,
+     "l1d.size : unknown parameter; did you mean l1d.size?"},
+    {__LINE__, "colour=blue", TALLY_EUNKNOWN,
+     "colour: unknown parameter; the form is that of l1d.size=8K"},
+    {__LINE__, LONG_NAME "=1", TALLY_EUNKNOWN,
+     "a123456789b123456789c123456789d123456789e123456789f123456789g123...: "
+     "unknown parameter; the form is that of l1d.size=8K"},
+    {__LINE__, "l1d.size", TALLY_ESYNTAX,
+     "l1d.size: must be KEY=VALUE, as l1d.size=8K"},
+    {__LINE__, "=8K", TALLY_ESYNTAX, "=8K: must be KEY=VALUE, as l1d.size=8K"},
+    {__LINE__, "", TALLY_ESYNTAX, ": must be KEY=VALUE, as l1d.size=8K"},
+    {__LINE__, "l1d.ways=\033[2J\xff", TALLY_ESYNTAX,
+     "l1d.ways=?[2J?: must be a whole number, 1 to 4096"},
+};
+
+static void
+test_bad_param_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_settings); i++) {
+        uint64_t params[PARAM_COUNT], untouched[PARAM_COUNT];
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        memset(params, 0x55, sizeof(params));
+        memset(untouched, 0x55, sizeof(untouched));
+        const int error = param_set(bad_settings[i].assignment, &log, params);
+        same_error(bad_settings[i].line, error, bad_settings[i].error, &heard,
+                   bad_settings[i].text);
+        assert_memory_equal(params, untouched, sizeof(params));
+        same_number(bad_settings[i].line,
+                    param_set(bad_settings[i].assignment, NULL, params), error);
+    }
+}
+
+static const struct {
+    int line;
+    int id;
+    uint64_t value;
+    const char *text;
+} texts[] = {
+    {__LINE__, PARAM_L1D_SIZE, 0, "0"},
+    {__LINE__, PARAM_L1D_SIZE, 64, "64"},
+    {__LINE__, PARAM_L1D_SIZE, 8192, "8K"},
+    {__LINE__, PARAM_L1D_SIZE, 1536, "1536"},
+    {__LINE__, PARAM_L1D_SIZE, 3 << 20, "3M"},
+    {__LINE__, PARAM_L1D_SIZE, UINT64_C(1) << 40, "1024G"},
+    {__LINE__, PARAM_CLOCK, 0, "0 Hz"},
+    {__LINE__, PARAM_CLOCK, 999, "999 Hz"},
+    {__LINE__, PARAM_CLOCK, 1500, "1.5 kHz"},
+    {__LINE__, PARAM_CLOCK, 200000000, "200 MHz"},
+    {__LINE__, PARAM_CLOCK, 1400000000, "1.4 GHz"},
+    {__LINE__, PARAM_CLOCK, 1333333333, "1.333333333 GHz"},
+    {__LINE__, PARAM_CLOCK, 1000000001, "1.000000001 GHz"},
+    {__LINE__, PARAM_CLOCK, 100000000000, "100 GHz"},
+    {__LINE__, PARAM_TIME_L2, 0, "0 cycles"},
+    {__LINE__, PARAM_TIME_L2, 1, "1 cycle"},
+    {__LINE__, PARAM_TIME_L2, 24, "24 cycles"},
+    {__LINE__, PARAM_CORES, 8, "8"},
+    {__LINE__, PARAM_CORES, UINT64_MAX, "18446744073709551615"},
+    {__LINE__, PARAM_L1D_WRITE, L1D_WRITE_THROUGH, "through"},
+    {__LINE__, PARAM_L1D_WRITE, 2, "2"},
+};
+
+static void
+test_param_text(void **state)
+{
+    char text[PARAM_TEXT_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        param_text(texts[i].id, texts[i].value, text, sizeof(text));
+        same_text(texts[i].line, text, texts[i].text);
+    }
+    param_text(PARAM_CLOCK, 1400000000, text, 4);
+    assert_string_equal(text, "1.4");
+}
+
+static void
+round_trip(int id, uint64_t value)
+{
+    char text[PARAM_TEXT_SIZE];
+    uint64_t back = ~value;
+    struct heard heard;
+    const struct tally_log log = listen(&heard);
+
+    param_text(id, value, text, sizeof(text));
+    if (param_parse(id, text, &log, &back) != 0 || back != value)
+        fail_msg("%s = %llu is written %s and read %llu: %s",
+                 tally_params[id].key, (unsigned long long)value, text,
+                 (unsigned long long)back, heard.text);
+}
+
+static void
+test_param_round_trip(void **state)
+{
+    uint64_t random = 0x9e3779b97f4a7c15u;
+
+    (void)state;
+    for (int id = 0; id < PARAM_COUNT; id++) {
+        const struct param_row *param = &tally_params[id];
+        round_trip(id, param->min);
+        round_trip(id, param->max);
+        for (size_t m = 0; m < MACHINE_COUNT; m++)
+            round_trip(id, tally_machines[m].params[id].value);
+        for (int i = 0; i < 1000 && !param->power_of_two; i++) {
+            const uint64_t range = param->max - param->min + 1;
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            round_trip(id, param->min + (random >> 16) % range);
+        }
+    }
+}
+
+static const struct {
+    int line;
+    const char *machine;
+    const char *sets[4];
+    const char *text; /* NULL: nothing is wrong */
+} geometries[] = {
+    {__LINE__, "t2", {"l1d.size=32K", "l1d.ways=8", "l1d.line=64"}, NULL},
+    {__LINE__, "t2", {"l1d.size=48K", "l1d.ways=12", "l1d.line=64"}, NULL},
+    {__LINE__, "t2", {"l1d.size=8K", "l1d.ways=512"}, NULL},
+    {__LINE__, "t2", {"l3.size=8M"}, NULL},
+    {__LINE__, "t2", {"l2.size=0", "tlb.walk=0"}, NULL},
+    {__LINE__, "host", {"l2.size=0", "l3.size=0"}, NULL},
+    {__LINE__, "host", {"l2.size=0", "l3.size=0", "l1d.line=4K"}, NULL},
+    {__LINE__, "t2", {"l2.banks=64"}, NULL},
+    {__LINE__,
+     "t2",
+     {"l1d.size=9K"},
+     "l1d.size=9K: with l1d.ways=4 and l1d.line=16 it must be 8K or 16K"},
+    {__LINE__,
+     "t2",
+     {"l1d.size=12K"},
+     "l1d.size=12K: with l1d.ways=4 and l1d.line=16 it must be 8K or 16K"},
+    {__LINE__,
+     "t2",
+     {"l1d.ways=3"},
+     "l1d.size=8K: with l1d.ways=3 and l1d.line=16 it must be 6K or 12K"},
+    {__LINE__,
+     "t2",
+     {"l1d.size=64", "l1d.ways=3"},
+     "l1d.size=64: with l1d.ways=3 and l1d.line=16 it must be 96"},
+    {__LINE__,
+     "t2",
+     {"l1i.ways=4096"},
+     "l1i.size=16K: with l1i.ways=4096 and l1i.line=32 it must be 128K"},
+    {__LINE__,
+     "t2",
+     {"l2.size=3M"},
+     "l2.size=3M: with l2.ways=16 and l2.line=64 it must be 2M or 4M"},
+    {__LINE__,
+     "host",
+     {"l3.size=36M"},
+     "l3.size=36M: with l3.ways=16 and l3.line=64 it must be 32M or 64M"},
+    {__LINE__,
+     "host",
+     {"l3.size=256G", "l3.ways=3"},
+     "l3.size=256G: with l3.ways=3 and l3.line=64 it must be 192G"},
+    {__LINE__,
+     "t2",
+     {"l2.size=0"},
+     "l2.size=0: the table walk needs an L2; set tlb.walk=0 as well"},
+    {__LINE__,
+     "host",
+     {"l2.size=0"},
+     "l2.size=0: an L3 needs an L2; set l3.size=0 as well"},
+    {__LINE__,
+     "t2",
+     {"l1i.line=128"},
+     "l2.line=64: must be at least l1i.line, 128"},
+    {__LINE__,
+     "t2",
+     {"l1d.line=128"},
+     "l2.line=64: must be at least l1d.line, 128"},
+    {__LINE__,
+     "host",
+     {"l3.line=32"},
+     "l3.line=32: must be at least l2.line, 64"},
+    {__LINE__,
+     "t2",
+     {"tlb.page=1K", "l2.line=2K"},
+     "tlb.page=1K: must be at least l2.line, 2K"},
+    {__LINE__,
+     "t2",
+     {"l2.size=32K", "l2.banks=64"},
+     "l2.banks=64: must be at most the L2's sets, 32"},
+};
+
+static void
+test_params_check(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(geometries); i++) {
+        uint64_t params[PARAM_COUNT];
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        const char *wanted = geometries[i].text;
+        values_of(machine_of(geometries[i].machine), params);
+        for (size_t s = 0; s < 4 && geometries[i].sets[s] != NULL; s++)
+            same_number(geometries[i].line,
+                        param_set(geometries[i].sets[s], &log, params), 0);
+        const int error = params_check(params, &log);
+        same_text(geometries[i].line, heard.text, wanted ? wanted : "");
+        same_number(geometries[i].line, error, wanted ? TALLY_ERANGE : 0);
+        same_number(geometries[i].line, params_check(params, NULL), error);
+    }
+}
+
+/* Values that came from elsewhere than param_set(). */
+static void
+test_params_check_limits(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+
+    (void)state;
+    for (int id = 0; id < PARAM_COUNT; id++) {
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        values_of(machine_of("t2"), params);
+        params[id] = UINT64_MAX;
+        assert_int_equal(params_check(params, &log), TALLY_ERANGE);
+        assert_memory_equal(heard.text, tally_params[id].key,
+                            strlen(tally_params[id].key));
+    }
+    memset(params, 0, sizeof(params));
+    assert_int_equal(params_check(params, NULL), TALLY_ERANGE);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_t2_codes),
+        cmocka_unit_test(test_event_find),
+        cmocka_unit_test(test_other_finds),
+        cmocka_unit_test(test_every_event),
+        cmocka_unit_test(test_every_machine),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_class_order),
+        cmocka_unit_test(test_near_names),
+        cmocka_unit_test(test_near_names_cut),
+        cmocka_unit_test(test_event_list),
+        cmocka_unit_test(test_bad_event_list),
+        cmocka_unit_test(test_long_event_list),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_event_list_default),
+        cmocka_unit_test(test_param_set),
+        cmocka_unit_test(test_bad_param_set),
+        cmocka_unit_test(test_param_text),
+        cmocka_unit_test(test_param_round_trip),
+        cmocka_unit_test(test_params_check),
+        cmocka_unit_test(test_params_check_limits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
