@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+#
+# Builds the guest programs: make -f test/guest/guests.mk own|real OUT=DIR, from
+# the top folder. Called by scripts/build-guests.
+#
+#   own   from this folder: C for both architectures, assembly for one
+#   real  bzip2 and Lua, unmodified, from the source packages in SOURCES
+
+OUT ?= build/guests
+SOURCES ?= $(HOME)/.cache/tally/sources
+CC_sparc64 ?= sparc64-linux-gnu-gcc
+CC_x86_64 ?= gcc
+CFLAGS ?= -O2 -g -std=gnu17 -Wall -Wextra -pthread
+
+here := test/guest
+arches := sparc64 x86_64
+c_programs := $(patsubst $(here)/%.c,%,$(wildcard $(here)/*.c))
+
+own := $(foreach arch,$(arches),\
+    $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
+    $(patsubst $(here)/$(arch)/%.S,$(OUT)/%.$(arch),\
+        $(wildcard $(here)/$(arch)/*.S)))
+real := $(foreach arch,$(arches),$(OUT)/bzip2.$(arch) $(OUT)/lua.$(arch)) \
+    $(OUT)/bzip2.dyn.sparc64
+
+.PHONY: own real
+.DELETE_ON_ERROR:
+own: $(own)
+real: $(real)
+
+$(OUT):
+	mkdir -p $@
+
+define rules
+$(OUT)/%.dyn.$(1): $(here)/%.c | $(OUT)
+	$(CC_$(1)) $(CFLAGS) -o $$@ $$<
+
+$(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
+	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$<
+
+$(OUT)/%.$(1): $(here)/$(1)/%.S | $(OUT)
+	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie -o $$@ $$<
+
+$(OUT)/bzip2.$(1): $(OUT)/source/bzip2-1.0.8
+	$(CC_$(1)) $(bzip2_flags) -static -o $$@ $(bzip2_sources)
+
+$(OUT)/bzip2.dyn.$(1): $(OUT)/source/bzip2-1.0.8
+	$(CC_$(1)) $(bzip2_flags) -o $$@ $(bzip2_sources)
+
+$(OUT)/lua.$(1): $(OUT)/source/lua-5.4.4
+	$(CC_$(1)) $(lua_flags) -static -o $$@ \
+	    $$(filter-out %/luac.c,$$(wildcard $$</src/*.c)) -lm
+endef
+
+bzip2_flags := -O2 -g -D_FILE_OFFSET_BITS=64
+bzip2_sources := $(patsubst %,$(OUT)/source/bzip2-1.0.8/%.c,blocksort huffman \
+    crctable randtable compress decompress bzlib bzip2)
+# Lua seeds its string hash with the time of day, unless told another way.
+lua_flags := -O2 -g -DLUA_COMPAT_5_3 -DLUA_USE_POSIX '-Dluai_makeseed(L)=0u'
+
+$(foreach arch,$(arches),$(eval $(call rules,$(arch))))
+
+# The sources that others include.
+$(OUT)/stride_l1d_fit.sparc64: $(here)/sparc64/stride_l1d.S
+$(OUT)/chase_memory.sparc64: $(here)/sparc64/chase_l2.S
+$(OUT)/icache_fit.sparc64: $(here)/sparc64/icache_stride.S
+
+# By way of another folder, so that an interrupted tar leaves no half a source;
+# touch, because tar gives the folder the date it has in the archive.
+define unpack
+rm -rf $@ $@.part
+mkdir -p $@.part
+tar -xzf $< -C $@.part --strip-components=1
+mv $@.part $@
+touch $@
+endef
+
+$(OUT)/source/bzip2-1.0.8: $(SOURCES)/bzip2_1.0.8.orig.tar.gz
+	$(unpack)
+
+$(OUT)/source/lua-5.4.4: $(SOURCES)/lua5.4_5.4.4.orig.tar.gz
+	$(unpack)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A loop whose instructions are known: n turns, n at least 1, are
+ *   sparc64  3 n instructions, n conditional branches, n - 1 of them taken
+ *   x86_64   2 n instructions, n conditional branches, n - 1 of them taken
+ */
+#ifndef LOOP_H
+#define LOOP_H
+
+static inline __attribute__((always_inline)) void
+loop(unsigned long n)
+{
+#if defined(__sparc__) && defined(__arch64__)
+    __asm__ volatile("1: subcc %0, 1, %0\n\t"
+                     "bne,pt %%xcc, 1b\n\t"
+                     "nop"
+                     : "+r"(n)
+                     :
+                     : "cc");
+#elif defined(__x86_64__)
+    __asm__ volatile("1: dec %0\n\t"
+                     "jnz 1b"
+                     : "+r"(n)
+                     :
+                     : "cc");
+#else
+#error "loop() is not written for this architecture"
+#endif
+}
+
+#endif
