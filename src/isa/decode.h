@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The decoders behind insn_decode(), one a guest instruction set.
+ *
+ * Each is called with *insn zeroed but for addr_base and addr_index, which are
+ * INSN_NO_REG. It returns false with *insn untouched if the bytes end before
+ * the instruction does.
+ */
+#ifndef TALLY_ISA_DECODE_H
+#define TALLY_ISA_DECODE_H
+
+#include "isa/insn.h"
+
+bool
+sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn);
+bool
+x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn);
+
+/* As insn_text(). */
+void
+sparc_text(const uint8_t *bytes, size_t size, char *text, size_t text_size);
+void x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
+              size_t text_size);
+
+/* What the text functions write for bytes that are no whole instruction. */
+#define INSN_BAD_TEXT "(bad)"
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one guest instruction is, decided once when its block is translated.
+ *
+ * The classes are the partition of the UltraSPARC T2 (PCR sl 2): each
+ * instruction is in exactly one. x86-64 instructions are mapped onto it:
+ * loads are instructions whose only memory operand is read, stores those whose
+ * only memory operand is written, atomics those that lock the bus.
+ */
+#ifndef TALLY_ISA_INSN_H
+#define TALLY_ISA_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum isa { ISA_SPARC64, ISA_X86_64, ISA_COUNT };
+
+enum insn_class {
+    CLASS_BRANCH,
+    CLASS_FGU,
+    CLASS_LOAD,
+    CLASS_STORE,
+    CLASS_SETHI, /* the software count: sethi %hi(0xfc000), %g0 (rule P56) */
+    CLASS_OTHER,
+    CLASS_ATOMIC,
+    CLASS_COUNT
+};
+
+/* How the instruction touches data memory in user mode. */
+enum insn_access {
+    ACCESS_NONE,
+    ACCESS_LOAD,     /* one address, read; always performed */
+    ACCESS_STORE,    /* one address, written; always performed */
+    ACCESS_UPDATE,   /* one address, read then written */
+    ACCESS_ATOMIC,   /* one address, read and written as one (LOCK, CASX) */
+    ACCESS_MIXED,    /* several addresses, or not always performed */
+    ACCESS_REPEATED, /* an x86 REP string instruction */
+};
+
+enum insn_branch {
+    BRANCH_NONE,
+    BRANCH_CONDITIONAL,   /* direct, taken or not */
+    BRANCH_NEVER,         /* SPARC bn: a branch that is never taken */
+    BRANCH_JUMP,          /* direct, always taken */
+    BRANCH_CALL,          /* direct call */
+    BRANCH_INDIRECT,      /* jump through a register or memory */
+    BRANCH_INDIRECT_CALL, /* call through a register or memory */
+    BRANCH_RETURN,        /* return from a function */
+};
+
+enum insn_flags {
+    INSN_DELAY_SLOT = 1 << 0, /* the next instruction is its delay slot */
+    INSN_ANNUL = 1 << 1,      /* SPARC annul bit of a branch */
+    INSN_SAVE = 1 << 2,       /* SPARC SAVE */
+    INSN_RESTORE = 1 << 3,    /* SPARC RESTORE, RETURN */
+    INSN_FLUSHW = 1 << 4,     /* SPARC FLUSHW */
+    INSN_SYSCALL = 1 << 5,    /* enters the kernel */
+    INSN_PREFETCH = 1 << 6,
+    INSN_FP = 1 << 7,         /* floating-point arithmetic, any unit */
+    INSN_MEMBAR = 1 << 8,
+    INSN_ILLEGAL = 1 << 9,    /* decodes as no instruction */
+    INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
+};
+
+#define INSN_NO_REG (-1)
+
+struct insn {
+    uint64_t target;     /* of a direct branch, else 0 */
+    uint64_t reg_writes; /* general registers it changes, one bit each */
+    int64_t addr_disp;   /* address = base + index * scale + disp */
+    uint8_t size;        /* bytes */
+    uint8_t class;       /* enum insn_class */
+    uint8_t access;      /* enum insn_access */
+    uint8_t access_size; /* bytes of one access; 0: unknown or varies */
+    uint8_t loads;       /* loads in the program's terms; REP counts 0 */
+    uint8_t stores;
+    uint8_t branch;      /* enum insn_branch */
+    uint8_t addr_scale;  /* 0: no index */
+    int8_t addr_base;    /* register number or INSN_NO_REG */
+    int8_t addr_index;
+    bool addr_known;     /* the four addr fields hold */
+    uint16_t flags;      /* enum insn_flags */
+};
+
+/*
+ * Decodes the instruction at `bytes` (at most `size` bytes, memory order) and
+ * address `pc`. Returns false, with `size` 0 in *insn, if the bytes end before
+ * the instruction does; bytes that are no instruction decode as CLASS_OTHER
+ * with INSN_ILLEGAL. Pure; safe from any thread.
+ */
+bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
+                 struct insn *insn);
+
+/*
+ * Writes the text of the instruction into `text` (NUL-terminated, cut to
+ * `size`): mnemonics where a disassembler for the ISA is at hand, else the
+ * word in hexadecimal.
+ */
+void insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
+               char *text, size_t text_size);
+
+#endif
