@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/block.h"
+
+#include <string.h>
+
+static void
+add_branch(int16_t *fixed, const struct insn *insn)
+{
+    if (insn->branch == BRANCH_CONDITIONAL)
+        fixed[SIGNAL_CONDITIONAL_BRANCHES]++;
+    else if (insn->branch != BRANCH_NONE && insn->branch != BRANCH_NEVER)
+        fixed[SIGNAL_UNCONDITIONAL_TAKEN]++;
+}
+
+static void
+add_insn(struct block_info *info, const struct insn *insn)
+{
+    int16_t *fixed = info->fixed;
+
+    info->instructions++;
+    fixed[SIGNAL_INSTRUCTIONS]++;
+    fixed[SIGNAL_CLASS_BRANCH + insn->class]++;
+    fixed[SIGNAL_LOADS] = (int16_t)(fixed[SIGNAL_LOADS] + insn->loads);
+    fixed[SIGNAL_STORES] = (int16_t)(fixed[SIGNAL_STORES] + insn->stores);
+    if (insn->flags & INSN_PREFETCH)
+        fixed[SIGNAL_PREFETCHES]++;
+    if (insn->flags & INSN_FP)
+        fixed[SIGNAL_FP_INSTRUCTIONS]++;
+    add_branch(fixed, insn);
+}
+
+static bool
+is_window(const struct insn *insn)
+{
+    return (insn->flags & (INSN_SAVE | INSN_RESTORE | INSN_FLUSHW)) != 0;
+}
+
+static enum signal_id
+window_signal(const struct insn *insn)
+{
+    return insn->flags & INSN_RESTORE ? SIGNAL_WINDOW_FILLS
+                                      : SIGNAL_WINDOW_SPILLS;
+}
+
+/*
+ * A window instruction in the middle starts a part that counts when the next
+ * instruction runs: the attempts beyond the completions are its traps.
+ */
+static size_t
+build_parts(const struct insn *insns, size_t count, struct block_part *parts)
+{
+    size_t n = 1;
+
+    memset(&parts[0], 0, sizeof(parts[0]));
+    for (size_t i = 0; i < count; i++) {
+        const bool opens =
+            is_window(&insns[i]) && i + 1 < count && n < BLOCK_PARTS;
+        if (opens) {
+            const enum signal_id traps = window_signal(&insns[i]);
+            parts[n - 1].info.fixed[traps]++;
+            memset(&parts[n], 0, sizeof(parts[n]));
+            parts[n].first = (uint16_t)i;
+            parts[n].marker = (uint16_t)(i + 1);
+            parts[n].info.fixed[traps]--;
+            n++;
+        }
+        add_insn(&parts[n - 1].info, &insns[i]);
+    }
+    return n;
+}
+
+/*
+ * A window instruction alone in its block, in the middle of a page, is the
+ * second attempt of one that closed a block: its trap is counted, not it.
+ */
+static bool
+is_retry(const struct block_shape *shape, uint64_t pc, const struct insn *insn)
+{
+    const uint64_t offset = pc & (shape->page - 1);
+
+    return is_window(insn) && offset != 0 && offset + insn->size != shape->page;
+}
+
+static void
+close_with_branch(const struct insn *insns, const uint64_t *pcs, size_t count,
+                  struct block *b)
+{
+    size_t i = count - 1;
+
+    if (insns[i].branch == BRANCH_NONE && i > 0 &&
+        (insns[i - 1].flags & INSN_DELAY_SLOT) != 0)
+        i--;
+    if (insns[i].branch != BRANCH_CONDITIONAL)
+        return;
+    b->branch = (uint32_t)pcs[i];
+    b->taken_pc = insns[i].target;
+    if (i == count - 1 && (insns[i].flags & INSN_ANNUL) != 0)
+        b->taken_pc = pcs[i] + insns[i].size; /* the slot runs when taken */
+    else if (i == count - 1 && (insns[i].flags & INSN_DELAY_SLOT) != 0)
+        b->flags |= BLOCK_PENDING;
+    b->flags |= BLOCK_CONDITIONAL;
+}
+
+static void
+set_lines(struct block *b, const struct block_shape *shape)
+{
+    const uint64_t line = shape->l1i_line;
+
+    if (line == 0) {
+        b->line0 = b->line1 = NO_LINE;
+        return;
+    }
+
+    const uint64_t first = b->pc & ~(line - 1);
+    const uint64_t last = (b->end - 1) & ~(line - 1);
+    b->line0 = first;
+    b->line1 = last - first <= line ? last : MANY_LINES;
+    b->slot0 = (uint16_t)(first / line & (shape->l1i_slots - 1));
+    b->slot1 = (uint16_t)(last / line & (shape->l1i_slots - 1));
+}
+
+static void
+keep_last(struct block_info *info, const struct insn *insn,
+          const uint8_t *bytes)
+{
+    info->last_size = insn->size;
+    memcpy(info->last_bytes, bytes, insn->size);
+}
+
+/*
+ * A block that ends in the middle of a page without a branch: QEMU ends it so
+ * at an instruction that it lacks, among others.
+ */
+static bool
+is_odd(const struct block_shape *shape, const struct insn *last,
+       const struct insn *insns, size_t count, uint64_t end)
+{
+    const bool slot =
+        count > 1 && (insns[count - 2].flags & INSN_DELAY_SLOT) != 0;
+
+    return last->branch == BRANCH_NONE && !slot &&
+           last->access != ACCESS_REPEATED &&
+           (last->flags & INSN_SYSCALL) == 0 && (end & (shape->page - 1)) != 0;
+}
+
+size_t
+block_build(const struct block_shape *shape, uint64_t pc,
+            const struct insn *insns, const uint8_t *const *bytes, size_t count,
+            struct block *block, struct block_part *parts)
+{
+    uint64_t pcs[2] = {pc, pc}; /* of the last two instructions */
+    uint64_t next = pc;
+
+    memset(block, 0, sizeof(*block));
+    if (count > 1 && insns[count - 1].size == 0)
+        count--;
+    for (size_t i = 0; i < count; i++) {
+        pcs[0] = pcs[1];
+        pcs[1] = next;
+        next += insns[i].size;
+    }
+    block->pc = pc;
+    block->end = next;
+    block->last_pc = pcs[1];
+    block->instructions = (uint16_t)count;
+    block->taken_pc = NO_LINE;
+    set_lines(block, shape);
+    if (count == 1)
+        close_with_branch(insns, &pcs[1], 1, block);
+    else
+        close_with_branch(insns + count - 2, pcs, 2, block);
+
+    const struct insn *first = &insns[0];
+    const struct insn *last = &insns[count - 1];
+    if (last->access == ACCESS_REPEATED)
+        block->flags |= BLOCK_REPEAT;
+    if (first->access == ACCESS_REPEATED)
+        block->flags |= BLOCK_RESUMED;
+    if (shape->isa == ISA_SPARC64 && count == 1 &&
+        (pc & (shape->page - 1)) == 0)
+        block->flags |= BLOCK_SLOT;
+    if (is_odd(shape, last, insns, count, next))
+        block->flags |= BLOCK_ODD;
+    if (pc == shape->from)
+        block->flags |= BLOCK_BEGIN;
+    if (pc == shape->to)
+        block->flags |= BLOCK_END;
+
+    size_t n = build_parts(insns, count, parts);
+    if (count == 1 && is_retry(shape, pc, first)) {
+        memset(parts[0].info.fixed, 0, sizeof(parts[0].info.fixed));
+        parts[0].info.fixed[window_signal(first)] = 1;
+        block->flags |= BLOCK_RETRY;
+    }
+    for (size_t i = 0; i < n; i++)
+        parts[i].info.pc = pc;
+    parts[0].info.size = (uint32_t)(next - pc);
+    keep_last(&parts[0].info, last, bytes[count - 1]);
+    return n;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A translated block as one compact record: what it counts each time it runs,
+ * which instruction lines it fetches, which branch closes it.
+ *
+ * `struct block` is what runs read, its hot part one host cache line. `struct
+ * block_info` is the rest: the fixed signals it adds and where its code is.
+ */
+#ifndef TALLY_SOURCE_BLOCK_H
+#define TALLY_SOURCE_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "table/table.h"
+
+/* No line, no address: in the hole of every guest's address space. */
+#define NO_LINE ((uint64_t)1 << 63)
+
+/* In place of the second line of a block that has more; no filter holds it. */
+#define MANY_LINES (NO_LINE | 1)
+
+enum block_flags {
+    BLOCK_CONDITIONAL = 1 << 0, /* closed by a conditional branch */
+    BLOCK_PENDING = 1 << 1,     /* its delay slot is a block of its own */
+    BLOCK_SLOT = 1 << 2,        /* may be such a delay slot */
+    BLOCK_REPEAT = 1 << 3,      /* ends with a REP string instruction */
+    BLOCK_RESUMED = 1 << 4,     /* starts with one: may be an iteration */
+    BLOCK_RETRY = 1 << 5,       /* a window instruction after its trap */
+    BLOCK_BEGIN = 1 << 6,       /* the first instruction of --from */
+    BLOCK_END = 1 << 7,         /* the first instruction of --to */
+    BLOCK_ODD = 1 << 8,         /* ends for no reason seen: QEMU may raise */
+    BLOCK_RARE = BLOCK_ODD | BLOCK_PENDING | BLOCK_SLOT | BLOCK_RESUMED |
+                 BLOCK_RETRY | BLOCK_BEGIN | BLOCK_END,
+};
+
+/*
+ * Two accesses of which the second follows the first at a fixed distance with
+ * no other between: one callback serves both.
+ */
+struct access_pair {
+    const struct block *block; /* entered with the first access, or NULL */
+    int64_t delta;             /* second address - first address */
+    uint64_t span0, span1;     /* line - size of each */
+};
+
+struct block {
+    uint64_t pc;
+    uint64_t taken_pc; /* the next block starts here: the branch was taken */
+    uint64_t line0;    /* L1I lines by their first byte; the second repeats */
+    uint64_t line1;    /* the first if there is one; or MANY_LINES */
+    uint32_t index;    /* of its execution counts and its info */
+    uint32_t branch;   /* the branch's address, for predictors */
+    uint16_t slot0, slot1; /* of the two lines in the fetch filter */
+    uint16_t span;  /* of the access merged with the entry: line - size */
+    uint16_t flags; /* enum block_flags */
+    uint16_t instructions;
+    /* From here on only rare blocks and slow paths read. */
+    uint64_t last_pc;          /* of the last instruction */
+    uint64_t end;              /* one past the last byte */
+    struct access_pair *pairs; /* in order, owned; NULL: none */
+} __attribute__((aligned(64)));
+
+struct block_info {
+    uint64_t pc;
+    uint32_t size; /* bytes of code */
+    uint16_t instructions;
+    uint8_t last_size;
+    uint8_t last_bytes[15]; /* the last instruction, to explain a death */
+    int16_t fixed[SIGNAL_FIXED_COUNT];
+};
+
+/* What the builder of a block needs to know. */
+struct block_shape {
+    enum isa isa;
+    uint64_t page;      /* the guest's translation page in bytes */
+    uint64_t l1i_line;  /* 0: no instruction cache is modelled */
+    uint64_t l1i_slots; /* of the fetch filter */
+    uint64_t from, to;  /* --from and --to addresses, or NO_LINE */
+};
+
+/*
+ * A block can count in parts: a SPARC window instruction traps before it is
+ * done and runs again, so it and what follows are counted when the following
+ * instruction runs. `first` is the index of the part's first instruction.
+ */
+struct block_part {
+    uint16_t first;
+    uint16_t marker; /* the instruction whose execution counts the part */
+    struct block_info info;
+};
+
+#define BLOCK_PARTS 8 /* more window instructions than this share a part */
+
+/*
+ * Fills in `block` (its index excepted) and the parts' info from `count`
+ * decoded instructions; bytes[i] are the i-th's. The last is dropped if it is
+ * incomplete: QEMU rolled it back. Returns the number of parts, at least 1;
+ * parts[0] is counted at entry.
+ */
+size_t block_build(const struct block_shape *shape, uint64_t pc,
+                   const struct insn *insns, const uint8_t *const *bytes,
+                   size_t count, struct block *block, struct block_part *parts);
+
+#endif

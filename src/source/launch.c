@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/launch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* The size of strings and pointers on the stack is rounded up to this. */
+#define PAD_STEP 16384u
+/* Variables that differ from one shell to the next stand in slots of this. */
+#define PAD_SLOT 4096u
+
+static const struct {
+    const char *cpu, *sysroot, *loader_package;
+} guests[ISA_COUNT] = {
+    [ISA_SPARC64] = {NULL, "/usr/sparc64-linux-gnu", "libc6-sparc64-cross"},
+    [ISA_X86_64] = {"Nehalem", NULL, "libc6"},
+};
+
+static const char *const volatile_names[] = {"PWD", "OLDPWD", "_"};
+
+static const char *const clean_environment[] = {
+    "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const char *
+launch_cpu(enum isa isa)
+{
+    return guests[isa].cpu;
+}
+
+static bool
+find_in_path(const char *name, char *path)
+{
+    const char *dirs = getenv("PATH");
+
+    if (strchr(name, '/') != NULL) {
+        snprintf(path, PATH_MAX, "%s", name);
+        return access(path, X_OK) == 0;
+    }
+    while (dirs != NULL && *dirs != '\0') {
+        const int n = (int)strcspn(dirs, ":");
+        snprintf(path, PATH_MAX, "%.*s/%s", n, dirs, name);
+        if (access(path, X_OK) == 0)
+            return true;
+        dirs += n + (dirs[n] == ':');
+    }
+    return false;
+}
+
+int
+launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
+                 char *path)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "qemu-%s", isa_name(isa));
+    if (wanted == NULL)
+        wanted = name;
+    if (!find_in_path(wanted, path))
+        return tally_fail(log, TALLY_EQEMU,
+                          "%s not found: install it (Debian: apt install "
+                          "qemu-user) or name it with --qemu",
+                          wanted);
+    if (!elf_exports(path, "qemu_plugin_register_vcpu_tb_exec_cb"))
+        return tally_fail(log, TALLY_EQEMU,
+                          "%s is built without plugins (as Debian 13's static "
+                          "qemu-user is): name one built with --enable-plugins "
+                          "by --qemu, or use Debian 12's qemu-user",
+                          path);
+    return 0;
+}
+
+static int
+add_arg(struct session_request *r, const char *arg, const struct tally_log *log)
+{
+    if (r->qemu_arg_count == SESSION_ARGS ||
+        strlen(arg) >= sizeof(r->qemu_args[0]))
+        return tally_fail(log, TALLY_ERANGE, "'%.40s...' is too long", arg);
+    strcpy(r->qemu_args[r->qemu_arg_count++], arg);
+    return 0;
+}
+
+static int
+add_pair(struct session_request *r, const char *option, const char *value,
+         const struct tally_log *log)
+{
+    const int error = add_arg(r, option, log);
+
+    return error != 0 ? error : add_arg(r, value, log);
+}
+
+static int
+check_loader(const struct program *program, const char *sysroot,
+             const struct tally_log *log)
+{
+    char path[2 * PATH_MAX];
+
+    if (program->loader[0] == '\0')
+        return 0;
+    snprintf(path, sizeof(path), "%s%s", sysroot ? sysroot : "",
+             program->loader);
+    if (access(path, F_OK) == 0 || access(program->loader, F_OK) == 0)
+        return 0;
+    return tally_fail(log, TALLY_EPROGRAM,
+                      "%s: its loader %s is not under %s: install %s, or name "
+                      "the root that has it with --sysroot",
+                      program->path, program->loader, sysroot ? sysroot : "/",
+                      guests[program->isa].loader_package);
+}
+
+int
+launch_request(const struct launch_options *options,
+               const struct program *program, const struct tally_log *log,
+               struct session_request *r)
+{
+    const char *sysroot = options->sysroot;
+    const char *cpu = options->cpu ? options->cpu : launch_cpu(program->isa);
+    int error = 0;
+
+    if (sysroot == NULL && guests[program->isa].sysroot != NULL &&
+        access(guests[program->isa].sysroot, X_OK) == 0)
+        sysroot = guests[program->isa].sysroot;
+    else if (sysroot != NULL && access(sysroot, X_OK) != 0)
+        return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
+                          strerror(errno));
+    error = check_loader(program, sysroot, log);
+    if (error == 0 && strlen(options->plugin) >= sizeof(r->plugin))
+        error = tally_fail(log, TALLY_ERANGE, "the plugin's path is too long");
+    if (error != 0)
+        return error;
+    strcpy(r->plugin, options->plugin);
+    if (sysroot != NULL)
+        error = add_pair(r, "-L", sysroot, log);
+    if (error == 0 && cpu != NULL)
+        error = add_pair(r, "-cpu", cpu, log);
+    if (error == 0)
+        error = add_pair(r, "-seed", "1", log);
+    return error;
+}
+
+/* A growing vector of owned strings. */
+struct words {
+    char **word;
+    size_t count, room;
+    bool failed;
+};
+
+static void
+words_add(struct words *w, char *word)
+{
+    if (w->count + 1 >= w->room) {
+        const size_t room = w->room ? w->room * 2 : 64;
+        char **grown = realloc(w->word, room * sizeof(*grown));
+        if (grown == NULL) {
+            w->failed = true;
+            free(word);
+            return;
+        }
+        w->word = grown;
+        w->room = room;
+    }
+    w->failed |= word == NULL;
+    w->word[w->count] = word;
+    w->count += word != NULL;
+    w->word[w->count] = NULL;
+}
+
+static void
+words_copy(struct words *w, const char *text)
+{
+    words_add(w, strdup(text));
+}
+
+/* Adds a variable that brings `used` bytes up to a multiple of `step`. */
+static void
+words_pad(struct words *w, int number, size_t used, size_t step)
+{
+    char name[32];
+    const int n = snprintf(name, sizeof(name), "TALLY_PAD%d=", number);
+    const size_t least = used + (size_t)n + 1;
+    const size_t fill = (step - least % step) % step;
+    char *text = malloc((size_t)n + fill + 1);
+
+    if (text != NULL) {
+        memcpy(text, name, (size_t)n);
+        memset(text + n, '.', fill);
+        text[(size_t)n + fill] = '\0';
+    }
+    words_add(w, text);
+}
+
+static const char *
+volatile_name(const char *variable)
+{
+    for (size_t i = 0; i < COUNT(volatile_names); i++) {
+        const size_t n = strlen(volatile_names[i]);
+        if (strncmp(variable, volatile_names[i], n) == 0 && variable[n] == '=')
+            return volatile_names[i];
+    }
+    return NULL;
+}
+
+static void
+add_environment(struct words *env, bool clean)
+{
+    if (clean) {
+        for (size_t i = 0; i < COUNT(clean_environment); i++)
+            words_copy(env, clean_environment[i]);
+        return;
+    }
+    for (char **e = environ; *e != NULL; e++) {
+        if (volatile_name(*e) == NULL && strncmp(*e, "TALLY_PAD", 9) != 0)
+            words_copy(env, *e);
+    }
+    /* The others come last, each in a slot: what stands before them, and the
+     * slots themselves, keep their places. An absent one keeps its slot. */
+    for (size_t i = 0; i < COUNT(volatile_names); i++) {
+        const char *value = getenv(volatile_names[i]);
+        char *text = NULL;
+        size_t used = 0;
+        if (value != NULL &&
+            asprintf(&text, "%s=%s", volatile_names[i], value) >= 0) {
+            used = strlen(text) + 1;
+            words_add(env, text);
+        }
+        words_pad(env, (int)i + 1, used, PAD_SLOT);
+    }
+}
+
+static size_t
+stack_bytes(char *const *words)
+{
+    size_t bytes = 0;
+
+    for (; *words != NULL; words++)
+        bytes += strlen(*words) + 1 + 8;
+    return bytes;
+}
+
+static int
+build_env(const struct launch_options *options, const struct program *program,
+          struct launch *launch)
+{
+    struct words env = {0};
+
+    add_environment(&env, options->clean_env);
+    if (!env.failed) {
+        const size_t used = stack_bytes(program->argv) + stack_bytes(env.word) +
+                            strlen(program->path) + 9;
+        words_pad(&env, 0, used, PAD_STEP);
+    }
+    launch->env = env.word;
+    return env.failed ? TALLY_ENOMEM : 0;
+}
+
+static char *
+plugin_option(const struct session_request *r, const char *session,
+              const char *program)
+{
+    char *text = NULL;
+    const char *parts[] = {r->plugin, session, program};
+    char escaped[3][2 * PATH_MAX];
+
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        size_t n = 0;
+        for (const char *c = parts[i]; *c && n + 3 < sizeof(escaped[i]); c++) {
+            escaped[i][n++] = *c;
+            if (*c == ',') /* QEMU's option syntax */
+                escaped[i][n++] = ',';
+        }
+        escaped[i][n] = '\0';
+    }
+    if (asprintf(&text, "%s,session=%s,name=%s", escaped[0], escaped[1],
+                 escaped[2]) < 0)
+        return NULL;
+    return text;
+}
+
+int
+launch_build(const struct launch_options *options,
+             const struct program *program, const struct session_request *r,
+             const char *session, const struct tally_log *log,
+             struct launch *launch)
+{
+    struct words argv = {0};
+    int error;
+
+    memset(launch, 0, sizeof(*launch));
+    error = launch_find_qemu(program->isa, options->qemu, log, launch->qemu);
+    if (error != 0)
+        return error;
+    words_copy(&argv, launch->qemu);
+    words_copy(&argv, "-0");
+    words_copy(&argv, program->argv[0]);
+    for (uint32_t i = 0; i < r->qemu_arg_count; i++)
+        words_copy(&argv, r->qemu_args[i]);
+    words_copy(&argv, "-plugin");
+    words_add(&argv, plugin_option(r, session, program->path));
+    words_copy(&argv, program->path);
+    for (char **a = program->argv + 1; program->argv[0] && *a != NULL; a++)
+        words_copy(&argv, *a);
+    launch->argv = argv.word;
+    error = argv.failed ? TALLY_ENOMEM : build_env(options, program, launch);
+    if (error != 0) {
+        launch_finish(launch);
+        return tally_fail(log, TALLY_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static void
+free_words(char **words)
+{
+    for (char **w = words; w != NULL && *w != NULL; w++)
+        free(*w);
+    free(words);
+}
+
+void
+launch_finish(struct launch *launch)
+{
+    free_words(launch->argv);
+    free_words(launch->env);
+    memset(launch, 0, sizeof(*launch));
+}

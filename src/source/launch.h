@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line and environment under which QEMU runs a program for us.
+ */
+#ifndef TALLY_SOURCE_LAUNCH_H
+#define TALLY_SOURCE_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "source/program.h"
+#include "source/region.h"
+
+struct launch_options {
+    const char *qemu;    /* NULL: qemu-ISA from PATH */
+    const char *sysroot; /* NULL: the cross libc's root if it exists */
+    const char *cpu;     /* NULL: the pinned model, see launch_cpu() */
+    const char *plugin;  /* path of tally-plugin.so */
+    bool clean_env;      /* a fixed environment instead of ours */
+};
+
+struct launch {
+    char qemu[PATH_MAX];
+    char **argv; /* owned, NULL-terminated */
+    char **env;  /* likewise */
+};
+
+/* The guest CPU model used unless another is asked for; NULL: QEMU's. */
+const char *launch_cpu(enum isa isa);
+
+/* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */
+int launch_find_qemu(enum isa isa, const char *wanted,
+                     const struct tally_log *log, char *path);
+
+/*
+ * Fills the request's qemu_args and plugin path. Also checks that a dynamic
+ * program's loader is there.
+ */
+int launch_request(const struct launch_options *options,
+                   const struct program *program, const struct tally_log *log,
+                   struct session_request *request);
+
+/*
+ * Builds the words. `session` is the path children open the session under.
+ * The environment is padded so that the stack begins at the same address
+ * whatever the lengths of its strings: counts then repeat.
+ */
+int launch_build(const struct launch_options *options,
+                 const struct program *program,
+                 const struct session_request *request, const char *session,
+                 const struct tally_log *log, struct launch *launch);
+void launch_finish(struct launch *launch);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/program.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    uint16_t machine;
+    unsigned char class, data;
+} isas[ISA_COUNT] = {
+    [ISA_SPARC64] = {"sparc64", EM_SPARCV9, ELFCLASS64, ELFDATA2MSB},
+    [ISA_X86_64] = {"x86_64", EM_X86_64, ELFCLASS64, ELFDATA2LSB},
+};
+
+const char *
+isa_name(enum isa isa)
+{
+    return isas[isa].name;
+}
+
+static bool
+is_executable_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           access(path, X_OK) == 0;
+}
+
+/* As execvp does: a name without a slash is sought along PATH. */
+static bool
+search_path(const char *name, char *path)
+{
+    const char *dirs = getenv("PATH");
+
+    if (dirs == NULL)
+        dirs = "/bin:/usr/bin";
+    while (*dirs != '\0') {
+        const int n = (int)strcspn(dirs, ":");
+        snprintf(path, PATH_MAX, "%.*s/%s", n ? n : 1, n ? dirs : ".", name);
+        if (is_executable_file(path))
+            return true;
+        dirs += n + (dirs[n] == ':');
+    }
+    return false;
+}
+
+static int
+find_file(const char *name, const struct tally_log *log, struct program *p)
+{
+    struct stat st;
+
+    if (strchr(name, '/') == NULL) {
+        p->missing = !search_path(name, p->path);
+        return p->missing ? tally_fail(log, TALLY_EPROGRAM,
+                                       "%s: no such program in PATH", name)
+                          : 0;
+    }
+    snprintf(p->path, sizeof(p->path), "%s", name);
+    if (stat(name, &st) != 0) {
+        p->missing = errno == ENOENT || errno == ENOTDIR;
+        return tally_fail(log, TALLY_EPROGRAM, "%s: %s", name, strerror(errno));
+    }
+    if (S_ISDIR(st.st_mode))
+        return tally_fail(log, TALLY_EPROGRAM, "%s: is a directory", name);
+    if (access(name, X_OK) != 0)
+        return tally_fail(log, TALLY_EPROGRAM, "%s: not executable (chmod +x?)",
+                          name);
+    return 0;
+}
+
+static uint16_t
+half(const struct program *p, uint16_t raw)
+{
+    return isas[p->isa].data == ELFDATA2MSB ? be16toh(raw) : le16toh(raw);
+}
+
+static uint32_t
+word(const struct program *p, uint32_t raw)
+{
+    return isas[p->isa].data == ELFDATA2MSB ? be32toh(raw) : le32toh(raw);
+}
+
+static uint64_t
+xword(const struct program *p, uint64_t raw)
+{
+    return isas[p->isa].data == ELFDATA2MSB ? be64toh(raw) : le64toh(raw);
+}
+
+static bool
+choose_isa(const Elf64_Ehdr *elf, struct program *p)
+{
+    for (int i = 0; i < ISA_COUNT; i++) {
+        p->isa = (enum isa)i;
+        if (elf->e_ident[EI_DATA] == isas[i].data &&
+            elf->e_ident[EI_CLASS] == isas[i].class &&
+            half(p, elf->e_machine) == isas[i].machine)
+            return true;
+    }
+    return false;
+}
+
+static const char *
+machine_text(const Elf64_Ehdr *elf)
+{
+    const uint16_t machine = elf->e_ident[EI_DATA] == ELFDATA2MSB
+                                 ? be16toh(elf->e_machine)
+                                 : le16toh(elf->e_machine);
+
+    switch (machine) {
+    case EM_386:
+        return "32-bit x86";
+    case EM_X86_64:
+        return "x32";
+    case EM_SPARC:
+    case EM_SPARC32PLUS:
+        return "32-bit SPARC";
+    case EM_MIPS:
+        return "MIPS";
+    case EM_ARM:
+        return "32-bit Arm";
+    case EM_AARCH64:
+        return "AArch64";
+    case EM_RISCV:
+        return "RISC-V";
+    case EM_PPC64:
+        return "POWER";
+    case EM_IA_64:
+        return "IA-64";
+    default:
+        return "another architecture";
+    }
+}
+
+static void
+read_loader(struct program *p, int fd, const Elf64_Ehdr *elf)
+{
+    const uint64_t at = xword(p, elf->e_phoff);
+
+    for (unsigned i = 0; i < half(p, elf->e_phnum); i++) {
+        Elf64_Phdr ph;
+        if (pread(fd, &ph, sizeof(ph), (off_t)(at + i * sizeof(ph))) !=
+            (ssize_t)sizeof(ph))
+            return;
+        if (word(p, ph.p_type) != PT_INTERP)
+            continue;
+        const size_t size = xword(p, ph.p_filesz);
+        const size_t room = sizeof(p->loader) - 1;
+        const ssize_t n = pread(fd, p->loader, size < room ? size : room,
+                                (off_t)xword(p, ph.p_offset));
+        p->loader[n > 0 ? n : 0] = '\0';
+        return;
+    }
+}
+
+static int
+read_elf(int fd, const struct tally_log *log, struct program *p)
+{
+    Elf64_Ehdr elf;
+
+    if (pread(fd, &elf, sizeof(elf), 0) != (ssize_t)sizeof(elf) ||
+        memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: neither an ELF program nor a #! script",
+                          p->path);
+    if (!choose_isa(&elf, p))
+        return tally_fail(log, TALLY_EARCH,
+                          "%s: a program for %s; tally runs sparc64 and x86-64 "
+                          "programs",
+                          p->path, machine_text(&elf));
+    const uint16_t type = half(p, elf.e_type);
+    if (type != ET_EXEC && type != ET_DYN)
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: an ELF file, but not a program", p->path);
+    p->entry = xword(p, elf.e_entry);
+    p->relocated = type == ET_DYN;
+    read_loader(p, fd, &elf);
+    return 0;
+}
+
+/* Puts the interpreter's words before the script's arguments. */
+static int
+prepend(struct program *p, const char *interpreter, const char *argument,
+        size_t *owned)
+{
+    size_t count = 0;
+    const size_t extra = *argument != '\0' ? 2 : 1;
+
+    while (p->argv[count] != NULL)
+        count++;
+    char **argv = calloc(count + extra + 2, sizeof(*argv));
+    if (argv == NULL)
+        return TALLY_ENOMEM;
+    memcpy(argv + extra, p->argv, (count + 1) * sizeof(*argv));
+    argv[0] = p->words[(*owned)++] = strdup(interpreter);
+    if (extra == 2)
+        argv[1] = p->words[(*owned)++] = strdup(argument);
+    argv[extra] = p->words[(*owned)++] = strdup(p->path);
+    free(p->argv);
+    p->argv = argv;
+    return 0;
+}
+
+static int
+follow_script(char *line, const struct tally_log *log, struct program *p,
+              size_t *owned)
+{
+    char script[PATH_MAX];
+
+    line[strcspn(line, "\n")] = '\0';
+    line += 2 + strspn(line + 2, " \t");
+    char *argument = line + strcspn(line, " \t\r");
+    if (*argument != '\0')
+        *argument++ = '\0';
+    argument += strspn(argument, " \t\r");
+    for (size_t n = strlen(argument); n > 0 && strchr(" \t\r", argument[n - 1]);
+         n--)
+        argument[n - 1] = '\0';
+    if (*line == '\0')
+        return tally_fail(log, TALLY_EPROGRAM, "%s: #! names no interpreter",
+                          p->path);
+    const int error = prepend(p, line, argument, owned);
+    if (error != 0)
+        return error;
+    memcpy(script, p->path, sizeof(script));
+    const int found = find_file(line, NULL, p);
+    return found == 0 ? 0
+                      : tally_fail(log, TALLY_EPROGRAM,
+                                   "%s: its interpreter %s cannot be run",
+                                   script, line);
+}
+
+/* One step: an ELF program (1), a script now replaced (0), or an error. */
+static int
+examine(const struct tally_log *log, struct program *p, size_t *owned)
+{
+    char line[256];
+    const int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return tally_fail(log, TALLY_EPROGRAM, "%s: %s", p->path,
+                          strerror(errno));
+    const ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+    int result;
+    line[n > 0 ? n : 0] = '\0';
+    if (n == 0) {
+        result = tally_fail(log, TALLY_EPROGRAM, "%s: an empty file", p->path);
+    } else if (n >= 2 && line[0] == '#' && line[1] == '!') {
+        result = follow_script(line, log, p, owned);
+    } else {
+        result = read_elf(fd, log, p);
+        result = result == 0 ? 1 : result;
+    }
+    close(fd);
+    return result;
+}
+
+int
+program_open(char *const *argv, const struct tally_log *log, struct program *p)
+{
+    size_t count = 0, owned = 0;
+
+    memset(p, 0, sizeof(*p));
+    while (argv[count] != NULL)
+        count++;
+    p->argv = calloc(count + 1, sizeof(*p->argv));
+    if (p->argv == NULL)
+        return TALLY_ENOMEM;
+    memcpy(p->argv, argv, count * sizeof(*p->argv));
+
+    int result = find_file(argv[0], log, p);
+    for (int depth = 0; result == 0; depth++) {
+        if (depth > PROGRAM_SCRIPT_DEPTH)
+            result =
+                tally_fail(log, TALLY_EPROGRAM,
+                           "%s: scripts that interpret each other", argv[0]);
+        else if ((result = examine(log, p, &owned)) == 1)
+            return 0;
+    }
+    const bool missing = p->missing;
+    program_close(p);
+    p->missing = missing;
+    return result;
+}
+
+void
+program_close(struct program *p)
+{
+    for (size_t i = 0; i < sizeof(p->words) / sizeof(p->words[0]); i++)
+        free(p->words[i]);
+    free(p->argv);
+    memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program to be measured: found as execvp finds it, scripts resolved to
+ * their interpreters, its ELF header read.
+ */
+#ifndef TALLY_SOURCE_PROGRAM_H
+#define TALLY_SOURCE_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "isa/insn.h"
+
+#define PROGRAM_SCRIPT_DEPTH 4
+
+struct program {
+    char path[PATH_MAX];   /* of the ELF file that runs */
+    char loader[PATH_MAX]; /* its dynamic loader; empty: static */
+    enum isa isa;
+    uint64_t entry; /* in the file's addresses */
+    bool relocated; /* position independent: entry may move */
+    bool missing;   /* on failure: nothing of that name (status 127) */
+    char **argv;    /* NULL-terminated, the interpreter's words included */
+    char *words[3 * (PROGRAM_SCRIPT_DEPTH + 1)]; /* owned strings of argv */
+};
+
+/*
+ * Resolves argv[0] and what it names. On success program_close() frees what it
+ * holds; on failure nothing is held. TALLY_EPROGRAM or TALLY_EARCH, logged.
+ */
+int program_open(char *const *argv, const struct tally_log *log,
+                 struct program *program);
+void program_close(struct program *program);
+
+/* "sparc64", "x86_64": QEMU's name for the ISA. */
+const char *isa_name(enum isa isa);
+
+/*
+ * The address of a function in the ELF file by its symbol's name.
+ * TALLY_EUNKNOWN with near names, or TALLY_EPROGRAM without symbols.
+ */
+int program_symbol(const char *path, const char *name,
+                   const struct tally_log *log, uint64_t *address);
+
+/* Whether an ELF file exports a dynamic symbol. */
+bool elf_exports(const char *path, const char *symbol);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define ROUND(size) (((size) + PAGE - 1) / PAGE * PAGE)
+
+#define HEADER_SIZE ROUND(sizeof(struct session_header))
+#define INFOS_AT ROUND(sizeof(struct region_head))
+#define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * REGION_BLOCKS))
+#define STRANDS_AT \
+    (THREADS_AT + ROUND(sizeof(struct region_thread) * REGION_THREADS))
+#define STRAND_SIZE ROUND(sizeof(struct region_strand))
+#define REGION_SIZE (STRANDS_AT + STRAND_SIZE * REGION_STRANDS)
+
+static int
+map_header(int fd, struct session_header **header)
+{
+    void *memory =
+        mmap(NULL, HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (memory == MAP_FAILED)
+        return TALLY_ESYSTEM;
+    *header = memory;
+    return 0;
+}
+
+int
+session_create(const struct session_request *request,
+               const struct tally_log *log, int *fd,
+               struct session_header **header)
+{
+    const uint64_t size = HEADER_SIZE + REGION_SIZE * SESSION_REGIONS;
+    const int file = memfd_create("tally", MFD_CLOEXEC);
+
+    if (file < 0 || ftruncate(file, (off_t)size) != 0 ||
+        map_header(file, header) != 0) {
+        const int error =
+            tally_fail(log, TALLY_ESYSTEM, "cannot create shared memory: %s",
+                       strerror(errno));
+        if (file >= 0)
+            close(file);
+        return error;
+    }
+    (*header)->magic = SESSION_MAGIC;
+    (*header)->header_size = HEADER_SIZE;
+    (*header)->region_size = REGION_SIZE;
+    (*header)->request = *request;
+    *fd = file;
+    return 0;
+}
+
+void
+session_destroy(int fd, struct session_header *header)
+{
+    if (header != NULL)
+        munmap(header, HEADER_SIZE);
+    if (fd >= 0)
+        close(fd);
+}
+
+int
+session_attach(const char *path, const struct tally_log *log, int *fd,
+               struct session_header **header)
+{
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+
+    if (file < 0)
+        return tally_fail(log, TALLY_ESYSTEM, "cannot open %s: %s", path,
+                          strerror(errno));
+    if (map_header(file, header) != 0) {
+        close(file);
+        return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", path,
+                          strerror(errno));
+    }
+    if ((*header)->magic != SESSION_MAGIC ||
+        (*header)->header_size != HEADER_SIZE ||
+        (*header)->region_size != REGION_SIZE) {
+        session_destroy(file, *header);
+        return tally_fail(log, TALLY_ESYSTEM,
+                          "%s is not a session of this version of tally", path);
+    }
+    *fd = file;
+    return 0;
+}
+
+static uint64_t
+region_offset(unsigned index)
+{
+    return HEADER_SIZE + REGION_SIZE * index;
+}
+
+/* Maps head, infos and threads in one piece, at `at` or anywhere. */
+static int
+map_region(struct region *region, int fd, unsigned index, void *at)
+{
+    const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    char *memory = mmap(at, STRANDS_AT, PROT_READ | PROT_WRITE, flags, fd,
+                        (off_t)region_offset(index));
+
+    if (memory == MAP_FAILED)
+        return TALLY_ESYSTEM;
+    region->head = (void *)memory;
+    region->infos = (void *)(memory + INFOS_AT);
+    region->threads = (void *)(memory + THREADS_AT);
+    region->fd = fd;
+    region->offset = region_offset(index);
+    return 0;
+}
+
+int
+region_map(int fd, unsigned index, struct region *region)
+{
+    return map_region(region, fd, index, NULL);
+}
+
+void
+region_unmap(struct region *region)
+{
+    if (region->head != NULL)
+        munmap(region->head, STRANDS_AT);
+    region->head = NULL;
+}
+
+int
+region_remap(struct region *region, unsigned index)
+{
+    return map_region(region, region->fd, index, region->head);
+}
+
+struct region_strand *
+region_map_strand(const struct region *region, unsigned slot, void *at)
+{
+    const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    const uint64_t offset = region->offset + STRANDS_AT + STRAND_SIZE * slot;
+    void *memory = mmap(at, STRAND_SIZE, PROT_READ | PROT_WRITE, flags,
+                        region->fd, (off_t)offset);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void
+region_unmap_strand(struct region_strand *strand)
+{
+    if (strand != NULL)
+        munmap(strand, STRAND_SIZE);
+}
+
+static uint64_t
+load_count(const uint64_t *count)
+{
+    return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
+void
+region_sum(const struct region *region, const struct region_strand *strand,
+           struct totals *sum)
+{
+    const unsigned blocks = atomic_load(&region->head->blocks);
+
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        sum->signal[s] = load_count(&strand->totals.signal[s]);
+    for (unsigned b = 0; b < blocks; b++) {
+        const uint64_t count = load_count(&strand->exec[0][b]);
+        if (count == 0)
+            continue;
+        const int16_t *fixed = region->infos[b].fixed;
+        for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
+            sum->signal[s] += count * (uint64_t)(int64_t)fixed[s];
+    }
+}
+
+void
+region_fold(struct region *region, struct region_strand *strand)
+{
+    const unsigned index = atomic_load(&region->head->threads);
+    const unsigned blocks = atomic_load(&region->head->blocks);
+    struct region_thread *thread =
+        &region->threads[index < REGION_THREADS ? index : REGION_THREADS - 1];
+    struct totals sum;
+
+    region_sum(region, strand, &sum);
+    thread->strand = strand->strand;
+    thread->thread = strand->thread;
+    totals_add(&thread->totals, &sum);
+    if (index < REGION_THREADS)
+        atomic_store(&region->head->threads, index + 1);
+    memset(&strand->totals, 0, sizeof(strand->totals));
+    memset(strand->exec[0], 0, blocks * sizeof(uint64_t));
+    memset(strand->exec[1], 0, blocks * sizeof(uint64_t));
+}
+
+void
+region_release(struct region *region, unsigned strands)
+{
+    madvise(region->infos, THREADS_AT - INFOS_AT, MADV_REMOVE);
+    for (unsigned s = 0; s < strands; s++) {
+        struct region_strand *strand = region_map_strand(region, s, NULL);
+        if (strand != NULL)
+            madvise(strand, STRAND_SIZE, MADV_REMOVE);
+        region_unmap_strand(strand);
+    }
+}
+
+static uint64_t
+strand_instructions(const struct region *region,
+                    const struct region_strand *strand)
+{
+    const unsigned blocks = atomic_load(&region->head->blocks);
+    uint64_t sum = 0;
+
+    for (unsigned b = 0; b < blocks; b++)
+        sum += (load_count(&strand->exec[0][b]) +
+                load_count(&strand->exec[1][b])) *
+               region->infos[b].instructions;
+    return sum;
+}
+
+uint64_t
+region_instructions(const struct region *region)
+{
+    const unsigned threads = atomic_load(&region->head->threads);
+    const unsigned strands = atomic_load(&region->head->strands);
+    uint64_t sum = 0;
+
+    for (unsigned t = 0; t < threads && t < REGION_THREADS; t++)
+        sum += region->threads[t].totals.signal[SIGNAL_INSTRUCTIONS];
+    for (unsigned s = 0; s < strands; s++) {
+        struct region_strand *strand = region_map_strand(region, s, NULL);
+        if (strand != NULL)
+            sum += strand_instructions(region, strand);
+        region_unmap_strand(strand);
+    }
+    return sum;
+}
+
+void
+totals_add(struct totals *sum, const struct totals *more)
+{
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        sum->signal[s] += more->signal[s];
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory a session shares with the guest processes it measures.
+ *
+ * One sparse memory file: a header that says what is asked, then one region
+ * for each guest process. A process writes plain counts into its region while
+ * it runs: executions of each block, and the dynamic signals. Whoever maps the
+ * file can sum them at any time, also after the process was killed. Nothing is
+ * ever shortened, so a reader needs no lock; a live reading may be a few
+ * blocks apart between strands.
+ *
+ *   header | region 0: head, block infos, threads, strands | region 1: ...
+ */
+#ifndef TALLY_SOURCE_REGION_H
+#define TALLY_SOURCE_REGION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "isa/insn.h"
+#include "source/block.h"
+#include "table/table.h"
+
+#define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
+#define SESSION_REGIONS 65536u
+#define REGION_BLOCKS (1u << 20)
+#define REGION_THREADS 65536u
+#define REGION_STRANDS 4096u /* live guest threads */
+#define REGION_NAME 256u
+#define SESSION_UNCOUNTED 64u
+#define SESSION_ARGS 16u
+
+/* Totals of one strand or of one thread that has ended. */
+struct totals {
+    uint64_t signal[SIGNAL_COUNT];
+};
+
+enum window_mode { WINDOW_ALL, WINDOW_FROM_TO, WINDOW_SKIP };
+
+/* What is asked; written by the session before the first process starts. */
+struct session_request {
+    uint32_t machine;  /* enum machine_id */
+    uint32_t isa;      /* enum isa of the program */
+    uint32_t parts;    /* enum tally_part bits of the model that must run */
+    uint32_t window;   /* enum window_mode */
+    uint64_t from, to; /* addresses in the program's file, or NO_LINE */
+    uint64_t skip;     /* instructions */
+    uint64_t entry;    /* of the program's file; 0: unknown */
+    uint64_t params[PARAM_COUNT];
+    char plugin[REGION_NAME * 4];              /* path */
+    char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
+    uint32_t qemu_arg_count;
+};
+
+struct session_header {
+    uint64_t magic;
+    uint64_t header_size, region_size; /* both sides must agree */
+    struct session_request request;
+    atomic_uint regions;   /* claimed so far, may pass SESSION_REGIONS */
+    atomic_uint uncounted; /* programs that ran outside, likewise */
+    char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+};
+
+enum region_state { REGION_FREE, REGION_RUNNING, REGION_ENDED };
+
+struct region_head {
+    atomic_uint state; /* enum region_state */
+    int32_t pid;
+    atomic_uint blocks;      /* infos written */
+    atomic_uint strands;     /* strand areas ever used */
+    atomic_uint threads;     /* threads that have ended */
+    atomic_uint late_blocks; /* beyond REGION_BLOCKS */
+    uint64_t load_bias;
+    char program[REGION_NAME];
+};
+
+struct region_thread {
+    uint32_t strand; /* of the machine */
+    uint32_t thread; /* in order of creation, the main thread 0 */
+    struct totals totals;
+};
+
+/* Counts of one live guest thread. */
+struct region_strand {
+    struct totals totals; /* dynamic signals only */
+    uint32_t strand;      /* of the machine */
+    uint32_t thread;
+    uint32_t last_block; /* that ran, as far as the model has said */
+    atomic_uint live;
+    uint64_t exec[2][REGION_BLOCKS]; /* [0] counted, [1] outside the window */
+};
+
+/* One process, as mapped by itself or by a reader. */
+struct region {
+    struct region_head *head;
+    struct block_info *infos;      /* [REGION_BLOCKS] */
+    struct region_thread *threads; /* [REGION_THREADS] */
+    int fd;                        /* the caller's; needed only while mapping */
+    uint64_t offset;               /* of the region in the file */
+};
+
+/* Creates the file. The descriptor is close-on-exec; 0 or an error. */
+int session_create(const struct session_request *request,
+                   const struct tally_log *log, int *fd,
+                   struct session_header **header);
+void session_destroy(int fd, struct session_header *header);
+
+/* Maps the header of an existing file after checking it. */
+int session_attach(const char *path, const struct tally_log *log, int *fd,
+                   struct session_header **header);
+
+/* Maps region `index` of the file. 0 or TALLY_ESYSTEM. */
+int region_map(int fd, unsigned index, struct region *region);
+void region_unmap(struct region *region);
+
+/*
+ * Lays region `index` over the memory where `region` is mapped now: all
+ * pointers into it stay valid and read zero. For the child of a fork.
+ */
+int region_remap(struct region *region, unsigned index);
+
+/*
+ * Gives back the memory of the block infos and of the strands below `strands`;
+ * thread records stay. For a process that has ended and summed its counts.
+ */
+void region_release(struct region *region, unsigned strands);
+
+/* Writes the strand's sum as a thread record and zeroes its counts. */
+void region_fold(struct region *region, struct region_strand *strand);
+
+/* Maps the strand area `slot`; `at` NULL or where to lay it over. */
+struct region_strand *
+region_map_strand(const struct region *region, unsigned slot, void *at);
+void region_unmap_strand(struct region_strand *strand);
+
+/*
+ * Sums what a strand has counted: dynamic totals plus executions x fixed
+ * signals of each block. Safe while it runs.
+ */
+void region_sum(const struct region *region, const struct region_strand *strand,
+                struct totals *sum);
+
+/* Instructions executed by all strands so far, those outside included. */
+uint64_t region_instructions(const struct region *region);
+
+void totals_add(struct totals *sum, const struct totals *more);
+
+#endif

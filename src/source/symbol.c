@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbols of ELF files, through libelf. */
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/program.h"
+#include "table/table.h"
+
+/* Called for each symbol until it returns false. */
+typedef bool (*symbol_visit)(void *user, const char *name,
+                             const GElf_Sym *symbol);
+
+static bool
+visit_section(Elf *elf, Elf_Scn *section, symbol_visit visit, void *user)
+{
+    GElf_Shdr header;
+    Elf_Data *data = elf_getdata(section, NULL);
+
+    if (gelf_getshdr(section, &header) == NULL || data == NULL ||
+        header.sh_entsize == 0)
+        return true;
+    const int count = (int)(header.sh_size / header.sh_entsize);
+    for (int i = 0; i < count; i++) {
+        GElf_Sym symbol;
+        if (gelf_getsym(data, i, &symbol) == NULL)
+            continue;
+        const char *name =
+            elf_strptr(elf, header.sh_link, (size_t)symbol.st_name);
+        if (name != NULL && !visit(user, name, &symbol))
+            return false;
+    }
+    return true;
+}
+
+static bool
+visit_symbols(const char *path, GElf_Word type, symbol_visit visit, void *user)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = NULL;
+    bool found = false;
+
+    elf_version(EV_CURRENT);
+    if (fd >= 0)
+        elf = elf_begin(fd, ELF_C_READ, NULL);
+    for (Elf_Scn *s = elf ? elf_nextscn(elf, NULL) : NULL; s != NULL;
+         s = elf_nextscn(elf, s)) {
+        GElf_Shdr header;
+        if (gelf_getshdr(s, &header) == NULL || header.sh_type != type)
+            continue;
+        found = true;
+        if (!visit_section(elf, s, visit, user))
+            break;
+    }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+struct search {
+    const char *name;
+    uint64_t address;
+    bool found;
+    char **names; /* of all functions, for near names */
+    size_t count, room;
+};
+
+static bool
+is_function(const GElf_Sym *symbol)
+{
+    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value != 0;
+}
+
+static bool
+match_symbol(void *user, const char *name, const GElf_Sym *symbol)
+{
+    struct search *s = user;
+
+    if (!is_function(symbol) || strcmp(name, s->name) != 0)
+        return true;
+    s->address = symbol->st_value;
+    s->found = true;
+    return false;
+}
+
+static bool
+collect_name(void *user, const char *name, const GElf_Sym *symbol)
+{
+    struct search *s = user;
+
+    if (!is_function(symbol))
+        return true;
+    if (s->count == s->room) {
+        const size_t room = s->room ? s->room * 2 : 1024;
+        char **names = realloc(s->names, room * sizeof(*names));
+        if (names == NULL)
+            return false;
+        s->names = names;
+        s->room = room;
+    }
+    s->names[s->count] = strdup(name);
+    if (s->names[s->count] == NULL)
+        return false;
+    s->count++;
+    return true;
+}
+
+static int
+unknown_symbol(const char *path, const char *name, const struct tally_log *log)
+{
+    struct search s = {.name = name};
+    char near[256];
+
+    visit_symbols(path, SHT_SYMTAB, collect_name, &s);
+    near_names(name, (const char *const *)s.names, s.count, 3, near,
+               sizeof(near));
+    for (size_t i = 0; i < s.count; i++)
+        free(s.names[i]);
+    free(s.names);
+    return tally_fail(log, TALLY_EUNKNOWN, "%s: no function '%s'%s%s%s", path,
+                      name, *near ? "; did you mean " : "", near,
+                      *near ? "?" : "");
+}
+
+int
+program_symbol(const char *path, const char *name, const struct tally_log *log,
+               uint64_t *address)
+{
+    struct search s = {.name = name};
+    const bool table = visit_symbols(path, SHT_SYMTAB, match_symbol, &s);
+
+    if (!s.found)
+        visit_symbols(path, SHT_DYNSYM, match_symbol, &s);
+    if (!s.found && !table)
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: no symbol table to find '%s' in; build it "
+                          "without stripping",
+                          path, name);
+    if (!s.found)
+        return unknown_symbol(path, name, log);
+    *address = s.address;
+    return 0;
+}
+
+static bool
+match_export(void *user, const char *name, const GElf_Sym *symbol)
+{
+    struct search *s = user;
+
+    s->found = symbol->st_shndx != SHN_UNDEF && strcmp(name, s->name) == 0;
+    return !s->found;
+}
+
+bool
+elf_exports(const char *path, const char *symbol)
+{
+    struct search s = {.name = symbol};
+
+    visit_symbols(path, SHT_DYNSYM, match_export, &s);
+    return s.found;
+}
