@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/chip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/strand.h"
+
+static void
+filter_clear(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
+}
+
+static void
+filter_init(struct filter *f, const struct cache *c)
+{
+    const uint64_t sets = c->set_mask + 1;
+
+    f->shift = c->line_shift;
+    f->mask = (uint32_t)(sets < FILTER_SETS ? sets : FILTER_SETS) - 1;
+    filter_clear(f);
+}
+
+uint64_t
+chip_fetch_slots(const uint64_t *params)
+{
+    const uint64_t sets = params[PARAM_L1I_SIZE] /
+                          (params[PARAM_L1I_WAYS] * params[PARAM_L1I_LINE]);
+
+    return sets < FILTER_SETS ? sets : FILTER_SETS;
+}
+
+uint32_t
+chip_parts(const struct event_row *const *events, size_t count,
+           const uint64_t *params)
+{
+    uint32_t parts = 0;
+
+    for (size_t e = 0; e < count; e++) {
+        for (size_t s = 0; s < events[e]->signal_count; s++)
+            parts |= tally_signals[events[e]->signals[s]].parts;
+    }
+    if (parts & PART_TIME)
+        parts |= PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D |
+                 PART_L2 | PART_L3 | PART_ITLB | PART_DTLB;
+    /* A shared level sees what all first levels let through. */
+    if (parts & (PART_L2 | PART_L3))
+        parts |= PART_L1I | PART_L1D | PART_L2 | PART_ITLB | PART_DTLB;
+    if (parts & PART_DTLB)
+        parts |= PART_L1D;
+    if (parts & PART_ITLB)
+        parts |= PART_L1I;
+    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
+        parts &= ~(uint32_t)PART_PREDICTOR;
+    if (params[PARAM_L2_SIZE] == 0)
+        parts &= ~(uint32_t)PART_L2;
+    if (params[PARAM_L3_SIZE] == 0)
+        parts &= ~(uint32_t)PART_L3;
+    return parts;
+}
+
+static int
+init_cache(struct cache *c, const uint64_t *params, enum param_id size)
+{
+    /* size, ways and line of a cache stand together in this order. */
+    return cache_init(c, params[size], (uint32_t)params[size + 1],
+                      (uint32_t)params[size + 2]);
+}
+
+static int
+core_init(struct core *core, const struct chip *chip)
+{
+    const uint64_t *params = chip->params;
+    int error = init_cache(&core->l1i, params, PARAM_L1I_SIZE);
+
+    if (error == 0)
+        error = init_cache(&core->l1d, params, PARAM_L1D_SIZE);
+    if (error == 0 && !chip->shared_l2 && (chip->parts & PART_L2))
+        error = init_cache(&core->l2, params, PARAM_L2_SIZE);
+    if (error == 0)
+        error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
+    if (error == 0)
+        error = tlb_init(&core->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    return error;
+}
+
+static void
+core_finish(struct core *core)
+{
+    cache_finish(&core->l1i);
+    cache_finish(&core->l1d);
+    cache_finish(&core->l2);
+    tlb_finish(&core->itlb);
+    tlb_finish(&core->dtlb);
+}
+
+int
+chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
+          unsigned slots)
+{
+    int error = 0;
+
+    memset(chip, 0, sizeof(*chip));
+    memcpy(chip->params, params, sizeof(chip->params));
+    chip->parts = parts;
+    chip->core_count = (unsigned)params[PARAM_CORES];
+    chip->strands_per_core = (unsigned)params[PARAM_STRANDS];
+    chip->page_shift = (uint32_t)__builtin_ctzll(params[PARAM_TLB_PAGE]);
+    chip->write_through = params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
+    chip->shared_l2 = params[PARAM_L2_SHARED] == L2_SHARED_CHIP;
+    chip->store_filter = chip->write_through && (parts & PART_L2);
+    chip->strand_slots = slots;
+    chip->cores = calloc(chip->core_count, sizeof(*chip->cores));
+    chip->strands = calloc(slots, sizeof(struct strand *));
+    if (chip->cores == NULL || chip->strands == NULL)
+        error = TALLY_ENOMEM;
+    if (error == 0 && chip->shared_l2 && (parts & PART_L2))
+        error = init_cache(&chip->l2, params, PARAM_L2_SIZE);
+    if (error == 0 && (parts & PART_L3))
+        error = init_cache(&chip->l3, params, PARAM_L3_SIZE);
+    if (error != 0)
+        chip_finish(chip);
+    return error;
+}
+
+void
+chip_finish(struct chip *chip)
+{
+    for (unsigned i = 0; chip->cores != NULL && i < chip->core_count; i++)
+        core_finish(&chip->cores[i]);
+    for (unsigned i = 0; chip->strands != NULL && i < chip->strand_slots; i++) {
+        if (chip->strands[i] != NULL)
+            free(chip->strands[i]->counters);
+        free(chip->strands[i]);
+    }
+    cache_finish(&chip->l2);
+    cache_finish(&chip->l3);
+    free(chip->cores);
+    free(chip->strands);
+    memset(chip, 0, sizeof(*chip));
+}
+
+/* The lowest strand that no live thread has; all taken: round robin. */
+static unsigned
+choose_number(const struct chip *chip, unsigned slot)
+{
+    const unsigned count = chip->core_count * chip->strands_per_core;
+    bool taken[4096] = {false};
+
+    for (unsigned i = 0; i < chip->slots_used; i++) {
+        if (chip->strands[i] != NULL)
+            taken[chip->strands[i]->number] = true;
+    }
+    for (unsigned n = 0; n < count; n++) {
+        if (!taken[n])
+            return n;
+    }
+    return slot % count;
+}
+
+static const struct block no_block = {.taken_pc = NO_LINE};
+
+/* Forgets everything learned: filters, history, what waits in the queue. */
+static void
+strand_reset(struct strand *s)
+{
+    filter_clear(&s->fetch);
+    filter_clear(&s->data);
+    filter_clear(&s->store);
+    memset(s->data_pages, 0, sizeof(s->data_pages));
+    memset(s->code_pages, 0, sizeof(s->code_pages));
+    s->previous = &no_block;
+    s->history = 0;
+    s->instructions = 0;
+    s->queue_next = s->queue;
+    s->queue_end = s->queue + QUEUE_LENGTH;
+    if (s->counters != NULL)
+        memset(s->counters, 1, s->counter_mask + 1);
+}
+
+static const struct cache *
+strand_l2(const struct strand *s)
+{
+    return s->chip->shared_l2 ? &s->chip->l2 : &s->core->l2;
+}
+
+static void
+strand_filters(struct strand *s)
+{
+    filter_init(&s->fetch, &s->core->l1i);
+    filter_init(&s->data, &s->core->l1d);
+    if (s->chip->store_filter)
+        filter_init(&s->store, strand_l2(s));
+    else
+        filter_init(&s->store, &s->core->l1d);
+}
+
+static int
+strand_init(struct strand *s)
+{
+    struct chip *chip = s->chip;
+
+    s->core = &chip->cores[s->number / chip->strands_per_core];
+    if (s->core->l1d.ways == 0 && core_init(s->core, chip) != 0)
+        return TALLY_ENOMEM;
+    strand_filters(s);
+    s->page_shift = chip->page_shift;
+    s->dtlb = (chip->parts & PART_DTLB) != 0;
+    s->store_filter = chip->store_filter;
+    if (chip->parts & PART_PREDICTOR) {
+        s->counter_mask = chip->params[PARAM_BRANCH_ENTRIES] - 1;
+        s->counters = malloc(s->counter_mask + 1);
+        if (s->counters == NULL)
+            return TALLY_ENOMEM;
+    }
+    strand_reset(s);
+    return 0;
+}
+
+static void
+core_join(struct strand *s)
+{
+    lock_take(&s->core->lock);
+    s->sibling = s->core->strands;
+    s->core->strands = s;
+    atomic_fetch_add(&s->core->live, 1);
+    lock_give(&s->core->lock);
+}
+
+static void
+core_leave(struct strand *s)
+{
+    struct strand **at = &s->core->strands;
+
+    lock_take(&s->core->lock);
+    while (*at != s)
+        at = &(*at)->sibling;
+    *at = s->sibling;
+    atomic_fetch_sub(&s->core->live, 1);
+    lock_give(&s->core->lock);
+}
+
+struct strand *
+strand_start(struct chip *chip, unsigned slot, struct region_strand *counts)
+{
+    struct strand *s = NULL;
+
+    if (posix_memalign((void **)&s, 64, sizeof(*s)) != 0)
+        return NULL;
+    memset(s, 0, sizeof(*s));
+    s->chip = chip;
+    s->counts = counts;
+    s->exec = counts->exec[0];
+    s->total = counts->totals.signal;
+
+    lock_take(&chip->lock);
+    s->number = choose_number(chip, slot);
+    const int error = strand_init(s);
+    if (error == 0) {
+        chip->strands[slot] = s;
+        core_join(s);
+        if (slot >= chip->slots_used)
+            chip->slots_used = slot + 1;
+    }
+    lock_give(&chip->lock);
+    if (error != 0) {
+        free(s);
+        return NULL;
+    }
+    counts->strand = s->number;
+    atomic_fetch_add(&chip->live, 1);
+    return s;
+}
+
+void
+strand_end(struct strand *s, unsigned slot)
+{
+    struct chip *chip = s->chip;
+
+    strand_drain(s);
+    lock_take(&chip->lock);
+    chip->strands[slot] = NULL;
+    core_leave(s);
+    lock_give(&chip->lock);
+    atomic_fetch_sub(&chip->live, 1);
+    free(s->counters);
+    free(s);
+}
+
+static void
+core_clear(struct core *core)
+{
+    if (core->l1d.ways == 0)
+        return;
+    cache_clear(&core->l1i);
+    cache_clear(&core->l1d);
+    if (core->l2.ways != 0)
+        cache_clear(&core->l2);
+    tlb_clear(&core->itlb);
+    tlb_clear(&core->dtlb);
+}
+
+void
+chip_after_fork(struct chip *chip, unsigned slot)
+{
+    /* Another thread may have held a lock when the process was copied. */
+    lock_give(&chip->lock);
+    for (unsigned i = 0; i < chip->core_count; i++) {
+        lock_give(&chip->cores[i].lock);
+        chip->cores[i].strands = NULL;
+        atomic_store(&chip->cores[i].live, 0);
+        core_clear(&chip->cores[i]);
+    }
+    if (chip->l2.ways != 0)
+        cache_clear(&chip->l2);
+    if (chip->l3.ways != 0)
+        cache_clear(&chip->l3);
+    for (unsigned i = 0; i < chip->strand_slots; i++) {
+        if (i != slot && chip->strands[i] != NULL) {
+            free(chip->strands[i]->counters);
+            free(chip->strands[i]);
+            chip->strands[i] = NULL;
+        }
+    }
+    strand_reset(chip->strands[slot]);
+    core_join(chip->strands[slot]);
+    atomic_store(&chip->live, 1);
+}
+
+void
+strand_window(struct strand *s, bool counted)
+{
+    strand_drain(s);
+    s->exec = s->counts->exec[!counted];
+    s->total = counted ? s->counts->totals.signal : s->ignored.signal;
+}
+
+static uint64_t
+cycles_of(const uint64_t *params, enum param_id cost, uint64_t count)
+{
+    return params[cost] * count;
+}
+
+uint64_t
+chip_cycles(const uint64_t *params, struct totals *totals)
+{
+    const uint64_t *n = totals->signal;
+    const bool l3 = params[PARAM_L3_SIZE] != 0;
+    const uint64_t issued =
+        cycles_of(params, PARAM_TIME_INSTRUCTION, n[SIGNAL_INSTRUCTIONS]);
+    const uint64_t l2_reads = n[SIGNAL_L1I_MISSES] + n[SIGNAL_L1D_LOAD_MISSES] +
+                              n[SIGNAL_ITLB_WALK_REFS] +
+                              n[SIGNAL_DTLB_WALK_REFS];
+    const uint64_t l2_misses =
+        n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_L2_LOAD_MISSES] +
+        n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES];
+    const uint64_t l3_misses =
+        n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES];
+    uint64_t cycles = issued / params[PARAM_TIME_ISSUE];
+
+    cycles +=
+        cycles_of(params, PARAM_TIME_TAKEN,
+                  n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]);
+    cycles += cycles_of(params, PARAM_TIME_MISPREDICT,
+                        n[SIGNAL_CONDITIONAL_MISPREDICTS]);
+    cycles += cycles_of(params, PARAM_TIME_L2, l2_reads);
+    cycles += cycles_of(params, PARAM_TIME_L3, l3 ? l2_misses : 0);
+    cycles += cycles_of(params, PARAM_TIME_MEMORY, l3 ? l3_misses : l2_misses);
+    cycles += cycles_of(params, PARAM_TIME_WALK,
+                        n[SIGNAL_ITLB_MISSES] + n[SIGNAL_DTLB_LOAD_MISSES] +
+                            n[SIGNAL_DTLB_STORE_MISSES]);
+    cycles += cycles_of(params, PARAM_TIME_WINDOW,
+                        n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]);
+    cycles += cycles_of(params, PARAM_TIME_ATOMIC, n[SIGNAL_CLASS_ATOMIC]);
+    cycles += cycles_of(params, PARAM_TIME_FP, n[SIGNAL_FP_INSTRUCTIONS]);
+    totals->signal[SIGNAL_CYCLES] = cycles;
+    return cycles;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow half of the model: filling the queue, and draining it through the
+ * caches. The stages run one after another over the whole queue, so that each
+ * cache's sets are fetched from memory while others are searched.
+ */
+#include "machine/chip.h"
+
+#include <string.h>
+
+#include "machine/strand.h"
+
+/*
+ * Where a hardware table walk reads: one 16-byte entry a page, a table for each
+ * of its requests, in a region that no program uses.
+ */
+#define TABLES_AT ((uint64_t)0x7ff000000000u)
+#define TABLE_ENTRY 16u
+#define TABLE_ENTRIES 65536u
+
+static const uint8_t l2_signal[REQUEST_COUNT] = {
+    [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_ATOMIC] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_FETCH] = SIGNAL_L2_FETCH_MISSES,
+    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
+    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
+};
+
+static const uint8_t l3_signal[REQUEST_COUNT] = {
+    [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_ATOMIC] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_FETCH] = SIGNAL_L3_FETCH_MISSES,
+    [REQUEST_WALK_I] = SIGNAL_L3_LOAD_MISSES,
+    [REQUEST_WALK_D] = SIGNAL_L3_LOAD_MISSES,
+};
+
+struct misses {
+    uint64_t of[REQUEST_COUNT];
+};
+
+/*
+ * Requests that the cache lacks move to the front of `queue`, in order;
+ * returns how many. `wanted` has one bit for each kind that looks it up, all
+ * others pass. `first` tests the most recent line of the set before the
+ * others; the filters have done that for the L1s. No other branch depends on
+ * hit or miss.
+ */
+static inline __attribute__((always_inline)) size_t
+stage_columns(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
+              struct misses *misses, const struct cache *next, bool first,
+              uint32_t columns)
+{
+    /* A copy of our own stays in registers: nothing else can change it. */
+    struct cache copy = *c;
+    size_t kept = 0;
+
+    c = &copy;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t entry = queue[i];
+        const unsigned kind = entry & REQUEST_MASK;
+        const uint64_t addr = entry & ~REQUEST_MASK;
+        bool miss = true;
+
+        if (next != NULL)
+            cache_prefetch(next, addr >> next->line_shift);
+        if (wanted >> kind & 1) {
+            const uint64_t line = addr >> c->line_shift;
+            if (columns == 0)
+                miss = !cache_access(c, line);
+            else
+                miss = !(first && cache_is_recent(c, line, columns)) &&
+                       !cache_access_columns(c, line, columns);
+            misses->of[kind] += miss;
+        }
+        queue[kept] = entry;
+        kept += miss;
+    }
+    return kept;
+}
+
+static size_t
+stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
+      struct misses *misses, const struct cache *next, bool first)
+{
+    switch (c->columns) {
+    case 4:
+        return stage_columns(c, queue, count, wanted, misses, next, first, 4);
+    case 8:
+        return stage_columns(c, queue, count, wanted, misses, next, first, 8);
+    case 16:
+        return stage_columns(c, queue, count, wanted, misses, next, first, 16);
+    default:
+        return stage_columns(c, queue, count, wanted, misses, next, first, 0);
+    }
+}
+
+#define KIND(request) (1u << (request))
+#define DATA_KINDS (KIND(REQUEST_LOAD) | KIND(REQUEST_STORE))
+#define ALL_KINDS (KIND(REQUEST_COUNT) - 1)
+
+static bool
+runs_alone(const struct strand *s)
+{
+    return atomic_load_explicit(&s->chip->live, memory_order_relaxed) <= 1;
+}
+
+/* Whether no other strand shares the core's first levels. */
+static bool
+core_alone(const struct strand *s)
+{
+    return atomic_load_explicit(&s->core->live, memory_order_relaxed) <= 1;
+}
+
+/*
+ * Other strands of the core must not take for most recent what we have moved.
+ */
+static void
+void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
+{
+    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
+        for (size_t k = 0; o != s && k < count; k++)
+            filter_put(&o->data, queue[k] & ~REQUEST_MASK, NO_LINE);
+    }
+}
+
+/* An atomic and a load of its line must keep their order: the queue is cut at
+ * atomics, which are few. */
+static size_t
+drain_l1d(struct strand *s, uint64_t *queue, size_t count,
+          const struct cache *l2)
+{
+    struct cache *l1d = &s->core->l1d;
+    struct misses misses = {{0}};
+    size_t kept = 0;
+
+    for (size_t from = 0; from < count;) {
+        size_t to = from;
+        while (to < count && (queue[to] & REQUEST_MASK) != REQUEST_ATOMIC)
+            to++;
+        const size_t n =
+            stage(l1d, queue + from, to - from, DATA_KINDS, &misses, l2, false);
+        if (kept != from)
+            memmove(queue + kept, queue + from, n * sizeof(*queue));
+        kept += n;
+        if (to < count) {
+            const uint64_t addr = queue[to] & ~REQUEST_MASK;
+            cache_invalidate(l1d, addr >> l1d->line_shift);
+            queue[kept++] = queue[to++];
+        }
+        from = to;
+    }
+    s->total[SIGNAL_L1D_LOAD_MISSES] += misses.of[REQUEST_LOAD];
+    s->total[SIGNAL_L1D_STORE_MISSES] += misses.of[REQUEST_STORE];
+    return kept;
+}
+
+static void
+add_misses(uint64_t *total, const uint8_t *signals, const struct misses *misses)
+{
+    for (size_t kind = 0; kind < REQUEST_COUNT; kind++)
+        total[signals[kind]] += misses->of[kind];
+}
+
+static void
+drain_shared(struct strand *s, uint64_t *queue, size_t count)
+{
+    struct chip *chip = s->chip;
+    struct cache *l2 = chip->shared_l2 ? &chip->l2 : &s->core->l2;
+    struct cache *l3 = (chip->parts & PART_L3) ? &chip->l3 : NULL;
+    uint64_t *total = s->total;
+
+    if (chip->parts & PART_L2) {
+        struct misses misses = {{0}};
+        count = stage(l2, queue, count, ALL_KINDS, &misses, l3, true);
+        add_misses(total, l2_signal, &misses);
+    }
+    if (l3 != NULL) {
+        struct misses misses = {{0}};
+        stage(l3, queue, count, ALL_KINDS, &misses, NULL, true);
+        add_misses(total, l3_signal, &misses);
+    }
+}
+
+void
+strand_drain(struct strand *s)
+{
+    struct chip *chip = s->chip;
+    const struct cache *l2 = (chip->parts & PART_L2) == 0 ? NULL
+                             : chip->shared_l2            ? &chip->l2
+                                                          : &s->core->l2;
+    const bool alone = runs_alone(s);
+    size_t count = (size_t)(s->queue_next - s->queue);
+
+    if (!alone) {
+        lock_take(&s->core->lock);
+        void_siblings(s, s->queue, count);
+    }
+    count = drain_l1d(s, s->queue, count, l2);
+    if (!alone) {
+        lock_give(&s->core->lock);
+        lock_take(&chip->lock);
+    }
+    drain_shared(s, s->queue, count);
+    if (!alone)
+        lock_give(&chip->lock);
+    s->queue_next = s->queue;
+}
+
+static void
+push(struct strand *s, uint64_t addr, enum request kind)
+{
+    *s->queue_next++ = addr | kind;
+}
+
+static void
+filter_void(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
+}
+
+static void
+pages_void(uint64_t *pages)
+{
+    for (size_t i = 0; i < FILTER_PAGES; i++)
+        __atomic_store_n(&pages[i], 0, __ATOMIC_RELAXED);
+}
+
+/* Used bits were cleared: nothing is known of the core's pages any more. */
+static void
+void_pages(struct strand *s, bool data)
+{
+    if (data) {
+        filter_void(&s->data);
+        filter_void(&s->store);
+        pages_void(s->data_pages);
+    } else {
+        filter_void(&s->fetch);
+        pages_void(s->code_pages);
+    }
+}
+
+/* Under the core's lock where the core is shared. */
+static void
+void_core_pages(struct strand *s, bool data)
+{
+    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling)
+        void_pages(o, data);
+}
+
+/* The requests a table walk for `page` sends to the L2. */
+static void
+walk(struct strand *s, uint64_t page, enum request kind)
+{
+    const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
+
+    s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
+                                    : SIGNAL_ITLB_WALK_REFS] += requests;
+    for (uint64_t i = 0; i < requests; i++) {
+        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
+        const uint64_t addr = TABLES_AT + entry * TABLE_ENTRY;
+        push(s, addr, kind);
+        filter_put(&s->store, addr, NO_LINE);
+    }
+}
+
+static unsigned
+tlb_locked(struct strand *s, bool data, uint64_t page)
+{
+    struct core *core = s->core;
+    const bool alone = core_alone(s);
+
+    if (!alone)
+        lock_take(&core->lock);
+    const unsigned result = tlb_access(data ? &core->dtlb : &core->itlb, page);
+    if (result & TLB_CLEARED)
+        void_core_pages(s, data);
+    if (!alone)
+        lock_give(&core->lock);
+    return result;
+}
+
+static __attribute__((noinline)) void
+touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
+{
+    uint64_t *known = &s->data_pages[page % FILTER_PAGES];
+    const unsigned result = tlb_locked(s, true, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[kind == REQUEST_LOAD ? SIGNAL_DTLB_LOAD_MISSES
+                                      : SIGNAL_DTLB_STORE_MISSES]++;
+        walk(s, page, REQUEST_WALK_D);
+    }
+}
+
+static inline void
+touch_data_page(struct strand *s, uint64_t addr, enum request kind)
+{
+    const uint64_t page = addr >> s->page_shift;
+    const uint64_t known =
+        __atomic_load_n(&s->data_pages[page % FILTER_PAGES], __ATOMIC_RELAXED);
+
+    if (known != page + 1)
+        touch_data_page_slow(s, page, kind);
+}
+
+static void
+touch_code_page(struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->chip->page_shift;
+    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
+        return;
+
+    const unsigned result = tlb_locked(s, false, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[SIGNAL_ITLB_MISSES]++;
+        walk(s, page, REQUEST_WALK_I);
+    }
+}
+
+/* One line of an access: its page, its place in the queue, the filters. */
+static inline __attribute__((always_inline)) void
+access_line(struct strand *s, struct filter *f, uint64_t addr,
+            enum request kind)
+{
+    const uint64_t line = addr >> f->shift << f->shift;
+
+    if (s->dtlb)
+        touch_data_page(s, addr, kind);
+    if (kind == REQUEST_ATOMIC) {
+        /* Taken out of its own L1 line, shorter than the L2's. */
+        push(s, addr & ~REQUEST_MASK, kind);
+        filter_put(&s->data, addr, NO_LINE);
+    } else if (filter_line(f, line) == line) {
+        return;
+    } else if (kind != REQUEST_THROUGH || s->store_filter) {
+        push(s, line, kind);
+    }
+    filter_put(f, line, line);
+    if (kind == REQUEST_LOAD && s->store_filter)
+        filter_put(&s->store, line, NO_LINE);
+}
+
+static inline __attribute__((always_inline)) void
+access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
+            enum request kind)
+{
+    const uint64_t size = (uint64_t)1 << f->shift;
+
+    access_line(s, f, addr, kind);
+    if (__builtin_expect((addr & (size - 1)) > span, 0))
+        access_line(s, f, (addr & ~(size - 1)) + size, kind);
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        strand_drain(s);
+}
+
+void
+strand_load_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->data, addr, span, REQUEST_LOAD);
+}
+
+void
+strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->data, addr, span, REQUEST_STORE);
+}
+
+void
+strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->store, addr, span, REQUEST_THROUGH);
+}
+
+void
+strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->store, addr, span, REQUEST_ATOMIC);
+}
+
+/* Looks a line up in the L1I of the core, which other strands may share. */
+static bool
+fetch_line(struct strand *s, uint64_t addr)
+{
+    struct cache *l1i = &s->core->l1i;
+    const bool alone = core_alone(s);
+
+    if (!alone)
+        lock_take(&s->core->lock);
+    const bool hit = cache_access(l1i, addr >> l1i->line_shift);
+    for (struct strand *o = s->core->strands; !alone && o; o = o->sibling)
+        filter_put(&o->fetch, addr, NO_LINE);
+    if (!alone)
+        lock_give(&s->core->lock);
+    return hit;
+}
+
+void
+strand_fetch_slow(struct strand *s, const struct block *block)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+
+    for (uint64_t line = block->pc & ~(size - 1); line < block->end;
+         line += size) {
+        if (filter_line(&s->fetch, line) == line)
+            continue;
+        if (s->chip->parts & PART_ITLB)
+            touch_code_page(s, line < block->pc ? block->pc : line);
+        const bool hit = fetch_line(s, line);
+        filter_put(&s->fetch, line, line);
+        if (hit)
+            continue;
+        s->total[SIGNAL_L1I_MISSES]++;
+        push(s, line, REQUEST_FETCH);
+        if (s->chip->store_filter)
+            filter_put(&s->store, line, NO_LINE);
+        if (s->queue_next >= s->queue_end)
+            strand_drain(s);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hot path of the model: what runs on every block and every access. All
+ * inline; a caller passes constants for `parts` so that what does not run is
+ * not there. See chip.h for the idea.
+ */
+#ifndef TALLY_MACHINE_STRAND_H
+#define TALLY_MACHINE_STRAND_H
+
+#include "machine/chip.h"
+
+#define STRAND_INLINE static inline __attribute__((always_inline))
+
+/* What a block's entry does; a constant at each call. */
+enum block_work {
+    WORK_DIRECTION = 1 << 0, /* taken or not */
+    WORK_PREDICTOR = 1 << 1, /* gshare; needs the direction */
+    WORK_FETCH = 1 << 2,     /* L1I and ITLB */
+};
+
+/* [taken][counter]: the two-bit counter's next state. */
+static const uint8_t tally_counter_next[2][4] = {{0, 0, 1, 2}, {1, 2, 3, 3}};
+
+STRAND_INLINE uint64_t
+filter_line(const struct filter *f, uint64_t addr)
+{
+    return __atomic_load_n(&f->line[addr >> f->shift & f->mask],
+                           __ATOMIC_RELAXED);
+}
+
+STRAND_INLINE void
+filter_put(struct filter *f, uint64_t addr, uint64_t line)
+{
+    __atomic_store_n(&f->line[addr >> f->shift & f->mask], line,
+                     __ATOMIC_RELAXED);
+}
+
+/* The direction of the branch that closed `last`, now that `b` follows. */
+STRAND_INLINE void
+strand_branch(struct strand *s, const struct block *last, const struct block *b,
+              unsigned work)
+{
+    const unsigned taken = b->pc == last->taken_pc;
+
+    if ((work & WORK_PREDICTOR) == 0) {
+        /* Only conditional branches have a taken_pc that can match. */
+        s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
+        return;
+    }
+    if ((last->flags & BLOCK_CONDITIONAL) == 0)
+        return;
+
+    uint8_t *counter =
+        &s->counters[(last->branch ^ s->history) & s->counter_mask];
+    s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
+    s->total[SIGNAL_CONDITIONAL_MISPREDICTS] += (*counter >> 1) ^ taken;
+    *counter = tally_counter_next[taken][*counter];
+    s->history = s->history << 1 | taken;
+}
+
+STRAND_INLINE void
+strand_block(struct strand *s, const struct block *b, unsigned work)
+{
+    const struct block *last = s->previous;
+
+    s->exec[b->index]++;
+    s->previous = b;
+    if (work & WORK_DIRECTION)
+        strand_branch(s, last, b, work);
+}
+
+/* Whether fetching the block changes no state. */
+STRAND_INLINE bool
+strand_fetch_known(const struct strand *s, const struct block *b)
+{
+    const uint64_t *line = s->fetch.line;
+
+    return ((__atomic_load_n(&line[b->slot0], __ATOMIC_RELAXED) ^ b->line0) |
+            (__atomic_load_n(&line[b->slot1], __ATOMIC_RELAXED) ^ b->line1)) ==
+           0;
+}
+
+/*
+ * A load, or a store that allocates. `span` is line size - access size: one
+ * compare says that the access lies in the line and does not cross its end.
+ */
+STRAND_INLINE bool
+strand_data_known(const struct strand *s, uint64_t addr, uint64_t span)
+{
+    return addr - filter_line(&s->data, addr) <= span;
+}
+
+/* A store; `through` the L1 to the L2 its line size is the L2's. */
+STRAND_INLINE bool
+strand_store_known(const struct strand *s, uint64_t addr, uint64_t span,
+                   bool through)
+{
+    return addr - filter_line(through ? &s->store : &s->data, addr) <= span;
+}
+
+STRAND_INLINE void
+strand_load(struct strand *s, uint64_t addr, uint64_t span)
+{
+    if (__builtin_expect(!strand_data_known(s, addr, span), 0))
+        strand_load_slow(s, addr, span);
+}
+
+STRAND_INLINE void
+strand_store(struct strand *s, uint64_t addr, uint64_t span, bool through)
+{
+    if (__builtin_expect(strand_store_known(s, addr, span, through), 1))
+        return;
+    if (through)
+        strand_through_slow(s, addr, span);
+    else
+        strand_store_slow(s, addr, span);
+}
+
+#endif

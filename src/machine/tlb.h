@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A fully associative TLB with not-recently-used replacement: each entry has a
+ * used bit, set by every access; when the last clear one is set, all others are
+ * cleared. A miss replaces the first entry, from a hand that moves on, whose
+ * used bit is clear. One page size; no contexts: a process is a machine of its
+ * own. The documents name no policy for the UltraSPARC T2; this one lets a
+ * filter in front be exact: an access to a page whose used bit is set changes
+ * nothing. test/ref/tlb_ref.c is the slow, obvious twin.
+ */
+#ifndef TALLY_MACHINE_TLB_H
+#define TALLY_MACHINE_TLB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tlb {
+    uint64_t *pages; /* [entries] page number + 1; 0: empty */
+    uint8_t *used;   /* [entries] */
+    uint32_t *slots; /* [slot_mask + 1] entry + 1 by hash of its page */
+    uint32_t entries;
+    uint32_t slot_mask;
+    uint32_t used_count;
+    uint32_t hand;
+};
+
+enum tlb_result {
+    TLB_HIT = 0,
+    TLB_MISS = 1,
+    TLB_CLEARED = 2, /* used bits were cleared: filters in front are void */
+};
+
+/* 0 or TALLY_ENOMEM; tlb_finish() accepts a zeroed struct. */
+int tlb_init(struct tlb *t, uint32_t entries);
+void tlb_finish(struct tlb *t);
+void tlb_clear(struct tlb *t);
+
+/* Accesses a page; the result is a set of enum tlb_result bits. */
+unsigned tlb_access(struct tlb *t, uint64_t page);
+
+#endif
