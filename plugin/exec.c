@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Following execve. QEMU hands the call to the host's kernel, which does not
+ * know a foreign program, or runs one of its own without us. So for a program
+ * of the guest's machine the plugin itself executes QEMU on it; for all others
+ * it notes the name as uncounted and lets the call go on.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/plugin.h"
+
+#define MAX_ARGS 65536
+#define SCRIPT_DEPTH 4
+
+static const void *
+guest_memory(uint64_t addr)
+{
+    /* An exported variable of QEMU's user mode; absent means 0. */
+    static const uintptr_t *base;
+
+    if (base == NULL)
+        base = dlsym(RTLD_DEFAULT, "guest_base");
+    return (const void *)((uintptr_t)addr + (base ? *base : 0));
+}
+
+static uint64_t
+guest_word(const struct plugin *p, uint64_t addr)
+{
+    uint64_t word;
+
+    memcpy(&word, guest_memory(addr), sizeof(word));
+    return p->shape.isa == ISA_SPARC64 ? be64toh(word) : le64toh(word);
+}
+
+/* Copies a guest's NULL-terminated vector of strings, up to `room`. */
+static size_t
+guest_vector(const struct plugin *p, uint64_t addr, const char **out,
+             size_t room)
+{
+    size_t n = 0;
+
+    for (; addr != 0 && n < room; n++, addr += 8) {
+        const uint64_t string = guest_word(p, addr);
+        if (string == 0)
+            break;
+        out[n] = guest_memory(string);
+    }
+    return n;
+}
+
+static uint16_t
+machine_of(enum isa isa)
+{
+    return isa == ISA_SPARC64 ? EM_SPARCV9 : EM_X86_64;
+}
+
+enum file_kind { FILE_UNKNOWN, FILE_OURS, FILE_FOREIGN, FILE_SCRIPT };
+
+/* What the file is; for a script `head` holds its first line. */
+static enum file_kind
+classify(const struct plugin *p, const char *path, char *head, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, size - 1);
+    Elf64_Ehdr elf;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < 2 || access(path, X_OK) != 0)
+        return FILE_UNKNOWN;
+    head[n] = '\0';
+    if (head[0] == '#' && head[1] == '!')
+        return FILE_SCRIPT;
+    if ((size_t)n < sizeof(elf) || memcmp(head, ELFMAG, SELFMAG) != 0)
+        return FILE_UNKNOWN;
+    memcpy(&elf, head, sizeof(elf));
+    const uint16_t machine = elf.e_ident[EI_DATA] == ELFDATA2MSB
+                                 ? be16toh(elf.e_machine)
+                                 : le16toh(elf.e_machine);
+    return machine == machine_of(p->shape.isa) &&
+                   elf.e_ident[EI_CLASS] == ELFCLASS64
+               ? FILE_OURS
+               : FILE_FOREIGN;
+}
+
+/* Splits "#!interpreter [argument]". */
+static bool
+parse_script(char *head, char **interpreter, char **argument)
+{
+    char *line = head + 2;
+
+    line[strcspn(line, "\n")] = '\0';
+    line += strspn(line, " \t");
+    *interpreter = line;
+    line += strcspn(line, " \t");
+    if (*line != '\0')
+        *line++ = '\0';
+    line += strspn(line, " \t");
+    *argument = line;
+    for (size_t n = strlen(line); n > 0 && strchr(" \t\r", line[n - 1]); n--)
+        line[n - 1] = '\0';
+    return **interpreter != '\0';
+}
+
+static void
+note_uncounted(struct plugin *p, const char *path)
+{
+    const unsigned n = atomic_fetch_add(&p->session->uncounted, 1);
+
+    if (n < SESSION_UNCOUNTED)
+        snprintf(p->session->uncounted_names[n], REGION_NAME, "%s", path);
+}
+
+/* The region's sums are written: if the call fails, counting goes on. */
+static void
+fold_before_exec(struct plugin *p)
+{
+    pthread_mutex_lock(&p->lock);
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+        if (p->counts[i] == NULL)
+            continue;
+        strand_drain(tally_strands[i]);
+        region_fold(&p->region, p->counts[i]);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* `text` with each comma doubled, as QEMU's option syntax wants it. */
+static void
+escape_commas(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text != '\0' && n + 3 < size; text++) {
+        out[n++] = *text;
+        if (*text == ',')
+            out[n++] = ',';
+    }
+    out[n] = '\0';
+}
+
+static void
+run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
+         char *const *envp)
+{
+    const struct session_request *r = &p->session->request;
+    const char **argv = calloc(count + r->qemu_arg_count + 8, sizeof(*argv));
+    char plugin[8 * PLUGIN_PATH];
+    char library[2 * PLUGIN_PATH], name[2 * PLUGIN_PATH];
+    size_t n = 0;
+
+    if (argv == NULL)
+        return;
+    escape_commas(r->plugin, library, sizeof(library));
+    escape_commas(path, name, sizeof(name));
+    snprintf(plugin, sizeof(plugin), "%s,session=%s,previous=%u,name=%s",
+             library, p->session_path, p->region_index, name);
+    argv[n++] = "qemu";
+    argv[n++] = "-0";
+    argv[n++] = count > 0 ? args[0] : path;
+    for (uint32_t i = 0; i < r->qemu_arg_count && i < SESSION_ARGS; i++)
+        argv[n++] = r->qemu_args[i];
+    argv[n++] = "-plugin";
+    argv[n++] = plugin;
+    argv[n++] = path;
+    for (size_t i = 1; i < count; i++)
+        argv[n++] = args[i];
+    fold_before_exec(p);
+    execve("/proc/self/exe", (char *const *)argv, envp);
+    free(argv);
+}
+
+/* Resolves scripts to their interpreter; returns what is to be run. */
+static enum file_kind
+resolve(struct plugin *p, const char **path, const char **args, size_t *count,
+        char heads[SCRIPT_DEPTH][REGION_NAME])
+{
+    char elf[sizeof(Elf64_Ehdr) + 1];
+
+    for (int depth = 0; depth < SCRIPT_DEPTH; depth++) {
+        char *interpreter, *argument;
+        enum file_kind kind = classify(p, *path, heads[depth], REGION_NAME);
+        if (kind != FILE_SCRIPT)
+            return kind;
+        if (!parse_script(heads[depth], &interpreter, &argument))
+            return FILE_UNKNOWN;
+        const size_t extra = *argument != '\0' ? 2 : 1;
+        const size_t rest = *count > 0 ? *count - 1 : 0;
+        memmove(args + 1 + extra, args + 1, rest * sizeof(*args));
+        args[0] = interpreter;
+        if (extra == 2)
+            args[1] = argument;
+        args[extra] = *path;
+        *count = rest + 1 + extra;
+        *path = interpreter;
+    }
+    return classify(p, *path, elf, sizeof(elf)) == FILE_OURS ? FILE_OURS
+                                                             : FILE_UNKNOWN;
+}
+
+void
+plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
+{
+    struct plugin *p = &tally_plugin;
+    char heads[SCRIPT_DEPTH][REGION_NAME];
+    const size_t room = MAX_ARGS + 2 * SCRIPT_DEPTH;
+    const char **args = calloc(room + 1, sizeof(*args));
+    const char **env = calloc(MAX_ARGS + 1, sizeof(*env));
+    const char *path = path_at ? guest_memory(path_at) : NULL;
+
+    if (args == NULL || env == NULL || path == NULL)
+        goto out;
+    size_t count = guest_vector(p, argv_at, args, MAX_ARGS);
+    guest_vector(p, envp_at, env, MAX_ARGS);
+    switch (resolve(p, &path, args, &count, heads)) {
+    case FILE_OURS:
+        run_qemu(p, path, args, count, (char *const *)env);
+        break;
+    case FILE_FOREIGN:
+        note_uncounted(p, path);
+        break;
+    default:
+        break;
+    }
+out:
+    free(args);
+    free(env);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/plugin.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
+QEMU_PLUGIN_EXPORT int
+qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                    char **argv);
+
+struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct strand *tally_strands[REGION_STRANDS];
+
+/* The guest thread that runs on this host thread, known in system calls. */
+static __thread unsigned current_vcpu;
+
+/*
+ * The session's file is open only while something is mapped: the guest shares
+ * our table of descriptors, and must find it as it would be without us.
+ */
+static bool
+session_open(struct plugin *p)
+{
+    p->region.fd = open(p->session_path, O_RDWR | O_CLOEXEC);
+    return p->region.fd >= 0;
+}
+
+static void
+session_close(struct plugin *p)
+{
+    if (p->region.fd >= 0)
+        close(p->region.fd);
+    p->region.fd = -1;
+}
+
+static void *
+private_strand(void)
+{
+    void *memory =
+        mmap(NULL, sizeof(struct region_strand), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Counts for a thread; without the session (it has ended) nobody reads them. */
+static struct region_strand *
+map_counts(struct plugin *p, unsigned slot, void *at)
+{
+    struct region_strand *counts = NULL;
+
+    if (session_open(p))
+        counts = region_map_strand(&p->region, slot, at);
+    session_close(p);
+    if (counts == NULL && at == NULL)
+        counts = private_strand();
+    return counts;
+}
+
+static void
+raise_to(atomic_uint *value, unsigned least)
+{
+    unsigned seen = atomic_load(value);
+
+    while (seen < least && !atomic_compare_exchange_weak(value, &seen, least))
+        ;
+}
+
+static bool
+starts_outside(const struct plugin *p)
+{
+    return p->session->request.window != WINDOW_ALL;
+}
+
+static void
+on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
+{
+    struct plugin *p = &tally_plugin;
+
+    (void)id;
+    if (vcpu >= REGION_STRANDS) {
+        fprintf(stderr, "tally: more than %u guest threads at once\n",
+                REGION_STRANDS);
+        abort();
+    }
+    pthread_mutex_lock(&p->lock);
+    struct region_strand *counts = map_counts(p, vcpu, NULL);
+    struct strand *s = counts ? strand_start(&p->chip, vcpu, counts) : NULL;
+    if (s == NULL) {
+        fprintf(stderr, "tally: out of memory for a guest thread\n");
+        abort();
+    }
+    counts->thread = p->thread_count++;
+    atomic_store(&counts->live, 1);
+    p->counts[vcpu] = counts;
+    tally_strands[vcpu] = s;
+    if (starts_outside(p) && !p->window_open)
+        strand_window(s, false);
+    raise_to(&p->region.head->strands, vcpu + 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void
+end_thread(struct plugin *p, unsigned vcpu)
+{
+    strand_end(tally_strands[vcpu], vcpu);
+    tally_strands[vcpu] = NULL;
+    region_fold(&p->region, p->counts[vcpu]);
+    atomic_store(&p->counts[vcpu]->live, 0);
+    region_unmap_strand(p->counts[vcpu]);
+    p->counts[vcpu] = NULL;
+}
+
+static void
+on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
+{
+    struct plugin *p = &tally_plugin;
+
+    (void)id;
+    pthread_mutex_lock(&p->lock);
+    if (vcpu < REGION_STRANDS && tally_strands[vcpu] != NULL)
+        end_thread(p, vcpu);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
+plugin_window(struct strand *strand, bool counted)
+{
+    struct plugin *p = &tally_plugin;
+
+    (void)strand;
+    pthread_mutex_lock(&p->lock);
+    if (p->window_open != counted) {
+        p->window_open = counted;
+        for (unsigned i = 0; i < p->chip.slots_used; i++) {
+            if (tally_strands[i] != NULL)
+                strand_window(tally_strands[i], counted);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void
+drain_all(struct plugin *p)
+{
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (tally_strands[i] != NULL)
+            strand_drain(tally_strands[i]);
+    }
+}
+
+/* The process ends in good order: sums replace the counts of each block. */
+static void
+on_exit_process(qemu_plugin_id_t id, void *data)
+{
+    struct plugin *p = &tally_plugin;
+
+    (void)id;
+    (void)data;
+    pthread_mutex_lock(&p->lock);
+    drain_all(p);
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+        if (p->counts[i] != NULL)
+            region_fold(&p->region, p->counts[i]);
+    }
+    atomic_store(&p->region.head->state, REGION_ENDED);
+    if (session_open(p))
+        region_release(&p->region, atomic_load(&p->region.head->strands));
+    session_close(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void
+name_region(struct plugin *p, const char *program)
+{
+    struct region_head *head = p->region.head;
+
+    head->pid = (int32_t)getpid();
+    head->load_bias = p->load_bias;
+    snprintf(head->program, sizeof(head->program), "%s", program);
+    atomic_store(&head->blocks, p->block_count);
+    atomic_store(&head->state, REGION_RUNNING);
+}
+
+/* The number of a free region; all taken: counts go to the last, unreadable. */
+static unsigned
+claim_region(struct plugin *p)
+{
+    return atomic_fetch_add(&p->session->regions, 1);
+}
+
+/*
+ * The child of a fork gets a region of its own under the same addresses. It
+ * knows the blocks that its parent has translated.
+ */
+static void
+adopt_region(struct plugin *p, unsigned slot)
+{
+    char program[REGION_NAME];
+    struct region fresh = p->region;
+    const unsigned index = claim_region(p);
+
+    memcpy(program, p->region.head->program, sizeof(program));
+    if (index >= SESSION_REGIONS || !session_open(p))
+        return;
+    if (region_map(p->region.fd, index, &fresh) == 0) {
+        memcpy(fresh.infos, p->region.infos,
+               p->block_count * sizeof(struct block_info));
+        region_unmap(&fresh);
+        region_remap(&p->region, index);
+        region_map_strand(&p->region, slot, p->counts[slot]);
+    }
+    session_close(p);
+    p->region_index = index;
+    name_region(p, program);
+    raise_to(&p->region.head->strands, slot + 1);
+}
+
+static void
+on_fork_child(void)
+{
+    struct plugin *p = &tally_plugin;
+    const unsigned slot = current_vcpu;
+
+    pthread_mutex_init(&p->lock, NULL);
+    if (tally_strands[slot] == NULL)
+        return;
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+        if (i == slot || p->counts[i] == NULL)
+            continue;
+        region_unmap_strand(p->counts[i]);
+        p->counts[i] = NULL;
+        tally_strands[i] = NULL;
+    }
+    p->thread_count = 1;
+    adopt_region(p, slot);
+    p->counts[slot]->strand = tally_strands[slot]->number;
+    p->counts[slot]->thread = 0;
+    atomic_store(&p->counts[slot]->live, 1);
+    chip_after_fork(&p->chip, slot);
+}
+
+/* A fork must not copy a lock that another thread holds. */
+static void
+on_fork_before(void)
+{
+    pthread_mutex_lock(&tally_plugin.lock);
+}
+
+static void
+on_fork_parent(void)
+{
+    pthread_mutex_unlock(&tally_plugin.lock);
+}
+
+enum { SYS_EXECVE = 59 }; /* on x86-64 and on sparc64 */
+
+static void
+on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
+           uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+           uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    current_vcpu = vcpu;
+    /* So that a death by signal loses next to nothing. */
+    if (tally_strands[vcpu] != NULL)
+        strand_drain(tally_strands[vcpu]);
+    if (num == SYS_EXECVE)
+        plugin_execve(a1, a2, a3);
+}
+
+static const char *
+option(int argc, char **argv, const char *key)
+{
+    const size_t length = strlen(key);
+
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
+            return argv[i] + length + 1;
+    }
+    return NULL;
+}
+
+static void
+log_stderr(void *user, enum tally_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    fprintf(stderr, "tally: %s\n", text);
+}
+
+/* The region of the program that executed this one has ended. */
+static void
+end_previous(struct plugin *p, const char *number)
+{
+    const unsigned index = (unsigned)strtoul(number, NULL, 10);
+    struct region previous;
+
+    if (region_map(p->region.fd, index, &previous) != 0)
+        return;
+    region_release(&previous, atomic_load(&previous.head->strands));
+    atomic_store(&previous.head->state, REGION_ENDED);
+    region_unmap(&previous);
+}
+
+static int
+attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
+{
+    const char *path = option(argc, argv, "session");
+    const char *previous = option(argc, argv, "previous");
+
+    if (path == NULL || strlen(path) >= sizeof(p->session_path))
+        return tally_fail(log, TALLY_ESYNTAX,
+                          "this plugin is started by `tally count`");
+    strcpy(p->session_path, path);
+    const int error =
+        session_attach(path, previous ? NULL : log, &p->region.fd, &p->session);
+    if (error != 0)
+        return error;
+    p->region_index = claim_region(p);
+    if (p->region_index >= SESSION_REGIONS ||
+        region_map(p->region.fd, p->region_index, &p->region) != 0)
+        return TALLY_ESYSTEM;
+    if (previous != NULL)
+        end_previous(p, previous);
+    return 0;
+}
+
+static int
+set_up(struct plugin *p)
+{
+    const struct session_request *r = &p->session->request;
+    const bool fetch = (r->parts & (PART_L1I | PART_ITLB)) != 0;
+
+    p->parts = r->parts;
+    p->work = callbacks_work(r->parts);
+    p->shape = (struct block_shape){
+        .isa = (enum isa)r->isa,
+        .page = r->isa == ISA_SPARC64 ? 8192 : 4096,
+        .l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0,
+        .l1i_slots = chip_fetch_slots(r->params),
+        .from = NO_LINE,
+        .to = NO_LINE,
+    };
+    if (r->window == WINDOW_FROM_TO) {
+        p->shape.from = r->from;
+        p->shape.to = r->to;
+    }
+    const int error = chip_init(&p->chip, r->params, r->parts, REGION_STRANDS);
+    if (error == 0)
+        callbacks_choose(&p->callbacks, r->parts, p->chip.write_through,
+                         r->window == WINDOW_SKIP);
+    return error;
+}
+
+/* Position-independent programs: where the file's addresses have gone. */
+static void
+apply_bias(struct plugin *p)
+{
+    const struct session_request *r = &p->session->request;
+
+    if (r->entry == 0)
+        return;
+    p->load_bias = qemu_plugin_entry_code() - r->entry;
+    if (p->shape.from != NO_LINE)
+        p->shape.from += p->load_bias;
+    if (p->shape.to != NO_LINE)
+        p->shape.to += p->load_bias;
+    p->region.head->load_bias = p->load_bias;
+}
+
+static void
+on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    struct plugin *p = &tally_plugin;
+
+    /* The program is loaded only after the plugin is. */
+    if (!p->loaded) {
+        p->loaded = true;
+        apply_bias(p);
+    }
+    plugin_translate(id, tb);
+}
+
+int
+qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                    char **argv)
+{
+    const struct tally_log log = {log_stderr, NULL};
+    struct plugin *p = &tally_plugin;
+
+    if (info->system_emulation) {
+        tally_logf(&log, TALLY_LOG_ERROR, "only user-mode QEMU is supported");
+        return -1;
+    }
+    if (attach(p, argc, argv, &log) != 0) {
+        session_close(p);
+        /* An executed child whose session is over runs uncounted. */
+        return option(argc, argv, "previous") != NULL ? 0 : -1;
+    }
+    session_close(p);
+    if (set_up(p) != 0) {
+        tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
+        return -1;
+    }
+    const char *name = option(argc, argv, "name");
+    name_region(p, name ? name : "?");
+    pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_first_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_atexit_cb(id, on_exit_process, NULL);
+    return 0;
+}

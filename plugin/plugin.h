@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The QEMU plugin: hands QEMU's blocks and accesses to the model in
+ * src/machine and its counts to the session that started it.
+ */
+#ifndef TALLY_PLUGIN_PLUGIN_H
+#define TALLY_PLUGIN_PLUGIN_H
+
+#include <pthread.h>
+
+#include "machine/chip.h"
+#include "plugin/qemu_api.h"
+#include "source/region.h"
+
+#define PLUGIN_PATH 512
+
+/* The callbacks of one session; chosen once from the parts that run. */
+struct callbacks {
+    qemu_plugin_vcpu_udata_cb_t block;      /* entry, block as data */
+    qemu_plugin_vcpu_udata_cb_t rare_block; /* flags & BLOCK_RARE */
+    qemu_plugin_vcpu_udata_cb_t part;       /* count only, block as data */
+    /* Entry and first access in one, block as data; NULL: never merge. */
+    qemu_plugin_vcpu_mem_cb_t block_load, block_store;
+    /* An access; its span as data. NULL: no accesses are wanted. */
+    qemu_plugin_vcpu_mem_cb_t load, store;
+    /* Two accesses, struct access_pair as data; [first is a store][second]. */
+    qemu_plugin_vcpu_mem_cb_t pair[2][2], block_pair[2][2];
+    qemu_plugin_vcpu_mem_cb_t mixed; /* asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t atomic;
+    qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
+};
+
+/* Everything of one guest process. QEMU's callbacks carry no context for it,
+ * so there is one, here. */
+struct plugin {
+    struct callbacks callbacks;
+    struct session_header *session;
+    struct region region;
+    struct chip chip;
+    struct region_strand *counts[REGION_STRANDS];
+    pthread_mutex_t lock; /* of translation: blocks, table */
+    struct block **table; /* blocks by address and code, open addressing */
+    uint64_t *hashes;     /* beside the table */
+    size_t table_used;
+    size_t table_size;
+    unsigned block_count;
+    unsigned thread_count;
+    struct block_shape shape;
+    uint32_t parts;
+    unsigned work; /* enum block_work */
+    uint64_t load_bias;
+    unsigned region_index;
+    bool loaded;      /* the program is in memory */
+    bool window_open; /* as --from, --to and --skip have it */
+    char session_path[PLUGIN_PATH];
+};
+
+extern struct plugin tally_plugin;
+
+/* The strand of a guest thread. */
+extern struct strand *tally_strands[REGION_STRANDS];
+
+/* Registers the callbacks of a translated block (translate.c). */
+void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+/* Follows execve into a program that can be counted (exec.c). */
+void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
+
+/* What a block's entry does (enum block_work) for these parts. */
+unsigned callbacks_work(uint32_t parts);
+void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
+                      bool write_through, bool windowed);
+
+/* Switches the counted window of all strands. */
+void plugin_window(struct strand *strand, bool counted);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Translation: a QEMU block becomes a block record and its callbacks.
+ *
+ * QEMU translates the same code again after each flush of its cache and once
+ * for each way it is entered, so records are found again by address and code.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/plugin.h"
+
+#define MAX_INSNS 1024
+#define BLOCKS_A_CHUNK 1024u
+
+/* One of QEMU's blocks while it is being translated. */
+struct translation {
+    struct qemu_plugin_tb *tb;
+    size_t count;
+    struct insn insns[MAX_INSNS];
+    const uint8_t *bytes[MAX_INSNS];
+    uint64_t hash;
+};
+
+/* A record with the signals that do not fit into the region any more. */
+struct late_block {
+    struct block block;
+    int16_t fixed[SIGNAL_FIXED_COUNT];
+};
+
+static uint64_t
+hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static void
+decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
+{
+    const size_t count = qemu_plugin_tb_n_insns(tb);
+
+    t->tb = tb;
+    t->count = count < MAX_INSNS ? count : MAX_INSNS;
+    t->hash = 0xcbf29ce484222325u ^ qemu_plugin_tb_vaddr(tb);
+    for (size_t i = 0; i < t->count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        const size_t size = qemu_plugin_insn_size(insn);
+        t->bytes[i] = qemu_plugin_insn_data(insn);
+        insn_decode(isa, t->bytes[i], size, qemu_plugin_insn_vaddr(insn),
+                    &t->insns[i]);
+        t->hash = hash_bytes(t->hash, t->bytes[i], size);
+    }
+}
+
+/* Blocks live until the process ends: QEMU keeps pointers to them. */
+static struct block *
+new_block(void)
+{
+    static struct block *chunk;
+    static unsigned used = BLOCKS_A_CHUNK;
+
+    if (used == BLOCKS_A_CHUNK) {
+        chunk = aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(*chunk));
+        if (chunk == NULL)
+            abort();
+        used = 0;
+    }
+    return &chunk[used++];
+}
+
+static void
+add_info(struct plugin *p, struct block *block, const struct block_info *info)
+{
+    block->index = p->block_count++;
+    p->region.infos[block->index] = *info;
+    atomic_store(&p->region.head->blocks, p->block_count);
+}
+
+/*
+ * The table holds every part of every block under its hash; a part's hash is
+ * its block's plus its number.
+ */
+static struct block **
+table_slot(const struct plugin *p, uint64_t hash, uint64_t pc, uint64_t end)
+{
+    size_t slot = (hash ^ hash >> 32) & (p->table_size - 1);
+
+    while (p->table[slot] != NULL &&
+           (p->hashes[slot] != hash || p->table[slot]->pc != pc ||
+            p->table[slot]->end != end))
+        slot = (slot + 1) & (p->table_size - 1);
+    return &p->table[slot];
+}
+
+static void
+table_grow(struct plugin *p)
+{
+    struct block **old = p->table;
+    uint64_t *old_hashes = p->hashes;
+    const size_t old_size = p->table_size;
+
+    if (p->table_used * 2 < old_size)
+        return;
+    p->table_size = old_size ? old_size * 2 : 16384;
+    p->table = calloc(p->table_size, sizeof(struct block *));
+    p->hashes = calloc(p->table_size, sizeof(*p->hashes));
+    if (p->table == NULL || p->hashes == NULL)
+        abort();
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i] == NULL)
+            continue;
+        struct block **slot =
+            table_slot(p, old_hashes[i], old[i]->pc, old[i]->end);
+        *slot = old[i];
+        p->hashes[slot - p->table] = old_hashes[i];
+    }
+    free(old);
+    free(old_hashes);
+}
+
+/* The known record for `model` under `hash`, or a new one. */
+static struct block *
+keep_block(struct plugin *p, uint64_t hash, const struct block *model,
+           const struct block_info *info)
+{
+    table_grow(p);
+    struct block **slot = table_slot(p, hash, model->pc, model->end);
+    if (*slot != NULL)
+        return *slot;
+
+    struct block *block = new_block();
+    *block = *model;
+    add_info(p, block, info);
+    *slot = block;
+    p->hashes[slot - p->table] = hash;
+    p->table_used++;
+    return block;
+}
+
+static void
+on_late_part(unsigned vcpu, void *data)
+{
+    const struct late_block *late = data;
+
+    for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
+        tally_strands[vcpu]->total[s] += (uint64_t)(int64_t)late->fixed[s];
+}
+
+/* Beyond REGION_BLOCKS: the signals are added at each execution. */
+static struct late_block *
+late_block(struct plugin *p, const struct block *model,
+           const struct block_info *info)
+{
+    struct late_block *late = aligned_alloc(64, sizeof(*late));
+
+    if (late == NULL)
+        abort();
+    late->block = *model;
+    late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
+    memcpy(late->fixed, info->fixed, sizeof(late->fixed));
+    atomic_fetch_add(&p->region.head->late_blocks, 1);
+    return late;
+}
+
+static uint64_t
+line_of(const struct plugin *p, bool through)
+{
+    const uint64_t *params = p->session->request.params;
+
+    return through && p->chip.store_filter ? params[PARAM_L2_LINE]
+                                           : params[PARAM_L1D_LINE];
+}
+
+/*
+ * How far from its line's start an access may begin so as not to cross the
+ * end. Wider accesses arrive in pieces of 8 bytes.
+ */
+static uint64_t
+span_of(const struct plugin *p, const struct insn *insn, bool through)
+{
+    const uint64_t line = line_of(p, through);
+    const uint64_t size = insn->access_size > 8 ? 8 : insn->access_size;
+
+    return line >= size ? line - size : 0;
+}
+
+static bool
+is_single(const struct insn *insn)
+{
+    return (insn->access == ACCESS_LOAD || insn->access == ACCESS_STORE) &&
+           insn->access_size > 0 && insn->access_size <= 8;
+}
+
+static void
+register_access(const struct plugin *p, struct qemu_plugin_insn *target,
+                const struct insn *insn)
+{
+    const struct callbacks *c = &p->callbacks;
+    const bool through = p->chip.write_through;
+    qemu_plugin_vcpu_mem_cb_t call = NULL;
+    uint64_t data = span_of(p, insn, false);
+
+    const bool sized = insn->access_size != 0;
+    switch (insn->access) {
+    case ACCESS_NONE:
+        break;
+    case ACCESS_LOAD:
+        call = sized ? c->load : c->mixed;
+        break;
+    case ACCESS_STORE:
+        call = sized ? c->store : c->mixed;
+        data = span_of(p, insn, through);
+        break;
+    case ACCESS_UPDATE:
+        call = through || !sized ? c->mixed : c->load;
+        break;
+    case ACCESS_ATOMIC:
+        call = c->atomic;
+        data = span_of(p, insn, through);
+        break;
+    case ACCESS_REPEATED:
+        call = c->repeated;
+        data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
+        break;
+    default:
+        call = c->mixed;
+    }
+    if (call != NULL)
+        qemu_plugin_register_vcpu_mem_cb(target, call, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW,
+                                         (void *)(uintptr_t)data);
+}
+
+/* The next instruction from `i` on that touches memory, or the count. */
+static size_t
+next_access(const struct translation *t, size_t i)
+{
+    while (i < t->count && t->insns[i].access == ACCESS_NONE)
+        i++;
+    return i;
+}
+
+/*
+ * Whether access `k` is at a fixed distance from access `i`, the one before
+ * it: both are certain, and nothing between changes their registers.
+ */
+static bool
+is_pair(const struct translation *t, size_t i, size_t k)
+{
+    const struct insn *a = &t->insns[i];
+
+    if (k >= t->count || !is_single(a) || !is_single(&t->insns[k]))
+        return false;
+    const struct insn *b = &t->insns[k];
+    if (!a->addr_known || !b->addr_known || a->addr_base != b->addr_base ||
+        a->addr_index != b->addr_index || a->addr_scale != b->addr_scale)
+        return false;
+    uint64_t regs = 0;
+    if (a->addr_base != INSN_NO_REG)
+        regs |= (uint64_t)1 << a->addr_base;
+    if (a->addr_index != INSN_NO_REG)
+        regs |= (uint64_t)1 << a->addr_index;
+    for (; i < k; i++) {
+        if (t->insns[i].reg_writes & regs)
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_store(const struct insn *insn)
+{
+    return insn->access == ACCESS_STORE;
+}
+
+static struct access_pair
+make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
+          const struct block *block)
+{
+    const bool through = p->chip.write_through;
+
+    return (struct access_pair){
+        .block = block,
+        .delta = (int64_t)((uint64_t)b->addr_disp - (uint64_t)a->addr_disp),
+        .span0 = span_of(p, a, is_store(a) && through),
+        .span1 = span_of(p, b, is_store(b) && through),
+    };
+}
+
+static void
+register_pair(const struct plugin *p, const struct translation *t, size_t i,
+              size_t k, struct access_pair *pair)
+{
+    const bool first = is_store(&t->insns[i]), second = is_store(&t->insns[k]);
+
+    qemu_plugin_register_vcpu_mem_cb(
+        qemu_plugin_tb_get_insn(t->tb, i),
+        pair->block ? p->callbacks.block_pair[first][second]
+                    : p->callbacks.pair[first][second],
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, pair);
+}
+
+/*
+ * The pairs of a block, made once: QEMU keeps pointers to them, and the same
+ * block translated again has the same.
+ */
+static struct access_pair *
+pairs_of(const struct plugin *p, const struct translation *t,
+         struct block *block, bool merged)
+{
+    struct access_pair pairs[MAX_INSNS / 2];
+    size_t n = 0;
+
+    if (block->pairs != NULL)
+        return block->pairs;
+    for (size_t i = next_access(t, 0); i < t->count;) {
+        const size_t k = next_access(t, i + 1);
+        if (is_pair(t, i, k)) {
+            pairs[n++] =
+                make_pair(p, &t->insns[i], &t->insns[k], merged ? block : NULL);
+            i = next_access(t, k + 1);
+        } else {
+            i = k;
+        }
+        merged = false;
+    }
+    if (n > 0) {
+        block->pairs = malloc(n * sizeof(*pairs));
+        if (block->pairs == NULL)
+            abort();
+        memcpy(block->pairs, pairs, n * sizeof(*pairs));
+    }
+    return block->pairs;
+}
+
+/*
+ * Whether the entry can wait for instruction `i`: nothing before it may leave
+ * the block, or the entry would be lost.
+ */
+static bool
+can_merge(const struct plugin *p, const struct translation *t, size_t i,
+          const struct block *block, size_t parts)
+{
+    if (p->callbacks.block_load == NULL || i == t->count || parts > 1 ||
+        (block->flags & BLOCK_RARE) != 0 || !is_single(&t->insns[i]))
+        return false;
+    for (size_t k = 0; k < i; k++) {
+        if (t->insns[k].flags & (INSN_SYSCALL | INSN_ILLEGAL))
+            return false;
+    }
+    return true;
+}
+
+static void
+register_merged(const struct plugin *p, const struct translation *t, size_t i,
+                struct block *block)
+{
+    const bool load = t->insns[i].access == ACCESS_LOAD;
+
+    block->span =
+        (uint16_t)span_of(p, &t->insns[i], !load && p->chip.write_through);
+    qemu_plugin_register_vcpu_mem_cb(
+        qemu_plugin_tb_get_insn(t->tb, i),
+        load ? p->callbacks.block_load : p->callbacks.block_store,
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
+}
+
+static void
+register_entry(const struct plugin *p, const struct translation *t,
+               struct block *block)
+{
+    qemu_plugin_register_vcpu_tb_exec_cb(t->tb,
+                                         block->flags & BLOCK_RARE
+                                             ? p->callbacks.rare_block
+                                             : p->callbacks.block,
+                                         QEMU_PLUGIN_CB_NO_REGS, block);
+}
+
+/* Accesses one by one, or two by two where they are pairs. */
+static void
+register_accesses(const struct plugin *p, const struct translation *t,
+                  struct block *block, bool merged)
+{
+    struct access_pair *pair =
+        p->callbacks.load ? pairs_of(p, t, block, merged) : NULL;
+
+    for (size_t i = next_access(t, 0); i < t->count;) {
+        const size_t k = next_access(t, i + 1);
+        if (pair != NULL && is_pair(t, i, k)) {
+            register_pair(p, t, i, k, pair++);
+            i = next_access(t, k + 1);
+        } else {
+            if (merged)
+                register_merged(p, t, i, block);
+            else
+                register_access(p, qemu_plugin_tb_get_insn(t->tb, i),
+                                &t->insns[i]);
+            i = k;
+        }
+        merged = false;
+    }
+}
+
+/* More blocks than the region holds: see late_block(). */
+static void
+register_late(struct plugin *p, const struct translation *t,
+              const struct block *model, const struct block_part *parts,
+              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct late_block *late = late_block(p, model, &parts[i].info);
+        if (i == 0) {
+            register_entry(p, t, &late->block);
+            qemu_plugin_register_vcpu_tb_exec_cb(t->tb, on_late_part,
+                                                 QEMU_PLUGIN_CB_NO_REGS, late);
+            register_accesses(p, t, &late->block, false);
+        } else {
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                qemu_plugin_tb_get_insn(t->tb, parts[i].marker), on_late_part,
+                QEMU_PLUGIN_CB_NO_REGS, late);
+        }
+    }
+}
+
+static void
+register_block(struct plugin *p, const struct translation *t,
+               const struct block *model, const struct block_part *parts,
+               size_t count)
+{
+    struct block *block = keep_block(p, t->hash, model, &parts[0].info);
+    const bool merged = can_merge(p, t, next_access(t, 0), block, count);
+
+    if (!merged)
+        register_entry(p, t, block);
+    register_accesses(p, t, block, merged);
+    for (size_t i = 1; i < count; i++) {
+        struct block *part = keep_block(p, t->hash + i, model, &parts[i].info);
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            qemu_plugin_tb_get_insn(t->tb, parts[i].marker), p->callbacks.part,
+            QEMU_PLUGIN_CB_NO_REGS, part);
+    }
+}
+
+void
+plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    static struct translation translation;
+    struct translation *t = &translation;
+    struct plugin *p = &tally_plugin;
+    struct block_part parts[BLOCK_PARTS];
+    struct block model;
+
+    (void)id;
+    pthread_mutex_lock(&p->lock);
+    decode(t, tb, p->shape.isa);
+    const size_t count =
+        block_build(&p->shape, qemu_plugin_tb_vaddr(tb), t->insns, t->bytes,
+                    t->count, &model, parts);
+    t->count = model.instructions;
+    if (p->block_count + BLOCK_PARTS < REGION_BLOCKS)
+        register_block(p, t, &model, parts, count);
+    else
+        register_late(p, t, &model, parts, count);
+    pthread_mutex_unlock(&p->lock);
+}
