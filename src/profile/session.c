@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine/chip.h"
+
+#define PROGRESS_NS 500000000
+
+static double
+now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+uint64_t
+event_value(const struct event_row *event, const struct totals *totals)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += totals->signal[event->signals[i]];
+    return sum;
+}
+
+static int
+set_window(const struct session_options *o, const struct program *program,
+           const struct tally_log *log, struct session_request *r)
+{
+    int error = 0;
+
+    r->from = r->to = NO_LINE;
+    r->skip = o->skip;
+    if (program->relocated)
+        r->entry = program->entry;
+    if (o->from != NULL)
+        error = program_symbol(program->path, o->from, log, &r->from);
+    if (error == 0 && o->to != NULL)
+        error = program_symbol(program->path, o->to, log, &r->to);
+    if (o->from != NULL || o->to != NULL)
+        r->window = WINDOW_FROM_TO;
+    else if (o->skip != 0)
+        r->window = WINDOW_SKIP;
+    return error;
+}
+
+static int
+make_request(const struct session_options *o, const struct program *program,
+             const struct tally_log *log, struct session_request *r)
+{
+    memset(r, 0, sizeof(*r));
+    r->machine = (uint32_t)(o->machine - tally_machines);
+    r->isa = program->isa;
+    r->parts = chip_parts(o->events, o->event_count, o->params);
+    if (program->isa == ISA_X86_64)
+        r->parts |= PART_REPEAT;
+    memcpy(r->params, o->params, sizeof(r->params));
+    const int error = set_window(o, program, log, r);
+    return error != 0 ? error : launch_request(&o->launch, program, log, r);
+}
+
+/* Signals that we pass on to the program, and the one that says it ended. */
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
+                                SIGQUIT, SIGUSR1, SIGUSR2};
+
+static void
+signals_of_interest(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+        sigaddset(set, forwarded[i]);
+}
+
+static __attribute__((noreturn)) void
+run_child(const struct launch *launch, const sigset_t *mask)
+{
+    /* Fixed addresses for QEMU's own mappings leave the guest's fixed. */
+    personality(ADDR_NO_RANDOMIZE);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execve(launch->qemu, launch->argv, launch->env);
+    fprintf(stderr, "tally: cannot run %s: %s\n", launch->qemu,
+            strerror(errno));
+    _exit(125);
+}
+
+/* A signal from the terminal has reached the program too. */
+static void
+forward(pid_t child, const siginfo_t *info, struct session_result *result)
+{
+    result->interrupted = true;
+    if (info->si_code != SI_KERNEL)
+        kill(child, info->si_signo);
+}
+
+struct running {
+    const struct session_options *options;
+    struct session_header *header;
+    int fd;
+    double started;
+};
+
+static void
+report_progress(const struct running *run)
+{
+    uint64_t instructions = 0;
+    unsigned regions = atomic_load(&run->header->regions);
+
+    if (run->options->progress == NULL)
+        return;
+    for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++) {
+        struct region region;
+        if (region_map(run->fd, i, &region) != 0)
+            continue;
+        instructions += region_instructions(&region);
+        region_unmap(&region);
+    }
+    run->options->progress(run->options->progress_user, instructions,
+                           now_s() - run->started);
+}
+
+static void
+wait_for(pid_t child, const sigset_t *set, const struct running *run,
+         struct session_result *result)
+{
+    const struct timespec tick = {0, PROGRESS_NS};
+    struct rusage usage;
+
+    for (;;) {
+        siginfo_t info;
+        const int signal_number = sigtimedwait(set, &info, &tick);
+        if (wait4(child, &result->status, WNOHANG, &usage) == child)
+            break;
+        if (signal_number < 0)
+            report_progress(run);
+        else if (signal_number != SIGCHLD)
+            forward(child, &info, result);
+    }
+    result->user_s =
+        (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
+    result->sys_s =
+        (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
+}
+
+static void *
+grow(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return array; /* room up to the next power of two */
+    return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+static int
+add_thread(struct session_result *result, unsigned thread, unsigned strand,
+           const struct totals *totals)
+{
+    struct session_thread *threads =
+        grow(result->threads, result->thread_count, sizeof(*threads));
+
+    if (threads == NULL)
+        return TALLY_ENOMEM;
+    result->threads = threads;
+    threads[result->thread_count++] = (struct session_thread){
+        .process = (unsigned)result->process_count - 1,
+        .thread = thread,
+        .strand = strand,
+        .totals = *totals,
+    };
+    return 0;
+}
+
+static int
+collect_threads(const struct region *region, struct session_result *result)
+{
+    const unsigned ended = atomic_load(&region->head->threads);
+    const unsigned strands = atomic_load(&region->head->strands);
+    int error = 0;
+
+    for (unsigned i = 0; error == 0 && i < ended && i < REGION_THREADS; i++) {
+        const struct region_thread *t = &region->threads[i];
+        error = add_thread(result, t->thread, t->strand, &t->totals);
+    }
+    for (unsigned i = 0; error == 0 && i < strands; i++) {
+        struct region_strand *s = region_map_strand(region, i, NULL);
+        struct totals sum;
+        if (s == NULL)
+            return TALLY_ESYSTEM;
+        region_sum(region, s, &sum);
+        if (sum.signal[SIGNAL_INSTRUCTIONS] != 0)
+            error = add_thread(result, s->thread, s->strand, &sum);
+        region_unmap_strand(s);
+    }
+    return error;
+}
+
+static int
+collect_process(int fd, unsigned index, struct session_result *result)
+{
+    struct session_process *processes =
+        grow(result->processes, result->process_count, sizeof(*processes));
+    struct region region;
+
+    if (processes == NULL)
+        return TALLY_ENOMEM;
+    result->processes = processes;
+    if (region_map(fd, index, &region) != 0)
+        return TALLY_ESYSTEM;
+    struct session_process *p = &processes[result->process_count++];
+    memset(p, 0, sizeof(*p));
+    p->pid = region.head->pid;
+    p->ended = atomic_load(&region.head->state) == REGION_ENDED;
+    memcpy(p->program, region.head->program, sizeof(p->program));
+    const int error = collect_threads(&region, result);
+    region_unmap(&region);
+    return error;
+}
+
+static int
+by_process_and_thread(const void *a, const void *b)
+{
+    const struct session_thread *x = a, *y = b;
+
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* Records of one thread that a failed execve split become one. */
+static void
+merge_threads(struct session_result *result)
+{
+    size_t kept = 0;
+
+    qsort(result->threads, result->thread_count, sizeof(*result->threads),
+          by_process_and_thread);
+    for (size_t i = 0; i < result->thread_count; i++) {
+        struct session_thread *t = &result->threads[i];
+        if (kept > 0 &&
+            by_process_and_thread(&result->threads[kept - 1], t) == 0)
+            totals_add(&result->threads[kept - 1].totals, &t->totals);
+        else
+            result->threads[kept++] = *t;
+    }
+    result->thread_count = kept;
+}
+
+/* Modelled time: each process lasts as long as its busiest strand. */
+static void
+sum_up(const struct session_options *o, struct session_result *result)
+{
+    uint64_t cycles[4096] = {0};
+    uint64_t busiest = 0, all = 0;
+
+    for (size_t i = 0; i < result->thread_count; i++) {
+        struct session_thread *t = &result->threads[i];
+        if (i > 0 && t->process != t[-1].process) {
+            all += busiest;
+            busiest = 0;
+            memset(cycles, 0, sizeof(cycles));
+        }
+        if (result->parts & PART_TIME)
+            cycles[t->strand % 4096] += chip_cycles(o->params, &t->totals);
+        if (cycles[t->strand % 4096] > busiest)
+            busiest = cycles[t->strand % 4096];
+        totals_add(&result->totals, &t->totals);
+    }
+    all += busiest;
+    result->modelled_ns =
+        (uint64_t)((double)all * 1e9 / (double)o->params[PARAM_CLOCK]);
+}
+
+static int
+collect(const struct session_options *o, int fd, struct session_header *header,
+        struct session_result *result)
+{
+    const unsigned regions = atomic_load(&header->regions);
+    int error = 0;
+
+    for (unsigned i = 0; error == 0 && i < regions && i < SESSION_REGIONS; i++)
+        error = collect_process(fd, i, result);
+    if (error != 0)
+        return error;
+    merge_threads(result);
+    sum_up(o, result);
+    result->uncounted = atomic_load(&header->uncounted);
+    if (regions > SESSION_REGIONS)
+        result->uncounted += regions - SESSION_REGIONS;
+    memcpy(result->uncounted_names, header->uncounted_names,
+           sizeof(result->uncounted_names));
+    return 0;
+}
+
+/* The text of the instruction that the first process ended on. */
+static void
+explain_death(int fd, const struct program *program,
+              struct session_result *result)
+{
+    struct region region;
+
+    if (!WIFSIGNALED(result->status) || region_map(fd, 0, &region) != 0)
+        return;
+    struct region_strand *s = region_map_strand(&region, 0, NULL);
+    const unsigned last = s ? s->last_block : REGION_BLOCKS;
+    if (last < atomic_load(&region.head->blocks)) {
+        const struct block_info *info = &region.infos[last];
+        result->last_pc = info->pc + info->size - info->last_size;
+        insn_text(program->isa, info->last_bytes, info->last_size,
+                  result->last_pc, result->last_insn,
+                  sizeof(result->last_insn));
+    }
+    region_unmap_strand(s);
+    region_unmap(&region);
+}
+
+static int
+start_and_wait(const struct launch *launch, const struct running *run,
+               const struct tally_log *log, struct session_result *result)
+{
+    sigset_t set, old;
+
+    signals_of_interest(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    const pid_t child = fork();
+    if (child == 0)
+        run_child(launch, &old);
+    if (child > 0)
+        wait_for(child, &set, run, result);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    result->wall_s = now_s() - run->started;
+    return child > 0 ? 0
+                     : tally_fail(log, TALLY_ESYSTEM, "cannot fork: %s",
+                                  strerror(errno));
+}
+
+int
+session_run(const struct session_options *o, const struct program *program,
+            const struct tally_log *log, struct session_result *result)
+{
+    struct session_request request;
+    struct session_header *header = NULL;
+    struct launch launch = {0};
+    char path[64];
+    int fd = -1;
+
+    int error = make_request(o, program, log, &request);
+    if (error == 0)
+        error = session_create(&request, log, &fd, &header);
+    if (error != 0)
+        return error;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
+    error = launch_build(&o->launch, program, &request, path, log, &launch);
+    if (error == 0) {
+        const struct running run = {o, header, fd, now_s()};
+        memset(result, 0, sizeof(*result));
+        result->parts = request.parts;
+        error = start_and_wait(&launch, &run, log, result);
+    }
+    if (error == 0) {
+        error = collect(o, fd, header, result);
+        explain_death(fd, program, result);
+    }
+    launch_finish(&launch);
+    session_destroy(fd, header);
+    return error;
+}
+
+void
+session_result_finish(struct session_result *result)
+{
+    free(result->processes);
+    free(result->threads);
+    memset(result, 0, sizeof(*result));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One measured run: starts the program under QEMU on a modelled machine, waits
+ * for it, and collects the totals of all its processes and threads.
+ */
+#ifndef TALLY_PROFILE_SESSION_H
+#define TALLY_PROFILE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source/launch.h"
+#include "source/region.h"
+#include "table/table.h"
+
+struct session_options {
+    const struct machine_row *machine;
+    const uint64_t *params; /* PARAM_COUNT values */
+    const struct event_row *const *events;
+    size_t event_count;
+    const char *from, *to; /* function names or NULL */
+    uint64_t skip;         /* instructions */
+    struct launch_options launch;
+    /* Called about twice a second while the program runs, may be NULL. */
+    void (*progress)(void *user, uint64_t instructions, double wall_s);
+    void *progress_user;
+};
+
+/* One thread of one process. */
+struct session_thread {
+    unsigned process; /* index into processes */
+    unsigned thread;  /* in order of creation */
+    unsigned strand;  /* of the machine it ran on */
+    struct totals totals;
+};
+
+struct session_process {
+    int pid;
+    char program[REGION_NAME];
+    bool ended; /* in good order; otherwise by a signal or still running */
+};
+
+struct session_result {
+    struct session_process *processes;
+    size_t process_count;
+    struct session_thread *threads;
+    size_t thread_count;
+    struct totals totals; /* of all, cycles included */
+    uint64_t modelled_ns; /* busiest strand of each process, summed */
+    double wall_s, user_s, sys_s;
+    int status;         /* as waitpid() gives it */
+    bool interrupted;   /* a signal to us was passed on */
+    unsigned uncounted; /* programs that ran outside */
+    char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    char last_insn[96]; /* what the program died on, or empty */
+    uint64_t last_pc;
+    uint32_t parts;
+};
+
+/*
+ * Runs a program. On failure before it started the result is untouched and the
+ * error logged. session_result_finish() frees what a result holds.
+ */
+int session_run(const struct session_options *options,
+                const struct program *program, const struct tally_log *log,
+                struct session_result *result);
+void session_result_finish(struct session_result *result);
+
+/* The value of an event: the sum of its signals. */
+uint64_t
+event_value(const struct event_row *event, const struct totals *totals);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* The forms for scripts: CSV and JSON, schema 1. */
+#include "report/count_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <locale.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static double
+per_instruction(const struct count_report *r, const struct count_value *v)
+{
+    const double all = (double)r->last->totals.signal[SIGNAL_INSTRUCTIONS];
+
+    return all > 0 ? v->mean / all : 0;
+}
+
+/* Writes a field, quoted where it holds the separator or a quote. */
+static void
+csv_text(const char *text, char separator, FILE *out)
+{
+    if (strchr(text, separator) == NULL && strpbrk(text, "\"\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static int
+finish(FILE *out)
+{
+    return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
+}
+
+/* As perf's -x: value, unit, event, run time, per cent running, metric, its
+ * unit; the fidelity follows. */
+int
+report_count_csv(const struct count_report *r, char separator, FILE *out)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t old = c ? uselocale(c) : (locale_t)0;
+    const uint64_t ns = (uint64_t)(r->wall_s * 1e9);
+
+    for (size_t i = 0; i < r->count; i++) {
+        const struct count_value *v = &r->values[i];
+        fprintf(out, "%" PRIu64 "%c%c", v->value, separator, separator);
+        csv_text(v->event->name, separator, out);
+        fprintf(out, "%c%" PRIu64 "%c100.00%c%.6f%cper instruction%c%s\n",
+                separator, ns, separator, separator, per_instruction(r, v),
+                separator, separator,
+                fidelity_name(report_fidelity(r, v->event)));
+    }
+    if (c != (locale_t)0) {
+        uselocale(old);
+        freelocale(c);
+    }
+    return finish(out);
+}
+
+static json_t *
+integer(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *
+event_json(const struct count_report *r, const struct count_value *v)
+{
+    const uint64_t ns = (uint64_t)(r->wall_s * 1e9);
+    json_t *e = json_object();
+
+    json_object_set_new(e, "name", json_string(v->event->name));
+    json_object_set_new(e, "value", integer(v->value));
+    json_object_set_new(
+        e, "fidelity",
+        json_string(fidelity_name(report_fidelity(r, v->event))));
+    if (v->event->fidelity == FIDELITY_IDLE)
+        json_object_set_new(e, "reason", json_string(v->event->reason));
+    json_object_set_new(e, "enabled", integer(ns));
+    json_object_set_new(e, "running", integer(ns));
+    if (r->runs > 1) {
+        json_object_set_new(e, "mean", json_real(v->mean));
+        json_object_set_new(e, "stddev", json_real(v->stddev));
+        json_object_set_new(e, "runs", integer(r->runs));
+    }
+    return e;
+}
+
+static json_t *
+thread_json(const struct count_report *r, const struct session_thread *t)
+{
+    const struct session_process *p = &r->last->processes[t->process];
+    json_t *o = json_object();
+    json_t *events = json_object();
+
+    json_object_set_new(o, "pid", integer((uint64_t)p->pid));
+    json_object_set_new(o, "program", json_string(p->program));
+    json_object_set_new(o, "thread", integer(t->thread));
+    json_object_set_new(o, "strand", integer(t->strand));
+    for (size_t i = 0; i < r->count; i++)
+        json_object_set_new(
+            events, r->values[i].event->name,
+            integer(event_value(r->values[i].event, &t->totals)));
+    json_object_set_new(o, "events", events);
+    return o;
+}
+
+static json_t *
+status_json(int status)
+{
+    json_t *o = json_object();
+
+    if (WIFSIGNALED(status))
+        json_object_set_new(o, "signal", json_integer(WTERMSIG(status)));
+    else
+        json_object_set_new(o, "exit", json_integer(WEXITSTATUS(status)));
+    return o;
+}
+
+/* A name from the file system need not be UTF-8, as JSON wants. */
+static json_t *
+any_string(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_string("(not UTF-8)");
+}
+
+static json_t *
+document(const struct count_report *r)
+{
+    const struct session_result *s = r->last;
+    json_t *events = json_array(), *strands = json_array();
+    json_t *uncounted = json_array();
+    json_t *o = json_object();
+
+    for (size_t i = 0; i < r->count; i++)
+        json_array_append_new(events, event_json(r, &r->values[i]));
+    for (size_t t = 0; t < s->thread_count; t++)
+        json_array_append_new(strands, thread_json(r, &s->threads[t]));
+    for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
+        json_array_append_new(uncounted, any_string(s->uncounted_names[i]));
+    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "machine", json_string(r->machine->name));
+    json_object_set_new(o, "program", any_string(r->program));
+    json_object_set_new(o, "isa", json_string(r->isa));
+    json_object_set_new(o, "cpu", r->cpu ? json_string(r->cpu) : json_null());
+    json_object_set_new(o, "foreign", json_boolean(r->foreign));
+    json_object_set_new(o, "status", status_json(s->status));
+    json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
+    json_object_set_new(o, "strands", strands);
+    json_object_set_new(o, "events", events);
+    json_object_set_new(o, "uncounted", uncounted);
+    json_object_set_new(o, "wall_s", json_real(r->wall_s));
+    json_object_set_new(o, "user_s", json_real(s->user_s));
+    json_object_set_new(o, "sys_s", json_real(s->sys_s));
+    json_object_set_new(o, "modelled_s",
+                        s->parts & PART_TIME
+                            ? json_real((double)s->modelled_ns * 1e-9)
+                            : json_null());
+    return o;
+}
+
+int
+report_count_json(const struct count_report *r, FILE *out)
+{
+    json_t *o = document(r);
+    const int written =
+        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+
+    json_decref(o);
+    if (written != 0)
+        return TALLY_EIO;
+    fputc('\n', out);
+    return finish(out);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `tally count` found, and its three forms: text for people, CSV and JSON
+ * for scripts. Numbers in CSV and JSON are written in the C locale whatever
+ * the caller's is.
+ */
+#ifndef TALLY_REPORT_COUNT_REPORT_H
+#define TALLY_REPORT_COUNT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "profile/session.h"
+#include "table/table.h"
+
+struct count_value {
+    const struct event_row *event;
+    uint64_t value;      /* of the only run, or the mean, rounded */
+    double mean, stddev; /* over the runs; stddev 0 for one run */
+};
+
+struct count_report {
+    const struct machine_row *machine;
+    const uint64_t *params;
+    const char *program; /* the command line as one text */
+    const char *isa;
+    const char *cpu; /* guest CPU model or NULL */
+    bool foreign;    /* the program's ISA is not the machine's own */
+    unsigned runs;
+    const struct count_value *values;
+    size_t count;
+    const struct session_result *last; /* the last run */
+    double wall_s, wall_stddev;        /* means over the runs */
+    bool per_thread;
+    bool windowed; /* --from, --to or --skip */
+    bool color;
+};
+
+/* The standing of an event in this report: foreign guests lower `exact`. */
+enum fidelity report_fidelity(const struct count_report *report,
+                              const struct event_row *event);
+
+/* "exited with 3", "killed by SIGSEGV"; empty for success. */
+void report_status(int status, char *text, size_t size);
+
+/* Each returns 0 or TALLY_EIO or TALLY_ENOMEM. */
+int report_count_text(const struct count_report *report, FILE *out);
+int
+report_count_csv(const struct count_report *report, char separator, FILE *out);
+int report_count_json(const struct count_report *report, FILE *out);
+
+/* 1234567 -> "1,234,567", into at least 32 bytes. */
+void format_grouped(uint64_t value, char *text);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/count_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define VALUE_WIDTH 20
+#define NAME_WIDTH 26
+
+void
+format_grouped(uint64_t value, char *text)
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    int out = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[out++] = ',';
+        text[out++] = digits[i];
+    }
+    text[out] = '\0';
+}
+
+enum fidelity
+report_fidelity(const struct count_report *r, const struct event_row *event)
+{
+    if (r->foreign && event->fidelity == FIDELITY_EXACT)
+        return FIDELITY_MODELLED;
+    return event->fidelity;
+}
+
+void
+report_status(int status, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (WIFSIGNALED(status)) {
+        const char *name = sigabbrev_np(WTERMSIG(status));
+        snprintf(text, size, "killed by SIG%s", name ? name : "?");
+    } else if (WEXITSTATUS(status) != 0) {
+        snprintf(text, size, "exited with %d", WEXITSTATUS(status));
+    }
+}
+
+static bool
+is_class(const struct event_row *e)
+{
+    for (size_t i = 0; i < e->signal_count; i++) {
+        if (e->signals[i] >= SIGNAL_FIXED_COUNT &&
+            e->signals[i] != SIGNAL_CONDITIONAL_TAKEN)
+            return false;
+    }
+    return e->signal_count > 0;
+}
+
+/* What the value means beside the instructions of the same run. */
+static void
+derive(const struct count_report *r, const struct count_value *v, char *text,
+       size_t size)
+{
+    const struct totals *t = &r->last->totals;
+    const double all = (double)t->signal[SIGNAL_INSTRUCTIONS];
+    const struct event_row *e = v->event;
+
+    text[0] = '\0';
+    if (all == 0 || e->fidelity == FIDELITY_IDLE || v->mean == 0)
+        return;
+    if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES)
+        snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
+    else if (e->signal_count == 1 && e->signals[0] == SIGNAL_INSTRUCTIONS)
+        snprintf(text, size, "# %8.1f M a second of wall time",
+                 all / r->wall_s / 1e6);
+    else if (is_class(e))
+        snprintf(text, size, "# %8.2f %% of instructions", 100 * v->mean / all);
+    else
+        snprintf(text, size, "# %8.3f per 1000 instructions",
+                 1000 * v->mean / all);
+}
+
+static void
+print_value(const struct count_report *r, const struct count_value *v,
+            FILE *out)
+{
+    const enum fidelity fidelity = report_fidelity(r, v->event);
+    const bool idle = fidelity == FIDELITY_IDLE;
+    char value[32], derived[64], spread[32] = "";
+
+    format_grouped(v->value, value);
+    derive(r, v, derived, sizeof(derived));
+    if (r->runs > 1 && v->mean > 0)
+        snprintf(spread, sizeof(spread), " ( +- %5.2f %% )",
+                 100 * v->stddev / sqrt(r->runs) / v->mean);
+    fprintf(out, "%s%*s  %-*s %-10s%s%s%s\n", idle && r->color ? "\033[2m" : "",
+            VALUE_WIDTH, value, NAME_WIDTH, v->event->name,
+            fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity), derived,
+            spread, idle && r->color ? "\033[0m" : "");
+}
+
+/* The reasons of the idle events, each once. */
+static void
+print_idle(const struct count_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const struct event_row *e = r->values[i].event;
+        bool first = e->fidelity == FIDELITY_IDLE;
+        for (size_t k = 0; first && k < i; k++) {
+            const struct event_row *before = r->values[k].event;
+            first = before->fidelity != FIDELITY_IDLE ||
+                    strcmp(before->reason, e->reason) != 0;
+        }
+        if (first)
+            fprintf(out, "  idle (%s%s): %s\n", e->name,
+                    strstr(e->name, "_") ? " ..." : "", e->reason);
+    }
+}
+
+static void
+print_threads(const struct count_report *r, FILE *out)
+{
+    const struct session_result *s = r->last;
+
+    for (size_t t = 0; r->per_thread && t < s->thread_count; t++) {
+        const struct session_thread *thread = &s->threads[t];
+        const struct session_process *p = &s->processes[thread->process];
+        fprintf(out, "\n  %s (pid %d) thread %u, strand %u\n", p->program,
+                p->pid, thread->thread, thread->strand);
+        for (size_t i = 0; i < r->count; i++) {
+            char value[32];
+            if (r->values[i].event->fidelity == FIDELITY_IDLE)
+                continue;
+            format_grouped(event_value(r->values[i].event, &thread->totals),
+                           value);
+            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value,
+                    r->values[i].event->name);
+        }
+    }
+}
+
+static void
+print_times(const struct count_report *r, FILE *out)
+{
+    const struct session_result *s = r->last;
+    const double modelled = (double)s->modelled_ns * 1e-9;
+    const uint64_t *t = s->totals.signal;
+
+    fprintf(out, "\n%14.6f s wall", r->wall_s);
+    if (r->runs > 1)
+        fprintf(out, " ( +- %.2f %% )",
+                r->wall_s > 0 ? 100 * r->wall_stddev / sqrt(r->runs) / r->wall_s
+                              : 0);
+    fprintf(out, "   %.6f s user   %.6f s sys\n", s->user_s, s->sys_s);
+    if (s->parts & PART_TIME)
+        fprintf(out,
+                "%14.6f s on the modelled machine (estimated): %.3g GHz, %.3f "
+                "instructions a cycle\n",
+                modelled, (double)r->params[PARAM_CLOCK] * 1e-9,
+                t[SIGNAL_CYCLES]
+                    ? (double)t[SIGNAL_INSTRUCTIONS] / (double)t[SIGNAL_CYCLES]
+                    : 0);
+    fprintf(out, "%14.1f M instructions a second of wall time\n",
+            r->wall_s > 0 ? (double)t[SIGNAL_INSTRUCTIONS] / r->wall_s / 1e6
+                          : 0);
+}
+
+static void
+print_notes(const struct count_report *r, FILE *out)
+{
+    const struct session_result *s = r->last;
+    char status[64];
+
+    report_status(s->status, status, sizeof(status));
+    if (*status != '\0')
+        fprintf(out, "  the program %s%s\n",
+                WIFSIGNALED(s->status) ? "was " : "", status);
+    if (WIFSIGNALED(s->status) && WTERMSIG(s->status) == SIGILL &&
+        s->last_insn[0] != '\0')
+        fprintf(out,
+                "  it died at 0x%" PRIx64
+                " on %s: this QEMU%s%s lacks it or it "
+                "is no instruction%s\n",
+                s->last_pc, s->last_insn, r->cpu ? " as " : "",
+                r->cpu ? r->cpu : "", r->cpu ? " (try --cpu max)" : "");
+    for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
+        fprintf(out, "  not counted: %s, a program of another architecture\n",
+                s->uncounted_names[i]);
+    if (s->uncounted > SESSION_UNCOUNTED)
+        fprintf(out, "  not counted: %u more programs\n",
+                s->uncounted - SESSION_UNCOUNTED);
+    if (s->process_count > 1)
+        fprintf(out, "  the sum of %zu processes\n", s->process_count);
+    if (r->foreign)
+        fprintf(out,
+                "  an %s program on a machine of another instruction set: "
+                "nothing is exact\n",
+                r->isa);
+    fprintf(out, "  user mode only: system calls run outside the model\n");
+}
+
+int
+report_count_text(const struct count_report *r, FILE *out)
+{
+    fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
+            r->machine->name, r->isa, r->cpu ? ", CPU model " : "",
+            r->cpu ? r->cpu : "");
+    for (size_t i = 0; i < r->count; i++)
+        print_value(r, &r->values[i], out);
+    print_threads(r, out);
+    print_times(r, out);
+    fprintf(out, "\n");
+    print_idle(r, out);
+    print_notes(r, out);
+    fprintf(out, "\n");
+    return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
+}
