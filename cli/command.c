@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "table/table.h"
+
+static void
+write_line(void *user, enum tally_level level, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "tally: %s%s\n",
+            level == TALLY_LOG_WARNING ? "warning: " : "", text);
+}
+
+const struct tally_log command_log = {write_line, NULL};
+
+static void
+option_help(const struct option_row *row, FILE *out)
+{
+    char left[64];
+    char letter[4] = "   ";
+
+    if (row->letter != 0)
+        snprintf(letter, sizeof(letter), "-%c,", row->letter);
+    snprintf(left, sizeof(left), "%s --%s%s%s", letter, row->name,
+             row->argument ? " " : "", row->argument ? row->argument : "");
+    fprintf(out, "  %-30s %s\n", left, row->help);
+}
+
+void
+command_help(const struct command *command, FILE *out)
+{
+    fprintf(out, "tally %s: %s\n\nusage: tally %s %s\n\n", command->name,
+            command->summary, command->name, command->synopsis);
+    for (const struct option_row *row = command->options; row->name; row++)
+        option_help(row, out);
+    fprintf(out, "\nexample:\n%s\n", command->example);
+}
+
+static int
+usage_error(const struct option_walk *w, const char *what, const char *option)
+{
+    fprintf(stderr, "tally %s: %s %s; see tally %s --help\n", w->command->name,
+            what, option, w->command->name);
+    return COMMAND_BAD;
+}
+
+static int
+take_value(struct option_walk *w, int index, const char *inline_value,
+           const char **value)
+{
+    const struct option_row *row = &w->command->options[index];
+
+    *value = inline_value;
+    if (row->argument == NULL)
+        return inline_value
+                   ? usage_error(w, "no value belongs to --", row->name)
+                   : index;
+    if (inline_value == NULL) {
+        if (w->next >= w->argc)
+            return usage_error(w, "a value is missing after",
+                               w->argv[w->argc - 1]);
+        *value = w->argv[w->next++];
+    }
+    return index;
+}
+
+static int
+long_option(struct option_walk *w, const char *text, const char **value)
+{
+    const size_t length = strcspn(text, "=");
+    const char *given = text[length] ? text + length + 1 : NULL;
+    const char *names[64];
+    size_t count = 0;
+
+    for (int i = 0; w->command->options[i].name != NULL; i++) {
+        const char *name = w->command->options[i].name;
+        if (strlen(name) == length && strncmp(name, text, length) == 0)
+            return take_value(w, i, given, value);
+        names[count++] = name;
+    }
+    char word[64], near[128];
+    snprintf(word, sizeof(word), "%.*s", (int)length, text);
+    near_names(word, names, count, 3, near, sizeof(near));
+    fprintf(stderr,
+            "tally %s: unknown option --%s%s%s%s; see tally %s --help\n",
+            w->command->name, word, *near ? "; did you mean --" : "", near,
+            *near ? "?" : "", w->command->name);
+    return COMMAND_BAD;
+}
+
+static int
+short_option(struct option_walk *w, const char **value)
+{
+    const char letter = *w->cluster++;
+    const char *rest = *w->cluster ? w->cluster : NULL;
+    char text[3] = {'-', letter, '\0'};
+
+    for (int i = 0; w->command->options[i].name != NULL; i++) {
+        if (w->command->options[i].letter != letter)
+            continue;
+        if (w->command->options[i].argument == NULL) {
+            *value = NULL;
+            return i;
+        }
+        w->cluster = NULL;
+        return take_value(w, i, rest, value);
+    }
+    return usage_error(w, "unknown option", text);
+}
+
+int
+command_option(struct option_walk *w, const char **value)
+{
+    *value = NULL;
+    if (w->next == 0)
+        w->next = 1;
+    if (w->cluster != NULL && *w->cluster != '\0')
+        return short_option(w, value);
+    if (w->next >= w->argc)
+        return COMMAND_END;
+
+    const char *word = w->argv[w->next];
+    if (word[0] != '-' || word[1] == '\0')
+        return COMMAND_END;
+    w->next++;
+    if (strcmp(word, "--") == 0)
+        return COMMAND_END;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return COMMAND_HELP;
+    if (word[1] == '-')
+        return long_option(w, word + 2, value);
+    w->cluster = word + 1;
+    return short_option(w, value);
+}
+
+int
+command_color(const char *word, FILE *out)
+{
+    const char *no_color = getenv("NO_COLOR");
+
+    if (word == NULL || strcmp(word, "auto") == 0)
+        return isatty(fileno(out)) && (no_color == NULL || *no_color == '\0');
+    if (strcmp(word, "always") == 0)
+        return 1;
+    return strcmp(word, "never") == 0 ? 0 : -1;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One file and one entry for each command. Usage, help and completions are
+ * printed from the same rows.
+ */
+#ifndef TALLY_CLI_COMMAND_H
+#define TALLY_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum exit_status {
+    EXIT_OURS = 125,    /* tally's own failure */
+    EXIT_CANNOT = 126,  /* program found, but not executable */
+    EXIT_MISSING = 127, /* program not found */
+    EXIT_USAGE = 2,
+};
+
+struct option_row {
+    char letter;          /* 0: none */
+    const char *name;     /* long name */
+    const char *argument; /* what it takes, NULL: nothing */
+    const char *help;
+};
+
+struct command {
+    const char *name, *alias; /* alias may be NULL */
+    const char *summary;
+    const char *synopsis; /* after "tally NAME" */
+    const char *example;
+    const struct option_row *options; /* ends with a NULL name */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct command command_count, command_list, command_show,
+    command_doctor;
+
+/* All commands, NULL-terminated. */
+extern const struct command *const commands[];
+
+/* Writes what --help shows. */
+void command_help(const struct command *command, FILE *out);
+
+/*
+ * Walks the options of a command line; argv[0] is the command's name. Each
+ * call returns the row's index and its value, COMMAND_END at the first operand
+ * (its index in *next), or COMMAND_BAD after telling why.
+ */
+enum { COMMAND_END = -1, COMMAND_BAD = -2, COMMAND_HELP = -3 };
+struct option_walk {
+    const struct command *command;
+    int argc;
+    char **argv;
+    int next;            /* of argv */
+    const char *cluster; /* rest of -abc */
+};
+int command_option(struct option_walk *walk, const char **value);
+
+/* Prints lines as "tally: text" on stderr. */
+extern const struct tally_log command_log;
+
+/* Whether to colour `out`: --color's word, or NULL: a terminal, no NO_COLOR.
+ * -1 for a bad word. */
+int command_color(const char *word, FILE *out);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "table/table.h"
+#include "version.h"
+
+const struct command *const commands[] = {
+    &command_count, &command_list, &command_show, &command_doctor, NULL,
+};
+
+static void
+print_usage(FILE *out)
+{
+    fprintf(out,
+            "tally counts what a program does, on processors that are gone and "
+            "on hosts\nwithout counters.\n\nusage: tally COMMAND ...\n\n");
+    for (size_t i = 0; commands[i] != NULL; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "\n  tally COMMAND --help shows its options and an example.\n"
+                 "  tally --version prints the version.\n");
+}
+
+static const struct command *
+find_command(const char *name)
+{
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        const struct command *c = commands[i];
+        if (strcmp(c->name, name) == 0 ||
+            (c->alias != NULL && strcmp(c->alias, name) == 0))
+            return c;
+    }
+    return NULL;
+}
+
+static int
+unknown_command(const char *name)
+{
+    const char *names[16];
+    size_t count = 0;
+    char near[64];
+
+    while (commands[count] != NULL) {
+        names[count] = commands[count]->name;
+        count++;
+    }
+    near_names(name, names, count, 2, near, sizeof(near));
+    fprintf(stderr, "tally: unknown command '%s'%s%s%s; see tally --help\n",
+            name, *near ? "; did you mean " : "", near, *near ? "?" : "");
+    return EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("tally %s\n", TALLY_VERSION);
+        return 0;
+    }
+
+    const struct command *command = find_command(argv[1]);
+    return command != NULL ? command->run(argc - 1, argv + 1)
+                           : unknown_command(argv[1]);
+}
