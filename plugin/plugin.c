@@ -187,36 +187,46 @@ name_region(struct plugin *p, const char *program)
     atomic_store(&head->state, REGION_RUNNING);
 }
 
-/* The number of a free region; all taken: counts go to the last, unreadable. */
 static unsigned
 claim_region(struct plugin *p)
 {
     return atomic_fetch_add(&p->session->regions, 1);
 }
 
+/* Moves to region `index`, which starts with what the parent knows. */
+static bool
+move_region(struct plugin *p, unsigned index, unsigned slot)
+{
+    struct region fresh;
+    bool moved = false;
+
+    if (index >= SESSION_REGIONS || !session_open(p))
+        return false;
+    if (region_map(p->region.fd, index, &fresh) == 0) {
+        memcpy(fresh.infos, p->region.infos,
+               p->block_count * sizeof(struct block_info));
+        region_unmap(&fresh);
+        moved = region_remap(&p->region, index) == 0 &&
+                region_map_strand(&p->region, slot, p->counts[slot]) != NULL;
+    }
+    session_close(p);
+    return moved;
+}
+
 /*
- * The child of a fork gets a region of its own under the same addresses. It
- * knows the blocks that its parent has translated.
+ * The child of a fork gets a region of its own under the same addresses; with
+ * none left, or the session over, it counts for nobody.
  */
 static void
 adopt_region(struct plugin *p, unsigned slot)
 {
     char program[REGION_NAME];
-    struct region fresh = p->region;
-    const unsigned index = claim_region(p);
 
     memcpy(program, p->region.head->program, sizeof(program));
-    if (index >= SESSION_REGIONS || !session_open(p))
-        return;
-    if (region_map(p->region.fd, index, &fresh) == 0) {
-        memcpy(fresh.infos, p->region.infos,
-               p->block_count * sizeof(struct block_info));
-        region_unmap(&fresh);
-        region_remap(&p->region, index);
-        region_map_strand(&p->region, slot, p->counts[slot]);
-    }
-    session_close(p);
-    p->region_index = index;
+    p->region_index = claim_region(p);
+    if (!move_region(p, p->region_index, slot) &&
+        region_detach(&p->region, p->counts[slot]) != 0)
+        abort();
     name_region(p, program);
     raise_to(&p->region.head->strands, slot + 1);
 }

@@ -57,9 +57,9 @@ enum insn_flags {
     INSN_FLUSHW = 1 << 4,     /* SPARC FLUSHW */
     INSN_SYSCALL = 1 << 5,    /* enters the kernel */
     INSN_PREFETCH = 1 << 6,
-    INSN_FP = 1 << 7,         /* floating-point arithmetic, any unit */
+    INSN_FP = 1 << 7, /* floating-point arithmetic, any unit */
     INSN_MEMBAR = 1 << 8,
-    INSN_ILLEGAL = 1 << 9,    /* decodes as no instruction */
+    INSN_ILLEGAL = 1 << 9, /* is no instruction, or exists to trap as one */
     INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
 };
 
@@ -75,12 +75,12 @@ struct insn {
     uint8_t access_size; /* bytes of one access; 0: unknown or varies */
     uint8_t loads;       /* loads in the program's terms; REP counts 0 */
     uint8_t stores;
-    uint8_t branch;      /* enum insn_branch */
-    uint8_t addr_scale;  /* 0: no index */
-    int8_t addr_base;    /* register number or INSN_NO_REG */
+    uint8_t branch;     /* enum insn_branch */
+    uint8_t addr_scale; /* 0: no index */
+    int8_t addr_base;   /* register number or INSN_NO_REG */
     int8_t addr_index;
-    bool addr_known;     /* the four addr fields hold */
-    uint16_t flags;      /* enum insn_flags */
+    bool addr_known; /* the four addr fields hold */
+    uint16_t flags;  /* enum insn_flags */
 };
 
 /*
@@ -94,7 +94,7 @@ bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
 
 /*
  * Writes the text of the instruction into `text` (NUL-terminated, cut to
- * `size`): mnemonics where a disassembler for the ISA is at hand, else the
+ * `text_size`): mnemonics where a disassembler for the ISA is at hand, else the
  * word in hexadecimal.
  */
 void insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,

@@ -175,6 +175,24 @@ region_sum(const struct region *region, const struct region_strand *strand,
     }
 }
 
+static int
+overlay(void *at, size_t size)
+{
+    void *memory =
+        mmap(at, size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+    return memory == MAP_FAILED ? TALLY_ESYSTEM : 0;
+}
+
+int
+region_detach(struct region *region, struct region_strand *strand)
+{
+    const int error = overlay(region->head, STRANDS_AT);
+
+    return error != 0 ? error : overlay(strand, STRAND_SIZE);
+}
+
 void
 region_fold(struct region *region, struct region_strand *strand)
 {

@@ -122,6 +122,12 @@ void region_unmap(struct region *region);
 int region_remap(struct region *region, unsigned index);
 
 /*
+ * Lays private memory over a region and one of its strands: what is written
+ * from now on reaches nobody. For a child that finds no region of its own.
+ */
+int region_detach(struct region *region, struct region_strand *strand);
+
+/*
  * Gives back the memory of the block infos and of the strands below `strands`;
  * thread records stay. For a process that has ended and summed its counts.
  */

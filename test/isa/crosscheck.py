@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: MIT
+"""Compares insn_decode() with objdump over many instructions.
+
+crosscheck.py sparc64 ISA-DUMP OBJDUMP [FILE...]
+crosscheck.py x86-64 ISA-DUMP OBJDUMP FILE...
+crosscheck.py rows ROWS ASSEMBLER [OPTION...]
+
+For SPARC: every opcode with several settings of its other fields, random
+words, and the code of the given files. What class, branch kind, target and
+access an instruction has follows from objdump's text here, from the bits there.
+For x86-64: lengths, branch kinds and targets, and what the text says about
+memory and registers, over the code of the given files.
+For rows: assembles the comments of sparc_rows.inc or x86_rows.inc and compares
+the bytes; a difference in bytes is a wrong comment or a wrong row.
+
+Exits 77, a skipped test, if the tool is not installed.
+"""
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+(BRANCH, FGU, LOAD, STORE, SETHI, OTHER, ATOMIC) = range(7)
+(B_NONE, B_COND, B_NEVER, B_JUMP, B_CALL, B_INDIRECT, B_INDIRECT_CALL,
+ B_RETURN) = range(8)
+(A_NONE, A_LOAD, A_STORE, A_UPDATE, A_ATOMIC, A_MIXED, A_REPEATED) = range(7)
+(F_DELAY, F_ANNUL, F_SAVE, F_RESTORE, F_FLUSHW, F_SYSCALL, F_PREFETCH, F_FP,
+ F_MEMBAR, F_ILLEGAL) = (1 << n for n in range(10))
+
+SEED = 20240229
+
+
+def disassemble(objdump, args, path):
+    """Yields (address, bytes, text) of each instruction in a file."""
+    out = subprocess.run([objdump, '-d', '-w', '-z', *args, path], text=True,
+                         check=True, capture_output=True).stdout
+    line = re.compile(r'\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*\t?(.*)')
+    for match in map(line.match, out.splitlines()):
+        if match:
+            yield (int(match[1], 16), match[2].replace(' ', ''),
+                   re.sub(r'\s*[!#] .*', '', match[3]).strip())
+
+
+def decode(dump, isa, rows):
+    """insn_decode() of (address, bytes, text) rows, as lists of numbers."""
+    text = ''.join(f'{address:x} {code}\n' for address, code, _ in rows)
+    out = subprocess.run([dump, isa], input=text, text=True, check=True,
+                         capture_output=True).stdout
+    return [[int(n) for n in line.split()] for line in out.splitlines()]
+
+
+# --- SPARC ---------------------------------------------------------------
+
+CONDITIONS = ('b ba bn bne be bg ble bge bl bgu bleu bcc bcs bpos bneg bvc bvs '
+              'bz bnz bgeu blu '
+              'fb fba fbn fbu fbg fbug fbl fbul fblg fbne fbe fbue fbge fbuge '
+              'fble fbule fbo brz brlez brlz brnz brgz brgez').split()
+INTEGER = ('add addcc addc addccc sub subcc subc subccc and andcc andn andncc '
+           'or orcc orn orncc xor xorcc xnor xnorcc mulx umul umulcc smul '
+           'smulcc sdivx udivx udiv udivcc sdiv sdivcc mulscc taddcc taddcctv '
+           'tsubcc tsubcctv sll srl sra sllx srlx srax popc mov cmp tst not '
+           'neg inc inccc dec deccc btst bset bclr btog clr clruw signx '
+           'sethi nop save restore flush flushw illtrap unimp '
+           'rd wr rdpr wrpr rdhpr wrhpr membar stbar sir saved restored '
+           'allclean otherw normalw invalw done retry '
+           'alignaddr alignaddrl bmask array8 array16 array32 shutdown').split()
+INTEGER += [f'edge{n}{x}' for n in (8, 16, 32)
+            for x in ('', 'cc', 'l', 'lcc', 'n', 'ln')]
+INTEGER += ['mov' + c for c in
+            'a n ne e g le ge l gu leu cc cs pos neg vc vs u ug ul lg ue uge '
+            'ule o re rz rlez rlz rne rnz rgz rgez z nz geu lu'.split()]
+TRAPS = ['t' + c for c in
+         'a n ne e g le ge l gu leu cc cs pos neg vc vs'.split()]
+SIZES = {'ub': 1, 'sb': 1, 'b': 1, 'uh': 2, 'sh': 2, 'h': 2, '': 4, 'sw': 4,
+         'w': 4, 'uw': 4, 'd': 8, 'tw': 8, 'x': 8}
+PLAIN_ASI = ('#ASI_P', '#ASI_S', '#ASI_PNF', '#ASI_SNF', '#ASI_P_L',
+             '#ASI_S_L', '#ASI_PNF_L', '#ASI_SNF_L')
+def sparc_reserved(word):
+    """True for what objdump takes and a T2 does not."""
+    op, op2, op3 = word >> 30, word >> 22 & 7, word >> 19 & 63
+    rd, rs1, opf_low = word >> 25 & 31, word >> 14 & 31, word >> 5 & 31
+    no_asr = {1, 7, 8, 9, 10, 11, 12, 13, 14, 27, 28, 29, 30, 31}
+    if op == 0:
+        # Coprocessor branches of V8; BPcc on reserved condition codes.
+        return op2 == 7 or (op2 == 1 and word >> 20 & 1)
+    if op == 2:
+        return {
+            0x28: rs1 in no_asr | {20, 21},
+            0x29: rs1 in (28, 29, 30),       # hstick_offset, hstick_enable
+            0x2a: rs1 == 15,                 # fq
+            0x30: rd in no_asr | {4, 5},
+            0x32: rd in (15, 31),            # fq, ver
+            0x33: rd in (28, 29, 30),
+            0x35: opf_low in (5, 6, 7) and word >> 13 & 1,  # FMOVr's zero bit
+            0x3a: word >> 11 & 1,            # condition codes of Tcc
+        }.get(op3, False)
+    if op == 3:
+        odd_pair = op3 in (0x03, 0x07, 0x13, 0x17) and rd & 1
+        return odd_pair or (op3 in (0x2d, 0x3d) and 5 <= rd <= 15)
+    return False
+
+
+def sparc_words():
+    """Every opcode with zero and random fields, then random words."""
+    rng = random.Random(SEED)
+    shapes = [(op << 30 | op3 << 19, 0xc1f80000)
+              for op in (2, 3) for op3 in range(64)] * 12
+    shapes += [(0x80000000 | op3 << 19 | opf << 5, 0xc1f83fe0)
+               for op3 in (0x34, 0x35, 0x36) for opf in range(512)]
+    shapes += [(top << 22, 0xffc00000) for top in range(256)] * 8
+    shapes += [(op2 << 22, 0xc1c00000) for op2 in range(8)] * 200
+    for value, mask in shapes:
+        for _ in range(8):
+            word = rng.getrandbits(32)
+            for field in (0x3e000000, 0x0007c000, 0x00002000, 0x00001fe0,
+                          0x0000001f):
+                if rng.getrandbits(1):
+                    word &= ~field
+            yield word & ~mask | value
+    for _ in range(100000):
+        yield rng.getrandbits(32)
+
+
+def sparc_branch(word, name, operands):
+    """(kind, flags) of a branch, or None."""
+    stem, *marks = name.split(',')
+    if stem == 'iprefetch':  # bn,pt %xcc
+        return B_NEVER, F_DELAY
+    annul = F_ANNUL if 'a' in marks else 0
+    if stem in CONDITIONS:
+        kind = {'b': B_JUMP, 'ba': B_JUMP, 'fb': B_JUMP, 'fba': B_JUMP,
+                'bn': B_NEVER, 'fbn': B_NEVER}.get(stem, B_COND)
+        delay = 0 if annul and kind != B_COND else F_DELAY
+        return kind, annul | delay
+    if stem in ('ret', 'retl'):
+        return B_RETURN, F_DELAY
+    if stem in ('return', 'rett'):
+        return B_RETURN, F_DELAY | F_RESTORE
+    if stem == 'call':
+        # Else it is an alias of JMPL.
+        return (B_CALL if word >> 30 == 1 else B_INDIRECT_CALL), F_DELAY
+    if stem in ('jmp', 'jmpl'):
+        called = operands.endswith(', %o7')
+        return (B_INDIRECT_CALL if called else B_INDIRECT), F_DELAY
+    return None
+
+
+def sparc_access(name, operands):
+    """(class, access, size; size None: not compared) of a memory access."""
+    asi = re.search(r'\] ?(#ASI_\w+|%asi|\(\d+\))', operands)
+    plain = not asi or asi[1] in PLAIN_ASI
+    if name in ('prefetch', 'prefetcha'):
+        return LOAD, A_NONE, 0
+    if re.match(r'ldstub|swap|cas', name):
+        size = 1 if name[0] == 'l' else 8 if 'x' in name else 4
+        return ATOMIC, A_ATOMIC if plain else None, size if plain else None
+    match = re.match(r'(ld|st|clr)(.*?)(a?)$', name)
+    if not match or '[' not in operands:
+        return None
+    load = match[1] == 'ld'
+    if match[2] in ('q', 'txa', 'tx'):
+        return (LOAD if load else STORE), A_MIXED, None
+    access = A_LOAD if load else A_STORE
+    return ((LOAD if load else STORE), access if plain else None,
+            SIZES[match[2]] if plain else None)
+
+
+def sparc_expect(word, text):
+    """A dict of what must hold; empty: objdump's text decides nothing."""
+    name, _, operands = text.partition(' ')
+    operands = operands.strip()
+    if name in ('unknown', '.word', ''):
+        return {}
+    if name in ('illtrap', 'unimp'):
+        return {'class': OTHER, 'illegal': True}
+    branch = sparc_branch(word, name, operands)
+    if branch:
+        return {'class': BRANCH, 'branch': branch[0], 'access': A_NONE,
+                'flags': branch[1]}
+    access = sparc_access(name, operands)
+    if access:
+        return {'class': access[0], 'access': access[1], 'size': access[2],
+                'branch': B_NONE}
+    if word == 0x010003f0:
+        return {'class': SETHI}
+    flags = {'save': F_SAVE, 'restore': F_RESTORE, 'flushw': F_FLUSHW,
+             'membar': F_MEMBAR, 'stbar': F_MEMBAR}.get(name, 0)
+    if name in TRAPS:
+        return {'class': OTHER, 'flags': F_SYSCALL, 'access': A_NONE}
+    if name in INTEGER:
+        return {'class': OTHER, 'flags': flags, 'access': A_NONE}
+    if name[0] == 'f' or name in ('pdist', 'siam', 'bshuffle'):
+        compute = re.match(r'f(add|sub|mul|smul|dmul|div|sqrt|cmp|cmpe)[sdq]$'
+                           r'|f[sdqix]to[sdqix]$', name)
+        return {'class': FGU, 'flags': F_FP if compute else 0,
+                'access': A_NONE}
+    return {'unknown': True}
+
+
+def sparc_mismatch(row, got):
+    address, code, text = row
+    want = sparc_expect(int(code, 16), text)
+    size, klass, branch, target, access, access_size, loads, stores = got[:8]
+    flags = got[8]
+
+    if sparc_reserved(int(code, 16)) or want.get('illegal'):
+        return None if flags & F_ILLEGAL else 'legal'
+    if not want:
+        return None
+    if want.get('unknown'):
+        return 'a mnemonic of no known class'
+    if flags & F_ILLEGAL:
+        return 'illegal'
+    if size != 4:
+        return f'size {size}'
+    for key, value in (('class', klass), ('branch', branch),
+                       ('access', access), ('size', access_size)):
+        if want.get(key) is not None and want[key] != value:
+            return f'{key} {value}, expected {want[key]}'
+    if 'flags' in want and flags != want['flags']:
+        return f'flags {flags:#x}, expected {want["flags"]:#x}'
+    if klass in (LOAD, STORE, ATOMIC) and access != A_NONE:
+        if (loads, stores) != (klass != STORE, klass != LOAD):
+            return f'{loads} loads and {stores} stores'
+    if branch in (B_COND, B_NEVER, B_JUMP, B_CALL):
+        place = re.findall(r'0x[0-9a-f]+|\b[0-9a-f]+\b', text)
+        if place and int(place[-1], 16) != target:
+            return f'target {target:#x}'
+    return None
+
+
+def check_sparc(dump, objdump, files):
+    # v9c is the last architecture before VIS 3 and fused multiply-add.
+    machine = ['-m', 'sparc:v9c']
+    with tempfile.NamedTemporaryFile(suffix='.bin') as file:
+        for word in sparc_words():
+            file.write(struct.pack('>I', word))
+        file.flush()
+        raw = machine + ['-D', '-b', 'binary', '-EB']
+        rows = list(disassemble(objdump, raw, file.name))
+    for path in files:
+        rows += [(a, c, re.sub(r' <.*', '', t))
+                 for a, c, t in disassemble(objdump, machine, path)]
+    return rows, decode(dump, 'sparc64', rows), sparc_mismatch
+
+
+# --- x86-64 --------------------------------------------------------------
+
+PREFIXES = (r'(?:(?:bnd|notrack|data16|rex(?:\.[WRXB]+)?|[cdefgs]s|addr32|lock|'
+            r'repz?|repnz|xacquire|xrelease) )*')
+
+
+def x86_branch(name, operands):
+    if name.startswith('ret') or name.startswith('iret'):
+        return B_RETURN
+    direct = re.match(r'(0x)?[0-9a-f]+\b', operands)
+    if name.startswith('call'):
+        return B_CALL if direct else B_INDIRECT_CALL
+    if name.startswith('jmp'):
+        return B_JUMP if direct else B_INDIRECT
+    if re.match(r'j[a-z]|loop', name):
+        return B_COND
+    return B_NONE
+
+
+TO_FIRST = ('add sub and or xor adc sbb inc dec neg not shl shr sar rol ror '
+            'rcl rcr').split()
+MOVES = ('mov movabs movzx movsx movsxd movaps movups movdqa movdqu movq movd '
+         'movss movapd vmovdqu vmovdqa vmovaps vmovups vmovd vmovq vmovsd '
+         'vmovss movhps movlps movhpd movlpd movntdq movnti movbe').split()
+READS = ('cmp test imul bt pxor por pand paddd paddq pshufd pcmpeqb vpxor '
+         'vpcmpeqb vpminub vpand vpor xorps andps punpcklqdq').split()
+SIZES_X86 = {'BYTE': 1, 'WORD': 2, 'DWORD': 4, 'QWORD': 8, 'XMMWORD': 16,
+             'YMMWORD': 32, 'ZMMWORD': 64}
+FP_X86 = re.compile(
+    r'v?(add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|hadd|hsub|addsub|dp|'
+    r'u?comi|cmp\w*)[sp][sd]$|v?cvt|vfn?m(add|sub)|'
+    r'fi?(add|sub|mul|div)[rp]*$|f(chs|abs|sqrt|prem1?|scale|rndint|sin|cos|'
+    r'sincos|ptan|patan|2xm1|yl2x|yl2xp1|xtract|tst|xam)$|fu?comi?p*$|ficomp?$')
+LEGACY = ('al cl dl bl ah ch dh bh', 'ax cx dx bx sp bp si di',
+          'eax ecx edx ebx esp ebp esi edi', 'rax rcx rdx rbx rsp rbp rsi rdi')
+REGISTERS = {name: n % 4 if name in LEGACY[0].split() else n
+             for names in LEGACY for n, name in enumerate(names.split())}
+REGISTERS.update({f'r{n}{size}': n for n in range(8, 16) for size in
+                  ('', 'd', 'w', 'b')})
+REGISTERS.update({'spl': 4, 'bpl': 5, 'sil': 6, 'dil': 7})
+
+
+def x86_memory(name, prefixes, operands):
+    """The access that must be, or None where the text does not decide it."""
+    in_memory = re.compile(r'PTR|\[')
+    first, *rest = operands.split(',')
+    memory = in_memory.search(operands)
+    if 'rep' in prefixes and re.match(r'(movs|stos|lods|scas|cmps)', name):
+        return A_REPEATED
+    if memory and ('lock' in prefixes or name == 'xchg'):
+        return A_ATOMIC if name != 'cmpxchg16b' else A_MIXED
+    if name in ('lea', 'nop') or name.startswith('prefetch'):
+        return A_NONE
+    if memory and '{k' in operands:
+        return A_MIXED
+    if re.match(r'(push|call)', name):
+        return A_MIXED if memory else A_STORE
+    if re.match(r'(pop(?!cnt)|ret)', name):
+        return A_MIXED if memory else A_LOAD
+    if not memory:
+        implicit = r'iret|leave|enter|movs|stos|lods|scas|cmps|xlat|v?maskmov'
+        return None if re.match(implicit, name) else A_NONE
+    if name in MOVES or name.startswith('set'):
+        return A_STORE if in_memory.search(first) else A_LOAD
+    if name in TO_FIRST:
+        return A_UPDATE if in_memory.search(first) else A_LOAD
+    if name in READS or name.startswith('cmov') or re.match(r'v?addsd', name):
+        return A_LOAD
+    return None
+
+
+def x86_class(name, branch, access, loads, stores):
+    if branch != B_NONE:
+        return BRANCH
+    if FP_X86.match(name):
+        return FGU
+    if access == A_ATOMIC:
+        return ATOMIC
+    if name.startswith('prefetch'):
+        return LOAD
+    if access in (A_LOAD, A_STORE):
+        return LOAD if access == A_LOAD else STORE
+    if access == A_NONE or (loads and stores):
+        return OTHER
+    return None
+
+
+def x86_mismatch(row, got):
+    address, code, text = row
+    size, klass, branch, target, access, access_size, loads, stores = got[:8]
+    flags, writes = got[8:]
+    match = re.match('(' + PREFIXES + r')(\S+)\s*(.*)', text)
+    if not match or match[2] in ('(bad)', '.byte') or '(bad)' in text:
+        return None
+    prefixes, name, operands = match[1], match[2], match[3]
+    if flags & F_ILLEGAL:
+        return None if name.startswith('ud') else 'illegal'
+    if code.startswith('9b') and size == 1:
+        return None  # objdump joins FWAIT and what follows
+    if size != len(code) // 2:
+        return f'size {size}, expected {len(code) // 2}'
+    want = x86_branch(name, operands)
+    if branch != want:
+        return f'branch {branch}, expected {want}'
+    if branch in (B_COND, B_JUMP, B_CALL):
+        if int(re.match(r'(?:0x)?([0-9a-f]+)', operands)[1], 16) != target:
+            return f'target {target:#x}'
+    want = x86_memory(name, prefixes, operands)
+    if branch in (B_NONE, B_CALL, B_RETURN) and want not in (None, access):
+        return f'access {access}, expected {want}'
+    pointer = re.search(r'(\w+) PTR', operands)
+    if pointer and access in (A_LOAD, A_STORE, A_UPDATE, A_ATOMIC):
+        if SIZES_X86.get(pointer[1]) != access_size:
+            return f'access size {access_size}'
+    want = x86_class(name, branch, access, loads, stores)
+    if want not in (None, klass):
+        return f'class {klass}, expected {want}'
+    first = REGISTERS.get(operands.split(',')[0])
+    if first is not None and (name in TO_FIRST or name in MOVES):
+        if writes != 1 << first:
+            return f'writes {writes:#x}, expected {1 << first:#x}'
+    if name in ('cmp', 'test', 'bt') and writes:
+        return f'writes {writes:#x}, expected nothing'
+    return None
+
+
+def check_x86(dump, objdump, files):
+    rows = []
+    for file in files:
+        rows += disassemble(objdump, ['-M', 'intel', '--insn-width=15'], file)
+    return rows, decode(dump, 'x86-64', rows), x86_mismatch
+
+
+def check_rows(path, assembler, *options):
+    """Prints the rows whose comment does not assemble to their bytes."""
+    row = re.compile(r'\w+\("?(?:0x)?([0-9a-f]+)"?.*\), /\* (.*) \*/$')
+    with open(path, encoding='ascii') as file:
+        rows = [match.groups() for match in map(row.match, file) if match]
+    with tempfile.TemporaryDirectory() as folder:
+        source, listing = f'{folder}/rows.s', f'{folder}/rows.lst'
+        with open(source, 'w', encoding='ascii') as file:
+            if 'x86' in path:
+                file.write('.intel_syntax noprefix\n')
+            file.writelines(f'{text}\n' for _, text in rows)
+        subprocess.run([assembler, *options, f'-al={listing}',
+                        '--listing-lhs-width=4', '-o', '/dev/null', source],
+                       check=True, stderr=subprocess.DEVNULL)
+        line = re.compile(r' *\d+ [0-9a-f]{4} ([0-9A-F ]+?)\s*\t')
+        with open(listing, encoding='ascii') as file:
+            made = [match[1].replace(' ', '').lower()
+                    for match in map(line.match, file) if match]
+    wrong = [f'{want} {text}: {got}'
+             for (want, text), got in zip(rows, made) if want != got]
+    print(*wrong, f'{path}: {len(rows)} rows, {len(wrong)} wrong', sep='\n')
+    return len(rows) != len(made) or not rows or bool(wrong)
+
+
+def main():
+    isa, *args = sys.argv[1:]
+    if not shutil.which(args[1]):
+        return 77
+    if isa == 'rows':
+        return check_rows(*args)
+    check = {'sparc64': check_sparc, 'x86-64': check_x86}[isa]
+    dump, objdump, *files = args
+    rows, decoded, mismatch = check(dump, objdump, files)
+    assert len(rows) == len(decoded)
+    problems = [(row, mismatch(row, got)) for row, got in zip(rows, decoded)]
+    problems = [(row, problem) for row, problem in problems if problem]
+    for (address, code, text), problem in problems[:40]:
+        print(f'{address:#x}: {code} {text}: {problem}')
+    legal = sum(not got[8] & F_ILLEGAL for got in decoded)
+    print(f'{isa}: {len(rows)} instructions, {legal} legal, seed {SEED}, '
+          f'{len(problems)} mismatches')
+    return bool(problems) or not rows
+
+
+if __name__ == '__main__':
+    sys.exit(main())
