@@ -354,6 +354,7 @@ set_up(struct plugin *p)
         .page = r->isa == ISA_SPARC64 ? 8192 : 4096,
         .l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0,
         .l1i_slots = chip_fetch_slots(r->params),
+        .branch_mask = r->params[PARAM_BRANCH_ENTRIES] - 1,
         .from = NO_LINE,
         .to = NO_LINE,
     };

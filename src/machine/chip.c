@@ -47,7 +47,9 @@ chip_parts(const struct event_row *const *events, size_t count,
                  PART_L2 | PART_L3 | PART_ITLB | PART_DTLB;
     /* A shared level sees what all first levels let through. */
     if (parts & (PART_L2 | PART_L3))
-        parts |= PART_L1I | PART_L1D | PART_L2 | PART_ITLB | PART_DTLB;
+        parts |= PART_L1I | PART_L1D | PART_L2;
+    if ((parts & PART_L2) && params[PARAM_TLB_WALK] != 0)
+        parts |= PART_ITLB | PART_DTLB;
     if (parts & PART_DTLB)
         parts |= PART_L1D;
     if (parts & PART_ITLB)

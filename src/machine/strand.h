@@ -18,8 +18,11 @@ enum block_work {
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
 };
 
-/* [taken][counter]: the two-bit counter's next state. */
-static const uint8_t tally_counter_next[2][4] = {{0, 0, 1, 2}, {1, 2, 3, 3}};
+/*
+ * The two-bit counter's next state, two bits each, by taken * 4 + counter:
+ * 0 0 1 2 when not taken, 1 2 3 3 when taken.
+ */
+#define COUNTER_NEXT 0xf990u
 
 STRAND_INLINE uint64_t
 filter_line(const struct filter *f, uint64_t addr)
@@ -50,12 +53,12 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     if ((last->flags & BLOCK_CONDITIONAL) == 0)
         return;
 
-    uint8_t *counter =
-        &s->counters[(last->branch ^ s->history) & s->counter_mask];
+    uint8_t *at = &s->counters[last->branch ^ s->history];
+    const unsigned counter = *at;
+    *at = COUNTER_NEXT >> (taken * 8 + counter * 2) & 3;
+    s->history = (s->history << 1 | taken) & s->counter_mask;
     s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    s->total[SIGNAL_CONDITIONAL_MISPREDICTS] += (*counter >> 1) ^ taken;
-    *counter = tally_counter_next[taken][*counter];
-    s->history = s->history << 1 | taken;
+    s->total[SIGNAL_CONDITIONAL_MISPREDICTS] += counter >> 1 ^ taken;
 }
 
 STRAND_INLINE void

@@ -81,9 +81,16 @@ is_retry(const struct block_shape *shape, uint64_t pc, const struct insn *insn)
     return is_window(insn) && offset != 0 && offset + insn->size != shape->page;
 }
 
+/* Without the bits that are the same for all instructions. */
+static uint64_t
+branch_number(enum isa isa, uint64_t pc)
+{
+    return isa == ISA_SPARC64 ? pc >> 2 : pc;
+}
+
 static void
-close_with_branch(const struct insn *insns, const uint64_t *pcs, size_t count,
-                  struct block *b)
+close_with_branch(const struct block_shape *shape, const struct insn *insns,
+                  const uint64_t *pcs, size_t count, struct block *b)
 {
     size_t i = count - 1;
 
@@ -92,7 +99,8 @@ close_with_branch(const struct insn *insns, const uint64_t *pcs, size_t count,
         i--;
     if (insns[i].branch != BRANCH_CONDITIONAL)
         return;
-    b->branch = (uint32_t)pcs[i];
+    b->branch =
+        (uint32_t)(branch_number(shape->isa, pcs[i]) & shape->branch_mask);
     b->taken_pc = insns[i].target;
     if (i == count - 1 && (insns[i].flags & INSN_ANNUL) != 0)
         b->taken_pc = pcs[i] + insns[i].size; /* the slot runs when taken */
@@ -166,9 +174,9 @@ block_build(const struct block_shape *shape, uint64_t pc,
     block->taken_pc = NO_LINE;
     set_lines(block, shape);
     if (count == 1)
-        close_with_branch(insns, &pcs[1], 1, block);
+        close_with_branch(shape, insns, &pcs[1], 1, block);
     else
-        close_with_branch(insns + count - 2, pcs, 2, block);
+        close_with_branch(shape, insns + count - 2, pcs, 2, block);
 
     const struct insn *first = &insns[0];
     const struct insn *last = &insns[count - 1];

@@ -52,7 +52,7 @@ struct block {
     uint64_t line0;    /* L1I lines by their first byte; the second repeats */
     uint64_t line1;    /* the first if there is one; or MANY_LINES */
     uint32_t index;    /* of its execution counts and its info */
-    uint32_t branch;   /* the branch's address, for predictors */
+    uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
     uint16_t span;  /* of the access merged with the entry: line - size */
     uint16_t flags; /* enum block_flags */
@@ -75,10 +75,11 @@ struct block_info {
 /* What the builder of a block needs to know. */
 struct block_shape {
     enum isa isa;
-    uint64_t page;      /* the guest's translation page in bytes */
-    uint64_t l1i_line;  /* 0: no instruction cache is modelled */
-    uint64_t l1i_slots; /* of the fetch filter */
-    uint64_t from, to;  /* --from and --to addresses, or NO_LINE */
+    uint64_t page;        /* the guest's translation page in bytes */
+    uint64_t l1i_line;    /* 0: no instruction cache is modelled */
+    uint64_t l1i_slots;   /* of the fetch filter */
+    uint64_t branch_mask; /* entries of the predictor's table - 1 */
+    uint64_t from, to;    /* --from and --to addresses, or NO_LINE */
 };
 
 /*
