@@ -100,28 +100,27 @@ bad_usage(const char *text, const char *value)
     return EXIT_USAGE;
 }
 
+/* A whole number, with K, M or G for thousands, millions, milliards. */
 static bool
 parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
+    static const char units[] = "KMG";
+    uint64_t factor = 1, n;
     char *end;
 
-    errno = 0;
     if (*text < '0' || *text > '9')
         return false;
-    const uint64_t n = strtoull(text, &end, 10);
-    static const char units[] = "KMG";
-    uint64_t factor = 1;
-    for (const char *u = units; *end && *u; u++) {
-        factor *= 1000;
-        if (*end == *u && end[1] == '\0') {
-            end++;
-            break;
-        }
-    }
-    if (*end != '\0' || errno != 0 || n > most / (end[-1] > '9' ? factor : 1))
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')))
         return false;
-    *value = end[-1] > '9' ? n * factor : n;
-    return *value >= least && *value <= most;
+    for (const char *u = units; unit != NULL && u <= unit; u++)
+        factor *= 1000;
+    if (__builtin_mul_overflow(n, factor, &n) || n < least || n > most)
+        return false;
+    *value = n;
+    return true;
 }
 
 static int

@@ -74,7 +74,10 @@ raise_to(atomic_uint *value, unsigned least)
 static bool
 starts_outside(const struct plugin *p)
 {
-    return p->session->request.window != WINDOW_ALL;
+    const struct session_request *r = &p->session->request;
+
+    return r->window == WINDOW_SKIP ||
+           (r->window == WINDOW_FROM_TO && r->from != NO_LINE);
 }
 
 static void
@@ -99,7 +102,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_strands[vcpu] = s;
-    if (starts_outside(p) && !p->window_open)
+    if (!p->window_open)
         strand_window(s, false);
     raise_to(&p->region.head->strands, vcpu + 1);
     pthread_mutex_unlock(&p->lock);
@@ -347,6 +350,7 @@ set_up(struct plugin *p)
     const struct session_request *r = &p->session->request;
     const bool fetch = (r->parts & (PART_L1I | PART_ITLB)) != 0;
 
+    p->window_open = !starts_outside(p);
     p->parts = r->parts;
     p->work = callbacks_work(r->parts);
     p->shape = (struct block_shape){

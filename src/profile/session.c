@@ -282,6 +282,30 @@ sum_up(const struct session_options *o, struct session_result *result)
 }
 
 static int
+by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int
+count_pids(struct session_result *result)
+{
+    int *pids = calloc(result->process_count + 1, sizeof(*pids));
+
+    if (pids == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < result->process_count; i++)
+        pids[i] = result->processes[i].pid;
+    qsort(pids, result->process_count, sizeof(*pids), by_number);
+    for (size_t i = 0; i < result->process_count; i++)
+        result->pid_count += i == 0 || pids[i] != pids[i - 1];
+    free(pids);
+    return 0;
+}
+
+static int
 collect(const struct session_options *o, int fd, struct session_header *header,
         struct session_result *result)
 {
@@ -290,6 +314,8 @@ collect(const struct session_options *o, int fd, struct session_header *header,
 
     for (unsigned i = 0; error == 0 && i < regions && i < SESSION_REGIONS; i++)
         error = collect_process(fd, i, result);
+    if (error == 0)
+        error = count_pids(result);
     if (error != 0)
         return error;
     merge_threads(result);

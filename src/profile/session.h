@@ -42,7 +42,8 @@ struct session_process {
 
 struct session_result {
     struct session_process *processes;
-    size_t process_count;
+    size_t process_count; /* images: a process that executes has several */
+    size_t pid_count;
     struct session_thread *threads;
     size_t thread_count;
     struct totals totals; /* of all, cycles included */

@@ -189,8 +189,10 @@ print_notes(const struct count_report *r, FILE *out)
     if (s->uncounted > SESSION_UNCOUNTED)
         fprintf(out, "  not counted: %u more programs\n",
                 s->uncounted - SESSION_UNCOUNTED);
-    if (s->process_count > 1)
-        fprintf(out, "  the sum of %zu processes\n", s->process_count);
+    if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
+        fprintf(out, "  the program never came to where counting begins\n");
+    if (s->pid_count > 1)
+        fprintf(out, "  the sum of %zu processes\n", s->pid_count);
     if (r->foreign)
         fprintf(out,
                 "  an %s program on a machine of another instruction set: "
