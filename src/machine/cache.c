@@ -157,6 +157,22 @@ cache_invalidate(struct cache *c, uint64_t line)
     c->order[set] = order_demote(c->order[set], way, c->ways);
 }
 
+void
+cache_turn(struct cache *c, uint64_t set)
+{
+    if (c->tags != NULL) {
+        const uint64_t order = c->order[set];
+        c->order[set] =
+            (order & ~(uint64_t)0xff) | (order & 15) << 4 | (order >> 4 & 15);
+        return;
+    }
+
+    uint64_t *lines = c->lines + set * c->ways;
+    const uint64_t first = lines[0];
+    lines[0] = lines[1];
+    lines[1] = first;
+}
+
 bool
 cache_access_list(struct cache *c, uint64_t line)
 {

@@ -52,6 +52,9 @@ void cache_clear(struct cache *c);
 /* Removes the line if it is there. */
 void cache_invalidate(struct cache *c, uint64_t line);
 
+/* Exchanges the two most recent lines of a set. */
+void cache_turn(struct cache *c, uint64_t set);
+
 /* The list form, for more than 16 ways. True on a hit. */
 bool cache_access_list(struct cache *c, uint64_t line);
 

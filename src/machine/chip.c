@@ -171,6 +171,8 @@ strand_reset(struct strand *s)
     filter_clear(&s->fetch);
     filter_clear(&s->data);
     filter_clear(&s->store);
+    for (size_t i = 0; i < FILTER_SETS; i++)
+        s->second[i] = NO_LINE;
     memset(s->data_pages, 0, sizeof(s->data_pages));
     memset(s->code_pages, 0, sizeof(s->code_pages));
     s->previous = &no_block;
@@ -345,8 +347,8 @@ cycles_of(const uint64_t *params, enum param_id cost, uint64_t count)
     return params[cost] * count;
 }
 
-uint64_t
-chip_cycles(const uint64_t *params, struct totals *totals)
+static uint64_t
+cycles(const uint64_t *params, const struct totals *totals)
 {
     const uint64_t *n = totals->signal;
     const bool l3 = params[PARAM_L3_SIZE] != 0;
@@ -360,23 +362,34 @@ chip_cycles(const uint64_t *params, struct totals *totals)
         n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES];
     const uint64_t l3_misses =
         n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES];
-    uint64_t cycles = issued / params[PARAM_TIME_ISSUE];
+    uint64_t sum = issued / params[PARAM_TIME_ISSUE];
 
-    cycles +=
+    sum +=
         cycles_of(params, PARAM_TIME_TAKEN,
                   n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]);
-    cycles += cycles_of(params, PARAM_TIME_MISPREDICT,
-                        n[SIGNAL_CONDITIONAL_MISPREDICTS]);
-    cycles += cycles_of(params, PARAM_TIME_L2, l2_reads);
-    cycles += cycles_of(params, PARAM_TIME_L3, l3 ? l2_misses : 0);
-    cycles += cycles_of(params, PARAM_TIME_MEMORY, l3 ? l3_misses : l2_misses);
-    cycles += cycles_of(params, PARAM_TIME_WALK,
-                        n[SIGNAL_ITLB_MISSES] + n[SIGNAL_DTLB_LOAD_MISSES] +
-                            n[SIGNAL_DTLB_STORE_MISSES]);
-    cycles += cycles_of(params, PARAM_TIME_WINDOW,
-                        n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]);
-    cycles += cycles_of(params, PARAM_TIME_ATOMIC, n[SIGNAL_CLASS_ATOMIC]);
-    cycles += cycles_of(params, PARAM_TIME_FP, n[SIGNAL_FP_INSTRUCTIONS]);
-    totals->signal[SIGNAL_CYCLES] = cycles;
-    return cycles;
+    sum += cycles_of(params, PARAM_TIME_MISPREDICT,
+                     n[SIGNAL_CONDITIONAL_MISPREDICTS]);
+    sum += cycles_of(params, PARAM_TIME_L2, l2_reads);
+    sum += cycles_of(params, PARAM_TIME_L3, l3 ? l2_misses : 0);
+    sum += cycles_of(params, PARAM_TIME_MEMORY, l3 ? l3_misses : l2_misses);
+    sum += cycles_of(params, PARAM_TIME_WALK,
+                     n[SIGNAL_ITLB_MISSES] + n[SIGNAL_DTLB_LOAD_MISSES] +
+                         n[SIGNAL_DTLB_STORE_MISSES]);
+    sum += cycles_of(params, PARAM_TIME_WINDOW,
+                     n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]);
+    sum += cycles_of(params, PARAM_TIME_ATOMIC, n[SIGNAL_CLASS_ATOMIC]);
+    sum += cycles_of(params, PARAM_TIME_FP, n[SIGNAL_FP_INSTRUCTIONS]);
+    return sum;
+}
+
+void
+chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
+{
+    uint64_t *n = totals->signal;
+
+    /* A static prediction needs no table: each taken branch was missed. */
+    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
+        n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
+    if (parts & PART_TIME)
+        n[SIGNAL_CYCLES] = cycles(params, totals);
 }

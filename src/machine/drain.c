@@ -230,6 +230,26 @@ pages_void(uint64_t *pages)
         __atomic_store_n(&pages[i], 0, __ATOMIC_RELAXED);
 }
 
+/* Puts the order right in the set of the most recent line of an entry. */
+static void
+settle(struct strand *s, uint32_t entry)
+{
+    struct cache *l1i = &s->core->l1i;
+    const uint64_t line =
+        __atomic_load_n(&s->fetch.line[entry], __ATOMIC_RELAXED);
+
+    if (s->second[entry] & SECOND_TURNED)
+        cache_turn(l1i, line >> l1i->line_shift & l1i->set_mask);
+    s->second[entry] = NO_LINE;
+}
+
+static void
+fetch_settle(struct strand *s)
+{
+    for (uint32_t i = 0; i <= s->fetch.mask; i++)
+        settle(s, i);
+}
+
 /* Used bits were cleared: nothing is known of the core's pages any more. */
 static void
 void_pages(struct strand *s, bool data)
@@ -239,6 +259,7 @@ void_pages(struct strand *s, bool data)
         filter_void(&s->store);
         pages_void(s->data_pages);
     } else {
+        fetch_settle(s);
         filter_void(&s->fetch);
         pages_void(s->code_pages);
     }
@@ -395,11 +416,61 @@ fetch_line(struct strand *s, uint64_t addr)
     if (!alone)
         lock_take(&s->core->lock);
     const bool hit = cache_access(l1i, addr >> l1i->line_shift);
-    for (struct strand *o = s->core->strands; !alone && o; o = o->sibling)
-        filter_put(&o->fetch, addr, NO_LINE);
+    for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
+        if (o != s)
+            filter_put(&o->fetch, addr, NO_LINE);
+    }
     if (!alone)
         lock_give(&s->core->lock);
     return hit;
+}
+
+/* True if the line was the second most recent, and is now the first. */
+static bool
+fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t second = s->second[entry];
+
+    if ((second & ~SECOND_TURNED) != line)
+        return false;
+    s->second[entry] = filter_line(&s->fetch, line) |
+                       ((second & SECOND_TURNED) ^ SECOND_TURNED);
+    filter_put(&s->fetch, line, line);
+    return true;
+}
+
+/* The line that was most recent becomes second, if it is of the same set. */
+static void
+fetch_put(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t before = filter_line(&s->fetch, line);
+    const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
+
+    s->second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
+                               s->core->l1i.ways > 1 && core_alone(s)
+                           ? before
+                           : NO_LINE;
+    filter_put(&s->fetch, line, line);
+}
+
+static void
+fetch_new(struct strand *s, const struct block *block, uint64_t line)
+{
+    const uint32_t entry = (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
+
+    if (s->chip->parts & PART_ITLB)
+        touch_code_page(s, line < block->pc ? block->pc : line);
+    settle(s, entry);
+    const bool hit = fetch_line(s, line);
+    fetch_put(s, entry, line);
+    if (hit)
+        return;
+    s->total[SIGNAL_L1I_MISSES]++;
+    push(s, line, REQUEST_FETCH);
+    if (s->chip->store_filter)
+        filter_put(&s->store, line, NO_LINE);
+    if (s->queue_next >= s->queue_end)
+        strand_drain(s);
 }
 
 void
@@ -409,19 +480,9 @@ strand_fetch_slow(struct strand *s, const struct block *block)
 
     for (uint64_t line = block->pc & ~(size - 1); line < block->end;
          line += size) {
-        if (filter_line(&s->fetch, line) == line)
-            continue;
-        if (s->chip->parts & PART_ITLB)
-            touch_code_page(s, line < block->pc ? block->pc : line);
-        const bool hit = fetch_line(s, line);
-        filter_put(&s->fetch, line, line);
-        if (hit)
-            continue;
-        s->total[SIGNAL_L1I_MISSES]++;
-        push(s, line, REQUEST_FETCH);
-        if (s->chip->store_filter)
-            filter_put(&s->store, line, NO_LINE);
-        if (s->queue_next >= s->queue_end)
-            strand_drain(s);
+        const uint32_t entry =
+            (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
+        if (filter_line(&s->fetch, line) != line && !fetch_turn(s, entry, line))
+            fetch_new(s, block, line);
     }
 }

@@ -270,8 +270,8 @@ sum_up(const struct session_options *o, struct session_result *result)
             busiest = 0;
             memset(cycles, 0, sizeof(cycles));
         }
-        if (result->parts & PART_TIME)
-            cycles[t->strand % 4096] += chip_cycles(o->params, &t->totals);
+        chip_derive(o->params, result->parts, &t->totals);
+        cycles[t->strand % 4096] += t->totals.signal[SIGNAL_CYCLES];
         if (cycles[t->strand % 4096] > busiest)
             busiest = cycles[t->strand % 4096];
         totals_add(&result->totals, &t->totals);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/internal.h"
+#include "tally/event.h"
+
+#include <assert.h>
+
+static_assert((int)TALLY_EXACT == (int)FIDELITY_EXACT &&
+                  (int)TALLY_MODELLED == (int)FIDELITY_MODELLED &&
+                  (int)TALLY_ESTIMATED == (int)FIDELITY_ESTIMATED &&
+                  (int)TALLY_IDLE == (int)FIDELITY_IDLE,
+              "public and internal fidelities are one");
+
+const char *
+tally_fidelity_name(enum tally_fidelity fidelity)
+{
+    if ((int)fidelity < TALLY_EXACT || fidelity > TALLY_IDLE)
+        return NULL;
+    return fidelity_name((enum fidelity)fidelity);
+}
+
+const struct tally_machine *
+tally_machine_find(const char *name)
+{
+    return machine_handle(machine_find(name));
+}
+
+const struct tally_machine *
+tally_machine_next(const struct tally_machine *machine)
+{
+    const struct machine_row *row = machine_row(machine);
+
+    row = row != NULL ? row + 1 : tally_machines;
+    while (row < tally_machines + MACHINE_COUNT && row->hidden)
+        row++;
+    return row < tally_machines + MACHINE_COUNT ? machine_handle(row) : NULL;
+}
+
+const char *
+tally_machine_name(const struct tally_machine *machine)
+{
+    return machine_row(machine)->name;
+}
+
+const char *
+tally_machine_title(const struct tally_machine *machine)
+{
+    return machine_row(machine)->title;
+}
+
+const struct tally_event *
+tally_event_find(const struct tally_machine *machine, const char *name)
+{
+    return event_handle(event_find(machine_row(machine), name));
+}
+
+const struct tally_event *
+tally_event_next(const struct tally_machine *machine,
+                 const struct tally_event *event)
+{
+    const struct machine_row *m = machine_row(machine);
+    const struct event_row *row = event ? event_row(event) + 1 : m->events;
+
+    return row < m->events + m->event_count ? event_handle(row) : NULL;
+}
+
+const char *
+tally_event_name(const struct tally_event *event)
+{
+    return event_row(event)->name;
+}
+
+const char *
+tally_event_brief(const struct tally_event *event)
+{
+    return event_row(event)->brief;
+}
+
+const char *
+tally_event_counts(const struct tally_event *event)
+{
+    return event_row(event)->counts;
+}
+
+const char *
+tally_event_reference(const struct tally_event *event)
+{
+    return event_row(event)->reference;
+}
+
+const char *
+tally_event_reason(const struct tally_event *event)
+{
+    return event_row(event)->reason;
+}
+
+int32_t
+tally_event_code(const struct tally_event *event)
+{
+    return event_row(event)->code;
+}
+
+enum tally_fidelity
+tally_event_fidelity(const struct tally_event *event)
+{
+    return (enum tally_fidelity)event_row(event)->fidelity;
+}

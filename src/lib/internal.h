@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the public library sees its inside: public handles are table rows.
+ * base/error.h declares what tally/error.h does; test/headers.py compares them.
+ */
+#ifndef TALLY_LIB_INTERNAL_H
+#define TALLY_LIB_INTERNAL_H
+
+#include "base/error.h"
+#define TALLY_ERROR_H /* so this is declared already */
+#include "table/table.h"
+#include "tally/tally.h"
+
+struct tally_machine;
+struct tally_event;
+
+static inline const struct machine_row *
+machine_row(const struct tally_machine *machine)
+{
+    return (const struct machine_row *)machine;
+}
+
+static inline const struct tally_machine *
+machine_handle(const struct machine_row *row)
+{
+    return (const struct tally_machine *)row;
+}
+
+static inline const struct event_row *
+event_row(const struct tally_event *event)
+{
+    return (const struct event_row *)event;
+}
+
+static inline const struct tally_event *
+event_handle(const struct event_row *row)
+{
+    return (const struct tally_event *)row;
+}
+
+#endif

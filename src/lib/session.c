@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/internal.h"
+#include "tally/session.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/session.h"
+#include "source/host.h"
+#include "source/plugin_path.h"
+
+struct tally_result {
+    const struct machine_row *machine;
+    const struct event_row **events; /* owned */
+    size_t event_count;
+    bool foreign;
+    struct session_result session;
+};
+
+static const char *const default_machines[ISA_COUNT] = {
+    [ISA_SPARC64] = "ultrasparc-t2",
+    [ISA_X86_64] = "host-model",
+};
+
+void
+tally_session_options_init(struct tally_session_options *options, size_t size)
+{
+    memset(options, 0, size);
+    options->size = size;
+}
+
+/* What an older caller does not know of keeps its default. */
+static int
+read_options(const struct tally_session_options *given,
+             struct tally_session_options *o)
+{
+    const size_t known = sizeof(*o);
+    const unsigned char *bytes = (const unsigned char *)given;
+
+    tally_session_options_init(o, known);
+    if (given->size < offsetof(struct tally_session_options, machine))
+        return TALLY_ERANGE;
+    for (size_t i = known; i < given->size; i++) {
+        if (bytes[i] != 0)
+            return TALLY_ERANGE; /* a newer caller's wish */
+    }
+    memcpy(o, given, given->size < known ? given->size : known);
+    o->size = known;
+    return 0;
+}
+
+static bool
+runs_isa(const struct machine_row *machine, enum isa isa)
+{
+    for (const char *const *i = machine->isas; *i != NULL; i++) {
+        if (strcmp(*i, isa_name(isa)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int
+choose_machine(const struct tally_session_options *o,
+               const struct program *program, struct tally_result *r)
+{
+    r->machine = o->machine != NULL
+                     ? machine_row(o->machine)
+                     : machine_find(default_machines[program->isa]);
+    r->foreign = !runs_isa(r->machine, program->isa);
+    if (!r->foreign || o->foreign)
+        return 0;
+    return tally_fail(&o->log, TALLY_EARCH,
+                      "%s: a program for %s, but %s runs %s", program->path,
+                      isa_name(program->isa), r->machine->name,
+                      r->machine->isas[0]);
+}
+
+static int
+set_params(const struct tally_session_options *o,
+           const struct machine_row *machine, uint64_t *params)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = machine->params[i].value;
+    if (strcmp(machine->name, "host-model") == 0)
+        host_params(params, NULL);
+    for (size_t i = 0; error == 0 && o->set != NULL && o->set[i] != NULL; i++)
+        error = param_set(o->set[i], &o->log, params);
+    return error != 0 ? error : params_check(params, &o->log);
+}
+
+static int
+choose_events(const struct tally_session_options *o, struct tally_result *r)
+{
+    if (o->events == NULL)
+        return event_list_default(r->machine, &r->events, &r->event_count);
+    return event_list_parse(r->machine, o->events, &o->log, &r->events,
+                            &r->event_count);
+}
+
+static int
+find_plugin(const struct tally_session_options *o, char *path)
+{
+    if (o->plugin == NULL)
+        return plugin_find(&o->log, path, PATH_MAX);
+    if (strlen(o->plugin) >= PATH_MAX)
+        return tally_fail(&o->log, TALLY_ERANGE,
+                          "the plugin's path is too long");
+    strcpy(path, o->plugin);
+    return 0;
+}
+
+static int
+run_program(const struct tally_session_options *o,
+            const struct program *program, struct tally_result *r)
+{
+    uint64_t params[PARAM_COUNT];
+    char plugin[PATH_MAX];
+    int error = choose_machine(o, program, r);
+
+    if (error == 0)
+        error = set_params(o, r->machine, params);
+    if (error == 0)
+        error = choose_events(o, r);
+    if (error == 0)
+        error = find_plugin(o, plugin);
+    if (error != 0)
+        return error;
+    const struct session_options session = {
+        .machine = r->machine,
+        .params = params,
+        .events = (const struct event_row *const *)r->events,
+        .event_count = r->event_count,
+        .from = o->from,
+        .to = o->to,
+        .skip = o->skip,
+        .launch = {.qemu = o->qemu,
+                   .sysroot = o->sysroot,
+                   .cpu = o->cpu,
+                   .plugin = plugin,
+                   .clean_env = o->clean_env},
+    };
+    error = session_run(&session, program, &o->log, &r->session);
+    if (error == 0 && r->session.process_count == 0)
+        error = tally_fail(&o->log, TALLY_EQEMU,
+                           "QEMU ended without running %s", program->path);
+    return error;
+}
+
+static int
+check_window(const struct tally_session_options *o)
+{
+    if (o->skip == 0 || (o->from == NULL && o->to == NULL))
+        return 0;
+    return tally_fail(&o->log, TALLY_ERANGE,
+                      "skip does not go with from and to");
+}
+
+int
+tally_session_run(const struct tally_session_options *options,
+                  char *const argv[], struct tally_result **result)
+{
+    struct tally_session_options o;
+    struct program program;
+    int error = read_options(options, &o);
+
+    if (error == 0)
+        error = check_window(&o);
+    if (error == 0)
+        error = program_open(argv, &o.log, &program);
+    if (error != 0)
+        return error;
+    struct tally_result *r = calloc(1, sizeof(*r));
+    error = r != NULL ? run_program(&o, &program, r) : TALLY_ENOMEM;
+    program_close(&program);
+    if (error != 0)
+        tally_result_destroy(r);
+    else
+        *result = r;
+    return error;
+}
+
+void
+tally_result_destroy(struct tally_result *result)
+{
+    if (result == NULL)
+        return;
+    session_result_finish(&result->session);
+    free(result->events);
+    free(result);
+}
+
+const struct tally_machine *
+tally_result_machine(const struct tally_result *result)
+{
+    return machine_handle(result->machine);
+}
+
+size_t
+tally_result_event_count(const struct tally_result *result)
+{
+    return result->event_count;
+}
+
+const struct tally_event *
+tally_result_event(const struct tally_result *result, size_t index)
+{
+    return event_handle(result->events[index]);
+}
+
+uint64_t
+tally_result_value(const struct tally_result *result, size_t index)
+{
+    return event_value(result->events[index], &result->session.totals);
+}
+
+enum tally_fidelity
+tally_result_fidelity(const struct tally_result *result, size_t index)
+{
+    const enum tally_fidelity own =
+        (enum tally_fidelity)result->events[index]->fidelity;
+
+    return own == TALLY_EXACT && result->foreign ? TALLY_MODELLED : own;
+}
+
+size_t
+tally_result_thread_count(const struct tally_result *result)
+{
+    return result->session.thread_count;
+}
+
+uint64_t
+tally_result_thread_value(const struct tally_result *result, size_t thread,
+                          size_t index)
+{
+    return event_value(result->events[index],
+                       &result->session.threads[thread].totals);
+}
+
+double
+tally_result_wall_s(const struct tally_result *result)
+{
+    return result->session.wall_s;
+}
+
+double
+tally_result_modelled_s(const struct tally_result *result)
+{
+    if ((result->session.parts & PART_TIME) == 0)
+        return -1;
+    return (double)result->session.modelled_ns * 1e-9;
+}
+
+int
+tally_result_status(const struct tally_result *result)
+{
+    return result->session.status;
+}
