@@ -80,6 +80,35 @@ starts_outside(const struct plugin *p)
            (r->window == WINDOW_FROM_TO && r->from != NO_LINE);
 }
 
+static struct strand *
+strand_memory(unsigned vcpu)
+{
+    void *memory;
+
+    if (vcpu == 0)
+        return &tally_first;
+    return posix_memalign(&memory, 64, sizeof(struct strand)) == 0 ? memory
+                                                                   : NULL;
+}
+
+static void
+free_strand(unsigned vcpu)
+{
+    if (vcpu != 0)
+        free(tally_strands[vcpu]);
+    tally_strands[vcpu] = NULL;
+}
+
+static void
+choose_callbacks(struct plugin *p)
+{
+    const struct session_request *r = &p->session->request;
+
+    (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
+        &p->callbacks, r->parts, p->chip.write_through,
+        r->window == WINDOW_SKIP);
+}
+
 static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
@@ -93,8 +122,9 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     }
     pthread_mutex_lock(&p->lock);
     struct region_strand *counts = map_counts(p, vcpu, NULL);
-    struct strand *s = counts ? strand_start(&p->chip, vcpu, counts) : NULL;
-    if (s == NULL) {
+    struct strand *s = strand_memory(vcpu);
+    if (counts == NULL || s == NULL ||
+        strand_start(&p->chip, vcpu, counts, s) != 0) {
         fprintf(stderr, "tally: out of memory for a guest thread\n");
         abort();
     }
@@ -102,6 +132,11 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_strands[vcpu] = s;
+    /* QEMU translates everything again for a second thread. */
+    if (vcpu != 0 && !p->threaded) {
+        p->threaded = true;
+        choose_callbacks(p);
+    }
     if (!p->window_open)
         strand_window(s, false);
     raise_to(&p->region.head->strands, vcpu + 1);
@@ -112,7 +147,7 @@ static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
     strand_end(tally_strands[vcpu], vcpu);
-    tally_strands[vcpu] = NULL;
+    free_strand(vcpu);
     region_fold(&p->region, p->counts[vcpu]);
     atomic_store(&p->counts[vcpu]->live, 0);
     region_unmap_strand(p->counts[vcpu]);
@@ -248,7 +283,6 @@ on_fork_child(void)
             continue;
         region_unmap_strand(p->counts[i]);
         p->counts[i] = NULL;
-        tally_strands[i] = NULL;
     }
     p->thread_count = 1;
     adopt_region(p, slot);
@@ -256,6 +290,10 @@ on_fork_child(void)
     p->counts[slot]->thread = 0;
     atomic_store(&p->counts[slot]->live, 1);
     chip_after_fork(&p->chip, slot);
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+        if (i != slot && tally_strands[i] != NULL)
+            free_strand(i);
+    }
 }
 
 /* A fork must not copy a lock that another thread holds. */
@@ -368,8 +406,7 @@ set_up(struct plugin *p)
     }
     const int error = chip_init(&p->chip, r->params, r->parts, REGION_STRANDS);
     if (error == 0)
-        callbacks_choose(&p->callbacks, r->parts, p->chip.write_through,
-                         r->window == WINDOW_SKIP);
+        choose_callbacks(p);
     return error;
 }
 

@@ -44,6 +44,7 @@ struct plugin {
     size_t table_used;
     size_t table_size;
     unsigned block_count;
+    bool threaded; /* has ever had a second thread */
     unsigned thread_count;
     struct block_shape shape;
     uint32_t parts;
@@ -57,7 +58,8 @@ struct plugin {
 
 extern struct plugin tally_plugin;
 
-/* The strand of a guest thread. */
+/* The strand of the first guest thread, and of each by its number. */
+extern struct strand tally_first;
 extern struct strand *tally_strands[REGION_STRANDS];
 
 /* Registers the callbacks of a translated block (translate.c). */
@@ -68,8 +70,10 @@ void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
 
 /* What a block's entry does (enum block_work) for these parts. */
 unsigned callbacks_work(uint32_t parts);
-void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
-                      bool write_through, bool windowed);
+void callbacks_choose_one(struct callbacks *callbacks, uint32_t parts,
+                          bool write_through, bool windowed);
+void callbacks_choose_many(struct callbacks *callbacks, uint32_t parts,
+                           bool write_through, bool windowed);
 
 /* Switches the counted window of all strands. */
 void plugin_window(struct strand *strand, bool counted);

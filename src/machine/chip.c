@@ -135,7 +135,6 @@ chip_finish(struct chip *chip)
     for (unsigned i = 0; chip->strands != NULL && i < chip->strand_slots; i++) {
         if (chip->strands[i] != NULL)
             free(chip->strands[i]->counters);
-        free(chip->strands[i]);
     }
     cache_finish(&chip->l2);
     cache_finish(&chip->l3);
@@ -246,13 +245,10 @@ core_leave(struct strand *s)
     lock_give(&s->core->lock);
 }
 
-struct strand *
-strand_start(struct chip *chip, unsigned slot, struct region_strand *counts)
+int
+strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
+             struct strand *s)
 {
-    struct strand *s = NULL;
-
-    if (posix_memalign((void **)&s, 64, sizeof(*s)) != 0)
-        return NULL;
     memset(s, 0, sizeof(*s));
     s->chip = chip;
     s->counts = counts;
@@ -269,13 +265,11 @@ strand_start(struct chip *chip, unsigned slot, struct region_strand *counts)
             chip->slots_used = slot + 1;
     }
     lock_give(&chip->lock);
-    if (error != 0) {
-        free(s);
-        return NULL;
-    }
+    if (error != 0)
+        return error;
     counts->strand = s->number;
     atomic_fetch_add(&chip->live, 1);
-    return s;
+    return 0;
 }
 
 void
@@ -290,7 +284,6 @@ strand_end(struct strand *s, unsigned slot)
     lock_give(&chip->lock);
     atomic_fetch_sub(&chip->live, 1);
     free(s->counters);
-    free(s);
 }
 
 static void
@@ -324,7 +317,6 @@ chip_after_fork(struct chip *chip, unsigned slot)
     for (unsigned i = 0; i < chip->strand_slots; i++) {
         if (i != slot && chip->strands[i] != NULL) {
             free(chip->strands[i]->counters);
-            free(chip->strands[i]);
             chip->strands[i] = NULL;
         }
     }

@@ -136,22 +136,24 @@ int chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
 void chip_finish(struct chip *chip);
 
 /*
- * Starts a strand in the caller's slot (its guest thread). Strands are taken
- * in order; beyond the machine's last they share: the number returned in the
- * struct says which. NULL without memory. The counts must outlive it.
+ * Starts a strand on the caller's memory (64-byte aligned) in the caller's slot
+ * (its guest thread). Strands are taken in order; beyond the machine's last
+ * they share: the number in the struct says which. TALLY_ENOMEM or 0. The
+ * counts must outlive it.
  */
-struct strand *
-strand_start(struct chip *chip, unsigned slot, struct region_strand *counts);
+int strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
+                 struct strand *strand);
 
 /* Entries of the fetch filter, for block_build(). */
 uint64_t chip_fetch_slots(const uint64_t *params);
 
-/* Drains its queue and frees it. */
+/* Drains its queue and lets go of its memory. */
 void strand_end(struct strand *strand, unsigned slot);
 
 /*
- * In the child of a fork: the strand in `slot` alone lives on, its machine is
- * cold, its counts start at zero (the caller has remapped them).
+ * In the child of a fork: the strand in `slot` alone lives on (the memory of
+ * the others is the caller's to free), its machine is cold, its counts start at
+ * zero (the caller has remapped them).
  */
 void chip_after_fork(struct chip *chip, unsigned slot);
 
