@@ -57,7 +57,7 @@ take_value(struct option_walk *w, int index, const char *inline_value,
     *value = inline_value;
     if (row->argument == NULL)
         return inline_value
-                   ? usage_error(w, "no value belongs to --", row->name)
+                   ? usage_error(w, "no value belongs to", w->argv[w->next - 1])
                    : index;
     if (inline_value == NULL) {
         if (w->next >= w->argc)
@@ -73,6 +73,7 @@ long_option(struct option_walk *w, const char *text, const char **value)
 {
     const size_t length = strcspn(text, "=");
     const char *given = text[length] ? text + length + 1 : NULL;
+    char dashed[64][40];
     const char *names[64];
     size_t count = 0;
 
@@ -80,14 +81,15 @@ long_option(struct option_walk *w, const char *text, const char **value)
         const char *name = w->command->options[i].name;
         if (strlen(name) == length && strncmp(name, text, length) == 0)
             return take_value(w, i, given, value);
-        names[count++] = name;
+        snprintf(dashed[count], sizeof(dashed[count]), "--%s", name);
+        names[count] = dashed[count];
+        count++;
     }
     char word[64], near[128];
-    snprintf(word, sizeof(word), "%.*s", (int)length, text);
+    snprintf(word, sizeof(word), "--%.*s", (int)length, text);
     near_names(word, names, count, 3, near, sizeof(near));
-    fprintf(stderr,
-            "tally %s: unknown option --%s%s%s%s; see tally %s --help\n",
-            w->command->name, word, *near ? "; did you mean --" : "", near,
+    fprintf(stderr, "tally %s: unknown option %s%s%s%s; see tally %s --help\n",
+            w->command->name, word, *near ? "; did you mean " : "", near,
             *near ? "?" : "", w->command->name);
     return COMMAND_BAD;
 }

@@ -61,7 +61,8 @@ static const struct option_row options[] = {
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "count only from where this function is entered"},
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
-    [OPT_SKIP] = {0, "skip", "N", "count only after N instructions"},
+    [OPT_SKIP] = {0, "skip", "N",
+                  "count only after N instructions, to the block"},
     [OPT_FOREIGN] = {0, "foreign", NULL,
                      "allow a program of another instruction set"},
     [OPT_CLEAN_ENV] =

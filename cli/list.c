@@ -8,11 +8,12 @@
 #include "cli/command.h"
 #include "table/table.h"
 
-enum { OPT_MACHINE, OPT_FORMAT };
+enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON };
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE", "only this machine"},
     [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     {0},
 };
 
@@ -248,7 +249,7 @@ take_option(struct list *l, int option, const char *value)
             machine_unknown(value, &command_log);
         return l->machine != NULL ? 0 : EXIT_USAGE;
     }
-    l->json = strcmp(value, "json") == 0;
+    l->json = option == OPT_JSON || strcmp(value, "json") == 0;
     if (l->json || strcmp(value, "text") == 0)
         return 0;
     fprintf(stderr, "tally list: --format takes text or json, not '%s'\n",

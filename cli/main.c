@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,8 +53,8 @@ unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-int
-main(int argc, char **argv)
+static int
+run(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage(stderr);
@@ -71,4 +73,17 @@ main(int argc, char **argv)
     const struct command *command = find_command(argv[1]);
     return command != NULL ? command->run(argc - 1, argv + 1)
                            : unknown_command(argv[1]);
+}
+
+int
+main(int argc, char **argv)
+{
+    /* A closed pipe is an error to tell, not a death. */
+    signal(SIGPIPE, SIG_IGN);
+    const int status = run(argc, argv);
+
+    if (fclose(stdout) == 0)
+        return status;
+    fprintf(stderr, "tally: cannot write the output: %s\n", strerror(errno));
+    return EXIT_OURS;
 }

@@ -60,6 +60,28 @@ show_event(const struct machine_row *m, const struct event_row *e)
 }
 
 static int
+unknown_name(const char *name)
+{
+    const char *names[1024];
+    size_t count = 0;
+    char near[192];
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (m->hidden)
+            continue;
+        names[count++] = m->name;
+        for (size_t k = 0; k < m->event_count && count < 1023; k++)
+            names[count++] = m->events[k].name;
+    }
+    near_names(name, names, count, 3, near, sizeof(near));
+    fprintf(stderr, "tally: no machine or event '%.64s'%s%s%s\n", name,
+            *near ? "; did you mean " : "; tally list shows them", near,
+            *near ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static int
 show_name(const char *name, const struct machine_row *only)
 {
     const struct machine_row *machine = only ? NULL : machine_find(name);
@@ -81,10 +103,9 @@ show_name(const char *name, const struct machine_row *only)
     }
     if (found > 0)
         return 0;
-    if (only != NULL)
-        event_unknown(only, name, &command_log);
-    else
-        machine_unknown(name, &command_log);
+    if (only == NULL)
+        return unknown_name(name);
+    event_unknown(only, name, &command_log);
     return EXIT_USAGE;
 }
 

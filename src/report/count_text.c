@@ -195,7 +195,7 @@ print_notes(const struct count_report *r, FILE *out)
         fprintf(out, "  the sum of %zu processes\n", s->pid_count);
     if (r->foreign)
         fprintf(out,
-                "  an %s program on a machine of another instruction set: "
+                "  a program for %s on a machine of another instruction set: "
                 "nothing is exact\n",
                 r->isa);
     fprintf(out, "  user mode only: system calls run outside the model\n");

@@ -11,8 +11,8 @@ extern char **environ;
 
 /* The size of strings and pointers on the stack is rounded up to this. */
 #define PAD_STEP 16384u
-/* Variables that differ from one shell to the next stand in slots of this. */
-#define PAD_SLOT 4096u
+/* At its top stand PWD and the program's path; together they take this. */
+#define PAD_TOP 4096u
 
 static const struct {
     const char *cpu, *sysroot, *loader_package;
@@ -20,8 +20,6 @@ static const struct {
     [ISA_SPARC64] = {NULL, "/usr/sparc64-linux-gnu", "libc6-sparc64-cross"},
     [ISA_X86_64] = {"Nehalem", NULL, "libc6"},
 };
-
-static const char *const volatile_names[] = {"PWD", "OLDPWD", "_"};
 
 static const char *const clean_environment[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"};
@@ -177,60 +175,54 @@ words_copy(struct words *w, const char *text)
     words_add(w, strdup(text));
 }
 
+static void
+words_reverse(struct words *w)
+{
+    for (size_t i = 0; i < w->count / 2; i++) {
+        char *word = w->word[i];
+        w->word[i] = w->word[w->count - 1 - i];
+        w->word[w->count - 1 - i] = word;
+    }
+}
+
 /* Adds a variable that brings `used` bytes up to a multiple of `step`. */
 static void
-words_pad(struct words *w, int number, size_t used, size_t step)
+words_pad(struct words *w, size_t used, size_t step)
 {
-    char name[32];
-    const int n = snprintf(name, sizeof(name), "TALLY_PAD%d=", number);
-    const size_t least = used + (size_t)n + 1;
+    static const char name[] = "TALLY_PAD=";
+    const size_t least = used + sizeof(name) + 8;
     const size_t fill = (step - least % step) % step;
-    char *text = malloc((size_t)n + fill + 1);
+    char *text = malloc(sizeof(name) + fill);
 
     if (text != NULL) {
-        memcpy(text, name, (size_t)n);
-        memset(text + n, '.', fill);
-        text[(size_t)n + fill] = '\0';
+        memcpy(text, name, sizeof(name) - 1);
+        memset(text + sizeof(name) - 1, '.', fill);
+        text[sizeof(name) - 1 + fill] = '\0';
     }
     words_add(w, text);
 }
 
-static const char *
-volatile_name(const char *variable)
+static bool
+has_name(const char *variable, const char *name)
 {
-    for (size_t i = 0; i < COUNT(volatile_names); i++) {
-        const size_t n = strlen(volatile_names[i]);
-        if (strncmp(variable, volatile_names[i], n) == 0 && variable[n] == '=')
-            return volatile_names[i];
-    }
-    return NULL;
+    const size_t n = strlen(name);
+
+    return strncmp(variable, name, n) == 0 && variable[n] == '=';
 }
 
+/* Without the variables that depend on where and how we were started. */
 static void
-add_environment(struct words *env, bool clean)
+add_environment(struct words *env, const struct program *program)
 {
-    if (clean) {
-        for (size_t i = 0; i < COUNT(clean_environment); i++)
-            words_copy(env, clean_environment[i]);
-        return;
-    }
+    char *self = NULL;
+
     for (char **e = environ; *e != NULL; e++) {
-        if (volatile_name(*e) == NULL && strncmp(*e, "TALLY_PAD", 9) != 0)
+        if (!has_name(*e, "PWD") && !has_name(*e, "OLDPWD") &&
+            !has_name(*e, "_") && !has_name(*e, "TALLY_PAD"))
             words_copy(env, *e);
     }
-    /* The others come last, each in a slot: what stands before them, and the
-     * slots themselves, keep their places. An absent one keeps its slot. */
-    for (size_t i = 0; i < COUNT(volatile_names); i++) {
-        const char *value = getenv(volatile_names[i]);
-        char *text = NULL;
-        size_t used = 0;
-        if (value != NULL &&
-            asprintf(&text, "%s=%s", volatile_names[i], value) >= 0) {
-            used = strlen(text) + 1;
-            words_add(env, text);
-        }
-        words_pad(env, (int)i + 1, used, PAD_SLOT);
-    }
+    /* As a shell sets it for what it starts. */
+    words_add(env, asprintf(&self, "_=%s", program->path) < 0 ? NULL : self);
 }
 
 static size_t
@@ -243,20 +235,65 @@ stack_bytes(char *const *words)
     return bytes;
 }
 
+/*
+ * The path with as many "./" as bring it and `used` bytes up to PAD_TOP: the
+ * kernel shows it to the program at the top of the stack, where no padding
+ * variable can stand.
+ */
+static char *
+padded_path(const char *path, size_t used)
+{
+    const size_t length = strlen(path) + 1;
+    const size_t least = used + length;
+    const size_t room = least + 3 < PAD_TOP ? PAD_TOP - least : 0;
+    char *text = malloc(length + room);
+
+    if (text == NULL)
+        return NULL;
+    char *at = text;
+    if (*path == '/') {
+        *at++ = '/';
+        path++;
+    }
+    for (size_t i = 1; i < room; i += 2)
+        at = stpcpy(at, "./");
+    if (room % 2 != 0)
+        *at++ = '/';
+    strcpy(at, path);
+    return text;
+}
+
+/*
+ * From the top of the stack down: the program's path, PWD, the padding, the
+ * other variables, the arguments, the pointers. PWD begins at a fixed place,
+ * and so does all from the padding down; a line that the program reads is the
+ * same line wherever it was started.
+ */
 static int
 build_env(const struct launch_options *options, const struct program *program,
           struct launch *launch)
 {
     struct words env = {0};
+    const char *pwd = options->clean_env ? NULL : getenv("PWD");
+    char *text = NULL;
 
-    add_environment(&env, options->clean_env);
-    if (!env.failed) {
-        const size_t used = stack_bytes(program->argv) + stack_bytes(env.word) +
-                            strlen(program->path) + 9;
-        words_pad(&env, 0, used, PAD_STEP);
+    if (options->clean_env) {
+        for (size_t i = 0; i < COUNT(clean_environment); i++)
+            words_copy(&env, clean_environment[i]);
+    } else {
+        add_environment(&env, program);
     }
+    if (asprintf(&text, "PWD=%s", pwd ? pwd : "/") < 0)
+        text = NULL;
+    if (!env.failed && text != NULL) {
+        words_pad(&env, stack_bytes(program->argv) + stack_bytes(env.word) + 8,
+                  PAD_STEP);
+        launch->path = padded_path(program->path, strlen(text) + 1);
+    }
+    words_add(&env, text);
+    words_reverse(&env); /* QEMU hands them on last first */
     launch->env = env.word;
-    return env.failed ? TALLY_ENOMEM : 0;
+    return env.failed || launch->path == NULL ? TALLY_ENOMEM : 0;
 }
 
 static char *
@@ -302,12 +339,13 @@ launch_build(const struct launch_options *options,
         words_copy(&argv, r->qemu_args[i]);
     words_copy(&argv, "-plugin");
     words_add(&argv, plugin_option(r, session, program->path));
-    words_copy(&argv, program->path);
+    if (error == 0)
+        error = build_env(options, program, launch);
+    words_copy(&argv, launch->path ? launch->path : program->path);
     for (char **a = program->argv + 1; program->argv[0] && *a != NULL; a++)
         words_copy(&argv, *a);
     launch->argv = argv.word;
-    error = argv.failed ? TALLY_ENOMEM : build_env(options, program, launch);
-    if (error != 0) {
+    if (error != 0 || argv.failed) {
         launch_finish(launch);
         return tally_fail(log, TALLY_ENOMEM, "out of memory");
     }
@@ -327,5 +365,6 @@ launch_finish(struct launch *launch)
 {
     free_words(launch->argv);
     free_words(launch->env);
+    free(launch->path);
     memset(launch, 0, sizeof(*launch));
 }

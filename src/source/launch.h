@@ -23,6 +23,7 @@ struct launch {
     char qemu[PATH_MAX];
     char **argv; /* owned, NULL-terminated */
     char **env;  /* likewise */
+    char *path;  /* of the program, padded; likewise */
 };
 
 /* The guest CPU model used unless another is asked for; NULL: QEMU's. */
@@ -42,8 +43,9 @@ int launch_request(const struct launch_options *options,
 
 /*
  * Builds the words. `session` is the path children open the session under.
- * The environment is padded so that the stack begins at the same address
- * whatever the lengths of its strings: counts then repeat.
+ * The environment is padded so that the program finds its stack at the same
+ * addresses wherever it was started: counts then repeat. OLDPWD is left out,
+ * `_` is the program's path, TALLY_PAD is added.
  */
 int launch_build(const struct launch_options *options,
                  const struct program *program,
