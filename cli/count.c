@@ -374,8 +374,8 @@ finish_runs(struct count_value *values, size_t count, unsigned runs)
 /* Where the report goes: stderr, or a file that appears whole. */
 struct output {
     FILE *file;
-    char *temporary; /* renamed to `path` at the end, or NULL */
-    const char *path;
+    char *temporary; /* renamed to `target` at the end, or NULL */
+    char target[PATH_MAX];
 };
 
 static int
@@ -383,12 +383,15 @@ output_open(const struct request *r, struct output *out)
 {
     struct stat st;
 
-    *out = (struct output){.file = stderr, .path = r->output};
+    *out = (struct output){.file = stderr};
     if (r->output == NULL)
         return 0;
     const bool special = stat(r->output, &st) == 0 && !S_ISREG(st.st_mode);
+    /* A link keeps pointing where it does: its target is replaced. */
+    if (realpath(r->output, out->target) == NULL)
+        snprintf(out->target, sizeof(out->target), "%s", r->output);
     if (!r->append && !special &&
-        asprintf(&out->temporary, "%s.%d.new", r->output, (int)getpid()) < 0)
+        asprintf(&out->temporary, "%s.%d.new", out->target, (int)getpid()) < 0)
         out->temporary = NULL;
     out->file = fopen(out->temporary ? out->temporary : r->output,
                       r->append ? "ae" : "we");
@@ -409,7 +412,7 @@ output_close(struct output *out, bool keep)
     if (out->temporary != NULL) {
         if (!keep || error != 0)
             unlink(out->temporary);
-        else if (rename(out->temporary, out->path) != 0)
+        else if (rename(out->temporary, out->target) != 0)
             error = TALLY_EIO;
     }
     free(out->temporary);

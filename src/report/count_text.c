@@ -86,17 +86,22 @@ print_value(const struct count_report *r, const struct count_value *v,
 {
     const enum fidelity fidelity = report_fidelity(r, v->event);
     const bool idle = fidelity == FIDELITY_IDLE;
-    char value[32], derived[64], spread[32] = "";
+    char value[32], derived[64], spread[32] = "", line[256];
 
     format_grouped(v->value, value);
     derive(r, v, derived, sizeof(derived));
     if (r->runs > 1 && v->mean > 0)
         snprintf(spread, sizeof(spread), " ( +- %5.2f %% )",
                  100 * v->stddev / sqrt(r->runs) / v->mean);
-    fprintf(out, "%s%*s  %-*s %-10s%s%s%s\n", idle && r->color ? "\033[2m" : "",
-            VALUE_WIDTH, value, NAME_WIDTH, v->event->name,
-            fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity), derived,
-            spread, idle && r->color ? "\033[0m" : "");
+    const int n =
+        snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s", VALUE_WIDTH, value,
+                 NAME_WIDTH, v->event->name,
+                 fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity),
+                 derived, spread);
+    for (int i = n; i > 0 && line[i - 1] == ' '; i--)
+        line[i - 1] = '\0';
+    fprintf(out, "%s%s%s\n", idle && r->color ? "\033[2m" : "", line,
+            idle && r->color ? "\033[0m" : "");
 }
 
 /* The reasons of the idle events, each once. */

@@ -86,23 +86,25 @@ set_caches(uint64_t *params, bool *known)
     }
 }
 
+/* The base clock: today's clock changes from one second to the next. */
 static void
 set_clock(uint64_t *params, bool *known)
 {
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[256];
+    static const char *const files[] = {
+        "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+        "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+    };
+    char word[64];
 
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        const char *colon = strchr(line, ':');
-        if (colon == NULL || strncmp(line, "cpu MHz", 7) != 0)
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (!read_word(files[i], word, sizeof(word)))
             continue;
-        const double mhz = strtod(colon + 1, NULL);
-        if (mhz >= 100)
-            set(params, known, PARAM_CLOCK, (uint64_t)(mhz * 1e6));
-        break;
+        const uint64_t hertz = strtoull(word, NULL, 10) * 1000;
+        if (hertz >= 100000000) {
+            set(params, known, PARAM_CLOCK, hertz);
+            return;
+        }
     }
-    if (file != NULL)
-        fclose(file);
 }
 
 void

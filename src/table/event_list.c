@@ -53,7 +53,8 @@ list_add_all(struct event_list *l, bool only_default)
 
     for (size_t i = 0; i < l->machine->event_count && error == 0; i++) {
         const struct event_row *event = &l->machine->events[i];
-        if (event->by_default || !only_default)
+        const bool wanted = event->by_default || !only_default;
+        if (wanted && !event_unmodelled(event))
             error = list_add(l, event);
     }
     return error;
@@ -71,7 +72,12 @@ list_add_name(struct event_list *l, const char *name)
 {
     if (same_name(name, "all") || same_name(name, "default"))
         return list_add_all(l, same_name(name, "default"));
-    return list_add(l, event_find(l->machine, name));
+
+    const struct event_row *event = event_find(l->machine, name);
+    if (event_unmodelled(event))
+        return tally_fail(l->log, TALLY_EIDLE, "'%s' of %s cannot count: %s",
+                          event->name, l->machine->name, event->reason);
+    return list_add(l, event);
 }
 
 static void

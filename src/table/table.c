@@ -98,6 +98,13 @@ event_find(const struct machine_row *machine, const char *name)
     return NULL;
 }
 
+bool
+event_unmodelled(const struct event_row *event)
+{
+    return event->reason != NULL &&
+           strstr(event->reason, "not modelled yet") != NULL;
+}
+
 int
 param_find(const char *key)
 {

@@ -98,6 +98,9 @@ const struct machine_row *machine_find(const char *name);
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name);
 
+/* Whether its model has yet to be written: it cannot count, not even 0. */
+bool event_unmodelled(const struct event_row *event);
+
 /* -1 if there is none. */
 int param_find(const char *key);
 int signal_find(const char *name);
