@@ -176,6 +176,7 @@ strand_reset(struct strand *s)
     memset(s->code_pages, 0, sizeof(s->code_pages));
     s->previous = &no_block;
     s->history = 0;
+    s->repeats = 0;
     s->instructions = 0;
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
@@ -206,8 +207,10 @@ strand_init(struct strand *s)
     struct chip *chip = s->chip;
 
     s->core = &chip->cores[s->number / chip->strands_per_core];
-    if (s->core->l1d.ways == 0 && core_init(s->core, chip) != 0)
+    if (s->core->l1d.ways == 0 && core_init(s->core, chip) != 0) {
+        core_finish(s->core);
         return TALLY_ENOMEM;
+    }
     strand_filters(s);
     s->page_shift = chip->page_shift;
     s->dtlb = (chip->parts & PART_DTLB) != 0;
@@ -228,7 +231,6 @@ core_join(struct strand *s)
     lock_take(&s->core->lock);
     s->sibling = s->core->strands;
     s->core->strands = s;
-    atomic_fetch_add(&s->core->live, 1);
     lock_give(&s->core->lock);
 }
 
@@ -241,8 +243,16 @@ core_leave(struct strand *s)
     while (*at != s)
         at = &(*at)->sibling;
     *at = s->sibling;
-    atomic_fetch_sub(&s->core->live, 1);
     lock_give(&s->core->lock);
+}
+
+static void
+settle_all(struct chip *chip)
+{
+    for (unsigned i = 0; i < chip->slots_used; i++) {
+        if (chip->strands[i] != NULL)
+            strand_settle(chip->strands[i]);
+    }
 }
 
 int
@@ -255,6 +265,8 @@ strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
     s->exec = counts->exec[0];
     s->total = counts->totals.signal;
 
+    if (atomic_load(&chip->live) == 1)
+        settle_all(chip);
     lock_take(&chip->lock);
     s->number = choose_number(chip, slot);
     const int error = strand_init(s);
@@ -307,7 +319,6 @@ chip_after_fork(struct chip *chip, unsigned slot)
     for (unsigned i = 0; i < chip->core_count; i++) {
         lock_give(&chip->cores[i].lock);
         chip->cores[i].strands = NULL;
-        atomic_store(&chip->cores[i].live, 0);
         core_clear(&chip->cores[i]);
     }
     if (chip->l2.ways != 0)

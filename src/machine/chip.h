@@ -61,14 +61,13 @@ struct filter {
  * The second most recent line of each set, for fetches: code alternates between
  * two lines of a set so often that only the filters are turned then, and the
  * cache's own order is put right before a third line comes in. Bit 0 says that
- * it is the wrong way round. Measured on Lua for x86-64: 16 % of all time was
- * spent on such alternation.
+ * it is the wrong way round. Only while one strand runs. Measured on Lua for
+ * x86-64: 16 % of all time was spent on such alternation.
  */
 #define SECOND_TURNED ((uint64_t)1)
 
 struct core {
     struct lock lock;
-    atomic_uint live;       /* strands running here */
     struct strand *strands; /* them, linked by `sibling` */
     struct cache l1i, l1d;
     struct cache l2; /* if it is the core's own */
@@ -139,7 +138,8 @@ void chip_finish(struct chip *chip);
  * Starts a strand on the caller's memory (64-byte aligned) in the caller's slot
  * (its guest thread). Strands are taken in order; beyond the machine's last
  * they share: the number in the struct says which. TALLY_ENOMEM or 0. The
- * counts must outlive it.
+ * counts must outlive it. Where one strand lives, the call comes from that
+ * strand's thread, as a program's first thread starts the second.
  */
 int strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
                  struct strand *strand);
@@ -162,6 +162,9 @@ void strand_drain(struct strand *strand);
 
 /* Counts from now on inside or outside the window. */
 void strand_window(struct strand *strand, bool counted);
+
+/* Ends what only a lone strand may do: its fetch filter turns no more sets. */
+void strand_settle(struct strand *strand);
 
 /* The slow ends of the inline functions in machine/strand.h. */
 void strand_fetch_slow(struct strand *s, const struct block *block);

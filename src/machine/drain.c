@@ -102,17 +102,15 @@ stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
 #define DATA_KINDS (KIND(REQUEST_LOAD) | KIND(REQUEST_STORE))
 #define ALL_KINDS (KIND(REQUEST_COUNT) - 1)
 
+/*
+ * Whether no other strand runs: then nothing is locked. A lone strand can only
+ * be joined from its own thread, see strand_start(), so the answer holds until
+ * we leave the model. Acquire: what a strand that has left wrote is seen.
+ */
 static bool
 runs_alone(const struct strand *s)
 {
-    return atomic_load_explicit(&s->chip->live, memory_order_relaxed) <= 1;
-}
-
-/* Whether no other strand shares the core's first levels. */
-static bool
-core_alone(const struct strand *s)
-{
-    return atomic_load_explicit(&s->core->live, memory_order_relaxed) <= 1;
+    return atomic_load_explicit(&s->chip->live, memory_order_acquire) <= 1;
 }
 
 /*
@@ -243,8 +241,8 @@ settle(struct strand *s, uint32_t entry)
     s->second[entry] = NO_LINE;
 }
 
-static void
-fetch_settle(struct strand *s)
+void
+strand_settle(struct strand *s)
 {
     for (uint32_t i = 0; i <= s->fetch.mask; i++)
         settle(s, i);
@@ -259,7 +257,8 @@ void_pages(struct strand *s, bool data)
         filter_void(&s->store);
         pages_void(s->data_pages);
     } else {
-        fetch_settle(s);
+        if (runs_alone(s))
+            strand_settle(s);
         filter_void(&s->fetch);
         pages_void(s->code_pages);
     }
@@ -293,7 +292,7 @@ static unsigned
 tlb_locked(struct strand *s, bool data, uint64_t page)
 {
     struct core *core = s->core;
-    const bool alone = core_alone(s);
+    const bool alone = runs_alone(s);
 
     if (!alone)
         lock_take(&core->lock);
@@ -411,7 +410,7 @@ static bool
 fetch_line(struct strand *s, uint64_t addr)
 {
     struct cache *l1i = &s->core->l1i;
-    const bool alone = core_alone(s);
+    const bool alone = runs_alone(s);
 
     if (!alone)
         lock_take(&s->core->lock);
@@ -447,7 +446,7 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
 
     s->second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
-                               s->core->l1i.ways > 1 && core_alone(s)
+                               s->core->l1i.ways > 1 && runs_alone(s)
                            ? before
                            : NO_LINE;
     filter_put(&s->fetch, line, line);
@@ -463,12 +462,12 @@ fetch_new(struct strand *s, const struct block *block, uint64_t line)
     settle(s, entry);
     const bool hit = fetch_line(s, line);
     fetch_put(s, entry, line);
-    if (hit)
-        return;
-    s->total[SIGNAL_L1I_MISSES]++;
-    push(s, line, REQUEST_FETCH);
-    if (s->chip->store_filter)
-        filter_put(&s->store, line, NO_LINE);
+    if (!hit) {
+        s->total[SIGNAL_L1I_MISSES]++;
+        push(s, line, REQUEST_FETCH);
+        if (s->chip->store_filter)
+            filter_put(&s->store, line, NO_LINE);
+    }
     if (s->queue_next >= s->queue_end)
         strand_drain(s);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAGE 4096u
@@ -69,7 +70,14 @@ session_attach(const char *path, const struct tally_log *log, int *fd,
                struct session_header **header)
 {
     const int file = open(path, O_RDWR | O_CLOEXEC);
+    struct stat st;
 
+    if (file >= 0 &&
+        (fstat(file, &st) != 0 || st.st_size < (off_t)HEADER_SIZE)) {
+        close(file);
+        return tally_fail(log, TALLY_ESYSTEM,
+                          "%s is too short to be a session of tally", path);
+    }
     if (file < 0)
         return tally_fail(log, TALLY_ESYSTEM, "cannot open %s: %s", path,
                           strerror(errno));

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache against its twin, over geometries and patterns of addresses. */
+#include "machine/cache.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "ref/cache_ref.h"
+#include "ref/random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define ACCESSES 12000
+#define ADDRESSES ((uint64_t)1 << CACHE_ADDRESS_BITS)
+
+static const uint32_t all_ways[] = {1, 2, 3, 4, 5, 8, 11, 12, 16, 17, 32};
+
+static const struct {
+    uint32_t line;
+    uint32_t sets;
+} shapes[] = {
+    {4, 1}, {8, 64}, {16, 8}, {32, 8192}, {64, 2}, {64, 128}, {4096, 4},
+};
+
+/* Sets x ways of fully associative caches. */
+static const uint32_t full_ways[] = {64, 100, 512};
+
+enum pattern { UNIFORM, STRIDED, HOT, SHARED_TAGS, PATTERN_COUNT };
+
+/* A cache, its twin and the addresses that both see. */
+struct pair {
+    struct cache fast;
+    struct cache_ref slow;
+    enum pattern pattern;
+    uint64_t lines;  /* in the cache */
+    uint64_t base;   /* of the pattern, a line */
+    uint64_t stride; /* in lines */
+    uint64_t last;
+    uint64_t seed, state;
+};
+
+static void
+pair_init(struct pair *p, uint32_t line, uint32_t sets, uint32_t ways,
+          enum pattern pattern)
+{
+    const uint64_t size = (uint64_t)line * sets * ways;
+
+    p->seed = p->state;
+    p->pattern = pattern;
+    p->lines = (uint64_t)sets * ways;
+    p->base = random_below(&p->state, ADDRESSES / line / 2);
+    p->stride = random_below(&p->state, 2 * (uint64_t)sets + 1);
+    p->last = 0;
+    assert_int_equal(cache_init(&p->fast, size, ways, line), 0);
+    cache_ref_init(&p->slow, size, ways, line);
+}
+
+static void
+pair_finish(struct pair *p)
+{
+    cache_finish(&p->fast);
+    cache_ref_finish(&p->slow);
+}
+
+static uint64_t
+hot_line(struct pair *p)
+{
+    const bool cold = random_below(&p->state, 8) == 0;
+
+    return random_below(&p->state, cold ? p->lines * 8 : p->lines / 2 + 1);
+}
+
+/* Few sets, and addresses that differ only in their highest bits. */
+static uint64_t
+shared_line(struct pair *p)
+{
+    const uint64_t low =
+        random_below(&p->state, 2) * p->slow.sets + random_below(&p->state, 4);
+    const uint64_t high = random_next(&p->state) % (2 * (uint64_t)p->slow.ways);
+
+    return low + (high << 31);
+}
+
+static uint64_t
+next_line(struct pair *p)
+{
+    const uint64_t limit = ADDRESSES / p->slow.line_size;
+    uint64_t line = 0;
+
+    switch (p->pattern) {
+    case UNIFORM:
+        line = p->base + random_below(&p->state, p->lines * 2 + 1);
+        break;
+    case STRIDED:
+        p->last = (p->last + p->stride) % (p->lines * 3 + 1);
+        line = p->base + p->last;
+        break;
+    case HOT:
+        line = p->base + hot_line(p);
+        break;
+    default:
+        line = shared_line(p);
+    }
+    return line % limit;
+}
+
+static bool
+is_recent(const struct cache *c, uint64_t line)
+{
+    switch (c->columns) {
+    case 4:
+        return cache_is_recent(c, line, 4);
+    case 8:
+        return cache_is_recent(c, line, 8);
+    default:
+        return cache_is_recent(c, line, 16);
+    }
+}
+
+static void
+same(const struct pair *p, const char *what, int i, bool fast, bool slow)
+{
+    if (fast != slow)
+        fail_msg("%s at access %d: the cache says %d, its twin %d; %u ways, "
+                 "%u sets, lines of %u, pattern %d, stream %" PRIu64,
+                 what, i, fast, slow, p->slow.ways, (unsigned)p->slow.sets,
+                 p->slow.line_size, (int)p->pattern, p->seed);
+}
+
+/* The search that tells lines of the same low tag bits apart. */
+static void
+same_search(const struct pair *p, int i, uint64_t line)
+{
+    const struct cache_ref *slow = &p->slow;
+    const uint64_t set = line % slow->sets;
+    bool there = false;
+
+    for (uint32_t way = 0; way < slow->filled[set]; way++)
+        there |= slow->lines[set * slow->ways + way] == line;
+    same(p, "search", i, cache_search(&p->fast, line) < slow->ways, there);
+}
+
+static void
+step(struct pair *p, int i)
+{
+    const uint64_t line = next_line(p);
+    const uint64_t action = random_below(&p->state, ACCESSES);
+
+    if (p->fast.ways <= CACHE_FAST_WAYS) {
+        same(p, "is_recent", i, is_recent(&p->fast, line),
+             cache_ref_is_recent(&p->slow, line));
+        same_search(p, i, line);
+    }
+    if (action < ACCESSES / 20) {
+        cache_invalidate(&p->fast, line);
+        cache_ref_invalidate(&p->slow, line);
+    } else if (action < ACCESSES / 20 + 2) {
+        cache_clear(&p->fast);
+        cache_ref_clear(&p->slow);
+    } else {
+        same(p, "access", i, cache_access(&p->fast, line),
+             cache_ref_access(&p->slow, line));
+    }
+}
+
+static void
+check(uint64_t *state, uint32_t line, uint32_t sets, uint32_t ways)
+{
+    for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        struct pair p = {.state = *state};
+        pair_init(&p, line, sets, ways, (enum pattern)pattern);
+        for (int i = 0; i < ACCESSES; i++)
+            step(&p, i);
+        *state = p.state;
+        pair_finish(&p);
+    }
+}
+
+static void
+test_sets(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t w = 0; w < COUNT(all_ways); w++) {
+        for (size_t s = 0; s < COUNT(shapes); s++)
+            check(&state, shapes[s].line, shapes[s].sets, all_ways[w]);
+    }
+}
+
+static void
+test_full(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t w = 0; w < COUNT(full_ways); w++)
+        check(&state, 64, 1, full_ways[w]);
+}
+
+/* One line of another tag of the same 31 low bits is another line. */
+static void
+test_high_bits(void **unused)
+{
+    const uint64_t line = 5, twin = line + ((uint64_t)1 << 31);
+
+    (void)unused;
+    for (size_t w = 0; w < COUNT(all_ways); w++) {
+        struct cache c;
+        assert_int_equal(cache_init(&c, 8u * 64 * all_ways[w], all_ways[w], 8),
+                         0);
+        assert_false(cache_access(&c, line));
+        assert_false(cache_access(&c, twin));
+        assert_true(cache_access(&c, twin));
+        assert_int_equal(cache_access(&c, line), all_ways[w] > 1);
+        cache_invalidate(&c, line);
+        assert_int_equal(cache_access(&c, twin), all_ways[w] > 1);
+        assert_false(cache_access(&c, line));
+        cache_finish(&c);
+    }
+}
+
+static void
+test_finish_zeroed(void **unused)
+{
+    struct cache c = {0};
+
+    (void)unused;
+    cache_finish(&c);
+    assert_int_equal(cache_init(&c, 8192, 4, 16), 0);
+    cache_finish(&c);
+    cache_finish(&c);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_high_bits),
+        cmocka_unit_test(test_finish_zeroed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine of one strand against its twin, signal by signal. */
+#include "machine/chip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ref/chip_ref.h"
+#include "ref/drive.h"
+#include "ref/random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define STEPS 12000
+
+static const struct machine machines[] = {
+    {__LINE__, "t2", {NULL}},
+    {__LINE__, "t2", {"tlb.walk=0"}},
+    {__LINE__, "t2", {"tlb.walk=2", "itlb.entries=3", "dtlb.entries=5"}},
+    {__LINE__, "t2", {"tlb.walk=3", "itlb.entries=2", "dtlb.entries=2"}},
+    {__LINE__, "t2", {"tlb.walk=4", "itlb.entries=4", "dtlb.entries=4"}},
+    {__LINE__, "t2", {"l2.shared=core", "branch.predictor=gshare"}},
+    {__LINE__, "t2", {"l2.size=0", "tlb.walk=0"}},
+    {__LINE__, "t2", {"l3.size=8M"}},
+    {__LINE__, "t2", {"l1d.write=allocate"}},
+    {__LINE__, "t2", {"l2.size=16K", "l2.ways=4", "l3.size=64K"}},
+    {__LINE__, "host", {NULL}},
+    {__LINE__, "host", {"l3.size=0"}},
+    {__LINE__, "host", {"l3.size=0", "l2.size=0"}},
+    {__LINE__, "host", {"l2.shared=chip", "tlb.walk=1"}},
+    {__LINE__, "host", {"l1d.write=through", "tlb.walk=4"}},
+    {__LINE__, "host", {"l1d.write=through", "l3.size=0", "l2.size=0"}},
+    {__LINE__, "host", {"branch.entries=1", "l1i.line=4", "l1d.line=8"}},
+    {__LINE__,
+     "host",
+     {"l1d.ways=12", "l1d.size=48K", "l1i.ways=11", "l1i.size=44K"}},
+    {__LINE__, "fake", {NULL}},
+    {__LINE__, "fake", {"l1d.write=allocate", "l3.size=16K", "l3.ways=8"}},
+    /* Tiny: everything is evicted all the time. */
+    {__LINE__,
+     "fake",
+     {"l1i.size=64", "l1d.size=64", "l1d.ways=2", "l2.size=256", "l2.ways=2",
+      "itlb.entries=2", "dtlb.entries=2", "tlb.walk=4"}},
+    {__LINE__,
+     "fake",
+     {"l1i.size=64", "l1d.size=64", "l1d.ways=4", "l2.size=128", "l2.ways=4",
+      "l2.banks=1", "l3.size=256", "l3.ways=1", "l1d.write=allocate",
+      "itlb.entries=3", "dtlb.entries=2"}},
+    {__LINE__,
+     "fake",
+     {"l1i.size=64", "l1i.ways=1", "l1d.size=64", "l1d.ways=1", "l2.size=64",
+      "l2.ways=1", "l2.banks=1", "tlb.walk=1"}},
+    /* Little in the first level, much behind: what hides, and where. */
+    {__LINE__,
+     "t2",
+     {"l1d.size=64", "l1d.ways=1", "l1i.size=64", "l1i.ways=2",
+      "dtlb.entries=2", "itlb.entries=2"}},
+    {__LINE__,
+     "t2",
+     {"l1d.size=1M", "l1i.size=1M", "dtlb.entries=2", "itlb.entries=2",
+      "tlb.walk=4"}},
+    /* More ways than a word of the order holds. */
+    {__LINE__, "t2", {"l1d.ways=32", "l1i.ways=64", "l2.ways=128"}},
+    {__LINE__, "t2", {"l1d.ways=512", "l1i.ways=512", "tlb.walk=2"}},
+    {__LINE__,
+     "host",
+     {"l1d.ways=17", "l1d.size=68K", "l1i.ways=24", "l1i.size=24K",
+      "l2.ways=20", "l2.size=20K", "l3.ways=31", "l3.size=62K"}},
+    {__LINE__,
+     "host",
+     {"tlb.page=1K", "l1i.line=1K", "l1d.line=1K", "l2.line=1K", "l3.line=1K",
+      "tlb.walk=3"}},
+    {__LINE__, "host", {"tlb.page=1G", "l2.line=4K", "l3.line=4K"}},
+};
+
+static void
+access_ref(struct chip_ref *r, const struct access *a)
+{
+    if (a->kind == ACCESS_IS_LOAD)
+        chip_ref_load(r, a->addr, a->size);
+    else if (a->kind == ACCESS_IS_STORE)
+        chip_ref_store(r, a->addr, a->size);
+    else
+        chip_ref_atomic(r, a->addr, a->size);
+}
+
+/* A machine of one strand, its twin, and how often each block has run. */
+struct both {
+    int line;
+    uint64_t seed;
+    struct chip chip;
+    struct strand *strand;
+    struct region_strand *counts;
+    struct chip_ref ref;
+    struct program program;
+    struct stream stream;
+    uint64_t *ran[2]; /* [outside][block] */
+};
+
+/* `span`: bytes over which the code spreads. */
+static void
+both_start(struct both *b, int line, const uint64_t *params, uint32_t parts,
+           size_t blocks, uint64_t span, uint64_t *state)
+{
+    b->line = line;
+    b->seed = *state;
+    program_init(&b->program, params, blocks, span, state);
+    stream_init(&b->stream, &b->program, params, random_next(state));
+    assert_int_equal(chip_init(&b->chip, params, parts, 4), 0);
+    b->counts = new_counts();
+    b->strand = new_strand(&b->chip, 0, b->counts);
+    assert_non_null(b->strand);
+    chip_ref_init(&b->ref, params, parts);
+    for (size_t i = 0; i < 2; i++)
+        b->ran[i] = calloc(blocks, sizeof(uint64_t));
+}
+
+static void
+both_init(struct both *b, int line, const uint64_t *params, uint32_t parts,
+          uint64_t *state)
+{
+    const size_t blocks = 20 + random_below(state, 600);
+    const uint64_t span = 4096u << random_below(state, 10);
+
+    both_start(b, line, params, parts, blocks, span, state);
+}
+
+static void
+both_finish(struct both *b)
+{
+    free_strand(b->strand, 0);
+    chip_finish(&b->chip);
+    chip_ref_finish(&b->ref);
+    program_finish(&b->program);
+    free_counts(b->counts);
+    free(b->ran[0]);
+    free(b->ran[1]);
+}
+
+static void
+both_compare(struct both *b, int step)
+{
+    strand_drain(b->strand);
+    for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+        const uint64_t got = b->counts->totals.signal[s];
+        const uint64_t wanted = b->ref.signals[0][s];
+        if (got != wanted)
+            fail_msg("row at line %d, step %d, seed %" PRIu64 ", %s: %" PRIu64
+                     ", its twin says %" PRIu64,
+                     b->line, step, b->seed, tally_signals[s].name, got,
+                     wanted);
+    }
+    for (size_t i = 0; i < 2; i++)
+        assert_memory_equal(b->counts->exec[i], b->ran[i],
+                            b->program.count * sizeof(uint64_t));
+}
+
+static void
+both_step(struct both *b)
+{
+    const struct block *block = stream_block(&b->stream);
+    const uint32_t parts = b->chip.parts;
+    const uint64_t accesses = random_below(&b->stream.state, 5);
+
+    enter(b->strand, block, work_of(parts));
+    chip_ref_block(&b->ref, block);
+    b->ran[b->ref.outside][block->index]++;
+    for (uint64_t i = 0; i < accesses; i++) {
+        const struct access a = stream_access(&b->stream);
+        if ((parts & PART_L1D) == 0)
+            continue;
+        access_data(b->strand, &a);
+        access_ref(&b->ref, &a);
+    }
+}
+
+static void
+both_run(struct both *b, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        both_step(b);
+        if (random_below(&b->stream.state, 1000) == 0)
+            both_compare(b, i);
+        if (random_below(&b->stream.state, 3000) == 0) {
+            b->ref.outside = !b->ref.outside;
+            strand_window(b->strand, !b->ref.outside);
+        }
+    }
+    both_compare(b, steps);
+}
+
+static void
+test_against_twin(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t m = 0; m < COUNT(machines); m++) {
+        uint64_t params[PARAM_COUNT];
+        struct both b;
+        params_of(&machines[m], params);
+        for (int i = 0; i < 3; i++) {
+            both_init(&b, machines[m].line, params,
+                      parts_of(params, 0, SIGNAL_COUNT), &state);
+            both_run(&b, STEPS);
+            both_finish(&b);
+        }
+    }
+}
+
+/* A signal is the same whatever else is counted. */
+static void
+check_alone(const struct machine *m, uint16_t signal, uint64_t seed)
+{
+    uint64_t params[PARAM_COUNT];
+    uint64_t values[2];
+
+    params_of(m, params);
+    for (int all = 0; all < 2; all++) {
+        const uint32_t parts = all ? parts_of(params, 0, SIGNAL_COUNT)
+                                   : parts_of(params, signal, 1);
+        uint64_t state = seed;
+        struct both b;
+        both_init(&b, m->line, params, parts, &state);
+        both_run(&b, 3000);
+        values[all] = b.counts->totals.signal[signal];
+        both_finish(&b);
+    }
+    if (values[0] != values[1])
+        fail_msg("row at line %d: %s is %" PRIu64 " alone, %" PRIu64
+                 " with all others",
+                 m->line, tally_signals[signal].name, values[0], values[1]);
+}
+
+static void
+test_signals_alone(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t m = 0; m < COUNT(machines); m += 5) {
+        const uint64_t seed = random_next(&state);
+        for (uint16_t s = 0; s < SIGNAL_COUNT; s++) {
+            if (!tally_signals[s].fixed)
+                check_alone(&machines[m], s, seed);
+        }
+    }
+}
+
+/*
+ * Code whose lines all hit and whose pages all miss sends nothing but table
+ * walks: the queue must be drained for them too.
+ */
+static void
+test_walks_alone(void **unused)
+{
+    const struct machine m = {
+        __LINE__, "t2", {"l1i.size=1M", "itlb.entries=2", "tlb.walk=4"}};
+    uint64_t params[PARAM_COUNT];
+    uint64_t state = random_seed();
+    struct both b;
+
+    (void)unused;
+    params_of(&m, params);
+    both_start(&b, m.line, params, parts_of(params, 0, SIGNAL_COUNT), 100,
+               1 << 19, &state);
+    for (int i = 0; i < 20000; i++) {
+        const struct block *block = stream_block(&b.stream);
+        enter(b.strand, block, work_of(b.chip.parts));
+        chip_ref_block(&b.ref, block);
+        b.ran[0][block->index]++;
+        assert_true(b.strand->queue_next <=
+                    b.strand->queue + QUEUE_LENGTH + QUEUE_SLACK);
+    }
+    both_compare(&b, 20000);
+    both_finish(&b);
+}
+
+/* The parent's totals and a warm machine stay behind. */
+static void
+check_fork(const struct machine *m, uint64_t *state)
+{
+    struct region_strand *other = new_counts();
+    struct strand *gone;
+    uint64_t params[PARAM_COUNT];
+    struct both b;
+
+    params_of(m, params);
+    const uint32_t parts = parts_of(params, 0, SIGNAL_COUNT);
+    both_init(&b, m->line, params, parts, state);
+    gone = new_strand(&b.chip, 1, other);
+    assert_non_null(gone);
+    for (int i = 0; i < 500; i++)
+        both_step(&b);
+    lock_take(&b.chip.lock);
+    memset(&b.counts->totals, 0, sizeof(b.counts->totals));
+    memset(b.counts->exec, 0, sizeof(b.counts->exec));
+    memset(b.ran[0], 0, b.program.count * sizeof(uint64_t));
+    chip_ref_finish(&b.ref);
+    chip_ref_init(&b.ref, params, parts);
+    chip_after_fork(&b.chip, 0);
+    free(gone);
+    both_compare(&b, 0);
+    both_run(&b, 2000);
+    both_finish(&b);
+    free_counts(other);
+}
+
+static void
+test_after_fork(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t m = 0; m < COUNT(machines); m += 3)
+        check_fork(&machines[m], &state);
+}
+
+static void
+test_finish_zeroed(void **unused)
+{
+    struct chip chip = {0};
+
+    (void)unused;
+    chip_finish(&chip);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_twin),
+        cmocka_unit_test(test_signals_alone),
+        cmocka_unit_test(test_walks_alone),
+        cmocka_unit_test(test_after_fork),
+        cmocka_unit_test(test_finish_zeroed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the sources must keep to beyond compiling: who includes whom, SPDX
+lines, length, format. Takes the source root; reports TAP."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# The way of the data: a folder includes itself and those before it.
+WAY = ["base", "table", "isa", "source", "machine", "pmu", "counter",
+       "profile", "report", "lib"]
+# Rooms that include only leaves: they run where there is nothing else.
+FREESTANDING = {"pmu": {"base", "table"}, "counter": {"base", "table", "pmu"}}
+OUTSIDE = {"plugin", "cli", "compat", "test", "bench", "fuzz"}
+# Made at build time, beside no source.
+GENERATED = {"tables.h", "version.h"}
+ROOMS = ["src", "cli", "plugin", "test", "bench", "fuzz"]
+MOST_LINES = 700
+# Rows of tables, which are better in one place.
+LONG = {"test/table.c"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def sources(root, rooms):
+    files = [path for room in rooms for path in (root / room).rglob("*.[ch]")]
+    return sorted(files)
+
+
+def allowed(folder):
+    before = set(WAY[:WAY.index(folder)])
+    return FREESTANDING.get(folder, before) | {folder}
+
+
+def wrong_include(root, path, name):
+    """Why the file may not include `name`, or None."""
+    folder = path.relative_to(root / "src").parts[0]
+    target = name.split("/")[0]
+    if name in GENERATED or name.startswith("tally/"):
+        return None
+    if (path.parent / name).exists() and "/" not in name:
+        return None
+    if target in OUTSIDE or ".." in name:
+        return f"{name} is outside src/"
+    if folder not in WAY:
+        return f"src/{folder} has no place on the way of the data"
+    if target not in WAY:
+        return f"{name} is in no known folder"
+    if target not in allowed(folder):
+        return f"src/{folder} must not know src/{target}"
+    return None
+
+
+def check_includes(root):
+    for path in sources(root, ["src"]):
+        for name in INCLUDE.findall(path.read_text()):
+            reason = wrong_include(root, path, name)
+            if reason:
+                yield f"{path.relative_to(root)}: {reason}"
+
+
+def check_spdx(root):
+    for path in sources(root, ROOMS):
+        first = path.read_text().split("\n", 1)[0]
+        if not first.startswith("/* SPDX-License-Identifier: "):
+            yield f"{path.relative_to(root)}: no SPDX line"
+
+
+def check_length(root):
+    for path in sources(root, ROOMS):
+        lines = path.read_text().count("\n")
+        name = path.relative_to(root).as_posix()
+        if lines >= MOST_LINES and name not in LONG:
+            yield f"{name}: {lines} lines"
+
+
+def check_format(root):
+    for path in sources(root, ROOMS):
+        done = subprocess.run(["clang-format", "--style=file", path],
+                              capture_output=True, text=True, check=True)
+        if done.stdout != path.read_text():
+            yield f"{path.relative_to(root)}: clang-format -i changes it"
+
+
+def report(number, name, faults):
+    print(f"{'not ' if faults else ''}ok {number} {name}")
+    for fault in faults:
+        print(f"# {fault}")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    print("1..4")
+    report(1, "includes", list(check_includes(root)))
+    report(2, "SPDX lines", list(check_spdx(root)))
+    report(3, f"files under {MOST_LINES} lines", list(check_length(root)))
+    if shutil.which("clang-format") is None:
+        print("ok 4 format # SKIP clang-format is not installed")
+        return
+    report(4, "format", list(check_format(root)))
+
+
+main()

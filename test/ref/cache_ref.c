@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/cache_ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
+               uint32_t line_size)
+{
+    c->sets = size / ways / line_size;
+    c->ways = ways;
+    c->line_size = line_size;
+    c->lines = calloc(c->sets * ways, sizeof(*c->lines));
+    c->filled = calloc(c->sets, sizeof(*c->filled));
+    if (c->lines == NULL || c->filled == NULL)
+        abort();
+}
+
+void
+cache_ref_finish(struct cache_ref *c)
+{
+    free(c->lines);
+    free(c->filled);
+    memset(c, 0, sizeof(*c));
+}
+
+void
+cache_ref_clear(struct cache_ref *c)
+{
+    memset(c->filled, 0, c->sets * sizeof(*c->filled));
+}
+
+/* Its place in the list of its set, or how many there are. */
+static uint32_t
+find(const struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+    uint32_t i = 0;
+
+    while (i < c->filled[set] && c->lines[set * c->ways + i] != line)
+        i++;
+    return i;
+}
+
+bool
+cache_ref_access(struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+    uint64_t *list = &c->lines[set * c->ways];
+    uint32_t i = find(c, line);
+    const bool hit = i < c->filled[set];
+
+    if (!hit && c->filled[set] < c->ways)
+        c->filled[set]++;
+    if (i == c->ways)
+        i--; /* the least recent goes */
+    for (; i > 0; i--)
+        list[i] = list[i - 1];
+    list[0] = line;
+    return hit;
+}
+
+bool
+cache_ref_is_recent(const struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+
+    return c->filled[set] > 0 && c->lines[set * c->ways] == line;
+}
+
+void
+cache_ref_invalidate(struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+    uint64_t *list = &c->lines[set * c->ways];
+    uint32_t i = find(c, line);
+
+    if (i == c->filled[set])
+        return;
+    for (; i + 1 < c->filled[set]; i++)
+        list[i] = list[i + 1];
+    c->filled[set]--;
+}

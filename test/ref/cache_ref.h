@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow, obvious twin of machine/cache.h: a set is a plain list of line
+ * numbers, most recent first, with a count of how many there are.
+ */
+#ifndef TALLY_TEST_CACHE_REF_H
+#define TALLY_TEST_CACHE_REF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cache_ref {
+    uint64_t sets;
+    uint32_t ways;
+    uint32_t line_size;
+    uint64_t *lines;  /* [sets][ways] */
+    uint32_t *filled; /* [sets] */
+};
+
+/* Exits where there is no memory. */
+void cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
+                    uint32_t line_size);
+void cache_ref_finish(struct cache_ref *c);
+void cache_ref_clear(struct cache_ref *c);
+
+/* All take line numbers, address / line size. True on a hit. */
+bool cache_ref_access(struct cache_ref *c, uint64_t line);
+bool cache_ref_is_recent(const struct cache_ref *c, uint64_t line);
+void cache_ref_invalidate(struct cache_ref *c, uint64_t line);
+
+#endif

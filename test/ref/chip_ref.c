@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/chip_ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where table walks read; as in machine/drain.c. */
+#define TABLES_AT 0x7ff000000000u
+#define TABLE_ENTRY 16u
+#define TABLE_ENTRIES 65536u
+
+/* Who asks the shared caches, and so which signals count its misses. */
+struct asker {
+    enum signal_id l2_misses, l3_misses;
+};
+
+static const struct asker fetches = {SIGNAL_L2_FETCH_MISSES,
+                                     SIGNAL_L3_FETCH_MISSES};
+static const struct asker loads = {SIGNAL_L2_LOAD_MISSES,
+                                   SIGNAL_L3_LOAD_MISSES};
+static const struct asker stores = {SIGNAL_L2_STORE_MISSES,
+                                    SIGNAL_L3_STORE_MISSES};
+static const struct asker fetch_walks = {SIGNAL_ITLB_WALK_MISSES,
+                                         SIGNAL_L3_LOAD_MISSES};
+static const struct asker data_walks = {SIGNAL_DTLB_WALK_MISSES,
+                                        SIGNAL_L3_LOAD_MISSES};
+
+static void
+init_cache(struct cache_ref *c, const uint64_t *params, int size)
+{
+    cache_ref_init(c, params[size], (uint32_t)params[size + 1],
+                   (uint32_t)params[size + 2]);
+}
+
+void
+chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
+{
+    memset(r, 0, sizeof(*r));
+    r->params = params;
+    r->parts = parts;
+    init_cache(&r->l1i, params, PARAM_L1I_SIZE);
+    init_cache(&r->l1d, params, PARAM_L1D_SIZE);
+    if (parts & PART_L2)
+        init_cache(&r->l2, params, PARAM_L2_SIZE);
+    if (parts & PART_L3)
+        init_cache(&r->l3, params, PARAM_L3_SIZE);
+    tlb_ref_init(&r->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
+    tlb_ref_init(&r->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    r->counters = malloc(params[PARAM_BRANCH_ENTRIES]);
+    if (r->counters == NULL)
+        abort();
+    memset(r->counters, 1, params[PARAM_BRANCH_ENTRIES]);
+}
+
+void
+chip_ref_finish(struct chip_ref *r)
+{
+    cache_ref_finish(&r->l1i);
+    cache_ref_finish(&r->l1d);
+    cache_ref_finish(&r->l2);
+    cache_ref_finish(&r->l3);
+    tlb_ref_finish(&r->itlb);
+    tlb_ref_finish(&r->dtlb);
+    free(r->counters);
+}
+
+static void
+count(struct chip_ref *r, enum signal_id signal)
+{
+    r->signals[r->outside][signal]++;
+}
+
+static bool
+access_cache(struct cache_ref *c, uint64_t addr)
+{
+    return cache_ref_access(c, addr / c->line_size);
+}
+
+/* A request that the first level did not serve. */
+static void
+ask_shared(struct chip_ref *r, uint64_t addr, const struct asker *asker)
+{
+    if ((r->parts & PART_L2) == 0 || access_cache(&r->l2, addr))
+        return;
+    count(r, asker->l2_misses);
+    if ((r->parts & PART_L3) == 0 || access_cache(&r->l3, addr))
+        return;
+    count(r, asker->l3_misses);
+}
+
+static void
+walk(struct chip_ref *r, uint64_t page, enum signal_id references,
+     const struct asker *asker)
+{
+    for (uint64_t i = 0; i < r->params[PARAM_TLB_WALK]; i++) {
+        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
+        count(r, references);
+        ask_shared(r, TABLES_AT + entry * TABLE_ENTRY, asker);
+    }
+}
+
+static void
+translate_fetch(struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
+
+    if ((r->parts & PART_ITLB) == 0 || !tlb_ref_access(&r->itlb, page).miss)
+        return;
+    count(r, SIGNAL_ITLB_MISSES);
+    walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
+}
+
+static void
+translate_data(struct chip_ref *r, uint64_t addr, bool store)
+{
+    const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
+
+    if ((r->parts & PART_DTLB) == 0 || !tlb_ref_access(&r->dtlb, page).miss)
+        return;
+    count(r, store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
+    walk(r, page, SIGNAL_DTLB_WALK_REFS, &data_walks);
+}
+
+static void
+decide(struct chip_ref *r, const struct block *last, const struct block *block)
+{
+    const bool taken = block->pc == last->taken_pc;
+
+    if ((last->flags & BLOCK_CONDITIONAL) == 0)
+        return;
+    if (taken)
+        count(r, SIGNAL_CONDITIONAL_TAKEN);
+    if ((r->parts & PART_PREDICTOR) == 0)
+        return;
+
+    uint8_t *counter = &r->counters[(last->branch ^ r->history) %
+                                    r->params[PARAM_BRANCH_ENTRIES]];
+    const bool foretold = *counter >= 2;
+    if (foretold != taken)
+        count(r, SIGNAL_CONDITIONAL_MISPREDICTS);
+    if (taken && *counter < 3)
+        ++*counter;
+    if (!taken && *counter > 0)
+        --*counter;
+    r->history = r->history * 2 + taken;
+}
+
+static void
+fetch(struct chip_ref *r, const struct block *block)
+{
+    const uint64_t size = r->l1i.line_size;
+
+    for (uint64_t line = block->pc / size; line <= (block->end - 1) / size;
+         line++) {
+        const uint64_t addr = line * size;
+        translate_fetch(r, addr < block->pc ? block->pc : addr);
+        if (access_cache(&r->l1i, addr))
+            continue;
+        count(r, SIGNAL_L1I_MISSES);
+        ask_shared(r, addr, &fetches);
+    }
+}
+
+void
+chip_ref_block(struct chip_ref *r, const struct block *block)
+{
+    if ((r->parts & PART_DIRECTION) && r->previous != NULL)
+        decide(r, r->previous, block);
+    r->previous = block;
+    if (r->parts & PART_L1I)
+        fetch(r, block);
+}
+
+static void
+allocate(struct chip_ref *r, uint64_t addr, bool store)
+{
+    translate_data(r, addr, store);
+    if (access_cache(&r->l1d, addr))
+        return;
+    count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
+    ask_shared(r, addr, store ? &stores : &loads);
+}
+
+/* Passes the first level by. */
+static void
+pass_through(struct chip_ref *r, uint64_t addr)
+{
+    translate_data(r, addr, true);
+    ask_shared(r, addr, &stores);
+}
+
+/* Where the next line starts. */
+static uint64_t
+next_line(const struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t size = r->l1d.line_size;
+
+    return (addr / size + 1) * size;
+}
+
+static bool
+write_through(const struct chip_ref *r)
+{
+    return r->params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
+}
+
+void
+chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    const uint64_t end = addr + size;
+
+    for (; addr < end; addr = next_line(r, addr))
+        allocate(r, addr, false);
+}
+
+void
+chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    const uint64_t end = addr + size;
+
+    for (; addr < end; addr = next_line(r, addr)) {
+        if (write_through(r))
+            pass_through(r, addr);
+        else
+            allocate(r, addr, true);
+    }
+}
+
+void
+chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    const uint64_t end = addr + size;
+
+    for (; addr < end; addr = next_line(r, addr)) {
+        if (write_through(r)) {
+            pass_through(r, addr);
+            cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
+        } else {
+            allocate(r, addr, false);
+        }
+    }
+}

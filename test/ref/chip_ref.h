@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow, obvious twin of machine/chip.h for one strand: each access goes
+ * through the TLB and the caches when it happens, with no filter in front and
+ * no queue behind.
+ */
+#ifndef TALLY_TEST_CHIP_REF_H
+#define TALLY_TEST_CHIP_REF_H
+
+#include "ref/cache_ref.h"
+#include "ref/tlb_ref.h"
+#include "source/block.h"
+#include "table/table.h"
+
+struct chip_ref {
+    const uint64_t *params;
+    uint32_t parts; /* enum tally_part bits that run */
+    struct cache_ref l1i, l1d, l2, l3;
+    struct tlb_ref itlb, dtlb;
+    uint8_t *counters; /* two-bit, gshare */
+    uint64_t history;
+    const struct block *previous;
+    bool outside;                      /* of the counted window */
+    uint64_t signals[2][SIGNAL_COUNT]; /* [outside] */
+};
+
+/* `params` must outlive it. Exits where there is no memory. */
+void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
+void chip_ref_finish(struct chip_ref *r);
+
+/* A block is entered: its predecessor's direction, then its lines. */
+void chip_ref_block(struct chip_ref *r, const struct block *block);
+void chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size);
+void chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size);
+void chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size);
+
+#endif

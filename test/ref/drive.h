@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For tests of the machine: parameter sets by name, and the calls that the
+ * plugin makes.
+ */
+#ifndef TALLY_TEST_DRIVE_H
+#define TALLY_TEST_DRIVE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "machine/strand.h"
+#include "ref/stream.h"
+
+#define SETS 12
+
+struct machine {
+    int line; /* of the row, for messages */
+    const char *name;
+    const char *sets[SETS]; /* as of --set */
+};
+
+/* Every part of the model; cycles are no part of it but made from totals. */
+#define ALL_PARTS                                                      \
+    (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
+     PART_L3 | PART_ITLB | PART_DTLB)
+
+static inline void
+params_of(const struct machine *m, uint64_t *params)
+{
+    const struct machine_row *row = machine_find(m->name);
+
+    assert_non_null(row);
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = row->params[i].value;
+    for (size_t i = 0; i < SETS && m->sets[i] != NULL; i++)
+        assert_int_equal(param_set(m->sets[i], NULL, params), 0);
+    if (params_check(params, NULL) != 0)
+        fail_msg("row at line %d: impossible", m->line);
+}
+
+/* The parts that count one signal, or all of them. */
+static inline uint32_t
+parts_of(const uint64_t *params, uint16_t first, uint16_t count)
+{
+    uint16_t signals[SIGNAL_COUNT];
+    const struct event_row row = {.signals = signals, .signal_count = count};
+    const struct event_row *event = &row;
+
+    for (uint16_t i = 0; i < count; i++)
+        signals[i] = (uint16_t)(first + i);
+    return chip_parts(&event, 1, params) & ALL_PARTS;
+}
+
+/* As the plugin chooses it. */
+static inline unsigned
+work_of(uint32_t parts)
+{
+    return (parts & (PART_DIRECTION | PART_PREDICTOR) ? WORK_DIRECTION : 0) |
+           (parts & PART_PREDICTOR ? WORK_PREDICTOR : 0) |
+           (parts & (PART_L1I | PART_ITLB) ? WORK_FETCH : 0);
+}
+
+/* Sparse, as in a session's file. */
+static inline struct region_strand *
+new_counts(void)
+{
+    void *memory =
+        mmap(NULL, sizeof(struct region_strand), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    return memory;
+}
+
+static inline void
+free_counts(struct region_strand *counts)
+{
+    munmap(counts, sizeof(*counts));
+}
+
+/* A strand on memory of its own; NULL without memory. */
+static inline struct strand *
+new_strand(struct chip *chip, unsigned slot, struct region_strand *counts)
+{
+    struct strand *strand = aligned_alloc(64, (sizeof(*strand) + 63) / 64 * 64);
+
+    if (strand != NULL && strand_start(chip, slot, counts, strand) == 0)
+        return strand;
+    free(strand);
+    return NULL;
+}
+
+static inline void
+free_strand(struct strand *strand, unsigned slot)
+{
+    strand_end(strand, slot);
+    free(strand);
+}
+
+/* The calls that the plugin makes. */
+static inline void
+enter(struct strand *s, const struct block *b, unsigned work)
+{
+    strand_block(s, b, work);
+    if ((work & WORK_FETCH) && !strand_fetch_known(s, b))
+        strand_fetch_slow(s, b);
+}
+
+static inline uint64_t
+span_of(const struct strand *s, const struct access *a)
+{
+    const uint64_t *params = s->chip->params;
+    const bool through = a->kind != ACCESS_IS_LOAD && s->chip->store_filter;
+
+    return params[through ? PARAM_L2_LINE : PARAM_L1D_LINE] - a->size;
+}
+
+static inline void
+access_data(struct strand *s, const struct access *a)
+{
+    const bool through = s->chip->write_through;
+    const uint64_t span = span_of(s, a);
+
+    if (a->kind == ACCESS_IS_LOAD)
+        strand_load(s, a->addr, span);
+    else if (a->kind == ACCESS_IS_STORE)
+        strand_store(s, a->addr, span, through);
+    else if (through)
+        strand_atomic_slow(s, a->addr, span);
+    else
+        strand_load(s, a->addr, span);
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/chip.h"
+#include "ref/random.h"
+
+#define MAX_INSNS 512
+#define INSN_SIZE 4
+
+static struct insn
+random_insn(uint64_t *state)
+{
+    const unsigned class = (unsigned)random_below(state, CLASS_COUNT);
+
+    return (struct insn){
+        .size = INSN_SIZE,
+        .class = (uint8_t)(class == CLASS_BRANCH ? CLASS_OTHER : class),
+        .loads = class == CLASS_LOAD || class == CLASS_ATOMIC,
+        .stores = class == CLASS_STORE || class == CLASS_ATOMIC,
+    };
+}
+
+static void
+close_block(struct insn *insns, size_t count, uint64_t target)
+{
+    insns[count - 2] = (struct insn){
+        .size = INSN_SIZE,
+        .class = CLASS_BRANCH,
+        .branch = BRANCH_CONDITIONAL,
+        .flags = INSN_DELAY_SLOT,
+        .target = target,
+    };
+}
+
+static size_t
+random_count(uint64_t *state)
+{
+    const size_t most = random_below(state, 16) == 0 ? MAX_INSNS : 24;
+
+    return 2 + random_below(state, most - 2);
+}
+
+static void
+build(struct program *p, const struct block_shape *shape, size_t i,
+      const uint64_t *pcs, uint64_t *state)
+{
+    static const uint8_t code[INSN_SIZE];
+    const uint8_t *bytes[MAX_INSNS];
+    struct insn insns[MAX_INSNS];
+    struct block_part parts[BLOCK_PARTS];
+    const size_t count = random_count(state);
+
+    for (size_t k = 0; k < count; k++) {
+        insns[k] = random_insn(state);
+        bytes[k] = code;
+    }
+    if (random_below(state, 3) != 0)
+        close_block(insns, count, pcs[p->ways[2 * i]]);
+    block_build(shape, pcs[i], insns, bytes, count, &p->blocks[i], parts);
+    p->blocks[i].index = (uint32_t)i;
+    p->infos[i] = parts[0].info;
+}
+
+static void *
+allocate(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(64, (count * size + 63) / 64 * 64);
+
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+/* Most ways lead to a neighbour, so that there are loops. */
+static size_t
+random_way(const struct program *p, size_t i, uint64_t *state)
+{
+    if (random_below(state, 8) == 0)
+        return random_below(state, p->count);
+    return (i + p->count + random_below(state, 7) - 3) % p->count;
+}
+
+void
+program_init(struct program *p, const uint64_t *params, size_t count,
+             uint64_t span, uint64_t *state)
+{
+    const struct block_shape shape = {
+        .isa = ISA_SPARC64,
+        .page = 8192,
+        .l1i_line = params[PARAM_L1I_LINE],
+        .l1i_slots = chip_fetch_slots(params),
+        .branch_mask = params[PARAM_BRANCH_ENTRIES] - 1,
+        .from = NO_LINE,
+        .to = NO_LINE,
+    };
+    uint64_t *pcs = allocate(count, sizeof(*pcs));
+
+    p->count = count;
+    p->blocks = allocate(count, sizeof(*p->blocks));
+    p->infos = allocate(count, sizeof(*p->infos));
+    p->ways = allocate(2 * count, sizeof(*p->ways));
+    for (size_t i = 0; i < count; i++) {
+        pcs[i] = PROGRAM_AT + random_below(state, span) / 4 * 4;
+        p->ways[2 * i] = random_way(p, i, state);
+        p->ways[2 * i + 1] = random_way(p, i, state);
+    }
+    for (size_t i = 0; i < count; i++)
+        build(p, &shape, i, pcs, state);
+    free(pcs);
+}
+
+void
+program_finish(struct program *p)
+{
+    free(p->blocks);
+    free(p->infos);
+    free(p->ways);
+    memset(p, 0, sizeof(*p));
+}
+
+void
+stream_init(struct stream *s, const struct program *program,
+            const uint64_t *params, uint64_t seed)
+{
+    *s = (struct stream){
+        .program = program,
+        .params = params,
+        .state = seed,
+        .stride = 8,
+    };
+}
+
+/* Each block has a direction that it mostly takes. */
+const struct block *
+stream_block(struct stream *s)
+{
+    const bool rare = random_below(&s->state, 8) == 0;
+    const size_t way = (s->at & 1) ^ rare;
+
+    s->at = s->program->ways[2 * s->at + way];
+    return &s->program->blocks[s->at];
+}
+
+static void
+change_habit(struct stream *s)
+{
+    s->habit = (enum data_habit)random_below(&s->state, DATA_HABITS);
+    s->cursor = random_below(&s->state, 1 << 26);
+    s->stride = random_below(&s->state, 2 * s->params[PARAM_TLB_PAGE]);
+}
+
+static uint64_t
+stream_offset(struct stream *s)
+{
+    switch (s->habit) {
+    case DATA_STACK:
+        return s->cursor + random_below(&s->state, 256);
+    case DATA_SMALL:
+        return random_below(&s->state, 2 * s->params[PARAM_L1D_SIZE]);
+    case DATA_LARGE:
+        return random_below(&s->state, 1 << 26);
+    default:
+        s->cursor += s->stride;
+        return s->cursor % (1 << 24);
+    }
+}
+
+/* Loads and stores may stand anywhere, atomics are aligned. */
+struct access
+stream_access(struct stream *s)
+{
+    struct access a = {.size = 1u << random_below(&s->state, 4)};
+    const uint64_t kind = random_below(&s->state, 32);
+
+    if (random_below(&s->state, 500) == 0)
+        change_habit(s);
+    a.addr = PROGRAM_DATA_AT + stream_offset(s);
+    a.kind = kind == 0   ? ACCESS_IS_ATOMIC
+             : kind < 12 ? ACCESS_IS_STORE
+                         : ACCESS_IS_LOAD;
+    if (a.kind == ACCESS_IS_ATOMIC || kind % 2 == 0)
+        a.addr = a.addr / a.size * a.size;
+    return a;
+}

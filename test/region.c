@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* The session's file: what is shared, summed, folded and given back. */
+#include "source/region.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PATH_SIZE 64
+#define FEW 1000u /* blocks */
+
+/* A session and its first region, with one strand. */
+struct fixture {
+    int fd;
+    struct session_header *header;
+    struct region region;
+    struct region_strand *strand;
+};
+
+static void
+setup(struct fixture *f)
+{
+    const struct session_request request = {.machine = 1, .skip = 77};
+
+    memset(f, 0, sizeof(*f));
+    assert_int_equal(session_create(&request, NULL, &f->fd, &f->header), 0);
+    assert_int_equal(region_map(f->fd, 0, &f->region), 0);
+    f->strand = region_map_strand(&f->region, 0, NULL);
+    assert_non_null(f->strand);
+}
+
+static void
+teardown(struct fixture *f)
+{
+    region_unmap_strand(f->strand);
+    region_unmap(&f->region);
+    session_destroy(f->fd, f->header);
+}
+
+/* Block i adds i + 1 instructions and takes i % 5 - 2 spills. */
+static void
+add_blocks(struct fixture *f, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        int16_t *fixed = f->region.infos[i].fixed;
+        f->region.infos[i].instructions = (uint16_t)(i + 1);
+        fixed[SIGNAL_INSTRUCTIONS] = (int16_t)(i + 1);
+        fixed[SIGNAL_WINDOW_SPILLS] = (int16_t)(i % 5 - 2);
+    }
+    atomic_store(&f->region.head->blocks, count);
+}
+
+/* Runs every block `times` times in the window, once outside. */
+static void
+run_blocks(struct fixture *f, unsigned count, uint64_t times)
+{
+    for (unsigned i = 0; i < count; i++) {
+        f->strand->exec[0][i] += times;
+        f->strand->exec[1][i]++;
+    }
+    f->strand->totals.signal[SIGNAL_L1D_LOAD_MISSES] += 3 * times;
+}
+
+static int
+attach(int fd, int *copy, struct session_header **header)
+{
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return session_attach(path, NULL, copy, header);
+}
+
+static void
+test_attach(void **unused)
+{
+    struct session_header *header = NULL;
+    struct fixture f;
+    int fd = -1;
+
+    (void)unused;
+    setup(&f);
+    assert_int_equal(fcntl(f.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    assert_int_equal(attach(f.fd, &fd, &header), 0);
+    assert_int_equal(header->request.machine, 1);
+    assert_int_equal(header->request.skip, 77);
+    atomic_fetch_add(&header->regions, 1);
+    assert_int_equal(atomic_load(&f.header->regions), 1);
+    session_destroy(fd, header);
+    teardown(&f);
+}
+
+static void
+refuse(const struct fixture *f)
+{
+    struct session_header *header = NULL;
+    int fd = -2;
+
+    assert_int_equal(attach(f->fd, &fd, &header), TALLY_ESYSTEM);
+    assert_int_equal(fd, -2);
+}
+
+static void
+test_attach_wrong(void **unused)
+{
+    struct session_header *header = NULL;
+    struct fixture f;
+    int fd = -2;
+
+    (void)unused;
+    setup(&f);
+    f.header->magic++;
+    refuse(&f);
+    f.header->magic--;
+    f.header->header_size++;
+    refuse(&f);
+    f.header->header_size--;
+    f.header->region_size++;
+    refuse(&f);
+    teardown(&f);
+    assert_int_equal(session_attach("/nonexistent", NULL, &fd, &header),
+                     TALLY_ESYSTEM);
+    assert_int_equal(fd, -2);
+}
+
+/* Memory beyond the end of a file cannot be read. */
+static void
+test_attach_short(void **unused)
+{
+    struct session_header *header = NULL;
+    const int file = memfd_create("short", MFD_CLOEXEC);
+    int fd = -2;
+
+    (void)unused;
+    assert_true(file >= 0);
+    assert_int_equal(attach(file, &fd, &header), TALLY_ESYSTEM);
+    assert_int_equal(ftruncate(file, 4096), 0);
+    assert_int_equal(attach(file, &fd, &header), TALLY_ESYSTEM);
+    close(file);
+}
+
+/* Regions and strands do not overlap. */
+static void
+test_map(void **unused)
+{
+    struct region_strand *last;
+    struct region other;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    assert_int_equal(region_map(f.fd, SESSION_REGIONS - 1, &other), 0);
+    last = region_map_strand(&f.region, REGION_STRANDS - 1, NULL);
+    assert_non_null(last);
+    f.region.head->pid = 5;
+    f.region.infos[REGION_BLOCKS - 1].size = 6;
+    f.region.threads[REGION_THREADS - 1].thread = 7;
+    f.strand->thread = 8;
+    last->exec[1][REGION_BLOCKS - 1] = 9;
+    assert_int_equal(other.head->pid, 0);
+    assert_int_equal(other.infos[REGION_BLOCKS - 1].size, 0);
+    assert_int_equal(f.region.threads[0].strand, 0);
+    assert_int_equal(f.strand->totals.signal[0], 0);
+    assert_int_equal(last->thread, 0);
+    region_unmap_strand(last);
+    region_unmap(&other);
+    region_unmap(&other);
+    assert_int_equal(region_map(f.fd, 0, &other), 0);
+    assert_int_equal(other.head->pid, 5);
+    assert_int_equal(other.infos[REGION_BLOCKS - 1].size, 6);
+    assert_int_equal(other.threads[REGION_THREADS - 1].thread, 7);
+    region_unmap(&other);
+    teardown(&f);
+}
+
+/* Sum over i < blocks of i + 1. */
+static uint64_t
+triangle(uint64_t blocks)
+{
+    return blocks * (blocks + 1) / 2;
+}
+
+static void
+test_sum(void **unused)
+{
+    struct totals sum;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    run_blocks(&f, FEW, 10);
+    region_sum(&f.region, f.strand, &sum);
+    assert_int_equal(sum.signal[SIGNAL_INSTRUCTIONS], 10 * triangle(FEW));
+    assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 0);
+    assert_int_equal(sum.signal[SIGNAL_L1D_LOAD_MISSES], 30);
+    /* A negative signal takes away. */
+    f.strand->exec[0][4] += 7;
+    f.strand->exec[0][0] += 3;
+    region_sum(&f.region, f.strand, &sum);
+    assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 7 * 2 - 3 * 2);
+    teardown(&f);
+}
+
+static void
+check_thread(const struct region_thread *thread, unsigned number,
+             uint64_t times)
+{
+    const uint64_t *n = thread->totals.signal;
+
+    assert_int_equal(thread->thread, number);
+    assert_int_equal(thread->strand, number % 64);
+    assert_int_equal(n[SIGNAL_INSTRUCTIONS], times * triangle(FEW));
+    assert_int_equal(n[SIGNAL_L1D_LOAD_MISSES], times * 3);
+}
+
+/* Counts move to a record once; the window's outside goes nowhere. */
+static void
+test_fold(void **unused)
+{
+    struct totals sum, nothing = {{0}};
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    for (unsigned i = 0; i < 5; i++) {
+        f.strand->thread = i;
+        f.strand->strand = i % 64;
+        run_blocks(&f, FEW, i + 1);
+        region_fold(&f.region, f.strand);
+        region_sum(&f.region, f.strand, &sum);
+        assert_memory_equal(&sum, &nothing, sizeof(sum));
+    }
+    assert_int_equal(atomic_load(&f.region.head->threads), 5);
+    for (unsigned i = 0; i < 5; i++)
+        check_thread(&f.region.threads[i], i, i + 1);
+    for (unsigned b = 0; b < FEW; b++) {
+        assert_int_equal(f.strand->exec[0][b], 0);
+        assert_int_equal(f.strand->exec[1][b], 0);
+    }
+    teardown(&f);
+}
+
+/* More threads than records: the last one has the rest. */
+static void
+test_fold_many(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    atomic_store(&f.region.head->threads, REGION_THREADS - 1);
+    for (unsigned i = 0; i < 4; i++) {
+        run_blocks(&f, FEW, 2);
+        region_fold(&f.region, f.strand);
+        assert_int_equal(atomic_load(&f.region.head->threads), REGION_THREADS);
+    }
+    check_thread(&f.region.threads[REGION_THREADS - 1], 0, 8);
+    assert_int_equal(
+        f.region.threads[REGION_THREADS - 2].totals.signal[SIGNAL_INSTRUCTIONS],
+        0);
+    teardown(&f);
+}
+
+static uint64_t
+file_bytes(int fd)
+{
+    struct stat stat;
+
+    assert_int_equal(fstat(fd, &stat), 0);
+    return (uint64_t)stat.st_blocks * 512;
+}
+
+static void
+test_release(void **unused)
+{
+    const unsigned blocks = 20000;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, blocks);
+    const uint64_t before = file_bytes(f.fd);
+    run_blocks(&f, blocks, 1);
+    region_fold(&f.region, f.strand);
+    f.region.infos[REGION_BLOCKS - 1].size = 1;
+    f.strand->exec[1][REGION_BLOCKS - 1] = 1;
+    const uint64_t most = file_bytes(f.fd);
+    region_release(&f.region, 1);
+    const uint64_t after = file_bytes(f.fd);
+    const uint64_t infos = blocks * sizeof(struct block_info);
+    const uint64_t counts = (uint64_t)blocks * 2 * sizeof(uint64_t);
+    assert_true(before >= infos);
+    assert_true(most >= before + counts);
+    assert_true(after + infos + counts <= most);
+    /* What is left is the header, the head and one record. */
+    assert_true(after <= 32 * 4096);
+    assert_int_equal(atomic_load(&f.region.head->threads), 1);
+    assert_int_not_equal(f.region.threads[0].totals.signal[SIGNAL_INSTRUCTIONS],
+                         0);
+    assert_int_equal(f.region.infos[3].instructions, 0);
+    assert_int_equal(f.strand->exec[1][REGION_BLOCKS - 1], 0);
+    teardown(&f);
+}
+
+/* Pointers stay, and the old region keeps what it has. */
+static void
+test_remap(void **unused)
+{
+    struct region old;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    run_blocks(&f, FEW, 4);
+    const struct region_head *head = f.region.head;
+    const struct block_info *infos = f.region.infos;
+    assert_int_equal(region_remap(&f.region, 1), 0);
+    assert_ptr_equal(f.region.head, head);
+    assert_ptr_equal(f.region.infos, infos);
+    assert_int_equal(atomic_load(&head->blocks), 0);
+    assert_int_equal(infos[3].instructions, 0);
+    assert_ptr_equal(region_map_strand(&f.region, 0, f.strand), f.strand);
+    assert_int_equal(f.strand->exec[0][0], 0);
+    assert_int_equal(f.strand->totals.signal[SIGNAL_L1D_LOAD_MISSES], 0);
+    f.strand->exec[0][0] = 1;
+    assert_int_equal(region_map(f.fd, 0, &old), 0);
+    struct region_strand *strand = region_map_strand(&old, 0, NULL);
+    assert_int_equal(strand->exec[0][0], 4);
+    assert_int_equal(atomic_load(&old.head->blocks), FEW);
+    region_unmap_strand(strand);
+    region_unmap(&old);
+    teardown(&f);
+}
+
+/* What a detached child writes reaches nobody. */
+static void
+test_detach(void **unused)
+{
+    struct region seen;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    run_blocks(&f, FEW, 4);
+    assert_int_equal(region_detach(&f.region, f.strand), 0);
+    assert_int_equal(f.strand->exec[0][0], 0);
+    f.strand->exec[0][0] = 99;
+    f.region.head->pid = 99;
+    assert_int_equal(region_map(f.fd, 0, &seen), 0);
+    struct region_strand *strand = region_map_strand(&seen, 0, NULL);
+    assert_int_equal(strand->exec[0][0], 4);
+    assert_int_equal(seen.head->pid, 0);
+    region_unmap_strand(strand);
+    region_unmap(&seen);
+    teardown(&f);
+}
+
+/* Ended and live threads, inside and outside the window. */
+static void
+test_instructions(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    atomic_store(&f.region.head->strands, 1);
+    run_blocks(&f, FEW, 4);
+    assert_int_equal(region_instructions(&f.region), 5 * triangle(FEW));
+    region_fold(&f.region, f.strand);
+    run_blocks(&f, FEW, 1);
+    assert_int_equal(region_instructions(&f.region), (4 + 2) * triangle(FEW));
+    teardown(&f);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_attach_wrong),
+        cmocka_unit_test(test_attach_short),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_fold_many),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_remap),
+        cmocka_unit_test(test_detach),
+        cmocka_unit_test(test_instructions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* What several strands of one machine must keep to, run by threads at once. */
+#include "machine/chip.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ref/chip_ref.h"
+#include "ref/drive.h"
+#include "ref/random.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What one thread of a machine does. */
+#define KEEPERS 2u
+
+struct runner {
+    struct chip *chip;
+    const struct program *program;
+    const uint64_t *params;
+    pthread_barrier_t *started;
+    unsigned slot;
+    uint64_t seed;
+    int steps;
+    struct region_strand *counts;
+    unsigned number;
+    uint64_t *ran; /* [block] */
+};
+
+static void
+run_steps(struct runner *r, struct strand *strand)
+{
+    struct stream stream;
+
+    stream_init(&stream, r->program, r->params, r->seed);
+    for (int i = 0; i < r->steps; i++) {
+        const struct block *block = stream_block(&stream);
+        enter(strand, block, work_of(r->chip->parts));
+        r->ran[block->index]++;
+        for (int k = 0; k < 3; k++) {
+            const struct access a = stream_access(&stream);
+            access_data(strand, &a);
+        }
+    }
+}
+
+static void *
+runner_main(void *data)
+{
+    struct runner *r = data;
+    struct strand *strand = new_strand(r->chip, r->slot, r->counts);
+
+    if (r->started != NULL)
+        pthread_barrier_wait(r->started);
+    if (strand == NULL)
+        return NULL;
+    r->number = strand->number;
+    run_steps(r, strand);
+    free_strand(strand, r->slot);
+    return r;
+}
+
+/* Private to a strand, so exact however strands interleave. */
+static void
+check_exact(const struct runner *r)
+{
+    struct chip_ref ref;
+    struct stream stream;
+
+    chip_ref_init(&ref, r->params, PART_DIRECTION | PART_PREDICTOR);
+    stream_init(&stream, r->program, r->params, r->seed);
+    for (int i = 0; i < r->steps; i++) {
+        chip_ref_block(&ref, stream_block(&stream));
+        for (int k = 0; k < 3; k++)
+            stream_access(&stream);
+    }
+    const enum signal_id exact[] = {SIGNAL_CONDITIONAL_TAKEN,
+                                    SIGNAL_CONDITIONAL_MISPREDICTS};
+    for (size_t i = 0; i < COUNT(exact); i++)
+        assert_int_equal(r->counts->totals.signal[exact[i]],
+                         ref.signals[0][exact[i]]);
+    assert_memory_equal(r->counts->exec[0], r->ran,
+                        r->program->count * sizeof(uint64_t));
+    chip_ref_finish(&ref);
+}
+
+/* Instruction types follow from the executions alone. */
+static void
+check_fixed(const struct runner *r)
+{
+    struct region_head head = {.blocks = (unsigned)r->program->count};
+    const struct region region = {.head = &head, .infos = r->program->infos};
+    struct totals sum;
+    uint64_t wanted[SIGNAL_FIXED_COUNT] = {0};
+
+    region_sum(&region, r->counts, &sum);
+    for (size_t b = 0; b < r->program->count; b++) {
+        for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
+            wanted[s] +=
+                r->ran[b] * (uint64_t)(int64_t)r->program->infos[b].fixed[s];
+    }
+    assert_memory_equal(sum.signal, wanted, sizeof(wanted));
+}
+
+/* Lines of the L2 that the blocks of all runners cover. */
+static uint64_t
+code_lines(const struct runner *runners, unsigned count)
+{
+    const struct program *p = runners[0].program;
+    const uint64_t line = runners[0].params[PARAM_L2_LINE];
+    static bool seen[1 << 20];
+    uint64_t lines = 0;
+
+    memset(seen, 0, sizeof(seen));
+    for (size_t b = 0; b < p->count; b++) {
+        bool ran = false;
+        for (unsigned i = 0; i < count; i++)
+            ran |= runners[i].ran[b] != 0;
+        for (uint64_t at = p->blocks[b].pc / line;
+             ran && at <= (p->blocks[b].end - 1) / line; at++) {
+            bool *cell = &seen[at - PROGRAM_AT / line];
+            lines += !*cell;
+            *cell = true;
+        }
+    }
+    return lines;
+}
+
+static void
+check_plausible(const struct runner *runners, unsigned count)
+{
+    struct totals sum = {{0}};
+    const uint64_t *n = sum.signal;
+
+    for (unsigned i = 0; i < count; i++)
+        totals_add(&sum, &runners[i].counts->totals);
+    assert_true(n[SIGNAL_L2_FETCH_MISSES] <= n[SIGNAL_L1I_MISSES]);
+    assert_true(n[SIGNAL_L2_LOAD_MISSES] <= n[SIGNAL_L1D_LOAD_MISSES]);
+    assert_true(n[SIGNAL_ITLB_WALK_MISSES] <= n[SIGNAL_ITLB_WALK_REFS]);
+    assert_true(n[SIGNAL_DTLB_WALK_MISSES] <= n[SIGNAL_DTLB_WALK_REFS]);
+    assert_true(n[SIGNAL_L2_FETCH_MISSES] >= code_lines(runners, count));
+    assert_true(n[SIGNAL_L2_LOAD_MISSES] > 0);
+    assert_int_equal(n[SIGNAL_ITLB_WALK_REFS],
+                     n[SIGNAL_ITLB_MISSES] * runners[0].params[PARAM_TLB_WALK]);
+}
+
+static const struct {
+    int line;
+    struct machine machine;
+    unsigned threads;
+} crowds[] = {
+    {__LINE__, {__LINE__, "t2", {"branch.predictor=gshare"}}, 2},
+    {__LINE__, {__LINE__, "t2", {"branch.predictor=gshare"}}, 8},
+    {__LINE__,
+     {__LINE__,
+      "t2",
+      {"cores=2", "strands=2", "tlb.walk=4", "branch.predictor=gshare",
+       "dtlb.entries=3", "itlb.entries=3"}},
+     6},
+    {__LINE__, {__LINE__, "host", {"tlb.walk=1"}}, 4},
+    {__LINE__,
+     {__LINE__, "host", {"cores=1", "strands=4", "l1d.write=through"}},
+     8},
+    {__LINE__,
+     {__LINE__,
+      "host",
+      {"cores=1", "l1d.ways=32", "l2.ways=32", "l2.shared=chip"}},
+     3},
+};
+
+static void
+crowd_run(unsigned threads, struct runner *runners, bool together)
+{
+    pthread_t ids[8];
+    pthread_barrier_t started;
+
+    pthread_barrier_init(&started, NULL, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        runners[i].started = together ? &started : NULL;
+        assert_int_equal(
+            pthread_create(&ids[i], NULL, runner_main, &runners[i]), 0);
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        void *result;
+        pthread_join(ids[i], &result);
+        assert_non_null(result);
+    }
+    pthread_barrier_destroy(&started);
+}
+
+/* All numbers are taken before one is taken twice. */
+static void
+check_numbers(const struct runner *runners, unsigned threads,
+              const uint64_t *params)
+{
+    const uint64_t strands = params[PARAM_CORES] * params[PARAM_STRANDS];
+    unsigned takers[64 * 64] = {0};
+
+    for (unsigned i = 0; i < threads; i++)
+        takers[runners[i].number]++;
+    for (unsigned n = 0; n < threads && n < strands; n++)
+        assert_true(takers[n] >= 1);
+    for (unsigned n = 0; n < threads && threads <= strands; n++)
+        assert_int_equal(takers[n], 1);
+}
+
+static void
+check_crowd(size_t row, uint64_t *state, bool together)
+{
+    const unsigned threads = crowds[row].threads;
+    uint64_t params[PARAM_COUNT];
+    struct runner runners[8];
+    struct region_strand *kept[KEEPERS];
+    struct strand *keepers[KEEPERS];
+    struct program program;
+    struct chip chip;
+
+    params_of(&crowds[row].machine, params);
+    program_init(&program, params, 300, 1 << 18, state);
+    assert_int_equal(chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT),
+                               threads + KEEPERS),
+                     0);
+    /* A lone strand may only be joined from its own thread: with two that do
+     * nothing there is never a lone one. */
+    for (unsigned i = 0; i < KEEPERS && !together; i++) {
+        kept[i] = new_counts();
+        keepers[i] = new_strand(&chip, threads + i, kept[i]);
+    }
+    for (unsigned i = 0; i < threads; i++)
+        runners[i] = (struct runner){
+            .chip = &chip,
+            .program = &program,
+            .params = params,
+            .slot = i,
+            .seed = random_next(state),
+            .steps = 10000,
+            .counts = new_counts(),
+            .ran = calloc(program.count, sizeof(uint64_t)),
+        };
+    crowd_run(threads, runners, together);
+    if (together)
+        check_numbers(runners, threads, params);
+    check_plausible(runners, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        check_exact(&runners[i]);
+        check_fixed(&runners[i]);
+        free_counts(runners[i].counts);
+        free(runners[i].ran);
+    }
+    for (unsigned i = 0; i < KEEPERS && !together; i++) {
+        free_strand(keepers[i], threads + i);
+        free_counts(kept[i]);
+    }
+    chip_finish(&chip);
+    program_finish(&program);
+}
+
+static void
+test_crowds(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t row = 0; row < COUNT(crowds); row++)
+        check_crowd(row, &state, true);
+}
+
+/* Strands that come and go while others run. */
+static void
+test_arrivals(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t row = 0; row < COUNT(crowds); row++)
+        check_crowd(row, &state, false);
+}
+
+/* In order; more than the machine has share. */
+static void
+test_strand_order(void **unused)
+{
+    static const unsigned wanted[] = {0, 1, 2, 3, 0, 1};
+    const struct machine m = {__LINE__, "fake", {NULL}};
+    struct region_strand *counts = new_counts();
+    uint64_t params[PARAM_COUNT];
+    struct strand *strands[6];
+    struct chip chip;
+
+    (void)unused;
+    params_of(&m, params);
+    assert_int_equal(
+        chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT), 6), 0);
+    for (unsigned i = 0; i < 6; i++) {
+        strands[i] = new_strand(&chip, i, counts);
+        assert_non_null(strands[i]);
+        assert_int_equal(strands[i]->number, wanted[i]);
+        assert_int_equal(counts->strand, strands[i]->number);
+        assert_ptr_equal(strands[i]->core, &chip.cores[strands[i]->number / 2]);
+    }
+    /* The lowest that is free is taken again. */
+    free_strand(strands[2], 2);
+    strands[2] = new_strand(&chip, 2, counts);
+    assert_int_equal(strands[2]->number, 2);
+    for (unsigned i = 0; i < 6; i++)
+        free_strand(strands[i], i);
+    chip_finish(&chip);
+    free_counts(counts);
+}
+
+/* One block of a strand, and of the instruction cache that it shares. */
+static void
+fetch_both(struct strand *strand, struct stream *stream, struct cache_ref *l1i,
+           uint64_t *misses)
+{
+    const struct block *block = stream_block(stream);
+    const uint64_t line = l1i->line_size;
+
+    enter(strand, block, WORK_FETCH);
+    for (uint64_t at = block->pc / line; at <= (block->end - 1) / line; at++)
+        *misses += !cache_ref_access(l1i, at);
+}
+
+static void
+same_misses(int row, const struct region_strand *a,
+            const struct region_strand *b, uint64_t wanted)
+{
+    const uint64_t got = a->totals.signal[SIGNAL_L1I_MISSES] +
+                         b->totals.signal[SIGNAL_L1I_MISSES];
+
+    if (got != wanted)
+        fail_msg("row at line %d: %" PRIu64 " misses, wanted %" PRIu64, row,
+                 got, wanted);
+}
+
+/*
+ * Fetches wait in no queue: strands of a core that take turns see exactly the
+ * cache that they share, also while one of them comes and goes.
+ */
+static void
+check_shared_fetch(const struct machine *m, uint64_t *state)
+{
+    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct strand *strands[2] = {NULL, NULL};
+    uint64_t params[PARAM_COUNT], misses = 0;
+    struct stream streams[2];
+    struct program program;
+    struct cache_ref l1i;
+    struct chip chip;
+
+    params_of(m, params);
+    program_init(&program, params, 100, 1 << 15, state);
+    cache_ref_init(&l1i, params[PARAM_L1I_SIZE],
+                   (uint32_t)params[PARAM_L1I_WAYS],
+                   (uint32_t)params[PARAM_L1I_LINE]);
+    assert_int_equal(chip_init(&chip, params, PART_L1I, 2), 0);
+    for (unsigned i = 0; i < 2; i++)
+        stream_init(&streams[i], &program, params, random_next(state));
+    strands[0] = new_strand(&chip, 0, counts[0]);
+    for (int i = 0; i < 10000; i++) {
+        if (i % 60 == 30)
+            strands[1] = new_strand(&chip, 1, counts[1]);
+        if (i % 60 == 0 && i > 0)
+            free_strand(strands[1], 1);
+        const uint64_t live = i % 60 < 30 ? 1 : 2;
+        const unsigned who = (unsigned)random_below(state, live);
+        fetch_both(strands[who], &streams[who], &l1i, &misses);
+        same_misses(m->line, counts[0], counts[1], misses);
+    }
+    free_strand(strands[0], 0);
+    free_strand(strands[1], 1);
+    chip_finish(&chip);
+    cache_ref_finish(&l1i);
+    program_finish(&program);
+    free_counts(counts[0]);
+    free_counts(counts[1]);
+}
+
+static void
+test_shared_fetch(void **unused)
+{
+    const struct machine rows[] = {
+        {__LINE__, "t2", {NULL}},
+        {__LINE__, "t2", {"l1i.size=1K", "l1i.ways=2"}},
+        {__LINE__, "t2", {"l1i.size=256", "l1i.ways=8"}},
+        {__LINE__, "t2", {"l1i.size=1K", "l1i.ways=32"}},
+        {__LINE__, "t2", {"l1i.size=1K", "l1i.ways=1"}},
+        {__LINE__, "t2", {"l1i.size=64K", "l1i.ways=2"}},
+    };
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t i = 0; i < 6 * COUNT(rows); i++)
+        check_shared_fetch(&rows[i % COUNT(rows)], &state);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crowds),
+        cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_strand_order),
+        cmocka_unit_test(test_shared_fetch),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

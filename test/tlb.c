@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The TLB against its twin: results, used bits and the hand. */
+#include "machine/tlb.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ref/random.h"
+#include "ref/tlb_ref.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+    int line;
+    uint32_t entries;
+    int accesses;
+} sizes[] = {
+    {__LINE__, 2, 20000},   {__LINE__, 3, 20000},    {__LINE__, 64, 50000},
+    {__LINE__, 128, 50000}, {__LINE__, 1000, 30000},
+};
+
+enum pattern { UNIFORM, LOOP, HOT, FAR, PATTERN_COUNT };
+
+static uint64_t
+next_page(uint64_t *state, enum pattern pattern, uint64_t entries, int i)
+{
+    const uint64_t any = random_next(state);
+
+    switch (pattern) {
+    case UNIFORM:
+        return any % (entries * 2);
+    case LOOP:
+        return (uint64_t)i % (entries + 1);
+    case HOT:
+        return any % 8 == 0 ? any / 8 % (entries * 16) : any / 8 % entries;
+    default:
+        /* Pages that collide in hashes of low or of high bits; page 0 too. */
+        return any % 2 ? (any >> 8 & 31) << 31 : any >> 28;
+    }
+}
+
+static void
+same_state(const struct tlb *fast, const struct tlb_ref *slow, int row, int i)
+{
+    uint32_t used = 0;
+
+    for (uint32_t e = 0; e < slow->entries; e++) {
+        const struct tlb_ref_entry *entry = &slow->entry[e];
+        const uint64_t page = entry->filled ? entry->page + 1 : 0;
+        if (fast->pages[e] != page || fast->used[e] != entry->used)
+            fail_msg("row at line %d: entry %u differs after access %d", row, e,
+                     i);
+        used += entry->used;
+    }
+    if (fast->hand != slow->hand || fast->used_count != used)
+        fail_msg("row at line %d: hand %u, wanted %u; %u used, wanted %u", row,
+                 fast->hand, slow->hand, fast->used_count, used);
+}
+
+static void
+step(struct tlb *fast, struct tlb_ref *slow, uint64_t page, int row, int i)
+{
+    const unsigned got = tlb_access(fast, page);
+    const struct tlb_ref_result result = tlb_ref_access(slow, page);
+    const unsigned wanted =
+        (result.miss ? TLB_MISS : TLB_HIT) | (result.cleared ? TLB_CLEARED : 0);
+
+    if (got != wanted)
+        fail_msg("row at line %d: access %d is %u, wanted %u", row, i, got,
+                 wanted);
+}
+
+static void
+check(uint64_t *state, size_t row, enum pattern pattern)
+{
+    const uint32_t entries = sizes[row].entries;
+    struct tlb fast;
+    struct tlb_ref slow;
+
+    assert_int_equal(tlb_init(&fast, entries), 0);
+    tlb_ref_init(&slow, entries);
+    for (int i = 0; i < sizes[row].accesses; i++) {
+        const uint64_t page = next_page(state, pattern, entries, i);
+        step(&fast, &slow, page, sizes[row].line, i);
+        if (i % 64 == 0)
+            same_state(&fast, &slow, sizes[row].line, i);
+        if (random_below(state, 10000) == 0) {
+            tlb_clear(&fast);
+            tlb_ref_clear(&slow);
+        }
+    }
+    same_state(&fast, &slow, sizes[row].line, sizes[row].accesses);
+    tlb_finish(&fast);
+    tlb_ref_finish(&slow);
+}
+
+static void
+test_streams(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t row = 0; row < COUNT(sizes); row++) {
+        for (int p = 0; p < PATTERN_COUNT; p++)
+            check(&state, row, (enum pattern)p);
+    }
+}
+
+/* Worked by hand from the header's note. */
+static void
+test_two_entries(void **unused)
+{
+    struct tlb t;
+
+    (void)unused;
+    assert_int_equal(tlb_init(&t, 2), 0);
+    assert_int_equal(tlb_access(&t, 7), TLB_MISS);
+    assert_int_equal(tlb_access(&t, 7), TLB_HIT);
+    /* The second fills the last entry: only its own used bit stays. */
+    assert_int_equal(tlb_access(&t, 8), TLB_MISS | TLB_CLEARED);
+    assert_int_equal(tlb_access(&t, 8), TLB_HIT);
+    assert_int_equal(tlb_access(&t, 7), TLB_HIT | TLB_CLEARED);
+    /* Now 8 is the one that was not used. */
+    assert_int_equal(tlb_access(&t, 9), TLB_MISS | TLB_CLEARED);
+    assert_int_equal(tlb_access(&t, 8), TLB_MISS | TLB_CLEARED);
+    assert_int_equal(tlb_access(&t, 9), TLB_HIT | TLB_CLEARED);
+    tlb_finish(&t);
+}
+
+static void
+test_finish_zeroed(void **unused)
+{
+    struct tlb t = {0};
+
+    (void)unused;
+    tlb_finish(&t);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_two_entries),
+        cmocka_unit_test(test_finish_zeroed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
