@@ -26,14 +26,23 @@ demo: build
 	@echo '$$ $(DEMO)'
 	@$(DEMO)
 
+# The sanitizers' builds run the unit tests only: QEMU runs under neither.
+SANITIZED = $(BUILD)/asan $(BUILD)/tsan
+
 check:
 	@$(SETUP) check
 	@$(MAKE) -s $(BUILD)/tests-configured
 	@ninja -C $(BUILD)
 	@scripts/build-guests all $(GUESTS)
-	@rm -f $(BUILD)/meson-logs/testlog.*
-	@meson test -C $(BUILD) --no-rebuild --print-errorlogs; status=$$?; \
-	    scripts/summary $(BUILD) && exit $$status
+	@$(MAKE) -s $(SANITIZED:=/build.ninja)
+	@for build in $(SANITIZED); do ninja -C $$build unit-tests || exit; done
+	@rm -f $(foreach b,$(BUILD) $(SANITIZED),$(b)/meson-logs/testlog.*)
+	@status=0; \
+	    meson test -C $(BUILD) --no-rebuild --print-errorlogs || status=1; \
+	    for build in $(SANITIZED); do \
+	        meson test -C $$build --no-rebuild --print-errorlogs \
+	            --suite unit || status=1; done; \
+	    scripts/summary $(BUILD) $(SANITIZED) && exit $$status
 
 bench:
 	@$(SETUP) bench
@@ -66,6 +75,14 @@ help:
 
 # The demonstration needs no test library, so the first configuration leaves
 # the tests out; `make check` adds them.
+$(BUILD)/asan/build.ninja:
+	meson setup $(BUILD)/asan -Db_sanitize=address,undefined \
+	    -Db_lundef=false --buildtype=debugoptimized
+
+$(BUILD)/tsan/build.ninja:
+	meson setup $(BUILD)/tsan -Db_sanitize=thread -Db_lundef=false \
+	    --buildtype=debugoptimized
+
 $(BUILD)/build.ninja:
 	meson setup $(BUILD) -Dtests=false
 

@@ -156,7 +156,7 @@ REJECTED = [
      "wrong kind: one of allocate, through"),
     (MACHINE, '"l1d.ways"', '"l1d.way"', "[parameter.l1d.way]: unknown "
      "parameter; did you mean 'l1d.ways'?"),
-    (MACHINE, '"windows" = { value = 0 }\n', "", "[parameter]: 'windows' is "
+    (MACHINE, '"time.fp" = { value = 2 }\n', "", "[parameter]: 'time.fp' is "
      "missing: a machine gives every parameter"),
     (MACHINE, "[default]\nassumed = true\nsource", "[default]\nassumed = true"
      "\nx", "[parameter.cores]: unknown key 'x'; known are value, source, "

@@ -367,7 +367,7 @@ test_random_words(void **state)
     unsigned failed = 0;
 
     (void)state;
-    print_message("seed %" PRIu64 "\n", seed);
+    print_message("# seed %" PRIu64 "\n", seed);
     for (int i = 0; i < 1000000; i++) {
         const uint32_t word = (uint32_t)(next_random(&random) >> 32);
         const struct insn insn = decode(word);

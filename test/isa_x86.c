@@ -286,7 +286,7 @@ test_random_bytes(void **state)
     unsigned failed = 0;
 
     (void)state;
-    print_message("seed %" PRIu64 "\n", seed);
+    print_message("# seed %" PRIu64 "\n", seed);
     for (int i = 0; i < 1000000; i++) {
         uint8_t bytes[15];
         const size_t size = 1 + next_random(&random) % sizeof(bytes);

@@ -591,10 +591,17 @@ test_event_list_default(void **state)
         assert_in_range(count, 1, 64);
         free(events);
     }
-    /* TABLE 3-5 and the idle strands, not what only the model knows. */
+    /* TABLE 3-5 and what the model knows; the idle strands have no model. */
     assert_int_equal(event_list_default(machine_of("t2"), &events, &count), 0);
-    assert_int_equal(count, 39);
+    assert_int_equal(count, 43);
     free(events);
+    assert_int_equal(
+        event_list_parse(machine_of("t2"), "all", NULL, &events, &count), 0);
+    assert_int_equal(count, 43);
+    free(events);
+    assert_int_equal(event_list_parse(machine_of("t2"), "Idle_strands", NULL,
+                                      &events, &count),
+                     TALLY_EIDLE);
 }
 
 static const struct {
