@@ -242,12 +242,19 @@ next_access(const struct translation *t, size_t i)
     return i;
 }
 
+static uint64_t
+register_bit(int reg)
+{
+    return reg == INSN_NO_REG ? 0 : (uint64_t)1 << reg;
+}
+
 /*
  * Whether access `k` is at a fixed distance from access `i`, the one before
- * it: both are certain, and nothing between changes their registers.
+ * it: both are certain, and what lies between changes their registers by
+ * constants only.
  */
 static bool
-is_pair(const struct translation *t, size_t i, size_t k)
+is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
 {
     const struct insn *a = &t->insns[i];
 
@@ -257,15 +264,20 @@ is_pair(const struct translation *t, size_t i, size_t k)
     if (!a->addr_known || !b->addr_known || a->addr_base != b->addr_base ||
         a->addr_index != b->addr_index || a->addr_scale != b->addr_scale)
         return false;
-    uint64_t regs = 0;
-    if (a->addr_base != INSN_NO_REG)
-        regs |= (uint64_t)1 << a->addr_base;
-    if (a->addr_index != INSN_NO_REG)
-        regs |= (uint64_t)1 << a->addr_index;
+    const uint64_t base = register_bit(a->addr_base);
+    const uint64_t index = register_bit(a->addr_index);
+    uint64_t distance = (uint64_t)b->addr_disp - (uint64_t)a->addr_disp;
     for (; i < k; i++) {
-        if (t->insns[i].reg_writes & regs)
+        const struct insn *insn = &t->insns[i];
+        const uint64_t step = register_bit(insn->step_reg);
+        if (insn->reg_writes & (base | index) & ~step)
             return false;
+        if (step & base)
+            distance += (uint64_t)insn->step;
+        if (step & index)
+            distance += (uint64_t)insn->step * a->addr_scale;
     }
+    *delta = (int64_t)distance;
     return true;
 }
 
@@ -277,13 +289,13 @@ is_store(const struct insn *insn)
 
 static struct access_pair
 make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
-          const struct block *block)
+          int64_t delta, const struct block *block)
 {
     const bool through = p->chip.write_through;
 
     return (struct access_pair){
         .block = block,
-        .delta = (int64_t)((uint64_t)b->addr_disp - (uint64_t)a->addr_disp),
+        .delta = delta,
         .span0 = span_of(p, a, is_store(a) && through),
         .span1 = span_of(p, b, is_store(b) && through),
     };
@@ -317,9 +329,10 @@ pairs_of(const struct plugin *p, const struct translation *t,
         return block->pairs;
     for (size_t i = next_access(t, 0); i < t->count;) {
         const size_t k = next_access(t, i + 1);
-        if (is_pair(t, i, k)) {
-            pairs[n++] =
-                make_pair(p, &t->insns[i], &t->insns[k], merged ? block : NULL);
+        int64_t delta;
+        if (is_pair(t, i, k, &delta)) {
+            pairs[n++] = make_pair(p, &t->insns[i], &t->insns[k], delta,
+                                   merged ? block : NULL);
             i = next_access(t, k + 1);
         } else {
             i = k;
@@ -388,7 +401,8 @@ register_accesses(const struct plugin *p, const struct translation *t,
 
     for (size_t i = next_access(t, 0); i < t->count;) {
         const size_t k = next_access(t, i + 1);
-        if (pair != NULL && is_pair(t, i, k)) {
+        int64_t delta;
+        if (pair != NULL && is_pair(t, i, k, &delta)) {
             register_pair(p, t, i, k, pair++);
             i = next_access(t, k + 1);
         } else {

@@ -10,7 +10,9 @@ bool
 insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
             struct insn *insn)
 {
-    *insn = (struct insn){.addr_base = INSN_NO_REG, .addr_index = INSN_NO_REG};
+    *insn = (struct insn){.addr_base = INSN_NO_REG,
+                          .addr_index = INSN_NO_REG,
+                          .step_reg = INSN_NO_REG};
     switch (isa) {
     case ISA_SPARC64:
         return sparc_decode(bytes, size, pc, insn);

@@ -68,6 +68,7 @@ enum insn_flags {
 struct insn {
     uint64_t target;     /* of a direct branch, else 0 */
     uint64_t reg_writes; /* general registers it changes, one bit each */
+    int64_t step;        /* step_reg changes by exactly this */
     int64_t addr_disp;   /* address = base + index * scale + disp */
     uint8_t size;        /* bytes */
     uint8_t class;       /* enum insn_class */
@@ -77,6 +78,7 @@ struct insn {
     uint8_t stores;
     uint8_t branch;     /* enum insn_branch */
     uint8_t addr_scale; /* 0: no index */
+    int8_t step_reg;    /* of those it changes, or INSN_NO_REG */
     int8_t addr_base;   /* register number or INSN_NO_REG */
     int8_t addr_index;
     bool addr_known; /* the four addr fields hold */

@@ -63,6 +63,7 @@ illegal(struct insn *insn)
         .flags = INSN_ILLEGAL,
         .addr_base = INSN_NO_REG,
         .addr_index = INSN_NO_REG,
+        .step_reg = INSN_NO_REG,
     };
 }
 
@@ -575,6 +576,21 @@ direct(enum insn_branch branch)
            branch == BRANCH_JUMP || branch == BRANCH_CALL;
 }
 
+/* add and sub, with or without condition codes: rd = rs1 +- simm13. */
+static void
+set_step(uint32_t word, struct insn *insn)
+{
+    const uint32_t op3 = bits(word, 19, 6) & ~0x10u;
+    const uint32_t rd = bits(word, 25, 5);
+    const bool add = op3 == 0x00, sub = op3 == 0x04;
+
+    if (word >> 30 != 2 || (!add && !sub) || !immediate(word) || rd == 0 ||
+        rd != bits(word, 14, 5))
+        return;
+    insn->step_reg = (int8_t)rd;
+    insn->step = add ? sign_extend(word, 13) : -sign_extend(word, 13);
+}
+
 static void
 decode_word(uint32_t word, uint64_t pc, struct insn *insn)
 {
@@ -594,6 +610,7 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     insn->reg_writes = written((enum writes)row->writes, bits(word, 25, 5));
     if (row->more)
         row->more(word, insn);
+    set_step(word, insn);
     if (direct((enum insn_branch)insn->branch))
         insn->target += pc;
     if (insn->access != ACCESS_NONE && insn->access != ACCESS_MIXED)

@@ -363,6 +363,54 @@ set_registers(const struct decoded *d, struct insn *insn)
     }
 }
 
+/* By how much `reg` changes, if that is a constant of the instruction. */
+static bool
+constant_step(const struct decoded *d, int64_t *step)
+{
+    const ZydisDecodedOperand *op = d->operands;
+    const bool immediate = d->info.operand_count_visible == 2 &&
+                           op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+
+    switch (d->info.mnemonic) {
+    case ZYDIS_MNEMONIC_ADD:
+        *step = op[1].imm.value.s;
+        return immediate;
+    case ZYDIS_MNEMONIC_SUB:
+        *step = -op[1].imm.value.s;
+        return immediate;
+    case ZYDIS_MNEMONIC_INC:
+        *step = 1;
+        return true;
+    case ZYDIS_MNEMONIC_DEC:
+        *step = -1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * PUSH and POP move the stack pointer by 8; others step their 64-bit register
+ * operand. POP into RSP sets it and steps nothing.
+ */
+static void
+set_step(const struct decoded *d, struct insn *insn)
+{
+    const ZydisDecodedOperand *op = &d->operands[0];
+    const bool reg = op->type == ZYDIS_OPERAND_TYPE_REGISTER;
+    const bool push = d->info.mnemonic == ZYDIS_MNEMONIC_PUSH;
+
+    if (push || d->info.mnemonic == ZYDIS_MNEMONIC_POP) {
+        if (d->info.operand_width != 64 ||
+            (!push && reg && op->reg.value == ZYDIS_REGISTER_RSP))
+            return;
+        insn->step_reg = (int8_t)general_register(ZYDIS_REGISTER_RSP);
+        insn->step = push ? -8 : 8;
+    } else if (reg && op->size == 64 && constant_step(d, &insn->step)) {
+        insn->step_reg = (int8_t)general_register(op->reg.value);
+    }
+}
+
 static void
 set_flags(const ZydisDecodedInstruction *info, struct insn *insn)
 {
@@ -436,6 +484,7 @@ x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
     set_branch(&d, pc, insn);
     set_access(&d, &m, pc, insn);
     set_registers(&d, insn);
+    set_step(&d, insn);
     set_flags(&d.info, insn);
     set_class(&d.info, &m, insn);
     return true;
