@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gen_man.py TALLY VERSION INPUT OUTPUT: joins a manual page.
+
+INPUT, man/tally.1.in or man/tally-COMMAND.1.in, is the prose. In it @HEAD@ is
+replaced by the title, name and synopsis, @OPTIONS@ and @EXAMPLE@ by what the
+command's rows say, @COMMANDS@ by the list of commands.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from rows import Option, read_commands
+
+SUMMARY = "count what a program does, on processors you do not have"
+HELP = Option("h", "help", "", "print usage, options and an example")
+
+
+def roff(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text[:1] in (".", "'") else text
+
+
+def head(title, version, summary, synopsis):
+    words = [f"\\fB{word}\\fR" for word in title.split("-")]
+    return [
+        f'.TH {title.upper()} 1 "" "tally {version}" "User commands"',
+        ".SH NAME",
+        f"{roff(title)} \\- {roff(summary)}",
+        ".SH SYNOPSIS",
+        f"{' '.join(words)} {roff(synopsis)}".strip(),
+    ]
+
+
+def option(row):
+    names = [f"\\fB\\-{row.letter}\\fR"] if row.letter else []
+    names.append(f"\\fB\\-\\-{roff(row.name)}\\fR")
+    term = ", ".join(names)
+    if row.argument:
+        term += f" \\fI{roff(row.argument)}\\fR"
+    return [".TP", term, roff(row.help)]
+
+
+def page(commands, version, title, prose):
+    parts = {}
+    if title == "tally":
+        words = "COMMAND [OPTIONS] [ARGUMENTS]"
+        parts["HEAD"] = head(title, version, SUMMARY, words)
+        parts["COMMANDS"] = []
+        for c in commands:
+            term = f"\\fBtally\\-{c.name}\\fR(1)"
+            parts["COMMANDS"] += [".TP", term, roff(c.summary)]
+    else:
+        [c] = [c for c in commands if f"tally-{c.name}" == title]
+        parts["HEAD"] = head(title, version, c.summary, c.synopsis)
+        parts["OPTIONS"] = sum(map(option, c.options), [])
+        parts["OPTIONS"] += option(HELP)
+        parts["EXAMPLE"] = [".nf", ".RS", *map(roff, c.example), ".RE", ".fi"]
+    return re.sub(
+        r"^@(\w+)@$", lambda m: "\n".join(parts[m[1]]), prose, flags=re.M
+    )
+
+
+def main():
+    if len(sys.argv) != 5:
+        sys.exit(__doc__.splitlines()[0])
+    tally, version, source, target = sys.argv[1:]
+    title = Path(source).name.removesuffix(".1.in")
+    text = page(
+        read_commands(tally), version, title, Path(source).read_text()
+    )
+    Path(target).write_text(text)
+
+
+main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The command rows of cli/*.c, read back from what --help prints of them."""
+
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Option:
+    letter: str  # "" if it has none
+    name: str
+    argument: str  # "" if it takes none
+    help: str
+
+    @property
+    def choices(self):
+        """["text", "csv", "json"] if the help is "text, csv or json"."""
+        if not re.fullmatch(r"\w+(, \w+)* or \w+", self.help):
+            return []
+        return re.split(r", | or ", self.help)
+
+
+@dataclass
+class Command:
+    name: str
+    summary: str
+    synopsis: str = ""
+    options: list = field(default_factory=list)
+    example: list = field(default_factory=list)
+
+
+OPTION = re.compile(r"  (?:-(\w),|   ) --([\w-]+)(?: (\S+))? +(.+)")
+
+
+def output(*command):
+    return subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def read_command(tally, name):
+    head, *rest = output(tally, name, "--help").splitlines()
+    command = Command(name, head.partition(": ")[2])
+    lines = iter(rest)
+    for line in lines:
+        if line.startswith("usage: "):
+            command.synopsis = line.removeprefix(f"usage: tally {name}").strip()
+        elif match := OPTION.fullmatch(line):
+            command.options.append(Option(*(g or "" for g in match.groups())))
+        elif line == "example:":
+            command.example = [text.strip() for text in lines]
+        elif line:
+            raise SystemExit(f"tally {name} --help: not understood: {line}")
+    return command
+
+
+def read_commands(tally):
+    names = re.findall(r"^  (\w+) {2,}", output(tally, "--help"), re.MULTILINE)
+    return [read_command(tally, name) for name in names]

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""completion.py TALLY BASH ZSH FISH: what the shell completions offer.
+
+bash is asked as its own completion would be; of zsh and fish the syntax is
+checked where they are installed.
+"""
+
+import shutil
+import subprocess
+import sys
+import unittest
+
+TALLY = BASH = ZSH = FISH = ""
+
+# Words of the command line, the last being completed; what is among the
+# candidates; what is not.
+ROWS = [
+    ([""], "count list show doctor --help --version", "all"),
+    (["co"], "count", "list doctor"),
+    (["count", "--f"], "--format --from --foreign --field-separator", "--to"),
+    (["count", "-"], "-m --machine --set -h --help", "count"),
+    (["stat", "--mach"], "--machine", "--set"),
+    (["count", "--format", ""], "text csv json", "--to"),
+    (["count", "--format", "=", "j"], "json", "text"),
+    (["count", "--color", ""], "auto always never", "text"),
+    (["count", "-m", "ultra"], "ultrasparc-t2", "host-model"),
+    (["count", "-m", "ultrasparc-t2", "-e", "Dc"], "Dcache_misses", "branches"),
+    (["count", "-e", "All_instr,Dc"], "All_instr,Dcache_misses",
+     "Dcache_misses"),
+    (["count", "--machine", "=", "host-model", "-e", ""],
+     "all instructions branch-misses", "Dcache_misses"),
+    (["count", "--set", "l1d."], "l1d.size= l1d.ways= l1d.line=", "l2.size="),
+    (["count", "-e", "all", "-r", ""], "", "all count"),
+    (["count", "./program", "--f"], "", "--format --from"),
+    (["count", "--", "./program", "-"], "", "-m --machine"),
+    (["list", ""], "machines events parameters signals", "count"),
+    (["list", "--f"], "--format", "--from"),
+    (["list", "--format", ""], "text json", "csv"),
+    (["show", "Dc"], "Dcache_misses", "ultrasparc-t2"),
+    (["show", ""], "Dcache_misses ultrasparc-t2 host-model", "fake"),
+    (["doctor", "-"], "--help", "--machine"),
+]  # fmt: skip
+
+ASK = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_tally "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class Completion(unittest.TestCase):
+    def test_bash(self):
+        if shutil.which("bash") is None:
+            self.skipTest("bash is missing")
+        for words, wanted, unwanted in ROWS:
+            done = subprocess.run(
+                ["bash", "-uc", ASK, "bash", BASH, TALLY, *words],
+                capture_output=True,
+                text=True,
+            )
+            offered = set(done.stdout.split())
+            with self.subTest(words=words):
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(set(wanted.split()) - offered, set())
+                self.assertEqual(set(unwanted.split()) & offered, set())
+
+    def check_syntax(self, shell, path):
+        if shutil.which(shell) is None:
+            self.skipTest(f"{shell} is missing")
+        done = subprocess.run([shell, "-n", path], capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_zsh(self):
+        self.check_syntax("zsh", ZSH)
+
+    def test_fish(self):
+        self.check_syntax("fish", FISH)
+
+
+if __name__ == "__main__":
+    TALLY, BASH, ZSH, FISH = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])

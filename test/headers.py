@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""headers.py LIBRARY: what libtally shows of itself.
+
+Every public header compiles alone as C17 and C++17, libtally.so exports the
+functions that the headers declare and nothing else, and base/error.h agrees
+with tally/error.h. A missing compiler skips its part.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include"
+HEADERS = sorted((INCLUDE / "tally").glob("*.h"))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow"]
+LIBRARY = ""
+
+
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def declared(path):
+    """Names of the functions that a header marks TALLY_API."""
+    return set(re.findall(r"^TALLY_API [^;]*?\b(\w+)\s*\(", text(path), re.M))
+
+
+class Headers(unittest.TestCase):
+    def compile(self, compilers, *flags):
+        compiler = next(filter(None, map(shutil.which, compilers)), None)
+        if compiler is None:
+            self.skipTest(f"none of {compilers} is here")
+        self.assertTrue(HEADERS)
+        for header in HEADERS:
+            line = f"#include <tally/{header.name}>\n"
+            done = subprocess.run(
+                [compiler, *flags, *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only",
+                 "-"],
+                input=line * 2,
+                capture_output=True,
+                text=True,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, header.name + done.stderr)
+
+    def test_c17(self):
+        self.compile(
+            ("cc", "gcc", "clang"), "-std=c17", "-xc", "-Wstrict-prototypes"
+        )
+
+    def test_cxx17(self):
+        self.compile(("c++", "g++", "clang++"), "-std=c++17", "-xc++")
+
+    def test_since(self):
+        for header in HEADERS:
+            functions = len(declared(header))
+            marks = text(header).count("@since ")
+            self.assertGreaterEqual(marks, functions, header.name)
+
+    def test_error_twice(self):
+        public, internal = (
+            text(path)
+            for path in (INCLUDE / "tally/error.h", ROOT / "src/base/error.h")
+        )
+        if "tally/error.h" in internal:
+            return
+        for what in ("enum tally_error", "enum tally_level",
+                     "struct tally_log"):  # fmt: skip
+            pattern = re.compile(re.escape(what) + r" \{.*?\};", re.DOTALL)
+            self.assertEqual(
+                pattern.search(public)[0], pattern.search(internal)[0]
+            )
+
+
+class Symbols(unittest.TestCase):
+    def test_exported(self):
+        if shutil.which("nm") is None:
+            self.skipTest("nm is missing")
+        done = subprocess.run(
+            ["nm", "-D", "--defined-only", "--format=posix", LIBRARY],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        rows = [line.split() for line in done.stdout.splitlines()]
+        names = {row[0].partition("@")[0] for row in rows if row[1] != "A"}
+        wanted = set().union(*map(declared, HEADERS))
+        self.assertEqual(names, wanted)
+        self.assertTrue(all(n.startswith("tally_") for n in names))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: headers.py LIBRARY")
+    LIBRARY = sys.argv[1]
+    unittest.main(argv=sys.argv[:1])
