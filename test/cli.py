@@ -1,0 +1,646 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line: cli.py BUILD [WORD], cli.py --refresh BUILD
+
+LINES has a case a line: the arguments of tally (behind VARIABLE=VALUE ones),
+the exit status, and texts that must be there:
+  ERR text   stderr is this one line (it holds the text); stdout is empty
+  SAYS text  stderr holds the text
+  OUT text   stdout holds the text
+{hello} is a sparc64 program, {hello86} an x86-64 one, {d} a folder of files
+that are no programs. SCREENS are whole outputs, kept in test/cli/;
+--refresh writes them anew.
+"""
+import contextlib
+import csv
+import json
+import os
+import pathlib
+import pty
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import tallytest as t
+
+LINES = """
+# Usage
+ | EXIT 2 | SAYS usage: tally COMMAND
+--help | EXIT 0 | OUT usage: tally COMMAND
+-h | EXIT 0 | OUT usage: tally COMMAND
+help | EXIT 0 | OUT usage: tally COMMAND
+--version | EXIT 0 | OUT tally 0.
+-V | EXIT 0 | OUT tally 0.
+cuont {hello} | EXIT 2 | ERR unknown command 'cuont'; did you mean count?
+frobnicate | EXIT 2 | ERR unknown command 'frobnicate'
+stat {hello} | EXIT 0 | OUT hello | SAYS All_instr
+count | EXIT 2 | ERR no program to run
+count -- | EXIT 2 | ERR no program to run
+count -e All_instr | EXIT 2 | ERR no program to run
+count -m | EXIT 2 | ERR a value is missing after -m
+count -o | EXIT 2 | ERR a value is missing after -o
+count --set | EXIT 2 | ERR a value is missing after --set
+count --fromat json {hello} | EXIT 2 | ERR did you mean --format or --from?
+count --zzzzzzzz {hello} | EXIT 2 | ERR unknown option --zzzzzzzz
+count -Z {hello} | EXIT 2 | ERR unknown option -Z
+count --json=3 {hello} | EXIT 2 | ERR no value belongs to --json
+count --format xml {hello} | EXIT 2 | ERR --format takes text, csv or json
+count --format= {hello} | EXIT 2 | ERR --format takes text, csv or json
+count --color maybe {hello} | EXIT 2 | ERR auto, always or never, not 'maybe'
+count -x ab {hello} | EXIT 2 | ERR -x takes one character, not 'ab'
+count -x '' {hello} | EXIT 2 | ERR -x takes one character, not ''
+count -r 0 {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '0'
+count -r -1 {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '-1'
+count -r 2x {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '2x'
+count -r '' {hello} | EXIT 2 | ERR -r takes 1 to 100000, not ''
+count -r 99999999999999999999 {hello} | EXIT 2 | ERR -r takes 1 to 100000
+count --skip 0 {hello} | EXIT 2 | ERR --skip takes a number of instructions
+count --skip much {hello} | EXIT 2 | ERR --skip takes a number of instructions
+count --skip 5 --from main {hello} | EXIT 2 | ERR --skip does not go with
+count --from nofunction {hello} | EXIT 125 | ERR no function 'nofunction'
+count --to nofunction {hello} | EXIT 125 | ERR no function 'nofunction'
+list -Z | EXIT 2 | ERR unknown option -Z
+list --format xml | EXIT 2 | ERR --format takes text or json, not 'xml'
+list events a b | EXIT 2 | ERR one pattern, not 'b' too
+list a b | EXIT 2 | ERR 'a' is none of machines, events, parameters, signals
+list -m nope | EXIT 2 | ERR unknown machine 'nope'
+list events -m ultrasparc-t2 zzz | EXIT 1 | ERR no event matches 'zzz'
+show | EXIT 2 | ERR no name given
+show a b | EXIT 2 | ERR one name, not 'b' too
+show nope | EXIT 2 | ERR 'nope'
+show Dcache_mises | EXIT 2 | ERR did you mean Dcache_misses?
+show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t2?
+show -m ultrasparc-t2 L1-dcache-loads | EXIT 2 | ERR an event of host-model
+doctor x | EXIT 2 | ERR takes no 'x'
+doctor | EXIT 0 | OUT tally count works here
+
+# Events
+count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'
+count -e Dcache_mises {hello} | EXIT 2 | ERR did you mean Dcache_misses?
+count -e L1-dcache-loads {hello} | EXIT 2 | ERR an event of host-model
+count -e Dcache_misses {hello86} | EXIT 2 | ERR an event of ultrasparc-t2
+count -e '' {hello} | EXIT 2 | ERR an event name is missing
+count -e All_instr,,cycles {hello} | EXIT 2 | ERR an event name is missing
+count -e '{{All_instr' {hello} | EXIT 2 | ERR a group lacks its }}
+count -e 0xffff {hello} | EXIT 2 | ERR 0xffff
+count -e Idle_strands {hello} | EXIT 2 | ERR not modelled yet
+count -e All_instr:k {hello} | EXIT 2 | ERR only user mode
+count -e all_INSTR:u {hello} | EXIT 0 | SAYS All_instr | OUT hello
+count -e '{{All_instr,Atomics}}' -e cycles {hello} | EXIT 0 | SAYS Atomics
+count -e 0x12 {hello} | EXIT 0 | OUT hello
+
+# Machines and programs
+count -m ultrasparc-t9 {hello} | EXIT 2 | ERR did you mean ultrasparc-t2?
+count -m '' {hello} | EXIT 2 | ERR unknown machine ''
+count -m Niagara2 -e cycles {hello} | EXIT 0 | SAYS ultrasparc-t2
+count -m ultrasparc-t2 {hello86} | EXIT 2 | ERR runs sparc64; --foreign
+count -m host-model {hello} | EXIT 2 | ERR runs x86_64; --foreign
+count -m ultrasparc-t2 --foreign {hello86} | EXIT 0 | SAYS nothing is exact
+count -m host-model --foreign {hello} | EXIT 0 | SAYS a program for sparc64 on
+count {d}/junk | EXIT 126 | ERR {d}/junk: neither an ELF program nor a #! script
+count {d}/short | EXIT 126 | ERR {d}/short: neither an ELF program nor
+count {d}/empty | EXIT 126 | ERR {d}/empty: an empty file
+count {d}/arm | EXIT 2 | ERR {d}/arm: a program for AArch64
+count {d}/object | EXIT 126 | ERR {d}/object: an ELF file, but not a program
+count {d}/plain | EXIT 126 | ERR {d}/plain: not executable
+count {d}/loop | EXIT 126 | ERR scripts that interpret each other
+count {d}/lost | EXIT 127 | ERR its interpreter /no/such cannot be run
+count {d} | EXIT 126 | ERR {d}: is a directory
+count {d}/nothere | EXIT 127 | ERR {d}/nothere: No such file
+count {d}/junk/x | EXIT 127 | ERR {d}/junk/x: Not a directory
+count no-such-program | EXIT 127 | ERR no-such-program: no such program in PATH
+count '' | EXIT 127 | ERR : no such program in PATH
+
+# Geometry
+count --set l1d.size=7K {hello} | EXIT 2 | ERR it must be 4K or 8K
+count --set l1d.line=24 {hello} | EXIT 2 | ERR l1d.line=24: must be a power
+count --set l1d.ways=0 {hello} | EXIT 2 | ERR l1d.ways=0: must be 1 to
+count --set l1d.ways=3 {hello} | EXIT 2 | ERR l1d.
+count --set l1i.line=128 {hello} | EXIT 2 | ERR line
+count --set l2.banks=3 {hello} | EXIT 2 | ERR l2.banks
+count --set tlb.page=100 {hello} | EXIT 2 | ERR tlb.page
+count --set l1d.size=999G {hello} | EXIT 2 | ERR l1d.size=999G
+count --set l1d.size=-8K {hello} | EXIT 2 | ERR l1d.size=-8K
+count --set l1d.size=abc {hello} | EXIT 2 | ERR l1d.size=abc: must be bytes
+count --set l1d.size= {hello} | EXIT 2 | ERR l1d.size=: must be bytes
+count --set l1d.write=maybe {hello} | EXIT 2 | ERR must be allocate or through
+count --set l1d {hello} | EXIT 2 | ERR l1d: must be KEY=VALUE
+count --set =3 {hello} | EXIT 2 | ERR must be KEY=VALUE
+count --set '' {hello} | EXIT 2 | ERR must be KEY=VALUE
+count --set l1d.sise=8K {hello} | EXIT 2 | ERR did you mean l1d.size?
+count --set l1d.size=8K --set l1d.ways=8 {hello} | EXIT 0 | OUT hello
+
+# QEMU
+PATH=/nonexistent count {hello} | EXIT 125 | ERR apt install qemu-user
+PATH=/nonexistent doctor | EXIT 125 | OUT apt install qemu-user
+count --qemu /no/qemu {hello} | EXIT 125 | ERR /no/qemu not found
+count --qemu {d}/junk {hello} | EXIT 125 | ERR {d}/junk
+count --qemu /bin/true {hello} | EXIT 125 | ERR is built without plugins
+
+# Reports that cannot be written
+count -o {d}/no/report {hello} | EXIT 125 | ERR cannot write {d}/no/report
+count -o {d} {hello} | EXIT 125 | ERR cannot write {d}
+count -o /dev/full {hello} | EXIT 125 | SAYS No space left on device
+count -j -o /dev/full {hello} | EXIT 125 | SAYS No space left on device
+count -x, -o /dev/full {hello} | EXIT 125 | SAYS No space left on device
+"""
+
+SCREENS = {
+    "help": "--help",
+    "count-help": "count --help",
+    "list-help": "list --help",
+    "show-help": "show --help",
+    "doctor-help": "doctor --help",
+    "list": "list",
+    "list-events-t2": "list events -m ultrasparc-t2",
+    "list-miss": "list miss",
+    "list-events-json": "list events -m ultrasparc-t2 --format json Dcache",
+    "list-parameters": "list parameters",
+    "list-signals": "list signals",
+    "show-event": "show Dcache_misses",
+    "show-idle": "show AES_OP",
+    "show-t2": "show ultrasparc-t2",
+    "count-text": "count -e all {g}/window.sparc64",
+    "count-csv": "count -x, -e all {g}/window.sparc64",
+    "count-json": "count -j -e All_instr,AES_OP,cycles {g}/window.sparc64",
+    "count-repeat": "count -r 3 -e All_instr,cycles {g}/window.sparc64",
+    "count-threads": "count --per-thread -e All_instr {g}/window.sparc64",
+}
+
+# What differs from run to run or place to place.
+FILTERS = [
+    (re.compile(r'("(?:wall_s|user_s|sys_s)": )[\d.e-]+'), r"\1TIME"),
+    (re.compile(r'("(?:enabled|running|pid)": )\d+'), r"\1NUMBER"),
+    (re.compile(r",\d+(,100\.00,)"), r",NS\1"),
+    (re.compile(r" +[\d.]+ s wall( \( \+- [\d.]+ % \))? .*"), " TIMES"),
+    (re.compile(r"# +[\d.]+ M a second of wall time"), "# SPEED"),
+    (re.compile(r" +[\d.]+ M instructions a second of"), " SPEED of"),
+    (re.compile(r"\(pid \d+\)"), "(pid NUMBER)"),
+]
+
+folder = None
+
+
+def make_files(d):
+    """Files that are no programs, and a few good for nothing."""
+    elf = bytearray(64)
+    elf[:7] = b"\x7fELF\2\1\1"
+    elf[16:20] = bytes((2, 0, 183, 0))
+    object_file = bytearray(elf)
+    object_file[16:20] = bytes((1, 0, 62, 0))
+    files = {"junk": b"neither\n" * 20, "short": b"\x7fE", "empty": b"",
+             "arm": elf, "object": object_file,
+             "loop": f"#!{d}/loop\n".encode(), "lost": b"#!/no/such\n"}
+    for name, content in files.items():
+        (d / name).write_bytes(content)
+        (d / name).chmod(0o755)
+    (d / "plain").write_bytes(b"\x7fELF")
+    (d / "plain").chmod(0o644)
+    (d / "text").write_text("text")
+
+
+def names():
+    return {"hello": t.guest("hello.sparc64"), "d": str(folder),
+            "hello86": t.guest("hello.x86_64"), "g": t.guest("")}
+
+
+def run_words(words, **how):
+    """Runs tally; VARIABLE=VALUE words in front change its environment."""
+    env = dict(os.environ)
+    while words and re.match(r"[A-Z]+=", words[0]):
+        key, _, env[key] = words[0].partition("=")
+        words = words[1:]
+    return t.run(t.tally(), *words, env=env, **how)
+
+
+def one_line(text):
+    t.equal(text.count("\n"), 1, f"lines of {text!r}")
+    assert text.startswith("tally"), f"{text!r} does not begin with 'tally'"
+
+
+def check(done, test):
+    kind, _, value = test.partition(" ")
+    value = value.format(**names())
+    if kind == "EXIT":
+        t.equal(done.returncode, int(value), f"status; {done.stderr!r}")
+    elif kind == "ERR":
+        one_line(done.stderr)
+        t.contains(done.stderr, value)
+        t.equal(done.stdout, "", "stdout")
+    elif kind in ("SAYS", "OUT"):
+        t.contains(done.stderr if kind == "SAYS" else done.stdout, value)
+    else:
+        raise ValueError(test)
+
+
+def line_case(line):
+    args, *tests = line.split(" | ")
+    before = set(folder.iterdir())
+    done = run_words(shlex.split(args.format(**names())))
+    for test in tests:
+        check(done, test)
+    t.equal(set(folder.iterdir()), before, "files left behind")
+
+
+# Screens
+
+def screen(args):
+    done = run_words(shlex.split(args.format(**names())))
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    text = (done.stdout or done.stderr).replace(names()["g"], "GUESTS")
+    for pattern, word in FILTERS:
+        text = pattern.sub(word, text)
+    return text
+
+
+def golden(name):
+    return t.ROOT / "test" / "cli" / f"{name}.expected"
+
+
+def screen_case(name, args):
+    got, path = screen(args), golden(name)
+    wanted = path.read_text() if path.exists() else ""
+    if got != wanted:
+        lines = zip(got.splitlines() + [""], wanted.splitlines() + [""])
+        first = next((pair for pair in lines if pair[0] != pair[1]),
+                     ("a longer screen", "or a shorter one"))
+        raise AssertionError(f"{path.name}: {first[0]!r}, not {first[1]!r}; "
+                             "test/cli.py --refresh BUILD writes it anew")
+
+
+def refresh():
+    for name, args in SCREENS.items():
+        golden(name).write_text(screen(args))
+
+
+# Streams
+
+def full(args):
+    with open("/dev/full", "w") as sink:
+        done = t.run(t.tally(), *args, stdout=sink, stderr=subprocess.PIPE)
+    t.equal(done.returncode, 125, "status")
+    one_line(done.stderr)
+    t.contains(done.stderr, "No space left on device")
+
+
+for words in ("list", "--help", "--version", "show ultrasparc-t2",
+              "count --help", "list events --format json", "doctor"):
+    t.case(f"tally {words} >/dev/full", full, words.split())
+
+
+@t.named("report to a full stderr: status 125")
+def full_stderr():
+    for form in ("text", "csv", "json"):
+        with open("/dev/full", "w") as sink:
+            done = t.run(t.tally(), "count", "--format", form,
+                         t.guest("hello.sparc64"), stdout=subprocess.PIPE,
+                         stderr=sink)
+        t.equal((done.returncode, done.stdout), (125, "hello\n"), form)
+
+
+def broken_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    return open(write, "w")
+
+
+@t.named("report to a closed pipe: status 125")
+def closed_report():
+    with broken_pipe() as pipe:
+        done = t.run(t.tally(), "count", "-e", "all",
+                     t.guest("hello.sparc64"), stdout=subprocess.PIPE,
+                     stderr=pipe)
+    t.equal((done.returncode, done.stdout), (125, "hello\n"), "status, output")
+
+
+@t.named("a list into a closed pipe: status 125, or dead by SIGPIPE")
+def closed_list():
+    with broken_pipe() as pipe:
+        done = t.run(t.tally(), "list", "events", stdout=pipe,
+                     stderr=subprocess.PIPE)
+    assert done.returncode in (125, -signal.SIGPIPE), done.returncode
+
+
+@t.named("a program that writes into a closed pipe dies of it")
+def closed_program():
+    with broken_pipe() as pipe:
+        done = t.run(t.tally(), "count", "-j", t.guest("hello.sparc64"),
+                     stdout=pipe, stderr=subprocess.PIPE)
+    t.equal(done.returncode, 128 + signal.SIGPIPE, "status")
+
+
+@t.named("stdin, stdout and stderr are the program's")
+def streams():
+    text = pathlib.Path(t.source("LICENSES", "MIT.txt"))
+    with tempfile.TemporaryDirectory() as d, open(text) as stdin:
+        done = t.run(t.tally(), "count", "-o", f"{d}/r",
+                     t.guest("words.sparc64"), "/dev/stdin", stdin=stdin)
+    t.equal((done.returncode, done.stderr), (0, ""), "status, stderr")
+    t.contains(done.stdout, " the\n")
+
+
+@t.named("stderr closed from the start")
+def no_stderr():
+    done = t.run("sh", "-c", 'exec "$@" 2>&-', "sh", t.tally(), "count",
+                 t.guest("hello.sparc64"))
+    t.equal((done.returncode, done.stdout), (125, "hello\n"), "status, output")
+
+
+# Report files
+
+@contextlib.contextmanager
+def report_folder():
+    with tempfile.TemporaryDirectory() as d:
+        yield pathlib.Path(d)
+
+
+@t.named("-o FILE appears whole, replaces, leaves nothing else")
+def replaces():
+    with report_folder() as d:
+        report = d / "report"
+        report.write_text("the old one")
+        command = [t.tally(), "count", "-j", "-o", str(report),
+                   t.guest("waiter.sparc64")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        t.equal(process.stdout.readline(), "ready\n", "the program's word")
+        t.equal(report.read_text(), "the old one", "report while running")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        t.equal(process.returncode, 7, "status")
+        t.equal(json.loads(report.read_text())["schema"], 1, "schema")
+        t.equal([p.name for p in d.iterdir()], ["report"], "files")
+
+
+@t.named("a failure leaves an old report as it is")
+def keeps():
+    with report_folder() as d:
+        report = d / "report"
+        report.write_text("the old one")
+        for program in (str(d / "nothere"), "/tmp"):
+            done = t.run(t.tally(), "count", "-o", report, program)
+            one_line(done.stderr)
+        t.run(t.tally(), "count", "-o", report, "--qemu", "/bin/true",
+              t.guest("hello.sparc64"))
+        t.equal(report.read_text(), "the old one", "report")
+        t.equal([p.name for p in d.iterdir()], ["report"], "files")
+
+
+@t.named("--append adds")
+def appends():
+    with report_folder() as d:
+        for _ in range(2):
+            t.run(t.tally(), "count", "-x,", "--append", "-o", d / "r", "-e",
+                  "All_instr,cycles", t.guest("window.sparc64"))
+        rows = (d / "r").read_text().splitlines()
+    t.equal(len(rows), 4, "rows")
+    t.equal([r.split(",")[0] for r in rows[:2]],
+            [r.split(",")[0] for r in rows[2:]], "counts")
+
+
+@t.named("-o follows a link and keeps it")
+def link():
+    with report_folder() as d:
+        (d / "target").write_text("old")
+        (d / "link").symlink_to("target")
+        t.run(t.tally(), "count", "-x,", "-e", "cycles", "-o", d / "link",
+              t.guest("window.sparc64"))
+        assert (d / "link").is_symlink(), "the link became a file"
+        t.contains((d / "target").read_text(), "cycles")
+
+
+@t.named("-o /dev/stdout and /dev/null")
+def devices():
+    done = t.run(t.tally(), "count", "-x,", "-e", "cycles", "-o",
+                 "/dev/stdout", t.guest("window.sparc64"))
+    t.contains(done.stdout, ",cycles,")
+    done = t.run(t.tally(), "count", "-o", "/dev/null",
+                 t.guest("window.sparc64"))
+    t.equal((done.returncode, done.stdout, done.stderr), (0, "", ""), "all")
+
+
+# Forms
+
+FIELDS = {"schema", "machine", "program", "status", "strands", "events",
+          "wall_s", "modelled_s"}
+EVENT_FIELDS = {"name", "value", "fidelity", "enabled", "running"}
+FIDELITIES = {"exact", "modelled", "estimated", "idle"}
+
+
+def check_event(row):
+    t.equal(EVENT_FIELDS - set(row), set(), "missing fields")
+    for field in ("value", "enabled", "running"):
+        t.equal(type(row[field]), int, f"type of {row['name']} {field}")
+    assert row["fidelity"] in FIDELITIES, row
+    t.equal("reason" in row, row["fidelity"] == "idle", f"reason of {row}")
+
+
+@t.named("JSON has the fields of schema 1")
+def json_fields():
+    c = t.count(["-e", "all"], t.guest("hello.sparc64"), "argument")
+    t.equal(FIELDS - set(c.json), set(), "missing fields")
+    t.equal(c.json["schema"], 1, "schema")
+    t.equal(next(iter(c.json)), "schema", "first field")
+    t.equal(c.json["machine"], "ultrasparc-t2", "machine")
+    t.equal(c.json["program"], t.guest("hello.sparc64") + " argument",
+            "program")
+    t.equal(c.json["status"], {"exit": 0}, "status")
+    for row in c.json["events"]:
+        check_event(row)
+    for field in ("wall_s", "modelled_s"):
+        assert c.json[field] > 0, field
+    t.equal(c.json["strands"][0]["events"], c.values, "the one strand")
+
+
+@t.named("all 38 events of the T2, and no more by default than 64")
+def all_events():
+    c = t.count([], t.guest("hello.sparc64"))
+    every = t.count(["-e", "all"], t.guest("hello.sparc64"))
+    t.same(c.values, every.values)
+    rows = t.table("events", "ultrasparc-t2.toml")["event"]
+    coded = {e for e, row in rows.items() if "code" in row
+             and "not modelled yet" not in row.get("reason", "")}
+    t.equal(len(coded), 38, "events with a code")
+    t.equal(coded - set(c.values), set(), "events not counted")
+
+
+@t.named("a foreign program: nothing is exact, in JSON too")
+def foreign():
+    c = t.count(["-m", "ultrasparc-t2", "--foreign"], t.guest("hello.x86_64"))
+    t.equal(c.json["foreign"], True, "foreign")
+    assert "exact" not in {e["fidelity"] for e in c.json["events"]}
+
+
+@t.named("the pinned CPU model is named")
+def cpu_named():
+    c = t.count([], t.guest("hello.x86_64"))
+    done = t.run(t.tally(), "count", t.guest("hello.x86_64"))
+    assert c.json["cpu"], c.json["cpu"]
+    t.contains(done.stderr, f"CPU model {c.json['cpu']}")
+    c = t.count(["--cpu", "max"], t.guest("hello.x86_64"))
+    t.equal(c.json["cpu"], "max", "cpu")
+
+
+@t.named("names that are not plain: JSON and CSV stay whole")
+def odd_names():
+    with report_folder() as d:
+        for name in ('a "b", c', "tab\tand\\", "n\u00e4h", b"\xff\xfe"):
+            path = os.path.join(os.fsencode(d), os.fsencode(name))
+            shutil.copy(t.guest("hello.sparc64"), path)
+            done = subprocess.run([t.tally(), "count", "-j", path],
+                                  capture_output=True)
+            t.equal(done.returncode, 0, f"status of {name!r}")
+            json.loads(done.stderr)
+
+
+def csv_rows(*options, **how):
+    done = t.run(t.tally(), "count", *options, t.guest("window.sparc64"),
+                 **how)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    return done.stderr
+
+
+@t.named("CSV: eight fields, perf's order")
+def csv_fields():
+    for separator in ",;\t|":
+        text = csv_rows("-x", separator, "-e", "all")
+        rows = list(csv.reader(text.splitlines(), delimiter=separator))
+        for row in rows:
+            t.equal(len(row), 8, f"fields of {row}")
+            assert row[0].isdigit() and row[3].isdigit(), row
+            t.equal((row[4], row[6]), ("100.00", "per instruction"), row[2])
+            float(row[5])
+            assert row[7] in FIDELITIES, row
+    t.equal(csv_rows("--format", "csv", "-e", "window_spills").split(",")[0],
+            "140", "first field")
+
+
+def counts_of(text):
+    return [line.split(",")[0] for line in text.splitlines()]
+
+
+@contextlib.contextmanager
+def french():
+    """An environment in French, its locale made here where it is not."""
+    plain = {k: v for k, v in os.environ.items() if k[:3] != "LC_"}
+    if "fr_FR.utf8" in t.run("locale", "-a").stdout.split():
+        yield {**plain, "LC_ALL": "fr_FR.UTF-8"}
+        return
+    with report_folder() as d:
+        made = t.run("sh", "-c", "localedef -c -i fr_FR -f UTF-8 "
+                     f"{d}/fr_FR.UTF-8").returncode
+        if made != 0 or not (d / "fr_FR.UTF-8").exists():
+            raise t.Skip("no French locale, and no source to make it from")
+        yield {**plain, "LC_ALL": "fr_FR.UTF-8", "LOCPATH": str(d)}
+
+
+@t.named("French locale: CSV and JSON unchanged")
+def in_french():
+    with french() as env:
+        check_numbers(csv_rows("-x", ",", "-e", "all", env=env),
+                      json.loads(csv_rows("-j", "-e", "all", env=env)))
+
+
+@t.named("a locale that is not there: CSV and JSON unchanged")
+def in_no_locale():
+    env = {**os.environ, "LC_ALL": "fr_FR.UTF-8"}
+    check_numbers(csv_rows("-x", ",", "-e", "all", env=env),
+                  json.loads(csv_rows("-j", "-e", "all", env=env)))
+
+
+def check_numbers(text, document):
+    t.equal(counts_of(text), counts_of(csv_rows("-x", ",", "-e", "all")),
+            "counts")
+    t.equal([str(e["value"]) for e in document["events"]], counts_of(text),
+            "counts of CSV and JSON")
+    t.equal({line.count(",") for line in text.splitlines()}, {7}, "commas")
+
+
+# Colour
+
+def on_terminal(*options, **environment):
+    """stderr of a run that sees a terminal there."""
+    master, slave = pty.openpty()
+    env = {**os.environ, **environment}
+    t.run(t.tally(), "count", *options, "-e", "AES_OP",
+          t.guest("hello.sparc64"), stdout=subprocess.PIPE, stderr=slave,
+          env=env)
+    os.close(slave)
+    chunks = []
+    with contextlib.suppress(OSError):
+        while chunk := os.read(master, 65536):
+            chunks.append(chunk)
+    os.close(master)
+    return b"".join(chunks).decode()
+
+
+def coloured(text):
+    return "\033[2m" in text
+
+
+@t.named("colour: on a terminal alone, NO_COLOR, --color wins")
+def colour():
+    t.equal(coloured(on_terminal()), True, "on a terminal")
+    t.equal(coloured(on_terminal(NO_COLOR="1")), False, "NO_COLOR=1")
+    t.equal(coloured(on_terminal(NO_COLOR="")), True, "NO_COLOR=''")
+    t.equal(coloured(on_terminal("--color", "never")), False, "never")
+    t.equal(coloured(on_terminal("--color", "always", NO_COLOR="1")), True,
+            "always, NO_COLOR=1")
+    for options, wanted in (((), False), (("--color", "always"), True)):
+        t.equal(coloured(csv_rows(*options, "-e", "AES_OP")), wanted,
+                f"no terminal, {options}")
+
+
+@t.named("machine forms have no colour")
+def no_colour():
+    for form in ("csv", "json"):
+        text = csv_rows("--color", "always", "--format", form, "-e", "AES_OP")
+        assert "\033" not in text, form
+
+
+@t.named("progress: on a terminal of a long run, not with -q")
+def progress():
+    long_run = (t.guest("spin.sparc64"), "2000000000")
+    for options, wanted in (((), True), (("-q",), False)):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([t.tally(), "count", "-e", "all", *options,
+                                    *long_run], stderr=slave)
+        time.sleep(2.5)
+        process.terminate()
+        process.wait(60)
+        os.close(slave)
+        text = os.read(master, 65536).decode()
+        os.close(master)
+        t.equal("instructions, " in text, wanted, f"progress with {options}")
+
+
+def add_cases():
+    for line in LINES.splitlines():
+        if line and line[0] != "#":
+            t.case(line.split(" | ")[0].strip() or "no arguments", line_case,
+                   line)
+    for name, args in SCREENS.items():
+        t.case(f"screen {name}", screen_case, name, args)
+
+
+def main():
+    global folder
+    fresh = "--refresh" in sys.argv
+    if fresh:
+        sys.argv.remove("--refresh")
+    with tempfile.TemporaryDirectory() as d:
+        folder = pathlib.Path(d)
+        make_files(folder)
+        if fresh:
+            t.build = pathlib.Path(sys.argv[1]).resolve()
+            refresh()
+        else:
+            add_cases()
+            t.main()
+
+
+main()

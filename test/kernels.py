@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs whose counts follow from arithmetic: kernels.py BUILD [WORD]
+
+The header of each test/guest/ARCH/*.S states counts of signals ("  loads  12
+why"). An event that sums signals is compared when the header names one of
+them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
+T2, and on host-model made into a T2, whose events show signals that the T2's
+do not. What the numbers are is in the headers; what they may miss is added
+here: the classes add up, on real programs too, and runs repeat.
+"""
+import re
+
+import tallytest as t
+
+T2 = "ultrasparc-t2"
+NUMBER = re.compile(r"^ \*   (\w+) +(\d+)(?:  |$)", re.MULTILINE)
+CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",
+           "Store_instr", "sethi_instr", "Other_instr", "Atomics")
+BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
+
+
+def stated(path):
+    """signal: its count, from the header of a kernel."""
+    header = path.read_text().split("*/\n")[1]
+    numbers = {name: int(n) for name, n in NUMBER.findall(header)}
+    assert "instructions" in numbers, f"{path}: the header states no counts"
+    return numbers
+
+
+def wanted(numbers, machine):
+    """event: its count, of the events that show a stated signal."""
+    return {event: sum(numbers.get(s, 0) for s in signals)
+            for event, signals in t.event_signals(machine).items()
+            if any(s in numbers for s in signals) and may_tell(signals)}
+
+
+def may_tell(signals):
+    """Not fetches and data together: headers state one side's cold misses."""
+    fetch = {"itlb_misses", "l2_fetch_misses", "l3_fetch_misses"}
+    return len(signals) == 1 or not fetch & set(signals)
+
+
+def compare(c, expected):
+    t.same({e: c[e] for e in expected}, expected, "tally and the header")
+
+
+def check_classes(c):
+    t.equal(sum(c[e] for e in CLASSES), c["All_instr"], "sum of the classes")
+    t.equal(c["ITLB_miss"] + c["DTLB_miss"], c["TLB_miss"], "TLB misses")
+
+
+def on_t2(path):
+    c = t.count(["-m", T2, "-e", "all"], t.guest(path.stem + ".sparc64"))
+    compare(c, wanted(stated(path), T2))
+    check_classes(c)
+
+
+def t2_geometry():
+    """Options that make another machine's model that of a T2."""
+    rows = t.table("machines", T2 + ".toml")["parameter"]
+    return [word for key, row in rows.items()
+            for word in ("--set", f"{key}={row['value']}")]
+
+
+def on_host_model(path):
+    c = t.count(["-m", "host-model", "--foreign", "-e", "all", *t2_geometry()],
+                t.guest(path.stem + ".sparc64"))
+    compare(c, wanted(stated(path), "host-model"))
+
+
+def on_x86_64(path):
+    c = t.count(["-m", "host-model", "-e", "all"],
+                t.guest(path.stem + ".x86_64"))
+    compare(c, wanted(stated(path), "host-model"))
+
+
+def every_signal_is_shown():
+    """No header states a signal that no test above could see."""
+    shown = {s for m in (T2, "host-model")
+             for signals in t.event_signals(m).values() for s in signals}
+    for path in t.ROOT.glob("test/guest/*/*.S"):
+        t.equal(set(stated(path)) - shown, set(), path.name)
+
+
+def bzip2():
+    c = t.Count(["-m", T2, "-e", "all"],
+                [t.guest("bzip2.sparc64"), "-9kc", *BZIP2])
+    t.equal(c.status, 0, "status")
+    return c
+
+
+def bzip2_thrice():
+    runs = [bzip2() for _ in range(3)]
+    check_classes(runs[0])
+    for other in runs[1:]:
+        t.same(runs[0].values, other.values)
+
+
+def lua():
+    c = t.count(["-m", T2, "-e", "all"], t.guest("lua.sparc64"), "-e",
+                "local t = {} for i = 1, 50000 do t[i] = i / 3 .. '' end")
+    check_classes(c)
+    assert c["FGU_arithmatic_instr"] > 50000, "no division counted"
+
+
+def add_cases():
+    for path in sorted(t.ROOT.glob("test/guest/sparc64/*.S")):
+        t.case(f"{path.stem} on {T2}", on_t2, path)
+        t.case(f"{path.stem} on host-model as a T2", on_host_model, path)
+    for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
+        t.case(f"{path.stem} on host-model", on_x86_64, path)
+    t.case("every stated signal is shown", every_signal_is_shown)
+    t.case("bzip2: classes add up, three runs alike", bzip2_thrice)
+    t.case("lua: classes add up", lua)
+
+
+add_cases()
+t.main()

@@ -1,0 +1,578 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whole programs: live.py BUILD [WORD]
+
+Threads, children, dynamic programs, deaths, signals, regions, repeatability.
+The programs are those of test/guest; what a turn of loop() counts is in
+loop.h: 3 instructions on sparc64, 2 on x86_64.
+"""
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+
+import tallytest as t
+
+ARCHES = ("sparc64", "x86_64")
+PER_TURN = {"sparc64": 3, "x86_64": 2}
+INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions"}
+BOTH = [(arch, f"{arch}: ") for arch in ARCHES]
+T2 = "ultrasparc-t2"
+
+
+def g(name, arch):
+    return t.guest(f"{name}.{arch}")
+
+
+def instructions(arch, *program, options=(), **how):
+    c = t.count(["-e", INSTRUCTIONS[arch], *options], *program, **how)
+    return c[INSTRUCTIONS[arch]]
+
+
+def at_arch(name, *args):
+    """A decorator: a case for each architecture, given it first."""
+    def add(function):
+        for arch, prefix in BOTH:
+            t.case(prefix + name, function, arch, *args)
+        return function
+    return add
+
+
+def strands(c, event):
+    return [s["events"][event] for s in c.json["strands"]]
+
+
+@contextlib.contextmanager
+def script(text, name="script"):
+    """An executable text file in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, name)
+        path.write_text(text)
+        path.chmod(0o755)
+        yield str(path)
+
+
+# Threads
+
+def in_work(arch, threads, turns, options=()):
+    event = INSTRUCTIONS[arch]
+    c = t.count(["-e", event, "--from", "work", *options],
+                g("threads", arch), threads, turns)
+    return c, event
+
+
+@at_arch("4 threads of 100000 turns")
+def threads_add_up(arch):
+    """A turn more in each thread: the difference is exact."""
+    event = INSTRUCTIONS[arch]
+    runs = [t.count(["-e", event], g("threads", arch), 4, turns)
+            for turns in (100000, 200000)]
+    counts = [strands(c, event) for c in runs]
+    for c, per_thread in zip(runs, counts):
+        t.equal(len(per_thread), 5, "strands")
+        t.equal(sum(per_thread), c[event], "sum of the strands")
+    for one, two in zip(counts[0][1:], counts[1][1:]):
+        t.equal(two - one, 100000 * PER_TURN[arch], "100000 turns")
+    t.equal(len(set(counts[0][1:])), 1, "kinds of threads")
+
+
+@at_arch("threads are numbered in order of creation")
+def thread_order(arch):
+    """A strand may come again when its thread has ended, but not before."""
+    c = t.count(["-e", INSTRUCTIONS[arch]], g("threads", arch), 8, 1000)
+    rows = c.json["strands"]
+    t.equal([s["thread"] for s in rows], list(range(9)), "threads")
+    assert all(s["strand"] <= s["thread"] for s in rows), rows
+    t.equal(len({s["pid"] for s in rows}), 1, "processes")
+
+
+@at_arch("200 threads at once and after each other")
+def many_threads(arch):
+    c = t.count(["-e", INSTRUCTIONS[arch]], g("threads", arch), 200, 1000)
+    per_thread = strands(c, INSTRUCTIONS[arch])
+    t.equal(len(per_thread), 201, "strands")
+    t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
+    assert per_thread[1] >= 1000 * PER_TURN[arch], per_thread[1]
+    t.equal(sum(per_thread), c[INSTRUCTIONS[arch]], "sum of the strands")
+
+
+@at_arch("threads repeat, whatever their interleaving")
+def threads_repeat(arch):
+    event = INSTRUCTIONS[arch]
+    once, again = (strands(t.count(["-e", event], g("threads", arch), 3,
+                                   50000), event) for _ in range(2))
+    t.equal(once[1:], again[1:], "counts of the threads")
+
+
+@at_arch("full model with threads")
+def threads_full(arch):
+    event = INSTRUCTIONS[arch]
+    c = t.count(["-e", "all"], g("threads", arch), 4, 100000)
+    per_thread = strands(c, event)
+    t.equal(sum(per_thread), c[event], "sum of the strands")
+    t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
+
+
+@t.named("--per-thread in text shows each thread")
+def per_thread_text():
+    done = t.run(t.tally(), "count", "--per-thread", "-e", "All_instr",
+                 g("threads", "sparc64"), 2, 1000)
+    for n in range(3):
+        t.contains(done.stderr, f" thread {n}, strand ")
+
+
+# Children
+
+@at_arch("fork: the child's turns are added")
+def fork_counts(arch):
+    event = INSTRUCTIONS[arch]
+    c = t.Count(["-e", event], [g("forker", arch), "fork"])
+    t.equal(c.status, 3, "status of the child, passed on")
+    per_strand = strands(c, event)
+    t.equal(len(per_strand), 2, "strands")
+    t.equal(len({s["pid"] for s in c.json["strands"]}), 2, "processes")
+    t.equal(sum(per_strand), c[event], "sum of the strands")
+    turns = 100000 * PER_TURN[arch]
+    assert 0 <= min(per_strand[1] - turns, 2000) < 2000, per_strand
+
+
+def child_turns(arch, mode, n):
+    event = INSTRUCTIONS[arch]
+    c = t.count(["-e", event], g("forker", arch), mode, g("spin", arch), n)
+    t.equal(sum(strands(c, event)), c[event], "sum of the strands")
+    return c[event], len({s["pid"] for s in c.json["strands"]})
+
+
+def child_is_counted(arch, mode, processes):
+    """Two runs that differ in the child's turns alone."""
+    one, pids = child_turns(arch, mode, 100000)
+    two, _ = child_turns(arch, mode, 300000)
+    t.equal(two - one, 200000 * PER_TURN[arch], "200000 turns of the child")
+    t.equal(pids, processes, "processes")
+
+
+for mode in ("fork", "vfork", "posix_spawn", "exec"):
+    at_arch(f"{mode} and exec: the child is counted", mode,
+            1 if mode == "exec" else 2)(child_is_counted)
+
+
+@at_arch("exec through #! is followed")
+def exec_script(arch):
+    with script(f"#!{g('args', arch)} one two\n") as path:
+        c = t.count(["-e", INSTRUCTIONS[arch]], g("forker", arch), "fork",
+                    path, "three")
+    lines = c.stdout.splitlines()[:4]
+    t.equal(lines, [f"argv[0] {g('args', arch)}", "argv[1] one two",
+                    f"argv[2] {path}", "argv[3] three"], "arguments")
+    t.equal(len({s["pid"] for s in c.json["strands"]}), 2, "processes")
+    t.equal(c.json["uncounted"], [], "uncounted")
+
+
+@t.named("x86_64: exec of a name in PATH is followed")
+def exec_path():
+    """Not on sparc64: posix_spawnp() fails there in plain QEMU too."""
+    arch = "x86_64"
+    env = {**os.environ,
+           "PATH": f"/nowhere:{t.build}/guests:{os.environ['PATH']}"}
+    c = t.count(["-e", INSTRUCTIONS[arch]], g("forker", arch), "posix_spawn",
+                f"args.{arch}", "x", env=env)
+    t.contains(c.stdout, f"argv[0] args.{arch}\nargv[1] x\n")
+    t.equal(len({s["pid"] for s in c.json["strands"]}), 2, "processes")
+
+
+@at_arch("tally itself looks in PATH and through #!")
+def start_script(arch):
+    env = {**os.environ, "PATH": f"{t.build}/guests:{os.environ['PATH']}"}
+    c = t.count([], f"args.{arch}", "x", env=env)
+    t.contains(c.stdout, f"argv[0] args.{arch}\nargv[1] x\n")
+    with script(f"#! {g('args', arch)}\n") as path:
+        c = t.count([], path, "y")
+    t.contains(c.stdout, f"argv[1] {path}\nargv[2] y\n")
+
+
+@at_arch("an exec that fails leaves the counts right")
+def exec_fails(arch):
+    """Not there, and no program: all that ran is counted, once."""
+    event = INSTRUCTIONS[arch]
+    base = t.Count(["-e", event], [g("forker", arch), "exec", "/no/such"])
+    t.equal(base.status, 127, "status")
+    assert base[event] > 1000, base[event]
+    with script("no program at all\n") as path:
+        padded = "/no/such".rjust(len(path), "/")
+        base = t.Count(["-e", event], [g("forker", arch), "exec", padded])
+        c = t.Count(["-e", event], [g("forker", arch), "exec", path])
+    t.equal(c.status, 127, "status")
+    t.equal(c[event], base[event], "instructions")
+    t.equal(len(c.json["strands"]), 1, "strands")
+
+
+@t.named("a child of another architecture is named as uncounted")
+def uncounted():
+    other = g("hello", "x86_64")
+    c = t.count(["-e", "All_instr"], g("forker", "sparc64"), "fork", other)
+    t.equal(c.stdout, "hello\n", "what the child said")
+    t.equal(c.json["uncounted"], [other], "uncounted")
+    done = t.run(t.tally(), "count", g("forker", "sparc64"), "fork", other)
+    t.contains(done.stderr, f"not counted: {other}")
+
+
+@t.named("an uncounted child of an x86_64 program")
+def uncounted_x86():
+    other = g("hello", "sparc64")
+    c = t.Count([], [g("forker", "x86_64"), "fork", other])
+    t.equal(c.json["uncounted"], [other], "uncounted")
+
+
+# Dynamic programs
+
+@at_arch("a dynamic program runs")
+def dynamic(arch):
+    c = t.count(["-e", "all"], t.guest(f"hello.dyn.{arch}"))
+    t.equal(c.stdout, "hello\n", "output")
+    assert c[INSTRUCTIONS[arch]] > 20000, c[INSTRUCTIONS[arch]]
+
+
+@t.named("bzip2, dynamic, writes what the static one writes")
+def dynamic_bzip2():
+    text = t.source("LICENSES", "GPL-2.0-or-later.txt")
+    static, shared = (t.Count(["-e", "All_instr"],
+                              [t.guest(name), "-9kc", text])
+                      for name in ("bzip2.sparc64", "bzip2.dyn.sparc64"))
+    t.equal(shared.status, 0, "status")
+    t.equal(shared.stdout, static.stdout, "output")
+    assert abs(shared["All_instr"] / static["All_instr"] - 1) < 0.1
+
+
+@t.named("a missing loader is explained")
+def missing_loader():
+    with tempfile.TemporaryDirectory() as empty:
+        done = t.run(t.tally(), "count", "--sysroot", empty,
+                     t.guest("hello.dyn.sparc64"))
+    t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+    for word in ("loader", "/ld-linux.so.2", empty, "--sysroot",
+                 "libc6-sparc64-cross"):
+        t.contains(done.stderr, word)
+    assert done.returncode in (125, 126), done.returncode
+
+
+@t.named("a missing sysroot is an error")
+def missing_sysroot():
+    done = t.run(t.tally(), "count", "--sysroot", "/nonexistent",
+                 t.guest("hello.dyn.sparc64"))
+    t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+    t.contains(done.stderr, "/nonexistent")
+    assert done.returncode in (2, 125, 126), done.returncode
+
+
+# Ends
+
+DEATHS = {"segv": signal.SIGSEGV, "abort": signal.SIGABRT,
+          "kill": signal.SIGKILL, "ill": signal.SIGILL}
+
+
+def death(arch, mode):
+    """The report is there, the 100000 turns are in it."""
+    event = INSTRUCTIONS[arch]
+    c = t.Count(["-e", "all"], [g("crash", arch), mode])
+    t.equal(c.status, 128 + DEATHS[mode], "status")
+    t.equal(c.json["status"], {"signal": int(DEATHS[mode])}, "JSON status")
+    whole = t.Count(["-e", event], [g("crash", arch), "exit", 0])
+    low = 100000 * PER_TURN[arch]
+    assert low < c[event] < whole[event] + 5000, c[event]
+    done = t.run(t.tally(), "count", g("crash", arch), mode)
+    t.contains(done.stderr, f"killed by SIG{mode.upper()[:4]}"
+               .replace("SIGABOR", "SIGABRT"))
+
+
+for mode in DEATHS:
+    at_arch(f"death by {mode}: report and status", mode)(death)
+
+
+# What objdump and what tally call it.
+ILLEGAL = {"sparc64": ("illtrap", "0x00000000"), "x86_64": ("ud2", "ud2")}
+
+
+def addresses_of(program, mnemonic):
+    """Where objdump sees an instruction in main()."""
+    tool = "sparc64-linux-gnu-" if "sparc64" in program else ""
+    try:
+        done = t.run(tool + "objdump", "-d", "--disassemble=main", program)
+    except FileNotFoundError:
+        raise t.Skip("no objdump") from None
+    return ["0x" + line.split(":")[0].strip()
+            for line in done.stdout.splitlines() if mnemonic in line]
+
+
+@at_arch("death by an illegal instruction is explained")
+def illegal(arch):
+    program = g("crash", arch)
+    done = t.run(t.tally(), "count", program, "ill")
+    mnemonic, shown = ILLEGAL[arch]
+    line = next(s for s in done.stderr.splitlines() if "it died" in s)
+    t.contains(line, f" on {shown}: this QEMU")
+    died_at = line.split(" at ")[1].split()[0]
+    assert died_at in addresses_of(program, mnemonic), line
+
+
+@at_arch("_exit and exit pass their status on")
+def leaves(arch):
+    event = INSTRUCTIONS[arch]
+    for mode, status in (("_exit", 5), ("exit", 6), ("_exit", 255)):
+        c = t.Count(["-e", "all"], [g("crash", arch), mode, status])
+        t.equal(c.status, status, "status")
+        t.equal(c.json["status"], {"exit": status}, "JSON status")
+        assert c[event] > 100000 * PER_TURN[arch], c[event]
+
+
+# Signals to tally
+
+@contextlib.contextmanager
+def waiting(arch, *options):
+    """tally with waiter, which is ready."""
+    command = [t.tally(), "count", *options, "--", g("waiter", arch)]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    try:
+        t.equal(process.stdout.readline(), "ready\n", "the program's word")
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def forwarded(arch, number):
+    with waiting(arch, "-j") as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    t.equal(out, f"got {number.name}\n", "the program's word")
+    t.equal(process.returncode, 7, "status")
+    doc = t.json.loads(err)
+    t.equal(doc["status"], {"exit": 7}, "JSON status")
+    t.equal(doc["interrupted"], True, "interrupted")
+    assert all(e["value"] >= 0 for e in doc["events"])
+
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    at_arch(f"{number.name} to tally is forwarded", number)(forwarded)
+
+
+@at_arch("SIGINT to the whole group, as from a terminal")
+def interrupt_group(arch):
+    with waiting(arch, "-j") as process:
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    t.equal(out, "got SIGINT\n", "the program's word")
+    t.equal(process.returncode, 7, "status")
+    t.equal(t.json.loads(err)["status"], {"exit": 7}, "JSON status")
+
+
+@at_arch("a program that dies of the SIGTERM is reported")
+def interrupted_spin(arch):
+    command = [t.tally(), "count", "-j", g("spin", arch), "100000000000"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
+                               stderr=subprocess.PIPE)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(2)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    t.equal(process.returncode, 128 + signal.SIGTERM, "status")
+    doc = t.json.loads(err)
+    values = {e["name"]: e["value"] for e in doc["events"]}
+    assert values[INSTRUCTIONS[arch]] > 1000000, values[INSTRUCTIONS[arch]]
+
+
+@t.named("-r stops at an interrupt and reports")
+def interrupted_repeat():
+    with waiting("sparc64", "-j", "-r", "5") as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    t.equal(process.returncode, 7, "status")
+    t.json.loads(err)
+
+
+# Repeatability
+
+def lua_script():
+    return ("local t = {} for i = 1, 3000 do t['k' .. i] = i end "
+            "local n = 0 for k in pairs(t) do n = n + #k end print(n)")
+
+
+def programs(arch):
+    return {"lua": [g("lua", arch), "-e", lua_script()],
+            "words": [g("words", arch),
+                      t.source("LICENSES", "GPL-2.0-or-later.txt")]}
+
+
+def everything(program, options=(), **how):
+    return t.count(["-e", "all", *options], *program, **how).values
+
+
+def three_runs(arch, name):
+    program = programs(arch)[name]
+    first = everything(program)
+    for _ in range(2):
+        t.same(first, everything(program))
+
+
+def two_folders(arch, name):
+    program = programs(arch)[name]
+    with tempfile.TemporaryDirectory() as folder:
+        deep = pathlib.Path(folder, "a" * 200, "b" * 100)
+        deep.mkdir(parents=True)
+        runs = [everything(program, cwd=cwd,
+                           env={**os.environ, "PWD": str(cwd)})
+                for cwd in ("/", deep)]
+    t.same(*runs)
+
+
+def two_environments(arch, name):
+    program = programs(arch)[name]
+    plain = {"PATH": os.environ["PATH"]}
+    full = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "X": "y" * 5000,
+            **{f"VARIABLE_{i}": "v" * i for i in range(150)}}
+    t.same(*(everything(program, ["--clean-env"], env=env)
+             for env in (plain, full)))
+
+
+for program in ("lua", "words"):
+    at_arch(f"{program}: three runs are equal", program)(three_runs)
+    at_arch(f"{program}: two working folders, equal", program)(two_folders)
+    at_arch(f"{program}: --clean-env, two environments, equal",
+            program)(two_environments)
+
+
+@at_arch("--clean-env clears, otherwise the environment passes")
+def environment(arch):
+    env = {"PATH": os.environ["PATH"],
+           **{f"V{i}": "1" for i in range(100)}}
+    sizes = []
+    for options in ([], ["--clean-env"]):
+        c = t.count(options, g("args", arch), env=env)
+        sizes.append(int(c.stdout.split()[-1]))
+    assert sizes[0] > 100 and sizes[1] < 20, sizes
+
+
+# Regions
+
+ENTER = 12     # at most, to enter and leave work(), and the loop in main()
+
+
+def region(arch, *options):
+    return instructions(arch, g("regions", arch), options=options)
+
+
+@at_arch("--from work --to done: 60000 turns")
+def from_to(arch):
+    n = region(arch, "--from", "work", "--to", "done")
+    turns = 60000 * PER_TURN[arch]
+    assert turns <= n <= turns + 3 * ENTER, n
+
+
+@at_arch("--from, --to and the whole add up")
+def regions_add_up(arch):
+    whole = region(arch)
+    before = region(arch, "--to", "work")
+    middle = region(arch, "--from", "work", "--to", "done")
+    after = region(arch, "--from", "done")
+    t.equal(before + middle + after, whole, "sum of the parts")
+
+
+@at_arch("--from warmup --to work: 50000 turns")
+def from_to_warmup(arch):
+    n = region(arch, "--from", "warmup", "--to", "work")
+    turns = 50000 * PER_TURN[arch]
+    assert turns <= n <= turns + ENTER, n
+
+
+@at_arch("--skip N counts the rest, from the block that passes N")
+def skip(arch):
+    whole = region(arch)
+    for n in (1, 1000, 100001):
+        over = region(arch, "--skip", n) - (whole - n)
+        assert 0 <= over < 64, f"--skip {n}: {over} too many"
+
+
+@at_arch("--skip of more than there is counts nothing")
+def skip_all(arch):
+    t.equal(region(arch, "--skip", "1G"), 0, "rest")
+
+
+@at_arch("--from a function that is never entered counts nothing")
+def never_entered(arch):
+    t.equal(instructions(arch, g("spin", arch), options=["--from", "abort"]),
+            0, "instructions")
+
+
+@at_arch("regions with all events")
+def region_full(arch):
+    c = t.count(["-e", "all", "--from", "work", "--to", "done"],
+                g("regions", arch))
+    t.equal(c[INSTRUCTIONS[arch]],
+            region(arch, "--from", "work", "--to", "done"), "instructions")
+
+
+@at_arch("--from in threads: only work() is counted")
+def from_threads(arch):
+    """From the first entry of work() on, in the thread that enters it."""
+    event = INSTRUCTIONS[arch]
+    c = t.count(["-e", event, "--from", "work"], g("threads", arch), 4, 50000)
+    turns = 4 * 50000 * PER_TURN[arch]
+    assert turns <= c[event] < turns + 20000, c[event]
+
+
+# Options
+
+@at_arch("-r 3: mean, stddev 0, runs")
+def repeat(arch):
+    event = INSTRUCTIONS[arch]
+    c = t.count(["-e", "all", "-r", 3], g("hello", arch))
+    t.equal(c.stdout, "hello\n" * 3, "output")
+    for row in c.json["events"]:
+        t.equal((row["runs"], row["stddev"]), (3, 0), row["name"])
+        t.equal(row["mean"], row["value"], row["name"])
+    assert c[event] > 1000, c[event]
+
+
+@at_arch("instructions alone and with the whole model")
+def alone(arch):
+    event = INSTRUCTIONS[arch]
+    for program in programs(arch).values():
+        full = everything(program)
+        t.equal(instructions(arch, *program), full[event], "instructions")
+
+
+GEOMETRIES = [
+    # kernel, options, event, count, why
+    ("stride_l1d", ["l1d.size=16K"], "Dcache_misses", 1024, "fits: cold"),
+    ("stride_l1d", ["l1d.line=64"], "Dcache_misses", 2560,
+     "thrashes still; a line holds 4 strides"),
+    ("stride_l1d", ["l1d.size=32K", "l1d.ways=8", "l1d.line=64"],
+     "Dcache_misses", 256, "fits: cold, a line holds 4 strides"),
+    ("stride_l1d_fit", ["l1d.size=2K"], "Dcache_misses", 2560, "thrashes"),
+    ("icache_stride", ["l1i.size=64K"], "Icache_misses", 1025, "fits: cold"),
+    ("icache_fit", ["l1i.size=4K"], "Icache_misses", 2561, "thrashes"),
+    ("chase_l2", ["l2.size=512K"], "L2_load_misses", 65536, "thrashes"),
+    ("chase_memory", ["l2.size=32M"], "L2_load_misses", 131072,
+     "fits: cold"),
+    ("tlb_stride", ["dtlb.entries=256"], "DTLB_miss", 64, "fits: cold"),
+    ("tlb_stride", ["dtlb.entries=64"], "DTLB_miss", 64, "just fits"),
+    ("stride_l1d", ["tlb.page=4K"], "DTLB_miss", 4, "16 KB of data"),
+]
+
+
+def geometry(kernel, settings, event, wanted):
+    options = [word for s in settings for word in ("--set", s)]
+    c = t.count(["-m", T2, "-e", event, *options], g(kernel, "sparc64"))
+    t.equal(c[event], wanted, event)
+
+
+for kernel, settings, event, wanted, why in GEOMETRIES:
+    t.case(f"{kernel} with {' '.join(settings)}: {why}", geometry, kernel,
+           settings, event, wanted)
+
+
+t.main()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command share: running tally, reporting in TAP.
+
+A test file adds its cases with case() or @each() and calls main(); its first
+argument is the build folder, which holds cli/tally and guests/.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MINUTES = 10
+
+build = pathlib.Path("build")
+cases = []
+
+
+class Skip(Exception):
+    """The reason why a case cannot be tried here."""
+
+
+def case(name, function, *args):
+    cases.append((name, function, args))
+
+
+def named(name):
+    """A decorator: the function is the case `name`."""
+    def add(function):
+        case(name, function)
+        return function
+    return add
+
+
+def tally():
+    return str(build / "cli" / "tally")
+
+
+def guest(name):
+    return str(build / "guests" / name)
+
+
+def source(*names):
+    return str(ROOT.joinpath(*names))
+
+
+def run(*words, **how):
+    """Runs a command; the result has returncode, stdout and stderr."""
+    how.setdefault("stdin", subprocess.DEVNULL)
+    how.setdefault("timeout", 60 * MINUTES)
+    if "stdout" not in how and "stderr" not in how:
+        how["capture_output"] = True
+    return subprocess.run([str(w) for w in words], text=True,
+                          errors="replace", **how)
+
+
+class Count:
+    """One run of `tally count` with its JSON report."""
+
+    def __init__(self, options, program, **how):
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "report.json")
+            self.done = run(tally(), "count", "-j", "-o", report, *options,
+                            "--", *program, **how)
+            self.text = (pathlib.Path(report).read_text()
+                         if os.path.exists(report) else "")
+        self.status = self.done.returncode
+        self.stdout, self.stderr = self.done.stdout, self.done.stderr
+        if not self.text:
+            raise AssertionError(f"no report, status {self.status}: "
+                                 f"{self.stderr}")
+        self.json = json.loads(self.text)
+        self.values = {e["name"]: e["value"] for e in self.json["events"]}
+
+    def __getitem__(self, event):
+        return self.values[event]
+
+
+def count(options, *program, **how):
+    """A run that must end well."""
+    c = Count(options, program, **how)
+    equal(c.status, 0, f"status; stderr: {c.stderr}")
+    equal(c.stderr, "", "stderr")
+    return c
+
+
+def equal(got, wanted, what="value"):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def contains(text, wanted):
+    if wanted not in text:
+        raise AssertionError(f"{wanted!r} is not in {text!r}")
+
+
+def same(first, second, what="counts"):
+    """Two tables of equal numbers; tells which differ."""
+    wrong = [f"{k} {first.get(k)} and {second.get(k)}"
+             for k in sorted(first.keys() | second.keys())
+             if first.get(k) != second.get(k)]
+    if wrong:
+        raise AssertionError(f"{what} differ: " + ", ".join(wrong))
+
+
+def table(*names):
+    """A file of data/."""
+    with open(ROOT.joinpath("data", *names), "rb") as file:
+        return tomllib.load(file)
+
+
+def event_signals(machine):
+    """event: the signals it sums."""
+    events = table("events", machine + ".toml")["event"]
+    return {name: row.get("signals", []) for name, row in events.items()}
+
+
+def attempt(function, args):
+    """The rest of the TAP line and the diagnosis, or None if all is well."""
+    try:
+        function(*args)
+    except Skip as reason:
+        return f" # SKIP {reason}", None
+    except AssertionError as error:
+        return None, str(error)
+    except Exception:
+        return None, traceback.format_exc()
+    return "", None
+
+
+def report(number, name, result):
+    directive, trouble = result
+    word = "not ok" if directive is None else "ok"
+    print(f"{word} {number} - {name}{directive or ''}")
+    for line in (trouble or "").splitlines():
+        print(f"# {line}")
+    sys.stdout.flush()
+    return directive is not None
+
+
+def main():
+    """Runs the cases, those that name a word of the arguments if any do."""
+    global build
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} BUILD [WORD]")
+    build = pathlib.Path(sys.argv[1]).resolve()
+    os.environ.pop("NO_COLOR", None)
+    words = sys.argv[2:]
+    wanted = [c for c in cases
+              if not words or any(word in c[0] for word in words)]
+    print(f"1..{len(wanted)}")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = [pool.submit(attempt, function, args)
+                   for _, function, args in wanted]
+        good = [report(i + 1, wanted[i][0], result.result())
+                for i, result in enumerate(results)]
+    sys.exit(not all(good))
