@@ -54,7 +54,7 @@ bench:
 install: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD)
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@DESTDIR=$(if $(DESTDIR),$(abspath $(DESTDIR))) meson install -C $(BUILD) --no-rebuild
 
 format:
 	@$(SETUP) check

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
-#include "source/host.h"
 #include "source/plugin_path.h"
 
 enum {
@@ -269,55 +269,17 @@ parse_options(int argc, char **argv, struct request *r, int *operand)
     return 0;
 }
 
-static const char *const default_machines[ISA_COUNT] = {
-    [ISA_SPARC64] = "ultrasparc-t2",
-    [ISA_X86_64] = "host-model",
-};
-
-static bool
-runs_isa(const struct machine_row *machine, enum isa isa)
-{
-    for (const char *const *i = machine->isas; *i != NULL; i++) {
-        if (strcmp(*i, isa_name(isa)) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int
 choose_machine(const struct request *r, const struct program *program,
                const struct machine_row **machine, bool *foreign)
 {
-    const char *name = r->machine ? r->machine : default_machines[program->isa];
-    int error = 0;
+    const struct machine_row *wanted =
+        r->machine != NULL ? machine_find(r->machine) : NULL;
 
-    *machine = machine_find(name);
-    if (*machine == NULL)
-        error = machine_unknown(name, &command_log);
-    else
-        *foreign = !runs_isa(*machine, program->isa);
-    if (error == 0 && *foreign && !r->foreign)
-        error = tally_fail(&command_log, TALLY_EARCH,
-                           "%s: a program for %s, but %s runs %s; --foreign "
-                           "runs it all the same",
-                           program->path, isa_name(program->isa),
-                           (*machine)->name, (*machine)->isas[0]);
-    return error;
-}
-
-static int
-set_params(const struct request *r, const struct machine_row *machine,
-           uint64_t *params)
-{
-    int error = 0;
-
-    for (size_t i = 0; i < PARAM_COUNT; i++)
-        params[i] = machine->params[i].value;
-    if (strcmp(machine->name, "host-model") == 0)
-        host_params(params, NULL);
-    for (size_t i = 0; error == 0 && i < r->set_count; i++)
-        error = param_set(r->sets[i], &command_log, params);
-    return error != 0 ? error : params_check(params, &command_log);
+    if (r->machine != NULL && wanted == NULL)
+        return machine_unknown(r->machine, &command_log);
+    return machine_choose(wanted, program, r->foreign, &command_log, machine,
+                          foreign);
 }
 
 /* The command line, for reports; NULL without memory. */
@@ -534,7 +496,8 @@ prepare(const struct request *r, const struct program *program, struct job *job)
     int error = choose_machine(r, program, &machine, &foreign);
 
     if (error == 0)
-        error = set_params(r, machine, job->params);
+        error = machine_params(machine, r->sets, r->set_count, &command_log,
+                               job->params);
     if (error != 0)
         return error;
     const char *cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(program->isa);

@@ -3,8 +3,8 @@
 """headers.py LIBRARY: what libtally shows of itself.
 
 Every public header compiles alone as C17 and C++17, libtally.so exports the
-functions that the headers declare and nothing else, and base/error.h agrees
-with tally/error.h. A missing compiler skips its part.
+functions that the headers declare and nothing else. A missing compiler skips
+its part.
 """
 
 import re
@@ -60,20 +60,6 @@ class Headers(unittest.TestCase):
             functions = len(declared(header))
             marks = text(header).count("@since ")
             self.assertGreaterEqual(marks, functions, header.name)
-
-    def test_error_twice(self):
-        public, internal = (
-            text(path)
-            for path in (INCLUDE / "tally/error.h", ROOT / "src/base/error.h")
-        )
-        if "tally/error.h" in internal:
-            return
-        for what in ("enum tally_error", "enum tally_level",
-                     "struct tally_log"):  # fmt: skip
-            pattern = re.compile(re.escape(what) + r" \{.*?\};", re.DOTALL)
-            self.assertEqual(
-                pattern.search(public)[0], pattern.search(internal)[0]
-            )
 
 
 class Symbols(unittest.TestCase):

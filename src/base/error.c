@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 const char *

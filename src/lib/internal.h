@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How the public library sees its inside: public handles are table rows.
- * base/error.h declares what tally/error.h does; test/headers.py compares them.
  */
 #ifndef TALLY_LIB_INTERNAL_H
 #define TALLY_LIB_INTERNAL_H
 
-#include "base/error.h"
-#define TALLY_ERROR_H /* so this is declared already */
 #include "table/table.h"
 #include "tally/tally.h"
 

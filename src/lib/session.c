@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/machine_choice.h"
 #include "profile/session.h"
-#include "source/host.h"
 #include "source/plugin_path.h"
 
 struct tally_result {
@@ -16,11 +16,6 @@ struct tally_result {
     size_t event_count;
     bool foreign;
     struct session_result session;
-};
-
-static const char *const default_machines[ISA_COUNT] = {
-    [ISA_SPARC64] = "ultrasparc-t2",
-    [ISA_X86_64] = "host-model",
 };
 
 void
@@ -50,45 +45,15 @@ read_options(const struct tally_session_options *given,
     return 0;
 }
 
-static bool
-runs_isa(const struct machine_row *machine, enum isa isa)
-{
-    for (const char *const *i = machine->isas; *i != NULL; i++) {
-        if (strcmp(*i, isa_name(isa)) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int
-choose_machine(const struct tally_session_options *o,
-               const struct program *program, struct tally_result *r)
-{
-    r->machine = o->machine != NULL
-                     ? machine_row(o->machine)
-                     : machine_find(default_machines[program->isa]);
-    r->foreign = !runs_isa(r->machine, program->isa);
-    if (!r->foreign || o->foreign)
-        return 0;
-    return tally_fail(&o->log, TALLY_EARCH,
-                      "%s: a program for %s, but %s runs %s", program->path,
-                      isa_name(program->isa), r->machine->name,
-                      r->machine->isas[0]);
-}
-
 static int
 set_params(const struct tally_session_options *o,
            const struct machine_row *machine, uint64_t *params)
 {
-    int error = 0;
+    size_t count = 0;
 
-    for (size_t i = 0; i < PARAM_COUNT; i++)
-        params[i] = machine->params[i].value;
-    if (strcmp(machine->name, "host-model") == 0)
-        host_params(params, NULL);
-    for (size_t i = 0; error == 0 && o->set != NULL && o->set[i] != NULL; i++)
-        error = param_set(o->set[i], &o->log, params);
-    return error != 0 ? error : params_check(params, &o->log);
+    while (o->set != NULL && o->set[count] != NULL)
+        count++;
+    return machine_params(machine, o->set, count, &o->log, params);
 }
 
 static int
@@ -118,7 +83,9 @@ run_program(const struct tally_session_options *o,
 {
     uint64_t params[PARAM_COUNT];
     char plugin[PATH_MAX];
-    int error = choose_machine(o, program, r);
+    int error =
+        machine_choose(o->machine != NULL ? machine_row(o->machine) : NULL,
+                       program, o->foreign, &o->log, &r->machine, &r->foreign);
 
     if (error == 0)
         error = set_params(o, r->machine, params);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/machine_choice.h"
+
+#include <string.h>
+
+#include "source/host.h"
+
+static const char *const default_machines[ISA_COUNT] = {
+    [ISA_SPARC64] = "ultrasparc-t2",
+    [ISA_X86_64] = "host-model",
+};
+
+static bool
+runs_isa(const struct machine_row *machine, enum isa isa)
+{
+    for (const char *const *i = machine->isas; *i != NULL; i++) {
+        if (strcmp(*i, isa_name(isa)) == 0)
+            return true;
+    }
+    return false;
+}
+
+int
+machine_choose(const struct machine_row *wanted, const struct program *program,
+               bool foreign_allowed, const struct tally_log *log,
+               const struct machine_row **machine, bool *foreign)
+{
+    const struct machine_row *m =
+        wanted ? wanted : machine_find(default_machines[program->isa]);
+    const bool other = !runs_isa(m, program->isa);
+
+    if (other && !foreign_allowed)
+        return tally_fail(log, TALLY_EARCH,
+                          "%s: a program for %s, but %s runs %s; --foreign "
+                          "runs it all the same",
+                          program->path, isa_name(program->isa), m->name,
+                          m->isas[0]);
+    *machine = m;
+    *foreign = other;
+    return 0;
+}
+
+int
+machine_params(const struct machine_row *machine, const char *const *set,
+               size_t count, const struct tally_log *log, uint64_t *params)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = machine->params[i].value;
+    if (strcmp(machine->name, "host-model") == 0)
+        host_params(params, NULL);
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = param_set(set[i], log, params);
+    return error != 0 ? error : params_check(params, log);
+}
