@@ -9,7 +9,7 @@ SETUP ?= scripts/setup
 GUESTS = $(BUILD)/guests
 
 # Reads a text with the program words, a small everyday sparc64 program.
-DEMO = $(BUILD)/cli/tally count -m ultrasparc-t2 -- \
+DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
 .PHONY: all build demo check bench install format clean help
