@@ -53,12 +53,15 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     if ((last->flags & BLOCK_CONDITIONAL) == 0)
         return;
 
-    uint8_t *at = &s->counters[last->branch ^ s->history];
+    const uint64_t history = s->history;
+    uint64_t *total = s->total;
+    uint8_t *at = &s->counters[last->branch ^ history];
     const unsigned counter = *at;
+    s->history = (history << 1 | taken) & s->counter_mask;
+    total[SIGNAL_CONDITIONAL_TAKEN] += taken;
+    total[SIGNAL_CONDITIONAL_MISPREDICTS] += counter >> 1 ^ taken;
+    /* Last: a byte may alias anything that would be loaded after it. */
     *at = COUNTER_NEXT >> (taken * 8 + counter * 2) & 3;
-    s->history = (s->history << 1 | taken) & s->counter_mask;
-    s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    s->total[SIGNAL_CONDITIONAL_MISPREDICTS] += counter >> 1 ^ taken;
 }
 
 STRAND_INLINE void
