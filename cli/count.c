@@ -190,12 +190,15 @@ take_option(struct request *r, int option, const char *value)
         r->format = FORMAT_JSON;
         return 0;
     case OPT_SEPARATOR:
-        if (strlen(value) != 1)
-            return bad_usage("-x takes one character, not ", value);
+        if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
+            return bad_usage("-x takes one sign such as , or ; or |, not ",
+                             value);
         r->separator = *value;
         r->format = FORMAT_CSV;
         return 0;
     case OPT_OUTPUT:
+        if (*value == '\0')
+            return bad_usage("-o takes a file's name, not ", value);
         r->output = value;
         return 0;
     case OPT_APPEND:
@@ -450,8 +453,9 @@ run_and_report(struct job *job, struct count_value *values)
     error = run_all(job, values, &result);
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
-    if (error == 0 && result.process_count == 0)
-        error = TALLY_EQEMU; /* QEMU has said why */
+    if (error == 0 && !result.started)
+        error = tally_fail(&command_log, TALLY_EQEMU,
+                           "%s: QEMU could not start it", job->program->path);
     if (error == 0) {
         job->report.last = &result;
         error = write_report(job->request, &job->report, out.file);
@@ -460,8 +464,10 @@ run_and_report(struct job *job, struct count_value *values)
     if (error == TALLY_EIO || closed != 0)
         tally_fail(&command_log, TALLY_EIO, "cannot write the report: %s",
                    strerror(errno));
-    const int status =
-        error != 0 || closed != 0 ? EXIT_OURS : program_status(result.status);
+    const int status = error == TALLY_EUNKNOWN ? EXIT_USAGE
+                       : error != 0 || closed != 0
+                           ? EXIT_OURS
+                           : program_status(result.status);
     session_result_finish(&result);
     return status;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "table/table.h"
@@ -78,6 +80,14 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+    /* Descriptors 0 to 2 are taken, so that no file of ours becomes one; to
+     * write there still fails. */
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
     /* A closed pipe is an error to tell, not a death. */
     signal(SIGPIPE, SIG_IGN);
     const int status = run(argc, argv);

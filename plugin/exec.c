@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "plugin/plugin.h"
 
-#define MAX_ARGS 65536
 #define SCRIPT_DEPTH 4
 
 static const void *
@@ -30,29 +30,59 @@ guest_memory(uint64_t addr)
     return (const void *)((uintptr_t)addr + (base ? *base : 0));
 }
 
-static uint64_t
-guest_word(const struct plugin *p, uint64_t addr)
+/* Reads guest memory that may not be there. */
+static bool
+guest_read(uint64_t addr, void *out, size_t size)
 {
-    uint64_t word;
+    struct iovec here = {out, size};
+    struct iovec there = {(void *)(uintptr_t)guest_memory(addr), size};
 
-    memcpy(&word, guest_memory(addr), sizeof(word));
-    return p->shape.isa == ISA_SPARC64 ? be64toh(word) : le64toh(word);
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* Copies a guest's NULL-terminated vector of strings, up to `room`. */
-static size_t
-guest_vector(const struct plugin *p, uint64_t addr, const char **out,
-             size_t room)
+static bool
+guest_word(const struct plugin *p, uint64_t addr, uint64_t *word)
 {
-    size_t n = 0;
+    if (!guest_read(addr, word, sizeof(*word)))
+        return false;
+    *word = p->shape.isa == ISA_SPARC64 ? be64toh(*word) : le64toh(*word);
+    return true;
+}
 
-    for (; addr != 0 && n < room; n++, addr += 8) {
-        const uint64_t string = guest_word(p, addr);
+/* The length of a guest's NULL-terminated vector; false if it is not whole. */
+static bool
+guest_count(const struct plugin *p, uint64_t addr, size_t *count)
+{
+    uint64_t string = 1;
+    char first;
+
+    for (*count = 0; addr != 0; addr += 8, ++*count) {
+        if (!guest_word(p, addr, &string))
+            return false;
         if (string == 0)
-            break;
-        out[n] = guest_memory(string);
+            return true;
+        if (!guest_read(string, &first, 1))
+            return false;
     }
-    return n;
+    return true;
+}
+
+/*
+ * A copy of the vector with room for `extra` more strings; NULL without memory
+ * or where the guest's pointers are bad: QEMU then tells the guest.
+ */
+static const char **
+guest_vector(const struct plugin *p, uint64_t addr, size_t extra, size_t *count)
+{
+    if (!guest_count(p, addr, count))
+        return NULL;
+    const char **out = calloc(*count + extra + 1, sizeof(*out));
+    for (size_t i = 0; out != NULL && i < *count; i++) {
+        uint64_t string = 0;
+        guest_word(p, addr + 8 * i, &string);
+        out[i] = guest_memory(string);
+    }
+    return out;
 }
 
 static uint16_t
@@ -61,7 +91,13 @@ machine_of(enum isa isa)
     return isa == ISA_SPARC64 ? EM_SPARCV9 : EM_X86_64;
 }
 
-enum file_kind { FILE_UNKNOWN, FILE_OURS, FILE_FOREIGN, FILE_SCRIPT };
+enum file_kind {
+    FILE_UNKNOWN,
+    FILE_OURS,
+    FILE_FOREIGN,
+    FILE_HIDDEN, /* executable, but not readable */
+    FILE_SCRIPT,
+};
 
 /* What the file is; for a script `head` holds its first line. */
 static enum file_kind
@@ -73,7 +109,11 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
 
     if (fd >= 0)
         close(fd);
-    if (n < 2 || access(path, X_OK) != 0)
+    if (access(path, X_OK) != 0)
+        return FILE_UNKNOWN;
+    if (fd < 0)
+        return FILE_HIDDEN;
+    if (n < 2)
         return FILE_UNKNOWN;
     head[n] = '\0';
     if (head[0] == '#' && head[1] == '!')
@@ -109,8 +149,8 @@ parse_script(char *head, char **interpreter, char **argument)
     return **interpreter != '\0';
 }
 
-static void
-note_uncounted(struct plugin *p, const char *path)
+void
+plugin_uncounted(struct plugin *p, const char *path)
 {
     const unsigned n = atomic_fetch_add(&p->session->uncounted, 1);
 
@@ -160,8 +200,9 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
         return;
     escape_commas(r->plugin, library, sizeof(library));
     escape_commas(path, name, sizeof(name));
-    snprintf(plugin, sizeof(plugin), "%s,session=%s,previous=%u,name=%s",
-             library, p->session_path, p->region_index, name);
+    snprintf(plugin, sizeof(plugin),
+             "%s,session=%s,previous=%u,window=%d,name=%s", library,
+             p->session_path, p->region_index, (int)p->window_open, name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;
@@ -205,26 +246,43 @@ resolve(struct plugin *p, const char **path, const char **args, size_t *count,
                                                              : FILE_UNKNOWN;
 }
 
+/* The guest's own /proc/self names its program and files, not QEMU's. */
+static const char *
+own_path(const char *path, char *room, size_t size)
+{
+    if (strcmp(path, "/proc/self/exe") == 0)
+        return qemu_plugin_path_to_binary();
+    if (strncmp(path, "/proc/self/fd/", 14) != 0 &&
+        strncmp(path, "/dev/fd/", 8) != 0)
+        return path;
+    const ssize_t n = readlink(path, room, size - 1);
+    if (n <= 0)
+        return path;
+    room[n] = '\0';
+    return room;
+}
+
 void
 plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 {
     struct plugin *p = &tally_plugin;
-    char heads[SCRIPT_DEPTH][REGION_NAME];
-    const size_t room = MAX_ARGS + 2 * SCRIPT_DEPTH;
-    const char **args = calloc(room + 1, sizeof(*args));
-    const char **env = calloc(MAX_ARGS + 1, sizeof(*env));
-    const char *path = path_at ? guest_memory(path_at) : NULL;
+    char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME], first;
+    size_t count = 0, env_count = 0;
 
-    if (args == NULL || env == NULL || path == NULL)
+    if (path_at == 0 || !guest_read(path_at, &first, 1))
+        return;
+    const char *path = own_path(guest_memory(path_at), link, sizeof(link));
+    const char **args = guest_vector(p, argv_at, 2 * SCRIPT_DEPTH, &count);
+    const char **env = guest_vector(p, envp_at, 0, &env_count);
+    if (args == NULL || env == NULL)
         goto out;
-    size_t count = guest_vector(p, argv_at, args, MAX_ARGS);
-    guest_vector(p, envp_at, env, MAX_ARGS);
     switch (resolve(p, &path, args, &count, heads)) {
     case FILE_OURS:
         run_qemu(p, path, args, count, (char *const *)env);
         break;
     case FILE_FOREIGN:
-        note_uncounted(p, path);
+    case FILE_HIDDEN:
+        plugin_uncounted(p, path);
         break;
     default:
         break;

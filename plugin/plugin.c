@@ -76,8 +76,8 @@ starts_outside(const struct plugin *p)
 {
     const struct session_request *r = &p->session->request;
 
-    return r->window == WINDOW_SKIP ||
-           (r->window == WINDOW_FROM_TO && r->from != NO_LINE);
+    return p->window == WINDOW_SKIP ||
+           (p->window == WINDOW_FROM_TO && r->from != NO_LINE);
 }
 
 static struct strand *
@@ -106,7 +106,7 @@ choose_callbacks(struct plugin *p)
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
-        r->window == WINDOW_SKIP);
+        p->window == WINDOW_SKIP);
 }
 
 static void
@@ -262,9 +262,11 @@ adopt_region(struct plugin *p, unsigned slot)
 
     memcpy(program, p->region.head->program, sizeof(program));
     p->region_index = claim_region(p);
-    if (!move_region(p, p->region_index, slot) &&
-        region_detach(&p->region, p->counts[slot]) != 0)
-        abort();
+    if (!move_region(p, p->region_index, slot)) {
+        plugin_uncounted(p, "a forked child that cannot reach the session");
+        if (region_detach(&p->region, p->counts[slot]) != 0)
+            abort();
+    }
     name_region(p, program);
     raise_to(&p->region.head->strands, slot + 1);
 }
@@ -377,8 +379,12 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     if (p->region_index >= SESSION_REGIONS ||
         region_map(p->region.fd, p->region_index, &p->region) != 0)
         return TALLY_ESYSTEM;
-    if (previous != NULL)
+    if (previous != NULL) {
+        const char *open_then = option(argc, argv, "window");
         end_previous(p, previous);
+        p->executed = true;
+        p->window_open = open_then == NULL || strcmp(open_then, "0") != 0;
+    }
     return 0;
 }
 
@@ -388,7 +394,11 @@ set_up(struct plugin *p)
     const struct session_request *r = &p->session->request;
     const bool fetch = (r->parts & (PART_L1I | PART_ITLB)) != 0;
 
-    p->window_open = !starts_outside(p);
+    /* The window is the first program's; what that executes is counted whole
+     * if it is open then, and not at all otherwise. */
+    p->window = p->executed ? WINDOW_ALL : (enum window_mode)r->window;
+    if (!p->executed)
+        p->window_open = !starts_outside(p);
     p->parts = r->parts;
     p->work = callbacks_work(r->parts);
     p->shape = (struct block_shape){
@@ -400,7 +410,7 @@ set_up(struct plugin *p)
         .from = NO_LINE,
         .to = NO_LINE,
     };
-    if (r->window == WINDOW_FROM_TO) {
+    if (p->window == WINDOW_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
     }
@@ -416,9 +426,9 @@ apply_bias(struct plugin *p)
 {
     const struct session_request *r = &p->session->request;
 
-    if (r->entry == 0)
+    if (p->executed)
         return;
-    p->load_bias = qemu_plugin_entry_code() - r->entry;
+    p->load_bias = qemu_plugin_start_code() - r->code;
     if (p->shape.from != NO_LINE)
         p->shape.from += p->load_bias;
     if (p->shape.to != NO_LINE)

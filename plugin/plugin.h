@@ -51,7 +51,9 @@ struct plugin {
     unsigned work; /* enum block_work */
     uint64_t load_bias;
     unsigned region_index;
-    bool loaded;      /* the program is in memory */
+    bool loaded;   /* the program is in memory */
+    bool executed; /* by a counted program, not by the session */
+    enum window_mode window;
     bool window_open; /* as --from, --to and --skip have it */
     char session_path[PLUGIN_PATH];
 };
@@ -74,6 +76,9 @@ void callbacks_choose_one(struct callbacks *callbacks, uint32_t parts,
                           bool write_through, bool windowed);
 void callbacks_choose_many(struct callbacks *callbacks, uint32_t parts,
                            bool write_through, bool windowed);
+
+/* Notes the name of what runs outside. */
+void plugin_uncounted(struct plugin *p, const char *name);
 
 /* Switches the counted window of all strands. */
 void plugin_window(struct strand *strand, bool counted);

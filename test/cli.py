@@ -52,8 +52,8 @@ count --json=3 {hello} | EXIT 2 | ERR no value belongs to --json
 count --format xml {hello} | EXIT 2 | ERR --format takes text, csv or json
 count --format= {hello} | EXIT 2 | ERR --format takes text, csv or json
 count --color maybe {hello} | EXIT 2 | ERR auto, always or never, not 'maybe'
-count -x ab {hello} | EXIT 2 | ERR -x takes one character, not 'ab'
-count -x '' {hello} | EXIT 2 | ERR -x takes one character, not ''
+count -x ab {hello} | EXIT 2 | ERR -x takes one sign such as , or ; or |, not 'ab'
+count -x '' {hello} | EXIT 2 | ERR -x takes one sign such as , or ; or |, not ''
 count -r 0 {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '0'
 count -r -1 {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '-1'
 count -r 2x {hello} | EXIT 2 | ERR -r takes 1 to 100000, not '2x'
@@ -62,8 +62,8 @@ count -r 99999999999999999999 {hello} | EXIT 2 | ERR -r takes 1 to 100000
 count --skip 0 {hello} | EXIT 2 | ERR --skip takes a number of instructions
 count --skip much {hello} | EXIT 2 | ERR --skip takes a number of instructions
 count --skip 5 --from main {hello} | EXIT 2 | ERR --skip does not go with
-count --from nofunction {hello} | EXIT 125 | ERR no function 'nofunction'
-count --to nofunction {hello} | EXIT 125 | ERR no function 'nofunction'
+count --from nofunction {hello} | EXIT 2 | ERR no function 'nofunction'
+count --to nofunction {hello} | EXIT 2 | ERR no function 'nofunction'
 list -Z | EXIT 2 | ERR unknown option -Z
 list --format xml | EXIT 2 | ERR --format takes text or json, not 'xml'
 list events a b | EXIT 2 | ERR one pattern, not 'b' too

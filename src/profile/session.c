@@ -43,8 +43,7 @@ set_window(const struct session_options *o, const struct program *program,
 
     r->from = r->to = NO_LINE;
     r->skip = o->skip;
-    if (program->relocated)
-        r->entry = program->entry;
+    r->code = program->code;
     if (o->from != NULL)
         error = program_symbol(program->path, o->from, log, &r->from);
     if (error == 0 && o->to != NULL)
@@ -142,12 +141,12 @@ wait_for(pid_t child, const sigset_t *set, const struct running *run,
     for (;;) {
         siginfo_t info;
         const int signal_number = sigtimedwait(set, &info, &tick);
+        if (signal_number > 0 && signal_number != SIGCHLD)
+            forward(child, &info, result);
         if (wait4(child, &result->status, WNOHANG, &usage) == child)
             break;
         if (signal_number < 0)
             report_progress(run);
-        else if (signal_number != SIGCHLD)
-            forward(child, &info, result);
     }
     result->user_s =
         (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
@@ -218,6 +217,11 @@ collect_process(int fd, unsigned index, struct session_result *result)
     result->processes = processes;
     if (region_map(fd, index, &region) != 0)
         return TALLY_ESYSTEM;
+    if (atomic_load(&region.head->state) == REGION_FREE) {
+        region_unmap(&region); /* claimed by a child that could not map it */
+        return 0;
+    }
+    result->started |= atomic_load(&region.head->blocks) != 0;
     struct session_process *p = &processes[result->process_count++];
     memset(p, 0, sizeof(*p));
     p->pid = region.head->pid;

@@ -50,6 +50,7 @@ struct session_result {
     uint64_t modelled_ns; /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;
     int status;         /* as waitpid() gives it */
+    bool started;       /* anything of the program ran */
     bool interrupted;   /* a signal to us was passed on */
     unsigned uncounted; /* programs that ran outside */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];

@@ -93,6 +93,15 @@ event_json(const struct count_report *r, const struct count_value *v)
     return e;
 }
 
+/* A name from the file system need not be UTF-8, as JSON wants. */
+static json_t *
+any_string(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_string("(not UTF-8)");
+}
+
 static json_t *
 thread_json(const struct count_report *r, const struct session_thread *t)
 {
@@ -101,7 +110,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_t *events = json_object();
 
     json_object_set_new(o, "pid", integer((uint64_t)p->pid));
-    json_object_set_new(o, "program", json_string(p->program));
+    json_object_set_new(o, "program", any_string(p->program));
     json_object_set_new(o, "thread", integer(t->thread));
     json_object_set_new(o, "strand", integer(t->strand));
     for (size_t i = 0; i < r->count; i++)
@@ -122,15 +131,6 @@ status_json(int status)
     else
         json_object_set_new(o, "exit", json_integer(WEXITSTATUS(status)));
     return o;
-}
-
-/* A name from the file system need not be UTF-8, as JSON wants. */
-static json_t *
-any_string(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("(not UTF-8)");
 }
 
 static json_t *

@@ -189,7 +189,7 @@ print_notes(const struct count_report *r, FILE *out)
                 s->last_pc, s->last_insn, r->cpu ? " as " : "",
                 r->cpu ? r->cpu : "", r->cpu ? " (try --cpu max)" : "");
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
-        fprintf(out, "  not counted: %s, a program of another architecture\n",
+        fprintf(out, "  not counted: %s, which ran outside the emulation\n",
                 s->uncounted_names[i]);
     if (s->uncounted > SESSION_UNCOUNTED)
         fprintf(out, "  not counted: %u more programs\n",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -41,10 +42,14 @@ find_in_path(const char *name, char *path)
         snprintf(path, PATH_MAX, "%s", name);
         return access(path, X_OK) == 0;
     }
-    while (dirs != NULL && *dirs != '\0') {
+    if (dirs == NULL || *dirs == '\0')
+        dirs = "/usr/bin:/bin";
+    while (*dirs != '\0') {
         const int n = (int)strcspn(dirs, ":");
-        snprintf(path, PATH_MAX, "%.*s/%s", n, dirs, name);
-        if (access(path, X_OK) == 0)
+        struct stat st;
+        snprintf(path, PATH_MAX, "%.*s/%s", n ? n : 1, n ? dirs : ".", name);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+            access(path, X_OK) == 0)
             return true;
         dirs += n + (dirs[n] == ':');
     }

@@ -141,24 +141,41 @@ machine_text(const Elf64_Ehdr *elf)
 }
 
 static void
-read_loader(struct program *p, int fd, const Elf64_Ehdr *elf)
+read_loader(struct program *p, int fd, const Elf64_Phdr *ph)
+{
+    const size_t size = xword(p, ph->p_filesz);
+    const size_t room = sizeof(p->loader) - 1;
+    const ssize_t n = pread(fd, p->loader, size < room ? size : room,
+                            (off_t)xword(p, ph->p_offset));
+
+    p->loader[n > 0 ? n : 0] = '\0';
+}
+
+/* False if a segment is not in the file as its header says. */
+static bool
+read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
 {
     const uint64_t at = xword(p, elf->e_phoff);
 
+    p->code = UINT64_MAX;
     for (unsigned i = 0; i < half(p, elf->e_phnum); i++) {
         Elf64_Phdr ph;
         if (pread(fd, &ph, sizeof(ph), (off_t)(at + i * sizeof(ph))) !=
             (ssize_t)sizeof(ph))
-            return;
-        if (word(p, ph.p_type) != PT_INTERP)
-            continue;
-        const size_t size = xword(p, ph.p_filesz);
-        const size_t room = sizeof(p->loader) - 1;
-        const ssize_t n = pread(fd, p->loader, size < room ? size : room,
-                                (off_t)xword(p, ph.p_offset));
-        p->loader[n > 0 ? n : 0] = '\0';
-        return;
+            return false;
+        const uint32_t type = word(p, ph.p_type);
+        const uint64_t address = xword(p, ph.p_vaddr);
+        const uint64_t in_file = xword(p, ph.p_filesz);
+        if (type == PT_LOAD && in_file != 0 &&
+            xword(p, ph.p_offset) + in_file > (uint64_t)size)
+            return false;
+        if (type == PT_LOAD && (word(p, ph.p_flags) & PF_X) &&
+            address < p->code)
+            p->code = address;
+        if (type == PT_INTERP)
+            read_loader(p, fd, &ph);
     }
+    return p->code != UINT64_MAX;
 }
 
 static int
@@ -180,9 +197,13 @@ read_elf(int fd, const struct tally_log *log, struct program *p)
     if (type != ET_EXEC && type != ET_DYN)
         return tally_fail(log, TALLY_EPROGRAM,
                           "%s: an ELF file, but not a program", p->path);
-    p->entry = xword(p, elf.e_entry);
+
     p->relocated = type == ET_DYN;
-    read_loader(p, fd, &elf);
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !read_segments(p, fd, &elf, st.st_size))
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: an ELF program cut short or without code",
+                          p->path);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -39,8 +40,11 @@ session_create(const struct session_request *request,
     const uint64_t size = HEADER_SIZE + REGION_SIZE * SESSION_REGIONS;
     const int file = memfd_create("tally", MFD_CLOEXEC);
 
-    if (file < 0 || ftruncate(file, (off_t)size) != 0 ||
-        map_header(file, header) != 0) {
+    /* Under ulimit -f this is an error to tell, not a death. */
+    void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
+    const bool sized = file >= 0 && ftruncate(file, (off_t)size) == 0;
+    signal(SIGXFSZ, old);
+    if (!sized || map_header(file, header) != 0) {
         const int error =
             tally_fail(log, TALLY_ESYSTEM, "cannot create shared memory: %s",
                        strerror(errno));

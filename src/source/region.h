@@ -47,7 +47,7 @@ struct session_request {
     uint32_t window;   /* enum window_mode */
     uint64_t from, to; /* addresses in the program's file, or NO_LINE */
     uint64_t skip;     /* instructions */
-    uint64_t entry;    /* of the program's file; 0: unknown */
+    uint64_t code;     /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[REGION_NAME * 4];              /* path */
     char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
