@@ -218,6 +218,50 @@ def uncounted():
     t.contains(done.stderr, f"not counted: {other}")
 
 
+@t.named("arguments that are no addresses: the program is told, not killed")
+def bad_arguments():
+    for arch in ARCHES:
+        c = t.count([], g("odd", arch), "badargv")
+        t.equal(c.status, 0, "status")
+
+
+@t.named("/proc/self/exe is the program, not QEMU")
+def self_executed():
+    for arch in ARCHES:
+        c = t.count([], g("odd", arch), "self")
+        t.equal((c.status, c.stdout), (0, "again\n"), "status, output")
+        t.equal(c.json["uncounted"], [], "uncounted")
+
+
+@t.named("70000 arguments reach an executed child")
+def many_arguments():
+    for arch in ARCHES:
+        c = t.count([], g("odd", arch), "many", "70000")
+        t.equal(c.stdout, "70000\n", "their number")
+
+
+@t.named("a forked child without descriptors is named where it is not counted")
+def no_descriptors():
+    for arch in ARCHES:
+        c = t.count([], g("odd", arch), "nofile")
+        t.equal(c.status, 0, "status")
+        t.equal(len(c.json["uncounted"]), 1, "uncounted")
+
+
+@t.named("--from in a dynamic program")
+def from_dynamic():
+    for arch in ARCHES:
+        c = t.count(["--from", "main"], g("hello.dyn", arch))
+        assert c.json["events"][0]["value"] > 0, c.json["events"][0]
+
+
+@t.named("what QEMU cannot start is no measurement")
+def not_started():
+    done = t.run(t.tally(), "count", "--cpu", "bogus", g("hello", "x86_64"))
+    t.equal(done.status if hasattr(done, "status") else done.returncode, 125)
+    t.contains(done.stderr, "QEMU could not start it")
+
+
 @t.named("an uncounted child of an x86_64 program")
 def uncounted_x86():
     other = g("hello", "sparc64")
