@@ -226,6 +226,7 @@ collect_process(int fd, unsigned index, struct session_result *result)
     memset(p, 0, sizeof(*p));
     p->pid = region.head->pid;
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
+    p->running = !p->ended && kill(p->pid, 0) == 0;
     memcpy(p->program, region.head->program, sizeof(p->program));
     const int error = collect_threads(&region, result);
     region_unmap(&region);

@@ -37,7 +37,8 @@ struct session_thread {
 struct session_process {
     int pid;
     char program[REGION_NAME];
-    bool ended; /* in good order; otherwise by a signal or still running */
+    bool ended;   /* in good order; otherwise by a signal, unless */
+    bool running; /* it still was when the program had ended */
 };
 
 struct session_result {

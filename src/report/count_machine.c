@@ -117,6 +117,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
         json_object_set_new(
             events, r->values[i].event->name,
             integer(event_value(r->values[i].event, &t->totals)));
+    json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
     return o;
 }

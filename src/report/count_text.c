@@ -198,6 +198,11 @@ print_notes(const struct count_report *r, FILE *out)
         fprintf(out, "  the program never came to where counting begins\n");
     if (s->pid_count > 1)
         fprintf(out, "  the sum of %zu processes\n", s->pid_count);
+    for (size_t i = 0; i < s->process_count; i++) {
+        if (s->processes[i].running)
+            fprintf(out, "  still running, counted so far: %s (pid %d)\n",
+                    s->processes[i].program, s->processes[i].pid);
+    }
     if (r->foreign)
         fprintf(out,
                 "  a program for %s on a machine of another instruction set: "
