@@ -19,8 +19,8 @@
 
 #define SCRIPT_DEPTH 4
 
-static const void *
-guest_memory(uint64_t addr)
+const void *
+plugin_memory(uint64_t addr)
 {
     /* An exported variable of QEMU's user mode; absent means 0. */
     static const uintptr_t *base;
@@ -35,7 +35,7 @@ static bool
 guest_read(uint64_t addr, void *out, size_t size)
 {
     struct iovec here = {out, size};
-    struct iovec there = {(void *)(uintptr_t)guest_memory(addr), size};
+    struct iovec there = {(void *)(uintptr_t)plugin_memory(addr), size};
 
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
@@ -80,7 +80,7 @@ guest_vector(const struct plugin *p, uint64_t addr, size_t extra, size_t *count)
     for (size_t i = 0; out != NULL && i < *count; i++) {
         uint64_t string = 0;
         guest_word(p, addr + 8 * i, &string);
-        out[i] = guest_memory(string);
+        out[i] = plugin_memory(string);
     }
     return out;
 }
@@ -271,7 +271,7 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 
     if (path_at == 0 || !guest_read(path_at, &first, 1))
         return;
-    const char *path = own_path(guest_memory(path_at), link, sizeof(link));
+    const char *path = own_path(plugin_memory(path_at), link, sizeof(link));
     const char **args = guest_vector(p, argv_at, 2 * SCRIPT_DEPTH, &count);
     const char **env = guest_vector(p, envp_at, 0, &env_count);
     if (args == NULL || env == NULL)

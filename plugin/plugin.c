@@ -107,6 +107,10 @@ choose_callbacks(struct plugin *p)
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
         p->window == WINDOW_SKIP);
+    /* QEMU's inline addition is not atomic and knows no windows. */
+    p->inline_counts = !p->threaded && p->work == 0 &&
+                       (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
+                       p->window_open;
 }
 
 static void

@@ -44,7 +44,8 @@ struct plugin {
     size_t table_used;
     size_t table_size;
     unsigned block_count;
-    bool threaded; /* has ever had a second thread */
+    bool threaded;      /* has ever had a second thread */
+    bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;
     struct block_shape shape;
     uint32_t parts;
@@ -76,6 +77,9 @@ void callbacks_choose_one(struct callbacks *callbacks, uint32_t parts,
                           bool write_through, bool windowed);
 void callbacks_choose_many(struct callbacks *callbacks, uint32_t parts,
                            bool write_through, bool windowed);
+
+/* Where the guest's memory is in ours. */
+const void *plugin_memory(uint64_t addr);
 
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);

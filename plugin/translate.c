@@ -380,15 +380,41 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
 }
 
+/*
+ * Whether the code before `pc` may be an x86 REP string instruction: F2 or F3,
+ * perhaps a REX prefix, A4 to A7 or AA to AF. What follows one ends its run, so
+ * it must be seen; to be wrong costs a call, no count.
+ */
+static bool
+follows_repeat(const struct plugin *p, uint64_t pc)
+{
+    const uint8_t *end = plugin_memory(pc);
+
+    if (p->shape.isa != ISA_X86_64)
+        return false;
+    if ((pc & (p->shape.page - 1)) < 3)
+        return true;
+    const bool string =
+        (end[-1] & 0xfc) == 0xa4 || (end[-1] >= 0xaa && end[-1] <= 0xaf);
+    const uint8_t prefix = (end[-2] & 0xf0) == 0x40 ? end[-3] : end[-2];
+    return string && (prefix & 0xfe) == 0xf2;
+}
+
 static void
 register_entry(const struct plugin *p, const struct translation *t,
                struct block *block)
 {
-    qemu_plugin_register_vcpu_tb_exec_cb(t->tb,
-                                         block->flags & BLOCK_RARE
-                                             ? p->callbacks.rare_block
-                                             : p->callbacks.block,
-                                         QEMU_PLUGIN_CB_NO_REGS, block);
+    const bool rare = (block->flags & BLOCK_RARE) != 0;
+
+    if (p->inline_counts && !rare && (block->flags & BLOCK_REPEAT) == 0 &&
+        !follows_repeat(p, block->pc))
+        qemu_plugin_register_vcpu_tb_exec_inline(
+            t->tb, QEMU_PLUGIN_INLINE_ADD_U64,
+            &p->counts[0]->exec[0][block->index], 1);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            t->tb, rare ? p->callbacks.rare_block : p->callbacks.block,
+            QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 /* Accesses one by one, or two by two where they are pairs. */
