@@ -19,11 +19,13 @@ GOLDEN = ROOT / "test" / "gen_tables" / "fake.expected"
 
 spec = importlib.util.spec_from_file_location("generator", SCRIPT)
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPT.parent))
 generator = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generator)
 
 SIGNALS, PARAMS = "signals.toml", "parameters.toml"
-MACHINE, EVENTS = "machines/fake.toml", "events/fake.toml"
+FOLDER = "machines/fake"
+MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -35,8 +37,7 @@ REJECTED = [
      "0: invalid start byte"),
     (EVENTS, None, "", "top level: 'source' is missing: one line of plain "
      "ASCII text"),
-    (EVENTS, None, 'source = "s"', "top level: 'event' is missing: rows "
-     "[event.NAME]"),
+    (EVENTS, None, 'source = "s"', "there is no event"),
     (EVENTS, None, 'source = 1', "top level: 'source' is of the wrong kind: "
      "one line of plain ASCII text"),
     (EVENTS, None, 'source = ""', "top level: 'source' must be one line of "
@@ -97,8 +98,8 @@ REJECTED = [
     (EVENTS, "code = 0x012\n", "", "[event.Done]: code = -0x1: sl 0x2 and "
      "mask 0x1 make 0x12"),
     (EVENTS, "mask = 0x01\n", "", "[event.Done]: 'sl' and 'mask' go together"),
-    (EVENTS, "sl = 0x2\nmask = 0x01", "sl = 16\nmask = 0x01", "[event.Done]: "
-     "sl = 16: must be a whole number from 0 to 15"),
+    (EVENTS, "sl = 0x2\nmask = 0x01", "sl = 32\nmask = 0x01", "[event.Done]: "
+     "sl = 32: must be a whole number from 0 to 31"),
     (EVENTS, "mask = 0x01", "mask = 256", "[event.Done]: mask = 256: must be "
      "a whole number from 0 to 255"),
     (EVENTS, 'fidelity = "estimated"', 'fidelity = "guessed"',
@@ -133,7 +134,7 @@ REJECTED = [
     (MACHINE, "hidden", "hiden", "top level: unknown key 'hiden'; did you "
      "mean 'hidden'?"),
     (MACHINE, '"fake-1"', '"FAKE"', "top level: the name 'FAKE' is taken by "
-     "data/machines/fake.toml"),
+     "data/machines/fake/machine.toml"),
     (MACHINE, '"cores" = { value = 2, ', '"cores" = { ', "[parameter.cores]: "
      "'value' is missing: a number or text"),
     (MACHINE, '"cores" = { value = 2', '"cores" = { value = 0',
@@ -259,36 +260,31 @@ class Generator(unittest.TestCase):
                 self.assertEqual(self.load_error(), wanted)
             path.write_text(good)
 
-    def test_events_without_machine(self):
-        (self.data / "events/lost.toml").write_text("")
-        self.assertEqual(self.load_error(), "data/events/lost.toml: top level:"
-                         " no machine data/machines/lost.toml has these "
-                         "events")
-
     def test_machine_without_events(self):
         (self.data / EVENTS).unlink()
         self.assertEqual(self.load_error(),
-                         f"data/{EVENTS}: the file is missing")
+                         f"data/{EVENTS}: there is no event")
+
+    def test_machine_without_main_file(self):
+        (self.data / MACHINE).unlink()
+        self.assertEqual(self.load_error(),
+                         f"data/{MACHINE}: the file is missing")
 
     def test_no_machine(self):
-        (self.data / MACHINE).unlink()
+        shutil.rmtree(self.data / FOLDER)
         self.assertEqual(self.load_error(),
                          "data/machines: there is no machine")
 
     def test_two_machines_of_one_name(self):
-        for folder in ("machines", "events"):
-            shutil.copy(self.data / folder / "fake.toml",
-                        self.data / folder / "twin.toml")
-        self.assertEqual(self.load_error(), "data/machines/twin.toml: top "
+        shutil.copytree(self.data / FOLDER, self.data / "machines/twin")
+        self.assertEqual(self.load_error(), "data/machines/twin/machine.toml: top "
                          "level: the name 'fake-1' is taken by "
-                         "data/machines/fake.toml")
+                         "data/machines/fake/machine.toml")
 
     def test_machines_of_one_c_name(self):
-        for folder in ("machines", "events"):
-            for name in ("a-b", "a_b"):
-                shutil.copy(self.data / folder / "fake.toml",
-                            self.data / folder / f"{name}.toml")
-        path = self.data / "machines/a_b.toml"
+        for name in ("a-b", "a_b"):
+            shutil.copytree(self.data / FOLDER, self.data / "machines" / name)
+        path = self.data / "machines/a_b/machine.toml"
         path.write_text(path.read_text().replace('"fake-1", "F1"', '"x"'))
         self.assertIn("stay different as a C name", self.load_error())
 
@@ -298,7 +294,7 @@ class Generator(unittest.TestCase):
         path = self.data / EVENTS
         path.write_text(path.read_text() +
                         "".join(map(row.format, range(62))))
-        self.assertEqual(self.load_error(), f"data/{EVENTS}: top level: more "
+        self.assertEqual(self.load_error(), f"data/{MACHINE}: top level: more "
                          "than 64 events are counted by default: mark the "
                          "others default = false")
 
@@ -306,8 +302,8 @@ class Generator(unittest.TestCase):
         (self.data / EVENTS).write_text('source = "s"')
         got = run(self.data, self.root / "t.h", self.root / "t.c")
         self.assertEqual(got.returncode, 1)
-        self.assertEqual(got.stderr, f"data/{EVENTS}: top level: 'event' is "
-                         "missing: rows [event.NAME]\n")
+        self.assertEqual(got.stderr,
+                         f"data/{EVENTS}: there is no event\n")
         self.assertEqual(got.stdout, "")
         self.assertFalse((self.root / "t.h").exists())
         self.assertFalse((self.root / "t.c").exists())

@@ -8,6 +8,7 @@
 #include "table/text.h"
 
 #define NEAR_SHOWN 3
+#define NAME_SIZE 128 /* a unit, a slash and a name of 60 */
 
 static bool
 name_among(const char *name, const char *const *names)
@@ -83,19 +84,143 @@ read_code(const char *text)
     return digits > 0 ? code : -1;
 }
 
+/* Digits alone, or -1. */
+static int32_t
+read_number(const char *text)
+{
+    int32_t number = 0;
+
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9' || p - text == 4)
+            return -1;
+        number = 10 * number + (*p - '0');
+    }
+    return text[0] != '\0' ? number : -1;
+}
+
+/* The row of the name, -1 if there is none. */
+static int
+index_find(const struct name_index *names, size_t count, const char *text)
+{
+    char lower[NAME_SIZE];
+    size_t low = 0, high = count, length = 0;
+
+    while (text[length] != '\0' && length + 1 < sizeof(lower)) {
+        lower[length] = ascii_lower(text[length]);
+        length++;
+    }
+    if (text[length] != '\0')
+        return -1;
+    lower[length] = '\0';
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(lower, names[middle].name);
+        if (order == 0)
+            return names[middle].row;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+/* Whether `name` is the first `length` bytes of `text`, but for case. */
+static bool
+same_word(const char *name, const char *text, size_t length)
+{
+    size_t i = 0;
+
+    while (i < length && ascii_lower(name[i]) == ascii_lower(text[i]))
+        i++;
+    return i == length && name[i] == '\0';
+}
+
+static const struct event_row *
+code_find(const struct machine_row *machine, const char *unit, size_t length,
+          int32_t code)
+{
+    size_t low = 0, high = machine->code_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (machine->codes[middle].code < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < machine->code_count && machine->codes[low].code == code;
+         low++) {
+        const struct event_row *e = &machine->events[machine->codes[low].row];
+        if (length == 0 || same_word(e->unit, unit, length))
+            return e;
+    }
+    return NULL;
+}
+
+static const struct event_row *
+number_find(const struct machine_row *machine, int32_t number)
+{
+    for (size_t i = 0; i < machine->event_count; i++)
+        if (machine->events[i].number == number)
+            return &machine->events[i];
+    return NULL;
+}
+
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name)
 {
-    const int32_t code = read_code(name);
+    const char *slash = strchr(name, '/');
+    const size_t unit = slash != NULL ? (size_t)(slash - name) : 0;
+    const char *rest = slash != NULL ? slash + 1 : name;
+    const int32_t code = read_code(rest);
 
-    for (size_t i = 0; i < machine->event_count; i++) {
-        const struct event_row *event = &machine->events[i];
-        if (code >= 0 ? event->code == code
-                      : same_name(name, event->name) ||
-                            name_among(name, event->aliases))
-            return event;
-    }
-    return NULL;
+    if (code >= 0)
+        return code_find(machine, name, unit, code);
+    if (slash == NULL && read_number(name) >= 0)
+        return number_find(machine, read_number(name));
+
+    const int row =
+        index_find(machine->event_names, machine->event_name_count, name);
+    if (row < 0 || (unsigned)row == NAME_AMBIGUOUS)
+        return NULL;
+    return &machine->events[row];
+}
+
+const struct register_row *
+register_find(const struct machine_row *machine, const char *name)
+{
+    const int row =
+        index_find(machine->register_names, machine->register_name_count, name);
+
+    return row >= 0 ? &machine->registers[row] : NULL;
+}
+
+const struct metric_row *
+metric_find(const struct machine_row *machine, const char *name)
+{
+    const int row =
+        index_find(machine->metric_names, machine->metric_name_count, name);
+
+    return row >= 0 ? &machine->metrics[row] : NULL;
+}
+
+int
+field_find(const struct register_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->field_count; i++)
+        if (same_name(name, row->fields[i].name))
+            return (int)i;
+    return -1;
+}
+
+int
+unit_find(const struct machine_row *machine, const char *name)
+{
+    for (size_t i = 0; i < machine->unit_count; i++)
+        if (same_name(name, machine->units[i].name))
+            return (int)i;
+    return -1;
 }
 
 bool

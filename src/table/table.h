@@ -56,6 +56,24 @@ struct param_value {
     bool assumed; /* the sources are silent: a declared assumption */
 };
 
+/* What a unit mask's row says of a value that the pattern matches. */
+enum umask_counts { UMASK_YES, UMASK_NOTHING, UMASK_ILLEGAL, UMASK_UNDEFINED };
+
+struct umask_row {
+    const char *name; /* "" where the manual has none */
+    const char *const *aliases;
+    const char *pattern; /* "xx01", the most significant bit first */
+    const char *brief;
+    const char *attribution; /* as in the event */
+    uint8_t value, care;     /* of the bits in `care` */
+    int8_t all;              /* as in the event */
+    enum umask_counts counts;
+};
+
+/*
+ * Of numbers, -1 means that the machine has no such thing; of the int8_t
+ * flags too.
+ */
 struct event_row {
     const char *name;
     const char *const *aliases; /* NULL-terminated, may be empty */
@@ -64,12 +82,182 @@ struct event_row {
     const char *brief;
     const char *reference; /* document and table */
     const char *reason;    /* why it is idle, else NULL */
+    const char *category;  /* the manual's, or NULL */
+    /* How exactly it knows whose thread it is: "TrueThrd"; or NULL. */
+    const char *attribution;
+    const char *const *related;      /* events worth reading beside it */
+    const char *const *instructions; /* names of the lists it counts */
     enum fidelity fidelity;
-    int32_t code;            /* -1: the machine has no codes */
-    int16_t sl, mask;        /* -1: not this machine's layout */
-    const uint16_t *signals; /* the signals it sums */
-    uint16_t signal_count;
+    int32_t code;
+    int16_t sl, mask;
+    int16_t number;    /* the manual's, where events have no code */
+    int16_t max_inc;   /* the most it adds in a cycle */
+    uint32_t counters; /* bits: the machine's counters that can count it */
+    const uint16_t *signals;        /* the signals it sums */
+    const struct umask_row *umasks; /* in the manual's order */
+    uint16_t signal_count, umask_count;
+    int8_t l1d_set, l2d_set;
+    char type;            /* under threads: 'A', 'C', 'F', 'S', or 0 */
+    int8_t iar, dar, opc; /* constrained by address range, opcode */
+    int8_t all;           /* can count both threads at once */
+    int8_t precise, strand_specific;
+    bool mesi;       /* filtered by the line's state */
+    bool reserved;   /* known by its code only */
     bool by_default; /* counted without -e; at most 64 are */
+};
+
+/* What a group of counters belongs to. */
+struct unit_row {
+    const char *name;
+    const char *brief;
+    const char *scope;     /* "strand", "core", "chip", "node", "system" */
+    const char *elsewhere; /* a unit that other documents describe, or NULL */
+    const char *const *instances; /* several alike: their names */
+    size_t instance_count;        /* 0: there is one */
+};
+
+struct field_value {
+    uint8_t field; /* of the register */
+    uint32_t value;
+};
+
+/* A counter, and the fields that choose its event (-1: it has none such). */
+struct counter_row {
+    const char *name;
+    const char *value;       /* the register, or REGISTER.FIELD, to read */
+    const char *const *sets; /* the names of sets it belongs to */
+    const uint16_t *select;  /* register by instance; NULL: fixed event */
+    const struct field_value *fixed;
+    size_t fixed_count;
+    uint8_t unit, bits;
+    uint8_t base; /* the number field holds number - base */
+    int8_t sl_field, mask_field, code_field, number_field, umask_field;
+};
+
+enum field_access {
+    ACCESS_RW,
+    ACCESS_RO,
+    ACCESS_WO,
+    ACCESS_RW0,  /* a written 1 leaves it as it is */
+    ACCESS_IGN,  /* reads 0, writes are ignored */
+    ACCESS_RSVD, /* must keep its reset value */
+};
+
+struct field_row {
+    const char *name;
+    const char *brief; /* or NULL */
+    uint64_t reset;
+    uint8_t low, width;
+    bool has_reset; /* else the reset leaves it undefined */
+    enum field_access access;
+};
+
+struct register_row {
+    const char *name;
+    const char *const *aliases;
+    const char *group;   /* the heading it is listed under */
+    const char *address; /* how it is reached, in words; or NULL */
+    const char *access;  /* who may, in words; or NULL */
+    const char *brief;
+    const char *reference;
+    const struct field_row *fields; /* the most significant first */
+    size_t field_count;
+    uint64_t local_address, global_address;
+    int32_t number; /* -1: none */
+    uint8_t width;
+    bool has_local, has_global;
+};
+
+enum modifier_kind {
+    MODIFIER_PRIVILEGE, /* :u; those given are ORed */
+    MODIFIER_FLAG,      /* :all */
+    MODIFIER_NUMBER,    /* :thr=2 */
+    MODIFIER_LETTERS,   /* :mesi=ME */
+    MODIFIER_WORDS,     /* :from=local */
+};
+
+enum modifier_needs { NEEDS_NOTHING, NEEDS_MESI, NEEDS_ALL };
+
+/* What may stand behind an event, and the field that it sets. */
+struct modifier_row {
+    const char *name;
+    const char *field; /* of the selecting register, or REGISTER.FIELD */
+    const char *brief;
+    const char *const *words; /* of MODIFIER_LETTERS and _WORDS */
+    const uint32_t *letters;  /* the bits of each letter */
+    enum modifier_kind kind;
+    enum modifier_needs needs; /* only events with this */
+    uint32_t units;            /* bits: for events of these */
+    uint32_t value, low, high;
+    uint32_t default_value; /* where it is not given */
+    int8_t sl;              /* only events with this sl; -1: all */
+    bool by_default;        /* privilege: where none is given */
+};
+
+/* The events of one sl value. */
+struct group_row {
+    const char *title;
+    const char *rule; /* what mask values mean that have no row; or NULL */
+    uint8_t sl, unit, mask;
+    int8_t precise;
+    bool reserved;
+};
+
+struct instructions_row {
+    const char *name;
+    const char *brief;
+    const char *reference;
+    const char *const *names;
+};
+
+enum formula_kind {
+    FORMULA_NUMBER,
+    FORMULA_EVENT,
+    FORMULA_INPUT,
+    FORMULA_ADD,
+    FORMULA_SUBTRACT,
+    FORMULA_MULTIPLY,
+    FORMULA_DIVIDE,
+    FORMULA_NEGATE,
+};
+
+struct formula_step {
+    enum formula_kind kind;
+    double number;
+    uint16_t row;  /* of the event or input */
+    int16_t umask; /* of the event, -1: none */
+};
+
+struct metric_row {
+    const char *name;
+    const char *const *aliases;
+    const char *formula;
+    const char *unit;    /* may be empty */
+    const char *brief;   /* what it means */
+    const char *read;    /* how to read the number, or NULL */
+    const char *printed; /* the manual's formula where it differs, or NULL */
+    const char *reference;
+    const struct formula_step *steps; /* postfix */
+    size_t step_count;
+};
+
+/* What a formula needs beside counts: 0 is the clock, 1 the seconds counted. */
+enum { INPUT_CLOCK, INPUT_INTERVAL };
+struct input_row {
+    const char *name;
+    const char *brief;
+};
+
+/* Lower-case names in order. */
+#define NAME_AMBIGUOUS 0xffffu
+struct name_index {
+    const char *name;
+    uint16_t row;
+};
+
+struct code_index {
+    int32_t code;
+    uint16_t row;
 };
 
 struct machine_row {
@@ -79,9 +267,23 @@ struct machine_row {
     const char *source;
     const char *const *aliases;
     const char *const *isas; /* guest ISAs that are its own: "sparc64" */
-    const struct param_value *params; /* PARAM_COUNT of them */
+    enum family_id family;   /* whose rules its counters follow */
+    const struct param_value *params; /* PARAM_COUNT, or NULL: no model yet */
     const struct event_row *events;
-    size_t event_count;
+    const struct unit_row *units;
+    const struct counter_row *counters;
+    const struct register_row *registers;
+    const struct modifier_row *modifiers;
+    const struct group_row *groups;
+    const struct instructions_row *lists;
+    const struct metric_row *metrics;
+    const struct input_row *inputs;
+    const struct name_index *event_names, *register_names, *metric_names;
+    const struct code_index *codes;
+    size_t event_count, unit_count, counter_count, register_count;
+    size_t modifier_count, group_count, list_count, metric_count, input_count;
+    size_t event_name_count, register_name_count, metric_name_count;
+    size_t code_count;
     bool hidden; /* only tests use it */
 };
 
@@ -94,9 +296,24 @@ const char *fidelity_name(enum fidelity fidelity);
 /* NULL if there is none. Case does not matter. Names and aliases. */
 const struct machine_row *machine_find(const char *name);
 
-/* By name or alias, or by code written 0x...; NULL if there is none. */
+/*
+ * By name or alias, by code written 0x... or by number; "unit/" may stand in
+ * front, and must where units share the name. NULL if there is none.
+ */
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name);
+
+/* By name or alias; NULL if there is none. */
+const struct register_row *
+register_find(const struct machine_row *machine, const char *name);
+const struct metric_row *
+metric_find(const struct machine_row *machine, const char *name);
+
+/* The field of this name, or -1. */
+int field_find(const struct register_row *row, const char *name);
+
+/* A unit by name, or -1. */
+int unit_find(const struct machine_row *machine, const char *name);
 
 /* Whether its model has yet to be written: it cannot count, not even 0. */
 bool event_unmodelled(const struct event_row *event);

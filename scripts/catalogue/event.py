@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Events and their unit masks."""
+import re
+
+from catalogue.row import ALIAS, NAME, near
+
+FIDELITIES = ("exact", "modelled", "estimated", "idle")
+# Raised by the model, yet as architectural as the program itself.
+EXACT_PARTS = {"direction"}
+COUNTS = ("yes", "nothing", "illegal", "undefined")
+ATTRIBUTIONS = ("ActiveTrue", "ActiveApprox", "TrueThrd")
+NOT_MODELLED = "not modelled yet"
+PATTERN = re.compile("[01x]{4}")
+UMASK = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}")
+# How sl and mask make the code: bits that one of them is shifted by.
+CODES = {"niagara2": lambda sl, mask: mask << 4 | sl,
+         "sparc-t4": lambda sl, mask: sl << 6 | mask}
+
+
+def read_code(row, family):
+    """code, sl, mask; the code follows from sl and mask where both are."""
+    code = row.number("code", 0, 2**31 - 1, -1)
+    sl = row.number("sl", 0, 31, -1)
+    mask = row.number("mask", 0, 255, -1)
+    if family in CODES and (sl < 0) != (mask < 0):
+        row.bad("'sl' and 'mask' go together")
+    if family in CODES and sl >= 0 and code != CODES[family](sl, mask):
+        row.bad(f"code = {code:#x}: sl {sl:#x} and mask {mask:#x} make "
+                f"{CODES[family](sl, mask):#x}")
+    return code, sl, mask
+
+
+def overlap(a, b):
+    return all(x == y or "x" in (x, y) for x, y in zip(a, b))
+
+
+def load_umasks(row):
+    umasks, names = [], set()
+    for part in row.parts("umasks"):
+        u = {"name": part.get("name", str, "a name or \"\""),
+             "aliases": part.words("aliases", UMASK, []),
+             "pattern": part.text("pattern"),
+             "brief": part.get("brief", str, "text or \"\"", ""),
+             "counts": part.word("counts", COUNTS, "yes"),
+             "all": part.flag("all", None),
+             "attribution": part.word("attribution", ATTRIBUTIONS, None)}
+        part.done()
+        if not PATTERN.fullmatch(u["pattern"]):
+            part.bad("'pattern' must be four characters of 0, 1 and x")
+        if u["name"] == "" and u["counts"] == "yes":
+            part.bad("a unit mask that counts has a name")
+        if u["name"] and not UMASK.fullmatch(u["name"]):
+            part.bad("'name' must be letters, digits, '_', '-' and '.'")
+        for other in umasks:
+            if overlap(u["pattern"], other["pattern"]):
+                part.bad(f"pattern {u['pattern']} overlaps "
+                         f"{other['pattern']}")
+        for name in filter(None, [u["name"], *u["aliases"]]):
+            if name.lower() in names and u["counts"] == "yes":
+                part.bad(f"the name '{name}' stands twice")
+            names.add(name.lower())
+        umasks.append(u)
+    return umasks
+
+
+def check_standing(row, event, signals):
+    """What the fidelity says must follow from the signals."""
+    fidelity, names = event["fidelity"], event["signals"]
+    for name in names:
+        if name not in signals:
+            row.bad(f"unknown signal '{name}'; {near(name, signals)}")
+        parts = set(signals[name]["parts"])
+        if fidelity == "exact" and not parts <= EXACT_PARTS:
+            row.bad(f"'{name}' comes from the model: the fidelity must be "
+                    "modelled or estimated")
+    if fidelity == "idle" and (names or not event["reason"]):
+        row.bad("an idle event has a 'reason' and no 'signals'")
+    if fidelity != "idle" and (not names or event["reason"]):
+        row.bad("an event that is not idle has 'signals' and no 'reason'")
+
+
+def read_standing(row, event, machine, signals):
+    """An event of a machine without a model is idle, whatever its row says."""
+    event["reason"] = row.text("reason", None)
+    event["signals"] = row.words("signals", NAME, [])
+    if machine["params"]:
+        event["fidelity"] = row.word("fidelity", FIDELITIES)
+        check_standing(row, event, signals)
+        return
+    row.word("fidelity", FIDELITIES, None)
+    event["fidelity"], event["signals"] = "idle", []
+    event["reason"] = event["reason"] or NOT_MODELLED
+
+
+def read_counters(row, event, machine):
+    """Bits of the machine's counters that can count it."""
+    own = {name: c for name, c in machine["counters"].items()
+           if c["unit"] == event["unit"]}
+    known = set(own).union(*(c["sets"] for c in own.values()))
+    wanted = row.words("counters", NAME, list(own))
+    for name in wanted:
+        if name not in known:
+            row.bad(f"unknown counter '{name}'; {near(name, sorted(known))}")
+    return sum(1 << bit for bit, (name, c) in
+               enumerate(machine["counters"].items())
+               if name in own and {name, *c["sets"]} & set(wanted))
+
+
+def load_event(name, row, machine, signals):
+    event = {key: row.text(key) for key in
+             ("unit", "counts", "brief", "reference")}
+    if event["unit"] not in machine["units"]:
+        row.bad(f"unknown unit '{event['unit']}'; "
+                f"{near(event['unit'], machine['units'])}")
+    event["name"] = name
+    event["aliases"] = row.words("aliases", ALIAS, [])
+    event["code"], event["sl"], event["mask"] = read_code(
+        row, machine["family"])
+    event["number"] = row.number("number", 0, 255, -1)
+    event["more_codes"] = row.get("more_codes", list, "a list of codes", [])
+    event["same_code"] = row.text("same_code", None)
+    event["counters"] = read_counters(row, event, machine)
+    event["umasks"] = load_umasks(row)
+    for key in ("iar", "dar", "opc", "all", "precise", "strand_specific"):
+        event[key] = row.flag(key, None)
+    for key in ("mesi", "reserved"):
+        event[key] = row.flag(key)
+    event["max_inc"] = row.number("max_inc", 0, 255, -1)
+    event["type"] = row.word("type", ("A", "C", "F", "S"), None)
+    event["category"] = row.text("category", None)
+    event["l1d_set"] = row.number("l1d_set", 0, 15, -1)
+    event["l2d_set"] = row.number("l2d_set", 0, 15, -1)
+    event["attribution"] = row.word("attribution", ATTRIBUTIONS, None)
+    event["instructions"] = row.words(
+        "instructions", re.compile("|".join(machine["instructions"]) or "-"),
+        [])
+    event["related"] = row.words("related", re.compile(r"[\w./-]+"), [])
+    event["default"] = row.flag("default", not event["reserved"])
+    read_standing(row, event, machine, signals)
+    row.done()
+    return event

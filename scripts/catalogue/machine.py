@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""A machine: its folder, and what it takes over from another one."""
+import re
+
+from catalogue.event import load_event
+from catalogue.formula import Scope, load_inputs, load_metric
+from catalogue.model import load_values
+from catalogue.register import load_registers
+from catalogue.row import NAME, BadData, File, near
+
+FAMILIES = ("niagara1", "niagara2", "sparc-t4", "r10000", "montecito")
+SCOPES = ("strand", "core", "chip", "node", "system")
+ATTRIBUTES = ("sl", "mask", "code", "number", "umask")
+KINDS = ("privilege", "flag", "number", "letters", "words")
+NEEDS = ("mesi", "all")
+RESERVED = ("all", "default")
+# What is counted without -e is shown at once: 64 lines at most.
+DEFAULT_MAX = 64
+COUNTERS_MAX = 32
+INSTANCE = re.compile(r"\w{1,20}")
+WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
+# A machine's tables, and the files they stand in.
+TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
+          "group": "machine", "instructions": "instructions",
+          "event": "events*", "metric": "metrics", "input": "metrics"}
+
+
+class Folder:
+    """The rows of data/machines/NAME, above those of its base."""
+
+    def __init__(self, root, name):
+        self.name = name
+        self.main = File(root, f"machines/{name}/machine.toml")
+        self.files = [self.main]
+        for path in sorted((root / "machines" / name).glob("*.toml")):
+            if path.stem != "machine":
+                self.files.append(File(root, str(path.relative_to(root))))
+        base = self.main.text("base", None)
+        self.base = Folder(root, base) if base else None
+        self.tables = {table: self.read(table, pattern)
+                       for table, pattern in TABLES.items()}
+
+    def matching(self, pattern):
+        pattern = re.compile(pattern.replace("*", ".*"))
+        return [f for f in self.files
+                if pattern.fullmatch(f.path.split("/")[-1][:-len(".toml")])]
+
+    def read(self, table, pattern):
+        """(name, row) in order; own rows replace those of the base."""
+        rows = {}
+        for file in self.matching(pattern):
+            # What machine.toml has by default its parameters have.
+            plain = pattern == "machine"
+            for name, row in file.rows(table, optional=True, plain=plain):
+                if name in rows:
+                    row.bad(f"stands in {rows[name].path} too")
+                rows[name] = row
+        if not self.base:
+            return rows
+        inherited = dict(self.base.tables[table])
+        if table == "event":
+            return replace_events(inherited, rows)
+        return inherited | rows
+
+    def registers(self):
+        """Its own where it has any, else those of its base."""
+        files = self.matching("registers")
+        rows = [row for file in files for row in load_registers(file)]
+        if not files and self.base:
+            return self.base.registers()
+        return rows
+
+    def done(self):
+        for file in self.files:
+            file.done()
+
+
+def replace_events(inherited, own):
+    """A row of the same name or number takes the place of the base's."""
+    numbers = {row.values.get("number"): name for name, row in own.items()
+               if row.has("number")}
+    rows = {}
+    for name, row in inherited.items():
+        name = numbers.get(row.values.get("number"), name)
+        rows[name] = own.get(name, row)
+    return rows | own
+
+
+def load_units(rows):
+    units = {}
+    for name, row in rows.items():
+        if not NAME.fullmatch(name):
+            row.bad("the name must be letters, digits, '_', '-' and '.'")
+        units[name] = {"name": name, "brief": row.text("brief"),
+                       "scope": row.word("scope", SCOPES),
+                       "instances": row.words("instances", INSTANCE, []),
+                       "elsewhere": row.text("elsewhere", None)}
+        row.done()
+    return units
+
+
+def find_field(registers, name, field):
+    for i, f in enumerate(registers[name]["fields"]):
+        if f["name"] == field:
+            return i
+    return None
+
+
+def check_fields(row, counter, registers):
+    """The selecting register of each instance has the fields named."""
+    counter["registers"] = []
+    for instance in counter["instances"] or [""]:
+        name = counter["select"].replace("#", instance)
+        if name not in registers:
+            row.bad(f"unknown register '{name}'; {near(name, registers)}")
+        counter["registers"].append(registers[name]["index"])
+        for field in [*counter["fields"].values(), *counter["fixed"]]:
+            if find_field(registers, name, field) is None:
+                row.bad(f"{name} has no field '{field}'")
+
+
+def load_counters(rows, units, registers):
+    counters = {}
+    for name, row in rows.items():
+        unit = row.word("unit", list(units))
+        fields = row.get("fields", dict, "a table of fields", {})
+        for key, field in fields.items():
+            if key not in ATTRIBUTES or not isinstance(field, str):
+                row.bad(f"'fields' gives one of {', '.join(ATTRIBUTES)} the "
+                        f"name of a field, not {key}")
+        c = {"name": name, "unit": unit, "fields": fields,
+             "select": row.text("select", None),
+             "fixed": row.numbers("fixed", {}),
+             "value": row.text("value", None),
+             "bits": row.number("bits", 1, 64, 64),
+             "base": row.number("base", 0, 255, 0),
+             "sets": row.words("sets", NAME, []),
+             "instances": units[unit]["instances"], "registers": []}
+        if c["select"]:
+            check_fields(row, c, registers)
+        row.done()
+        counters[name] = c
+    return counters
+
+
+def load_modifiers(rows, units, counters, registers):
+    modifiers = []
+    for name, row in rows.items():
+        m = {"name": name, "kind": row.word("kind", KINDS),
+             "units": row.words("units", NAME, list(units)),
+             "field": row.text("field"), "brief": row.text("brief"),
+             "value": row.number("value", 0, 2**32, 0),
+             "low": row.number("low", 0, 2**32, 0),
+             "high": row.number("high", 0, 2**32, 0),
+             "words": row.words("words", WORD, []),
+             "letters": row.numbers("letters", {}),
+             "default": row.flag("default"),
+             "default_value": row.number("default_value", 0, 2**32, 0),
+             "needs": row.word("needs", NEEDS, None),
+             "sl": row.number("sl", 0, 31, -1)}
+        row.done()
+        register, _, field = m["field"].rpartition(".")
+        places = [register] if register else [
+            name for name, r in registers.items() for c in counters.values()
+            if c["unit"] in m["units"] and r["index"] in c["registers"]]
+        for place in places:
+            if place not in registers:
+                row.bad(f"unknown register '{place}'; "
+                        f"{near(place, registers)}")
+            if find_field(registers, place, field) is None:
+                row.bad(f"{place} has no field '{field}'")
+        modifiers.append(m)
+    return modifiers
+
+
+def load_groups(rows, units):
+    groups = []
+    for name, row in rows.items():
+        g = {"sl": int(name) if name.isdigit() else -1,
+             "unit": row.word("unit", list(units)),
+             "title": row.text("title"),
+             "mask": row.number("mask", 0, 255, 0),
+             "precise": row.flag("precise", None),
+             "reserved": row.flag("reserved"), "rule": row.text("rule", None)}
+        if not 0 <= g["sl"] <= 31:
+            row.bad("the name must be the sl value, 0 to 31")
+        row.done()
+        groups.append(g)
+    return sorted(groups, key=lambda g: g["sl"])
+
+
+def load_lists(rows):
+    lists = {}
+    for name, row in rows.items():
+        lists[name] = {"name": name, "brief": row.text("brief"),
+                       "reference": row.text("reference"),
+                       "names": row.words("names", re.compile(r"[ -~]+"), [])}
+        row.done()
+    return lists
+
+
+def claim(row, taken, names):
+    """Names are one space, whatever their case."""
+    for name in names:
+        if name.lower() in RESERVED or name.lower().endswith(":u"):
+            row.bad(f"the name '{name}' means something else in event lists")
+        if name.lower() in taken:
+            row.bad(f"the name '{name}' is taken by {taken[name.lower()]}")
+        taken[name.lower()] = row.place
+
+
+def claim_code(row, event, codes):
+    """A code is one event's in its unit, but for a stated double."""
+    for code in [event["code"], *event["more_codes"]]:
+        key = event["unit"], code
+        if code >= 0 and codes.get(key, event["same_code"]) != \
+                event["same_code"]:
+            row.bad(f"code {code:#x} is taken by [event.{codes[key]}]")
+        codes.setdefault(key, event["name"])
+
+
+def load_events(rows, machine, signals):
+    events, taken, codes = [], {}, {}
+    for key, row in rows.items():
+        name = key.rpartition("/")[2]
+        if not NAME.fullmatch(name):
+            row.bad("the name must be letters, digits, '_', '-' and '.'")
+        event = load_event(name, row, machine, signals)
+        if "/" in key and key != f"{event['unit']}/{name}":
+            row.bad(f"the name must be {event['unit']}/{name}: its unit first")
+        claim(row, taken.setdefault(event["unit"], {}),
+              [name] + event["aliases"])
+        claim_code(row, event, codes)
+        events.append(event)
+    return events
+
+
+def load_metrics(rows, machine):
+    scope, taken, metrics = Scope(machine), {}, []
+    for name, row in rows.items():
+        metric = load_metric(name, row, scope)
+        claim(row, taken, [name] + metric["aliases"])
+        metrics.append(metric)
+    return metrics
+
+
+def index_registers(folder):
+    registers, taken = {}, {}
+    for index, (row, register) in enumerate(folder.registers()):
+        claim(row, taken, [register["name"]] + register["aliases"])
+        registers[register["name"]] = register | {"index": index}
+    return registers
+
+
+def load_machine(root, name, signals, params):
+    folder = Folder(root, name)
+    file, tables = folder.main, folder.tables
+    registers = index_registers(folder)
+    units = load_units(tables["unit"])
+    machine = {"name": name, "source": file.source,
+               "title": file.text("title"), "brief": file.text("brief"),
+               "aliases": file.words("aliases", NAME, []),
+               "isas": file.words("isas", NAME),
+               "hidden": file.flag("hidden"),
+               "family": file.word("family", FAMILIES, None),
+               "params": load_values(file, params), "units": units,
+               "registers": registers}
+    machine["counters"] = load_counters(tables["counter"], units, registers)
+    if len(machine["counters"]) > COUNTERS_MAX:
+        file.bad(f"more than {COUNTERS_MAX} counters")
+    machine["modifiers"] = load_modifiers(
+        tables["modifier"], units, machine["counters"], registers)
+    machine["groups"] = load_groups(tables["group"], units)
+    machine["instructions"] = load_lists(tables["instructions"])
+    machine["events"] = load_events(tables["event"], machine, signals)
+    if not machine["events"]:
+        raise BadData(f"data/machines/{name}/events.toml: there is no event")
+    if sum(e["default"] for e in machine["events"]
+           if e["fidelity"] != "idle") > DEFAULT_MAX:
+        file.bad(f"more than {DEFAULT_MAX} events are counted by default: "
+                 "mark the others default = false")
+    machine["inputs"] = load_inputs(tables["input"].items())
+    machine["metrics"] = load_metrics(tables["metric"], machine)
+    folder.done()
+    return machine, file

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Signals, parameters, and the values that a modelled machine gives them."""
+import re
+from fractions import Fraction
+
+from catalogue.row import NAME, BadData, File, Row, ident, near
+
+KINDS = ("count", "size", "hertz", "cycles", "choice")
+SCALES = {"size": 1024, "hertz": 1000}
+
+
+def check_ident(row, seen, name):
+    """Names become C enumerators: no two may become the same one."""
+    if not NAME.fullmatch(name) or ident(name) in seen:
+        row.bad("the name must be letters, digits, '_', '-' and '.', "
+                "and stay different as a C name")
+    seen.add(ident(name))
+
+
+def load_signals(root):
+    file, signals, seen = File(root, "signals.toml"), {}, {"COUNT"}
+    for name, row in file.rows("signal"):
+        check_ident(row, seen, name)
+        fixed = row.word("kind", ("fixed", "dynamic")) == "fixed"
+        parts = row.words("parts", NAME, [])
+        if fixed == bool(parts):
+            row.bad("a fixed signal has no parts, a dynamic one has some")
+        if fixed and any(not s["fixed"] for s in signals.values()):
+            row.bad("fixed signals stand before the dynamic ones")
+        signals[name] = {"fixed": fixed, "parts": parts,
+                         "brief": row.text("brief")}
+        row.done()
+    file.done()
+    return signals
+
+
+def load_params(root):
+    file, params, seen = File(root, "parameters.toml"), {}, {"COUNT"}
+    for key, row in file.rows("parameter"):
+        check_ident(row, seen, key)
+        kind = row.word("kind", KINDS)
+        p = {"kind": kind, "brief": row.text("brief"), "choices": []}
+        if kind == "choice":
+            p["choices"] = row.words("choices", NAME)
+            p["min"], p["max"] = 0, len(p["choices"]) - 1
+        else:
+            p["min"] = row.number("min", 0, 2**63 - 1)
+            p["max"] = row.number("max", p["min"], 2**63 - 1)
+        p["power_of_two"] = row.flag("power_of_two")
+        if p["power_of_two"] and not (is_power_of_two(p["min"]) and
+                                      is_power_of_two(p["max"])):
+            row.bad("'min' and 'max' must be powers of two as well")
+        params[key] = p
+        row.done()
+    file.done()
+    return params
+
+
+def read_value(row, p):
+    """A number, or text as --set takes it: "8K", "1.4G", "through"."""
+    value = row.get("value", (int, str), "a number or text")
+    if p["kind"] == "choice":
+        return p["choices"].index(row.word("value", p["choices"]))
+    if isinstance(value, str):
+        scale = SCALES.get(p["kind"], 0)
+        m = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG])", value)
+        if not m or not scale:
+            row.bad(f"value = '{value}': must be a {p['kind']}")
+        value = Fraction(m[1]) * scale ** (" KMG".index(m[2]))
+    if value != int(value) or not p["min"] <= value <= p["max"]:
+        row.bad(f"value = {row.values['value']}: must be a whole number "
+                f"from {p['min']} to {p['max']}")
+    value = int(value)
+    if p["power_of_two"] and not is_power_of_two(value):
+        row.bad(f"value = {value}: must be a power of two")
+    return value
+
+
+def is_power_of_two(value):
+    return value > 0 and value & (value - 1) == 0
+
+
+def check_cache(bad, v, name):
+    size, ways, line = (v[f"{name}.{k}"] for k in ("size", "ways", "line"))
+    if size % (ways * line) or not is_power_of_two(size // (ways * line)):
+        bad(f"{name}.size = {size}: must be {ways} ways of {line} bytes times "
+            "a power of two")
+
+
+def check_geometry(bad, v):
+    """The rules of params_check() in src/table/geometry.c."""
+    caches = ["l1i", "l1d"] + [c for c in ("l2", "l3") if v[f"{c}.size"]]
+    for name in caches:
+        check_cache(bad, v, name)
+    if v["l2.size"] == 0 and (v["l3.size"] or v["tlb.walk"]):
+        bad("l2.size = 0: only with l3.size = 0 and tlb.walk = 0")
+    for inner, outer in (("l1i", "l2"), ("l1d", "l2"), ("l2", "l3")):
+        if outer in caches and v[f"{inner}.line"] > v[f"{outer}.line"]:
+            bad(f"{outer}.line: must be at least {inner}.line")
+    if any(v["tlb.page"] < v[f"{name}.line"] for name in caches):
+        bad("tlb.page: must be at least the largest line")
+    sets = v["l2.size"] // (v["l2.line"] * v["l2.ways"])
+    if v["l2.size"] and sets < v["l2.banks"]:
+        bad("l2.banks: more banks than sets")
+
+
+def load_values(file, params):
+    """[(key, value, source, assumed)], or [] where no model has landed."""
+    if not file.has("parameter"):
+        return []
+    values = {}
+    for key, row in file.rows("parameter"):
+        if key not in params:
+            row.bad(f"unknown parameter; {near(key, params)}")
+        values[key] = (read_value(row, params[key]), row.text("source"),
+                       row.flag("assumed"))
+        row.done()
+    for key in params:
+        if key not in values:
+            raise BadData(f"{file.path}: [parameter]: '{key}' is missing: a "
+                          "machine gives every parameter")
+    geometry = Row(file.path, "[parameter]",
+                   {key: value for key, (value, *_) in values.items()})
+    check_geometry(geometry.bad, geometry.values)
+    return [(key, *values[key]) for key in params]

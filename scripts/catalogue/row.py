@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Rows of TOML files: checked values out, unknown keys refused."""
+import difflib
+import re
+import tomllib
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,59}")
+# An alias may have a colon (libpfm's unit:mask); %pcr is a register's.
+ALIAS = re.compile(r"(?!0[xX])%?\w(?:[\w.:-]{0,58}\w)?", re.ASCII)
+TEXT = re.compile(r"[ -~]+")
+MISSING = object()
+
+
+class BadData(Exception):
+    """The text says file, row, what is wrong and what would be right."""
+
+
+def near(word, words):
+    match = difflib.get_close_matches(word, words, 1)
+    if match:
+        return f"did you mean '{match[0]}'?"
+    return "known are " + ", ".join(words)
+
+
+def ident(*words):
+    return "_".join(re.sub(r"[^A-Za-z0-9]", "_", w).upper() for w in words)
+
+
+class Row:
+    """A table of a file: hands out checked values, refuses unknown keys."""
+
+    def __init__(self, path, label, values):
+        self.path, self.label, self.place = path, label, label
+        self.known, self.values = [], values
+        if not isinstance(values, dict):
+            self.bad("must be a table")
+
+    def bad(self, text):
+        raise BadData(f"{self.path}: {self.label}: {text}")
+
+    def has(self, key):
+        return key in self.values
+
+    def get(self, key, kind, what, default=MISSING):
+        self.known.append(key)
+        value = self.values.get(key, default)
+        if value is MISSING:
+            self.bad(f"'{key}' is missing: {what}")
+        # A bool is an int to Python, not to us.
+        wrong = isinstance(value, bool) != (kind is bool)
+        if value is not default and (wrong or not isinstance(value, kind)):
+            self.bad(f"'{key}' is of the wrong kind: {what}")
+        return value
+
+    def text(self, key, default=MISSING):
+        what = "one line of plain ASCII text"
+        value = self.get(key, str, what, default)
+        if value is not default and not TEXT.fullmatch(value):
+            self.bad(f"'{key}' must be {what}")
+        return value
+
+    def flag(self, key, default=False):
+        return self.get(key, bool, "true or false", default)
+
+    def number(self, key, low, high, default=MISSING):
+        what = f"a whole number from {low} to {high}"
+        value = self.get(key, int, what, default)
+        if value is not default and not low <= value <= high:
+            self.bad(f"{key} = {value}: must be {what}")
+        return value
+
+    def word(self, key, words, default=MISSING):
+        value = self.get(key, str, "one of " + ", ".join(words), default)
+        if value is not default and value not in words:
+            self.bad(f"{key} = '{value}': must be one of {', '.join(words)}")
+        return value
+
+    def words(self, key, pattern, default=MISSING):
+        what = "a list of names"
+        value = self.get(key, list, what, default)
+        if value is default:
+            return value
+        for word in value:
+            if not isinstance(word, str) or not pattern.fullmatch(word):
+                self.bad(f"'{key}' must be {what}: {word!r} is none")
+        if len(set(value)) != len(value):
+            self.bad(f"'{key}' names something twice")
+        return value
+
+    def numbers(self, key, default):
+        """A table of names with numbers."""
+        what = "a table of names with whole numbers"
+        value = self.get(key, dict, what, default)
+        for name, number in value.items():
+            if type(number) is not int or not 0 <= number < 2**64:
+                self.bad(f"'{key}' must be {what}: {name} has {number!r}")
+        return value
+
+    def parts(self, key):
+        """Rows for each table of the list `key`."""
+        what = "a list of tables"
+        return [Row(self.path, f"{self.label}: {key} {i + 1}", values)
+                for i, values in enumerate(self.get(key, list, what, []))]
+
+    def done(self):
+        for key in self.values:
+            if key not in self.known:
+                self.bad(f"unknown key '{key}'; {near(key, self.known)}")
+
+
+class File(Row):
+    """A TOML file; each has a source."""
+
+    def __init__(self, root, name):
+        path = f"data/{name}"
+        try:
+            values = tomllib.loads((root / name).read_text("utf-8"))
+        except FileNotFoundError:
+            raise BadData(f"{path}: the file is missing") from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
+            raise BadData(f"{path}: {e}") from None
+        super().__init__(path, "top level", values)
+        self.place = path
+        self.source = self.text("source")
+
+    def rows(self, table, optional=False, plain=False):
+        """The rows of [table.NAME], with [default] beneath unless plain."""
+        default = self.get("default", dict, "a table", {})
+        default = {} if plain else default
+        missing = {} if optional else MISSING
+        rows = self.get(table, dict, f"rows [{table}.NAME]", missing)
+        for name, values in rows.items():
+            label = f"[{table}.{name}]"
+            if not isinstance(values, dict):
+                raise BadData(f"{self.path}: {label}: must be a table")
+            yield name, Row(self.path, label, default | values)
