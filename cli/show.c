@@ -20,13 +20,13 @@ show_machine(const struct machine_row *m)
     uint64_t params[PARAM_COUNT];
     bool known[PARAM_COUNT] = {false};
 
-    for (size_t i = 0; i < PARAM_COUNT; i++)
+    for (size_t i = 0; m->params != NULL && i < PARAM_COUNT; i++)
         params[i] = m->params[i].value;
     if (strcmp(m->name, "host-model") == 0)
         host_params(params, known);
     printf("%s: %s\n\n%s\n\nsource: %s\n\n", m->name, m->title, m->brief,
            m->source);
-    for (size_t i = 0; i < PARAM_COUNT; i++) {
+    for (size_t i = 0; m->params != NULL && i < PARAM_COUNT; i++) {
         char value[64];
         param_text((int)i, params[i], value, sizeof(value));
         printf("  %-18s %-14s %s\n  %-18s %-14s   %s\n", tally_params[i].key,

@@ -74,7 +74,7 @@ show | EXIT 2 | ERR no name given
 show a b | EXIT 2 | ERR one name, not 'b' too
 show nope | EXIT 2 | ERR 'nope'
 show Dcache_mises | EXIT 2 | ERR did you mean Dcache_misses?
-show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t2?
+show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
 show -m ultrasparc-t2 L1-dcache-loads | EXIT 2 | ERR an event of host-model
 doctor x | EXIT 2 | ERR takes no 'x'
 doctor | EXIT 0 | OUT tally count works here
@@ -95,7 +95,7 @@ count -e '{{All_instr,Atomics}}' -e cycles {hello} | EXIT 0 | SAYS Atomics
 count -e 0x12 {hello} | EXIT 0 | OUT hello
 
 # Machines and programs
-count -m ultrasparc-t9 {hello} | EXIT 2 | ERR did you mean ultrasparc-t2?
+count -m ultrasparc-t9 {hello} | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
 count -m '' {hello} | EXIT 2 | ERR unknown machine ''
 count -m Niagara2 -e cycles {hello} | EXIT 0 | SAYS ultrasparc-t2
 count -m ultrasparc-t2 {hello86} | EXIT 2 | ERR runs sparc64; --foreign
@@ -461,7 +461,7 @@ def all_events():
     c = t.count([], t.guest("hello.sparc64"))
     every = t.count(["-e", "all"], t.guest("hello.sparc64"))
     t.same(c.values, every.values)
-    rows = t.table("events", "ultrasparc-t2.toml")["event"]
+    rows = t.table("machines", "ultrasparc-t2", "events.toml")["event"]
     coded = {e for e, row in rows.items() if "code" in row
              and "not modelled yet" not in row.get("reason", "")}
     t.equal(len(coded), 38, "events with a code")

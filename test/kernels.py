@@ -58,7 +58,7 @@ def on_t2(path):
 
 def t2_geometry():
     """Options that make another machine's model that of a T2."""
-    rows = t.table("machines", T2 + ".toml")["parameter"]
+    rows = t.table("machines", T2, "machine.toml")["parameter"]
     return [word for key, row in rows.items()
             for word in ("--set", f"{key}={row['value']}")]
 

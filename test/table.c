@@ -222,12 +222,26 @@ check_standing(const struct event_row *event)
     }
 }
 
+/* Units may share a name; with its unit before it, it is the event's. */
+static void
+check_event_name(const struct machine_row *machine,
+                 const struct event_row *event, const char *name)
+{
+    const struct event_row *bare = event_find(machine, name);
+    char whole[160];
+
+    snprintf(whole, sizeof(whole), "%s/%s", event->unit, name);
+    assert_ptr_equal(event_find(machine, whole), event);
+    if (bare != event)
+        assert_true(bare == NULL || strcmp(bare->unit, event->unit) != 0);
+}
+
 static void
 check_event(const struct machine_row *machine, const struct event_row *event)
 {
-    assert_ptr_equal(event_find(machine, event->name), event);
+    check_event_name(machine, event, event->name);
     for (const char *const *a = event->aliases; *a != NULL; a++)
-        assert_ptr_equal(event_find(machine, *a), event);
+        check_event_name(machine, event, *a);
     assert_true(event->unit[0] != '\0');
     assert_true(event->counts[0] != '\0');
     assert_true(event->brief[0] != '\0');
@@ -267,6 +281,8 @@ test_every_machine(void **state)
         assert_ptr_equal(machine_find(machine->name), machine);
         for (const char *const *a = machine->aliases; *a != NULL; a++)
             assert_ptr_equal(machine_find(*a), machine);
+        if (machine->params == NULL)
+            continue; /* its model has not landed */
         assert_non_null(machine->isas[0]);
         for (size_t i = 0; i < PARAM_COUNT; i++)
             assert_true(machine->params[i].source[0] != '\0');
@@ -382,8 +398,8 @@ static const struct {
     {__LINE__, "t2", "Instr_cnt:atomics:u", "Atomics "},
     {__LINE__, "t2", "niagara2::Instr_cnt:atomics:u", "Atomics "},
     {__LINE__, "t2", "ultrasparc-t2::0x802", "Atomics "},
-    {__LINE__, "fake", "all", "Ticks Done Jumps Misses Naps "},
-    {__LINE__, "fake", "All:u", "Ticks Done Jumps Misses Naps "},
+    {__LINE__, "fake", "all", "Ticks Done Jumps Naps Misses "},
+    {__LINE__, "fake", "All:u", "Ticks Done Jumps Naps Misses "},
     {__LINE__, "fake", "default", "Ticks Done Jumps "},
     {__LINE__, "fake", "default,Naps,{default}",
      "Ticks Done Jumps Naps Ticks Done Jumps "},
@@ -462,7 +478,7 @@ static const struct {
     {__LINE__, "t2", "L1-dcache-stores", TALLY_EUNKNOWN,
      "'L1-dcache-stores' is an event of host-model; ultrasparc-t2 lacks it"},
     {__LINE__, "host", "0x12", TALLY_EUNKNOWN,
-     "'0x12' is an event of ultrasparc-t2; host-model lacks it"},
+     "unknown event '0x12' on host-model; tally list shows its events"},
     {__LINE__, "t2", "host::instructions", TALLY_EUNKNOWN,
      "'host::instructions': the machine is ultrasparc-t2, not host"},
     {__LINE__, "t2", "::Atomics", TALLY_EUNKNOWN,
@@ -559,10 +575,10 @@ test_unknown(void **state)
     const struct tally_log log = listen(&heard);
 
     (void)state;
-    assert_int_equal(machine_unknown("ultrasparc-t1", &log), TALLY_EUNKNOWN);
-    assert_string_equal(
-        heard.text,
-        "unknown machine 'ultrasparc-t1': did you mean ultrasparc-t2?");
+    assert_int_equal(machine_unknown("ultrasparc-t3", &log), TALLY_EUNKNOWN);
+    assert_string_equal(heard.text,
+                        "unknown machine 'ultrasparc-t3': did you mean "
+                        "ultrasparc-t1 or ultrasparc-t2?");
     assert_int_equal(machine_unknown("niagra2", &log), TALLY_EUNKNOWN);
     assert_string_equal(heard.text,
                         "unknown machine 'niagra2': did you mean niagara2?");
@@ -586,8 +602,11 @@ test_event_list_default(void **state)
 
     (void)state;
     for (size_t m = 0; m < MACHINE_COUNT; m++) {
-        assert_int_equal(
-            event_list_default(&tally_machines[m], &events, &count), 0);
+        const struct machine_row *machine = &tally_machines[m];
+        const int error = event_list_default(machine, &events, &count);
+        assert_int_equal(error, machine->params != NULL ? 0 : TALLY_EIDLE);
+        if (error != 0)
+            continue;
         assert_in_range(count, 1, 64);
         free(events);
     }
@@ -821,7 +840,8 @@ test_param_round_trip(void **state)
         round_trip(id, param->min);
         round_trip(id, param->max);
         for (size_t m = 0; m < MACHINE_COUNT; m++)
-            round_trip(id, tally_machines[m].params[id].value);
+            if (tally_machines[m].params != NULL)
+                round_trip(id, tally_machines[m].params[id].value);
         for (int i = 0; i < 1000 && !param->power_of_two; i++) {
             const uint64_t range = param->max - param->min + 1;
             random = random * 6364136223846793005u + 1442695040888963407u;

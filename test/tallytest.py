@@ -116,7 +116,7 @@ def table(*names):
 
 def event_signals(machine):
     """event: the signals it sums."""
-    events = table("events", machine + ".toml")["event"]
+    events = table("machines", machine, "events.toml")["event"]
     return {name: row.get("signals", []) for name, row in events.items()}
 
 

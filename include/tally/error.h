@@ -24,6 +24,7 @@ enum tally_error {
     TALLY_EIDLE = -8,    /* the event can never count on this source */
     TALLY_EIO = -9,      /* a file or pipe failed */
     TALLY_ESYSTEM = -10, /* another system call failed */
+    TALLY_ERULE = -11,   /* a rule of the machine forbids it */
 };
 
 /* @since 0.1 */

@@ -157,7 +157,8 @@ def event_row(event, umasks):
     row += [(key, event[key]) for key in ("max_inc", "l1d_set", "l2d_set")]
     row += [(key, c_three(event[key])) for key in
             ("iar", "dar", "opc", "all", "precise", "strand_specific")]
-    row += [(key, c_bool(event[key])) for key in ("mesi", "reserved")]
+    row += [(key, c_bool(event[key])) for key in
+            ("mesi", "reserved", "umask_bits")]
     return row + [("by_default", c_bool(event["default"]))]
 
 

@@ -34,7 +34,8 @@ def overlap(a, b):
     return all(x == y or "x" in (x, y) for x, y in zip(a, b))
 
 
-def load_umasks(row):
+def load_umasks(row, bits):
+    """The rows; where each bit has a meaning of its own they overlap."""
     umasks, names = [], set()
     for part in row.parts("umasks"):
         u = {"name": part.get("name", str, "a name or \"\""),
@@ -52,7 +53,7 @@ def load_umasks(row):
         if u["name"] and not UMASK.fullmatch(u["name"]):
             part.bad("'name' must be letters, digits, '_', '-' and '.'")
         for other in umasks:
-            if overlap(u["pattern"], other["pattern"]):
+            if not bits and overlap(u["pattern"], other["pattern"]):
                 part.bad(f"pattern {u['pattern']} overlaps "
                          f"{other['pattern']}")
         for name in filter(None, [u["name"], *u["aliases"]]):
@@ -120,7 +121,8 @@ def load_event(name, row, machine, signals):
     event["more_codes"] = row.get("more_codes", list, "a list of codes", [])
     event["same_code"] = row.text("same_code", None)
     event["counters"] = read_counters(row, event, machine)
-    event["umasks"] = load_umasks(row)
+    event["umask_bits"] = row.flag("umask_bits")
+    event["umasks"] = load_umasks(row, event["umask_bits"])
     for key in ("iar", "dar", "opc", "all", "precise", "strand_specific"):
         event[key] = row.flag(key, None)
     for key in ("mesi", "reserved"):

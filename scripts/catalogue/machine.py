@@ -232,7 +232,8 @@ def load_events(rows, machine, signals):
               [name] + event["aliases"])
         claim_code(row, event, codes)
         events.append(event)
-    return events
+    units = list(machine["units"])
+    return sorted(events, key=lambda e: units.index(e["unit"]))
 
 
 def load_metrics(rows, machine):

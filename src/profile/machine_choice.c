@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "source/host.h"
+#include "table/text.h"
 
 static const char *const default_machines[ISA_COUNT] = {
     [ISA_SPARC64] = "ultrasparc-t2",
@@ -20,6 +21,23 @@ runs_isa(const struct machine_row *machine, enum isa isa)
     return false;
 }
 
+static int
+fail_unmodelled(const struct machine_row *machine, const struct tally_log *log)
+{
+    const char *names[MACHINE_COUNT];
+    char text[256];
+    size_t count = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++)
+        if (tally_machines[i].params != NULL && !tally_machines[i].hidden)
+            names[count++] = tally_machines[i].name;
+    join_words(names, count, text, sizeof(text));
+    return tally_fail(log, TALLY_EIDLE,
+                      "%s cannot count yet: its model has not landed; "
+                      "programs run on %s",
+                      machine->name, text);
+}
+
 int
 machine_choose(const struct machine_row *wanted, const struct program *program,
                bool foreign_allowed, const struct tally_log *log,
@@ -29,6 +47,8 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
         wanted ? wanted : machine_find(default_machines[program->isa]);
     const bool other = !runs_isa(m, program->isa);
 
+    if (m->params == NULL)
+        return fail_unmodelled(m, log);
     if (other && !foreign_allowed)
         return tally_fail(log, TALLY_EARCH,
                           "%s: a program for %s, but %s runs %s; --foreign "

@@ -14,7 +14,7 @@
 /*
  * Takes `wanted`, or the machine of the program's instruction set if that is
  * NULL. *foreign says whether the machine's own set is another: TALLY_EARCH
- * then, unless `foreign_allowed`.
+ * then, unless `foreign_allowed`. TALLY_EIDLE if its model has not landed.
  */
 int
 machine_choose(const struct machine_row *wanted, const struct program *program,

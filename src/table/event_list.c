@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event lists as perf writes them:
+ * The words of an event list that is counted:
  *
- *   list  = item {"," item}
- *   item  = event | "{" event {"," event} "}" [":" letters]
  *   event = [machine "::"] (name | alias | 0xCODE | all | default)
  *           [":" letters]
  *
@@ -15,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/items.h"
 #include "table/near.h"
 #include "table/text.h"
 
@@ -49,14 +48,19 @@ list_add(struct event_list *l, const struct event_row *event)
 static int
 list_add_all(struct event_list *l, bool only_default)
 {
+    const size_t before = l->count;
     int error = 0;
 
     for (size_t i = 0; i < l->machine->event_count && error == 0; i++) {
         const struct event_row *event = &l->machine->events[i];
         const bool wanted = event->by_default || !only_default;
-        if (wanted && !event_unmodelled(event))
+        if (wanted && l->machine->params != NULL && !event_unmodelled(event))
             error = list_add(l, event);
     }
+    if (error == 0 && l->count == before)
+        return tally_fail(l->log, TALLY_EIDLE,
+                          "no event of %s can count: its model has not landed",
+                          l->machine->name);
     return error;
 }
 
@@ -92,9 +96,12 @@ near_events(const struct machine_row *machine, const char *name, char *text,
     near_text(&n, text, text_size);
 }
 
+/* The machine that has an event of this name; a code is no name. */
 static const struct machine_row *
 machine_with(const char *name)
 {
+    if (name[0] >= '0' && name[0] <= '9')
+        return NULL;
     for (size_t i = 0; i < MACHINE_COUNT; i++)
         if (!tally_machines[i].hidden &&
             event_find(&tally_machines[i], name) != NULL)
@@ -185,15 +192,14 @@ add_event(struct event_list *l, char *name)
 }
 
 static int
-add_word(struct event_list *l, const char *word, size_t length)
+add_word(void *user, const char *word, size_t length, int group)
 {
+    struct event_list *l = user;
     char copy[EVENT_SIZE];
     char *name = copy;
     int error;
 
-    if (length == 0)
-        return tally_fail(l->log, TALLY_ESYNTAX,
-                          "an event name is missing in the event list");
+    (void)group;
     if (length >= sizeof(copy))
         return tally_fail(l->log, TALLY_EUNKNOWN,
                           "unknown event '%s' on %s: no name is this long",
@@ -204,56 +210,11 @@ add_word(struct event_list *l, const char *word, size_t length)
     return error != 0 ? error : add_event(l, name);
 }
 
-/* Steps over "}" and the letters behind it. */
 static int
-close_group(const struct event_list *l, const char **p)
+add_letters(void *user, const char *letters, size_t length, int group)
 {
-    const char *letters = *p + 2;
-
-    *p += 1;
-    if (**p != ':')
-        return 0;
-    *p = letters + strcspn(letters, ",{}");
-    return check_modifier(l, "{...}", letters, (size_t)(*p - letters));
-}
-
-static int
-fail_at(const struct event_list *l, const char *p, const char *what)
-{
-    return tally_fail(l->log, TALLY_ESYNTAX, "event list: %s at '%s'", what,
-                      shown(p, strlen(p)).text);
-}
-
-static int
-parse_items(struct event_list *l, const char *p)
-{
-    bool group = false;
-
-    for (;; p++) {
-        int error;
-        if (*p == '{') {
-            if (group)
-                return fail_at(l, p, "groups do not nest");
-            group = true;
-            p++;
-        }
-        const size_t length = strcspn(p, ",{}");
-        error = add_word(l, p, length);
-        p += length;
-        if (error == 0 && *p == '}' && group) {
-            group = false;
-            error = close_group(l, &p);
-        }
-        if (error != 0)
-            return error;
-        if (*p == '\0' && group)
-            return tally_fail(l->log, TALLY_ESYNTAX,
-                              "event list: a group lacks its }");
-        if (*p == '\0')
-            return 0;
-        if (*p != ',')
-            return fail_at(l, p, "expected a comma");
-    }
+    (void)group;
+    return check_modifier(user, "{...}", letters, length);
 }
 
 static int
@@ -275,8 +236,9 @@ event_list_parse(const struct machine_row *machine, const char *text,
                  size_t *count)
 {
     struct event_list l = {.machine = machine, .log = log};
+    const struct items items = {add_word, add_letters, &l, log};
 
-    return list_finish(&l, parse_items(&l, text), events, count);
+    return list_finish(&l, items_parse(&items, text), events, count);
 }
 
 int

@@ -121,6 +121,9 @@ insert(struct near *n, const char *name, unsigned name_score)
 
     if (name_score >= SCORE_NOT)
         return;
+    for (size_t i = 0; i < n->count; i++)
+        if (same_name(n->names[i], name))
+            return; /* two machines may have the same name */
     while (at > 0 && n->scores[at - 1] > name_score)
         at--;
     if (at == n->max)

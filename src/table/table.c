@@ -152,7 +152,7 @@ code_find(const struct machine_row *machine, const char *unit, size_t length,
     for (; low < machine->code_count && machine->codes[low].code == code;
          low++) {
         const struct event_row *e = &machine->events[machine->codes[low].row];
-        if (length == 0 || same_word(e->unit, unit, length))
+        if (same_word(e->unit, unit, length))
             return e;
     }
     return NULL;
@@ -175,8 +175,11 @@ event_find(const struct machine_row *machine, const char *name)
     const char *rest = slash != NULL ? slash + 1 : name;
     const int32_t code = read_code(rest);
 
-    if (code >= 0)
+    if (code >= 0 && slash != NULL)
         return code_find(machine, name, unit, code);
+    if (code >= 0)
+        return code_find(machine, machine->units[0].name,
+                         strlen(machine->units[0].name), code);
     if (slash == NULL && read_number(name) >= 0)
         return number_find(machine, read_number(name));
 

@@ -102,6 +102,7 @@ struct event_row {
     int8_t all;           /* can count both threads at once */
     int8_t precise, strand_specific;
     bool mesi;       /* filtered by the line's state */
+    bool umask_bits; /* each umask bit is one of the rows, any may be set */
     bool reserved;   /* known by its code only */
     bool by_default; /* counted without -e; at most 64 are */
 };
@@ -297,8 +298,9 @@ const char *fidelity_name(enum fidelity fidelity);
 const struct machine_row *machine_find(const char *name);
 
 /*
- * By name or alias, by code written 0x... or by number; "unit/" may stand in
- * front, and must where units share the name. NULL if there is none.
+ * By name or alias, by code written 0x... or by number. "unit/" may stand in
+ * front; it must where units share the name, and before a code that is not of
+ * the first unit. NULL if there is none.
  */
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name);

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/decode.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/encode.h"
+#include "table/near.h"
+#include "table/text.h"
+
+#define LINE_SIZE 320
+#define ISM_ITANIUM 2 /* the only instruction set mask that is defined */
+
+struct decoder {
+    const struct machine_row *machine;
+    const struct register_row *row;
+    uint64_t value;
+    const struct decode_sink *sink;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+warn(const struct decode_sink *sink, const char *format, ...)
+{
+    char text[LINE_SIZE];
+    va_list args;
+
+    if (sink->warning == NULL)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    sink->warning(sink->user, text);
+}
+
+static void
+check_field(const struct decoder *d, const struct field_row *f)
+{
+    const uint64_t value = field_get(f, d->value);
+    const char *reg = d->row->name;
+
+    if (f->access == ACCESS_RW0 && value != 0)
+        warn(d->sink,
+             "%s.%s: can be written 0 only; a written 1 leaves it as it is",
+             reg, f->name);
+    else if (f->access == ACCESS_IGN && value != 0)
+        warn(d->sink, "%s.%s: writes are ignored, it reads 0", reg, f->name);
+    else if (f->access == ACCESS_RO && value != (f->has_reset ? f->reset : 0))
+        warn(d->sink, "%s.%s: read-only, the write is ignored", reg, f->name);
+    else if (f->access == ACCESS_RSVD && value != (f->has_reset ? f->reset : 0))
+        warn(d->sink, "%s.%s: reserved bits %u:%u must stay 0x%llx", reg,
+             f->name, f->low + f->width - 1u, f->low,
+             (unsigned long long)(f->has_reset ? f->reset : 0));
+}
+
+static int
+field_value_of(const struct decoder *d, int field)
+{
+    return field >= 0 ? (int)field_get(&d->row->fields[field], d->value) : -1;
+}
+
+/* The event of these field values in the counter's unit. */
+static const struct event_row *
+event_of(const struct decoder *d, const struct counter_row *c, int sl, int mask)
+{
+    const int code = field_value_of(d, c->code_field);
+    const int number = field_value_of(d, c->number_field);
+    const char *unit = d->machine->units[c->unit].name;
+    const ptrdiff_t bit = c - d->machine->counters;
+    const struct event_row *other = NULL;
+
+    for (size_t i = 0; i < d->machine->event_count; i++) {
+        const struct event_row *e = &d->machine->events[i];
+        if (strcmp(e->unit, unit) != 0 || (c->sl_field >= 0 && e->sl != sl) ||
+            (c->mask_field >= 0 && e->mask != mask) ||
+            (c->code_field >= 0 && e->code != code) ||
+            (c->number_field >= 0 && e->number != number + c->base))
+            continue;
+        if ((e->counters >> bit & 1) != 0)
+            return e;
+        other = e;
+    }
+    return other;
+}
+
+static const struct group_row *
+group_of(const struct decoder *d, const struct counter_row *c, int sl)
+{
+    for (size_t i = 0; i < d->machine->group_count; i++)
+        if (d->machine->groups[i].sl == sl &&
+            d->machine->groups[i].unit == c->unit)
+            return &d->machine->groups[i];
+    return NULL;
+}
+
+/* "a + b": the events of one mask bit each that the union has. */
+static void
+union_text(const struct decoder *d, const struct counter_row *c, int sl,
+           int mask, char *text, size_t size)
+{
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (int bit = 1; bit <= mask && at < size; bit <<= 1) {
+        const struct event_row *e =
+            (mask & bit) != 0 ? event_of(d, c, sl, bit) : NULL;
+        if (e != NULL)
+            at += (size_t)snprintf(text + at, size - at, "%s%s",
+                                   at > 0 ? " + " : "", e->name);
+    }
+}
+
+static void
+tell_counter(const struct decoder *d, const struct counter_row *c,
+             const struct selection *s, const char *note)
+{
+    if (d->sink->counter != NULL)
+        d->sink->counter(d->sink->user, c, s, note);
+}
+
+/* Reads the umask field; false if what it says cannot be counted. */
+static bool
+take_umask(const struct decoder *d, const struct counter_row *c,
+           struct selection *s)
+{
+    static const char *const whys[] = {
+        [UMASK_NOTHING] = "counts nothing",
+        [UMASK_ILLEGAL] = "is an illegal selection",
+        [UMASK_UNDEFINED] = "leaves the count undefined",
+    };
+    const int value = field_value_of(d, c->umask_field);
+    const struct umask_row *found;
+
+    s->umask = NULL;
+    if (value < 0 || s->event->umask_count == 0)
+        return true;
+    found = umask_of(s->event, (unsigned)value);
+    if (found == NULL) {
+        warn(d->sink, "%s: unit mask 0x%x of %s is in no row of the manual",
+             d->row->name, (unsigned)value, s->event->name);
+        return false;
+    }
+    if (found->counts != UMASK_YES)
+        warn(d->sink, "%s: unit mask 0x%x of %s %s", d->row->name,
+             (unsigned)value, s->event->name, whys[found->counts]);
+    s->umask = found;
+    s->umask_value = (uint8_t)value;
+    s->umask_care = 15;
+    return true;
+}
+
+/* The value of a modifier in this register, or 0. */
+static uint32_t
+modifier_value(const struct decoder *d, const struct modifier_row *m)
+{
+    const int field = field_find(d->row, m->field);
+    uint64_t value;
+
+    if (field < 0)
+        return 0;
+    value = field_get(&d->row->fields[field], d->value);
+    if (m->kind == MODIFIER_PRIVILEGE || m->kind == MODIFIER_FLAG)
+        value &= m->value;
+    return (uint32_t)value;
+}
+
+static void
+take_modifiers(const struct decoder *d, struct selection *s)
+{
+    for (size_t i = 0; i < d->machine->modifier_count; i++) {
+        const struct modifier_row *m = &d->machine->modifiers[i];
+        if (!selection_takes(s, m) || strchr(m->field, '.') != NULL)
+            continue;
+        s->values[i] = modifier_value(d, m);
+        if (s->values[i] != m->default_value)
+            s->given |= 1u << i;
+    }
+}
+
+static void
+take_instance(const struct decoder *d, const struct counter_row *c,
+              struct selection *s)
+{
+    const ptrdiff_t reg = d->row - d->machine->registers;
+
+    for (size_t i = 0; i < d->machine->units[c->unit].instance_count; i++)
+        if (c->select[i] == reg)
+            s->instance = (int8_t)i;
+}
+
+static void
+tell_event(const struct decoder *d, const struct counter_row *c,
+           const struct event_row *event, const char *note)
+{
+    struct selection s = selection_of(d->machine, event, -1);
+    const ptrdiff_t bit = c - d->machine->counters;
+
+    memset(s.values, 0, sizeof(s.values));
+    take_umask(d, c, &s);
+    take_modifiers(d, &s);
+    take_instance(d, c, &s);
+    if ((event->counters >> bit & 1) == 0)
+        warn(d->sink, "%s does not count %s; tally show %s says which do",
+             c->name, event->name, event->name);
+    if (event->reserved)
+        warn(d->sink, "%s: the manual says no more of %s than its code",
+             d->row->name, event->name);
+    tell_counter(d, c, &s, note);
+}
+
+/* A selection by sl and mask; unused mask bits have no effect. */
+static void
+decode_group(const struct decoder *d, const struct counter_row *c, int sl,
+             int mask)
+{
+    const struct group_row *g = group_of(d, c, sl);
+    char text[LINE_SIZE], note[LINE_SIZE];
+    const struct event_row *event = event_of(d, c, sl, mask);
+
+    if (event == NULL && g != NULL && !g->reserved) {
+        if ((mask & ~g->mask) != 0)
+            warn(d->sink, "%s: mask bits 0x%02x have no effect in sl %d",
+                 d->row->name, (unsigned)(mask & ~g->mask), sl);
+        mask &= g->mask;
+        event = event_of(d, c, sl, mask);
+    }
+    if (event != NULL) {
+        tell_event(d, c, event, NULL);
+        return;
+    }
+    union_text(d, c, sl, mask, text, sizeof(text));
+    if (g == NULL || g->reserved)
+        snprintf(note, sizeof(note), "sl %d is %s: it counts nothing", sl,
+                 g != NULL ? "reserved" : "of no group");
+    else if (text[0] == '\0')
+        snprintf(note, sizeof(note), "sl %d (%s) without a mask bit: %s", sl,
+                 g->title, sl == 0 ? "disabled" : "it counts nothing");
+    else
+        snprintf(note, sizeof(note), "%s, in one count", text);
+    tell_counter(d, c, NULL, note);
+}
+
+static void
+decode_counter(const struct decoder *d, const struct counter_row *c)
+{
+    char note[LINE_SIZE];
+    const int sl = field_value_of(d, c->sl_field);
+    const int code = field_value_of(d, c->code_field);
+    const struct event_row *event;
+
+    if (sl >= 0 && c->mask_field >= 0) {
+        decode_group(d, c, sl, field_value_of(d, c->mask_field));
+        return;
+    }
+    event = event_of(d, c, sl, -1);
+    if (event != NULL) {
+        tell_event(d, c, event, NULL);
+        return;
+    }
+    if (sl < 0 && code < 0 && c->number_field < 0)
+        return; /* a counter whose event is fixed */
+    snprintf(note, sizeof(note), "0x%x selects no event",
+             (unsigned)(code >= 0 ? code
+                        : sl >= 0 ? sl
+                                  : field_value_of(d, c->number_field)));
+    tell_counter(d, c, NULL, note);
+}
+
+static void
+check_montecito(const struct decoder *d)
+{
+    const int ism = field_find(d->row, "ism");
+    const int plm = field_find(d->row, "plm");
+
+    if (ism >= 0 && field_get(&d->row->fields[ism], d->value) != ISM_ITANIUM)
+        warn(d->sink, "%s.ism: only 2 is defined", d->row->name);
+    if (plm >= 0 && field_get(&d->row->fields[plm], d->value) == 0)
+        warn(d->sink, "%s.plm: 0 disables the monitor", d->row->name);
+}
+
+void
+decode_register(const struct machine_row *machine,
+                const struct register_row *row, uint64_t value,
+                const struct decode_sink *sink)
+{
+    const struct decoder d = {machine, row, value, sink};
+    const ptrdiff_t reg = row - machine->registers;
+
+    for (size_t i = 0; i < row->field_count; i++) {
+        if (sink->field != NULL)
+            sink->field(sink->user, &row->fields[i],
+                        field_get(&row->fields[i], value));
+        check_field(&d, &row->fields[i]);
+    }
+    if (machine->family == FAMILY_MONTECITO)
+        check_montecito(&d);
+    for (size_t i = 0; i < machine->counter_count; i++) {
+        const struct counter_row *c = &machine->counters[i];
+        const size_t n = machine->units[c->unit].instance_count;
+        for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
+            if (c->select[k] == reg)
+                decode_counter(&d, c);
+    }
+}
+
+/* The value given for the register, else its reset value. */
+static uint64_t
+value_of(const struct machine_row *machine, const char *name,
+         const struct register_row *const *rows, const uint64_t *values,
+         size_t count, bool *given)
+{
+    const struct register_row *row = register_find(machine, name);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] == row) {
+            *given = true;
+            return values[i];
+        }
+    return row != NULL ? register_reset(row) : 0;
+}
+
+/* The combination that the notes of 3.3.5.2 and 3.3.7 forbid. */
+static void
+check_ranges(const struct machine_row *machine,
+             const struct register_row *const *rows, const uint64_t *values,
+             size_t count, const struct decode_sink *sink)
+{
+    bool given = false;
+    const uint64_t pmc41 =
+        value_of(machine, "PMC41", rows, values, count, &given);
+    const uint64_t pmc38 =
+        value_of(machine, "PMC38", rows, values, count, &given);
+    const uint64_t pmc32 =
+        value_of(machine, "PMC32", rows, values, count, &given);
+
+    if (given && (pmc41 >> 45 & 15) == 0 && (pmc32 >> 57 & 1) == 0 &&
+        ((pmc38 & 1u << 1) == 0 || (pmc38 & 1u << 4) == 0))
+        warn(sink, "PMC41[48:45] = 0 with PMC32.ig_ad = 0 and an instruction "
+                   "range in PMC38 is illegal: tags become inconsistent");
+}
+
+/* The event in PMCn, or NULL. */
+static const struct event_row *
+event_in(const struct machine_row *machine, unsigned n,
+         const struct register_row *const *rows, const uint64_t *values,
+         size_t count)
+{
+    char name[8];
+    bool given = false;
+
+    snprintf(name, sizeof(name), "PMC%u", n);
+    const uint64_t value = value_of(machine, name, rows, values, count, &given);
+    snprintf(name, sizeof(name), "0x%02x", (unsigned)(value >> 8 & 0xff));
+    return given ? event_find(machine, name) : NULL;
+}
+
+/* Events of a set need their governor programmed with the same set. */
+static void
+check_sets(const struct machine_row *machine,
+           const struct register_row *const *rows, const uint64_t *values,
+           size_t count, const struct decode_sink *sink)
+{
+    static const uint8_t masters[] = {[5] = 4, [8] = 4, [7] = 6, [9] = 6};
+    const struct event_row *five = event_in(machine, 5, rows, values, count);
+
+    for (unsigned n = 4; n <= 15; n++) {
+        const struct event_row *e = event_in(machine, n, rows, values, count);
+        if (e == NULL)
+            continue;
+        if (e->l1d_set >= 0 && (five == NULL || five->l1d_set != e->l1d_set))
+            warn(sink, "PMC%u: %s needs an event of L1D set %d in PMC5", n,
+                 e->name, e->l1d_set);
+        if (e->l2d_set < 0 || n > 9 || masters[n] == 0)
+            continue;
+        const struct event_row *master =
+            event_in(machine, masters[n], rows, values, count);
+        if (master == NULL || master->l2d_set != e->l2d_set)
+            warn(sink, "PMC%u: %s needs an event of L2D set %d in PMC%u", n,
+                 e->name, e->l2d_set, masters[n]);
+    }
+}
+
+void
+decode_together(const struct machine_row *machine,
+                const struct register_row *const *rows, const uint64_t *values,
+                size_t count, const struct decode_sink *sink)
+{
+    if (machine->family != FAMILY_MONTECITO)
+        return;
+    check_ranges(machine, rows, values, count, sink);
+    check_sets(machine, rows, values, count, sink);
+}
+
+int
+register_unknown(const struct machine_row *machine, const char *name,
+                 const struct tally_log *log)
+{
+    const struct shown word = shown(name, strlen(name));
+    char text[256];
+    struct near n;
+
+    if (machine->register_count == 0)
+        return tally_fail(log, TALLY_EUNKNOWN, "%s has no registers",
+                          machine->name);
+    near_init(&n, name, 3);
+    for (size_t i = 0; i < machine->register_count; i++)
+        near_add(&n, machine->registers[i].name, machine->registers[i].aliases);
+    near_text(&n, text, sizeof(text));
+    if (text[0] != '\0')
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "unknown register '%s' on %s: did you mean %s?",
+                          word.text, machine->name, text);
+    return tally_fail(log, TALLY_EUNKNOWN,
+                      "unknown register '%s' on %s; tally list registers -m "
+                      "%s shows them",
+                      word.text, machine->name, machine->name);
+}
+
+static const char *
+trim(const char *text, size_t *length)
+{
+    while (*length > 0 && *text == ' ') {
+        text++;
+        (*length)--;
+    }
+    while (*length > 0 && text[*length - 1] == ' ')
+        (*length)--;
+    return text;
+}
+
+/* Decimal, 0x hexadecimal (with '_' between digits) or 0b binary. */
+static int
+read_value(const char *text, size_t length, uint64_t *value)
+{
+    unsigned base = 10;
+    uint64_t result = 0;
+    size_t digits = 0;
+
+    if (length > 2 && text[0] == '0' && ascii_lower(text[1]) == 'x')
+        base = 16;
+    else if (length > 2 && text[0] == '0' && ascii_lower(text[1]) == 'b')
+        base = 2;
+    for (size_t i = base == 10 ? 0 : 2; i < length; i++) {
+        const char c = ascii_lower(text[i]);
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+                                                : 16;
+        if (c == '_' && digits > 0)
+            continue;
+        if (digit >= base)
+            return TALLY_ESYNTAX;
+        if (result > (UINT64_MAX - digit) / base)
+            return TALLY_ERANGE;
+        result = result * base + digit;
+        digits++;
+    }
+    if (digits == 0)
+        return TALLY_ESYNTAX;
+    *value = result;
+    return 0;
+}
+
+int
+decode_parse(const struct machine_row *machine, const char *text,
+             const struct tally_log *log, const struct register_row **row,
+             uint64_t *value)
+{
+    const char *equals = strchr(text, '=');
+    const struct shown word = shown(text, strlen(text));
+    char name[64];
+    size_t length;
+    uint64_t result = 0;
+    int error;
+
+    if (equals == NULL)
+        return tally_fail(log, TALLY_ESYNTAX,
+                          "'%s': write REGISTER=VALUE, such as PMC4=0x1a00",
+                          word.text);
+    length = (size_t)(equals - text);
+    text = trim(text, &length);
+    snprintf(name, sizeof(name), "%.*s", (int)length, text);
+    const struct register_row *found = register_find(machine, name);
+    if (found == NULL)
+        return register_unknown(machine, name, log);
+    length = strlen(equals + 1);
+    text = trim(equals + 1, &length);
+    error = read_value(text, length, &result);
+    if (error == TALLY_ESYNTAX)
+        return tally_fail(log, error,
+                          "'%s': the value must be a number, such as 0x1a00",
+                          word.text);
+    if (error != 0 || (found->width < 64 && result >> found->width != 0))
+        return tally_fail(log, TALLY_ERANGE,
+                          "'%s': %s has %u bits; the value is larger",
+                          word.text, found->name, found->width);
+    *row = found;
+    *value = result;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The register writes that make a counter count a selection.
+ *
+ * A register starts from its reset value; of fields that the reset leaves
+ * undefined, from 0. Two selections that want different values in one field
+ * cannot count together.
+ */
+#ifndef TALLY_TABLE_ENCODE_H
+#define TALLY_TABLE_ENCODE_H
+
+#include "table/selection.h"
+
+/* A value for the whole register; `set` are the bits that were asked for. */
+struct reg_write {
+    uint64_t value, set;
+    uint16_t reg; /* of the machine */
+};
+
+#define WRITES_MAX 128
+
+struct write_list {
+    size_t count;
+    struct reg_write rows[WRITES_MAX];
+};
+
+/* Where a second selection wanted another value. */
+struct write_clash {
+    uint16_t reg;
+    uint8_t field;
+    uint32_t old, wanted;
+};
+
+/*
+ * Adds the writes that let `counter` (of the machine) count the selection, in
+ * all its instances. False, with *clash filled in, if a field is taken by
+ * another value; the list then has part of the writes.
+ */
+bool encode_add(struct write_list *list, const struct selection *selection,
+                size_t counter, struct write_clash *clash);
+
+/* The bits of field `field` of `row` in place. */
+uint64_t field_bits(const struct field_row *field);
+uint64_t field_get(const struct field_row *field, uint64_t value);
+
+/* The value after a reset, undefined fields 0. */
+uint64_t register_reset(const struct register_row *row);
+
+#endif

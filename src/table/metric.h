@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics: values computed from counts. */
+#ifndef TALLY_TABLE_METRIC_H
+#define TALLY_TABLE_METRIC_H
+
+#include "table/selection.h"
+
+/* The count of an event with a unit mask (-1: none). */
+typedef double (*metric_count_fn)(void *user, const struct event_row *event,
+                                  int umask);
+
+/* The value of an input of the machine, by its row; NAN: not known. */
+typedef double (*metric_input_fn)(void *user, size_t input);
+
+/*
+ * The metric's value; NAN where it has none: a division by 0, an input that
+ * is not known.
+ */
+double
+metric_value(const struct machine_row *machine, const struct metric_row *metric,
+             metric_count_fn count, metric_input_fn input, void *user);
+
+/* The different events it needs; at most `max` are written. */
+size_t metric_events(const struct machine_row *machine,
+                     const struct metric_row *metric,
+                     struct selection *selections, size_t max);
+
+/* Bits: the inputs it needs. */
+uint64_t metric_inputs(const struct metric_row *metric);
+
+/* Finds each of a list of names "ipc,cpi"; calls `take`; 0 or an error. */
+int metric_list_parse(const struct machine_row *machine, const char *text,
+                      const struct tally_log *log,
+                      int (*take)(void *user, const struct metric_row *metric),
+                      void *user);
+
+/* Logs that there is no such metric, with near names; TALLY_EUNKNOWN. */
+int metric_unknown(const struct machine_row *machine, const char *name,
+                   const struct tally_log *log);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading what stands behind an event: ":u:thr=2:mesi=ME:at=3". */
+#ifndef TALLY_TABLE_MODIFIER_H
+#define TALLY_TABLE_MODIFIER_H
+
+#include "table/selection.h"
+
+struct selection_reader {
+    const struct machine_row *machine;
+    const struct tally_log *log;
+    const char *text; /* the whole, for messages */
+    struct selection *s;
+};
+
+/* `words` (may be NULL) without the first colon; it is cut into pieces. */
+int modifiers_read(const struct selection_reader *reader, char *words);
+
+#endif

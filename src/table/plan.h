@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which selections count together and on which counters, in the fewest
+ * groups: a pure function of the tables. Exact for up to PLAN_EXACT events or
+ * braces, beyond that the first group that fits, tightest event first.
+ *
+ * The rules: the counters an event is allowed; fields that selections share;
+ * and of Montecito the sets of L1D events (one set, one of its events on PMD5)
+ * and of L2D events (PMC4 governs PMD4, 5 and 8, PMC6 governs PMD6, 7 and 9:
+ * set, unit mask and `all`), `all` on PMD4 to 9 alone, and that only one of
+ * L2D_OZQ_CANCELS0 and 1 counts at a time.
+ */
+#ifndef TALLY_TABLE_PLAN_H
+#define TALLY_TABLE_PLAN_H
+
+#include "table/encode.h"
+
+#define PLAN_EXACT 12
+
+struct plan_row {
+    uint16_t group;
+    uint8_t counter;     /* of the machine */
+    uint8_t umask_value; /* where counters share one, the common value */
+};
+
+struct plan {
+    size_t group_count;
+    struct plan_row *rows; /* one for each selection */
+};
+
+/*
+ * TALLY_ERULE, logged with the rule, if a selection or what stands in one
+ * pair of braces cannot count; TALLY_ENOMEM. The caller calls plan_finish().
+ */
+int plan_make(const struct selection *list, size_t count,
+              const struct tally_log *log, struct plan *plan);
+void plan_finish(struct plan *plan);
+
+/*
+ * Whether all of `list` can count together; fills rows[].counter and
+ * .umask_value. If not, and `why` is not NULL, it says which rule forbids it.
+ */
+bool plan_fits(const struct selection *const *list, size_t count,
+               struct plan_row *rows, char *why, size_t why_size);
+
+/* Adds the writes of one group of a plan. */
+void
+plan_encode(const struct selection *list, size_t count, const struct plan *plan,
+            size_t group, struct write_list *writes);
+
+#endif

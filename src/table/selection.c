@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/selection.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/items.h"
+#include "table/modifier.h"
+#include "table/near.h"
+#include "table/text.h"
+
+#define WORD_SIZE 128 /* of one selection */
+#define NEAR_SHOWN 3
+#define NEAR_SIZE 256
+
+static bool
+umask_named(const struct umask_row *umask, const char *name)
+{
+    if (umask->name[0] != '\0' && same_name(umask->name, name))
+        return true;
+    for (const char *const *a = umask->aliases; *a != NULL; a++)
+        if (same_name(*a, name))
+            return true;
+    return false;
+}
+
+const struct umask_row *
+umask_of(const struct event_row *event, unsigned value)
+{
+    const struct umask_row *found = NULL;
+
+    for (size_t i = 0; i < event->umask_count; i++) {
+        const struct umask_row *u = &event->umasks[i];
+        if ((value & u->care) != u->value)
+            continue;
+        if (!event->umask_bits || u->value == value)
+            return u;
+        if (found == NULL)
+            found = u;
+    }
+    return found;
+}
+
+static bool
+hex_digit(const char *text, unsigned *value)
+{
+    char *end;
+
+    if (text[0] != '0' || ascii_lower(text[1]) != 'x' || text[2] == '\0' ||
+        text[3] != '\0')
+        return false;
+    *value = (unsigned)strtoul(text + 2, &end, 16);
+    return *end == '\0';
+}
+
+/* A row of the event that counts, by name or value. */
+static const struct umask_row *
+umask_find(const struct event_row *event, const char *name)
+{
+    unsigned value;
+
+    if (hex_digit(name, &value))
+        return umask_of(event, value);
+    for (size_t i = 0; i < event->umask_count; i++)
+        if (event->umasks[i].counts == UMASK_YES &&
+            umask_named(&event->umasks[i], name))
+            return &event->umasks[i];
+    for (size_t i = 0; i < event->umask_count; i++)
+        if (umask_named(&event->umasks[i], name))
+            return &event->umasks[i];
+    return NULL;
+}
+
+/* The row that a bare name means: ALL or ANY, else the only one. */
+static const struct umask_row *
+umask_default(const struct event_row *event)
+{
+    const struct umask_row *only = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < event->umask_count; i++) {
+        const struct umask_row *u = &event->umasks[i];
+        if (u->counts != UMASK_YES)
+            continue;
+        if (same_name(u->name, "ALL") || same_name(u->name, "ANY"))
+            return u;
+        only = u;
+        count++;
+    }
+    return count == 1 ? only : NULL;
+}
+
+static void
+take_umask(struct selection *s, const struct umask_row *umask)
+{
+    s->umask = umask;
+    s->umask_value = umask->value;
+    s->umask_care = umask->care;
+}
+
+static void
+umask_names(const struct event_row *event, char *text, size_t size)
+{
+    const char *names[16];
+    size_t count = 0;
+
+    for (size_t i = 0; i < event->umask_count && count < 16; i++)
+        if (event->umasks[i].counts == UMASK_YES)
+            names[count++] = event->umasks[i].name;
+    join_words(names, count, text, size);
+}
+
+static int
+umask_unknown(const struct selection_reader *r, const struct event_row *event,
+              const char *name)
+{
+    char names[NEAR_SIZE] = "";
+
+    umask_names(event, names, sizeof(names));
+    if (names[0] == '\0')
+        return tally_fail(r->log, TALLY_EUNKNOWN,
+                          "'%s': %s has no unit masks and no modifier of this "
+                          "name",
+                          r->text, event->name);
+    return tally_fail(r->log, TALLY_EUNKNOWN,
+                      "'%s': %s has no unit mask '%s'; it has %s", r->text,
+                      event->name, shown(name, strlen(name)).text, names);
+}
+
+static int
+check_umask(const struct selection_reader *r)
+{
+    static const char *const whys[] = {
+        [UMASK_NOTHING] = "counts nothing",
+        [UMASK_ILLEGAL] = "is an illegal selection",
+        [UMASK_UNDEFINED] = "leaves the count undefined",
+    };
+    const struct umask_row *u = r->s->umask;
+    char names[NEAR_SIZE] = "";
+
+    if (u == NULL || u->counts == UMASK_YES)
+        return 0;
+    umask_names(r->s->event, names, sizeof(names));
+    return tally_fail(r->log, TALLY_ERANGE,
+                      "'%s': this unit mask (%s) %s; %s has %s", r->text,
+                      u->pattern, whys[u->counts], r->s->event->name, names);
+}
+
+/* sl and mask of a code without a row; false if no group has any of it. */
+static bool
+take_raw(struct selection *s, int32_t code)
+{
+    const bool t4 = s->machine->family == FAMILY_SPARC_T4;
+    const int32_t sl = t4 ? code >> 6 : code & 15;
+    const int32_t mask = t4 ? code & 63 : code >> 4;
+
+    for (size_t i = 0; i < s->machine->group_count; i++) {
+        const struct group_row *g = &s->machine->groups[i];
+        if (g->sl != sl || g->reserved || (g->mask & mask) == 0)
+            continue;
+        s->sl = (int16_t)sl;
+        s->mask = (int16_t)mask;
+        s->unit = g->unit;
+        return mask < 256;
+    }
+    return false;
+}
+
+static void
+take_event(struct selection *s, const struct event_row *event)
+{
+    const int unit = unit_find(s->machine, event->unit);
+
+    assert(unit >= 0);
+    s->event = event;
+    s->sl = event->sl;
+    s->mask = event->mask;
+    s->unit = (uint8_t)unit;
+    if (event->umask_count > 0 && umask_default(event) != NULL)
+        take_umask(s, umask_default(event));
+}
+
+/* Looks up "EVENT" or "EVENT.UMASK"; 1 if it is neither. */
+static int
+take_name(const struct selection_reader *r, char *name)
+{
+    const struct event_row *event = event_find(r->machine, name);
+    char *end;
+
+    if (event != NULL) {
+        take_event(r->s, event);
+        return 0;
+    }
+    if (name[0] == '0' && ascii_lower(name[1]) == 'x') {
+        const unsigned long code = strtoul(name + 2, &end, 16);
+        if (*end == '\0' && end > name + 2 && code < 1u << 16 &&
+            take_raw(r->s, (int32_t)code))
+            return 0;
+    }
+    for (char *p = name + strcspn(name, ".:"); *p != '\0';
+         p += 1 + strcspn(p + 1, ".:")) {
+        const char separator = *p;
+        *p = '\0';
+        event = event_find(r->machine, name);
+        const struct umask_row *umask =
+            event != NULL ? umask_find(event, p + 1) : NULL;
+        *p = separator;
+        if (umask == NULL)
+            continue;
+        take_event(r->s, event);
+        take_umask(r->s, umask);
+        unsigned value;
+        if (hex_digit(p + 1, &value)) {
+            r->s->umask_value = (uint8_t)value;
+            r->s->umask_care = 15;
+        }
+        return 0;
+    }
+    return 1;
+}
+
+bool
+selection_takes(const struct selection *s, const struct modifier_row *m)
+{
+    if ((m->units >> s->unit & 1) == 0 || (m->sl >= 0 && m->sl != s->sl))
+        return false;
+    if (m->needs == NEEDS_MESI)
+        return s->event != NULL && s->event->mesi;
+    if (m->needs == NEEDS_ALL)
+        return s->event != NULL &&
+               (s->umask != NULL ? s->umask->all : s->event->all) == 1;
+    return true;
+}
+
+void
+selection_default_privilege(struct selection *s)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (s->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
+            (s->given >> i & 1) != 0)
+            return;
+    for (size_t i = 0; i < s->machine->modifier_count; i++) {
+        const struct modifier_row *m = &s->machine->modifiers[i];
+        if (m->kind == MODIFIER_PRIVILEGE && m->by_default &&
+            selection_takes(s, m))
+            s->values[i] = m->value;
+    }
+}
+
+static struct selection
+selection_empty(const struct machine_row *machine)
+{
+    struct selection s = {
+        .machine = machine, .sl = -1, .mask = -1, .instance = -1, .group = -1};
+
+    assert(machine->modifier_count <= MODIFIERS_MAX);
+    return s;
+}
+
+/* What the fields of modifiers hold that were not named. */
+static void
+take_defaults(struct selection *s)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (selection_takes(s, &s->machine->modifiers[i]))
+            s->values[i] = s->machine->modifiers[i].default_value;
+}
+
+struct selection
+selection_of(const struct machine_row *machine, const struct event_row *event,
+             int umask)
+{
+    struct selection s = selection_empty(machine);
+
+    take_event(&s, event);
+    if (umask >= 0)
+        take_umask(&s, &event->umasks[umask]);
+    take_defaults(&s);
+    selection_default_privilege(&s);
+    return s;
+}
+
+static int
+skip_machine(const struct selection_reader *r, char **name)
+{
+    char *colons = strstr(*name, "::");
+
+    if (colons == NULL)
+        return 0;
+    *colons = '\0';
+    if (machine_find(*name) != r->machine)
+        return tally_fail(r->log, TALLY_EUNKNOWN,
+                          "'%s': the machine is %s, not %s", r->text,
+                          r->machine->name, shown(*name, strlen(*name)).text);
+    *name = colons + 2;
+    return 0;
+}
+
+/* The event is known, what stands behind it is no unit mask. */
+static int
+name_unknown(const struct selection_reader *r, char *name)
+{
+    char *p = name + strcspn(name, ".:");
+    const char separator = *p;
+
+    *p = '\0';
+    const struct event_row *event = event_find(r->machine, name);
+    if (event == NULL) {
+        *p = separator;
+        return event_unknown(r->machine, name, r->log);
+    }
+    return umask_unknown(r, event, p + 1);
+}
+
+/* The longest start that is a name; modifiers behind it. */
+static int
+read_selection(const struct selection_reader *r, char *name)
+{
+    char *end = name + strlen(name);
+    char *cut = end;
+    char *words = NULL;
+
+    while (take_name(r, name) != 0) {
+        do
+            cut--;
+        while (cut > name && *cut != ':');
+        if (words != NULL)
+            words[-1] = ':';
+        if (cut <= name)
+            return name_unknown(r, name);
+        *cut = '\0';
+        words = cut + 1;
+    }
+    take_defaults(r->s);
+    const int error = modifiers_read(r, words);
+    if (error != 0)
+        return error;
+    selection_default_privilege(r->s);
+    if (r->s->event != NULL && r->s->event->umask_count > 0 &&
+        r->s->umask == NULL)
+        return umask_unknown(r, r->s->event, "");
+    return check_umask(r);
+}
+
+int
+selection_parse(const struct machine_row *machine, const char *text,
+                size_t length, const struct tally_log *log,
+                struct selection *selection)
+{
+    const struct shown word = shown(text, length);
+    struct selection s = selection_empty(machine);
+    const struct selection_reader r = {machine, log, word.text, &s};
+    char copy[WORD_SIZE];
+    char *name = copy;
+    int error;
+
+    if (length >= sizeof(copy))
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "unknown event '%s' on %s: no name is this long",
+                          word.text, machine->name);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    error = skip_machine(&r, &name);
+    if (error == 0)
+        error = read_selection(&r, name);
+    if (error == 0)
+        *selection = s;
+    return error;
+}
+
+struct selection_list {
+    const struct machine_row *machine;
+    const struct tally_log *log;
+    struct selection *rows;
+    size_t count, room;
+};
+
+static int
+add_word(void *user, const char *word, size_t length, int group)
+{
+    struct selection_list *l = user;
+    struct selection s;
+    int error = selection_parse(l->machine, word, length, l->log, &s);
+
+    if (error != 0)
+        return error;
+    if (l->count == l->room) {
+        const size_t room = l->room == 0 ? 16 : 2 * l->room;
+        void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
+        if (rows == NULL)
+            return tally_fail(l->log, TALLY_ENOMEM,
+                              "no memory for a list of %zu events", room);
+        l->rows = rows;
+        l->room = room;
+    }
+    s.group = (int16_t)group;
+    l->rows[l->count++] = s;
+    return 0;
+}
+
+/* Behind a brace: for each event in the braces. */
+static int
+add_letters(void *user, const char *letters, size_t length, int group)
+{
+    struct selection_list *l = user;
+    const struct shown word = shown(letters, length);
+    char copy[WORD_SIZE];
+
+    if (length >= sizeof(copy))
+        return tally_fail(l->log, TALLY_ESYNTAX,
+                          "'{...}:%s': no modifier is this long", word.text);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct selection_reader r = {l->machine, l->log, word.text,
+                                           &l->rows[i]};
+        if (l->rows[i].group != group)
+            continue;
+        memcpy(copy, letters, length);
+        copy[length] = '\0';
+        const int error = modifiers_read(&r, copy);
+        if (error != 0)
+            return error;
+    }
+    return 0;
+}
+
+int
+selection_list_parse(const struct machine_row *machine, const char *text,
+                     const struct tally_log *log, struct selection **list,
+                     size_t *count)
+{
+    struct selection_list l = {.machine = machine, .log = log};
+    const struct items items = {add_word, add_letters, &l, log};
+    const int error = items_parse(&items, text);
+
+    if (error != 0) {
+        free(l.rows);
+        return error;
+    }
+    *list = l.rows;
+    *count = l.count;
+    return 0;
+}
+
+/* Whether the bare name means another unit's event, or none. */
+static bool
+needs_unit(const struct selection *s)
+{
+    return event_find(s->machine, s->event->name) != s->event;
+}
+
+/* Whether the row's name says the whole value. */
+static bool
+umask_has_name(const struct selection *s)
+{
+    return s->umask->name[0] != '\0' &&
+           (!s->event->umask_bits || s->umask->value == s->umask_value);
+}
+
+static void
+modifier_text(const struct selection *s, size_t index, FILE *out)
+{
+    const struct modifier_row *m = &s->machine->modifiers[index];
+    const uint32_t value = s->values[index];
+
+    fprintf(out, ":%s", m->name);
+    if (m->kind == MODIFIER_NUMBER)
+        fprintf(out, "=%u", value);
+    else if (m->kind == MODIFIER_WORDS)
+        fprintf(out, "=%s", m->words[value]);
+    else if (m->kind == MODIFIER_LETTERS) {
+        fprintf(out, "=");
+        for (size_t i = 0; m->words[i] != NULL; i++)
+            if ((value & m->letters[i]) != 0)
+                fprintf(out, "%s", m->words[i]);
+    }
+}
+
+void
+selection_text(const struct selection *s, char *text, size_t text_size)
+{
+    FILE *out = fmemopen(text, text_size, "w");
+
+    if (out == NULL) {
+        snprintf(text, text_size, "?");
+        return;
+    }
+    if (s->event == NULL)
+        fprintf(out, "0x%x",
+                s->machine->family == FAMILY_SPARC_T4
+                    ? (unsigned)(s->sl << 6 | s->mask)
+                    : (unsigned)(s->mask << 4 | s->sl));
+    else if (needs_unit(s))
+        fprintf(out, "%s/%s", s->event->unit, s->event->name);
+    else
+        fprintf(out, "%s", s->event->name);
+    if (s->umask != NULL && umask_has_name(s))
+        fprintf(out, ".%s", s->umask->name);
+    else if (s->umask != NULL)
+        fprintf(out, ".0x%x", s->umask_value);
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if ((s->given >> i & 1) != 0)
+            modifier_text(s, i, out);
+    if (s->instance >= 0)
+        fprintf(out, ":at=%s",
+                s->machine->units[s->unit].instances[s->instance]);
+    fclose(out);
+}
