@@ -36,7 +36,7 @@ struct command {
 };
 
 extern const struct command command_count, command_list, command_show,
-    command_doctor;
+    command_encode, command_decode, command_plan, command_doctor;
 
 /* All commands, NULL-terminated. */
 extern const struct command *const commands[];

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* tally encode: the register writes that count events together. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/selected.h"
+
+static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
+
+static const struct register_row *
+selecting(const struct selection *s, const struct plan_row *row)
+{
+    const struct counter_row *c = &s->machine->counters[row->counter];
+
+    if (c->select == NULL)
+        return NULL;
+    return &s->machine->registers[c->select[s->instance > 0 ? s->instance : 0]];
+}
+
+/* "PIC0 Completed_branches": whose choice this register holds. */
+static void
+print_reasons(const struct selected *s, const struct plan *plan,
+              const struct register_row *reg)
+{
+    const char *separator = "   # ";
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct selection *one = &s->list[i];
+        const struct counter_row *c =
+            &s->machine->counters[plan->rows[i].counter];
+        char text[SELECTION_TEXT];
+        const size_t n = s->machine->units[c->unit].instance_count;
+        bool mine = false;
+        for (size_t k = 0; c->select != NULL && k < (n > 0 ? n : 1); k++)
+            if ((one->instance < 0 || (size_t)one->instance == k) &&
+                &s->machine->registers[c->select[k]] == reg)
+                mine = true;
+        if (!mine)
+            continue;
+        selection_text(one, text, sizeof(text));
+        printf("%s%s: %s", separator, c->name, text);
+        separator = ", ";
+    }
+}
+
+static void
+print_text(const struct selected *s, const struct plan *plan,
+           const struct write_list *writes)
+{
+    for (size_t i = 0; i < writes->count; i++) {
+        const struct reg_write *w = &writes->rows[i];
+        const struct register_row *reg = &s->machine->registers[w->reg];
+        printf("%s = 0x%llx", reg->name, (unsigned long long)w->value);
+        print_reasons(s, plan, reg);
+        printf("\n");
+    }
+    for (size_t i = 0; i < s->count; i++)
+        if (selecting(&s->list[i], &plan->rows[i]) == NULL)
+            printf("%s counts %s by itself\n",
+                   s->machine->counters[plan->rows[i].counter].name,
+                   s->list[i].event->name);
+}
+
+static json_t *
+events_json(const struct selected *s, const struct plan *plan)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < s->count; i++) {
+        json_t *row = json_object();
+        char text[SELECTION_TEXT];
+        selection_text(&s->list[i], text, sizeof(text));
+        json_object_set_new(row, "event", json_string(text));
+        json_object_set_new(
+            row, "counter",
+            json_string(s->machine->counters[plan->rows[i].counter].name));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static int
+print_json(const struct selected *s, const struct plan *plan,
+           const struct write_list *writes)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "machine", json_string(s->machine->name));
+    json_object_set_new(o, "events", events_json(s, plan));
+    json_object_set_new(o, "writes", writes_json(s->machine, writes));
+    return json_print(o);
+}
+
+static int
+by_register(const void *a, const void *b)
+{
+    const struct reg_write *x = a, *y = b;
+
+    return (x->reg > y->reg) - (x->reg < y->reg);
+}
+
+static int
+encode(const struct selected *s)
+{
+    struct plan plan = {.rows = calloc(s->count, sizeof(*plan.rows))};
+    const struct selection **list = calloc(s->count, sizeof(*list));
+    static struct write_list writes;
+    char why[512];
+    int status = EXIT_OURS;
+
+    if (plan.rows == NULL || list == NULL) {
+        fprintf(stderr, "tally encode: no memory\n");
+    } else {
+        for (size_t i = 0; i < s->count; i++)
+            list[i] = &s->list[i];
+        if (plan_fits(list, s->count, plan.rows, why, sizeof(why))) {
+            plan_encode(s->list, s->count, &plan, 0, &writes);
+            qsort(writes.rows, writes.count, sizeof(writes.rows[0]),
+                  by_register);
+            status = s->json ? print_json(s, &plan, &writes)
+                             : (print_text(s, &plan, &writes), 0);
+        } else {
+            fprintf(stderr, "tally: %s%s\n", why,
+                    s->count > 1 ? "; tally plan divides them" : "");
+            status = EXIT_USAGE;
+        }
+    }
+    free(list);
+    free(plan.rows);
+    return status;
+}
+
+static int
+run_encode(int argc, char **argv)
+{
+    struct selected selected;
+    int status = selected_read(&command_encode, argc, argv, &selected);
+
+    if (status == 0)
+        status = encode(&selected);
+    selected_finish(&selected);
+    return status == SELECTED_HELPED ? 0 : status;
+}
+
+const struct command command_encode = {
+    .name = "encode",
+    .summary = "say which register writes count events",
+    .synopsis = "-m MACHINE [-M METRICS] EVENT[.UMASK][:MODIFIER...]...",
+    .example = "  tally encode -m montecito CPU_OP_CYCLES.ALL:u "
+               "L3_READS.ALL.MISS:mesi=ME\n"
+               "  tally encode -m sparc-t4 instructions:u branch-misses:u",
+    .options = options,
+    .run = run_encode,
+};

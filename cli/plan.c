@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* tally plan: which events count together, on which counters, and why not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/selected.h"
+
+#define CLASHES_SHOWN 10
+
+static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
+
+struct clash {
+    size_t a, b;
+    char why[512];
+};
+
+struct clashes {
+    size_t count; /* all */
+    struct clash rows[CLASHES_SHOWN];
+};
+
+static void
+find_clashes(const struct selected *s, struct clashes *clashes)
+{
+    struct plan_row rows[2];
+
+    clashes->count = 0;
+    for (size_t a = 0; a < s->count; a++)
+        for (size_t b = a + 1; b < s->count; b++) {
+            const struct selection *const pair[] = {&s->list[a], &s->list[b]};
+            char why[512];
+            if (plan_fits(pair, 2, rows, why, sizeof(why)))
+                continue;
+            if (clashes->count < CLASHES_SHOWN) {
+                struct clash *c = &clashes->rows[clashes->count];
+                *c = (struct clash){.a = a, .b = b};
+                memcpy(c->why, why, sizeof(why));
+            }
+            clashes->count++;
+        }
+}
+
+/* The events of a group, in the order of their counters. */
+static size_t
+members(const struct selected *s, const struct plan *plan, size_t group,
+        size_t *list)
+{
+    size_t count = 0;
+
+    for (size_t c = 0; c < s->machine->counter_count; c++)
+        for (size_t i = 0; i < s->count; i++)
+            if (plan->rows[i].group == group && plan->rows[i].counter == c)
+                list[count++] = i;
+    return count;
+}
+
+static void
+print_clashes(const struct selected *s, const struct plan *plan,
+              const struct clashes *clashes)
+{
+    if (plan->group_count < 2)
+        return;
+    printf("\nwhy not together\n");
+    for (size_t i = 0; i < clashes->count && i < CLASHES_SHOWN; i++)
+        printf("  %s\n", clashes->rows[i].why);
+    if (clashes->count > CLASHES_SHOWN)
+        printf("  and %zu more pairs\n", clashes->count - CLASHES_SHOWN);
+    if (clashes->count == 0)
+        printf("  any two fit; all of them need more counters than %s has\n",
+               s->machine->name);
+}
+
+static void
+print_text(const struct selected *s, const struct plan *plan,
+           const struct clashes *clashes, size_t *list)
+{
+    printf("%s: %zu event%s in %zu group%s\n", s->machine->name, s->count,
+           s->count == 1 ? "" : "s", plan->group_count,
+           plan->group_count == 1 ? "" : "s");
+    for (size_t g = 0; g < plan->group_count; g++) {
+        const size_t count = members(s, plan, g, list);
+        printf("\ngroup %zu\n", g + 1);
+        for (size_t i = 0; i < count; i++) {
+            char text[SELECTION_TEXT];
+            selection_text(&s->list[list[i]], text, sizeof(text));
+            printf("  %-10s %s\n",
+                   s->machine->counters[plan->rows[list[i]].counter].name,
+                   text);
+        }
+    }
+    print_clashes(s, plan, clashes);
+}
+
+static json_t *
+group_json(const struct selected *s, const struct plan *plan, size_t group,
+           size_t *list)
+{
+    static struct write_list writes;
+    const size_t count = members(s, plan, group, list);
+    json_t *o = json_object(), *rows = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *row = json_object();
+        char text[SELECTION_TEXT];
+        selection_text(&s->list[list[i]], text, sizeof(text));
+        json_object_set_new(row, "event", json_string(text));
+        json_object_set_new(
+            row, "counter",
+            json_string(
+                s->machine->counters[plan->rows[list[i]].counter].name));
+        json_array_append_new(rows, row);
+    }
+    plan_encode(s->list, s->count, plan, group, &writes);
+    json_object_set_new(o, "events", rows);
+    json_object_set_new(o, "writes", writes_json(s->machine, &writes));
+    return o;
+}
+
+static int
+print_json(const struct selected *s, const struct plan *plan,
+           const struct clashes *clashes, size_t *list)
+{
+    json_t *o = json_object(), *groups = json_array(), *pairs = json_array();
+
+    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "machine", json_string(s->machine->name));
+    for (size_t g = 0; g < plan->group_count; g++)
+        json_array_append_new(groups, group_json(s, plan, g, list));
+    for (size_t i = 0; i < clashes->count && i < CLASHES_SHOWN; i++) {
+        const struct clash *c = &clashes->rows[i];
+        char a[SELECTION_TEXT], b[SELECTION_TEXT];
+        selection_text(&s->list[c->a], a, sizeof(a));
+        selection_text(&s->list[c->b], b, sizeof(b));
+        json_array_append_new(
+            pairs, json_pack("{s[ss]ss}", "events", a, b, "why", c->why));
+    }
+    json_object_set_new(o, "groups", groups);
+    json_object_set_new(o, "clashes", pairs);
+    return json_print(o);
+}
+
+static int
+make_plan(const struct selected *s)
+{
+    struct clashes clashes;
+    struct plan plan;
+    size_t *list = calloc(s->count, sizeof(*list));
+    int status = 0;
+
+    if (list == NULL) {
+        fprintf(stderr, "tally plan: no memory\n");
+        return EXIT_OURS;
+    }
+    if (plan_make(s->list, s->count, &command_log, &plan) != 0) {
+        free(list);
+        return EXIT_USAGE;
+    }
+    find_clashes(s, &clashes);
+    if (s->json)
+        status = print_json(s, &plan, &clashes, list);
+    else
+        print_text(s, &plan, &clashes, list);
+    plan_finish(&plan);
+    free(list);
+    return status;
+}
+
+static int
+run_plan(int argc, char **argv)
+{
+    struct selected selected;
+    int status = selected_read(&command_plan, argc, argv, &selected);
+
+    if (status == 0)
+        status = make_plan(&selected);
+    selected_finish(&selected);
+    return status == SELECTED_HELPED ? 0 : status;
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .summary = "say which events count together, in the fewest groups",
+    .synopsis = "-m MACHINE [-M METRICS] EVENT...",
+    .example = "  tally plan -m montecito L1D_READS_SET0 L1D_READS_SET1 "
+               "L2D_MISSES\n"
+               "  tally plan -m ultrasparc-t2 -M ipc",
+    .options = options,
+    .run = run_plan,
+};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/selected.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/metric.h"
+
+#define METRIC_EVENTS_MAX 64
+
+struct words {
+    const char *metrics; /* the last -M */
+    char *events;        /* operands, joined with commas */
+};
+
+static int
+add_operand(struct words *w, const char *operand)
+{
+    char *joined;
+
+    if (asprintf(&joined, "%s%s%s", w->events != NULL ? w->events : "",
+                 w->events != NULL ? "," : "", operand) < 0)
+        return EXIT_OURS;
+    free(w->events);
+    w->events = joined;
+    return 0;
+}
+
+static int
+take_option(const struct command *c, struct selected *s, struct words *w,
+            int option, const char *value)
+{
+    if (option == SELECTED_MACHINE) {
+        s->machine = machine_find(value);
+        if (s->machine == NULL)
+            machine_unknown(value, &command_log);
+        return s->machine != NULL ? 0 : EXIT_USAGE;
+    }
+    if (option == SELECTED_METRICS || option == SELECTED_GROUP) {
+        w->metrics = value;
+        return 0;
+    }
+    s->json = option == SELECTED_JSON || strcmp(value, "json") == 0;
+    if (s->json || strcmp(value, "text") == 0)
+        return 0;
+    fprintf(stderr, "tally %s: --format takes text or json, not '%s'\n",
+            c->name, value);
+    return EXIT_USAGE;
+}
+
+static int
+read_words(const struct command *c, int argc, char **argv, struct selected *s,
+           struct words *w)
+{
+    struct option_walk walk = {c, argc, argv, 0, NULL};
+    const char *value;
+    int status = 0;
+
+    while (status == 0) {
+        const int option = command_option(&walk, &value);
+        if (option == COMMAND_HELP) {
+            command_help(c, stdout);
+            return SELECTED_HELPED;
+        }
+        if (option == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (option >= 0)
+            status = take_option(c, s, w, option, value);
+        else if (walk.next < argc)
+            status = add_operand(w, argv[walk.next++]);
+        else
+            return 0;
+    }
+    return status;
+}
+
+static bool
+same_selection(const struct selection *a, const struct selection *b)
+{
+    return a->event == b->event && a->umask == b->umask && a->sl == b->sl &&
+           a->mask == b->mask && a->instance == b->instance &&
+           memcmp(a->values, b->values, sizeof(a->values)) == 0;
+}
+
+static int
+add_selections(struct selected *s, const struct selection *rows, size_t count)
+{
+    struct selection *list =
+        reallocarray(s->list, s->count + count + 1, sizeof(*list));
+
+    if (list == NULL)
+        return TALLY_ENOMEM;
+    s->list = list;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < s->count && !same_selection(&list[k], &rows[i]))
+            k++;
+        if (k == s->count)
+            list[s->count++] = rows[i];
+    }
+    return 0;
+}
+
+static int
+take_metric(void *user, const struct metric_row *metric)
+{
+    struct selected *s = user;
+    struct selection rows[METRIC_EVENTS_MAX];
+
+    return add_selections(
+        s, rows, metric_events(s->machine, metric, rows, METRIC_EVENTS_MAX));
+}
+
+static int
+select_events(struct selected *s, const struct words *w)
+{
+    int error = 0;
+
+    if (w->events != NULL)
+        error = selection_list_parse(s->machine, w->events, &command_log,
+                                     &s->list, &s->count);
+    if (error == 0 && w->metrics != NULL)
+        error = metric_list_parse(s->machine, w->metrics, &command_log,
+                                  take_metric, s);
+    return error != 0 ? EXIT_USAGE : 0;
+}
+
+/* "montecito::BACK_END_BUBBLE" names the machine as well. */
+static const struct machine_row *
+machine_of(const char *events)
+{
+    const char *colons = events != NULL ? strstr(events, "::") : NULL;
+    char name[64];
+
+    if (colons == NULL || (size_t)(colons - events) >= sizeof(name))
+        return NULL;
+    snprintf(name, sizeof(name), "%.*s", (int)(colons - events), events);
+    return machine_find(name);
+}
+
+int
+selected_read(const struct command *c, int argc, char **argv,
+              struct selected *s)
+{
+    struct words w = {0};
+    int status;
+
+    memset(s, 0, sizeof(*s));
+    status = read_words(c, argc, argv, s, &w);
+    if (status == 0 && s->machine == NULL)
+        s->machine = machine_of(w.events);
+    if (status == 0 && s->machine == NULL) {
+        fprintf(stderr,
+                "tally %s: no machine; -m MACHINE names it, tally list "
+                "machines shows them\n",
+                c->name);
+        status = EXIT_USAGE;
+    } else if (status == 0 && w.events == NULL && w.metrics == NULL) {
+        fprintf(stderr, "tally %s: no event; see tally %s --help\n", c->name,
+                c->name);
+        status = EXIT_USAGE;
+    }
+    if (status == 0)
+        status = select_events(s, &w);
+    free(w.events);
+    return status;
+}
+
+void
+selected_finish(struct selected *s)
+{
+    free(s->list);
+    s->list = NULL;
+}
+
+json_t *
+writes_json(const struct machine_row *machine, const struct write_list *writes)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < writes->count; i++) {
+        const struct reg_write *w = &writes->rows[i];
+        const struct register_row *reg = &machine->registers[w->reg];
+        json_t *row = json_object();
+        char value[24];
+        snprintf(value, sizeof(value), "0x%llx", (unsigned long long)w->value);
+        json_object_set_new(row, "register", json_string(reg->name));
+        if (reg->number >= 0)
+            json_object_set_new(row, "number", json_integer(reg->number));
+        json_object_set_new(row, "value", json_string(value));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+int
+json_print(json_t *document)
+{
+    const int status = json_dumpf(document, stdout, JSON_INDENT(2));
+
+    json_decref(document);
+    printf("\n");
+    return status == 0 ? 0 : EXIT_OURS; /* main() tells why */
+}
