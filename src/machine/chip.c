@@ -20,6 +20,8 @@ filter_init(struct filter *f, const struct cache *c)
 
     f->shift = c->line_shift;
     f->mask = (uint32_t)(sets < FILTER_SETS ? sets : FILTER_SETS) - 1;
+    f->offset_shift = f->shift - 3;
+    f->offset_mask = f->mask << 3;
     filter_clear(f);
 }
 
@@ -181,7 +183,7 @@ strand_reset(struct strand *s)
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
     if (s->counters != NULL)
-        memset(s->counters, 1, s->counter_mask + 1);
+        memset(s->counters, 2, s->counter_mask + 1); /* 1, doubled */
 }
 
 static const struct cache *

@@ -54,6 +54,8 @@ enum request {
 struct filter {
     uint32_t shift;             /* log2 of the line */
     uint32_t mask;              /* entries - 1 */
+    uint32_t offset_shift;      /* an address's entry in bytes: shift and */
+    uint32_t offset_mask;       /* mask; of lines of 8 bytes or more */
     uint64_t line[FILTER_SETS]; /* first byte of the line, or NO_LINE */
 };
 

@@ -19,10 +19,11 @@ enum block_work {
 };
 
 /*
- * The two-bit counter's next state, two bits each, by taken * 4 + counter:
- * 0 0 1 2 when not taken, 1 2 3 3 when taken.
+ * Twice the two-bit counter's next state, by taken * 8 + twice the counter:
+ * 0 0 1 2 when not taken, 1 2 3 3 when taken. Kept doubled, a counter is the
+ * shift that finds it.
  */
-#define COUNTER_NEXT 0xf990u
+#define COUNTER_NEXT (0xf990u << 1)
 
 STRAND_INLINE uint64_t
 filter_line(const struct filter *f, uint64_t addr)
@@ -43,7 +44,7 @@ STRAND_INLINE void
 strand_branch(struct strand *s, const struct block *last, const struct block *b,
               unsigned work)
 {
-    const unsigned taken = b->pc == last->taken_pc;
+    const uint64_t taken = b->pc == last->taken_pc;
 
     if ((work & WORK_PREDICTOR) == 0) {
         /* Only conditional branches have a taken_pc that can match. */
@@ -56,12 +57,12 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     const uint64_t history = s->history;
     uint64_t *total = s->total;
     uint8_t *at = &s->counters[last->branch ^ history];
-    const unsigned counter = *at;
+    const unsigned twice = *at;
     s->history = (history << 1 | taken) & s->counter_mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    total[SIGNAL_CONDITIONAL_MISPREDICTS] += counter >> 1 ^ taken;
+    total[SIGNAL_CONDITIONAL_MISPREDICTS] += twice >> 2 ^ taken;
     /* Last: a byte may alias anything that would be loaded after it. */
-    *at = COUNTER_NEXT >> (taken * 8 + counter * 2) & 3;
+    *at = COUNTER_NEXT >> (taken * 8 + twice) & 6;
 }
 
 STRAND_INLINE void
@@ -86,6 +87,16 @@ strand_fetch_known(const struct strand *s, const struct block *b)
            0;
 }
 
+/* filter_line() of a filter for data, whose lines have 8 bytes at least. */
+STRAND_INLINE uint64_t
+filter_data_line(const struct filter *f, uint64_t addr)
+{
+    const uint64_t offset = addr >> f->offset_shift & f->offset_mask;
+
+    return __atomic_load_n((const uint64_t *)((const char *)f->line + offset),
+                           __ATOMIC_RELAXED);
+}
+
 /*
  * A load, or a store that allocates. `span` is line size - access size: one
  * compare says that the access lies in the line and does not cross its end.
@@ -93,7 +104,7 @@ strand_fetch_known(const struct strand *s, const struct block *b)
 STRAND_INLINE bool
 strand_data_known(const struct strand *s, uint64_t addr, uint64_t span)
 {
-    return addr - filter_line(&s->data, addr) <= span;
+    return addr - filter_data_line(&s->data, addr) <= span;
 }
 
 /* A store; `through` the L1 to the L2 its line size is the L2's. */
@@ -101,7 +112,8 @@ STRAND_INLINE bool
 strand_store_known(const struct strand *s, uint64_t addr, uint64_t span,
                    bool through)
 {
-    return addr - filter_line(through ? &s->store : &s->data, addr) <= span;
+    return addr - filter_data_line(through ? &s->store : &s->data, addr) <=
+           span;
 }
 
 STRAND_INLINE void
