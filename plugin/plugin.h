@@ -14,17 +14,24 @@
 
 #define PLUGIN_PATH 512
 
+/* What enters a block. */
+struct entry_callbacks {
+    qemu_plugin_vcpu_udata_cb_t block; /* block as data */
+    /* Entry and first access in one, block as data; NULL: never merge. */
+    qemu_plugin_vcpu_mem_cb_t load, store;
+    /* Entry and first pair, struct access_pair as data. */
+    qemu_plugin_vcpu_mem_cb_t pair[2][2];
+};
+
 /* The callbacks of one session; chosen once from the parts that run. */
 struct callbacks {
-    qemu_plugin_vcpu_udata_cb_t block;      /* entry, block as data */
+    struct entry_callbacks entry[2];        /* [is in one L1I line] */
     qemu_plugin_vcpu_udata_cb_t rare_block; /* flags & BLOCK_RARE */
     qemu_plugin_vcpu_udata_cb_t part;       /* count only, block as data */
-    /* Entry and first access in one, block as data; NULL: never merge. */
-    qemu_plugin_vcpu_mem_cb_t block_load, block_store;
     /* An access; its span as data. NULL: no accesses are wanted. */
     qemu_plugin_vcpu_mem_cb_t load, store;
     /* Two accesses, struct access_pair as data; [first is a store][second]. */
-    qemu_plugin_vcpu_mem_cb_t pair[2][2], block_pair[2][2];
+    qemu_plugin_vcpu_mem_cb_t pair[2][2];
     qemu_plugin_vcpu_mem_cb_t mixed; /* asks QEMU for the kind */
     qemu_plugin_vcpu_mem_cb_t atomic;
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */

@@ -281,6 +281,12 @@ is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
     return true;
 }
 
+static const struct entry_callbacks *
+entry_of(const struct plugin *p, const struct block *block)
+{
+    return &p->callbacks.entry[block->line0 == block->line1];
+}
+
 static bool
 is_store(const struct insn *insn)
 {
@@ -309,7 +315,7 @@ register_pair(const struct plugin *p, const struct translation *t, size_t i,
 
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
-        pair->block ? p->callbacks.block_pair[first][second]
+        pair->block ? entry_of(p, pair->block)->pair[first][second]
                     : p->callbacks.pair[first][second],
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, pair);
 }
@@ -356,7 +362,7 @@ static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
           const struct block *block, size_t parts)
 {
-    if (p->callbacks.block_load == NULL || i == t->count || parts > 1 ||
+    if (entry_of(p, block)->load == NULL || i == t->count || parts > 1 ||
         (block->flags & BLOCK_RARE) != 0 || !is_single(&t->insns[i]))
         return false;
     for (size_t k = 0; k < i; k++) {
@@ -376,7 +382,7 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
         (uint16_t)span_of(p, &t->insns[i], !load && p->chip.write_through);
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
-        load ? p->callbacks.block_load : p->callbacks.block_store,
+        load ? entry_of(p, block)->load : entry_of(p, block)->store,
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
 }
 
@@ -413,7 +419,7 @@ register_entry(const struct plugin *p, const struct translation *t,
             &p->counts[0]->exec[0][block->index], 1);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(
-            t->tb, rare ? p->callbacks.rare_block : p->callbacks.block,
+            t->tb, rare ? p->callbacks.rare_block : entry_of(p, block)->block,
             QEMU_PLUGIN_CB_NO_REGS, block);
 }
 

@@ -16,6 +16,7 @@ enum block_work {
     WORK_DIRECTION = 1 << 0, /* taken or not */
     WORK_PREDICTOR = 1 << 1, /* gshare; needs the direction */
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
+    WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
 };
 
 /*
@@ -78,10 +79,12 @@ strand_block(struct strand *s, const struct block *b, unsigned work)
 
 /* Whether fetching the block changes no state. */
 STRAND_INLINE bool
-strand_fetch_known(const struct strand *s, const struct block *b)
+strand_fetch_known(const struct strand *s, const struct block *b, unsigned work)
 {
     const uint64_t *line = s->fetch.line;
 
+    if (work & WORK_ONE_LINE)
+        return __atomic_load_n(&line[b->slot0], __ATOMIC_RELAXED) == b->line0;
     return ((__atomic_load_n(&line[b->slot0], __ATOMIC_RELAXED) ^ b->line0) |
             (__atomic_load_n(&line[b->slot1], __ATOMIC_RELAXED) ^ b->line1)) ==
            0;

@@ -107,7 +107,9 @@ static inline void
 enter(struct strand *s, const struct block *b, unsigned work)
 {
     strand_block(s, b, work);
-    if ((work & WORK_FETCH) && !strand_fetch_known(s, b))
+    if ((work & WORK_FETCH) &&
+        !strand_fetch_known(s, b,
+                            b->line0 == b->line1 ? work | WORK_ONE_LINE : work))
         strand_fetch_slow(s, b);
 }
 
