@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/counted.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
@@ -19,6 +20,8 @@
 enum {
     OPT_MACHINE,
     OPT_EVENTS,
+    OPT_METRICS,
+    OPT_GROUP,
     OPT_REPEAT,
     OPT_PER_THREAD,
     OPT_FORMAT,
@@ -46,6 +49,9 @@ static const struct option_row options[] = {
          "the machine to be; default: by the program's architecture"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events to count, by name or code; 'all' counts every one"},
+    [OPT_METRICS] = {'M', "metrics", "METRICS",
+                     "compute these too, such as ipc (tally list metrics)"},
+    [OPT_GROUP] = {'g', "group", "METRICS", "the same as -M"},
     [OPT_REPEAT] = {'r', "repeat", "N",
                     "run N times; print means and their spread"},
     [OPT_PER_THREAD] = {0, "per-thread", NULL, "show each thread too"},
@@ -82,7 +88,7 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 struct request {
     const char *machine, *from, *to, *output, *color;
-    char *events; /* owned; all -e joined */
+    char *events, *metrics; /* owned; all -e, all -M joined */
     const char *sets[PARAM_COUNT];
     size_t set_count;
     struct launch_options launch;
@@ -125,15 +131,15 @@ parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 }
 
 static int
-join_events(struct request *r, const char *more)
+join_list(char **list, const char *more)
 {
     char *joined = NULL;
 
-    if (asprintf(&joined, "%s%s%s", r->events ? r->events : "",
-                 r->events ? "," : "", more) < 0)
+    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "",
+                 more) < 0)
         return EXIT_OURS;
-    free(r->events);
-    r->events = joined;
+    free(*list);
+    *list = joined;
     return 0;
 }
 
@@ -177,7 +183,10 @@ take_option(struct request *r, int option, const char *value)
         r->machine = value;
         return 0;
     case OPT_EVENTS:
-        return join_events(r, value);
+        return join_list(&r->events, value);
+    case OPT_METRICS:
+    case OPT_GROUP:
+        return join_list(&r->metrics, value);
     case OPT_REPEAT:
     case OPT_SKIP:
         return parse_count(r, option, value);
@@ -473,19 +482,21 @@ run_and_report(struct job *job, struct count_value *values)
 }
 
 static int
-count_events(struct job *job, const struct event_row **events, size_t count)
+count_events(struct job *job, const struct counted *c)
 {
-    struct count_value *values = calloc(count, sizeof(*values));
+    struct count_value *values = calloc(c->count, sizeof(*values));
     char *text = program_text(job->program->argv);
     int status = EXIT_OURS;
 
     if (values != NULL && text != NULL) {
-        for (size_t i = 0; i < count; i++)
-            values[i].event = events[i];
-        job->session.events = (const struct event_row *const *)events;
-        job->session.event_count = count;
+        for (size_t i = 0; i < c->count; i++)
+            values[i].event = c->events[i];
+        job->session.events = (const struct event_row *const *)c->events;
+        job->session.event_count = c->count;
         job->report.values = values;
-        job->report.count = count;
+        job->report.count = c->count;
+        job->report.metrics = (const struct metric_row *const *)c->metrics;
+        job->report.metric_count = c->metric_count;
         job->report.program = text;
         status = run_and_report(job, values);
     }
@@ -534,9 +545,8 @@ count_program(struct request *r, char **argv)
 {
     struct job job = {.request = r};
     struct program program;
-    const struct event_row **events = NULL;
+    struct counted counted = {0};
     char plugin[PATH_MAX];
-    size_t count = 0;
     int status = EXIT_USAGE;
 
     if (plugin_find(&command_log, plugin, sizeof(plugin)) != 0)
@@ -549,17 +559,15 @@ count_program(struct request *r, char **argv)
                                        : EXIT_CANNOT;
     job.program = &program;
     int error = prepare(r, &program, &job);
-    if (error == 0 && r->events != NULL)
-        error = event_list_parse(job.report.machine, r->events, &command_log,
-                                 &events, &count);
-    else if (error == 0)
-        error = event_list_default(job.report.machine, &events, &count);
+    if (error == 0)
+        error =
+            counted_choose(job.report.machine, r->events, r->metrics, &counted);
     if (error == 0 && r->verbose)
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
     if (error == 0)
-        status = count_events(&job, events, count);
-    free(events);
+        status = count_events(&job, &counted);
+    counted_finish(&counted);
     program_close(&program);
     return status;
 }
@@ -578,6 +586,7 @@ run_count(int argc, char **argv)
         status = 0;
     }
     free(request.events);
+    free(request.metrics);
     return status;
 }
 

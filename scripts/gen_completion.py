@@ -14,12 +14,14 @@ from rows import Option, read_commands
 HELP = Option("h", "help", "", "print usage, options and an example")
 
 # What an argument is: a list that `tally list` prints, or files.
-LISTS = {"MACHINE": "machines", "EVENTS": "events", "KEY=VALUE": "parameters"}
+LISTS = {"MACHINE": "machines", "EVENTS": "events", "METRICS": "metrics",
+         "KEY=VALUE": "parameters"}
 FILES = {"FILE", "DIR"}
 
 # What stands after a command's options.
-OPERANDS = {"count": "program", "list": "kinds", "show": "names"}
-KINDS = "machines events parameters signals"
+OPERANDS = {"count": "program", "list": "kinds", "show": "names",
+            "encode": "events", "plan": "events", "decode": "registers"}
+KINDS = "machines events metrics registers parameters signals"
 
 
 def kind(option):
@@ -66,6 +68,10 @@ _tally_value()
     events)
         compopt -o nospace 2>/dev/null
         _tally_reply "$3" all "$(_tally_list "$1" events $4)"
+        ;;
+    metrics)
+        compopt -o nospace 2>/dev/null
+        _tally_reply "$3" "$(_tally_list "$1" metrics $4)"
         ;;
     parameters)
         compopt -o nospace 2>/dev/null
@@ -160,6 +166,14 @@ _tally()
         _tally_reply "$current" "$(_tally_list "$tally" machines)" \
             "$(_tally_list "$tally" events $machine)"
         ;;
+    encode | plan)
+        _tally_reply "$current" "$(_tally_list "$tally" events $machine)"
+        ;;
+    decode)
+        compopt -o nospace 2>/dev/null
+        _tally_reply "$current" \
+            "$(_tally_list "$tally" registers $machine | sed 's/$/=/')"
+        ;;
     esac
 }
 
@@ -212,6 +226,14 @@ _tally_names() {
         names=(${(f)"$(_tally_list parameters)"})
         compadd -S = -a names
         ;;
+    registers)
+        names=(${(f)"$(_tally_list registers $machine)"})
+        compadd -S = -a names
+        ;;
+    metrics)
+        names=(${(f)"$(_tally_list metrics $machine)"})
+        _values -s , metric ${(u)names}
+        ;;
     *)
         names=(${(f)"$(_tally_list machines)"})
         [[ $1 == all ]] && names+=(${(f)"$(_tally_list events $machine)"})
@@ -244,6 +266,8 @@ ZSH_OPERANDS = {
     "program": ["(-):program:_command_names -e", "*::arguments:_normal"],
     "kinds": [f"1:kind:({KINDS})", "2:pattern:"],
     "names": ["1:name: _tally_names all"],
+    "events": ["*:event: _tally_names events"],
+    "registers": ["*:register: _tally_names registers"],
 }
 
 
@@ -313,6 +337,7 @@ complete -c tally -f
 FISH_LISTS = {
     "machines": "(__tally_names machines)",
     "events": "(__tally_events)",
+    "metrics": "(__tally_names metrics)",
     "parameters": "(__tally_names parameters | string replace -r '$' =)",
 }
 
@@ -355,6 +380,11 @@ def fish(commands):
         elif operand == "names":
             names = "(__tally_names machines) (__tally_names events)"
             lines.append(f"complete -c tally -n {when} -a '{names}'")
+        elif operand == "events":
+            lines.append(f"complete -c tally -n {when} -a '(__tally_events)'")
+        elif operand == "registers":
+            names = "(__tally_names registers | string replace -r '$' =)"
+            lines.append(f"complete -c tally -n {when} -a {fish_word(names)}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -33,6 +34,23 @@ csv_text(const char *text, char separator, FILE *out)
     fputc('"', out);
 }
 
+/* A metric has no count: the first columns are empty, as perf leaves them. */
+static void
+csv_metric(const struct count_report *r, const struct metric_row *m,
+           char separator, FILE *out)
+{
+    enum fidelity fidelity;
+    const double value = report_metric(r, m, &fidelity);
+
+    fprintf(out, "%c%c%c%c%c", separator, separator, separator, separator,
+            separator);
+    if (!isnan(value))
+        fprintf(out, "%.9g", value);
+    fprintf(out, "%c", separator);
+    csv_text(m->name, separator, out);
+    fprintf(out, "%c%s\n", separator, fidelity_name(fidelity));
+}
+
 static int
 finish(FILE *out)
 {
@@ -57,6 +75,8 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
                 separator, separator,
                 fidelity_name(report_fidelity(r, v->event)));
     }
+    for (size_t i = 0; i < r->metric_count; i++)
+        csv_metric(r, r->metrics[i], separator, out);
     if (c != (locale_t)0) {
         uselocale(old);
         freelocale(c);
@@ -91,6 +111,23 @@ event_json(const struct count_report *r, const struct count_value *v)
         json_object_set_new(e, "runs", integer(r->runs));
     }
     return e;
+}
+
+static json_t *
+metric_json(const struct count_report *r, const struct metric_row *m)
+{
+    enum fidelity fidelity;
+    const double value = report_metric(r, m, &fidelity);
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(m->name));
+    json_object_set_new(o, "value",
+                        isnan(value) ? json_null() : json_real(value));
+    json_object_set_new(o, "unit", json_string(m->unit));
+    json_object_set_new(o, "fidelity", json_string(fidelity_name(fidelity)));
+    if (isnan(value))
+        json_object_set_new(o, "reason", json_string("division by 0"));
+    return o;
 }
 
 /* A name from the file system need not be UTF-8, as JSON wants. */
@@ -139,11 +176,13 @@ document(const struct count_report *r)
 {
     const struct session_result *s = r->last;
     json_t *events = json_array(), *strands = json_array();
-    json_t *uncounted = json_array();
+    json_t *uncounted = json_array(), *metrics = json_array();
     json_t *o = json_object();
 
     for (size_t i = 0; i < r->count; i++)
         json_array_append_new(events, event_json(r, &r->values[i]));
+    for (size_t i = 0; i < r->metric_count; i++)
+        json_array_append_new(metrics, metric_json(r, r->metrics[i]));
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
@@ -158,6 +197,10 @@ document(const struct count_report *r)
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
+    if (r->metric_count > 0)
+        json_object_set_new(o, "metrics", metrics);
+    else
+        json_decref(metrics);
     json_object_set_new(o, "uncounted", uncounted);
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));

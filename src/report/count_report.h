@@ -29,6 +29,8 @@ struct count_report {
     unsigned runs;
     const struct count_value *values;
     size_t count;
+    const struct metric_row *const *metrics; /* their events are counted */
+    size_t metric_count;
     const struct session_result *last; /* the last run */
     double wall_s, wall_stddev;        /* means over the runs */
     bool per_thread;
@@ -39,6 +41,13 @@ struct count_report {
 /* The standing of an event in this report: foreign guests lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);
+
+/*
+ * A metric of the means, NAN where it has no value; the standing is that of
+ * the worst of its events.
+ */
+double report_metric(const struct count_report *report,
+                     const struct metric_row *metric, enum fidelity *fidelity);
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);

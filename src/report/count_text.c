@@ -123,6 +123,27 @@ print_idle(const struct count_report *r, FILE *out)
 }
 
 static void
+print_metrics(const struct count_report *r, FILE *out)
+{
+    if (r->metric_count > 0)
+        fprintf(out, "\n");
+    for (size_t i = 0; i < r->metric_count; i++) {
+        const struct metric_row *m = r->metrics[i];
+        enum fidelity fidelity;
+        const double value = report_metric(r, m, &fidelity);
+        const char *standing =
+            fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity);
+        if (isnan(value))
+            fprintf(out, "%*s  %-*s %-10s# a division by 0\n", VALUE_WIDTH,
+                    "no value", NAME_WIDTH, m->name, standing);
+        else
+            fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
+                    NAME_WIDTH, m->name, standing,
+                    m->unit[0] != '\0' ? m->unit : m->brief);
+    }
+}
+
+static void
 print_threads(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
@@ -219,6 +240,7 @@ report_count_text(const struct count_report *r, FILE *out)
             r->cpu ? r->cpu : "");
     for (size_t i = 0; i < r->count; i++)
         print_value(r, &r->values[i], out);
+    print_metrics(r, out);
     print_threads(r, out);
     print_times(r, out);
     fprintf(out, "\n");

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/counted.h"
+
+#include <stdlib.h>
+
+#include "table/metric.h"
+
+#define METRIC_EVENTS_MAX 64
+
+struct choosing {
+    const struct machine_row *machine;
+    struct counted *c;
+};
+
+static int
+no_memory(void)
+{
+    return tally_fail(&command_log, TALLY_ENOMEM, "no memory for the events");
+}
+
+static int
+add_event(struct counted *c, const struct event_row *event)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->events[i] == event)
+            return 0;
+    const struct event_row **events =
+        reallocarray(c->events, c->count + 1, sizeof(*events));
+    if (events == NULL)
+        return no_memory();
+    c->events = events;
+    c->events[c->count++] = event;
+    return 0;
+}
+
+/* The clock and the time are known; nothing else is while it counts. */
+static int
+check_inputs(const struct choosing *g, const struct metric_row *metric)
+{
+    const uint64_t inputs = metric_inputs(metric);
+
+    for (size_t i = INPUT_INTERVAL + 1; i < g->machine->input_count; i++)
+        if ((inputs >> i & 1) != 0)
+            return tally_fail(&command_log, TALLY_EIDLE,
+                              "metric '%s' needs %s (%s), which a count does "
+                              "not know",
+                              metric->name, g->machine->inputs[i].name,
+                              g->machine->inputs[i].brief);
+    return 0;
+}
+
+static int
+add_metric(void *user, const struct metric_row *metric)
+{
+    struct choosing *g = user;
+    struct selection events[METRIC_EVENTS_MAX];
+    const size_t count =
+        metric_events(g->machine, metric, events, METRIC_EVENTS_MAX);
+    int error = check_inputs(g, metric);
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        const struct event_row *e = events[i].event;
+        if (event_unmodelled(e))
+            error = tally_fail(&command_log, TALLY_EIDLE,
+                               "metric '%s' needs %s, which cannot count: %s",
+                               metric->name, e->name, e->reason);
+        else
+            error = add_event(g->c, e);
+    }
+    if (error != 0)
+        return error;
+    const struct metric_row **metrics =
+        reallocarray(g->c->metrics, g->c->metric_count + 1, sizeof(*metrics));
+    if (metrics == NULL)
+        return no_memory();
+    g->c->metrics = metrics;
+    g->c->metrics[g->c->metric_count++] = metric;
+    return 0;
+}
+
+int
+counted_choose(const struct machine_row *machine, const char *events,
+               const char *metrics, struct counted *c)
+{
+    struct choosing g = {machine, c};
+    int error = 0;
+
+    *c = (struct counted){0};
+    if (events != NULL)
+        error = event_list_parse(machine, events, &command_log, &c->events,
+                                 &c->count);
+    else if (metrics == NULL)
+        error = event_list_default(machine, &c->events, &c->count);
+    if (error == 0 && metrics != NULL)
+        error =
+            metric_list_parse(machine, metrics, &command_log, add_metric, &g);
+    return error;
+}
+
+void
+counted_finish(struct counted *c)
+{
+    free(c->events);
+    free(c->metrics);
+    *c = (struct counted){0};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What -e and -M ask `tally count` to count. */
+#ifndef TALLY_CLI_COUNTED_H
+#define TALLY_CLI_COUNTED_H
+
+#include "cli/command.h"
+#include "table/table.h"
+
+struct counted {
+    const struct event_row **events;
+    const struct metric_row **metrics;
+    size_t count, metric_count;
+};
+
+/*
+ * The events of the list (NULL: the default ones, unless there are metrics)
+ * and, after them, those that the metrics need. 0 or an error, logged. The
+ * caller calls counted_finish() in any case.
+ */
+int counted_choose(const struct machine_row *machine, const char *events,
+                   const char *metrics, struct counted *counted);
+void counted_finish(struct counted *counted);
+
+#endif

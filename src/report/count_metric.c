@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "report/count_report.h"
+#include "table/metric.h"
+
+static double
+count_of(void *user, const struct event_row *event, int umask)
+{
+    const struct count_report *r = user;
+
+    (void)umask;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->values[i].event == event)
+            return r->values[i].mean;
+    return (double)NAN;
+}
+
+/* The time counted is the modelled machine's, where it keeps any. */
+static double
+input_of(void *user, size_t input)
+{
+    const struct count_report *r = user;
+
+    if (input == INPUT_CLOCK)
+        return (double)r->params[PARAM_CLOCK];
+    if (input == INPUT_INTERVAL && (r->last->parts & PART_TIME) != 0)
+        return (double)r->last->modelled_ns * 1e-9;
+    return (double)NAN;
+}
+
+double
+report_metric(const struct count_report *r, const struct metric_row *metric,
+              enum fidelity *fidelity)
+{
+    *fidelity = FIDELITY_EXACT;
+    for (size_t i = 0; i < metric->step_count; i++) {
+        const struct formula_step *s = &metric->steps[i];
+        enum fidelity f = FIDELITY_EXACT;
+        if (s->kind == FORMULA_EVENT)
+            f = report_fidelity(r, &r->machine->events[s->row]);
+        else if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL)
+            f = FIDELITY_ESTIMATED;
+        *fidelity = f > *fidelity ? f : *fidelity;
+    }
+    return metric_value(r->machine, metric, count_of, input_of, (void *)r);
+}
