@@ -94,14 +94,6 @@ print_json(const struct selected *s, const struct plan *plan,
 }
 
 static int
-by_register(const void *a, const void *b)
-{
-    const struct reg_write *x = a, *y = b;
-
-    return (x->reg > y->reg) - (x->reg < y->reg);
-}
-
-static int
 encode(const struct selected *s)
 {
     struct plan plan = {.rows = calloc(s->count, sizeof(*plan.rows))};
@@ -117,8 +109,6 @@ encode(const struct selected *s)
             list[i] = &s->list[i];
         if (plan_fits(list, s->count, plan.rows, why, sizeof(why))) {
             plan_encode(s->list, s->count, &plan, 0, &writes);
-            qsort(writes.rows, writes.count, sizeof(writes.rows[0]),
-                  by_register);
             status = s->json ? print_json(s, &plan, &writes)
                              : (print_text(s, &plan, &writes), 0);
         } else {

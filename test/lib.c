@@ -274,10 +274,157 @@ knows_sizes(void **state)
     tally_result_destroy(NULL);
 }
 
+static void
+test_encode(void **state)
+{
+    const struct tally_machine *t4 = tally_machine_find("sparc-t4");
+    struct tally_write writes[4];
+    size_t count = 99;
+    char line[256] = "";
+    const struct tally_log log = {keep_line, line};
+
+    (void)state;
+    assert_int_equal(
+        tally_encode(t4, "cycles:u,Branches:uk", &log, writes, 4, &count), 0);
+    assert_int_equal(count, 2);
+    assert_string_equal(writes[0].name, "PCR0");
+    assert_int_equal(writes[0].number, 0);
+    /* sl 26 in 15:11, ut in bit 2 */
+    assert_int_equal(writes[0].value, 26 << 11 | 1 << 2);
+    assert_int_equal(writes[1].value, 3 << 11 | 1 << 5 | 1 << 3 | 1 << 2);
+    /* More than there is room for: the count is told. */
+    assert_int_equal(
+        tally_encode(t4, "cycles,Branches", &log, writes, 1, &count), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(tally_encode(t4, "0,x", NULL, writes, 4, &count),
+                     TALLY_EUNKNOWN);
+    assert_int_equal(tally_encode(t4, "cycles,cycles,cycles,cycles,cycles",
+                                  &log, writes, 4, &count),
+                     TALLY_ERULE);
+    assert_string_equal(line, "5 events for PIC0, PIC1, PIC2 and PIC3");
+    assert_int_equal(count, 2);
+}
+
+struct findings {
+    unsigned fields, counters, warnings;
+    char counts[160];
+};
+
+static void
+take_finding(void *user, const struct tally_decoded *d)
+{
+    struct findings *f = user;
+
+    if (d->kind == TALLY_DECODED_FIELD)
+        f->fields++;
+    else if (d->kind == TALLY_DECODED_WARNING)
+        f->warnings++;
+    else if (f->counters++ == 0)
+        snprintf(f->counts, sizeof(f->counts), "%s %s", d->name, d->text);
+}
+
+static void
+test_decode(void **state)
+{
+    const struct tally_machine *m = tally_machine_find("montecito");
+    struct findings f = {0};
+
+    (void)state;
+    /* ism 2, code 0x00, umask xx01, plm 8 */
+    assert_int_equal(tally_decode(m, "PMC4=0x2010008", NULL, take_finding, &f),
+                     0);
+    assert_string_equal(f.counts, "PMD4 BACK_END_BUBBLE.FE:u");
+    assert_in_range(f.fields, 10, 20);
+    assert_int_equal(f.warnings, 0);
+    assert_int_equal(tally_decode(m, "PMC4=0x10008", NULL, take_finding, &f),
+                     0);
+    assert_int_equal(f.warnings, 1); /* ism is 0 */
+    assert_int_equal(tally_decode(m, "PMC99=1", NULL, take_finding, &f),
+                     TALLY_EUNKNOWN);
+}
+
+static void
+test_plan(void **state)
+{
+    const struct tally_machine *m = tally_machine_find("montecito");
+    struct tally_planned planned = {.group = 7};
+    struct tally_plan *plan = NULL;
+    char line[256] = "";
+    const struct tally_log log = {keep_line, line};
+
+    (void)state;
+    assert_int_equal(
+        tally_plan_create(m, "L1D_READS_SET0,L1D_READS_SET1", &log, &plan), 0);
+    assert_int_equal(tally_plan_group_count(plan), 2);
+    assert_int_equal(tally_plan_event(plan, 1, &planned), 0);
+    assert_string_equal(planned.event, "L1D_READS_SET1");
+    assert_string_equal(planned.counter, "PMD5");
+    assert_int_equal(tally_plan_event(plan, 2, &planned), TALLY_ERANGE);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(NULL);
+    assert_int_equal(
+        tally_plan_create(m, "{L1D_READS_SET0,L1D_READS_SET1}", &log, &plan),
+        TALLY_ERULE);
+    assert_non_null(strstr(line, "L1D set 0"));
+}
+
+static void
+test_umasks(void **state)
+{
+    const struct tally_machine *m = tally_machine_find("montecito");
+    const struct tally_event *e = tally_event_find(m, "BACK_END_BUBBLE");
+    struct tally_umask u;
+
+    (void)state;
+    assert_int_equal(tally_event_umask(e, 0, &u), 0);
+    assert_string_equal(u.name, "ALL");
+    assert_string_equal(u.pattern, "xx00");
+    assert_int_equal(u.counts, 1);
+    assert_int_equal(tally_event_umask(e, 3, &u), 0);
+    assert_int_equal(u.counts, 0);
+    assert_int_equal(tally_event_umask(e, 4, &u), TALLY_ERANGE);
+}
+
+static double
+value_of(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "model/cycles") == 0 || strcmp(name, "cycles") == 0
+               ? 200
+           : strcmp(name, "All_instr") == 0 ? 50
+                                            : 0.0 / 0.0;
+}
+
+static void
+test_metrics(void **state)
+{
+    const struct tally_machine *t2 = tally_machine_find("t2");
+    const struct tally_metric *ipc = tally_metric_find(t2, "IPC");
+    size_t count = 0;
+
+    (void)state;
+    assert_non_null(ipc);
+    assert_string_equal(tally_metric_name(ipc), "ipc");
+    assert_true(tally_metric_brief(ipc)[0] != '\0');
+    assert_non_null(strstr(tally_metric_formula(ipc), "All_instr"));
+    assert_non_null(tally_metric_unit(ipc));
+    assert_true(tally_metric_value(t2, ipc, value_of, NULL) == 0.25);
+    for (const struct tally_metric *i = tally_metric_next(t2, NULL); i != NULL;
+         i = tally_metric_next(t2, i))
+        count++;
+    assert_true(count > 10);
+    assert_null(tally_metric_find(t2, "nonesuch"));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_encode),
+        cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_umasks),
+        cmocka_unit_test(test_metrics),
         cmocka_unit_test(names_errors),
         cmocka_unit_test(walks_machines),
         cmocka_unit_test(walks_events),

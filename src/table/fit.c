@@ -109,31 +109,45 @@ meet(const struct selection *a, const struct selection *b)
            (a->instance < 0 || b->instance < 0 || a->instance == b->instance);
 }
 
+/* Who of the others has the counter: FREE, STUCK (several, or fixed), or one.
+ */
+enum { FREE = -1, STUCK = -2 };
+
+static int
+holder_of(const struct fit *f, size_t i, uint8_t counter, uint64_t fixed)
+{
+    int holder = FREE;
+
+    for (size_t k = 0; k < f->count; k++) {
+        if (k == i || f->rows[k].counter != counter ||
+            !meet(f->list[k], f->list[i]))
+            continue;
+        if (holder != FREE || (fixed >> k & 1) != 0)
+            return STUCK;
+        holder = (int)k;
+    }
+    return holder;
+}
+
 /*
- * Gives item `i` a counter, moving others on if it must (Kuhn's matching).
- * `fixed` items stay where they are.
+ * Gives item `i` the first free counter, or one whose holder can move on
+ * (Kuhn's matching). `fixed` items stay where they are.
  */
 static bool
 match(const struct fit *f, size_t i, uint32_t *tried, uint64_t fixed)
 {
-    for (uint8_t c = 0; c < COUNTERS_MAX; c++) {
-        if ((f->allowed[i] >> c & 1) == 0 || (*tried >> c & 1) != 0)
-            continue;
-        bool free = true, stuck = false;
-        size_t holder = 0;
-        for (size_t k = 0; k < f->count; k++) {
-            if (k == i || f->rows[k].counter != c ||
-                !meet(f->list[k], f->list[i]))
-                continue;
-            /* Two holders (of different instances) are not moved. */
-            stuck = stuck || !free || (fixed >> k & 1) != 0;
-            free = false;
-            holder = k;
+    for (uint8_t c = 0; c < COUNTERS_MAX; c++)
+        if ((f->allowed[i] >> c & 1) != 0 &&
+            holder_of(f, i, c, fixed) == FREE) {
+            f->rows[i].counter = c;
+            return true;
         }
-        *tried |= 1u << c;
-        if (stuck)
+    for (uint8_t c = 0; c < COUNTERS_MAX; c++) {
+        const int holder = holder_of(f, i, c, fixed);
+        if ((f->allowed[i] & ~*tried & 1u << c) == 0)
             continue;
-        if (free || match(f, holder, tried, fixed)) {
+        *tried |= 1u << c;
+        if (holder >= 0 && match(f, (size_t)holder, tried, fixed)) {
             f->rows[i].counter = c;
             return true;
         }

@@ -242,6 +242,14 @@ plan_finish(struct plan *plan)
     *plan = (struct plan){0};
 }
 
+static int
+by_register(const void *a, const void *b)
+{
+    const struct reg_write *x = a, *y = b;
+
+    return (x->reg > y->reg) - (x->reg < y->reg);
+}
+
 void
 plan_encode(const struct selection *list, size_t count, const struct plan *plan,
             size_t group, struct write_list *writes)
@@ -258,4 +266,5 @@ plan_encode(const struct selection *list, size_t count, const struct plan *plan,
         assert(fits);
         (void)fits;
     }
+    qsort(writes->rows, writes->count, sizeof(writes->rows[0]), by_register);
 }

@@ -43,7 +43,7 @@ void plan_finish(struct plan *plan);
 bool plan_fits(const struct selection *const *list, size_t count,
                struct plan_row *rows, char *why, size_t why_size);
 
-/* Adds the writes of one group of a plan. */
+/* The writes of one group of a plan, in the order of the registers. */
 void
 plan_encode(const struct selection *list, size_t count, const struct plan *plan,
             size_t group, struct write_list *writes);

@@ -33,11 +33,10 @@ umask_of(const struct event_row *event, unsigned value)
 
     for (size_t i = 0; i < event->umask_count; i++) {
         const struct umask_row *u = &event->umasks[i];
-        if ((value & u->care) != u->value)
-            continue;
-        if (!event->umask_bits || u->value == value)
+        if (event->umask_bits ? u->value == value
+                              : (value & u->care) == u->value)
             return u;
-        if (found == NULL)
+        if (event->umask_bits && (u->value & value) != 0 && found == NULL)
             found = u;
     }
     return found;
