@@ -137,7 +137,7 @@ static bool
 match(const struct fit *f, size_t i, uint32_t *tried, uint64_t fixed)
 {
     for (uint8_t c = 0; c < COUNTERS_MAX; c++)
-        if ((f->allowed[i] >> c & 1) != 0 &&
+        if ((f->allowed[i] & ~*tried & 1u << c) != 0 &&
             holder_of(f, i, c, fixed) == FREE) {
             f->rows[i].counter = c;
             return true;
