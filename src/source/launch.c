@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/path.h"
+
 extern char **environ;
 
 /* The size of strings and pointers on the stack is rounded up to this. */
@@ -34,26 +36,12 @@ launch_cpu(enum isa isa)
 }
 
 static bool
-find_in_path(const char *name, char *path)
+find_qemu(const char *name, char *path)
 {
-    const char *dirs = getenv("PATH");
-
-    if (strchr(name, '/') != NULL) {
-        snprintf(path, PATH_MAX, "%s", name);
-        return access(path, X_OK) == 0;
-    }
-    if (dirs == NULL || *dirs == '\0')
-        dirs = "/usr/bin:/bin";
-    while (*dirs != '\0') {
-        const int n = (int)strcspn(dirs, ":");
-        struct stat st;
-        snprintf(path, PATH_MAX, "%.*s/%s", n ? n : 1, n ? dirs : ".", name);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-            access(path, X_OK) == 0)
-            return true;
-        dirs += n + (dirs[n] == ':');
-    }
-    return false;
+    if (strchr(name, '/') == NULL)
+        return path_search(name, path);
+    snprintf(path, PATH_MAX, "%s", name);
+    return access(path, X_OK) == 0;
 }
 
 int
@@ -65,7 +53,7 @@ launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
     snprintf(name, sizeof(name), "qemu-%s", isa_name(isa));
     if (wanted == NULL)
         wanted = name;
-    if (!find_in_path(wanted, path))
+    if (!find_qemu(wanted, path))
         return tally_fail(log, TALLY_EQEMU,
                           "%s not found: install it (Debian: apt install "
                           "qemu-user) or name it with --qemu",

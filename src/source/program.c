@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/path.h"
+
 static const struct {
     const char *name;
     uint16_t machine;
@@ -26,40 +28,14 @@ isa_name(enum isa isa)
     return isas[isa].name;
 }
 
-static bool
-is_executable_file(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           access(path, X_OK) == 0;
-}
-
 /* As execvp does: a name without a slash is sought along PATH. */
-static bool
-search_path(const char *name, char *path)
-{
-    const char *dirs = getenv("PATH");
-
-    if (dirs == NULL)
-        dirs = "/bin:/usr/bin";
-    while (*dirs != '\0') {
-        const int n = (int)strcspn(dirs, ":");
-        snprintf(path, PATH_MAX, "%.*s/%s", n ? n : 1, n ? dirs : ".", name);
-        if (is_executable_file(path))
-            return true;
-        dirs += n + (dirs[n] == ':');
-    }
-    return false;
-}
-
 static int
 find_file(const char *name, const struct tally_log *log, struct program *p)
 {
     struct stat st;
 
     if (strchr(name, '/') == NULL) {
-        p->missing = !search_path(name, p->path);
+        p->missing = !path_search(name, p->path);
         return p->missing ? tally_fail(log, TALLY_EPROGRAM,
                                        "%s: no such program in PATH", name)
                           : 0;
@@ -198,7 +174,6 @@ read_elf(int fd, const struct tally_log *log, struct program *p)
         return tally_fail(log, TALLY_EPROGRAM,
                           "%s: an ELF file, but not a program", p->path);
 
-    p->relocated = type == ET_DYN;
     struct stat st;
     if (fstat(fd, &st) != 0 || !read_segments(p, fd, &elf, st.st_size))
         return tally_fail(log, TALLY_EPROGRAM,

@@ -19,10 +19,9 @@ struct program {
     char path[PATH_MAX];   /* of the ELF file that runs */
     char loader[PATH_MAX]; /* its dynamic loader; empty: static */
     enum isa isa;
-    uint64_t code;  /* lowest address of code in the file */
-    bool relocated; /* position independent: it may move */
-    bool missing;   /* on failure: nothing of that name (status 127) */
-    char **argv;    /* NULL-terminated, the interpreter's words included */
+    uint64_t code; /* lowest address of code in the file */
+    bool missing;  /* on failure: nothing of that name (status 127) */
+    char **argv;   /* NULL-terminated, the interpreter's words included */
     char *words[3 * (PROGRAM_SCRIPT_DEPTH + 1)]; /* owned strings of argv */
 };
 
