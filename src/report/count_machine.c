@@ -57,6 +57,34 @@ finish(FILE *out)
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
+static double
+share_of(const struct count_value *v)
+{
+    return v->enabled > 0 ? 100.0 * (double)v->running / (double)v->enabled
+                          : 100;
+}
+
+static void
+csv_value(const struct count_report *r, const struct count_value *v,
+          char separator, FILE *out)
+{
+    if (v->counted)
+        fprintf(out, "%" PRIu64, v->value);
+    else
+        fprintf(out, "<%s>", v->code);
+    fprintf(out, "%c%s%c", separator, v->unit[0] != '\0' ? "ns" : "",
+            separator);
+    csv_text(v->name, separator, out);
+    fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
+            share_of(v), separator);
+    if (r->isa != NULL)
+        fprintf(out, "%.6f%cper instruction", per_instruction(r, v), separator);
+    else
+        fprintf(out, "%c", separator);
+    fprintf(out, "%c%s\n", separator,
+            v->counted ? fidelity_name(v->fidelity) : v->code);
+}
+
 /* As perf's -x: value, unit, event, run time, per cent running, metric, its
  * unit; the fidelity follows. */
 int
@@ -64,17 +92,9 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
-    const uint64_t ns = (uint64_t)(r->wall_s * 1e9);
 
-    for (size_t i = 0; i < r->count; i++) {
-        const struct count_value *v = &r->values[i];
-        fprintf(out, "%" PRIu64 "%c%c", v->value, separator, separator);
-        csv_text(v->event->name, separator, out);
-        fprintf(out, "%c%" PRIu64 "%c100.00%c%.6f%cper instruction%c%s\n",
-                separator, ns, separator, separator, per_instruction(r, v),
-                separator, separator,
-                fidelity_name(report_fidelity(r, v->event)));
-    }
+    for (size_t i = 0; i < r->count; i++)
+        csv_value(r, &r->values[i], separator, out);
     for (size_t i = 0; i < r->metric_count; i++)
         csv_metric(r, r->metrics[i], separator, out);
     if (c != (locale_t)0) {
@@ -93,19 +113,21 @@ integer(uint64_t value)
 static json_t *
 event_json(const struct count_report *r, const struct count_value *v)
 {
-    const uint64_t ns = (uint64_t)(r->wall_s * 1e9);
     json_t *e = json_object();
 
-    json_object_set_new(e, "name", json_string(v->event->name));
-    json_object_set_new(e, "value", integer(v->value));
-    json_object_set_new(
-        e, "fidelity",
-        json_string(fidelity_name(report_fidelity(r, v->event))));
-    if (v->event->fidelity == FIDELITY_IDLE)
-        json_object_set_new(e, "reason", json_string(v->event->reason));
-    json_object_set_new(e, "enabled", integer(ns));
-    json_object_set_new(e, "running", integer(ns));
-    if (r->runs > 1) {
+    json_object_set_new(e, "name", json_string(v->name));
+    json_object_set_new(e, "value",
+                        v->counted ? integer(v->value) : json_null());
+    if (v->unit[0] != '\0')
+        json_object_set_new(e, "unit", json_string("ns"));
+    json_object_set_new(e, "fidelity", json_string(fidelity_name(v->fidelity)));
+    if (!v->counted)
+        json_object_set_new(e, "code", json_string(v->code));
+    if (v->reason != NULL)
+        json_object_set_new(e, "reason", json_string(v->reason));
+    json_object_set_new(e, "enabled", integer(v->enabled));
+    json_object_set_new(e, "running", integer(v->running));
+    if (r->runs > 1 && v->counted) {
         json_object_set_new(e, "mean", json_real(v->mean));
         json_object_set_new(e, "stddev", json_real(v->stddev));
         json_object_set_new(e, "runs", integer(r->runs));
@@ -152,7 +174,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_object_set_new(o, "strand", integer(t->strand));
     for (size_t i = 0; i < r->count; i++)
         json_object_set_new(
-            events, r->values[i].event->name,
+            events, r->values[i].name,
             integer(event_value(r->values[i].event, &t->totals)));
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
@@ -190,9 +212,12 @@ document(const struct count_report *r)
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "machine", json_string(r->machine->name));
     json_object_set_new(o, "program", any_string(r->program));
-    json_object_set_new(o, "isa", json_string(r->isa));
-    json_object_set_new(o, "cpu", r->cpu ? json_string(r->cpu) : json_null());
-    json_object_set_new(o, "foreign", json_boolean(r->foreign));
+    if (r->isa != NULL) {
+        json_object_set_new(o, "isa", json_string(r->isa));
+        json_object_set_new(o, "cpu",
+                            r->cpu ? json_string(r->cpu) : json_null());
+        json_object_set_new(o, "foreign", json_boolean(r->foreign));
+    }
     json_object_set_new(o, "status", status_json(s->status));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
     json_object_set_new(o, "strands", strands);

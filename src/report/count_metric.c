@@ -11,7 +11,7 @@ count_of(void *user, const struct event_row *event, int umask)
 
     (void)umask;
     for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].event == event)
+        if (r->values[i].event == event && r->values[i].counted)
             return r->values[i].mean;
     return (double)NAN;
 }
@@ -22,7 +22,9 @@ input_of(void *user, size_t input)
 {
     const struct count_report *r = user;
 
-    if (input == INPUT_CLOCK)
+    if (input == INPUT_INTERVAL && r->isa == NULL)
+        return r->wall_s;
+    if (input == INPUT_CLOCK && r->params != NULL)
         return (double)r->params[PARAM_CLOCK];
     if (input == INPUT_INTERVAL && (r->last->parts & PART_TIME) != 0)
         return (double)r->last->modelled_ns * 1e-9;
@@ -39,7 +41,8 @@ report_metric(const struct count_report *r, const struct metric_row *metric,
         enum fidelity f = FIDELITY_EXACT;
         if (s->kind == FORMULA_EVENT)
             f = report_fidelity(r, &r->machine->events[s->row]);
-        else if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL)
+        else if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
+                 r->isa != NULL)
             f = FIDELITY_ESTIMATED;
         *fidelity = f > *fidelity ? f : *fidelity;
     }

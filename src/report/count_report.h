@@ -14,18 +14,26 @@
 #include "table/table.h"
 
 struct count_value {
-    const struct event_row *event;
-    uint64_t value;      /* of the only run, or the mean, rounded */
-    double mean, stddev; /* over the runs; stddev 0 for one run */
+    const char *name;
+    const char *unit;   /* "msec", "ns"; "" for a plain count */
+    const char *reason; /* why it is idle or was not counted, else NULL */
+    const char *code;   /* the same as one word, where it was not counted */
+    const struct event_row *event; /* NULL: of no catalogue */
+    enum fidelity fidelity;
+    bool counted;              /* false: there is no value, not even 0 */
+    uint64_t value;            /* of the only run, or the mean, rounded */
+    double mean, stddev;       /* over the runs; stddev 0 for one run */
+    double scale;              /* a unit's worth of the value, for people */
+    uint64_t enabled, running; /* ns */
 };
 
 struct count_report {
     const struct machine_row *machine;
     const uint64_t *params;
     const char *program; /* the command line as one text */
-    const char *isa;
-    const char *cpu; /* guest CPU model or NULL */
-    bool foreign;    /* the program's ISA is not the machine's own */
+    const char *isa;     /* the guest's; NULL: counted on this host itself */
+    const char *cpu;     /* guest CPU model or NULL */
+    bool foreign;        /* the program's ISA is not the machine's own */
     unsigned runs;
     const struct count_value *values;
     size_t count;

@@ -56,17 +56,49 @@ is_class(const struct event_row *e)
     return e->signal_count > 0;
 }
 
+/* The value of a generic event that this report has, 0 if it has not. */
+static double
+mean_of(const struct count_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->values[i].counted && strcmp(r->values[i].name, name) == 0)
+            return r->values[i].mean;
+    return 0;
+}
+
+/* As perf says it beside the generic events of the host. */
+static void
+derive_host(const struct count_report *r, const struct count_value *v,
+            char *text, size_t size)
+{
+    const double ns = mean_of(r, "task-clock");
+    const double cycles = mean_of(r, "cycles");
+
+    if (strcmp(v->name, "task-clock") == 0 || strcmp(v->name, "cpu-clock") == 0)
+        snprintf(text, size, "# %8.3f CPUs utilized",
+                 r->wall_s > 0 ? v->mean * 1e-9 / r->wall_s : 0);
+    else if (strcmp(v->name, "cycles") == 0 && ns > 0)
+        snprintf(text, size, "# %8.3f GHz", v->mean / ns);
+    else if (strcmp(v->name, "instructions") == 0 && cycles > 0)
+        snprintf(text, size, "# %8.3f instructions a cycle", v->mean / cycles);
+    else if (strcmp(v->name, "branch-misses") == 0 &&
+             mean_of(r, "branches") > 0)
+        snprintf(text, size, "# %8.2f %% of branches",
+                 100 * v->mean / mean_of(r, "branches"));
+    else if (ns > 0 && v->unit[0] == '\0')
+        snprintf(text, size, "# %8.3f K a second", v->mean / ns * 1e6);
+}
+
 /* What the value means beside the instructions of the same run. */
 static void
-derive(const struct count_report *r, const struct count_value *v, char *text,
-       size_t size)
+derive_model(const struct count_report *r, const struct count_value *v,
+             char *text, size_t size)
 {
     const struct totals *t = &r->last->totals;
     const double all = (double)t->signal[SIGNAL_INSTRUCTIONS];
     const struct event_row *e = v->event;
 
-    text[0] = '\0';
-    if (all == 0 || e->fidelity == FIDELITY_IDLE || v->mean == 0)
+    if (all == 0 || e->fidelity == FIDELITY_IDLE)
         return;
     if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES)
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
@@ -81,44 +113,76 @@ derive(const struct count_report *r, const struct count_value *v, char *text,
 }
 
 static void
+derive(const struct count_report *r, const struct count_value *v, char *text,
+       size_t size)
+{
+    text[0] = '\0';
+    if (!v->counted || v->mean == 0)
+        return;
+    if (r->isa == NULL)
+        derive_host(r, v, text, size);
+    else
+        derive_model(r, v, text, size);
+}
+
+/* The number as people read it, with its unit. */
+static void
+value_text(const struct count_value *v, char *text, size_t size)
+{
+    if (!v->counted)
+        snprintf(text, size, "<%s>", v->code);
+    else if (v->unit[0] != '\0')
+        snprintf(text, size, "%.2f %s", v->mean * v->scale, v->unit);
+    else
+        format_grouped(v->value, text);
+}
+
+static void
 print_value(const struct count_report *r, const struct count_value *v,
             FILE *out)
 {
-    const enum fidelity fidelity = report_fidelity(r, v->event);
-    const bool idle = fidelity == FIDELITY_IDLE;
-    char value[32], derived[64], spread[32] = "", line[256];
+    const bool idle = v->fidelity == FIDELITY_IDLE || !v->counted;
+    char value[48], derived[64], spread[32] = "", share[24] = "", line[320];
 
-    format_grouped(v->value, value);
+    value_text(v, value, sizeof(value));
     derive(r, v, derived, sizeof(derived));
     if (r->runs > 1 && v->mean > 0)
         snprintf(spread, sizeof(spread), " ( +- %5.2f %% )",
                  100 * v->stddev / sqrt(r->runs) / v->mean);
-    const int n =
-        snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s", VALUE_WIDTH, value,
-                 NAME_WIDTH, v->event->name,
-                 fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity),
-                 derived, spread);
+    if (v->counted && v->running < v->enabled)
+        snprintf(share, sizeof(share), " (%.2f %%)",
+                 100.0 * (double)v->running / (double)v->enabled);
+    const int n = snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s%s",
+                           VALUE_WIDTH, value, NAME_WIDTH, v->name,
+                           v->fidelity == FIDELITY_EXACT || !v->counted
+                               ? ""
+                               : fidelity_name(v->fidelity),
+                           derived, spread, share);
     for (int i = n; i > 0 && line[i - 1] == ' '; i--)
         line[i - 1] = '\0';
     fprintf(out, "%s%s%s\n", idle && r->color ? "\033[2m" : "", line,
             idle && r->color ? "\033[0m" : "");
 }
 
-/* The reasons of the idle events, each once. */
+/* The reasons of what was not counted, each once. */
 static void
 print_idle(const struct count_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->count; i++) {
-        const struct event_row *e = r->values[i].event;
-        bool first = e->fidelity == FIDELITY_IDLE;
-        for (size_t k = 0; first && k < i; k++) {
-            const struct event_row *before = r->values[k].event;
-            first = before->fidelity != FIDELITY_IDLE ||
-                    strcmp(before->reason, e->reason) != 0;
+        const struct count_value *v = &r->values[i];
+        size_t same = 0;
+        bool first = v->reason != NULL;
+        for (size_t k = 0; first && k < r->count; k++) {
+            const char *other = r->values[k].reason;
+            if (other == NULL || strcmp(other, v->reason) != 0)
+                continue;
+            first = k >= i;
+            same++;
         }
         if (first)
-            fprintf(out, "  idle (%s%s): %s\n", e->name,
-                    strstr(e->name, "_") ? " ..." : "", e->reason);
+            fprintf(out, "  %s (%s%s): %s\n",
+                    v->counted ? "idle" : "not counted", v->name,
+                    same > 1 ? " ..." : "", v->reason);
     }
 }
 
@@ -159,8 +223,7 @@ print_threads(const struct count_report *r, FILE *out)
                 continue;
             format_grouped(event_value(r->values[i].event, &thread->totals),
                            value);
-            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value,
-                    r->values[i].event->name);
+            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
         }
     }
 }
@@ -186,9 +249,10 @@ print_times(const struct count_report *r, FILE *out)
                 t[SIGNAL_CYCLES]
                     ? (double)t[SIGNAL_INSTRUCTIONS] / (double)t[SIGNAL_CYCLES]
                     : 0);
-    fprintf(out, "%14.1f M instructions a second of wall time\n",
-            r->wall_s > 0 ? (double)t[SIGNAL_INSTRUCTIONS] / r->wall_s / 1e6
-                          : 0);
+    if (r->isa != NULL)
+        fprintf(out, "%14.1f M instructions a second of wall time\n",
+                r->wall_s > 0 ? (double)t[SIGNAL_INSTRUCTIONS] / r->wall_s / 1e6
+                              : 0);
 }
 
 static void
@@ -224,6 +288,8 @@ print_notes(const struct count_report *r, FILE *out)
             fprintf(out, "  still running, counted so far: %s (pid %d)\n",
                     s->processes[i].program, s->processes[i].pid);
     }
+    if (r->isa == NULL)
+        return;
     if (r->foreign)
         fprintf(out,
                 "  a program for %s on a machine of another instruction set: "
@@ -235,9 +301,12 @@ print_notes(const struct count_report *r, FILE *out)
 int
 report_count_text(const struct count_report *r, FILE *out)
 {
-    fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
-            r->machine->name, r->isa, r->cpu ? ", CPU model " : "",
-            r->cpu ? r->cpu : "");
+    if (r->isa == NULL)
+        fprintf(out, "\n %s on this host\n\n", r->program);
+    else
+        fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
+                r->machine->name, r->isa, r->cpu ? ", CPU model " : "",
+                r->cpu ? r->cpu : "");
     for (size_t i = 0; i < r->count; i++)
         print_value(r, &r->values[i], out);
     print_metrics(r, out);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/count_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPT_MACHINE,
+    OPT_EVENTS,
+    OPT_METRICS,
+    OPT_GROUP,
+    OPT_REPEAT,
+    OPT_PER_THREAD,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_SEPARATOR,
+    OPT_OUTPUT,
+    OPT_APPEND,
+    OPT_SET,
+    OPT_FROM,
+    OPT_TO,
+    OPT_SKIP,
+    OPT_FOREIGN,
+    OPT_CLEAN_ENV,
+    OPT_SYSROOT,
+    OPT_CPU,
+    OPT_QEMU,
+    OPT_COLOR,
+    OPT_QUIET,
+    OPT_VERBOSE,
+};
+
+const struct option_row count_options[] = {
+    [OPT_MACHINE] =
+        {'m', "machine", "MACHINE",
+         "the machine to be; default: by the program's architecture"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "events to count, by name or code; 'all' counts every one"},
+    [OPT_METRICS] = {'M', "metrics", "METRICS",
+                     "compute these too, such as ipc (tally list metrics)"},
+    [OPT_GROUP] = {'g', "group", "METRICS", "the same as -M"},
+    [OPT_REPEAT] = {'r', "repeat", "N",
+                    "run N times; print means and their spread"},
+    [OPT_PER_THREAD] = {0, "per-thread", NULL, "show each thread too"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
+                       "CSV with this separator"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there instead of stderr"},
+    [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
+    [OPT_SET] = {0, "set", "KEY=VALUE",
+                 "change a parameter of the machine (tally show MACHINE)"},
+    [OPT_FROM] = {0, "from", "FUNCTION",
+                  "count only from where this function is entered"},
+    [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
+    [OPT_SKIP] = {0, "skip", "N",
+                  "count only after N instructions, to the block"},
+    [OPT_FOREIGN] = {0, "foreign", NULL,
+                     "allow a program of another instruction set"},
+    [OPT_CLEAN_ENV] =
+        {0, "clean-env", NULL,
+         "run in a fixed environment, for equal counts everywhere"},
+    [OPT_SYSROOT] = {'L', "sysroot", "DIR",
+                     "where a dynamic program finds its loader and libraries"},
+    [OPT_CPU] = {0, "cpu", "MODEL", "CPU model that QEMU shows the program"},
+    [OPT_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL, "say what is run"},
+    {0},
+};
+
+static int
+bad_usage(const char *text, const char *value)
+{
+    fprintf(stderr, "tally count: %s'%s'; see tally count --help\n", text,
+            value);
+    return EXIT_USAGE;
+}
+
+/* A whole number, with K, M or G for thousands, millions, milliards. */
+static bool
+parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    static const char units[] = "KMG";
+    uint64_t factor = 1, n;
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')))
+        return false;
+    for (const char *u = units; unit != NULL && u <= unit; u++)
+        factor *= 1000;
+    if (__builtin_mul_overflow(n, factor, &n) || n < least || n > most)
+        return false;
+    *value = n;
+    return true;
+}
+
+static int
+join_list(char **list, const char *more)
+{
+    char *joined = NULL;
+
+    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "",
+                 more) < 0)
+        return EXIT_OURS;
+    free(*list);
+    *list = joined;
+    return 0;
+}
+
+static int
+parse_format(struct count_request *r, const char *value)
+{
+    static const char *const names[] = {"text", "csv", "json"};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            r->format = (enum count_format)i;
+            return 0;
+        }
+    }
+    return bad_usage("--format takes text, csv or json, not ", value);
+}
+
+static int
+parse_count(struct count_request *r, int option, const char *value)
+{
+    uint64_t n;
+
+    if (option == OPT_REPEAT) {
+        if (!parse_number(value, 1, 100000, &n))
+            return bad_usage("-r takes 1 to 100000, not ", value);
+        r->runs = (unsigned)n;
+    } else {
+        if (!parse_number(value, 1, UINT64_MAX / 2, &n))
+            return bad_usage("--skip takes a number of instructions, not ",
+                             value);
+        r->skip = n;
+    }
+    return 0;
+}
+
+static int
+take_option(struct count_request *r, int option, const char *value)
+{
+    switch (option) {
+    case OPT_MACHINE:
+        r->machine = value;
+        return 0;
+    case OPT_EVENTS:
+        return join_list(&r->events, value);
+    case OPT_METRICS:
+    case OPT_GROUP:
+        return join_list(&r->metrics, value);
+    case OPT_REPEAT:
+    case OPT_SKIP:
+        return parse_count(r, option, value);
+    case OPT_PER_THREAD:
+        r->per_thread = true;
+        return 0;
+    case OPT_FORMAT:
+        return parse_format(r, value);
+    case OPT_JSON:
+        r->format = COUNT_JSON;
+        return 0;
+    case OPT_SEPARATOR:
+        if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
+            return bad_usage("-x takes one sign such as , or ; or |, not ",
+                             value);
+        r->separator = *value;
+        r->format = COUNT_CSV;
+        return 0;
+    case OPT_OUTPUT:
+        if (*value == '\0')
+            return bad_usage("-o takes a file's name, not ", value);
+        r->output = value;
+        return 0;
+    case OPT_APPEND:
+        r->append = true;
+        return 0;
+    case OPT_SET:
+        if (r->set_count == PARAM_COUNT)
+            return bad_usage("too many --set, the last is ", value);
+        r->sets[r->set_count++] = value;
+        return 0;
+    case OPT_FROM:
+        r->from = value;
+        return 0;
+    case OPT_TO:
+        r->to = value;
+        return 0;
+    case OPT_FOREIGN:
+        r->foreign = true;
+        return 0;
+    case OPT_CLEAN_ENV:
+        r->launch.clean_env = true;
+        return 0;
+    case OPT_SYSROOT:
+        r->launch.sysroot = value;
+        return 0;
+    case OPT_CPU:
+        r->launch.cpu = value;
+        return 0;
+    case OPT_QEMU:
+        r->launch.qemu = value;
+        return 0;
+    case OPT_COLOR:
+        r->color = value;
+        return 0;
+    case OPT_QUIET:
+        r->quiet = true;
+        return 0;
+    default:
+        r->verbose = true;
+        return 0;
+    }
+}
+
+int
+count_request_read(int argc, char **argv, struct count_request *r, int *operand)
+{
+    struct option_walk walk = {&command_count, argc, argv, 0, NULL};
+    const char *value;
+    int option, status = 0;
+
+    *r = (struct count_request){.runs = 1, .separator = ','};
+    while (status == 0 && (option = command_option(&walk, &value)) >= 0)
+        status = take_option(r, option, value);
+    if (status != 0)
+        return status;
+    if (option == COMMAND_HELP)
+        return COMMAND_HELP;
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (walk.next >= argc) {
+        fprintf(stderr, "tally count: no program to run; see tally count "
+                        "--help\n");
+        return EXIT_USAGE;
+    }
+    if (r->skip != 0 && (r->from != NULL || r->to != NULL))
+        return bad_usage("--skip does not go with ",
+                         r->from ? "--from" : "--to");
+    if (command_color(r->color, stderr) < 0)
+        return bad_usage("--color takes auto, always or never, not ", r->color);
+    *operand = walk.next;
+    return 0;
+}
+
+void
+count_request_finish(struct count_request *r)
+{
+    free(r->events);
+    free(r->metrics);
+}

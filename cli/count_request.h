@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `tally count`. */
+#ifndef TALLY_CLI_COUNT_REQUEST_H
+#define TALLY_CLI_COUNT_REQUEST_H
+
+#include <stdint.h>
+
+#include "cli/command.h"
+#include "source/launch.h"
+#include "table/table.h"
+
+enum count_format { COUNT_TEXT, COUNT_CSV, COUNT_JSON };
+
+struct count_request {
+    const char *machine, *from, *to, *output, *color;
+    char *events, *metrics; /* owned; all -e, all -M joined */
+    const char *sets[PARAM_COUNT];
+    size_t set_count;
+    struct launch_options launch;
+    uint64_t skip;
+    unsigned runs;
+    enum count_format format;
+    char separator;
+    bool per_thread, append, foreign, quiet, verbose;
+};
+
+/*
+ * 0, an exit status, or COMMAND_HELP; *operand is the program's index. The
+ * caller calls count_request_finish() in any case.
+ */
+int count_request_read(int argc, char **argv, struct count_request *request,
+                       int *operand);
+void count_request_finish(struct count_request *request);
+
+extern const struct option_row count_options[];
+
+#endif

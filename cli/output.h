@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a report goes: stderr, or a file that appears whole. */
+#ifndef TALLY_CLI_OUTPUT_H
+#define TALLY_CLI_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct output {
+    FILE *file;
+    char *temporary; /* renamed to `target` at the end, or NULL */
+    char target[PATH_MAX];
+};
+
+/* `path` NULL: stderr. 0 or TALLY_EIO, logged. */
+int output_open(const char *path, bool append, struct output *out);
+
+/* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */
+int output_close(struct output *out, bool keep);
+
+#endif
