@@ -71,6 +71,9 @@ REJECTED = [
      "of names: '0x12' is none"),
     (EVENTS, '"Retired"', '3', "[event.Done]: 'aliases' must be a list of "
      "names: 3 is none"),
+    (EVENTS, '"Retired"', f'"{96 * "a"}"', None),
+    (EVENTS, '"Retired"', f'"{97 * "a"}"', "[event.Done]: 'aliases' must be a "
+     f"list of names: '{97 * 'a'}' is none"),
     (EVENTS, '"Retired"', '"Done:u"', "[event.Done]: the name 'Done:u' means "
      "something else in event lists"),
     (EVENTS, "[event.Done]", "[event.All]", "[event.All]: the name 'All' "

@@ -292,6 +292,16 @@ test_encode(void **state)
     /* sl 26 in 15:11, ut in bit 2 */
     assert_int_equal(writes[0].value, 26 << 11 | 1 << 2);
     assert_int_equal(writes[1].value, 3 << 11 | 1 << 5 | 1 << 3 | 1 << 2);
+    /* A printed name of 89 letters, with all that may stand around it */
+    assert_int_equal(
+        tally_encode(t4,
+                     "sparc-t4::cpu/L1_data_cache_miss_and_local_L2_cache_"
+                     "local_L2_cache_to_cache_or_local_L3_cache_hit_async"
+                     ":ukh:toe:picnht:picnpt",
+                     &log, writes, 4, &count),
+        0);
+    assert_string_equal(line, "");
+    assert_int_equal(writes[0].value >> 5 & 0x7ff, 0x5c1);
     /* More than there is room for: the count is told. */
     assert_int_equal(
         tally_encode(t4, "cycles,Branches", &log, writes, 1, &count), 0);

@@ -519,7 +519,7 @@ static const struct {
      "event list: groups do not nest at '{TLB_miss}}'"},
     {__LINE__, "t2", "Ato\001mi\xc3\xa9s", TALLY_EUNKNOWN,
      "unknown event 'Ato?mi??s' on ultrasparc-t2: did you mean Atomics?"},
-    {__LINE__, "t2", LONG_NAME LONG_NAME, TALLY_EUNKNOWN,
+    {__LINE__, "t2", LONG_NAME LONG_NAME LONG_NAME, TALLY_EUNKNOWN,
      "unknown event 'a123456789b123456789c123456789d123456789e123456789"
      "f123456789g123...' on ultrasparc-t2: no name is this long"},
 };

@@ -5,8 +5,9 @@ import re
 import tomllib
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,59}")
-# An alias may have a colon (libpfm's unit:mask); %pcr is a register's.
-ALIAS = re.compile(r"(?!0[xX])%?\w(?:[\w.:-]{0,58}\w)?", re.ASCII)
+# An alias may have a colon (libpfm's unit:mask) and be as long as the longest
+# name a manual prints; %pcr is a register's.
+ALIAS = re.compile(r"(?!0[xX])%?\w(?:[\w.:-]{0,94}\w)?", re.ASCII)
 TEXT = re.compile(r"[ -~]+")
 MISSING = object()
 

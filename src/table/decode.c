@@ -12,6 +12,7 @@
 #include "table/text.h"
 
 #define LINE_SIZE 320
+#define NAME_SIZE 128 /* an alias of 96, and more */
 #define ISM_ITANIUM 2 /* the only instruction set mask that is defined */
 
 struct decoder {
@@ -469,7 +470,7 @@ decode_parse(const struct machine_row *machine, const char *text,
 {
     const char *equals = strchr(text, '=');
     const struct shown word = shown(text, strlen(text));
-    char name[64];
+    char name[NAME_SIZE];
     size_t length;
     uint64_t result = 0;
     int error;

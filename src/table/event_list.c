@@ -17,7 +17,7 @@
 #include "table/near.h"
 #include "table/text.h"
 
-#define EVENT_SIZE 128           /* of one event with its machine and letters */
+#define EVENT_SIZE 192           /* of one event with its machine and letters */
 #define NEAR_SHOWN 3             /* near names in an error line */
 #define NEAR_SIZE 256            /* the text of those */
 #define MODIFIERS "ukhIGHpPSDWe" /* perf's letters */

@@ -11,7 +11,7 @@
 #include "table/near.h"
 #include "table/text.h"
 
-#define WORD_SIZE 128 /* of one selection */
+#define WORD_SIZE 192 /* of one selection */
 #define NEAR_SHOWN 3
 #define NEAR_SIZE 256
 

@@ -17,7 +17,7 @@
 #include "table/table.h"
 
 #define MODIFIERS_MAX 16
-#define SELECTION_TEXT 160 /* enough for any selection_text() */
+#define SELECTION_TEXT 192 /* enough for any selection_text() */
 
 struct selection {
     const struct machine_row *machine;

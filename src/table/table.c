@@ -8,7 +8,7 @@
 #include "table/text.h"
 
 #define NEAR_SHOWN 3
-#define NAME_SIZE 128 /* a unit, a slash and a name of 60 */
+#define NAME_SIZE 192 /* a unit, a slash and an alias of 96 */
 
 static bool
 name_among(const char *name, const char *const *names)
