@@ -61,6 +61,15 @@ take_group(const struct gathered *g, struct plan *plan)
     plan->group_count++;
 }
 
+/* Whether `a` has the earliest atom that only one of the two has. */
+static bool
+has_earlier(size_t a, size_t b)
+{
+    const size_t differ = a ^ b;
+
+    return (a & differ & (~differ + 1)) != 0;
+}
+
 /*
  * best[set] = fewest groups for the atoms of `set`; the group with the lowest
  * atom of the rest is tried in each size.
@@ -89,12 +98,16 @@ plan_exact(const struct atoms *a, struct gathered *g, struct plan *plan)
     for (size_t set = 1; set < sets; set++) {
         const size_t low = set & (~set + 1);
         best[set] = UINT8_MAX;
-        for (size_t sub = set; sub != 0; sub = (sub - 1) & set)
-            if ((sub & low) != 0 && fits[sub] &&
-                best[set & ~sub] + 1 < best[set]) {
-                best[set] = (uint8_t)(best[set & ~sub] + 1);
+        for (size_t sub = set; sub != 0; sub = (sub - 1) & set) {
+            if ((sub & low) == 0 || !fits[sub])
+                continue;
+            const unsigned groups = best[set & ~sub] + 1u;
+            if (groups < best[set] ||
+                (groups == best[set] && has_earlier(sub, last[set]))) {
+                best[set] = (uint8_t)groups;
                 last[set] = (uint16_t)sub;
             }
+        }
     }
     for (size_t set = sets - 1; set != 0; set &= ~(size_t)last[set]) {
         for (size_t i = 0; i < a->atom_count; i++)
