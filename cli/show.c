@@ -1,126 +1,224 @@
 /* SPDX-License-Identifier: MIT */
-/* tally show: one machine or one event in full. */
+/* tally show: one machine, event, register or metric in full. */
+#include "cli/show.h"
+
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/command.h"
-#include "source/host.h"
-#include "table/table.h"
+#include "table/near.h"
+#include "table/text.h"
 
-enum { OPT_MACHINE };
+enum { OPT_MACHINE, OPT_COLOR };
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
-                     "the machine whose event to show"},
+                     "the machine whose row to show"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     {0},
 };
 
-static void
-show_machine(const struct machine_row *m)
-{
-    uint64_t params[PARAM_COUNT];
-    bool known[PARAM_COUNT] = {false};
+struct show {
+    struct screen screen;
+    const struct machine_row *only; /* NULL: every machine */
+    const char *name;
+    size_t found;
+};
 
-    for (size_t i = 0; m->params != NULL && i < PARAM_COUNT; i++)
-        params[i] = m->params[i].value;
-    if (strcmp(m->name, "host-model") == 0)
-        host_params(params, known);
-    printf("%s: %s\n\n%s\n\nsource: %s\n\n", m->name, m->title, m->brief,
-           m->source);
-    for (size_t i = 0; m->params != NULL && i < PARAM_COUNT; i++) {
-        char value[64];
-        param_text((int)i, params[i], value, sizeof(value));
-        printf("  %-18s %-14s %s\n  %-18s %-14s   %s\n", tally_params[i].key,
-               value, tally_params[i].brief, "", "",
-               known[i] ? "read from this host" : m->params[i].source);
-    }
-    printf("\n%zu events: tally list events -m %s\n", m->event_count, m->name);
+/* An empty line between what the name means here and there. */
+static struct screen *
+next(struct show *w)
+{
+    if (w->found++ > 0)
+        fprintf(w->screen.out, "\n\n");
+    return &w->screen;
+}
+
+void
+show_append(char *text, const char *name)
+{
+    const size_t used = strlen(text);
+
+    snprintf(text + used, SHOW_TEXT - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+void
+show_names(struct screen *s, const char *label, const char *const *names)
+{
+    char text[SHOW_TEXT] = "";
+
+    for (; names != NULL && *names != NULL; names++)
+        show_append(text, *names);
+    if (text[0] != '\0')
+        screen_item(s, label, text);
+}
+
+static bool
+is_shown(const struct show *w, const struct machine_row *m)
+{
+    return w->only != NULL ? m == w->only : !m->hidden;
+}
+
+/* An event by its name, or with a unit mask and modifiers behind it. */
+static void
+try_event(struct show *w, const struct machine_row *m)
+{
+    const struct event_row *event = event_find(m, w->name);
+    struct selection s;
+
+    if (event != NULL)
+        show_event(next(w), m, event, NULL);
+    else if (selection_parse(m, w->name, strlen(w->name), NULL, &s) == 0 &&
+             s.event != NULL)
+        show_event(next(w), m, s.event, &s);
+}
+
+/* "sl:3", of machines that group their events. */
+static void
+try_group(struct show *w, const struct machine_row *m)
+{
+    char *end;
+
+    if (strncasecmp(w->name, "sl:", 3) != 0 || w->name[3] < '0' ||
+        w->name[3] > '9')
+        return;
+    const unsigned long sl = strtoul(w->name + 3, &end, 0);
+    for (size_t i = 0; *end == '\0' && i < m->group_count; i++)
+        if (m->groups[i].sl == sl)
+            show_group(next(w), m, &m->groups[i]);
 }
 
 static void
-show_event(const struct machine_row *m, const struct event_row *e)
+show_all(struct show *w)
 {
-    printf("%s, an event of %s, unit %s\n\n  %s\n\n", e->name, m->name, e->unit,
-           e->brief);
-    printf("  counts     %s\n", e->counts);
-    if (e->code >= 0)
-        printf("  code       0x%x", (unsigned)e->code);
-    if (e->sl >= 0)
-        printf(" (sl 0x%x, mask 0x%02x)", (unsigned)e->sl, (unsigned)e->mask);
-    if (e->code >= 0)
-        printf("\n");
-    printf("  standing   %s%s%s\n", fidelity_name(e->fidelity),
-           e->reason ? ": " : "", e->reason ? e->reason : "");
-    for (size_t i = 0; i < e->signal_count; i++)
-        printf("  %-10s %s: %s\n", i ? "" : "sums",
-               tally_signals[e->signals[i]].name,
-               tally_signals[e->signals[i]].brief);
-    for (const char *const *a = e->aliases; *a != NULL; a++)
-        printf("  %-10s %s\n", a == e->aliases ? "also" : "", *a);
-    printf("  reference  %s\n", e->reference);
+    const struct machine_row *machine = machine_find(w->name);
+
+    if (machine != NULL && (w->only == NULL || machine == w->only))
+        show_machine(next(w), machine);
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (!is_shown(w, m))
+            continue;
+        const struct register_row *row = register_find(m, w->name);
+        const struct metric_row *metric = metric_find(m, w->name);
+        try_event(w, m);
+        if (row != NULL)
+            show_register(next(w), m, row);
+        if (metric != NULL)
+            show_metric(next(w), m, metric);
+        try_group(w, m);
+    }
+}
+
+static void
+add_machine(struct near *n, const struct machine_row *m)
+{
+    for (size_t i = 0; i < m->event_count; i++)
+        near_add(n, m->events[i].name, m->events[i].aliases);
+    for (size_t i = 0; i < m->register_count; i++)
+        near_add(n, m->registers[i].name, m->registers[i].aliases);
+    for (size_t i = 0; i < m->metric_count; i++)
+        near_add(n, m->metrics[i].name, m->metrics[i].aliases);
+}
+
+/* What the name is on the machine, or NULL. */
+static const char *
+kind_of(const struct machine_row *m, const char *name)
+{
+    if (event_find(m, name) != NULL)
+        return "an event";
+    if (register_find(m, name) != NULL)
+        return "a register";
+    return metric_find(m, name) != NULL ? "a metric" : NULL;
+}
+
+/* An event of the machine stands before a dot or colon: what follows is bad. */
+static bool
+bad_umask(const struct machine_row *m, const char *name)
+{
+    char start[128];
+    struct selection s;
+
+    for (const char *p = strpbrk(name, ".:"); p != NULL;
+         p = strpbrk(p + 1, ".:")) {
+        snprintf(start, sizeof(start), "%.*s", (int)(p - name), name);
+        if (event_find(m, start) != NULL)
+            return selection_parse(m, name, strlen(name), &command_log, &s) !=
+                   0;
+    }
+    return false;
 }
 
 static int
-unknown_name(const char *name)
+unknown_name(const struct show *w)
 {
-    const char *names[1024];
-    size_t count = 0;
-    char near[192];
+    const struct shown word = shown(w->name, strlen(w->name));
+    char where[64] = "", text[256];
+    struct near n;
 
+    for (size_t i = 0; i < MACHINE_COUNT; i++)
+        if (is_shown(w, &tally_machines[i]) &&
+            bad_umask(&tally_machines[i], w->name))
+            return EXIT_USAGE;
+    for (size_t i = 0; w->only != NULL && i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        const char *kind = m->hidden ? NULL : kind_of(m, w->name);
+        if (kind == NULL)
+            continue;
+        fprintf(stderr, "tally: '%s' is %s of %s; %s lacks it\n", word.text,
+                kind, m->name, w->only->name);
+        return EXIT_USAGE;
+    }
+    near_init(&n, w->name, 3);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
-        if (m->hidden)
-            continue;
-        names[count++] = m->name;
-        for (size_t k = 0; k < m->event_count && count < 1023; k++)
-            names[count++] = m->events[k].name;
+        if (w->only == NULL && !m->hidden)
+            near_add(&n, m->name, m->aliases);
+        if (is_shown(w, m))
+            add_machine(&n, m);
     }
-    near_names(name, names, count, 3, near, sizeof(near));
-    fprintf(stderr, "tally: no machine or event '%.64s'%s%s%s\n", name,
-            *near ? "; did you mean " : "; tally list shows them", near,
-            *near ? "?" : "");
+    near_text(&n, text, sizeof(text));
+    if (w->only != NULL)
+        snprintf(where, sizeof(where), " on %s", w->only->name);
+    fprintf(stderr, "tally: no %sevent, register or metric '%s'%s%s%s%s\n",
+            w->only == NULL ? "machine, " : "", word.text, where,
+            *text ? "; did you mean " : "; tally list shows them", text,
+            *text ? "?" : "");
     return EXIT_USAGE;
 }
 
 static int
-show_name(const char *name, const struct machine_row *only)
+show(struct show *w, const char *color)
 {
-    const struct machine_row *machine = only ? NULL : machine_find(name);
-    size_t found = 0;
+    int status = screen_open(&w->screen, color);
 
-    if (machine != NULL) {
-        show_machine(machine);
-        return 0;
-    }
-    for (size_t i = 0; i < MACHINE_COUNT; i++) {
-        const struct machine_row *m = &tally_machines[i];
-        const struct event_row *e =
-            (only ? m == only : !m->hidden) ? event_find(m, name) : NULL;
-        if (e == NULL)
-            continue;
-        if (found++ > 0)
-            printf("\n");
-        show_event(m, e);
-    }
-    if (found > 0)
-        return 0;
-    if (only == NULL)
-        return unknown_name(name);
-    event_unknown(only, name, &command_log);
-    return EXIT_USAGE;
+    if (status != 0)
+        return status;
+    if (w->name == NULL)
+        show_machine(next(w), w->only);
+    else
+        show_all(w);
+    status = screen_close(&w->screen);
+    return status == 0 && w->found == 0 ? unknown_name(w) : status;
 }
 
 static int
 run_show(int argc, char **argv)
 {
     struct option_walk walk = {&command_show, argc, argv, 0, NULL};
-    const struct machine_row *machine = NULL;
-    const char *value, *name = NULL;
+    struct show w = {0};
+    const char *value, *color = NULL;
     int option;
 
     for (;;) {
         while ((option = command_option(&walk, &value)) >= 0) {
-            machine = machine_find(value);
-            if (machine == NULL) {
+            if (option == OPT_COLOR) {
+                color = value;
+                continue;
+            }
+            w.only = machine_find(value);
+            if (w.only == NULL) {
                 machine_unknown(value, &command_log);
                 return EXIT_USAGE;
             }
@@ -133,29 +231,29 @@ run_show(int argc, char **argv)
             return EXIT_USAGE;
         if (walk.next >= argc)
             break;
-        if (name != NULL) {
+        if (w.name != NULL) {
             fprintf(stderr, "tally show: one name, not '%s' too\n",
                     argv[walk.next]);
             return EXIT_USAGE;
         }
-        name = argv[walk.next++];
+        w.name = argv[walk.next++];
     }
-    if (name == NULL && machine != NULL) {
-        show_machine(machine);
-        return 0;
-    }
-    if (name == NULL) {
+    if (w.name == NULL && w.only == NULL) {
         fprintf(stderr, "tally show: no name given; see tally show --help\n");
         return EXIT_USAGE;
     }
-    return show_name(name, machine);
+    return show(&w, color);
 }
 
 const struct command command_show = {
     .name = "show",
-    .summary = "show one machine or event in full",
+    .summary = "show a machine, event, register or metric in full",
     .synopsis = "[-m MACHINE] NAME",
-    .example = "  tally show ultrasparc-t2\n  tally show Dcache_misses",
+    .example = "  tally show ultrasparc-t2\n"
+               "  tally show Dcache_misses\n"
+               "  tally show BACK_END_BUBBLE.FE\n"
+               "  tally show -m montecito PMC5\n"
+               "  tally show IA64_IPC",
     .options = options,
     .run = run_show,
 };

@@ -67,15 +67,56 @@ count --to nofunction {hello} | EXIT 2 | ERR no function 'nofunction'
 list -Z | EXIT 2 | ERR unknown option -Z
 list --format xml | EXIT 2 | ERR --format takes text or json, not 'xml'
 list events a b | EXIT 2 | ERR one pattern, not 'b' too
-list a b | EXIT 2 | ERR 'a' is none of machines, events, parameters, signals
+list a b | EXIT 2 | ERR 'a' is none of machines, events, metrics, registers, parameters, signals
 list -m nope | EXIT 2 | ERR unknown machine 'nope'
-list events -m ultrasparc-t2 zzz | EXIT 1 | ERR no event matches 'zzz'
+list events zzz | EXIT 1 | ERR no event matches 'zzz'
+list events -m ultrasparc-t2 zzz | EXIT 1 | ERR no event of ultrasparc-t2 matches 'zzz'
+list machines zzz | EXIT 1 | ERR no machine matches 'zzz'
+list metrics -m host-model | EXIT 0 | OUT counters
+list registers -m host-model | EXIT 1 | ERR host-model has no registers
+list parameters -m montecito | EXIT 1 | ERR montecito has no parameters
+list -m montecito --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
+list -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
+list -m montecito 0xc2 | EXIT 0 | OUT L1D_READS_SET0
+list -m montecito BE_RSE_BUBBLE.AR_DEP | EXIT 0 | OUT AR_DEP       x010
+list -m montecito 'be_rse*.*' | EXIT 0 | OUT LOADRS       x101
+list -m montecito 'be_rse*' | EXIT 0 | OUT 0x01
+list -m sparc-t4 'microtag way' | EXIT 0 | OUT 0x1c9
+list -m ultrasparc-t2plus 'lpu/*miss' | EXIT 0 | OUT cycles_cache_miss
+list -m sparc-t4 ethernet | EXIT 0 | OUT described elsewhere: SPARC T4
+list metrics -m sparc-t4 'taken_ratio' | EXIT 0 | OUT group 1: Taken_branches on
+list registers -m sparc-t4 PCR0 | EXIT 0 | OUT sl
+list registers -m r10000 | EXIT 0 | OUT CTRL1
+list machines victoria | EXIT 0 | OUT ultrasparc-t2plus
+list machines -v t4 | EXIT 0 | OUT also t4 niagara4 n4
+list parameters -m ultrasparc-t2 l1d.size | EXIT 0 | OUT 8K
+list signals -m ultrasparc-t2 | EXIT 0 | OUT l1d_load_misses
 show | EXIT 2 | ERR no name given
 show a b | EXIT 2 | ERR one name, not 'b' too
 show nope | EXIT 2 | ERR 'nope'
 show Dcache_mises | EXIT 2 | ERR did you mean Dcache_misses?
 show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
 show -m ultrasparc-t2 L1-dcache-loads | EXIT 2 | ERR an event of host-model
+show -m montecito PCR0 | EXIT 2 | ERR 'PCR0' is a register of sparc-t4; montecito lacks it
+show -m r10000 IA64_IPC | EXIT 2 | ERR is a metric of montecito; r10000 lacks it
+show PMC99 | EXIT 2 | ERR did you mean PMC9 or PMC39?
+show IA64_IPD | EXIT 2 | ERR did you mean IA64_IPC?
+show -m montecito BE_RSE_BUBLE | EXIT 2 | ERR on montecito; did you mean BE_RSE_BUBBLE?
+show -m montecito zzzzqqq | EXIT 2 | ERR no event, register or metric 'zzzzqqq' on montecito; tally list
+show BE_RSE_BUBBLE.XX | EXIT 2 | ERR no unit mask 'XX'; it has ALL
+show BE_RSE_BUBBLE.ALL:mesi=Q | EXIT 2 | ERR BE_RSE_BUBBLE.ALL:mesi=Q
+show sl:99 | EXIT 2 | ERR 'sl:99'
+show --color maybe montecito | EXIT 2 | ERR auto, always or never, not 'maybe'
+show -m nope x | EXIT 2 | ERR unknown machine 'nope'
+show sl:0x1c | EXIT 0 | OUT sl 0x1c of sparc-t4, unit cpu: commit
+show PIC | EXIT 0 | OUT holds        the count of PIC0, PIC1
+show BE_RSE_BUBBLE.AR_DEP:u | EXIT 0 | OUT -> PMC4 = 0x2020108 (on PMD4)
+show -m r10000 25 | EXIT 0 | OUT CTRL1 = 0x
+show -m r10000 25 | EXIT 0 | OUT counters     CNT1
+show DRAM_CTL0 | EXIT 0 | OUT the events of DRAM_PIC0 at 0
+show CPU_OP_CYCLES_HALTED | EXIT 0 | OUT counters     PMD10
+show montecito | EXIT 0 | OUT No model yet: it has no parameters
+show IA64_IPC | EXIT 0 | OUT formula      IA64_INST_RETIRED.THIS / CPU_OP_CYCLES.ALL
 doctor x | EXIT 2 | ERR takes no 'x'
 doctor | EXIT 0 | OUT tally count works here
 
@@ -162,9 +203,36 @@ SCREENS = {
     "list-events-json": "list events -m ultrasparc-t2 --format json Dcache",
     "list-parameters": "list parameters",
     "list-signals": "list signals",
+    "list-fake": "list -m fake",
+    "list-fake-long": "list -m fake -v",
+    "list-fake-json": "list -m fake -j",
+    "list-fake-machine-json": "list machines -m fake -j",
+    "list-fake-metrics": "list metrics -m fake",
+    "list-fake-metrics-long": "list metrics -m fake -v",
+    "list-fake-metrics-json": "list metrics -m fake -j",
+    "list-fake-registers": "list registers -m fake",
+    "list-fake-registers-long": "list registers -m fake -v control",
+    "list-fake-registers-json": "list registers -m fake -j",
+    "list-montecito-stalls": "list -m montecito 'BE_*'",
+    "list-umasks": "list events UNDERFLOW",
+    "list-t1": "list -m ultrasparc-t1",
+    "list-elsewhere": "list -m sparc-t4 'coverage'",
     "show-event": "show Dcache_misses",
     "show-idle": "show AES_OP",
     "show-t2": "show ultrasparc-t2",
+    "show-montecito": "show montecito",
+    "show-t4": "show sparc-t4",
+    "show-fake-event": "show -m fake Misses",
+    "show-fake-umask": "show -m fake Misses.STORE:mesi=ME",
+    "show-fake-register": "show -m fake CTL",
+    "show-fake-address": "show -m fake CACHE0_CTL",
+    "show-fake-metric": "show -m fake odd",
+    "show-fake-group": "show -m fake sl:2",
+    "show-montecito-event": "show L2D_OZQ_CANCELS0.ACQ",
+    "show-t4-event": "show -m sparc-t4 Branches",
+    "show-r10000-event": "show -m r10000 25",
+    "show-register": "show PMC5",
+    "show-several": "show Cycles",
     "count-text": "count -e all {g}/window.sparc64",
     "count-csv": "count -x, -e all {g}/window.sparc64",
     "count-json": "count -j -e All_instr,AES_OP,cycles {g}/window.sparc64",

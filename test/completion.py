@@ -34,11 +34,13 @@ ROWS = [
     (["count", "-e", "all", "-r", ""], "", "all count"),
     (["count", "./program", "--f"], "", "--format --from"),
     (["count", "--", "./program", "-"], "", "-m --machine"),
-    (["list", ""], "machines events parameters signals", "count"),
+    (["list", ""], "machines events metrics registers parameters signals",
+     "count"),
     (["list", "--f"], "--format", "--from"),
     (["list", "--format", ""], "text json", "csv"),
     (["show", "Dc"], "Dcache_misses", "ultrasparc-t2"),
-    (["show", ""], "Dcache_misses ultrasparc-t2 host-model", "fake"),
+    (["show", ""], "Dcache_misses ultrasparc-t2 host-model PMC5 IA64_IPC",
+     "fake events described"),
     (["doctor", "-"], "--help", "--machine"),
 ]  # fmt: skip
 

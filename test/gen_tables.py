@@ -26,6 +26,8 @@ spec.loader.exec_module(generator)
 SIGNALS, PARAMS = "signals.toml", "parameters.toml"
 FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
+REGISTERS, METRICS = f"{FOLDER}/registers.toml", f"{FOLDER}/metrics.toml"
+INSTRUCTIONS = f"{FOLDER}/instructions.toml"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -51,7 +53,7 @@ REJECTED = [
     (EVENTS, "[event.Naps]", "[other]\n[event.Naps]", "top level: unknown key "
      "'other'; known are source, default, event"),
     (EVENTS, "[event.Done]", "[event.Ticks]", 'Cannot declare (\'event\', '
-     "'Ticks') twice (at line 17, column 13)"),
+     "'Ticks') twice (at line 19, column 13)"),
     # Events
     (EVENTS, "[event.Done]", '[event."Do ne"]', "[event.Do ne]: the name must "
      "be letters, digits, '_', '-' and '.'"),
@@ -215,12 +217,230 @@ REJECTED = [
     (PARAMS, 'choices = ["allocate", "through"]',
      'choices = ["allocate", "through"], min = 1', "[parameter.l1d.write]: "
      "unknown key 'min'; known are kind, brief, choices, power_of_two"),
+    # Registers
+    (REGISTERS, 'bits = "19"', 'bits = "19.0"', "[register.CTL]: fields 2: "
+     "'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
+    (REGISTERS, 'bits = "19"', 'bits = "64"', "[register.CTL]: fields 2: "
+     "'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
+    (REGISTERS, 'bits = "18:14"', 'bits = "14:18"', "[register.CTL]: fields "
+     "3: 'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),
+    (REGISTERS, 'bits = "18:14"', 'bits = "19:14"', "[register.CTL]: fields "
+     "3: 'bits' must begin at bit 18: fields go from the most significant "
+     "down, without gap or overlap"),
+    (REGISTERS, 'bits = "18:14"', 'bits = "17:14"', "[register.CTL]: fields "
+     "3: 'bits' must begin at bit 18: fields go from the most significant "
+     "down, without gap or overlap"),
+    (REGISTERS, '"st", bits = "0"', '"st", bits = "1:0"',
+     "[register.CTL]: fields 8: 'bits' must begin at bit 0: fields go from "
+     "the most significant down, without gap or overlap"),
+    (REGISTERS, '  { name = "st", bits = "0", access = "RW" },\n', "",
+     "[register.CTL]: 'fields' leave bits 0:0 without a name"),
+    (REGISTERS, '"ov", bits = "11", reset = 0, access = "RW0"',
+     '"ov", bits = "11", reset = 0, access = "R0"', "[register.CTL]: fields "
+     "5: access = 'R0': must be one of RW, RO, WO, RW0, IGN, RSVD"),
+    (REGISTERS, '"on1", bits = "19", reset = 0', '"on1", bits = "19", reset = '
+     '2', "[register.CTL]: reset of on1 = 0x2: too large for 1 bits"),
+    (REGISTERS, "reset = { ut = 1, st = 1 }", "reset = { ut = 1, sst = 1 }",
+     "[register.CTL]: 'reset' names no field: sst; did you mean 'st'?"),
+    (REGISTERS, "reset = { ut = 1, st = 1 }", 'reset = { ut = "1" }',
+     "[register.CTL]: 'reset' must be a table of names with whole numbers: ut "
+     "has '1'"),
+    (REGISTERS, '"on1", bits = "19", reset = 0, access = "RW", brief',
+     '"on1", bits = "19", reset = 0, access = "RW", breif',
+     "[register.CTL]: fields 2: unknown key 'breif'; did you mean 'brief'?"),
+    (REGISTERS, 'layout = "cache_control"', 'layout = "cache_controls"',
+     "[register.CACHE0_CTL]: layout = 'cache_controls': must be one of "
+     "cache_control, cache_count"),
+    (REGISTERS, 'layout = "cache_control"\nwidth = 32',
+     'layout = "cache_control"', "[register.CACHE0_CTL]: layout "
+     "'cache_control' is not 64 bits wide"),
+    (REGISTERS, 'layout = "cache_control"\nwidth = 32',
+     'layout = "cache_control"\nwidth = 32\nfields = []',
+     "[register.CACHE0_CTL]: a register has either a 'layout' or 'fields'"),
+    (REGISTERS, 'layout = "cache_control"\nwidth = 32\n', "",
+     "[register.CACHE0_CTL]: a register has either a 'layout' or 'fields'"),
+    (REGISTERS, "[register.COUNT]", '[register."CO UNT"]',
+     "[register.CO UNT]: the name must be letters, digits, '_', '-' and '.'"),
+    (REGISTERS, "[register.COUNT]", "[register.ctl]", "[register.ctl]: the "
+     "name 'ctl' is taken by [register.CTL]"),
+    (REGISTERS, '["%ctl"]', '["COUNT"]', "[register.COUNT]: the name 'COUNT' "
+     "is taken by [register.CTL]"),
+    (REGISTERS, 'group = "control"\naddress', "address", "[register.CTL]: "
+     "'group' is missing: one line of plain ASCII text"),
+    (REGISTERS, "local_address = 0x100", "local_address = -1",
+     "[register.CACHE0_CTL]: local_address = -1: must be a whole number from "
+     "0 to 18446744073709551615"),
+    # Units, counters, modifiers, groups
+    (MACHINE, 'scope = "strand"', 'scope = "thread"', "[unit.cpu]: scope = "
+     "'thread': must be one of strand, core, chip, node, system"),
+    (MACHINE, 'instances = ["0", "1"]', 'instances = ["0", "0"]',
+     "[unit.cache]: 'instances' names something twice"),
+    (MACHINE, 'unit = "cpu"\nselect', 'unit = "cup"\nselect',
+     "[counter.C0]: unit = 'cup': must be one of cpu, cache, bus"),
+    (MACHINE, 'select = "CTL"', 'select = "CTRL"', "[counter.C0]: unknown "
+     "register 'CTRL'; did you mean 'CTL'?"),
+    (MACHINE, 'select = "CACHE#_CTL"', 'select = "CACHE_CTL"',
+     "[counter.MISSES]: unknown register 'CACHE_CTL'; did you mean "
+     "'CACHE1_CTL'?"),
+    (MACHINE, 'instances = ["0", "1"]', 'instances = ["0", "1", "2"]',
+     "[counter.MISSES]: unknown register 'CACHE2_CTL'; did you mean "
+     "'CACHE1_CTL'?"),
+    (MACHINE, '{ code = "event0" }', '{ code = "evnt0" }',
+     "[counter.C0]: CTL has no field 'evnt0'"),
+    (MACHINE, '{ code = "event0" }', '{ cod = "event0" }',
+     "[counter.C0]: 'fields' gives one of sl, mask, code, number, umask the "
+     "name of a field, not cod"),
+    (MACHINE, "fixed = { on1 = 1 }", "fixed = { on2 = 1 }",
+     "[counter.C1]: CTL has no field 'on2'"),
+    (MACHINE, "fixed = { on1 = 1 }", "fixed = { on1 = -1 }",
+     "[counter.C1]: 'fixed' must be a table of names with whole numbers: on1 "
+     "has -1"),
+    (MACHINE, 'value = "COUNT.count0"', 'value = "COUNTS.count0"',
+     "[counter.C0]: unknown register 'COUNTS'; did you mean 'COUNT'?"),
+    (MACHINE, 'value = "COUNT.count0"', 'value = "COUNT.count2"',
+     "[counter.C0]: COUNT has no field 'count2'"),
+    (MACHINE, 'value = "COUNT.count0"\n', "", "[counter.C0]: 'value' is "
+     "missing: one line of plain ASCII text"),
+    (MACHINE, "bits = 8", "bits = 65", "[counter.C0]: bits = 65: must be a "
+     "whole number from 1 to 64"),
+    (MACHINE, 'kind = "flag"\nfield = "both"\n', 'kind = "flag"\n',
+     "[modifier.both]: 'field' is missing: one line of plain ASCII text"),
+    (MACHINE, 'field = "ut"', 'field = "tu"', "[modifier.u]: CTL has no field "
+     "'tu'"),
+    (MACHINE, 'field = "FILTER.from"', 'field = "FILTER.form"',
+     "[modifier.from]: FILTER has no field 'form'"),
+    (MACHINE, 'field = "FILTER.from"', 'field = "FLTER.from"',
+     "[modifier.from]: unknown register 'FLTER'; did you mean 'FILTER'?"),
+    (MACHINE, 'kind = "flag"', 'kind = "flags"', "[modifier.both]: kind = "
+     "'flags': must be one of privilege, flag, number, letters, words"),
+    (MACHINE, 'units = ["cpu"]\nkind', 'units = ["cup"]\nkind',
+     "[modifier.u]: unknown unit 'cup'; did you mean 'cpu'?"),
+    (MACHINE, 'words = ["all", "near", "far"]\n', "", "[modifier.from]: "
+     "'words' goes with kind = \"words\""),
+    (MACHINE, "letters = { I = 1, S = 2, E = 4, M = 8 }\n", "",
+     "[modifier.mesi]: 'letters' goes with kind = \"letters\""),
+    (MACHINE, "high = 3\n", "", "[modifier.thr]: 'low' to 'high' is what kind "
+     "= \"number\" takes"),
+    (MACHINE, 'value = 1\nneeds = "all"', 'value = 1\nhigh = 3\nneeds = "all"',
+     "[modifier.both]: 'low' to 'high' is what kind = \"number\" takes"),
+    (MACHINE, 'needs = "all"', 'needs = "both"', "[modifier.both]: needs = "
+     "'both': must be one of mesi, all"),
+    (MACHINE, "value = 1\nneeds", "value = 2\nneeds", "[modifier.both]: 0x2 "
+     "does not fit into the 1 bits of both"),
+    (MACHINE, "M = 8 }", "M = 16 }", "[modifier.mesi]: 0x17 does not fit into "
+     "the 4 bits of MESI"),
+    (MACHINE, "high = 3", "high = 4", "[modifier.thr]: 0x4 does not fit into "
+     "the 2 bits of threshold"),
+    (MACHINE, '"near", "far"]', '"near", "far", "a", "b"]',
+     "[modifier.from]: 0x4 does not fit into the 2 bits of from"),
+    (MACHINE, "[group.3]", "[group.32]", "[group.32]: the name must be the sl "
+     "value, 0 to 31"),
+    (MACHINE, "[group.3]", "[group.three]", "[group.three]: the name must be "
+     "the sl value, 0 to 31"),
+    (MACHINE, "[group.3]", "[group.02]", "[group.02]: sl 2 stands twice"),
+    (MACHINE, 'title = "reserved"\n', "", "[group.3]: 'title' is missing: one "
+     "line of plain ASCII text"),
+    # Unit masks, counters and lists of events
+    (EVENTS, '"xx01", brief', '"xx0y", brief', "[event.Misses]: umasks 2: "
+     "'pattern' must be four characters of 0, 1 and x"),
+    (EVENTS, '"xx01", brief', '"xx011", brief', "[event.Misses]: umasks 2: "
+     "'pattern' must be four characters of 0, 1 and x"),
+    (EVENTS, '"xx01", brief', '"xx0x", brief', "[event.Misses]: umasks 2: "
+     "pattern xx0x overlaps xx00"),
+    (EVENTS, 'name = "LOAD", ', 'name = "", ', "[event.Misses]: umasks 2: a "
+     "unit mask that counts has a name"),
+    (EVENTS, 'name = "LOAD", ', 'name = "LO AD", ', "[event.Misses]: umasks "
+     "2: 'name' must be letters, digits, '_', '-' and '.'"),
+    (EVENTS, 'name = "LOAD", ', 'name = "all", ', "[event.Misses]: umasks 2: "
+     "the name 'all' stands twice"),
+    (EVENTS, 'aliases = ["LD"]', 'aliases = ["store"]', "[event.Misses]: "
+     "umasks 3: the name 'STORE' stands twice"),
+    (EVENTS, 'counts = "nothing"', 'counts = "never"', "[event.Misses]: "
+     "umasks 4: counts = 'never': must be one of yes, nothing, illegal, "
+     "undefined"),
+    (EVENTS, 'brief = "loads"', 'breif = "loads"', "[event.Misses]: umasks 2: "
+     "unknown key 'breif'; did you mean 'brief'?"),
+    (EVENTS, 'attribution = "TrueThrd"', 'attribution = "TrueThread"',
+     "[event.Misses]: umasks 3: attribution = 'TrueThread': must be one of "
+     "ActiveTrue, ActiveApprox, TrueThrd"),
+    (EVENTS, 'counters = ["C0"]', 'counters = ["C2"]', "[event.Ticks]: "
+     "unknown counter 'C2'; known are C0, C1, grouped"),
+    (EVENTS, 'counters = ["C0"]', 'counters = ["MISSES"]',
+     "[event.Ticks]: unknown counter 'MISSES'; known are C0, C1, grouped"),
+    (EVENTS, 'counters = ["C0"]', 'counters = "C0"', "[event.Ticks]: "
+     "'counters' is of the wrong kind: a list of names"),
+    (EVENTS, '["everything"]', '["nothing"]', "[event.Done]: 'instructions' "
+     "must be a list of names: 'nothing' is none"),
+    (EVENTS, 'related = ["Naps"]', 'related = ["Nap"]', "[event.Ticks]: "
+     "'related' names no event: 'Nap'; did you mean 'Naps'?"),
+    (EVENTS, 'unit = "cache"', 'unit = "cash"', "[event.Misses]: unknown unit "
+     "'cash'; did you mean 'cache'?"),
+    (EVENTS, "code = 0x7", "code = 0x207", "[event.Ticks]: 0x207 does not fit "
+     "into the 9 bits of event0"),
+    (EVENTS, 'type = "F"', 'type = "B"', "[event.Misses]: type = 'B': must be "
+     "one of A, C, F, S"),
+    (EVENTS, "max_inc = 4", "max_inc = 256", "[event.Misses]: max_inc = 256: "
+     "must be a whole number from 0 to 255"),
+    (INSTRUCTIONS, "names = [", "name = [", "[instructions.everything]: "
+     "unknown key 'name'; did you mean 'names'?"),
+    (INSTRUCTIONS, '"NOP"', '"NOP", "NOP"', "[instructions.everything]: "
+     "'names' names something twice"),
+    (INSTRUCTIONS, 'reference = "the fake manual, page 5"\n', "",
+     "[instructions.everything]: 'reference' is missing: one line of plain "
+     "ASCII text"),
+    # Metrics
+    (METRICS, '"Done / Ticks"', '"Done / Tick"', "[metric.ipc]: formula: "
+     "unknown event 'Tick'; did you mean 'Ticks'?"),
+    (METRICS, '"Done / Ticks"', '"Done / Misses"', "[metric.ipc]: formula: "
+     "'Misses' needs a unit mask"),
+    (METRICS, '"Done / Ticks"', '"Done / Misses.LD"', "[metric.ipc]: formula: "
+     "Misses has no unit mask 'LD' that counts; did you mean 'LOAD'?"),
+    (METRICS, '"Done / Ticks"', '"Done / Misses.BOTH"', "[metric.ipc]: "
+     "formula: Misses has no unit mask 'BOTH' that counts; known are ALL, "
+     "LOAD, STORE"),
+    (METRICS, '"Done / Ticks"', '"Done / Ticks.ALL"', "[metric.ipc]: formula: "
+     "Ticks has no unit mask 'ALL' that counts; known are none"),
+    (METRICS, '"Done / Ticks"', '"Done / @speed"', "[metric.ipc]: formula: no "
+     "metric 'speed' stands before it"),
+    (METRICS, '"Done / Ticks"', '"Done / @odd"', "[metric.ipc]: formula: no "
+     "metric 'odd' stands before it"),
+    (METRICS, '"Done / Ticks"', '"Done / $packet"', "[metric.ipc]: formula: "
+     "unknown input '$packet'; did you mean 'packets'?"),
+    (METRICS, '"Done / Ticks"', '"Done / "', "[metric.ipc]: formula: it ends "
+     "where a value is expected"),
+    (METRICS, '"Done / Ticks"', '"Done Ticks"', "[metric.ipc]: formula: "
+     "'Ticks' stands where an operator is expected"),
+    (METRICS, '"Done / Ticks"', '"( Done / Ticks"', "[metric.ipc]: formula: a "
+     "')' is missing"),
+    (METRICS, '"Done / Ticks"', '"Done / Ticks )"', "[metric.ipc]: formula: "
+     "')' stands where an operator is expected"),
+    (METRICS, '"Done / Ticks"', '"/ Done"', "[metric.ipc]: formula: '/' "
+     "stands where a value is expected"),
+    (METRICS, '"Done / Ticks"', '""', "[metric.ipc]: 'formula' must be one "
+     "line of plain ASCII text"),
+    (METRICS, 'formula = "Done / Ticks"\n', "", "[metric.ipc]: 'formula' is "
+     "missing: one line of plain ASCII text"),
+    (METRICS, "[metric.jump_rate]", "[metric.Speed]", "[metric.Speed]: the "
+     "name 'Speed' is taken by [metric.ipc]"),
+    (METRICS, "[metric.jump_rate]", '[metric."jump rate"]',
+     "[metric.jump rate]: the name must be letters, digits, '_', '-' and '.'"),
+    (METRICS, "[input.packets]", "[input.clock]", "[input.clock]: the name "
+     "must be letters, digits and '_', and new"),
+    # Bases
+    (MACHINE, 'family = "niagara2"', 'family = "niagara2"\nbase = "none"',
+     "top level: base = 'none': no such machine; known are fake"),
+    (MACHINE, 'family = "niagara2"', 'family = "niagara2"\nbase = "fake"',
+     "top level: base = 'fake': it is built on this machine"),
+    (MACHINE, 'family = "niagara2"', 'family = "niagara9"',
+     "top level: family = 'niagara9': must be one of niagara1, niagara2, "
+     "sparc-t4, r10000, montecito"),
 ]
 
 
 def copy_data(to):
     """The data of the fake CPU alone."""
-    for name in (SIGNALS, PARAMS, MACHINE, EVENTS):
+    for name in (SIGNALS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
+                 INSTRUCTIONS):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "data" / name, to / name)
 
@@ -290,6 +510,38 @@ class Generator(unittest.TestCase):
         path = self.data / "machines/a_b/machine.toml"
         path.write_text(path.read_text().replace('"fake-1", "F1"', '"x"'))
         self.assertIn("stay different as a C name", self.load_error())
+
+    def add_machine(self, name, base, rest=""):
+        path = self.data / "machines" / name / "machine.toml"
+        path.parent.mkdir()
+        path.write_text(f'source = "s"\ntitle = "t"\nbrief = "b"\n'
+                        f'base = "{base}"\nfamily = "niagara2"\n'
+                        f'isas = []\n{rest}')
+
+    def test_base(self):
+        self.add_machine("child", "fake")
+        self.add_machine("grandchild", "child", "[unit.bus]\nbrief = "
+                         '"none"\nscope = "core"\n')
+        _, _, machines = generator.load(self.data)
+        child, fake, grandchild = machines
+        for part in ("registers", "counters", "metrics"):
+            self.assertEqual(len(child[part]), len(fake[part]), part)
+        self.assertEqual({e["fidelity"] for e in child["events"]}, {"idle"})
+        self.assertEqual(grandchild["units"]["bus"]["brief"], "none")
+        self.assertEqual(grandchild["units"]["cpu"], fake["units"]["cpu"])
+
+    def test_base_cycle(self):
+        self.add_machine("a", "c")
+        self.add_machine("b", "a")
+        self.add_machine("c", "b")
+        self.assertEqual(self.load_error(), "data/machines/b/machine.toml: "
+                         "top level: base = 'a': it is built on this machine")
+
+    def test_base_unknown(self):
+        self.add_machine("child", "fakes")
+        self.assertEqual(self.load_error(), "data/machines/child/machine.toml:"
+                         " top level: base = 'fakes': no such machine; did "
+                         "you mean 'fake'?")
 
     def test_too_many_defaults(self):
         row = ('[event.Extra{}]\nfidelity = "exact"\n'

@@ -49,6 +49,8 @@ class Formula:
         elif word == "-":
             self.term()
             self.ops.append(("negate", None))
+        elif word in sum(PRECEDENCE, (")",)):
+            self.row.bad(f"formula: '{word}' stands where a value is expected")
         elif NUMBER.fullmatch(word):
             self.ops.append(("number", word))
         elif word[0] == "@":
@@ -95,8 +97,9 @@ class Scope:
                 for i, u in enumerate(umasks):
                     if u["name"] == umask and u["counts"] == "yes":
                         return self.events[name], i
+                known = [u["name"] for u in umasks if u["counts"] == "yes"]
                 row.bad(f"formula: {name} has no unit mask '{umask}' that "
-                        f"counts; {near(umask, [u['name'] for u in umasks])}")
+                        f"counts; {near(umask, known or ['none'])}")
         row.bad(f"formula: unknown event '{word}'; {near(word, self.events)}")
         return None
 

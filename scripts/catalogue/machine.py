@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A machine: its folder, and what it takes over from another one."""
+import functools
+import operator
 import re
 
 from catalogue.event import load_event
@@ -28,17 +30,28 @@ TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
 class Folder:
     """The rows of data/machines/NAME, above those of its base."""
 
-    def __init__(self, root, name):
+    def __init__(self, root, name, above=()):
         self.name = name
         self.main = File(root, f"machines/{name}/machine.toml")
         self.files = [self.main]
         for path in sorted((root / "machines" / name).glob("*.toml")):
             if path.stem != "machine":
                 self.files.append(File(root, str(path.relative_to(root))))
-        base = self.main.text("base", None)
-        self.base = Folder(root, base) if base else None
+        self.base = self.find_base(root, (*above, name))
         self.tables = {table: self.read(table, pattern)
                        for table, pattern in TABLES.items()}
+
+    def find_base(self, root, above):
+        name = self.main.text("base", None)
+        if name is None:
+            return None
+        if name in above:
+            self.main.bad(f"base = '{name}': it is built on this machine")
+        names = sorted(p.name for p in root.glob("machines/*") if p.is_dir())
+        if name not in names:
+            self.main.bad(f"base = '{name}': no such machine; "
+                          f"{near(name, names)}")
+        return Folder(root, name, above)
 
     def matching(self, pattern):
         pattern = re.compile(pattern.replace("*", ".*"))
@@ -119,6 +132,18 @@ def check_fields(row, counter, registers):
                 row.bad(f"{name} has no field '{field}'")
 
 
+def check_value(row, counter, registers):
+    """What is read of it, in each instance, exists."""
+    for instance in counter["instances"] or [""]:
+        name = counter["value"].replace("#", instance)
+        register, _, field = name.partition(".")
+        if register not in registers:
+            row.bad(f"unknown register '{register}'; "
+                    f"{near(register, registers)}")
+        if field and find_field(registers, register, field) is None:
+            row.bad(f"{register} has no field '{field}'")
+
+
 def load_counters(rows, units, registers):
     counters = {}
     for name, row in rows.items():
@@ -131,16 +156,41 @@ def load_counters(rows, units, registers):
         c = {"name": name, "unit": unit, "fields": fields,
              "select": row.text("select", None),
              "fixed": row.numbers("fixed", {}),
-             "value": row.text("value", None),
+             "value": row.text("value"),
              "bits": row.number("bits", 1, 64, 64),
              "base": row.number("base", 0, 255, 0),
              "sets": row.words("sets", NAME, []),
              "instances": units[unit]["instances"], "registers": []}
         if c["select"]:
             check_fields(row, c, registers)
+        check_value(row, c, registers)
         row.done()
         counters[name] = c
     return counters
+
+
+def check_modifier(row, m, units):
+    """What its kind needs, and nothing that it has no use for."""
+    for unit in m["units"]:
+        if unit not in units:
+            row.bad(f"unknown unit '{unit}'; {near(unit, units)}")
+    for key in ("words", "letters"):
+        if bool(m[key]) != (m["kind"] == key):
+            row.bad(f"'{key}' goes with kind = \"{key}\"")
+    if m["low"] > m["high"] or (m["kind"] == "number") != (m["high"] > 0):
+        row.bad("'low' to 'high' is what kind = \"number\" takes")
+
+
+def largest_value(m):
+    """What may be written of the modifier."""
+    return max(m["value"], m["high"], m["default_value"], len(m["words"]) - 1,
+               functools.reduce(operator.or_, m["letters"].values(), 0))
+
+
+def check_width(row, field, value):
+    if value >> field["width"]:
+        row.bad(f"{value:#x} does not fit into the {field['width']} bits of "
+                f"{field['name']}")
 
 
 def load_modifiers(rows, units, counters, registers):
@@ -159,6 +209,7 @@ def load_modifiers(rows, units, counters, registers):
              "needs": row.word("needs", NEEDS, None),
              "sl": row.number("sl", 0, 31, -1)}
         row.done()
+        check_modifier(row, m, units)
         register, _, field = m["field"].rpartition(".")
         places = [register] if register else [
             name for name, r in registers.items() for c in counters.values()
@@ -167,8 +218,11 @@ def load_modifiers(rows, units, counters, registers):
             if place not in registers:
                 row.bad(f"unknown register '{place}'; "
                         f"{near(place, registers)}")
-            if find_field(registers, place, field) is None:
+            index = find_field(registers, place, field)
+            if index is None:
                 row.bad(f"{place} has no field '{field}'")
+            check_width(row, registers[place]["fields"][index],
+                        largest_value(m))
         modifiers.append(m)
     return modifiers
 
@@ -184,6 +238,8 @@ def load_groups(rows, units):
              "reserved": row.flag("reserved"), "rule": row.text("rule", None)}
         if not 0 <= g["sl"] <= 31:
             row.bad("the name must be the sl value, 0 to 31")
+        if any((g["unit"], g["sl"]) == (o["unit"], o["sl"]) for o in groups):
+            row.bad(f"sl {g['sl']} stands twice")
         row.done()
         groups.append(g)
     return sorted(groups, key=lambda g: g["sl"])
@@ -219,6 +275,28 @@ def claim_code(row, event, codes):
         codes.setdefault(key, event["name"])
 
 
+def check_related(rows, events):
+    names = {name for e in events for name in
+             (e["name"], f"{e['unit']}/{e['name']}", *e["aliases"])}
+    for row, event in zip(rows.values(), events):
+        for name in event["related"]:
+            if name not in names:
+                row.bad(f"'related' names no event: '{name}'; "
+                        f"{near(name, sorted(names))}")
+
+
+def check_choice(row, event, machine):
+    """Its code and so on fit into the fields of each of its counters."""
+    registers = list(machine["registers"].values())
+    for i, c in enumerate(machine["counters"].values()):
+        if not event["counters"] >> i & 1 or not c["registers"]:
+            continue
+        fields = {f["name"]: f for f in registers[c["registers"][0]]["fields"]}
+        for key in sorted(set(c["fields"]) - {"umask"}):
+            value = event[key] - (c["base"] if key == "number" else 0)
+            check_width(row, fields[c["fields"][key]], max(value, 0))
+
+
 def load_events(rows, machine, signals):
     events, taken, codes = [], {}, {}
     for key, row in rows.items():
@@ -231,7 +309,9 @@ def load_events(rows, machine, signals):
         claim(row, taken.setdefault(event["unit"], {}),
               [name] + event["aliases"])
         claim_code(row, event, codes)
+        check_choice(row, event, machine)
         events.append(event)
+    check_related(rows, events)
     units = list(machine["units"])
     return sorted(events, key=lambda e: units.index(e["unit"]))
 

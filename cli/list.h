@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* tally list: what each kind of row needs to be chosen and printed. */
+#ifndef TALLY_CLI_LIST_H
+#define TALLY_CLI_LIST_H
+
+#include <jansson.h>
+
+#include "cli/screen.h"
+#include "table/table.h"
+
+struct list {
+    const struct machine_row *machine; /* NULL: all that are not hidden */
+    const char *pattern;               /* NULL: all */
+    bool json, details;
+    bool told;        /* a function said why nothing is listed */
+    struct screen *s; /* NULL with json */
+    json_t *rows;     /* NULL without */
+};
+
+/* Each lists its rows, and returns how many. */
+size_t list_machines(struct list *list);
+size_t list_events(struct list *list);
+size_t list_metrics(struct list *list);
+size_t list_registers(struct list *list);
+size_t list_params(struct list *list);
+size_t list_signals(struct list *list);
+
+/* Whether the machine is among those listed. */
+bool list_has(const struct list *list, const struct machine_row *machine);
+
+/*
+ * Whether the pattern is in one of the texts (NULL ones are passed over): each
+ * of its words somewhere in them; or, with one of "*?[" in it, it is a shell
+ * pattern for the whole of one of the names.
+ */
+bool
+list_matches(const struct list *list, const char *const *names,
+             size_t name_count, const char *const *texts, size_t text_count);
+
+/* The same of a row with a name, aliases (or NULL) and a brief text. */
+bool list_matches_row(const struct list *list, const char *name,
+                      const char *const *aliases, const char *brief);
+
+/* Adds a row, with its machine's name where more than one is listed. */
+void
+list_add(struct list *list, const struct machine_row *machine, json_t *row);
+
+/* Details are shown of so few rows even where they are not asked for. */
+#define LIST_FEW 4
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* tally list events: by machine, unit, and what the manual groups them by. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json_rows.h"
+#include "cli/list.h"
+#include "cli/needs.h"
+#include "cli/rows_text.h"
+
+/* Longer names do not move the columns. */
+#define NAME_WIDTH 32
+#define NAME_WIDTH_NARROW 26 /* on a terminal of less than WIDE */
+#define WIDE 100
+
+#define TEXT_SIZE 128
+
+/* The columns of one unit's events. */
+struct columns {
+    size_t name, choice, standing;
+    int digits; /* of codes */
+    bool sl;    /* beside the code */
+};
+
+static bool
+umask_matches(const struct list *l, const struct event_row *e,
+              const struct umask_row *u)
+{
+    char dotted[TEXT_SIZE];
+    const char *const names[] = {dotted};
+    const char *const texts[] = {u->brief};
+
+    snprintf(dotted, sizeof(dotted), "%s.%s", e->name, u->name);
+    return list_matches(l, names, u->name[0] != '\0', texts, 1);
+}
+
+/* Whether the event itself matches, whatever its unit masks do. */
+static bool
+event_matches(const struct list *l, const struct event_row *e)
+{
+    const char *names[24] = {e->name};
+    const char *const texts[] = {e->brief, e->category};
+    char code[16], full[TEXT_SIZE];
+    size_t count = 1;
+
+    snprintf(full, sizeof(full), "%s/%s", e->unit, e->name);
+    names[count++] = full;
+    for (const char *const *a = e->aliases; *a != NULL && count < 24; a++)
+        names[count++] = *a;
+    if (l->pattern != NULL && e->code >= 0) {
+        snprintf(code, sizeof(code), "0x%x", (unsigned)e->code);
+        if (strcasecmp(code, l->pattern) == 0)
+            return true;
+    }
+    return list_matches(l, names, count, texts, 2);
+}
+
+static bool
+any_matches(const struct list *l, const struct event_row *e)
+{
+    bool match = event_matches(l, e);
+
+    for (size_t i = 0; i < e->umask_count && !match; i++)
+        match = umask_matches(l, e, &e->umasks[i]);
+    return match;
+}
+
+/* What stands above the event: a category, its sl, its only counter. */
+static void
+event_heading(const struct machine_row *m, const struct event_row *e,
+              char *text, size_t size)
+{
+    text[0] = '\0';
+    if (e->category != NULL)
+        snprintf(text, size, "%s", e->category);
+    for (size_t i = 0; e->sl >= 0 && i < m->group_count; i++) {
+        const struct group_row *g = &m->groups[i];
+        if (g->sl == e->sl && strcmp(m->units[g->unit].name, e->unit) == 0)
+            snprintf(text, size, "sl 0x%02x: %s", (unsigned)g->sl, g->title);
+    }
+    if (text[0] == '\0' && __builtin_popcount(e->counters) == 1 &&
+        e->counters != counters_of_unit(m, e->unit))
+        snprintf(text, size, "on %s alone",
+                 m->counters[__builtin_ctz(e->counters)].name);
+}
+
+/* How it is chosen: its number, or code. */
+static void
+choice_text(const struct columns *c, const struct event_row *e, char *text,
+            size_t size)
+{
+    text[0] = '\0';
+    if (e->number >= 0)
+        snprintf(text, size, "%d", e->number);
+    else if (e->code >= 0 && c->sl && e->sl >= 0)
+        snprintf(text, size, "0x%0*x sl %d", c->digits, (unsigned)e->code,
+                 e->sl);
+    else if (e->code >= 0)
+        snprintf(text, size, "0x%0*x", c->digits, (unsigned)e->code);
+}
+
+static size_t
+most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct columns
+columns_of(const struct screen *s, const struct machine_row *m,
+           const struct event_row *const *events, size_t count)
+{
+    const size_t widest =
+        s->width > 0 && s->width < WIDE ? NAME_WIDTH_NARROW : NAME_WIDTH;
+    struct columns c = {.digits = 1, .sl = m->group_count == 0};
+    char text[32];
+
+    for (size_t i = 0; i < m->event_count; i++)
+        while (strcmp(m->events[i].unit, events[0]->unit) == 0 &&
+               m->events[i].code >= 0 && m->events[i].code >> 4 * c.digits != 0)
+            c.digits++;
+    for (size_t i = 0; i < count; i++) {
+        const struct event_row *e = events[i];
+        const size_t length = strlen(e->name);
+        c.name = most(c.name, length < widest ? length : widest);
+        choice_text(&c, e, text, sizeof(text));
+        c.choice = most(c.choice, strlen(text));
+        c.standing = most(c.standing, strlen(fidelity_name(e->fidelity)));
+    }
+    return c;
+}
+
+/* All of them, or those that match where the event itself does not. */
+static void
+print_umasks(const struct list *l, const struct event_row *e, bool all)
+{
+    const size_t width = umask_width(e);
+
+    for (size_t i = 0; i < e->umask_count; i++)
+        if (all || umask_matches(l, e, &e->umasks[i]))
+            umask_print(l->s, 6, width, &e->umasks[i], false);
+}
+
+static void
+print_aliases(struct screen *s, const struct event_row *e)
+{
+    const char *const *a = e->aliases;
+
+    if (*a == NULL)
+        return;
+    fprintf(s->out, "      also");
+    for (; *a != NULL; a++)
+        fprintf(s->out, " %s", *a);
+    fprintf(s->out, "\n");
+}
+
+static void
+print_event(const struct list *l, const struct columns *c,
+            const struct event_row *e, bool details)
+{
+    struct screen *s = l->s;
+    const char *standing = fidelity_name(e->fidelity);
+    const bool dim = s->color && e->fidelity == FIDELITY_IDLE;
+    const size_t length = strlen(e->name);
+    size_t used = 2 + most(c->name, length);
+    char choice[32];
+
+    fprintf(s->out, "  %-*s", (int)c->name, e->name);
+    if (s->width > 0 && length > c->name) {
+        fprintf(s->out, "\n  %*s", (int)c->name, "");
+        used = 2 + c->name;
+    }
+    choice_text(c, e, choice, sizeof(choice));
+    if (c->choice > 0)
+        fprintf(s->out, "  %-*s", (int)c->choice, choice);
+    fprintf(s->out, "  %s%-*s%s  ", dim ? "\033[2m" : "", (int)c->standing,
+            standing, dim ? "\033[0m" : "");
+    used += (c->choice > 0 ? 2 + c->choice : 0) + 2 + c->standing + 2;
+    screen_rest(s, used, e->brief);
+    if (details)
+        print_aliases(s, e);
+    if (details || !event_matches(l, e))
+        print_umasks(l, e, event_matches(l, e));
+}
+
+static void
+print_group(const struct list *l, const struct machine_row *m,
+            const struct event_row **events, size_t count, size_t first,
+            const struct columns *c, bool details)
+{
+    char heading[TEXT_SIZE], other[TEXT_SIZE];
+
+    event_heading(m, events[first], heading, sizeof(heading));
+    if (heading[0] != '\0')
+        screen_heading(l->s, "\n%s", heading);
+    for (size_t i = first; i < count; i++) {
+        if (events[i] == NULL)
+            continue;
+        event_heading(m, events[i], other, sizeof(other));
+        if (strcmp(heading, other) != 0)
+            continue;
+        print_event(l, c, events[i], details);
+        events[i] = NULL;
+    }
+}
+
+/* Those with a heading first; `events` is used up. */
+static void
+print_groups(const struct list *l, const struct machine_row *m,
+             const struct event_row **events, size_t count, bool details)
+{
+    const struct columns c = columns_of(l->s, m, events, count);
+    char heading[TEXT_SIZE];
+    bool headed = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (events[i] == NULL)
+            continue;
+        event_heading(m, events[i], heading, sizeof(heading));
+        if (heading[0] == '\0')
+            continue;
+        print_group(l, m, events, count, i, &c, details);
+        headed = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (events[i] == NULL)
+            continue;
+        if (headed)
+            screen_heading(l->s, "\nOthers");
+        print_group(l, m, events, count, i, &c, details);
+    }
+}
+
+static bool
+elsewhere_matches(const struct list *l, const struct unit_row *u)
+{
+    return u->elsewhere != NULL && list_matches(l, &u->name, 1, &u->brief, 1);
+}
+
+static size_t
+gather(const struct list *l, const struct machine_row *m, const char *unit,
+       const struct event_row **events)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->event_count; i++)
+        if (strcmp(m->events[i].unit, unit) == 0 &&
+            any_matches(l, &m->events[i]))
+            events[count++] = &m->events[i];
+    return count;
+}
+
+/* A unit that another document describes is a row: a pointer to it. */
+static void
+print_unit(const struct list *l, const struct machine_row *m,
+           const struct unit_row *u, const struct event_row **events,
+           size_t count, bool details)
+{
+    screen_heading(l->s, "%s, unit %s: %s", m->name, u->name, u->brief);
+    if (u->elsewhere == NULL) {
+        print_groups(l, m, events, count, details);
+        return;
+    }
+    fprintf(l->s->out, "    described elsewhere: ");
+    screen_prose(l->s, 25, 4, u->elsewhere);
+}
+
+/* `*started`: something is printed above. */
+static size_t
+print_machine(const struct list *l, const struct machine_row *m, bool details,
+              bool *started)
+{
+    const struct event_row **events =
+        calloc(m->event_count, sizeof(const struct event_row *));
+    size_t shown = 0;
+
+    for (size_t i = 0; events != NULL && i < m->unit_count; i++) {
+        const struct unit_row *u = &m->units[i];
+        const size_t count = gather(l, m, u->name, events);
+        if (count == 0 && !elsewhere_matches(l, u))
+            continue;
+        fprintf(l->s->out, "%s", *started ? "\n" : "");
+        print_unit(l, m, u, events, count, details);
+        shown += count > 0 ? count : 1;
+        *started = true;
+    }
+    free(events);
+    return shown;
+}
+
+static void
+add_events(struct list *l, const struct machine_row *m)
+{
+    for (size_t i = 0; i < m->event_count; i++)
+        if (any_matches(l, &m->events[i]))
+            list_add(l, m, event_json(m, &m->events[i]));
+}
+
+/* Whether no more than a few match. */
+static bool
+few_match(const struct list *l)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT && count <= LIST_FEW; i++)
+        for (size_t k = 0; k < tally_machines[i].event_count; k++)
+            count += list_has(l, &tally_machines[i]) &&
+                     event_matches(l, &tally_machines[i].events[k]);
+    return count <= LIST_FEW;
+}
+
+size_t
+list_events(struct list *l)
+{
+    const bool details = l->details || (!l->json && few_match(l));
+    bool started = false;
+    size_t shown = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (!list_has(l, m))
+            continue;
+        if (l->json)
+            add_events(l, m);
+        else
+            shown += print_machine(l, m, details, &started);
+    }
+    return shown;
+}

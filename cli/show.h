@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* tally show: one thing in full; each function prints one. */
+#ifndef TALLY_CLI_SHOW_H
+#define TALLY_CLI_SHOW_H
+
+#include "cli/screen.h"
+#include "table/selection.h"
+
+void show_machine(struct screen *s, const struct machine_row *machine);
+
+/*
+ * The event; `given` is what the name says beyond it (a unit mask, modifiers),
+ * or NULL.
+ */
+void show_event(struct screen *s, const struct machine_row *machine,
+                const struct event_row *event, const struct selection *given);
+
+void show_register(struct screen *s, const struct machine_row *machine,
+                   const struct register_row *row);
+void show_metric(struct screen *s, const struct machine_row *machine,
+                 const struct metric_row *metric);
+void show_group(struct screen *s, const struct machine_row *machine,
+                const struct group_row *group);
+
+/* An item of several names, or none of no names. */
+void show_names(struct screen *s, const char *label, const char *const *names);
+
+/* A list in words that grows by ", NAME"; what does not fit is left out. */
+#define SHOW_TEXT 2048
+void show_append(char *text, const char *name);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* tally show MACHINE: units, counters, modifiers, groups, parameters. */
+#include <string.h>
+
+#include "cli/needs.h"
+#include "cli/rows_text.h"
+#include "cli/show.h"
+#include "source/host.h"
+#include "table/text.h"
+
+#define PARAM_INDENT 38
+
+static void
+show_unit(struct screen *s, const struct machine_row *m,
+          const struct unit_row *u)
+{
+    char counters[COUNTERS_TEXT];
+    const uint32_t bits = counters_of_unit(m, u->name);
+
+    fprintf(s->out, "  %-*s", SCREEN_LABEL - 2, u->name);
+    screen_prose(s, SCREEN_LABEL, SCREEN_LABEL, u->brief);
+    if (u->elsewhere != NULL) {
+        fprintf(s->out, "%*sdescribed elsewhere: ", SCREEN_LABEL, "");
+        screen_prose(s, SCREEN_LABEL + 21, SCREEN_LABEL, u->elsewhere);
+    }
+    if (bits != 0) {
+        counters_text(m, bits, counters, sizeof(counters));
+        fprintf(s->out, "%*s%s; %u bits\n", SCREEN_LABEL, "", counters,
+                m->counters[__builtin_ctz(bits)].bits);
+    }
+    if (u->instance_count > 0) {
+        char text[SHOW_TEXT] = "";
+        for (size_t i = 0; i < u->instance_count; i++)
+            show_append(text, u->instances[i]);
+        fprintf(s->out, "%*sat ", SCREEN_LABEL, "");
+        screen_prose(s, SCREEN_LABEL + 3, SCREEN_LABEL, text);
+    }
+}
+
+/* ":mesi=ISEM", as it is typed. */
+static void
+modifier_form(const struct modifier_row *mod, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, ":%s", mod->name);
+
+    if (mod->kind == MODIFIER_NUMBER)
+        snprintf(text + used, size - used, "=%u-%u", mod->low, mod->high);
+    if (mod->kind == MODIFIER_WORDS)
+        snprintf(text + used, size - used, "=WORD");
+    if (mod->kind != MODIFIER_LETTERS)
+        return;
+    used += (size_t)snprintf(text + used, size - used, "=");
+    for (size_t i = 0; mod->words[i] != NULL && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s", mod->words[i]);
+}
+
+static void
+show_modifier(struct screen *s, const struct modifier_row *mod)
+{
+    char form[64], words[256] = "";
+    size_t count = 0;
+
+    modifier_form(mod, form, sizeof(form));
+    while (mod->kind == MODIFIER_WORDS && mod->words[count] != NULL)
+        count++;
+    join_words(mod->words, count, words, sizeof(words));
+    screen_itemf(s, form, "%s%s%s%s%s", mod->by_default ? "(default) " : "",
+                 mod->needs != NEEDS_NOTHING ? "(some events) " : "", words,
+                 words[0] != '\0' ? ": " : "", mod->brief);
+}
+
+static void
+show_modifiers(struct screen *s, const struct machine_row *m)
+{
+    bool instances = false;
+
+    if (m->modifier_count > 0)
+        screen_heading(s, "\nBehind an event's name");
+    for (size_t i = 0; i < m->modifier_count; i++)
+        show_modifier(s, &m->modifiers[i]);
+    for (size_t i = 0; i < m->unit_count; i++)
+        instances = instances || m->units[i].instance_count > 0;
+    if (instances)
+        screen_item(s, ":at=WHERE", "count in this instance of the unit alone");
+}
+
+static void
+show_groups(struct screen *s, const struct machine_row *m)
+{
+    char reserved[SHOW_TEXT] = "", sl[16];
+
+    if (m->group_count > 0)
+        screen_heading(s, "\nGroups of events (tally show sl:0x03 says what "
+                          "the masks do)");
+    for (size_t i = 0; i < m->group_count; i++) {
+        const struct group_row *g = &m->groups[i];
+        snprintf(sl, sizeof(sl), "0x%02x", (unsigned)g->sl);
+        if (g->reserved)
+            show_append(reserved, sl);
+        else
+            fprintf(s->out, "  sl %-*s%s\n", SCREEN_LABEL - 5, sl, g->title);
+    }
+    if (reserved[0] != '\0')
+        screen_item(s, "reserved", reserved);
+}
+
+static void
+show_params(struct screen *s, const struct machine_row *m)
+{
+    uint64_t params[PARAM_COUNT];
+    bool known[PARAM_COUNT] = {false};
+
+    screen_heading(s, "\nParameters of the model: tally count --set");
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        params[i] = m->params[i].value;
+    if (strcmp(m->name, "host-model") == 0)
+        host_params(params, known);
+    for (size_t i = 0; i < PARAM_COUNT; i++) {
+        char value[PARAM_TEXT_SIZE];
+        param_text((int)i, params[i], value, sizeof(value));
+        fprintf(s->out, "  %-18s %-14s ", tally_params[i].key, value);
+        screen_prose(s, 36, PARAM_INDENT - 2, tally_params[i].brief);
+        fprintf(s->out, "%*s", PARAM_INDENT, "");
+        screen_prose(s, PARAM_INDENT, PARAM_INDENT,
+                     known[i] ? "read from this host" : m->params[i].source);
+    }
+}
+
+/* What there is to list. */
+static void
+show_counts(struct screen *s, const struct machine_row *m)
+{
+    const size_t umasks = counted_umasks(m);
+    char text[64] = "";
+
+    if (umasks > 0)
+        snprintf(text, sizeof(text), " with %zu unit masks that count", umasks);
+    fprintf(s->out, "\n%zu events%s: tally list events -m %s\n", m->event_count,
+            text, m->name);
+    if (m->register_count > 0)
+        fprintf(s->out, "%zu registers: tally list registers -m %s\n",
+                m->register_count, m->name);
+    if (m->metric_count > 0)
+        fprintf(s->out, "%zu metrics: tally list metrics -m %s\n",
+                m->metric_count, m->name);
+}
+
+void
+show_machine(struct screen *s, const struct machine_row *m)
+{
+    screen_heading(s, "%s: %s", m->name, m->title);
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, m->brief);
+    fprintf(s->out, "\n");
+    show_names(s, "also", m->aliases);
+    show_names(s, "programs", m->isas);
+    screen_item(s, "source", m->source);
+    screen_heading(s, "\nUnits and their counters");
+    for (size_t i = 0; i < m->unit_count; i++)
+        show_unit(s, m, &m->units[i]);
+    show_modifiers(s, m);
+    show_groups(s, m);
+    if (m->params != NULL)
+        show_params(s, m);
+    else
+        fprintf(s->out, "\nNo model yet: it has no parameters, and programs "
+                        "cannot be counted on it.\n");
+    show_counts(s, m);
+}

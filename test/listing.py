@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What tally list writes: listing.py BUILD [WORD]
+
+JSON for programs, of every machine: which keys, in which order, of which type;
+and how screens behave on a terminal: paged, cut, coloured.
+"""
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import statistics
+import struct
+import subprocess
+import termios
+import time
+
+import tallytest as t
+
+HEX = re.compile(r"0x(0|[1-9a-f][0-9a-f]*)")
+BITS = re.compile(r"(\d{1,2}):(\d{1,2})|(\d{1,2})")
+PATTERN = re.compile("[01x]{4}")
+FIDELITIES = {"exact", "modelled", "estimated", "idle"}
+ACCESSES = {"RW", "RO", "WO", "RW0", "IGN", "RSVD"}
+
+
+def hexadecimal(value):
+    return isinstance(value, str) and HEX.fullmatch(value) is not None
+
+
+def integer(value):
+    return type(value) is int and value >= 0
+
+
+def names(value):
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+def text(value):
+    return isinstance(value, str) and value.isascii()
+
+
+def boolean(value):
+    return isinstance(value, bool)
+
+
+# Key, test, whether every row has it; in the order of the document.
+UMASK = [("name", text, 1), ("pattern", PATTERN.fullmatch, 1),
+         ("counts", boolean, 1),
+         ("why", {"nothing", "illegal", "undefined"}.__contains__, 0),
+         ("brief", text, 1)]
+FIELD = [("name", text, 1), ("bits", BITS.fullmatch, 1),
+         ("reset", hexadecimal, 0), ("access", ACCESSES.__contains__, 1)]
+UNIT = [("name", text, 1), ("brief", text, 1), ("scope", text, 1),
+        ("instances", names, 0), ("elsewhere", text, 0)]
+COUNTER = [("name", text, 1), ("unit", text, 1), ("bits", integer, 1)]
+
+
+def rows_of(keys):
+    def test(rows):
+        for row in rows:
+            check_row(row, keys)
+        return True
+    return test
+
+
+EVENT = [("name", text, 1), ("aliases", names, 1), ("unit", text, 1),
+         ("code", hexadecimal, 0), ("sl", hexadecimal, 0),
+         ("mask", hexadecimal, 0), ("number", integer, 0),
+         ("counter", integer, 0), ("counters", names, 0),
+         ("umasks", rows_of(UMASK), 0), ("iar", boolean, 0),
+         ("dar", boolean, 0), ("opc", boolean, 0), ("max_inc", integer, 0),
+         ("type", "ACFS".__contains__, 0), ("category", text, 0),
+         ("l1d_set", integer, 0), ("l2d_set", integer, 0),
+         ("mesi", boolean, 0), ("all", boolean, 0), ("precise", boolean, 0),
+         ("strand_specific", boolean, 0), ("brief", text, 1),
+         ("reference", text, 1), ("fidelity", FIDELITIES.__contains__, 1),
+         ("reason", text, 0)]
+REGISTER = [("name", text, 1), ("aliases", names, 1), ("group", text, 1),
+            ("number", integer, 0), ("address", text, 0),
+            ("local_address", hexadecimal, 0),
+            ("global_address", hexadecimal, 0), ("access", text, 0),
+            ("fields", rows_of(FIELD), 1), ("brief", text, 1),
+            ("reference", text, 1)]
+METRIC = [("name", text, 1), ("aliases", names, 1), ("formula", text, 1),
+          ("unit", text, 1), ("events", names, 1), ("inputs", names, 1),
+          ("groups", integer, 0),
+          ("counters", lambda v: all(map(names, v)), 0), ("brief", text, 1),
+          ("read", text, 0), ("printed", text, 0), ("reference", text, 1)]
+MACHINE = [("name", text, 1), ("aliases", names, 1), ("title", text, 1),
+           ("isas", names, 1), ("model", boolean, 1), ("events", integer, 1),
+           ("umasks", integer, 1), ("registers", integer, 1),
+           ("metrics", integer, 1), ("units", rows_of(UNIT), 1),
+           ("counters", rows_of(COUNTER), 1)]
+
+
+def check_row(row, keys):
+    order = [key for key, *_ in keys if key in row]
+    t.equal(list(row), order, f"keys of {row.get('name')}")
+    for key, test, needed in keys:
+        if key in row and not test(row[key]):
+            raise AssertionError(f"{row.get('name')}: {key} = {row[key]!r}")
+        if needed and key not in row:
+            raise AssertionError(f"{row.get('name')} has no {key}")
+
+
+def listed(*words):
+    done = t.run(t.tally(), "list", *words, "--format", "json")
+    t.equal((done.returncode, done.stderr), (0, ""), "status, stderr")
+    document = json.loads(done.stdout)
+    t.equal((next(iter(document)), document["schema"]), ("schema", 1),
+            "first key")
+    return document
+
+
+def machines():
+    return [*listed("machines")["machines"],
+            *listed("machines", "-m", "fake")["machines"]]
+
+
+KINDS = {"events": EVENT, "registers": REGISTER, "metrics": METRIC}
+
+
+@t.named("machines: keys and types; as many rows as they say")
+def machine_rows():
+    for m in machines():
+        check_row(m, MACHINE)
+        for kind, keys in KINDS.items():
+            document = listed(kind, "-m", m["name"])
+            t.equal(list(document), ["schema", "machine", kind], "keys")
+            t.equal(document["machine"], m["name"], "machine")
+            t.equal(len(document[kind]), m[kind], f"{kind} of {m['name']}")
+            for row in document[kind]:
+                check_row(row, keys)
+
+
+@t.named("all machines at once: each row names its machine, last")
+def every_machine():
+    for kind, keys in KINDS.items():
+        rows = listed(kind)[kind]
+        for row in rows:
+            t.equal(list(row)[-1], "machine", "last key")
+            assert row.pop("machine") != "fake"
+            check_row(row, keys)
+        t.equal(len(rows), sum(m[kind] for m in
+                               listed("machines")["machines"]), kind)
+
+
+def events(machine):
+    return {e["name"]: e for e in listed("events", "-m", machine)["events"]}
+
+
+@t.named("what follows from what")
+def sense():
+    for m in machines():
+        counters = {c["name"] for c in m["counters"]}
+        rows = events(m["name"])
+        t.equal(sum(u["counts"] for e in rows.values()
+                    for u in e.get("umasks", [])), m["umasks"],
+                f"unit masks of {m['name']}")
+        for e in rows.values():
+            t.equal("reason" in e, e["fidelity"] == "idle", e["name"])
+            t.equal("counters" in e, bool(counters), e["name"])
+            assert set(e.get("counters", [])) <= counters, e
+            for u in e.get("umasks", []):
+                t.equal("why" in u, not u["counts"], e["name"])
+
+
+@t.named("rows known from the manuals")
+def known():
+    e = events("montecito")
+    t.equal((e["CPU_OP_CYCLES_HALTED"]["counter"],
+             e["CPU_OP_CYCLES_HALTED"]["counters"]), (10, ["PMD10"]), "halted")
+    t.equal(e["BACK_END_BUBBLE"]["umasks"][3],
+            {"name": "", "pattern": "xx11", "counts": False, "why": "nothing",
+             "brief": ""}, "a unit mask that counts nothing")
+    t.equal({row["mesi"] for row in e.values()}, {True, False}, "mesi")
+    t.equal([events("r10000")[name]["counter"] for name in
+             ("Cycles", "Graduated_stores")], [0, 1], "R10000's counters")
+    t.equal([events("ultrasparc-t1")[name]["counter"] for name in
+             ("IC_miss", "instr_cnt")], [0, 1], "T1's counters")
+    t.equal(events("ultrasparc-t1")["IC_miss"]["code"], "0x4", "a code")
+    e = events("sparc-t4")["Branches"]
+    t.equal((e["code"], e["sl"], e["mask"], "counter" in e),
+            ("0xc1", "0x3", "0x1", False), "Branches")
+    [row] = listed("metrics", "-m", "fake", "odd")["metrics"]
+    t.equal((row["events"], row["inputs"], row["groups"], row["counters"]),
+            (["Misses.LOAD", "Misses.STORE", "Done", "Ticks"],
+             ["interval", "packets"], 2, [["MISSES", "C1", "C0"], ["MISSES"]]),
+            "odd")
+
+
+@t.named("a pattern that nothing matches: an empty list")
+def nothing():
+    for kind in KINDS:
+        t.equal(listed(kind, "-m", "montecito", "zzz")[kind], [], kind)
+
+
+@t.named("tally list -m montecito --format json: 50 ms at most")
+def fast():
+    times = []
+    for _ in range(9):
+        start = time.monotonic()
+        listed("-m", "montecito")
+        times.append(time.monotonic() - start)
+    assert statistics.median(times) < 0.05, times
+
+
+# Terminals
+
+def on_terminal(*words, rows=24, columns=80, **environment):
+    """What a terminal of this size shows."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ,
+                struct.pack("HHHH", rows, columns, 0, 0))
+    env = {**os.environ, "NO_COLOR": "1", "PAGER": "cat", **environment}
+    process = subprocess.Popen([t.tally(), *words], stdin=subprocess.DEVNULL,
+                               stdout=slave, env=env)
+    os.close(slave)
+    chunks = []
+    with contextlib.suppress(OSError):
+        while chunk := os.read(master, 65536):
+            chunks.append(chunk)
+    os.close(master)
+    t.equal(process.wait(60), 0, "status")
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+def piped(*words, **environment):
+    done = t.run(t.tally(), *words, env={**os.environ, **environment})
+    t.equal(done.returncode, 0, "status")
+    return done.stdout
+
+
+PAGER = "sed 's/^/paged /'"
+
+
+@t.named("paged: on a terminal alone, where it does not fit")
+def paged():
+    words = ("list", "-m", "montecito")
+    t.contains(on_terminal(*words, PAGER=PAGER), "paged   BACK_END_BUBBLE")
+    assert "paged" not in on_terminal(*words, rows=999, PAGER=PAGER)
+    assert "paged" not in on_terminal("list", PAGER=PAGER)
+    assert "paged" not in piped(*words, PAGER=PAGER)
+    t.contains(on_terminal("show", "montecito", rows=9, PAGER=PAGER), "paged")
+
+
+@t.named("a pager that is not there, or does not want all")
+def bad_pager():
+    words = ("list", "-m", "montecito")
+    whole = on_terminal(*words)
+    for pager in ("", "cat"):
+        t.equal(on_terminal(*words, PAGER=pager), whole, pager)
+    t.contains(on_terminal(*words, PAGER="no-such-pager 2>/dev/null"), whole)
+    t.equal(on_terminal(*words, PAGER="head -3"),
+            "".join(whole.splitlines(True)[:3]), "head")
+
+
+@t.named("lines are cut on a terminal, and not in a pipe")
+def cut():
+    for m in machines():
+        for kind in ("events", "metrics", "registers"):
+            if m[kind] == 0:
+                continue
+            words = ("list", kind, "-m", m["name"], "-v")
+            lines = on_terminal(*words).splitlines()
+            wide = [x for x in lines if len(x) > 80 and not x.startswith(
+                ("      also", "      group", m["name"]))]
+            t.equal(wide, [], "lines wider than the terminal")
+    assert max(map(len, piped("list", "-m", "montecito").splitlines())) > 80
+    assert "..." not in piped("list", "-m", "sparc-t4")
+
+
+@t.named("prose fits the terminal")
+def folded():
+    for columns in (60, 80):
+        for words in (("show", "-m", "sparc-t4", "Branches"),
+                      ("show", "PMC5"), ("show", "L3_READS")):
+            lines = on_terminal(*words, columns=columns).splitlines()
+            t.equal([x for x in lines if len(x) > columns], [], "wide lines")
+
+
+@t.named("one line an event in a pipe, whatever its name's length")
+def one_line():
+    rows = piped("list", "events", "-m", "r10000").splitlines()
+    t.equal(len([x for x in rows if x.startswith("  ")]), 32, "events")
+
+
+@t.named("colour: on a terminal alone, NO_COLOR, --color wins")
+def colour():
+    words = ("list", "-m", "r10000")
+    for shown, wanted in (
+            (on_terminal(*words, NO_COLOR=""), True),
+            (on_terminal(*words, NO_COLOR="1"), False),
+            (on_terminal(*words, "--color", "always", NO_COLOR="1"), True),
+            (on_terminal(*words, "--color", "never", NO_COLOR=""), False),
+            (piped(*words), False),
+            (piped(*words, "--color", "always"), True),
+            (piped("show", "PMC5", "--color", "always"), True)):
+        t.equal("\033[1m" in shown, wanted, "colour")
+
+
+t.main()
