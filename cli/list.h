@@ -45,6 +45,18 @@ bool list_matches_row(const struct list *list, const char *name,
 void
 list_add(struct list *list, const struct machine_row *machine, json_t *row);
 
+/* How the rows of one kind are chosen and shown, machine by machine. */
+struct list_kind {
+    size_t (*matching)(const struct list *list,
+                       const struct machine_row *machine);
+    void (*print)(const struct list *list, const struct machine_row *machine,
+                  bool details);
+    void (*add)(struct list *list, const struct machine_row *machine);
+};
+
+/* Lists what matches on each machine that has any; returns how much. */
+size_t list_by_machine(struct list *list, const struct list_kind *kind);
+
 /* Details are shown of so few rows even where they are not asked for. */
 #define LIST_FEW 4
 

@@ -141,32 +141,23 @@ matching(const struct list *l, const struct machine_row *m)
 {
     size_t count = 0;
 
-    for (size_t i = 0; list_has(l, m) && i < m->metric_count; i++)
+    for (size_t i = 0; i < m->metric_count; i++)
         count += metric_matches(l, &m->metrics[i]);
     return count;
+}
+
+static void
+add_machine(struct list *l, const struct machine_row *m)
+{
+    for (size_t k = 0; k < m->metric_count; k++)
+        if (metric_matches(l, &m->metrics[k]))
+            list_add(l, m, metric_json(m, &m->metrics[k]));
 }
 
 size_t
 list_metrics(struct list *l)
 {
-    size_t found = 0;
-    bool started = false;
+    static const struct list_kind kind = {matching, print_machine, add_machine};
 
-    for (size_t i = 0; i < MACHINE_COUNT; i++)
-        found += matching(l, &tally_machines[i]);
-    for (size_t i = 0; i < MACHINE_COUNT; i++) {
-        const struct machine_row *m = &tally_machines[i];
-        if (matching(l, m) == 0)
-            continue;
-        if (!l->json) {
-            fprintf(l->s->out, "%s", started ? "\n" : "");
-            print_machine(l, m, l->details || found <= LIST_FEW);
-            started = true;
-            continue;
-        }
-        for (size_t k = 0; k < m->metric_count; k++)
-            if (metric_matches(l, &m->metrics[k]))
-                list_add(l, m, metric_json(m, &m->metrics[k]));
-    }
-    return found;
+    return list_by_machine(l, &kind);
 }

@@ -103,32 +103,23 @@ matching(const struct list *l, const struct machine_row *m)
 {
     size_t count = 0;
 
-    for (size_t i = 0; list_has(l, m) && i < m->register_count; i++)
+    for (size_t i = 0; i < m->register_count; i++)
         count += register_matches(l, &m->registers[i]);
     return count;
+}
+
+static void
+add_machine(struct list *l, const struct machine_row *m)
+{
+    for (size_t k = 0; k < m->register_count; k++)
+        if (register_matches(l, &m->registers[k]))
+            list_add(l, m, register_json(&m->registers[k]));
 }
 
 size_t
 list_registers(struct list *l)
 {
-    size_t found = 0;
-    bool started = false;
+    static const struct list_kind kind = {matching, print_machine, add_machine};
 
-    for (size_t i = 0; i < MACHINE_COUNT; i++)
-        found += matching(l, &tally_machines[i]);
-    for (size_t i = 0; i < MACHINE_COUNT; i++) {
-        const struct machine_row *m = &tally_machines[i];
-        if (matching(l, m) == 0)
-            continue;
-        if (!l->json) {
-            fprintf(l->s->out, "%s", started ? "\n" : "");
-            print_machine(l, m, l->details || found <= LIST_FEW);
-            started = true;
-            continue;
-        }
-        for (size_t k = 0; k < m->register_count; k++)
-            if (register_matches(l, &m->registers[k]))
-                list_add(l, m, register_json(&m->registers[k]));
-    }
-    return found;
+    return list_by_machine(l, &kind);
 }

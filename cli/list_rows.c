@@ -160,3 +160,27 @@ list_signals(struct list *l)
     }
     return found;
 }
+
+size_t
+list_by_machine(struct list *l, const struct list_kind *kind)
+{
+    size_t found = 0;
+    bool started = false;
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++)
+        if (list_has(l, &tally_machines[i]))
+            found += kind->matching(l, &tally_machines[i]);
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (!list_has(l, m) || kind->matching(l, m) == 0)
+            continue;
+        if (l->json) {
+            kind->add(l, m);
+            continue;
+        }
+        fprintf(l->s->out, "%s", started ? "\n" : "");
+        kind->print(l, m, l->details || found <= LIST_FEW);
+        started = true;
+    }
+    return found;
+}
