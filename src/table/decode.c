@@ -62,7 +62,21 @@ field_value_of(const struct decoder *d, int field)
     return field >= 0 ? (int)field_get(&d->row->fields[field], d->value) : -1;
 }
 
-/* The event of these field values in the counter's unit. */
+/* Whether the event has a row for the unit mask in the register. */
+static bool
+has_umask(const struct decoder *d, const struct counter_row *c,
+          const struct event_row *e)
+{
+    const int value = field_value_of(d, c->umask_field);
+
+    return value < 0 || e->umask_count == 0 ||
+           umask_of(e, (unsigned)value) != NULL;
+}
+
+/*
+ * The event of these field values in the counter's unit; of those that share
+ * a code the one that the counter counts and that has the unit mask.
+ */
 static const struct event_row *
 event_of(const struct decoder *d, const struct counter_row *c, int sl, int mask)
 {
@@ -79,9 +93,10 @@ event_of(const struct decoder *d, const struct counter_row *c, int sl, int mask)
             (c->code_field >= 0 && e->code != code) ||
             (c->number_field >= 0 && e->number != number + c->base))
             continue;
-        if ((e->counters >> bit & 1) != 0)
+        if ((e->counters >> bit & 1) != 0 && has_umask(d, c, e))
             return e;
-        other = e;
+        if (other == NULL || (e->counters >> bit & 1) != 0)
+            other = e;
     }
     return other;
 }
@@ -205,7 +220,7 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if ((event->counters >> bit & 1) == 0)
         warn(d->sink, "%s does not count %s; tally show %s says which do",
              c->name, event->name, event->name);
-    if (event->reserved)
+    if (event->reserved && event->code != 0) /* 0 is Zambezi's "none" */
         warn(d->sink, "%s: the manual says no more of %s than its code",
              d->row->name, event->name);
     tell_counter(d, c, &s, note);
