@@ -161,6 +161,12 @@ modifier_find(const struct machine_row *machine, const char *name,
     return -1;
 }
 
+bool
+modifier_is(const struct machine_row *machine, const char *word)
+{
+    return modifier_find(machine, word, strlen(word)) >= 0;
+}
+
 static int
 modifier_unknown(const struct selection_reader *r, const char *word)
 {

@@ -15,4 +15,7 @@ struct selection_reader {
 /* `words` (may be NULL) without the first colon; it is cut into pieces. */
 int modifiers_read(const struct selection_reader *reader, char *words);
 
+/* Whether the word is a modifier's name, in its case. */
+bool modifier_is(const struct machine_row *machine, const char *word);
+
 #endif

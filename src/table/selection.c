@@ -201,6 +201,8 @@ take_name(const struct selection_reader *r, char *name)
     for (char *p = name + strcspn(name, ".:"); *p != '\0';
          p += 1 + strcspn(p + 1, ".:")) {
         const char separator = *p;
+        if (separator == ':' && modifier_is(r->machine, p + 1))
+            continue;
         *p = '\0';
         event = event_find(r->machine, name);
         const struct umask_row *umask =

@@ -8,6 +8,9 @@
  *   umask     = name | alias | 0xVALUE
  *   modifier  = name ["=" value] | letters of privilege modifiers | at=INSTANCE
  *
+ * Behind a colon, a modifier's name in its case is the modifier: ":all" is both
+ * threads, ":ALL" the unit mask.
+ *
  * A code without a row selects the union of its mask bits where the machine
  * has groups. A selection is a plain value; its pointers are to const tables.
  */
