@@ -10,6 +10,7 @@
  */
 #include "table/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 
 #define EVENT_SIZE 192           /* of one event with its machine and letters */
 #define NEAR_SHOWN 3             /* near names in an error line */
+#define UNIT_NAME_SIZE 80        /* a unit and an event of it */
 #define NEAR_SIZE 256            /* the text of those */
 #define MODIFIERS "ukhIGHpPSDWe" /* perf's letters */
 
@@ -109,6 +111,27 @@ machine_with(const char *name)
     return NULL;
 }
 
+/* "lpu/clock_cycles or asu/clock_cycles", where several units have the name. */
+static bool
+unit_names(const struct machine_row *machine, const char *name, char *text,
+           size_t text_size)
+{
+    char full[NEAR_SHOWN][UNIT_NAME_SIZE];
+    const char *words[NEAR_SHOWN];
+    size_t count = 0;
+
+    for (size_t i = 0; i < machine->event_count && count < NEAR_SHOWN; i++) {
+        const struct event_row *e = &machine->events[i];
+        if (!same_name(e->name, name))
+            continue;
+        snprintf(full[count], sizeof(full[count]), "%s/%s", e->unit, e->name);
+        words[count] = full[count];
+        count++;
+    }
+    join_words(words, count, text, text_size);
+    return count > 1;
+}
+
 int
 event_unknown(const struct machine_row *machine, const char *name,
               const struct tally_log *log)
@@ -121,6 +144,10 @@ event_unknown(const struct machine_row *machine, const char *name,
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; %s lacks it", word.text,
                           other->name, machine->name);
+    if (unit_names(machine, name, text, sizeof(text)))
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s' is an event of several units of %s: write %s",
+                          word.text, machine->name, text);
     near_events(machine, name, text, sizeof(text));
     if (text[0] != '\0')
         return tally_fail(log, TALLY_EUNKNOWN,
