@@ -72,7 +72,7 @@ umask_find(const struct event_row *event, const char *name)
     return NULL;
 }
 
-/* The row that a bare name means: ALL or ANY, else the only one. */
+/* The row that a bare name means: ALL or ANY, as alias too; or the only one. */
 static const struct umask_row *
 umask_default(const struct event_row *event)
 {
@@ -83,7 +83,7 @@ umask_default(const struct event_row *event)
         const struct umask_row *u = &event->umasks[i];
         if (u->counts != UMASK_YES)
             continue;
-        if (same_name(u->name, "ALL") || same_name(u->name, "ANY"))
+        if (umask_named(u, "ALL") || umask_named(u, "ANY"))
             return u;
         only = u;
         count++;
@@ -123,6 +123,10 @@ umask_unknown(const struct selection_reader *r, const struct event_row *event,
                           "'%s': %s has no unit masks and no modifier of this "
                           "name",
                           r->text, event->name);
+    if (name[0] == '\0')
+        return tally_fail(r->log, TALLY_EUNKNOWN,
+                          "'%s': %s needs a unit mask; it has %s", r->text,
+                          event->name, names);
     return tally_fail(r->log, TALLY_EUNKNOWN,
                       "'%s': %s has no unit mask '%s'; it has %s", r->text,
                       event->name, shown(name, strlen(name)).text, names);
