@@ -405,6 +405,16 @@ add_word(void *user, const char *word, size_t length, int group)
     return 0;
 }
 
+/* Takes back what selection_default_privilege() filled in. */
+static void
+drop_default_privilege(struct selection *s)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (s->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
+            (s->given >> i & 1) == 0)
+            s->values[i] = s->machine->modifiers[i].default_value;
+}
+
 /* Behind a brace: for each event in the braces. */
 static int
 add_letters(void *user, const char *letters, size_t length, int group)
@@ -423,9 +433,11 @@ add_letters(void *user, const char *letters, size_t length, int group)
             continue;
         memcpy(copy, letters, length);
         copy[length] = '\0';
+        drop_default_privilege(r.s);
         const int error = modifiers_read(&r, copy);
         if (error != 0)
             return error;
+        selection_default_privilege(r.s);
     }
     return 0;
 }
