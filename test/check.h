@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of tables share: rows that name their line when they fail. */
+#ifndef TALLY_TEST_CHECK_H
+#define TALLY_TEST_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "table/table.h"
+
+#define TEXT_SIZE 1024
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Keeps the last line. */
+struct heard {
+    char text[TEXT_SIZE];
+    int lines;
+};
+
+static inline void
+hear(void *user, enum tally_level level, const char *text)
+{
+    struct heard *heard = user;
+
+    assert_int_equal(level, TALLY_LOG_ERROR);
+    snprintf(heard->text, sizeof(heard->text), "%s", text);
+    heard->lines++;
+}
+
+static inline struct tally_log
+listen(struct heard *heard)
+{
+    *heard = (struct heard){.lines = 0};
+    return (struct tally_log){.write = hear, .user = heard};
+}
+
+static inline void
+same_text(int line, const char *got, const char *wanted)
+{
+    if (strcmp(got, wanted) != 0)
+        fail_msg("row at line %d:\n  got:    %s\n  wanted: %s", line, got,
+                 wanted);
+}
+
+static inline void
+same_number(int line, long long got, long long wanted)
+{
+    if (got != wanted)
+        fail_msg("row at line %d: got %lld, wanted %lld", line, got, wanted);
+}
+
+static inline const struct machine_row *
+machine_of(const char *name)
+{
+    const struct machine_row *machine = machine_find(name);
+
+    if (machine == NULL)
+        fail_msg("no machine %s", name);
+    return machine;
+}
+
+/* The machines that a manual describes; not the fake one, not this host. */
+static inline bool
+is_documented(const struct machine_row *machine)
+{
+    return !machine->hidden && strcmp(machine->name, "host-model") != 0;
+}
+
+/* The counter by name, or NULL. */
+static inline const struct counter_row *
+counter_find(const struct machine_row *machine, const char *name)
+{
+    for (size_t i = 0; i < machine->counter_count; i++)
+        if (strcmp(machine->counters[i].name, name) == 0)
+            return &machine->counters[i];
+    return NULL;
+}
+
+/* Repeatable everywhere: xorshift64. */
+static inline uint64_t
+next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+#endif
