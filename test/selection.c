@@ -160,7 +160,7 @@ static const struct {
     {__LINE__, "r10000", "32", TALLY_EUNKNOWN,
      "unknown event '32' on r10000; tally list shows its events"},
     {__LINE__, "ultrasparc-t1", "Atomics", TALLY_EUNKNOWN,
-     "'Atomics' is an event of host-model; ultrasparc-t1 lacks it"},
+     "'Atomics' is an event of sparc-t4; ultrasparc-t1 lacks it"},
     {__LINE__, "ultrasparc-t2", "sparc-t4::Atomics", TALLY_EUNKNOWN,
      "'sparc-t4::Atomics': the machine is ultrasparc-t2, not sparc-t4"},
     {__LINE__, "ultrasparc-t2", "nothing::Atomics", TALLY_EUNKNOWN,

@@ -98,17 +98,37 @@ near_events(const struct machine_row *machine, const char *name, char *text,
     near_text(&n, text, text_size);
 }
 
-/* The machine that has an event of this name; a code is no name. */
-static const struct machine_row *
-machine_with(const char *name)
+static bool
+same_isa(const struct machine_row *a, const struct machine_row *b)
 {
+    for (const char *const *i = a->isas; *i != NULL; i++)
+        for (const char *const *k = b->isas; *k != NULL; k++)
+            if (strcmp(*i, *k) == 0)
+                return true;
+    return false;
+}
+
+/*
+ * Another machine that has an event of this name, best one that runs the same
+ * programs; a code is no name.
+ */
+static const struct machine_row *
+machine_with(const struct machine_row *lacks, const char *name)
+{
+    const struct machine_row *found = NULL;
+
     if (name[0] >= '0' && name[0] <= '9')
         return NULL;
-    for (size_t i = 0; i < MACHINE_COUNT; i++)
-        if (!tally_machines[i].hidden &&
-            event_find(&tally_machines[i], name) != NULL)
-            return &tally_machines[i];
-    return NULL;
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (m == lacks || m->hidden || event_find(m, name) == NULL)
+            continue;
+        if (same_isa(m, lacks))
+            return m;
+        if (found == NULL)
+            found = m;
+    }
+    return found;
 }
 
 /* "lpu/clock_cycles or asu/clock_cycles", where several units have the name. */
@@ -136,11 +156,11 @@ int
 event_unknown(const struct machine_row *machine, const char *name,
               const struct tally_log *log)
 {
-    const struct machine_row *other = machine_with(name);
+    const struct machine_row *other = machine_with(machine, name);
     const struct shown word = shown(name, strlen(name));
     char text[NEAR_SIZE];
 
-    if (other != NULL && other != machine)
+    if (other != NULL)
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; %s lacks it", word.text,
                           other->name, machine->name);
