@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
+#include "machine/cache_avx2.h"
 #include "ref/cache_ref.h"
 #include "ref/random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ACCESSES 12000
-#define ADDRESSES ((uint64_t)1 << CACHE_ADDRESS_BITS)
 
 static const uint32_t all_ways[] = {1, 2, 3, 4, 5, 8, 11, 12, 16, 17, 32};
 
@@ -34,6 +34,7 @@ struct pair {
     struct cache_ref slow;
     enum pattern pattern;
     uint64_t lines;  /* in the cache */
+    uint64_t limit;  /* of the line numbers */
     uint64_t base;   /* of the pattern, a line */
     uint64_t stride; /* in lines */
     uint64_t last;
@@ -49,7 +50,9 @@ pair_init(struct pair *p, uint32_t line, uint32_t sets, uint32_t ways,
     p->seed = p->state;
     p->pattern = pattern;
     p->lines = (uint64_t)sets * ways;
-    p->base = random_below(&p->state, ADDRESSES / line / 2);
+    /* Half of them leave tags of more than 32 bits. */
+    p->limit = ((uint64_t)1 << (random_below(&p->state, 2) ? 48 : 33)) / line;
+    p->base = random_below(&p->state, p->limit / 2);
     p->stride = random_below(&p->state, 2 * (uint64_t)sets + 1);
     p->last = 0;
     assert_int_equal(cache_init(&p->fast, size, ways, line), 0);
@@ -85,7 +88,6 @@ shared_line(struct pair *p)
 static uint64_t
 next_line(struct pair *p)
 {
-    const uint64_t limit = ADDRESSES / p->slow.line_size;
     uint64_t line = 0;
 
     switch (p->pattern) {
@@ -102,20 +104,7 @@ next_line(struct pair *p)
     default:
         line = shared_line(p);
     }
-    return line % limit;
-}
-
-static bool
-is_recent(const struct cache *c, uint64_t line)
-{
-    switch (c->columns) {
-    case 4:
-        return cache_is_recent(c, line, 4);
-    case 8:
-        return cache_is_recent(c, line, 8);
-    default:
-        return cache_is_recent(c, line, 16);
-    }
+    return line % p->limit;
 }
 
 static void
@@ -128,7 +117,6 @@ same(const struct pair *p, const char *what, int i, bool fast, bool slow)
                  p->slow.line_size, (int)p->pattern, p->seed);
 }
 
-/* The search that tells lines of the same low tag bits apart. */
 static void
 same_search(const struct pair *p, int i, uint64_t line)
 {
@@ -147,11 +135,11 @@ step(struct pair *p, int i)
     const uint64_t line = next_line(p);
     const uint64_t action = random_below(&p->state, ACCESSES);
 
-    if (p->fast.ways <= CACHE_FAST_WAYS) {
-        same(p, "is_recent", i, is_recent(&p->fast, line),
+    if (p->fast.columns != 0 && cache_fits(&p->fast, line))
+        same(p, "is_recent", i,
+             cache_is_recent(&p->fast, line, p->fast.columns),
              cache_ref_is_recent(&p->slow, line));
-        same_search(p, i, line);
-    }
+    same_search(p, i, line);
     if (action < ACCESSES / 20) {
         cache_invalidate(&p->fast, line);
         cache_ref_invalidate(&p->slow, line);
@@ -199,11 +187,11 @@ test_full(void **unused)
         check(&state, 64, 1, full_ways[w]);
 }
 
-/* One line of another tag of the same 31 low bits is another line. */
+/* One line of another tag of the same low bits is another line. */
 static void
 test_high_bits(void **unused)
 {
-    const uint64_t line = 5, twin = line + ((uint64_t)1 << 31);
+    const uint64_t line = 5, twin = line + ((uint64_t)1 << 38);
 
     (void)unused;
     for (size_t w = 0; w < COUNT(all_ways); w++) {
@@ -218,6 +206,32 @@ test_high_bits(void **unused)
         assert_int_equal(cache_access(&c, twin), all_ways[w] > 1);
         assert_false(cache_access(&c, line));
         cache_finish(&c);
+    }
+}
+
+/* The ways of moving a tag to the front do the same. */
+static void
+test_moves(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (uint32_t ways = 1; ways <= CACHE_FAST_WAYS; ways++) {
+        const uint32_t columns = ways <= 4 ? 4 : ways <= 8 ? 8 : 16;
+        _Alignas(64) uint32_t sets[3][CACHE_FAST_WAYS] = {{0}};
+        for (int i = 0; i < ACCESSES; i++) {
+            const uint32_t tag =
+                (uint32_t)random_below(&state, ways * 2) * 0x10f0f0f1u + 1;
+            const bool hit = cache_move_any(sets[0], tag, columns, ways);
+            assert_int_equal(cache_move(sets[1], tag, columns, ways), hit);
+            assert_memory_equal(sets[0], sets[1], sizeof(sets[0]));
+#ifdef __x86_64__
+            if (!cache_avx2_runs())
+                continue;
+            assert_int_equal(cache_move_avx2(sets[2], tag, columns, ways), hit);
+            assert_memory_equal(sets[0], sets[2], sizeof(sets[0]));
+#endif
+        }
     }
 }
 
@@ -237,9 +251,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_high_bits),
+        cmocka_unit_test(test_sets),          cmocka_unit_test(test_full),
+        cmocka_unit_test(test_high_bits),     cmocka_unit_test(test_moves),
         cmocka_unit_test(test_finish_zeroed),
     };
 

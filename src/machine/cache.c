@@ -5,7 +5,12 @@
 
 #include "base/error.h"
 
-#define FRESH_ORDER 0xfedcba9876543210u
+#ifdef __SSE2__
+#define ONES 0xffffffffu
+const uint32_t cache_upto[32] = {ONES, ONES, ONES, ONES, ONES, ONES,
+                                 ONES, ONES, ONES, ONES, ONES, ONES,
+                                 ONES, ONES, ONES, ONES};
+#endif
 
 static uint32_t
 columns_for(uint32_t ways)
@@ -14,7 +19,7 @@ columns_for(uint32_t ways)
         return 4;
     if (ways <= 8)
         return 8;
-    return ways <= CACHE_FAST_WAYS ? 16 : ways;
+    return ways <= CACHE_FAST_WAYS ? 16 : 0;
 }
 
 static void *
@@ -28,21 +33,20 @@ alloc_zeroed(size_t size)
     return memory;
 }
 
+/*
+ * The list is there from the start where addresses of 48 bits, the most that a
+ * guest's have, can need it; the host gives it no memory before it is used.
+ */
 static int
-cache_alloc(struct cache *c, bool whole_tags)
+cache_alloc(struct cache *c)
 {
     const size_t sets = c->set_mask + 1;
-    const size_t cells = sets * c->columns;
-    const bool list = c->ways > CACHE_FAST_WAYS;
+    const bool list = c->columns == 0;
 
-    if (!list) {
-        c->order = alloc_zeroed(sets * sizeof(*c->order));
-        c->tags = alloc_zeroed(cells * sizeof(*c->tags));
-    }
-    if (list || !whole_tags)
-        c->lines = alloc_zeroed(cells * sizeof(*c->lines));
-    if ((!list && (c->order == NULL || c->tags == NULL)) ||
-        ((list || !whole_tags) && c->lines == NULL)) {
+    if (!list)
+        c->tags = alloc_zeroed(sets * c->columns * sizeof(*c->tags));
+    c->lines = calloc(sets * c->ways, sizeof(*c->lines));
+    if ((!list && c->tags == NULL) || c->lines == NULL) {
         cache_finish(c);
         return TALLY_ENOMEM;
     }
@@ -53,8 +57,6 @@ int
 cache_init(struct cache *c, uint64_t size, uint32_t ways, uint32_t line)
 {
     const uint64_t sets = size / ((uint64_t)ways * line);
-    const uint32_t set_bits = (uint32_t)__builtin_ctzll(sets);
-    const uint32_t line_shift = (uint32_t)__builtin_ctz(line);
 
     assert(sets > 0 && (sets & (sets - 1)) == 0);
     assert(line > 0 && (line & (line - 1)) == 0);
@@ -62,23 +64,15 @@ cache_init(struct cache *c, uint64_t size, uint32_t ways, uint32_t line)
     c->set_mask = sets - 1;
     c->ways = ways;
     c->columns = columns_for(ways);
-    c->column_shift = (uint8_t)__builtin_ctz(c->columns);
-    c->victim_shift = (uint8_t)(4 * (ways <= CACHE_FAST_WAYS ? ways - 1 : 0));
-    c->line_shift = (uint8_t)line_shift;
-    /* One bit of the 32 says that the way is filled. */
-    const bool whole_tags = CACHE_ADDRESS_BITS - line_shift - set_bits <= 31;
-    c->tag_shift = whole_tags ? (uint8_t)set_bits : 0;
-
-    const int error = cache_alloc(c, whole_tags);
-    if (error == 0)
-        cache_clear(c);
-    return error;
+    c->column_shift = (uint8_t)(c->columns ? __builtin_ctz(c->columns) : 0);
+    c->line_shift = (uint8_t)__builtin_ctz(line);
+    c->tag_shift = (uint8_t)__builtin_ctzll(sets);
+    return cache_alloc(c);
 }
 
 void
 cache_finish(struct cache *c)
 {
-    free(c->order);
     free(c->tags);
     free(c->lines);
     memset(c, 0, sizeof(*c));
@@ -89,81 +83,76 @@ cache_clear(struct cache *c)
 {
     const size_t sets = c->set_mask + 1;
 
-    if (c->tags != NULL)
+    if (c->columns != 0)
         memset(c->tags, 0, sets * c->columns * sizeof(*c->tags));
-    if (c->lines != NULL)
-        memset(c->lines, 0, sets * c->columns * sizeof(*c->lines));
-    if (c->order != NULL) {
-        for (size_t i = 0; i < sets; i++)
-            c->order[i] = FRESH_ORDER;
+    else
+        memset(c->lines, 0, sets * c->ways * sizeof(*c->lines));
+}
+
+void
+cache_widen(struct cache *c)
+{
+    if (c->columns == 0)
+        return;
+    for (uint64_t set = 0; set <= c->set_mask; set++) {
+        const uint32_t *tags = c->tags + set * c->columns;
+        uint64_t *lines = c->lines + set * c->ways;
+        for (uint32_t i = 0; i < c->ways && tags[i] != 0; i++) {
+            const uint64_t tag = tags[i] - 1;
+            lines[i] = (tag << c->tag_shift | set) << 1 | 1;
+        }
     }
+    c->columns = 0;
 }
 
 uint32_t
 cache_search(const struct cache *c, uint64_t line)
 {
     const uint64_t set = line & c->set_mask;
-    const uint32_t tag = (uint32_t)(line >> c->tag_shift) << 1 | 1;
-    const uint32_t *tags = c->tags + set * c->columns;
-    uint32_t way = 0;
+    uint32_t place = 0;
 
-    while (way < c->ways &&
-           (tags[way] != tag ||
-            (c->lines != NULL && c->lines[set * c->columns + way] != line)))
-        way++;
-    return way;
-}
-
-/* Moves a way to the back of the order, so that it is filled next. */
-static uint64_t
-order_demote(uint64_t order, uint32_t way, uint32_t ways)
-{
-    const uint64_t front = cache_touch(order, way) >> 4;
-    const uint64_t mask =
-        ways == 16 ? ~(uint64_t)0 : ((uint64_t)1 << 4 * ways) - 1;
-    const uint64_t kept = front & (mask >> 4);
-
-    return (order & ~mask) | kept | (uint64_t)way << 4 * (ways - 1);
-}
-
-static void
-invalidate_list(struct cache *c, uint64_t line)
-{
-    uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
-    const uint64_t tag = line << 1 | 1;
-    uint32_t way = 0;
-
-    while (way < c->ways && set[way] != tag)
-        way++;
-    if (way == c->ways)
-        return;
-    memmove(set + way, set + way + 1, (c->ways - way - 1) * sizeof(*set));
-    set[c->ways - 1] = 0;
+    if (c->columns != 0) {
+        const uint32_t *tags = c->tags + set * c->columns;
+        if (!cache_fits(c, line))
+            return c->ways;
+        while (place < c->ways && tags[place] != cache_tag(c, line))
+            place++;
+    } else {
+        const uint64_t *lines = c->lines + set * c->ways;
+        while (place < c->ways && lines[place] != (line << 1 | 1))
+            place++;
+    }
+    return place;
 }
 
 void
 cache_invalidate(struct cache *c, uint64_t line)
 {
-    if (c->tags == NULL) {
-        invalidate_list(c, line);
-        return;
-    }
-
-    const uint32_t way = cache_search(c, line);
     const uint64_t set = line & c->set_mask;
-    if (way == c->ways)
+    const uint32_t place = cache_search(c, line);
+
+    if (place == c->ways)
         return;
-    c->tags[set * c->columns + way] = 0;
-    c->order[set] = order_demote(c->order[set], way, c->ways);
+    const size_t behind = c->ways - place - 1;
+    if (c->columns != 0) {
+        uint32_t *tags = c->tags + set * c->columns;
+        memmove(tags + place, tags + place + 1, behind * sizeof(*tags));
+        tags[c->ways - 1] = 0;
+    } else {
+        uint64_t *lines = c->lines + set * c->ways;
+        memmove(lines + place, lines + place + 1, behind * sizeof(*lines));
+        lines[c->ways - 1] = 0;
+    }
 }
 
 void
 cache_turn(struct cache *c, uint64_t set)
 {
-    if (c->tags != NULL) {
-        const uint64_t order = c->order[set];
-        c->order[set] =
-            (order & ~(uint64_t)0xff) | (order & 15) << 4 | (order >> 4 & 15);
+    if (c->columns != 0) {
+        uint32_t *tags = c->tags + set * c->columns;
+        const uint32_t first = tags[0];
+        tags[0] = tags[1];
+        tags[1] = first;
         return;
     }
 

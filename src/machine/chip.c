@@ -183,7 +183,7 @@ strand_reset(struct strand *s)
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
     if (s->counters != NULL)
-        memset(s->counters, 2, s->counter_mask + 1); /* 1, doubled */
+        memset(s->counters, 16, s->counter_mask + 1); /* 1, times 16 */
 }
 
 static const struct cache *

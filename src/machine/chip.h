@@ -34,7 +34,7 @@
 
 #define FILTER_SETS 512u /* at most; more sets share an entry */
 #define FILTER_PAGES 256u
-#define QUEUE_LENGTH 512u
+#define QUEUE_LENGTH 448u
 #define QUEUE_SLACK 32u /* one access adds no more than this */
 
 /* What an entry of the queue is; in the low bits of its line address. */

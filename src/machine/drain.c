@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "machine/cache_avx2.h"
 #include "machine/strand.h"
 
 /*
@@ -38,64 +39,63 @@ static const uint8_t l3_signal[REQUEST_COUNT] = {
     [REQUEST_WALK_D] = SIGNAL_L3_LOAD_MISSES,
 };
 
-struct misses {
-    uint64_t of[REQUEST_COUNT];
-};
+/* Misses of one stage by kind, each in bits of its own. */
+typedef uint64_t miss_counts;
+#define MISS_BITS 9
+
+static_assert(QUEUE_LENGTH + QUEUE_SLACK < 1u << MISS_BITS,
+              "a full queue of one kind");
+static_assert(REQUEST_COUNT * MISS_BITS <= 64, "all kinds");
+
+static uint64_t
+misses_of(miss_counts m, size_t kind)
+{
+    return m >> kind * MISS_BITS & ((1u << MISS_BITS) - 1);
+}
+
+#define STAGE_TARGET
+#define STAGE_MOVE cache_move
+#define STAGE_NAME stage_any
+#include "machine/stage.inc"
+
+#ifdef __x86_64__
+#define STAGE_TARGET CACHE_AVX2
+#define STAGE_MOVE cache_move_avx2
+#define STAGE_NAME stage_avx2
+#include "machine/stage.inc"
+#endif
 
 /*
- * Requests that the cache lacks move to the front of `queue`, in order;
- * returns how many. `wanted` has one bit for each kind that looks it up, all
- * others pass. `first` tests the most recent line of the set before the
- * others; the filters have done that for the L1s. No other branch depends on
- * hit or miss.
+ * Whether all lines that the cache will see have tags of 32 bits. The walks of
+ * page tables, which pass the L1s by, are too far up for some.
  */
-static inline __attribute__((always_inline)) size_t
-stage_columns(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
-              struct misses *misses, const struct cache *next, bool first,
-              uint32_t columns)
+static bool
+all_fit(const struct cache *c, const uint64_t *queue, size_t count,
+        unsigned wanted)
 {
-    /* A copy of our own stays in registers: nothing else can change it. */
-    struct cache copy = *c;
-    size_t kept = 0;
+    uint64_t any = 0;
 
-    c = &copy;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t entry = queue[i];
-        const unsigned kind = entry & REQUEST_MASK;
-        const uint64_t addr = entry & ~REQUEST_MASK;
-        bool miss = true;
-
-        if (next != NULL)
-            cache_prefetch(next, addr >> next->line_shift);
-        if (wanted >> kind & 1) {
-            const uint64_t line = addr >> c->line_shift;
-            if (columns == 0)
-                miss = !cache_access(c, line);
-            else
-                miss = !(first && cache_is_recent(c, line, columns)) &&
-                       !cache_access_columns(c, line, columns);
-            misses->of[kind] += miss;
-        }
-        queue[kept] = entry;
-        kept += miss;
-    }
-    return kept;
+    for (size_t i = 0; i < count; i++)
+        any |= queue[i];
+    if (__builtin_expect(cache_fits(c, any >> c->line_shift), 1))
+        return true;
+    any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= wanted >> (queue[i] & REQUEST_MASK) & 1 ? queue[i] : 0;
+    return cache_fits(c, any >> c->line_shift);
 }
 
 static size_t
 stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
-      struct misses *misses, const struct cache *next, bool first)
+      miss_counts *misses, const struct cache *next)
 {
-    switch (c->columns) {
-    case 4:
-        return stage_columns(c, queue, count, wanted, misses, next, first, 4);
-    case 8:
-        return stage_columns(c, queue, count, wanted, misses, next, first, 8);
-    case 16:
-        return stage_columns(c, queue, count, wanted, misses, next, first, 16);
-    default:
-        return stage_columns(c, queue, count, wanted, misses, next, first, 0);
-    }
+    if (c->columns != 0 && !all_fit(c, queue, count, wanted))
+        cache_widen(c);
+#ifdef __x86_64__
+    if (cache_avx2_runs())
+        return stage_avx2(c, queue, count, wanted, misses, next);
+#endif
+    return stage_any(c, queue, count, wanted, misses, next);
 }
 
 #define KIND(request) (1u << (request))
@@ -132,7 +132,7 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
           const struct cache *l2)
 {
     struct cache *l1d = &s->core->l1d;
-    struct misses misses = {{0}};
+    miss_counts misses = 0;
     size_t kept = 0;
 
     for (size_t from = 0; from < count;) {
@@ -140,7 +140,7 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
         while (to < count && (queue[to] & REQUEST_MASK) != REQUEST_ATOMIC)
             to++;
         const size_t n =
-            stage(l1d, queue + from, to - from, DATA_KINDS, &misses, l2, false);
+            stage(l1d, queue + from, to - from, DATA_KINDS, &misses, l2);
         if (kept != from)
             memmove(queue + kept, queue + from, n * sizeof(*queue));
         kept += n;
@@ -151,16 +151,16 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
         }
         from = to;
     }
-    s->total[SIGNAL_L1D_LOAD_MISSES] += misses.of[REQUEST_LOAD];
-    s->total[SIGNAL_L1D_STORE_MISSES] += misses.of[REQUEST_STORE];
+    s->total[SIGNAL_L1D_LOAD_MISSES] += misses_of(misses, REQUEST_LOAD);
+    s->total[SIGNAL_L1D_STORE_MISSES] += misses_of(misses, REQUEST_STORE);
     return kept;
 }
 
 static void
-add_misses(uint64_t *total, const uint8_t *signals, const struct misses *misses)
+add_misses(uint64_t *total, const uint8_t *signals, miss_counts misses)
 {
     for (size_t kind = 0; kind < REQUEST_COUNT; kind++)
-        total[signals[kind]] += misses->of[kind];
+        total[signals[kind]] += misses_of(misses, kind);
 }
 
 static void
@@ -172,14 +172,14 @@ drain_shared(struct strand *s, uint64_t *queue, size_t count)
     uint64_t *total = s->total;
 
     if (chip->parts & PART_L2) {
-        struct misses misses = {{0}};
-        count = stage(l2, queue, count, ALL_KINDS, &misses, l3, true);
-        add_misses(total, l2_signal, &misses);
+        miss_counts misses = 0;
+        count = stage(l2, queue, count, ALL_KINDS, &misses, l3);
+        add_misses(total, l2_signal, misses);
     }
     if (l3 != NULL) {
-        struct misses misses = {{0}};
-        stage(l3, queue, count, ALL_KINDS, &misses, NULL, true);
-        add_misses(total, l3_signal, &misses);
+        miss_counts misses = 0;
+        stage(l3, queue, count, ALL_KINDS, &misses, NULL);
+        add_misses(total, l3_signal, misses);
     }
 }
 

@@ -20,11 +20,12 @@ enum block_work {
 };
 
 /*
- * Twice the two-bit counter's next state, by taken * 8 + twice the counter:
- * 0 0 1 2 when not taken, 1 2 3 3 when taken. Kept doubled, a counter is the
- * shift that finds it.
+ * A counter is kept times 16, so that with 8 more where the branch is taken it
+ * is the shift that finds its next state here, and in bit 0 whether it was
+ * wrong: 0 0 1 2 when not taken, 1 2 3 3 when taken.
  */
-#define COUNTER_NEXT (0xf990u << 1)
+#define COUNTER_NEXT UINT64_C(0x3021301121001100)
+#define COUNTER_STATES 0x30u
 
 STRAND_INLINE uint64_t
 filter_line(const struct filter *f, uint64_t addr)
@@ -58,12 +59,12 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     const uint64_t history = s->history;
     uint64_t *total = s->total;
     uint8_t *at = &s->counters[last->branch ^ history];
-    const unsigned twice = *at;
-    s->history = (history << 1 | taken) & s->counter_mask;
+    const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
+    s->history = (history * 2 + taken) & s->counter_mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    total[SIGNAL_CONDITIONAL_MISPREDICTS] += twice >> 2 ^ taken;
+    total[SIGNAL_CONDITIONAL_MISPREDICTS] += next & 1;
     /* Last: a byte may alias anything that would be loaded after it. */
-    *at = COUNTER_NEXT >> (taken * 8 + twice) & 6;
+    *at = next & COUNTER_STATES;
 }
 
 STRAND_INLINE void
