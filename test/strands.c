@@ -398,6 +398,71 @@ test_shared_fetch(void **unused)
         check_shared_fetch(&rows[i % COUNT(rows)], &state);
 }
 
+/* Likewise for loads, when each goes through the queue at once. */
+static void
+check_shared_loads(const struct machine *m, uint64_t *state)
+{
+    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct strand *strands[2] = {NULL, NULL};
+    uint64_t params[PARAM_COUNT], misses = 0;
+    struct cache_ref l1d;
+    struct chip chip;
+
+    params_of(m, params);
+    cache_ref_init(&l1d, params[PARAM_L1D_SIZE],
+                   (uint32_t)params[PARAM_L1D_WAYS],
+                   (uint32_t)params[PARAM_L1D_LINE]);
+    assert_int_equal(chip_init(&chip, params, PART_L1D, 2), 0);
+    strands[0] = new_strand(&chip, 0, counts[0]);
+    for (int i = 0; i < 10000; i++) {
+        if (i % 60 == 30)
+            strands[1] = new_strand(&chip, 1, counts[1]);
+        if (i % 60 == 0 && i > 0)
+            free_strand(strands[1], 1);
+        const uint64_t live = i % 60 < 30 ? 1 : 2;
+        const unsigned who = (unsigned)random_below(state, live);
+        const uint64_t way = random_below(state, l1d.ways + 1);
+        const uint64_t line = (way + 16) * l1d.sets + random_below(state, 2);
+        misses += !cache_ref_access(&l1d, line);
+        strand_load(strands[who], line * l1d.line_size, l1d.line_size - 1);
+        if (random_below(state, 2))
+            strand_drain(strands[who]);
+        if (live == 2 || i % 60 == 29)
+            strand_drain(strands[who]);
+    }
+    free_strand(strands[0], 0);
+    if (strands[1] != NULL && (10000 - 1) % 60 >= 30)
+        free_strand(strands[1], 1);
+    const uint64_t got = counts[0]->totals.signal[SIGNAL_L1D_LOAD_MISSES] +
+                         counts[1]->totals.signal[SIGNAL_L1D_LOAD_MISSES];
+    if (got != misses)
+        fail_msg("row at line %d: %" PRIu64 " misses, wanted %" PRIu64, m->line,
+                 got, misses);
+    chip_finish(&chip);
+    cache_ref_finish(&l1d);
+    free_counts(counts[0]);
+    free_counts(counts[1]);
+}
+
+static void
+test_shared_loads(void **unused)
+{
+    const struct machine rows[] = {
+        {__LINE__, "t2", {NULL}},
+        {__LINE__, "t2", {"l1d.size=1K", "l1d.ways=2"}},
+        {__LINE__, "t2", {"l1d.size=8K", "l1d.ways=8"}},
+        {__LINE__, "t2", {"l1d.size=8K", "l1d.ways=16"}},
+        {__LINE__, "t2", {"l1d.size=8K", "l1d.ways=32"}},
+        {__LINE__, "t2", {"l1d.size=1K", "l1d.ways=1"}},
+        {__LINE__, "t2", {"l1d.size=64K", "l1d.ways=2"}},
+    };
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t i = 0; i < 6 * COUNT(rows); i++)
+        check_shared_loads(&rows[i % COUNT(rows)], &state);
+}
+
 int
 main(void)
 {
@@ -406,6 +471,7 @@ main(void)
         cmocka_unit_test(test_arrivals),
         cmocka_unit_test(test_strand_order),
         cmocka_unit_test(test_shared_fetch),
+        cmocka_unit_test(test_shared_loads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,15 +76,22 @@ cache_fits(const struct cache *c, uint64_t line)
 
 /*
  * Makes `tag` the first of its set: those before its old place, or all, move
- * back by one. True on a hit. `columns` is c->columns, a constant.
+ * back by one. True on a hit. `columns` is c->columns, a constant. Where
+ * `turn` is 1 and not 0, the first two change places before.
  */
 static inline bool
-cache_move_any(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
+cache_move_any(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
+               uint64_t turn)
 {
     uint32_t before = tag;
     bool hit = false;
 
     (void)columns;
+    if (turn) {
+        const uint32_t first = tags[0];
+        tags[0] = tags[1];
+        tags[1] = first;
+    }
     for (uint32_t i = 0; i < ways && !hit; i++) {
         const uint32_t old = tags[i];
         tags[i] = before;
@@ -114,7 +121,8 @@ cache_places(const __m128i *equal, uint32_t columns)
 }
 
 static inline bool
-cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
+cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
+                uint64_t turn)
 {
     const uint32_t vectors = columns / 4;
     const __m128i key = _mm_set1_epi32((int)tag);
@@ -123,6 +131,13 @@ cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
 
     for (uint32_t i = 0; i < vectors; i++) {
         old[i] = _mm_load_si128(set + i);
+        if (i == 0) {
+            const __m128i swap = _mm_set1_epi32(-(int)turn);
+            const __m128i turned =
+                _mm_shuffle_epi32(old[0], _MM_SHUFFLE(3, 2, 0, 1));
+            old[0] = _mm_or_si128(_mm_and_si128(swap, turned),
+                                  _mm_andnot_si128(swap, old[0]));
+        }
         equal[i] = _mm_cmpeq_epi32(old[i], key);
     }
     const uint32_t found = cache_places(equal, columns);
@@ -155,7 +170,7 @@ static inline bool
 cache_access_columns(struct cache *c, uint64_t line, uint32_t columns)
 {
     return cache_move(c->tags + (line & c->set_mask) * columns,
-                      cache_tag(c, line), columns, c->ways);
+                      cache_tag(c, line), columns, c->ways, 0);
 }
 
 /* Whether the line is the most recent of its set: an access changes nothing. */

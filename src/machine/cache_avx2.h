@@ -32,15 +32,44 @@ cache_equal(__m256i a, __m256i b)
 }
 
 static inline CACHE_AVX2 bool
-cache_move_avx2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
+cache_move_four(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn)
+{
+    const __m128i key = _mm_set1_epi32((int)tag);
+    const __m128i places =
+        _mm_xor_si128(_mm_setr_epi32(0, 1, 2, 3),
+                      _mm_cvtsi64_si128((int64_t)(turn << 32 | turn)));
+    const __m128i old = _mm_castps_si128(
+        _mm_permutevar_ps(_mm_load_ps((const void *)tags), places));
+    const uint32_t found =
+        (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(old, key)));
+    const uint32_t place =
+        (uint32_t)__builtin_ctz(found | (uint32_t)1 << (ways - 1));
+    const __m128i upto =
+        _mm_loadu_si128((const __m128i *)(cache_upto + 15 - place));
+    const __m128i moved = _mm_blend_epi32(
+        _mm_shuffle_epi32(old, _MM_SHUFFLE(2, 1, 0, 3)), key, 1);
+
+    _mm_store_si128((__m128i *)tags, _mm_blendv_epi8(old, moved, upto));
+    return found != 0;
+}
+
+static inline CACHE_AVX2 bool
+cache_move_avx2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
+                uint64_t turn)
 {
     const __m256i key = _mm256_set1_epi32((int)tag);
     __m256i *set = (__m256i *)tags;
 
     if (columns == 4)
-        return cache_move(tags, tag, columns, ways);
+        return cache_move_four(tags, tag, ways, turn);
 
-    const __m256i low = _mm256_load_si256(set);
+    /* Bit 0 of a place's number, for the first two places. */
+    const __m256i places =
+        _mm256_xor_si256(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                         _mm256_zextsi128_si256(
+                             _mm_cvtsi64_si128((int64_t)(turn << 32 | turn))));
+    const __m256i low =
+        _mm256_permutevar8x32_epi32(_mm256_load_si256(set), places);
     const __m256i high = columns == 16 ? _mm256_load_si256(set + 1) : key;
     uint32_t found = cache_equal(low, key);
     if (columns == 16)

@@ -173,7 +173,7 @@ strand_reset(struct strand *s)
     filter_clear(&s->data);
     filter_clear(&s->store);
     for (size_t i = 0; i < FILTER_SETS; i++)
-        s->second[i] = NO_LINE;
+        s->second[i] = s->data_second[i] = NO_LINE;
     memset(s->data_pages, 0, sizeof(s->data_pages));
     memset(s->code_pages, 0, sizeof(s->code_pages));
     s->previous = &no_block;
@@ -197,6 +197,8 @@ strand_filters(struct strand *s)
 {
     filter_init(&s->fetch, &s->core->l1i);
     filter_init(&s->data, &s->core->l1d);
+    s->data_turns =
+        s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
     if (s->chip->store_filter)
         filter_init(&s->store, strand_l2(s));
     else
@@ -291,6 +293,8 @@ strand_end(struct strand *s, unsigned slot)
 {
     struct chip *chip = s->chip;
 
+    if (atomic_load(&chip->live) == 1)
+        strand_settle(s);
     strand_drain(s);
     lock_take(&chip->lock);
     chip->strands[slot] = NULL;

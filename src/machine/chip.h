@@ -68,6 +68,14 @@ struct filter {
  */
 #define SECOND_TURNED ((uint64_t)1)
 
+/*
+ * The same for data, where the queue puts the order right: an entry with this
+ * bit says that before it the two most recent lines of its set change places.
+ * Measured on x86-64: 40 % of bzip2's and 75 % of Lua's accesses that the
+ * filters do not know are to the second line.
+ */
+#define REQUEST_TURN ((uint64_t)1 << 63)
+
 struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
@@ -87,7 +95,8 @@ struct strand {
 
     uint64_t *queue_next, *queue_end;
     struct filter fetch, data, store;
-    uint64_t second[FILTER_SETS]; /* beside fetch.line */
+    uint64_t second[FILTER_SETS];      /* beside fetch.line */
+    uint64_t data_second[FILTER_SETS]; /* beside data.line */
 
     uint64_t data_pages[FILTER_PAGES]; /* page + 1 whose used bit is set */
     uint64_t code_pages[FILTER_PAGES];
@@ -95,6 +104,7 @@ struct strand {
     uint32_t page_shift;
     bool dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;
+    bool data_turns; /* data's sets have an entry and two lines each */
     struct chip *chip;
     struct core *core;
     struct strand *sibling; /* the core's next */
@@ -165,7 +175,7 @@ void strand_drain(struct strand *strand);
 /* Counts from now on inside or outside the window. */
 void strand_window(struct strand *strand, bool counted);
 
-/* Ends what only a lone strand may do: its fetch filter turns no more sets. */
+/* Ends what only a lone strand may do: its filters turn no more sets. */
 void strand_settle(struct strand *strand);
 
 /* The slow ends of the inline functions in machine/strand.h. */

@@ -53,6 +53,12 @@ misses_of(miss_counts m, size_t kind)
     return m >> kind * MISS_BITS & ((1u << MISS_BITS) - 1);
 }
 
+static inline uint64_t
+request_addr(uint64_t entry)
+{
+    return entry & ~(REQUEST_MASK | REQUEST_TURN);
+}
+
 #define STAGE_TARGET
 #define STAGE_MOVE cache_move
 #define STAGE_NAME stage_any
@@ -77,12 +83,12 @@ all_fit(const struct cache *c, const uint64_t *queue, size_t count,
 
     for (size_t i = 0; i < count; i++)
         any |= queue[i];
-    if (__builtin_expect(cache_fits(c, any >> c->line_shift), 1))
+    if (__builtin_expect(cache_fits(c, request_addr(any) >> c->line_shift), 1))
         return true;
     any = 0;
     for (size_t i = 0; i < count; i++)
         any |= wanted >> (queue[i] & REQUEST_MASK) & 1 ? queue[i] : 0;
-    return cache_fits(c, any >> c->line_shift);
+    return cache_fits(c, request_addr(any) >> c->line_shift);
 }
 
 static size_t
@@ -121,7 +127,7 @@ void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
 {
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
         for (size_t k = 0; o != s && k < count; k++)
-            filter_put(&o->data, queue[k] & ~REQUEST_MASK, NO_LINE);
+            filter_put(&o->data, request_addr(queue[k]), NO_LINE);
     }
 }
 
@@ -145,9 +151,11 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
             memmove(queue + kept, queue + from, n * sizeof(*queue));
         kept += n;
         if (to < count) {
-            const uint64_t addr = queue[to] & ~REQUEST_MASK;
-            cache_invalidate(l1d, addr >> l1d->line_shift);
-            queue[kept++] = queue[to++];
+            const uint64_t line = request_addr(queue[to]) >> l1d->line_shift;
+            if (queue[to] & REQUEST_TURN)
+                cache_turn(l1d, line & l1d->set_mask);
+            cache_invalidate(l1d, line);
+            queue[kept++] = queue[to++] & ~REQUEST_TURN;
         }
         from = to;
     }
@@ -241,11 +249,25 @@ settle(struct strand *s, uint32_t entry)
     s->second[entry] = NO_LINE;
 }
 
-void
-strand_settle(struct strand *s)
+static void
+settle_fetch(struct strand *s)
 {
     for (uint32_t i = 0; i <= s->fetch.mask; i++)
         settle(s, i);
+}
+
+void
+strand_settle(struct strand *s)
+{
+    settle_fetch(s);
+    if (!s->data_turns)
+        return;
+    strand_drain(s);
+    for (uint32_t i = 0; i <= s->data.mask; i++) {
+        if (s->data_second[i] & SECOND_TURNED)
+            cache_turn(&s->core->l1d, i);
+        s->data_second[i] = NO_LINE;
+    }
 }
 
 /* Used bits were cleared: nothing is known of the core's pages any more. */
@@ -258,7 +280,7 @@ void_pages(struct strand *s, bool data)
         pages_void(s->data_pages);
     } else {
         if (runs_alone(s))
-            strand_settle(s);
+            settle_fetch(s);
         filter_void(&s->fetch);
         pages_void(s->code_pages);
     }
@@ -345,22 +367,51 @@ touch_code_page(struct strand *s, uint64_t addr)
     }
 }
 
+/* True if the line was the second most recent, and is now the first. */
+static inline bool
+data_turn(struct strand *s, uint64_t *second, uint64_t line)
+{
+    if ((*second & ~SECOND_TURNED) != line)
+        return false;
+    *second = filter_line(&s->data, line) |
+              ((*second & SECOND_TURNED) ^ SECOND_TURNED);
+    filter_put(&s->data, line, line);
+    return true;
+}
+
+/* Pushes what changes a set's order, and what has changed it before. */
+static inline void
+data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
+{
+    const uint64_t turn = (*second & SECOND_TURNED) ? REQUEST_TURN : 0;
+
+    push(s, addr | turn, kind);
+    *second = s->data_turns && kind != REQUEST_ATOMIC && runs_alone(s)
+                  ? filter_line(&s->data, addr)
+                  : NO_LINE;
+}
+
 /* One line of an access: its page, its place in the queue, the filters. */
 static inline __attribute__((always_inline)) void
 access_line(struct strand *s, struct filter *f, uint64_t addr,
             enum request kind)
 {
     const uint64_t line = addr >> f->shift << f->shift;
+    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
 
     if (s->dtlb)
         touch_data_page(s, addr, kind);
     if (kind == REQUEST_ATOMIC) {
         /* Taken out of its own L1 line, shorter than the L2's. */
-        push(s, addr & ~REQUEST_MASK, kind);
+        data_push(s, second, addr & ~REQUEST_MASK, kind);
         filter_put(&s->data, addr, NO_LINE);
     } else if (filter_line(f, line) == line) {
         return;
-    } else if (kind != REQUEST_THROUGH || s->store_filter) {
+    } else if (kind != REQUEST_THROUGH) {
+        if (data_turn(s, second, line))
+            return;
+        data_push(s, second, line, kind);
+    } else if (s->store_filter) {
         push(s, line, kind);
     }
     filter_put(f, line, line);
