@@ -161,18 +161,6 @@ cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
 #define cache_move cache_move_any
 #endif
 
-/*
- * Accesses `line` (address >> line_shift), whose tag fits, and makes it the
- * most recent of its set. True on a hit. `columns` is c->columns, a constant
- * where speed counts.
- */
-static inline bool
-cache_access_columns(struct cache *c, uint64_t line, uint32_t columns)
-{
-    return cache_move(c->tags + (line & c->set_mask) * columns,
-                      cache_tag(c, line), columns, c->ways, 0);
-}
-
 /* Whether the line is the most recent of its set: an access changes nothing. */
 static inline bool
 cache_is_recent(const struct cache *c, uint64_t line, uint32_t columns)
@@ -180,21 +168,38 @@ cache_is_recent(const struct cache *c, uint64_t line, uint32_t columns)
     return c->tags[(line & c->set_mask) * columns] == cache_tag(c, line);
 }
 
+/*
+ * Accesses `line` (address >> line_shift) and makes it the most recent of its
+ * set, whose first two change places before where `turn` is 1 and not 0. True
+ * on a hit.
+ */
+static inline bool
+cache_access_turned(struct cache *c, uint64_t line, uint64_t turn)
+{
+    const uint64_t set = line & c->set_mask;
+
+    if (__builtin_expect(!cache_fits(c, line), 0))
+        cache_widen(c);
+    uint32_t *tags = c->tags + set * c->columns;
+    const uint32_t tag = cache_tag(c, line);
+    switch (c->columns) {
+    case 4:
+        return cache_move(tags, tag, 4, c->ways, turn);
+    case 8:
+        return cache_move(tags, tag, 8, c->ways, turn);
+    case 16:
+        return cache_move(tags, tag, 16, c->ways, turn);
+    default:
+        if (turn)
+            cache_turn(c, set);
+        return cache_access_list(c, line);
+    }
+}
+
 static inline bool
 cache_access(struct cache *c, uint64_t line)
 {
-    if (__builtin_expect(!cache_fits(c, line), 0))
-        cache_widen(c);
-    switch (c->columns) {
-    case 4:
-        return cache_access_columns(c, line, 4);
-    case 8:
-        return cache_access_columns(c, line, 8);
-    case 16:
-        return cache_access_columns(c, line, 16);
-    default:
-        return cache_access_list(c, line);
-    }
+    return cache_access_turned(c, line, 0);
 }
 
 static inline void

@@ -22,6 +22,7 @@ filter_init(struct filter *f, const struct cache *c)
     f->mask = (uint32_t)(sets < FILTER_SETS ? sets : FILTER_SETS) - 1;
     f->offset_shift = f->shift - 3;
     f->offset_mask = f->mask << 3;
+    f->line_mask = ~(((uint64_t)1 << f->shift) - 1);
     filter_clear(f);
 }
 
@@ -197,6 +198,8 @@ strand_filters(struct strand *s)
 {
     filter_init(&s->fetch, &s->core->l1i);
     filter_init(&s->data, &s->core->l1d);
+    s->fetch_turns =
+        s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
     s->data_turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
     if (s->chip->store_filter)
@@ -217,8 +220,10 @@ strand_init(struct strand *s)
     }
     strand_filters(s);
     s->page_shift = chip->page_shift;
+    s->itlb = (chip->parts & PART_ITLB) != 0;
     s->dtlb = (chip->parts & PART_DTLB) != 0;
     s->store_filter = chip->store_filter;
+    s->fetch_quick = s->fetch_turns && !s->itlb && !s->store_filter;
     if (chip->parts & PART_PREDICTOR) {
         s->counter_mask = chip->params[PARAM_BRANCH_ENTRIES] - 1;
         s->counters = malloc(s->counter_mask + 1);

@@ -56,6 +56,7 @@ struct filter {
     uint32_t mask;              /* entries - 1 */
     uint32_t offset_shift;      /* an address's entry in bytes: shift and */
     uint32_t offset_mask;       /* mask; of lines of 8 bytes or more */
+    uint64_t line_mask;         /* of an address, its line's first byte */
     uint64_t line[FILTER_SETS]; /* first byte of the line, or NO_LINE */
 };
 
@@ -75,6 +76,9 @@ struct filter {
  * filters do not know are to the second line.
  */
 #define REQUEST_TURN ((uint64_t)1 << 63)
+
+/* Of a fetch: the L1I has not been asked yet. Only a lone strand's may be. */
+#define REQUEST_LOOKUP ((uint64_t)1 << 62)
 
 struct core {
     struct lock lock;
@@ -102,9 +106,11 @@ struct strand {
     uint64_t code_pages[FILTER_PAGES];
 
     uint32_t page_shift;
-    bool dtlb; /* copies of what the chip runs, for the slow path */
+    bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;
-    bool data_turns; /* data's sets have an entry and two lines each */
+    bool data_turns;  /* data's sets have an entry and two lines each */
+    bool fetch_turns; /* likewise */
+    bool fetch_quick; /* and nothing else depends on a fetch */
     struct chip *chip;
     struct core *core;
     struct strand *sibling; /* the core's next */

@@ -56,7 +56,7 @@ misses_of(miss_counts m, size_t kind)
 static inline uint64_t
 request_addr(uint64_t entry)
 {
-    return entry & ~(REQUEST_MASK | REQUEST_TURN);
+    return entry & ~(REQUEST_MASK | REQUEST_TURN | REQUEST_LOOKUP);
 }
 
 #define STAGE_TARGET
@@ -129,6 +129,38 @@ void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
         for (size_t k = 0; o != s && k < count; k++)
             filter_put(&o->data, request_addr(queue[k]), NO_LINE);
     }
+}
+
+/*
+ * The fetches that wait for their lookup: those that hit leave the queue. Found
+ * first and looked up then, as no branch can foresee what an entry is.
+ */
+static size_t
+drain_l1i(struct strand *s, uint64_t *queue, size_t count)
+{
+    struct cache *l1i = &s->core->l1i;
+    uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
+    size_t waits = 0, kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        waiting[waits] = (uint16_t)i;
+        waits += (queue[i] & REQUEST_LOOKUP) != 0;
+    }
+    if (waits == 0)
+        return count;
+    for (size_t i = 0; i < waits; i++) {
+        uint64_t *entry = &queue[waiting[i]];
+        const uint64_t line = request_addr(*entry) >> l1i->line_shift;
+        const bool hit = cache_access_turned(l1i, line, *entry >> 63);
+        *entry = hit ? 0 : *entry & ~(REQUEST_TURN | REQUEST_LOOKUP);
+        s->total[SIGNAL_L1I_MISSES] += !hit;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t entry = queue[i];
+        queue[kept] = entry;
+        kept += entry != 0;
+    }
+    return kept;
 }
 
 /* An atomic and a load of its line must keep their order: the queue is cut at
@@ -205,6 +237,7 @@ strand_drain(struct strand *s)
         lock_take(&s->core->lock);
         void_siblings(s, s->queue, count);
     }
+    count = drain_l1i(s, s->queue, count);
     count = drain_l1d(s, s->queue, count, l2);
     if (!alone) {
         lock_give(&s->core->lock);
@@ -252,6 +285,7 @@ settle(struct strand *s, uint32_t entry)
 static void
 settle_fetch(struct strand *s)
 {
+    strand_drain(s);
     for (uint32_t i = 0; i <= s->fetch.mask; i++)
         settle(s, i);
 }
@@ -260,10 +294,7 @@ void
 strand_settle(struct strand *s)
 {
     settle_fetch(s);
-    if (!s->data_turns)
-        return;
-    strand_drain(s);
-    for (uint32_t i = 0; i <= s->data.mask; i++) {
+    for (uint32_t i = 0; s->data_turns && i <= s->data.mask; i++) {
         if (s->data_second[i] & SECOND_TURNED)
             cache_turn(&s->core->l1d, i);
         s->data_second[i] = NO_LINE;
@@ -432,16 +463,78 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
         strand_drain(s);
 }
 
+static __attribute__((noinline)) void
+data_slow(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+{
+    access_slow(s, &s->data, addr, span, kind);
+}
+
+static __attribute__((noinline)) void
+drain_full(struct strand *s)
+{
+    strand_drain(s);
+}
+
+/*
+ * A line that is not the most recent of its set, where a lone strand's filters
+ * hold two of each: it becomes the first of them. Returns 0 if it was the
+ * second, else pushes the request and returns 1. No branch depends on which,
+ * as it cannot be foreseen.
+ */
+static inline __attribute__((always_inline)) uint64_t
+turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,
+             uint64_t request)
+{
+    const uint64_t turned = *second & SECOND_TURNED; /* 0 or 1 */
+    uint64_t pushed = (*second ^ turned) != line;
+
+    __asm__("" : "+r"(pushed)); /* a number, or compilers make a branch of it */
+    *s->queue_next = line | request | turned << 63;
+    *second = *first | ((pushed ^ 1) & (turned ^ 1));
+    *first = line;
+    s->queue_next += pushed;
+    return pushed;
+}
+
+/*
+ * What access_slow() does, for a lone strand and one line, not the most recent
+ * of its set, on a page whose used bit is set.
+ */
+static inline __attribute__((always_inline)) void
+data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+{
+    const uint64_t line = addr & s->data.line_mask;
+    const uint64_t page = addr >> s->page_shift;
+
+    if (__builtin_expect(
+            addr - line > span || !s->data_turns || !runs_alone(s) ||
+                (s->dtlb && s->data_pages[page % FILTER_PAGES] != page + 1),
+            0)) {
+        data_slow(s, addr, span, kind);
+        return;
+    }
+
+    const uint64_t offset = addr >> s->data.offset_shift & s->data.offset_mask;
+    uint64_t *first = (uint64_t *)((char *)s->data.line + offset);
+    uint64_t *second = (uint64_t *)((char *)s->data_second + offset);
+    const uint64_t pushed = turn_or_push(s, first, second, line, kind);
+    if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter, 0))
+        filter_put(&s->store, line,
+                   pushed ? NO_LINE : filter_line(&s->store, line));
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        drain_full(s);
+}
+
 void
 strand_load_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
-    access_slow(s, &s->data, addr, span, REQUEST_LOAD);
+    data_quick(s, addr, span, REQUEST_LOAD);
 }
 
 void
 strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
-    access_slow(s, &s->data, addr, span, REQUEST_STORE);
+    data_quick(s, addr, span, REQUEST_STORE);
 }
 
 void
@@ -476,7 +569,7 @@ fetch_line(struct strand *s, uint64_t addr)
 }
 
 /* True if the line was the second most recent, and is now the first. */
-static bool
+static inline bool
 fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
 {
     const uint64_t second = s->second[entry];
@@ -503,28 +596,42 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     filter_put(&s->fetch, line, line);
 }
 
+/* A lookup that does not wait. */
 static void
-fetch_new(struct strand *s, const struct block *block, uint64_t line)
+fetch_now(struct strand *s, uint32_t entry, uint64_t line)
 {
-    const uint32_t entry = (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
-
-    if (s->chip->parts & PART_ITLB)
-        touch_code_page(s, line < block->pc ? block->pc : line);
     settle(s, entry);
     const bool hit = fetch_line(s, line);
     fetch_put(s, entry, line);
     if (!hit) {
         s->total[SIGNAL_L1I_MISSES]++;
         push(s, line, REQUEST_FETCH);
-        if (s->chip->store_filter)
-            filter_put(&s->store, line, NO_LINE);
     }
+}
+
+/* The line is neither of the two that the filters hold. */
+static inline __attribute__((always_inline)) void
+fetch_new(struct strand *s, const struct block *block, uint32_t entry,
+          uint64_t line)
+{
+    if (s->itlb)
+        touch_code_page(s, line < block->pc ? block->pc : line);
+    if (__builtin_expect(s->fetch_turns && runs_alone(s), 1)) {
+        const uint64_t turn = s->second[entry] & SECOND_TURNED;
+        push(s, line | turn << 63 | REQUEST_LOOKUP, REQUEST_FETCH);
+        s->second[entry] = filter_line(&s->fetch, line);
+        filter_put(&s->fetch, line, line);
+    } else {
+        fetch_now(s, entry, line);
+    }
+    if (s->store_filter)
+        filter_put(&s->store, line, NO_LINE);
     if (s->queue_next >= s->queue_end)
         strand_drain(s);
 }
 
-void
-strand_fetch_slow(struct strand *s, const struct block *block)
+static __attribute__((noinline)) void
+fetch_all(struct strand *s, const struct block *block)
 {
     const uint64_t size = (uint64_t)1 << s->fetch.shift;
 
@@ -533,6 +640,29 @@ strand_fetch_slow(struct strand *s, const struct block *block)
         const uint32_t entry =
             (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
         if (filter_line(&s->fetch, line) != line && !fetch_turn(s, entry, line))
-            fetch_new(s, block, line);
+            fetch_new(s, block, entry, line);
     }
+}
+
+static inline __attribute__((always_inline)) void
+fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
+{
+    if (s->fetch.line[entry] != line)
+        turn_or_push(s, &s->fetch.line[entry], &s->second[entry], line,
+                     REQUEST_FETCH | REQUEST_LOOKUP);
+}
+
+/* As data_quick(), for blocks in two lines at most. */
+void
+strand_fetch_slow(struct strand *s, const struct block *b)
+{
+    if (__builtin_expect(
+            b->line1 == MANY_LINES || !s->fetch_quick || !runs_alone(s), 0)) {
+        fetch_all(s, b);
+        return;
+    }
+    fetch_quick(s, b->slot0, b->line0);
+    fetch_quick(s, b->slot1, b->line1);
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        drain_full(s);
 }
