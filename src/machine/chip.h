@@ -63,8 +63,9 @@ struct filter {
 /*
  * The second most recent line of each set, for fetches: code alternates between
  * two lines of a set so often that only the filters are turned then, and the
- * cache's own order is put right before a third line comes in. Bit 0 says that
- * it is the wrong way round. Only while one strand runs. Measured on Lua for
+ * cache's own order is put right before a third line comes in: by the queue,
+ * see REQUEST_TURN, where each set has an entry of its own. Bit 0 says that it
+ * is the wrong way round. Only while one strand runs. Measured on Lua for
  * x86-64: 16 % of all time was spent on such alternation.
  */
 #define SECOND_TURNED ((uint64_t)1)
