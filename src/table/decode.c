@@ -136,8 +136,8 @@ tell_counter(const struct decoder *d, const struct counter_row *c,
         d->sink->counter(d->sink->user, c, s, note);
 }
 
-/* Reads the umask field; false if what it says cannot be counted. */
-static bool
+/* Reads the umask field, and warns of what cannot be counted. */
+static void
 take_umask(const struct decoder *d, const struct counter_row *c,
            struct selection *s)
 {
@@ -151,12 +151,12 @@ take_umask(const struct decoder *d, const struct counter_row *c,
 
     s->umask = NULL;
     if (value < 0 || s->event->umask_count == 0)
-        return true;
+        return;
     found = umask_of(s->event, (unsigned)value);
     if (found == NULL) {
         warn(d->sink, "%s: unit mask 0x%x of %s is in no row of the manual",
              d->row->name, (unsigned)value, s->event->name);
-        return false;
+        return;
     }
     if (found->counts != UMASK_YES)
         warn(d->sink, "%s: unit mask 0x%x of %s %s", d->row->name,
@@ -164,12 +164,11 @@ take_umask(const struct decoder *d, const struct counter_row *c,
     s->umask = found;
     s->umask_value = (uint8_t)value;
     s->umask_care = 15;
-    return true;
 }
 
 /* The value of a modifier in this register, or 0. */
 static uint32_t
-modifier_value(const struct decoder *d, const struct modifier_row *m)
+modifier_in(const struct decoder *d, const struct modifier_row *m)
 {
     const int field = field_find(d->row, m->field);
     uint64_t value;
@@ -189,7 +188,7 @@ take_modifiers(const struct decoder *d, struct selection *s)
         const struct modifier_row *m = &d->machine->modifiers[i];
         if (!selection_takes(s, m) || strchr(m->field, '.') != NULL)
             continue;
-        s->values[i] = modifier_value(d, m);
+        s->values[i] = modifier_in(d, m);
         if (s->values[i] != m->default_value)
             s->given |= 1u << i;
     }
@@ -208,7 +207,7 @@ take_instance(const struct decoder *d, const struct counter_row *c,
 
 static void
 tell_event(const struct decoder *d, const struct counter_row *c,
-           const struct event_row *event, const char *note)
+           const struct event_row *event)
 {
     struct selection s = selection_of(d->machine, event, -1);
     const ptrdiff_t bit = c - d->machine->counters;
@@ -223,7 +222,7 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if (event->reserved && event->code != 0) /* 0 is Zambezi's "none" */
         warn(d->sink, "%s: the manual says no more of %s than its code",
              d->row->name, event->name);
-    tell_counter(d, c, &s, note);
+    tell_counter(d, c, &s, NULL);
 }
 
 /* A selection by sl and mask; unused mask bits have no effect. */
@@ -243,7 +242,7 @@ decode_group(const struct decoder *d, const struct counter_row *c, int sl,
         event = event_of(d, c, sl, mask);
     }
     if (event != NULL) {
-        tell_event(d, c, event, NULL);
+        tell_event(d, c, event);
         return;
     }
     union_text(d, c, sl, mask, text, sizeof(text));
@@ -272,7 +271,7 @@ decode_counter(const struct decoder *d, const struct counter_row *c)
     }
     event = event_of(d, c, sl, -1);
     if (event != NULL) {
-        tell_event(d, c, event, NULL);
+        tell_event(d, c, event);
         return;
     }
     if (sl < 0 && code < 0 && c->number_field < 0)

@@ -65,15 +65,6 @@ l2d_set(const struct selection *s)
 }
 
 static uint32_t
-modifier_value(const struct selection *s, const char *name)
-{
-    for (size_t i = 0; i < s->machine->modifier_count; i++)
-        if (strcmp(s->machine->modifiers[i].name, name) == 0)
-            return s->values[i];
-    return 0;
-}
-
-static uint32_t
 counter_set(const struct machine_row *m, const char *name)
 {
     uint32_t bits = 0;
@@ -97,7 +88,8 @@ counters_of(const struct selection *s)
             if (s->machine->counters[i].unit == s->unit &&
                 s->machine->counters[i].sl_field >= 0)
                 bits |= 1u << i;
-    if (s->machine->family == FAMILY_MONTECITO && modifier_value(s, "all") != 0)
+    if (s->machine->family == FAMILY_MONTECITO &&
+        selection_value(s, "all") != 0)
         bits &= counter_set(s->machine, "duplicated");
     return bits;
 }
@@ -185,7 +177,7 @@ l2d_group_fits(const struct fit *f, uint32_t group, uint8_t master)
         if (first == NULL)
             first = s;
         if (l2d_set(first) != l2d_set(s) ||
-            modifier_value(first, "all") != modifier_value(s, "all") ||
+            selection_value(first, "all") != selection_value(s, "all") ||
             ((value ^ s->umask_value) & care & s->umask_care) != 0)
             return false;
         value |= s->umask_value;
@@ -318,7 +310,7 @@ has_counters(const struct fit *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         const struct selection *s = f->list[i];
-        const char *all = modifier_value(s, "all") != 0 && s->event != NULL &&
+        const char *all = selection_value(s, "all") != 0 && s->event != NULL &&
                                   s->event->counters != 0
                               ? " with :all"
                               : "";

@@ -239,6 +239,15 @@ selection_takes(const struct selection *s, const struct modifier_row *m)
     return true;
 }
 
+uint32_t
+selection_value(const struct selection *s, const char *modifier)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (strcmp(s->machine->modifiers[i].name, modifier) == 0)
+            return s->values[i];
+    return 0;
+}
+
 void
 selection_default_privilege(struct selection *s)
 {

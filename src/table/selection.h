@@ -63,6 +63,10 @@ void selection_default_privilege(struct selection *selection);
 bool selection_takes(const struct selection *selection,
                      const struct modifier_row *modifier);
 
+/* The value of the modifier of this name; 0 where the machine has none. */
+uint32_t
+selection_value(const struct selection *selection, const char *modifier);
+
 /* Writes "lpu/clock_cycles:at=Z0A" so that it reads back as the same. */
 void
 selection_text(const struct selection *selection, char *text, size_t text_size);
