@@ -53,7 +53,7 @@ REJECTED = [
     (EVENTS, "[event.Naps]", "[other]\n[event.Naps]", "top level: unknown key "
      "'other'; known are source, default, event"),
     (EVENTS, "[event.Done]", "[event.Ticks]", 'Cannot declare (\'event\', '
-     "'Ticks') twice (at line 19, column 13)"),
+     "'Ticks') twice (at line 20, column 13)"),
     # Events
     (EVENTS, "[event.Done]", '[event."Do ne"]', "[event.Do ne]: the name must "
      "be letters, digits, '_', '-' and '.'"),
@@ -373,6 +373,9 @@ REJECTED = [
      "must be a list of names: 'nothing' is none"),
     (EVENTS, 'related = ["Naps"]', 'related = ["Nap"]', "[event.Ticks]: "
      "'related' names no event: 'Nap'; did you mean 'Naps'?"),
+    (EVENTS, 'excludes = ["Naps"]', 'excludes = ["Ticks"]', "[event.Ticks]: "
+     "'excludes' names no other event of its unit: 'Ticks'; "
+     "known are Done, Jumps, Naps"),
     (EVENTS, 'unit = "cache"', 'unit = "cash"', "[event.Misses]: unknown unit "
      "'cash'; did you mean 'cache'?"),
     (EVENTS, "code = 0x7", "code = 0x207", "[event.Ticks]: 0x207 does not fit "

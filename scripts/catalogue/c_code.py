@@ -144,6 +144,7 @@ def event_row(event, umasks):
                    "category", "attribution"), event)
     row += [("aliases", c_texts(event["aliases"])),
             ("related", c_texts(event["related"])),
+            ("excludes", c_texts(event["excludes"])),
             ("instructions", c_texts(event["instructions"])),
             ("fidelity", ident("fidelity", event["fidelity"])),
             ("code", c_hex(event["code"])), ("sl", event["sl"]),

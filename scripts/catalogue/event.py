@@ -137,6 +137,7 @@ def load_event(name, row, machine, signals):
         "instructions", re.compile("|".join(machine["instructions"]) or "-"),
         [])
     event["related"] = row.words("related", re.compile(r"[\w./-]+"), [])
+    event["excludes"] = row.words("excludes", NAME, [])
     event["default"] = row.flag("default", not event["reserved"])
     read_standing(row, event, machine, signals)
     row.done()

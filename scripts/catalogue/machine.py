@@ -283,6 +283,12 @@ def check_related(rows, events):
             if name not in names:
                 row.bad(f"'related' names no event: '{name}'; "
                         f"{near(name, sorted(names))}")
+        own = {e["name"] for e in events
+               if e["unit"] == event["unit"] and e is not event}
+        for name in event["excludes"]:
+            if name not in own:
+                row.bad(f"'excludes' names no other event of its unit: "
+                        f"'{name}'; {near(name, sorted(own))}")
 
 
 def check_choice(row, event, machine):

@@ -6,16 +6,11 @@
 #include <string.h>
 
 #include "table/plan.h"
+#include "table/sets.h"
 
 #define COUNTERS_MAX 32
 #define ITEMS_MAX 64
 #define NONE 0xff
-
-/* Montecito's counters by number: the first is PMD4. */
-#define PMD(n) ((n)-4)
-#define ONLY(n) (1u << PMD(n))
-#define GROUP_A (ONLY(4) | ONLY(5) | ONLY(8))
-#define GROUP_B (ONLY(6) | ONLY(7) | ONLY(9))
 
 struct fit {
     const struct selection *const *list;
@@ -50,18 +45,6 @@ named(const struct selection *s)
 
     selection_text(s, n.text, sizeof(n.text));
     return n;
-}
-
-static int
-l1d_set(const struct selection *s)
-{
-    return s->event != NULL ? s->event->l1d_set : -1;
-}
-
-static int
-l2d_set(const struct selection *s)
-{
-    return s->event != NULL ? s->event->l2d_set : -1;
 }
 
 static uint32_t
@@ -161,32 +144,35 @@ match_all(const struct fit *f, uint64_t fixed)
     return true;
 }
 
-/* L2D events of a group of counters: the master's set, umask and `all`. */
 static bool
-l2d_group_fits(const struct fit *f, uint32_t group, uint8_t master)
+in_group(const struct fit *f, const struct l2d_group *group, size_t i)
 {
-    const struct selection *first = NULL;
-    unsigned value = 0, care = 0;
-    bool has_master = false;
+    return l2d_set(f->list[i]) >= 0 &&
+           (group->counters >> f->rows[i].counter & 1) != 0;
+}
+
+/* What one cares for, no other contradicts: they share the sum of all. */
+static bool
+l2d_group_fits(const struct fit *f, const struct l2d_group *group)
+{
+    unsigned value = 0;
+    bool any = false, has_master = false;
 
     for (size_t i = 0; i < f->count; i++) {
-        const struct selection *s = f->list[i];
-        if (l2d_set(s) < 0 || (group >> f->rows[i].counter & 1) == 0)
+        if (!in_group(f, group, i))
             continue;
-        has_master = has_master || f->rows[i].counter == master;
-        if (first == NULL)
-            first = s;
-        if (l2d_set(first) != l2d_set(s) ||
-            selection_value(first, "all") != selection_value(s, "all") ||
-            ((value ^ s->umask_value) & care & s->umask_care) != 0)
-            return false;
-        value |= s->umask_value;
-        care |= s->umask_care;
+        for (size_t k = 0; k < i; k++)
+            if (in_group(f, group, k) &&
+                l2d_compare(f->list[i], f->list[k]) != L2D_SAME)
+                return false;
+        any = true;
+        has_master = has_master || f->rows[i].counter == group->master;
+        value |= f->list[i]->umask_value;
     }
-    if (first != NULL && !has_master)
+    if (any && !has_master)
         return false;
     for (size_t i = 0; i < f->count; i++)
-        if (l2d_set(f->list[i]) >= 0 && (group >> f->rows[i].counter & 1) != 0)
+        if (in_group(f, group, i))
             f->rows[i].umask_value = (uint8_t)value;
     return true;
 }
@@ -203,13 +189,13 @@ place_l1d(const struct fit *f, uint64_t placed)
         any = true;
         bool taken = false;
         for (size_t k = 0; k < f->count; k++)
-            taken = taken ||
-                    ((placed >> k & 1) != 0 && f->rows[k].counter == PMD(5));
+            taken = taken || ((placed >> k & 1) != 0 &&
+                              f->rows[k].counter == L1D_MASTER);
         if (taken)
             return false;
-        if ((f->allowed[i] & ONLY(5)) == 0)
+        if ((f->allowed[i] >> L1D_MASTER & 1) == 0)
             continue;
-        f->rows[i].counter = PMD(5);
+        f->rows[i].counter = L1D_MASTER;
         if (match_all(f, placed | UINT64_C(1) << i))
             return true;
     }
@@ -223,9 +209,9 @@ place_l2d(const struct fit *f, size_t next, uint32_t used, uint64_t placed)
     while (next < f->count && l2d_set(f->list[next]) < 0)
         next++;
     if (next == f->count)
-        return l2d_group_fits(f, GROUP_A, PMD(4)) &&
-               l2d_group_fits(f, GROUP_B, PMD(6)) && place_l1d(f, placed);
-    for (uint8_t c = PMD(4); c <= PMD(9); c++) {
+        return l2d_group_fits(f, &tally_l2d_groups[0]) &&
+               l2d_group_fits(f, &tally_l2d_groups[1]) && place_l1d(f, placed);
+    for (uint8_t c = 0; l2d_group_of(c) != NULL; c++) {
         if (((f->allowed[next] & ~used) >> c & 1) == 0)
             continue;
         f->rows[next].counter = c;
@@ -238,24 +224,14 @@ place_l2d(const struct fit *f, size_t next, uint32_t used, uint64_t placed)
 }
 
 static bool
-is_cancels(const struct selection *s)
-{
-    return s->event != NULL &&
-           strncmp(s->event->name, "L2D_OZQ_CANCELS", 15) == 0;
-}
-
-static bool
-pair_fits_montecito(const struct fit *f, const struct selection *a,
-                    const struct selection *b)
+l1d_pair_fits(const struct fit *f, const struct selection *a,
+              const struct selection *b)
 {
     if (l1d_set(a) >= 0 && l1d_set(b) >= 0 && l1d_set(a) != l1d_set(b))
         return refuse(f,
                       "%s is of L1D set %d and %s of set %d: PMC5 chooses one "
                       "set at a time",
                       named(a).text, l1d_set(a), named(b).text, l1d_set(b));
-    if (is_cancels(a) && is_cancels(b) && a->event != b->event)
-        return refuse(f, "%s and %s: only one of the two counts at a time",
-                      named(a).text, named(b).text);
     return true;
 }
 
@@ -268,7 +244,7 @@ montecito_fits(const struct fit *f)
         l1d += l1d_set(f->list[i]) >= 0;
         l2d += l2d_set(f->list[i]) >= 0;
         for (size_t k = 0; k < i; k++)
-            if (!pair_fits_montecito(f, f->list[k], f->list[i]))
+            if (!l1d_pair_fits(f, f->list[k], f->list[i]))
                 return false;
     }
     if (l2d <= 6 && place_l2d(f, 0, 0, 0))
@@ -318,6 +294,18 @@ has_counters(const struct fit *f)
             return refuse(f, "no counter of %s counts %s%s", s->machine->name,
                           named(s).text, all);
     }
+    return true;
+}
+
+static bool
+none_excluded(const struct fit *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (selections_exclude(f->list[k], f->list[i]))
+                return refuse(f,
+                              "%s and %s: only one of the two counts at a time",
+                              named(f->list[k]).text, named(f->list[i]).text);
     return true;
 }
 
@@ -379,6 +367,8 @@ plan_fits(const struct selection *const *list, size_t count,
     }
     if (count == 0 || !has_counters(&f))
         return count == 0;
+    if (!none_excluded(&f))
+        return false;
     if (list[0]->machine->family == FAMILY_MONTECITO ? !montecito_fits(&f)
                                                      : !matches(&f))
         return false;

@@ -86,6 +86,7 @@ struct event_row {
     /* How exactly it knows whose thread it is: "TrueThrd"; or NULL. */
     const char *attribution;
     const char *const *related;      /* events worth reading beside it */
+    const char *const *excludes;     /* events that cannot count beside it */
     const char *const *instructions; /* names of the lists it counts */
     enum fidelity fidelity;
     int32_t code;
