@@ -346,6 +346,11 @@ static const struct {
      "PMC4.ism: only 2 is defined"},
     {__LINE__, "montecito", "PMC4=0x2001200", "PMD4", "CPU_OP_CYCLES.ALL", "",
      "PMC4.plm: 0 disables the monitor"},
+    /* R081, R087: filters that the event does not have. */
+    {__LINE__, "montecito", "PMC4=0x600e409", "PMD4", "L2D_BYPASS.L2_DATA1:k:u",
+     "", "PMC4.all: L2D_BYPASS cannot count both threads"},
+    {__LINE__, "montecito", "PMC4=0xa001209", "PMD4", "CPU_OP_CYCLES.ALL:k:u",
+     "", "PMC4.MESI: no effect on CPU_OP_CYCLES"},
     /* On a counter that may not count it. */
     {__LINE__, "montecito", "PMC10=0x200dc09", "PMD10", "L3_MISSES:k:u", "",
      "PMD10 does not count L3_MISSES; tally show L3_MISSES says which do"},
@@ -469,6 +474,29 @@ static const struct {
     {__LINE__, "PMC7=0x200e409 PMC6=0x200e509", ""},
     {__LINE__, "PMC7=0x200e409 PMC6=0x200e909",
      "PMC7: L2D_BYPASS needs an event of L2D set 1 in PMC6"},
+    /* R109, R110: unit mask 00xx of PMC4 or PMC6, not 0010. */
+    {__LINE__, "PMC4=0x200e409 PMC5=0x202e409",
+     "PMC5: L2D_BYPASS counts with unit mask 0x0 of PMC4, not its own 0x2"},
+    {__LINE__, "PMC6=0x202e409 PMC9=0x200e409",
+     "PMC9: L2D_BYPASS counts with unit mask 0x2 of PMC6, not its own 0x0"},
+    /* xx00: the upper bits say nothing. */
+    {__LINE__, "PMC4=0x204e409 PMC5=0x200e409", ""},
+    /* R115: a full queue is counted with unit mask 0000 only. */
+    {__LINE__, "PMC4=0x206e009 PMC8=0x200e109",
+     "PMC8: L2D_OZQ_FULL counts with unit mask 0x6 of PMC4, not its own 0x0"},
+    /* R089: all of PMC4, whatever the others hold. */
+    {__LINE__, "PMC4=0x603e609 PMC5=0x203e609",
+     "PMC5: L2D_REFERENCES counts with all = 1 of PMC4, not its own 0"},
+    {__LINE__, "PMC4=0x600e409 PMC5=0x200e409",
+     "PMC5: L2D_BYPASS counts with all = 1 of PMC4, not its own 0"},
+    {__LINE__, "PMC6=0x203e609 PMC7=0x603e609",
+     "PMC7: L2D_REFERENCES counts with all = 0 of PMC6, not its own 1"},
+    {__LINE__, "PMC4=0x203e609 PMC5=0x203e609 PMC6=0x603e609", ""},
+    /* R114. */
+    {__LINE__, "PMC4=0x200e009 PMC6=0x200e209",
+     "PMC4 and PMC6: only one of L2D_OZQ_CANCELS0 and L2D_OZQ_CANCELS1 counts "
+     "at a time"},
+    {__LINE__, "PMC4=0x200e009 PMC6=0x206e009", ""},
 };
 
 static void

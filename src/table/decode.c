@@ -9,11 +9,13 @@
 
 #include "table/encode.h"
 #include "table/near.h"
+#include "table/sets.h"
 #include "table/text.h"
 
 #define LINE_SIZE 320
-#define NAME_SIZE 128 /* an alias of 96, and more */
-#define ISM_ITANIUM 2 /* the only instruction set mask that is defined */
+#define NAME_SIZE 128   /* an alias of 96, and more */
+#define COUNTERS_MAX 32 /* of a machine */
+#define ISM_ITANIUM 2   /* the only instruction set mask that is defined */
 
 struct decoder {
     const struct machine_row *machine;
@@ -181,15 +183,32 @@ modifier_in(const struct decoder *d, const struct modifier_row *m)
     return (uint32_t)value;
 }
 
+/* Bits of a filter that the event does not have. */
+static void
+warn_unused(const struct decoder *d, const struct modifier_row *m,
+            const struct selection *s)
+{
+    if (modifier_in(d, m) == 0)
+        return;
+    if (m->needs == NEEDS_ALL)
+        warn(d->sink, "%s.%s: %s cannot count both threads", d->row->name,
+             m->field, s->event->name);
+    else if (m->needs == NEEDS_MESI)
+        warn(d->sink, "%s.%s: no effect on %s", d->row->name, m->field,
+             s->event->name);
+}
+
 static void
 take_modifiers(const struct decoder *d, struct selection *s)
 {
     for (size_t i = 0; i < d->machine->modifier_count; i++) {
         const struct modifier_row *m = &d->machine->modifiers[i];
-        if (!selection_takes(s, m) || strchr(m->field, '.') != NULL)
+        if (strchr(m->field, '.') != NULL)
             continue;
         s->values[i] = modifier_in(d, m);
-        if (s->values[i] != m->default_value)
+        if (!selection_takes(s, m))
+            warn_unused(d, m, s);
+        else if (s->values[i] != m->default_value)
             s->given |= 1u << i;
     }
 }
@@ -205,17 +224,26 @@ take_instance(const struct decoder *d, const struct counter_row *c,
             s->instance = (int8_t)i;
 }
 
-static void
-tell_event(const struct decoder *d, const struct counter_row *c,
-           const struct event_row *event)
+static struct selection
+selection_in(const struct decoder *d, const struct counter_row *c,
+             const struct event_row *event)
 {
     struct selection s = selection_of(d->machine, event, -1);
-    const ptrdiff_t bit = c - d->machine->counters;
 
     memset(s.values, 0, sizeof(s.values));
     take_umask(d, c, &s);
     take_modifiers(d, &s);
     take_instance(d, c, &s);
+    return s;
+}
+
+static void
+tell_event(const struct decoder *d, const struct counter_row *c,
+           const struct event_row *event)
+{
+    const struct selection s = selection_in(d, c, event);
+    const ptrdiff_t bit = c - d->machine->counters;
+
     if ((event->counters >> bit & 1) == 0)
         warn(d->sink, "%s does not count %s; tally show %s says which do",
              c->name, event->name, event->name);
@@ -356,44 +384,113 @@ check_ranges(const struct machine_row *machine,
                    "range in PMC38 is illegal: tags become inconsistent");
 }
 
-/* The event in PMCn, or NULL. */
-static const struct event_row *
-event_in(const struct machine_row *machine, unsigned n,
-         const struct register_row *const *rows, const uint64_t *values,
-         size_t count)
-{
-    char name[8];
-    bool given = false;
+/* What a counter's register selects, of the registers that were given. */
+struct in_counter {
+    const struct register_row *row; /* NULL: not given, or no event */
+    struct selection s;
+};
 
-    snprintf(name, sizeof(name), "PMC%u", n);
-    const uint64_t value = value_of(machine, name, rows, values, count, &given);
-    snprintf(name, sizeof(name), "0x%02x", (unsigned)(value >> 8 & 0xff));
-    return given ? event_find(machine, name) : NULL;
+/* What it asks of the unit mask; the register's own value is whole. */
+static struct selection
+asked(const struct selection *s)
+{
+    struct selection own = *s;
+
+    if (s->umask != NULL)
+        own.umask_care = s->umask->care;
+    return own;
 }
 
-/* Events of a set need their governor programmed with the same set. */
+static void
+warn_l1d(const struct in_counter *list, const struct in_counter *one,
+         const struct decode_sink *sink)
+{
+    const struct in_counter *master = &list[L1D_MASTER];
+
+    if (l1d_set(&one->s) < 0 ||
+        (master->row != NULL && l1d_set(&master->s) == l1d_set(&one->s)))
+        return;
+    warn(sink, "%s: %s needs an event of L1D set %d in PMC5", one->row->name,
+         one->s.event->name, l1d_set(&one->s));
+}
+
+/* Rules R089, R109, R110: the master's choice counts, not the own one. */
+static void
+warn_l2d(const struct machine_row *machine, const struct in_counter *list,
+         size_t counter, const struct decode_sink *sink)
+{
+    const struct l2d_group *group = l2d_group_of(counter);
+    const struct in_counter *one = &list[counter];
+
+    if (l2d_set(&one->s) < 0 || group == NULL || counter == group->master)
+        return;
+    const struct in_counter *master = &list[group->master];
+    const struct register_row *governor =
+        &machine->registers[machine->counters[group->master].select[0]];
+    const struct selection own = asked(&one->s);
+    if (master->row == NULL || l2d_compare(&own, &master->s) == L2D_OTHER_SET) {
+        warn(sink, "%s: %s needs an event of L2D set %d in %s", one->row->name,
+             own.event->name, l2d_set(&own), governor->name);
+        return;
+    }
+    if (l2d_compare(&own, &master->s) == L2D_OTHER_UMASK)
+        warn(sink, "%s: %s counts with unit mask 0x%x of %s, not its own 0x%x",
+             one->row->name, own.event->name, master->s.umask_value,
+             governor->name, own.umask_value);
+    const uint32_t all = selection_value(&master->s, "all");
+    if (selection_value(&own, "all") != all)
+        warn(sink, "%s: %s counts with all = %u of %s, not its own %u",
+             one->row->name, own.event->name, all, governor->name, !all);
+}
+
+static void
+warn_excluded(const struct in_counter *a, const struct in_counter *b,
+              const struct decode_sink *sink)
+{
+    if (b->row != NULL && selections_exclude(&a->s, &b->s))
+        warn(sink, "%s and %s: only one of %s and %s counts at a time",
+             a->row->name, b->row->name, a->s.event->name, b->s.event->name);
+}
+
+static struct in_counter
+read_counter(const struct machine_row *machine, const struct counter_row *c,
+             const struct register_row *const *rows, const uint64_t *values,
+             size_t count)
+{
+    static const struct decode_sink nobody = {.user = NULL};
+    struct in_counter in = {.row = NULL};
+
+    for (size_t i = 0; i < count && c->select != NULL && in.row == NULL; i++) {
+        const struct decoder d = {machine, rows[i], values[i], &nobody};
+        if (rows[i] != &machine->registers[c->select[0]])
+            continue;
+        const struct event_row *event = event_of(&d, c, -1, -1);
+        if (event == NULL)
+            continue;
+        in.row = rows[i];
+        in.s = selection_in(&d, c, event);
+    }
+    return in;
+}
+
+/* Events of sets need their master; one that is off needs nothing. */
 static void
 check_sets(const struct machine_row *machine,
            const struct register_row *const *rows, const uint64_t *values,
            size_t count, const struct decode_sink *sink)
 {
-    static const uint8_t masters[] = {[5] = 4, [8] = 4, [7] = 6, [9] = 6};
-    const struct event_row *five = event_in(machine, 5, rows, values, count);
+    struct in_counter list[COUNTERS_MAX];
 
-    for (unsigned n = 4; n <= 15; n++) {
-        const struct event_row *e = event_in(machine, n, rows, values, count);
-        if (e == NULL)
+    for (size_t i = 0; i < machine->counter_count; i++)
+        list[i] =
+            read_counter(machine, &machine->counters[i], rows, values, count);
+    for (size_t i = 0; i < machine->counter_count; i++) {
+        if (list[i].row == NULL)
             continue;
-        if (e->l1d_set >= 0 && (five == NULL || five->l1d_set != e->l1d_set))
-            warn(sink, "PMC%u: %s needs an event of L1D set %d in PMC5", n,
-                 e->name, e->l1d_set);
-        if (e->l2d_set < 0 || n > 9 || masters[n] == 0)
-            continue;
-        const struct event_row *master =
-            event_in(machine, masters[n], rows, values, count);
-        if (master == NULL || master->l2d_set != e->l2d_set)
-            warn(sink, "PMC%u: %s needs an event of L2D set %d in PMC%u", n,
-                 e->name, e->l2d_set, masters[n]);
+        warn_l1d(list, &list[i], sink);
+        warn_l2d(machine, list, i, sink);
+        for (size_t k = i + 1; k < machine->counter_count; k++)
+            warn_excluded(&list[i], &list[k], sink);
     }
 }
 
