@@ -78,7 +78,7 @@ same_values(const struct selection *a, const struct selection *b)
         if (strchr(m->field, '.') == NULL && a->values[i] != b->values[i])
             return false;
     }
-    return true;
+    return a->off == b->off;
 }
 
 /* IA64_INST_RETIRED is a unit mask of the tagged one: they share the code. */
@@ -294,8 +294,10 @@ static const struct {
      "cycles_MISS:at=ZAM1_LPU_B", "", ""},
 
     /* Reserved bits. */
-    {__LINE__, "ultrasparc-t1", "PCR=0x8", "PIC0", "SB_full", "",
-     "PCR.reserved: reserved bits 3:3 must stay 0x0"},
+    {__LINE__, "ultrasparc-t1", "PCR=0x8", "PIC0", "SB_full:off", "",
+     "PCR.reserved: reserved bits 3:3 must stay 0x0\n"
+     "PCR: PIC0 counts in no mode: disabled\n"
+     "PCR: PIC1 counts in no mode: disabled"},
     {__LINE__, "ultrasparc-t1", "PCR=0x484", "PIC0", "SB_full:u", "",
      "PCR.reserved: reserved bits 63:10 must stay 0x0\n"
      "PCR.reserved: reserved bits 7:7 must stay 0x0"},
@@ -344,8 +346,21 @@ static const struct {
     /* The instruction set mask; no level at all. */
     {__LINE__, "montecito", "PMC4=0x1209", "PMD4", "CPU_OP_CYCLES.ALL:k:u", "",
      "PMC4.ism: only 2 is defined"},
-    {__LINE__, "montecito", "PMC4=0x2001200", "PMD4", "CPU_OP_CYCLES.ALL", "",
-     "PMC4.plm: 0 disables the monitor"},
+    {__LINE__, "montecito", "PMC4=0x2001200", "PMD4", "CPU_OP_CYCLES.ALL:off",
+     "", "PMC4: PMD4 counts in no mode: disabled"},
+    {__LINE__, "montecito", "PMC37=0", NULL, NULL, "",
+     "PMC37.plm: 0 disables the monitor"},
+    {__LINE__, "sparc-t4", "PCR0=0xd000", "PIC0", "Cycles:off", "",
+     "PCR0: PIC0 counts in no mode: disabled"},
+    {__LINE__, "r10000", "CTRL0=0x1e0", "CNT0", "Graduated_instructions:off",
+     "", "CTRL0: CNT0 counts in no mode: disabled"},
+    {__LINE__, "r12000", "CTRL1=0x10", "CNT1", "Cycles:off:ie", "",
+     "CTRL1: CNT1 counts in no mode: disabled"},
+    {__LINE__, "ultrasparc-t2", "PCR=1", "PIC0", "Idle_strands:off", "",
+     "PCR: PIC0 counts in no mode: disabled\n"
+     "PCR: PIC1 counts in no mode: disabled"},
+    {__LINE__, "montecito", "PMC4=0x2056509", "PMD4", "L1I_FETCH_RAB_HIT:k:u",
+     "", "PMC4: unit mask 0x5 of L1I_FETCH_RAB_HIT is in no row of the manual"},
     /* R081, R087: filters that the event does not have. */
     {__LINE__, "montecito", "PMC4=0x600e409", "PMD4", "L2D_BYPASS.L2_DATA1:k:u",
      "", "PMC4.all: L2D_BYPASS cannot count both threads"},

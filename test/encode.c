@@ -52,6 +52,7 @@ static const struct {
     {__LINE__, "ultrasparc-t2", "Icache_misses@PIC0", "PCR=0xc046"},
     /* 0x2fd << 6 and << 19 */
     {__LINE__, "ultrasparc-t2", "All_instr@PIC0", "PCR=0xbf46"},
+    {__LINE__, "ultrasparc-t2", "All_instr:off@PIC0", "PCR=0xbf40"},
     {__LINE__, "ultrasparc-t2", "All_instr@PIC1", "PCR=0x17e80006"},
     {__LINE__, "ultrasparc-t2", "0xfd2@PIC0", "PCR=0xbf46"},
     /* 0x201 << 6 | ut | st */

@@ -121,6 +121,15 @@ static const struct {
     {__LINE__, "montecito", "BUS_MEMORY", "BUS_MEMORY.ALL.ANY"},
     {__LINE__, "montecito", "BUS_WR_WB", "BUS_WR_WB.ALL.ANY"},
     {__LINE__, "montecito", "BUS_MEM_READ", "BUS_MEM_READ.ALL.ANY"},
+    /* No mode at all. */
+    {__LINE__, "sparc-t4", "cycles:off", "Cycles:off"},
+    {__LINE__, "sparc-t4", "Cycles:toe:off", "Cycles:off:toe"},
+    {__LINE__, "montecito", "CPU_OP_CYCLES:off:thr=0",
+     "CPU_OP_CYCLES.ALL:off:thr=0"},
+    {__LINE__, "ultrasparc-t2", "0x32:off", "0x32:off"},
+    /* The row's name is that of the value without its free bits. */
+    {__LINE__, "montecito", "BACK_END_BUBBLE.0x1", "BACK_END_BUBBLE.FE"},
+    {__LINE__, "montecito", "BACK_END_BUBBLE.0x5", "BACK_END_BUBBLE.0x5"},
 };
 
 static void
@@ -208,9 +217,9 @@ static const struct {
      "'Cycles.ALL': Cycles has no unit masks and no modifier of this name"},
     /* Modifiers. */
     {__LINE__, "ultrasparc-t1", "IC_miss:h", TALLY_ESYNTAX,
-     "'IC_miss:h': unknown modifier 'h'; possible are u or k"},
+     "'IC_miss:h': unknown modifier 'h'; possible are u, k or off"},
     {__LINE__, "ultrasparc-t1", "IC_miss:", TALLY_ESYNTAX,
-     "'IC_miss:': unknown modifier ''; possible are u or k"},
+     "'IC_miss:': unknown modifier ''; possible are u, k or off"},
     {__LINE__, "ultrasparc-t1", "mem_reads:zz", TALLY_ESYNTAX,
      "'mem_reads:zz': unknown modifier 'zz'; possible are at"},
     {__LINE__, "ultrasparc-t1", "pio_reads:u", TALLY_ERANGE,
@@ -246,10 +255,10 @@ static const struct {
      ":all away"},
     {__LINE__, "montecito", "L3_MISSES:uh", TALLY_ESYNTAX,
      "'L3_MISSES:uh': unknown modifier 'uh'; possible are k, r1, r2, u, thr, "
-     "all, pm, oi or ev"},
+     "all, pm, oi, ev or off"},
     {__LINE__, "montecito", "L3_MISSES:uthr", TALLY_ESYNTAX,
      "'L3_MISSES:uthr': unknown modifier 'uthr'; possible are k, r1, r2, u, "
-     "thr, all, pm, oi or ev"},
+     "thr, all, pm, oi, ev or off"},
     {__LINE__, "montecito", "L3_MISSES:all=1", TALLY_ESYNTAX,
      "'L3_MISSES:all=1': write :all, without a value"},
     {__LINE__, "ultrasparc-t2plus", "L2_load_misses:from=afar", TALLY_ERANGE,
@@ -258,7 +267,17 @@ static const struct {
      "'Load_instr:from=local': :from is not for Load_instr"},
     {__LINE__, "sparc-t4", "0xc3:mesi=M", TALLY_ESYNTAX,
      "'0xc3:mesi=M': unknown modifier 'mesi=M'; possible are u, k, h, toe, "
-     "picnht or picnpt"},
+     "picnht, picnpt or off"},
+    /* No mode at all. */
+    {__LINE__, "sparc-t4", "Cycles:off:u", TALLY_ESYNTAX,
+     "'Cycles:off:u': :off is no mode at all; leave it or the modes away"},
+    {__LINE__, "sparc-t4", "Cycles:uk:off", TALLY_ESYNTAX,
+     "'Cycles:uk:off': :off is no mode at all; leave it or the modes away"},
+    {__LINE__, "sparc-t4", "Cycles:OFF", TALLY_ESYNTAX,
+     "'Cycles:OFF': unknown modifier 'OFF'; possible are u, k, h, toe, picnht, "
+     "picnpt or off"},
+    {__LINE__, "ultrasparc-t2", "mem_reads:off", TALLY_ESYNTAX,
+     "'mem_reads:off': unknown modifier 'off'; possible are at"},
 };
 
 static void
@@ -311,9 +330,9 @@ static const struct {
     {__LINE__, "ultrasparc-t2", "{Atomics}Load_instr", TALLY_ESYNTAX,
      "event list: expected a comma at 'Load_instr'"},
     {__LINE__, "ultrasparc-t2", "{Atomics}:z", TALLY_ESYNTAX,
-     "'z': unknown modifier 'z'; possible are u, k or h"},
+     "'z': unknown modifier 'z'; possible are u, k, h or off"},
     {__LINE__, "ultrasparc-t2", "{Atomics}:", TALLY_ESYNTAX,
-     "'': unknown modifier ''; possible are u, k or h"},
+     "'': unknown modifier ''; possible are u, k, h or off"},
 };
 
 static void

@@ -16,6 +16,8 @@ ATTRIBUTES = ("sl", "mask", "code", "number", "umask")
 KINDS = ("privilege", "flag", "number", "letters", "words")
 NEEDS = ("mesi", "all")
 RESERVED = ("all", "default")
+# Modifiers of every machine.
+OWN_MODIFIERS = ("at", "off")
 # What is counted without -e is shown at once: 64 lines at most.
 DEFAULT_MAX = 64
 COUNTERS_MAX = 32
@@ -209,6 +211,8 @@ def load_modifiers(rows, units, counters, registers):
              "needs": row.word("needs", NEEDS, None),
              "sl": row.number("sl", 0, 31, -1)}
         row.done()
+        if name in OWN_MODIFIERS:
+            row.bad(f"every machine has a modifier '{name}' of its own")
         check_modifier(row, m, units)
         register, _, field = m["field"].rpartition(".")
         places = [register] if register else [

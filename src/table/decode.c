@@ -152,7 +152,7 @@ take_umask(const struct decoder *d, const struct counter_row *c,
     const struct umask_row *found;
 
     s->umask = NULL;
-    if (value < 0 || s->event->umask_count == 0)
+    if (value < 0 || (value == 0 && s->event->umask_count == 0))
         return;
     found = umask_of(s->event, (unsigned)value);
     if (found == NULL) {
@@ -213,6 +213,17 @@ take_modifiers(const struct decoder *d, struct selection *s)
     }
 }
 
+/* Modes can be chosen, and none is. */
+static bool
+in_no_mode(const struct selection *s)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (s->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
+            s->values[i] != 0)
+            return false;
+    return selection_has_modes(s);
+}
+
 static void
 take_instance(const struct decoder *d, const struct counter_row *c,
               struct selection *s)
@@ -233,6 +244,7 @@ selection_in(const struct decoder *d, const struct counter_row *c,
     memset(s.values, 0, sizeof(s.values));
     take_umask(d, c, &s);
     take_modifiers(d, &s);
+    s.off = in_no_mode(&s);
     take_instance(d, c, &s);
     return s;
 }
@@ -247,6 +259,9 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if ((event->counters >> bit & 1) == 0)
         warn(d->sink, "%s does not count %s; tally show %s says which do",
              c->name, event->name, event->name);
+    if (s.off)
+        warn(d->sink, "%s: %s counts in no mode: disabled", d->row->name,
+             c->name);
     if (event->reserved && event->code != 0) /* 0 is Zambezi's "none" */
         warn(d->sink, "%s: the manual says no more of %s than its code",
              d->row->name, event->name);
@@ -316,10 +331,11 @@ check_montecito(const struct decoder *d)
 {
     const int ism = field_find(d->row, "ism");
     const int plm = field_find(d->row, "plm");
+    const int es = field_find(d->row, "es"); /* a counter, which says more */
 
     if (ism >= 0 && field_get(&d->row->fields[ism], d->value) != ISM_ITANIUM)
         warn(d->sink, "%s.ism: only 2 is defined", d->row->name);
-    if (plm >= 0 && field_get(&d->row->fields[plm], d->value) == 0)
+    if (plm >= 0 && es < 0 && field_get(&d->row->fields[plm], d->value) == 0)
         warn(d->sink, "%s.plm: 0 disables the monitor", d->row->name);
 }
 
@@ -447,7 +463,7 @@ static void
 warn_excluded(const struct in_counter *a, const struct in_counter *b,
               const struct decode_sink *sink)
 {
-    if (b->row != NULL && selections_exclude(&a->s, &b->s))
+    if (b->row != NULL && !b->s.off && selections_exclude(&a->s, &b->s))
         warn(sink, "%s and %s: only one of %s and %s counts at a time",
              a->row->name, b->row->name, a->s.event->name, b->s.event->name);
 }
@@ -485,7 +501,7 @@ check_sets(const struct machine_row *machine,
         list[i] =
             read_counter(machine, &machine->counters[i], rows, values, count);
     for (size_t i = 0; i < machine->counter_count; i++) {
-        if (list[i].row == NULL)
+        if (list[i].row == NULL || list[i].s.off)
             continue;
         warn_l1d(list, &list[i], sink);
         warn_l2d(machine, list, i, sink);

@@ -138,6 +138,15 @@ take_valued(const struct selection_reader *r, size_t index, const char *value)
 }
 
 static int
+off_and_modes(const struct selection_reader *r)
+{
+    return tally_fail(r->log, TALLY_ESYNTAX,
+                      "'%s': :" MODIFIER_OFF
+                      " is no mode at all; leave it or the modes away",
+                      r->text);
+}
+
+static int
 take_flag(const struct selection_reader *r, size_t index)
 {
     const struct modifier_row *m = &r->machine->modifiers[index];
@@ -145,6 +154,8 @@ take_flag(const struct selection_reader *r, size_t index)
 
     if (error != 0)
         return error;
+    if (r->s->off && m->kind == MODIFIER_PRIVILEGE)
+        return off_and_modes(r);
     r->s->values[index] = m->value;
     r->s->given |= 1u << index;
     return 0;
@@ -164,25 +175,41 @@ modifier_find(const struct machine_row *machine, const char *name,
 bool
 modifier_is(const struct machine_row *machine, const char *word)
 {
-    return modifier_find(machine, word, strlen(word)) >= 0;
+    return strcmp(word, MODIFIER_OFF) == 0 ||
+           modifier_find(machine, word, strlen(word)) >= 0;
 }
 
 static int
 modifier_unknown(const struct selection_reader *r, const char *word)
 {
-    const char *names[MODIFIERS_MAX + 1] = {NULL};
+    const char *names[MODIFIERS_MAX + 2] = {NULL};
     char text[NEAR_SIZE];
     size_t count = 0;
 
     for (size_t i = 0; i < r->machine->modifier_count; i++)
         if (selection_takes(r->s, &r->machine->modifiers[i]))
             names[count++] = r->machine->modifiers[i].name;
+    if (selection_has_modes(r->s))
+        names[count++] = MODIFIER_OFF;
     if (r->machine->units[r->s->unit].instance_count > 0)
         names[count++] = "at";
     join_words(names, count, text, sizeof(text));
     return tally_fail(r->log, TALLY_ESYNTAX, "'%s': unknown modifier '%s'%s%s",
                       r->text, shown(word, strlen(word)).text,
                       count > 0 ? "; possible are " : "", text);
+}
+
+static int
+take_off(const struct selection_reader *r)
+{
+    if (!selection_has_modes(r->s))
+        return modifier_unknown(r, MODIFIER_OFF);
+    for (size_t i = 0; i < r->machine->modifier_count; i++)
+        if (r->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
+            (r->s->given >> i & 1) != 0)
+            return off_and_modes(r);
+    r->s->off = true;
+    return 0;
 }
 
 /* "uk": one letter for each privilege modifier. */
@@ -211,6 +238,8 @@ take_modifier(const struct selection_reader *r, const char *word)
 
     if (length == 2 && strncmp(word, "at", 2) == 0 && equals != NULL)
         return take_at(r, equals + 1);
+    if (strcmp(word, MODIFIER_OFF) == 0)
+        return take_off(r);
     if (index < 0 && equals == NULL && *word != '\0')
         return take_letters(r, word);
     if (index < 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what stands behind an event: ":u:thr=2:mesi=ME:at=3". */
+/* Reading what stands behind an event: ":u:thr=2:mesi=ME:at=3", ":off". */
 #ifndef TALLY_TABLE_MODIFIER_H
 #define TALLY_TABLE_MODIFIER_H
 
 #include "table/selection.h"
+
+#define MODIFIER_OFF "off" /* no mode at all */
 
 struct selection_reader {
     const struct machine_row *machine;

@@ -248,9 +248,21 @@ selection_value(const struct selection *s, const char *modifier)
     return 0;
 }
 
+bool
+selection_has_modes(const struct selection *s)
+{
+    for (size_t i = 0; i < s->machine->modifier_count; i++)
+        if (s->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
+            selection_takes(s, &s->machine->modifiers[i]))
+            return true;
+    return false;
+}
+
 void
 selection_default_privilege(struct selection *s)
 {
+    if (s->off)
+        return;
     for (size_t i = 0; i < s->machine->modifier_count; i++)
         if (s->machine->modifiers[i].kind == MODIFIER_PRIVILEGE &&
             (s->given >> i & 1) != 0)
@@ -476,12 +488,11 @@ needs_unit(const struct selection *s)
     return event_find(s->machine, s->event->name) != s->event;
 }
 
-/* Whether the row's name says the whole value. */
+/* Whether the row's name says the whole value, with no other bit set. */
 static bool
 umask_has_name(const struct selection *s)
 {
-    return s->umask->name[0] != '\0' &&
-           (!s->event->umask_bits || s->umask->value == s->umask_value);
+    return s->umask->name[0] != '\0' && s->umask->value == s->umask_value;
 }
 
 static void
@@ -525,6 +536,8 @@ selection_text(const struct selection *s, char *text, size_t text_size)
         fprintf(out, ".%s", s->umask->name);
     else if (s->umask != NULL)
         fprintf(out, ".0x%x", s->umask_value);
+    if (s->off)
+        fprintf(out, ":" MODIFIER_OFF);
     for (size_t i = 0; i < s->machine->modifier_count; i++)
         if ((s->given >> i & 1) != 0)
             modifier_text(s, i, out);

@@ -6,10 +6,11 @@
  *               {":" modifier}
  *   event     = name | alias | number | 0xCODE
  *   umask     = name | alias | 0xVALUE
- *   modifier  = name ["=" value] | letters of privilege modifiers | at=INSTANCE
+ *   modifier  = name ["=" value] | letters of privilege modifiers | "off"
+ *             | at=INSTANCE
  *
  * Behind a colon, a modifier's name in its case is the modifier: ":all" is both
- * threads, ":ALL" the unit mask.
+ * threads, ":ALL" the unit mask. ":off" is no mode at all: nothing is counted.
  *
  * A code without a row selects the union of its mask bits where the machine
  * has groups. A selection is a plain value; its pointers are to const tables.
@@ -30,6 +31,7 @@ struct selection {
     uint8_t umask_value, umask_care;
     uint8_t unit;                   /* of the machine */
     int8_t instance;                /* of the unit, -1: all */
+    bool off;                       /* it counts in no mode */
     int16_t group;                  /* which braces it stood in, -1: none */
     uint32_t given;                 /* bits: modifiers that the text named */
     uint32_t values[MODIFIERS_MAX]; /* of each modifier, as a field's value */
@@ -58,6 +60,9 @@ const struct umask_row *umask_of(const struct event_row *event, unsigned value);
 
 /* Fills in the privilege modifiers that count where none is given. */
 void selection_default_privilege(struct selection *selection);
+
+/* Whether modes can be chosen for this event. */
+bool selection_has_modes(const struct selection *selection);
 
 /* Whether the modifier is for this event. */
 bool selection_takes(const struct selection *selection,
