@@ -103,6 +103,25 @@ event_of(const struct decoder *d, const struct counter_row *c, int sl, int mask)
     return other;
 }
 
+/* Another event that the same code and unit mask select; NULL: none. */
+static const struct event_row *
+twin_of(const struct decoder *d, const struct counter_row *c,
+        const struct selection *s)
+{
+    const ptrdiff_t bit = c - d->machine->counters;
+
+    for (size_t i = 0; i < d->machine->event_count; i++) {
+        const struct event_row *e = &d->machine->events[i];
+        const struct umask_row *u = umask_of(e, s->umask_value);
+        if (e != s->event && e->code >= 0 && e->code == s->event->code &&
+            strcmp(e->unit, s->event->unit) == 0 &&
+            (e->counters >> bit & 1) != 0 && u != NULL &&
+            u->counts == UMASK_YES)
+            return e;
+    }
+    return NULL;
+}
+
 static const struct group_row *
 group_of(const struct decoder *d, const struct counter_row *c, int sl)
 {
@@ -254,7 +273,9 @@ tell_event(const struct decoder *d, const struct counter_row *c,
            const struct event_row *event)
 {
     const struct selection s = selection_in(d, c, event);
+    const struct event_row *twin = twin_of(d, c, &s);
     const ptrdiff_t bit = c - d->machine->counters;
+    char note[LINE_SIZE];
 
     if ((event->counters >> bit & 1) == 0)
         warn(d->sink, "%s does not count %s; tally show %s says which do",
@@ -265,7 +286,10 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if (event->reserved && event->code != 0) /* 0 is Zambezi's "none" */
         warn(d->sink, "%s: the manual says no more of %s than its code",
              d->row->name, event->name);
-    tell_counter(d, c, &s, NULL);
+    if (twin != NULL)
+        snprintf(note, sizeof(note), "the same as %s.%s", twin->name,
+                 umask_of(twin, s.umask_value)->name);
+    tell_counter(d, c, &s, twin != NULL ? note : NULL);
 }
 
 /* A selection by sl and mask; unused mask bits have no effect. */

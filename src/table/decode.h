@@ -12,8 +12,9 @@
 struct decode_sink {
     void (*field)(void *user, const struct field_row *field, uint64_t value);
     /*
-     * A counter's event, NULL text: none, `note` says why. `more` names
-     * several events that a union of mask bits counts, or is NULL.
+     * What a counter counts. Without a selection `note` says why, or which
+     * events a union of mask bits counts in one; beside one it names another
+     * event of the same code and unit mask, or is NULL.
      */
     void (*counter)(void *user, const struct counter_row *counter,
                     const struct selection *selection, const char *note);
