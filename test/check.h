@@ -18,10 +18,10 @@
 #define TEXT_SIZE 1024
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Keeps the last line. */
+/* Keeps the last line; of warnings their number too. */
 struct heard {
     char text[TEXT_SIZE];
-    int lines;
+    int lines, warnings;
 };
 
 static inline void
@@ -29,7 +29,8 @@ hear(void *user, enum tally_level level, const char *text)
 {
     struct heard *heard = user;
 
-    assert_int_equal(level, TALLY_LOG_ERROR);
+    assert_true(level == TALLY_LOG_ERROR || level == TALLY_LOG_WARNING);
+    heard->warnings += level == TALLY_LOG_WARNING;
     snprintf(heard->text, sizeof(heard->text), "%s", text);
     heard->lines++;
 }

@@ -376,6 +376,51 @@ test_lists(void **state)
     }
 }
 
+/* Filters that let nothing through: a warning, and the selection. */
+static const struct {
+    int line;
+    const char *events, *warning; /* "": none */
+} nevers[] = {
+    {__LINE__, "CPU_OP_CYCLES:thr=0", ""},
+    /* R052: at most 1 in a cycle. */
+    {__LINE__, "CPU_OP_CYCLES:thr=1",
+     "'CPU_OP_CYCLES.ALL:thr=1': threshold 1 is never exceeded, the event adds "
+     "at most 1 in a cycle: it counts nothing"},
+    {__LINE__, "{CPU_OP_CYCLES:u}:thr=2",
+     "'CPU_OP_CYCLES.ALL:u:thr=2': threshold 2 is never exceeded, the event "
+     "adds at most 1 in a cycle: it counts nothing"},
+    /* At most 6. */
+    {__LINE__, "IA64_INST_RETIRED:thr=5", ""},
+    {__LINE__, "IA64_INST_RETIRED:thr=6",
+     "'IA64_INST_RETIRED.THIS:thr=6': threshold 6 is never exceeded, the event "
+     "adds at most 6 in a cycle: it counts nothing"},
+    /* R083. */
+    {__LINE__, "L3_READS.ALL.ALL:mesi=I", ""},
+    {__LINE__, "L3_READS.ALL.ALL:mesi=",
+     "'L3_READS.ALL.ALL:mesi=': :mesi= lets no line through: it counts "
+     "nothing"},
+};
+
+static void
+test_never(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(nevers); i++) {
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        struct selection *list = NULL;
+        size_t count = 0;
+        assert_int_equal(selection_list_parse(machine_of("montecito"),
+                                              nevers[i].events, &log, &list,
+                                              &count),
+                         0);
+        same_text(nevers[i].line, heard.text, nevers[i].warning);
+        same_number(nevers[i].line, heard.warnings,
+                    nevers[i].warning[0] != '\0');
+        free(list);
+    }
+}
+
 /* No name, modifier or list is too long to be refused. */
 static void
 test_long(void **state)
@@ -430,9 +475,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_lists),      cmocka_unit_test(test_long),
-        cmocka_unit_test(test_every_name),
+        cmocka_unit_test(test_rows),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_lists), cmocka_unit_test(test_never),
+        cmocka_unit_test(test_long),  cmocka_unit_test(test_every_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,6 +283,8 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if (s.off)
         warn(d->sink, "%s: %s counts in no mode: disabled", d->row->name,
              c->name);
+    if (selection_never(&s, note, sizeof(note)))
+        warn(d->sink, "%s: %s: %s", d->row->name, c->name, note);
     if (event->reserved && event->code != 0) /* 0 is Zambezi's "none" */
         warn(d->sink, "%s: the manual says no more of %s than its code",
              d->row->name, event->name);

@@ -161,6 +161,31 @@ take_flag(const struct selection_reader *r, size_t index)
     return 0;
 }
 
+bool
+selection_never(const struct selection *s, char *why, size_t why_size)
+{
+    const uint32_t threshold = selection_value(s, "thr");
+    const int most = s->event != NULL ? s->event->max_inc : -1;
+
+    if (threshold > 0 && most > 0 && threshold >= (uint32_t)most) {
+        snprintf(why, why_size,
+                 "threshold %u is never exceeded, the event adds at most %d in "
+                 "a cycle: it counts nothing",
+                 threshold, most);
+        return true;
+    }
+    for (size_t i = 0; i < s->machine->modifier_count; i++) {
+        const struct modifier_row *m = &s->machine->modifiers[i];
+        if (m->kind != MODIFIER_LETTERS || s->values[i] != 0 ||
+            !selection_takes(s, m))
+            continue;
+        snprintf(why, why_size, ":%s= lets no line through: it counts nothing",
+                 m->name);
+        return true;
+    }
+    return false;
+}
+
 static int
 modifier_find(const struct machine_row *machine, const char *name,
               size_t length)

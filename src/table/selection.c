@@ -12,6 +12,7 @@
 #include "table/text.h"
 
 #define WORD_SIZE 192 /* of one selection */
+#define WHY_SIZE 160
 #define NEAR_SHOWN 3
 #define NEAR_SIZE 256
 
@@ -463,6 +464,19 @@ add_letters(void *user, const char *letters, size_t length, int group)
     return 0;
 }
 
+static void
+warn_never(const struct selection_list *l)
+{
+    char text[SELECTION_TEXT], why[WHY_SIZE];
+
+    for (size_t i = 0; i < l->count; i++) {
+        if (!selection_never(&l->rows[i], why, sizeof(why)))
+            continue;
+        selection_text(&l->rows[i], text, sizeof(text));
+        tally_logf(l->log, TALLY_LOG_WARNING, "'%s': %s", text, why);
+    }
+}
+
 int
 selection_list_parse(const struct machine_row *machine, const char *text,
                      const struct tally_log *log, struct selection **list,
@@ -476,6 +490,7 @@ selection_list_parse(const struct machine_row *machine, const char *text,
         free(l.rows);
         return error;
     }
+    warn_never(&l);
     *list = l.rows;
     *count = l.count;
     return 0;

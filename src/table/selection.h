@@ -42,7 +42,10 @@ int selection_parse(const struct machine_row *machine, const char *text,
                     size_t length, const struct tally_log *log,
                     struct selection *selection);
 
-/* An event list, braces included; the caller frees *list. */
+/*
+ * An event list, braces included; the caller frees *list. Filters that never
+ * let anything be counted are a warning in the log.
+ */
 int selection_list_parse(const struct machine_row *machine, const char *text,
                          const struct tally_log *log, struct selection **list,
                          size_t *count);
@@ -71,6 +74,13 @@ bool selection_takes(const struct selection *selection,
 /* The value of the modifier of this name; 0 where the machine has none. */
 uint32_t
 selection_value(const struct selection *selection, const char *modifier);
+
+/*
+ * Whether its filters let nothing through, whatever happens: a threshold that
+ * the event cannot exceed, or no state of a line. `why` then says so.
+ */
+bool
+selection_never(const struct selection *selection, char *why, size_t why_size);
 
 /* Writes "lpu/clock_cycles:at=Z0A" so that it reads back as the same. */
 void
