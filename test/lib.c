@@ -113,6 +113,40 @@ walks_events(void **state)
     assert_null(tally_event_find(t2, "no such event"));
 }
 
+/* "unit/name" and each "unit/alias" find the event, on every machine. */
+static void
+finds_in_units(void **state)
+{
+    (void)state;
+    for (const struct tally_machine *m = tally_machine_next(NULL); m != NULL;
+         m = tally_machine_next(m))
+        for (const struct tally_event *e = tally_event_next(m, NULL); e != NULL;
+             e = tally_event_next(m, e)) {
+            const char *name = tally_event_name(e);
+            char text[256];
+            for (size_t i = 0; name != NULL; name = tally_event_alias(e, i++)) {
+                snprintf(text, sizeof(text), "%s/%s", tally_event_unit(e),
+                         name);
+                assert_ptr_equal(tally_event_find(m, text), e);
+            }
+            if (tally_event_number(e) >= 0) {
+                snprintf(text, sizeof(text), "%d", (int)tally_event_number(e));
+                assert_ptr_equal(tally_event_find(m, text), e);
+            }
+        }
+
+    const struct tally_machine *r10000 = tally_machine_find("r10000");
+    const struct tally_machine *t1 = tally_machine_find("ultrasparc-t1");
+    const struct tally_machine *plus = tally_machine_find("ultrasparc-t2plus");
+    assert_int_equal(tally_event_number(tally_event_find(r10000, "Cycles")), 0);
+    assert_int_equal(tally_event_code(tally_event_find(r10000, "Cycles")), -1);
+    assert_string_equal(tally_event_name(tally_event_find(t1, "dram/0x0")),
+                        "mem_reads");
+    assert_null(tally_event_find(plus, "clock_cycles"));
+    assert_string_equal(
+        tally_event_unit(tally_event_find(plus, "gpd/clock_cycles")), "gpd");
+}
+
 static void
 counts_a_guest(void **state)
 {
@@ -438,6 +472,7 @@ main(void)
         cmocka_unit_test(names_errors),
         cmocka_unit_test(walks_machines),
         cmocka_unit_test(walks_events),
+        cmocka_unit_test(finds_in_units),
         cmocka_unit_test(counts_a_guest),
         cmocka_unit_test(models_time),
         cmocka_unit_test(takes_parameters),

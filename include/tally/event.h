@@ -73,7 +73,9 @@ TALLY_API const char *tally_machine_title(const struct tally_machine *machine);
 
 /*
  * An event by its name, one of its aliases (perf's, libpfm's, PAPI's names for
- * the same), or its code written 0x...; case does not matter. NULL if the
+ * the same), its code written 0x..., or its number; case does not matter. The
+ * unit may stand in front, "lpu/clock_cycles": it must where units share the
+ * name, and before a code that is not of the machine's first unit. NULL if the
  * machine has none.
  *
  * @since 0.1
@@ -94,6 +96,18 @@ tally_event_next(const struct tally_machine *machine,
 /* The manual's spelling. @since 0.1 */
 TALLY_API const char *tally_event_name(const struct tally_event *event);
 
+/*
+ * What it belongs to: "cpu", "dram", "lpu". No two events of a unit share a
+ * name.
+ *
+ * @since 0.1
+ */
+TALLY_API const char *tally_event_unit(const struct tally_event *event);
+
+/* Another name at `index`, from 0; NULL after the last. @since 0.1 */
+TALLY_API const char *
+tally_event_alias(const struct tally_event *event, size_t index);
+
 /* A few words. @since 0.1 */
 TALLY_API const char *tally_event_brief(const struct tally_event *event);
 
@@ -108,6 +122,9 @@ TALLY_API const char *tally_event_reason(const struct tally_event *event);
 
 /* The code that selects it in a control register, -1: none. @since 0.1 */
 TALLY_API int32_t tally_event_code(const struct tally_event *event);
+
+/* The manual's number, where events have no code; -1: none. @since 0.1 */
+TALLY_API int32_t tally_event_number(const struct tally_event *event);
 
 /*
  * Its standing when the program's instruction set is the machine's own.
@@ -155,7 +172,8 @@ struct tally_write {
  * there are, which may be more: then only the first `max` are written.
  * TALLY_EUNKNOWN, TALLY_ESYNTAX or TALLY_ERANGE for a bad text, TALLY_ERULE if
  * they do not count together, TALLY_ENOMEM; each logged in one line (`log`
- * may be NULL), *count then untouched.
+ * may be NULL), *count then untouched. Filters that let nothing be counted are
+ * a warning.
  *
  * @since 0.1
  */

@@ -70,6 +70,24 @@ tally_event_name(const struct tally_event *event)
 }
 
 const char *
+tally_event_unit(const struct tally_event *event)
+{
+    return event_row(event)->unit;
+}
+
+const char *
+tally_event_alias(const struct tally_event *event, size_t index)
+{
+    const char *const *alias = event_row(event)->aliases;
+
+    while (*alias != NULL && index > 0) {
+        alias++;
+        index--;
+    }
+    return *alias;
+}
+
+const char *
 tally_event_brief(const struct tally_event *event)
 {
     return event_row(event)->brief;
@@ -97,6 +115,12 @@ int32_t
 tally_event_code(const struct tally_event *event)
 {
     return event_row(event)->code;
+}
+
+int32_t
+tally_event_number(const struct tally_event *event)
+{
+    return event_row(event)->number;
 }
 
 enum tally_fidelity
