@@ -9,37 +9,6 @@
 
 static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
 
-struct clash {
-    size_t a, b;
-    char why[512];
-};
-
-struct clashes {
-    size_t count; /* all */
-    struct clash rows[CLASHES_SHOWN];
-};
-
-static void
-find_clashes(const struct selected *s, struct clashes *clashes)
-{
-    struct plan_row rows[2];
-
-    clashes->count = 0;
-    for (size_t a = 0; a < s->count; a++)
-        for (size_t b = a + 1; b < s->count; b++) {
-            const struct selection *const pair[] = {&s->list[a], &s->list[b]};
-            char why[512];
-            if (plan_fits(pair, 2, rows, why, sizeof(why)))
-                continue;
-            if (clashes->count < CLASHES_SHOWN) {
-                struct clash *c = &clashes->rows[clashes->count];
-                *c = (struct clash){.a = a, .b = b};
-                memcpy(c->why, why, sizeof(why));
-            }
-            clashes->count++;
-        }
-}
-
 /* The events of a group, in the order of their counters. */
 static size_t
 members(const struct selected *s, const struct plan *plan, size_t group,
@@ -56,7 +25,7 @@ members(const struct selected *s, const struct plan *plan, size_t group,
 
 static void
 print_clashes(const struct selected *s, const struct plan *plan,
-              const struct clashes *clashes)
+              const struct plan_clashes *clashes)
 {
     if (plan->group_count < 2)
         return;
@@ -72,7 +41,7 @@ print_clashes(const struct selected *s, const struct plan *plan,
 
 static void
 print_text(const struct selected *s, const struct plan *plan,
-           const struct clashes *clashes, size_t *list)
+           const struct plan_clashes *clashes, size_t *list)
 {
     printf("%s: %zu event%s in %zu group%s\n", s->machine->name, s->count,
            s->count == 1 ? "" : "s", plan->group_count,
@@ -118,7 +87,7 @@ group_json(const struct selected *s, const struct plan *plan, size_t group,
 
 static int
 print_json(const struct selected *s, const struct plan *plan,
-           const struct clashes *clashes, size_t *list)
+           const struct plan_clashes *clashes, size_t *list)
 {
     json_t *o = json_object(), *groups = json_array(), *pairs = json_array();
 
@@ -127,7 +96,7 @@ print_json(const struct selected *s, const struct plan *plan,
     for (size_t g = 0; g < plan->group_count; g++)
         json_array_append_new(groups, group_json(s, plan, g, list));
     for (size_t i = 0; i < clashes->count && i < CLASHES_SHOWN; i++) {
-        const struct clash *c = &clashes->rows[i];
+        const struct plan_clash *c = &clashes->rows[i];
         char a[SELECTION_TEXT], b[SELECTION_TEXT];
         selection_text(&s->list[c->a], a, sizeof(a));
         selection_text(&s->list[c->b], b, sizeof(b));
@@ -142,7 +111,7 @@ print_json(const struct selected *s, const struct plan *plan,
 static int
 make_plan(const struct selected *s)
 {
-    struct clashes clashes;
+    struct plan_clashes clashes = {0};
     struct plan plan;
     size_t *list = calloc(s->count, sizeof(*list));
     int status = 0;
@@ -155,11 +124,13 @@ make_plan(const struct selected *s)
         free(list);
         return EXIT_USAGE;
     }
-    find_clashes(s, &clashes);
-    if (s->json)
+    if (plan_clashes(s->list, s->count, &command_log, &clashes) != 0)
+        status = EXIT_OURS;
+    else if (s->json)
         status = print_json(s, &plan, &clashes, list);
     else
         print_text(s, &plan, &clashes, list);
+    plan_clashes_finish(&clashes);
     plan_finish(&plan);
     free(list);
     return status;

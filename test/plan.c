@@ -424,6 +424,47 @@ test_edges(void **state)
         why, "no counter of montecito counts CPU_OP_CYCLES_HALTED with :all");
 }
 
+/* The pairs that clash, "a-b". */
+static const struct {
+    int line;
+    const char *machine, *events, *pairs;
+} clash_rows[] = {
+    {__LINE__, "sparc-t4", "Cycles,Branches,atomics,BTC_miss,Pick-0", ""},
+    {__LINE__, "ultrasparc-t1", "IC_miss,instr_cnt,DC_miss,SB_full",
+     "0-2 0-3 2-3"},
+    {__LINE__, "montecito",
+     "L2D_OZQ_CANCELS0.ACQ,LOADS_RETIRED,L2D_OZQ_CANCELS1.ANY,STORES_RETIRED",
+     "0-2 1-3"},
+};
+
+static void
+test_clashes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(clash_rows); i++) {
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        struct selection *list = NULL;
+        struct plan_clashes clashes;
+        char text[TEXT_SIZE] = "";
+        size_t count = 0, at = 0;
+        assert_int_equal(selection_list_parse(machine_of(clash_rows[i].machine),
+                                              clash_rows[i].events, &log, &list,
+                                              &count),
+                         0);
+        assert_int_equal(plan_clashes(list, count, &log, &clashes), 0);
+        for (size_t k = 0; k < clashes.count; k++) {
+            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u-%u",
+                                   k > 0 ? " " : "", clashes.rows[k].a,
+                                   clashes.rows[k].b);
+            assert_true(clashes.rows[k].why[0] != '\0');
+        }
+        same_text(clash_rows[i].line, text, clash_rows[i].pairs);
+        plan_clashes_finish(&clashes);
+        free(list);
+    }
+}
+
 /* plan_encode() writes the unit mask that the group shares. */
 static void
 test_shared_umask(void **state)
@@ -457,9 +498,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),  cmocka_unit_test(test_optimal),
-        cmocka_unit_test(test_large), cmocka_unit_test(test_whys),
-        cmocka_unit_test(test_edges), cmocka_unit_test(test_shared_umask),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_optimal),
+        cmocka_unit_test(test_large),   cmocka_unit_test(test_whys),
+        cmocka_unit_test(test_edges),   cmocka_unit_test(test_shared_umask),
+        cmocka_unit_test(test_clashes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,6 +256,56 @@ plan_finish(struct plan *plan)
 }
 
 static int
+add_clash(struct plan_clashes *c, size_t *room, size_t a, size_t b,
+          const char *why)
+{
+    if (c->count == *room) {
+        const size_t more = *room == 0 ? 16 : 2 * *room;
+        void *rows = reallocarray(c->rows, more, sizeof(*c->rows));
+        if (rows == NULL)
+            return TALLY_ENOMEM;
+        c->rows = rows;
+        *room = more;
+    }
+    struct plan_clash *row = &c->rows[c->count];
+    *row = (struct plan_clash){(uint16_t)a, (uint16_t)b, strdup(why)};
+    c->count += row->why != NULL;
+    return row->why != NULL ? 0 : TALLY_ENOMEM;
+}
+
+int
+plan_clashes(const struct selection *list, size_t count,
+             const struct tally_log *log, struct plan_clashes *clashes)
+{
+    struct plan_clashes found = {0};
+    size_t room = 0;
+
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = a + 1; b < count; b++) {
+            const struct selection *const pair[] = {&list[a], &list[b]};
+            struct plan_row rows[2];
+            char why[WHY_SIZE];
+            if (plan_fits(pair, 2, rows, why, sizeof(why)) ||
+                add_clash(&found, &room, a, b, why) == 0)
+                continue;
+            plan_clashes_finish(&found);
+            return tally_fail(log, TALLY_ENOMEM,
+                              "no memory for the clashes of %zu events", count);
+        }
+    *clashes = found;
+    return 0;
+}
+
+void
+plan_clashes_finish(struct plan_clashes *clashes)
+{
+    for (size_t i = 0; i < clashes->count; i++)
+        free(clashes->rows[i].why);
+    free(clashes->rows);
+    *clashes = (struct plan_clashes){0};
+}
+
+static int
 by_register(const void *a, const void *b)
 {
     const struct reg_write *x = a, *y = b;

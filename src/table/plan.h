@@ -43,6 +43,26 @@ void plan_finish(struct plan *plan);
 bool plan_fits(const struct selection *const *list, size_t count,
                struct plan_row *rows, char *why, size_t why_size);
 
+/* Two selections that cannot count together. */
+struct plan_clash {
+    uint16_t a, b; /* their places in the list, a < b */
+    char *why;     /* which rule forbids it */
+};
+
+struct plan_clashes {
+    size_t count;
+    struct plan_clash *rows; /* in the order of the list */
+};
+
+/*
+ * All pairs of `list` that clash; where there is none and yet several groups,
+ * counters are short. TALLY_ENOMEM, logged. The caller calls
+ * plan_clashes_finish().
+ */
+int plan_clashes(const struct selection *list, size_t count,
+                 const struct tally_log *log, struct plan_clashes *clashes);
+void plan_clashes_finish(struct plan_clashes *clashes);
+
 /* The writes of one group of a plan, in the order of the registers. */
 void
 plan_encode(const struct selection *list, size_t count, const struct plan *plan,
