@@ -392,6 +392,7 @@ test_plan(void **state)
 {
     const struct tally_machine *m = tally_machine_find("montecito");
     struct tally_planned planned = {.group = 7};
+    struct tally_clash clash;
     struct tally_plan *plan = NULL;
     char line[256] = "";
     const struct tally_log log = {keep_line, line};
@@ -404,6 +405,11 @@ test_plan(void **state)
     assert_string_equal(planned.event, "L1D_READS_SET1");
     assert_string_equal(planned.counter, "PMD5");
     assert_int_equal(tally_plan_event(plan, 2, &planned), TALLY_ERANGE);
+    assert_int_equal(tally_plan_clash(plan, 0, &clash), 0);
+    assert_int_equal(clash.a, 0);
+    assert_int_equal(clash.b, 1);
+    assert_non_null(strstr(clash.why, "PMC5 chooses one set"));
+    assert_int_equal(tally_plan_clash(plan, 1, &clash), TALLY_ERANGE);
     tally_plan_destroy(plan);
     tally_plan_destroy(NULL);
     assert_int_equal(
@@ -427,6 +433,36 @@ test_umasks(void **state)
     assert_int_equal(tally_event_umask(e, 3, &u), 0);
     assert_int_equal(u.counts, 0);
     assert_int_equal(tally_event_umask(e, 4, &u), TALLY_ERANGE);
+}
+
+static void
+test_registers(void **state)
+{
+    const struct tally_machine *m = tally_machine_find("montecito");
+    const struct tally_register *pmc4 = tally_register_find(m, "pmc4");
+    struct tally_field f = {.width = 99};
+    unsigned count = 0, bits = 0;
+
+    (void)state;
+    assert_non_null(pmc4);
+    assert_string_equal(tally_register_name(pmc4), "PMC4");
+    assert_int_equal(tally_register_number(pmc4), 4);
+    assert_true(tally_register_brief(pmc4)[0] != '\0');
+    for (size_t i = 0; tally_register_field(pmc4, i, &f) == 0; i++)
+        bits += f.width;
+    assert_int_equal(bits, 64);
+    assert_string_equal(f.name, "plm");
+    assert_int_equal(f.low, 0);
+    assert_int_equal(f.access, TALLY_READ_WRITE);
+    assert_int_equal(f.has_reset, 0);
+    for (const struct tally_register *r = tally_register_next(m, NULL);
+         r != NULL; r = tally_register_next(m, r)) {
+        assert_ptr_equal(tally_register_find(m, tally_register_name(r)), r);
+        count++;
+    }
+    assert_true(count > 60);
+    assert_null(tally_register_find(m, "PMC99"));
+    assert_null(tally_register_next(tally_machine_find("host-model"), NULL));
 }
 
 static double
@@ -469,6 +505,7 @@ main(void)
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_umasks),
         cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_registers),
         cmocka_unit_test(names_errors),
         cmocka_unit_test(walks_machines),
         cmocka_unit_test(walks_events),

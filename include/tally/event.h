@@ -155,6 +155,66 @@ struct tally_umask {
 TALLY_API int tally_event_umask(const struct tally_event *event, size_t index,
                                 struct tally_umask *umask);
 
+/* A register of one machine. @since 0.1 */
+struct tally_register;
+
+/* A register by name or alias, whatever the case; NULL if there is none.
+ * @since 0.1 */
+TALLY_API const struct tally_register *
+tally_register_find(const struct tally_machine *machine, const char *name);
+
+/* The one after `row`, the first after NULL, NULL after the last.
+ * @since 0.1 */
+TALLY_API const struct tally_register *
+tally_register_next(const struct tally_machine *machine,
+                    const struct tally_register *row);
+
+/* "PMC4". @since 0.1 */
+TALLY_API const char *tally_register_name(const struct tally_register *row);
+
+/* A few words. @since 0.1 */
+TALLY_API const char *tally_register_brief(const struct tally_register *row);
+
+/* The manual's number, -1: none. @since 0.1 */
+TALLY_API int32_t tally_register_number(const struct tally_register *row);
+
+/*
+ * What may be done with a field.
+ *
+ * @since 0.1
+ */
+enum tally_access {
+    TALLY_READ_WRITE,
+    TALLY_READ_ONLY,
+    TALLY_WRITE_ONLY,
+    TALLY_WRITE_ZERO, /* a written 1 leaves it as it is */
+    TALLY_IGNORED,    /* reads 0, writes are ignored */
+    TALLY_RESERVED,   /* must keep its reset value */
+};
+
+/*
+ * A field of a register.
+ *
+ * @since 0.1
+ */
+struct tally_field {
+    const char *name;
+    const char *brief;   /* or NULL */
+    unsigned low, width; /* bits: from `low` on, `width` of them */
+    enum tally_access access;
+    int has_reset;  /* 0: a reset leaves it undefined */
+    uint64_t reset; /* its value then, else 0 */
+};
+
+/*
+ * Field `index` of the register, the most significant first. 0, or
+ * TALLY_ERANGE after the last; *field is then untouched.
+ *
+ * @since 0.1
+ */
+TALLY_API int tally_register_field(const struct tally_register *row,
+                                   size_t index, struct tally_field *field);
+
 /*
  * A register and the whole value to write into it.
  *
@@ -254,6 +314,27 @@ TALLY_API size_t tally_plan_group_count(const struct tally_plan *plan);
  */
 TALLY_API int tally_plan_event(const struct tally_plan *plan, size_t index,
                                struct tally_planned *planned);
+
+/*
+ * Two events that cannot count at the same time, by their index in the text;
+ * `why` is the plan's.
+ *
+ * @since 0.1
+ */
+struct tally_clash {
+    size_t a, b;
+    const char *why; /* the rule that forbids it */
+};
+
+/*
+ * Pair `index` of all that clash, in the order of the text. 0, or TALLY_ERANGE
+ * after the last; *clash is then untouched. A plan may need several groups
+ * without a clash, where more events than counters were asked for.
+ *
+ * @since 0.1
+ */
+TALLY_API int tally_plan_clash(const struct tally_plan *plan, size_t index,
+                               struct tally_clash *clash);
 
 /* A value computed from events. @since 0.1 */
 struct tally_metric;

@@ -151,6 +151,7 @@ tally_decode(const struct tally_machine *machine, const char *text,
 
 struct tally_plan {
     struct plan plan;
+    struct plan_clashes clashes;
     const struct machine_row *machine;
     struct selection *list;
     size_t count;
@@ -183,6 +184,8 @@ tally_plan_create(const struct tally_machine *machine, const char *events,
     if (error == 0)
         error = plan_make(p->list, p->count, log, &p->plan);
     if (error == 0)
+        error = plan_clashes(p->list, p->count, log, &p->clashes);
+    if (error == 0)
         error = plan_texts(p, log);
     if (error != 0) {
         tally_plan_destroy(p);
@@ -198,6 +201,7 @@ tally_plan_destroy(struct tally_plan *p)
     if (p == NULL)
         return;
     plan_finish(&p->plan);
+    plan_clashes_finish(&p->clashes);
     free(p->list);
     free(p->texts);
     free(p);
@@ -221,6 +225,17 @@ tally_plan_event(const struct tally_plan *p, size_t index,
         .counter = p->machine->counters[row->counter].name,
         .group = row->group,
     };
+    return 0;
+}
+
+int
+tally_plan_clash(const struct tally_plan *p, size_t index,
+                 struct tally_clash *clash)
+{
+    if (index >= p->clashes.count)
+        return TALLY_ERANGE;
+    const struct plan_clash *row = &p->clashes.rows[index];
+    *clash = (struct tally_clash){.a = row->a, .b = row->b, .why = row->why};
     return 0;
 }
 
