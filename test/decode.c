@@ -4,7 +4,7 @@
  * is wrong with a register's value is said.
  */
 #include "table/decode.h"
-#include "table/encode.h"
+#include "table/plan.h"
 
 #include "check.h"
 
@@ -182,7 +182,7 @@ static void
 back_on_every_counter(const struct selection *s)
 {
     for (size_t c = 0; c < s->machine->counter_count; c++)
-        if ((s->event->counters >> c & 1) != 0)
+        if ((plan_counters(s) >> c & 1) != 0)
             check_back(s, &s->machine->counters[c]);
 }
 
@@ -371,6 +371,10 @@ static const struct {
      "PCR: PIC1 counts in no mode: disabled"},
     {__LINE__, "montecito", "PMC4=0x2056509", "PMD4", "L1I_FETCH_RAB_HIT:k:u",
      "", "PMC4: unit mask 0x5 of L1I_FETCH_RAB_HIT is in no row of the manual"},
+    /* R085: both threads on PMD4 to 9 alone. */
+    {__LINE__, "montecito", "PMC10=0x6001209", "PMD10",
+     "CPU_OP_CYCLES.ALL:k:u:all", "",
+     "PMC10.all: PMD10 counts its own thread only"},
     /* R052, R083: filters that let nothing through. */
     {__LINE__, "montecito", "PMC4=0x2701209", "PMD4",
      "CPU_OP_CYCLES.ALL:k:u:thr=7", "",

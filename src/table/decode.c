@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/encode.h"
 #include "table/near.h"
+#include "table/plan.h"
 #include "table/sets.h"
 #include "table/text.h"
 
@@ -280,6 +280,9 @@ tell_event(const struct decoder *d, const struct counter_row *c,
     if ((event->counters >> bit & 1) == 0)
         warn(d->sink, "%s does not count %s; tally show %s says which do",
              c->name, event->name, event->name);
+    else if ((plan_counters(&s) >> bit & 1) == 0)
+        warn(d->sink, "%s.all: %s counts its own thread only", d->row->name,
+             c->name);
     if (s.off)
         warn(d->sink, "%s: %s counts in no mode: disabled", d->row->name,
              c->name);

@@ -59,8 +59,8 @@ counter_set(const struct machine_row *m, const char *name)
     return bits;
 }
 
-static uint32_t
-counters_of(const struct selection *s)
+uint32_t
+plan_counters(const struct selection *s)
 {
     uint32_t bits = 0;
 
@@ -361,7 +361,7 @@ plan_fits(const struct selection *const *list, size_t count,
     if (count > ITEMS_MAX)
         return refuse(&f, "%zu events are more than any group takes", count);
     for (size_t i = 0; i < count; i++) {
-        f.allowed[i] = counters_of(list[i]);
+        f.allowed[i] = plan_counters(list[i]);
         rows[i].counter = NONE;
         rows[i].umask_value = list[i]->umask_value;
     }

@@ -36,6 +36,9 @@ int plan_make(const struct selection *list, size_t count,
               const struct tally_log *log, struct plan *plan);
 void plan_finish(struct plan *plan);
 
+/* Bits: the counters that can count it; with :all they are fewer. */
+uint32_t plan_counters(const struct selection *selection);
+
 /*
  * Whether all of `list` can count together; fills rows[].counter and
  * .umask_value. If not, and `why` is not NULL, it says which rule forbids it.
