@@ -17,17 +17,26 @@ tell_field(void *user, const struct field_row *field, uint64_t value)
     fuzz_check(field->width == 64 || value >> field->width == 0);
 }
 
-/* What a register says can be written down. */
+/* What a register says can be written down, and read unless it is illegal. */
 static void
 tell_counter(void *user, const struct counter_row *counter,
              const struct selection *selection, const char *note)
 {
     char text[SELECTION_TEXT];
+    struct selection back;
 
     (void)user;
     fuzz_check(counter != NULL && (selection != NULL || note != NULL));
-    if (selection != NULL)
-        selection_text(selection, text, sizeof(text));
+    if (selection == NULL)
+        return;
+    selection_text(selection, text, sizeof(text));
+    if (selection->umask != NULL ? selection->umask->counts != UMASK_YES
+                                 : selection->event->umask_count > 0)
+        return;
+    fuzz_check(selection_parse(selection->machine, text, strlen(text), NULL,
+                               &back) == 0);
+    fuzz_check(back.event == selection->event && back.off == selection->off &&
+               back.umask_value == selection->umask_value);
 }
 
 static void

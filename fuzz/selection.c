@@ -24,7 +24,7 @@ check_text(const struct selection *s)
     fuzz_check(back.event == s->event && back.sl == s->sl &&
                back.mask == s->mask && back.unit == s->unit &&
                back.umask_value == s->umask_value &&
-               back.instance == s->instance);
+               back.instance == s->instance && back.off == s->off);
     fuzz_check(memcmp(back.values, s->values, sizeof(back.values)) == 0);
 }
 
