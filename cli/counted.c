@@ -58,6 +58,10 @@ add_metric(void *user, const struct metric_row *metric)
         metric_events(g->machine, metric, events, METRIC_EVENTS_MAX);
     int error = check_inputs(g, metric);
 
+    /* Asked for twice, it is reported once, as an event is. */
+    for (size_t i = 0; i < g->c->metric_count; i++)
+        if (g->c->metrics[i] == metric)
+            return 0;
     for (size_t i = 0; i < count && error == 0; i++) {
         const struct event_row *e = events[i].event;
         if (event_unmodelled(e))

@@ -543,6 +543,12 @@ def foreign():
     assert "exact" not in {e["fidelity"] for e in c.json["events"]}
 
 
+@t.named("a metric that is named twice is reported once")
+def metric_twice():
+    c = t.count(["-M", "ipc,IPC,cpi"], t.guest("hello.sparc64"))
+    t.equal([m["name"] for m in c.json["metrics"]], ["ipc", "cpi"], "metrics")
+
+
 @t.named("the pinned CPU model is named")
 def cpu_named():
     c = t.count([], t.guest("hello.x86_64"))
