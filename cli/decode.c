@@ -215,7 +215,7 @@ static int
 run_decode(int argc, char **argv)
 {
     struct option_walk walk = {&command_decode, argc, argv, 0, NULL};
-    static struct request request;
+    struct request request = {0};
     size_t count = 0;
     const char *value;
     int status;

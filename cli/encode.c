@@ -98,7 +98,7 @@ encode(const struct selected *s)
 {
     struct plan plan = {.rows = calloc(s->count, sizeof(*plan.rows))};
     const struct selection **list = calloc(s->count, sizeof(*list));
-    static struct write_list writes;
+    struct write_list writes;
     char why[512];
     int status = EXIT_OURS;
 

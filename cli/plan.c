@@ -64,7 +64,7 @@ static json_t *
 group_json(const struct selected *s, const struct plan *plan, size_t group,
            size_t *list)
 {
-    static struct write_list writes;
+    struct write_list writes;
     const size_t count = members(s, plan, group, list);
     json_t *o = json_object(), *rows = json_array();
 
