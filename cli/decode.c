@@ -115,17 +115,11 @@ add_counter(void *user, const struct counter_row *c, const struct selection *s,
 {
     struct lists *l = user;
     json_t *o = json_pack("{ss}", "counter", c->name);
-    char text[SELECTION_TEXT];
 
-    if (s != NULL) {
-        selection_text(s, text, sizeof(text));
-        json_object_set_new(o, "event", json_string(s->event->name));
-        if (s->umask != NULL)
-            json_object_set_new(o, "umask", json_string(s->umask->name));
-        json_object_set_new(o, "selection", json_string(text));
-    } else {
+    if (s != NULL)
+        selection_set(o, s);
+    else
         json_object_set_new(o, "event", json_null());
-    }
     if (note != NULL)
         json_object_set_new(o, "note", json_string(note));
     json_array_append_new(l->counters, o);

@@ -69,9 +69,7 @@ events_json(const struct selected *s, const struct plan *plan)
 
     for (size_t i = 0; i < s->count; i++) {
         json_t *row = json_object();
-        char text[SELECTION_TEXT];
-        selection_text(&s->list[i], text, sizeof(text));
-        json_object_set_new(row, "event", json_string(text));
+        selection_set(row, &s->list[i]);
         json_object_set_new(
             row, "counter",
             json_string(s->machine->counters[plan->rows[i].counter].name));

@@ -70,9 +70,7 @@ group_json(const struct selected *s, const struct plan *plan, size_t group,
 
     for (size_t i = 0; i < count; i++) {
         json_t *row = json_object();
-        char text[SELECTION_TEXT];
-        selection_text(&s->list[list[i]], text, sizeof(text));
-        json_object_set_new(row, "event", json_string(text));
+        selection_set(row, &s->list[list[i]]);
         json_object_set_new(
             row, "counter",
             json_string(
@@ -101,7 +99,7 @@ print_json(const struct selected *s, const struct plan *plan,
         selection_text(&s->list[c->a], a, sizeof(a));
         selection_text(&s->list[c->b], b, sizeof(b));
         json_array_append_new(
-            pairs, json_pack("{s[ss]ss}", "events", a, b, "why", c->why));
+            pairs, json_pack("{s[ss]ss}", "selections", a, b, "why", c->why));
     }
     json_object_set_new(o, "groups", groups);
     json_object_set_new(o, "clashes", pairs);

@@ -173,6 +173,25 @@ selected_finish(struct selected *s)
     s->list = NULL;
 }
 
+void
+selection_set(json_t *o, const struct selection *s)
+{
+    const struct umask_row *u = s->umask;
+    char text[SELECTION_TEXT], value[16];
+
+    json_object_set_new(o, "event",
+                        s->event != NULL ? json_string(s->event->name)
+                                         : json_null());
+    if (u != NULL) {
+        const bool named = u->name[0] != '\0' && (!s->event->umask_bits ||
+                                                  u->value == s->umask_value);
+        snprintf(value, sizeof(value), "0x%x", s->umask_value);
+        json_object_set_new(o, "umask", json_string(named ? u->name : value));
+    }
+    selection_text(s, text, sizeof(text));
+    json_object_set_new(o, "selection", json_string(text));
+}
+
 json_t *
 writes_json(const struct machine_row *machine, const struct write_list *writes)
 {

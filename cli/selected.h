@@ -45,6 +45,9 @@ int selected_read(const struct command *command, int argc, char **argv,
                   struct selected *selected);
 void selected_finish(struct selected *selected);
 
+/* Sets "event" (null: a code without a row), "umask" and "selection". */
+void selection_set(json_t *object, const struct selection *selection);
+
 /* {"register", "number", "value"} rows of one group's writes. */
 json_t *
 writes_json(const struct machine_row *machine, const struct write_list *writes);

@@ -208,6 +208,44 @@ def fast():
     assert statistics.median(times) < 0.05, times
 
 
+def document(*words):
+    done = t.run(t.tally(), *words, "-j")
+    t.equal((done.returncode, done.stderr), (0, ""), "status, stderr")
+    return json.loads(done.stdout)
+
+
+@t.named("one key, one meaning: event, umask, selection of encode, plan, decode")
+def selections():
+    words = ("-m", "montecito", "L3_READS.ALL.MISS:u:mesi=ME",
+             "CPU_CPL_CHANGES.0x3", "L2D_MISSES")
+    keys = ("event", "umask", "selection", "counter")
+    wanted = [("L3_READS", "ALL.MISS", "L3_READS.ALL.MISS:u:mesi=EM"),
+              ("CPU_CPL_CHANGES", "0x3", "CPU_CPL_CHANGES.0x3"),
+              ("L2D_MISSES", None, "L2D_MISSES")]
+    encoded = document("encode", *words)
+    [group] = document("plan", *words)["groups"]
+    for rows in (encoded["events"], group["events"]):
+        t.equal(sorted(tuple(map(row.get, keys[:3])) for row in rows),
+                sorted(wanted), "rows")
+        for row in rows:
+            t.equal(list(row), [k for k in keys if row.get(k)], "keys")
+    t.equal(group["writes"], encoded["writes"], "writes")
+    for write in encoded["writes"]:
+        text = f"{write['register']}={write['value']}"
+        [register] = document("decode", "-m", "montecito", text)["registers"]
+        [row] = register["counters"]
+        event = next(e for e in encoded["events"]
+                     if e["counter"] == row["counter"])
+        t.equal([row.get(k) for k in keys[:2]],
+                [event.get(k) for k in keys[:2]], "decoded")
+    t.equal(document("encode", "-m", "sparc-t4", "0x1c7")["events"],
+            [{"event": None, "selection": "0x1c7", "counter": "PIC0"}],
+            "a code without a row")
+    [clash] = document("plan", "-m", "montecito", "L1D_READS_SET0",
+                       "L1D_READS_SET1")["clashes"]
+    t.equal(clash["selections"], ["L1D_READS_SET0", "L1D_READS_SET1"], "clash")
+
+
 # Terminals
 
 def on_terminal(*words, rows=24, columns=80, **environment):
