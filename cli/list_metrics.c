@@ -39,9 +39,9 @@ needs_text(const struct machine_row *m, const struct needs *n, char *text,
 {
     char names[COUNTERS_TEXT];
 
-    /* A machine without counters counts all that its model knows. */
-    if (n->count == 0 || m->counter_count == 0) {
-        snprintf(text, size, "none");
+    if (n->count == 0 || n->by_model) {
+        snprintf(text, size, "%s",
+                 n->count == 0 ? "none" : "counted by the model");
         return;
     }
     if (n->plan.group_count == 0) {

@@ -14,9 +14,13 @@ needs_of(const struct machine_row *machine, const struct metric_row *metric,
         return TALLY_ENOMEM;
     needs->count =
         metric_events(machine, metric, needs->list, metric->step_count);
-    const int error = needs->count > 0 ? plan_make(needs->list, needs->count,
-                                                   NULL, &needs->plan)
-                                       : 0;
+    for (size_t i = 0; i < needs->count; i++)
+        if (counted_by_model(machine, needs->list[i].event))
+            needs->by_model = true;
+    const int error =
+        needs->count > 0 && !needs->by_model
+            ? plan_make(needs->list, needs->count, NULL, &needs->plan)
+            : 0;
     if (error == TALLY_ENOMEM)
         needs_finish(needs);
     return error == TALLY_ENOMEM ? error : 0;
@@ -42,6 +46,14 @@ metric_uses(const struct metric_row *metric, const struct machine_row *machine,
             return true;
     }
     return false;
+}
+
+bool
+counted_by_model(const struct machine_row *machine,
+                 const struct event_row *event)
+{
+    return machine->params != NULL && event->counters == 0 &&
+           counters_of_unit(machine, event->unit) == 0;
 }
 
 uint32_t

@@ -10,7 +10,8 @@
 struct needs {
     struct selection *list;
     size_t count;
-    struct plan plan; /* no rows: they cannot be counted */
+    bool by_model;    /* one has no counter, and its unit none at all */
+    struct plan plan; /* no rows: they cannot be counted, or by_model */
 };
 
 /* 0, or TALLY_ENOMEM; the caller calls needs_finish(). */
@@ -22,6 +23,10 @@ void needs_finish(struct needs *needs);
 bool
 metric_uses(const struct metric_row *metric, const struct machine_row *machine,
             const struct event_row *event, const struct umask_row *umask);
+
+/* Whether the machine's model counts the event, which no counter can. */
+bool counted_by_model(const struct machine_row *machine,
+                      const struct event_row *event);
 
 /* The counters of an event's unit. */
 uint32_t counters_of_unit(const struct machine_row *machine, const char *unit);

@@ -83,12 +83,30 @@ show_register(struct screen *s, const struct machine_row *m,
     fields_print(s, 2, r, true);
 }
 
+/* Which of its events no counter of the processor counts. */
+static void
+show_modelled(struct screen *s, const struct machine_row *m,
+              const struct needs *n)
+{
+    char text[SHOW_TEXT] = "", word[SELECTION_TEXT];
+
+    for (size_t i = 0; i < n->count; i++) {
+        if (!counted_by_model(m, n->list[i].event))
+            continue;
+        selection_text(&n->list[i], word, sizeof(word));
+        show_append(text, word);
+    }
+    screen_itemf(s, "counters", "counted by the model: %s", text);
+}
+
 static void
 show_plan(struct screen *s, const struct machine_row *m, const struct needs *n)
 {
     char text[SHOW_TEXT], word[SELECTION_TEXT + 64], label[32] = "counters";
 
-    if (n->count > 0 && n->plan.group_count == 0 && m->counter_count > 0)
+    if (n->by_model)
+        show_modelled(s, m, n);
+    else if (n->count > 0 && n->plan.group_count == 0)
         screen_item(s, "counters", "its events cannot be counted");
     for (size_t g = 0; g < n->plan.group_count; g++) {
         text[0] = '\0';

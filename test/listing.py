@@ -192,6 +192,23 @@ def known():
             "odd")
 
 
+@t.named("metrics of events without a counter: the model counts them")
+def modelled():
+    for m, name, wanted in (("ultrasparc-t2", "ipc", "model"),
+                            ("ultrasparc-t2", "idle_time", "none"),
+                            ("ultrasparc-t2plus", "ipc", "impossible"),
+                            ("host-model", "ipc", "model")):
+        row = next(row for row in listed("metrics", "-m", m)["metrics"]
+                   if row["name"] == name)
+        t.equal("groups" in row or "counters" in row, False, f"{m} {name}")
+        text = piped("list", "metrics", "-m", m, name)
+        t.contains(text, {"model": "counted by the model"}.get(wanted, wanted))
+    t.contains(piped("show", "-m", "ultrasparc-t2", "cpi"),
+               "counted by the model: cycles\n")
+    t.contains(piped("show", "-m", "ultrasparc-t2plus", "cpi"),
+               "its events cannot be counted\n")
+
+
 @t.named("a pattern that nothing matches: an empty list")
 def nothing():
     for kind in KINDS:
