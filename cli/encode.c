@@ -91,6 +91,17 @@ print_json(const struct selected *s, const struct plan *plan,
     return json_print(o);
 }
 
+/* Whether tally plan finds groups for what does not count together. */
+static bool
+can_divide(const struct selected *s)
+{
+    struct plan plan = {0};
+    const bool can = plan_make(s->list, s->count, NULL, &plan) == 0;
+
+    plan_finish(&plan);
+    return can;
+}
+
 static int
 encode(const struct selected *s)
 {
@@ -111,7 +122,7 @@ encode(const struct selected *s)
                              : (print_text(s, &plan, &writes), 0);
         } else {
             fprintf(stderr, "tally: %s%s\n", why,
-                    s->count > 1 ? "; tally plan divides them" : "");
+                    can_divide(s) ? "; tally plan divides them" : "");
             status = EXIT_USAGE;
         }
     }

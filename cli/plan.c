@@ -152,7 +152,7 @@ const struct command command_plan = {
     .synopsis = "-m MACHINE [-M METRICS] EVENT...",
     .example = "  tally plan -m montecito L1D_READS_SET0 L1D_READS_SET1 "
                "L2D_MISSES\n"
-               "  tally plan -m ultrasparc-t2 -M ipc",
+               "  tally plan -m r10000 -M loads_per_store",
     .options = options,
     .run = run_plan,
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/metric.h"
+#include "cli/needs.h"
 
 #define METRIC_EVENTS_MAX 64
 
@@ -101,14 +101,35 @@ add_selections(struct selected *s, const struct selection *rows, size_t count)
     return 0;
 }
 
+/* What the model alone counts has no register. `metric` wants it, or NULL. */
+static int
+check_counters(const struct selection *rows, size_t count, const char *metric)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct machine_row *m = rows[i].machine;
+        const struct event_row *e = rows[i].event;
+        if (e == NULL || !counted_by_model(m, e))
+            continue;
+        return tally_fail(
+            &command_log, TALLY_ERULE,
+            "%s%s%s%s is counted by the model of %s, no counter "
+            "has it; tally count -m %s -e %s",
+            metric != NULL ? "metric " : "", metric != NULL ? metric : "",
+            metric != NULL ? ": " : "", e->name, m->name, m->name, e->name);
+    }
+    return 0;
+}
+
 static int
 take_metric(void *user, const struct metric_row *metric)
 {
     struct selected *s = user;
     struct selection rows[METRIC_EVENTS_MAX];
+    const size_t count =
+        metric_events(s->machine, metric, rows, METRIC_EVENTS_MAX);
+    const int error = check_counters(rows, count, metric->name);
 
-    return add_selections(
-        s, rows, metric_events(s->machine, metric, rows, METRIC_EVENTS_MAX));
+    return error != 0 ? error : add_selections(s, rows, count);
 }
 
 static int
@@ -119,6 +140,8 @@ select_events(struct selected *s, const struct words *w)
     if (w->events != NULL)
         error = selection_list_parse(s->machine, w->events, &command_log,
                                      &s->list, &s->count);
+    if (error == 0)
+        error = check_counters(s->list, s->count, NULL);
     if (error == 0 && w->metrics != NULL)
         error = metric_list_parse(s->machine, w->metrics, &command_log,
                                   take_metric, s);

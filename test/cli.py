@@ -117,6 +117,12 @@ show DRAM_CTL0 | EXIT 0 | OUT the events of DRAM_PIC0 at 0
 show CPU_OP_CYCLES_HALTED | EXIT 0 | OUT counters     PMD10
 show montecito | EXIT 0 | OUT No model yet: it has no parameters
 show IA64_IPC | EXIT 0 | OUT formula      IA64_INST_RETIRED.THIS / CPU_OP_CYCLES.ALL
+encode -m ultrasparc-t2 cycles | EXIT 2 | ERR cycles is counted by the model of ultrasparc-t2, no counter has it; tally count -m ultrasparc-t2 -e cycles
+encode -m ultrasparc-t2 cycles Idle_strands | EXIT 2 | ERR no counter has it
+plan -m ultrasparc-t2 -M ipc | EXIT 2 | ERR metric ipc: cycles is counted by the model
+plan -m host-model cycles | EXIT 2 | ERR cycles is counted by the model of host-model
+encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR no counter of ultrasparc-t2plus counts cycles
+encode -m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss | EXIT 2 | ERR for PIC0 and PIC1; tally plan divides them
 doctor x | EXIT 2 | ERR takes no 'x'
 doctor | EXIT 0 | OUT tally count works here
 
@@ -369,6 +375,47 @@ def full_stderr():
                          t.guest("hello.sparc64"), stdout=subprocess.PIPE,
                          stderr=sink)
         t.equal((done.returncode, done.stdout), (125, "hello\n"), form)
+
+
+def undivided(words):
+    """encode names tally plan exactly where that would do."""
+    divided = t.run(t.tally(), "plan", *words).returncode == 0
+    done = t.run(t.tally(), "encode", *words)
+    t.equal(done.returncode, 2, "status")
+    one_line(done.stderr)
+    t.equal("tally plan divides them" in done.stderr, divided, done.stderr)
+
+
+for words in ("-m ultrasparc-t2plus cycles Idle_strands",
+              "-m montecito L1D_READS_SET0 L1D_READS_SET1",
+              "-m montecito {L1D_READS_SET0,L1D_READS_SET1}",
+              "-m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss"):
+    t.case(f"encode {words}: as plan has it", undivided, words.split())
+
+
+# Examples
+
+def example(words):
+    """The guest stands for the program, where there is one."""
+    if "--" in words:
+        words = [*words[:words.index("--") + 1], t.guest("hello.sparc64")]
+    done = t.run(*words)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    assert done.stdout, "no output"
+
+
+@t.named("every example that --help prints works")
+def examples():
+    commands = re.findall(r"^  (\w+)  ", t.run(t.tally(), "--help").stdout,
+                          re.MULTILINE)
+    for command in commands:
+        text = t.run(t.tally(), command, "--help").stdout
+        lines = text.partition("\nexample:\n")[2].splitlines()
+        assert lines, f"tally {command} has no example"
+        for line in lines:
+            name, *words = shlex.split(line)
+            t.equal(name, "tally", "the command")
+            example([t.tally(), *words])
 
 
 def broken_pipe():
