@@ -18,6 +18,34 @@ selecting(const struct selection *s, const struct plan_row *row)
     return &s->machine->registers[c->select[s->instance > 0 ? s->instance : 0]];
 }
 
+/* "# L2_load_misses: from=all (default)": what a modifier set elsewhere. */
+static void
+print_modifiers(const struct selected *s, const struct register_row *reg,
+                const char *separator)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct selection *one = &s->list[i];
+        struct selection plain = *one;
+        char text[SELECTION_TEXT];
+        plain.given = 0;
+        selection_text(&plain, text, sizeof(text));
+        for (size_t k = 0; k < s->machine->modifier_count; k++) {
+            const struct modifier_row *m = &s->machine->modifiers[k];
+            const size_t length = strlen(reg->name);
+            if (strncmp(m->field, reg->name, length) != 0 ||
+                m->field[length] != '.' || !selection_takes(one, m))
+                continue;
+            printf("%s%s: %s=", separator, text, m->name);
+            if (m->kind == MODIFIER_WORDS)
+                printf("%s", m->words[one->values[k]]);
+            else
+                printf("%u", one->values[k]);
+            printf("%s", (one->given >> k & 1) != 0 ? "" : " (default)");
+            separator = ", ";
+        }
+    }
+}
+
 /* "PIC0 Completed_branches": whose choice this register holds. */
 static void
 print_reasons(const struct selected *s, const struct plan *plan,
@@ -42,6 +70,7 @@ print_reasons(const struct selected *s, const struct plan *plan,
         printf("%s%s: %s", separator, c->name, text);
         separator = ", ";
     }
+    print_modifiers(s, reg, separator);
 }
 
 static void

@@ -124,6 +124,8 @@ plan -m host-model cycles | EXIT 2 | ERR cycles is counted by the model of host-
 encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR no counter of ultrasparc-t2plus counts cycles
 encode -m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss | EXIT 2 | ERR for PIC0 and PIC1; tally plan divides them
 doctor x | EXIT 2 | ERR takes no 'x'
+encode -m ultrasparc-t2plus L2_load_misses | EXIT 0 | OUT L2_CONTROL = 0x0   # L2_load_misses: from=all (default)
+encode -m ultrasparc-t2plus L2_load_misses:from=remote | EXIT 0 | OUT # L2_load_misses: from=remote
 doctor | EXIT 0 | OUT tally count works here
 
 # Events
