@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* tally decode: what register values mean, and what is wrong with them. */
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/rows_text.h"
 #include "cli/selected.h"
 #include "table/decode.h"
 
-enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON };
+enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON, OPT_COLOR };
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE", "the machine of the registers"},
     [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     {0},
 };
 
@@ -21,76 +24,139 @@ static const struct option_row options[] = {
 struct request {
     const struct machine_row *machine;
     bool json;
+    const char *color; /* what --color was given, or NULL */
     size_t count;
     const struct register_row *rows[REGISTERS_MAX];
     uint64_t values[REGISTERS_MAX];
 };
 
-static void
-bits_text(const struct field_row *f, char *text, size_t size)
+/* A register's fields on the screen, in columns. */
+struct table {
+    struct screen *s;
+    size_t name, value; /* widths */
+};
+
+static int
+digits(uint64_t value)
 {
-    if (f->width == 1)
-        snprintf(text, size, "%u", f->low);
-    else
-        snprintf(text, size, "%u:%u", f->low + f->width - 1u, f->low);
+    return snprintf(NULL, 0, "0x%llx", (unsigned long long)value);
+}
+
+/* What is nobody's and says nothing is left out. */
+static bool
+is_shown(const struct field_row *f, uint64_t value)
+{
+    return (f->access != ACCESS_RSVD && f->access != ACCESS_IGN) ||
+           value != (f->has_reset ? f->reset : 0);
+}
+
+static struct table
+table_of(struct screen *s, const struct register_row *row, uint64_t value)
+{
+    struct table t = {.s = s};
+
+    for (size_t i = 0; i < row->field_count; i++) {
+        const struct field_row *f = &row->fields[i];
+        const uint64_t bits = field_get(f, value);
+        if (!is_shown(f, bits))
+            continue;
+        if (strlen(f->name) > t.name)
+            t.name = strlen(f->name);
+        if ((size_t)digits(bits) > t.value)
+            t.value = (size_t)digits(bits);
+    }
+    return t;
 }
 
 static void
 print_field(void *user, const struct field_row *f, uint64_t value)
 {
-    char bits[12];
+    const struct table *t = user;
+    char bits[BITS_TEXT];
 
-    (void)user;
-    bits_text(f, bits, sizeof(bits));
-    /* What is nobody's and says nothing is left out. */
-    if ((f->access == ACCESS_RSVD || f->access == ACCESS_IGN) &&
-        value == (f->has_reset ? f->reset : 0))
+    if (!is_shown(f, value))
         return;
-    printf("  %-10s %5s  0x%-6llx %s\n", f->name, bits,
-           (unsigned long long)value, f->brief != NULL ? f->brief : "");
+    bits_text(f, bits, sizeof(bits));
+    int used = fprintf(t->s->out, "  %-*s  %5s  0x%llx", (int)t->name, f->name,
+                       bits, (unsigned long long)value);
+    if (f->brief == NULL) {
+        fprintf(t->s->out, "\n");
+        return;
+    }
+    used += fprintf(t->s->out, "%*s", (int)t->value - digits(value) + 2, "");
+    screen_prose(t->s, (size_t)used, (size_t)used, f->brief);
+}
+
+/* A line that goes on further in; what it formats is at most 2,047 bytes. */
+__attribute__((format(printf, 3, 4))) static void
+print_line(struct screen *s, int indent, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fprintf(s->out, "%*s", indent, "");
+    screen_prose(s, (size_t)indent, 4, text);
 }
 
 static void
 print_counter(void *user, const struct counter_row *c,
               const struct selection *s, const char *note)
 {
+    struct screen *screen = ((const struct table *)user)->s;
     char text[SELECTION_TEXT];
 
-    (void)user;
-    if (s != NULL) {
-        selection_text(s, text, sizeof(text));
-        printf("  %s counts %s%s%s\n", c->name, text, note ? ": " : "",
+    if (s == NULL) {
+        print_line(screen, 2, "%s: %s", c->name, note);
+        return;
+    }
+    selection_text(s, text, sizeof(text));
+    print_line(screen, 2, "%s counts %s%s%s", c->name, text, note ? ": " : "",
                note ? note : "");
-        if (s->event->brief != NULL)
-            printf("    %s%s%s\n", s->event->brief,
+    if (s->event->brief != NULL)
+        print_line(screen, 4, "%s%s%s", s->event->brief,
                    s->umask != NULL && s->umask->brief[0] ? ": " : "",
                    s->umask != NULL ? s->umask->brief : "");
-    } else {
-        printf("  %s: %s\n", c->name, note);
-    }
 }
 
 static void
 print_warning(void *user, const char *text)
 {
-    (void)user;
-    printf("  warning: %s\n", text);
+    print_line(((const struct table *)user)->s, 2, "warning: %s", text);
+}
+
+static void
+print_register(struct screen *s, const struct machine_row *machine,
+               const struct register_row *row, uint64_t value)
+{
+    struct table table = table_of(s, row, value);
+    const struct decode_sink sink = {print_field, print_counter, print_warning,
+                                     &table};
+
+    screen_heading(s, "%s = 0x%llx", row->name, (unsigned long long)value);
+    fprintf(s->out, "  ");
+    screen_prose(s, 2, 2, row->brief);
+    decode_register(machine, row, value, &sink);
 }
 
 static int
 decode_text(const struct request *r)
 {
-    const struct decode_sink sink = {print_field, print_counter, print_warning,
-                                     NULL};
-    const struct decode_sink together = {NULL, NULL, print_warning, NULL};
+    struct screen screen;
+    struct table table = {.s = &screen};
+    const struct decode_sink together = {NULL, NULL, print_warning, &table};
+    const int status = screen_open(&screen, r->color);
 
+    if (status != 0)
+        return status;
     for (size_t i = 0; i < r->count; i++) {
-        printf("%s%s = 0x%llx   %s\n", i > 0 ? "\n" : "", r->rows[i]->name,
-               (unsigned long long)r->values[i], r->rows[i]->brief);
-        decode_register(r->machine, r->rows[i], r->values[i], &sink);
+        fprintf(screen.out, "%s", i > 0 ? "\n" : "");
+        print_register(&screen, r->machine, r->rows[i], r->values[i]);
     }
     decode_together(r->machine, r->rows, r->values, r->count, &together);
-    return 0;
+    return screen_close(&screen);
 }
 
 struct lists {
@@ -101,7 +167,7 @@ static void
 add_field(void *user, const struct field_row *f, uint64_t value)
 {
     struct lists *l = user;
-    char bits[12], text[24];
+    char bits[BITS_TEXT], text[24];
 
     bits_text(f, bits, sizeof(bits));
     snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
@@ -171,6 +237,10 @@ take_option(struct request *r, int option, const char *value)
             machine_unknown(value, &command_log);
         return r->machine != NULL ? 0 : EXIT_USAGE;
     }
+    if (option == OPT_COLOR) {
+        r->color = value;
+        return 0;
+    }
     r->json = option == OPT_JSON || strcmp(value, "json") == 0;
     if (r->json || strcmp(value, "text") == 0)
         return 0;
@@ -235,7 +305,9 @@ run_decode(int argc, char **argv)
     status = take_values(&request, argv, count);
     if (status != 0)
         return status;
-    return request.json ? decode_json(&request) : decode_text(&request);
+    if (request.json && command_color(request.color, stdout) >= 0)
+        return decode_json(&request);
+    return decode_text(&request);
 }
 
 const struct command command_decode = {

@@ -123,6 +123,8 @@ plan -m ultrasparc-t2 -M ipc | EXIT 2 | ERR metric ipc: cycles is counted by the
 plan -m host-model cycles | EXIT 2 | ERR cycles is counted by the model of host-model
 encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR no counter of ultrasparc-t2plus counts cycles
 encode -m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss | EXIT 2 | ERR for PIC0 and PIC1; tally plan divides them
+decode -m montecito PMC5=1 --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
+decode -m montecito PMC5=1 -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 doctor x | EXIT 2 | ERR takes no 'x'
 encode -m ultrasparc-t2plus L2_load_misses | EXIT 0 | OUT L2_CONTROL = 0x0   # L2_load_misses: from=all (default)
 encode -m ultrasparc-t2plus L2_load_misses:from=remote | EXIT 0 | OUT # L2_load_misses: from=remote
@@ -241,6 +243,8 @@ SCREENS = {
     "show-r10000-event": "show -m r10000 25",
     "show-register": "show PMC5",
     "show-several": "show Cycles",
+    "decode": "decode -m montecito PMC5=0x620edd09 PMC6=0x2030012",
+    "decode-t4": "decode -m sparc-t4 PCR1=0x18b4",
     "count-text": "count -e all {g}/window.sparc64",
     "count-csv": "count -x, -e all {g}/window.sparc64",
     "count-json": "count -j -e All_instr,AES_OP,cycles {g}/window.sparc64",

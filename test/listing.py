@@ -332,9 +332,24 @@ def cut():
 def folded():
     for columns in (60, 80):
         for words in (("show", "-m", "sparc-t4", "Branches"),
-                      ("show", "PMC5"), ("show", "L3_READS")):
+                      ("show", "PMC5"), ("show", "L3_READS"),
+                      ("decode", "-m", "montecito", "PMC5=0x620edd09", "PMC6=1"),
+                      ("decode", "-m", "sparc-t4", "PCR0=0xffffffff")):
             lines = on_terminal(*words, columns=columns).splitlines()
             t.equal([x for x in lines if len(x) > columns], [], "wide lines")
+            t.equal([x for x in lines if x != x.rstrip()], [], "blanks")
+
+
+@t.named("no screen of every register's value has blanks at a line's end")
+def no_blanks():
+    for m in machines():
+        for row in listed("registers", "-m", m["name"])["registers"]:
+            for value in ("0", "0x5555"):
+                done = t.run(t.tally(), "decode", "-m", m["name"],
+                             f"{row['name']}={value}")
+                lines = done.stdout.splitlines()
+                t.equal([x for x in lines if x != x.rstrip()], [],
+                        f"blanks; {row['name']} of {m['name']}")
 
 
 @t.named("one line an event in a pipe, whatever its name's length")
@@ -346,6 +361,7 @@ def one_line():
 @t.named("colour: on a terminal alone, NO_COLOR, --color wins")
 def colour():
     words = ("list", "-m", "r10000")
+    decode = ("decode", "-m", "sparc-t4", "PCR0=0x1fe6")
     for shown, wanted in (
             (on_terminal(*words, NO_COLOR=""), True),
             (on_terminal(*words, NO_COLOR="1"), False),
@@ -353,7 +369,11 @@ def colour():
             (on_terminal(*words, "--color", "never", NO_COLOR=""), False),
             (piped(*words), False),
             (piped(*words, "--color", "always"), True),
-            (piped("show", "PMC5", "--color", "always"), True)):
+            (piped("show", "PMC5", "--color", "always"), True),
+            (on_terminal(*decode, NO_COLOR=""), True),
+            (on_terminal(*decode, NO_COLOR="1"), False),
+            (piped(*decode), False),
+            (piped(*decode, "--color", "always"), True)):
         t.equal("\033[1m" in shown, wanted, "colour")
 
 
