@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,6 +139,17 @@ command_option(struct option_walk *w, const char **value)
         return long_option(w, word + 2, value);
     w->cluster = word + 1;
     return short_option(w, value);
+}
+
+int
+command_unwritten(void)
+{
+    if (errno == EPIPE) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    fprintf(stderr, "tally: cannot write the output: %s\n", strerror(errno));
+    return EXIT_OURS;
 }
 
 int

@@ -62,6 +62,12 @@ int command_option(struct option_walk *walk, const char **value);
 /* Prints lines as "tally: text" on stderr. */
 extern const struct tally_log command_log;
 
+/*
+ * What could not be written, as errno says: a message and EXIT_OURS; where the
+ * reader is gone, the silent death by SIGPIPE that other commands die.
+ */
+int command_unwritten(void);
+
 /* Whether to colour `out`: --color's word, or NULL: a terminal, no NO_COLOR.
  * -1 for a bad word. */
 int command_color(const char *word, FILE *out);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,12 +88,9 @@ main(int argc, char **argv)
     while (fd >= 0 && fd <= 2);
     if (fd > 2)
         close(fd);
-    /* A closed pipe is an error to tell, not a death. */
+    /* A report into a closed pipe is an error to tell, not a death. */
     signal(SIGPIPE, SIG_IGN);
     const int status = run(argc, argv);
 
-    if (fclose(stdout) == 0)
-        return status;
-    fprintf(stderr, "tally: cannot write the output: %s\n", strerror(errno));
-    return EXIT_OURS;
+    return fclose(stdout) == 0 ? status : command_unwritten();
 }

@@ -96,11 +96,8 @@ write_all(const struct screen *s)
         const ssize_t n = write(STDOUT_FILENO, s->text + at, s->size - at);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            fprintf(stderr, "tally: cannot write the output: %s\n",
-                    strerror(errno));
-            return EXIT_OURS;
-        }
+        if (n < 0)
+            return command_unwritten();
         at += (size_t)n;
     }
     return 0;
