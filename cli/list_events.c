@@ -8,10 +8,11 @@
 #include "cli/needs.h"
 #include "cli/rows_text.h"
 
-/* Longer names do not move the columns. */
-#define NAME_WIDTH 32
-#define NAME_WIDTH_NARROW 26 /* on a terminal of less than WIDE */
-#define WIDE 100
+/*
+ * On a terminal a longer name has a line of its own, so that it leaves room
+ * for the words; in a pipe all of a unit are in one column.
+ */
+#define NAME_WIDTH 26 /* more on a terminal of more than three times this */
 
 #define TEXT_SIZE 128
 
@@ -110,7 +111,7 @@ columns_of(const struct screen *s, const struct machine_row *m,
            const struct event_row *const *events, size_t count)
 {
     const size_t widest =
-        s->width > 0 && s->width < WIDE ? NAME_WIDTH_NARROW : NAME_WIDTH;
+        s->width > 0 ? most(NAME_WIDTH, s->width / 3) : SIZE_MAX;
     struct columns c = {.digits = 1, .sl = m->group_count == 0};
     char text[32];
 

@@ -8,8 +8,8 @@
 #include "cli/rows_text.h"
 
 /*
- * Longer ones do not move the columns; on a terminal they would leave no room
- * for the words, and only tally show has them.
+ * Longer ones would leave no room for the words on a terminal: there only tally
+ * show has them.
  */
 #define ADDRESS_WIDTH 20
 
@@ -59,8 +59,9 @@ print_register(struct screen *s, const struct register_row *r,
         fields_print(s, 6, r, false);
 }
 
+/* Names are in one column, addresses in one for each group. */
 static struct columns
-columns_of(const struct list *l, const struct machine_row *m)
+columns_of(const struct list *l, const struct machine_row *m, const char *group)
 {
     struct columns c = {0};
     char address[256];
@@ -69,30 +70,32 @@ columns_of(const struct list *l, const struct machine_row *m)
         const struct register_row *r = &m->registers[i];
         if (!register_matches(l, r))
             continue;
-        address_text(l->s, r, address, sizeof(address));
         if (strlen(r->name) > c.name)
             c.name = strlen(r->name);
+        if (strcmp(r->group, group) != 0)
+            continue;
+        address_text(l->s, r, address, sizeof(address));
         if (strlen(address) > c.address)
             c.address = strlen(address);
     }
-    if (c.address > ADDRESS_WIDTH)
-        c.address = ADDRESS_WIDTH;
     return c;
 }
 
 static void
 print_machine(const struct list *l, const struct machine_row *m, bool details)
 {
-    const struct columns c = columns_of(l, m);
+    struct columns c = {0};
     const char *group = NULL;
 
     for (size_t i = 0; i < m->register_count; i++) {
         const struct register_row *r = &m->registers[i];
         if (!register_matches(l, r))
             continue;
-        if (group == NULL || strcmp(group, r->group) != 0)
+        if (group == NULL || strcmp(group, r->group) != 0) {
             screen_heading(l->s, "%s%s: %s", group != NULL ? "\n" : "", m->name,
                            r->group);
+            c = columns_of(l, m, r->group);
+        }
         group = r->group;
         print_register(l->s, r, &c, details);
     }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UMASK_WIDTH 24
-
 const char *
 access_name(enum field_access access)
 {
@@ -88,7 +86,7 @@ umask_width(const struct event_row *event)
 
     for (size_t i = 0; i < event->umask_count; i++) {
         const size_t length = strlen(event->umasks[i].name);
-        if (length <= UMASK_WIDTH && length > width)
+        if (length > width)
             width = length;
     }
     return width;

@@ -25,7 +25,7 @@ void fields_print(struct screen *s, size_t indent,
 void umask_print(struct screen *s, size_t indent, size_t width,
                  const struct umask_row *umask, bool fold);
 
-/* Of the longest name, of those that are no longer than is usual. */
+/* Of the longest name. */
 size_t umask_width(const struct event_row *event);
 
 /* "PMD4-PMD9, PMD12": the counters of the bits. */

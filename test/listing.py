@@ -358,6 +358,21 @@ def one_line():
     t.equal(len([x for x in rows if x.startswith("  ")]), 32, "events")
 
 
+STANDING = re.compile(r"  (exact|modelled|estimated|idle) +")
+
+
+@t.named("one column of words a unit, whatever the names' lengths")
+def columns():
+    for m in machines():
+        words = ("list", "events", "-m", m["name"])
+        for text in (piped(*words), on_terminal(*words, columns=200),
+                     on_terminal(*words)):
+            for unit in re.split(r"^(?=\S+, unit)", text, flags=re.M):
+                starts = {found.end() for line in unit.splitlines()
+                          if (found := STANDING.search(line))}
+                assert len(starts) <= 1, f"{m['name']}: {starts}\n{unit}"
+
+
 @t.named("colour: on a terminal alone, NO_COLOR, --color wins")
 def colour():
     words = ("list", "-m", "r10000")
