@@ -7,6 +7,8 @@
 
 #include "cli/command.h"
 #include "cli/json_rows.h"
+#include "table/near.h"
+#include "table/text.h"
 
 enum { OPT_MACHINE, OPT_LONG, OPT_FORMAT, OPT_JSON, OPT_COLOR };
 
@@ -34,7 +36,14 @@ static const struct kind {
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-enum { KIND_MACHINES, KIND_EVENTS };
+enum {
+    KIND_MACHINES,
+    KIND_EVENTS,
+    KIND_METRICS,
+    KIND_REGISTERS,
+    KIND_PARAMETERS,
+    KIND_SIGNALS,
+};
 
 bool
 list_has(const struct list *l, const struct machine_row *m)
@@ -101,16 +110,55 @@ list_add(struct list *l, const struct machine_row *m, json_t *row)
 }
 
 static void
+add_machine(struct near *n, const struct machine_row *m, size_t kind)
+{
+    for (size_t i = 0; kind == KIND_EVENTS && i < m->event_count; i++)
+        near_add(n, m->events[i].name, m->events[i].aliases);
+    for (size_t i = 0; kind == KIND_METRICS && i < m->metric_count; i++)
+        near_add(n, m->metrics[i].name, m->metrics[i].aliases);
+    for (size_t i = 0; kind == KIND_REGISTERS && i < m->register_count; i++)
+        near_add(n, m->registers[i].name, m->registers[i].aliases);
+    if (kind == KIND_MACHINES)
+        near_add(n, m->name, m->aliases);
+}
+
+/* "; did you mean a or b?": the names of this kind, and of the kinds. */
+static void
+near_pattern(const struct list *l, size_t kind, char *text, size_t size)
+{
+    char names[256] = "";
+    struct near n;
+
+    text[0] = '\0';
+    near_init(&n, l->pattern, 3);
+    for (size_t i = 0; i < KINDS; i++)
+        near_add(&n, kinds[i].name, NULL);
+    for (size_t i = 0; i < MACHINE_COUNT; i++)
+        if (list_has(l, &tally_machines[i]))
+            add_machine(&n, &tally_machines[i], kind);
+    for (size_t i = 0; kind == KIND_PARAMETERS && i < PARAM_COUNT; i++)
+        near_add(&n, tally_params[i].key, NULL);
+    for (size_t i = 0; kind == KIND_SIGNALS && i < SIGNAL_COUNT; i++)
+        near_add(&n, tally_signals[i].name, NULL);
+    near_text(&n, names, sizeof(names));
+    if (names[0] != '\0')
+        snprintf(text, size, "; did you mean %s?", names);
+}
+
+static void
 nothing_listed(const struct list *l, const struct kind *kind)
 {
     const char *of = l->machine != NULL ? l->machine->name : "no machine";
+    char near[300];
 
-    if (l->pattern != NULL)
-        fprintf(stderr, "tally: no %s%s%s matches '%s'\n", kind->one,
-                l->machine != NULL ? " of " : "", l->machine != NULL ? of : "",
-                l->pattern);
-    else
+    if (l->pattern == NULL) {
         fprintf(stderr, "tally: %s has no %s\n", of, kind->name);
+        return;
+    }
+    near_pattern(l, (size_t)(kind - kinds), near, sizeof(near));
+    fprintf(stderr, "tally: no %s%s%s matches '%s'%s\n", kind->one,
+            l->machine != NULL ? " of " : "", l->machine != NULL ? of : "",
+            shown(l->pattern, strlen(l->pattern)).text, near);
 }
 
 static int
@@ -202,6 +250,25 @@ read_line(struct line *line, int argc, char **argv)
 }
 
 static int
+unknown_kind(const char *word)
+{
+    char names[64];
+    struct near n;
+
+    near_init(&n, word, 2);
+    for (size_t i = 0; i < KINDS; i++)
+        near_add(&n, kinds[i].name, NULL);
+    near_text(&n, names, sizeof(names));
+    fprintf(stderr,
+            "tally list: '%s' is none of machines, events, metrics, "
+            "registers, parameters, signals%s%s%s\n",
+            shown(word, strlen(word)).text,
+            names[0] != '\0' ? "; did you mean " : "", names,
+            names[0] != '\0' ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static int
 run_list(int argc, char **argv)
 {
     struct line line = {0};
@@ -222,11 +289,7 @@ run_list(int argc, char **argv)
         kind = KIND_EVENTS;
         line.list.pattern = line.operands[0];
     } else {
-        fprintf(stderr,
-                "tally list: '%s' is none of machines, events, metrics, "
-                "registers, parameters, signals\n",
-                line.operands[0]);
-        return EXIT_USAGE;
+        return unknown_kind(line.operands[0]);
     }
     return list_kind(&line.list, &kinds[kind], line.color);
 }
