@@ -74,6 +74,14 @@ try_event(struct show *w, const struct machine_row *m)
         show_event(next(w), m, s.event, &s);
 }
 
+static void
+try_unit(struct show *w, const struct machine_row *m)
+{
+    for (size_t i = 0; i < m->unit_count; i++)
+        if (same_name(m->units[i].name, w->name))
+            show_unit(next(w), m, &m->units[i]);
+}
+
 /* "sl:3", of machines that group their events. */
 static void
 try_group(struct show *w, const struct machine_row *m)
@@ -107,6 +115,7 @@ show_all(struct show *w)
             show_register(next(w), m, row);
         if (metric != NULL)
             show_metric(next(w), m, metric);
+        try_unit(w, m);
         try_group(w, m);
     }
 }
@@ -120,6 +129,8 @@ add_machine(struct near *n, const struct machine_row *m)
         near_add(n, m->registers[i].name, m->registers[i].aliases);
     for (size_t i = 0; i < m->metric_count; i++)
         near_add(n, m->metrics[i].name, m->metrics[i].aliases);
+    for (size_t i = 0; i < m->unit_count; i++)
+        near_add(n, m->units[i].name, NULL);
 }
 
 /* What the name is on the machine, or NULL. */
@@ -130,7 +141,12 @@ kind_of(const struct machine_row *m, const char *name)
         return "an event";
     if (register_find(m, name) != NULL)
         return "a register";
-    return metric_find(m, name) != NULL ? "a metric" : NULL;
+    if (metric_find(m, name) != NULL)
+        return "a metric";
+    for (size_t i = 0; i < m->unit_count; i++)
+        if (same_name(m->units[i].name, name))
+            return "a unit";
+    return NULL;
 }
 
 /* An event of the machine stands before a dot or colon: what follows is bad. */
@@ -181,7 +197,8 @@ unknown_name(const struct show *w)
     near_text(&n, text, sizeof(text));
     if (w->only != NULL)
         snprintf(where, sizeof(where), " on %s", w->only->name);
-    fprintf(stderr, "tally: no %sevent, register or metric '%s'%s%s%s%s\n",
+    fprintf(stderr,
+            "tally: no %sevent, register, metric or unit '%s'%s%s%s%s\n",
             w->only == NULL ? "machine, " : "", word.text, where,
             *text ? "; did you mean " : "; tally list shows them", text,
             *text ? "?" : "");
@@ -247,7 +264,7 @@ run_show(int argc, char **argv)
 
 const struct command command_show = {
     .name = "show",
-    .summary = "show a machine, event, register or metric in full",
+    .summary = "show a machine, unit, event, register or metric",
     .synopsis = "[-m MACHINE] NAME",
     .example = "  tally show ultrasparc-t2\n"
                "  tally show Dcache_misses\n"

@@ -19,6 +19,8 @@ void show_register(struct screen *s, const struct machine_row *machine,
                    const struct register_row *row);
 void show_metric(struct screen *s, const struct machine_row *machine,
                  const struct metric_row *metric);
+void show_unit(struct screen *s, const struct machine_row *machine,
+               const struct unit_row *unit);
 void show_group(struct screen *s, const struct machine_row *machine,
                 const struct group_row *group);
 

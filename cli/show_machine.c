@@ -11,8 +11,8 @@
 #define PARAM_INDENT 38
 
 static void
-show_unit(struct screen *s, const struct machine_row *m,
-          const struct unit_row *u)
+show_unit_row(struct screen *s, const struct machine_row *m,
+              const struct unit_row *u)
 {
     char counters[COUNTERS_TEXT];
     const uint32_t bits = counters_of_unit(m, u->name);
@@ -157,7 +157,7 @@ show_machine(struct screen *s, const struct machine_row *m)
     screen_item(s, "source", m->source);
     screen_heading(s, "\nUnits and their counters");
     for (size_t i = 0; i < m->unit_count; i++)
-        show_unit(s, m, &m->units[i]);
+        show_unit_row(s, m, &m->units[i]);
     show_modifiers(s, m);
     show_groups(s, m);
     if (m->params != NULL)

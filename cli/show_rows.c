@@ -158,6 +158,37 @@ show_metric(struct screen *s, const struct machine_row *m,
 }
 
 void
+show_unit(struct screen *s, const struct machine_row *m,
+          const struct unit_row *u)
+{
+    const uint32_t bits = counters_of_unit(m, u->name);
+    char text[SHOW_TEXT] = "";
+    size_t events = 0;
+
+    for (size_t i = 0; i < m->event_count; i++)
+        events += strcmp(m->events[i].unit, u->name) == 0;
+    screen_heading(s, "%s, a unit of %s", u->name, m->name);
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, u->brief);
+    fprintf(s->out, "\n");
+    screen_itemf(s, "part of", "a %s", u->scope);
+    if (u->elsewhere != NULL)
+        screen_itemf(s, "described", "elsewhere: %s", u->elsewhere);
+    for (size_t i = 0; i < u->instance_count; i++)
+        show_append(text, u->instances[i]);
+    if (text[0] != '\0')
+        screen_item(s, "instances", text);
+    if (bits != 0) {
+        counters_text(m, bits, text, COUNTERS_TEXT);
+        screen_itemf(s, "counters", "%s; %u bits", text,
+                     m->counters[__builtin_ctz(bits)].bits);
+    }
+    if (events > 0)
+        screen_itemf(s, "events", "%zu: tally list events -m %s '%s/*'", events,
+                     m->name, u->name);
+}
+
+void
 show_group(struct screen *s, const struct machine_row *m,
            const struct group_row *g)
 {

@@ -111,7 +111,7 @@ show -m r10000 IA64_IPC | EXIT 2 | ERR is a metric of montecito; r10000 lacks it
 show PMC99 | EXIT 2 | ERR did you mean PMC9 or PMC39?
 show IA64_IPD | EXIT 2 | ERR did you mean IA64_IPC?
 show -m montecito BE_RSE_BUBLE | EXIT 2 | ERR on montecito; did you mean BE_RSE_BUBBLE?
-show -m montecito zzzzqqq | EXIT 2 | ERR no event, register or metric 'zzzzqqq' on montecito; tally list
+show -m montecito zzzzqqq | EXIT 2 | ERR no event, register, metric or unit 'zzzzqqq' on montecito; tally list
 show BE_RSE_BUBBLE.XX | EXIT 2 | ERR no unit mask 'XX'; it has ALL
 show BE_RSE_BUBBLE.ALL:mesi=Q | EXIT 2 | ERR BE_RSE_BUBBLE.ALL:mesi=Q
 show sl:99 | EXIT 2 | ERR 'sl:99'
@@ -125,6 +125,10 @@ show -m r10000 25 | EXIT 0 | OUT counters     CNT1
 show DRAM_CTL0 | EXIT 0 | OUT the events of DRAM_PIC0 at 0
 show CPU_OP_CYCLES_HALTED | EXIT 0 | OUT counters     PMD10
 show montecito | EXIT 0 | OUT No model yet: it has no parameters
+show PXM | EXIT 0 | OUT described    elsewhere: SPARC T4 Supplement
+show -m montecito pxm | EXIT 2 | ERR 'pxm' is a unit of sparc-t4; montecito lacks it
+show pxn | EXIT 2 | ERR did you mean pxm
+show lpu | EXIT 0 | OUT instances    ZAM0_LPU_A
 show IA64_IPC | EXIT 0 | OUT formula      IA64_INST_RETIRED.THIS / CPU_OP_CYCLES.ALL
 encode -m ultrasparc-t2 cycles | EXIT 2 | ERR cycles is counted by the model of ultrasparc-t2, no counter has it; tally count -m ultrasparc-t2 -e cycles
 encode -m ultrasparc-t2 cycles Idle_strands | EXIT 2 | ERR no counter has it
@@ -246,6 +250,7 @@ SCREENS = {
     "show-fake-register": "show -m fake CTL",
     "show-fake-address": "show -m fake CACHE0_CTL",
     "show-fake-metric": "show -m fake odd",
+    "show-fake-unit": "show -m fake cache",
     "show-fake-group": "show -m fake sl:2",
     "show-montecito-event": "show L2D_OZQ_CANCELS0.ACQ",
     "show-t4-event": "show -m sparc-t4 Branches",
