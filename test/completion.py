@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """completion.py TALLY BASH ZSH FISH: what the shell completions offer.
 
-bash is asked as its own completion would be; of zsh and fish the syntax is
-checked where they are installed.
+bash is asked as its own completion would be, and fish where it is installed;
+of zsh the syntax is checked where it is.
 """
 
+import os
 import shutil
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 TALLY = BASH = ZSH = FISH = ""
 
@@ -38,10 +40,34 @@ ROWS = [
      "count"),
     (["list", "--f"], "--format", "--from"),
     (["list", "--format", ""], "text json", "csv"),
+    (["show", "L2_C"], "L2_CONTROL", ""),
     (["show", "Dc"], "Dcache_misses", "ultrasparc-t2"),
     (["show", ""], "Dcache_misses ultrasparc-t2 host-model PMC5 IA64_IPC",
      "fake events described"),
+    (["show", "L3_READS.ALL"], "L3_READS.ALL.MISS", "L3_READS L3_READS.-"),
+    (["encode", "-m", "montecito", "L3_READS."],
+     "L3_READS.ALL.MISS L3_READS.DATA_READ.HIT", "all L3_READS L3_READS.-"),
+    (["encode", "-m", "montecito", "CPU_CPL_CHANGES,L3_READS.A"],
+     "CPU_CPL_CHANGES,L3_READS.ALL.HIT", "L3_READS.ALL.HIT"),
+    (["plan", "-m", "montecito", "L3_READS.ALL.MISS:"],
+     "L3_READS.ALL.MISS:u L3_READS.ALL.MISS:mesi=", "L3_READS.ALL.MISS:F,"),
+    (["encode", "-m", "montecito", "CPU_OP_CYCLES", ":"], "u thr= all",
+     "mesi= CPU_OP_CYCLES"),
+    (["encode", "-m", "montecito", "CPU_OP_CYCLES", ":", "u", ":", "a"],
+     "all", "u thr="),
+    (["count", "-m", "ultrasparc-t2", "-e", "cycles,All_instr", ":", ""],
+     "u k h", "all"),
     (["doctor", "-"], "--help", "--machine"),
+]  # fmt: skip
+
+# Of those, what fish is asked too, and what it says of them.
+FISH_ROWS = [
+    ("encode -m montecito L3_READS.AL", "L3_READS.ALL.MISS", "L3_READS"),
+    ("encode -m montecito CPU_CPL_CHANGES,L3_READS.A",
+     "CPU_CPL_CHANGES,L3_READS.ALL.HIT", "L3_READS.ALL.HIT"),
+    ("plan -m montecito L3_READS.ALL.MISS:",
+     "L3_READS.ALL.MISS:u L3_READS.ALL.MISS:mesi=", "L3_READS"),
+    ("show L3_READS.AL", "L3_READS.ALL.MISS", "L3_READS"),
 ]  # fmt: skip
 
 ASK = """
@@ -63,8 +89,10 @@ class Completion(unittest.TestCase):
                 text=True,
             )
             offered = set(done.stdout.split())
+            once = len(offered) == len(done.stdout.split())
             with self.subTest(words=words):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertTrue(once, "a word is offered twice")
                 self.assertEqual(set(wanted.split()) - offered, set())
                 self.assertEqual(set(unwanted.split()) & offered, set())
 
@@ -79,6 +107,19 @@ class Completion(unittest.TestCase):
 
     def test_fish(self):
         self.check_syntax("fish", FISH)
+        path = str(Path(TALLY).resolve().parent)
+        environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
+        for line, wanted, unwanted in FISH_ROWS:
+            done = subprocess.run(
+                ["fish", "-c", f"source {FISH}; complete -C 'tally {line}'"],
+                capture_output=True,
+                text=True,
+                env=environment,
+            )
+            offered = {x.split("\t")[0] for x in done.stdout.splitlines()}
+            with self.subTest(line=line):
+                self.assertEqual(set(wanted.split()) - offered, set())
+                self.assertEqual(set(unwanted.split()) & offered, set())
 
 
 if __name__ == "__main__":
