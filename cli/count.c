@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/count_host.h"
 #include "cli/count_request.h"
 #include "cli/counted.h"
 #include "cli/output.h"
+#include "host/open.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
@@ -148,7 +151,9 @@ run_and_report(struct job *job, struct count_value *values)
 {
     struct session_result result = {0};
     struct output out;
-    int error = output_open(job->request->output, job->request->append, &out);
+    int error =
+        output_open(job->request->output,
+                    job->request->append ? OUTPUT_APPEND : OUTPUT_WHOLE, &out);
 
     if (error != 0)
         return EXIT_OURS;
@@ -274,6 +279,95 @@ count_program(struct count_request *r, char **argv)
     return status;
 }
 
+static bool
+names_host(const struct count_request *r)
+{
+    const struct machine_row *m =
+        r->machine != NULL ? machine_find(r->machine) : NULL;
+
+    return m != NULL && m == machine_find("host");
+}
+
+/* Options that only a modelled machine understands. */
+static const char *
+model_option(const struct count_request *r)
+{
+    return r->set_count > 0            ? "--set"
+           : r->from != NULL           ? "--from"
+           : r->to != NULL             ? "--to"
+           : r->skip != 0              ? "--skip"
+           : r->foreign                ? "--foreign"
+           : r->launch.clean_env       ? "--clean-env"
+           : r->launch.sysroot != NULL ? "--sysroot"
+           : r->launch.cpu != NULL     ? "--cpu-model"
+           : r->launch.qemu != NULL    ? "--qemu"
+                                       : NULL;
+}
+
+/* A program of this computer's own kind. */
+static bool
+is_native(char *const *argv)
+{
+    const struct tally_log silent = {0};
+    struct program program;
+    struct utsname name;
+    bool native = false;
+
+    if (program_open(argv, &silent, &program) == 0) {
+        native = uname(&name) == 0 &&
+                 strcmp(isa_name(program.isa), name.machine) == 0;
+        program_close(&program);
+    }
+    return native;
+}
+
+/*
+ * Where to count: on the host if that was asked for, or if the program is
+ * native and the host's counters work; said once where they do not.
+ */
+static bool
+counts_on_host(const struct count_request *r, char *const *argv)
+{
+    struct host_reason reason;
+
+    if (names_host(r) || (r->machine == NULL && count_host_wanted(r)))
+        return true;
+    if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
+        return false;
+    if (host_check(&reason) == HOST_OK)
+        return true;
+    /* A document on stderr must stay one; it names the machine. */
+    if (!r->quiet && (r->format == COUNT_TEXT || r->output != NULL))
+        fprintf(stderr,
+                "tally: %s; so counted on host-model (-m host insists)\n",
+                reason.text);
+    return false;
+}
+
+static int
+dispatch(struct count_request *r, char **argv)
+{
+    if (counts_on_host(r, argv)) {
+        if (model_option(r) != NULL) {
+            fprintf(stderr,
+                    "tally count: %s is for a modelled machine, not for the "
+                    "host's counters\n",
+                    model_option(r));
+            return EXIT_USAGE;
+        }
+        return count_host(r, *argv != NULL ? argv : NULL);
+    }
+    if (count_host_wanted(r)) {
+        fprintf(stderr,
+                "tally count: -p, -t, -a, -C, -A, -I, -D, -d, -i, --timeout, "
+                "--per-core and --per-socket are for the host's counters; "
+                "leave -m %s away\n",
+                r->machine);
+        return EXIT_USAGE;
+    }
+    return count_program(r, argv);
+}
+
 static int
 run_count(int argc, char **argv)
 {
@@ -282,7 +376,7 @@ run_count(int argc, char **argv)
     int status = count_request_read(argc, argv, &request, &operand);
 
     if (status == 0)
-        status = count_program(&request, argv + operand);
+        status = dispatch(&request, argv + operand);
     if (status == COMMAND_HELP) {
         command_help(&command_count, stdout);
         status = 0;

@@ -2,6 +2,7 @@
 #include "cli/count_request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,25 @@ enum {
     OPT_GROUP,
     OPT_REPEAT,
     OPT_PER_THREAD,
+    OPT_PID,
+    OPT_TID,
+    OPT_ALL_CPUS,
+    OPT_CPUS,
+    OPT_NO_AGGR,
+    OPT_PER_CORE,
+    OPT_PER_SOCKET,
+    OPT_PER_DIE,
+    OPT_PER_NODE,
+    OPT_NO_INHERIT,
+    OPT_ALL_USER,
+    OPT_ALL_KERNEL,
+    OPT_NULL,
+    OPT_INTERVAL,
+    OPT_INTERVAL_COUNT,
+    OPT_DELAY,
+    OPT_TIMEOUT,
+    OPT_DETAIL,
+    OPT_STRICT,
     OPT_FORMAT,
     OPT_JSON,
     OPT_SEPARATOR,
@@ -34,7 +54,7 @@ enum {
 const struct option_row count_options[] = {
     [OPT_MACHINE] =
         {'m', "machine", "MACHINE",
-         "the machine to be; default: by the program's architecture"},
+         "the machine to be, or host; default: by the program's architecture"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events to count, by name or code; 'all' counts every one"},
     [OPT_METRICS] = {'M', "metrics", "METRICS",
@@ -42,7 +62,35 @@ const struct option_row count_options[] = {
     [OPT_GROUP] = {'g', "group", "METRICS", "the same as -M"},
     [OPT_REPEAT] = {'r', "repeat", "N",
                     "run N times; print means and their spread"},
-    [OPT_PER_THREAD] = {0, "per-thread", NULL, "show each thread too"},
+    [OPT_PER_THREAD] = {0, "per-thread", NULL,
+                        "show each thread too; on the host, those of -p or -t"},
+    [OPT_PID] = {'p', "pid", "PIDS",
+                 "count these processes, on the host; until they or PROGRAM "
+                 "end"},
+    [OPT_TID] = {'t', "tid", "TIDS", "the same of single threads"},
+    [OPT_ALL_CPUS] = {'a', "all-cpus", NULL, "count whole cpus, on the host"},
+    [OPT_CPUS] = {'C', "cpu", "LIST", "the same of these cpus, such as 0-3,7"},
+    [OPT_NO_AGGR] = {'A', "no-aggr", NULL, "show each cpu too"},
+    [OPT_PER_CORE] = {0, "per-core", NULL, "show each core too"},
+    [OPT_PER_SOCKET] = {0, "per-socket", NULL, "show each socket too"},
+    [OPT_PER_DIE] = {0, "per-die", NULL, "show each die too"},
+    [OPT_PER_NODE] = {0, "per-node", NULL, "show each memory node too"},
+    [OPT_ALL_USER] = {0, "all-user", NULL, "every event as with :u"},
+    [OPT_ALL_KERNEL] = {0, "all-kernel", NULL, "every event as with :k"},
+    [OPT_NULL] = {'n', "null", NULL, "no events: times alone"},
+    [OPT_INTERVAL_COUNT] = {0, "interval-count", "N",
+                            "end after N intervals of -I"},
+    [OPT_NO_INHERIT] = {'i', "no-inherit", NULL,
+                        "leave out children and later threads, on the host"},
+    [OPT_INTERVAL] = {'I', "interval-print", "MS",
+                      "print every MS milliseconds, on the host"},
+    [OPT_DELAY] = {'D', "delay", "MS",
+                   "begin to count after MS milliseconds, on the host"},
+    [OPT_TIMEOUT] = {0, "timeout", "MS",
+                     "end it after MS milliseconds, on the host"},
+    [OPT_DETAIL] = {'d', "detailed", NULL,
+                    "cache events too, on the host; -dd and -ddd for more"},
+    [OPT_STRICT] = {0, "strict", NULL, "fail if an event was not counted"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
@@ -64,7 +112,8 @@ const struct option_row count_options[] = {
          "run in a fixed environment, for equal counts everywhere"},
     [OPT_SYSROOT] = {'L', "sysroot", "DIR",
                      "where a dynamic program finds its loader and libraries"},
-    [OPT_CPU] = {0, "cpu", "MODEL", "CPU model that QEMU shows the program"},
+    [OPT_CPU] = {0, "cpu-model", "MODEL",
+                 "CPU model that QEMU shows the program"},
     [OPT_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
@@ -149,12 +198,113 @@ parse_count(struct count_request *r, int option, const char *value)
 }
 
 static int
+parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
+{
+    if (parse_number(value, least, 1000000000, ms))
+        return 0;
+    fprintf(stderr, "tally count: %s takes %d milliseconds or more, not '%s'\n",
+            option, (int)least, value);
+    return EXIT_USAGE;
+}
+
+/* Options that only set a flag, hold a text, or say how to add up. */
+#define AT(member) offsetof(struct count_request, member)
+static const struct {
+    int option;
+    size_t flag;
+} flags[] = {
+    {OPT_PER_THREAD, AT(per_thread)},
+    {OPT_ALL_CPUS, AT(all_cpus)},
+    {OPT_ALL_USER, AT(only_user)},
+    {OPT_ALL_KERNEL, AT(only_kernel)},
+    {OPT_NULL, AT(null)},
+    {OPT_NO_INHERIT, AT(no_inherit)},
+    {OPT_STRICT, AT(strict)},
+    {OPT_APPEND, AT(append)},
+    {OPT_FOREIGN, AT(foreign)},
+    {OPT_CLEAN_ENV, AT(launch.clean_env)},
+    {OPT_QUIET, AT(quiet)},
+    {OPT_VERBOSE, AT(verbose)},
+};
+
+static const struct {
+    int option;
+    size_t text;
+} texts[] = {
+    {OPT_MACHINE, AT(machine)},
+    {OPT_PID, AT(pids)},
+    {OPT_TID, AT(tids)},
+    {OPT_CPUS, AT(cpus)},
+    {OPT_FROM, AT(from)},
+    {OPT_TO, AT(to)},
+    {OPT_SYSROOT, AT(launch.sysroot)},
+    {OPT_CPU, AT(launch.cpu)},
+    {OPT_QEMU, AT(launch.qemu)},
+    {OPT_COLOR, AT(color)},
+};
+
+static const struct {
+    int option;
+    enum count_aggregate aggregate;
+} aggregates[] = {
+    {OPT_NO_AGGR, AGGREGATE_CPU},       {OPT_PER_CORE, AGGREGATE_CORE},
+    {OPT_PER_SOCKET, AGGREGATE_SOCKET}, {OPT_PER_DIE, AGGREGATE_DIE},
+    {OPT_PER_NODE, AGGREGATE_NODE},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool
+take_plain(struct count_request *r, int option, const char *value)
+{
+    for (size_t i = 0; i < COUNT_OF(flags); i++)
+        if (flags[i].option == option) {
+            *(bool *)((char *)r + flags[i].flag) = true;
+            return true;
+        }
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        if (texts[i].option == option) {
+            *(const char **)((char *)r + texts[i].text) = value;
+            return true;
+        }
+    for (size_t i = 0; i < COUNT_OF(aggregates); i++)
+        if (aggregates[i].option == option) {
+            r->aggregate = aggregates[i].aggregate;
+            return true;
+        }
+    return false;
+}
+
+static int
+take_times(struct count_request *r, int option, const char *value)
+{
+    if (option == OPT_INTERVAL)
+        return parse_ms("-I", value, 1, &r->interval_ms);
+    if (option == OPT_DELAY)
+        return parse_ms("-D", value, 0, &r->delay_ms);
+    if (option == OPT_TIMEOUT)
+        return parse_ms("--timeout", value, 10, &r->timeout_ms);
+    if (parse_number(value, 1, 1000000000, &r->interval_count))
+        return 0;
+    return bad_usage("--interval-count takes a number, not ", value);
+}
+
+static int
+take_separator(struct count_request *r, const char *value)
+{
+    if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
+        return bad_usage("-x takes one sign such as , or ; or |, not ", value);
+    r->separator = *value;
+    r->format = COUNT_CSV;
+    return 0;
+}
+
+static int
 take_option(struct count_request *r, int option, const char *value)
 {
-    switch (option) {
-    case OPT_MACHINE:
-        r->machine = value;
+    if (take_plain(r, option, value))
         return 0;
+    switch (option) {
     case OPT_EVENTS:
         return join_list(&r->events, value);
     case OPT_METRICS:
@@ -163,8 +313,8 @@ take_option(struct count_request *r, int option, const char *value)
     case OPT_REPEAT:
     case OPT_SKIP:
         return parse_count(r, option, value);
-    case OPT_PER_THREAD:
-        r->per_thread = true;
+    case OPT_DETAIL:
+        r->detail++;
         return 0;
     case OPT_FORMAT:
         return parse_format(r, value);
@@ -172,55 +322,19 @@ take_option(struct count_request *r, int option, const char *value)
         r->format = COUNT_JSON;
         return 0;
     case OPT_SEPARATOR:
-        if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
-            return bad_usage("-x takes one sign such as , or ; or |, not ",
-                             value);
-        r->separator = *value;
-        r->format = COUNT_CSV;
-        return 0;
+        return take_separator(r, value);
     case OPT_OUTPUT:
         if (*value == '\0')
             return bad_usage("-o takes a file's name, not ", value);
         r->output = value;
-        return 0;
-    case OPT_APPEND:
-        r->append = true;
         return 0;
     case OPT_SET:
         if (r->set_count == PARAM_COUNT)
             return bad_usage("too many --set, the last is ", value);
         r->sets[r->set_count++] = value;
         return 0;
-    case OPT_FROM:
-        r->from = value;
-        return 0;
-    case OPT_TO:
-        r->to = value;
-        return 0;
-    case OPT_FOREIGN:
-        r->foreign = true;
-        return 0;
-    case OPT_CLEAN_ENV:
-        r->launch.clean_env = true;
-        return 0;
-    case OPT_SYSROOT:
-        r->launch.sysroot = value;
-        return 0;
-    case OPT_CPU:
-        r->launch.cpu = value;
-        return 0;
-    case OPT_QEMU:
-        r->launch.qemu = value;
-        return 0;
-    case OPT_COLOR:
-        r->color = value;
-        return 0;
-    case OPT_QUIET:
-        r->quiet = true;
-        return 0;
     default:
-        r->verbose = true;
-        return 0;
+        return take_times(r, option, value);
     }
 }
 
@@ -240,7 +354,9 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return COMMAND_HELP;
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
-    if (walk.next >= argc) {
+    const bool attached =
+        r->pids != NULL || r->tids != NULL || r->all_cpus || r->cpus != NULL;
+    if (walk.next >= argc && !attached) {
         fprintf(stderr, "tally count: no program to run; see tally count "
                         "--help\n");
         return EXIT_USAGE;

@@ -11,12 +11,28 @@
 
 enum count_format { COUNT_TEXT, COUNT_CSV, COUNT_JSON };
 
+/* What is shown beside the sums. */
+enum count_aggregate {
+    AGGREGATE_NONE,
+    AGGREGATE_CPU,
+    AGGREGATE_CORE,
+    AGGREGATE_DIE,
+    AGGREGATE_SOCKET,
+    AGGREGATE_NODE,
+};
+
 struct count_request {
     const char *machine, *from, *to, *output, *color;
     char *events, *metrics; /* owned; all -e, all -M joined */
     const char *sets[PARAM_COUNT];
     size_t set_count;
     struct launch_options launch;
+    const char *pids, *tids, *cpus; /* lists as they were given */
+    enum count_aggregate aggregate;
+    uint64_t interval_ms, delay_ms, timeout_ms;
+    unsigned detail; /* how many -d */
+    bool all_cpus, no_inherit, strict, only_user, only_kernel, null;
+    uint64_t interval_count;
     uint64_t skip;
     unsigned runs;
     enum count_format format;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tally doctor: what this host can do, and what to install. */
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "host/event.h"
+#include "host/open.h"
 #include "source/launch.h"
 #include "source/plugin_path.h"
+#include "source/program.h"
 
 static const struct option_row options[] = {{0}};
 
@@ -71,6 +76,108 @@ check_memory(void)
     return ok;
 }
 
+/* What helps stands on a line of its own, so that it can be copied. */
+static bool
+tell(const char *what, const struct host_reason *reason)
+{
+    const bool ok = reason->why == HOST_OK;
+
+    printf("  %-6s %s%s%s\n", ok ? "ok" : "no", what, ok ? "" : ": ",
+           reason->text);
+    if (reason->mend[0] != '\0')
+        printf("         %s\n", reason->mend);
+    return ok;
+}
+
+/* Whether an event opens, as it would be counted. */
+static bool
+check_event(const char *what, const char *name, pid_t pid, int cpu)
+{
+    struct host_reason reason = {.why = HOST_UNSUPPORTED};
+    char line[512] = "";
+    const struct tally_log log = {drop_line, line};
+    struct host_event *events;
+    size_t count;
+
+    if (host_event_list_parse(name, &log, &events, &count) != 0) {
+        snprintf(reason.text, sizeof(reason.text), "%.*s",
+                 (int)sizeof(reason.text) - 1, line);
+        return tell(what, &reason);
+    }
+    const int fd = host_open(&events[0].attr, pid, cpu, -1, 0, &reason);
+    if (fd >= 0)
+        close(fd);
+    free(events);
+    return tell(what, &reason);
+}
+
+static void
+tell_paranoid(const struct host_facts *facts)
+{
+    const long level = facts->paranoid;
+
+    if (!facts->has_paranoid)
+        return;
+    printf("         perf_event_paranoid is %ld: users count %s\n", level,
+           level > 2   ? "nothing without CAP_PERFMON (2 lets them)"
+           : level > 1 ? "at user level only (1 adds the kernel, 0 whole cpus)"
+           : level > 0 ? "their own programs (0 adds whole cpus)"
+                       : "whole cpus, too");
+}
+
+/* This host's own counters: what can be counted, and if not, why. */
+static void
+check_host(void)
+{
+    struct host_reason reason = {.why = HOST_OK};
+    struct host_facts facts;
+
+    printf("this host's own counters\n");
+    host_facts_find(NULL, -1, &facts);
+    tell_paranoid(&facts);
+    /* Where not even this opens, no other event does, for the same reason. */
+    if (!facts.software_opens) {
+        check_event("any event", "page-faults:u", 0, -1);
+        return;
+    }
+    const bool hardware = host_check(&reason) == HOST_OK;
+    tell("hardware events", &reason);
+    if (hardware && facts.nmi_watchdog == 1)
+        printf("  %-6s the NMI watchdog holds one counter\n"
+               "         sudo sysctl kernel.nmi_watchdog=0\n",
+               "maybe");
+    check_event("software events", "page-faults:u", 0, -1);
+    check_event("the kernel's part", "task-clock", 0, -1);
+    check_event("whole cpus (-a)", "task-clock", -1, sched_getcpu());
+    check_event("tracepoints", "sched:sched_switch", 0, -1);
+}
+
+/* What the program itself lacks. */
+static bool
+check_program(char **argv)
+{
+    struct program p;
+
+    if (program_open(argv, &command_log, &p) != 0)
+        return false;
+    printf("%s\n", argv[0]);
+    printf("  ok     a program for %s: %s\n", isa_name(p.isa), p.path);
+    if (p.loader[0] != '\0')
+        printf("         dynamic, loader %s\n", p.loader);
+    if (elf_has_section(p.path, ".symtab"))
+        printf("  ok     symbols: functions can be named (--from, --to)\n");
+    else
+        printf("  maybe  no symbols: --from and --to find exported functions "
+               "only; do not strip it\n");
+    if (elf_has_section(p.path, ".debug_line"))
+        printf("  ok     debug information: lines can be named\n");
+    else
+        printf("  maybe  no debug information: compile it with -g, or install "
+               "its -dbgsym package\n");
+    program_close(&p);
+    return true;
+}
+
 static int
 run_doctor(int argc, char **argv)
 {
@@ -83,27 +190,32 @@ run_doctor(int argc, char **argv)
         command_help(&command_doctor, stdout);
         return 0;
     }
-    if (option == COMMAND_BAD || walk.next < argc) {
-        if (option != COMMAND_BAD)
-            fprintf(stderr, "tally doctor: takes no '%s'\n", argv[walk.next]);
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (walk.next + 1 < argc) {
+        fprintf(stderr, "tally doctor: one program, not '%s' too\n",
+                argv[walk.next + 1]);
         return EXIT_USAGE;
     }
+    if (walk.next < argc)
+        return check_program(argv + walk.next) ? 0 : EXIT_USAGE;
     printf("emulated machines\n");
     for (int isa = 0; isa < ISA_COUNT; isa++)
         ok &= check_qemu((enum isa)isa);
     ok &= check_plugin();
     ok &= check_memory();
     check_sysroot("sparc64-linux-gnu", "libc6-sparc64-cross");
-    printf("%s\n", ok ? "tally count works here"
+    check_host();
+    printf("%s\n", ok ? "tally count works here on modelled machines"
                       : "tally count does not work here for what is marked no");
     return ok ? 0 : EXIT_OURS;
 }
 
 const struct command command_doctor = {
     .name = "doctor",
-    .summary = "tell what this host can do and what to install",
-    .synopsis = "",
-    .example = "  tally doctor",
+    .summary = "tell what this host, or a program, lacks for counting",
+    .synopsis = "[PROGRAM]",
+    .example = "  tally doctor\n  tally doctor ./program",
     .options = options,
     .run = run_doctor,
 };

@@ -52,7 +52,8 @@ print_machines(struct list *l)
         bool headed = false;
         for (size_t i = 0; i < MACHINE_COUNT; i++) {
             const struct machine_row *m = &tally_machines[i];
-            if ((m->params != NULL) != model || !machine_matches(l, m))
+            if ((m->params != NULL || m->native) != model ||
+                !machine_matches(l, m))
                 continue;
             if (!headed && found == 0)
                 fprintf(l->s->out, "%-26s  regs  metrics\n",

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 
 int
-output_open(const char *path, bool append, struct output *out)
+output_open(const char *path, enum output_kind kind, struct output *out)
 {
     struct stat st;
 
@@ -21,11 +21,11 @@ output_open(const char *path, bool append, struct output *out)
     /* A link keeps pointing where it does: its target is replaced. */
     if (realpath(path, out->target) == NULL)
         snprintf(out->target, sizeof(out->target), "%s", path);
-    if (!append && !special &&
+    if (kind == OUTPUT_WHOLE && !special &&
         asprintf(&out->temporary, "%s.%d.new", out->target, (int)getpid()) < 0)
         out->temporary = NULL;
-    out->file =
-        fopen(out->temporary ? out->temporary : path, append ? "ae" : "we");
+    out->file = fopen(out->temporary ? out->temporary : path,
+                      kind == OUTPUT_APPEND ? "ae" : "we");
     if (out->file != NULL)
         return 0;
     free(out->temporary);

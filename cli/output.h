@@ -13,8 +13,15 @@ struct output {
     char target[PATH_MAX];
 };
 
+/* How a file comes to be. */
+enum output_kind {
+    OUTPUT_WHOLE,  /* appears, or replaces another, when all is written */
+    OUTPUT_FOLLOW, /* is there from the start, for who reads along */
+    OUTPUT_APPEND, /* goes on where it ends */
+};
+
 /* `path` NULL: stderr. 0 or TALLY_EIO, logged. */
-int output_open(const char *path, bool append, struct output *out);
+int output_open(const char *path, enum output_kind kind, struct output *out);
 
 /* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */
 int output_close(struct output *out, bool keep);

@@ -153,7 +153,8 @@ show_machine(struct screen *s, const struct machine_row *m)
     screen_prose(s, 2, 2, m->brief);
     fprintf(s->out, "\n");
     show_names(s, "also", m->aliases);
-    show_names(s, "programs", m->isas);
+    if (!m->native)
+        show_names(s, "programs", m->isas);
     screen_item(s, "source", m->source);
     screen_heading(s, "\nUnits and their counters");
     for (size_t i = 0; i < m->unit_count; i++)
@@ -162,6 +163,9 @@ show_machine(struct screen *s, const struct machine_row *m)
     show_groups(s, m);
     if (m->params != NULL)
         show_params(s, m);
+    else if (m->native)
+        fprintf(s->out, "\nNo model: these are this host's own counters; tally "
+                        "doctor tells whether it has them.\n");
     else
         fprintf(s->out, "\nNo model yet: it has no parameters, and programs "
                         "cannot be counted on it.\n");

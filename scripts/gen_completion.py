@@ -20,7 +20,7 @@ FILES = {"FILE", "DIR"}
 
 # What stands after a command's options.
 OPERANDS = {"count": "program", "list": "kinds", "show": "names",
-            "encode": "events", "plan": "events", "decode": "registers"}
+            "doctor": "program", "encode": "events", "plan": "events", "decode": "registers"}
 KINDS = "machines events metrics registers parameters signals"
 
 

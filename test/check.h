@@ -71,7 +71,8 @@ machine_of(const char *name)
 static inline bool
 is_documented(const struct machine_row *machine)
 {
-    return !machine->hidden && strcmp(machine->name, "host-model") != 0;
+    return !machine->hidden && !machine->native &&
+           strcmp(machine->name, "host-model") != 0;
 }
 
 /* The counter by name, or NULL. */

@@ -105,7 +105,7 @@ show a b | EXIT 2 | ERR one name, not 'b' too
 show nope | EXIT 2 | ERR 'nope'
 show Dcache_mises | EXIT 2 | ERR did you mean Dcache_misses?
 show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
-show -m ultrasparc-t2 L1-dcache-loads | EXIT 2 | ERR an event of host-model
+show -m ultrasparc-t2 L1-dcache-loads | EXIT 2 | ERR an event of host
 show -m montecito PCR0 | EXIT 2 | ERR 'PCR0' is a register of sparc-t4; montecito lacks it
 show -m r10000 IA64_IPC | EXIT 2 | ERR is a metric of montecito; r10000 lacks it
 show PMC99 | EXIT 2 | ERR did you mean PMC9 or PMC39?
@@ -140,16 +140,18 @@ encode -m montecito cycles:u instructions | EXIT 0 | OUT CPU_OP_CYCLES.ALL:u | O
 encode -m montecito cpu-cycles PAPI_TOT_INS | EXIT 0 | OUT PMC4 = 0x2001209
 decode -m montecito PMC5=1 --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 decode -m montecito PMC5=1 -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
-doctor x | EXIT 2 | ERR takes no 'x'
 encode -m ultrasparc-t2plus L2_load_misses | EXIT 0 | OUT L2_CONTROL = 0x0   # L2_load_misses: from=all (default)
 encode -m ultrasparc-t2plus L2_load_misses:from=remote | EXIT 0 | OUT # L2_load_misses: from=remote
+doctor x-none | EXIT 2 | ERR no such program in PATH
+doctor {hello} | OUT symbols
+doctor {hello} x | EXIT 2 | ERR one program
 doctor | EXIT 0 | OUT tally count works here
 
 # Events
 count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'
 count -e Dcache_mises {hello} | EXIT 2 | ERR did you mean Dcache_misses?
 count -e L1-dcache-loads {hello} | EXIT 2 | ERR an event of host-model
-count -e Dcache_misses {hello86} | EXIT 2 | ERR an event of ultrasparc-t2
+count -m host-model -e Dcache_misses {hello86} | EXIT 2 | ERR an event of ultrasparc-t2
 count -e '' {hello} | EXIT 2 | ERR an event name is missing
 count -e All_instr,,cycles {hello} | EXIT 2 | ERR an event name is missing
 count -e '{{All_instr' {hello} | EXIT 2 | ERR a group lacks its }}
@@ -421,6 +423,7 @@ def example(words):
     """The guest stands for the program, where there is one."""
     if "--" in words:
         words = [*words[:words.index("--") + 1], t.guest("hello.sparc64")]
+    words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
     done = t.run(*words)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
     assert done.stdout, "no output"
@@ -626,10 +629,11 @@ def metric_twice():
 @t.named("the pinned CPU model is named")
 def cpu_named():
     c = t.count([], t.guest("hello.x86_64"))
-    done = t.run(t.tally(), "count", t.guest("hello.x86_64"))
+    done = t.run(t.tally(), "count", "-m", "host-model",
+                 t.guest("hello.x86_64"))
     assert c.json["cpu"], c.json["cpu"]
     t.contains(done.stderr, f"CPU model {c.json['cpu']}")
-    c = t.count(["--cpu", "max"], t.guest("hello.x86_64"))
+    c = t.count(["--cpu-model", "max"], t.guest("hello.x86_64"))
     t.equal(c.json["cpu"], "max", "cpu")
 
 

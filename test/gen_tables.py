@@ -167,6 +167,11 @@ REJECTED = [
     (MACHINE, "[default]\nassumed = true\nsource", "[default]\nassumed = true"
      "\nx", "[parameter.cores]: unknown key 'x'; known are value, source, "
      "assumed"),
+    # Native machines
+    (MACHINE, "hidden = true", "hidden = true\nnative = 1", "top level: "
+     "'native' is of the wrong kind: true or false"),
+    (MACHINE, "hidden = true", "hidden = true\nnative = true", "top level: a "
+     "native machine has no [parameter]: it is no model"),
     # Geometry
     (MACHINE, '"1.5K"', '"1K"', "[parameter]: l1d.size = 1024: must be 3 ways "
      "of 16 bytes times a power of two"),
@@ -495,6 +500,26 @@ class Generator(unittest.TestCase):
         (self.data / MACHINE).unlink()
         self.assertEqual(self.load_error(),
                          f"data/{MACHINE}: the file is missing")
+
+    def test_native_machine(self):
+        machine, events = self.data / MACHINE, self.data / EVENTS
+        for path in machine.parent.glob("*"):
+            path.unlink()
+        machine.write_text('title = "t"\nbrief = "b"\nsource = "s"\n'
+                           'isas = ["i"]\nnative = true\n'
+                           '[unit.cpu]\nbrief = "b"\nscope = "strand"\n')
+        row = ('source = "s"\n[event.A]\nunit = "cpu"\ncounts = "c"\n'
+               'brief = "b"\nreference = "r"\n')
+        events.write_text(row)
+        self.assertIsNone(self.load_error())
+        *_, machines = generator.load(self.data)
+        event, = machines[0]["events"]
+        self.assertEqual((event["fidelity"], event["signals"]), ("exact", []))
+        for more in ('signals = ["cycles"]', 'reason = "no"'):
+            events.write_text(row + more)
+            self.assertEqual(self.load_error(), f"data/{EVENTS}: [event.A]: "
+                             "an event of a native machine has no 'signals' "
+                             "and no 'reason'")
 
     def test_no_machine(self):
         shutil.rmtree(self.data / FOLDER)

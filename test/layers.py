@@ -11,9 +11,11 @@ import sys
 
 # The way of the data: a folder includes itself and those before it.
 WAY = ["base", "table", "isa", "source", "machine", "pmu", "counter",
-       "profile", "report", "lib"]
+       "host", "profile", "report", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
-FREESTANDING = {"pmu": {"base", "table"}, "counter": {"base", "table", "pmu"}}
+FREESTANDING = {"pmu": {"base", "table"}, "counter": {"base", "table", "pmu"},
+                # Knows this host and no model.
+                "host": {"base", "table", "counter"}}
 OUTSIDE = {"plugin", "cli", "compat", "test", "bench", "fuzz"}
 # Made at build time, beside no source.
 GENERATED = {"tables.h", "version.h"}

@@ -188,7 +188,7 @@ def start_script(arch):
     c = t.count([], f"args.{arch}", "x", env=env)
     t.contains(c.stdout, f"argv[0] args.{arch}\nargv[1] x\n")
     with script(f"#! {g('args', arch)}\n") as path:
-        c = t.count([], path, "y")
+        c = t.count(t.modelled(f".{arch}"), path, "y")
     t.contains(c.stdout, f"argv[1] {path}\nargv[2] y\n")
 
 
@@ -257,7 +257,8 @@ def from_dynamic():
 
 @t.named("what QEMU cannot start is no measurement")
 def not_started():
-    done = t.run(t.tally(), "count", "--cpu", "bogus", g("hello", "x86_64"))
+    done = t.run(t.tally(), "count", "-m", "host-model", "--cpu-model", "bogus",
+                 g("hello", "x86_64"))
     t.equal(done.status if hasattr(done, "status") else done.returncode, 125)
     t.contains(done.stderr, "QEMU could not start it")
 
@@ -325,7 +326,8 @@ def death(arch, mode):
     whole = t.Count(["-e", event], [g("crash", arch), "exit", 0])
     low = 100000 * PER_TURN[arch]
     assert low < c[event] < whole[event] + 5000, c[event]
-    done = t.run(t.tally(), "count", g("crash", arch), mode)
+    program = g("crash", arch)
+    done = t.run(t.tally(), "count", *t.modelled(program), program, mode)
     t.contains(done.stderr, f"killed by SIG{mode.upper()[:4]}"
                .replace("SIGABOR", "SIGABRT"))
 
@@ -352,7 +354,7 @@ def addresses_of(program, mnemonic):
 @at_arch("death by an illegal instruction is explained")
 def illegal(arch):
     program = g("crash", arch)
-    done = t.run(t.tally(), "count", program, "ill")
+    done = t.run(t.tally(), "count", *t.modelled(program), program, "ill")
     mnemonic, shown = ILLEGAL[arch]
     line = next(s for s in done.stderr.splitlines() if "it died" in s)
     t.contains(line, f" on {shown}: this QEMU")
@@ -375,7 +377,9 @@ def leaves(arch):
 @contextlib.contextmanager
 def waiting(arch, *options):
     """tally with waiter, which is ready."""
-    command = [t.tally(), "count", *options, "--", g("waiter", arch)]
+    program = g("waiter", arch)
+    command = [t.tally(), "count", *t.modelled(program), *options, "--",
+               program]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True)
@@ -416,7 +420,9 @@ def interrupt_group(arch):
 
 @at_arch("a program that dies of the SIGTERM is reported")
 def interrupted_spin(arch):
-    command = [t.tally(), "count", "-j", g("spin", arch), "100000000000"]
+    program = g("spin", arch)
+    command = [t.tally(), "count", "-j", *t.modelled(program), program,
+               "100000000000"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
                                stderr=subprocess.PIPE)
     with contextlib.suppress(subprocess.TimeoutExpired):

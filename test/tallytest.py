@@ -59,14 +59,22 @@ def run(*words, **how):
                           errors="replace", **how)
 
 
+def modelled(program):
+    """The options for a program that goes to the host's counters otherwise,
+    where there are any."""
+    return ["-m", "host-model"] if str(program).endswith(".x86_64") else []
+
+
 class Count:
-    """One run of `tally count` with its JSON report."""
+    """One run of `tally count` with its JSON report; the programs of test/guest
+    are emulated if no machine is named."""
 
     def __init__(self, options, program, **how):
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.json")
-            self.done = run(tally(), "count", "-j", "-o", report, *options,
-                            "--", *program, **how)
+            machine = [] if "-m" in options else modelled(program[0])
+            self.done = run(tally(), "count", "-j", "-o", report, *machine,
+                            *options, "--", *program, **how)
             self.text = (pathlib.Path(report).read_text()
                          if os.path.exists(report) else "")
         self.status = self.done.returncode

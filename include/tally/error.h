@@ -24,7 +24,8 @@ enum tally_error {
     TALLY_EIDLE = -8,    /* the event can never count on this source */
     TALLY_EIO = -9,      /* a file or pipe failed */
     TALLY_ESYSTEM = -10, /* another system call failed */
-    TALLY_ERULE = -11,   /* a rule of the machine forbids it */
+    TALLY_ERULE = -11,   /* a rule of the machine, or of the call, forbids it */
+    TALLY_EPERMISSION = -12, /* the system does not permit it */
 };
 
 /* @since 0.1 */

@@ -385,7 +385,8 @@ def code_machines(machines):
                 f"        .params = {params},",
                 *(line for field, table, count in arrays
                   for line in array(field, f"{table}_{name}", count)),
-                f"        .hidden = {c_bool(m['hidden'])},", "    },"]
+                f"        .hidden = {c_bool(m['hidden'])},",
+                f"        .native = {c_bool(m['native'])},", "    },"]
     return out + ["};", ""]
 
 

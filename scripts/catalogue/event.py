@@ -81,7 +81,8 @@ def check_standing(row, event, signals):
 
 
 def read_standing(row, event, machine, signals):
-    """An event of a machine without a model is idle, whatever its row says."""
+    """An event of a machine without a model is idle, whatever its row says;
+    one that the host counts itself is exact, and sums no signals."""
     event["reason"] = row.text("reason", None)
     event["signals"] = row.words("signals", NAME, [])
     if machine["params"]:
@@ -89,6 +90,12 @@ def read_standing(row, event, machine, signals):
         check_standing(row, event, signals)
         return
     row.word("fidelity", FIDELITIES, None)
+    if machine["native"]:
+        event["fidelity"] = "exact"
+        if event["signals"] or event["reason"]:
+            row.bad("an event of a native machine has no 'signals' and no "
+                    "'reason'")
+        return
     event["fidelity"], event["signals"] = "idle", []
     event["reason"] = event["reason"] or NOT_MODELLED
 

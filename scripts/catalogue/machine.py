@@ -353,9 +353,12 @@ def load_machine(root, name, signals, params):
                "aliases": file.words("aliases", NAME, []),
                "isas": file.words("isas", NAME),
                "hidden": file.flag("hidden"),
+               "native": file.flag("native"),
                "family": file.word("family", FAMILIES, None),
                "params": load_values(file, params), "units": units,
                "registers": registers}
+    if machine["native"] and machine["params"]:
+        file.bad("a native machine has no [parameter]: it is no model")
     machine["counters"] = load_counters(tables["counter"], units, registers)
     if len(machine["counters"]) > COUNTERS_MAX:
         file.bad(f"more than {COUNTERS_MAX} counters")

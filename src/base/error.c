@@ -30,6 +30,10 @@ tally_strerror(int error)
         return "input or output failed";
     case TALLY_ESYSTEM:
         return "system call failed";
+    case TALLY_ERULE:
+        return "against a rule";
+    case TALLY_EPERMISSION:
+        return "not permitted";
     default:
         return "unknown error";
     }

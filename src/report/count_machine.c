@@ -34,6 +34,20 @@ csv_text(const char *text, char separator, FILE *out)
     fputc('"', out);
 }
 
+/* The time of an interval, and where there are parts the part, stand first, as
+ * perf's -I, -A and --per-thread have them. */
+static void
+csv_place(const struct count_report *r, const char *part, char separator,
+          FILE *out)
+{
+    if (r->at_s > 0)
+        fprintf(out, "%.9f%c", r->at_s, separator);
+    if (r->part_count == 0)
+        return;
+    csv_text(part[0] != '\0' ? part : "all", separator, out);
+    fputc(separator, out);
+}
+
 /* A metric has no count: the first columns are empty, as perf leaves them. */
 static void
 csv_metric(const struct count_report *r, const struct metric_row *m,
@@ -42,6 +56,7 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     enum fidelity fidelity;
     const double value = report_metric(r, m, &fidelity);
 
+    csv_place(r, "", separator, out);
     fprintf(out, "%c%c%c%c%c", separator, separator, separator, separator,
             separator);
     if (!isnan(value))
@@ -64,15 +79,24 @@ share_of(const struct count_value *v)
                           : 100;
 }
 
-static void
-csv_value(const struct count_report *r, const struct count_value *v,
-          char separator, FILE *out)
+static bool
+is_scaled(const struct count_value *v)
 {
-    if (v->counted)
+    return v->raw == NULL && v->scale != 1;
+}
+
+static void
+csv_value(const struct count_report *r, const char *part,
+          const struct count_value *v, char separator, FILE *out)
+{
+    csv_place(r, part, separator, out);
+    if (v->counted && is_scaled(v))
+        fprintf(out, "%.9g", v->mean * v->scale);
+    else if (v->counted)
         fprintf(out, "%" PRIu64, v->value);
     else
         fprintf(out, "<%s>", v->code);
-    fprintf(out, "%c%s%c", separator, v->unit[0] != '\0' ? "ns" : "",
+    fprintf(out, "%c%s%c", separator, v->raw != NULL ? v->raw : v->unit,
             separator);
     csv_text(v->name, separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
@@ -94,7 +118,11 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
     locale_t old = c ? uselocale(c) : (locale_t)0;
 
     for (size_t i = 0; i < r->count; i++)
-        csv_value(r, &r->values[i], separator, out);
+        csv_value(r, "", &r->values[i], separator, out);
+    for (size_t p = 0; p < r->part_count; p++)
+        for (size_t i = 0; i < r->count; i++)
+            csv_value(r, r->parts[p].name, &r->parts[p].values[i], separator,
+                      out);
     for (size_t i = 0; i < r->metric_count; i++)
         csv_metric(r, r->metrics[i], separator, out);
     if (c != (locale_t)0) {
@@ -110,21 +138,34 @@ integer(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+/* A count; where the kernel gives a scale, so many of the unit. */
+static json_t *
+value_json(const struct count_value *v)
+{
+    if (!v->counted)
+        return json_null();
+    return is_scaled(v) ? json_real(v->mean * v->scale) : integer(v->value);
+}
+
 static json_t *
 event_json(const struct count_report *r, const struct count_value *v)
 {
     json_t *e = json_object();
 
     json_object_set_new(e, "name", json_string(v->name));
-    json_object_set_new(e, "value",
-                        v->counted ? integer(v->value) : json_null());
+    json_object_set_new(e, "value", value_json(v));
     if (v->unit[0] != '\0')
-        json_object_set_new(e, "unit", json_string("ns"));
-    json_object_set_new(e, "fidelity", json_string(fidelity_name(v->fidelity)));
-    if (!v->counted)
+        json_object_set_new(e, "unit",
+                            json_string(v->raw != NULL ? v->raw : v->unit));
+    if (v->counted)
+        json_object_set_new(e, "fidelity",
+                            json_string(fidelity_name(v->fidelity)));
+    else
         json_object_set_new(e, "code", json_string(v->code));
     if (v->reason != NULL)
         json_object_set_new(e, "reason", json_string(v->reason));
+    if (v->mend != NULL && v->mend[0] != '\0')
+        json_object_set_new(e, "mend", json_string(v->mend));
     json_object_set_new(e, "enabled", integer(v->enabled));
     json_object_set_new(e, "running", integer(v->running));
     if (r->runs > 1 && v->counted) {
@@ -147,7 +188,11 @@ metric_json(const struct count_report *r, const struct metric_row *m)
                         isnan(value) ? json_null() : json_real(value));
     json_object_set_new(o, "unit", json_string(m->unit));
     json_object_set_new(o, "fidelity", json_string(fidelity_name(fidelity)));
-    if (isnan(value))
+    const struct event_row *lacks = report_metric_lacks(r, m);
+    if (isnan(value) && lacks != NULL)
+        json_object_set_new(o, "reason",
+                            json_sprintf("no count of %s", lacks->name));
+    else if (isnan(value))
         json_object_set_new(o, "reason", json_string("division by 0"));
     return o;
 }
@@ -194,17 +239,44 @@ status_json(int status)
 }
 
 static json_t *
+part_json(const struct count_report *r, const struct count_part *part)
+{
+    json_t *events = json_array();
+
+    for (size_t i = 0; i < r->count; i++)
+        json_array_append_new(events, event_json(r, &part->values[i]));
+    return json_pack("{soso}", "name", any_string(part->name), "events",
+                     events);
+}
+
+/* Neither key is there without a row. */
+static void
+add_parts_and_metrics(const struct count_report *r, json_t *o)
+{
+    json_t *metrics = json_array(), *parts = json_array();
+
+    for (size_t p = 0; p < r->part_count; p++)
+        json_array_append_new(parts, part_json(r, &r->parts[p]));
+    for (size_t i = 0; i < r->metric_count; i++)
+        json_array_append_new(metrics, metric_json(r, r->metrics[i]));
+    if (r->part_count > 0)
+        json_object_set(o, "parts", parts);
+    if (r->metric_count > 0)
+        json_object_set(o, "metrics", metrics);
+    json_decref(parts);
+    json_decref(metrics);
+}
+
+static json_t *
 document(const struct count_report *r)
 {
     const struct session_result *s = r->last;
     json_t *events = json_array(), *strands = json_array();
-    json_t *uncounted = json_array(), *metrics = json_array();
+    json_t *uncounted = json_array();
     json_t *o = json_object();
 
     for (size_t i = 0; i < r->count; i++)
         json_array_append_new(events, event_json(r, &r->values[i]));
-    for (size_t i = 0; i < r->metric_count; i++)
-        json_array_append_new(metrics, metric_json(r, r->metrics[i]));
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
@@ -218,14 +290,12 @@ document(const struct count_report *r)
                             r->cpu ? json_string(r->cpu) : json_null());
         json_object_set_new(o, "foreign", json_boolean(r->foreign));
     }
-    json_object_set_new(o, "status", status_json(s->status));
+    json_object_set_new(o, "status",
+                        r->attached ? json_null() : status_json(s->status));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
-    if (r->metric_count > 0)
-        json_object_set_new(o, "metrics", metrics);
-    else
-        json_decref(metrics);
+    add_parts_and_metrics(r, o);
     json_object_set_new(o, "uncounted", uncounted);
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));
@@ -235,6 +305,32 @@ document(const struct count_report *r)
                             ? json_real((double)s->modelled_ns * 1e-9)
                             : json_null());
     return o;
+}
+
+int
+report_interval_csv(const struct count_report *r, char separator, FILE *out)
+{
+    return report_count_csv(r, separator, out);
+}
+
+/* One line, so that a reader has a whole document at any time. */
+int
+report_interval_json(const struct count_report *r, FILE *out)
+{
+    json_t *events = json_array();
+
+    for (size_t i = 0; i < r->count; i++)
+        json_array_append_new(events, event_json(r, &r->values[i]));
+    json_t *o =
+        json_pack("{sisssfsfso}", "schema", 1, "machine", r->machine->name,
+                  "at_s", r->at_s, "wall_s", r->wall_s, "events", events);
+    add_parts_and_metrics(r, o);
+    const int written = json_dumpf(o, out, JSON_REAL_PRECISION(9));
+    json_decref(o);
+    if (written != 0)
+        return TALLY_EIO;
+    fputc('\n', out);
+    return finish(out);
 }
 
 int

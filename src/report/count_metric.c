@@ -16,6 +16,19 @@ count_of(void *user, const struct event_row *event, int umask)
     return (double)NAN;
 }
 
+const struct event_row *
+report_metric_lacks(const struct count_report *r,
+                    const struct metric_row *metric)
+{
+    for (size_t i = 0; i < metric->step_count; i++) {
+        const struct formula_step *s = &metric->steps[i];
+        if (s->kind == FORMULA_EVENT &&
+            isnan(count_of((void *)r, &r->machine->events[s->row], 0)))
+            return &r->machine->events[s->row];
+    }
+    return NULL;
+}
+
 /* The time counted is the modelled machine's, where it keeps any. */
 static double
 input_of(void *user, size_t input)

@@ -15,8 +15,10 @@
 
 struct count_value {
     const char *name;
-    const char *unit;   /* "msec", "ns"; "" for a plain count */
+    const char *unit;   /* "msec", "Joules"; "" for a plain count */
+    const char *raw;    /* the unit of `value`: "ns"; NULL: unit / scale */
     const char *reason; /* why it is idle or was not counted, else NULL */
+    const char *mend;   /* what helps against it, else NULL */
     const char *code;   /* the same as one word, where it was not counted */
     const struct event_row *event; /* NULL: of no catalogue */
     enum fidelity fidelity;
@@ -40,15 +42,30 @@ struct count_report {
     const struct metric_row *const *metrics; /* their events are counted */
     size_t metric_count;
     const struct session_result *last; /* the last run */
-    double wall_s, wall_stddev;        /* means over the runs */
+    const struct count_part *parts;    /* or NULL */
+    size_t part_count;
+    double at_s;                /* > 0: an interval that ended then */
+    double wall_s, wall_stddev; /* means over the runs */
+    const char *note;           /* one more line for people, or NULL */
+    bool attached; /* nothing was run: it has no status and no times */
     bool per_thread;
     bool windowed; /* --from, --to or --skip */
     bool color;
 };
 
+/* What was counted at one target: "cpu 3", "worker (tid 17)". */
+struct count_part {
+    char name[64];
+    const struct count_value *values; /* as many as the report has */
+};
+
 /* The standing of an event in this report: foreign guests lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);
+
+/* The first event of the metric that has no count, or NULL. */
+const struct event_row *report_metric_lacks(const struct count_report *report,
+                                            const struct metric_row *metric);
 
 /*
  * A metric of the means, NAN where it has no value; the standing is that of
@@ -59,6 +76,12 @@ double report_metric(const struct count_report *report,
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);
+
+/* One line, or one a value: what was counted in the interval up to at_s. */
+int report_interval_text(const struct count_report *report, FILE *out);
+int report_interval_csv(const struct count_report *report, char separator,
+                        FILE *out);
+int report_interval_json(const struct count_report *report, FILE *out);
 
 /* Each returns 0 or TALLY_EIO or TALLY_ENOMEM. */
 int report_count_text(const struct count_report *report, FILE *out);

@@ -56,12 +56,22 @@ is_class(const struct event_row *e)
     return e->signal_count > 0;
 }
 
+/* Whether it is this event, of all levels or of the user's. */
+static bool
+is_event(const struct count_value *v, const char *name)
+{
+    const size_t size = strlen(name);
+
+    return strncmp(v->name, name, size) == 0 &&
+           (v->name[size] == '\0' || strcmp(v->name + size, ":u") == 0);
+}
+
 /* The value of a generic event that this report has, 0 if it has not. */
 static double
 mean_of(const struct count_report *r, const char *name)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].counted && strcmp(r->values[i].name, name) == 0)
+        if (r->values[i].counted && is_event(&r->values[i], name))
             return r->values[i].mean;
     return 0;
 }
@@ -74,15 +84,14 @@ derive_host(const struct count_report *r, const struct count_value *v,
     const double ns = mean_of(r, "task-clock");
     const double cycles = mean_of(r, "cycles");
 
-    if (strcmp(v->name, "task-clock") == 0 || strcmp(v->name, "cpu-clock") == 0)
+    if (is_event(v, "task-clock") || is_event(v, "cpu-clock"))
         snprintf(text, size, "# %8.3f CPUs utilized",
                  r->wall_s > 0 ? v->mean * 1e-9 / r->wall_s : 0);
-    else if (strcmp(v->name, "cycles") == 0 && ns > 0)
+    else if (is_event(v, "cycles") && ns > 0)
         snprintf(text, size, "# %8.3f GHz", v->mean / ns);
-    else if (strcmp(v->name, "instructions") == 0 && cycles > 0)
+    else if (is_event(v, "instructions") && cycles > 0)
         snprintf(text, size, "# %8.3f instructions a cycle", v->mean / cycles);
-    else if (strcmp(v->name, "branch-misses") == 0 &&
-             mean_of(r, "branches") > 0)
+    else if (is_event(v, "branch-misses") && mean_of(r, "branches") > 0)
         snprintf(text, size, "# %8.2f %% of branches",
                  100 * v->mean / mean_of(r, "branches"));
     else if (ns > 0 && v->unit[0] == '\0')
@@ -179,10 +188,12 @@ print_idle(const struct count_report *r, FILE *out)
             first = k >= i;
             same++;
         }
+        const bool mends = v->mend != NULL && v->mend[0] != '\0';
         if (first)
-            fprintf(out, "  %s (%s%s): %s\n",
+            fprintf(out, "  %s (%s%s): %s%s%s\n",
                     v->counted ? "idle" : "not counted", v->name,
-                    same > 1 ? " ..." : "", v->reason);
+                    same > 1 ? " ..." : "", v->reason, mends ? "; " : "",
+                    mends ? v->mend : "");
     }
 }
 
@@ -197,9 +208,12 @@ print_metrics(const struct count_report *r, FILE *out)
         const double value = report_metric(r, m, &fidelity);
         const char *standing =
             fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity);
+        const struct event_row *lacks = report_metric_lacks(r, m);
         if (isnan(value))
-            fprintf(out, "%*s  %-*s %-10s# a division by 0\n", VALUE_WIDTH,
-                    "no value", NAME_WIDTH, m->name, standing);
+            fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
+                    NAME_WIDTH, m->name, lacks != NULL ? "" : standing,
+                    lacks != NULL ? "no count of " : "a division by 0",
+                    lacks != NULL ? lacks->name : "");
         else
             fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
                     NAME_WIDTH, m->name, standing,
@@ -229,6 +243,19 @@ print_threads(const struct count_report *r, FILE *out)
 }
 
 static void
+print_parts(const struct count_report *r, FILE *out)
+{
+    for (size_t p = 0; p < r->part_count; p++) {
+        fprintf(out, "\n  %s\n", r->parts[p].name);
+        for (size_t i = 0; i < r->count; i++) {
+            char value[48];
+            value_text(&r->parts[p].values[i], value, sizeof(value));
+            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
+        }
+    }
+}
+
+static void
 print_times(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
@@ -240,7 +267,10 @@ print_times(const struct count_report *r, FILE *out)
         fprintf(out, " ( +- %.2f %% )",
                 r->wall_s > 0 ? 100 * r->wall_stddev / sqrt(r->runs) / r->wall_s
                               : 0);
-    fprintf(out, "   %.6f s user   %.6f s sys\n", s->user_s, s->sys_s);
+    if (r->attached)
+        fprintf(out, "\n");
+    else
+        fprintf(out, "   %.6f s user   %.6f s sys\n", s->user_s, s->sys_s);
     if (s->parts & PART_TIME)
         fprintf(out,
                 "%14.6f s on the modelled machine (estimated): %.3g GHz, %.3f "
@@ -272,7 +302,7 @@ print_notes(const struct count_report *r, FILE *out)
                 " on %s: this QEMU%s%s lacks it or it "
                 "is no instruction%s\n",
                 s->last_pc, s->last_insn, r->cpu ? " as " : "",
-                r->cpu ? r->cpu : "", r->cpu ? " (try --cpu max)" : "");
+                r->cpu ? r->cpu : "", r->cpu ? " (try --cpu-model max)" : "");
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
         fprintf(out, "  not counted: %s, which ran outside the emulation\n",
                 s->uncounted_names[i]);
@@ -288,6 +318,8 @@ print_notes(const struct count_report *r, FILE *out)
             fprintf(out, "  still running, counted so far: %s (pid %d)\n",
                     s->processes[i].program, s->processes[i].pid);
     }
+    if (r->note != NULL)
+        fprintf(out, "  %s\n", r->note);
     if (r->isa == NULL)
         return;
     if (r->foreign)
@@ -296,6 +328,38 @@ print_notes(const struct count_report *r, FILE *out)
                 "nothing is exact\n",
                 r->isa);
     fprintf(out, "  user mode only: system calls run outside the model\n");
+}
+
+/* Whether anything stands below the times. */
+static bool
+has_notes(const struct count_report *r)
+{
+    bool any = r->isa != NULL || r->last->status != 0 || r->note != NULL;
+
+    for (size_t i = 0; i < r->count; i++)
+        any = any || r->values[i].reason != NULL;
+    return any;
+}
+
+static void
+print_interval_part(const struct count_report *r, const char *part,
+                    const struct count_value *values, FILE *out)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        fprintf(out, "%12.6f ", r->at_s);
+        if (r->part_count > 0)
+            fprintf(out, "%-16s ", part);
+        print_value(r, &values[i], out);
+    }
+}
+
+int
+report_interval_text(const struct count_report *r, FILE *out)
+{
+    print_interval_part(r, "all", r->values, out);
+    for (size_t p = 0; p < r->part_count; p++)
+        print_interval_part(r, r->parts[p].name, r->parts[p].values, out);
+    return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
 int
@@ -310,9 +374,12 @@ report_count_text(const struct count_report *r, FILE *out)
     for (size_t i = 0; i < r->count; i++)
         print_value(r, &r->values[i], out);
     print_metrics(r, out);
-    print_threads(r, out);
+    if (r->isa != NULL)
+        print_threads(r, out);
+    print_parts(r, out);
     print_times(r, out);
-    fprintf(out, "\n");
+    if (has_notes(r))
+        fprintf(out, "\n");
     print_idle(r, out);
     print_notes(r, out);
     fprintf(out, "\n");

@@ -43,6 +43,9 @@ const char *isa_name(enum isa isa);
 int program_symbol(const char *path, const char *name,
                    const struct tally_log *log, uint64_t *address);
 
+/* Whether an ELF file has a section of this name, such as ".debug_line". */
+bool elf_has_section(const char *path, const char *section);
+
 /* Whether an ELF file exports a dynamic symbol. */
 bool elf_exports(const char *path, const char *symbol);
 

@@ -162,3 +162,30 @@ elf_exports(const char *path, const char *symbol)
     visit_symbols(path, SHT_DYNSYM, match_export, &s);
     return s.found;
 }
+
+bool
+elf_has_section(const char *path, const char *section)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = NULL;
+    size_t names;
+    bool found = false;
+
+    elf_version(EV_CURRENT);
+    if (fd >= 0)
+        elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf != NULL && elf_getshdrstrndx(elf, &names) == 0) {
+        for (Elf_Scn *s = elf_nextscn(elf, NULL); s != NULL && !found;
+             s = elf_nextscn(elf, s)) {
+            GElf_Shdr header;
+            const char *name = gelf_getshdr(s, &header) != NULL
+                                   ? elf_strptr(elf, names, header.sh_name)
+                                   : NULL;
+            found = name != NULL && strcmp(name, section) == 0;
+        }
+    }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}

@@ -121,7 +121,7 @@ machine_with(const struct machine_row *lacks, const char *name)
         return NULL;
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
-        if (m == lacks || m->hidden || event_find(m, name) == NULL)
+        if (m == lacks || m->hidden || m->native || event_find(m, name) == NULL)
             continue;
         if (same_isa(m, lacks))
             return m;

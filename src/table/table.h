@@ -287,6 +287,7 @@ struct machine_row {
     size_t event_name_count, register_name_count, metric_name_count;
     size_t code_count;
     bool hidden; /* only tests use it */
+    bool native; /* no model: this host's own counters */
 };
 
 extern const struct signal_row tally_signals[SIGNAL_COUNT];

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/count_host.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/host_targets.h"
+#include "cli/output.h"
+#include "host/child.h"
+#include "host/count.h"
+#include "report/count_report.h"
+#include "table/metric.h"
+
+#define METRIC_EVENTS_MAX 32
+
+/* As perf stat counts without -e, and what -d, -d -d, -d -d -d add. */
+static const char *const presets[] = {
+    "task-clock,context-switches,cpu-migrations,page-faults,cycles,"
+    "instructions,branches,branch-misses",
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
+    "iTLB-loads,iTLB-load-misses",
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+
+struct host_job {
+    const struct count_request *r;
+    const struct machine_row *machine;
+    struct host_event *events;
+    size_t count;
+    const struct metric_row **metrics;
+    size_t metric_count;
+    struct host_targets targets;
+    struct host_reason *reasons; /* of events that some run did not count */
+    struct output out;
+    struct child_signals signals;
+    int write_error; /* errno of an interval that could not be written */
+    bool attached;   /* nothing is run */
+    bool user_only;  /* the kernel's part was not to be had */
+    bool reported;   /* the whole report is written */
+    bool failed;     /* an event was not counted */
+};
+
+bool
+count_host_wanted(const struct count_request *r)
+{
+    return r->pids != NULL || r->tids != NULL || r->all_cpus ||
+           r->cpus != NULL || r->interval_ms != 0 || r->timeout_ms != 0 ||
+           r->delay_ms != 0 || r->detail != 0 || r->no_inherit ||
+           r->only_user || r->only_kernel || r->null ||
+           r->interval_count != 0 || r->aggregate != AGGREGATE_NONE;
+}
+
+static int
+add_list(char **list, const char *more)
+{
+    char *joined;
+
+    if (asprintf(&joined, "%s%s%s", *list != NULL ? *list : "",
+                 *list != NULL ? "," : "", more) < 0)
+        return TALLY_ENOMEM;
+    free(*list);
+    *list = joined;
+    return 0;
+}
+
+struct adding {
+    struct host_job *job;
+    char **list;
+};
+
+/* The events that a metric needs, unless the list names them already. */
+static int
+add_metric(void *user, const struct metric_row *metric)
+{
+    const struct adding *a = user;
+    struct host_job *job = a->job;
+    struct selection rows[METRIC_EVENTS_MAX];
+    const size_t count =
+        metric_events(job->machine, metric, rows, METRIC_EVENTS_MAX);
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = add_list(a->list, rows[i].event->name);
+    const struct metric_row **metrics =
+        reallocarray(job->metrics, job->metric_count + 1, sizeof(*metrics));
+    if (metrics == NULL)
+        return TALLY_ENOMEM;
+    job->metrics = metrics;
+    job->metrics[job->metric_count++] = metric;
+    return error;
+}
+
+/* Names that -e and -M both have are counted once. */
+static void
+drop_doubles(struct host_job *job)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < job->count; i++) {
+        bool double_name = false;
+        for (size_t k = 0; k < kept; k++)
+            double_name =
+                double_name ||
+                (job->events[i].group < 0 &&
+                 strcmp(job->events[k].name, job->events[i].name) == 0 &&
+                 strcmp(job->events[k].pmu, job->events[i].pmu) == 0);
+        if (!double_name)
+            job->events[kept++] = job->events[i];
+    }
+    job->count = kept;
+}
+
+/* As perf does: --all-user and --all-kernel win over letters. */
+static void
+limit_mode(const struct count_request *r, struct perf_event_attr *attr)
+{
+    if (r->only_kernel) {
+        attr->exclude_kernel = attr->exclude_hv = 0;
+        attr->exclude_user = 1;
+    }
+    if (r->only_user) {
+        attr->exclude_kernel = attr->exclude_hv = 1;
+        attr->exclude_user = 0;
+    }
+}
+
+static int
+choose_events(struct host_job *job)
+{
+    const struct count_request *r = job->r;
+    char *list = NULL;
+    const struct adding adding = {job, &list};
+    int error = 0;
+
+    if (r->null)
+        return 0;
+    if (r->events != NULL)
+        error = add_list(&list, r->events);
+    else if (r->metrics == NULL || r->detail > 0)
+        error = add_list(&list, presets[0]);
+    for (unsigned i = 1; i <= r->detail && i < 4 && error == 0; i++)
+        error = add_list(&list, presets[i]);
+    if (error == 0 && r->metrics != NULL)
+        error = metric_list_parse(job->machine, r->metrics, &command_log,
+                                  add_metric, (void *)&adding);
+    if (error == 0)
+        error = host_event_list_parse(list, &command_log, &job->events,
+                                      &job->count);
+    free(list);
+    if (error == 0)
+        drop_doubles(job);
+    for (size_t i = 0; error == 0 && i < job->count; i++)
+        limit_mode(r, &job->events[i].attr);
+    return error;
+}
+
+/* A clock runs on in the kernel, whatever the levels. */
+static bool
+is_clock(const struct host_event *e)
+{
+    return e->attr.type == PERF_TYPE_SOFTWARE &&
+           (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+            e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/*
+ * Whether the event means something at user level. Those of the scheduler
+ * happen in the kernel alone: there they would be 0 for ever.
+ */
+static bool
+has_user_level(const struct host_event *e)
+{
+    const uint64_t n = e->attr.config;
+    const bool software = e->attr.type == PERF_TYPE_SOFTWARE;
+
+    return !e->uncore && e->attr.type != PERF_TYPE_TRACEPOINT &&
+           !(software && (n == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                          n == PERF_COUNT_SW_CPU_MIGRATIONS ||
+                          n == PERF_COUNT_SW_CGROUP_SWITCHES ||
+                          n == PERF_COUNT_SW_BPF_OUTPUT));
+}
+
+/* Written without letters, that is for all levels. */
+static bool
+is_plain(const struct host_event *e)
+{
+    const size_t size = strlen(e->name);
+
+    return !e->attr.exclude_user && !e->attr.exclude_kernel &&
+           !e->attr.exclude_hv && size > 0 &&
+           (e->pmu[0] != '\0' ? e->name[size - 1] == '/'
+                              : strchr(e->name, ':') == NULL);
+}
+
+/*
+ * As perf does: where perf_event_paranoid keeps the kernel's part from us,
+ * what named no level is counted at user level, and its name says so.
+ */
+static void
+fall_back(struct host_job *job)
+{
+    struct perf_event_attr any = {.type = PERF_TYPE_SOFTWARE,
+                                  .config = PERF_COUNT_SW_DUMMY};
+    struct host_reason reason;
+
+    host_attr_complete(&any, true, false, false);
+    const int fd = host_open(&any, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, &reason);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 || reason.why != HOST_PARANOID || job->targets.whole_cpus)
+        return;
+    for (size_t i = 0; i < job->count; i++) {
+        struct host_event *e = &job->events[i];
+        if (!is_plain(e) || !has_user_level(e))
+            continue;
+        e->attr.exclude_kernel = 1;
+        e->attr.exclude_hv = 1;
+        const size_t size = strlen(e->name);
+        if (is_clock(e) || size + 3 > sizeof(e->name))
+            continue;
+        snprintf(e->name + size, sizeof(e->name) - size, "%s",
+                 e->pmu[0] != '\0' ? "u" : ":u");
+        job->user_only = true;
+    }
+}
+
+/* What a reading says of an event, as a report has it. */
+static struct count_value
+value_of(const struct host_event *e, const struct host_value *v)
+{
+    const bool clock = is_clock(e);
+    uint64_t scaled = 0;
+    /* What never was enabled is 0; what never ran is not known. */
+    const bool known =
+        counter_scaled(&v->reading, &scaled) || v->reading.enabled == 0;
+    struct count_value c = {
+        .name = e->name,
+        .unit = clock ? "msec" : e->unit,
+        .raw = clock ? "ns" : NULL,
+        .event = e->row,
+        .fidelity = v->reading.running < v->reading.enabled ? FIDELITY_ESTIMATED
+                                                            : FIDELITY_EXACT,
+        .counted = v->counted && known,
+        .value = scaled,
+        .scale = clock ? 1e-6 : e->scale,
+        .enabled = v->reading.enabled,
+        .running = v->reading.running,
+    };
+    if (!v->counted) {
+        c.reason = v->reason.text;
+        c.mend = v->reason.mend;
+        c.code = host_why_name(v->reason.why);
+    } else if (!c.counted) {
+        c.reason = "it was never on a counter: others hold them all";
+        c.code = "not-counted";
+    }
+    c.mean = (double)c.value;
+    return c;
+}
+
+static void
+values_of(const struct host_job *job, const struct host_value *from,
+          struct count_value *to)
+{
+    for (size_t i = 0; i < job->count; i++)
+        to[i] = value_of(&job->events[i], &from[i]);
+}
+
+/* Uncore units of one name are one line, their sum; as many as are left. */
+static size_t
+fold_units(const struct host_job *job, struct count_value *values)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < job->count; i++) {
+        struct count_value *into = NULL;
+        for (size_t k = 0; k < kept && job->events[i].uncore; k++)
+            if (strcmp(values[k].name, values[i].name) == 0)
+                into = &values[k];
+        if (into == NULL) {
+            values[kept++] = values[i];
+            continue;
+        }
+        into->value += values[i].value;
+        into->mean += values[i].mean;
+        into->stddev = hypot(into->stddev, values[i].stddev);
+        into->enabled += values[i].enabled;
+        into->running += values[i].running;
+        into->counted = into->counted && values[i].counted;
+        if (values[i].fidelity > into->fidelity)
+            into->fidelity = values[i].fidelity;
+    }
+    return kept;
+}
+
+static struct count_report
+report_of(const struct host_job *job, const struct count_value *values,
+          const char *program)
+{
+    return (struct count_report){
+        .machine = job->machine,
+        .program = program,
+        .runs = 1,
+        .values = values,
+        .count = job->count,
+        .metrics = job->metrics,
+        .metric_count = job->metric_count,
+        .attached = job->attached,
+        .note = job->user_only ? "what ends in :u is of user level alone, as "
+                                 "perf_event_paranoid wants it"
+                               : NULL,
+        .color =
+            command_color(job->r->color, stderr) == 1 && job->r->output == NULL,
+    };
+}
+
+static void
+print_interval(void *user, const struct host_counts *counts)
+{
+    struct host_job *job = user;
+    struct count_value *values = calloc(job->count, sizeof(*values));
+    const struct session_result nothing = {0};
+    int error;
+
+    if (values == NULL || job->write_error != 0) {
+        job->write_error = values == NULL ? ENOMEM : job->write_error;
+        free(values);
+        return;
+    }
+    values_of(job, counts->values, values);
+    struct count_report report = report_of(job, values, "");
+    struct count_part *parts = host_parts(job->r, job->events, job->count,
+                                          counts, value_of, &report.part_count);
+    if (report.part_count == 0)
+        report.count = fold_units(job, values);
+    report.at_s = counts->at_s;
+    report.last = &nothing;
+    report.wall_s = counts->length_s;
+    report.parts = parts;
+    errno = 0;
+    if (job->r->format == COUNT_JSON)
+        error = report_interval_json(&report, job->out.file);
+    else if (job->r->format == COUNT_CSV)
+        error = report_interval_csv(&report, job->r->separator, job->out.file);
+    else
+        error = report_interval_text(&report, job->out.file);
+    if (error != 0)
+        job->write_error = errno != 0 ? errno : EIO;
+    host_parts_free(parts, report.part_count);
+    free(values);
+}
+
+/* The reason lives on in the job: each run's own are freed with it. */
+static void
+keep_reason(struct count_value *sum, const struct count_value *v,
+            struct host_reason *kept)
+{
+    if (v->counted || kept->text[0] != '\0')
+        return;
+    snprintf(kept->text, sizeof(kept->text), "%s", v->reason);
+    snprintf(kept->mend, sizeof(kept->mend), "%s", v->mend ? v->mend : "");
+    sum->counted = false;
+    sum->reason = kept->text;
+    sum->mend = kept->mend;
+    sum->code = v->code;
+}
+
+/* Means and deviations over the runs, by Welford's recurrence. */
+static void
+add_run(struct host_job *job, struct count_value *sums,
+        const struct count_value *values, unsigned run)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        const double x = (double)values[i].value;
+        struct count_value *s = &sums[i];
+        if (run == 1) {
+            *s = values[i];
+            s->stddev = 0;
+            keep_reason(s, &values[i], &job->reasons[i]);
+            continue;
+        }
+        const double off = x - s->mean;
+        s->mean += off / run;
+        s->stddev += off * (x - s->mean);
+        s->value = (uint64_t)llround(s->mean);
+        s->enabled += values[i].enabled;
+        s->running += values[i].running;
+        s->fidelity =
+            values[i].fidelity > s->fidelity ? values[i].fidelity : s->fidelity;
+        keep_reason(s, &values[i], &job->reasons[i]);
+    }
+}
+
+static int
+write_report(const struct host_job *job, const struct count_report *report)
+{
+    switch (job->r->format) {
+    case COUNT_CSV:
+        return report_count_csv(report, job->r->separator, job->out.file);
+    case COUNT_JSON:
+        return report_count_json(report, job->out.file);
+    default:
+        return report_count_text(report, job->out.file);
+    }
+}
+
+static char *
+joined(char *const *argv)
+{
+    char *text = strdup("");
+
+    for (; argv != NULL && *argv != NULL && text != NULL; argv++) {
+        char *more;
+        if (asprintf(&more, "%s%s%s", text, *text ? " " : "", *argv) < 0)
+            more = NULL;
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static int
+report_runs(struct host_job *job, char **argv, struct count_value *sums,
+            const struct host_count_result *last, double wall_s,
+            double wall_squares, unsigned runs)
+{
+    const struct session_result session = {
+        .status = last->status,
+        .user_s = last->user_s,
+        .sys_s = last->sys_s,
+        .interrupted = last->interrupted,
+        .started = true,
+    };
+    char *program = argv != NULL ? joined(argv) : host_targets_text(job->r);
+    struct count_report report =
+        report_of(job, sums, program != NULL ? program : "");
+    struct count_part *parts = NULL;
+    int error = 0;
+
+    for (size_t i = 0; i < job->count; i++) {
+        sums[i].stddev = runs > 1 ? sqrt(sums[i].stddev / (runs - 1)) : 0;
+        job->failed = job->failed || !sums[i].counted;
+    }
+    report.runs = runs;
+    report.last = &session;
+    report.wall_s = wall_s;
+    report.wall_stddev = runs > 1 ? sqrt(wall_squares / (runs - 1)) : 0;
+    parts = host_parts(job->r, job->events, job->count, &last->counts, value_of,
+                       &report.part_count);
+    report.parts = parts;
+    if (report.part_count == 0)
+        report.count = fold_units(job, sums);
+    if (job->write_error != 0) {
+        errno = job->write_error;
+        error = TALLY_EIO;
+    } else if (job->r->interval_ms == 0 || job->r->format == COUNT_TEXT) {
+        error = write_report(job, &report);
+    }
+    const int cause = errno;
+    host_parts_free(parts, report.part_count);
+    free(program);
+    errno = cause;
+    return error;
+}
+
+static int
+exec_status(int error, const char *name)
+{
+    fprintf(stderr, "tally: %s: %s\n", name,
+            error == ENOENT ? "no such program" : strerror(error));
+    return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
+}
+
+static int
+run_all(struct host_job *job, char **argv, struct count_value *sums,
+        struct count_value *values)
+{
+    const struct count_request *r = job->r;
+    const struct host_count_options o = {
+        .signals = &job->signals,
+        .events = job->events,
+        .event_count = job->count,
+        .argv = argv,
+        .pids = job->targets.pids,
+        .pid_count = job->targets.pid_count,
+        .tids = job->targets.tids,
+        .tid_count = job->targets.tid_count,
+        .cpus = job->targets.whole_cpus ? &job->targets.cpus : NULL,
+        .no_inherit = r->no_inherit,
+        .delay_s = (double)r->delay_ms * 1e-3,
+        .timeout_s = (double)r->timeout_ms * 1e-3,
+        .interval_s = (double)r->interval_ms * 1e-3,
+        .interval_count = r->interval_count,
+        .interval = r->interval_ms != 0 ? print_interval : NULL,
+        .user = job,
+    };
+    struct host_count_result result = {0};
+    double mean = 0, squares = 0;
+    unsigned run = 0;
+    int status = 0;
+
+    do {
+        host_count_result_finish(&result);
+        if (host_count(&o, &command_log, &result) != 0)
+            return EXIT_OURS;
+        if (result.exec_error != 0) {
+            status = exec_status(result.exec_error, argv[0]);
+            break;
+        }
+        run++;
+        const double off = result.wall_s - mean;
+        mean += off / run;
+        squares += off * (result.wall_s - mean);
+        values_of(job, result.counts.values, values);
+        add_run(job, sums, values, run);
+        if (child_signals_came(&job->signals))
+            result.interrupted = true;
+    } while (run < r->runs && !result.interrupted);
+    if (status == 0) {
+        const int error =
+            report_runs(job, argv, sums, &result, mean, squares, run);
+        status = error != 0                   ? EXIT_OURS
+                 : argv == NULL               ? 0
+                 : WIFSIGNALED(result.status) ? 128 + WTERMSIG(result.status)
+                                              : WEXITSTATUS(result.status);
+        if (error != 0)
+            fprintf(stderr, "tally: cannot write the report: %s\n",
+                    strerror(errno));
+        job->reported = error == 0;
+    }
+    host_count_result_finish(&result);
+    return status;
+}
+
+static int
+count_events(struct host_job *job, char **argv)
+{
+    struct count_value *sums = calloc(2 * job->count + 1, sizeof(*sums));
+    const enum output_kind kind = job->r->append             ? OUTPUT_APPEND
+                                  : job->r->interval_ms != 0 ? OUTPUT_FOLLOW
+                                                             : OUTPUT_WHOLE;
+    int status = EXIT_OURS;
+
+    job->attached = argv == NULL;
+    job->reasons = calloc(job->count, sizeof(*job->reasons));
+    if (sums != NULL && job->reasons != NULL &&
+        output_open(job->r->output, kind, &job->out) == 0) {
+        child_signals_hold(&job->signals);
+        status = run_all(job, argv, sums, sums + job->count);
+        if (output_close(&job->out, job->reported) != 0 && job->reported) {
+            fprintf(stderr, "tally: cannot write the report: %s\n",
+                    strerror(errno));
+            status = EXIT_OURS;
+        }
+        child_signals_free(&job->signals);
+    }
+    free(sums);
+    free(job->reasons);
+    if (status == 0 && job->failed && job->r->strict) {
+        /* A document on stderr stays one; it tells which event. */
+        if (job->r->format == COUNT_TEXT || job->r->output != NULL)
+            fprintf(stderr, "tally: an event was not counted, and --strict is "
+                            "given\n");
+        status = EXIT_OURS;
+    }
+    return status;
+}
+
+int
+count_host(const struct count_request *r, char **argv)
+{
+    struct host_job job = {.r = r, .machine = machine_find("host")};
+    int status = host_targets_find(r, &job.targets);
+
+    if (status == 0) {
+        const int error = choose_events(&job);
+        if (error == 0)
+            fall_back(&job);
+        status = error == TALLY_ENOMEM ? EXIT_OURS
+                 : error != 0          ? EXIT_USAGE
+                                       : count_events(&job, argv);
+    }
+    host_targets_finish(&job.targets);
+    free(job.events);
+    free(job.metrics);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Signals that we pass on. */
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
+                                SIGQUIT, SIGUSR1, SIGUSR2};
+
+/*
+ * Signals that we ignore, as under nohup, stay ignored. SIGCHLD must not be: a
+ * child's end would then never be told.
+ */
+void
+child_signals_hold(struct child_signals *s)
+{
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    struct sigaction now;
+
+    sigaction(SIGCHLD, &plain, &s->old_child);
+    sigemptyset(&s->held);
+    sigaddset(&s->held, SIGCHLD);
+    for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+        if (sigaction(forwarded[i], NULL, &now) == 0 &&
+            now.sa_handler != SIG_IGN)
+            sigaddset(&s->held, forwarded[i]);
+    sigprocmask(SIG_BLOCK, &s->held, &s->old);
+}
+
+void
+child_signals_free(const struct child_signals *s)
+{
+    child_signals_came(s);
+    sigaction(SIGCHLD, &s->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &s->old, NULL);
+}
+
+bool
+child_signals_came(const struct child_signals *s)
+{
+    const struct timespec none = {0, 0};
+    siginfo_t info;
+    bool came = false;
+
+    while (sigtimedwait(&s->held, &info, &none) > 0)
+        came = came || info.si_signo != SIGCHLD;
+    return came;
+}
+
+static __attribute__((noreturn)) void
+run(const struct child *c, char *const *argv, int gate, int word)
+{
+    char byte;
+
+    sigaction(SIGCHLD, &c->signals->old_child, NULL);
+    signal(SIGPIPE, SIG_DFL); /* tally itself ignores it */
+    sigprocmask(SIG_SETMASK, &c->signals->old, NULL);
+    /* Without a byte tally is gone, and nobody would count. */
+    if (read(gate, &byte, 1) != 1)
+        _exit(125);
+    execvp(argv[0], argv);
+    const int error = errno;
+    if (write(word, &error, sizeof(error)) != sizeof(error))
+        _exit(125);
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+static void
+close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+int
+child_start(struct child *c, const struct child_signals *signals,
+            char *const *argv, const struct tally_log *log)
+{
+    int gate[2] = {-1, -1}, word[2] = {-1, -1};
+
+    *c = (struct child){.signals = signals, .gate = -1, .word = -1};
+    if (argv == NULL)
+        return 0;
+    if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(word, O_CLOEXEC) == 0)
+        c->pid = fork();
+    else
+        c->pid = -1;
+    if (c->pid == 0) {
+        close(gate[1]);
+        close(word[0]);
+        run(c, argv, gate[0], word[1]);
+    }
+    const int error = errno;
+    close_end(&gate[0]);
+    close_end(&word[1]);
+    c->gate = gate[1];
+    c->word = word[0];
+    if (c->pid > 0)
+        return 0;
+    c->pid = 0;
+    child_finish(c);
+    return tally_fail(log, TALLY_ESYSTEM, "cannot start a process: %s",
+                      strerror(error));
+}
+
+void
+child_go(struct child *c)
+{
+    int error = 0;
+
+    if (c->pid == 0)
+        return;
+    while (write(c->gate, "", 1) < 0 && errno == EINTR)
+        ;
+    close_end(&c->gate);
+    /* The end of the pipe says that the exec closed it. */
+    if (read(c->word, &error, sizeof(error)) == sizeof(error))
+        c->exec_error = error;
+    close_end(&c->word);
+}
+
+static bool
+reap(struct child *c)
+{
+    struct rusage usage;
+
+    if (c->pid == 0 || wait4(c->pid, &c->status, WNOHANG, &usage) != c->pid)
+        return false;
+    c->user_s =
+        (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
+    c->sys_s =
+        (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
+    c->pid = 0;
+    c->ended = true;
+    /* Those that the end has overtaken, as when the whole group got one. */
+    c->interrupted = child_signals_came(c->signals) || c->interrupted;
+    return true;
+}
+
+/* A signal from the terminal has reached the program too. */
+static bool
+take_signal(struct child *c, const siginfo_t *info)
+{
+    if (info->si_signo == SIGCHLD)
+        return reap(c);
+    c->interrupted = true;
+    if (c->pid != 0 && info->si_code != SI_KERNEL)
+        kill(c->pid, info->si_signo);
+    return c->pid == 0;
+}
+
+bool
+child_wait(struct child *c, double seconds)
+{
+    const double whole = seconds > 0 ? (double)(time_t)seconds : 0;
+    struct timespec left = {(time_t)whole, 0};
+    siginfo_t info;
+
+    if (seconds > whole)
+        left.tv_nsec = (long)((seconds - whole) * 1e9);
+    if (reap(c))
+        return true;
+    const int signal_number =
+        seconds < 0 ? sigwaitinfo(&c->signals->held, &info)
+                    : sigtimedwait(&c->signals->held, &info, &left);
+    return signal_number > 0 && take_signal(c, &info);
+}
+
+void
+child_finish(struct child *c)
+{
+    close_end(&c->gate);
+    close_end(&c->word);
+    if (c->pid > 0) {
+        kill(c->pid, SIGKILL);
+        while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+            ;
+        c->pid = 0;
+    }
+}

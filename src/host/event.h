@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of this host, read from text as perf reads it:
+ *
+ *   list     = item {"," item}
+ *   item     = event | "{" event {"," event} "}" [":" letters]
+ *   event    = name [":" letters]             cycles:u, page-faults,
+ * L1-dcache-loads | "r" hex [":" letters]          raw code of the CPU's
+ * counters | pmu "/" [term {"," term}] "/" [letters]   cpu/event=0x3c,umask=1/u
+ *            | system ":" tracepoint [":" letters]       sched:sched_switch
+ *            | [pmu "::"] NAME {":" mask} {":" modifier} libpfm's names
+ *   letters  = u k h p P G H I D W S e, those of perf-list(1)
+ *
+ * What a file of sysfs gives a name to (events, formats, cpumask, scale, unit)
+ * is read from there. Nothing is opened here.
+ */
+#ifndef TALLY_HOST_EVENT_H
+#define TALLY_HOST_EVENT_H
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "host/root.h"
+#include "table/table.h"
+
+#define HOST_NAME 160
+#define HOST_PMU 40
+#define HOST_UNIT 16
+
+struct host_event {
+    /* size, type, config*, exclude_*, precise_ip, pinned, exclusive from the
+     * text; nothing else */
+    struct perf_event_attr attr;
+    char name[HOST_NAME]; /* as it was written, for reports */
+    char pmu[HOST_PMU];   /* folder in /sys/bus/event_source/devices, "" for
+                           * generic hardware, cache, software, tracepoint, raw */
+    char unit[HOST_UNIT]; /* sysfs .unit, or "" */
+    double scale;         /* sysfs .scale, or 1 */
+    const struct event_row *row; /* of machine `host`, else NULL */
+    cpu_set_t cpus; /* where an uncore PMU wants to be opened (cpumask) */
+    bool uncore;    /* opened per cpu of `cpus`, not per task */
+    bool weak;      /* :W: counted apart where the group does not fit */
+    bool sides;     /* :G or :H was given */
+    int group;      /* which braces it stood in, -1: none */
+};
+
+/*
+ * The events of a list, in its order; on a hybrid machine a generic name gives
+ * one a core PMU, and a name of several uncore units one a unit. The caller
+ * frees *events. 0, or an error, logged with near names.
+ */
+int host_event_list_parse(const char *text, const struct tally_log *log,
+                          struct host_event **events, size_t *count);
+int host_event_list_parse_at(const struct host_root *root, const char *text,
+                             const struct tally_log *log,
+                             struct host_event **events, size_t *count);
+
+#endif

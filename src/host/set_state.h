@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What a set consists of: shared by set.c and set_add.c only. */
+#ifndef TALLY_HOST_SET_STATE_H
+#define TALLY_HOST_SET_STATE_H
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "host/set.h"
+
+/* Events that one descriptor leads. */
+struct set_group {
+    size_t first;   /* in `order` */
+    size_t count;   /* events */
+    size_t fd;      /* the first target's leader in `fds` */
+    size_t targets; /* what it was opened for; `count` descriptors each */
+    bool paged;     /* every event has a page to read it from */
+    bool software;  /* of the events outside braces */
+};
+
+struct set_page {
+    struct perf_event_mmap_page *page; /* NULL: not mapped */
+    size_t size;
+};
+
+struct host_set {
+    struct host_set_options options;
+    pid_t tid, pid; /* that created it */
+    pthread_t self;
+    /* One byte that reads 0 in a child, for the kernel wipes its page there;
+     * NULL where it does not, and the process's number has to be asked for. */
+    atomic_char *mark;
+    size_t page_size;
+    bool started;
+
+    struct set_group *groups;
+    size_t group_count;
+    size_t *order;                 /* events, group by group */
+    struct set_page *pages;        /* of each event */
+    struct counter_reading *base;  /* of each: where a reset put 0 */
+    struct counter_reading *spare; /* of each, for the next reset */
+    size_t event_count;
+    int *fds;
+    size_t fd_count;
+    int overflow_fd; /* -1: none */
+};
+
+#define SET_RING_PAGES 8 /* for overflows; a power of two */
+
+#endif

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally doctor on machines with each fault: doctor.py TALLY MOCK_OBJECT
+
+Each row is a machine for test/mock/tree.py, and what doctor says there of this
+host's own counters. TAP.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).parent / "mock" / "tree.py"
+CPU = "pmu cpu core type=4 counters=4\n"
+ROWS = [
+    ("counters work", CPU, "ok     hardware events\n", "perf_event_paranoid"),
+    ("no PMU", "", "no     hardware events: this system shows no hardware "
+     "counters", "tally count -m host-model", "ok     software events"),
+    ("paranoid 0", CPU + "paranoid 0\ncapable no\n", "ok     whole cpus (-a)\n"),
+    ("paranoid 1", CPU + "paranoid 1\ncapable no\n",
+     "ok     the kernel's part\n", "no     whole cpus (-a): "
+     "perf_event_paranoid is 1; counts of a whole cpu need 0 or less",
+     "sudo sysctl kernel.perf_event_paranoid=0\n"),
+    ("paranoid 2", CPU + "paranoid 2\ncapable no\n",
+     "ok     hardware events\n", "no     the kernel's part: "
+     "perf_event_paranoid is 2; counts at kernel level need 1 or less",
+     "count at user level (EVENT:u)"),
+    ("paranoid 3", CPU + "paranoid 3\ncapable no\n",
+     "no     any event: perf_event_paranoid is 3; a program's own counts need "
+     "2 or less", "sudo sysctl kernel.perf_event_paranoid=2\n"),
+    ("seccomp, EPERM", "seccomp 2\nfail open EPERM\n",
+     "no     any event: a seccomp filter", "docker run --cap-add PERFMON"),
+    ("seccomp, ENOSYS", "seccomp 2\nfail open ENOSYS\n",
+     "no     any event: a seccomp filter", "ENOSYS"),
+    ("dead", CPU + "dead 0 1\n", "no     hardware events: the counter opens "
+     "and reads 0 while code runs"),
+    ("all taken", CPU.replace("\n", " taken=4\n"), "no     hardware events: "
+     "the counter opens, but the kernel never gives it a place"),
+    ("busy", CPU + "watchdog 1\nfail open EBUSY type=0\n",
+     "no     hardware events: the counters are taken; the NMI watchdog",
+     "sudo sysctl kernel.nmi_watchdog=0"),
+    ("watchdog", CPU + "watchdog 1\n", "ok     hardware events\n",
+     "maybe  the NMI watchdog holds one counter"),
+    ("an old kernel", CPU + "without exclude_guest cloexec\n",
+     "ok     hardware events\n"),
+    ("interrupted", CPU + "fail open EINTR times=5\n",
+     "ok     hardware events\n"),
+    ("hybrid", "pmu cpu_core core type=4 cpus=0 counters=8 share=0\n"
+     "pmu cpu_atom core type=8 cpus=1 counters=6 share=100\n",
+     "ok     hardware events\n"),
+]
+
+
+def doctor(folder, tally, mock, machine):
+    script = folder / "machine.script"
+    script.write_text("cpus 2\n" + machine)
+    env = dict(os.environ, TALLY_MOCK_OBJECT=mock)
+    done = subprocess.run([sys.executable, TREE, script, "--", tally, "doctor"],
+                          env=env, text=True, capture_output=True)
+    return done.stdout.partition("this host's own counters\n")[2]
+
+
+def main():
+    tally, mock = sys.argv[1:]
+    if not TREE.exists() or not pathlib.Path(mock).exists():
+        print("1..0 # SKIP there is no mock of the kernel")
+        return
+    print(f"1..{len(ROWS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, machine, *wanted) in enumerate(ROWS, 1):
+            got = doctor(pathlib.Path(folder), tally, mock, machine)
+            good = all(text in got for text in wanted)
+            print(f"{'ok' if good else 'not ok'} {number} {name}")
+            for line in [] if good else got.splitlines():
+                print(f"# {line}")
+
+
+if __name__ == "__main__":
+    main()

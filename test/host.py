@@ -1,0 +1,887 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The host's counters: host.py BUILD [WORD]
+
+tally count -m host on programs of test/host, which say themselves what they
+did. Software events alone, so that it runs where there is no PMU; nothing here
+depends on how long something takes.
+"""
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import tallytest as t
+
+HOST = ["-m", "host"]
+FAULTS = ["-e", "page-faults"]
+# Page faults of two runs of one program: the loader's differ by a few.
+NEAR = 40
+# rt_sigtimedwait, where tally waits while it counts.
+WAITS = {"x86_64": 128, "aarch64": 137, "riscv64": 137}
+
+
+def program(name):
+    return str(t.build / "test" / f"host-{name}")
+
+
+def need_perf_event():
+    level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    if not level.exists():
+        raise t.Skip("this kernel has no perf_event")
+    if int(level.read_text()) > 1 and os.geteuid() != 0:
+        raise t.Skip("perf_event_paranoid is over 1")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise t.Skip("not root")
+
+
+def emulated(name):
+    """A program of test/guest, where QEMU can run: under no sanitizer."""
+    options = json.loads((t.build / "meson-info" / "intro-buildoptions.json")
+                         .read_text())
+    if not any(o["name"] == "b_sanitize" and o["value"] in ("none", [])
+               for o in options):
+        raise t.Skip("QEMU runs under no sanitizer")
+    if not os.path.exists(t.guest(name)):
+        raise t.Skip("no programs of test/guest")
+    return t.guest(name)
+
+
+def need_pmu(there):
+    has = any(pathlib.Path("/sys/bus/event_source/devices", name).exists()
+              for name in ("cpu", "cpu_core", "armv8_pmuv3_0"))
+    if has != there:
+        raise t.Skip("there is a PMU" if has else "there is no PMU")
+
+
+def tally(*words, **how):
+    return t.run(t.tally(), "count", *HOST, *words, **how)
+
+
+def host(options, *command, **how):
+    need_perf_event()
+    return t.Count([*HOST, *options], command, **how)
+
+
+def faults(name, *args, options=()):
+    c = host([*FAULTS, *options], program(name), *args)
+    t.equal(c.status, 0, f"status; {c.stderr!r}")
+    return c["page-faults"]
+
+
+def near(got, wanted, most, what):
+    assert abs(got - wanted) <= most, f"{what}: {got}, not {wanted} +- {most}"
+
+
+def row(c, name):
+    return next(e for e in c.json["events"] if e["name"] == name)
+
+
+# Against perf stat
+
+def perf_stat(event, *command):
+    """perf's value, and what the program said."""
+    if shutil.which("perf") is None:
+        raise t.Skip("no perf")
+    with tempfile.NamedTemporaryFile("r") as report:
+        done = t.run("perf", "stat", "-x,", "-o", report.name, "-e", event,
+                     *command)
+        lines = [s for s in report.read().splitlines()
+                 if s and not s.startswith("#")]
+    if done.returncode != 0 or not lines:
+        raise t.Skip(f"perf stat fails: {done.stderr.strip()}")
+    return float(lines[0].split(",")[0]), done.stdout
+
+
+@t.named("page faults: those of perf stat")
+def faults_as_perf():
+    command = [program("page_faults"), 2000]
+    ours = [faults("page_faults", 2000) for _ in range(5)]
+    theirs = [perf_stat("page-faults", *command)[0] for _ in range(5)]
+    assert min(ours) <= max(theirs) + 8 and min(theirs) <= max(ours) + 8, \
+        (ours, theirs)
+
+
+def clock_error(report):
+    """By how much a task clock differs from the program's own time: the least
+    of some runs, as another guest may take the processor in one."""
+    errors = []
+    for _ in range(5):
+        ns, own = report()
+        errors.append(abs(ns / (int(own) * 1000) - 1))
+        if errors[-1] < 0.01:
+            break
+    return min(errors)
+
+
+@t.named("task clock: getrusage()'s within 1 %, and perf's is")
+def task_clock():
+    def ours():
+        c = host(["-e", "task-clock"], program("spin"), 1000)
+        t.equal(row(c, "task-clock")["unit"], "ns", "unit")
+        return c["task-clock"], c.stdout
+
+    def theirs():
+        ms, own = perf_stat("task-clock", program("spin"), 1000)
+        return ms * 1e6, own
+    assert clock_error(ours) < 0.01, clock_error(ours)
+    assert clock_error(theirs) < 0.01, clock_error(theirs)
+
+
+@t.named("context switches: those of getrusage(), and perf's")
+def context_switches():
+    def ours():
+        c = host(["-e", "context-switches"], program("switcher"), 300)
+        return c["context-switches"], c.stdout
+    readings = [ours()]
+    with contextlib.suppress(t.Skip):
+        readings.append(perf_stat("context-switches", program("switcher"),
+                                  300))
+    for count, own in readings:
+        whole = sum(int(word) for word in own.split())
+        assert count >= 300, count
+        near(count, whole, 10, "context switches")
+
+
+# Nothing is lost
+
+@t.named("page faults by arithmetic")
+def faults_add_up():
+    near(faults("page_faults", 5000) - faults("page_faults", 1000), 4000, NEAR,
+         "4000 pages more")
+
+
+@t.named("1000 short threads: every page of each")
+def many_threads():
+    near(faults("threads", 1000, 108) - faults("threads", 1000, 8), 100000,
+         NEAR, "100 pages more in each")
+
+
+@t.named("200 children: every page of each")
+def many_children():
+    """Copies after fork() differ from run to run by 2 or so a child."""
+    near(faults("children", 200, 2000) - faults("children", 200, 0), 400000,
+         1000, "2000 pages more in each")
+
+
+@t.named("-i leaves children and threads out")
+def no_inherit():
+    for name in ("children", "threads"):
+        alone = faults(name, 100, 200, options=["-i"])
+        assert alone < 5000 < 20000 <= faults(name, 100, 200), alone
+
+
+@t.named("a child that the program executes is counted")
+def executed_child():
+    c = host(FAULTS, "sh", "-c", f"{program('page_faults')} 3000; true")
+    assert c["page-faults"] >= 3000, c.values
+
+
+# Attaching
+
+@contextlib.contextmanager
+def worker(threads, pages):
+    """A worker that waits, and its thread ids, the first thread's first."""
+    process = subprocess.Popen(
+        [program("worker"), str(threads), str(pages)], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        word, *ids = process.stdout.readline().split()
+        t.equal(word, "ready")
+        yield process, ids
+    finally:
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+        process.wait()
+
+
+def is_waiting(pid):
+    """Whether it waits for signals: then it counts."""
+    if platform.machine() not in WAITS:
+        time.sleep(1)
+        return True
+    try:
+        word = pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0]
+    except (OSError, IndexError):
+        return False
+    return word == str(WAITS[platform.machine()])
+
+
+@contextlib.contextmanager
+def counting(*options, **how):
+    """A tally that counts already."""
+    need_perf_event()
+    process = subprocess.Popen(
+        [t.tally(), "count", *HOST, *map(str, options)], text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True, **how)
+    try:
+        while process.poll() is None and not is_waiting(process.pid):
+            time.sleep(0.01)
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def attach(threads, pages, options):
+    """The report on a worker that ends by itself, and its ids. Nobody waits
+    for it before tally has ended."""
+    with worker(threads, pages) as (process, ids):
+        words = [w.format(*ids) for w in options]
+        with counting("-j", *words) as c:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            _, err = c.communicate()
+        t.equal(c.returncode, 0, f"status; {err!r}")
+        return json.loads(err), ids
+
+
+@t.named("-p: a process that ends, with its threads; the report comes then")
+def attach_process():
+    report, _ = attach(4, 1000, [*FAULTS, "-p", "{0}"])
+    near(report["events"][0]["value"], 10500, NEAR, "page faults")
+    t.equal(report["status"], None, "status: nothing was run")
+
+
+@t.named("-p of one process twice counts it once")
+def attach_twice():
+    report, _ = attach(1, 1000, [*FAULTS, "-p", "{0},{0}"])
+    near(report["events"][0]["value"], 1500, NEAR, "page faults")
+
+
+@t.named("-t: one thread and no other")
+def attach_thread():
+    report, ids = attach(4, 1000, [*FAULTS, "-t", "{2}"])
+    near(report["events"][0]["value"], 2000, NEAR, "page faults")
+    t.equal(report["program"], f"thread {ids[2]}", "what was counted")
+
+
+@t.named("--per-thread: each thread of -p, and their sum")
+def per_thread():
+    report, ids = attach(4, 1000, [*FAULTS, "--per-thread", "-p", "{0}"])
+    t.equal(sorted(p["name"] for p in report["parts"]),
+            sorted(f"thread {i} host-worker" for i in ids), "parts")
+    values = {p["name"].split()[1]: p["events"][0]["value"]
+              for p in report["parts"]}
+    t.equal(sum(values.values()), report["events"][0]["value"], "sum")
+    for i, pages in zip(ids, (500, 1000, 2000, 3000, 4000)):
+        near(values[i], pages, NEAR, f"thread {i}")
+
+
+@t.named("-p with a program: counted until the program ends")
+def attach_with_program():
+    with worker(1, 100) as (_, ids):
+        c = host([*FAULTS, "-p", ids[0]], "sh", "-c", "exit 5")
+        t.equal((c.status, c.json["status"]), (5, {"exit": 5}), "status")
+        t.equal(c["page-faults"], 0, "of the worker, which waits")
+
+
+# Processors
+
+def online():
+    text = pathlib.Path("/sys/devices/system/cpu/online").read_text().strip()
+    ranges = [r.split("-") for r in text.split(",")]
+    return [n for r in ranges for n in range(int(r[0]), int(r[-1]) + 1)]
+
+
+def cpu_wide(*options):
+    need_root()
+    c = host(["-a", "-e", "page-faults,cpu-clock", *options],
+             program("page_faults"), 3000)
+    t.equal(c.status, 0, f"status; {c.stderr!r}")
+    assert c["page-faults"] >= 3000, c.values
+    return c
+
+
+@t.named("-a -A, --per-core, --per-socket: parts that add up")
+def aggregates():
+    for option, pattern in (("-A", r"cpu \d+"),
+                            ("--per-core", r"socket -?\d+ core -?\d+"),
+                            ("--per-socket", r"socket -?\d+")):
+        c = cpu_wide(option)
+        parts = c.json["parts"]
+        for i, event in enumerate(c.json["events"]):
+            t.equal(sum(p["events"][i]["value"] for p in parts),
+                    event["value"], f"{option} {event['name']}")
+        for part in parts:
+            assert re.fullmatch(pattern, part["name"]), part["name"]
+        if option == "-A":
+            t.equal([p["name"] for p in parts],
+                    [f"cpu {n}" for n in online()], "cpus")
+
+
+@t.named("-C: the cpus of a list")
+def cpu_list():
+    need_root()
+    for text, cpus in (("0", [0]), ("0,0-0", [0]),
+                       (f"{online()[-1]},0", sorted({0, online()[-1]}))):
+        c = host(["-C", text, "-A", *FAULTS], "true")
+        t.equal([p["name"] for p in c.json["parts"]],
+                [f"cpu {n}" for n in cpus], text)
+        t.equal(c.status, 0, "status")
+
+
+@t.named("-a without a program: to --timeout")
+def cpu_alone():
+    need_root()
+    done = tally("-a", "-j", "-e", "cpu-clock", "--timeout", 50)
+    report = json.loads(done.stderr)
+    t.equal((done.returncode, report["program"]), (0, "all cpus"))
+    assert report["events"][0]["value"] >= 50e6, report
+
+
+# Time
+
+def ticks(form):
+    """A program of 3000 pages whose report has several intervals."""
+    script = f"{program('page_faults')} 1000; sleep 0.2; " * 3
+    need_perf_event()
+    done = tally("-I", 50, *FAULTS, "--format", form, "--", "sh", "-c", script)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    return done.stderr
+
+
+def check_ticks(times, values, total=None):
+    assert len(times) >= 4 and times == sorted(set(times)), times
+    assert 3000 <= sum(values) < 3000 + 2000, values
+    if total is not None:
+        t.equal(sum(values), total, "sum of the intervals")
+
+
+@t.named("-I as text: times rise, the intervals sum to the total")
+def interval_text():
+    text = ticks("text")
+    rows = re.findall(r"^ +(\d+\.\d+) +([\d,]+)  page-faults", text, re.M)
+    total = re.search(r"^ +([\d,]+)  page-faults", text, re.M).group(1)
+    number = [int(v.replace(",", "")) for _, v in rows]
+    check_ticks([float(at) for at, _ in rows], number,
+                int(total.replace(",", "")))
+
+
+@t.named("-I as CSV: the time is the first of nine columns")
+def interval_csv():
+    rows = list(csv.reader(io.StringIO(ticks("csv"))))
+    t.equal({len(r) for r in rows}, {9}, "columns")
+    t.equal({r[3] for r in rows}, {"page-faults"}, "events")
+    check_ticks([float(r[0]) for r in rows], [int(r[1]) for r in rows])
+
+
+@t.named("-I as JSON: each line is a document")
+def interval_json():
+    lines = [json.loads(s) for s in ticks("json").splitlines()]
+    check_ticks([o["at_s"] for o in lines],
+                [o["events"][0]["value"] for o in lines])
+    near(sum(o["wall_s"] for o in lines) * 1e3, lines[-1]["at_s"] * 1e3, 1,
+         "lengths of the intervals, in ms")
+
+
+@t.named("-I with -A and a metric: every row has its columns")
+def interval_parts():
+    need_root()
+    options = ["-a", "-A", "-I", 20, "-e", "page-faults", "-M",
+               "cpu_utilisation"]
+    done = tally(*options, "-x,", "--", "sleep", 0.1)
+    rows = list(csv.reader(io.StringIO(done.stderr)))
+    t.equal({len(r) for r in rows}, {10}, "columns")
+    t.equal({r[1] for r in rows} - {f"cpu {n}" for n in online()}, {"all"})
+    done = tally(*options, "-j", "--", "sleep", 0.1)
+    for line in map(json.loads, done.stderr.splitlines()):
+        t.equal(len(line["parts"]), len(online()), "parts")
+        t.equal(line["metrics"][0]["name"], "cpu_utilisation")
+    done = tally(*options, "--", "sleep", 0.1)
+    t.contains(done.stderr, "cpu 0 ")
+
+
+@t.named("-D: what runs before is not counted")
+def delay():
+    script = f"{program('page_faults')} 20000; sleep 1.5"
+    c = host([*FAULTS, "-D", 1000], "sh", "-c", script)
+    assert c["page-faults"] < 1000, c.values
+    t.equal(c.status, 0, "status")
+
+
+@t.named("-D of more than the program runs: no count, and the reason")
+def long_delay():
+    c = host([*FAULTS, "-D", 100000, "--strict"], program("page_faults"), 10)
+    event = row(c, "page-faults")
+    t.equal((event["value"], event["reason"], c.status),
+            (None, "counting had not begun", 125))
+
+
+@t.named("--timeout ends the program with SIGTERM, and it is reported")
+def timeout():
+    c = host([*FAULTS, "--timeout", 100], "sleep", 100)
+    t.equal(c.status, 128 + signal.SIGTERM, "status")
+    t.equal(c.json["status"], {"signal": int(signal.SIGTERM)}, "JSON status")
+    with worker(1, 100) as (process, ids):
+        c = host([*FAULTS, "--timeout", 100, "-p", ids[0]])
+        t.equal((c.status, process.poll()), (0, None), "only the counting ends")
+
+
+# Runs and events
+
+@t.named("-r: means, deviation, and output of each run")
+def repeat():
+    c = host([*FAULTS, "-r", 4], program("spin"), 1)
+    t.equal(c.stdout.count("\n"), 4, "runs of the program")
+    event = row(c, "page-faults")
+    t.equal(event["runs"], 4, "runs")
+    assert abs(event["value"] - event["mean"]) <= 0.5, event
+    assert 0 <= event["stddev"] < NEAR, event
+
+
+@t.named("-r keeps the reason of what no run counted")
+def repeat_reason():
+    need_pmu(False)
+    c = host(["-e", "cycles,page-faults", "-r", 3], "true")
+    t.equal(row(c, "cycles")["code"], "no-pmu", "code")
+    t.contains(row(c, "cycles")["reason"], "no hardware counters")
+    text = tally("-e", "cycles", "-r", 3, "true").stderr
+    t.contains(text, "no hardware counters")
+
+
+PRESETS = [(), ("L1-dcache-load-misses", "LLC-loads"),
+           ("L1-icache-load-misses", "dTLB-loads"),
+           ("L1-dcache-prefetches",)]
+
+
+@t.named("-d, -dd, -ddd add events")
+def details():
+    for n in range(4):
+        names = set(host(["-d"] * n, "true").values)
+        for level, events in enumerate(PRESETS):
+            for event in events:
+                t.equal(event in names, level <= n, f"{event} with {n} -d")
+        assert {"task-clock", "page-faults", "cycles"} <= names, names
+    t.equal(set(host(["-dd"], "true").values),
+            set(host(["-d", "-d"], "true").values), "-dd")
+
+
+@t.named("what is not counted: null, code, reason, mend; no fidelity")
+def not_counted():
+    need_pmu(False)
+    c = host(["-e", "cycles,page-faults"], "true")
+    event = row(c, "cycles")
+    t.equal((event["value"], event["code"]), (None, "no-pmu"))
+    t.contains(event["reason"], "no hardware counters")
+    t.contains(event["mend"], "tally count -m host-model")
+    assert "fidelity" not in event, event
+    counted = row(c, "page-faults")
+    assert "mend" not in counted and "code" not in counted, counted
+    t.equal(counted["fidelity"], "exact", "fidelity")
+    text = tally("-e", "cycles", "true").stderr
+    t.contains(text, "; count software events (-e task-clock,page-faults)")
+
+
+@t.named("an ordinary user: what may be counted is, at user level, and says so")
+def ordinary_user():
+    need_root()
+    level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    if not level.exists() or int(level.read_text()) != 2:
+        raise t.Skip("perf_event_paranoid is not 2")
+    words = ["-j", "-e", "task-clock,page-faults,page-faults:k,"
+             "context-switches", "--", "true"]
+    try:
+        done = tally(*words, user=65534, group=65534, extra_groups=[])
+    except PermissionError:
+        raise t.Skip("the build folder is closed to others") from None
+    events = {e["name"]: e for e in json.loads(done.stderr)["events"]}
+    t.equal(list(events), ["task-clock", "page-faults:u", "page-faults:k",
+                           "context-switches"], "names")
+    assert events["task-clock"]["value"] > 0, events
+    assert events["page-faults:u"]["value"] > 0, events
+    for name in ("page-faults:k", "context-switches"):
+        t.equal((events[name]["value"], events[name]["code"]),
+                (None, "paranoid"), name)
+    done = tally("-e", "page-faults", "true", user=65534, group=65534,
+                 extra_groups=[])
+    t.contains(done.stderr, "of user level alone")
+
+
+@t.named("a group whose first event is not counted says so of the others")
+def group_reason():
+    need_pmu(False)
+    c = host(["-e", "{cycles,instructions},page-faults"], "true")
+    t.contains(row(c, "instructions")["reason"], "first event of its group")
+    t.equal(row(c, "instructions")["value"], None)
+
+
+@t.named("a metric without a count says of what")
+def metric_reason():
+    need_pmu(False)
+    c = host(["-M", "ipc", *FAULTS], "true")
+    metric = c.json["metrics"][0]
+    t.equal(metric["value"], None)
+    t.contains(metric["reason"], "no count of ")
+    t.contains(tally("-M", "ipc", "true").stderr, "# no count of ")
+
+
+@t.named("--strict: 125 for what is not counted, else the program's status")
+def strict():
+    need_pmu(False)
+    t.equal(tally("-e", "page-faults", "--strict", "true").returncode, 0)
+    t.equal(tally("-e", "cycles", "true").returncode, 0)
+    done = tally("-e", "cycles", "--strict", "true")
+    t.equal(done.returncode, 125)
+    t.contains(done.stderr, "--strict")
+    t.equal(tally("-e", "cycles", "--strict", "false").returncode, 1)
+    done = tally("-j", "-e", "cycles", "--strict", "true")
+    json.loads(done.stderr)
+    t.equal(done.returncode, 125)
+
+
+@t.named("text ends with one empty line")
+def text_end():
+    for program_name in ("true", "false"):
+        err = tally(*FAULTS, program_name).stderr
+        assert re.search(r"[^\n]\n\n$", err) or err.count("\n\n\n") == 0, err
+        t.equal(err.endswith("\n\n") and not err.endswith("\n\n\n"), True, err)
+
+
+@t.named("tally stat is tally count")
+def stat():
+    done = t.run(t.tally(), "stat", *HOST, "-j", *FAULTS, "--", "true")
+    t.equal(json.loads(done.stderr)["machine"], "host")
+
+
+@t.named("the note on the default machine: once, not with -q, not before JSON")
+def default_note():
+    need_pmu(False)
+    if platform.machine() != "x86_64":
+        raise t.Skip("no program of test/guest for this host")
+    hello = emulated("hello.x86_64")
+    done = t.run(t.tally(), "count", "-r", 2, hello)
+    t.equal(done.stderr.count("host-model (-m host insists)"), 1, "notes")
+    assert "insists" not in t.run(t.tally(), "count", "-q", hello).stderr
+    done = t.run(t.tally(), "count", "-j", hello)
+    t.equal(json.loads(done.stderr)["machine"], "host-model")
+
+
+# Reports
+
+@t.named("-o and --append")
+def output():
+    with tempfile.TemporaryDirectory() as d:
+        path = pathlib.Path(d, "report")
+        for _ in range(2):
+            done = tally(*FAULTS, "-x,", "-o", path, "true")
+            t.equal((done.returncode, done.stderr), (0, ""))
+        t.equal(path.read_text().count("page-faults"), 1, "replaced")
+        tally(*FAULTS, "-x,", "--append", "-o", path, "true")
+        t.equal(path.read_text().count("page-faults"), 2, "added to")
+        tally(*FAULTS, "-x,", "-o", path, "/no/such")
+        t.equal(path.read_text().count("page-faults"), 2, "kept")
+        t.equal(os.listdir(d), ["report"], "files")
+    done = tally(*FAULTS, "-o", "/no/such/report", "true")
+    t.equal(done.returncode, 125)
+
+
+def interrupted(number, options, whole_group):
+    with tempfile.TemporaryDirectory() as d:
+        report = pathlib.Path(d, "report")
+        command = [t.tally(), "count", *HOST, *FAULTS, *options, "-o", report,
+                   "--", program("worker"), "2", "100"]
+        process = subprocess.Popen(
+            [str(w) for w in command], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
+        t.equal(process.stdout.readline().split()[0], "ready")
+        (os.killpg if whole_group else os.kill)(process.pid, number)
+        status = process.wait()
+        process.communicate()
+        return status, report.read_text()
+
+
+def forwarded(number, whole_group):
+    status, text = interrupted(number, ["-j"], whole_group)
+    report = json.loads(text)
+    t.equal((status, report["status"], report["interrupted"]),
+            (7, {"exit": 7}, True))
+    assert report["events"][0]["value"] > 0, report
+    status, text = interrupted(number, ["-j", "-I", "10"], whole_group)
+    t.equal(status, 7, "status with -I")
+    for line in text.splitlines():
+        json.loads(line)
+    status, text = interrupted(number, ["-x;"], whole_group)
+    t.equal([len(r.split(";")) for r in text.splitlines()], [8], "CSV")
+    t.equal(status, 7, "status with CSV")
+
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    for whole_group in (False, True):
+        t.case(f"{number.name} to "
+               f"{'the whole group' if whole_group else 'tally'}: passed on, "
+               "JSON and CSV whole", forwarded, number, whole_group)
+
+
+@t.named("SIGINT between and in runs of -r: the report, of fewer runs")
+def interrupt_repeats():
+    for delay in range(20):
+        with tempfile.TemporaryDirectory() as d:
+            command = [t.tally(), "count", *HOST, *FAULTS, "-j", "-r", "100000",
+                       "-o", f"{d}/report", "--", "cat", "/proc/self/comm"]
+            process = subprocess.Popen(command, text=True,
+                                       stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE)
+            t.equal(process.stdout.readline(), "cat\n")
+            time.sleep(delay / 3000)
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            report = json.loads(pathlib.Path(d, "report").read_text())
+            assert process.returncode in (0, 130), process.returncode
+            assert report["events"][0]["value"] > 0, report
+            t.equal(report["interrupted"], True, "interrupted")
+            t.equal(os.listdir(d), ["report"], "files")
+
+
+@t.named("SIGINT while a process is counted: the report, and the process lives")
+def interrupt_attached():
+    with worker(2, 100) as (process, ids):
+        with counting("-j", *FAULTS, "-p", ids[0]) as c:
+            c.send_signal(signal.SIGINT)
+            _, err = c.communicate()
+        t.equal((c.returncode, json.loads(err)["interrupted"]), (0, True))
+        t.equal(process.poll(), None, "the process")
+
+
+@t.named("signals that tally's parent ignores stay ignored")
+def ignored():
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    c = host(FAULTS, "sh", "-c", "exit 4", preexec_fn=ignore)
+    t.equal(c.status, 4, "status though SIGCHLD was ignored")
+    with worker(1, 1000) as (process, ids):
+        with counting("-j", *FAULTS, "-p", ids[0], preexec_fn=ignore) as c:
+            c.send_signal(signal.SIGHUP)
+            time.sleep(0.1)
+            t.equal(c.poll(), None, "tally, as under nohup")
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            _, err = c.communicate()
+    near(json.loads(err)["events"][0]["value"], 1500, NEAR, "page faults")
+
+
+@t.named("the program is started as without tally: limits, signals, files")
+def surroundings():
+    script = ("ulimit -n; grep ^Sig[BI] /proc/self/status; "
+              "ls /proc/self/fd | wc -l")
+    command = ["sh", "-c", "ulimit -Sn 200; exec \"$@\"", "sh"]
+    plain = t.run(*command, "sh", "-c", script)
+    for options in ([], ["-r", "2"], ["-p", str(os.getpid())]):
+        done = t.run(*command, t.tally(), "count", *HOST, *FAULTS, *options,
+                     "-o", "/dev/null", "--", "sh", "-c", script)
+        runs = 2 if "-r" in options else 1
+        t.equal(done.stdout, plain.stdout * runs, f"with {options}")
+
+
+def sinks(form, options):
+    """A report that cannot be written is tally's failure."""
+    command = [t.tally(), "count", *HOST, *FAULTS, "--format", form, *options,
+               "--", "sh", "-c", "echo done; sleep 0.1"]
+    with open("/dev/full", "w") as sink:
+        done = t.run(*command, stdout=subprocess.PIPE, stderr=sink)
+    t.equal((done.returncode, done.stdout), (125, "done\n"), "full")
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w") as sink:
+        done = t.run(*command, stdout=subprocess.PIPE, stderr=sink)
+    t.equal((done.returncode, done.stdout), (125, "done\n"), "closed")
+    done = t.run(*command[:2], "-o", "/dev/full", *command[2:])
+    t.equal(done.returncode, 125, "-o /dev/full")
+    t.contains(done.stderr, "No space left on device")
+    t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+
+
+for form in ("text", "csv", "json"):
+    t.case(f"a full disk and a closed pipe: {form}", sinks, form, [])
+    t.case(f"a full disk and a closed pipe: {form} with -I", sinks, form,
+           ["-I", "20"])
+
+
+@t.named("a program that writes into a closed pipe dies of it")
+def program_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w") as sink:
+        done = tally(*FAULTS, "-j", "--", "sh", "-c",
+                     "while :; do echo; done 2>/dev/null", stdout=sink,
+                     stderr=subprocess.PIPE)
+    t.equal(done.returncode, 128 + signal.SIGPIPE, "status")
+    json.loads(done.stderr)
+
+
+def comma_locale():
+    """A locale whose decimal point is a comma, or else any name."""
+    names = t.run("locale", "-a").stdout.split()
+    return next((n for n in names if n.startswith(("fr_", "de_"))),
+                "fr_FR.UTF-8")
+
+
+@t.named("the locale changes neither CSV nor JSON")
+def locale():
+    env = {**os.environ, "LC_ALL": comma_locale()}
+    done = tally("-e", "task-clock,page-faults", "-M", "page_faults_per_second",
+                 "-j", "true", env=env)
+    t.equal(json.loads(done.stderr)["schema"], 1)
+    done = tally("-e", "task-clock,page-faults", "-I", 5, "-x,", "--", "sleep",
+                 "0.02", env=env)
+    for r in csv.reader(io.StringIO(done.stderr)):
+        t.equal(len(r), 9, f"columns of {r}")
+        float(r[0]), int(r[1]), float(r[5])
+
+
+# Exit statuses
+
+@t.named("exit statuses: the program's, 128+N, 127, 126")
+def statuses():
+    for n in (0, 1, 77, 255):
+        c = host(FAULTS, "sh", "-c", f"exit {n}")
+        t.equal((c.status, c.json["status"]), (n, {"exit": n}))
+    for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM):
+        c = host(FAULTS, "sh", "-c", f"kill -{int(number)} $$")
+        t.equal((c.status, c.json["status"]),
+                (128 + number, {"signal": int(number)}))
+    with tempfile.TemporaryDirectory() as d:
+        plain = pathlib.Path(d, "plain")
+        plain.write_text("x")
+        for word, status in (("/no/such", 127), ("no-such-name", 127),
+                             (plain, 126), (d, 126)):
+            done = tally(*FAULTS, "--", word)
+            t.equal(done.returncode, status, f"status of {word}")
+            t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+            t.contains(done.stderr, str(word))
+
+
+# option words | status | what the one line says
+ERRORS = """
+-p 99999999 | 125 | no process 99999999
+-p 2147483646 | 125 | no process
+-p 99999999999 | 2 | -p takes process numbers such as 17,18
+-p abc | 2 | -p takes process numbers such as 17,18, not 'abc'
+-p 0 | 2 | -p takes
+-p -1 | 2 | -p takes
+-p 1, | 2 | -p takes
+-p '' | 2 | -p takes
+-t 99999999 | 125 | no thread 99999999
+-t x | 2 | -t takes
+-C 999 true | 2 | no cpu 999 online
+-C 99999 true | 2 | -C takes cpus such as 0-3,7
+-C 1-0 true | 2 | -C takes
+-C 0- true | 2 | -C takes
+-C 0,, true | 2 | -C takes
+-C x true | 2 | -C takes
+-C '' true | 2 | -C takes
+-a -p 1 true | 2 | give one kind
+-C 0 -t 1 | 2 | give one kind
+-A true | 2 | give -a or -C
+--per-core true | 2 | give -a or -C
+--per-socket -p 1 | 2 | give -a or -C
+--per-thread true | 2 | -m host-model --per-thread
+--per-thread -a true | 2 | -m host-model --per-thread
+-e page-falts true | 2 | page-faults
+-e cyclse true | 2 | cycles
+-e '' true | 2 | event
+-M ipx true | 2 | ipc
+-I 0 true | 2 | -I takes 1 milliseconds or more
+-I x true | 2 | -I takes
+--timeout 1 true | 2 | --timeout takes 10
+-D x true | 2 | -D takes
+--set l1d.size=1K true | 2 | --set is for a modelled machine
+--from main true | 2 | --from is for a modelled machine
+--clean-env true | 2 | --clean-env is for a modelled machine
+"""
+
+
+def error(line):
+    words, status, says = line.split(" | ")
+    need_perf_event()
+    done = t.run("sh", "-c", f'exec "$0" count -m host {words}', t.tally())
+    t.equal(done.returncode, int(status), f"status; {done.stderr!r}")
+    t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+    t.contains(done.stderr, says)
+    assert done.stderr.startswith("tally"), done.stderr
+
+
+for line in ERRORS.strip().splitlines():
+    t.case(f"count -m host {line}", error, line)
+
+
+@t.named("options of the host with a modelled machine")
+def model_with_host_options():
+    for words in (["-a"], ["-p", "1"], ["-I", "10"], ["-D", "5"], ["-d"]):
+        done = t.run(t.tally(), "count", "-m", "ultrasparc-t2", *words, "true")
+        t.equal(done.returncode, 2, f"{words}: {done.stderr!r}")
+        t.contains(done.stderr, "are for the host's counters")
+
+
+@t.named("a program of another architecture is not the host's")
+def foreign():
+    hello = emulated("hello.sparc64")
+    with tempfile.NamedTemporaryFile() as report:
+        done = t.run(t.tally(), "count", "-j", "-o", report.name, hello)
+        t.equal(json.load(open(report.name))["machine"], "ultrasparc-t2")
+    t.equal(done.returncode, 0)
+
+
+# Descriptors
+
+def group_of(n):
+    """n events that are not taken for doubles: a group keeps its own."""
+    return "{" + ",".join(["page-faults"] * n) + "}"
+
+
+def limited(limit, *words):
+    need_perf_event()
+    return t.run("sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", t.tally(),
+                 "count", *HOST, *words)
+
+
+@t.named("no descriptor leaks from run to run")
+def no_leak():
+    """A hard limit that leaves room for one run's events, not for two's."""
+    done = limited(40, "-e", group_of(25), "-r", 5, "-j", "true")
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    for event in json.loads(done.stderr)["events"]:
+        assert event["value"] is not None, event
+
+
+@t.named("too few descriptors: null and the reason, never a part of the count")
+def few_descriptors():
+    done = limited(24, "-e", group_of(40), "-j", "true")
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    lost = [e for e in json.loads(done.stderr)["events"] if e["value"] is None]
+    assert len(lost) >= 16, len(lost)
+    t.equal({e["code"] for e in lost}, {"descriptors"}, "codes")
+    with worker(30, 10) as (_, ids):
+        done = limited(24, *FAULTS, "-j", "-p", ids[0], "--timeout", 20)
+        event = json.loads(done.stderr)["events"][0]
+        t.equal((event["value"], event["code"]), (None, "descriptors"))
+
+
+@t.named("tally keeps a descriptor for each event and thread, and no more")
+def descriptors():
+    with worker(4, 10) as (_, ids):
+        with counting(*FAULTS, "-e", "task-clock", "-p", ids[0]) as c:
+            links = [os.readlink(f"/proc/{c.pid}/fd/{fd}")
+                     for fd in os.listdir(f"/proc/{c.pid}/fd")]
+    t.equal(sum("perf_event" in link for link in links), 10, f"{links}")
+    t.equal(len(links), 13, f"{links}")
+
+
+t.main()
