@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* PAPI's side of bench/counter.c, which calls PAPI_read() itself. */
+#ifndef TALLY_BENCH_PAPI_SIDE_H
+#define TALLY_BENCH_PAPI_SIDE_H
+
+/* Counts a software event by perf's name; -1: PAPI cannot. */
+int papi_start(const char *event);
+void papi_stop(int set);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "tally/counter.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "counter/counter.h"
+#include "host/event.h"
+#include "host/set.h"
+
+static_assert(sizeof(struct tally_reading) == sizeof(struct counter_reading) &&
+                  offsetof(struct tally_reading, enabled) ==
+                      offsetof(struct counter_reading, enabled) &&
+                  offsetof(struct tally_reading, running) ==
+                      offsetof(struct counter_reading, running),
+              "public and internal readings are one");
+
+static_assert((int)TALLY_COUNTER_THREAD == (int)HOST_THREAD &&
+                  (int)TALLY_COUNTER_PROCESS == (int)HOST_PROCESS &&
+                  (int)TALLY_COUNTER_CPU == (int)HOST_CPU,
+              "public and internal scopes are one");
+
+struct counted {
+    char name[HOST_NAME];
+    char unit[HOST_UNIT];
+    double scale;
+};
+
+struct tally_counter {
+    const struct counter_ops *ops;
+    struct host_set *set;
+    struct counted *events; /* owned */
+    size_t count;
+    struct tally_log log;
+};
+
+void
+tally_counter_options_init(struct tally_counter_options *options, size_t size)
+{
+    memset(options, 0, size);
+    options->size = size;
+}
+
+/* What an older caller does not know of keeps its default. */
+static int
+read_options(const struct tally_counter_options *given,
+             struct tally_counter_options *o)
+{
+    const size_t known = sizeof(*o);
+    const unsigned char *bytes = (const unsigned char *)given;
+
+    tally_counter_options_init(o, known);
+    if (given == NULL)
+        return 0;
+    if (given->size < sizeof(given->size))
+        return TALLY_ERANGE;
+    for (size_t i = known; i < given->size; i++) {
+        if (bytes[i] != 0)
+            return TALLY_ERANGE; /* a newer caller's wish */
+    }
+    memcpy(o, given, given->size < known ? given->size : known);
+    o->size = known;
+    return 0;
+}
+
+static int
+check_options(const struct tally_counter_options *o)
+{
+    if ((int)o->scope < TALLY_COUNTER_THREAD || o->scope > TALLY_COUNTER_CPU)
+        return tally_fail(&o->log, TALLY_ERANGE, "no scope %d", (int)o->scope);
+    if (o->id < 0)
+        return tally_fail(&o->log, TALLY_ERANGE,
+                          "%d is no thread, process or cpu", o->id);
+    if (o->signal < 0 || o->signal > SIGRTMAX)
+        return tally_fail(&o->log, TALLY_ERANGE, "no signal %d", o->signal);
+    if (o->signal != 0 && o->period == 0)
+        return tally_fail(&o->log, TALLY_ERULE,
+                          "a signal for overflows needs a period");
+    if (o->scope == TALLY_COUNTER_CPU && o->inherit)
+        return tally_fail(&o->log, TALLY_ERULE,
+                          "a cpu creates nothing: inherit is for threads and "
+                          "processes");
+    if (o->period != 0 && (o->inherit || o->scope == TALLY_COUNTER_PROCESS))
+        return tally_fail(&o->log, TALLY_ERULE,
+                          "overflows are of one thread or one cpu: a period "
+                          "does not go with a process or with inherit");
+    return 0;
+}
+
+int
+tally_counter_open(const struct tally_counter_options *options,
+                   struct tally_counter **counter)
+{
+    struct tally_counter_options o;
+    int error = read_options(options, &o);
+
+    if (error == 0)
+        error = check_options(&o);
+    if (error != 0)
+        return error;
+    struct tally_counter *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return tally_fail(&o.log, TALLY_ENOMEM, "no memory for counters");
+    const struct host_set_options set = {
+        .scope = (enum host_scope)o.scope,
+        .id = o.id,
+        .inherit = o.inherit,
+        .period = o.period,
+        .signal = o.signal,
+        .log = o.log,
+    };
+    error = host_set_create(&set, &c->set);
+    if (error != 0) {
+        free(c);
+        return error;
+    }
+    c->ops = &host_set_ops;
+    c->log = o.log;
+    *counter = c;
+    return 0;
+}
+
+static int
+add_events(struct tally_counter *c, const struct host_event *events,
+           size_t count)
+{
+    struct counted *grown =
+        realloc(c->events, (c->count + count) * sizeof(*grown));
+
+    if (grown == NULL)
+        return tally_fail(&c->log, TALLY_ENOMEM, "no memory for %zu events",
+                          count);
+    c->events = grown;
+    const int error = host_set_add(c->set, events, count);
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < count; i++) {
+        struct counted *to = &grown[c->count++];
+        memcpy(to->name, events[i].name, sizeof(to->name));
+        memcpy(to->unit, events[i].unit, sizeof(to->unit));
+        to->scale = events[i].scale;
+    }
+    return 0;
+}
+
+int
+tally_counter_add(struct tally_counter *c, const char *text)
+{
+    struct host_event *events;
+    size_t count;
+    int error = host_set_check(c->set);
+
+    if (error == 0)
+        error = host_event_list_parse(text, &c->log, &events, &count);
+    if (error != 0)
+        return error;
+    error = add_events(c, events, count);
+    free(events);
+    return error;
+}
+
+size_t
+tally_counter_count(const struct tally_counter *c)
+{
+    return c->count;
+}
+
+int
+tally_counter_event(const struct tally_counter *c, size_t index,
+                    struct tally_counted *counted)
+{
+    if (index >= c->count)
+        return TALLY_ERANGE;
+    *counted = (struct tally_counted){
+        .name = c->events[index].name,
+        .unit = c->events[index].unit,
+        .scale = c->events[index].scale,
+    };
+    return 0;
+}
+
+int
+tally_counter_start(struct tally_counter *c)
+{
+    return c->ops->start(c->set);
+}
+
+int
+tally_counter_stop(struct tally_counter *c)
+{
+    return c->ops->stop(c->set);
+}
+
+int
+tally_counter_reset(struct tally_counter *c)
+{
+    return c->ops->reset(c->set);
+}
+
+int
+tally_counter_read(const struct tally_counter *c,
+                   struct tally_reading *readings, size_t max)
+{
+    if (max < c->count)
+        return tally_fail(&c->log, TALLY_ERANGE,
+                          "room for %zu readings of %zu events", max, c->count);
+    return c->ops->read(c->set, (struct counter_reading *)readings);
+}
+
+int
+tally_reading_scaled(const struct tally_reading *reading, uint64_t *scaled)
+{
+    const struct counter_reading r = {reading->value, reading->enabled,
+                                      reading->running};
+
+    return counter_scaled(&r, scaled) ? 0 : TALLY_EIDLE;
+}
+
+struct taking {
+    void (*take)(void *user, const struct tally_overflow *overflow);
+    void *user;
+};
+
+static void
+take_overflow(void *user, const struct host_overflow *overflow)
+{
+    const struct taking *t = user;
+    const struct tally_overflow o = {
+        .ip = overflow->ip,
+        .time_ns = overflow->time,
+        .pid = overflow->pid,
+        .tid = overflow->tid,
+        .lost = overflow->lost,
+    };
+
+    t->take(t->user, &o);
+}
+
+int
+tally_counter_overflows(struct tally_counter *c,
+                        void (*take)(void *user,
+                                     const struct tally_overflow *overflow),
+                        void *user)
+{
+    struct taking taking = {take, user};
+
+    return host_set_overflows(c->set, take_overflow, &taking);
+}
+
+int
+tally_counter_overflow_fd(const struct tally_counter *c)
+{
+    return host_set_overflow_fd(c->set);
+}
+
+void
+tally_counter_close(struct tally_counter *c)
+{
+    if (c == NULL)
+        return;
+    c->ops->close(c->set);
+    free(c->events);
+    free(c);
+}
