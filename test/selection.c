@@ -174,6 +174,8 @@ static const struct {
      "'sparc-t4::Atomics': the machine is ultrasparc-t2, not sparc-t4"},
     {__LINE__, "ultrasparc-t2", "nothing::Atomics", TALLY_EUNKNOWN,
      "'nothing::Atomics': the machine is ultrasparc-t2, not nothing"},
+    {__LINE__, "r10000", ":::", TALLY_EUNKNOWN,
+     "':::': no machine is named before '::'"},
     {__LINE__, "ultrasparc-t2plus", "clock_cycles", TALLY_EUNKNOWN,
      "'clock_cycles' is an event of several units of ultrasparc-t2plus: write "
      "lpu/clock_cycles, gpd/clock_cycles or asu/clock_cycles"},

@@ -484,7 +484,7 @@ static const struct {
     {__LINE__, "t2", "host::instructions", TALLY_EUNKNOWN,
      "'host::instructions': the machine is ultrasparc-t2, not host"},
     {__LINE__, "t2", "::Atomics", TALLY_EUNKNOWN,
-     "'::Atomics': the machine is ultrasparc-t2, not "},
+     "'::Atomics': no machine is named before '::'"},
     {__LINE__, "t2", "Atomics:k", TALLY_EIDLE,
      "'Atomics:k': only user mode is seen here; use Atomics:u or Atomics"},
     {__LINE__, "t2", "0x802:uk", TALLY_EIDLE,

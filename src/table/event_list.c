@@ -209,6 +209,10 @@ skip_machine(const struct event_list *l, char **name)
         return 0;
     *colons = '\0';
     machine = machine_find(*name);
+    if (colons == *name)
+        return tally_fail(l->log, TALLY_EUNKNOWN,
+                          "'::%s': no machine is named before '::'",
+                          shown(colons + 2, strlen(colons + 2)).text);
     if (machine != l->machine) {
         const struct shown word = shown(*name, strlen(*name));
         return tally_fail(l->log, TALLY_EUNKNOWN,

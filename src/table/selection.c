@@ -317,6 +317,9 @@ skip_machine(const struct selection_reader *r, char **name)
     if (colons == NULL)
         return 0;
     *colons = '\0';
+    if (colons == *name)
+        return tally_fail(r->log, TALLY_EUNKNOWN,
+                          "'%s': no machine is named before '::'", r->text);
     if (machine_find(*name) != r->machine)
         return tally_fail(r->log, TALLY_EUNKNOWN,
                           "'%s': the machine is %s, not %s", r->text,
