@@ -39,9 +39,12 @@ needs_text(const struct machine_row *m, const struct needs *n, char *text,
 {
     char names[COUNTERS_TEXT];
 
-    if (n->count == 0 || n->by_model) {
-        snprintf(text, size, "%s",
-                 n->count == 0 ? "none" : "counted by the model");
+    if (n->count == 0) {
+        snprintf(text, size, "none");
+        return;
+    }
+    if (n->by != NULL) {
+        snprintf(text, size, "counted by %s", n->by);
         return;
     }
     if (n->plan.group_count == 0) {

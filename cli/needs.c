@@ -15,10 +15,10 @@ needs_of(const struct machine_row *machine, const struct metric_row *metric,
     needs->count =
         metric_events(machine, metric, needs->list, metric->step_count);
     for (size_t i = 0; i < needs->count; i++)
-        if (counted_by_model(machine, needs->list[i].event))
-            needs->by_model = true;
+        if (needs->by == NULL)
+            needs->by = counted_by(machine, needs->list[i].event);
     const int error =
-        needs->count > 0 && !needs->by_model
+        needs->count > 0 && needs->by == NULL
             ? plan_make(needs->list, needs->count, NULL, &needs->plan)
             : 0;
     if (error == TALLY_ENOMEM)
@@ -48,12 +48,14 @@ metric_uses(const struct metric_row *metric, const struct machine_row *machine,
     return false;
 }
 
-bool
-counted_by_model(const struct machine_row *machine,
-                 const struct event_row *event)
+const char *
+counted_by(const struct machine_row *machine, const struct event_row *event)
 {
-    return machine->params != NULL && event->counters == 0 &&
-           counters_of_unit(machine, event->unit) == 0;
+    if (event->counters != 0 || counters_of_unit(machine, event->unit) != 0)
+        return NULL;
+    if (machine->native)
+        return "the kernel";
+    return machine->params != NULL ? "the model" : NULL;
 }
 
 uint32_t

@@ -10,8 +10,8 @@
 struct needs {
     struct selection *list;
     size_t count;
-    bool by_model;    /* one has no counter, and its unit none at all */
-    struct plan plan; /* no rows: they cannot be counted, or by_model */
+    const char *by;   /* who counts one that needs no counter, or NULL */
+    struct plan plan; /* no rows: they cannot be counted, or by is set */
 };
 
 /* 0, or TALLY_ENOMEM; the caller calls needs_finish(). */
@@ -24,9 +24,12 @@ bool
 metric_uses(const struct metric_row *metric, const struct machine_row *machine,
             const struct event_row *event, const struct umask_row *umask);
 
-/* Whether the machine's model counts the event, which no counter can. */
-bool counted_by_model(const struct machine_row *machine,
-                      const struct event_row *event);
+/*
+ * Who counts an event of a unit without counters: "the model", or "the kernel"
+ * of this host. NULL: counters do, or nobody.
+ */
+const char *
+counted_by(const struct machine_row *machine, const struct event_row *event);
 
 /* The counters of an event's unit. */
 uint32_t counters_of_unit(const struct machine_row *machine, const char *unit);

@@ -101,21 +101,23 @@ add_selections(struct selected *s, const struct selection *rows, size_t count)
     return 0;
 }
 
-/* What the model alone counts has no register. `metric` wants it, or NULL. */
+/* What needs no counter has no register. `metric` wants it, or NULL. */
 static int
 check_counters(const struct selection *rows, size_t count, const char *metric)
 {
     for (size_t i = 0; i < count; i++) {
         const struct machine_row *m = rows[i].machine;
         const struct event_row *e = rows[i].event;
-        if (e == NULL || !counted_by_model(m, e))
+        const char *by = e != NULL ? counted_by(m, e) : NULL;
+        if (by == NULL)
             continue;
         return tally_fail(
             &command_log, TALLY_ERULE,
-            "%s%s%s%s is counted by the model of %s, no counter "
-            "has it; tally count -m %s -e %s",
+            "%s%s%s%s is counted by %s of %s, %s; tally count -m %s -e %s",
             metric != NULL ? "metric " : "", metric != NULL ? metric : "",
-            metric != NULL ? ": " : "", e->name, m->name, m->name, e->name);
+            metric != NULL ? ": " : "", e->name, by, m->name,
+            m->native ? "which chooses the counter" : "no counter has it",
+            m->name, e->name);
     }
     return 0;
 }

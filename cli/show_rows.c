@@ -83,20 +83,20 @@ show_register(struct screen *s, const struct machine_row *m,
     fields_print(s, 2, r, true);
 }
 
-/* Which of its events no counter of the processor counts. */
+/* Which of its events no counter known here counts, and who does. */
 static void
-show_modelled(struct screen *s, const struct machine_row *m,
-              const struct needs *n)
+show_counted_by(struct screen *s, const struct machine_row *m,
+                const struct needs *n)
 {
     char text[SHOW_TEXT] = "", word[SELECTION_TEXT];
 
     for (size_t i = 0; i < n->count; i++) {
-        if (!counted_by_model(m, n->list[i].event))
+        if (counted_by(m, n->list[i].event) == NULL)
             continue;
         selection_text(&n->list[i], word, sizeof(word));
         show_append(text, word);
     }
-    screen_itemf(s, "counters", "counted by the model: %s", text);
+    screen_itemf(s, "counters", "counted by %s: %s", n->by, text);
 }
 
 static void
@@ -104,8 +104,8 @@ show_plan(struct screen *s, const struct machine_row *m, const struct needs *n)
 {
     char text[SHOW_TEXT], word[SELECTION_TEXT + 64], label[32] = "counters";
 
-    if (n->by_model)
-        show_modelled(s, m, n);
+    if (n->by != NULL)
+        show_counted_by(s, m, n);
     else if (n->count > 0 && n->plan.group_count == 0)
         screen_item(s, "counters", "its events cannot be counted");
     for (size_t g = 0; g < n->plan.group_count; g++) {

@@ -192,17 +192,19 @@ def known():
             "odd")
 
 
-@t.named("metrics of events without a counter: the model counts them")
+@t.named("metrics of events without a counter: who counts them")
 def modelled():
     for m, name, wanted in (("ultrasparc-t2", "ipc", "model"),
                             ("ultrasparc-t2", "idle_time", "none"),
                             ("ultrasparc-t2plus", "ipc", "impossible"),
-                            ("host-model", "ipc", "model")):
+                            ("host-model", "ipc", "model"),
+                            ("host", "cpu_utilisation", "kernel")):
         row = next(row for row in listed("metrics", "-m", m)["metrics"]
                    if row["name"] == name)
         t.equal("groups" in row or "counters" in row, False, f"{m} {name}")
         text = piped("list", "metrics", "-m", m, name)
-        t.contains(text, {"model": "counted by the model"}.get(wanted, wanted))
+        t.contains(text, f"counted by the {wanted}"
+                   if wanted in ("model", "kernel") else wanted)
     t.contains(piped("show", "-m", "ultrasparc-t2", "cpi"),
                "counted by the model: cycles\n")
     t.contains(piped("show", "-m", "ultrasparc-t2plus", "cpi"),
