@@ -132,13 +132,14 @@ check_back(const struct selection *s, const struct counter_row *c)
 }
 
 static void
-check_text(const struct selection *s)
+check_text(const struct selection *s, uint64_t *random)
 {
     struct heard heard;
     const struct tally_log log = listen(&heard);
     struct selection back;
     char text[SELECTION_TEXT];
 
+    (void)random;
     selection_text(s, text, sizeof(text));
     if (selection_parse(s->machine, text, strlen(text), &log, &back) != 0)
         fail_msg("%s: '%s' does not read back: %s", s->machine->name, text,
@@ -152,11 +153,12 @@ check_text(const struct selection *s)
 
 /*
  * Calls `check` for every event with every unit mask that counts, of machines
- * that a manual describes.
+ * that a manual describes, with the state of its random numbers or NULL.
  */
 static size_t
 for_each_selection(const struct machine_row *m,
-                   void (*check)(const struct selection *s))
+                   void (*check)(const struct selection *s, uint64_t *random),
+                   uint64_t *random)
 {
     size_t count = 0;
 
@@ -166,12 +168,12 @@ for_each_selection(const struct machine_row *m,
             if (e->umasks[u].counts != UMASK_YES)
                 continue;
             const struct selection s = selection_of(m, e, (int)u);
-            check(&s);
+            check(&s, random);
             count++;
         }
         if (e->umask_count == 0) {
             const struct selection s = selection_of(m, e, -1);
-            check(&s);
+            check(&s, random);
             count++;
         }
     }
@@ -179,8 +181,9 @@ for_each_selection(const struct machine_row *m,
 }
 
 static void
-back_on_every_counter(const struct selection *s)
+back_on_every_counter(const struct selection *s, uint64_t *random)
 {
+    (void)random;
     for (size_t c = 0; c < s->machine->counter_count; c++)
         if ((plan_counters(s) >> c & 1) != 0)
             check_back(s, &s->machine->counters[c]);
@@ -192,7 +195,7 @@ test_every_event(void **state)
     (void)state;
     for (size_t m = 0; m < MACHINE_COUNT; m++) {
         const size_t count =
-            for_each_selection(&tally_machines[m], back_on_every_counter);
+            for_each_selection(&tally_machines[m], back_on_every_counter, NULL);
         assert_true(!is_documented(&tally_machines[m]) || count >= 29);
     }
 }
@@ -202,7 +205,7 @@ test_every_text(void **state)
 {
     (void)state;
     for (size_t m = 0; m < MACHINE_COUNT; m++)
-        for_each_selection(&tally_machines[m], check_text);
+        for_each_selection(&tally_machines[m], check_text, NULL);
 }
 
 /* Appends a modifier with a value of its own, if the selection takes it. */
@@ -232,10 +235,8 @@ random_modifier(const struct selection *s, size_t index, uint64_t *state,
         snprintf(text + at, size - at, ":%s", m->name);
 }
 
-static uint64_t random_state;
-
 static void
-back_with_modifiers(const struct selection *plain)
+back_with_modifiers(const struct selection *plain, uint64_t *random)
 {
     const struct machine_row *m = plain->machine;
     const struct unit_row *unit = &m->units[plain->unit];
@@ -246,15 +247,14 @@ back_with_modifiers(const struct selection *plain)
 
     selection_text(plain, text, sizeof(text));
     for (size_t i = 0; i < m->modifier_count; i++)
-        random_modifier(plain, i, &random_state, text, sizeof(text));
-    if (unit->instance_count > 0 && next_random(&random_state) % 2 == 0)
-        snprintf(
-            text + strlen(text), sizeof(text) - strlen(text), ":at=%s",
-            unit->instances[next_random(&random_state) % unit->instance_count]);
+        random_modifier(plain, i, random, text, sizeof(text));
+    if (unit->instance_count > 0 && next_random(random) % 2 == 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ":at=%s",
+                 unit->instances[next_random(random) % unit->instance_count]);
     if (selection_parse(m, text, strlen(text), &log, &s) != 0)
         fail_msg("%s: '%s': %s", m->name, text, heard.text);
-    check_text(&s);
-    back_on_every_counter(&s);
+    check_text(&s, NULL);
+    back_on_every_counter(&s, NULL);
 }
 
 static void
@@ -262,10 +262,11 @@ test_modifiers(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
-        random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
         print_message("# seed %llu\n", (unsigned long long)seed);
         for (size_t m = 0; m < MACHINE_COUNT; m++)
-            for_each_selection(&tally_machines[m], back_with_modifiers);
+            for_each_selection(&tally_machines[m], back_with_modifiers,
+                               &random);
     }
 }
 
