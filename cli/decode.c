@@ -101,6 +101,16 @@ print_line(struct screen *s, int indent, const char *format, ...)
     screen_prose(s, (size_t)indent, 4, text);
 }
 
+/* Whether it counts at all; the warnings say why not. */
+static bool
+can_count(const struct selection *s)
+{
+    char why[SELECTION_TEXT];
+
+    return !s->off && (s->umask == NULL || s->umask->counts == UMASK_YES) &&
+           !selection_never(s, why, sizeof(why));
+}
+
 static void
 print_counter(void *user, const struct counter_row *c,
               const struct selection *s, const char *note)
@@ -113,7 +123,8 @@ print_counter(void *user, const struct counter_row *c,
         return;
     }
     selection_text(s, text, sizeof(text));
-    print_line(screen, 2, "%s counts %s%s%s", c->name, text, note ? ": " : "",
+    print_line(screen, 2, "%s %s %s%s%s", c->name,
+               can_count(s) ? "counts" : "is set to", text, note ? ": " : "",
                note ? note : "");
     if (s->event->brief != NULL)
         print_line(screen, 4, "%s%s%s", s->event->brief,

@@ -140,6 +140,10 @@ encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR no counter of ultrasparc-t2plu
 encode -m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss | EXIT 2 | ERR for PIC0 and PIC1; tally plan divides them
 encode -m montecito cycles:u instructions | EXIT 0 | OUT CPU_OP_CYCLES.ALL:u | OUT IA64_INST_RETIRED.THIS
 encode -m montecito cpu-cycles PAPI_TOT_INS | EXIT 0 | OUT PMC4 = 0x2001209
+decode -m montecito PMC4=0x200dd09 | EXIT 0 | OUT PMD4 is set to L3_READS.0x0
+decode -m montecito PMC4=0x2701209 | EXIT 0 | OUT PMD4 is set to CPU_OP_CYCLES.ALL
+decode -m r10000 CTRL0=0x1e0 | EXIT 0 | OUT CNT0 is set to Graduated_instructions:off
+decode -m sparc-t4 PCR0=0xd00c | EXIT 0 | OUT PIC0 counts Cycles
 decode -m montecito PMC5=1 --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 decode -m montecito PMC5=1 -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 encode -m ultrasparc-t2plus L2_load_misses | EXIT 0 | OUT L2_CONTROL = 0x0   # L2_load_misses: from=all (default)
