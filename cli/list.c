@@ -156,6 +156,10 @@ nothing_listed(const struct list *l, const struct kind *kind)
         return;
     }
     near_pattern(l, (size_t)(kind - kinds), near, sizeof(near));
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(l->pattern, kinds[i].name) == 0)
+            snprintf(near, sizeof(near), "; to list %s, name nothing else",
+                     kinds[i].name);
     fprintf(stderr, "tally: no %s%s%s matches '%s'%s\n", kind->one,
             l->machine != NULL ? " of " : "", l->machine != NULL ? of : "",
             shown(l->pattern, strlen(l->pattern)).text, near);

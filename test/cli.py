@@ -71,9 +71,9 @@ list a b | EXIT 2 | ERR 'a' is none of machines, events, metrics, registers, par
 list -m nope | EXIT 2 | ERR unknown machine 'nope'
 list events zzz | EXIT 1 | ERR no event matches 'zzz'
 list events -m ultrasparc-t2 zzz | EXIT 1 | ERR no event of ultrasparc-t2 matches 'zzz'
+list events metrics | EXIT 1 | ERR to list metrics, name nothing else
 list evnts | EXIT 1 | ERR no event matches 'evnts'; did you mean events?
 list evnts miss | EXIT 2 | ERR registers, parameters, signals; did you mean events?
-list events metrics | EXIT 1 | ERR no event matches 'metrics'; did you mean metrics?
 list Dcache_mises | EXIT 1 | ERR no event matches 'Dcache_mises'; did you mean Dcache_misses?
 list metrics -m montecito IA64_IPD | EXIT 1 | ERR no metric of montecito matches 'IA64_IPD'; did you mean IA64_IPC?
 list registers PMC99 | EXIT 1 | ERR did you mean PMC9 or PMC39?
