@@ -291,7 +291,12 @@ fold_units(const struct host_job *job, struct count_value *values)
         into->stddev = hypot(into->stddev, values[i].stddev);
         into->enabled += values[i].enabled;
         into->running += values[i].running;
-        into->counted = into->counted && values[i].counted;
+        if (into->counted && !values[i].counted) {
+            into->counted = false;
+            into->code = values[i].code;
+            into->reason = values[i].reason;
+            into->mend = values[i].mend;
+        }
         if (values[i].fidelity > into->fidelity)
             into->fidelity = values[i].fidelity;
     }

@@ -288,6 +288,11 @@ REASONS = [
      "branch-misses", "descriptors"),
     ("a cpu that has gone", "cpus 4\npmu cpu core type=4\n"
      "fail open ENODEV cpu=2 type=0", "-C 2 -e cycles", "cycles", "no-cpu"),
+    ("one of the units of a name",
+     "cpus 1\npmu umc_0 type=14 uncore cpumask=0\n"
+     "format umc_0 event config:0-7\npmu umc_1 type=15 uncore cpumask=0\n"
+     "format umc_1 event config:0-7\nfail open ENOENT type=15",
+     "-e umc/event=1/", "umc/event=1/", "unsupported"),
 ]
 
 
