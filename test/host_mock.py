@@ -306,6 +306,22 @@ def reason_of_tally(script, options, event, code):
 for name, *row in REASONS:
     t.case(f"tally's reason: {name}", reason_of_tally, *row)
 
+# Counts in a millisecond, and the rate that text has beside the count.
+RATES = [(20, "20.000 K a second"), (500000, "500.000 M a second"),
+         (3000000, "3.000 G a second")]
+
+
+def rate(count, wanted):
+    need_host()
+    with Machine(CORE + f"\nrate 4 1 {count}") as machine:
+        done = machine.run(t.tally(), "count", "-m", "host", "-e",
+                           "task-clock,r1", "--", "true")
+        t.contains(done.stderr, f" {wanted}")
+
+
+for row in RATES:
+    t.case(f"tally: {row[1]}", rate, *row)
+
 # What `tally doctor` says of a machine.
 DOCTOR = [
     ("counters", "intel", "ok     hardware events"),

@@ -76,6 +76,18 @@ mean_of(const struct count_report *r, const char *name)
     return 0;
 }
 
+static void
+rate_text(double a_second, char *text, size_t size)
+{
+    const char *const prefixes[] = {"", "K ", "M ", "G "};
+    size_t p = 0;
+
+    /* From what would be written as 1000.000 on, the next prefix. */
+    for (; p < 3 && a_second >= 999.9995; p++)
+        a_second /= 1000;
+    snprintf(text, size, "# %8.3f %sa second", a_second, prefixes[p]);
+}
+
 /* As perf says it beside the generic events of the host. */
 static void
 derive_host(const struct count_report *r, const struct count_value *v,
@@ -95,7 +107,7 @@ derive_host(const struct count_report *r, const struct count_value *v,
         snprintf(text, size, "# %8.2f %% of branches",
                  100 * v->mean / mean_of(r, "branches"));
     else if (ns > 0 && v->unit[0] == '\0')
-        snprintf(text, size, "# %8.3f K a second", v->mean / ns * 1e6);
+        rate_text(v->mean / ns * 1e9, text, size);
 }
 
 /* What the value means beside the instructions of the same run. */
