@@ -168,23 +168,6 @@ is_clock(const struct host_event *e)
             e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/*
- * Whether the event means something at user level. Those of the scheduler
- * happen in the kernel alone: there they would be 0 for ever.
- */
-static bool
-has_user_level(const struct host_event *e)
-{
-    const uint64_t n = e->attr.config;
-    const bool software = e->attr.type == PERF_TYPE_SOFTWARE;
-
-    return !e->uncore && e->attr.type != PERF_TYPE_TRACEPOINT &&
-           !(software && (n == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-                          n == PERF_COUNT_SW_CPU_MIGRATIONS ||
-                          n == PERF_COUNT_SW_CGROUP_SWITCHES ||
-                          n == PERF_COUNT_SW_BPF_OUTPUT));
-}
-
 /* Written without letters, that is for all levels. */
 static bool
 is_plain(const struct host_event *e)
@@ -216,7 +199,7 @@ fall_back(struct host_job *job)
         return;
     for (size_t i = 0; i < job->count; i++) {
         struct host_event *e = &job->events[i];
-        if (!is_plain(e) || !has_user_level(e))
+        if (!is_plain(e) || e->uncore || !host_has_user_level(&e->attr))
             continue;
         e->attr.exclude_kernel = 1;
         e->attr.exclude_hv = 1;

@@ -26,6 +26,10 @@ ROWS = [
      "ok     hardware events\n", "no     the kernel's part: "
      "perf_event_paranoid is 2; counts at kernel level need 1 or less",
      "count at user level (EVENT:u)"),
+    ("paranoid 2, tracepoints", CPU + "paranoid 2\ncapable no\n",
+     "no     tracepoints: perf_event_paranoid is 2; counts at kernel level "
+     "need 1 or less, or CAP_PERFMON\n         sudo sysctl "
+     "kernel.perf_event_paranoid=1\n"),
     ("paranoid 3", CPU + "paranoid 3\ncapable no\n",
      "no     any event: perf_event_paranoid is 3; a program's own counts need "
      "2 or less", "sudo sysctl kernel.perf_event_paranoid=2\n"),

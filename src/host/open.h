@@ -48,6 +48,12 @@ int host_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 /* "no-pmu", "paranoid", ...: the reason code of JSON. */
 const char *host_why_name(enum host_why why);
 
+/*
+ * Whether the event means something at user level. Those of the scheduler
+ * happen in the kernel alone: there they would be 0 for ever.
+ */
+bool host_has_user_level(const struct perf_event_attr *attr);
+
 /* The reason for `error` of an open with these arguments. */
 void host_explain(int error, const struct perf_event_attr *attr, pid_t pid,
                   int cpu, struct host_reason *reason);

@@ -81,6 +81,19 @@ explain_seccomp(const struct host_facts *facts, int error,
                "with a profile that allows perf_event_open");
 }
 
+bool
+host_has_user_level(const struct perf_event_attr *attr)
+{
+    const uint64_t n = attr->config;
+
+    return attr->type != PERF_TYPE_TRACEPOINT &&
+           !(attr->type == PERF_TYPE_SOFTWARE &&
+             (n == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+              n == PERF_COUNT_SW_CPU_MIGRATIONS ||
+              n == PERF_COUNT_SW_CGROUP_SWITCHES ||
+              n == PERF_COUNT_SW_BPF_OUTPUT));
+}
+
 static void
 explain_paranoid(const struct host_facts *facts,
                  const struct perf_event_attr *attr, pid_t pid,
@@ -101,7 +114,8 @@ explain_paranoid(const struct host_facts *facts,
     say(r, HOST_PARANOID,
         "perf_event_paranoid is %ld; %s need %d or less, or CAP_PERFMON",
         facts->paranoid, what, needed);
-    if (pid != -1 && kernel && facts->paranoid == LEVEL_USER)
+    if (pid != -1 && kernel && facts->paranoid == LEVEL_USER &&
+        host_has_user_level(attr))
         mend(r, "count at user level (EVENT:u), or sudo sysctl "
                 "kernel.perf_event_paranoid=1");
     else
