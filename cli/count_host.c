@@ -432,6 +432,8 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
 
     for (size_t i = 0; i < job->count; i++) {
         sums[i].stddev = runs > 1 ? sqrt(sums[i].stddev / (runs - 1)) : 0;
+        sums[i].enabled /= runs > 1 ? runs : 1;
+        sums[i].running /= runs > 1 ? runs : 1;
         job->failed = job->failed || !sums[i].counted;
     }
     report.runs = runs;

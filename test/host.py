@@ -454,6 +454,9 @@ def repeat():
     t.equal(event["runs"], 4, "runs")
     assert abs(event["value"] - event["mean"]) <= 0.5, event
     assert 0 <= event["stddev"] < NEAR, event
+    clock = host(["-e", "task-clock", "-r", 4], program("spin"), 1)
+    event = row(clock, "task-clock")
+    assert abs(event["enabled"] - event["mean"]) <= event["mean"] / 10, event
 
 
 @t.named("-r keeps the reason of what no run counted")
