@@ -75,8 +75,8 @@ struct tally_counter_options {
     /* And every thread and process that the counted ones create from
      * tally_counter_add() on. */
     bool inherit;
-    /* The first event added overflows after each so many; 0: never. For a
-     * thread without `inherit`, or a cpu. */
+    /* The first event added overflows after each so many, below 2^63; 0: never.
+     * For a thread without `inherit`, or a cpu. */
     uint64_t period;
     /* Sent to the thread that opens the handle at each overflow; 0: none. The
      * program brings the handler: the library installs none. */

@@ -2,6 +2,7 @@
 #include "tally/counter.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,9 @@ check_options(const struct tally_counter_options *o)
     if (o->id < 0)
         return tally_fail(&o->log, TALLY_ERANGE,
                           "%d is no thread, process or cpu", o->id);
+    if (o->period > INT64_MAX) /* the kernel keeps it signed */
+        return tally_fail(&o->log, TALLY_ERANGE,
+                          "the period is 2^63 or more: %" PRIu64, o->period);
     if (o->signal < 0 || o->signal > SIGRTMAX)
         return tally_fail(&o->log, TALLY_ERANGE, "no signal %d", o->signal);
     if (o->signal != 0 && o->period == 0)
