@@ -14,9 +14,12 @@ import tempfile
 TREE = pathlib.Path(__file__).parent / "mock" / "tree.py"
 CPU = "pmu cpu core type=4 counters=4\n"
 ROWS = [
-    ("counters work", CPU, "ok     hardware events\n", "perf_event_paranoid"),
+    ("counters work", CPU, "ok     hardware events\n", "perf_event_paranoid",
+     "tally count works here on modelled machines and on the host's "
+     "counters\n"),
     ("no PMU", "", "no     hardware events: this system shows no hardware "
-     "counters", "tally count -m host-model", "ok     software events"),
+     "counters", "tally count -m host-model", "ok     software events",
+     "tally count works here on modelled machines\n"),
     ("paranoid 0", CPU + "paranoid 0\ncapable no\n", "ok     whole cpus (-a)\n"),
     ("paranoid 1", CPU + "paranoid 1\ncapable no\n",
      "ok     the kernel's part\n", "no     whole cpus (-a): "
