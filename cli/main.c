@@ -77,6 +77,12 @@ run(int argc, char **argv)
                            : unknown_command(argv[1]);
 }
 
+static void
+take_no_notice(int number)
+{
+    (void)number;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -88,8 +94,13 @@ main(int argc, char **argv)
     while (fd >= 0 && fd <= 2);
     if (fd > 2)
         close(fd);
-    /* A report into a closed pipe is an error to tell, not a death. */
-    signal(SIGPIPE, SIG_IGN);
+    /* A report into a closed pipe is an error to tell, not a death. Unlike
+     * SIG_IGN, a handler is not passed on to the programs that are run; where
+     * SIGPIPE is ignored already, it stays so for them. */
+    struct sigaction pipe_action;
+    if (sigaction(SIGPIPE, NULL, &pipe_action) == 0 &&
+        pipe_action.sa_handler != SIG_IGN)
+        signal(SIGPIPE, take_no_notice);
     const int status = run(argc, argv);
 
     return fclose(stdout) == 0 ? status : command_unwritten();

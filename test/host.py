@@ -444,6 +444,16 @@ def timeout():
         t.equal((c.status, process.poll()), (0, None), "only the counting ends")
 
 
+@t.named("SIGPIPE does to a program what it does without tally")
+def ignored_pipe():
+    command = "kill -PIPE $$; echo alive"
+    for trap, wanted in (("", ""), ("trap '' PIPE; ", "alive\n")):
+        for machine in ("host", "host-model"):
+            done = t.run("sh", "-c", f'{trap} "$0" count -o /dev/null '
+                         f"-m {machine} -- /bin/sh -c '{command}'", t.tally())
+            t.equal(done.stdout, wanted, f"{trap}{machine}")
+
+
 # Runs and events
 
 @t.named("-r: means, deviation, and output of each run")

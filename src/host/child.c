@@ -59,7 +59,6 @@ run(const struct child *c, char *const *argv, int gate, int word)
     char byte;
 
     sigaction(SIGCHLD, &c->signals->old_child, NULL);
-    signal(SIGPIPE, SIG_DFL); /* tally itself ignores it */
     sigprocmask(SIG_SETMASK, &c->signals->old, NULL);
     /* Without a byte tally is gone, and nobody would count. */
     if (read(gate, &byte, 1) != 1)

@@ -89,7 +89,6 @@ run_child(const struct launch *launch, const sigset_t *mask)
     /* Fixed addresses for QEMU's own mappings leave the guest's fixed. */
     personality(ADDR_NO_RANDOMIZE);
     sigprocmask(SIG_SETMASK, mask, NULL);
-    signal(SIGPIPE, SIG_DFL);
     execve(launch->qemu, launch->argv, launch->env);
     fprintf(stderr, "tally: cannot run %s: %s\n", launch->qemu,
             strerror(errno));
