@@ -4,9 +4,10 @@
  *
  *   list     = item {"," item}
  *   item     = event | "{" event {"," event} "}" [":" letters]
- *   event    = name [":" letters]             cycles:u, page-faults,
- * L1-dcache-loads | "r" hex [":" letters]          raw code of the CPU's
- * counters | pmu "/" [term {"," term}] "/" [letters]   cpu/event=0x3c,umask=1/u
+ *   event    = name [":" letters]             cycles:u, page-faults
+ *            | "r" hex [":" letters]          raw code of the CPU's counters
+ *            | pmu "/" [term {"," term}] "/" [letters]
+ *                                             cpu/event=0x3c,umask=1/u
  *            | system ":" tracepoint [":" letters]       sched:sched_switch
  *            | [pmu "::"] NAME {":" mask} {":" modifier} libpfm's names
  *   letters  = u k h p P G H I D W S e, those of perf-list(1)
