@@ -306,6 +306,14 @@ def reason_of_tally(script, options, event, code):
 for name, *row in REASONS:
     t.case(f"tally's reason: {name}", reason_of_tally, *row)
 
+@t.named("tally: a metric of scaled counts is estimated")
+def metric_fidelity():
+    for script, wanted in ((CORE + "counters=2", "exact"),
+                           (CORE + "steal=60", "estimated")):
+        [metric] = tally_report(script, "-M ipc")["metrics"]
+        t.equal((metric["value"], metric["fidelity"]), (1.5, wanted), script)
+
+
 # Counts in a millisecond, and the rate that text has beside the count.
 RATES = [(20, "20.000 K a second"), (500000, "500.000 M a second"),
          (3000000, "3.000 G a second")]

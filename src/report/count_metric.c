@@ -4,16 +4,33 @@
 #include "report/count_report.h"
 #include "table/metric.h"
 
+/* NULL: it was not counted. */
+static const struct count_value *
+value_of(const struct count_report *r, const struct event_row *event)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->values[i].event == event && r->values[i].counted)
+            return &r->values[i];
+    return NULL;
+}
+
 static double
 count_of(void *user, const struct event_row *event, int umask)
 {
-    const struct count_report *r = user;
+    const struct count_value *v = value_of(user, event);
 
     (void)umask;
-    for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].event == event && r->values[i].counted)
-            return r->values[i].mean;
-    return (double)NAN;
+    return v != NULL ? v->mean : (double)NAN;
+}
+
+/* A count that was scaled is worth less than its event. */
+static enum fidelity
+fidelity_of(const struct count_report *r, const struct event_row *event)
+{
+    const struct count_value *v = value_of(r, event);
+    const enum fidelity f = report_fidelity(r, event);
+
+    return v != NULL && v->fidelity > f ? v->fidelity : f;
 }
 
 const struct event_row *
@@ -53,7 +70,7 @@ report_metric(const struct count_report *r, const struct metric_row *metric,
         const struct formula_step *s = &metric->steps[i];
         enum fidelity f = FIDELITY_EXACT;
         if (s->kind == FORMULA_EVENT)
-            f = report_fidelity(r, &r->machine->events[s->row]);
+            f = fidelity_of(r, &r->machine->events[s->row]);
         else if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
                  r->isa != NULL)
             f = FIDELITY_ESTIMATED;
