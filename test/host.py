@@ -479,6 +479,22 @@ def repeat_reason():
     t.contains(text, "no hardware counters")
 
 
+@t.named("-n, --null: times, and nothing counted")
+def null():
+    for option in ("-n", "--null"):
+        c = host([option], "true")
+        t.equal((c.status, c.json["events"]), (0, []), option)
+        assert c.json["wall_s"] > 0, c.json
+
+
+@t.named("--interval-count ends the program after so many")
+def interval_count():
+    done = tally(*FAULTS, "-j", "-I", 20, "--interval-count", 2, "sleep", 100)
+    t.equal(done.returncode, 128 + signal.SIGTERM, "status")
+    t.equal(len([json.loads(line) for line in done.stderr.splitlines()]), 2,
+            "intervals")
+
+
 PRESETS = [(), ("L1-dcache-load-misses", "LLC-loads"),
            ("L1-icache-load-misses", "dTLB-loads"),
            ("L1-dcache-prefetches",)]

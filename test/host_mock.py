@@ -33,6 +33,10 @@ ROWS = [
      {"cycles": (2000000, 100), "instructions": (3000000, 100)}),
     ("user and kernel", "intel", "-e cycles:u,cycles:k",
      {"cycles:u": (1500000, 100), "cycles:k": (500000, 100)}),
+    ("--all-user", "intel", "--all-user -e cycles,cycles:k",
+     {"cycles": (1500000, 100), "cycles:k": (1500000, 100)}),
+    ("--all-kernel", "intel", "--all-kernel -e cycles,cycles:u",
+     {"cycles": (500000, 100), "cycles:u": (500000, 100)}),
     ("group", "intel", "-e {cycles,instructions,branches}",
      {"cycles": (2000000, 100), "instructions": (3000000, 100),
       "branches": (500000, 100)}),
@@ -305,6 +309,21 @@ def reason_of_tally(script, options, event, code):
 
 for name, *row in REASONS:
     t.case(f"tally's reason: {name}", reason_of_tally, *row)
+
+# Two sockets, each a die and a node, four cpus in each; a cpu counts N % more.
+PLACES = [("--per-die", ["socket 0 die 0", "socket 1 die 0"]),
+          ("--per-node", ["node 0", "node 1"])]
+
+
+def parts_of_tally(option, names):
+    parts = tally_report("amd", f"-a {option} -e cycles")["parts"]
+    t.equal([(part["name"], part["events"][0]["value"]) for part in parts],
+            list(zip(names, [8120000, 8440000])), option)
+
+
+for row in PLACES:
+    t.case(f"tally: {row[0]}", parts_of_tally, *row)
+
 
 @t.named("tally: a metric of scaled counts is estimated")
 def metric_fidelity():

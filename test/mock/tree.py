@@ -101,6 +101,8 @@ class Tree:
             self.put(f"{folder}/physical_package_id", socket)
             self.put(f"{folder}/die_id", 0)
             self.put(f"{folder}/core_id", cpu % each // threads)
+            # In /sys a link to the node.
+            self.put(f"{CPUS}/cpu{cpu}/node{socket}/cpulist", as_list(near))
             for name in ("thread_siblings", "core_cpus"):
                 self.put(f"{folder}/{name}", cpu_mask(mates))
                 self.put(f"{folder}/{name}_list", as_list(mates))
