@@ -198,9 +198,8 @@ take_name(const struct selection_reader *r, char *name)
         return 0;
     }
     if (name[0] == '0' && ascii_lower(name[1]) == 'x') {
-        const unsigned long code = strtoul(name + 2, &end, 16);
-        if (*end == '\0' && end > name + 2 && code < 1u << 16 &&
-            take_raw(r->s, (int32_t)code))
+        const unsigned long code = strtoul(name, &end, 16);
+        if (*end == '\0' && code < 1u << 16 && take_raw(r->s, (int32_t)code))
             return 0;
     }
     for (char *p = name + strcspn(name, ".:"); *p != '\0';
