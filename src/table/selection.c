@@ -152,6 +152,23 @@ check_umask(const struct selection_reader *r)
                       u->pattern, whys[u->counts], r->s->event->name, names);
 }
 
+/* Bits of the narrowest field that takes a mask for a counter of `unit`. */
+static unsigned
+mask_width(const struct machine_row *m, uint8_t unit)
+{
+    unsigned width = 8;
+
+    for (size_t i = 0; i < m->counter_count; i++) {
+        const struct counter_row *c = &m->counters[i];
+        if (c->unit != unit || c->select == NULL || c->mask_field < 0)
+            continue;
+        const struct register_row *r = &m->registers[c->select[0]];
+        if (r->fields[c->mask_field].width < width)
+            width = r->fields[c->mask_field].width;
+    }
+    return width;
+}
+
 /* sl and mask of a code without a row; false if no group has any of it. */
 static bool
 take_raw(struct selection *s, int32_t code)
@@ -167,7 +184,7 @@ take_raw(struct selection *s, int32_t code)
         s->sl = (int16_t)sl;
         s->mask = (int16_t)mask;
         s->unit = g->unit;
-        return mask < 256;
+        return mask >> mask_width(s->machine, g->unit) == 0;
     }
     return false;
 }
