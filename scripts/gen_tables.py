@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns data/ into the const C tables of src/table/table.h.
+"""Turns data/ into the const C tables of src/table/table.h, and those of
+src/pmu/table.h, which hold what the register models need.
 
-  gen_tables.py DATA TABLES_H TABLES_C [DEPFILE]    writes the files
+  gen_tables.py DATA TABLES_H TABLES_C PMU_H PMU_C [DEPFILE]  writes the files
   gen_tables.py --machine NAME DATA                 prints the C of one machine
 
 Data out, no logic out. Machines are sorted by name; signals, parameters and
@@ -13,7 +14,7 @@ import argparse
 import pathlib
 import sys
 
-from catalogue import c_code
+from catalogue import c_code, pmu_code
 from catalogue.machine import claim, load_machine
 from catalogue.model import check_ident, load_params, load_signals
 from catalogue.row import BadData
@@ -58,15 +59,18 @@ def main():
         print("\n".join(sum(map(c_code.code_machine, rows), []) +
                         c_code.code_machines(rows)), end="")
         return
-    if len(args.outputs) not in (2, 3):
-        parser.error("two files to write are needed: TABLES_H TABLES_C")
-    tables_h, tables_c, *depfile = args.outputs
+    if len(args.outputs) not in (4, 5):
+        parser.error("four files to write are needed: TABLES_H TABLES_C PMU_H "
+                     "PMU_C")
+    tables_h, tables_c, pmu_h, pmu_c, *depfile = args.outputs
     tables_h.write_text(c_code.header(signals, params, machines))
     tables_c.write_text(c_code.code(signals, params, machines))
+    pmu_h.write_text(pmu_code.header(machines))
+    pmu_c.write_text(pmu_code.code(machines))
     if depfile:
         paths = " ".join(str(p).replace(" ", "\\ ")
                          for p in sorted(read_paths(args.data)))
-        depfile[0].write_text(f"{tables_h} {tables_c}: {paths}\n")
+        depfile[0].write_text(f"{tables_h} {tables_c} {pmu_h} {pmu_c}: {paths}\n")
 
 
 if __name__ == "__main__":

@@ -596,12 +596,13 @@ class Generator(unittest.TestCase):
         self.assertEqual(run("--machine", "none", self.data).returncode, 2)
 
     def test_same_twice(self):
-        names = [self.root / name for name in ("1.h", "1.c", "2.h", "2.c")]
-        for header, code in (names[:2], names[2:]):
-            got = run(ROOT / "data", header, code)
+        runs = [[self.root / f"{run}{name}" for name in
+                 ("t.h", "t.c", "pmu.h", "pmu.c")] for run in "12"]
+        for names in runs:
+            got = run(ROOT / "data", *names)
             self.assertEqual((got.returncode, got.stderr), (0, ""))
-        texts = [name.read_text() for name in names]
-        self.assertEqual(texts[:2], texts[2:])
+        first, second = ([n.read_text() for n in names] for names in runs)
+        self.assertEqual(first, second)
 
     def test_golden(self):
         got = run("--machine", "fake", ROOT / "data")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""headers.py LIBRARY: what libtally shows of itself.
+"""headers.py LIBTALLY LIBTALLY_PMU: what the libraries show of themselves.
 
-Every public header compiles alone as C17 and C++17, libtally.so exports the
-functions that the headers declare and nothing else. A missing compiler skips
+Every public header compiles alone as C17 and C++17, each library exports the
+functions that its headers declare and nothing else. A missing compiler skips
 its part.
 """
 
@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 HEADERS = sorted((INCLUDE / "tally").glob("*.h"))
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow"]
-LIBRARY = ""
+# The headers of libtally-pmu; the others are libtally's.
+OF_PMU = {"pmu.h", "sun4v.h"}
+LIBTALLY, LIBTALLY_PMU = "", ""
 
 
 def text(path):
@@ -63,24 +65,30 @@ class Headers(unittest.TestCase):
 
 
 class Symbols(unittest.TestCase):
-    def test_exported(self):
+    def exported(self, library, headers):
         if shutil.which("nm") is None:
             self.skipTest("nm is missing")
         done = subprocess.run(
-            ["nm", "-D", "--defined-only", "--format=posix", LIBRARY],
+            ["nm", "-D", "--defined-only", "--format=posix", library],
             capture_output=True,
             text=True,
             check=True,
         )
         rows = [line.split() for line in done.stdout.splitlines()]
         names = {row[0].partition("@")[0] for row in rows if row[1] != "A"}
-        wanted = set().union(*map(declared, HEADERS))
+        wanted = set().union(*map(declared, headers))
         self.assertEqual(names, wanted)
         self.assertTrue(all(n.startswith("tally_") for n in names))
 
+    def test_libtally(self):
+        self.exported(LIBTALLY, [h for h in HEADERS if h.name not in OF_PMU])
+
+    def test_libtally_pmu(self):
+        self.exported(LIBTALLY_PMU, [h for h in HEADERS if h.name in OF_PMU])
+
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: headers.py LIBRARY")
-    LIBRARY = sys.argv[1]
+    if len(sys.argv) != 3:
+        sys.exit("usage: headers.py LIBTALLY LIBTALLY_PMU")
+    LIBTALLY, LIBTALLY_PMU = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])

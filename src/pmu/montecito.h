@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TALLY_PMU_MONTECITO_H
+#define TALLY_PMU_MONTECITO_H
+
+#include "pmu/pmu.h"
+
+#endif
