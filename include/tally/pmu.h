@@ -266,6 +266,11 @@ enum tally_pmu_flags {
     TALLY_PMU_FLUSH = 1 << 10,      /* the pipeline was flushed before it */
     TALLY_PMU_NO_ADDRESS = 1 << 11, /* no instruction address: an RSE load */
     TALLY_PMU_BACK_END_FLUSH = 1 << 12,
+    /* T2 Plus: what served a miss of the L2: memory of the strand's node, of
+     * another node, or another cache. */
+    TALLY_PMU_LOCAL = 1 << 13,
+    TALLY_PMU_REMOTE = 1 << 14,
+    TALLY_PMU_CACHE = 1 << 15,
 };
 
 /* Where a miss of an event address register was served. @since 0.1 */

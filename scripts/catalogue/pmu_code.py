@@ -136,7 +136,8 @@ def event_rows(machine):
 
 
 def shared_rows(machine):
-    """Counters that are not a strand's: where each has its event and count."""
+    """Counters that are not a strand's: where each has its event and count;
+    those of an instance follow each other."""
     rows, registers = [], machine["registers"]
     for c in machine["counters"].values():
         unit = machine["units"][c["unit"]]
@@ -155,7 +156,19 @@ def shared_rows(machine):
                          ("select_width", field["width"]),
                          ("value", registers[name]["index"]),
                          ("value_low", low), ("bits", c["bits"])])
-    return rows
+    return sorted(rows, key=lambda row: (row[0][1], row[1][1]))
+
+
+def unit_rows(machine):
+    """Of each of UNITS: where its counters begin, how many instances it has,
+    and how many counters each of them."""
+    placed = [(row[0][1], row[1][1]) for row in shared_rows(machine)]
+    rows = []
+    for unit in range(len(UNITS)):
+        mine = [instance for u, instance in placed if u == unit]
+        first = placed.index((unit, 0)) if mine else 0
+        rows.append(f"{{{first}, {len(set(mine))}, {mine.count(0)}}}")
+    return ", ".join(rows)
 
 
 def group_rows(machine):
@@ -227,7 +240,7 @@ def code(machines):
                 entries += [f"        .{key} = {key}_{name},",
                             f"        .{key}_count = sizeof({key}_{name}) / "
                             f"sizeof({key}_{name}[0]),"]
-        entries += ["    },"]
+        entries += [f"        .units = {{{unit_rows(m)}}},", "    },"]
     out += ["const struct pmu_machine tally_pmu_machines[PMU_MACHINES] = {",
             *entries, "};", ""]
     return "\n".join(out)

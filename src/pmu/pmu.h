@@ -93,9 +93,21 @@ pmu_group(const struct pmu_machine *machine, unsigned sl);
 /*
  * Counters that are not a strand's (shared.c): memory controllers, buses and
  * hubs. All are selected and read the same way: a select field, and a counter
- * of 31 bits below a sticky bit, or of 64 bits.
+ * of 31 bits below a sticky bit, or of 64 bits. Their registers' values are in
+ * tally_pmu.shared by id, and nowhere else.
  */
 void pmu_shared_reset(struct tally_pmu *pmu);
+
+/* Whether this system has the register: memory controllers of its nodes, and
+ * Zambezi hubs where it has four. */
+bool pmu_shared_present(const struct tally_pmu *pmu, unsigned id);
+
+/* A load or store at its address, which is hyperprivileged: 0, or
+ * TALLY_PMU_DATA_ACCESS_EXCEPTION, also of a register that is not there. */
+int pmu_shared_read(const struct tally_pmu *pmu, unsigned id,
+                    enum tally_pmu_level level, uint64_t *value);
+int pmu_shared_write(struct tally_pmu *pmu, unsigned id,
+                     enum tally_pmu_level level, uint64_t value);
 void pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
                        const struct tally_pmu_context *context);
 

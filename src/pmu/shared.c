@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters of memory controllers, JBus and Zambezi hubs. Tables say where each
- * has its select field and its count; a count of 31 bits has its sticky bit
- * above it, set when it wraps, until software writes it.
+ * has its select field and its count. Select codes without an event count
+ * nothing.
+ *
+ * A count of 31 bits has a sticky bit above it, until software writes it: of a
+ * memory controller it is set when the count wraps; of the JBus when a count of
+ * all ones goes up, so a step of more than 1 can wrap unseen (OpenSPARC T1
+ * jbi_csr.v). SPARC T4's codes 0 to 7 count one port a counter (SPARC T4
+ * Supplement, TABLE 10-7): lines 0 to 3 of the signal are the ports, COU 0 port
+ * 0 first. Zambezi counts have 64 bits; clear_pic, the select field's mask, is
+ * no event.
  */
 #include "pmu/pmu.h"
+
+#define DRAM_CODES UINT64_C(0xff)
+#define T4_DRAM_CODES UINT64_C(0x1fff)
+#define T4_PORT_CODES 8 /* below: the counter's own port */
+#define JBUS_CODES UINT64_C(0x777e)
+#define JBUS_STEP_CODES UINT64_C(0x248) /* 3, 6, 9: n a cycle in one step */
+#define LPU_CODES UINT64_C(0x3fffffffffe)
+#define GPD_CODES UINT64_C(0x2)
+#define ASU_CODES UINT64_C(0x3e)
 
 void
 pmu_shared_reset(struct tally_pmu *pmu)
@@ -13,21 +30,107 @@ pmu_shared_reset(struct tally_pmu *pmu)
         pmu->shared[i] = pmu->machine->registers[i].reset;
 }
 
-static void
-count(struct tally_pmu *pmu, const struct pmu_shared *c, uint64_t n)
+bool
+pmu_shared_present(const struct tally_pmu *pmu, unsigned id)
 {
-    uint64_t *const value = &pmu->shared[c->value];
+    if (pmu->machine != &tally_pmu_machines[PMU_MACHINE_ULTRASPARC_T2PLUS])
+        return true;
+    if (id >= ULTRASPARC_T2PLUS_ZAM0_LPU_A_PCR &&
+        id <= ULTRASPARC_T2PLUS_ZAM3_ASU_PIC1)
+        return pmu->nodes == 4;
+    if (id >= ULTRASPARC_T2PLUS_NODE0_MCU0_PCR &&
+        id <= ULTRASPARC_T2PLUS_NODE3_MCU1_PIC)
+        return (id - ULTRASPARC_T2PLUS_NODE0_MCU0_PCR) / 4 < pmu->nodes;
+    return true;
+}
 
+int
+pmu_shared_read(const struct tally_pmu *pmu, unsigned id,
+                enum tally_pmu_level level, uint64_t *value)
+{
+    if (level != TALLY_PMU_HYPERPRIVILEGED || !pmu_shared_present(pmu, id))
+        return TALLY_PMU_DATA_ACCESS_EXCEPTION;
+    *value = pmu->shared[id];
+    return 0;
+}
+
+int
+pmu_shared_write(struct tally_pmu *pmu, unsigned id, enum tally_pmu_level level,
+                 uint64_t value)
+{
+    if (level != TALLY_PMU_HYPERPRIVILEGED || !pmu_shared_present(pmu, id))
+        return TALLY_PMU_DATA_ACCESS_EXCEPTION;
+    pmu->shared[id] =
+        pmu_merge(&pmu->machine->registers[id], pmu->shared[id], value);
+    return 0;
+}
+
+static uint64_t
+unit_codes(const struct pmu_machine *m, unsigned unit)
+{
+    switch (unit) {
+    case TALLY_PMU_DRAM:
+        return m->family == PMU_SPARC_T4 ? T4_DRAM_CODES : DRAM_CODES;
+    case TALLY_PMU_JBUS:
+        return JBUS_CODES;
+    case TALLY_PMU_LPU:
+        return LPU_CODES;
+    case TALLY_PMU_GPD:
+        return GPD_CODES;
+    default:
+        return ASU_CODES;
+    }
+}
+
+/*
+ * Whether `steps` steps of `n` from `old` start one at `mask`, 2^k - 1: whether
+ * x * n = mask - old modulo 2^k for an x below `steps`.
+ */
+static bool
+meets_ones(uint64_t old, uint64_t n, uint64_t steps, uint64_t mask)
+{
+    uint64_t distance = mask - old;
+
+    if (n == 0)
+        return false;
+    while ((n & 1) == 0 && (distance & 1) == 0 && mask != 0) {
+        n >>= 1;
+        distance >>= 1;
+        mask >>= 1;
+    }
+    if (mask == 0)
+        return true;
+    if ((n & 1) == 0)
+        return false;
+    uint64_t inverse = n; /* in 3 bits; each turn doubles them */
+    while ((n * inverse & mask) != 1)
+        inverse *= 2 - n * inverse;
+    return (distance * inverse & mask) < steps;
+}
+
+/* `n` in each of `cycles` cycles; the value in the bits of `mask`. */
+static bool
+wraps(uint64_t old, uint64_t n, uint64_t cycles, uint64_t mask)
+{
+    return n > mask || n * cycles > mask - old;
+}
+
+static void
+count(uint64_t *value, const struct pmu_shared *c, bool in_steps, uint64_t n,
+      uint64_t cycles)
+{
     if (c->bits == 64) {
-        *value += n;
+        *value += n * cycles;
         return;
     }
     const uint64_t mask = (UINT64_C(1) << c->bits) - 1;
     const uint64_t old = *value >> c->value_low & mask;
-    const uint64_t sticky = n > mask - old ? mask + 1 : 0;
+    const bool sticky = in_steps ? meets_ones(old, n, cycles, mask)
+                                 : wraps(old, n, cycles, mask);
 
     *value = (*value & ~(mask << c->value_low)) |
-             ((old + n) & mask) << c->value_low | sticky << c->value_low;
+             ((old + n * cycles) & mask) << c->value_low |
+             (sticky ? mask + 1 : 0) << c->value_low;
 }
 
 void
@@ -35,15 +138,25 @@ pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
                   const struct tally_pmu_context *context)
 {
     const struct pmu_machine *m = pmu->machine;
+    const unsigned unit = signal >> 24, instance = signal >> 16 & 0xff;
+    const unsigned code = signal >> 8 & 0xff;
 
-    n *= context->cycles;
-    for (size_t i = 0; i < m->shared_count; i++) {
-        const struct pmu_shared *c = &m->shared[i];
+    if (unit >= PMU_UNITS || instance >= m->units[unit].instances)
+        return;
+    if (code >= 64 || !(unit_codes(m, unit) >> code & 1))
+        return;
+    const struct pmu_unit *u = &m->units[unit];
+    const struct pmu_shared *c = &m->shared[u->first + instance * u->counters];
+    const bool own_port = m->family == PMU_SPARC_T4 && code < T4_PORT_CODES;
+    const bool in_steps = unit == TALLY_PMU_JBUS && JBUS_STEP_CODES >> code & 1;
+
+    if (!pmu_shared_present(pmu, c->select))
+        return;
+    for (unsigned k = 0; k < u->counters; k++, c++) {
         const uint64_t select = pmu->shared[c->select] >> c->select_low &
                                 ((UINT64_C(1) << c->select_width) - 1);
 
-        if (c->unit == signal >> 24 && c->instance == (signal >> 16 & 0xff) &&
-            select == (signal >> 8 & 0xff))
-            count(pmu, c, n);
+        if (select == code && (!own_port || signal >> k & 1))
+            count(&pmu->shared[c->value], c, in_steps, n, context->cycles);
     }
 }

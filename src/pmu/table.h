@@ -35,12 +35,24 @@ struct pmu_name {
     uint32_t value; /* register id, signal */
 };
 
-/* A counter that is not a strand's. Registers by id, fields by lowest bit. */
+/*
+ * A counter that is not a strand's. Registers by id, fields by lowest bit.
+ * Those of a unit are in order of its instances, and of an instance in their
+ * own.
+ */
 struct pmu_shared {
     uint8_t unit, instance;
     uint8_t select_low, select_width, value_low, bits;
     uint16_t select, value;
 };
+
+/* A unit's counters among those above. */
+struct pmu_unit {
+    uint16_t first;
+    uint8_t instances, counters; /* counters of each instance */
+};
+
+#define PMU_UNITS 6 /* as enum tally_pmu_unit */
 
 /* An sl of a SPARC's counters. */
 struct pmu_group {
@@ -73,6 +85,7 @@ struct pmu_machine {
     const struct pmu_shared *shared;
     const struct pmu_group *groups;
     const struct pmu_event *events; /* by code */
+    struct pmu_unit units[PMU_UNITS];
     size_t registers_count, register_names_count, signals_count, shared_count,
         groups_count, events_count;
     enum pmu_family family;
