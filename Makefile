@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo check bench install format clean help
+.PHONY: all build demo check soak bench install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -44,6 +44,14 @@ check:
 	            --suite unit || status=1; done; \
 	    scripts/summary $(BUILD) $(SANITIZED) && exit $$status
 
+# Ten million random steps a family at the register models and their twins.
+soak:
+	@$(SETUP) check
+	@$(MAKE) -s $(BUILD)/tests-configured
+	@ninja -C $(BUILD) test/test_pmu_ref
+	@TALLY_SEED=$(or $(SEED),$$(date +%s)) \
+	    $(BUILD)/test/test_pmu_ref 10000000
+
 bench:
 	@$(SETUP) bench
 	@$(MAKE) -s $(BUILD)/build.ninja
@@ -68,6 +76,7 @@ help:
 	@echo 'make           build the library, the plugin and the command'
 	@echo 'make demo      and count a sparc64 program on an UltraSPARC T2'
 	@echo 'make check     run every test'
+	@echo 'make soak      compare the register models with their twins at length'
 	@echo 'make bench     time the workloads, print the ratios'
 	@echo 'make install   install under PREFIX (default /usr/local), DESTDIR'
 	@echo 'make format    format the code'

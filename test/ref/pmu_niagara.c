@@ -79,20 +79,27 @@ write_pcr2(struct strand *s, enum tally_pmu_level level, uint64_t value)
         s->counter[1].ov = field(value, 31, 1);
 }
 
+/* `bit` if the flag is set. */
+static uint64_t
+when(bool flag, uint64_t bit)
+{
+    return flag ? bit : 0;
+}
+
 static uint64_t
 read_pcr(const struct twin *t, const struct strand *s)
 {
     const struct counter *const c = s->counter;
     const uint64_t modes =
-        (s->priv ? 1 : 0) + (s->st ? 2 : 0) + (s->ut ? 4 : 0) + (s->ht ? 8 : 0);
+        when(s->priv, 1) + when(s->st, 2) + when(s->ut, 4) + when(s->ht, 8);
 
     if (t->t1)
-        return modes + c[0].sl * 0x10 + (c[0].ov ? 0x100 : 0) +
-               (c[1].ov ? 0x200 : 0);
-    return modes + (c[0].toe ? 0x10 : 0) + (c[1].toe ? 0x20 : 0) +
-           c[0].mask * 0x40 + c[0].sl * 0x4000 + (c[0].ov ? 0x40000 : 0) +
-           c[1].mask * 0x80000 + c[1].sl * UINT64_C(0x8000000) +
-           (c[1].ov ? UINT64_C(0x80000000) : 0);
+        return modes + c[0].sl * 0x10u + when(c[0].ov, 0x100) +
+               when(c[1].ov, 0x200);
+    return modes + when(c[0].toe, 0x10) + when(c[1].toe, 0x20) +
+           c[0].mask * 0x40u + c[0].sl * 0x4000u + when(c[0].ov, 0x40000) +
+           c[1].mask * 0x80000u + c[1].sl * 0x8000000u +
+           when(c[1].ov, 0x80000000);
 }
 
 /* 0, or the trap of an access. */

@@ -8,6 +8,8 @@
 #ifndef TALLY_PMU_REF_H
 #define TALLY_PMU_REF_H
 
+#include <stdbool.h>
+
 #include "random.h"
 #include "tally/pmu.h"
 
