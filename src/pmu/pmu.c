@@ -184,17 +184,17 @@ tally_pmu_batch(struct tally_pmu *pmu, unsigned strand,
 
     if (strand >= pmu->strands)
         return 0;
+    /* Most totals are of what no counter has chosen: those first. */
     for (size_t i = 0; i < count; i++) {
         const struct tally_pmu_total *t = &totals[i];
-        const bool cpu = t->signal >> 24 == TALLY_PMU_CPU;
 
-        if (cpu && !pmu_heard(pmu, strand, t->signal))
-            continue;
-        each.cycles = t->cycles == 0 ? 1 : t->cycles;
-        if (cpu)
-            pmu->ops->signal(pmu, strand, t->signal, t->n, &each);
-        else
+        if (t->signal >> 24 != TALLY_PMU_CPU) {
+            each.cycles = t->cycles == 0 ? 1 : t->cycles;
             pmu_shared_signal(pmu, t->signal, t->n, &each);
+        } else if (pmu_heard(pmu, strand, t->signal)) {
+            each.cycles = t->cycles == 0 ? 1 : t->cycles;
+            pmu->ops->signal(pmu, strand, t->signal, t->n, &each);
+        }
     }
     return pmu->ops->pending(pmu, strand);
 }
