@@ -307,8 +307,9 @@ struct tally_pmu_context {
 
 /*
  * `signal` rises on `strand`, `n` times, in the strand's present mode; context
- * may be NULL. The traps now pending of the strand, enum tally_pmu_trap bits.
- * An unknown strand or signal counts nowhere.
+ * may be NULL. The traps now pending of the strand, enum tally_pmu_trap bits; 0
+ * if no counter has chosen the signal. An unknown strand or signal counts
+ * nowhere.
  *
  * @since 0.1
  */
