@@ -189,6 +189,19 @@ chosen2(const struct counter *c, unsigned group, unsigned lines)
     return group == 0 || (lines & c->mask & has[group]) != 0;
 }
 
+/* Bits of the counters that ask for the trap. */
+static uint32_t
+asking(const struct twin *t, const struct strand *s)
+{
+    uint32_t counters = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (s->counter[i].ov && (t->t1 || s->counter[i].toe))
+            counters += 1u << i;
+    }
+    return counters;
+}
+
 /* One occurrence at one counter. With toe T2 asks for the trap early. */
 static void
 increment(const struct twin *t, struct strand *s, struct counter *c,
@@ -198,11 +211,14 @@ increment(const struct twin *t, struct strand *s, struct counter *c,
     const bool early = !t->t1 && c->toe && c->count >= 0xfffffff0;
 
     c->count = last ? 0 : c->count + 1;
-    if ((last || early) && !c->ov) {
-        c->ov = true;
+    if (!last && !early)
+        return;
+    /* The address is that since which the trap pends. */
+    if (asking(t, s) == 0) {
         s->pc = context->pc;
         s->npc = context->npc;
     }
+    c->ov = true;
 }
 
 static void
@@ -222,19 +238,6 @@ signal_rises(void *ref, unsigned strand, uint32_t signal, uint64_t n,
                 increment(t, s, c, context);
         }
     }
-}
-
-/* Bits of the counters that ask for the trap. */
-static uint32_t
-asking(const struct twin *t, const struct strand *s)
-{
-    uint32_t counters = 0;
-
-    for (unsigned i = 0; i < 2; i++) {
-        if (s->counter[i].ov && (t->t1 || s->counter[i].toe))
-            counters += 1u << i;
-    }
-    return counters;
 }
 
 static uint32_t
