@@ -1,7 +1,162 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Montecito's monitors, one set a hardware thread: strands 2k and 2k + 1 are
+ * the threads of core k. montecito.c has registers, processor state and
+ * counters, montecito_filter.c what narrows events to instructions and data,
+ * montecito_ear.c the event address registers, montecito_trace.c the trace
+ * buffer and the IP-EAR.
+ *
+ * Manual: Dual-Core Update to the Intel Itanium 2 Processor Reference Manual,
+ * revision 0.9, chapter 3.
+ */
 #ifndef TALLY_PMU_MONTECITO_H
 #define TALLY_PMU_MONTECITO_H
 
 #include "pmu/pmu.h"
+
+#define MONTECITO_COUNTERS 12 /* PMC/PMD4 to 15; six duplicated, six banked */
+#define MONTECITO_FIRST 4
+#define MONTECITO_DUPLICATED 6
+
+/* Codes with a meaning of their own. */
+#define MONTECITO_INST_RETIRED 0x08
+#define MONTECITO_ETB_EVENT 0x11
+#define MONTECITO_CPU_OP_CYCLES 0x12
+#define MONTECITO_CYCLES_HALTED 0x18
+#define MONTECITO_L1I_EAR 0x43
+#define MONTECITO_DATA_EAR 0xc8
+
+/* PMC0 */
+#define MONTECITO_FR UINT64_C(1)
+
+/* PMC4 to 15; plm and pm stand so in PMC39, 40 and 42 too. */
+#define MONTECITO_PLM(pmc) ((pmc)&0xf)
+#define MONTECITO_EV (UINT64_C(1) << 4)
+#define MONTECITO_OI (UINT64_C(1) << 5)
+#define MONTECITO_PM (UINT64_C(1) << 6)
+#define MONTECITO_ES(pmc) ((unsigned)((pmc) >> 8 & 0xff))
+#define MONTECITO_UMASK(pmc) ((unsigned)((pmc) >> 16 & 0xf))
+#define MONTECITO_THRESHOLD(pmc) ((unsigned)((pmc) >> 20 & 7))
+#define MONTECITO_ISM(pmc) ((unsigned)((pmc) >> 24 & 3))
+#define MONTECITO_ALL (UINT64_C(1) << 26)
+#define MONTECITO_MESI(pmc) ((unsigned)((pmc) >> 27 & 0xf))
+
+/* PSR */
+#define MONTECITO_PSR_UP (UINT64_C(1) << 2)
+#define MONTECITO_PSR_IC (UINT64_C(1) << 13)
+#define MONTECITO_PSR_I (UINT64_C(1) << 14)
+#define MONTECITO_PSR_SP (UINT64_C(1) << 20)
+#define MONTECITO_PSR_PP (UINT64_C(1) << 21)
+#define MONTECITO_PSR_CPL(psr) ((unsigned)((psr) >> 32 & 3))
+#define MONTECITO_PSR_IS (UINT64_C(1) << 34)
+
+/* What a counter does with a signal of its code: made of its PMC and of all
+ * that governs it, whenever one of them changes. */
+struct montecito_counter {
+    uint8_t lines; /* the unit mask's row; the bits, of a bit mask */
+    uint8_t threshold;
+    uint8_t mesi;  /* states that count; 0xff: whatever the state */
+    uint8_t needs; /* MONTECITO_NEEDS_* */
+    bool bits;     /* the unit mask is a bit mask */
+};
+
+/* Which filters narrow an event; 0 where they let everything through. */
+#define MONTECITO_NEEDS_RANGE 1
+#define MONTECITO_NEEDS_OPCODE 2
+#define MONTECITO_NEEDS_DATA 4
+
+/* What PMC32, 36, 38 and 41 say, by channel: bit k for channel k. */
+struct montecito_filter {
+    uint8_t ranges;   /* its instruction range is looked at */
+    uint8_t opcodes;  /* its opcode matcher is looked at */
+    uint8_t data;     /* PMC41 constrains by it at all */
+    uint8_t data_tag; /* by instruction range and opcode */
+    uint8_t data_dbr; /* by data address */
+    bool illegal;     /* PMC41, 32 and 38 contradict each other */
+};
+
+/* The event address registers beside PMC and PMD (montecito_ear.c). */
+struct montecito_ear {
+    uint64_t unused;
+};
+
+/* The trace buffer and the IP-EAR beside PMC and PMD (montecito_trace.c). */
+struct montecito_trace {
+    uint64_t unused;
+};
+
+struct montecito_thread {
+    uint64_t pmc[64], pmd[64]; /* by number; bits 46:0 of PMD4 to 15 */
+    uint64_t ibr[8], dbr[8];
+    uint64_t psr, dcr, tpr, pmv;
+    uint64_t pc, npc; /* of the occurrence that overflowed last */
+    bool active;      /* owns its core */
+    bool halted;
+    bool pmi;        /* a performance monitor interrupt is pending */
+    bool notify;     /* an external notification is */
+    uint8_t service; /* vector that IVR still has to tell, 0: none */
+    struct montecito_filter filter;
+    struct montecito_counter counter[MONTECITO_COUNTERS];
+    /* By code: the counters that a signal of this thread may count in, bit i
+     * for the thread's own counter i, bit 16 + i for the other thread's. */
+    uint32_t listeners[256];
+    struct montecito_ear ear;
+    struct montecito_trace trace;
+};
+
+struct montecito {
+    struct tally_pmu base;
+    struct montecito_thread thread[];
+};
+
+/*
+ * montecito.c
+ */
+/* Whether the monitor of this PMC runs in the thread's present mode: rule
+ * R030, for 4 to 15, 37, 39, 40 and 42. */
+bool montecito_enabled(const struct montecito_thread *t, unsigned pmc);
+
+/*
+ * montecito_filter.c
+ */
+/* After a write of PMC32 to 36, 38, 41, of an IBR or DBR, or of PSR. */
+void montecito_filter_update(struct montecito_thread *t);
+/* The tag channels, bits 0 to 3, that an instruction at c->pc comes out with:
+ * instruction range and opcode. A context that names no instruction has all. */
+unsigned montecito_tags(const struct montecito_thread *t,
+                        const struct tally_pmu_context *c);
+/* Which of MONTECITO_NEEDS_* an event of this row has under the filters. */
+unsigned montecito_needs(const struct montecito_thread *t,
+                         const struct pmu_event *event, unsigned lines);
+/* Whether an occurrence of an event with such needs counts. `t` is the thread
+ * that it is of, and whose filters apply. */
+bool montecito_qualifies(const struct montecito_thread *t, unsigned needs,
+                         unsigned code, unsigned lines,
+                         const struct tally_pmu_context *c);
+
+/*
+ * montecito_ear.c: PMC37 and 40, PMD32 to 36. A signal of L1I_EAR_EVENTS or
+ * DATA_EAR_EVENTS that passed the filters is a candidate.
+ */
+void montecito_ear_reset(struct montecito_thread *t);
+/* After a write of PMC37, 40 or 39, and whenever a mode or freeze changes. */
+void montecito_ear_update(struct montecito_thread *t);
+/* Whether candidates of this code are of use now: counted or not. */
+bool montecito_ear_hears(const struct montecito_thread *t, unsigned code);
+/* How many of n alike candidates are captured, hence counted. */
+uint64_t montecito_ear_capture(struct montecito_thread *t, unsigned code,
+                               uint64_t n, const struct tally_pmu_context *c);
+
+/*
+ * montecito_trace.c: PMC39 and 42, PMD38, 39, 48 to 63.
+ */
+void montecito_trace_reset(struct montecito_thread *t);
+/* After a write of PMC39 or 42, PMD38, 39 or 48 to 63, and whenever a mode
+ * (PSR, active, halted) or PMC0.fr has changed. */
+void montecito_trace_update(struct montecito_thread *t);
+/* n instructions alike retire; how many entries they make for ETB_EVENT.
+ * Called frozen too: the IP-EAR has a delay to live through. */
+uint64_t montecito_trace_retire(struct montecito_thread *t, uint64_t n,
+                                const struct tally_pmu_context *c);
 
 #endif
