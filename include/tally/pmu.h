@@ -369,6 +369,39 @@ tally_pmu_take(struct tally_pmu *pmu, unsigned strand, enum tally_pmu_trap trap,
                struct tally_pmu_taken *taken);
 
 /*
+ * Montecito: what its firmware tells of the monitors (PAL_PERF_MON_INFO), of
+ * the processor (CPUID family and model) and of its features
+ * (PAL_PROC_GET_FEATURES, set 18: bit 16 two-way systems only, 17 low voltage,
+ * 18 hyper-threading). The masks have bit n % 64 of word n / 64 for register n.
+ *
+ * @since 0.1
+ */
+struct tally_pmu_pal {
+    uint64_t pmc_mask[4], pmd_mask[4];
+    uint64_t cycles_mask[4], retired_mask[4]; /* counters that can count them */
+    uint64_t features;
+    uint32_t family, model;
+    uint8_t retired, cycles; /* event codes */
+    uint8_t width;           /* bits that count */
+    uint8_t pairs;           /* generic counters */
+};
+
+/* 0; TALLY_EUNKNOWN for a machine without PAL. @since 0.1 */
+TALLY_API int
+tally_pmu_pal(const struct tally_pmu *pmu, struct tally_pmu_pal *pal);
+
+/*
+ * PAL_BRAND_INFO's values of this processor: 16 frequency in Hz, 17 cache size
+ * in bytes, 18 frequency of the system bus in Hz, of a part of 1.6 GHz with two
+ * caches of 12 MB. 0; TALLY_ERANGE for another, where PAL answers -2;
+ * TALLY_EUNKNOWN for a machine without PAL.
+ *
+ * @since 0.1
+ */
+TALLY_API int tally_pmu_pal_brand(const struct tally_pmu *pmu, uint64_t which,
+                                  uint64_t *value);
+
+/*
  * A trap's name in its manual, "pic_overflow"; NULL for another value.
  *
  * @since 0.1

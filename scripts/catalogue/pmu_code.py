@@ -118,20 +118,38 @@ def umask_rows(event):
     return out
 
 
+def umask_bits(event):
+    """Unit mask values that can count both threads, and those whose
+    occurrences are credited to the active thread, whoever caused them."""
+    both = active = 0
+    for umask in range(16):
+        row = next((u for u in event["umasks"] if (umask ^ value_and_care(u)[0])
+                    & value_and_care(u)[1] == 0),
+                   {"name": "", "all": None, "attribution": None})
+        can = event["all"] if row["all"] is None else row["all"]
+        by = row["attribution"] or event["attribution"] or ""
+        both |= bool(can) << umask
+        active |= (event["type"] == "C" or by.startswith("Active") or
+                   (event["type"] == "S" and row["name"] != "SELF")) << umask
+    return both, active
+
+
 def event_rows(machine):
     rows = []
     for e in sorted(machine["events"], key=lambda e: e["code"]):
         if machine["family"] != "montecito":
             break
         for code in [e["code"], *e["more_codes"]]:
+            both, active = umask_bits(e)
             rows.append([
                 ("code", f"{code:#x}"), ("name", c_text(e["name"])),
                 ("umask", "{" + ", ".join(f"{v:#x}" for v in umask_rows(e)) +
                  "}"),
                 ("l1d_set", e["l1d_set"]), ("l2d_set", e["l2d_set"]),
                 ("type", f"'{e['type']}'" if e["type"] else "0"),
+                ("all", f"{both:#x}"), ("by_active", f"{active:#x}"),
                 *((key, c_bool(e[key])) for key in
-                  ("iar", "dar", "opc", "all", "mesi", "umask_bits"))])
+                  ("iar", "dar", "opc", "mesi", "umask_bits"))])
     return rows
 
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Montecito's monitors, one set a hardware thread: strands 2k and 2k + 1 are
- * the threads of core k. montecito.c has registers, processor state and
- * counters, montecito_filter.c what narrows events to instructions and data,
- * montecito_ear.c the event address registers, montecito_trace.c the trace
- * buffer and the IP-EAR.
+ * the threads of core k. montecito.c has registers, processor state and the
+ * interrupt, montecito_count.c the counters, montecito_filter.c what narrows
+ * events to instructions and data, montecito_ear.c the event address registers,
+ * montecito_trace.c the trace buffer and the IP-EAR, montecito_pal.c what
+ * firmware tells.
  *
  * Manual: Dual-Core Update to the Intel Itanium 2 Processor Reference Manual,
  * revision 0.9, chapter 3.
@@ -50,29 +51,34 @@
 #define MONTECITO_PSR_CPL(psr) ((unsigned)((psr) >> 32 & 3))
 #define MONTECITO_PSR_IS (UINT64_C(1) << 34)
 
-/* What a counter does with a signal of its code: made of its PMC and of all
- * that governs it, whenever one of them changes. */
+/* What narrows an event: the instruction's address, its opcode, or what PMC41
+ * makes of both and the data address. */
+#define MONTECITO_BY_RANGE 1
+#define MONTECITO_BY_OPCODE 2
+#define MONTECITO_BY_DATA 4
+
+/* What a counter does with a signal of its code: made of its PMC and of those
+ * that govern it whenever one of them is written. */
 struct montecito_counter {
-    uint8_t lines; /* the unit mask's row; the bits, of a bit mask */
-    uint8_t threshold;
-    uint8_t mesi;  /* states that count; 0xff: whatever the state */
-    uint8_t needs; /* MONTECITO_NEEDS_* */
+    bool counts;   /* false: the programming is undefined, or counts nothing */
+    bool all;      /* signals of both threads */
+    bool loses;    /* a cycle at each thread switch */
     bool bits;     /* the unit mask is a bit mask */
+    uint8_t lines; /* the unit mask's row; the mask, if it has bits */
+    uint8_t threshold; /* 0: none */
+    uint8_t mesi;      /* states that count; 0xff: whatever the state */
+    uint8_t narrowed;  /* MONTECITO_BY_* */
 };
 
-/* Which filters narrow an event; 0 where they let everything through. */
-#define MONTECITO_NEEDS_RANGE 1
-#define MONTECITO_NEEDS_OPCODE 2
-#define MONTECITO_NEEDS_DATA 4
-
-/* What PMC32, 36, 38 and 41 say, by channel: bit k for channel k. */
+/* What PMC32 to 36, 38 and 41 say, by tag channel: bit k for channel k. */
 struct montecito_filter {
-    uint8_t ranges;   /* its instruction range is looked at */
-    uint8_t opcodes;  /* its opcode matcher is looked at */
-    uint8_t data;     /* PMC41 constrains by it at all */
-    uint8_t data_tag; /* by instruction range and opcode */
-    uint8_t data_dbr; /* by data address */
-    bool illegal;     /* PMC41, 32 and 38 contradict each other */
+    uint8_t narrows;  /* MONTECITO_BY_* that do not let everything through */
+    uint8_t ranges;   /* channels whose instruction range is looked at */
+    uint8_t opcodes;  /* whose opcode matcher is */
+    uint8_t data;     /* by which PMC41 constrains memory events */
+    uint8_t data_tag; /* of these, by instruction range and opcode */
+    uint8_t data_dbr; /* of these, by data address */
+    bool illegal;     /* PMC41, 32 and 38 contradict each other: rule R170 */
 };
 
 /* The event address registers beside PMC and PMD (montecito_ear.c). */
@@ -90,6 +96,7 @@ struct montecito_thread {
     uint64_t ibr[8], dbr[8];
     uint64_t psr, dcr, tpr, pmv;
     uint64_t pc, npc; /* of the occurrence that overflowed last */
+    uint32_t flags;   /* enum tally_pmu_flag */
     bool active;      /* owns its core */
     bool halted;
     bool pmi;        /* a performance monitor interrupt is pending */
@@ -100,37 +107,54 @@ struct montecito_thread {
     /* By code: the counters that a signal of this thread may count in, bit i
      * for the thread's own counter i, bit 16 + i for the other thread's. */
     uint32_t listeners[256];
+    /* Thread switches that each counter which loses a cycle at one has still
+     * to pay for. */
+    uint32_t lost[MONTECITO_COUNTERS];
     struct montecito_ear ear;
     struct montecito_trace trace;
 };
 
 struct montecito {
     struct tally_pmu base;
+    /* By code: the event's row in the machine's table, from 1; 0: none. */
+    uint8_t row[256];
+    /* By code: unit mask rows credited to the core's active thread. */
+    uint16_t by_active[256];
     struct montecito_thread thread[];
 };
 
 /*
- * montecito.c
+ * montecito_count.c: PMC and PMD4 to 15.
  */
+void montecito_events(struct montecito *m);
 /* Whether the monitor of this PMC runs in the thread's present mode: rule
  * R030, for 4 to 15, 37, 39, 40 and 42. */
 bool montecito_enabled(const struct montecito_thread *t, unsigned pmc);
+/* After a write of PMC4 to 15. */
+void montecito_program(struct montecito *m, struct montecito_thread *t);
+/* After that, and whenever a mode of either thread of the core changes, what
+ * both listen to. */
+void montecito_listen(struct montecito *m, unsigned strand);
+/* The strand that is credited with a signal of `strand`. */
+unsigned montecito_credited(const struct montecito *m, unsigned strand,
+                            unsigned code, unsigned lines);
+/* A value of n in each of so many cycles, credited to `strand`. */
+void montecito_count(struct montecito *m, unsigned strand, unsigned code,
+                     unsigned lines, uint64_t n, uint64_t cycles,
+                     const struct tally_pmu_context *c);
 
 /*
  * montecito_filter.c
  */
-/* After a write of PMC32 to 36, 38, 41, of an IBR or DBR, or of PSR. */
+/* After a write of PMC32 to 36, 38 or 41. */
 void montecito_filter_update(struct montecito_thread *t);
-/* The tag channels, bits 0 to 3, that an instruction at c->pc comes out with:
- * instruction range and opcode. A context that names no instruction has all. */
+/* The tag channels, bits 0 to 3, that an instruction comes out with by its
+ * address and opcode. A context that names no instruction has all. */
 unsigned montecito_tags(const struct montecito_thread *t,
                         const struct tally_pmu_context *c);
-/* Which of MONTECITO_NEEDS_* an event of this row has under the filters. */
-unsigned montecito_needs(const struct montecito_thread *t,
-                         const struct pmu_event *event, unsigned lines);
-/* Whether an occurrence of an event with such needs counts. `t` is the thread
- * that it is of, and whose filters apply. */
-bool montecito_qualifies(const struct montecito_thread *t, unsigned needs,
+/* Whether an occurrence of an event that is narrowed by MONTECITO_BY_* counts.
+ * `t` is the thread that it is of, whose filters apply (rule R086). */
+bool montecito_qualifies(const struct montecito_thread *t, unsigned narrowed,
                          unsigned code, unsigned lines,
                          const struct tally_pmu_context *c);
 
@@ -143,7 +167,8 @@ void montecito_ear_reset(struct montecito_thread *t);
 void montecito_ear_update(struct montecito_thread *t);
 /* Whether candidates of this code are of use now: counted or not. */
 bool montecito_ear_hears(const struct montecito_thread *t, unsigned code);
-/* How many of n alike candidates are captured, hence counted. */
+/* Candidates, n in each of c->cycles cycles: the number of cycles in which one
+ * was captured, hence counted. */
 uint64_t montecito_ear_capture(struct montecito_thread *t, unsigned code,
                                uint64_t n, const struct tally_pmu_context *c);
 
@@ -154,8 +179,8 @@ void montecito_trace_reset(struct montecito_thread *t);
 /* After a write of PMC39 or 42, PMD38, 39 or 48 to 63, and whenever a mode
  * (PSR, active, halted) or PMC0.fr has changed. */
 void montecito_trace_update(struct montecito_thread *t);
-/* n instructions alike retire; how many entries they make for ETB_EVENT.
- * Called frozen too: the IP-EAR has a delay to live through. */
+/* n instructions alike retire; how many entries they make for ETB_EVENT, one a
+ * cycle. Called frozen too: the IP-EAR has a delay to live through. */
 uint64_t montecito_trace_retire(struct montecito_thread *t, uint64_t n,
                                 const struct tally_pmu_context *c);
 
