@@ -83,12 +83,21 @@ struct montecito_filter {
 
 /* The event address registers beside PMC and PMD (montecito_ear.c). */
 struct montecito_ear {
-    uint64_t unused;
+    /* What is captured now, by PMC37 and PMC40: kinds of misses, bit k for enum
+     * tally_pmu_miss, of a latency of at least so many cycles. */
+    uint8_t inst_kinds, data_kinds;
+    uint16_t inst_least, data_least;
+    uint8_t quiet; /* clocks until a load miss can be captured again */
+    bool timed;    /* retirements tell the clock */
 };
 
 /* The trace buffer and the IP-EAR beside PMC and PMD (montecito_trace.c). */
 struct montecito_trace {
-    uint64_t unused;
+    uint64_t config; /* PMC42 as it was seen last */
+    uint64_t ip;     /* of the bundle that retired last */
+    uint8_t state;   /* of the IP-EAR, as montecito_trace.c numbers them */
+    uint8_t left;    /* cycles of the delay still to come */
+    bool flushed;    /* the pipeline, since the entry before */
 };
 
 struct montecito_thread {
@@ -171,6 +180,9 @@ bool montecito_ear_hears(const struct montecito_thread *t, unsigned code);
  * was captured, hence counted. */
 uint64_t montecito_ear_capture(struct montecito_thread *t, unsigned code,
                                uint64_t n, const struct tally_pmu_context *c);
+/* n retirements, each so many cycles after the one before. */
+void
+montecito_ear_pass(struct montecito_thread *t, uint64_t n, uint32_t cycles);
 
 /*
  * montecito_trace.c: PMC39 and 42, PMD38, 39, 48 to 63.
