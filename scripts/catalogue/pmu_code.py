@@ -130,7 +130,8 @@ def umask_bits(event):
         by = row["attribution"] or event["attribution"] or ""
         both |= bool(can) << umask
         active |= (event["type"] == "C" or by.startswith("Active") or
-                   (event["type"] == "S" and row["name"] != "SELF")) << umask
+                   (event["type"] == "S" and
+                    not row["name"].endswith("SELF"))) << umask
     return both, active
 
 
