@@ -279,6 +279,17 @@ psr_bits(enum tally_pmu_state state)
     return 0;
 }
 
+/* Every switch costs some counters a cycle (decision X53). */
+static void
+switch_thread(struct montecito *m, unsigned strand, bool active)
+{
+    struct montecito_thread *t = &m->thread[strand];
+
+    t->active = active;
+    for (unsigned i = 0; i < MONTECITO_COUNTERS; i++)
+        t->lost[i] += t->counter[i].loses;
+}
+
 /* The core changes hands. */
 static void
 set_active(struct montecito *m, unsigned strand, bool active)
@@ -287,16 +298,11 @@ set_active(struct montecito *m, unsigned strand, bool active)
 
     if (m->thread[strand].active == active)
         return;
-    m->thread[strand].active = active;
-    if (other < m->base.strands)
-        m->thread[other].active = !active;
-    for (unsigned s = strand & ~1U; s < (strand | 1) + 1; s++) {
-        if (s >= m->base.strands)
-            break;
-        for (unsigned i = 0; i < MONTECITO_COUNTERS; i++)
-            m->thread[s].lost[i] += m->thread[s].counter[i].loses;
-        refresh(m, s);
-    }
+    switch_thread(m, strand, active);
+    if (other >= m->base.strands)
+        return;
+    switch_thread(m, other, !active);
+    refresh(m, other);
 }
 
 static int
@@ -344,61 +350,6 @@ get_state(const struct tally_pmu *pmu, unsigned strand,
     else
         return TALLY_ERANGE;
     return 0;
-}
-
-/* A candidate for an event address register: filtered, captured, counted. */
-static void
-candidate(struct montecito *m, unsigned strand, unsigned code, uint64_t n,
-          const struct tally_pmu_context *c)
-{
-    struct montecito_thread *t = &m->thread[strand];
-    const unsigned by =
-        code == MONTECITO_DATA_EAR ? MONTECITO_BY_DATA : MONTECITO_BY_RANGE;
-
-    if (n == 0 || ((t->filter.narrows & by) != 0 &&
-                   !montecito_qualifies(t, by, code, 0, c)))
-        return;
-    const uint64_t cycles = montecito_ear_capture(t, code, n, c);
-
-    if (cycles != 0)
-        montecito_count(m, strand, code, 0, 1, cycles, c);
-}
-
-static void
-signal_rises(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
-             uint64_t n, const struct tally_pmu_context *c)
-{
-    struct montecito *m = montecito(pmu);
-    const unsigned code = signal >> 8 & 0xff;
-    const unsigned lines = signal & 0xff;
-
-    if (code == MONTECITO_L1I_EAR || code == MONTECITO_DATA_EAR) {
-        candidate(m, strand, code, n, c);
-        return;
-    }
-    montecito_count(m, montecito_credited(m, strand, code, lines), code, lines,
-                    n, c->cycles, c);
-}
-
-/* IA64_INST_RETIRED and, by tag channel, IA64_TAGGED_INST_RETIRED are four
- * unit masks of one code; all n retire in one cycle. */
-static void
-retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
-       const struct tally_pmu_context *c)
-{
-    struct montecito *m = montecito(pmu);
-    struct montecito_thread *t = &m->thread[strand];
-
-    for (unsigned channel = 0; channel < 4; channel++)
-        montecito_count(m, strand, MONTECITO_INST_RETIRED, channel, n, 1, c);
-
-    const uint64_t entries = montecito_trace_retire(t, n, c);
-
-    /* What the filters leave out is no entry. */
-    if (entries != 0)
-        montecito_count(
-            m, strand, MONTECITO_ETB_EVENT, 0, 1, entries,
-            &(struct tally_pmu_context){.pc = c->pc, .npc = c->npc});
 }
 
 static uint32_t
@@ -459,8 +410,8 @@ const struct pmu_ops pmu_montecito_ops = {
     .write = write_register,
     .set_state = set_state,
     .state = get_state,
-    .signal = signal_rises,
-    .retire = retire,
+    .signal = montecito_signal,
+    .retire = montecito_retire,
     .pending = pending,
     .take = take,
 };

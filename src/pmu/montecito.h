@@ -64,6 +64,7 @@ struct montecito_counter {
     bool all;      /* signals of both threads */
     bool loses;    /* a cycle at each thread switch */
     bool bits;     /* the unit mask is a bit mask */
+    bool plain;    /* takes its row's signals whatever their context */
     uint8_t lines; /* the unit mask's row; the mask, if it has bits */
     uint8_t threshold; /* 0: none */
     uint8_t mesi;      /* states that count; 0xff: whatever the state */
@@ -144,13 +145,11 @@ void montecito_program(struct montecito *m, struct montecito_thread *t);
 /* After that, and whenever a mode of either thread of the core changes, what
  * both listen to. */
 void montecito_listen(struct montecito *m, unsigned strand);
-/* The strand that is credited with a signal of `strand`. */
-unsigned montecito_credited(const struct montecito *m, unsigned strand,
-                            unsigned code, unsigned lines);
-/* A value of n in each of so many cycles, credited to `strand`. */
-void montecito_count(struct montecito *m, unsigned strand, unsigned code,
-                     unsigned lines, uint64_t n, uint64_t cycles,
-                     const struct tally_pmu_context *c);
+/* Of struct pmu_ops. */
+void montecito_signal(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
+                      uint64_t n, const struct tally_pmu_context *c);
+void montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
+                      const struct tally_pmu_context *c);
 
 /*
  * montecito_filter.c

@@ -128,21 +128,19 @@ opcode_matches(const struct montecito_thread *t, unsigned channel,
             OPCODE_MASK) == 0;
 }
 
-/* The tag of one channel, by those of MONTECITO_BY_RANGE and _OPCODE that an
- * event looks at. */
+/* The tag of one channel, with or without its opcode matcher. */
 static bool
-tagged(const struct montecito_thread *t, unsigned channel, unsigned by,
+tagged(const struct montecito_thread *t, unsigned channel, bool by_opcode,
        const struct tally_pmu_context *c)
 {
     const struct montecito_filter *f = &t->filter;
 
     if ((c->known & 1) == 0)
         return true;
-    if ((by & MONTECITO_BY_RANGE) != 0 && (f->ranges >> channel & 1) != 0 &&
-        !in_range(t, channel, c->pc))
+    if ((f->ranges >> channel & 1) != 0 && !in_range(t, channel, c->pc))
         return false;
-    return (by & MONTECITO_BY_OPCODE) == 0 ||
-           (f->opcodes >> channel & 1) == 0 || opcode_matches(t, channel, c);
+    return !by_opcode || (f->opcodes >> channel & 1) == 0 ||
+           opcode_matches(t, channel, c);
 }
 
 unsigned
@@ -152,7 +150,7 @@ montecito_tags(const struct montecito_thread *t,
     unsigned tags = 0;
 
     for (unsigned k = 0; k < 4; k++) {
-        if (tagged(t, k, MONTECITO_BY_RANGE | MONTECITO_BY_OPCODE, c))
+        if (tagged(t, k, true, c))
             tags |= 1U << k;
     }
     return tags;
@@ -175,8 +173,7 @@ data_qualifies(const struct montecito_thread *t,
 
         if ((f->data >> k & 1) != 0 &&
             ((f->data_dbr >> k & 1) == 0 || !other) &&
-            ((f->data_tag >> k & 1) == 0 ||
-             tagged(t, k, MONTECITO_BY_RANGE | MONTECITO_BY_OPCODE, c)))
+            ((f->data_tag >> k & 1) == 0 || tagged(t, k, true, c)))
             return true;
     }
     return f->data == 0;
@@ -222,5 +219,6 @@ montecito_qualifies(const struct montecito_thread *t, unsigned narrowed,
     if (code == MONTECITO_CPU_OP_CYCLES && (c->known & 1) != 0 &&
         ((t->filter.ranges | t->filter.opcodes) & 2) != 0)
         return false;
-    return tagged(t, channel_of(code, lines, c), narrowed, c);
+    return tagged(t, channel_of(code, lines, c),
+                  (narrowed & MONTECITO_BY_OPCODE) != 0, c);
 }
