@@ -72,8 +72,8 @@ struct pmu_event {
     uint8_t umask[16];
     int8_t l1d_set, l2d_set; /* -1: none */
     char type;               /* under threads: 'A', 'C', 'F', 'S', or 0 */
-    uint16_t all;       /* unit mask values that can count both threads */
-    uint16_t by_active; /* those credited to the core's active thread */
+    uint16_t all;            /* unit mask values that can count both threads */
+    uint16_t by_active;      /* those credited to the core's active thread */
     bool iar, dar, opc, mesi;
     bool umask_bits; /* each bit is one of the rows */
 };
