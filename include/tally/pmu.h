@@ -88,7 +88,7 @@ enum tally_pmu_state {
     TALLY_PMU_I,
     TALLY_PMU_IC,
     TALLY_PMU_ACTIVE, /* Itanium: the thread owns its core; one of two does */
-    TALLY_PMU_HALTED, /* Itanium: low-power halt */
+    TALLY_PMU_HALTED, /* Itanium: low-power halt; T4: halted or parked */
     TALLY_PMU_STATES
 };
 
