@@ -40,7 +40,7 @@ test_structural(void **state)
 
     (void)state;
     memset(&pal, 0xff, sizeof(pal));
-    assert_int_equal(tally_pmu_pal(monitor("montecito", 0), &pal), 0);
+    assert_int_equal(tally_pmu_pal_info(monitor("montecito", 0), &pal), 0);
     assert_int_equal(pal.retired, 0x08);
     assert_int_equal(pal.cycles, 0x12);
     assert_int_equal(pal.width, 47);
@@ -59,7 +59,7 @@ test_printed(void **state)
     struct tally_pmu *pmu = monitor("montecito", TALLY_PMU_PRINTED_PAL);
 
     (void)state;
-    assert_int_equal(tally_pmu_pal(pmu, &pal), 0);
+    assert_int_equal(tally_pmu_pal_info(pmu, &pal), 0);
     assert_int_equal(pal.retired, 0x08);
     assert_int_equal(pal.cycles, 0x12);
     assert_int_equal(pal.width, 48);
@@ -79,7 +79,7 @@ test_processor(void **state)
     uint64_t value = 1;
 
     (void)state;
-    assert_int_equal(tally_pmu_pal(pmu, &pal), 0);
+    assert_int_equal(tally_pmu_pal_info(pmu, &pal), 0);
     assert_int_equal(pal.family, 0x20);
     assert_int_equal(pal.model, 0);
     assert_true(pal.features == 1 << 18);
@@ -102,7 +102,7 @@ test_other_machine(void **state)
     uint64_t value;
 
     (void)state;
-    assert_int_equal(tally_pmu_pal(pmu, &pal), TALLY_EUNKNOWN);
+    assert_int_equal(tally_pmu_pal_info(pmu, &pal), TALLY_EUNKNOWN);
     assert_int_equal(tally_pmu_pal_brand(pmu, 16, &value), TALLY_EUNKNOWN);
 }
 

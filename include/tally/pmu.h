@@ -388,7 +388,7 @@ struct tally_pmu_pal {
 
 /* 0; TALLY_EUNKNOWN for a machine without PAL. @since 0.1 */
 TALLY_API int
-tally_pmu_pal(const struct tally_pmu *pmu, struct tally_pmu_pal *pal);
+tally_pmu_pal_info(const struct tally_pmu *pmu, struct tally_pmu_pal *pal);
 
 /*
  * PAL_BRAND_INFO's values of this processor: 16 frequency in Hz, 17 cache size

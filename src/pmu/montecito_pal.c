@@ -22,7 +22,7 @@ static const struct tally_pmu_pal structural = {
 };
 
 int
-tally_pmu_pal(const struct tally_pmu *pmu, struct tally_pmu_pal *pal)
+tally_pmu_pal_info(const struct tally_pmu *pmu, struct tally_pmu_pal *pal)
 {
     if (pmu->machine->family != PMU_MONTECITO)
         return TALLY_EUNKNOWN;
