@@ -35,7 +35,7 @@
 
 struct niagara_strand {
     uint64_t pcr;
-    uint64_t pc, npc; /* of the instruction that last set an overflow bit */
+    uint64_t pc, npc; /* of the overflow since which the trap pends */
     /* Derived from PCR and level: a sum above `limit` sets the overflow bit;
      * the group that is counted, or NO_GROUP, and its lines. */
     uint64_t limit[COUNTERS];
@@ -280,9 +280,11 @@ overflow(struct tally_pmu *pmu, struct niagara_strand *s, unsigned i,
 
     if (s->pcr & bit)
         return;
+    if (asking(pmu, s) == 0) {
+        s->pc = context->pc;
+        s->npc = context->npc;
+    }
     s->pcr |= bit;
-    s->pc = context->pc;
-    s->npc = context->npc;
 }
 
 /* `n` occurrences of the lines in each of `cycles` cycles. */

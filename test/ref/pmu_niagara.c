@@ -211,7 +211,7 @@ increment(const struct twin *t, struct strand *s, struct counter *c,
     const bool early = !t->t1 && c->toe && c->count >= 0xfffffff0;
 
     c->count = last ? 0 : c->count + 1;
-    if (!last && !early)
+    if ((!last && !early) || c->ov)
         return;
     /* The address is that since which the trap pends. */
     if (asking(t, s) == 0) {
