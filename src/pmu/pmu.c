@@ -95,6 +95,7 @@ void
 tally_pmu_reset(struct tally_pmu *pmu)
 {
     pmu_shared_reset(pmu);
+    pmu_sun4v_reset(pmu);
     pmu->ops->reset(pmu);
 }
 

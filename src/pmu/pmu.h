@@ -38,11 +38,14 @@ struct pmu_ops {
                 enum tally_pmu_trap trap, struct tally_pmu_taken *taken);
 };
 
-/* What the hypervisor of sun4v keeps: which version of its group was agreed
- * (0.0: none), and how many accesses still find the Zambezi busy. */
+#define PMU_T1_STRANDS 32
+
+/* What the hypervisor of sun4v keeps. */
 struct pmu_sun4v {
-    uint32_t major, minor;
-    uint32_t busy;
+    uint32_t major, minor; /* of its group, as agreed; 0.0: none */
+    uint32_t busy;         /* accesses that still find the Zambezi busy */
+    uint32_t disabled;     /* bits: memory controllers that are off */
+    uint64_t buffer[PMU_T1_STRANDS]; /* addresses, for MMU statistics */
 };
 
 struct tally_pmu {
@@ -110,6 +113,9 @@ int pmu_shared_write(struct tally_pmu *pmu, unsigned id,
                      enum tally_pmu_level level, uint64_t value);
 void pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
                        const struct tally_pmu_context *context);
+
+/* The hypervisor of sun4v (sun4v.c): no version is agreed, nothing is busy. */
+void pmu_sun4v_reset(struct tally_pmu *pmu);
 
 /* Names (name.c); ASCII, whatever the case. */
 bool pmu_same_name(const char *a, const char *b);
