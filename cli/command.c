@@ -39,6 +39,8 @@ command_help(const struct command *command, FILE *out)
             command->summary, command->name, command->synopsis);
     for (const struct option_row *row = command->options; row->name; row++)
         option_help(row, out);
+    if (command->more != NULL)
+        command->more(out);
     fprintf(out, "\nexample:\n%s\n", command->example);
 }
 

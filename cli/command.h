@@ -32,11 +32,12 @@ struct command {
     const char *synopsis; /* after "tally NAME" */
     const char *example;
     const struct option_row *options; /* ends with a NULL name */
+    void (*more)(FILE *out);          /* what else --help shows; may be NULL */
     int (*run)(int argc, char **argv);
 };
 
 extern const struct command command_count, command_list, command_show,
-    command_encode, command_decode, command_plan, command_doctor;
+    command_encode, command_decode, command_plan, command_pmu, command_doctor;
 
 /* All commands, NULL-terminated. */
 extern const struct command *const commands[];

@@ -20,7 +20,8 @@ FILES = {"FILE", "DIR"}
 
 # What stands after a command's options.
 OPERANDS = {"count": "program", "list": "kinds", "show": "names",
-            "doctor": "program", "encode": "events", "plan": "events", "decode": "registers"}
+            "doctor": "program", "encode": "events", "plan": "events", "decode": "registers",
+            "pmu": "files"}
 KINDS = "machines events metrics registers parameters signals"
 
 
@@ -212,6 +213,10 @@ _tally_words()
         )
         ;;
     list) _tally_reply "$current" '@KINDS@' ;;
+    pmu)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        ;;
     show)
         case $current in
         *[.:]*)
@@ -347,6 +352,7 @@ ZSH_OPERANDS = {
     "names": ["1:name: _tally_names all"],
     "events": ["*:event: _tally_names events"],
     "registers": ["*:register: _tally_names registers"],
+    "files": ["1:file:_files"],
 }
 
 
@@ -479,7 +485,7 @@ def fish(commands):
         when = fish_word(f"__fish_seen_subcommand_from {names}")
         lines += [fish_option(when, o) for o in [*c.options, HELP]]
         operand = OPERANDS.get(c.name)
-        if operand == "program":
+        if operand in ("program", "files"):
             lines.append(f"complete -c tally -n {when} -F")
         elif operand == "kinds":
             lines.append(f"complete -c tally -n {when} -a '{KINDS}'")

@@ -3,8 +3,9 @@
 """gen_man.py TALLY VERSION INPUT OUTPUT: joins a manual page.
 
 INPUT, man/tally.1.in or man/tally-COMMAND.1.in, is the prose. In it @HEAD@ is
-replaced by the title, name and synopsis, @OPTIONS@ and @EXAMPLE@ by what the
-command's rows say, @COMMANDS@ by the list of commands.
+replaced by the title, name and synopsis, @OPTIONS@, @EXAMPLE@ and @LINES@ (of
+the lines that it reads) by what the command's rows say, @COMMANDS@ by the list
+of commands.
 """
 
 import re
@@ -56,6 +57,8 @@ def page(commands, version, title, prose):
         parts["HEAD"] = head(title, version, c.summary, c.synopsis)
         parts["OPTIONS"] = sum(map(option, c.options), [])
         parts["OPTIONS"] += option(HELP)
+        parts["LINES"] = [text for form, brief in c.lines
+                          for text in (".TP", roff(form), roff(brief))]
         parts["EXAMPLE"] = [".nf", ".RS", *map(roff, c.example), ".RE", ".fi"]
     return re.sub(
         r"^@(\w+)@$", lambda m: "\n".join(parts[m[1]]), prose, flags=re.M

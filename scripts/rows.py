@@ -28,6 +28,7 @@ class Command:
     synopsis: str = ""
     options: list = field(default_factory=list)
     example: list = field(default_factory=list)
+    lines: list = field(default_factory=list)  # what it reads: form, brief
 
 
 OPTION = re.compile(r"  (?:-(\w),|   ) --([\w-]+)(?: (\S+))? +(.+)")
@@ -48,6 +49,9 @@ def read_command(tally, name):
             command.synopsis = line.removeprefix(f"usage: tally {name}").strip()
         elif match := OPTION.fullmatch(line):
             command.options.append(Option(*(g or "" for g in match.groups())))
+        elif line.startswith("commands, one a line"):
+            block = [text.strip() for text in iter(lines.__next__, "")]
+            command.lines = list(zip(block[::2], block[1::2]))
         elif line == "example:":
             command.example = [text.strip() for text in lines]
         elif line:

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* tally pmu: a console on the register models, and a reader of scripts. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/pmu_console.h"
+
+enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON };
+
+static const struct option_row options[] = {
+    [OPT_MACHINE] = {'m', "machine", "MACHINE", "the machine to work on"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    {0},
+};
+
+struct session {
+    struct pmu_console console;
+    const char *machine; /* what -m named */
+    const char *path;    /* NULL: standard input */
+    FILE *in;
+    unsigned long line;
+    bool json, prompt;
+    bool failed;
+};
+
+static void
+list_verbs(FILE *out)
+{
+    for (size_t i = 0; pmu_verb(i)->name != NULL; i++) {
+        const struct pmu_verb *v = pmu_verb(i);
+        fprintf(out, "  %s%s%s\n      %s\n", v->name, *v->words ? " " : "",
+                v->words, v->brief);
+    }
+}
+
+static void
+help_verbs(FILE *out)
+{
+    fprintf(out, "\ncommands, one a line; = RESULT may follow, which must be "
+                 "what comes of it:\n");
+    list_verbs(out);
+}
+
+/* Where the line is, for messages; nothing at a prompt. */
+static void
+tell_place(const struct session *s)
+{
+    fprintf(stderr, "tally pmu: ");
+    if (!s->prompt)
+        fprintf(stderr, "%s:%lu: ", s->path ? s->path : "-", s->line);
+}
+
+static void
+tell_trouble(const struct session *s, const struct pmu_result *r)
+{
+    tell_place(s);
+    if (r->verdict == PMU_WRONG)
+        fprintf(stderr, "%s\n", r->message);
+    else
+        fprintf(stderr, "%s%s%s: %s, not %s\n", r->command, *r->name ? " " : "",
+                r->name, r->text, r->wanted);
+}
+
+static void
+tell_text(const struct session *s, const struct pmu_result *r)
+{
+    if (r->verdict == PMU_WRONG)
+        return;
+    if (!s->prompt)
+        printf("%lu: %s%s%s = ", s->line, r->command, *r->name ? " " : "",
+               r->name);
+    else if (r->has_value && *r->name)
+        printf("%s = ", r->name);
+    printf("%s\n", r->text);
+}
+
+static json_t *
+traps_json(uint32_t traps)
+{
+    json_t *names = json_array();
+
+    for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+        const char *name = NULL;
+        if ((traps & bit) != 0)
+            name = tally_pmu_trap_name((enum tally_pmu_trap)bit);
+        if (name != NULL)
+            json_array_append_new(names, json_string(name));
+    }
+    return names;
+}
+
+static void
+tell_json(const struct session *s, const struct pmu_result *r)
+{
+    char value[32];
+
+    snprintf(value, sizeof(value), "0x%llx", (unsigned long long)r->value);
+    json_t *o =
+        json_pack("{sisIss?ss?ss?so}", "schema", 1, "line", (json_int_t)s->line,
+                  "cmd", r->command, "reg", *r->name ? r->name : NULL, "value",
+                  r->has_value ? value : NULL, "traps", traps_json(r->traps));
+    if (o == NULL)
+        return;
+    if (r->verdict == PMU_WRONG)
+        json_object_set_new(o, "error", json_string(r->message));
+    else
+        json_object_set_new(o, "result", json_string(r->text));
+    if (*r->wanted && r->verdict != PMU_WRONG) {
+        json_object_set_new(o, "expected", json_string(r->wanted));
+        json_object_set_new(o, "met", json_boolean(r->verdict == PMU_DONE));
+    }
+    json_dumpf(o, stdout, JSON_PRESERVE_ORDER);
+    printf("\n");
+    json_decref(o);
+}
+
+static void
+tell(void *user, const struct pmu_result *r)
+{
+    struct session *const s = user;
+
+    if (s->json)
+        tell_json(s, r);
+    else
+        tell_text(s, r);
+    if (r->verdict == PMU_DONE)
+        return;
+    fflush(stdout);
+    tell_trouble(s, r);
+    s->failed = true;
+}
+
+static int
+no_machine(void)
+{
+    const char *names[MACHINE_COUNT];
+    size_t count = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (!m->hidden && !m->native && m->register_count > 0)
+            names[count++] = m->name;
+    }
+    fprintf(stderr, "tally pmu: no machine; -m MACHINE names one of ");
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "%s%s", names[i],
+                i + 1 == count   ? "\n"
+                : i + 2 == count ? " and "
+                                 : ", ");
+    return EXIT_USAGE;
+}
+
+static bool
+says_nothing(const char *line)
+{
+    line += strspn(line, " \t\r\n");
+    return *line == '\0' || *line == '#';
+}
+
+/* Whether a line may come while there is no machine. */
+static bool
+names_machine(const char *line)
+{
+    line += strspn(line, " \t");
+    return strncmp(line, "machine", 7) == 0;
+}
+
+/* What only a person asks; true if that is all of the line. */
+static bool
+is_answered(const struct session *s, const char *line)
+{
+    if (s->prompt && strcmp(line, "help") == 0) {
+        list_verbs(stdout);
+        printf("  quit\n");
+        return true;
+    }
+    return false;
+}
+
+static int
+read_lines(struct session *s)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int status = 0;
+
+    for (;;) {
+        if (s->prompt) {
+            printf("%s> ", s->console.machine->name);
+            fflush(stdout);
+        }
+        ssize_t length = getline(&line, &size, s->in);
+        if (length < 0)
+            break;
+        s->line++;
+        while (length > 0 && strchr("\r\n", line[length - 1]) != NULL)
+            line[--length] = '\0';
+        if (s->prompt && strcmp(line, "quit") == 0)
+            break;
+        if (is_answered(s, line))
+            continue;
+        if (s->console.machine == NULL && !says_nothing(line) &&
+            !names_machine(line)) {
+            status = no_machine();
+            break;
+        }
+        pmu_console_line(&s->console, line);
+    }
+    if (s->prompt && feof(s->in))
+        printf("\n");
+    free(line);
+    return status;
+}
+
+static int
+run_session(struct session *s)
+{
+    struct tally_pmu_options monitor;
+    int status = 0;
+
+    pmu_console_init(&s->console, tell, s);
+    tally_pmu_options_init(&monitor, sizeof(monitor));
+    monitor.machine = s->machine;
+    if (s->machine != NULL &&
+        pmu_console_machine(&s->console, &monitor, &command_log) != 0)
+        return EXIT_USAGE;
+    s->in = s->path != NULL ? fopen(s->path, "re") : stdin;
+    if (s->in == NULL) {
+        fprintf(stderr, "tally pmu: cannot read %s: %s\n", s->path,
+                strerror(errno));
+        status = EXIT_USAGE;
+    } else {
+        s->prompt = !s->json && isatty(fileno(s->in)) && isatty(fileno(stdout));
+        if (s->prompt && s->machine == NULL)
+            status = no_machine();
+        else
+            status = read_lines(s);
+        if (status == 0 && ferror(s->in)) {
+            fprintf(stderr, "tally pmu: cannot read %s: %s\n",
+                    s->path ? s->path : "standard input", strerror(errno));
+            status = EXIT_USAGE;
+        }
+    }
+    if (s->in != NULL && s->in != stdin)
+        fclose(s->in);
+    pmu_console_finish(&s->console);
+    return status != 0 ? status : s->failed;
+}
+
+static int
+take_option(struct session *s, int option, const char *value)
+{
+    if (option == OPT_MACHINE) {
+        s->machine = value;
+        return 0;
+    }
+    s->json = option == OPT_JSON || strcmp(value, "json") == 0;
+    if (s->json || strcmp(value, "text") == 0)
+        return 0;
+    fprintf(stderr, "tally pmu: --format takes text or json, not '%s'\n",
+            value);
+    return EXIT_USAGE;
+}
+
+static int
+run_pmu(int argc, char **argv)
+{
+    struct option_walk walk = {&command_pmu, argc, argv, 0, NULL};
+    struct session session = {0};
+    const char *value;
+
+    for (;;) {
+        const int option = command_option(&walk, &value);
+        if (option == COMMAND_HELP) {
+            command_help(&command_pmu, stdout);
+            return 0;
+        }
+        if (option == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (option >= 0) {
+            const int status = take_option(&session, option, value);
+            if (status != 0)
+                return status;
+        } else if (walk.next == argc) {
+            break;
+        } else if (session.path != NULL) {
+            fprintf(stderr, "tally pmu: one file, not '%s' too\n",
+                    argv[walk.next]);
+            return EXIT_USAGE;
+        } else {
+            session.path = argv[walk.next++];
+        }
+    }
+    if (session.path != NULL && strcmp(session.path, "-") == 0)
+        session.path = NULL;
+    return run_session(&session);
+}
+
+const struct command command_pmu = {
+    .name = "pmu",
+    .summary = "read and write the registers of a model, raise its signals",
+    .synopsis = "-m MACHINE [FILE]",
+    .example = "  printf 'write PCR 0x2\\nread PCR\\n' | "
+               "tally pmu -m ultrasparc-t2\n"
+               "  tally pmu -m sparc-t4",
+    .options = options,
+    .more = help_verbs,
+    .run = run_pmu,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The console's commands that call the hypervisor of sun4v. */
+#include "cli/pmu_verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "table/text.h"
+#include "tally/sun4v.h"
+
+#define ARGUMENTS 5
+#define CORE (UINT64_C(1) << 63) /* a function of the core trap */
+#define API_SET_VERSION 0
+
+static const struct pmu_word functions[] = {
+    {"NIAGARA_GET_PERFREG", 0x100},
+    {"NIAGARA_SET_PERFREG", 0x101},
+    {"NIAGARA_MMUSTAT_CONF", 0x102},
+    {"NIAGARA_MMUSTAT_INFO", 0x103},
+    {"NIAGARA2_GET_PERFREG", 0x104},
+    {"NIAGARA2_SET_PERFREG", 0x105},
+    {"VFALLS_GET_PERFREG", 0x106},
+    {"VFALLS_SET_PERFREG", 0x107},
+    {"VT_GET_PERFREG", 0x184},
+    {"VT_SET_PERFREG", 0x185},
+    {"API_SET_VERSION", CORE | API_SET_VERSION},
+    {"API_GET_VERSION", CORE | 3},
+    {0},
+};
+
+static const struct pmu_word statuses[] = {
+    {"EOK", TALLY_SUN4V_EOK},
+    {"EINVAL", TALLY_SUN4V_EINVAL},
+    {"EBADTRAP", TALLY_SUN4V_EBADTRAP},
+    {"EWOULDBLOCK", TALLY_SUN4V_EWOULDBLOCK},
+    {"ENOACCESS", TALLY_SUN4V_ENOACCESS},
+    {"ENOTSUPPORTED", TALLY_SUN4V_ENOTSUPPORTED},
+    {0},
+};
+
+static int
+arguments(struct pmu_call *call, size_t at, uint64_t args[ARGUMENTS])
+{
+    int error = 0;
+
+    memset(args, 0, ARGUMENTS * sizeof(args[0]));
+    for (size_t i = 0; at + i < call->line.count && error == 0; i++)
+        error = pmu_number_word(call->line.words[at + i], "an argument",
+                                UINT64_MAX, call->log, &args[i]);
+    return error;
+}
+
+/* "EOK 0x5", "EINVAL". */
+static void
+call_result(struct pmu_result *r, uint64_t status, uint64_t value)
+{
+    const struct pmu_word *row = statuses;
+
+    while (row->name != NULL && row->value != status)
+        row++;
+    if (row->name == NULL)
+        snprintf(r->text, sizeof(r->text), "status %llu",
+                 (unsigned long long)status);
+    else if (status != TALLY_SUN4V_EOK)
+        snprintf(r->text, sizeof(r->text), "%s", row->name);
+    else
+        snprintf(r->text, sizeof(r->text), "%s 0x%llx", row->name,
+                 (unsigned long long)value);
+    r->has_value = status == TALLY_SUN4V_EOK;
+    r->value = value;
+}
+
+int
+pmu_do_hcall(struct pmu_console *c, struct pmu_call *call)
+{
+    const char *const name = call->line.words[1];
+    uint64_t function, args[ARGUMENTS], value = 0;
+    int error =
+        pmu_word_value(functions, name, "function", call->log, &function);
+
+    if (error == 0)
+        error = arguments(call, 2, args);
+    if (error != 0)
+        return error;
+    snprintf(call->result->name, sizeof(call->result->name), "%s",
+             shown(name, strlen(name)).text);
+    const uint64_t status = tally_sun4v_call(
+        c->pmu, call->strand,
+        (function & CORE) != 0 ? TALLY_SUN4V_CORE_TRAP : TALLY_SUN4V_FAST_TRAP,
+        function & ~CORE, args, &value);
+    call_result(call->result, status, value);
+    return 0;
+}
+
+int
+pmu_do_api(struct pmu_console *c, struct pmu_call *call)
+{
+    uint64_t args[ARGUMENTS], value = 0;
+    const int error = arguments(call, 1, args);
+
+    if (error != 0)
+        return error;
+    const uint64_t status =
+        tally_sun4v_call(c->pmu, call->strand, TALLY_SUN4V_CORE_TRAP,
+                         API_SET_VERSION, args, &value);
+    call_result(call->result, status, value);
+    return 0;
+}
+
+int
+pmu_do_contend(struct pmu_console *c, struct pmu_call *call)
+{
+    uint64_t count;
+    const int error = pmu_number_word(call->line.words[1], "how often",
+                                      UINT32_MAX, call->log, &count);
+
+    if (error == 0)
+        tally_sun4v_contend(c->pmu, (uint32_t)count);
+    return error;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The console of tally-pmu(1): takes lines, works on a monitor of tally/pmu.h,
+ * and hands over what came of each. It neither prints nor exits; the command
+ * and the fuzz target are around it.
+ */
+#ifndef TALLY_CLI_PMU_CONSOLE_H
+#define TALLY_CLI_PMU_CONSOLE_H
+
+#include "cli/pmu_words.h"
+#include "table/table.h"
+#include "tally/pmu.h"
+
+enum pmu_verdict {
+    PMU_NOTHING, /* a comment, an empty line */
+    PMU_DONE,
+    PMU_UNMET, /* the result is not the one that the line expects */
+    PMU_WRONG, /* the line cannot be carried out: `message` */
+};
+
+struct pmu_result {
+    enum pmu_verdict verdict;
+    const char *command; /* NULL: unknown */
+    char name[128];      /* register, or what else was named; "": nothing */
+    bool has_value;      /* what a read or a call gave */
+    uint64_t value;
+    uint32_t traps;      /* pending of the strand, afterwards */
+    char text[PMU_LINE]; /* the result in words */
+    const char *wanted;  /* "": nothing was expected */
+    char message[2 * PMU_LINE];
+};
+
+struct pmu_console {
+    const struct machine_row *machine; /* NULL: none yet */
+    struct tally_pmu_options options;
+    struct tally_pmu *pmu, *saved; /* `saved` is valid if has_saved */
+    bool has_saved;
+    unsigned strand; /* of lines that name none */
+    /* Called for each result; it lives until the function returns. */
+    void (*tell)(void *user, const struct pmu_result *result);
+    void *user;
+};
+
+struct pmu_verb {
+    const char *name, *words, *brief;
+};
+
+/* All commands, the last with a NULL name. */
+const struct pmu_verb *pmu_verb(size_t index);
+
+/* A console without a machine. */
+void pmu_console_init(struct pmu_console *console,
+                      void (*tell)(void *user, const struct pmu_result *result),
+                      void *user);
+void pmu_console_finish(struct pmu_console *console);
+
+/* Makes the monitor of a machine anew; 0 or an error, logged. */
+int pmu_console_machine(struct pmu_console *console,
+                        const struct tally_pmu_options *options,
+                        const struct tally_log *log);
+
+/* Carries out one line; the worst verdict of what it told. */
+enum pmu_verdict
+pmu_console_line(struct pmu_console *console, const char *text);
+
+/* The names of trap bits, by commas; "none". */
+void pmu_traps_text(uint32_t traps, char *text, size_t size);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of a line of tally-pmu(1). Nothing here prints or exits. */
+#ifndef TALLY_CLI_PMU_WORDS_H
+#define TALLY_CLI_PMU_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define PMU_LINE 1024
+#define PMU_WORDS 64
+
+struct pmu_line {
+    char text[PMU_LINE]; /* cut into words */
+    char *words[PMU_WORDS];
+    size_t count;
+    char wanted[PMU_LINE]; /* what stands after =, "" if there is no = */
+};
+
+/*
+ * Cuts a line at blanks, and off at a # that begins a word. 0, or
+ * TALLY_ESYNTAX, logged.
+ */
+int pmu_line_split(struct pmu_line *line, const char *text,
+                   const struct tally_log *log);
+
+/* Takes words out of the line, from `first` on. */
+void pmu_line_drop(struct pmu_line *line, size_t first, size_t count);
+
+/*
+ * A number: decimal, 0x or 0b, 2^N, the sum or difference of several of these,
+ * with a sign before it; modulo 2^64.
+ */
+bool pmu_number(const char *text, uint64_t *value);
+
+/* The same for a word that must be one, at most `max`. 0 or TALLY_ESYNTAX or
+ * TALLY_ERANGE, logged with `what`. */
+int pmu_number_word(const char *word, const char *what, uint64_t max,
+                    const struct tally_log *log, uint64_t *value);
+
+/* Whether two results are the same: word by word, numbers by their value. A
+ * status that was wanted alone is compared alone. */
+bool pmu_same_result(const char *got, const char *wanted);
+
+struct pmu_word {
+    const char *name;
+    uint64_t value;
+};
+
+/*
+ * The value of a word of a table that ends with a NULL name; where the table
+ * has it not, a number. 0, or TALLY_EUNKNOWN, logged with near names.
+ */
+int
+pmu_word_value(const struct pmu_word *table, const char *word, const char *what,
+               const struct tally_log *log, uint64_t *value);
+
+/* The same for several, separated by commas, ORed. */
+int pmu_word_bits(const struct pmu_word *table, char *words, const char *what,
+                  const struct tally_log *log, uint64_t *value);
+
+#endif
