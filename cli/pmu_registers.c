@@ -8,7 +8,8 @@
 #include "table/decode.h"
 #include "table/text.h"
 
-/* REG or REG.FIELD. */
+/* REG or REG.FIELD; registers with two layouts have a dot in the second's name:
+ * PMC37.tlb. */
 struct target {
     unsigned id;
     const struct register_row *row;
@@ -54,11 +55,13 @@ find_target(const struct pmu_console *c, struct pmu_call *call,
             struct target *target)
 {
     char *const word = call->line.words[1];
-    char *const dot = strchr(word, '.');
+    int id = tally_pmu_register_find(c->pmu, word);
+    char *const dot = id < 0 ? strrchr(word, '.') : NULL;
 
-    if (dot != NULL)
+    if (dot != NULL) {
         *dot = '\0';
-    const int id = tally_pmu_register_find(c->pmu, word);
+        id = tally_pmu_register_find(c->pmu, word);
+    }
     if (id < 0)
         return register_unknown(c->machine, word, call->log);
     target->id = (unsigned)id;

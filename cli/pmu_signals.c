@@ -22,6 +22,9 @@ static const struct pmu_word flag_words[] = {
     {"flush", TALLY_PMU_FLUSH},
     {"no_address", TALLY_PMU_NO_ADDRESS},
     {"back_end_flush", TALLY_PMU_BACK_END_FLUSH},
+    {"local", UINT64_C(1) << 13}, /* what served a miss of the L2 */
+    {"remote", UINT64_C(1) << 14},
+    {"cache", UINT64_C(1) << 15},
     {0},
 };
 
@@ -240,15 +243,15 @@ find_signals(const struct pmu_console *c, struct pmu_call *call,
     *signals = 0;
     for (char *name = strtok_r(call->line.words[1], "+", &rest); name != NULL;
          name = strtok_r(NULL, "+", &rest)) {
+        const struct shown word = shown(name, strlen(name));
         uint32_t one;
 
         if (tally_pmu_signal_find(c->pmu, name, &one) != 0 &&
             !numbered_signal(name, &one))
-            return event_unknown(c->machine, name, call->log);
+            return event_unknown(c->machine, word.text, call->log);
         if (*signals != 0 && *signals >> 8 != one >> 8)
             return tally_fail(call->log, TALLY_ERULE,
-                              "'%s' is of another group",
-                              shown(name, strlen(name)).text);
+                              "'%s' is of another group", word.text);
         *signals |= one;
     }
     return 0;

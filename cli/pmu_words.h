@@ -40,8 +40,8 @@ bool pmu_number(const char *text, uint64_t *value);
 int pmu_number_word(const char *word, const char *what, uint64_t max,
                     const struct tally_log *log, uint64_t *value);
 
-/* Whether two results are the same: word by word, numbers by their value. A
- * status that was wanted alone is compared alone. */
+/* Whether two results are the same: word by word, numbers by their value. Of a
+ * call, whose status begins with E, what was not wanted is not compared. */
 bool pmu_same_result(const char *got, const char *wanted);
 
 struct pmu_word {

@@ -148,6 +148,40 @@ decode -m montecito PMC5=1 --color maybe | EXIT 2 | ERR auto, always or never, n
 decode -m montecito PMC5=1 -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 encode -m ultrasparc-t2plus L2_load_misses | EXIT 0 | OUT L2_CONTROL = 0x0   # L2_load_misses: from=all (default)
 encode -m ultrasparc-t2plus L2_load_misses:from=remote | EXIT 0 | OUT # L2_load_misses: from=remote
+pmu | EXIT 0
+pmu -m nope | EXIT 2 | ERR unknown machine 'nope'
+pmu -m r1000 | EXIT 2 | ERR did you mean r10000
+pmu -m host | EXIT 2 | ERR host has no registers to work on
+pmu -m r10000 a b | EXIT 2 | ERR one file, not 'b' too
+pmu -m r10000 --format csv | EXIT 2 | ERR --format takes text or json, not 'csv'
+pmu -m r10000 {d}/nothere | EXIT 2 | ERR cannot read {d}/nothere: No such file
+pmu -m r10000 {d} | EXIT 2 | ERR cannot read {d}: Is a directory
+pmu {d}/nomachine.pmu | EXIT 2 | ERR no machine; -m MACHINE names one of montecito, r10000
+pmu {d}/wrong.pmu | EXIT 1 | SAYS wrong.pmu:2: unknown command 'raed'; did you mean read?
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :3: unknown register 'CTN0' on r10000: did you mean CNT0?
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :4: CTRL0 has no field 'evnt'; did you mean event?
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :5: unknown event 'Cycels' on r10000: did you mean Cycles
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :6: a value is a number, not '0xg'
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :7: a value is at most 15, not '16'
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :8: it is: read REG[.FIELD] [@user|@priv|@hyper]
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :9: a strand is at most 0, not '1'
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :10: unknown level '@root'; there is @user, @priv or @hyper
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :11: unknown key 'pcc'; there is pc, npc, ea
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :12: unknown flag 'takn'; did you mean taken?
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :13: 'cpll' is no part of a processor's state
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :14: out of range
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :15: not pending
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :16: nothing was saved
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :17: '1:1' is of another group
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :18: read CNT0: 0x0, not 1
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :19: = stands between a command and its result
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :20: r10000 cannot have strands=9 nodes=0
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :21: a machine has strands, nodes and flags, not 'size'
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :22: dump has many results
+pmu {d}/wrong.pmu | EXIT 1 | OUT 23: read CNT0 = 0x0
+pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 18, "cmd": "read", "reg": "CNT0", "value": "0x0", "traps": [], "result": "0x0", "expected": "1", "met": false
+pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 2, "cmd": null, "reg": null, "value": null, "traps": [], "error": "unknown command 'raed'
+pmu {d}/right.pmu | EXIT 0 | OUT 2: write CNT0 = ok
 doctor x-none | EXIT 2 | ERR no such program in PATH
 doctor {hello} | OUT symbols
 doctor {hello} x | EXIT 2 | ERR one program
@@ -224,12 +258,39 @@ count -j -o /dev/full {hello} | EXIT 125 | SAYS No space left on device
 count -x, -o /dev/full {hello} | EXIT 125 | SAYS No space left on device
 """
 
+# Each line but the first and the last is wrong in its own way.
+WRONG_PMU = """machine r10000
+raed CNT0
+read CTN0
+write CTRL0.evnt 1
+signal Cycels 1
+write CNT0 0xg
+write CTRL0.event 16
+read
+read CNT0 strand 1
+read CNT0 @root
+signal Cycles 1 pcc=1
+signal Cycles 1 flags=takn
+mode cpll=1
+mode cpl=1
+take counter_interrupt
+restore
+signal 0:1+1:1 1
+read CNT0 = 1
+read CNT0 =
+machine r10000 strands=9
+machine r10000 size=1
+dump = 1
+read CNT0
+"""
+
 SCREENS = {
     "help": "--help",
     "count-help": "count --help",
     "list-help": "list --help",
     "show-help": "show --help",
     "doctor-help": "doctor --help",
+    "pmu-help": "pmu --help",
     "list": "list",
     "list-events-t2": "list events -m ultrasparc-t2",
     "list-miss": "list miss",
@@ -303,6 +364,9 @@ def make_files(d):
     for name, content in files.items():
         (d / name).write_bytes(content)
         (d / name).chmod(0o755)
+    (d / "wrong.pmu").write_text(WRONG_PMU)
+    (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
+    (d / "nomachine.pmu").write_text("read CNT0\n")
     (d / "plain").write_bytes(b"\x7fELF")
     (d / "plain").chmod(0o644)
     (d / "text").write_text("text")

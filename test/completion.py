@@ -58,6 +58,8 @@ ROWS = [
     (["count", "-m", "ultrasparc-t2", "-e", "cycles,All_instr", ":", ""],
      "u k h", "all"),
     (["doctor", "-"], "--help", "--machine"),
+    (["pmu", "-"], "--machine --format --json", "--set"),
+    (["pmu", "-m", "ultra"], "ultrasparc-t2", "pmu"),
 ]  # fmt: skip
 
 # Of those, what fish is asked too, and what it says of them.
