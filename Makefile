@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo check soak bench install format clean help
+.PHONY: all build demo check soak bench mutate install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -59,6 +59,11 @@ bench:
 	@scripts/build-guests all $(GUESTS)
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
 
+# Do the scripts of test/pmu/ notice mistakes in src/pmu/? MUTATE: -n, -s, -j.
+mutate:
+	@$(SETUP) check
+	@scripts/mutate -b $(BUILD)/mutate $(MUTATE)
+
 install: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD)
@@ -78,6 +83,7 @@ help:
 	@echo 'make check     run every test'
 	@echo 'make soak      compare the register models with their twins at length'
 	@echo 'make bench     time the workloads, print the ratios'
+	@echo 'make mutate    make mistakes in the register models, run their tests'
 	@echo 'make install   install under PREFIX (default /usr/local), DESTDIR'
 	@echo 'make format    format the code'
 	@echo 'make clean     remove the build'

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""conformance.py [--check] [ROOT]: which test stands for which rule of the
+register models.
+
+Writes doc/conformance.md from test/pmu/rules.toml, the sections of the scripts
+in test/pmu/, comments of C and Python tests that begin with a rule's tag, and
+test/pmu/untested.toml. --check fails if the page is not up to date, a testable
+rule has neither row nor reason, or more than 5 % have none but a reason.
+"""
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MOST_UNTESTED = 0.05
+SHOWN = 4  # places of a rule; the others are counted
+
+KINDS = {"T": "testable", "D": "decision or stated", "I": "inferred",
+         "E": "external", "X": "contradiction", "P": "public"}
+WORD = re.compile(r"[A-Z](?:\d-R)?\d[\d.]*\d|[A-Z]\d")
+COMMENT = re.compile(r"(?:/\*|//|#)\s*(.*)")
+
+
+@dataclass
+class Rule:
+    tag: str
+    kind: str
+    title: str
+    elsewhere: str = ""  # why no register decides it
+    reason: str = ""     # why it has no row
+    places: list = field(default_factory=list)  # (file, line)
+
+
+def documents(root):
+    """The documents, and all rules by tag."""
+    with open(root / "test/pmu/rules.toml", "rb") as file:
+        rows = tomllib.load(file)["document"]
+    rules = {}
+    for row in rows:
+        row["tags"] = []
+        for line in row["rules"].strip().splitlines():
+            number, kind, title = line.split(" ", 2)
+            tag = row["prefix"] + number
+            if tag in rules or kind not in KINDS:
+                sys.exit(f"rules.toml: {tag}: twice, or of unknown kind")
+            rules[tag] = Rule(tag, kind, title)
+            row["tags"].append(tag)
+        for other in row.get("elsewhere", []):
+            for number in other["rules"]:
+                rules[row["prefix"] + number].elsewhere = other["reason"]
+    return rows, rules
+
+
+def leading_tags(text):
+    """The words of the text that look like tags, up to the first other."""
+    for word in text.split():
+        word = word.strip(",;:*/()")
+        if not WORD.fullmatch(word):
+            return
+        yield word
+
+
+def script_tags(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.startswith("#:"):
+            for tag in leading_tags(line[2:]):
+                yield number, tag
+
+
+def comment_tags(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for match in COMMENT.finditer(line):
+            for tag in leading_tags(match[1]):
+                yield number, tag
+
+
+def test_sources(root):
+    """Tests of the register models, and of what stands on them."""
+    return sorted([*root.glob("test/pmu*.[cp]*"), *root.glob("test/sun4v*.[cp]*"),
+                   *root.glob("test/hv*.[cp]*"), *root.glob("test/ref/pmu*.c"),
+                   *root.glob("compat/**/*.c")])
+
+
+def find_places(root, rules):
+    """Fills in the places; the tags that no document has."""
+    unknown = []
+    for path in sorted(root.glob("test/pmu/*.pmu")):
+        for number, tag in script_tags(path):
+            name = path.relative_to(root).as_posix()
+            if tag in rules:
+                rules[tag].places.append((name, number))
+            else:
+                unknown.append(f"{name}:{number}: no rule {tag}")
+    for path in test_sources(root):
+        for number, tag in comment_tags(path):
+            if tag in rules:
+                name = path.relative_to(root).as_posix()
+                rules[tag].places.append((name, number))
+    return unknown
+
+
+def find_reasons(root, rules):
+    with open(root / "test/pmu/untested.toml", "rb") as file:
+        rows = tomllib.load(file)
+    wrong = []
+    for key, row in rows.items():
+        tag = key.rpartition(" ")[2]
+        if tag not in rules:
+            wrong.append(f"untested.toml: no rule {key}")
+        elif rules[tag].places:
+            wrong.append(f"untested.toml: {tag} has a row")
+        else:
+            rules[tag].reason = row["reason"]
+    return wrong
+
+
+def links(places):
+    texts = [f"[{Path(name).name}:{number}](../{name}#L{number})"
+             for name, number in places[:SHOWN]]
+    more = len(places) - SHOWN
+    return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
+
+
+def standing(rule):
+    if rule.places:
+        return links(rule.places)
+    if rule.elsewhere:
+        return f"elsewhere: {rule.elsewhere}"
+    return f"not tested: {rule.reason}" if rule.reason else "**no row**"
+
+
+def testable(rules):
+    return [r for r in rules if not r.elsewhere]
+
+
+def counted(rules):
+    rows = testable(rules)
+    with_row = sum(1 for r in rows if r.places)
+    return (f"{with_row} of {len(rows)} testable rules have a row; "
+            f"{len(rules) - len(rows)} are decided elsewhere")
+
+
+def page(rows, rules):
+    out = ["# Rules of the register models, and their tests", "",
+           "Generated by scripts/conformance.py. The scripts are those of "
+           "`tally pmu`;", "`test/pmu.py` runs each section as a test.", "",
+           "Kinds: " + ", ".join(f"{k} {v}" for k, v in KINDS.items()) + ".",
+           "", "Altogether " + counted(list(rules.values())) + ".", ""]
+    for row in rows:
+        mine = [rules[tag] for tag in row["tags"]]
+        out += [f"## {row['title']} ({row['name']})", "",
+                counted(mine) + ".", "",
+                "| rule | kind | about | test |", "|---|---|---|---|"]
+        out += [f"| {r.tag} | {r.kind} | {r.title} | {standing(r)} |"
+                for r in mine]
+        out.append("")
+    return "\n".join(out)
+
+
+def faults(rules):
+    rows = testable(rules.values())
+    bare = [r.tag for r in rows if not r.places and not r.reason]
+    if bare:
+        yield "neither row nor reason: " + " ".join(bare)
+    without = sum(1 for r in rows if not r.places)
+    if without > MOST_UNTESTED * len(rows):
+        yield (f"{without} of {len(rows)} testable rules have no row, more "
+               f"than {MOST_UNTESTED:.0%}")
+
+
+def main():
+    words = [w for w in sys.argv[1:] if w != "--check"]
+    root = Path(words[0]) if words else Path(__file__).resolve().parent.parent
+    rows, rules = documents(root)
+    wrong = find_places(root, rules) + find_reasons(root, rules)
+    text, target = page(rows, rules), root / "doc/conformance.md"
+    if "--check" not in sys.argv:
+        target.write_text(text)
+        print(counted(list(rules.values())))
+    elif not target.exists() or target.read_text() != text:
+        wrong.append("doc/conformance.md is not up to date; "
+                     "scripts/conformance.py writes it")
+    wrong += faults(rules)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    sys.exit(bool(wrong))
+
+
+main()
