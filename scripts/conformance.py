@@ -20,6 +20,8 @@ SHOWN = 4  # places of a rule; the others are counted
 KINDS = {"T": "testable", "D": "decision or stated", "I": "inferred",
          "E": "external", "X": "contradiction", "P": "public"}
 WORD = re.compile(r"[A-Z](?:\d-R)?\d[\d.]*\d|[A-Z]\d")
+# What can be nothing but a tag; T1 and L2 are also words.
+SURE = re.compile(r"T4-R\d+|R\d{3}|[PVI]\d\d|X\d+|F\d+\.\d+")
 COMMENT = re.compile(r"(?:/\*|//|#)\s*(.*)")
 
 
@@ -28,6 +30,7 @@ class Rule:
     tag: str
     kind: str
     title: str
+    only: str            # beginning of the names of scripts that use the tag
     elsewhere: str = ""  # why no register decides it
     reason: str = ""     # why it has no row
     places: list = field(default_factory=list)  # (file, line)
@@ -45,7 +48,7 @@ def documents(root):
             tag = row["prefix"] + number
             if tag in rules or kind not in KINDS:
                 sys.exit(f"rules.toml: {tag}: twice, or of unknown kind")
-            rules[tag] = Rule(tag, kind, title)
+            rules[tag] = Rule(tag, kind, title, row.get("only", ""))
             row["tags"].append(tag)
         for other in row.get("elsewhere", []):
             for number in other["rules"]:
@@ -86,18 +89,17 @@ def test_sources(root):
 def find_places(root, rules):
     """Fills in the places; the tags that no document has."""
     unknown = []
-    for path in sorted(root.glob("test/pmu/*.pmu")):
-        for number, tag in script_tags(path):
-            name = path.relative_to(root).as_posix()
-            if tag in rules:
-                rules[tag].places.append((name, number))
-            else:
-                unknown.append(f"{name}:{number}: no rule {tag}")
-    for path in test_sources(root):
-        for number, tag in comment_tags(path):
-            if tag in rules:
-                name = path.relative_to(root).as_posix()
-                rules[tag].places.append((name, number))
+    found = [(path, *place) for path in sorted(root.glob("test/pmu/*.pmu"))
+             for place in script_tags(path)]
+    found += [(path, *place) for path in test_sources(root)
+              for place in comment_tags(path)]
+    for path, number, tag in found:
+        name = path.relative_to(root).as_posix()
+        rule = rules.get(tag)
+        if rule and path.name.removeprefix("pmu_").startswith(rule.only):
+            rule.places.append((name, number))
+        elif path.suffix == ".pmu" and SURE.fullmatch(tag):
+            unknown.append(f"{name}:{number}: no rule {tag}")
     return unknown
 
 
