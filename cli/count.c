@@ -63,32 +63,6 @@ show_progress(void *user, uint64_t instructions, double wall_s)
             (double)instructions / wall_s * 1e-6);
 }
 
-/* Means and deviations, by Welford's recurrence. */
-static void
-add_run(struct count_value *values, size_t count, unsigned run,
-        const struct session_result *result)
-{
-    for (size_t i = 0; i < count; i++) {
-        const double x = (double)event_value(values[i].event, &result->totals);
-        const double off = x - values[i].mean;
-        values[i].mean += off / run;
-        values[i].stddev += off * (x - values[i].mean); /* sum of squares */
-        values[i].value = run == 1
-                              ? event_value(values[i].event, &result->totals)
-                              : (uint64_t)llround(values[i].mean);
-    }
-}
-
-static void
-finish_runs(struct count_value *values, size_t count, unsigned runs,
-            double wall_s)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
-        values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
-    }
-}
-
 static int
 write_report(const struct count_request *r, const struct count_report *report,
              FILE *out)
@@ -115,8 +89,82 @@ struct job {
     const struct program *program;
     struct session_options session;
     struct count_report report;
+    struct hardware hardware; /* zero without --hardware */
+    char note[160];
     uint64_t params[PARAM_COUNT];
 };
+
+static uint64_t
+run_value(const struct job *job, size_t i, const struct session_result *result)
+{
+    return job->session.hardware != NULL
+               ? hardware_scaled(&job->hardware.readings[i])
+               : event_value(job->session.events[i], &result->totals);
+}
+
+/* Means and deviations, by Welford's recurrence. */
+static void
+add_run(const struct job *job, struct count_value *values, unsigned run,
+        const struct session_result *result)
+{
+    for (size_t i = 0; i < job->report.count; i++) {
+        const uint64_t value = run_value(job, i, result);
+        const double off = (double)value - values[i].mean;
+        values[i].mean += off / run;
+        /* The sum of squares. */
+        values[i].stddev += off * ((double)value - values[i].mean);
+        values[i].value = run == 1 ? value : (uint64_t)llround(values[i].mean);
+    }
+}
+
+/* An event that shared its counter is known for a part of the time. */
+static void
+set_share(const struct job *job, struct count_value *v, size_t i)
+{
+    const struct hardware_reading *r = &job->hardware.readings[i];
+
+    v->running = r->enabled == 0
+                     ? 0
+                     : (uint64_t)((double)v->enabled * (double)r->running /
+                                  (double)r->enabled);
+    if (r->running < r->enabled && v->fidelity < FIDELITY_ESTIMATED)
+        v->fidelity = FIDELITY_ESTIMATED;
+    if (r->running == 0 && r->enabled != 0) {
+        v->counted = false;
+        v->code = "not-counted";
+        v->reason = "the program ended before its turn came";
+    }
+}
+
+static void
+finish_runs(const struct job *job, struct count_value *values, double wall_s)
+{
+    const unsigned runs = job->report.runs;
+
+    for (size_t i = 0; i < job->report.count; i++) {
+        values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
+        values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
+        if (job->session.hardware != NULL)
+            set_share(job, &values[i], i);
+    }
+}
+
+static void
+note_hardware(struct job *job)
+{
+    const struct hardware *h = &job->hardware;
+    int n = snprintf(job->note, sizeof(job->note),
+                     "counted on PIC0 and PIC1 of each strand");
+
+    if (h->turn_count > 1)
+        n += snprintf(job->note + n, sizeof(job->note) - (size_t)n,
+                      ", in %zu turns of %u instructions, and scaled",
+                      h->turn_count, HARDWARE_SLICE);
+    snprintf(job->note + n, sizeof(job->note) - (size_t)n,
+             "; %" PRIu64 " overflow trap%s", h->overflows,
+             h->overflows == 1 ? "" : "s");
+    job->report.note = job->note;
+}
 
 static int
 run_all(struct job *job, struct count_value *values,
@@ -131,7 +179,7 @@ run_all(struct job *job, struct count_value *values,
             session_run(&job->session, job->program, &command_log, result);
         if (error != 0)
             return error;
-        add_run(values, job->report.count, run, result);
+        add_run(job, values, run, result);
         const double off = result->wall_s - mean;
         mean += off / run;
         squares += off * (result->wall_s - mean);
@@ -139,7 +187,9 @@ run_all(struct job *job, struct count_value *values,
         if (result->interrupted)
             break;
     }
-    finish_runs(values, job->report.count, job->report.runs, mean);
+    finish_runs(job, values, mean);
+    if (job->session.hardware != NULL)
+        note_hardware(job);
     job->report.wall_s = mean;
     job->report.wall_stddev =
         job->report.runs > 1 ? sqrt(squares / (job->report.runs - 1)) : 0;
@@ -180,6 +230,19 @@ run_and_report(struct job *job, struct count_value *values)
 }
 
 static int
+start_hardware(struct job *job)
+{
+    if (!job->request->hardware)
+        return 0;
+    const int error =
+        hardware_init(&job->hardware, job->report.machine, job->session.events,
+                      job->session.event_count, &command_log);
+    if (error == 0)
+        job->session.hardware = &job->hardware;
+    return error;
+}
+
+static int
 count_events(struct job *job, const struct counted *c)
 {
     struct count_value *values = calloc(c->count, sizeof(*values));
@@ -204,8 +267,10 @@ count_events(struct job *job, const struct counted *c)
         job->report.metrics = (const struct metric_row *const *)c->metrics;
         job->report.metric_count = c->metric_count;
         job->report.program = text;
-        status = run_and_report(job, values);
+        status =
+            start_hardware(job) == 0 ? run_and_report(job, values) : EXIT_USAGE;
     }
+    hardware_finish(&job->hardware);
     free(values);
     free(text);
     return status;
@@ -247,6 +312,12 @@ prepare(const struct count_request *r, const struct program *program,
     return 0;
 }
 
+static bool
+has_no_counter(const struct event_row *event)
+{
+    return event->counters == 0 || event->fidelity == FIDELITY_IDLE;
+}
+
 static int
 count_program(struct count_request *r, char **argv)
 {
@@ -269,6 +340,10 @@ count_program(struct count_request *r, char **argv)
     if (error == 0)
         error =
             counted_choose(job.report.machine, r->events, r->metrics, &counted);
+    /* What is counted by default, if a counter has it. */
+    if (error == 0 && r->hardware && r->events == NULL &&
+        r->metrics == NULL)
+        counted_drop(&counted, has_no_counter);
     if (error == 0 && r->verbose)
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
@@ -296,6 +371,7 @@ model_option(const struct count_request *r)
            : r->from != NULL           ? "--from"
            : r->to != NULL             ? "--to"
            : r->skip != 0              ? "--skip"
+           : r->hardware               ? "--hardware"
            : r->foreign                ? "--foreign"
            : r->launch.clean_env       ? "--clean-env"
            : r->launch.sysroot != NULL ? "--sysroot"

@@ -41,6 +41,7 @@ enum {
     OPT_FROM,
     OPT_TO,
     OPT_SKIP,
+    OPT_HARDWARE,
     OPT_FOREIGN,
     OPT_CLEAN_ENV,
     OPT_SYSROOT,
@@ -105,6 +106,8 @@ const struct option_row count_options[] = {
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
     [OPT_SKIP] = {0, "skip", "N",
                   "count only after N instructions, to the block"},
+    [OPT_HARDWARE] = {0, "hardware", NULL,
+                      "count through the machine's own counters, in turns"},
     [OPT_FOREIGN] = {0, "foreign", NULL,
                      "allow a program of another instruction set"},
     [OPT_CLEAN_ENV] =
@@ -221,6 +224,7 @@ static const struct {
     {OPT_NO_INHERIT, AT(no_inherit)},
     {OPT_STRICT, AT(strict)},
     {OPT_APPEND, AT(append)},
+    {OPT_HARDWARE, AT(hardware)},
     {OPT_FOREIGN, AT(foreign)},
     {OPT_CLEAN_ENV, AT(launch.clean_env)},
     {OPT_QUIET, AT(quiet)},
@@ -364,6 +368,8 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     if (r->skip != 0 && (r->from != NULL || r->to != NULL))
         return bad_usage("--skip does not go with ",
                          r->from ? "--from" : "--to");
+    if (r->hardware && r->per_thread)
+        return bad_usage("--hardware does not go with ", "--per-thread");
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;

@@ -37,7 +37,7 @@ struct count_request {
     unsigned runs;
     enum count_format format;
     char separator;
-    bool per_thread, append, foreign, quiet, verbose;
+    bool per_thread, append, foreign, hardware, quiet, verbose;
 };
 
 /*

@@ -102,6 +102,18 @@ counted_choose(const struct machine_row *machine, const char *events,
 }
 
 void
+counted_drop(struct counted *c, bool (*unwanted)(const struct event_row *event))
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        if (!unwanted(c->events[i]))
+            c->events[kept++] = c->events[i];
+    }
+    c->count = kept;
+}
+
+void
 counted_finish(struct counted *c)
 {
     free(c->events);

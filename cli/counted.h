@@ -21,4 +21,8 @@ int counted_choose(const struct machine_row *machine, const char *events,
                    const char *metrics, struct counted *counted);
 void counted_finish(struct counted *counted);
 
+/* Leaves away the events that are `unwanted`. */
+void counted_drop(struct counted *counted,
+                  bool (*unwanted)(const struct event_row *event));
+
 #endif

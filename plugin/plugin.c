@@ -106,11 +106,11 @@ choose_callbacks(struct plugin *p)
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
-        p->window == WINDOW_SKIP);
+        p->window == WINDOW_SKIP || r->turns > 1);
     /* QEMU's inline addition is not atomic and knows no windows. */
     p->inline_counts = !p->threaded && p->work == 0 &&
                        (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
-                       p->window_open;
+                       p->window_open && r->turns <= 1;
 }
 
 static void
@@ -223,6 +223,7 @@ name_region(struct plugin *p, const char *program)
     struct region_head *head = p->region.head;
 
     head->pid = (int32_t)getpid();
+    head->turns = p->session->request.turns;
     head->load_bias = p->load_bias;
     snprintf(head->program, sizeof(head->program), "%s", program);
     atomic_store(&head->blocks, p->block_count);

@@ -144,7 +144,7 @@ both_compare(struct both *b, int step)
 {
     strand_drain(b->strand);
     for (size_t s = 0; s < SIGNAL_COUNT; s++) {
-        const uint64_t got = b->counts->totals.signal[s];
+        const uint64_t got = b->counts->totals[0].signal[s];
         const uint64_t wanted = b->ref.signals[0][s];
         if (got != wanted)
             fail_msg("row at line %d, step %d, seed %" PRIu64 ", %s: %" PRIu64
@@ -225,7 +225,7 @@ check_alone(const struct machine *m, uint16_t signal, uint64_t seed)
         struct both b;
         both_init(&b, m->line, params, parts, &state);
         both_run(&b, 3000);
-        values[all] = b.counts->totals.signal[signal];
+        values[all] = b.counts->totals[0].signal[signal];
         both_finish(&b);
     }
     if (values[0] != values[1])

@@ -187,6 +187,12 @@ doctor {hello} | OUT symbols
 doctor {hello} x | EXIT 2 | ERR one program
 doctor | EXIT 0 | OUT tally count works here
 
+count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
+count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
+count --hardware --per-thread {hello} | EXIT 2 | ERR --hardware does not go with '--per-thread'
+count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
+count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for ultrasparc-t2; host-model is counted by its model alone
+
 # Events
 count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'
 count -e Dcache_mises {hello} | EXIT 2 | ERR did you mean Dcache_misses?

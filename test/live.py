@@ -115,6 +115,55 @@ def threads_full(arch):
     t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
 
 
+# The machine's own counters
+
+def hardware(events, *program):
+    """The same run by the model alone, and through the counters."""
+    return [t.count(["-m", "ultrasparc-t2", *way, "-e", ",".join(events)],
+                    g(program[0], "sparc64"), *program[1:])
+            for way in ([], ["--hardware"])]
+
+
+@t.named("--hardware: two events have a counter each, and nothing is lost")
+def hardware_two():
+    for program in (("spin", 1000000), ("hello",), ("regions",)):
+        events = ["All_instr", "Dcache_misses"]
+        model, counters = hardware(events, *program)
+        for event in events:
+            t.equal(counters[event], model[event], event)
+            row = next(e for e in counters.json["events"]
+                       if e["name"] == event)
+            t.equal(row["running"], row["enabled"], "share")
+
+
+@t.named("--hardware: more events take turns, and are scaled")
+def hardware_turns():
+    events = ["Completed_branches", "Taken_branches", "Other_instr",
+              "Load_instr", "All_instr"]
+    model, counters = hardware(events, "spin", 10000000)
+    rows = {e["name"]: e for e in counters.json["events"]}
+    for event in events[:3] + events[4:]:
+        off = abs(counters[event] - model[event]) / model[event]
+        assert off < 0.02, (event, counters[event], model[event])
+        share = rows[event]["running"] / rows[event]["enabled"]
+        assert 0.3 < share < 0.4, share
+        t.equal(rows[event]["fidelity"], "estimated", event)
+    again = hardware(events, "spin", 10000000)[1]
+    t.equal([again[e] for e in events], [counters[e] for e in events],
+            "the second run")
+
+
+@t.named("--hardware: an event whose turn never came has no count")
+def hardware_short():
+    done = t.run(t.tally(), "count", "--hardware", "-j", "-e",
+                 "All_instr,Load_instr,Store_instr", g("hello", "sparc64"))
+    t.contains(done.stderr, '"value": null')
+    t.contains(done.stderr, "the program ended before its turn came")
+    done = t.run(t.tally(), "count", "--hardware", g("hello", "sparc64"))
+    t.contains(done.stderr, "counted on PIC0 and PIC1 of each strand, in 12 "
+               "turns of 100000 instructions, and scaled; 0 overflow traps")
+
+
 @t.named("--per-thread in text shows each thread")
 def per_thread_text():
     done = t.run(t.tally(), "count", "--per-thread", "-e", "All_instr",

@@ -63,9 +63,9 @@ run_blocks(struct fixture *f, unsigned count, uint64_t times)
 {
     for (unsigned i = 0; i < count; i++) {
         f->strand->exec[0][i] += times;
-        f->strand->exec[1][i]++;
+        f->strand->exec[REGION_OUTSIDE][i]++;
     }
-    f->strand->totals.signal[SIGNAL_L1D_LOAD_MISSES] += 3 * times;
+    f->strand->totals[0].signal[SIGNAL_L1D_LOAD_MISSES] += 3 * times;
 }
 
 static int
@@ -162,11 +162,11 @@ test_map(void **unused)
     f.region.infos[REGION_BLOCKS - 1].size = 6;
     f.region.threads[REGION_THREADS - 1].thread = 7;
     f.strand->thread = 8;
-    last->exec[1][REGION_BLOCKS - 1] = 9;
+    last->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 9;
     assert_int_equal(other.head->pid, 0);
     assert_int_equal(other.infos[REGION_BLOCKS - 1].size, 0);
     assert_int_equal(f.region.threads[0].strand, 0);
-    assert_int_equal(f.strand->totals.signal[0], 0);
+    assert_int_equal(f.strand->totals[0].signal[0], 0);
     assert_int_equal(last->thread, 0);
     region_unmap_strand(last);
     region_unmap(&other);
@@ -196,14 +196,14 @@ test_sum(void **unused)
     setup(&f);
     add_blocks(&f, FEW);
     run_blocks(&f, FEW, 10);
-    region_sum(&f.region, f.strand, &sum);
+    region_sum(&f.region, f.strand, 0, &sum);
     assert_int_equal(sum.signal[SIGNAL_INSTRUCTIONS], 10 * triangle(FEW));
     assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 0);
     assert_int_equal(sum.signal[SIGNAL_L1D_LOAD_MISSES], 30);
     /* A negative signal takes away. */
     f.strand->exec[0][4] += 7;
     f.strand->exec[0][0] += 3;
-    region_sum(&f.region, f.strand, &sum);
+    region_sum(&f.region, f.strand, 0, &sum);
     assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 7 * 2 - 3 * 2);
     teardown(&f);
 }
@@ -212,7 +212,7 @@ static void
 check_thread(const struct region_thread *thread, unsigned number,
              uint64_t times)
 {
-    const uint64_t *n = thread->totals.signal;
+    const uint64_t *n = thread->totals[0].signal;
 
     assert_int_equal(thread->thread, number);
     assert_int_equal(thread->strand, number % 64);
@@ -235,7 +235,7 @@ test_fold(void **unused)
         f.strand->strand = i % 64;
         run_blocks(&f, FEW, i + 1);
         region_fold(&f.region, f.strand);
-        region_sum(&f.region, f.strand, &sum);
+        region_sum(&f.region, f.strand, 0, &sum);
         assert_memory_equal(&sum, &nothing, sizeof(sum));
     }
     assert_int_equal(atomic_load(&f.region.head->threads), 5);
@@ -243,7 +243,7 @@ test_fold(void **unused)
         check_thread(&f.region.threads[i], i, i + 1);
     for (unsigned b = 0; b < FEW; b++) {
         assert_int_equal(f.strand->exec[0][b], 0);
-        assert_int_equal(f.strand->exec[1][b], 0);
+        assert_int_equal(f.strand->exec[REGION_OUTSIDE][b], 0);
     }
     teardown(&f);
 }
@@ -265,7 +265,7 @@ test_fold_many(void **unused)
     }
     check_thread(&f.region.threads[REGION_THREADS - 1], 0, 8);
     assert_int_equal(
-        f.region.threads[REGION_THREADS - 2].totals.signal[SIGNAL_INSTRUCTIONS],
+        f.region.threads[REGION_THREADS - 2].totals[0].signal[SIGNAL_INSTRUCTIONS],
         0);
     teardown(&f);
 }
@@ -292,7 +292,7 @@ test_release(void **unused)
     run_blocks(&f, blocks, 1);
     region_fold(&f.region, f.strand);
     f.region.infos[REGION_BLOCKS - 1].size = 1;
-    f.strand->exec[1][REGION_BLOCKS - 1] = 1;
+    f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 1;
     const uint64_t most = file_bytes(f.fd);
     region_release(&f.region, 1);
     const uint64_t after = file_bytes(f.fd);
@@ -304,10 +304,10 @@ test_release(void **unused)
     /* What is left is the header, the head and one record. */
     assert_true(after <= 32 * 4096);
     assert_int_equal(atomic_load(&f.region.head->threads), 1);
-    assert_int_not_equal(f.region.threads[0].totals.signal[SIGNAL_INSTRUCTIONS],
+    assert_int_not_equal(f.region.threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS],
                          0);
     assert_int_equal(f.region.infos[3].instructions, 0);
-    assert_int_equal(f.strand->exec[1][REGION_BLOCKS - 1], 0);
+    assert_int_equal(f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 0);
     teardown(&f);
 }
 
@@ -331,7 +331,7 @@ test_remap(void **unused)
     assert_int_equal(infos[3].instructions, 0);
     assert_ptr_equal(region_map_strand(&f.region, 0, f.strand), f.strand);
     assert_int_equal(f.strand->exec[0][0], 0);
-    assert_int_equal(f.strand->totals.signal[SIGNAL_L1D_LOAD_MISSES], 0);
+    assert_int_equal(f.strand->totals[0].signal[SIGNAL_L1D_LOAD_MISSES], 0);
     f.strand->exec[0][0] = 1;
     assert_int_equal(region_map(f.fd, 0, &old), 0);
     struct region_strand *strand = region_map_strand(&old, 0, NULL);

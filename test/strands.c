@@ -81,7 +81,7 @@ check_exact(const struct runner *r)
     const enum signal_id exact[] = {SIGNAL_CONDITIONAL_TAKEN,
                                     SIGNAL_CONDITIONAL_MISPREDICTS};
     for (size_t i = 0; i < COUNT(exact); i++)
-        assert_int_equal(r->counts->totals.signal[exact[i]],
+        assert_int_equal(r->counts->totals[0].signal[exact[i]],
                          ref.signals[0][exact[i]]);
     assert_memory_equal(r->counts->exec[0], r->ran,
                         r->program->count * sizeof(uint64_t));
@@ -97,7 +97,7 @@ check_fixed(const struct runner *r)
     struct totals sum;
     uint64_t wanted[SIGNAL_FIXED_COUNT] = {0};
 
-    region_sum(&region, r->counts, &sum);
+    region_sum(&region, r->counts, 0, &sum);
     for (size_t b = 0; b < r->program->count; b++) {
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             wanted[s] +=
@@ -137,7 +137,7 @@ check_plausible(const struct runner *runners, unsigned count)
     const uint64_t *n = sum.signal;
 
     for (unsigned i = 0; i < count; i++)
-        totals_add(&sum, &runners[i].counts->totals);
+        totals_add(&sum, &runners[i].counts->totals[0]);
     assert_true(n[SIGNAL_L2_FETCH_MISSES] <= n[SIGNAL_L1I_MISSES]);
     assert_true(n[SIGNAL_L2_LOAD_MISSES] <= n[SIGNAL_L1D_LOAD_MISSES]);
     assert_true(n[SIGNAL_ITLB_WALK_MISSES] <= n[SIGNAL_ITLB_WALK_REFS]);
@@ -329,8 +329,8 @@ static void
 same_misses(int row, const struct region_strand *a,
             const struct region_strand *b, uint64_t wanted)
 {
-    const uint64_t got = a->totals.signal[SIGNAL_L1I_MISSES] +
-                         b->totals.signal[SIGNAL_L1I_MISSES];
+    const uint64_t got = a->totals[0].signal[SIGNAL_L1I_MISSES] +
+                         b->totals[0].signal[SIGNAL_L1I_MISSES];
 
     if (got != wanted)
         fail_msg("row at line %d: %" PRIu64 " misses, wanted %" PRIu64, row,
@@ -438,8 +438,8 @@ check_shared_loads(const struct machine *m, uint64_t *state)
     free_strand(strands[0], 0);
     if (strands[1] != NULL && (10000 - 1) % 60 >= 30)
         free_strand(strands[1], 1);
-    const uint64_t got = counts[0]->totals.signal[SIGNAL_L1D_LOAD_MISSES] +
-                         counts[1]->totals.signal[SIGNAL_L1D_LOAD_MISSES];
+    const uint64_t got = counts[0]->totals[0].signal[SIGNAL_L1D_LOAD_MISSES] +
+                         counts[1]->totals[0].signal[SIGNAL_L1D_LOAD_MISSES];
     if (got != misses)
         fail_msg("row at line %d: %" PRIu64 " misses, wanted %" PRIu64, m->line,
                  got, misses);

@@ -272,7 +272,7 @@ strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
     s->chip = chip;
     s->counts = counts;
     s->exec = counts->exec[0];
-    s->total = counts->totals.signal;
+    s->total = counts->totals[0].signal;
 
     if (atomic_load(&chip->live) == 1)
         settle_all(chip);
@@ -351,8 +351,16 @@ void
 strand_window(struct strand *s, bool counted)
 {
     strand_drain(s);
-    s->exec = s->counts->exec[!counted];
-    s->total = counted ? s->counts->totals.signal : s->ignored.signal;
+    s->outside = !counted;
+    s->exec = s->counts->exec[counted ? s->turn : REGION_OUTSIDE];
+    s->total = counted ? s->counts->totals[s->turn].signal : s->ignored.signal;
+}
+
+void
+strand_turn(struct strand *s, unsigned turn)
+{
+    s->turn = turn;
+    strand_window(s, !s->outside);
 }
 
 static uint64_t

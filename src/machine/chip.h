@@ -118,7 +118,10 @@ struct strand {
     struct region_strand *counts;
     uint64_t repeats;      /* half iterations of a REP instruction */
     uint64_t instructions; /* counted in windows that need it (--skip) */
+    uint64_t sliced;       /* instructions of this turn so far */
     unsigned number;       /* of the machine's strands */
+    unsigned turn;         /* that its counts go to, in the window */
+    bool outside;          /* the window */
     struct totals ignored; /* what `total` means outside the window */
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
@@ -181,6 +184,9 @@ void strand_drain(struct strand *strand);
 
 /* Counts from now on inside or outside the window. */
 void strand_window(struct strand *strand, bool counted);
+
+/* Counts from now on for this turn. */
+void strand_turn(struct strand *strand, unsigned turn);
 
 /* Ends what only a lone strand may do: its filters turn no more sets. */
 void strand_settle(struct strand *strand);

@@ -55,6 +55,12 @@ set_window(const struct session_options *o, const struct program *program,
     return error;
 }
 
+static unsigned
+turns_of(const struct session_options *o)
+{
+    return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
+}
+
 static int
 make_request(const struct session_options *o, const struct program *program,
              const struct tally_log *log, struct session_request *r)
@@ -66,6 +72,8 @@ make_request(const struct session_options *o, const struct program *program,
     if (program->isa == ISA_X86_64)
         r->parts |= PART_REPEAT;
     memcpy(r->params, o->params, sizeof(r->params));
+    r->turns = turns_of(o);
+    r->slice = HARDWARE_SLICE;
     const int error = set_window(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
 }
@@ -162,8 +170,8 @@ grow(void *array, size_t count, size_t size)
 }
 
 static int
-add_thread(struct session_result *result, unsigned thread, unsigned strand,
-           const struct totals *totals)
+add_thread(const struct session_options *o, struct session_result *result,
+           unsigned thread, unsigned strand, const struct totals *turns)
 {
     struct session_thread *threads =
         grow(result->threads, result->thread_count, sizeof(*threads));
@@ -171,41 +179,52 @@ add_thread(struct session_result *result, unsigned thread, unsigned strand,
     if (threads == NULL)
         return TALLY_ENOMEM;
     result->threads = threads;
-    threads[result->thread_count++] = (struct session_thread){
+    struct session_thread *t = &threads[result->thread_count++];
+    *t = (struct session_thread){
         .process = (unsigned)result->process_count - 1,
         .thread = thread,
         .strand = strand,
-        .totals = *totals,
+        .totals = turns[0],
     };
+    for (unsigned i = 1; i < turns_of(o); i++)
+        totals_add(&t->totals, &turns[i]);
+    if (o->hardware != NULL)
+        hardware_add(o->hardware, turns);
     return 0;
 }
 
 static int
-collect_threads(const struct region *region, struct session_result *result)
+collect_threads(const struct session_options *o, const struct region *region,
+                struct session_result *result)
 {
+    struct totals sums[REGION_TURNS];
     const unsigned ended = atomic_load(&region->head->threads);
     const unsigned strands = atomic_load(&region->head->strands);
     int error = 0;
 
     for (unsigned i = 0; error == 0 && i < ended && i < REGION_THREADS; i++) {
         const struct region_thread *t = &region->threads[i];
-        error = add_thread(result, t->thread, t->strand, &t->totals);
+        error = add_thread(o, result, t->thread, t->strand, t->totals);
     }
     for (unsigned i = 0; error == 0 && i < strands; i++) {
         struct region_strand *s = region_map_strand(region, i, NULL);
-        struct totals sum;
+        uint64_t instructions = 0;
         if (s == NULL)
             return TALLY_ESYSTEM;
-        region_sum(region, s, &sum);
-        if (sum.signal[SIGNAL_INSTRUCTIONS] != 0)
-            error = add_thread(result, s->thread, s->strand, &sum);
+        for (unsigned turn = 0; turn < turns_of(o); turn++) {
+            region_sum(region, s, turn, &sums[turn]);
+            instructions += sums[turn].signal[SIGNAL_INSTRUCTIONS];
+        }
+        if (instructions != 0)
+            error = add_thread(o, result, s->thread, s->strand, sums);
         region_unmap_strand(s);
     }
     return error;
 }
 
 static int
-collect_process(int fd, unsigned index, struct session_result *result)
+collect_process(const struct session_options *o, int fd, unsigned index,
+                struct session_result *result)
 {
     struct session_process *processes =
         grow(result->processes, result->process_count, sizeof(*processes));
@@ -227,7 +246,7 @@ collect_process(int fd, unsigned index, struct session_result *result)
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
     p->running = !p->ended && kill(p->pid, 0) == 0;
     memcpy(p->program, region.head->program, sizeof(p->program));
-    const int error = collect_threads(&region, result);
+    const int error = collect_threads(o, &region, result);
     region_unmap(&region);
     return error;
 }
@@ -317,8 +336,10 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     const unsigned regions = atomic_load(&header->regions);
     int error = 0;
 
+    if (o->hardware != NULL)
+        hardware_reset(o->hardware);
     for (unsigned i = 0; error == 0 && i < regions && i < SESSION_REGIONS; i++)
-        error = collect_process(fd, i, result);
+        error = collect_process(o, fd, i, result);
     if (error == 0)
         error = count_pids(result);
     if (error != 0)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/hardware.h"
 #include "source/launch.h"
 #include "source/region.h"
 #include "table/table.h"
@@ -20,6 +21,9 @@ struct session_options {
     size_t event_count;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
+    /* Counts through the machine's own counters, or NULL; its readings are of
+     * the last run. */
+    struct hardware *hardware;
     struct launch_options launch;
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);

@@ -163,6 +163,14 @@ region_unmap_strand(struct region_strand *strand)
         munmap(strand, STRAND_SIZE);
 }
 
+unsigned
+region_turns(const struct region *region)
+{
+    const unsigned turns = region->head->turns;
+
+    return turns == 0 ? 1 : turns < REGION_TURNS ? turns : REGION_TURNS;
+}
+
 static uint64_t
 load_count(const uint64_t *count)
 {
@@ -171,14 +179,14 @@ load_count(const uint64_t *count)
 
 void
 region_sum(const struct region *region, const struct region_strand *strand,
-           struct totals *sum)
+           unsigned turn, struct totals *sum)
 {
     const unsigned blocks = atomic_load(&region->head->blocks);
 
     for (size_t s = 0; s < SIGNAL_COUNT; s++)
-        sum->signal[s] = load_count(&strand->totals.signal[s]);
+        sum->signal[s] = load_count(&strand->totals[turn].signal[s]);
     for (unsigned b = 0; b < blocks; b++) {
-        const uint64_t count = load_count(&strand->exec[0][b]);
+        const uint64_t count = load_count(&strand->exec[turn][b]);
         if (count == 0)
             continue;
         const int16_t *fixed = region->infos[b].fixed;
@@ -214,15 +222,17 @@ region_fold(struct region *region, struct region_strand *strand)
         &region->threads[index < REGION_THREADS ? index : REGION_THREADS - 1];
     struct totals sum;
 
-    region_sum(region, strand, &sum);
     thread->strand = strand->strand;
     thread->thread = strand->thread;
-    totals_add(&thread->totals, &sum);
+    for (unsigned turn = 0; turn < region_turns(region); turn++) {
+        region_sum(region, strand, turn, &sum);
+        totals_add(&thread->totals[turn], &sum);
+        memset(strand->exec[turn], 0, blocks * sizeof(uint64_t));
+    }
     if (index < REGION_THREADS)
         atomic_store(&region->head->threads, index + 1);
     memset(&strand->totals, 0, sizeof(strand->totals));
-    memset(strand->exec[0], 0, blocks * sizeof(uint64_t));
-    memset(strand->exec[1], 0, blocks * sizeof(uint64_t));
+    memset(strand->exec[REGION_OUTSIDE], 0, blocks * sizeof(uint64_t));
 }
 
 void
@@ -244,10 +254,12 @@ strand_instructions(const struct region *region,
     const unsigned blocks = atomic_load(&region->head->blocks);
     uint64_t sum = 0;
 
-    for (unsigned b = 0; b < blocks; b++)
-        sum += (load_count(&strand->exec[0][b]) +
-                load_count(&strand->exec[1][b])) *
-               region->infos[b].instructions;
+    for (unsigned b = 0; b < blocks; b++) {
+        uint64_t count = load_count(&strand->exec[REGION_OUTSIDE][b]);
+        for (unsigned turn = 0; turn < region_turns(region); turn++)
+            count += load_count(&strand->exec[turn][b]);
+        sum += count * region->infos[b].instructions;
+    }
     return sum;
 }
 
@@ -258,8 +270,10 @@ region_instructions(const struct region *region)
     const unsigned strands = atomic_load(&region->head->strands);
     uint64_t sum = 0;
 
-    for (unsigned t = 0; t < threads && t < REGION_THREADS; t++)
-        sum += region->threads[t].totals.signal[SIGNAL_INSTRUCTIONS];
+    for (unsigned t = 0; t < threads && t < REGION_THREADS; t++) {
+        for (unsigned turn = 0; turn < region_turns(region); turn++)
+            sum += region->threads[t].totals[turn].signal[SIGNAL_INSTRUCTIONS];
+    }
     for (unsigned s = 0; s < strands; s++) {
         struct region_strand *strand = region_map_strand(region, s, NULL);
         if (strand != NULL)

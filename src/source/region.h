@@ -29,6 +29,8 @@
 #define REGION_THREADS 65536u
 #define REGION_STRANDS 4096u /* live guest threads */
 #define REGION_NAME 256u
+#define REGION_TURNS 32u            /* of events that share counters */
+#define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
 
@@ -47,7 +49,11 @@ struct session_request {
     uint32_t window;   /* enum window_mode */
     uint64_t from, to; /* addresses in the program's file, or NO_LINE */
     uint64_t skip;     /* instructions */
-    uint64_t code;     /* lowest code address in the program's file */
+    /* Counts are kept apart by turns of `slice` instructions each, one after
+     * the other; 1: all is one turn. */
+    uint32_t turns;
+    uint64_t slice;
+    uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[REGION_NAME * 4];              /* path */
     char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
@@ -72,6 +78,7 @@ struct region_head {
     atomic_uint strands;     /* strand areas ever used */
     atomic_uint threads;     /* threads that have ended */
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
+    uint32_t turns;          /* as requested, at least 1 */
     uint64_t load_bias;
     char program[REGION_NAME];
 };
@@ -79,17 +86,17 @@ struct region_head {
 struct region_thread {
     uint32_t strand; /* of the machine */
     uint32_t thread; /* in order of creation, the main thread 0 */
-    struct totals totals;
+    struct totals totals[REGION_TURNS];
 };
 
 /* Counts of one live guest thread. */
 struct region_strand {
-    struct totals totals; /* dynamic signals only */
-    uint32_t strand;      /* of the machine */
+    struct totals totals[REGION_TURNS]; /* dynamic signals only */
+    uint32_t strand;                    /* of the machine */
     uint32_t thread;
     uint32_t last_block; /* that ran, as far as the model has said */
     atomic_uint live;
-    uint64_t exec[2][REGION_BLOCKS]; /* [0] counted, [1] outside the window */
+    uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */
 };
 
 /* One process, as mapped by itself or by a reader. */
@@ -142,11 +149,14 @@ region_map_strand(const struct region *region, unsigned slot, void *at);
 void region_unmap_strand(struct region_strand *strand);
 
 /*
- * Sums what a strand has counted: dynamic totals plus executions x fixed
- * signals of each block. Safe while it runs.
+ * Sums what a strand has counted in a turn: dynamic totals plus executions x
+ * fixed signals of each block. Safe while it runs.
  */
 void region_sum(const struct region *region, const struct region_strand *strand,
-                struct totals *sum);
+                unsigned turn, struct totals *sum);
+
+/* The turns that its process takes. */
+unsigned region_turns(const struct region *region);
 
 /* Instructions executed by all strands so far, those outside included. */
 uint64_t region_instructions(const struct region *region);

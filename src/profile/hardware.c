@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/hardware.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "counter/counter.h"
+#include "profile/session.h"
+#include "table/plan.h"
+#include "tally/pmu.h"
+
+/* More of each line of a group at once could make a counter wrap twice. */
+#define STEP (UINT64_C(1) << 28)
+
+/* PCR; rule F2: an overflow trap that finds a PIC in its last 16 values came
+ * before the wrap. */
+#define TRAP_ENABLE (UINT64_C(3) << 4)
+#define OVERFLOWED (UINT64_C(1) << 31 | UINT64_C(1) << 18)
+#define BEFORE_WRAP 0xfffffff0u
+
+static int
+no_memory(const struct tally_log *log)
+{
+    return tally_fail(log, TALLY_ENOMEM, "no memory for the counters");
+}
+
+/* A line of a group that some model signals raise. */
+static bool
+is_line(const struct event_row *e)
+{
+    return e->unit != NULL && strcmp(e->unit, "cpu") == 0 && e->sl >= 0 &&
+           e->mask > 0 && (e->mask & (e->mask - 1)) == 0 &&
+           e->fidelity != FIDELITY_IDLE;
+}
+
+static int
+find_lines(struct hardware *h, const struct tally_log *log)
+{
+    h->totals = calloc(h->machine->event_count, sizeof(*h->totals));
+    h->lines = calloc(h->machine->event_count, sizeof(*h->lines));
+    if (h->totals == NULL || h->lines == NULL)
+        return no_memory(log);
+    for (size_t i = 0; i < h->machine->event_count; i++) {
+        const struct event_row *e = &h->machine->events[i];
+        if (!is_line(e))
+            continue;
+        h->lines[h->total_count] = e;
+        h->totals[h->total_count++] = (struct tally_pmu_total){
+            .signal = TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, e->sl, e->mask),
+            .cycles = 1,
+        };
+    }
+    return 0;
+}
+
+static void
+plan_turn(struct hardware *h, const struct selection *list,
+          const struct plan *plan, size_t turn)
+{
+    struct hardware_turn *t = &h->turns[turn];
+    struct write_list writes = {0};
+
+    plan_encode(list, h->event_count, plan, turn, &writes);
+    for (size_t i = 0; i < writes.count; i++) {
+        if (strcmp(h->machine->registers[writes.rows[i].reg].name, "PCR") == 0)
+            t->control = writes.rows[i].value;
+    }
+    for (size_t i = 0; i < HARDWARE_COUNTERS; i++)
+        t->event[i] = -1;
+    for (size_t i = 0; i < h->event_count; i++) {
+        if (plan->rows[i].group == turn)
+            t->event[plan->rows[i].counter] = (int32_t)i;
+    }
+}
+
+static int
+plan_turns(struct hardware *h, const struct tally_log *log)
+{
+    struct selection *list = calloc(h->event_count, sizeof(*list));
+    struct plan plan = {0};
+
+    if (list == NULL)
+        return no_memory(log);
+    for (size_t i = 0; i < h->event_count; i++) {
+        list[i] = selection_of(h->machine, h->events[i], -1);
+        selection_default_privilege(&list[i]);
+    }
+    int error = plan_make(list, h->event_count, log, &plan);
+    if (error == 0 && plan.group_count > REGION_TURNS)
+        error = tally_fail(log, TALLY_ERULE,
+                           "%zu events need %zu turns of the counters; at most "
+                           "%u are taken: count fewer events at once",
+                           h->event_count, plan.group_count, REGION_TURNS);
+    if (error == 0) {
+        h->turn_count = plan.group_count;
+        for (size_t turn = 0; turn < h->turn_count; turn++)
+            plan_turn(h, list, &plan, turn);
+    }
+    plan_finish(&plan);
+    free(list);
+    return error;
+}
+
+static int
+make_monitor(struct hardware *h, const struct tally_log *log)
+{
+    struct tally_pmu_options options;
+
+    tally_pmu_options_init(&options, sizeof(options));
+    options.machine = h->machine->name;
+    options.strands = 1;
+    const size_t size = tally_pmu_size(&options);
+    h->memory = size != 0 ? aligned_alloc(16, size) : NULL;
+    if (h->memory == NULL)
+        return no_memory(log);
+    return tally_pmu_init(h->memory, size, &options, &h->pmu);
+}
+
+int
+hardware_init(struct hardware *h, const struct machine_row *machine,
+              const struct event_row *const *events, size_t count,
+              const struct tally_log *log)
+{
+    *h = (struct hardware){
+        .machine = machine,
+        .events = events,
+        .event_count = count,
+    };
+    if (machine->family != FAMILY_NIAGARA2)
+        return tally_fail(log, TALLY_ERULE,
+                          "--hardware is for ultrasparc-t2; %s is counted by "
+                          "its model alone",
+                          machine->name);
+    h->readings = calloc(count, sizeof(*h->readings));
+    int error = h->readings == NULL ? no_memory(log) : 0;
+    if (error == 0)
+        error = find_lines(h, log);
+    if (error == 0)
+        error = plan_turns(h, log);
+    if (error == 0)
+        error = make_monitor(h, log);
+    if (error != 0)
+        hardware_finish(h);
+    return error;
+}
+
+void
+hardware_finish(struct hardware *h)
+{
+    free(h->readings);
+    free(h->totals);
+    free(h->lines);
+    free(h->memory);
+    *h = (struct hardware){0};
+}
+
+void
+hardware_reset(struct hardware *h)
+{
+    memset(h->readings, 0, h->event_count * sizeof(*h->readings));
+    h->overflows = 0;
+}
+
+/* Software of the machine: registers by name, on the only strand. */
+static uint64_t
+get(struct hardware *h, const char *name)
+{
+    uint64_t value = 0;
+
+    tally_pmu_read(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
+                   TALLY_PMU_PRIVILEGED, &value);
+    return value;
+}
+
+static void
+set(struct hardware *h, const char *name, uint64_t value)
+{
+    tally_pmu_write(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
+                    TALLY_PMU_PRIVILEGED, value);
+}
+
+/* Adds a counter's half of the PIC to its event's reading, and clears it. */
+static uint64_t
+collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
+        uint64_t pic, bool wrapped)
+{
+    const unsigned low = counter * 32;
+    const uint32_t value = (uint32_t)(pic >> low);
+
+    if (turn->event[counter] >= 0) {
+        struct hardware_reading *r = &h->readings[turn->event[counter]];
+        r->value += value;
+        if (wrapped && value < BEFORE_WRAP)
+            r->value += UINT64_C(1) << 32;
+    }
+    return pic & ~(UINT64_C(0xffffffff) << low);
+}
+
+/* The handler of pic_overflow. */
+static void
+serve(struct hardware *h, const struct hardware_turn *turn)
+{
+    struct tally_pmu_taken taken;
+
+    if (tally_pmu_take(h->pmu, 0, TALLY_PMU_PIC_OVERFLOW, &taken) != 0)
+        return;
+    uint64_t pic = get(h, "PIC");
+    for (unsigned i = 0; i < 2; i++) {
+        if (taken.counters >> i & 1)
+            pic = collect(h, turn, i, pic, true);
+    }
+    set(h, "PIC", pic);
+    set(h, "PCR", get(h, "PCR") & ~OVERFLOWED);
+    h->overflows++;
+}
+
+static void
+raise_all(struct hardware *h, const struct hardware_turn *turn,
+          const struct totals *totals)
+{
+    uint64_t left = 0;
+
+    for (size_t i = 0; i < h->total_count; i++) {
+        const uint64_t n = event_value(h->lines[i], totals);
+        left = n > left ? n : left;
+    }
+    for (uint64_t done = 0; done < left; done += STEP) {
+        for (size_t i = 0; i < h->total_count; i++) {
+            const uint64_t n = event_value(h->lines[i], totals);
+            h->totals[i].n = n <= done ? 0 : n - done < STEP ? n - done : STEP;
+        }
+        if (tally_pmu_batch(h->pmu, 0, h->totals, h->total_count, NULL) != 0)
+            serve(h, turn);
+    }
+}
+
+static void
+add_turn(struct hardware *h, const struct hardware_turn *turn,
+         const struct totals *totals)
+{
+    tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_PRIVILEGED);
+    set(h, "PCR", 0);
+    set(h, "PIC", 0);
+    set(h, "PCR", turn->control | TRAP_ENABLE);
+    tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
+    raise_all(h, turn, totals);
+    const uint64_t pic = get(h, "PIC");
+    for (unsigned i = 0; i < 2; i++)
+        collect(h, turn, i, pic, false);
+}
+
+void
+hardware_add(struct hardware *h, const struct totals *turns)
+{
+    uint64_t all = 0;
+
+    for (size_t t = 0; t < h->turn_count; t++)
+        all += turns[t].signal[SIGNAL_INSTRUCTIONS];
+    for (size_t i = 0; i < h->event_count; i++)
+        h->readings[i].enabled += all;
+    for (size_t t = 0; t < h->turn_count; t++) {
+        const struct hardware_turn *turn = &h->turns[t];
+        add_turn(h, turn, &turns[t]);
+        for (unsigned i = 0; i < HARDWARE_COUNTERS; i++) {
+            if (turn->event[i] >= 0)
+                h->readings[turn->event[i]].running +=
+                    turns[t].signal[SIGNAL_INSTRUCTIONS];
+        }
+    }
+}
+
+uint64_t
+hardware_scaled(const struct hardware_reading *reading)
+{
+    const struct counter_reading r = {reading->value, reading->enabled,
+                                      reading->running};
+    uint64_t scaled = reading->value;
+
+    counter_scaled(&r, &scaled);
+    return scaled;
+}
