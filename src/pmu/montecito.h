@@ -138,7 +138,7 @@ struct montecito {
  */
 void montecito_events(struct montecito *m);
 /* Whether the monitor of this PMC runs in the thread's present mode: rule
- * R030, for 4 to 15, 37, 39, 40 and 42. */
+ * R030, for 4 to 15, 37, 39 and 40; the IP-EAR outlives a freeze. */
 bool montecito_enabled(const struct montecito_thread *t, unsigned pmc);
 /* After a write of PMC4 to 15. */
 void montecito_program(struct montecito *m, struct montecito_thread *t);

@@ -41,12 +41,12 @@ montecito_events(struct montecito *m)
     m->by_active[MONTECITO_CYCLES_HALTED] = 0;
 }
 
-/* Section 3.3.1; PMC37, 39 and 42 have no ism field (decision X16). */
+/* Section 3.3.1; PMC37 and 39 have no ism field. */
 bool
 montecito_enabled(const struct montecito_thread *t, unsigned pmc)
 {
     const uint64_t value = t->pmc[pmc];
-    const bool ism = pmc == 37 || pmc == 39 || pmc == 42;
+    const bool ism = pmc == 37 || pmc == 39;
     const uint64_t pm = pmc == 37 ? value >> 4 & 1 : value >> 6 & 1;
 
     return (t->pmc[0] & MONTECITO_FR) == 0 &&
