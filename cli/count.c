@@ -341,8 +341,7 @@ count_program(struct count_request *r, char **argv)
         error =
             counted_choose(job.report.machine, r->events, r->metrics, &counted);
     /* What is counted by default, if a counter has it. */
-    if (error == 0 && r->hardware && r->events == NULL &&
-        r->metrics == NULL)
+    if (error == 0 && r->hardware && r->events == NULL && r->metrics == NULL)
         counted_drop(&counted, has_no_counter);
     if (error == 0 && r->verbose)
         fprintf(stderr, "tally: %s on %s\n", program.path,

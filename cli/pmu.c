@@ -307,7 +307,7 @@ const struct command command_pmu = {
     .synopsis = "-m MACHINE [FILE]",
     .example = "  printf 'write PCR 0x2\\nread PCR\\n' | "
                "tally pmu -m ultrasparc-t2\n"
-               "  tally pmu -m sparc-t4",
+               "  echo dump PCR | tally pmu -m sparc-t4",
     .options = options,
     .more = help_verbs,
     .run = run_pmu,

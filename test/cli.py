@@ -495,12 +495,18 @@ for words in ("-m ultrasparc-t2plus cycles Idle_strands",
 
 # Examples
 
-def example(words):
+def fed_by(command):
+    """What comes out of it, to be read."""
+    return subprocess.Popen(["sh", "-c", command],
+                            stdout=subprocess.PIPE).stdout
+
+
+def example(words, stdin):
     """The guest stands for the program, where there is one."""
     if "--" in words:
         words = [*words[:words.index("--") + 1], t.guest("hello.sparc64")]
     words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
-    done = t.run(*words)
+    done = t.run(*words, stdin=stdin)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
     assert done.stdout, "no output"
 
@@ -514,9 +520,11 @@ def examples():
         lines = text.partition("\nexample:\n")[2].splitlines()
         assert lines, f"tally {command} has no example"
         for line in lines:
-            name, *words = shlex.split(line)
+            before, bar, after = line.rpartition(" | ")
+            name, *words = shlex.split(after)
             t.equal(name, "tally", "the command")
-            example([t.tally(), *words])
+            example([t.tally(), *words],
+                    fed_by(before) if bar else subprocess.DEVNULL)
 
 
 def broken_pipe():

@@ -264,9 +264,10 @@ test_fold_many(void **unused)
         assert_int_equal(atomic_load(&f.region.head->threads), REGION_THREADS);
     }
     check_thread(&f.region.threads[REGION_THREADS - 1], 0, 8);
-    assert_int_equal(
-        f.region.threads[REGION_THREADS - 2].totals[0].signal[SIGNAL_INSTRUCTIONS],
-        0);
+    assert_int_equal(f.region.threads[REGION_THREADS - 2]
+                         .totals[0]
+                         .signal[SIGNAL_INSTRUCTIONS],
+                     0);
     teardown(&f);
 }
 
@@ -304,8 +305,8 @@ test_release(void **unused)
     /* What is left is the header, the head and one record. */
     assert_true(after <= 32 * 4096);
     assert_int_equal(atomic_load(&f.region.head->threads), 1);
-    assert_int_not_equal(f.region.threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS],
-                         0);
+    assert_int_not_equal(
+        f.region.threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS], 0);
     assert_int_equal(f.region.infos[3].instructions, 0);
     assert_int_equal(f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 0);
     teardown(&f);

@@ -19,8 +19,8 @@ def registers(tally):
     return {r["number"]: r for r in rows if r.get("number", -1) >= 0}
 
 
+# V01 V04 V07: number, name, local and global address.
 def controllers():
-    """V01 V04 V07: number, name, local and global address."""
     for node in range(4):
         for mcu in range(2):
             for pic, name in enumerate(("PCR", "PIC")):
@@ -30,9 +30,9 @@ def controllers():
                        0x84 << 32 | low, 0xd0 + 4 * node << 32 | low)
 
 
+# V02 V07 V08: the local address is Zambezi[15:0] behind 0x81.3000, the global
+# one has the fields of sections 2.4 to 2.6.
 def hubs():
-    """V02 V07 V08: the local address is Zambezi[15:0] behind 0x81.3000, the
-    global one has the fields of sections 2.4 to 2.6."""
     number = 18
     for z in range(4):
         for block, port in PORTS.items():
