@@ -306,6 +306,23 @@ knows_sizes(void **state)
     assert_int_equal(tally_result_event_count(r), 1);
     tally_result_destroy(r);
     tally_result_destroy(NULL);
+    r = NULL;
+
+    wide.options.size = 0;
+    assert_int_equal(run(&wide.options, argv, &r), TALLY_ERANGE);
+    assert_null(r);
+}
+
+/* It fails after the options were read, without QEMU. */
+static void
+takes_no_options(void **state)
+{
+    char *argv[] = {"/no/such/program", NULL};
+    struct tally_result *r = NULL;
+
+    (void)state;
+    assert_int_equal(tally_session_run(NULL, argv, &r), TALLY_EPROGRAM);
+    assert_null(r);
 }
 
 static void
@@ -515,6 +532,7 @@ main(void)
         cmocka_unit_test(takes_parameters),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(knows_sizes),
+        cmocka_unit_test(takes_no_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,8 +68,8 @@ struct tally_result;
 
 /*
  * Runs argv[0], found as execvp() finds it, with the arguments argv, and waits
- * for its end. That the program fails is no failure of the session: see
- * tally_result_status().
+ * for its end. NULL options: the defaults. That the program fails is no failure
+ * of the session: see tally_result_status().
  *
  * Returns 0 and a result for tally_result_destroy(), or a negative enum
  * tally_error, with *result untouched: TALLY_ESYNTAX, TALLY_EUNKNOWN,

@@ -11,6 +11,7 @@
 #include "counter/counter.h"
 #include "host/event.h"
 #include "host/set.h"
+#include "lib/options.h"
 
 static_assert(sizeof(struct tally_reading) == sizeof(struct counter_reading) &&
                   offsetof(struct tally_reading, enabled) ==
@@ -41,30 +42,7 @@ struct tally_counter {
 void
 tally_counter_options_init(struct tally_counter_options *options, size_t size)
 {
-    memset(options, 0, size);
-    options->size = size;
-}
-
-/* What an older caller does not know of keeps its default. */
-static int
-read_options(const struct tally_counter_options *given,
-             struct tally_counter_options *o)
-{
-    const size_t known = sizeof(*o);
-    const unsigned char *bytes = (const unsigned char *)given;
-
-    tally_counter_options_init(o, known);
-    if (given == NULL)
-        return 0;
-    if (given->size < sizeof(given->size))
-        return TALLY_ERANGE;
-    for (size_t i = known; i < given->size; i++) {
-        if (bytes[i] != 0)
-            return TALLY_ERANGE; /* a newer caller's wish */
-    }
-    memcpy(o, given, given->size < known ? given->size : known);
-    o->size = known;
-    return 0;
+    options_init(options, size);
 }
 
 static int
@@ -99,7 +77,7 @@ tally_counter_open(const struct tally_counter_options *options,
                    struct tally_counter **counter)
 {
     struct tally_counter_options o;
-    int error = read_options(options, &o);
+    int error = options_read(options, &o, sizeof(o));
 
     if (error == 0)
         error = check_options(&o);

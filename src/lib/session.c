@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/internal.h"
+#include "lib/options.h"
 #include "tally/session.h"
 
 #include <limits.h>
@@ -21,28 +22,7 @@ struct tally_result {
 void
 tally_session_options_init(struct tally_session_options *options, size_t size)
 {
-    memset(options, 0, size);
-    options->size = size;
-}
-
-/* What an older caller does not know of keeps its default. */
-static int
-read_options(const struct tally_session_options *given,
-             struct tally_session_options *o)
-{
-    const size_t known = sizeof(*o);
-    const unsigned char *bytes = (const unsigned char *)given;
-
-    tally_session_options_init(o, known);
-    if (given->size < offsetof(struct tally_session_options, machine))
-        return TALLY_ERANGE;
-    for (size_t i = known; i < given->size; i++) {
-        if (bytes[i] != 0)
-            return TALLY_ERANGE; /* a newer caller's wish */
-    }
-    memcpy(o, given, given->size < known ? given->size : known);
-    o->size = known;
-    return 0;
+    options_init(options, size);
 }
 
 static int
@@ -131,7 +111,7 @@ tally_session_run(const struct tally_session_options *options,
 {
     struct tally_session_options o;
     struct program program;
-    int error = read_options(options, &o);
+    int error = options_read(options, &o, sizeof(o));
 
     if (error == 0)
         error = check_window(&o);
