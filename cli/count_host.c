@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "cli/host_events.h"
 #include "cli/host_targets.h"
 #include "cli/output.h"
 #include "host/child.h"
@@ -159,131 +159,12 @@ choose_events(struct host_job *job)
     return error;
 }
 
-/* A clock runs on in the kernel, whatever the levels. */
-static bool
-is_clock(const struct host_event *e)
-{
-    return e->attr.type == PERF_TYPE_SOFTWARE &&
-           (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-            e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-/* Written without letters, that is for all levels. */
-static bool
-is_plain(const struct host_event *e)
-{
-    const size_t size = strlen(e->name);
-
-    return !e->attr.exclude_user && !e->attr.exclude_kernel &&
-           !e->attr.exclude_hv && size > 0 &&
-           (e->pmu[0] != '\0' ? e->name[size - 1] == '/'
-                              : strchr(e->name, ':') == NULL);
-}
-
-/*
- * As perf does: where perf_event_paranoid keeps the kernel's part from us,
- * what named no level is counted at user level, and its name says so.
- */
-static void
-fall_back(struct host_job *job)
-{
-    struct perf_event_attr any = {.type = PERF_TYPE_SOFTWARE,
-                                  .config = PERF_COUNT_SW_DUMMY};
-    struct host_reason reason;
-
-    host_attr_complete(&any, true, false, false);
-    const int fd = host_open(&any, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, &reason);
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 || reason.why != HOST_PARANOID || job->targets.whole_cpus)
-        return;
-    for (size_t i = 0; i < job->count; i++) {
-        struct host_event *e = &job->events[i];
-        if (!is_plain(e) || e->uncore || !host_has_user_level(&e->attr))
-            continue;
-        e->attr.exclude_kernel = 1;
-        e->attr.exclude_hv = 1;
-        const size_t size = strlen(e->name);
-        if (is_clock(e) || size + 3 > sizeof(e->name))
-            continue;
-        snprintf(e->name + size, sizeof(e->name) - size, "%s",
-                 e->pmu[0] != '\0' ? "u" : ":u");
-        job->user_only = true;
-    }
-}
-
-/* What a reading says of an event, as a report has it. */
-static struct count_value
-value_of(const struct host_event *e, const struct host_value *v)
-{
-    const bool clock = is_clock(e);
-    uint64_t scaled = 0;
-    /* What never was enabled is 0; what never ran is not known. */
-    const bool known =
-        counter_scaled(&v->reading, &scaled) || v->reading.enabled == 0;
-    struct count_value c = {
-        .name = e->name,
-        .unit = clock ? "msec" : e->unit,
-        .raw = clock ? "ns" : NULL,
-        .event = e->row,
-        .fidelity = v->reading.running < v->reading.enabled ? FIDELITY_ESTIMATED
-                                                            : FIDELITY_EXACT,
-        .counted = v->counted && known,
-        .value = scaled,
-        .scale = clock ? 1e-6 : e->scale,
-        .enabled = v->reading.enabled,
-        .running = v->reading.running,
-    };
-    if (!v->counted) {
-        c.reason = v->reason.text;
-        c.mend = v->reason.mend;
-        c.code = host_why_name(v->reason.why);
-    } else if (!c.counted) {
-        c.reason = "it was never on a counter: others hold them all";
-        c.code = "not-counted";
-    }
-    c.mean = (double)c.value;
-    return c;
-}
-
 static void
 values_of(const struct host_job *job, const struct host_value *from,
           struct count_value *to)
 {
     for (size_t i = 0; i < job->count; i++)
-        to[i] = value_of(&job->events[i], &from[i]);
-}
-
-/* Uncore units of one name are one line, their sum; as many as are left. */
-static size_t
-fold_units(const struct host_job *job, struct count_value *values)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < job->count; i++) {
-        struct count_value *into = NULL;
-        for (size_t k = 0; k < kept && job->events[i].uncore; k++)
-            if (strcmp(values[k].name, values[i].name) == 0)
-                into = &values[k];
-        if (into == NULL) {
-            values[kept++] = values[i];
-            continue;
-        }
-        into->value += values[i].value;
-        into->mean += values[i].mean;
-        into->stddev = hypot(into->stddev, values[i].stddev);
-        into->enabled += values[i].enabled;
-        into->running += values[i].running;
-        if (into->counted && !values[i].counted) {
-            into->counted = false;
-            into->code = values[i].code;
-            into->reason = values[i].reason;
-            into->mend = values[i].mend;
-        }
-        if (values[i].fidelity > into->fidelity)
-            into->fidelity = values[i].fidelity;
-    }
-    return kept;
+        to[i] = host_event_value(&job->events[i], &from[i]);
 }
 
 static struct count_report
@@ -322,10 +203,11 @@ print_interval(void *user, const struct host_counts *counts)
     }
     values_of(job, counts->values, values);
     struct count_report report = report_of(job, values, "");
-    struct count_part *parts = host_parts(job->r, job->events, job->count,
-                                          counts, value_of, &report.part_count);
+    struct count_part *parts =
+        host_parts(job->r, job->events, job->count, counts, host_event_value,
+                   &report.part_count);
     if (report.part_count == 0)
-        report.count = fold_units(job, values);
+        report.count = host_units_fold(job->events, values, job->count);
     report.at_s = counts->at_s;
     report.last = &nothing;
     report.wall_s = counts->length_s;
@@ -440,11 +322,11 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     report.last = &session;
     report.wall_s = wall_s;
     report.wall_stddev = runs > 1 ? sqrt(wall_squares / (runs - 1)) : 0;
-    parts = host_parts(job->r, job->events, job->count, &last->counts, value_of,
-                       &report.part_count);
+    parts = host_parts(job->r, job->events, job->count, &last->counts,
+                       host_event_value, &report.part_count);
     report.parts = parts;
     if (report.part_count == 0)
-        report.count = fold_units(job, sums);
+        report.count = host_units_fold(job->events, sums, job->count);
     if (job->write_error != 0) {
         errno = job->write_error;
         error = TALLY_EIO;
@@ -569,8 +451,8 @@ count_host(const struct count_request *r, char **argv)
 
     if (status == 0) {
         const int error = choose_events(&job);
-        if (error == 0)
-            fall_back(&job);
+        if (error == 0 && !job.targets.whole_cpus)
+            job.user_only = host_events_fall_back(job.events, job.count);
         status = error == TALLY_ENOMEM ? EXIT_OURS
                  : error != 0          ? EXIT_USAGE
                                        : count_events(&job, argv);
