@@ -95,6 +95,17 @@ add_metric(void *user, const struct metric_row *metric)
     return error;
 }
 
+/* The first of the same name that stands before it, or NULL. */
+static struct host_event *
+earlier(struct host_event *events, size_t before, const struct host_event *e)
+{
+    for (size_t k = 0; k < before && e->group < 0; k++)
+        if (strcmp(events[k].name, e->name) == 0 &&
+            strcmp(events[k].pmu, e->pmu) == 0)
+            return &events[k];
+    return NULL;
+}
+
 /* Names that -e and -M both have are counted once. */
 static void
 drop_doubles(struct host_job *job)
@@ -102,15 +113,12 @@ drop_doubles(struct host_job *job)
     size_t kept = 0;
 
     for (size_t i = 0; i < job->count; i++) {
-        bool double_name = false;
-        for (size_t k = 0; k < kept; k++)
-            double_name =
-                double_name ||
-                (job->events[i].group < 0 &&
-                 strcmp(job->events[k].name, job->events[i].name) == 0 &&
-                 strcmp(job->events[k].pmu, job->events[i].pmu) == 0);
-        if (!double_name)
-            job->events[kept++] = job->events[i];
+        const struct host_event *e = &job->events[i];
+        struct host_event *same = earlier(job->events, kept, e);
+        if (same == NULL)
+            job->events[kept++] = *e;
+        else if (same->row == NULL) /* -e cpu_core/cycles/, of no catalogue */
+            same->row = e->row;
     }
     job->count = kept;
 }

@@ -56,6 +56,14 @@ host_events_fall_back(struct host_event *events, size_t count)
     return any_fell;
 }
 
+/* The PMU, where it is one of several kinds of cores. */
+static const char *
+kind_of(const struct host_event *e)
+{
+    return e->pmu[0] != '\0' && !e->uncore && CPU_COUNT(&e->cpus) > 0 ? e->pmu
+                                                                      : NULL;
+}
+
 struct count_value
 host_event_value(const struct host_event *e, const struct host_value *v)
 {
@@ -69,6 +77,7 @@ host_event_value(const struct host_event *e, const struct host_value *v)
         .unit = clock ? "msec" : e->unit,
         .raw = clock ? "ns" : NULL,
         .event = e->row,
+        .kind = kind_of(e),
         .fidelity = v->reading.running < v->reading.enabled ? FIDELITY_ESTIMATED
                                                             : FIDELITY_EXACT,
         .counted = v->counted && known,

@@ -333,6 +333,63 @@ def metric_fidelity():
         t.equal((metric["value"], metric["fidelity"]), (1.5, wanted), script)
 
 
+# Big cores and small ones: clocks are of both.
+KINDS = [("ipc", "cpu_core", 1.5), ("ipc", "cpu_atom", 1),
+         ("ghz", "cpu_core", 2), ("ghz", "cpu_atom", 1),
+         ("context_switches_per_second", None, 20000)]
+
+
+def tally_says(script, options, *program):
+    """What tally writes on stderr on the machine."""
+    need_host()
+    with Machine(script) as machine:
+        return machine.run(t.tally(), "count", "-m", "host", *options.split(),
+                           "--", *(program or ["true"])).stderr
+
+
+@t.named("tally: hybrid, a metric of each kind of cores")
+def metric_kinds():
+    names = ",".join(dict.fromkeys(name for name, _, _ in KINDS))
+    for events in ("", "-e cpu_core/cycles/,cycles,task-clock"):
+        options = f"{events} -M {names}"
+        t.equal([(m["name"], m.get("pmu"), m["value"])
+                 for m in tally_report("hybrid", options)["metrics"]], KINDS,
+                options)
+    rows = [line.split(",") for line in
+            tally_says("hybrid", f"-x, -M {names}").splitlines()]
+    t.equal([(row[6], float(row[5])) for row in rows if not row[0]],
+            [(f"{pmu}/{name}" if pmu else name, value)
+             for name, pmu, value in KINDS], "CSV")
+    t.contains(tally_says("hybrid", "-M ipc"), "  ipc (cpu_atom)  ")
+
+
+@t.named("tally: hybrid, a kind that cannot be counted has no metric")
+def metric_kind_lost():
+    script = pathlib.Path(t.source("test", "mock", "hybrid.script")).read_text()
+    report = tally_report(script + "fail open ENOENT type=0 "
+                          "config=0x800000000\n", "-M ipc")
+    t.equal([(m["pmu"], m["value"], m.get("reason"))
+             for m in report["metrics"]],
+            [("cpu_core", 1.5, None), ("cpu_atom", None, "no count of cycles")])
+
+
+@t.named("tally: hybrid, what text says beside the counts of a kind")
+def text_kinds():
+    for letters in ("", "u"):
+        said = tally_says("hybrid", "-e task-clock,"
+                          f"cpu_core/cycles/{letters},"
+                          f"cpu_core/instructions/{letters},"
+                          f"cpu_atom/instructions/{letters},"
+                          f"cpu_atom/cycles/{letters}")
+        for kind, ratio in (("core", "1.500"), ("atom", "1.000")):
+            for event, words in (("cycles", "GHz"),
+                                 ("instructions",
+                                  f"{ratio} instructions a cycle")):
+                line = next(s for s in said.splitlines()
+                            if f"cpu_{kind}/{event}/{letters} " in s)
+                t.contains(line, f"{words}")
+
+
 # Counts in a millisecond, and the rate that text has beside the count.
 RATES = [(20, "20.000 K a second"), (500000, "500.000 M a second"),
          (3000000, "3.000 G a second")]

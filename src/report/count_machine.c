@@ -51,10 +51,11 @@ csv_place(const struct count_report *r, const char *part, char separator,
 /* A metric has no count: the first columns are empty, as perf leaves them. */
 static void
 csv_metric(const struct count_report *r, const struct metric_row *m,
-           char separator, FILE *out)
+           const char *kind, char separator, FILE *out)
 {
     enum fidelity fidelity;
-    const double value = report_metric(r, m, &fidelity);
+    const double value = report_metric(r, m, kind, &fidelity);
+    char name[128];
 
     csv_place(r, "", separator, out);
     fprintf(out, "%c%c%c%c%c", separator, separator, separator, separator,
@@ -62,7 +63,9 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     if (!isnan(value))
         fprintf(out, "%.9g", value);
     fprintf(out, "%c", separator);
-    csv_text(m->name, separator, out);
+    snprintf(name, sizeof(name), "%s%s%s", kind != NULL ? kind : "",
+             kind != NULL ? "/" : "", m->name);
+    csv_text(name, separator, out);
     fprintf(out, "%c%s\n", separator, fidelity_name(fidelity));
 }
 
@@ -123,8 +126,12 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
         for (size_t i = 0; i < r->count; i++)
             csv_value(r, r->parts[p].name, &r->parts[p].values[i], separator,
                       out);
-    for (size_t i = 0; i < r->metric_count; i++)
-        csv_metric(r, r->metrics[i], separator, out);
+    for (size_t i = 0; i < r->metric_count; i++) {
+        const char *kinds[METRIC_KINDS];
+        const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
+        for (size_t k = 0; k < count; k++)
+            csv_metric(r, r->metrics[i], kinds[k], separator, out);
+    }
     if (c != (locale_t)0) {
         uselocale(old);
         freelocale(c);
@@ -177,18 +184,21 @@ event_json(const struct count_report *r, const struct count_value *v)
 }
 
 static json_t *
-metric_json(const struct count_report *r, const struct metric_row *m)
+metric_json(const struct count_report *r, const struct metric_row *m,
+            const char *kind)
 {
     enum fidelity fidelity;
-    const double value = report_metric(r, m, &fidelity);
+    const double value = report_metric(r, m, kind, &fidelity);
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(m->name));
+    if (kind != NULL)
+        json_object_set_new(o, "pmu", json_string(kind));
     json_object_set_new(o, "value",
                         isnan(value) ? json_null() : json_real(value));
     json_object_set_new(o, "unit", json_string(m->unit));
     json_object_set_new(o, "fidelity", json_string(fidelity_name(fidelity)));
-    const struct event_row *lacks = report_metric_lacks(r, m);
+    const struct event_row *lacks = report_metric_lacks(r, m, kind);
     if (isnan(value) && lacks != NULL)
         json_object_set_new(o, "reason",
                             json_sprintf("no count of %s", lacks->name));
@@ -257,8 +267,13 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
 
     for (size_t p = 0; p < r->part_count; p++)
         json_array_append_new(parts, part_json(r, &r->parts[p]));
-    for (size_t i = 0; i < r->metric_count; i++)
-        json_array_append_new(metrics, metric_json(r, r->metrics[i]));
+    for (size_t i = 0; i < r->metric_count; i++) {
+        const char *kinds[METRIC_KINDS];
+        const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
+        for (size_t k = 0; k < count; k++)
+            json_array_append_new(metrics,
+                                  metric_json(r, r->metrics[i], kinds[k]));
+    }
     if (r->part_count > 0)
         json_object_set(o, "parts", parts);
     if (r->metric_count > 0)

@@ -20,6 +20,7 @@ struct count_value {
     const char *reason; /* why it is idle or was not counted, else NULL */
     const char *mend;   /* what helps against it, else NULL */
     const char *code;   /* the same as one word, where it was not counted */
+    const char *kind;   /* the PMU of one kind of cores: "cpu_core"; or NULL */
     const struct event_row *event; /* NULL: of no catalogue */
     enum fidelity fidelity;
     bool counted;              /* false: there is no value, not even 0 */
@@ -63,16 +64,31 @@ struct count_part {
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);
 
-/* The first event of the metric that has no count, or NULL. */
-const struct event_row *report_metric_lacks(const struct count_report *report,
-                                            const struct metric_row *metric);
+#define METRIC_KINDS 8
+
+/*
+ * The kinds of cores that the metric has values of, each once: at least one,
+ * and {NULL} where none of its events is counted by kinds.
+ */
+size_t report_metric_kinds(const struct count_report *report,
+                           const struct metric_row *metric,
+                           const char *kinds[METRIC_KINDS]);
+
+/*
+ * The first event of the metric that has no count on this kind of cores (of
+ * the machine, where it is not counted by kinds), or NULL.
+ */
+const struct event_row *
+report_metric_lacks(const struct count_report *report,
+                    const struct metric_row *metric, const char *kind);
 
 /*
  * A metric of the means, NAN where it has no value; the standing is that of
  * the worst of its events.
  */
 double report_metric(const struct count_report *report,
-                     const struct metric_row *metric, enum fidelity *fidelity);
+                     const struct metric_row *metric, const char *kind,
+                     enum fidelity *fidelity);
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);

@@ -56,23 +56,38 @@ is_class(const struct event_row *e)
     return e->signal_count > 0;
 }
 
-/* Whether it is this event, of all levels or of the user's. */
+/* Whether it is this event, of all levels or of the user's; of a kind of cores
+ * it is written PMU/EVENT/. */
 static bool
 is_event(const struct count_value *v, const char *name)
 {
     const size_t size = strlen(name);
+    const char *own = v->name, *all = "", *user = ":u";
 
-    return strncmp(v->name, name, size) == 0 &&
-           (v->name[size] == '\0' || strcmp(v->name + size, ":u") == 0);
+    if (v->kind != NULL) {
+        const size_t length = strlen(v->kind);
+        if (strncmp(own, v->kind, length) != 0 || own[length] != '/')
+            return false;
+        own += length + 1;
+        all = "/";
+        user = "/u";
+    }
+    return strncmp(own, name, size) == 0 &&
+           (strcmp(own + size, all) == 0 || strcmp(own + size, user) == 0);
 }
 
-/* The value of a generic event that this report has, 0 if it has not. */
+/* The value of a generic event that this report has of the same kind of cores,
+ * or of them all; 0 if it has not. */
 static double
-mean_of(const struct count_report *r, const char *name)
+mean_of(const struct count_report *r, const char *kind, const char *name)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].counted && is_event(&r->values[i], name))
-            return r->values[i].mean;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct count_value *v = &r->values[i];
+        const bool here =
+            v->kind == NULL || (kind != NULL && strcmp(v->kind, kind) == 0);
+        if (v->counted && here && is_event(v, name))
+            return v->mean;
+    }
     return 0;
 }
 
@@ -93,8 +108,8 @@ static void
 derive_host(const struct count_report *r, const struct count_value *v,
             char *text, size_t size)
 {
-    const double ns = mean_of(r, "task-clock");
-    const double cycles = mean_of(r, "cycles");
+    const double ns = mean_of(r, v->kind, "task-clock");
+    const double cycles = mean_of(r, v->kind, "cycles");
 
     if (is_event(v, "task-clock") || is_event(v, "cpu-clock"))
         snprintf(text, size, "# %8.3f CPUs utilized",
@@ -103,9 +118,10 @@ derive_host(const struct count_report *r, const struct count_value *v,
         snprintf(text, size, "# %8.3f GHz", v->mean / ns);
     else if (is_event(v, "instructions") && cycles > 0)
         snprintf(text, size, "# %8.3f instructions a cycle", v->mean / cycles);
-    else if (is_event(v, "branch-misses") && mean_of(r, "branches") > 0)
+    else if (is_event(v, "branch-misses") &&
+             mean_of(r, v->kind, "branches") > 0)
         snprintf(text, size, "# %8.2f %% of branches",
-                 100 * v->mean / mean_of(r, "branches"));
+                 100 * v->mean / mean_of(r, v->kind, "branches"));
     else if (ns > 0 && v->unit[0] == '\0')
         rate_text(v->mean / ns * 1e9, text, size);
 }
@@ -210,26 +226,38 @@ print_idle(const struct count_report *r, FILE *out)
 }
 
 static void
+print_metric(const struct count_report *r, const struct metric_row *m,
+             const char *kind, FILE *out)
+{
+    enum fidelity fidelity;
+    const double value = report_metric(r, m, kind, &fidelity);
+    const char *standing =
+        fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity);
+    const struct event_row *lacks = report_metric_lacks(r, m, kind);
+    char name[128];
+
+    snprintf(name, sizeof(name), "%s%s%s%s", m->name, kind != NULL ? " (" : "",
+             kind != NULL ? kind : "", kind != NULL ? ")" : "");
+    if (isnan(value))
+        fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
+                NAME_WIDTH, name, lacks != NULL ? "" : standing,
+                lacks != NULL ? "no count of " : "a division by 0",
+                lacks != NULL ? lacks->name : "");
+    else
+        fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value, NAME_WIDTH,
+                name, standing, m->unit[0] != '\0' ? m->unit : m->brief);
+}
+
+static void
 print_metrics(const struct count_report *r, FILE *out)
 {
     if (r->metric_count > 0)
         fprintf(out, "\n");
     for (size_t i = 0; i < r->metric_count; i++) {
-        const struct metric_row *m = r->metrics[i];
-        enum fidelity fidelity;
-        const double value = report_metric(r, m, &fidelity);
-        const char *standing =
-            fidelity == FIDELITY_EXACT ? "" : fidelity_name(fidelity);
-        const struct event_row *lacks = report_metric_lacks(r, m);
-        if (isnan(value))
-            fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
-                    NAME_WIDTH, m->name, lacks != NULL ? "" : standing,
-                    lacks != NULL ? "no count of " : "a division by 0",
-                    lacks != NULL ? lacks->name : "");
-        else
-            fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
-                    NAME_WIDTH, m->name, standing,
-                    m->unit[0] != '\0' ? m->unit : m->brief);
+        const char *kinds[METRIC_KINDS];
+        const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
+        for (size_t k = 0; k < count; k++)
+            print_metric(r, r->metrics[i], kinds[k], out);
     }
 }
 
