@@ -314,7 +314,9 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
         .interrupted = last->interrupted,
         .started = true,
     };
-    char *program = argv != NULL ? joined(argv) : host_targets_text(job->r);
+    char *command = joined(argv);
+    char *target = host_targets_text(job->r);
+    const char *program = argv != NULL ? command : target;
     struct count_report report =
         report_of(job, sums, program != NULL ? program : "");
     struct count_part *parts = NULL;
@@ -326,6 +328,7 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
         sums[i].running /= runs > 1 ? runs : 1;
         job->failed = job->failed || !sums[i].counted;
     }
+    report.target = target;
     report.runs = runs;
     report.last = &session;
     report.wall_s = wall_s;
@@ -343,7 +346,8 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     }
     const int cause = errno;
     host_parts_free(parts, report.part_count);
-    free(program);
+    free(command);
+    free(target);
     errno = cause;
     return error;
 }

@@ -168,13 +168,17 @@ host_targets_text(const struct count_request *r)
     int n;
 
     if (r->cpus != NULL)
-        n = asprintf(&text, "cpus %s", r->cpus);
+        n = asprintf(&text, "cpu %s", r->cpus);
     else if (r->all_cpus)
-        n = asprintf(&text, "all cpus");
-    else if (r->pids != NULL)
-        n = asprintf(&text, "process %s", r->pids);
+        n = asprintf(&text, "system wide");
+    else if (r->pids == NULL && r->tids == NULL)
+        return NULL;
     else
-        n = asprintf(&text, "thread %s", r->tids);
+        n = asprintf(&text, "%s%s%s%s%s", r->pids != NULL ? "process id " : "",
+                     r->pids != NULL ? r->pids : "",
+                     r->pids != NULL && r->tids != NULL ? ", " : "",
+                     r->tids != NULL ? "thread id " : "",
+                     r->tids != NULL ? r->tids : "");
     return n < 0 ? NULL : text;
 }
 

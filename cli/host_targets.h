@@ -21,7 +21,10 @@ int host_targets_find(const struct count_request *request,
                       struct host_targets *targets);
 void host_targets_finish(struct host_targets *targets);
 
-/* "process 17", "cpus 0-3": what a report counted; the caller frees it. */
+/*
+ * "process id 17", "cpu 0-3", "system wide": what a report counted, as perf
+ * says it; the caller frees it. NULL: the program that is run.
+ */
 char *host_targets_text(const struct count_request *request);
 
 /* The rows of -A, --per-core, --per-socket, --per-thread; NULL: none. */

@@ -279,7 +279,7 @@ def attach_twice():
 def attach_thread():
     report, ids = attach(4, 1000, [*FAULTS, "-t", "{2}"])
     near(report["events"][0]["value"], 2000, NEAR, "page faults")
-    t.equal(report["program"], f"thread {ids[2]}", "what was counted")
+    t.equal(report["program"], f"thread id {ids[2]}", "what was counted")
 
 
 @t.named("--per-thread: each thread of -p, and their sum")
@@ -300,6 +300,24 @@ def attach_with_program():
         c = host([*FAULTS, "-p", ids[0]], "sh", "-c", "exit 5")
         t.equal((c.status, c.json["status"]), (5, {"exit": 5}), "status")
         t.equal(c["page-faults"], 0, "of the worker, which waits")
+
+
+@t.named("-p and -t with a program: the target is what the heading names")
+def attached_heading():
+    with worker(1, 100) as (_, ids):
+        for options, target in (
+                (["-p", ids[0]], f"process id {ids[0]}"),
+                (["-t", ids[1]], f"thread id {ids[1]}"),
+                (["-p", ids[0], "-t", ids[1]],
+                 f"process id {ids[0]}, thread id {ids[1]}")):
+            said = tally(*FAULTS, *options, "--", "sleep", 0.01).stderr
+            t.contains(said, f"\n {target} on this host, during `sleep 0.01`\n")
+            t.contains(said, " s sys of the command\n")
+            c = host([*FAULTS, *options], "sleep", 0.01)
+            t.equal((c.json["target"], c.json["program"]),
+                    (target, "sleep 0.01"), "JSON")
+    t.equal(host(FAULTS, "true").json["target"], None, "of a program")
+    t.contains(tally(*FAULTS, "true").stderr, "\n true on this host\n")
 
 
 # Processors
@@ -347,12 +365,25 @@ def cpu_list():
         t.equal(c.status, 0, "status")
 
 
+@t.named("-a and -C with a program: the target is what the heading names")
+def cpu_heading():
+    need_root()
+    for options, target in ((["-a"], "system wide"), (["-C", "0"], "cpu 0"),
+                            (["-a", "-C", "0"], "cpu 0")):
+        said = tally(*FAULTS, *options, "true").stderr
+        t.contains(said, f"\n {target} on this host, during `true`\n")
+        t.equal(host([*FAULTS, *options], "true").json["target"], target)
+    said = tally(*FAULTS, "-a", "--timeout", 20).stderr
+    t.contains(said, "\n system wide on this host\n")
+    t.equal("of the command" in said, False, said)
+
+
 @t.named("-a without a program: to --timeout")
 def cpu_alone():
     need_root()
     done = tally("-a", "-j", "-e", "cpu-clock", "--timeout", 50)
     report = json.loads(done.stderr)
-    t.equal((done.returncode, report["program"]), (0, "all cpus"))
+    t.equal((done.returncode, report["program"]), (0, "system wide"))
     assert report["events"][0]["value"] >= 50e6, report
 
 

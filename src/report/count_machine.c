@@ -304,6 +304,9 @@ document(const struct count_report *r)
         json_object_set_new(o, "cpu",
                             r->cpu ? json_string(r->cpu) : json_null());
         json_object_set_new(o, "foreign", json_boolean(r->foreign));
+    } else {
+        json_object_set_new(o, "target",
+                            r->target ? any_string(r->target) : json_null());
     }
     json_object_set_new(o, "status",
                         r->attached ? json_null() : status_json(s->status));

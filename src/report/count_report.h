@@ -34,6 +34,7 @@ struct count_report {
     const struct machine_row *machine;
     const uint64_t *params;
     const char *program; /* the command line as one text */
+    const char *target;  /* what was counted, if not the program, or NULL */
     const char *isa;     /* the guest's; NULL: counted on this host itself */
     const char *cpu;     /* guest CPU model or NULL */
     bool foreign;        /* the program's ISA is not the machine's own */

@@ -310,7 +310,8 @@ print_times(const struct count_report *r, FILE *out)
     if (r->attached)
         fprintf(out, "\n");
     else
-        fprintf(out, "   %.6f s user   %.6f s sys\n", s->user_s, s->sys_s);
+        fprintf(out, "   %.6f s user   %.6f s sys%s\n", s->user_s, s->sys_s,
+                r->target != NULL ? " of the command" : "");
     if (s->parts & PART_TIME)
         fprintf(out,
                 "%14.6f s on the modelled machine (estimated): %.3g GHz, %.3f "
@@ -402,15 +403,25 @@ report_interval_text(const struct count_report *r, FILE *out)
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
-int
-report_count_text(const struct count_report *r, FILE *out)
+/* As perf does: a program beside what is counted is not what is counted. */
+static void
+print_heading(const struct count_report *r, FILE *out)
 {
-    if (r->isa == NULL)
-        fprintf(out, "\n %s on this host\n\n", r->program);
-    else
+    if (r->isa != NULL)
         fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
                 r->machine->name, r->isa, r->cpu ? ", CPU model " : "",
                 r->cpu ? r->cpu : "");
+    else if (r->target != NULL && !r->attached)
+        fprintf(out, "\n %s on this host, during `%s`\n\n", r->target,
+                r->program);
+    else
+        fprintf(out, "\n %s on this host\n\n", r->program);
+}
+
+int
+report_count_text(const struct count_report *r, FILE *out)
+{
+    print_heading(r, out);
     for (size_t i = 0; i < r->count; i++)
         print_value(r, &r->values[i], out);
     print_metrics(r, out);
