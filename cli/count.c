@@ -343,7 +343,7 @@ count_program(struct count_request *r, char **argv)
     /* What is counted by default, if a counter has it. */
     if (error == 0 && r->hardware && r->events == NULL && r->metrics == NULL)
         counted_drop(&counted, has_no_counter);
-    if (error == 0 && r->verbose)
+    if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
     if (error == 0)
@@ -411,8 +411,8 @@ counts_on_host(const struct count_request *r, char *const *argv)
         return false;
     if (host_check(&reason) == HOST_OK)
         return true;
-    /* A document on stderr must stay one; it names the machine. */
-    if (!r->quiet && (r->format == COUNT_TEXT || r->output != NULL))
+    /* A document names the machine itself. */
+    if (!r->quiet && count_request_talks(r))
         fprintf(stderr,
                 "tally: %s; so counted on host-model (-m host insists)\n",
                 reason.text);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "cli/host_events.h"
+#include "cli/host_opened.h"
 #include "cli/host_targets.h"
 #include "cli/output.h"
 #include "host/child.h"
@@ -43,6 +44,7 @@ struct host_job {
     bool user_only;  /* the kernel's part was not to be had */
     bool reported;   /* the whole report is written */
     bool failed;     /* an event was not counted */
+    bool told;       /* how the events were opened: once for all runs */
 };
 
 bool
@@ -233,6 +235,16 @@ print_interval(void *user, const struct host_counts *counts)
     free(values);
 }
 
+static void
+print_opened(void *user, const struct host_counts *counts)
+{
+    struct host_job *job = user;
+
+    if (!job->told)
+        host_opened_print(job->events, !job->r->no_inherit, counts, stderr);
+    job->told = true;
+}
+
 /* The reason lives on in the job: each run's own are freed with it. */
 static void
 keep_reason(struct count_value *sum, const struct count_value *v,
@@ -380,6 +392,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
         .timeout_s = (double)r->timeout_ms * 1e-3,
         .interval_s = (double)r->interval_ms * 1e-3,
         .interval_count = r->interval_count,
+        .opened = count_request_talks(r) && r->verbose ? print_opened : NULL,
         .interval = r->interval_ms != 0 ? print_interval : NULL,
         .user = job,
     };
@@ -446,8 +459,7 @@ count_events(struct host_job *job, char **argv)
     free(sums);
     free(job->reasons);
     if (status == 0 && job->failed && job->r->strict) {
-        /* A document on stderr stays one; it tells which event. */
-        if (job->r->format == COUNT_TEXT || job->r->output != NULL)
+        if (count_request_talks(job->r)) /* the report tells which event */
             fprintf(stderr, "tally: an event was not counted, and --strict is "
                             "given\n");
         status = EXIT_OURS;

@@ -120,7 +120,8 @@ const struct option_row count_options[] = {
     [OPT_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
-    [OPT_VERBOSE] = {'v', "verbose", NULL, "say what is run"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL,
+                     "say what is run, or how each event is opened"},
     {0},
 };
 
@@ -374,6 +375,12 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;
     return 0;
+}
+
+bool
+count_request_talks(const struct count_request *r)
+{
+    return r->format == COUNT_TEXT || r->output != NULL;
 }
 
 void

@@ -46,6 +46,9 @@ struct count_request {
  */
 int count_request_read(int argc, char **argv, struct count_request *request,
                        int *operand);
+/* Whether stderr is free for talk: a document that goes there must stay one. */
+bool count_request_talks(const struct count_request *request);
+
 void count_request_finish(struct count_request *request);
 
 extern const struct option_row count_options[];

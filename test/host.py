@@ -643,6 +643,15 @@ def default_note():
     t.equal(json.loads(done.stderr)["machine"], "host-model")
 
 
+@t.named("-v on a modelled machine: one line, and none before JSON")
+def model_verbose():
+    hello = emulated("hello.x86_64")
+    words = [t.tally(), "count", "-m", "host-model", "-v"]
+    t.equal(t.run(*words, hello).stderr.splitlines()[0],
+            f"tally: {hello} on host-model")
+    json.loads(t.run(*words, "-j", hello).stderr)
+
+
 # Reports
 
 @t.named("-o and --append")

@@ -390,6 +390,52 @@ def text_kinds():
                 t.contains(line, f"{words}")
 
 
+# What -v says of each event, where a number stands for any.
+OPENED = [
+    ("hybrid", "-e cycles:u,task-clock",
+     ["cpu_core/cycles/u: PMU cpu_core, type 0, config 0x400000000, "
+      "exclude_kernel, exclude_hv, exclude_guest, inherit; pid N",
+      "cpu_atom/cycles/u: PMU cpu_atom, type 0, config 0x800000000, "
+      "exclude_kernel, exclude_hv, exclude_guest, inherit; pid N",
+      "task-clock: type 1, config 0x1, exclude_guest, inherit; pid N"]),
+    ("hybrid", "-a -e cpu_atom/event=0xc0/",
+     ["cpu_atom/event=0xc0/: PMU cpu_atom, type 8, config 0xc0, "
+      "exclude_guest; cpu 4-7"]),
+    ("amd", "-C 0,2-3 -e cycles:D,amd_df/cs_umc_data/",
+     ["cycles:D: type 0, config 0x0, pinned; cpu 0,2-3",
+      "amd_df/cs_umc_data/: PMU amd_df, type N, config 0xN, "
+      "exclude_guest; cpu 0,4"]),
+    ("no-pmu", "-i -r 2 -e cycles,page-faults:u",
+     ["cycles: type 0, config 0x0, exclude_guest; not opened: ",
+      "page-faults:u: type 1, config 0x2, exclude_kernel, exclude_hv, "
+      "exclude_guest; pid N"]),
+]
+
+
+def verbose(script, options, wanted):
+    said = [line[len("tally: "):] for line in
+            tally_says(script, f"-v {options}").splitlines()
+            if line.startswith("tally: ")]
+    t.equal(len(said), len(wanted), f"lines of {said}")
+    for line, words in zip(said, wanted):
+        pattern = re.escape(words).replace("N", "[0-9a-f]+")
+        if not re.match(pattern + ("" if words[-1] == " " else "$"), line):
+            raise AssertionError(f"{line!r} is not {words!r}")
+
+
+for row in OPENED:
+    t.case(f"tally: -v {row[1]}", verbose, *row)
+
+
+@t.named("tally: -v stays out of a document, and goes beside one in a file")
+def verbose_document():
+    json.loads(tally_says("hybrid", "-v -j -e cycles"))
+    for line in tally_says("hybrid", "-v -x, -e cycles").splitlines():
+        t.equal(line.count(","), 7, line)
+    t.equal(tally_says("hybrid", "-v -j -o /dev/null -e cycles").count("\n"),
+            2, "lines")
+
+
 # Counts in a millisecond, and the rate that text has beside the count.
 RATES = [(20, "20.000 K a second"), (500000, "500.000 M a second"),
          (3000000, "3.000 G a second")]

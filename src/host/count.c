@@ -229,6 +229,35 @@ open_all(struct counting *c)
     }
 }
 
+/* Each event with whether it is open; read_all() clears it again. */
+static void
+tell_opened(const struct counting *c)
+{
+    const size_t events = c->o->event_count;
+    const size_t rows = c->target_count + c->uncore_count;
+    const struct host_counts counts = {
+        .event_count = events,
+        .target_count = c->target_count,
+        .values = c->values,
+        .targets = c->targets,
+        .of_target = c->of_target,
+    };
+
+    if (c->o->opened == NULL)
+        return;
+    for (size_t i = 0; i < rows * events; i++) {
+        const struct opened *o = &c->opened[i];
+        struct host_value *all = &c->values[i % events];
+        if (i < c->target_count * events)
+            c->of_target[i].counted = o->fd >= 0;
+        if (o->fd < 0 && o->reason.why != HOST_OK && all->reason.why == HOST_OK)
+            all->reason = o->reason;
+    }
+    for (size_t e = 0; e < events; e++)
+        c->values[e].counted = c->values[e].reason.why == HOST_OK;
+    c->o->opened(c->o->user, &counts);
+}
+
 static int
 make_room(struct counting *c)
 {
@@ -535,6 +564,7 @@ host_count(const struct host_count_options *o, const struct tally_log *log,
         error = make_room(&c);
     if (error == 0) {
         open_all(&c);
+        tell_opened(&c);
         run_counting(&c);
         read_all(&c, false, &counts);
         *result = (struct host_count_result){

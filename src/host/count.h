@@ -54,6 +54,9 @@ struct host_count_options {
     double timeout_s;        /* 0: none */
     double interval_s;       /* 0: none */
     uint64_t interval_count; /* end after so many; 0: no end */
+    /* Called before anything runs: `counted` of a value says that it is open,
+     * of an event in all targets, `reason` why not; may be NULL. */
+    void (*opened)(void *user, const struct host_counts *counts);
     /* Called with what was counted in each interval, the last and shorter
      * one too; may be NULL. */
     void (*interval)(void *user, const struct host_counts *counts);
