@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_MS 1000000000 /* eleven days */
+#define MOST_INTERVALS 1000000000
+
 enum {
     OPT_MACHINE,
     OPT_EVENTS,
@@ -169,17 +172,32 @@ join_list(char **list, const char *more)
     return 0;
 }
 
+/* One option may be given again; two of them must want the same. */
+static int
+set_format(struct count_request *r, enum count_format format,
+           const char *option)
+{
+    if (r->format_option != NULL && strcmp(r->format_option, option) != 0 &&
+        r->format != format) {
+        fprintf(stderr,
+                "tally count: %s and %s want two forms of report; give one; "
+                "see tally count --help\n",
+                r->format_option, option);
+        return EXIT_USAGE;
+    }
+    r->format = format;
+    r->format_option = option;
+    return 0;
+}
+
 static int
 parse_format(struct count_request *r, const char *value)
 {
     static const char *const names[] = {"text", "csv", "json"};
 
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            r->format = (enum count_format)i;
-            return 0;
-        }
-    }
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0)
+            return set_format(r, (enum count_format)i, "--format");
     return bad_usage("--format takes text, csv or json, not ", value);
 }
 
@@ -204,10 +222,10 @@ parse_count(struct count_request *r, int option, const char *value)
 static int
 parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
 {
-    if (parse_number(value, least, 1000000000, ms))
+    if (parse_number(value, least, MOST_MS, ms))
         return 0;
-    fprintf(stderr, "tally count: %s takes %d milliseconds or more, not '%s'\n",
-            option, (int)least, value);
+    fprintf(stderr, "tally count: %s takes %d to %d milliseconds, not '%s'\n",
+            option, (int)least, MOST_MS, value);
     return EXIT_USAGE;
 }
 
@@ -289,9 +307,9 @@ take_times(struct count_request *r, int option, const char *value)
         return parse_ms("-D", value, 0, &r->delay_ms);
     if (option == OPT_TIMEOUT)
         return parse_ms("--timeout", value, 10, &r->timeout_ms);
-    if (parse_number(value, 1, 1000000000, &r->interval_count))
+    if (parse_number(value, 1, MOST_INTERVALS, &r->interval_count))
         return 0;
-    return bad_usage("--interval-count takes a number, not ", value);
+    return bad_usage("--interval-count takes 1 to 1000000000, not ", value);
 }
 
 static int
@@ -300,8 +318,7 @@ take_separator(struct count_request *r, const char *value)
     if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
         return bad_usage("-x takes one sign such as , or ; or |, not ", value);
     r->separator = *value;
-    r->format = COUNT_CSV;
-    return 0;
+    return set_format(r, COUNT_CSV, "-x");
 }
 
 static int
@@ -324,8 +341,7 @@ take_option(struct count_request *r, int option, const char *value)
     case OPT_FORMAT:
         return parse_format(r, value);
     case OPT_JSON:
-        r->format = COUNT_JSON;
-        return 0;
+        return set_format(r, COUNT_JSON, "-j");
     case OPT_SEPARATOR:
         return take_separator(r, value);
     case OPT_OUTPUT:
@@ -371,6 +387,8 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
                          r->from ? "--from" : "--to");
     if (r->hardware && r->per_thread)
         return bad_usage("--hardware does not go with ", "--per-thread");
+    if (r->interval_count != 0 && r->interval_ms == 0)
+        return bad_usage("--interval-count counts the intervals of ", "-I");
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;

@@ -36,6 +36,7 @@ struct count_request {
     uint64_t skip;
     unsigned runs;
     enum count_format format;
+    const char *format_option; /* that chose it, or NULL */
     char separator;
     bool per_thread, append, foreign, hardware, quiet, verbose;
 };

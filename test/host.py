@@ -461,8 +461,9 @@ def delay():
 def long_delay():
     c = host([*FAULTS, "-D", 100000, "--strict"], program("page_faults"), 10)
     event = row(c, "page-faults")
-    t.equal((event["value"], event["reason"], c.status),
-            (None, "counting had not begun", 125))
+    t.equal((event["value"], event["code"], event["reason"], c.status),
+            (None, "not-begun",
+             "counting had not begun: the delay is 100000 ms", 125))
 
 
 @t.named("--timeout ends the program with SIGTERM, and it is reported")
@@ -516,6 +517,8 @@ def null():
         c = host([option], "true")
         t.equal((c.status, c.json["events"]), (0, []), option)
         assert c.json["wall_s"] > 0, c.json
+        said = tally(option, "true").stderr
+        t.equal("\n\n\n" in said, False, f"two empty lines in {said!r}")
 
 
 @t.named("--interval-count ends the program after so many")
@@ -878,10 +881,17 @@ ERRORS = """
 -e cyclse true | 2 | cycles
 -e '' true | 2 | event
 -M ipx true | 2 | ipc
--I 0 true | 2 | -I takes 1 milliseconds or more
+-I 0 true | 2 | -I takes 1 to 1000000000 milliseconds, not '0'
 -I x true | 2 | -I takes
---timeout 1 true | 2 | --timeout takes 10
+--timeout 1 true | 2 | --timeout takes 10 to 1000000000 milliseconds
 -D x true | 2 | -D takes
+-D 99999999999999 true | 2 | -D takes 0 to 1000000000 milliseconds, not '9999
+-D -1 true | 2 | -D takes 0 to
+-I 10 --interval-count 0 true | 2 | --interval-count takes 1 to 1000000000
+--interval-count 2 true | 2 | --interval-count counts the intervals of '-I'
+-j -x, true | 2 | -j and -x want two forms of report
+-x, -j true | 2 | -x and -j want two forms of report
+--format text -x, true | 2 | --format and -x want two forms of report
 --set l1d.size=1K true | 2 | --set is for a modelled machine
 --from main true | 2 | --from is for a modelled machine
 --clean-env true | 2 | --clean-env is for a modelled machine

@@ -359,9 +359,12 @@ judge(const struct counting *c, struct host_value *v)
     if (v->counted && gone)
         v->reason = (struct host_reason){0};
     if (v->reason.why == HOST_OK && !c->begun) {
-        v->reason.why = HOST_OTHER;
+        v->reason.why = HOST_NOT_BEGUN;
         snprintf(v->reason.text, sizeof(v->reason.text),
-                 "counting had not begun");
+                 "counting had not begun: the delay is %.0f ms",
+                 c->o->delay_s * 1e3);
+        snprintf(v->reason.mend, sizeof(v->reason.mend),
+                 "give a shorter delay (-D)");
     }
     if (v->reason.why != HOST_OK)
         v->counted = false;

@@ -26,7 +26,8 @@ enum host_why {
     HOST_NO_TASK,
     HOST_NO_CPU,
     HOST_DESCRIPTORS,
-    HOST_DEAD, /* it opens and reads 0 while code runs */
+    HOST_DEAD,      /* it opens and reads 0 while code runs */
+    HOST_NOT_BEGUN, /* it was to be counted later than this */
     HOST_OTHER,
 };
 

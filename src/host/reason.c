@@ -48,9 +48,9 @@ const char *
 host_why_name(enum host_why why)
 {
     static const char *const names[] = {
-        "ok",     "no-pmu",      "paranoid",   "seccomp",
-        "busy",   "unsupported", "permission", "no-task",
-        "no-cpu", "descriptors", "dead",       "other",
+        "ok",          "no-pmu",     "paranoid", "seccomp", "busy",
+        "unsupported", "permission", "no-task",  "no-cpu",  "descriptors",
+        "dead",        "not-begun",  "other",
     };
 
     return (size_t)why < sizeof(names) / sizeof(names[0]) ? names[why]

@@ -302,7 +302,9 @@ print_times(const struct count_report *r, FILE *out)
     const double modelled = (double)s->modelled_ns * 1e-9;
     const uint64_t *t = s->totals.signal;
 
-    fprintf(out, "\n%14.6f s wall", r->wall_s);
+    if (r->count > 0 || r->metric_count > 0)
+        fputc('\n', out);
+    fprintf(out, "%14.6f s wall", r->wall_s);
     if (r->runs > 1)
         fprintf(out, " ( +- %.2f %% )",
                 r->wall_s > 0 ? 100 * r->wall_stddev / sqrt(r->runs) / r->wall_s
