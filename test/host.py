@@ -501,6 +501,17 @@ def repeat():
     assert abs(event["enabled"] - event["mean"]) <= event["mean"] / 10, event
 
 
+@t.named("-r leaves the columns of CSV as they are")
+def repeat_csv():
+    for options in ([], ["-r", 3]):
+        done = tally(*FAULTS, *options, "-x,", "true")
+        [columns] = csv.reader(io.StringIO(done.stderr))
+        t.equal((len(columns), columns[1:3], columns[4:]),
+                (8, ["", "page-faults"], ["100.00", "", "", "exact"]), options)
+    perfs = pathlib.Path(t.source("doc", "perf-stat.md")).read_text()
+    t.contains(perfs, "a column of deviation between event and run time")
+
+
 @t.named("-r keeps the reason of what no run counted")
 def repeat_reason():
     need_pmu(False)
