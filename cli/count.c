@@ -221,7 +221,9 @@ run_and_report(struct job *job, struct count_value *values)
     if (error == TALLY_EIO || closed != 0)
         tally_fail(&command_log, TALLY_EIO, "cannot write the report: %s",
                    strerror(errno));
-    const int status = error == TALLY_EUNKNOWN ? EXIT_USAGE
+    const int status = error == TALLY_EUNKNOWN || error == TALLY_ESYNTAX ||
+                               error == TALLY_ERANGE
+                           ? EXIT_USAGE
                        : error != 0 || closed != 0
                            ? EXIT_OURS
                            : program_status(result.status);
@@ -297,7 +299,7 @@ prepare(const struct count_request *r, const struct program *program,
         .cpu = cpu,
         .foreign = foreign,
         .per_thread = r->per_thread,
-        .windowed = r->from || r->to || r->skip,
+        .windowed = r->from || r->to || r->skip || r->filter_count > 0,
         .color = command_color(r->color, stderr) == 1 && r->output == NULL,
     };
     job->session = (struct session_options){
@@ -306,6 +308,8 @@ prepare(const struct count_request *r, const struct program *program,
         .from = r->from,
         .to = r->to,
         .skip = r->skip,
+        .filters = r->filters,
+        .filter_count = r->filter_count,
         .launch = r->launch,
         .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
     };
@@ -370,6 +374,7 @@ model_option(const struct count_request *r)
            : r->from != NULL           ? "--from"
            : r->to != NULL             ? "--to"
            : r->skip != 0              ? "--skip"
+           : r->filter_count != 0      ? "--filter"
            : r->hardware               ? "--hardware"
            : r->foreign                ? "--foreign"
            : r->launch.clean_env       ? "--clean-env"

@@ -44,6 +44,7 @@ enum {
     OPT_FROM,
     OPT_TO,
     OPT_SKIP,
+    OPT_FILTER,
     OPT_HARDWARE,
     OPT_FOREIGN,
     OPT_CLEAN_ENV,
@@ -109,6 +110,8 @@ const struct option_row count_options[] = {
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
     [OPT_SKIP] = {0, "skip", "N",
                   "count only after N instructions, to the block"},
+    [OPT_FILTER] = {0, "filter", "code=WHERE",
+                    "count only this function, or FIRST-LAST addresses"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "count through the machine's own counters, in turns"},
     [OPT_FOREIGN] = {0, "foreign", NULL,
@@ -348,6 +351,11 @@ take_option(struct count_request *r, int option, const char *value)
         if (*value == '\0')
             return bad_usage("-o takes a file's name, not ", value);
         r->output = value;
+        return 0;
+    case OPT_FILTER:
+        if (r->filter_count == CODE_RANGES)
+            return bad_usage("too many --filter, the last is ", value);
+        r->filters[r->filter_count++] = value;
         return 0;
     case OPT_SET:
         if (r->set_count == PARAM_COUNT)

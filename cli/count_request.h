@@ -26,6 +26,8 @@ struct count_request {
     char *events, *metrics; /* owned; all -e, all -M joined */
     const char *sets[PARAM_COUNT];
     size_t set_count;
+    const char *filters[CODE_RANGES];
+    size_t filter_count;
     struct launch_options launch;
     const char *pids, *tids, *cpus; /* lists as they were given */
     enum count_aggregate aggregate;

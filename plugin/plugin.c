@@ -106,11 +106,11 @@ choose_callbacks(struct plugin *p)
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
-        p->window == WINDOW_SKIP || r->turns > 1);
+        p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0);
     /* QEMU's inline addition is not atomic and knows no windows. */
     p->inline_counts = !p->threaded && p->work == 0 &&
                        (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
-                       p->window_open && r->turns <= 1;
+                       p->window_open && r->turns <= 1 && r->range_count == 0;
 }
 
 static void
@@ -404,6 +404,8 @@ set_up(struct plugin *p)
     p->window = p->executed ? WINDOW_ALL : (enum window_mode)r->window;
     if (!p->executed)
         p->window_open = !starts_outside(p);
+    else if (r->range_count > 0)
+        p->window_open = false; /* the ranges are of the first program */
     p->parts = r->parts;
     p->work = callbacks_work(r->parts);
     p->shape = (struct block_shape){
@@ -419,6 +421,8 @@ set_up(struct plugin *p)
         p->shape.from = r->from;
         p->shape.to = r->to;
     }
+    memcpy(p->shape.ranges, r->ranges, sizeof(p->shape.ranges));
+    p->shape.range_count = r->range_count;
     const int error = chip_init(&p->chip, r->params, r->parts, REGION_STRANDS);
     if (error == 0)
         choose_callbacks(p);
@@ -438,6 +442,10 @@ apply_bias(struct plugin *p)
         p->shape.from += p->load_bias;
     if (p->shape.to != NO_LINE)
         p->shape.to += p->load_bias;
+    for (uint32_t i = 0; i < p->shape.range_count; i++) {
+        p->shape.ranges[i].first += p->load_bias;
+        p->shape.ranges[i].last += p->load_bias;
+    }
     p->region.head->load_bias = p->load_bias;
 }
 

@@ -187,6 +187,14 @@ doctor {hello} | OUT symbols
 doctor {hello} x | EXIT 2 | ERR one program
 doctor | EXIT 0 | OUT tally count works here
 
+count --filter code=nonesuch {hello} | EXIT 2 | ERR no function 'nonesuch'
+count --filter code= {hello} | EXIT 2 | ERR must be code=FUNCTION or code=FIRST-LAST
+count --filter data=1-2 {hello} | EXIT 2 | ERR must be code=FUNCTION or code=FIRST-LAST
+count --filter code=1 {hello} | EXIT 2 | ERR must be two addresses, as code=0x10400-0x104ff
+count --filter code=2-1 {hello} | EXIT 2 | ERR its last address must follow the first
+count --filter code=1-2x {hello} | EXIT 2 | ERR must be two addresses
+count --filter code=0-0xffffffffffffffff {hello} | EXIT 2 | ERR its last address
+count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled machine
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware --per-thread {hello} | EXIT 2 | ERR --hardware does not go with '--per-thread'

@@ -115,6 +115,58 @@ def threads_full(arch):
     t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
 
 
+# Filters
+
+def symbol(program, name):
+    try:
+        done = t.run("nm", program)
+    except FileNotFoundError:
+        raise t.Skip("no nm") from None
+    return next(int(line.split()[0], 16) for line in done.stdout.splitlines()
+                if line.split()[-1] == name)
+
+
+def filtered(arch, events, *ranges):
+    options = ["-e", ",".join(events)]
+    for code in ranges:
+        options += ["--filter", f"code={code}"]
+    c = t.count(options, g("regions", arch))
+    return [c[event] for event in events]
+
+
+@t.named("--filter code=work: its instructions and branches, and no others")
+def filter_function():
+    """Three calls of save, two to set up, 20000 turns of three, return."""
+    events = ["All_instr", "Completed_branches", "Taken_branches"]
+    t.equal(filtered("sparc64", events, "work"),
+            [3 * (3 + 3 * 20000 + 2), 3 * 20001, 3 * 20000], "work")
+    t.equal(filtered("sparc64", events, "work", "warmup"),
+            [3 * 60005 + 150005, 60003 + 50001, 60000 + 50000],
+            "work and warmup")
+
+
+@at_arch("--filter: what two halves count is the whole")
+def filter_halves(arch):
+    events = [INSTRUCTIONS[arch], "branches", "cycles"]
+    if arch == "sparc64":
+        events = ["All_instr", "Taken_branches", "Dcache_misses", "Load_instr"]
+    at = symbol(g("regions", arch), "work")
+    low = filtered(arch, events, f"0-{at - 1:#x}")
+    high = filtered(arch, events, f"{at:#x}-0x7fffffffffffffff")
+    whole = filtered(arch, events)
+    off = 0 if arch == "sparc64" else 1
+    for event, a, b, all_of in zip(events, low, high, whole):
+        assert a > 0 and b > 0 and abs(a + b - all_of) <= off, \
+            (event, a, b, all_of)
+
+
+@t.named("--filter: the programs that it executes are not counted")
+def filter_executed():
+    c = t.count(["-e", "All_instr", "--filter", "code=main"],
+                g("forker", "sparc64"), "exec", g("hello", "sparc64"))
+    assert 0 < c["All_instr"] < 1000, c["All_instr"]
+
+
 # The machine's own counters
 
 def hardware(events, *program):

@@ -357,6 +357,12 @@ strand_window(struct strand *s, bool counted)
 }
 
 void
+strand_forget(struct strand *s)
+{
+    s->previous = &no_block;
+}
+
+void
 strand_turn(struct strand *s, unsigned turn)
 {
     s->turn = turn;

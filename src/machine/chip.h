@@ -188,6 +188,9 @@ void strand_window(struct strand *strand, bool counted);
 /* Counts from now on for this turn. */
 void strand_turn(struct strand *strand, unsigned turn);
 
+/* There was no block before the next one. */
+void strand_forget(struct strand *strand);
+
 /* Ends what only a lone strand may do: its filters turn no more sets. */
 void strand_settle(struct strand *strand);
 

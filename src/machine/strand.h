@@ -78,6 +78,16 @@ strand_block(struct strand *s, const struct block *b, unsigned work)
         strand_branch(s, last, b, work);
 }
 
+/* The block before `b` is over, and counts where it ran: for a change of the
+ * window between the two. */
+STRAND_INLINE void
+strand_close(struct strand *s, const struct block *b, unsigned work)
+{
+    if (work & WORK_DIRECTION)
+        strand_branch(s, s->previous, b, work);
+    strand_forget(s);
+}
+
 /* Whether fetching the block changes no state. */
 STRAND_INLINE bool
 strand_fetch_known(const struct strand *s, const struct block *b, unsigned work)

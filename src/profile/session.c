@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "machine/chip.h"
+#include "profile/filter.h"
 
 #define PROGRESS_NS 500000000
 
@@ -55,6 +56,21 @@ set_window(const struct session_options *o, const struct program *program,
     return error;
 }
 
+static int
+set_filters(const struct session_options *o, const struct program *program,
+            const struct tally_log *log, struct session_request *r)
+{
+    int error = 0;
+
+    if (o->filter_count > CODE_RANGES)
+        return tally_fail(log, TALLY_ERANGE, "more than %d filters",
+                          CODE_RANGES);
+    for (size_t i = 0; i < o->filter_count && error == 0; i++)
+        error = filter_parse(o->filters[i], program->path, log, &r->ranges[i]);
+    r->range_count = (uint32_t)o->filter_count;
+    return error;
+}
+
 static unsigned
 turns_of(const struct session_options *o)
 {
@@ -74,7 +90,9 @@ make_request(const struct session_options *o, const struct program *program,
     memcpy(r->params, o->params, sizeof(r->params));
     r->turns = turns_of(o);
     r->slice = HARDWARE_SLICE;
-    const int error = set_window(o, program, log, r);
+    int error = set_window(o, program, log, r);
+    if (error == 0)
+        error = set_filters(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
 }
 

@@ -21,6 +21,9 @@ struct session_options {
     size_t event_count;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
+    /* --filter: "code=FUNCTION" or "code=FIRST-LAST", as given. */
+    const char *const *filters;
+    size_t filter_count;
     /* Counts through the machine's own counters, or NULL; its readings are of
      * the last run. */
     struct hardware *hardware;

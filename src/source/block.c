@@ -193,6 +193,10 @@ block_build(const struct block_shape *shape, uint64_t pc,
         block->flags |= BLOCK_BEGIN;
     if (pc == shape->to)
         block->flags |= BLOCK_END;
+    for (uint32_t i = 0; i < shape->range_count; i++) {
+        if (pc >= shape->ranges[i].first && pc <= shape->ranges[i].last)
+            block->flags |= BLOCK_INSIDE;
+    }
 
     size_t n = build_parts(insns, count, parts);
     if (count == 1 && is_retry(shape, pc, first)) {

@@ -32,6 +32,7 @@ enum block_flags {
     BLOCK_BEGIN = 1 << 6,       /* the first instruction of --from */
     BLOCK_END = 1 << 7,         /* the first instruction of --to */
     BLOCK_ODD = 1 << 8,         /* ends for no reason seen: QEMU may raise */
+    BLOCK_INSIDE = 1 << 9,      /* begins in a range of --filter code= */
     BLOCK_RARE = BLOCK_ODD | BLOCK_PENDING | BLOCK_SLOT | BLOCK_RESUMED |
                  BLOCK_RETRY | BLOCK_BEGIN | BLOCK_END,
 };
@@ -72,6 +73,13 @@ struct block_info {
     int16_t fixed[SIGNAL_FIXED_COUNT];
 };
 
+/* Code from `first` to `last`, both included. */
+struct code_range {
+    uint64_t first, last;
+};
+
+#define CODE_RANGES 8
+
 /* What the builder of a block needs to know. */
 struct block_shape {
     enum isa isa;
@@ -80,6 +88,8 @@ struct block_shape {
     uint64_t l1i_slots;   /* of the fetch filter */
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
     uint64_t from, to;    /* --from and --to addresses, or NO_LINE */
+    struct code_range ranges[CODE_RANGES];
+    uint32_t range_count; /* of --filter; 0: all code counts */
 };
 
 /*

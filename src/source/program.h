@@ -46,6 +46,12 @@ int program_symbol(const char *path, const char *name,
 /* Whether an ELF file has a section of this name, such as ".debug_line". */
 bool elf_has_section(const char *path, const char *section);
 
+/* Likewise its first and last byte; TALLY_EPROGRAM if the file gives no size.
+ */
+int
+program_function(const char *path, const char *name,
+                 const struct tally_log *log, uint64_t *first, uint64_t *last);
+
 /* Whether an ELF file exports a dynamic symbol. */
 bool elf_exports(const char *path, const char *symbol);
 

@@ -53,6 +53,9 @@ struct session_request {
      * the other; 1: all is one turn. */
     uint32_t turns;
     uint64_t slice;
+    /* Code that is counted, as addresses in the program's file; 0: all. */
+    struct code_range ranges[CODE_RANGES];
+    uint32_t range_count;
     uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[REGION_NAME * 4];              /* path */

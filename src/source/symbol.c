@@ -62,7 +62,7 @@ visit_symbols(const char *path, GElf_Word type, symbol_visit visit, void *user)
 
 struct search {
     const char *name;
-    uint64_t address;
+    uint64_t address, size;
     bool found;
     char **names; /* of all functions, for near names */
     size_t count, room;
@@ -82,6 +82,7 @@ match_symbol(void *user, const char *name, const GElf_Sym *symbol)
     if (!is_function(symbol) || strcmp(name, s->name) != 0)
         return true;
     s->address = symbol->st_value;
+    s->size = symbol->st_size;
     s->found = true;
     return false;
 }
@@ -125,10 +126,10 @@ unknown_symbol(const char *path, const char *name, const struct tally_log *log)
                       *near ? "?" : "");
 }
 
-int
-program_symbol(const char *path, const char *name, const struct tally_log *log,
-               uint64_t *address)
+static int
+find_symbol(const char *path, struct search *found, const struct tally_log *log)
 {
+    const char *const name = found->name;
     struct search s = {.name = name};
     const bool table = visit_symbols(path, SHT_SYMTAB, match_symbol, &s);
 
@@ -141,7 +142,38 @@ program_symbol(const char *path, const char *name, const struct tally_log *log,
                           path, name);
     if (!s.found)
         return unknown_symbol(path, name, log);
-    *address = s.address;
+    *found = s;
+    return 0;
+}
+
+int
+program_symbol(const char *path, const char *name, const struct tally_log *log,
+               uint64_t *address)
+{
+    struct search s = {.name = name};
+    const int error = find_symbol(path, &s, log);
+
+    if (error == 0)
+        *address = s.address;
+    return error;
+}
+
+int
+program_function(const char *path, const char *name,
+                 const struct tally_log *log, uint64_t *first, uint64_t *last)
+{
+    struct search s = {.name = name};
+    const int error = find_symbol(path, &s, log);
+
+    if (error != 0)
+        return error;
+    if (s.size == 0)
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: the symbol '%s' has no size; give its addresses "
+                          "as FIRST-LAST",
+                          path, name);
+    *first = s.address;
+    *last = s.address + s.size - 1;
     return 0;
 }
 
