@@ -190,8 +190,13 @@ do_state(struct pair *p, const struct pmu_step *s)
 static bool
 do_signal(struct pair *p, const struct pmu_step *s)
 {
+    const struct tally_pmu_total total = {s->signal, s->context.cycles, s->n};
+    /* Families have code of their own for each: the one, then the other. */
     const uint32_t a =
-        tally_pmu_signal(p->model, s->strand, s->signal, s->n, &s->context);
+        p->steps % 2 == 0
+            ? tally_pmu_signal(p->model, s->strand, s->signal, s->n,
+                               &s->context)
+            : tally_pmu_batch(p->model, s->strand, &total, 1, &s->context);
 
     p->ref->signal(p->twin, s->strand, s->signal, s->n, &s->context);
     /* What nobody listens to answers 0, whatever pends. */

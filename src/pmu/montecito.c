@@ -401,6 +401,14 @@ take(struct tally_pmu *pmu, unsigned strand, enum tally_pmu_trap trap,
     return 0;
 }
 
+static void
+batch(struct tally_pmu *pmu, unsigned strand,
+      const struct tally_pmu_total *totals, size_t count,
+      const struct tally_pmu_context *context)
+{
+    pmu_batch(pmu, strand, totals, count, context, montecito_signal);
+}
+
 const struct pmu_ops pmu_montecito_ops = {
     .strands = 4,
     .base = sizeof(struct montecito),
@@ -411,6 +419,7 @@ const struct pmu_ops pmu_montecito_ops = {
     .set_state = set_state,
     .state = get_state,
     .signal = montecito_signal,
+    .batch = batch,
     .retire = montecito_retire,
     .pending = pending,
     .take = take,

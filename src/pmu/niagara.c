@@ -317,6 +317,14 @@ signal1(struct tally_pmu *pmu, unsigned strand, uint32_t signal, uint64_t n,
 }
 
 static void
+batch1(struct tally_pmu *pmu, unsigned strand,
+       const struct tally_pmu_total *totals, size_t count,
+       const struct tally_pmu_context *context)
+{
+    pmu_batch(pmu, strand, totals, count, context, signal1);
+}
+
+static void
 retire1(struct tally_pmu *pmu, unsigned strand, uint64_t n,
         const struct tally_pmu_context *context)
 {
@@ -344,6 +352,14 @@ signal2(struct tally_pmu *pmu, unsigned strand, uint32_t signal, uint64_t n,
     if (group == CACHES2 && is_t2plus(pmu))
         lines = narrowed(pmu, lines, context->flags);
     count(pmu, strand, group, lines, n, context->cycles, context);
+}
+
+static void
+batch2(struct tally_pmu *pmu, unsigned strand,
+       const struct tally_pmu_total *totals, size_t count,
+       const struct tally_pmu_context *context)
+{
+    pmu_batch(pmu, strand, totals, count, context, signal2);
 }
 
 static void
@@ -385,6 +401,7 @@ const struct pmu_ops pmu_niagara1_ops = {
     .set_state = set_state,
     .state = get_state,
     .signal = signal1,
+    .batch = batch1,
     .retire = retire1,
     .pending = pending,
     .take = take,
@@ -400,6 +417,7 @@ const struct pmu_ops pmu_niagara2_ops = {
     .set_state = set_state,
     .state = get_state,
     .signal = signal2,
+    .batch = batch2,
     .retire = retire2,
     .pending = pending,
     .take = take,

@@ -181,22 +181,10 @@ tally_pmu_batch(struct tally_pmu *pmu, unsigned strand,
                 const struct tally_pmu_total *totals, size_t count,
                 const struct tally_pmu_context *context)
 {
-    struct tally_pmu_context each = context == NULL ? pmu_no_context : *context;
-
     if (strand >= pmu->strands)
         return 0;
-    /* Most totals are of what no counter has chosen: those first. */
-    for (size_t i = 0; i < count; i++) {
-        const struct tally_pmu_total *t = &totals[i];
-
-        if (t->signal >> 24 != TALLY_PMU_CPU) {
-            each.cycles = t->cycles == 0 ? 1 : t->cycles;
-            pmu_shared_signal(pmu, t->signal, t->n, &each);
-        } else if (pmu_heard(pmu, strand, t->signal)) {
-            each.cycles = t->cycles == 0 ? 1 : t->cycles;
-            pmu->ops->signal(pmu, strand, t->signal, t->n, &each);
-        }
-    }
+    pmu->ops->batch(pmu, strand, totals, count,
+                    context == NULL ? &pmu_no_context : context);
     return pmu->ops->pending(pmu, strand);
 }
 

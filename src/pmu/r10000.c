@@ -224,6 +224,14 @@ r10000_signal(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
     }
 }
 
+static void
+r10000_batch(struct tally_pmu *pmu, unsigned strand,
+             const struct tally_pmu_total *totals, size_t count,
+             const struct tally_pmu_context *context)
+{
+    pmu_batch(pmu, strand, totals, count, context, r10000_signal);
+}
+
 /* Graduated instructions: 15, and on R10000 17, which on R12000 is another. */
 static void
 r10000_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
@@ -280,6 +288,7 @@ const struct pmu_ops pmu_r10000_ops = {
     .set_state = r10000_set_state,
     .state = r10000_state,
     .signal = r10000_signal,
+    .batch = r10000_batch,
     .retire = r10000_retire,
     .pending = r10000_pending,
     .take = r10000_take,

@@ -323,6 +323,14 @@ rise(struct tally_pmu *pmu, unsigned strand, uint32_t signal, uint64_t n,
 }
 
 static void
+batch(struct tally_pmu *pmu, unsigned strand,
+      const struct tally_pmu_total *totals, size_t count,
+      const struct tally_pmu_context *context)
+{
+    pmu_batch(pmu, strand, totals, count, context, rise);
+}
+
+static void
 retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
        const struct tally_pmu_context *context)
 {
@@ -516,6 +524,7 @@ const struct pmu_ops pmu_t4_ops = {
     .set_state = set_state,
     .state = get_state,
     .signal = rise,
+    .batch = batch,
     .retire = retire,
     .pending = pending,
     .take = take,
