@@ -150,9 +150,11 @@ add(struct bench *b, const struct pmu_machine *m, bool heard, size_t count)
                      pmu_heard(b->pmu, 0, signal) != heard;
         for (size_t k = 0; k < count && !known; k++)
             known = b->totals[k].signal == signal;
-        if (!known)
-            b->totals[count++] =
-                (struct tally_pmu_total){.signal = signal, .n = count % 7 + 1};
+        if (known)
+            continue;
+        b->totals[count] =
+            (struct tally_pmu_total){.signal = signal, .n = count % 7 + 1};
+        count++;
     }
     return count;
 }
