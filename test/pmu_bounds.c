@@ -268,6 +268,45 @@ test_options(void **state)
     refuses(&options, GUARD, TALLY_ERANGE);
 }
 
+static struct tally_pmu *
+with(const char *machine, uint32_t strands, uint32_t nodes, uint32_t flags)
+{
+    const struct tally_pmu_options options = {sizeof(options), machine, strands,
+                                              nodes, flags};
+    const size_t size = tally_pmu_size(&options);
+    struct tally_pmu *pmu = NULL;
+    void *const memory = aligned_alloc(16, size);
+
+    assert_non_null(memory);
+    assert_int_equal(tally_pmu_init(memory, size, &options, &pmu), 0);
+    return pmu;
+}
+
+/* A snapshot goes to a monitor of the same options alone. */
+static void
+test_copy(void **state)
+{
+    struct tally_pmu *const pmus[] = {
+        with("ultrasparc-t2", 64, 1, 0),
+        with("ultrasparc-t2plus", 64, 1, 0),
+        with("ultrasparc-t2plus", 64, 2, 0),
+        with("ultrasparc-t2plus", 32, 2, 0),
+        with("ultrasparc-t2plus", 32, 2, TALLY_PMU_DENY_HT),
+        with("r10000", 1, 1, 0),
+        with("r12000", 1, 1, 0),
+    };
+    const size_t count = sizeof(pmus) / sizeof(pmus[0]);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++)
+            assert_int_equal(tally_pmu_copy(pmus[i], pmus[k]),
+                             i == k ? 0 : TALLY_ERANGE);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(pmus[i]);
+}
+
 /* Nobody is there: mistakes of the embedder, and nothing counts. */
 static void
 check_absent(struct place *p, unsigned strand)
@@ -392,7 +431,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_quiet),
         cmocka_unit_test(test_strands), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_absent),  cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_absent),  cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
