@@ -271,6 +271,10 @@ count_events(struct job *job, const struct counted *c)
         job->report.program = text;
         status =
             start_hardware(job) == 0 ? run_and_report(job, values) : EXIT_USAGE;
+        bool all = true;
+        for (size_t i = 0; i < c->count; i++)
+            all = all && values[i].counted;
+        status = count_request_strict(job->request, status, all);
     }
     hardware_finish(&job->hardware);
     free(values);

@@ -458,13 +458,7 @@ count_events(struct host_job *job, char **argv)
     }
     free(sums);
     free(job->reasons);
-    if (status == 0 && job->failed && job->r->strict) {
-        if (count_request_talks(job->r)) /* the report tells which event */
-            fprintf(stderr, "tally: an event was not counted, and --strict is "
-                            "given\n");
-        status = EXIT_OURS;
-    }
-    return status;
+    return count_request_strict(job->r, status, !job->failed);
 }
 
 int

@@ -409,6 +409,18 @@ count_request_talks(const struct count_request *r)
     return r->format == COUNT_TEXT || r->output != NULL;
 }
 
+int
+count_request_strict(const struct count_request *r, int status,
+                     bool all_counted)
+{
+    if (status != 0 || all_counted || !r->strict)
+        return status;
+    if (count_request_talks(r)) /* the report tells which event */
+        fprintf(stderr,
+                "tally: an event was not counted, and --strict is given\n");
+    return EXIT_OURS;
+}
+
 void
 count_request_finish(struct count_request *r)
 {

@@ -52,6 +52,11 @@ int count_request_read(int argc, char **argv, struct count_request *request,
 /* Whether stderr is free for talk: a document that goes there must stay one. */
 bool count_request_talks(const struct count_request *request);
 
+/* The status in the end: EXIT_OURS, and why, where --strict does not let an
+ * event pass that was not counted. */
+int count_request_strict(const struct count_request *request, int status,
+                         bool all_counted);
+
 void count_request_finish(struct count_request *request);
 
 extern const struct option_row count_options[];

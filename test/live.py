@@ -216,6 +216,15 @@ def hardware_short():
                "turns of 100000 instructions, and scaled; 0 overflow traps")
 
 
+@t.named("--hardware --strict: 125 for an event whose turn never came")
+def hardware_strict():
+    def status(*events):
+        return t.run(t.tally(), "count", "--hardware", "--strict", "-j", "-e",
+                     ",".join(events), g("hello", "sparc64")).returncode
+    t.equal(status("All_instr", "Load_instr"), 0)
+    t.equal(status("All_instr", "Load_instr", "Store_instr"), 125)
+
+
 @t.named("--per-thread in text shows each thread")
 def per_thread_text():
     done = t.run(t.tally(), "count", "--per-thread", "-e", "All_instr",
