@@ -211,6 +211,10 @@ def hardware_short():
                  "All_instr,Load_instr,Store_instr", g("hello", "sparc64"))
     t.contains(done.stderr, '"value": null')
     t.contains(done.stderr, "the program ended before its turn came")
+    done = t.run(t.tally(), "count", "--hardware", "-x,", "-e",
+                 "All_instr,Load_instr,Store_instr", g("hello", "sparc64"))
+    t.contains(done.stderr,
+               "<not-counted>,,Store_instr,0,0.00,,,not-counted\n")
     done = t.run(t.tally(), "count", "--hardware", g("hello", "sparc64"))
     t.contains(done.stderr, "counted on PIC0 and PIC1 of each strand, in 12 "
                "turns of 100000 instructions, and scaled; 0 overflow traps")

@@ -104,7 +104,7 @@ csv_value(const struct count_report *r, const char *part,
     csv_text(v->name, separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
-    if (r->isa != NULL)
+    if (r->isa != NULL && v->counted)
         fprintf(out, "%.6f%cper instruction", per_instruction(r, v), separator);
     else
         fprintf(out, "%c", separator);
