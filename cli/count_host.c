@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "cli/host_events.h"
@@ -14,6 +15,7 @@
 #include "host/child.h"
 #include "host/count.h"
 #include "report/count_report.h"
+#include "source/program.h"
 #include "table/metric.h"
 
 #define METRIC_EVENTS_MAX 32
@@ -364,10 +366,35 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     return error;
 }
 
+/* What the kernel takes for no program: one of another processor, mostly. */
 static int
-exec_status(int error, const char *name)
+format_status(char *const *argv)
 {
-    fprintf(stderr, "tally: %s: %s\n", name,
+    struct program program;
+    struct utsname host;
+    const int error = program_open(argv, &command_log, &program);
+
+    if (error != 0)
+        return error == TALLY_EARCH ? EXIT_USAGE : EXIT_CANNOT;
+    const char *isa = isa_name(program.isa);
+    const bool native = uname(&host) != 0 || strcmp(isa, host.machine) == 0;
+    if (native)
+        fprintf(stderr, "tally: %s: %s\n", program.path, strerror(ENOEXEC));
+    else
+        fprintf(stderr,
+                "tally: %s: a program for %s, but this host runs %s; tally "
+                "count -m MACHINE emulates one that runs it\n",
+                program.path, isa, host.machine);
+    program_close(&program);
+    return native ? EXIT_CANNOT : EXIT_USAGE;
+}
+
+static int
+exec_status(int error, char *const *argv)
+{
+    if (error == ENOEXEC)
+        return format_status(argv);
+    fprintf(stderr, "tally: %s: %s\n", argv[0],
             error == ENOENT ? "no such program" : strerror(error));
     return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
 }
@@ -406,7 +433,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
         if (host_count(&o, &command_log, &result) != 0)
             return EXIT_OURS;
         if (result.exec_error != 0) {
-            status = exec_status(result.exec_error, argv[0]);
+            status = exec_status(result.exec_error, argv);
             break;
         }
         run++;

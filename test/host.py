@@ -616,6 +616,39 @@ def metric_reason():
     t.contains(tally("-M", "ipc", "true").stderr, "# no count of ")
 
 
+@t.named("a program of another architecture is refused, no shell reads it")
+def foreign():
+    if platform.machine() != "x86_64":
+        raise t.Skip("what is foreign here")
+    hello = t.guest("hello.sparc64")
+    said = f"tally: {hello}: a program for sparc64, but this host runs x86_64"
+    for options in (["-m", "host"], ["-n"]):
+        done = t.run(t.tally(), "count", *options, hello)
+        if done.stdout == "hello\n":
+            raise t.Skip("this host runs it, by binfmt_misc")
+        t.equal(done.returncode, 2, "status")
+        t.contains(done.stderr, said)
+        t.equal(done.stderr.count("\n"), 1, f"lines of {done.stderr!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        cut = pathlib.Path(folder, "cut")
+        cut.write_bytes(pathlib.Path(t.tally()).read_bytes()[:50])
+        cut.chmod(0o755)
+        for name in (cut, cut.name):
+            done = tally(name, env={**os.environ, "PATH": folder})
+            t.equal(done.returncode, 126, "status")
+            t.contains(done.stderr, f"tally: {cut}: ")
+
+
+@t.named("a script without #! is the shell's, as for execvp")
+def plain_script():
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "script")
+        script.write_text("echo $1; exit 5\n")
+        script.chmod(0o755)
+        done = tally("-n", script, "said")
+    t.equal((done.stdout, done.returncode), ("said\n", 5))
+
+
 @t.named("--strict: 125 for what is not counted, else the program's status")
 def strict():
     need_pmu(False)

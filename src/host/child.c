@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/child.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/path.h"
 
 /* Signals that we pass on. */
 static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
@@ -53,6 +57,41 @@ child_signals_came(const struct child_signals *s)
     return came;
 }
 
+static bool
+is_elf(const char *path)
+{
+    char magic[SELFMAG];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG &&
+                    memcmp(magic, ELFMAG, SELFMAG) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/*
+ * execvp() gives what the kernel does not know to a shell: right for a script
+ * without #!, but a program of another processor is no script.
+ */
+static void
+run_program(char *const *argv)
+{
+    char found[PATH_MAX];
+    const char *path = strchr(argv[0], '/') != NULL  ? argv[0]
+                       : path_search(argv[0], found) ? found
+                                                     : NULL;
+
+    if (path != NULL) {
+        execv(path, argv);
+        if (errno == ENOEXEC && is_elf(path)) {
+            errno = ENOEXEC; /* reading it has set another */
+            return;
+        }
+    }
+    execvp(argv[0], argv);
+}
+
 static __attribute__((noreturn)) void
 run(const struct child *c, char *const *argv, int gate, int word)
 {
@@ -63,7 +102,7 @@ run(const struct child *c, char *const *argv, int gate, int word)
     /* Without a byte tally is gone, and nobody would count. */
     if (read(gate, &byte, 1) != 1)
         _exit(125);
-    execvp(argv[0], argv);
+    run_program(argv);
     const int error = errno;
     if (write(word, &error, sizeof(error)) != sizeof(error))
         _exit(125);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/path.h"
+#include "base/path.h"
 
 extern char **environ;
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/path.h"
+#include "base/path.h"
 
 static const struct {
     const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a name without a folder is found: as execvp(3) looks. */
-#ifndef TALLY_SOURCE_PATH_H
-#define TALLY_SOURCE_PATH_H
+#ifndef TALLY_BASE_PATH_H
+#define TALLY_BASE_PATH_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/path.h"
+#include "base/path.h"
 
 #include <limits.h>
 #include <stdio.h>
