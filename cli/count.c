@@ -414,7 +414,7 @@ counts_on_host(const struct count_request *r, char *const *argv)
 {
     struct host_reason reason;
 
-    if (names_host(r) || (r->machine == NULL && count_host_wanted(r)))
+    if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
         return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
         return false;
@@ -441,12 +441,11 @@ dispatch(struct count_request *r, char **argv)
         }
         return count_host(r, *argv != NULL ? argv : NULL);
     }
-    if (count_host_wanted(r)) {
+    if (count_host_option(r) != NULL) {
         fprintf(stderr,
-                "tally count: -p, -t, -a, -C, -A, -I, -D, -d, -i, --timeout, "
-                "--per-core and --per-socket are for the host's counters; "
-                "leave -m %s away\n",
-                r->machine);
+                "tally count: %s is for the host's counters; leave -m %s "
+                "away\n",
+                count_host_option(r), r->machine);
         return EXIT_USAGE;
     }
     return count_program(r, argv);

@@ -49,14 +49,28 @@ struct host_job {
     bool told;       /* how the events were opened: once for all runs */
 };
 
-bool
-count_host_wanted(const struct count_request *r)
+const char *
+count_host_option(const struct count_request *r)
 {
-    return r->pids != NULL || r->tids != NULL || r->all_cpus ||
-           r->cpus != NULL || r->interval_ms != 0 || r->timeout_ms != 0 ||
-           r->delay_ms != 0 || r->detail != 0 || r->no_inherit ||
-           r->only_user || r->only_kernel || r->null ||
-           r->interval_count != 0 || r->aggregate != AGGREGATE_NONE;
+    static const char *const shown[] = {
+        [AGGREGATE_CPU] = "-A",          [AGGREGATE_CORE] = "--per-core",
+        [AGGREGATE_DIE] = "--per-die",   [AGGREGATE_SOCKET] = "--per-socket",
+        [AGGREGATE_NODE] = "--per-node",
+    };
+
+    return r->pids != NULL       ? "-p"
+           : r->tids != NULL     ? "-t"
+           : r->all_cpus         ? "-a"
+           : r->cpus != NULL     ? "-C"
+           : r->interval_ms != 0 ? "-I" /* --interval-count has one */
+           : r->timeout_ms != 0  ? "--timeout"
+           : r->delay_ms != 0    ? "-D"
+           : r->detail != 0      ? "-d"
+           : r->no_inherit       ? "-i"
+           : r->only_user        ? "--all-user"
+           : r->only_kernel      ? "--all-kernel"
+           : r->null             ? "-n"
+                                 : shown[r->aggregate];
 }
 
 static int

@@ -5,8 +5,8 @@
 
 #include "cli/count_request.h"
 
-/* Whether the request can only be meant for the host: -p, -a, -I ... */
-bool count_host_wanted(const struct count_request *request);
+/* An option of the request that only the host has: -p, -a, -I ...; or NULL. */
+const char *count_host_option(const struct count_request *request);
 
 /* Counts `argv`, or what the request attaches to; an exit status. */
 int count_host(const struct count_request *request, char **argv);

@@ -198,6 +198,12 @@ count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled 
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware --per-thread {hello} | EXIT 2 | ERR --hardware does not go with '--per-thread'
+count -m ultrasparc-t2 -n {hello} | EXIT 2 | ERR -n is for the host's counters; leave -m ultrasparc-t2 away
+count -m ultrasparc-t2 --all-user {hello} | EXIT 2 | ERR --all-user is for the host's counters
+count -m ultrasparc-t2 --all-kernel {hello} | EXIT 2 | ERR --all-kernel is for the host's counters
+count -m ultrasparc-t2 --per-die -a {hello} | EXIT 2 | ERR -a is for the host's counters
+count -m ultrasparc-t2 -I 100 --interval-count 2 {hello} | EXIT 2 | ERR -I is for the host's counters
+count -m ultrasparc-t2 --timeout 100 {hello} | EXIT 2 | ERR --timeout is for the host's counters
 count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
 count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for ultrasparc-t2; host-model is counted by its model alone
 
