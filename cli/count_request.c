@@ -118,7 +118,7 @@ const struct option_row count_options[] = {
                      "allow a program of another instruction set"},
     [OPT_CLEAN_ENV] =
         {0, "clean-env", NULL,
-         "run in a fixed environment, for equal counts everywhere"},
+         "run in a fixed environment, which does not move the counts"},
     [OPT_SYSROOT] = {'L', "sysroot", "DIR",
                      "where a dynamic program finds its loader and libraries"},
     [OPT_CPU] = {0, "cpu-model", "MODEL",

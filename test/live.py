@@ -9,6 +9,7 @@ loop.h: 3 instructions on sparc64, 2 on x86_64.
 import contextlib
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -602,11 +603,28 @@ def two_environments(arch, name):
              for env in (plain, full)))
 
 
+def two_places(arch, name):
+    """libc copies the program's path: of that only the length counts."""
+    program = programs(arch)[name]
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for place in ("here", "over"):
+            path = pathlib.Path(folder, place, "program")
+            path.parent.mkdir()
+            shutil.copy(program[0], path)
+            runs.append(everything([path, *program[1:]], ["--clean-env"]))
+    t.same(*runs)
+
+
 for program in ("lua", "words"):
     at_arch(f"{program}: three runs are equal", program)(three_runs)
     at_arch(f"{program}: two working folders, equal", program)(two_folders)
     at_arch(f"{program}: --clean-env, two environments, equal",
             program)(two_environments)
+
+
+at_arch("words: --clean-env, two places of the program, equal",
+        "words")(two_places)
 
 
 @at_arch("--clean-env clears, otherwise the environment passes")
