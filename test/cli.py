@@ -268,6 +268,8 @@ PATH=/nonexistent count {hello} | EXIT 125 | ERR apt install qemu-user
 PATH=/nonexistent doctor | EXIT 125 | OUT apt install qemu-user
 count --qemu /no/qemu {hello} | EXIT 125 | ERR /no/qemu not found
 count --qemu {d}/junk {hello} | EXIT 125 | ERR {d}/junk
+count --qemu qemu-x86_64 {hello} | EXIT 125 | ERR qemu-x86_64 runs x86_64 programs, and this one is for sparc64
+count --qemu /usr/bin/qemu-sparc64 {hello86} | EXIT 125 | ERR /usr/bin/qemu-sparc64 runs sparc64 programs
 count --qemu /bin/true {hello} | EXIT 125 | ERR is built without plugins
 
 # Reports that cannot be written

@@ -44,6 +44,22 @@ find_qemu(const char *name, char *path)
     return access(path, X_OK) == 0;
 }
 
+/* The QEMU of another ISA would say so below our long path of the program. */
+static int
+check_qemu_isa(enum isa isa, const char *path, const struct tally_log *log)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    for (int i = 0; i < ISA_COUNT; i++)
+        if (i != (int)isa && strncmp(name, "qemu-", 5) == 0 &&
+            strcmp(name + 5, isa_name((enum isa)i)) == 0)
+            return tally_fail(log, TALLY_EQEMU,
+                              "%s runs %s programs, and this one is for %s",
+                              path, isa_name((enum isa)i), isa_name(isa));
+    return 0;
+}
+
 int
 launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
                  char *path)
@@ -64,7 +80,7 @@ launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
                           "qemu-user is): name one built with --enable-plugins "
                           "by --qemu, or use Debian 12's qemu-user",
                           path);
-    return 0;
+    return check_qemu_isa(isa, path, log);
 }
 
 static int
