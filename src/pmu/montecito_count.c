@@ -357,14 +357,14 @@ count_in(struct montecito_thread *t, uint32_t hits, uint64_t n, uint64_t cycles,
     }
 }
 
-/* A value of n in each of so many cycles, credited to `strand`. */
-static void
-count(struct montecito *m, unsigned strand, unsigned code, unsigned lines,
-      uint64_t n, uint64_t cycles, const struct tally_pmu_context *c)
+/* The counters that take an occurrence credited to `strand`, as its listeners
+ * number them. */
+static uint32_t
+hits_of(const struct montecito *m, unsigned strand, unsigned code,
+        unsigned lines, const struct tally_pmu_context *c)
 {
-    struct montecito_thread *t = &m->thread[strand];
+    const struct montecito_thread *t = &m->thread[strand];
     const unsigned other = strand ^ 1;
-    bool frozen = false;
     uint32_t hits = 0;
 
     for (uint32_t left = t->listeners[code]; left != 0; left &= left - 1) {
@@ -375,12 +375,34 @@ count(struct montecito *m, unsigned strand, unsigned code, unsigned lines,
         if (takes(k, t, code, lines, c))
             hits |= left & (0 - left);
     }
+    return hits;
+}
+
+/* A value of n in each of so many cycles, in all these counters at once: one
+ * that freezes its thread leaves the others their part. */
+static void
+count_hits(struct montecito *m, unsigned strand, uint32_t hits, uint64_t n,
+           uint64_t cycles, const struct tally_pmu_context *c)
+{
+    bool frozen = false;
+
     if ((hits & 0xffff) != 0)
-        count_in(t, hits & 0xffff, n, cycles, c, &frozen);
+        count_in(&m->thread[strand], hits & 0xffff, n, cycles, c, &frozen);
     if (hits >> OTHERS != 0)
-        count_in(&m->thread[other], hits >> OTHERS, n, cycles, c, &frozen);
+        count_in(&m->thread[strand ^ 1], hits >> OTHERS, n, cycles, c, &frozen);
     if (frozen)
         montecito_listen(m, strand);
+}
+
+/* A value of n in each of so many cycles, credited to `strand`. */
+static void
+count(struct montecito *m, unsigned strand, unsigned code, unsigned lines,
+      uint64_t n, uint64_t cycles, const struct tally_pmu_context *c)
+{
+    const uint32_t hits = hits_of(m, strand, code, lines, c);
+
+    if (hits != 0)
+        count_hits(m, strand, hits, n, cycles, c);
 }
 
 /*
@@ -451,9 +473,11 @@ montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
 {
     struct montecito *m = (struct montecito *)pmu;
     struct montecito_thread *t = &m->thread[strand];
+    uint32_t hits = 0;
 
     for (unsigned channel = 0; channel < 4; channel++)
-        count(m, strand, MONTECITO_INST_RETIRED, channel, n, 1, c);
+        hits |= hits_of(m, strand, MONTECITO_INST_RETIRED, channel, c);
+    count_hits(m, strand, hits, n, 1, c);
 
     const uint64_t entries = montecito_trace_retire(t, n, c);
 
