@@ -72,6 +72,17 @@ is_counter(const struct pmu_register *row)
     return is_pmd(row) && row->number < MONTECITO_FIRST + MONTECITO_COUNTERS;
 }
 
+/* The row of a register. Software has one name for both layouts of PMD39, whose
+ * entries are wider while PMC42.mode is not the trace buffer's (Table 3-33). */
+static const struct pmu_register *
+row_of(const struct tally_pmu *pmu, const struct montecito_thread *t,
+       unsigned id)
+{
+    if (id == MONTECITO_PMD39 && (t->pmc[42] >> 8 & 7) != 0)
+        id = MONTECITO_PMD39_IPEAR;
+    return &pmu->machine->registers[id];
+}
+
 /* What depends on registers and modes of the strand. */
 static void
 refresh(struct montecito *m, unsigned strand)
@@ -171,7 +182,7 @@ read_register(struct tally_pmu *pmu, unsigned strand, unsigned id,
               enum tally_pmu_level level, uint64_t *value)
 {
     struct montecito_thread *t = thread_of(pmu, strand);
-    const struct pmu_register *row = &pmu->machine->registers[id];
+    const struct pmu_register *row = row_of(pmu, t, id);
     const uint64_t *const at = storage(t, row, id);
     uint64_t now;
 
@@ -222,7 +233,7 @@ write_register(struct tally_pmu *pmu, unsigned strand, unsigned id,
 {
     struct montecito *m = montecito(pmu);
     struct montecito_thread *t = &m->thread[strand];
-    const struct pmu_register *row = &pmu->machine->registers[id];
+    const struct pmu_register *row = row_of(pmu, t, id);
     uint64_t *const at = storage(t, row, id);
 
     if (level == TALLY_PMU_USER) {
