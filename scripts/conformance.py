@@ -6,7 +6,8 @@ register models.
 Writes doc/conformance.md from test/pmu/rules.toml, the sections of the scripts
 in test/pmu/, comments of C and Python tests that begin with a rule's tag, and
 test/pmu/untested.toml. --check fails if the page is not up to date, a testable
-rule has neither row nor reason, or more than 5 % have none but a reason.
+rule has neither row nor reason, more than 5 % have none but a reason, or one
+that is said to be decided elsewhere has a row.
 """
 import re
 import sys
@@ -162,6 +163,9 @@ def page(rows, rules):
 
 
 def faults(rules):
+    both = [r.tag for r in rules.values() if r.elsewhere and r.places]
+    if both:
+        yield "decided elsewhere, and yet with a row: " + " ".join(both)
     rows = testable(rules.values())
     bare = [r.tag for r in rows if not r.places and not r.reason]
     if bare:
