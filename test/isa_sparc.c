@@ -34,6 +34,9 @@ struct row {
 #define FGU_TO(word, writes) \
     ROW(word, .class = CLASS_FGU, .reg_writes = (writes))
 #define FP(word) ROW(word, .class = CLASS_FGU, .flags = INSN_FP)
+/* Of the T1's shared floating-point unit. */
+#define FPU(word) \
+    ROW(word, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU)
 #define BRANCH(word, kind, flag, to, writes)                                   \
     ROW(word, .class = CLASS_BRANCH, .branch = BRANCH_##kind, .flags = (flag), \
         .target = (to), .reg_writes = (writes))
@@ -142,6 +145,24 @@ test_branch_conditions(void **state)
             failed += check_condition(f, condition, false) +
                       check_condition(f, condition, true);
     assert_int_equal(failed, 0);
+}
+
+/* TABLE 3-2, footnote 3: 23 instructions, of all operations of the FGU. */
+static void
+test_shared_fpu(void **state)
+{
+    unsigned count = 0;
+
+    (void)state;
+    for (uint32_t op3 = 0x34; op3 <= 0x37; op3++) {
+        for (uint32_t opf = 0; opf < 512; opf++) {
+            const struct insn insn =
+                decode(UINT32_C(2) << 30 | op3 << 19 | opf << 5);
+
+            count += (insn.flags & INSN_SHARED_FPU) != 0;
+        }
+    }
+    assert_int_equal(count, 23);
 }
 
 /* MOVcc, FMOVcc and Tcc exist with all 16 conditions. */
@@ -386,6 +407,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shared_fpu),
         cmocka_unit_test(test_branch_conditions),
         cmocka_unit_test(test_other_conditions),
         cmocka_unit_test(test_addresses),

@@ -73,10 +73,10 @@ struct row {
     ROW(hex, .class = CLASS_##in_class, .access = ACCESS_REPEATED, \
         .flags = INSN_REPEAT_PAIR, .access_size = (bytes),         \
         .reg_writes = (writes))
-#define FGU(hex, way, bytes, writes)                                       \
-    ROW(hex, .class = CLASS_FGU, .flags = INSN_FP, .access = ACCESS_##way, \
-        .loads = ACCESS_##way == ACCESS_LOAD,                              \
-        .stores = ACCESS_##way == ACCESS_STORE, .access_size = (bytes),    \
+#define FGU(hex, way, bytes, writes)                                    \
+    ROW(hex, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU,    \
+        .access = ACCESS_##way, .loads = ACCESS_##way == ACCESS_LOAD,   \
+        .stores = ACCESS_##way == ACCESS_STORE, .access_size = (bytes), \
         .reg_writes = (writes))
 #define BRANCH(hex, kind, to, way, bytes, reads, written, writes)            \
     ROW(hex, .class = CLASS_BRANCH, .branch = BRANCH_##kind, .target = (to), \

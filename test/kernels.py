@@ -5,27 +5,33 @@
 The header of each test/guest/ARCH/*.S states counts of signals ("  loads  12
 why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
-T2, and on host-model made into a T2, whose events show signals that the T2's
-do not. What the numbers are is in the headers; what they may miss is added
-here: the classes add up, on real programs too, and runs repeat.
+T1 and T2, and on host-model made into a T2, whose events show signals that the
+T2's do not. The numbers are a T2's; lines after "On MACHINE:" are that
+machine's, with a '?' where arithmetic does not tell. What the numbers are is in
+the headers; what they may miss is added here: the classes add up, on real
+programs too, and runs repeat.
 """
 import re
 
 import tallytest as t
 
+T1 = "ultrasparc-t1"
 T2 = "ultrasparc-t2"
-NUMBER = re.compile(r"^ \*   (\w+) +(\d+)(?:  |$)", re.MULTILINE)
+NUMBER = re.compile(r"^ \*   (\w+) +(\d+|\?)(?:  |$)", re.MULTILINE)
+MACHINE = re.compile(r"^ \* On ([\w-]+):$", re.MULTILINE)
 CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",
            "Store_instr", "sethi_instr", "Other_instr", "Atomics")
 BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
 
 
-def stated(path):
+def stated(path, machine=T2):
     """signal: its count, from the header of a kernel."""
     header = path.read_text().split("*/\n")[1]
-    numbers = {name: int(n) for name, n in NUMBER.findall(header)}
+    everywhere, *pieces = MACHINE.split(header)
+    own = dict(zip(pieces[::2], pieces[1::2])).get(machine, "")
+    numbers = dict(NUMBER.findall(everywhere) + NUMBER.findall(own))
     assert "instructions" in numbers, f"{path}: the header states no counts"
-    return numbers
+    return {name: int(n) for name, n in numbers.items() if n != "?"}
 
 
 def wanted(numbers, machine):
@@ -56,6 +62,19 @@ def on_t2(path):
     check_classes(c)
 
 
+def on_t1(path):
+    c = t.count(["-m", T1, "-e", "all"], t.guest(path.stem + ".sparc64"))
+    compare(c, wanted(stated(path, T1), T1))
+
+
+def t1_set():
+    """--set on a kernel that only the ways of the T1's L1I let miss."""
+    path = t.ROOT / "test/guest/sparc64/icache_ways.S"
+    c = t.count(["-m", T1, "-e", "IC_miss", "--set", "l1i.ways=8"],
+                t.guest("icache_ways.sparc64"))
+    t.equal(c["IC_miss"], stated(path)["l1i_misses"], "IC_miss with 8 ways")
+
+
 def t2_geometry():
     """Options that make another machine's model that of a T2."""
     rows = t.table("machines", T2, "machine.toml")["parameter"]
@@ -77,14 +96,14 @@ def on_x86_64(path):
 
 def every_signal_is_shown():
     """No header states a signal that no test above could see."""
-    shown = {s for m in (T2, "host-model")
+    shown = {s for m in (T1, T2, "host-model")
              for signals in t.event_signals(m).values() for s in signals}
     for path in t.ROOT.glob("test/guest/*/*.S"):
         t.equal(set(stated(path)) - shown, set(), path.name)
 
 
-def bzip2():
-    c = t.Count(["-m", T2, "-e", "all"],
+def bzip2(machine=T2):
+    c = t.Count(["-m", machine, "-e", "all"],
                 [t.guest("bzip2.sparc64"), "-9kc", *BZIP2])
     t.equal(c.status, 0, "status")
     return c
@@ -97,6 +116,13 @@ def bzip2_thrice():
         t.same(runs[0].values, other.values)
 
 
+def bzip2_on_t1():
+    first, second = bzip2(T1), bzip2(T1)
+    t.same(first.values, second.values)
+    for l2, l1 in (("L2_imiss", "IC_miss"), ("L2_dmiss_ld", "DC_miss")):
+        assert 0 < first[l2] < first[l1], f"{l2} and {l1}"
+
+
 def lua():
     c = t.count(["-m", T2, "-e", "all"], t.guest("lua.sparc64"), "-e",
                 "local t = {} for i = 1, 50000 do t[i] = i / 3 .. '' end")
@@ -106,12 +132,15 @@ def lua():
 
 def add_cases():
     for path in sorted(t.ROOT.glob("test/guest/sparc64/*.S")):
+        t.case(f"{path.stem} on {T1}", on_t1, path)
         t.case(f"{path.stem} on {T2}", on_t2, path)
         t.case(f"{path.stem} on host-model as a T2", on_host_model, path)
     for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
         t.case(f"{path.stem} on host-model", on_x86_64, path)
     t.case("every stated signal is shown", every_signal_is_shown)
     t.case("bzip2: classes add up, three runs alike", bzip2_thrice)
+    t.case(f"--set on {T1}", t1_set)
+    t.case(f"bzip2 on {T1}: two runs alike", bzip2_on_t1)
     t.case("lua: classes add up", lua)
 
 

@@ -54,7 +54,7 @@ static const struct {
     double wanted, error;
 } rows[] = {
     /* The sample summary of the Netra DPS profiler (rules P51, P52). */
-    {__LINE__, "ultrasparc-t1", "ipc", "instr_cnt=51104522 $cycles=289219777",
+    {__LINE__, "ultrasparc-t1", "ipc", "instr_cnt=51104522 cycles=289219777",
      0.176698, 5e-7},
     {__LINE__, "ultrasparc-t1", "ipp", "instr_cnt=51104522 $pkts=2600000",
      19.66, 5e-3},

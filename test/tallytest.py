@@ -124,8 +124,9 @@ def table(*names):
 
 def event_signals(machine):
     """event: the signals it sums."""
-    events = table("machines", machine, "events.toml")["event"]
-    return {name: row.get("signals", []) for name, row in events.items()}
+    return {name: row.get("signals", [])
+            for path in ROOT.glob(f"data/machines/{machine}/events*.toml")
+            for name, row in table(path)["event"].items()}
 
 
 def attempt(function, args):

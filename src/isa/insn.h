@@ -61,6 +61,7 @@ enum insn_flags {
     INSN_MEMBAR = 1 << 8,
     INSN_ILLEGAL = 1 << 9, /* is no instruction, or exists to trap as one */
     INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
+    INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
 };
 
 #define INSN_NO_REG (-1)

@@ -44,10 +44,10 @@ struct row {
 /* How an opf code of FPop1, FPop2 or IMPDEP1 is executed; 0: not at all. */
 enum fp {
     FP_NONE,
-    /* Add, multiply, divide, root, compare, convert: the list of the T1's
-       shared FPU (its FP_instr_cnt), with FSQRT and quads, which the T1 lacks.
-     */
-    FP_COMPUTE,
+    /* Add, multiply, divide, compare, convert: TABLE 3-2, footnote 3, of the
+       Netra DPS profiler (rule P62), which the cores of a T1 share. */
+    FP_SHARED,
+    FP_COMPUTE,    /* of that kind, but roots and quads: the T1 lacks them */
     FP_MOVE,       /* FGU too: copies, sign bits, logic, pixels */
     FP_TO_INTEGER, /* FGU, with its result in an integer register */
     FP_INTEGER,    /* a VIS instruction of the integer unit */
@@ -202,43 +202,51 @@ static const uint8_t fpop1[512] = {
     [0x005 ... 0x007] = FP_MOVE,    /* FNEG */
     [0x009 ... 0x00b] = FP_MOVE,    /* FABS */
     [0x029 ... 0x02b] = FP_COMPUTE, /* FSQRT */
-    [0x041 ... 0x043] = FP_COMPUTE, /* FADD */
-    [0x045 ... 0x047] = FP_COMPUTE, /* FSUB */
-    [0x049 ... 0x04b] = FP_COMPUTE, /* FMUL */
-    [0x04d ... 0x04f] = FP_COMPUTE, /* FDIV */
-    [0x069] = FP_COMPUTE,           /* FsMULd */
+    [0x041 ... 0x042] = FP_SHARED,  /* FADD */
+    [0x043] = FP_COMPUTE,           /* its quad form */
+    [0x045 ... 0x046] = FP_SHARED,  /* FSUB */
+    [0x047] = FP_COMPUTE,           /* its quad form */
+    [0x049 ... 0x04a] = FP_SHARED,  /* FMUL */
+    [0x04b] = FP_COMPUTE,           /* its quad form */
+    [0x04d ... 0x04e] = FP_SHARED,  /* FDIV */
+    [0x04f] = FP_COMPUTE,           /* its quad form */
+    [0x069] = FP_SHARED,            /* FsMULd */
     [0x06e] = FP_COMPUTE,           /* FdMULq */
-    [0x081 ... 0x083] = FP_COMPUTE, /* F s d q TOx */
-    [0x084] = FP_COMPUTE,           /* FxTOs */
-    [0x088] = FP_COMPUTE,           /* FxTOd */
+    [0x081 ... 0x082] = FP_SHARED,  /* F s d TOx */
+    [0x083] = FP_COMPUTE,           /* FqTOx */
+    [0x084] = FP_SHARED,            /* FxTOs */
+    [0x088] = FP_SHARED,            /* FxTOd */
     [0x08c] = FP_COMPUTE,           /* FxTOq */
-    [0x0c4] = FP_COMPUTE,           /* FiTOs */
-    [0x0c6] = FP_COMPUTE,           /* FdTOs */
+    [0x0c4] = FP_SHARED,            /* FiTOs */
+    [0x0c6] = FP_SHARED,            /* FdTOs */
     [0x0c7] = FP_COMPUTE,           /* FqTOs */
-    [0x0c8] = FP_COMPUTE,           /* FiTOd */
-    [0x0c9] = FP_COMPUTE,           /* FsTOd */
+    [0x0c8] = FP_SHARED,            /* FiTOd */
+    [0x0c9] = FP_SHARED,            /* FsTOd */
     [0x0cb] = FP_COMPUTE,           /* FqTOd */
     [0x0cc] = FP_COMPUTE,           /* FiTOq */
     [0x0cd] = FP_COMPUTE,           /* FsTOq */
     [0x0ce] = FP_COMPUTE,           /* FdTOq */
-    [0x0d1 ... 0x0d3] = FP_COMPUTE, /* F s d q TOi */
+    [0x0d1 ... 0x0d2] = FP_SHARED,  /* F s d TOi */
+    [0x0d3] = FP_COMPUTE,           /* FqTOi */
 };
 
 static const uint8_t fpop2[512] = {
-    [0x001 ... 0x003] = FP_MOVE,    /* FMOVcc on fcc0 */
-    [0x041 ... 0x043] = FP_MOVE,    /* on fcc1 */
-    [0x081 ... 0x083] = FP_MOVE,    /* on fcc2 */
-    [0x0c1 ... 0x0c3] = FP_MOVE,    /* on fcc3 */
-    [0x101 ... 0x103] = FP_MOVE,    /* on icc */
-    [0x181 ... 0x183] = FP_MOVE,    /* on xcc */
-    [0x025 ... 0x027] = FP_MOVE,    /* FMOVr Z */
-    [0x045 ... 0x047] = FP_MOVE,    /* LEZ */
-    [0x065 ... 0x067] = FP_MOVE,    /* LZ */
-    [0x0a5 ... 0x0a7] = FP_MOVE,    /* NZ */
-    [0x0c5 ... 0x0c7] = FP_MOVE,    /* GZ */
-    [0x0e5 ... 0x0e7] = FP_MOVE,    /* GEZ */
-    [0x051 ... 0x053] = FP_COMPUTE, /* FCMP */
-    [0x055 ... 0x057] = FP_COMPUTE, /* FCMPE */
+    [0x001 ... 0x003] = FP_MOVE,   /* FMOVcc on fcc0 */
+    [0x041 ... 0x043] = FP_MOVE,   /* on fcc1 */
+    [0x081 ... 0x083] = FP_MOVE,   /* on fcc2 */
+    [0x0c1 ... 0x0c3] = FP_MOVE,   /* on fcc3 */
+    [0x101 ... 0x103] = FP_MOVE,   /* on icc */
+    [0x181 ... 0x183] = FP_MOVE,   /* on xcc */
+    [0x025 ... 0x027] = FP_MOVE,   /* FMOVr Z */
+    [0x045 ... 0x047] = FP_MOVE,   /* LEZ */
+    [0x065 ... 0x067] = FP_MOVE,   /* LZ */
+    [0x0a5 ... 0x0a7] = FP_MOVE,   /* NZ */
+    [0x0c5 ... 0x0c7] = FP_MOVE,   /* GZ */
+    [0x0e5 ... 0x0e7] = FP_MOVE,   /* GEZ */
+    [0x051 ... 0x052] = FP_SHARED, /* FCMP s d */
+    [0x053] = FP_COMPUTE,          /* FCMPq */
+    [0x055 ... 0x056] = FP_SHARED, /* FCMPE s d */
+    [0x057] = FP_COMPUTE,          /* FCMPEq */
 };
 
 static const uint8_t impdep1[512] = {
@@ -280,8 +288,10 @@ fp(enum fp kind, uint32_t word, struct insn *insn)
         insn->class = CLASS_OTHER;
     if (kind == FP_INTEGER || kind == FP_TO_INTEGER)
         insn->reg_writes = 1u << bits(word, 25, 5) & ALL_REGISTERS;
-    if (kind == FP_COMPUTE)
+    if (kind == FP_COMPUTE || kind == FP_SHARED)
         insn->flags |= INSN_FP;
+    if (kind == FP_SHARED)
+        insn->flags |= INSN_SHARED_FPU;
 }
 
 static void

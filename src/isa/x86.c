@@ -450,7 +450,7 @@ set_class(const ZydisDecodedInstruction *info, const struct memory *m,
         insn->class = CLASS_BRANCH;
     } else if (fp_arithmetic[info->mnemonic] && !is_string(info)) {
         insn->class = CLASS_FGU;
-        insn->flags |= INSN_FP;
+        insn->flags |= INSN_FP | INSN_SHARED_FPU;
     } else if (info->attributes & ZYDIS_ATTRIB_HAS_LOCK ||
                insn->access == ACCESS_ATOMIC) {
         insn->class = CLASS_ATOMIC;

@@ -26,6 +26,8 @@ add_insn(struct block_info *info, const struct insn *insn)
         fixed[SIGNAL_PREFETCHES]++;
     if (insn->flags & INSN_FP)
         fixed[SIGNAL_FP_INSTRUCTIONS]++;
+    if (insn->flags & INSN_SHARED_FPU)
+        fixed[SIGNAL_SHARED_FPU]++;
     add_branch(fixed, insn);
 }
 

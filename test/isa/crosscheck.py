@@ -29,6 +29,12 @@ import tempfile
 (A_NONE, A_LOAD, A_STORE, A_UPDATE, A_ATOMIC, A_MIXED, A_REPEATED) = range(7)
 (F_DELAY, F_ANNUL, F_SAVE, F_RESTORE, F_FLUSHW, F_SYSCALL, F_PREFETCH, F_FP,
  F_MEMBAR, F_ILLEGAL) = (1 << n for n in range(10))
+F_SHARED_FPU = 1 << 11
+
+# Netra DPS profiler, TABLE 3-2, footnote 3.
+SHARED_FPU = ('fadds faddd fsubs fsubd fmuls fmuld fdivs fdivd fsmuld fstox '
+              'fdtox fxtos fxtod fitos fdtos fitod fstod fstoi fdtoi fcmps '
+              'fcmpd fcmpes fcmped').split()
 
 SEED = 20240229
 
@@ -195,8 +201,10 @@ def sparc_expect(word, text):
     if name[0] == 'f' or name in ('pdist', 'siam', 'bshuffle'):
         compute = re.match(r'f(add|sub|mul|smul|dmul|div|sqrt|cmp|cmpe)[sdq]$'
                            r'|f[sdqix]to[sdqix]$', name)
-        return {'class': FGU, 'flags': F_FP if compute else 0,
-                'access': A_NONE}
+        flags = F_FP if compute else 0
+        if name in SHARED_FPU:
+            flags |= F_SHARED_FPU
+        return {'class': FGU, 'flags': flags, 'access': A_NONE}
     return {'unknown': True}
 
 

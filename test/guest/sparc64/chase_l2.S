@@ -17,6 +17,9 @@
  *   l1d_load_misses       65536  R LINES
  *   l2_load_misses        16384  LINES, cold
  *   dtlb_load_misses        128  LINES / 128, cold
+ *
+ * On ultrasparc-t1:
+ *   dtlb_load_misses          ?  twice the pages that its DTLB holds
  */
 #ifndef LINES
 #define LINES 16384
