@@ -206,6 +206,21 @@ def hardware_turns():
             "the second run")
 
 
+@t.named("--hardware on ultrasparc-t1: PIC1 counts instructions in every turn")
+def hardware_t1():
+    program = g("spin", "sparc64"), 3000000
+    events = "IC_miss,DC_miss,FP_instr_cnt,instr_cnt"
+    c = t.count(["-m", "ultrasparc-t1", "--hardware", "-e", events], *program)
+    model = t.count(["-m", "ultrasparc-t1", "-e", events], *program)
+    rows = {e["name"]: e for e in c.json["events"]}
+    t.equal(c["instr_cnt"], model["instr_cnt"], "instructions")
+    t.equal(rows["instr_cnt"]["fidelity"], "exact", "instructions")
+    t.equal(rows["DC_miss"]["fidelity"], "estimated", "one of three turns")
+    one = t.count(["-m", "ultrasparc-t1", "--hardware", "-e",
+                   "DC_miss,instr_cnt"], *program)
+    t.equal(one["DC_miss"], model["DC_miss"], "one turn")
+
+
 @t.named("--hardware: an event whose turn never came has no count")
 def hardware_short():
     done = t.run(t.tally(), "count", "--hardware", "-j", "-e",

@@ -12,11 +12,39 @@
 /* More of each line of a group at once could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
-/* PCR; rule F2: an overflow trap that finds a PIC in its last 16 values came
- * before the wrap. */
-#define TRAP_ENABLE (UINT64_C(3) << 4)
-#define OVERFLOWED (UINT64_C(1) << 31 | UINT64_C(1) << 18)
-#define BEFORE_WRAP 0xfffffff0u
+/*
+ * How software works the two counters of a family: both have a PCR and a PIC
+ * with a counter in each half, and differ in the bits of the PCR.
+ */
+struct hardware_layout {
+    enum family_id family;
+    uint64_t trap_enable;
+    uint64_t overflowed;
+    /* A trap that finds a counter here or above came before the wrap. */
+    uint64_t before_wrap;
+    bool masks;       /* an event is a line of its group */
+    int always;       /* the counter that counts one event, always; or -1 */
+    unsigned unnamed; /* the group of that event, which no sl selects */
+};
+
+static const struct hardware_layout layouts[] = {
+    /* An overflow asks for the trap, enabled or not, and after the wrap
+     * (OpenSPARC T1 RTL). PIC1 has no select (rule F1.1). */
+    {FAMILY_NIAGARA1, 0, UINT64_C(3) << 8, UINT64_C(1) << 32, false, 1, 8},
+    /* Rule F2: in its last 16 values a PIC has not wrapped yet. */
+    {FAMILY_NIAGARA2, UINT64_C(3) << 4, UINT64_C(1) << 31 | UINT64_C(1) << 18,
+     0xfffffff0u, true, -1, 0},
+};
+
+static const struct hardware_layout *
+find_layout(const struct machine_row *machine)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+        if (layouts[i].family == machine->family)
+            return &layouts[i];
+    }
+    return NULL;
+}
 
 static int
 no_memory(const struct tally_log *log)
@@ -24,13 +52,24 @@ no_memory(const struct tally_log *log)
     return tally_fail(log, TALLY_ENOMEM, "no memory for the counters");
 }
 
-/* A line of a group that some model signals raise. */
+/* A line of a group, or a whole group, that some model signals raise. */
 static bool
-is_line(const struct event_row *e)
+is_line(const struct hardware *h, const struct event_row *e)
 {
-    return e->unit != NULL && strcmp(e->unit, "cpu") == 0 && e->sl >= 0 &&
-           e->mask > 0 && (e->mask & (e->mask - 1)) == 0 &&
-           e->fidelity != FIDELITY_IDLE;
+    if (e->unit == NULL || strcmp(e->unit, "cpu") != 0 ||
+        e->fidelity == FIDELITY_IDLE)
+        return false;
+    return !h->layout->masks ||
+           (e->sl >= 0 && e->mask > 0 && (e->mask & (e->mask - 1)) == 0);
+}
+
+static uint32_t
+line_signal(const struct hardware *h, const struct event_row *e)
+{
+    const unsigned group = e->sl < 0 ? h->layout->unnamed : (unsigned)e->sl;
+    const unsigned line = h->layout->masks ? (unsigned)e->mask : 0;
+
+    return TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, group, line);
 }
 
 static int
@@ -42,11 +81,11 @@ find_lines(struct hardware *h, const struct tally_log *log)
         return no_memory(log);
     for (size_t i = 0; i < h->machine->event_count; i++) {
         const struct event_row *e = &h->machine->events[i];
-        if (!is_line(e))
+        if (!is_line(h, e))
             continue;
         h->lines[h->total_count] = e;
         h->totals[h->total_count++] = (struct tally_pmu_total){
-            .signal = TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, e->sl, e->mask),
+            .signal = line_signal(h, e),
             .cycles = 1,
         };
     }
@@ -73,6 +112,19 @@ plan_turn(struct hardware *h, const struct selection *list,
     }
 }
 
+/* What a counter counts always has every turn, not only the planned one. */
+static void
+share_turns(struct hardware *h)
+{
+    const int counter = h->layout->always;
+
+    for (size_t i = 0; counter >= 0 && i < h->event_count; i++) {
+        const bool always = h->events[i]->counters == UINT64_C(1) << counter;
+        for (size_t turn = 0; always && turn < h->turn_count; turn++)
+            h->turns[turn].event[counter] = (int32_t)i;
+    }
+}
+
 static int
 plan_turns(struct hardware *h, const struct tally_log *log)
 {
@@ -95,6 +147,7 @@ plan_turns(struct hardware *h, const struct tally_log *log)
         h->turn_count = plan.group_count;
         for (size_t turn = 0; turn < h->turn_count; turn++)
             plan_turn(h, list, &plan, turn);
+        share_turns(h);
     }
     plan_finish(&plan);
     free(list);
@@ -125,11 +178,12 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
         .machine = machine,
         .events = events,
         .event_count = count,
+        .layout = find_layout(machine),
     };
-    if (machine->family != FAMILY_NIAGARA2)
+    if (h->layout == NULL)
         return tally_fail(log, TALLY_ERULE,
-                          "--hardware is for ultrasparc-t2; %s is counted by "
-                          "its model alone",
+                          "--hardware is for ultrasparc-t1 and ultrasparc-t2; "
+                          "%s is counted by its model alone",
                           machine->name);
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;
@@ -190,7 +244,7 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
     if (turn->event[counter] >= 0) {
         struct hardware_reading *r = &h->readings[turn->event[counter]];
         r->value += value;
-        if (wrapped && value < BEFORE_WRAP)
+        if (wrapped && value < h->layout->before_wrap)
             r->value += UINT64_C(1) << 32;
     }
     return pic & ~(UINT64_C(0xffffffff) << low);
@@ -210,7 +264,7 @@ serve(struct hardware *h, const struct hardware_turn *turn)
             pic = collect(h, turn, i, pic, true);
     }
     set(h, "PIC", pic);
-    set(h, "PCR", get(h, "PCR") & ~OVERFLOWED);
+    set(h, "PCR", get(h, "PCR") & ~h->layout->overflowed);
     h->overflows++;
 }
 
@@ -241,7 +295,7 @@ add_turn(struct hardware *h, const struct hardware_turn *turn,
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_PRIVILEGED);
     set(h, "PCR", 0);
     set(h, "PIC", 0);
-    set(h, "PCR", turn->control | TRAP_ENABLE);
+    set(h, "PCR", turn->control | h->layout->trap_enable);
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
     raise_all(h, turn, totals);
     const uint64_t pic = get(h, "PIC");

@@ -19,6 +19,8 @@
 #define HARDWARE_SLICE 100000u /* instructions of a turn */
 #define HARDWARE_COUNTERS 4
 
+struct hardware_layout;
+
 /* What counts in one turn. */
 struct hardware_turn {
     uint64_t control;                 /* of the control register */
@@ -32,6 +34,7 @@ struct hardware_reading {
 
 struct hardware {
     const struct machine_row *machine;
+    const struct hardware_layout *layout;  /* of the machine's family */
     const struct event_row *const *events; /* the caller's */
     size_t event_count, turn_count;
     struct hardware_turn turns[REGION_TURNS];
