@@ -163,6 +163,28 @@ test_memory(void **state)
     }
 }
 
+/* Memory that is not aligned to 16 bytes is refused, and *pmu stays. */
+static void
+test_alignment(void **state)
+{
+    const struct tally_pmu_options options = {sizeof(options), "montecito", 1,
+                                              1, 0};
+    const size_t size = tally_pmu_size(&options);
+    unsigned char *const memory = aligned_alloc(16, size + 16);
+    struct tally_pmu *pmu = NULL;
+
+    (void)state;
+    assert_non_null(memory);
+    assert_int_equal(size % 16, 0);
+    for (size_t i = 1; i < 16; i++)
+        assert_int_equal(tally_pmu_init(memory + i, size, &options, &pmu),
+                         TALLY_ERANGE);
+    assert_null(pmu);
+    assert_int_equal(tally_pmu_init(memory + 16, size, &options, &pmu), 0);
+    assert_ptr_equal(pmu, memory + 16);
+    free(memory);
+}
+
 static void
 check_quiet(const struct tally_pmu *pmu)
 {

@@ -146,7 +146,8 @@ TALLY_API size_t tally_pmu_size(const struct tally_pmu_options *options);
 /*
  * Makes a monitor, reset, in `memory`, which the caller owns, aligned to 16
  * bytes, and may drop at any time. 0, TALLY_EUNKNOWN for the machine,
- * TALLY_ERANGE for another option, TALLY_ENOMEM if `size` is too little.
+ * TALLY_ERANGE for another option or memory that is not so aligned,
+ * TALLY_ENOMEM if `size` is too little. *pmu is untouched on error.
  *
  * @since 0.1
  */

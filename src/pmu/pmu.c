@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define ALIGNMENT 16 /* of a monitor's memory */
+
 const struct tally_pmu_context pmu_no_context = {.cycles = 1};
 
 void
@@ -55,7 +57,7 @@ describe(const struct tally_pmu_options *options, struct tally_pmu *pmu)
         return TALLY_ERANGE;
     pmu->flags = options->flags;
     const size_t size = pmu->ops->base + pmu->strands * pmu->ops->strand;
-    pmu->size = (size + 15) / 16 * 16;
+    pmu->size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return 0;
 }
 
@@ -78,6 +80,8 @@ tally_pmu_init(void *memory, size_t size,
         return error;
     if (size < pmu.size)
         return TALLY_ENOMEM;
+    if ((uintptr_t)memory % ALIGNMENT != 0)
+        return TALLY_ERANGE;
     memset(memory, 0, pmu.size);
     struct tally_pmu *p = memory;
     p->ops = pmu.ops;
