@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where table walks read; as in machine/drain.c. */
+/* Where table walks read; as in machine/access.c. */
 #define TABLES_AT 0x7ff000000000u
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u

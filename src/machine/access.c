@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the filters do not know: TLBs, the filters' new state, and the queue,
+ * which drain.c takes through the caches.
+ */
+#include "machine/queue.h"
+#include "machine/strand.h"
+
+/*
+ * Where a hardware table walk reads: one 16-byte entry a page, a table for each
+ * of its requests, in a region that no program uses.
+ */
+#define TABLES_AT ((uint64_t)0x7ff000000000u)
+#define TABLE_ENTRY 16u
+#define TABLE_ENTRIES 65536u
+
+static void
+filter_void(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
+}
+
+static void
+pages_void(uint64_t *pages)
+{
+    for (size_t i = 0; i < FILTER_PAGES; i++)
+        __atomic_store_n(&pages[i], 0, __ATOMIC_RELAXED);
+}
+
+/* Puts the order right in the set of the most recent line of an entry. */
+static void
+settle(struct strand *s, uint32_t entry)
+{
+    struct cache *l1i = &s->core->l1i;
+    const uint64_t line =
+        __atomic_load_n(&s->fetch.line[entry], __ATOMIC_RELAXED);
+
+    if (s->second[entry] & SECOND_TURNED)
+        cache_turn(l1i, line >> l1i->line_shift & l1i->set_mask);
+    s->second[entry] = NO_LINE;
+}
+
+static void
+settle_fetch(struct strand *s)
+{
+    strand_drain(s);
+    for (uint32_t i = 0; i <= s->fetch.mask; i++)
+        settle(s, i);
+}
+
+void
+strand_settle(struct strand *s)
+{
+    settle_fetch(s);
+    for (uint32_t i = 0; s->data_turns && i <= s->data.mask; i++) {
+        if (s->data_second[i] & SECOND_TURNED)
+            cache_turn(&s->core->l1d, i);
+        s->data_second[i] = NO_LINE;
+    }
+}
+
+/* Used bits were cleared: nothing is known of the core's pages any more. */
+static void
+void_pages(struct strand *s, bool data)
+{
+    if (data) {
+        filter_void(&s->data);
+        filter_void(&s->store);
+        pages_void(s->data_pages);
+    } else {
+        if (runs_alone(s))
+            settle_fetch(s);
+        filter_void(&s->fetch);
+        pages_void(s->code_pages);
+    }
+}
+
+/* Under the core's lock where the core is shared. */
+static void
+void_core_pages(struct strand *s, bool data)
+{
+    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling)
+        void_pages(o, data);
+}
+
+/* The requests a table walk for `page` sends to the L2. */
+static void
+walk(struct strand *s, uint64_t page, enum request kind)
+{
+    const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
+
+    s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
+                                    : SIGNAL_ITLB_WALK_REFS] += requests;
+    for (uint64_t i = 0; i < requests; i++) {
+        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
+        const uint64_t addr = TABLES_AT + entry * TABLE_ENTRY;
+        queue_push(s, addr, kind);
+        filter_put(&s->store, addr, NO_LINE);
+    }
+}
+
+static unsigned
+tlb_locked(struct strand *s, bool data, uint64_t page)
+{
+    struct core *core = s->core;
+    const bool alone = runs_alone(s);
+
+    if (!alone)
+        lock_take(&core->lock);
+    const unsigned result = tlb_access(data ? &core->dtlb : &core->itlb, page);
+    if (result & TLB_CLEARED)
+        void_core_pages(s, data);
+    if (!alone)
+        lock_give(&core->lock);
+    return result;
+}
+
+static __attribute__((noinline)) void
+touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
+{
+    uint64_t *known = &s->data_pages[page % FILTER_PAGES];
+    const unsigned result = tlb_locked(s, true, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[kind == REQUEST_LOAD ? SIGNAL_DTLB_LOAD_MISSES
+                                      : SIGNAL_DTLB_STORE_MISSES]++;
+        walk(s, page, REQUEST_WALK_D);
+    }
+}
+
+static inline void
+touch_data_page(struct strand *s, uint64_t addr, enum request kind)
+{
+    const uint64_t page = addr >> s->page_shift;
+    const uint64_t known =
+        __atomic_load_n(&s->data_pages[page % FILTER_PAGES], __ATOMIC_RELAXED);
+
+    if (known != page + 1)
+        touch_data_page_slow(s, page, kind);
+}
+
+static void
+touch_code_page(struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->chip->page_shift;
+    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
+        return;
+
+    const unsigned result = tlb_locked(s, false, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[SIGNAL_ITLB_MISSES]++;
+        walk(s, page, REQUEST_WALK_I);
+    }
+}
+
+/* True if the line was the second most recent, and is now the first. */
+static inline bool
+data_turn(struct strand *s, uint64_t *second, uint64_t line)
+{
+    if ((*second & ~SECOND_TURNED) != line)
+        return false;
+    *second = filter_line(&s->data, line) |
+              ((*second & SECOND_TURNED) ^ SECOND_TURNED);
+    filter_put(&s->data, line, line);
+    return true;
+}
+
+/* Pushes what changes a set's order, and what has changed it before. */
+static inline void
+data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
+{
+    const uint64_t turn = (*second & SECOND_TURNED) ? REQUEST_TURN : 0;
+
+    queue_push(s, addr | turn, kind);
+    *second = s->data_turns && kind != REQUEST_ATOMIC && runs_alone(s)
+                  ? filter_line(&s->data, addr)
+                  : NO_LINE;
+}
+
+/* One line of an access: its page, its place in the queue, the filters. */
+static inline __attribute__((always_inline)) void
+access_line(struct strand *s, struct filter *f, uint64_t addr,
+            enum request kind)
+{
+    const uint64_t line = addr >> f->shift << f->shift;
+    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+
+    if (s->dtlb)
+        touch_data_page(s, addr, kind);
+    if (kind == REQUEST_ATOMIC) {
+        /* Taken out of its own L1 line, shorter than the L2's. */
+        data_push(s, second, addr & ~REQUEST_MASK, kind);
+        filter_put(&s->data, addr, NO_LINE);
+    } else if (filter_line(f, line) == line) {
+        return;
+    } else if (kind != REQUEST_THROUGH) {
+        if (data_turn(s, second, line))
+            return;
+        data_push(s, second, line, kind);
+    } else if (s->store_filter) {
+        queue_push(s, line, kind);
+    }
+    filter_put(f, line, line);
+    if (kind == REQUEST_LOAD && s->store_filter)
+        filter_put(&s->store, line, NO_LINE);
+}
+
+static inline __attribute__((always_inline)) void
+access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
+            enum request kind)
+{
+    const uint64_t size = (uint64_t)1 << f->shift;
+
+    access_line(s, f, addr, kind);
+    if (__builtin_expect((addr & (size - 1)) > span, 0))
+        access_line(s, f, (addr & ~(size - 1)) + size, kind);
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        strand_drain(s);
+}
+
+static __attribute__((noinline)) void
+data_slow(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+{
+    access_slow(s, &s->data, addr, span, kind);
+}
+
+static __attribute__((noinline)) void
+drain_full(struct strand *s)
+{
+    strand_drain(s);
+}
+
+/*
+ * A line that is not the most recent of its set, where a lone strand's filters
+ * hold two of each: it becomes the first of them. Returns 0 if it was the
+ * second, else pushes the request and returns 1. No branch depends on which,
+ * as it cannot be foreseen.
+ */
+static inline __attribute__((always_inline)) uint64_t
+turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,
+             uint64_t request)
+{
+    const uint64_t turned = *second & SECOND_TURNED; /* 0 or 1 */
+    uint64_t pushed = (*second ^ turned) != line;
+
+    __asm__("" : "+r"(pushed)); /* a number, or compilers make a branch of it */
+    *s->queue_next = line | request | turned << 63;
+    *second = *first | ((pushed ^ 1) & (turned ^ 1));
+    *first = line;
+    s->queue_next += pushed;
+    return pushed;
+}
+
+/*
+ * What access_slow() does, for a lone strand and one line, not the most recent
+ * of its set, on a page whose used bit is set.
+ */
+static inline __attribute__((always_inline)) void
+data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+{
+    const uint64_t line = addr & s->data.line_mask;
+    const uint64_t page = addr >> s->page_shift;
+
+    if (__builtin_expect(
+            addr - line > span || !s->data_turns || !runs_alone(s) ||
+                (s->dtlb && s->data_pages[page % FILTER_PAGES] != page + 1),
+            0)) {
+        data_slow(s, addr, span, kind);
+        return;
+    }
+
+    const uint64_t offset = addr >> s->data.offset_shift & s->data.offset_mask;
+    uint64_t *first = (uint64_t *)((char *)s->data.line + offset);
+    uint64_t *second = (uint64_t *)((char *)s->data_second + offset);
+    const uint64_t pushed = turn_or_push(s, first, second, line, kind);
+    if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter, 0))
+        filter_put(&s->store, line,
+                   pushed ? NO_LINE : filter_line(&s->store, line));
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        drain_full(s);
+}
+
+void
+strand_load_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    data_quick(s, addr, span, REQUEST_LOAD);
+}
+
+void
+strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    data_quick(s, addr, span, REQUEST_STORE);
+}
+
+void
+strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->store, addr, span, REQUEST_THROUGH);
+}
+
+void
+strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->store, addr, span, REQUEST_ATOMIC);
+}
+
+/* Looks a line up in the L1I of the core, which other strands may share. */
+static bool
+fetch_line(struct strand *s, uint64_t addr)
+{
+    struct cache *l1i = &s->core->l1i;
+    const bool alone = runs_alone(s);
+
+    if (!alone)
+        lock_take(&s->core->lock);
+    const bool hit = cache_access(l1i, addr >> l1i->line_shift);
+    for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
+        if (o != s)
+            filter_put(&o->fetch, addr, NO_LINE);
+    }
+    if (!alone)
+        lock_give(&s->core->lock);
+    return hit;
+}
+
+/* True if the line was the second most recent, and is now the first. */
+static inline bool
+fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t second = s->second[entry];
+
+    if ((second & ~SECOND_TURNED) != line)
+        return false;
+    s->second[entry] = filter_line(&s->fetch, line) |
+                       ((second & SECOND_TURNED) ^ SECOND_TURNED);
+    filter_put(&s->fetch, line, line);
+    return true;
+}
+
+/* The line that was most recent becomes second, if it is of the same set. */
+static void
+fetch_put(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t before = filter_line(&s->fetch, line);
+    const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
+
+    s->second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
+                               s->core->l1i.ways > 1 && runs_alone(s)
+                           ? before
+                           : NO_LINE;
+    filter_put(&s->fetch, line, line);
+}
+
+/* A lookup that does not wait. */
+static void
+fetch_now(struct strand *s, uint32_t entry, uint64_t line)
+{
+    settle(s, entry);
+    const bool hit = fetch_line(s, line);
+    fetch_put(s, entry, line);
+    if (!hit) {
+        s->total[SIGNAL_L1I_MISSES]++;
+        queue_push(s, line, REQUEST_FETCH);
+    }
+}
+
+/* The line is neither of the two that the filters hold. */
+static inline __attribute__((always_inline)) void
+fetch_new(struct strand *s, const struct block *block, uint32_t entry,
+          uint64_t line)
+{
+    if (s->itlb)
+        touch_code_page(s, line < block->pc ? block->pc : line);
+    if (__builtin_expect(s->fetch_turns && runs_alone(s), 1)) {
+        const uint64_t turn = s->second[entry] & SECOND_TURNED;
+        queue_push(s, line | turn << 63 | REQUEST_LOOKUP, REQUEST_FETCH);
+        s->second[entry] = filter_line(&s->fetch, line);
+        filter_put(&s->fetch, line, line);
+    } else {
+        fetch_now(s, entry, line);
+    }
+    if (s->store_filter)
+        filter_put(&s->store, line, NO_LINE);
+    if (s->queue_next >= s->queue_end)
+        strand_drain(s);
+}
+
+static __attribute__((noinline)) void
+fetch_all(struct strand *s, const struct block *block)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+
+    for (uint64_t line = block->pc & ~(size - 1); line < block->end;
+         line += size) {
+        const uint32_t entry =
+            (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
+        if (filter_line(&s->fetch, line) != line && !fetch_turn(s, entry, line))
+            fetch_new(s, block, entry, line);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
+{
+    if (s->fetch.line[entry] != line)
+        turn_or_push(s, &s->fetch.line[entry], &s->second[entry], line,
+                     REQUEST_FETCH | REQUEST_LOOKUP);
+}
+
+/* As data_quick(), for blocks in two lines at most. */
+void
+strand_fetch_slow(struct strand *s, const struct block *b)
+{
+    if (__builtin_expect(
+            b->line1 == MANY_LINES || !s->fetch_quick || !runs_alone(s), 0)) {
+        fetch_all(s, b);
+        return;
+    }
+    fetch_quick(s, b->slot0, b->line0);
+    fetch_quick(s, b->slot1, b->line1);
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        drain_full(s);
+}

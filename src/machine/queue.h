@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A strand's queue, as those see it who fill and drain it. */
+#ifndef TALLY_MACHINE_QUEUE_H
+#define TALLY_MACHINE_QUEUE_H
+
+#include "machine/chip.h"
+
+static inline uint64_t
+request_addr(uint64_t entry)
+{
+    return entry & ~(REQUEST_MASK | REQUEST_TURN | REQUEST_LOOKUP);
+}
+
+/*
+ * Whether no other strand runs: then nothing is locked. A lone strand can only
+ * be joined from its own thread, see strand_start(), so the answer holds until
+ * we leave the model. Acquire: what a strand that has left wrote is seen.
+ */
+static inline bool
+runs_alone(const struct strand *s)
+{
+    return atomic_load_explicit(&s->chip->live, memory_order_acquire) <= 1;
+}
+
+static inline void
+queue_push(struct strand *s, uint64_t addr, enum request kind)
+{
+    *s->queue_next++ = addr | kind;
+}
+
+#endif
