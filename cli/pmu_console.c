@@ -412,7 +412,8 @@ judge(struct pmu_call *call)
             r->verdict = PMU_UNMET;
     } else if (call->refused != 0) {
         r->verdict = PMU_WRONG;
-        strcpy(r->message, r->text);
+        if (r->message[0] == '\0')
+            strcpy(r->message, r->text);
     }
 }
 

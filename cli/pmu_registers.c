@@ -201,6 +201,25 @@ unknown_state(const char *name, const struct tally_log *log)
                       shown(name, strlen(name)).text);
 }
 
+/* Why the monitor refused a value of a state. */
+static void
+explain_state(const struct pmu_console *c, const struct pmu_call *call,
+              enum tally_pmu_state state, const char *name)
+{
+    char *const message = call->result->message;
+    const size_t size = sizeof(call->result->message);
+    const int greatest = state == TALLY_PMU_CPL ? 3
+                         : state == TALLY_PMU_KSU || state == TALLY_PMU_LEVEL
+                             ? 2
+                             : 1;
+    uint64_t now;
+
+    if (tally_pmu_state(c->pmu, call->strand, state, &now) != 0)
+        snprintf(message, size, "%s has no %s", c->machine->name, name);
+    else
+        snprintf(message, size, "%s is 0 to %d", name, greatest);
+}
+
 /* NAME=VALUE. */
 static int
 set_state(struct pmu_console *c, struct pmu_call *call, char *word, char *value)
@@ -216,6 +235,8 @@ set_state(struct pmu_console *c, struct pmu_call *call, char *word, char *value)
     if (error == 0)
         call->refused = tally_pmu_set_state(
             c->pmu, call->strand, (enum tally_pmu_state)state, number);
+    if (error == 0 && call->refused != 0)
+        explain_state(c, call, (enum tally_pmu_state)state, word);
     return error;
 }
 

@@ -111,7 +111,7 @@ plain(const char **text, uint64_t *value)
 
 /* NUMBER or 2^NUMBER; 2^64 is 0. */
 static bool
-term(const char **text, uint64_t *value)
+power(const char **text, uint64_t *value)
 {
     if (!plain(text, value))
         return false;
@@ -124,6 +124,19 @@ term(const char **text, uint64_t *value)
     if (!plain(text, &exponent) || **text == '^' || exponent > 64)
         return false;
     *value = exponent == 64 ? 0 : UINT64_C(1) << exponent;
+    return true;
+}
+
+/* A number or a power, or ~ and one: its complement. */
+static bool
+term(const char **text, uint64_t *value)
+{
+    const bool complement = **text == '~';
+
+    *text += complement;
+    if (!power(text, value))
+        return false;
+    *value = complement ? ~*value : *value;
     return true;
 }
 

@@ -169,7 +169,7 @@ pmu {d}/wrong.pmu | EXIT 1 | SAYS :10: unknown level '@root'; there is @user, @p
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :11: unknown key 'pcc'; there is pc, npc, ea
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :12: unknown flag 'takn'; did you mean taken?
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :13: 'cpll' is no part of a processor's state
-pmu {d}/wrong.pmu | EXIT 1 | SAYS :14: out of range
+pmu {d}/wrong.pmu | EXIT 1 | SAYS :14: r10000 has no cpl
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :15: not pending
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :16: nothing was saved
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :17: '1:1' is of another group
