@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""headers.py LIBTALLY LIBTALLY_PMU: what the libraries show of themselves.
+"""headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V: what the libraries show.
 
 Every public header compiles alone as C17 and C++17, each library exports the
 functions that its headers declare and nothing else. A missing compiler skips
@@ -17,10 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 HEADERS = sorted((INCLUDE / "tally").glob("*.h"))
+SUN4V = ROOT / "compat/sun4v/hv_perf.h"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow"]
 # The headers of libtally-pmu; the others are libtally's.
 OF_PMU = {"pmu.h", "sun4v.h"}
-LIBTALLY, LIBTALLY_PMU = "", ""
+LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = "", "", ""
 
 
 def text(path):
@@ -38,8 +39,8 @@ class Headers(unittest.TestCase):
         if compiler is None:
             self.skipTest(f"none of {compilers} is here")
         self.assertTrue(HEADERS)
-        for header in HEADERS:
-            line = f"#include <tally/{header.name}>\n"
+        for header in [*HEADERS, SUN4V]:
+            line = f'#include "{header}"\n'
             done = subprocess.run(
                 [compiler, *flags, *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only",
                  "-"],
@@ -78,17 +79,25 @@ class Symbols(unittest.TestCase):
         names = {row[0].partition("@")[0] for row in rows if row[1] != "A"}
         wanted = set().union(*map(declared, headers))
         self.assertEqual(names, wanted)
+        return names
+
+    def tally(self, headers, library):
+        names = self.exported(library, headers)
         self.assertTrue(all(n.startswith("tally_") for n in names))
 
     def test_libtally(self):
-        self.exported(LIBTALLY, [h for h in HEADERS if h.name not in OF_PMU])
+        self.tally([h for h in HEADERS if h.name not in OF_PMU], LIBTALLY)
 
     def test_libtally_pmu(self):
-        self.exported(LIBTALLY_PMU, [h for h in HEADERS if h.name in OF_PMU])
+        self.tally([h for h in HEADERS if h.name in OF_PMU], LIBTALLY_PMU)
+
+    def test_libtally_sun4v(self):
+        names = self.exported(LIBTALLY_SUN4V, [SUN4V])
+        self.assertTrue(all(n.startswith("hv_") for n in names))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: headers.py LIBTALLY LIBTALLY_PMU")
-    LIBTALLY, LIBTALLY_PMU = sys.argv[1:]
+    if len(sys.argv) != 4:
+        sys.exit("usage: headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V")
+    LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])
