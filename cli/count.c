@@ -375,8 +375,6 @@ static const char *
 model_option(const struct count_request *r)
 {
     return r->set_count > 0            ? "--set"
-           : r->from != NULL           ? "--from"
-           : r->to != NULL             ? "--to"
            : r->skip != 0              ? "--skip"
            : r->filter_count != 0      ? "--filter"
            : r->hardware               ? "--hardware"
@@ -417,6 +415,8 @@ counts_on_host(const struct count_request *r, char *const *argv)
     if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
         return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
+        return false;
+    if (r->from != NULL || r->to != NULL) /* of every thread and child */
         return false;
     if (host_check(&reason) == HOST_OK)
         return true;

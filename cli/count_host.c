@@ -10,6 +10,7 @@
 
 #include "cli/host_events.h"
 #include "cli/host_opened.h"
+#include "cli/host_probes.h"
 #include "cli/host_targets.h"
 #include "cli/output.h"
 #include "host/child.h"
@@ -38,6 +39,8 @@ struct host_job {
     const struct metric_row **metrics;
     size_t metric_count;
     struct host_targets targets;
+    struct host_marks marks; /* --from and --to */
+    char note[512];
     struct host_reason *reasons; /* of events that some run did not count */
     struct output out;
     struct child_signals signals;
@@ -257,7 +260,9 @@ print_opened(void *user, const struct host_counts *counts)
     struct host_job *job = user;
 
     if (!job->told)
-        host_opened_print(job->events, !job->r->no_inherit, counts, stderr);
+        host_opened_print(job->events,
+                          !job->r->no_inherit && !job->marks.wanted, counts,
+                          stderr);
     job->told = true;
 }
 
@@ -356,6 +361,10 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
         sums[i].running /= runs > 1 ? runs : 1;
         job->failed = job->failed || !sums[i].counted;
     }
+    if (job->marks.wanted) {
+        host_marks_note(&job->marks, last, job->note, sizeof(job->note));
+        report.note = job->note;
+    }
     report.target = target;
     report.runs = runs;
     report.last = &session;
@@ -428,6 +437,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
         .tids = job->targets.tids,
         .tid_count = job->targets.tid_count,
         .cpus = job->targets.whole_cpus ? &job->targets.cpus : NULL,
+        .probes = job->marks.wanted ? &job->marks.probes : NULL,
         .no_inherit = r->no_inherit,
         .delay_s = (double)r->delay_ms * 1e-3,
         .timeout_s = (double)r->timeout_ms * 1e-3,
@@ -508,6 +518,8 @@ count_host(const struct count_request *r, char **argv)
     struct host_job job = {.r = r, .machine = machine_find("host")};
     int status = host_targets_find(r, &job.targets);
 
+    if (status == 0)
+        status = host_marks_find(r, argv, &job.marks);
     if (status == 0) {
         const int error = choose_events(&job);
         if (error == 0 && !job.targets.whole_cpus)
@@ -517,6 +529,7 @@ count_host(const struct count_request *r, char **argv)
                                        : count_events(&job, argv);
     }
     host_targets_finish(&job.targets);
+    host_marks_finish(&job.marks);
     free(job.events);
     free(job.metrics);
     return status;

@@ -937,7 +937,6 @@ ERRORS = """
 -x, -j true | 2 | -x and -j want two forms of report
 --format text -x, true | 2 | --format and -x want two forms of report
 --set l1d.size=1K true | 2 | --set is for a modelled machine
---from main true | 2 | --from is for a modelled machine
 --clean-env true | 2 | --clean-env is for a modelled machine
 """
 

@@ -14,7 +14,8 @@
 
 #include "host/child.h"
 
-#define ALIVE_S 0.1 /* how often the end of attached tasks is looked for */
+#define ALIVE_S 0.1   /* how often the end of attached tasks is looked for */
+#define DRAIN_S 0.005 /* how often the probes' ring is emptied */
 
 struct opened {
     int fd; /* -1: not open */
@@ -28,6 +29,7 @@ struct counting {
     struct host_target *targets;
     size_t target_count, uncore_count; /* uncore rows stand behind */
     struct opened *opened;             /* [target or uncore][event] */
+    struct probe_group *probes;        /* that all events are in, or NULL */
     struct host_value *values, *of_target;
     uint64_t intervals;     /* told */
     double began_s, last_s; /* start, and end of the last interval */
@@ -229,6 +231,21 @@ open_all(struct counting *c)
     }
 }
 
+/* The program's events with its probes, of which only the first waits. */
+static int
+open_probed(struct counting *c, const struct tally_log *log)
+{
+    const struct host_count_options *o = c->o;
+    const int error = probe_open(o->probes, o->events, o->event_count,
+                                 c->child.pid, log, &c->probes);
+
+    for (size_t e = 0; e < o->event_count && error == 0; e++) {
+        struct opened *row = opened_at(c, 0, e);
+        row->fd = probe_add(c->probes, &o->events[e], e, &row->reason);
+    }
+    return error;
+}
+
 /* Each event with whether it is open; read_all() clears it again. */
 static void
 tell_opened(const struct counting *c)
@@ -327,6 +344,12 @@ collect(struct counting *c, size_t row, size_t event, bool delta)
     if (o->fd < 0) {
         if (o->reason.why != HOST_OK && all->reason.why == HOST_OK)
             all->reason = o->reason;
+        return;
+    }
+    if (c->probes != NULL) {
+        now = probe_reading(c->probes, event, &all->reason);
+        add_reading(all, &now);
+        add_reading(&c->of_target[event], &now);
         return;
     }
     const int error = read_counter(o->fd, &now);
@@ -489,10 +512,13 @@ wait_and_tick(struct counting *c)
             until = earlier(until, start);
         if (attached)
             until = earlier(until, now + ALIVE_S);
+        if (c->probes != NULL)
+            until = earlier(until, now + DRAIN_S);
         if (child_wait(&c->child, until > 1e299 ? -1
                                   : until > now ? until - now
                                                 : 0))
             return;
+        probe_drain(c->probes);
         const double then = now_s();
         if (!c->enabled && then >= start)
             control(c, 0, PERF_EVENT_IOC_ENABLE);
@@ -522,6 +548,7 @@ finish_counting(struct counting *c)
     for (size_t i = 0; c->opened != NULL && i < rows; i++)
         if (c->opened[i].fd >= 0)
             close(c->opened[i].fd);
+    probe_close(c->probes);
     child_finish(&c->child);
     free(c->opened);
     if (c->descriptors.rlim_cur > 0)
@@ -565,10 +592,14 @@ host_count(const struct host_count_options *o, const struct tally_log *log,
     error = find_targets(&c, log);
     if (error == 0)
         error = make_room(&c);
-    if (error == 0) {
+    if (error == 0 && o->probes != NULL)
+        error = open_probed(&c, log);
+    else if (error == 0)
         open_all(&c);
+    if (error == 0) {
         tell_opened(&c);
         run_counting(&c);
+        probe_end(c.probes);
         read_all(&c, false, &counts);
         *result = (struct host_count_result){
             .counts = counts,
@@ -578,6 +609,8 @@ host_count(const struct host_count_options *o, const struct tally_log *log,
             .status = c.child.status,
             .exec_error = c.child.exec_error,
             .interrupted = c.child.interrupted,
+            .from_hits = probe_hits(c.probes, PROBE_FROM),
+            .to_hits = probe_hits(c.probes, PROBE_TO),
         };
     }
     finish_counting(&c);

@@ -14,6 +14,7 @@
 #include "counter/counter.h"
 #include "host/event.h"
 #include "host/open.h"
+#include "host/probe.h"
 
 /* One event in one target, or in all together. */
 struct host_value {
@@ -48,7 +49,11 @@ struct host_count_options {
     size_t pid_count;
     const pid_t *tids;
     size_t tid_count;
-    const cpu_set_t *cpus;   /* count these whole, or NULL */
+    const cpu_set_t *cpus; /* count these whole, or NULL */
+    /* Only from and to these functions of argv's program, or NULL. Then the
+     * children are not counted, and there are no other targets, delay and
+     * intervals. */
+    const struct host_probes *probes;
     bool no_inherit;         /* not the children */
     double delay_s;          /* negative: never start by ourselves */
     double timeout_s;        /* 0: none */
@@ -69,11 +74,13 @@ struct host_count_result {
     int status;     /* as waitpid() gives it */
     int exec_error; /* errno if the program could not be started */
     bool interrupted;
+    uint64_t from_hits, to_hits; /* how often the probes were met */
 };
 
 /*
- * 0, or TALLY_ESYSTEM, TALLY_ENOMEM, logged; the result is then untouched.
- * Otherwise host_count_result_finish() frees what it holds.
+ * 0, or TALLY_ESYSTEM (a probe that is refused, too), TALLY_ENOMEM, logged; the
+ * result is then untouched. Otherwise host_count_result_finish() frees what it
+ * holds.
  */
 int host_count(const struct host_count_options *options,
                const struct tally_log *log, struct host_count_result *result);

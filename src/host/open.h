@@ -28,6 +28,7 @@ enum host_why {
     HOST_DESCRIPTORS,
     HOST_DEAD,      /* it opens and reads 0 while code runs */
     HOST_NOT_BEGUN, /* it was to be counted later than this */
+    HOST_LOST,      /* entries of --from or --to were not told */
     HOST_OTHER,
 };
 
@@ -80,6 +81,11 @@ void host_facts_find(const struct host_root *root, int cpu,
 void host_explain_facts(const struct host_facts *facts, int error,
                         const struct perf_event_attr *attr, pid_t pid, int cpu,
                         struct host_reason *reason);
+
+/* The reason for `error` of an open of a uprobe: likewise. */
+void host_explain_probe_facts(const struct host_facts *facts, int error,
+                              const struct perf_event_attr *attr,
+                              struct host_reason *reason);
 
 /*
  * The reason for a counter that read 0 while code ran; `never`: the kernel

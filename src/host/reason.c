@@ -50,7 +50,7 @@ host_why_name(enum host_why why)
     static const char *const names[] = {
         "ok",          "no-pmu",     "paranoid", "seccomp", "busy",
         "unsupported", "permission", "no-task",  "no-cpu",  "descriptors",
-        "dead",        "not-begun",  "other",
+        "dead",        "not-begun",  "lost",     "other",
     };
 
     return (size_t)why < sizeof(names) / sizeof(names[0]) ? names[why]
@@ -326,6 +326,33 @@ host_explain_facts(const struct host_facts *facts, int error,
         say(r, HOST_OTHER, "perf_event_open failed: %s",
             strerrordesc_np(error));
         mend(r, "%s", error == ENOMEM ? "free some memory" : "");
+    }
+}
+
+void
+host_explain_probe_facts(const struct host_facts *facts, int error,
+                         const struct perf_event_attr *attr,
+                         struct host_reason *r)
+{
+    *r = (struct host_reason){.error = error};
+    /* Of a uprobe alone; EPERM is a filter's or a module's. */
+    if (error == EACCES) {
+        say(r, HOST_PERMISSION,
+            "uprobes are for root alone (in a container: that of its host): "
+            "the kernel wants CAP_PERFMON for them, whatever "
+            "perf_event_paranoid is");
+        mend(r, "run with sudo, or count on a model: tally count -m "
+                "host-model");
+    } else if (error == EINVAL || error == EIO || error == ENOTSUP ||
+               error == ENOENT) {
+        say(r, HOST_UNSUPPORTED,
+            "the kernel cannot put a uprobe into this file (%s)",
+            strerrordesc_np(error));
+        mend(r, "copy the program to a plain file system, or count on a "
+                "model: tally count -m host-model");
+    } else {
+        /* Not the process: it is our own child. */
+        host_explain_facts(facts, error, attr, 0, -1, r);
     }
 }
 

@@ -33,21 +33,53 @@ copy(const unsigned char *data, size_t size, uint64_t at, void *to, size_t wish)
     memcpy((unsigned char *)to + first, data, wish - first);
 }
 
-static bool
-record_overflow(const union record *r, uint64_t *lost, struct host_overflow *o)
+/* Where host_ring_take() puts overflows, and what was lost since the last. */
+struct taking {
+    void (*take)(void *user, const struct host_overflow *overflow);
+    void *user;
+    uint64_t lost;
+};
+
+static void
+take_overflow(void *user, const struct perf_event_header *header)
 {
-    if (r->header.type == PERF_RECORD_LOST && r->header.size >= sizeof(r->lost))
-        *lost += r->lost.lost;
-    if (r->header.type != PERF_RECORD_SAMPLE ||
-        r->header.size < sizeof(r->sample))
-        return false;
-    *o = (struct host_overflow){.ip = r->sample.ip,
-                                .time = r->sample.time,
-                                .pid = (pid_t)r->sample.pid,
-                                .tid = (pid_t)r->sample.tid,
-                                .lost = *lost};
-    *lost = 0;
-    return true;
+    const union record *r = (const union record *)header;
+    struct taking *t = user;
+
+    if (header->type == PERF_RECORD_LOST && header->size >= sizeof(r->lost))
+        t->lost += r->lost.lost;
+    if (header->type != PERF_RECORD_SAMPLE || header->size < sizeof(r->sample))
+        return;
+    const struct host_overflow overflow = {.ip = r->sample.ip,
+                                           .time = r->sample.time,
+                                           .pid = (pid_t)r->sample.pid,
+                                           .tid = (pid_t)r->sample.tid,
+                                           .lost = t->lost};
+    t->lost = 0;
+    t->take(t->user, &overflow);
+}
+
+void
+host_ring_walk(struct perf_event_mmap_page *page, size_t page_size, size_t size,
+               struct perf_event_header *record, size_t room,
+               void (*take)(void *user, const struct perf_event_header *record),
+               void *user)
+{
+    const unsigned char *data = (const unsigned char *)page + page_size;
+    const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = page->data_tail;
+
+    while (tail < head) {
+        copy(data, size, tail, record, sizeof(*record));
+        const size_t whole = record->size;
+        if (whole < sizeof(*record))
+            break; /* no record is; the kernel does not */
+        copy(data, size, tail, record, whole < room ? whole : room);
+        tail += whole;
+        /* Before `take`, that an overflow in it finds room. */
+        __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+        take(user, record);
+    }
 }
 
 void
@@ -55,23 +87,9 @@ host_ring_take(struct perf_event_mmap_page *page, size_t page_size, size_t size,
                void (*take)(void *user, const struct host_overflow *overflow),
                void *user)
 {
-    const unsigned char *data = (const unsigned char *)page + page_size;
-    const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = page->data_tail, lost = 0;
+    struct taking taking = {take, user, 0};
+    union record record;
 
-    while (tail < head) {
-        struct host_overflow overflow;
-        union record record = {0};
-        copy(data, size, tail, &record.header, sizeof(record.header));
-        const size_t whole = record.header.size;
-        if (whole < sizeof(record.header))
-            break; /* no record is; the kernel does not */
-        copy(data, size, tail, &record,
-             whole < sizeof(record) ? whole : sizeof(record));
-        tail += whole;
-        /* Before `take`, that an overflow in it finds room. */
-        __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
-        if (record_overflow(&record, &lost, &overflow))
-            take(user, &overflow);
-    }
+    host_ring_walk(page, page_size, size, &record.header, sizeof(record),
+                   take_overflow, &taking);
 }

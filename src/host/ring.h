@@ -22,6 +22,16 @@ struct host_overflow {
 };
 
 /*
+ * Hands each record since the last call to `take`, copied to `record`, which
+ * has `room` bytes: of a longer one only so much. `size` as below.
+ */
+void
+host_ring_walk(struct perf_event_mmap_page *page, size_t page_size, size_t size,
+               struct perf_event_header *record, size_t room,
+               void (*take)(void *user, const struct perf_event_header *record),
+               void *user);
+
+/*
  * Hands each overflow since the last call to `take`. `size` is that of the
  * data behind the page, a power of two.
  */

@@ -43,6 +43,11 @@ const char *isa_name(enum isa isa);
 int program_symbol(const char *path, const char *name,
                    const struct tally_log *log, uint64_t *address);
 
+/* Where in the ELF file that stands which it loads at the address;
+ * TALLY_EPROGRAM if it loads nothing there. */
+int program_offset(const char *path, uint64_t address,
+                   const struct tally_log *log, uint64_t *offset);
+
 /* Whether an ELF file has a section of this name, such as ".debug_line". */
 bool elf_has_section(const char *path, const char *section);
 

@@ -177,6 +177,36 @@ program_function(const char *path, const char *name,
     return 0;
 }
 
+int
+program_offset(const char *path, uint64_t address, const struct tally_log *log,
+               uint64_t *offset)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    elf_version(EV_CURRENT);
+    if (fd >= 0)
+        elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && !found; i++) {
+        GElf_Phdr p;
+        found = gelf_getphdr(elf, (int)i, &p) != NULL && p.p_type == PT_LOAD &&
+                address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz;
+        if (found)
+            *offset = address - p.p_vaddr + p.p_offset;
+    }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return found ? 0
+                 : tally_fail(log, TALLY_EPROGRAM,
+                              "%s: nothing of the file is loaded at 0x%llx",
+                              path, (unsigned long long)address);
+}
+
 static bool
 match_export(void *user, const char *name, const GElf_Sym *symbol)
 {

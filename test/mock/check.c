@@ -152,6 +152,8 @@ choose_pmu(const struct mock_machine *machine,
         error = check_generic(attr);
     if (!error)
         error = check_pmu(*pmu, attr, pid, cpu);
+    if (!error && (*pmu)->software)
+        *pmu = NULL;
     return error;
 }
 

@@ -153,6 +153,7 @@ read_pmu(const struct line *line, struct mock_machine *machine)
     pmu->core = has_word(line, "core");
     pmu->uncore = has_word(line, "uncore");
     pmu->topdown = has_word(line, "topdown");
+    pmu->software = has_word(line, "software");
     pmu->cpus = cpus ? cpu_list(line, cpus) : all_cpus(machine);
     pmu->counters = (unsigned)number_of(line, "counters", 0);
     pmu->taken = (unsigned)number_of(line, "taken", 0);

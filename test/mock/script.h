@@ -16,9 +16,10 @@ enum { MOCK_PMUS = 32, MOCK_RATES = 256, MOCK_FAULTS = 64 };
 struct mock_pmu {
     char name[40];
     uint32_t type;
-    bool core;    /* takes the generic hardware and cache events */
-    bool uncore;  /* belongs to no task */
-    bool topdown; /* raw events with code 0 need no general counter */
+    bool core;     /* takes the generic hardware and cache events */
+    bool uncore;   /* belongs to no task */
+    bool software; /* goes into any group */
+    bool topdown;  /* raw events with code 0 need no general counter */
     cpu_set_t cpus;
     unsigned counters; /* general ones; 0: as many as wanted */
     unsigned taken;    /* of them held by somebody else */
