@@ -451,10 +451,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_strands), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_absent),  cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_quiet),   cmocka_unit_test(test_strands),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_copy),    cmocka_unit_test(test_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
