@@ -305,13 +305,48 @@ test_random_bytes(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* An x86-64 program on a SPARC T4: by what the T4 does with its like. */
+static void
+test_t4_classes(void **state)
+{
+    static const struct {
+        int line;
+        const char *hex;
+        enum t4_class want;
+    } list[] = {
+        {__LINE__, "eb10", T4_BRANCH},         /* jmp */
+        {__LINE__, "f20f58c1", T4_FGU_CRYPTO}, /* addsd */
+        {__LINE__, "8b07", T4_LOAD},           /* mov eax, [rdi] */
+        {__LINE__, "8907", T4_STORE},          /* mov [rdi], eax */
+        {__LINE__, "0faef0", T4_STORE},        /* mfence */
+        {__LINE__, "0f180f", T4_OTHER},        /* prefetcht0 [rdi] */
+        {__LINE__, "f00107", T4_OTHER},        /* lock add [rdi], eax */
+        {__LINE__, "01c8", T4_OTHER},          /* add eax, ecx */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+        uint8_t bytes[16];
+        struct insn insn;
+        const size_t size = hex_bytes(list[i].hex, bytes, sizeof(bytes));
+
+        assert_true(insn_decode(ISA_X86_64, bytes, size, PC, &insn));
+        if (insn.t4_class != list[i].want)
+            print_error("%s:%d: class %u\n", __FILE__, list[i].line,
+                        insn.t4_class);
+        assert_int_equal(insn.t4_class, list[i].want);
+        assert_false(insn.t4_block);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_illegal), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_illegal),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_text),       cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_t4_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

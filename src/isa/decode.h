@@ -25,4 +25,10 @@ void x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"
 
+/* The class of a SPARC instruction by itself, also of one that sparc_decode()
+ * finds illegal because it came with the T4; and whether it is a block load or
+ * store. */
+enum t4_class sparc_t4_class(uint32_t word);
+bool sparc_t4_block(uint32_t word);
+
 #endif

@@ -6,6 +6,25 @@
 
 #include "isa/decode.h"
 
+/* That of an x86-64 instruction, by what the T4 does with its like: prefetches
+ * and atomics are others, memory barriers stores. */
+static enum t4_class
+foreign_t4_class(const struct insn *insn)
+{
+    static const uint8_t map[CLASS_COUNT] = {
+        [CLASS_BRANCH] = T4_BRANCH, [CLASS_FGU] = T4_FGU_CRYPTO,
+        [CLASS_LOAD] = T4_LOAD,     [CLASS_STORE] = T4_STORE,
+        [CLASS_SETHI] = T4_OTHER,   [CLASS_OTHER] = T4_OTHER,
+        [CLASS_ATOMIC] = T4_OTHER,
+    };
+
+    if (insn->flags & INSN_MEMBAR)
+        return T4_STORE;
+    if (insn->flags & INSN_PREFETCH)
+        return T4_OTHER;
+    return (enum t4_class)map[insn->class];
+}
+
 bool
 insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
             struct insn *insn)
@@ -17,7 +36,10 @@ insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
     case ISA_SPARC64:
         return sparc_decode(bytes, size, pc, insn);
     case ISA_X86_64:
-        return x86_decode(bytes, size, pc, insn);
+        if (!x86_decode(bytes, size, pc, insn))
+            return false;
+        insn->t4_class = (uint8_t)foreign_t4_class(insn);
+        return true;
     case ISA_COUNT:
         break;
     }

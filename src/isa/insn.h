@@ -27,6 +27,17 @@ enum insn_class {
     CLASS_COUNT
 };
 
+/* The partition of the SPARC T4 (PCR sl 3); sparc_t4.c says how. */
+enum t4_class {
+    T4_BRANCH,
+    T4_FGU_CRYPTO,
+    T4_LOAD,
+    T4_STORE,
+    T4_SPR_RING, /* the ring of special registers */
+    T4_OTHER,
+    T4_CLASS_COUNT
+};
+
 /* How the instruction touches data memory in user mode. */
 enum insn_access {
     ACCESS_NONE,
@@ -82,8 +93,10 @@ struct insn {
     int8_t step_reg;    /* of those it changes, or INSN_NO_REG */
     int8_t addr_base;   /* register number or INSN_NO_REG */
     int8_t addr_index;
-    bool addr_known; /* the four addr fields hold */
-    uint16_t flags;  /* enum insn_flags */
+    bool addr_known;  /* the four addr fields hold */
+    bool t4_block;    /* a block load or store of the T4 */
+    uint8_t t4_class; /* enum t4_class */
+    uint16_t flags;   /* enum insn_flags */
 };
 
 /*

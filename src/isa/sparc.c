@@ -640,7 +640,11 @@ sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
 {
     if (size < 4)
         return false;
-    decode_word(word_at(bytes), pc, insn);
+
+    const uint32_t word = word_at(bytes);
+    decode_word(word, pc, insn);
+    insn->t4_class = (uint8_t)sparc_t4_class(word);
+    insn->t4_block = sparc_t4_block(word);
     return true;
 }
 

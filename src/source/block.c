@@ -20,6 +20,9 @@ add_insn(struct block_info *info, const struct insn *insn)
     info->instructions++;
     fixed[SIGNAL_INSTRUCTIONS]++;
     fixed[SIGNAL_CLASS_BRANCH + insn->class]++;
+    fixed[SIGNAL_T4_CLASS_BRANCH + insn->t4_class]++;
+    if (insn->t4_block)
+        fixed[SIGNAL_T4_BLOCKS]++;
     fixed[SIGNAL_LOADS] = (int16_t)(fixed[SIGNAL_LOADS] + insn->loads);
     fixed[SIGNAL_STORES] = (int16_t)(fixed[SIGNAL_STORES] + insn->stores);
     if (insn->flags & INSN_PREFETCH)

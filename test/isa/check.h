@@ -71,6 +71,8 @@ check_rules(const char *text, const struct insn *insn)
                         insn->access != ACCESS_REPEATED;
     const bool good =
         insn->size > 0 && insn->class < CLASS_COUNT &&
+        insn->t4_class < T4_CLASS_COUNT &&
+        (insn->class != CLASS_BRANCH || insn->t4_class == T4_BRANCH) &&
         (insn->branch != BRANCH_NONE) == (insn->class == CLASS_BRANCH) &&
         (direct || insn->target == 0) &&
         (insn->loads + insn->stores > 0) == counted &&

@@ -345,7 +345,7 @@ def x86_class(name, branch, access, loads, stores):
 def x86_mismatch(row, got):
     address, code, text = row
     size, klass, branch, target, access, access_size, loads, stores = got[:8]
-    flags, writes = got[8:]
+    flags, writes = got[8:10]
     match = re.match('(' + PREFIXES + r')(\S+)\s*(.*)', text)
     if not match or match[2] in ('(bad)', '.byte') or '(bad)' in text:
         return None

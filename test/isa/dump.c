@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints what insn_decode() makes of the instructions on standard input, for
- * crosscheck.py: `isa-dump sparc64|x86-64`, a line of input being the address
- * and the bytes in hexadecimal, a line of output the fields in decimal.
+ * crosscheck.py and t4_classes.py: `isa-dump sparc64|x86-64`, a line of input
+ * being the address and the bytes in hexadecimal, a line of output the fields
+ * in decimal.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,10 +15,10 @@
 static void
 print(const struct insn *insn)
 {
-    printf("%u %u %u %" PRIu64 " %u %u %u %u %u %" PRIu64 "\n", insn->size,
-           insn->class, insn->branch, insn->target, insn->access,
+    printf("%u %u %u %" PRIu64 " %u %u %u %u %u %" PRIu64 " %u %u\n",
+           insn->size, insn->class, insn->branch, insn->target, insn->access,
            insn->access_size, insn->loads, insn->stores, insn->flags,
-           insn->reg_writes);
+           insn->reg_writes, insn->t4_class, insn->t4_block);
 }
 
 int
