@@ -5,7 +5,7 @@
 The header of each test/guest/ARCH/*.S states counts of signals ("  loads  12
 why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
-T1 and T2, and on host-model made into a T2, whose events show signals that the
+T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show signals that the
 T2's do not. The numbers are a T2's; lines after "On MACHINE:" are that
 machine's, with a '?' where arithmetic does not tell. What the numbers are is in
 the headers; what they may miss is added here: the classes add up, on real
@@ -17,10 +17,15 @@ import tallytest as t
 
 T1 = "ultrasparc-t1"
 T2 = "ultrasparc-t2"
+T4 = "sparc-t4"
 NUMBER = re.compile(r"^ \*   (\w+) +(\d+|\?)(?:  |$)", re.MULTILINE)
 MACHINE = re.compile(r"^ \* On ([\w-]+):$", re.MULTILINE)
 CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",
            "Store_instr", "sethi_instr", "Other_instr", "Atomics")
+T4_CLASSES = ("Branches", "FGU_crypto_arithmetic_instructions",
+              "Load_instructions", "Store_instructions", "SPR_ring_ops",
+              "Other_instructions")
+T4_WALK = "{}_hardware_tablewalk_references"
 BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
 
 
@@ -67,6 +72,55 @@ def on_t1(path):
     compare(c, wanted(stated(path, T1), T1))
 
 
+def check_t4(c):
+    """Rules R43, R50, R52 and what else must add up."""
+    t.equal(sum(c[e] for e in T4_CLASSES), c["All_instructions"], "mask 3Fh")
+    t.equal(c["Branches_sl4"], c["Branches"], "the branches of sl 4")
+    assert c["Taken_branches"] <= c["Branches"], "taken branches"
+    assert c["Branch_direction_mispredicts"] <= c["Branches"], "mispredicts"
+    for cache in ("Icache_miss", "L1_data_cache_miss"):
+        parts = ("_L2_L3_hit", "_local_memory_hit", "_remote_hit")
+        t.equal(sum(c[cache + part] for part in parts), c[cache], cache)
+    for tlb in ("ITLB", "DTLB"):
+        refs = T4_WALK.format(tlb)
+        parts = ("_hit_L2", "_hit_L3", "_miss_L3")
+        t.equal(sum(c[f"{refs}_which{part}"] for part in parts), c[refs], refs)
+        t.equal(c[refs], c[f"{tlb}_misses_async"], "one request a walk")
+
+
+def on_t4(path):
+    c = t.count(["-m", T4, "-e", "all"], t.guest(path.stem + ".sparc64"))
+    compare(c, wanted(stated(path, T4), T4))
+    check_t4(c)
+
+
+def t4_set():
+    """A T4 without an L3: what the L2 lacks comes from memory."""
+    c = t.count(["-m", T4, "-e", "all", "--set", "l3.size=0"],
+                t.guest("stride_l2.sparc64"))
+    check_t4(c)
+    t.equal(c["L1_data_cache_miss_local_memory_hit"], c["L2_load_misses"],
+            "loads served by memory")
+    t.equal(c["L2_load_misses"], 2048, "L2_load_misses")
+
+
+def t4_cycles():
+    """doc/models/sparc-t4.md's sum, on a kernel that knows its terms."""
+    c = t.count(["-m", T4, "-e", "all"], t.guest("chase_ways.sparc64"))
+    fetches, walks = c["Icache_miss"], c["ITLB_misses_async"] + 14
+    far = (c["Icache_miss_local_memory_hit"] + 14 +
+           c["ITLB_hardware_tablewalk_references_which_miss_L3"] +
+           c["DTLB_hardware_tablewalk_references_which_miss_L3"])
+    past_l2 = (1400 + c["L2_fetch_misses"] + walks -
+               c["ITLB_hardware_tablewalk_references_which_hit_L2"] -
+               c["DTLB_hardware_tablewalk_references_which_hit_L2"])
+    want = (c["All_instructions"] // 2 + c["Taken_branches"] +
+            24 * c["Branch_direction_mispredicts"] +
+            20 * (1400 + fetches + walks) + 30 * past_l2 + 380 * far +
+            4 * walks)
+    t.equal(c["Cycles"], want, "Cycles")
+
+
 def t1_set():
     """--set on a kernel that only the ways of the T1's L1I let miss."""
     path = t.ROOT / "test/guest/sparc64/icache_ways.S"
@@ -96,7 +150,7 @@ def on_x86_64(path):
 
 def every_signal_is_shown():
     """No header states a signal that no test above could see."""
-    shown = {s for m in (T1, T2, "host-model")
+    shown = {s for m in (T1, T2, T4, "host-model")
              for signals in t.event_signals(m).values() for s in signals}
     for path in t.ROOT.glob("test/guest/*/*.S"):
         t.equal(set(stated(path)) - shown, set(), path.name)
@@ -123,9 +177,29 @@ def bzip2_on_t1():
         assert 0 < first[l2] < first[l1], f"{l2} and {l1}"
 
 
+def bzip2_on_t4():
+    first, second = bzip2(T4), bzip2(T4)
+    t.same(first.values, second.values)
+    check_t4(first)
+    for l2, l1 in (("L2_fetch_misses", "Icache_miss"),
+                   ("L2_load_misses", "L1_data_cache_miss")):
+        assert 0 < first[l2] < first[l1], f"{l2} and {l1}"
+
+
+def count_lua(machine):
+    return t.count(["-m", machine, "-e", "all"], t.guest("lua.sparc64"), "-e",
+                   "local t = {} for i = 1, 50000 do t[i] = i / 3 .. '' end")
+
+
+def lua_on_t4():
+    c = count_lua(T4)
+    check_t4(c)
+    fgu = c["FGU_crypto_arithmetic_instructions"]
+    assert fgu > 50000, "no division counted"
+
+
 def lua():
-    c = t.count(["-m", T2, "-e", "all"], t.guest("lua.sparc64"), "-e",
-                "local t = {} for i = 1, 50000 do t[i] = i / 3 .. '' end")
+    c = count_lua(T2)
     check_classes(c)
     assert c["FGU_arithmatic_instr"] > 50000, "no division counted"
 
@@ -134,6 +208,7 @@ def add_cases():
     for path in sorted(t.ROOT.glob("test/guest/sparc64/*.S")):
         t.case(f"{path.stem} on {T1}", on_t1, path)
         t.case(f"{path.stem} on {T2}", on_t2, path)
+        t.case(f"{path.stem} on {T4}", on_t4, path)
         t.case(f"{path.stem} on host-model as a T2", on_host_model, path)
     for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
         t.case(f"{path.stem} on host-model", on_x86_64, path)
@@ -142,6 +217,10 @@ def add_cases():
     t.case(f"--set on {T1}", t1_set)
     t.case(f"bzip2 on {T1}: two runs alike", bzip2_on_t1)
     t.case("lua: classes add up", lua)
+    t.case(f"--set on {T4}", t4_set)
+    t.case(f"cycles on {T4}", t4_cycles)
+    t.case(f"bzip2 on {T4}: classes add up, two runs alike", bzip2_on_t4)
+    t.case(f"lua on {T4}: classes add up", lua_on_t4)
 
 
 add_cases()

@@ -389,7 +389,8 @@ cycles(const uint64_t *params, const struct totals *totals)
         n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_L2_LOAD_MISSES] +
         n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES];
     const uint64_t l3_misses =
-        n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES];
+        n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES] +
+        n[SIGNAL_ITLB_WALK_L3_MISSES] + n[SIGNAL_DTLB_WALK_L3_MISSES];
     uint64_t sum = issued / params[PARAM_TIME_ISSUE];
 
     sum +=
@@ -410,6 +411,40 @@ cycles(const uint64_t *params, const struct totals *totals)
     return sum;
 }
 
+/* Requests of one kind, those that each level lacked, and what follows: where
+ * they were served. */
+static const struct service {
+    enum signal_id asked, l2_misses, l3_misses, l2_hits, l3_hits, memory;
+} services[] = {
+    {SIGNAL_L1I_MISSES, SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES,
+     SIGNAL_FETCH_L2_HITS, SIGNAL_FETCH_L3_HITS, SIGNAL_FETCH_MEMORY},
+    {SIGNAL_L1D_LOAD_MISSES, SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
+     SIGNAL_LOAD_L2_HITS, SIGNAL_LOAD_L3_HITS, SIGNAL_LOAD_MEMORY},
+    {SIGNAL_ITLB_WALK_REFS, SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES,
+     SIGNAL_ITLB_WALK_L2_HITS, SIGNAL_ITLB_WALK_L3_HITS,
+     SIGNAL_ITLB_WALK_MEMORY},
+    {SIGNAL_DTLB_WALK_REFS, SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES,
+     SIGNAL_DTLB_WALK_L2_HITS, SIGNAL_DTLB_WALK_L3_HITS,
+     SIGNAL_DTLB_WALK_MEMORY},
+};
+
+/* A level that the machine lacks serves nothing. */
+static void
+derive_services(const uint64_t *params, uint64_t *n)
+{
+    const bool l2 = params[PARAM_L2_SIZE] != 0, l3 = params[PARAM_L3_SIZE] != 0;
+
+    for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++) {
+        const struct service *s = &services[i];
+        const uint64_t past_l2 = n[l2 ? s->l2_misses : s->asked];
+        const uint64_t past_l3 = l3 ? n[s->l3_misses] : past_l2;
+
+        n[s->l2_hits] = n[s->asked] - past_l2;
+        n[s->l3_hits] = past_l2 - past_l3;
+        n[s->memory] = past_l3;
+    }
+}
+
 void
 chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
 {
@@ -418,6 +453,7 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     /* A static prediction needs no table: each taken branch was missed. */
     if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
+    derive_services(params, n);
     if (parts & PART_TIME)
         n[SIGNAL_CYCLES] = cycles(params, totals);
 }

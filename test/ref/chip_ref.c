@@ -21,9 +21,9 @@ static const struct asker loads = {SIGNAL_L2_LOAD_MISSES,
 static const struct asker stores = {SIGNAL_L2_STORE_MISSES,
                                     SIGNAL_L3_STORE_MISSES};
 static const struct asker fetch_walks = {SIGNAL_ITLB_WALK_MISSES,
-                                         SIGNAL_L3_LOAD_MISSES};
+                                         SIGNAL_ITLB_WALK_L3_MISSES};
 static const struct asker data_walks = {SIGNAL_DTLB_WALK_MISSES,
-                                        SIGNAL_L3_LOAD_MISSES};
+                                        SIGNAL_DTLB_WALK_L3_MISSES};
 
 static void
 init_cache(struct cache_ref *c, const uint64_t *params, int size)

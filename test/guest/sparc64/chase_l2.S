@@ -20,6 +20,13 @@
  *
  * On ultrasparc-t1:
  *   dtlb_load_misses          ?  twice the pages that its DTLB holds
+ *
+ * On sparc-t4:
+ *   l2_load_misses         65536  R LINES: eight times its L2
+ *   load_l2_hits               0  none
+ *   load_l3_hits           49152  (R - 1) LINES
+ *   load_memory            16384  LINES, cold
+ *   dtlb_walk_refs           128  one a miss
  */
 #ifndef LINES
 #define LINES 16384

@@ -10,6 +10,11 @@
  *   conditional_taken    262143  R LINES - 1
  *   l1d_load_misses      262144  R LINES
  *   l2_load_misses       262144  R LINES
+ *
+ * On sparc-t4:
+ *   load_l2_hits               0  none
+ *   load_l3_hits               0  none
+ *   load_memory           262144  R LINES
  */
 #define LINES 131072
 #define R 2

@@ -16,6 +16,12 @@
  *
  * On ultrasparc-t1:
  *   l2_load_misses         1400  R P
+ *
+ * On sparc-t4:
+ *   l2_load_misses          1400  R P: 14 lines of a set of 8 ways
+ *   load_l3_hits            1386  (R - 1) P: its L3 is as the T2's L2
+ *   load_l2_hits               0  none
+ *   load_memory               14  P, cold
  */
         .equ    P, 14
         .equ    R, 100

@@ -13,6 +13,13 @@
  *   l1i_misses              257  1 + BLOCKS, cold
  *   l2_fetch_misses         129  1 + BLOCKS / 2, cold
  *   itlb_misses               2  1 + BLOCKS / 256, cold
+ *
+ * On sparc-t4:
+ *   l2_fetch_misses          257  1 + BLOCKS: its L2 has 32-byte lines
+ *   fetch_l2_hits              0  none
+ *   fetch_l3_hits            128  BLOCKS / 2: an L3 line holds two
+ *   fetch_memory             129  1 + BLOCKS / 2, cold
+ *   itlb_walk_refs             2  one a miss
  */
 #define BLOCKS 256
 #include "icache_stride.S"

@@ -17,6 +17,13 @@
  *   l1i_misses            10241  1 + R BLOCKS
  *   l2_fetch_misses         513  1 + BLOCKS / 2, cold: an L2 line holds two
  *   itlb_misses               5  1 + BLOCKS / 256, cold
+ *
+ * On sparc-t4:
+ *   l2_fetch_misses         1025  1 + BLOCKS: its L2 has 32-byte lines
+ *   fetch_l2_hits           9216  (R - 1) BLOCKS
+ *   fetch_l3_hits            512  BLOCKS / 2: an L3 line holds two
+ *   fetch_memory             513  1 + BLOCKS / 2, cold
+ *   itlb_walk_refs             5  one a miss
  */
 #ifndef BLOCKS
 #define BLOCKS 1024

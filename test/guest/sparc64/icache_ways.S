@@ -20,6 +20,12 @@
  *
  * On ultrasparc-t1:
  *   l1i_misses              251  1 + 5 R
+ *
+ * On sparc-t4:
+ *   l1i_misses               251  1 + 5 R
+ *   fetch_l2_hits            245  5 (R - 1)
+ *   fetch_l3_hits              0  none
+ *   fetch_memory               6  1 + 5, cold
  */
         .equ    R, 50
 

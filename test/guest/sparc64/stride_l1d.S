@@ -14,6 +14,13 @@
  *   l1d_load_misses       10240  R BYTES / STRIDE
  *   l2_load_misses          256  BYTES / 64, cold
  *   dtlb_load_misses          2  BYTES / 8192, cold
+ *
+ * On sparc-t4:
+ *   l1d_load_misses          512  BYTES / 32, cold: 16 KB, 32-byte lines
+ *   l2_load_misses           512  BYTES / 32, cold
+ *   load_l2_hits               0  none
+ *   load_l3_hits             256  BYTES / 64: an L3 line holds two
+ *   load_memory              256  BYTES / 64, cold
  */
 #ifndef BYTES
 #define BYTES 16384

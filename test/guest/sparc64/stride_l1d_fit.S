@@ -12,6 +12,10 @@
  *   l1d_load_misses         256  BYTES / STRIDE, cold
  *   l2_load_misses           64  BYTES / 64, cold
  *   dtlb_load_misses          1  cold
+ *
+ * On sparc-t4:
+ *   l1d_load_misses          128  BYTES / 32, cold
+ *   l2_load_misses           128  BYTES / 32, cold
  */
 #define BYTES 4096
 #include "stride_l1d.S"

@@ -13,6 +13,9 @@
  *   conditional_taken          2499  N always, N / 2 alternating, N - 1 loop
  *   conditional_mispredicts    2499  the same
  *   unconditional_taken           0
+ *
+ * On sparc-t4:
+ *   conditional_mispredicts         ?  its gshare learns all but the first
  */
         .equ    N, 1000
 

@@ -17,6 +17,9 @@
  *
  * On ultrasparc-t1:
  *   dtlb_load_misses       2560  R P
+ *
+ * On sparc-t4:
+ *   dtlb_walk_refs           128  one a miss
  */
         .equ    P, 128
         .equ    R, 20
