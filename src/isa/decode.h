@@ -15,12 +15,16 @@ bool
 sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn);
 bool
 x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn);
+bool mips_decode(const uint8_t *bytes, size_t size, uint64_t pc,
+                 bool big_endian, struct insn *insn);
 
 /* As insn_text(). */
 void
 sparc_text(const uint8_t *bytes, size_t size, char *text, size_t text_size);
 void x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
               size_t text_size);
+void mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
+               size_t text_size);
 
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"

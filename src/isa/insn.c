@@ -6,7 +6,7 @@
 
 #include "isa/decode.h"
 
-/* That of an x86-64 instruction, by what the T4 does with its like: prefetches
+/* That of another processor's instruction, by what the T4 does with its like: prefetches
  * and atomics are others, memory barriers stores. */
 static enum t4_class
 foreign_t4_class(const struct insn *insn)
@@ -40,10 +40,14 @@ insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
             return false;
         insn->t4_class = (uint8_t)foreign_t4_class(insn);
         return true;
-    case ISA_COUNT:
-        break;
+    case ISA_MIPS64:
+    case ISA_MIPS64EL:
+        if (!mips_decode(bytes, size, pc, isa == ISA_MIPS64, insn))
+            return false;
+        insn->t4_class = (uint8_t)foreign_t4_class(insn);
+        return true;
     }
-    assert(isa < ISA_COUNT);
+    assert(!"an instruction set");
     return false;
 }
 
@@ -53,6 +57,8 @@ insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
 {
     if (isa == ISA_SPARC64)
         sparc_text(bytes, size, text, text_size);
-    else
+    else if (isa == ISA_X86_64)
         x86_text(bytes, size, pc, text, text_size);
+    else
+        mips_text(bytes, size, isa == ISA_MIPS64, text, text_size);
 }

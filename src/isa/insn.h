@@ -5,7 +5,8 @@
  * The classes are the partition of the UltraSPARC T2 (PCR sl 2): each
  * instruction is in exactly one. x86-64 instructions are mapped onto it:
  * loads are instructions whose only memory operand is read, stores those whose
- * only memory operand is written, atomics those that lock the bus.
+ * only memory operand is written, atomics those that lock the bus. Of MIPS,
+ * load linked is a load, store conditional a store, and FGU is coprocessor 1.
  */
 #ifndef TALLY_ISA_INSN_H
 #define TALLY_ISA_INSN_H
@@ -14,7 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum isa { ISA_SPARC64, ISA_X86_64, ISA_COUNT };
+enum isa {
+    ISA_SPARC64,
+    ISA_X86_64,
+    ISA_COUNT,              /* of those that guests may have */
+    ISA_MIPS64 = ISA_COUNT, /* big-endian */
+    ISA_MIPS64EL,           /* little-endian */
+};
 
 enum insn_class {
     CLASS_BRANCH,
@@ -62,7 +69,7 @@ enum insn_branch {
 
 enum insn_flags {
     INSN_DELAY_SLOT = 1 << 0, /* the next instruction is its delay slot */
-    INSN_ANNUL = 1 << 1,      /* SPARC annul bit of a branch */
+    INSN_ANNUL = 1 << 1,      /* SPARC annul bit; a likely branch of MIPS */
     INSN_SAVE = 1 << 2,       /* SPARC SAVE */
     INSN_RESTORE = 1 << 3,    /* SPARC RESTORE, RETURN */
     INSN_FLUSHW = 1 << 4,     /* SPARC FLUSHW */
@@ -73,6 +80,8 @@ enum insn_flags {
     INSN_ILLEGAL = 1 << 9, /* is no instruction, or exists to trap as one */
     INSN_REPEAT_PAIR = 1 << 10, /* an iteration of REP makes two accesses */
     INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
+    INSN_MULDIV = 1 << 12,      /* MIPS integer multiply or divide */
+    INSN_CONDITIONAL = 1 << 13, /* a store conditional */
 };
 
 #define INSN_NO_REG (-1)

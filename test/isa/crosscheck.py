@@ -2,19 +2,22 @@
 """Compares insn_decode() with objdump over many instructions.
 
 crosscheck.py sparc64 ISA-DUMP OBJDUMP [FILE...]
+crosscheck.py mips64|mips64el ISA-DUMP OBJDUMP [FILE...]
 crosscheck.py x86-64 ISA-DUMP OBJDUMP FILE...
 crosscheck.py rows ROWS ASSEMBLER [OPTION...]
 
-For SPARC: every opcode with several settings of its other fields, random
-words, and the code of the given files. What class, branch kind, target and
-access an instruction has follows from objdump's text here, from the bits there.
+For SPARC and MIPS: every opcode with several settings of its other fields,
+random words, and the code of the given files. What class, branch kind, target
+and access an instruction has follows from objdump's text here, from the bits
+there.
 For x86-64: lengths, branch kinds and targets, and what the text says about
 memory and registers, over the code of the given files.
-For rows: assembles the comments of sparc_rows.inc or x86_rows.inc and compares
+For rows: assembles the comments of an .inc of rows and compares
 the bytes; a difference in bytes is a wrong comment or a wrong row.
 
 Exits 77, a skipped test, if the tool is not installed.
 """
+import functools
 import random
 import re
 import shutil
@@ -28,8 +31,8 @@ import tempfile
  B_RETURN) = range(8)
 (A_NONE, A_LOAD, A_STORE, A_UPDATE, A_ATOMIC, A_MIXED, A_REPEATED) = range(7)
 (F_DELAY, F_ANNUL, F_SAVE, F_RESTORE, F_FLUSHW, F_SYSCALL, F_PREFETCH, F_FP,
- F_MEMBAR, F_ILLEGAL) = (1 << n for n in range(10))
-F_SHARED_FPU = 1 << 11
+ F_MEMBAR, F_ILLEGAL, F_REPEAT_PAIR, F_SHARED_FPU, F_MULDIV,
+ F_CONDITIONAL) = (1 << n for n in range(14))
 
 # Netra DPS profiler, TABLE 3-2, footnote 3.
 SHARED_FPU = ('fadds faddd fsubs fsubd fmuls fmuld fdivs fdivd fsmuld fstox '
@@ -43,7 +46,7 @@ def disassemble(objdump, args, path):
     """Yields (address, bytes, text) of each instruction in a file."""
     out = subprocess.run([objdump, '-d', '-w', '-z', *args, path], text=True,
                          check=True, capture_output=True).stdout
-    line = re.compile(r'\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*\t?(.*)')
+    line = re.compile(r'\s*([0-9a-f]+):\t((?:(?:[0-9a-f]{2})+ )+)\s*\t?(.*)')
     for match in map(line.match, out.splitlines()):
         if match:
             yield (int(match[1], 16), match[2].replace(' ', ''),
@@ -255,6 +258,205 @@ def check_sparc(dump, objdump, files):
     return rows, decode(dump, 'sparc64', rows), sparc_mismatch
 
 
+# --- MIPS ----------------------------------------------------------------
+
+MIPS_JUMPS = {'j': B_JUMP, 'jal': B_CALL, 'jr': B_INDIRECT, 'jr.hb': B_INDIRECT,
+              'jalr': B_INDIRECT_CALL, 'jalr.hb': B_INDIRECT_CALL}
+MIPS_LOADS = {'lb': 1, 'lbu': 1, 'lh': 2, 'lhu': 2, 'lw': 4, 'lwu': 4, 'ld': 8,
+              'lwl': 4, 'lwr': 4, 'ldl': 8, 'ldr': 8, 'll': 4, 'lld': 8,
+              'lwc1': 4, 'ldc1': 8, 'lwxc1': 4, 'ldxc1': 8, 'luxc1': 8}
+MIPS_STORES = {'sb': 1, 'sh': 2, 'sw': 4, 'sd': 8, 'swc1': 4, 'sdc1': 8,
+               'swxc1': 4, 'sdxc1': 8, 'suxc1': 8}
+MIPS_MULDIV = re.compile(r'd?(mult|div)u?$|m(add|sub)u?$|mul$')
+MIPS_TRAPS = re.compile(r'syscall$|break$|sdbbp$|t(ge|lt)i?u?$|t(eq|ne)i?$')
+MIPS_INTEGER = re.compile(
+    r'd?(addi?u?|subu?|negu?|sllv?|sr[al]v?|ror|rorv|rotrv?|sll32|sr[al]32|ror32|'
+    r'rotr32|clz|clo|ext|extm|extu|ins|insm|insu)$|(and|or|xor|slt)i?u?$|'
+    r'sltiu$|nor$|lui$|m[ft](hi|lo)$|mov[fntz]$|wsbh$|seb$|seh$|dsbh$|dshd$|'
+    r'rdhwr$|dli$|li$|synci$|sync\w*$|nop$|ssnop$|ehb$|pause$')
+MIPS_FP = re.compile(r'(add|sub|mul|div|sqrt|abs|neg|round|trunc|ceil|floor|'
+                     r'recip|rsqrt|cvt|c|n?madd|n?msub)\.')
+MIPS_FP_ANY = re.compile(MIPS_FP.pattern + r'|(mov[fntz]?|p[lu][lu]|alnv)\.|'
+                         r'd?m[ft]c1$|c[ft]c1$|m[ft]hc1$')
+MIPS_KERNEL = re.compile(
+    r'cache$|[cmd]+[ft]c[02]$|c0$|c2$|cop[02]$|bc2|eret$|deret$|wait$|tlb|di$|'
+    r'ei$|rdpgpr$|wrpgpr$|[ls][wd]c2$|m[ft]hc2$|jalx$|dret$|bc0')
+
+
+def mips_words():
+    """Every opcode and function with zero and random fields, then random."""
+    rng = random.Random(SEED)
+    shapes = [(op << 26, 0xfc000000) for op in range(64)] * 20
+    shapes += [(op << 26 | f, 0xfc00003f) for op in (0, 0x13, 0x1c, 0x1f)
+               for f in range(64)] * 4
+    shapes += [(0x04000000 | rt << 16, 0xfc1f0000) for rt in range(32)] * 4
+    shapes += [(0x44000000 | fmt << 21 | f, 0xffe0003f)
+               for fmt in range(32) for f in range(64)]
+    for value, mask in shapes:
+        for _ in range(8):
+            word = rng.getrandbits(32)
+            for field in (0x03e00000, 0x001f0000, 0xf800, 0x07c0):
+                if rng.getrandbits(1):
+                    word &= ~field
+            yield word & ~mask | value
+    for _ in range(100000):
+        yield rng.getrandbits(32)
+
+
+def mips_branch(word, name, operands):
+    """(kind, flags) of a branch, or None."""
+    if name in MIPS_JUMPS:
+        kind = MIPS_JUMPS[name]
+        source = operands.split(',')[-1]
+        if name.startswith('j') and 'r' in name and word >> 11 & 31 == 0:
+            kind = B_RETURN if source == '$31' else B_INDIRECT
+        return kind, F_DELAY
+    match = re.match(r'b(eq|ne|lez|gtz|ltz|gez|c1[ft])(al)?(l?)$', name)
+    if not match:
+        return None
+    test, links, likely = match.groups()
+    regs = operands.split(',')
+    same = regs[0] == regs[1] if test in ('eq', 'ne') else regs[0] == '$0'
+    kind = B_COND
+    if same and not test.startswith('c1'):
+        always = test in ('eq', 'lez', 'gez')
+        kind = (B_CALL if links else B_JUMP) if always else B_NEVER
+    sure = kind in (B_JUMP, B_CALL)
+    flags = F_ANNUL if likely and not sure else 0
+    return kind, flags | (0 if likely and kind == B_NEVER else F_DELAY)
+
+
+def mips_access(name):
+    """(class, access, size, flags), or None."""
+    if name in MIPS_LOADS:
+        return LOAD, A_LOAD, MIPS_LOADS[name], 0
+    if name in MIPS_STORES:
+        return STORE, A_STORE, MIPS_STORES[name], 0
+    if name in ('sc', 'scd'):
+        return STORE, A_MIXED, 8 if name[-1] == 'd' else 4, F_CONDITIONAL
+    if name in ('swl', 'swr', 'sdl', 'sdr'):
+        return STORE, A_MIXED, 1, 0
+    if name in ('pref', 'prefx'):
+        return LOAD, A_NONE, 0, F_PREFETCH
+    return None
+
+
+def mips_writes(word, name):
+    """The general registers that the text says are written, or None."""
+    if name in ('jal', 'bltzal', 'bgezal', 'bltzall', 'bgezall'):
+        return 1 << 31
+    if name == 'syscall':
+        return 0xfffffffe
+    rt = re.match(r'(dd?)?add(i|iu)$|daddiu?$|addiu?$|slti|andi|ori|xori|lui|'
+                  r'd?li$|d?ext|d?ins|rdhwr|[cd]?m?fc1|mfhc1|scd?$', name)
+    if rt or (name in MIPS_LOADS and 'c1' not in name):
+        return 1 << (word >> 16 & 31) & 0xfffffffe
+    if name in MIPS_STORES or word >> 26 in (0x11, 0x13) or \
+            MIPS_TRAPS.match(name):
+        return 0
+    if name in ('mthi', 'mtlo') or (MIPS_MULDIV.match(name) and name != 'mul'):
+        return 0
+    if name in MIPS_JUMPS and name[:4] != 'jalr':
+        return 0
+    if MIPS_INTEGER.match(name) or name in ('mul', 'jalr', 'jalr.hb'):
+        if not name.startswith('sync'):
+            return 1 << (word >> 11 & 31) & 0xfffffffe
+    return None
+
+
+def mips_expect(word, text):
+    """A dict of what must hold; empty: objdump's text decides nothing."""
+    name, _, operands = text.partition('\t')
+    if name in ('.word', '') or name.startswith('0x'):
+        return {'illegal': None}
+    if MIPS_KERNEL.match(name):
+        return {'illegal': True}
+    want = {'class': OTHER, 'branch': B_NONE, 'access': A_NONE, 'flags': 0}
+    branch = mips_branch(word, name, operands)
+    access = mips_access(name)
+    if branch:
+        want |= {'class': BRANCH, 'branch': branch[0], 'flags': branch[1]}
+    elif access:
+        want |= dict(zip(('class', 'access', 'size', 'flags'), access))
+    elif word >> 26 in (0x11, 0x13) and MIPS_FP_ANY.match(name):
+        want |= {'class': FGU, 'flags': F_FP if MIPS_FP.match(name) else 0}
+    elif MIPS_MULDIV.match(name):
+        want['flags'] = F_MULDIV
+    elif MIPS_TRAPS.match(name):
+        want['flags'] = F_SYSCALL
+    elif name.startswith('sync') and name != 'synci':
+        want['flags'] = F_MEMBAR
+    elif not MIPS_INTEGER.match(name):
+        return {'unknown': True}
+    return want
+
+
+def mips_reserved(word):
+    """True for what objdump takes and this decoder does not."""
+    op, rs, rt, rd, sa, f = (word >> 26, word >> 21 & 31, word >> 16 & 31,
+                             word >> 11 & 31, word >> 6 & 31, word & 63)
+    if op == 0x1f and f < 8:  # positions out of the register
+        return (f not in (3, 5)) and (sa + rd > 31 if f < 4 else sa > rd)
+    if op == 0x1f and f == 0x3b:
+        return rd not in (0, 1, 2, 3, 29) or rs != 0
+    if (op == 0 and 0x18 <= f < 0x20) or (op == 0x1c and f in (0, 1, 4, 5)):
+        return rd != 0  # of the DSP
+    # CVT.PS.PW and CVT.PW.PS are of MIPS-3D.
+    return op == 0x11 and (rs, f) in ((0x14, 0x26), (0x16, 0x24))
+
+
+def mips_mismatch(row, got):
+    code, text = row[1:]
+    word = int(code, 16)
+    want = mips_expect(word, text)
+    size, klass, branch, target, access, access_size, loads, stores = got[:8]
+    flags, writes = got[8:]
+    if mips_reserved(word) or want.get('illegal'):
+        return None if flags & F_ILLEGAL else 'legal'
+    if 'illegal' in want:
+        # objdump wants fields of zeros that the chip does not look at.
+        return None
+    if want.get('unknown'):  # of an extension
+        return None if flags & F_ILLEGAL else 'legal'
+    if flags & F_ILLEGAL:
+        return 'illegal'
+    for key, value in (('class', klass), ('branch', branch),
+                       ('access', access), ('size', access_size),
+                       ('flags', flags)):
+        if want.get(key) is not None and want[key] != value:
+            return f'{key} {value}, expected {want[key]}'
+    if (loads, stores) != (klass == LOAD and access != A_NONE,
+                           klass == STORE):
+        return f'{loads} loads and {stores} stores'
+    if branch in (B_COND, B_NEVER, B_JUMP, B_CALL):
+        place = re.findall(r'0x[0-9a-f]+|\b[0-9a-f]+\b', text)
+        if int(place[-1], 16) != target:
+            return f'target {target:#x}'
+    written = mips_writes(word, text.partition('\t')[0])
+    if written is not None and written != writes:
+        return f'writes {writes:#x}, expected {written:#x}'
+    return None
+
+
+def check_mips(isa, dump, objdump, files):
+    """objdump shows words, whatever their order in memory."""
+    big = isa == 'mips64'
+    options = ['-M', 'no-aliases,gpr-names=numeric,cp0-names=numeric']
+    with tempfile.NamedTemporaryFile(suffix='.bin') as file:
+        for word in mips_words():
+            file.write(struct.pack('>I' if big else '<I', word))
+        file.flush()
+        raw = ['-D', '-b', 'binary', '-m', 'mips:isa64r2',
+               '-EB' if big else '-EL']
+        rows = list(disassemble(objdump, raw + options, file.name))
+    for path in files:
+        rows += [(a, c, re.sub(r' <.*', '', t))
+                 for a, c, t in disassemble(objdump, options, path)]
+    in_memory = rows if big else [
+        (a, bytes.fromhex(c)[::-1].hex(), t) for a, c, t in rows]
+    return rows, decode(dump, isa, in_memory), mips_mismatch
+
+
 # --- x86-64 --------------------------------------------------------------
 
 PREFIXES = (r'(?:(?:bnd|notrack|data16|rex(?:\.[WRXB]+)?|[cdefgs]s|addr32|lock|'
@@ -390,14 +592,17 @@ def check_x86(dump, objdump, files):
 
 def check_rows(path, assembler, *options):
     """Prints the rows whose comment does not assemble to their bytes."""
+    name = path.rpartition('/')[2]
     row = re.compile(r'\w+\("?(?:0x)?([0-9a-f]+)"?.*\), /\* (.*) \*/$')
     with open(path, encoding='ascii') as file:
         rows = [match.groups() for match in map(row.match, file) if match]
     with tempfile.TemporaryDirectory() as folder:
         source, listing = f'{folder}/rows.s', f'{folder}/rows.lst'
         with open(source, 'w', encoding='ascii') as file:
-            if 'x86' in path:
+            if 'x86' in name:
                 file.write('.intel_syntax noprefix\n')
+            if 'mips' in name:
+                file.write('.set noreorder\n.set nomacro\n.set noat\n')
             file.writelines(f'{text}\n' for _, text in rows)
         subprocess.run([assembler, *options, f'-al={listing}',
                         '--listing-lhs-width=4', '-o', '/dev/null', source],
@@ -406,6 +611,8 @@ def check_rows(path, assembler, *options):
         with open(listing, encoding='ascii') as file:
             made = [match[1].replace(' ', '').lower()
                     for match in map(line.match, file) if match]
+    if 'mips' in name:  # the last one is padded
+        made = [got[:8] for got in made]
     wrong = [f'{want} {text}: {got}'
              for (want, text), got in zip(rows, made) if want != got]
     print(*wrong, f'{path}: {len(rows)} rows, {len(wrong)} wrong', sep='\n')
@@ -418,7 +625,9 @@ def main():
         return 77
     if isa == 'rows':
         return check_rows(*args)
-    check = {'sparc64': check_sparc, 'x86-64': check_x86}[isa]
+    check = {'sparc64': check_sparc, 'x86-64': check_x86,
+             'mips64': functools.partial(check_mips, isa),
+             'mips64el': functools.partial(check_mips, isa)}[isa]
     dump, objdump, *files = args
     rows, decoded, mismatch = check(dump, objdump, files)
     assert len(rows) == len(decoded)
