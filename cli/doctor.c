@@ -207,6 +207,8 @@ run_doctor(int argc, char **argv)
     ok &= check_plugin();
     ok &= check_memory();
     check_sysroot("sparc64-linux-gnu", "libc6-sparc64-cross");
+    check_sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross");
+    check_sysroot("mips64el-linux-gnuabi64", "libc6-mips64el-cross");
     const bool host = check_host();
     printf("%s%s\n",
            ok ? "tally count works here on modelled machines"

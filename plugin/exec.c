@@ -45,7 +45,7 @@ guest_word(const struct plugin *p, uint64_t addr, uint64_t *word)
 {
     if (!guest_read(addr, word, sizeof(*word)))
         return false;
-    *word = p->shape.isa == ISA_SPARC64 ? be64toh(*word) : le64toh(*word);
+    *word = isa_is_big_endian(p->shape.isa) ? be64toh(*word) : le64toh(*word);
     return true;
 }
 
@@ -85,10 +85,19 @@ guest_vector(const struct plugin *p, uint64_t addr, size_t extra, size_t *count)
     return out;
 }
 
-static uint16_t
-machine_of(enum isa isa)
+/* Programs of our own QEMU: of the same machine and order of bytes. */
+static bool
+is_ours(enum isa isa, const Elf64_Ehdr *elf)
 {
-    return isa == ISA_SPARC64 ? EM_SPARCV9 : EM_X86_64;
+    const bool big = elf->e_ident[EI_DATA] == ELFDATA2MSB;
+    const uint16_t machine =
+        big ? be16toh(elf->e_machine) : le16toh(elf->e_machine);
+    const uint16_t wanted = isa_is_mips(isa)     ? EM_MIPS
+                            : isa == ISA_SPARC64 ? EM_SPARCV9
+                                                 : EM_X86_64;
+
+    return machine == wanted && big == isa_is_big_endian(isa) &&
+           elf->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
 enum file_kind {
@@ -121,13 +130,7 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
     if ((size_t)n < sizeof(elf) || memcmp(head, ELFMAG, SELFMAG) != 0)
         return FILE_UNKNOWN;
     memcpy(&elf, head, sizeof(elf));
-    const uint16_t machine = elf.e_ident[EI_DATA] == ELFDATA2MSB
-                                 ? be16toh(elf.e_machine)
-                                 : le16toh(elf.e_machine);
-    return machine == machine_of(p->shape.isa) &&
-                   elf.e_ident[EI_CLASS] == ELFCLASS64
-               ? FILE_OURS
-               : FILE_FOREIGN;
+    return is_ours(p->shape.isa, &elf) ? FILE_OURS : FILE_FOREIGN;
 }
 
 /* Splits "#!interpreter [argument]". */

@@ -107,8 +107,10 @@ choose_callbacks(struct plugin *p)
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
         p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0);
-    /* QEMU's inline addition is not atomic and knows no windows. */
+    /* QEMU's inline addition is not atomic and knows no windows; and whether a
+     * slot of MIPS was annulled tells the block that runs next. */
     p->inline_counts = !p->threaded && p->work == 0 &&
+                       !isa_is_mips((enum isa)r->isa) &&
                        (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
                        p->window_open && r->turns <= 1 && r->range_count == 0;
 }
@@ -316,7 +318,10 @@ on_fork_parent(void)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-enum { SYS_EXECVE = 59 }; /* on x86-64 and on sparc64 */
+enum {
+    SYS_EXECVE = 59,        /* on x86-64 and on sparc64 */
+    SYS_EXECVE_MIPS = 5057, /* of the n64 ABI */
+};
 
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
@@ -328,7 +333,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     /* So that a death by signal loses next to nothing. */
     if (tally_strands[vcpu] != NULL)
         strand_drain(tally_strands[vcpu]);
-    if (num == SYS_EXECVE)
+    if (num ==
+        (isa_is_mips(tally_plugin.shape.isa) ? SYS_EXECVE_MIPS : SYS_EXECVE))
         plugin_execve(a1, a2, a3);
 }
 

@@ -159,6 +159,7 @@ late_block(struct plugin *p, const struct block *model,
         abort();
     late->block = *model;
     late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
+    late->block.slot = REGION_BLOCKS - 1;
     memcpy(late->fixed, info->fixed, sizeof(late->fixed));
     atomic_fetch_add(&p->region.head->late_blocks, 1);
     return late;
@@ -259,6 +260,8 @@ is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
     const struct insn *a = &t->insns[i];
 
     if (k >= t->count || !is_single(a) || !is_single(&t->insns[k]))
+        return false;
+    if (t->insns[k - 1].flags & INSN_ANNUL)
         return false;
     const struct insn *b = &t->insns[k];
     if (!a->addr_known || !b->addr_known || a->addr_base != b->addr_base ||
@@ -406,6 +409,26 @@ follows_repeat(const struct plugin *p, uint64_t pc)
     return string && (prefix & 0xfe) == 0xf2;
 }
 
+/*
+ * Whether the code before `pc` may be a likely branch of MIPS and its slot:
+ * what follows tells that the slot was annulled. Where that code is on another
+ * page, which may not be there, it is taken for one.
+ */
+static bool
+follows_likely(const struct plugin *p, uint64_t pc)
+{
+    const size_t before = 8;
+    struct insn insn;
+
+    if (!isa_is_mips(p->shape.isa))
+        return false;
+    if ((pc & (p->shape.page - 1)) < before)
+        return true;
+    insn_decode(p->shape.isa, plugin_memory(pc - before), 4, pc - before,
+                &insn);
+    return (insn.flags & INSN_ANNUL) != 0;
+}
+
 static void
 register_entry(const struct plugin *p, const struct translation *t,
                struct block *block)
@@ -477,7 +500,10 @@ register_block(struct plugin *p, const struct translation *t,
 {
     struct block *block = keep_block(p, t->hash, model, &parts[0].info);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
+    struct block_info slot;
 
+    if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
+        block->slot = keep_block(p, t->hash + BLOCK_PARTS, model, &slot)->index;
     if (!merged)
         register_entry(p, t, block);
     register_accesses(p, t, block, merged);
@@ -505,7 +531,9 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         block_build(&p->shape, qemu_plugin_tb_vaddr(tb), t->insns, t->bytes,
                     t->count, &model, parts);
     t->count = model.instructions;
-    if (p->block_count + BLOCK_PARTS < REGION_BLOCKS)
+    if (follows_likely(p, model.pc))
+        model.flags |= BLOCK_AFTER;
+    if (p->block_count + BLOCK_PARTS + 1 < REGION_BLOCKS)
         register_block(p, t, &model, parts, count);
     else
         register_late(p, t, &model, parts, count);

@@ -64,6 +64,18 @@ static const struct block_shape x86 = {
     .to = NO_LINE,
 };
 
+#define MIPS_PAGE 4096
+
+static const struct block_shape mips = {
+    .isa = ISA_MIPS64,
+    .page = MIPS_PAGE,
+    .l1i_line = 64,
+    .l1i_slots = 64,
+    .branch_mask = 511,
+    .from = NO_LINE,
+    .to = NO_LINE,
+};
+
 /* What block_build() makes. */
 struct built {
     struct block block;
@@ -355,6 +367,77 @@ static const struct {
     {__LINE__, PC + PAGE - 8 - PC % PAGE, 2, {PLAIN, PLAIN}, NO_LINE, 0, 0},
 };
 
+#define LIKELY BRANCH(INSN_DELAY_SLOT | INSN_ANNUL)
+
+/* The same of MIPS: a likely branch and its slot stand in one block. */
+static const struct {
+    int line;
+    uint64_t pc;
+    size_t count;
+    struct insn insns[4];
+    uint64_t taken_pc;
+    unsigned flags;
+    bool slot; /* its last instruction may be annulled */
+} mips_closes[] = {
+    {__LINE__,
+     PC,
+     3,
+     {PLAIN, BRANCH(INSN_DELAY_SLOT), PLAIN},
+     TARGET,
+     BLOCK_CONDITIONAL,
+     false},
+    {__LINE__,
+     PC,
+     3,
+     {PLAIN, LIKELY, LOAD},
+     TARGET,
+     BLOCK_CONDITIONAL | BLOCK_LIKELY,
+     true},
+    {__LINE__,
+     PC + MIPS_PAGE - 4 - PC % MIPS_PAGE,
+     1,
+     {LIKELY},
+     TARGET,
+     BLOCK_CONDITIONAL | BLOCK_LIKELY | BLOCK_PENDING,
+     false},
+    {__LINE__,
+     PC / MIPS_PAGE *MIPS_PAGE,
+     1,
+     {{.size = 4, .branch = BRANCH_JUMP}},
+     NO_LINE,
+     BLOCK_SLOT,
+     true},
+};
+
+static unsigned
+taken_back(const struct block_info *info, enum signal_id signal)
+{
+    return (unsigned)-info->fixed[signal];
+}
+
+static void
+test_likely(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(mips_closes); i++) {
+        const int row = mips_closes[i].line;
+        const size_t count = mips_closes[i].count;
+        const struct insn *insns = mips_closes[i].insns;
+        const struct built b = build(&mips, mips_closes[i].pc, insns, count);
+        struct block_info slot;
+
+        same(row, "taken_pc", b.block.taken_pc, mips_closes[i].taken_pc);
+        same(row, "flags", b.block.flags, mips_closes[i].flags);
+        const bool annuls =
+            block_slot(&mips, &b.block, &insns[count - 1], &slot);
+        same(row, "slot", annuls, mips_closes[i].slot);
+        same(row, "instructions", taken_back(&slot, SIGNAL_INSTRUCTIONS),
+             annuls);
+        same(row, "loads", taken_back(&slot, SIGNAL_LOADS),
+             annuls ? insns[count - 1].loads : 0);
+    }
+}
+
 static void
 test_closes(void **unused)
 {
@@ -610,6 +693,7 @@ main(void)
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_no_lines),
         cmocka_unit_test(test_closes),
+        cmocka_unit_test(test_likely),
         cmocka_unit_test(test_x86),
         cmocka_unit_test(test_x86_branch),
         cmocka_unit_test(test_window_flags),

@@ -234,6 +234,8 @@ count {d}/junk | EXIT 126 | ERR {d}/junk: neither an ELF program nor a #! script
 count {d}/short | EXIT 126 | ERR {d}/short: neither an ELF program nor
 count {d}/empty | EXIT 126 | ERR {d}/empty: an empty file
 count {d}/arm | EXIT 2 | ERR {d}/arm: a program for AArch64
+count {d}/n32 | EXIT 2 | ERR {d}/n32: a program for 32-bit MIPS; tally runs
+count {d}/release6 | EXIT 2 | ERR {d}/release6: a program for MIPS release 6
 count {d}/object | EXIT 126 | ERR {d}/object: an ELF file, but not a program
 count {d}/plain | EXIT 126 | ERR {d}/plain: not executable
 count {d}/loop | EXIT 126 | ERR scripts that interpret each other
@@ -378,10 +380,17 @@ def make_files(d):
     elf = bytearray(64)
     elf[:7] = b"\x7fELF\2\1\1"
     elf[16:20] = bytes((2, 0, 183, 0))
+    mips = bytearray(64)
+    mips[:7] = b"\x7fELF\2\2\1"
+    mips[16:20] = bytes((0, 2, 0, 8))
+    n32, release6 = bytearray(mips), bytearray(mips)
+    n32[4] = 1
+    release6[48] = 0xa0
     object_file = bytearray(elf)
     object_file[16:20] = bytes((1, 0, 62, 0))
     files = {"junk": b"neither\n" * 20, "short": b"\x7fE", "empty": b"",
-             "arm": elf, "object": object_file,
+             "arm": elf, "object": object_file, "n32": n32,
+             "release6": release6,
              "loop": f"#!{d}/loop\n".encode(), "lost": b"#!/no/such\n"}
     for name, content in files.items():
         (d / name).write_bytes(content)

@@ -32,23 +32,23 @@ insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
     *insn = (struct insn){.addr_base = INSN_NO_REG,
                           .addr_index = INSN_NO_REG,
                           .step_reg = INSN_NO_REG};
+    bool whole = false;
     switch (isa) {
     case ISA_SPARC64:
         return sparc_decode(bytes, size, pc, insn);
     case ISA_X86_64:
-        if (!x86_decode(bytes, size, pc, insn))
-            return false;
-        insn->t4_class = (uint8_t)foreign_t4_class(insn);
-        return true;
+        whole = x86_decode(bytes, size, pc, insn);
+        break;
     case ISA_MIPS64:
     case ISA_MIPS64EL:
-        if (!mips_decode(bytes, size, pc, isa == ISA_MIPS64, insn))
-            return false;
-        insn->t4_class = (uint8_t)foreign_t4_class(insn);
-        return true;
+        whole = mips_decode(bytes, size, pc, isa_is_big_endian(isa), insn);
+        break;
+    case ISA_COUNT:
+        break;
     }
-    assert(!"an instruction set");
-    return false;
+    if (whole)
+        insn->t4_class = (uint8_t)foreign_t4_class(insn);
+    return whole;
 }
 
 void
@@ -60,5 +60,5 @@ insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
     else if (isa == ISA_X86_64)
         x86_text(bytes, size, pc, text, text_size);
     else
-        mips_text(bytes, size, isa == ISA_MIPS64, text, text_size);
+        mips_text(bytes, size, isa_is_big_endian(isa), text, text_size);
 }

@@ -18,9 +18,9 @@
 enum isa {
     ISA_SPARC64,
     ISA_X86_64,
-    ISA_COUNT,              /* of those that guests may have */
-    ISA_MIPS64 = ISA_COUNT, /* big-endian */
-    ISA_MIPS64EL,           /* little-endian */
+    ISA_MIPS64,   /* big-endian */
+    ISA_MIPS64EL, /* little-endian */
+    ISA_COUNT,
 };
 
 enum insn_class {
@@ -85,6 +85,19 @@ enum insn_flags {
 };
 
 #define INSN_NO_REG (-1)
+
+static inline bool
+isa_is_mips(enum isa isa)
+{
+    return isa == ISA_MIPS64 || isa == ISA_MIPS64EL;
+}
+
+/* Of data, and on SPARC and MIPS of code too. */
+static inline bool
+isa_is_big_endian(enum isa isa)
+{
+    return isa == ISA_SPARC64 || isa == ISA_MIPS64;
+}
 
 struct insn {
     uint64_t target;     /* of a direct branch, else 0 */

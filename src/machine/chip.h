@@ -116,13 +116,14 @@ struct strand {
     struct core *core;
     struct strand *sibling; /* the core's next */
     struct region_strand *counts;
-    uint64_t repeats;      /* half iterations of a REP instruction */
-    uint64_t instructions; /* counted in windows that need it (--skip) */
-    uint64_t sliced;       /* instructions of this turn so far */
-    unsigned number;       /* of the machine's strands */
-    unsigned turn;         /* that its counts go to, in the window */
-    bool outside;          /* the window */
-    struct totals ignored; /* what `total` means outside the window */
+    const struct block *slot; /* the last delay slot in a block of its own */
+    uint64_t repeats;         /* half iterations of a REP instruction */
+    uint64_t instructions;    /* counted in windows that need it (--skip) */
+    uint64_t sliced;          /* instructions of this turn so far */
+    unsigned number;          /* of the machine's strands */
+    unsigned turn;            /* that its counts go to, in the window */
+    bool outside;             /* the window */
+    struct totals ignored;    /* what `total` means outside the window */
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
 

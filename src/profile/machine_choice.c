@@ -9,6 +9,8 @@
 static const char *const default_machines[ISA_COUNT] = {
     [ISA_SPARC64] = "ultrasparc-t2",
     [ISA_X86_64] = "host-model",
+    [ISA_MIPS64] = "r10000",
+    [ISA_MIPS64EL] = "r10000",
 };
 
 static bool

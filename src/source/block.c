@@ -90,7 +90,7 @@ is_retry(const struct block_shape *shape, uint64_t pc, const struct insn *insn)
 static uint64_t
 branch_number(enum isa isa, uint64_t pc)
 {
-    return isa == ISA_SPARC64 ? pc >> 2 : pc;
+    return isa == ISA_X86_64 ? pc : pc >> 2;
 }
 
 static void
@@ -104,14 +104,19 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
         i--;
     if (insns[i].branch != BRANCH_CONDITIONAL)
         return;
+    const bool annuls = (insns[i].flags & INSN_ANNUL) != 0;
     b->branch =
         (uint32_t)(branch_number(shape->isa, pcs[i]) & shape->branch_mask);
     b->taken_pc = insns[i].target;
-    if (i == count - 1 && (insns[i].flags & INSN_ANNUL) != 0)
-        b->taken_pc = pcs[i] + insns[i].size; /* the slot runs when taken */
-    else if (i == count - 1 && (insns[i].flags & INSN_DELAY_SLOT) != 0)
-        b->flags |= BLOCK_PENDING;
     b->flags |= BLOCK_CONDITIONAL;
+    if (annuls && isa_is_mips(shape->isa))
+        b->flags |= BLOCK_LIKELY;
+    if (i < count - 1)
+        return;
+    if (annuls && !isa_is_mips(shape->isa))
+        b->taken_pc = pcs[i] + insns[i].size; /* the slot runs when taken */
+    else if ((insns[i].flags & INSN_DELAY_SLOT) != 0)
+        b->flags |= BLOCK_PENDING;
 }
 
 static void
@@ -156,6 +161,24 @@ is_odd(const struct block_shape *shape, const struct insn *last,
            (last->flags & INSN_SYSCALL) == 0 && (end & (shape->page - 1)) != 0;
 }
 
+bool
+block_slot(const struct block_shape *shape, const struct block *block,
+           const struct insn *last, struct block_info *info)
+{
+    const unsigned kind = block->flags & (BLOCK_LIKELY | BLOCK_PENDING);
+
+    memset(info, 0, sizeof(*info));
+    if (!isa_is_mips(shape->isa) ||
+        (kind != BLOCK_LIKELY && (block->flags & BLOCK_SLOT) == 0))
+        return false;
+    add_insn(info, last);
+    info->instructions = 0;
+    info->pc = block->pc;
+    for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
+        info->fixed[s] = (int16_t)-info->fixed[s];
+    return true;
+}
+
 size_t
 block_build(const struct block_shape *shape, uint64_t pc,
             const struct insn *insns, const uint8_t *const *bytes, size_t count,
@@ -189,8 +212,7 @@ block_build(const struct block_shape *shape, uint64_t pc,
         block->flags |= BLOCK_REPEAT;
     if (first->access == ACCESS_REPEATED)
         block->flags |= BLOCK_RESUMED;
-    if (shape->isa == ISA_SPARC64 && count == 1 &&
-        (pc & (shape->page - 1)) == 0)
+    if (shape->isa != ISA_X86_64 && count == 1 && (pc & (shape->page - 1)) == 0)
         block->flags |= BLOCK_SLOT;
     if (is_odd(shape, last, insns, count, next))
         block->flags |= BLOCK_ODD;

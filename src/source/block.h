@@ -33,8 +33,11 @@ enum block_flags {
     BLOCK_END = 1 << 7,         /* the first instruction of --to */
     BLOCK_ODD = 1 << 8,         /* ends for no reason seen: QEMU may raise */
     BLOCK_INSIDE = 1 << 9,      /* begins in a range of --filter code= */
-    BLOCK_RARE = BLOCK_ODD | BLOCK_PENDING | BLOCK_SLOT | BLOCK_RESUMED |
-                 BLOCK_RETRY | BLOCK_BEGIN | BLOCK_END,
+    BLOCK_LIKELY = 1 << 10,     /* closed by a likely branch of MIPS */
+    BLOCK_AFTER = 1 << 11,      /* may follow a slot that such one annulled */
+    BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
+                 BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
+                 BLOCK_END,
 };
 
 /*
@@ -59,8 +62,10 @@ struct block {
     uint16_t flags; /* enum block_flags */
     uint16_t instructions;
     /* From here on only rare blocks and slow paths read. */
-    uint64_t last_pc;          /* of the last instruction */
-    uint64_t end;              /* one past the last byte */
+    uint64_t last_pc; /* of the last instruction */
+    uint64_t end;     /* one past the last byte */
+    uint32_t slot; /* index of the counts that its last instruction takes back
+                      if it is a slot and annulled */
     struct access_pair *pairs; /* in order, owned; NULL: none */
 } __attribute__((aligned(64)));
 
@@ -102,6 +107,14 @@ struct block_part {
     uint16_t marker; /* the instruction whose execution counts the part */
     struct block_info info;
 };
+
+/*
+ * Whether the last instruction of a block may be annulled though the block is
+ * entered: QEMU looks at a likely branch of MIPS in its slot. `info` is what to
+ * take back then; it adds up to nothing with that instruction.
+ */
+bool block_slot(const struct block_shape *shape, const struct block *block,
+                const struct insn *last, struct block_info *info);
 
 #define BLOCK_PARTS 8 /* more window instructions than this share a part */
 

@@ -22,6 +22,9 @@ static const struct {
 } guests[ISA_COUNT] = {
     [ISA_SPARC64] = {NULL, "/usr/sparc64-linux-gnu", "libc6-sparc64-cross"},
     [ISA_X86_64] = {"Nehalem", NULL, "libc6"},
+    [ISA_MIPS64] = {NULL, "/usr/mips64-linux-gnuabi64", "libc6-mips64-cross"},
+    [ISA_MIPS64EL] = {NULL, "/usr/mips64el-linux-gnuabi64",
+                      "libc6-mips64el-cross"},
 };
 
 static const char *const clean_environment[] = {

@@ -20,6 +20,8 @@ static const struct {
 } isas[ISA_COUNT] = {
     [ISA_SPARC64] = {"sparc64", EM_SPARCV9, ELFCLASS64, ELFDATA2MSB},
     [ISA_X86_64] = {"x86_64", EM_X86_64, ELFCLASS64, ELFDATA2LSB},
+    [ISA_MIPS64] = {"mips64", EM_MIPS, ELFCLASS64, ELFDATA2MSB},
+    [ISA_MIPS64EL] = {"mips64el", EM_MIPS, ELFCLASS64, ELFDATA2LSB},
 };
 
 const char *
@@ -56,19 +58,19 @@ find_file(const char *name, const struct tally_log *log, struct program *p)
 static uint16_t
 half(const struct program *p, uint16_t raw)
 {
-    return isas[p->isa].data == ELFDATA2MSB ? be16toh(raw) : le16toh(raw);
+    return isa_is_big_endian(p->isa) ? be16toh(raw) : le16toh(raw);
 }
 
 static uint32_t
 word(const struct program *p, uint32_t raw)
 {
-    return isas[p->isa].data == ELFDATA2MSB ? be32toh(raw) : le32toh(raw);
+    return isa_is_big_endian(p->isa) ? be32toh(raw) : le32toh(raw);
 }
 
 static uint64_t
 xword(const struct program *p, uint64_t raw)
 {
-    return isas[p->isa].data == ELFDATA2MSB ? be64toh(raw) : le64toh(raw);
+    return isa_is_big_endian(p->isa) ? be64toh(raw) : le64toh(raw);
 }
 
 static bool
@@ -100,7 +102,7 @@ machine_text(const Elf64_Ehdr *elf)
     case EM_SPARC32PLUS:
         return "32-bit SPARC";
     case EM_MIPS:
-        return "MIPS";
+        return "32-bit MIPS";
     case EM_ARM:
         return "32-bit Arm";
     case EM_AARCH64:
@@ -114,6 +116,18 @@ machine_text(const Elf64_Ehdr *elf)
     default:
         return "another architecture";
     }
+}
+
+/* EF_MIPS_MICROMIPS, which elf.h lacks. */
+#define MICROMIPS 0x02000000u
+
+/* Release 6 has other encodings, and microMIPS code other sizes. */
+static bool
+is_old_mips(uint32_t flags)
+{
+    const uint32_t release = flags & EF_MIPS_ARCH;
+
+    return release <= EF_MIPS_ARCH_64R2 && (flags & MICROMIPS) == 0;
 }
 
 static void
@@ -165,10 +179,17 @@ read_elf(int fd, const struct tally_log *log, struct program *p)
                           "%s: neither an ELF program nor a #! script",
                           p->path);
     if (!choose_isa(&elf, p))
-        return tally_fail(log, TALLY_EARCH,
-                          "%s: a program for %s; tally runs sparc64 and x86-64 "
-                          "programs",
-                          p->path, machine_text(&elf));
+        return tally_fail(
+            log, TALLY_EARCH,
+            "%s: a program for %s; tally runs sparc64, mips64 and "
+            "x86-64 programs",
+            p->path, machine_text(&elf));
+    if (isa_is_mips(p->isa) && !is_old_mips(word(p, elf.e_flags)))
+        return tally_fail(
+            log, TALLY_EARCH,
+            "%s: a program for MIPS release 6 or microMIPS; tally "
+            "runs those of MIPS64 release 2 and before",
+            p->path);
     const uint16_t type = half(p, elf.e_type);
     if (type != ET_EXEC && type != ET_DYN)
         return tally_fail(log, TALLY_EPROGRAM,

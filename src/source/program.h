@@ -33,7 +33,7 @@ int program_open(char *const *argv, const struct tally_log *log,
                  struct program *program);
 void program_close(struct program *program);
 
-/* "sparc64", "x86_64": QEMU's name for the ISA. */
+/* "sparc64", "x86_64", "mips64el": QEMU's name for the ISA. */
 const char *isa_name(enum isa isa);
 
 /*

@@ -20,6 +20,8 @@ illegal(void)
 {
 #if defined(__sparc__)
     __asm__ volatile("illtrap 0");
+#elif defined(__mips__)
+    __asm__ volatile(".word 0x0000003d");
 #else
     __asm__ volatile("ud2");
 #endif

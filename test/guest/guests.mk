@@ -3,23 +3,30 @@
 # Builds the guest programs: make -f test/guest/guests.mk own|real OUT=DIR, from
 # the top folder. Called by scripts/build-guests.
 #
-#   own   from this folder: C for both architectures, assembly for one
+#   own   from this folder: C for all architectures, assembly for one, that of
+#         mips64 for both orders of bytes
 #   real  bzip2 and Lua, unmodified, from the source packages in SOURCES
 
 OUT ?= build/guests
 SOURCES ?= $(HOME)/.cache/tally/sources
 CC_sparc64 ?= sparc64-linux-gnu-gcc
 CC_x86_64 ?= gcc
+CC_mips64 ?= mips64-linux-gnuabi64-gcc
+CC_mips64el ?= mips64el-linux-gnuabi64-gcc
 CFLAGS ?= -O2 -g -std=gnu17 -Wall -Wextra -pthread
 
 here := test/guest
-arches := sparc64 x86_64
+arches := sparc64 x86_64 mips64 mips64el
+assembly_sparc64 := sparc64
+assembly_x86_64 := x86_64
+assembly_mips64 := mips64
+assembly_mips64el := mips64
 c_programs := $(patsubst $(here)/%.c,%,$(wildcard $(here)/*.c))
 
 own := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
-    $(patsubst $(here)/$(arch)/%.S,$(OUT)/%.$(arch),\
-        $(wildcard $(here)/$(arch)/*.S)))
+    $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
+        $(wildcard $(here)/$(assembly_$(arch))/*.S)))
 real := $(foreach arch,$(arches),$(OUT)/bzip2.$(arch) $(OUT)/lua.$(arch)) \
     $(OUT)/bzip2.dyn.sparc64
 
@@ -38,7 +45,7 @@ $(OUT)/%.dyn.$(1): $(here)/%.c | $(OUT)
 $(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
 	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$<
 
-$(OUT)/%.$(1): $(here)/$(1)/%.S | $(OUT)
+$(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
 	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie -o $$@ $$<
 
 $(OUT)/bzip2.$(1): $(OUT)/source/bzip2-1.0.8

@@ -2,6 +2,8 @@
 /*
  * A loop whose instructions are known: n turns, n at least 1, are
  *   sparc64  3 n instructions, n conditional branches, n - 1 of them taken
+ *   mips64   3 n instructions, n conditional branches, n - 1 of them taken,
+ *            and so on mips64el
  *   x86_64   2 n instructions, n conditional branches, n - 1 of them taken
  */
 #ifndef LOOP_H
@@ -17,6 +19,14 @@ loop(unsigned long n)
                      : "+r"(n)
                      :
                      : "cc");
+#elif defined(__mips64)
+    __asm__ volatile(".set push\n\t"
+                     ".set noreorder\n\t"
+                     "1: daddiu %0, %0, -1\n\t"
+                     "bnez %0, 1b\n\t"
+                     "nop\n\t"
+                     ".set pop"
+                     : "+r"(n));
 #elif defined(__x86_64__)
     __asm__ volatile("1: dec %0\n\t"
                      "jnz 1b"

@@ -2,7 +2,7 @@
 /*
  * threads N K: N threads beside the first, each exactly K turns of loop() in
  * the function work(). Counted from work() to its end: 3 N K instructions on
- * sparc64 and 2 N K on x86_64, and 2 N or so to enter and leave it.
+ * sparc64 and mips64, 2 N K on x86_64, and 2 N or so to enter and leave it.
  */
 #include <pthread.h>
 #include <stdio.h>
