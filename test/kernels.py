@@ -5,10 +5,11 @@
 The header of each test/guest/ARCH/*.S states counts of signals ("  loads  12
 why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
-T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show signals that the
-T2's do not. The numbers are a T2's; lines after "On MACHINE:" are that
-machine's, with a '?' where arithmetic does not tell. What the numbers are is in
-the headers; what they may miss is added here: the classes add up, on real
+T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show
+signals that the T2's do not. The numbers are a T2's; lines after "On MACHINE:"
+are that machine's, with a '?' where arithmetic does not tell; a machine is also
+one of PREDICTORS, host-model with these options more. What the numbers are is
+in the headers; what they may miss is added here: the classes add up, on real
 programs too, and runs repeat.
 """
 import re
@@ -26,6 +27,10 @@ T4_CLASSES = ("Branches", "FGU_crypto_arithmetic_instructions",
               "Load_instructions", "Store_instructions", "SPR_ring_ops",
               "Other_instructions")
 T4_WALK = "{}_hardware_tablewalk_references"
+PREDICTORS = {
+    "bimodal-512": {"branch.predictor": "bimodal", "branch.entries": 512},
+    "bimodal-2048": {"branch.predictor": "bimodal", "branch.entries": 2048},
+}
 BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
 
 
@@ -129,17 +134,19 @@ def t1_set():
     t.equal(c["IC_miss"], stated(path)["l1i_misses"], "IC_miss with 8 ways")
 
 
-def t2_geometry():
+def t2_geometry(changes):
     """Options that make another machine's model that of a T2."""
     rows = t.table("machines", T2, "machine.toml")["parameter"]
-    return [word for key, row in rows.items()
-            for word in ("--set", f"{key}={row['value']}")]
+    values = {key: row["value"] for key, row in rows.items()} | changes
+    return [w for key, value in values.items()
+            for w in ("--set", f"{key}={value}")]
 
 
-def on_host_model(path):
-    c = t.count(["-m", "host-model", "--foreign", "-e", "all", *t2_geometry()],
+def on_host_model(path, name="host-model"):
+    options = t2_geometry(PREDICTORS.get(name, {}))
+    c = t.count(["-m", "host-model", "--foreign", "-e", "all", *options],
                 t.guest(path.stem + ".sparc64"))
-    compare(c, wanted(stated(path), "host-model"))
+    compare(c, wanted(stated(path, name), "host-model"))
 
 
 def on_x86_64(path):
@@ -210,6 +217,8 @@ def add_cases():
         t.case(f"{path.stem} on {T2}", on_t2, path)
         t.case(f"{path.stem} on {T4}", on_t4, path)
         t.case(f"{path.stem} on host-model as a T2", on_host_model, path)
+        for name in filter(PREDICTORS.get, MACHINE.findall(path.read_text())):
+            t.case(f"{path.stem} on {name}", on_host_model, path, name)
     for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
         t.case(f"{path.stem} on host-model", on_x86_64, path)
     t.case("every stated signal is shown", every_signal_is_shown)

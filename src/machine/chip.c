@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/branch.h"
 #include "machine/strand.h"
 
 static void
@@ -184,7 +185,8 @@ strand_reset(struct strand *s)
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
     if (s->counters != NULL)
-        memset(s->counters, 16, s->counter_mask + 1); /* 1, times 16 */
+        memset(s->counters, COUNTER_START,
+               s->chip->params[PARAM_BRANCH_ENTRIES]);
 }
 
 static const struct cache *
@@ -225,8 +227,8 @@ strand_init(struct strand *s)
     s->store_filter = chip->store_filter;
     s->fetch_quick = s->fetch_turns && !s->itlb && !s->store_filter;
     if (chip->parts & PART_PREDICTOR) {
-        s->counter_mask = chip->params[PARAM_BRANCH_ENTRIES] - 1;
-        s->counters = malloc(s->counter_mask + 1);
+        s->history_mask = branch_history_mask(chip->params);
+        s->counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
         if (s->counters == NULL)
             return TALLY_ENOMEM;
     }

@@ -95,8 +95,8 @@ struct strand {
     uint64_t *total; /* dynamic signals, likewise */
     const struct block *previous;
     uint64_t history;  /* of branch directions, newest lowest */
-    uint8_t *counters; /* two-bit, gshare */
-    uint64_t counter_mask;
+    uint8_t *counters; /* two-bit, see machine/branch.h */
+    uint64_t history_mask;
 
     uint64_t *queue_next, *queue_end;
     struct filter fetch, data, store;

@@ -7,6 +7,7 @@
 #ifndef TALLY_MACHINE_STRAND_H
 #define TALLY_MACHINE_STRAND_H
 
+#include "machine/branch.h"
 #include "machine/chip.h"
 
 #define STRAND_INLINE static inline __attribute__((always_inline))
@@ -14,18 +15,10 @@
 /* What a block's entry does; a constant at each call. */
 enum block_work {
     WORK_DIRECTION = 1 << 0, /* taken or not */
-    WORK_PREDICTOR = 1 << 1, /* gshare; needs the direction */
+    WORK_PREDICTOR = 1 << 1, /* of directions; needs them */
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
 };
-
-/*
- * A counter is kept times 16, so that with 8 more where the branch is taken it
- * is the shift that finds its next state here, and in bit 0 whether it was
- * wrong: 0 0 1 2 when not taken, 1 2 3 3 when taken.
- */
-#define COUNTER_NEXT UINT64_C(0x3021301121001100)
-#define COUNTER_STATES 0x30u
 
 STRAND_INLINE uint64_t
 filter_line(const struct filter *f, uint64_t addr)
@@ -60,7 +53,7 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     uint64_t *total = s->total;
     uint8_t *at = &s->counters[last->branch ^ history];
     const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
-    s->history = (history * 2 + taken) & s->counter_mask;
+    s->history = (history * 2 + taken) & s->history_mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_CONDITIONAL_MISPREDICTS] += next & 1;
     /* Last: a byte may alias anything that would be loaded after it. */

@@ -121,6 +121,17 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store)
     walk(r, page, SIGNAL_DTLB_WALK_REFS, &data_walks);
 }
 
+/* The last directions, as far as the predictor looks back. */
+static uint64_t
+history(const struct chip_ref *r)
+{
+    const uint64_t reach = (uint64_t)1 << r->params[PARAM_BRANCH_HISTORY];
+
+    if (r->params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_BIMODAL)
+        return 0;
+    return r->history % reach % r->params[PARAM_BRANCH_ENTRIES];
+}
+
 static void
 decide(struct chip_ref *r, const struct block *last, const struct block *block)
 {
@@ -133,7 +144,7 @@ decide(struct chip_ref *r, const struct block *last, const struct block *block)
     if ((r->parts & PART_PREDICTOR) == 0)
         return;
 
-    uint8_t *counter = &r->counters[(last->branch ^ r->history) %
+    uint8_t *counter = &r->counters[(last->branch ^ history(r)) %
                                     r->params[PARAM_BRANCH_ENTRIES]];
     const bool foretold = *counter >= 2;
     if (foretold != taken)

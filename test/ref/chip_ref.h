@@ -17,7 +17,7 @@ struct chip_ref {
     uint32_t parts; /* enum tally_part bits that run */
     struct cache_ref l1i, l1d, l2, l3;
     struct tlb_ref itlb, dtlb;
-    uint8_t *counters; /* two-bit, gshare */
+    uint8_t *counters; /* two-bit */
     uint64_t history;
     const struct block *previous;
     bool outside;                      /* of the counted window */
