@@ -410,7 +410,7 @@ def mips_mismatch(row, got):
     word = int(code, 16)
     want = mips_expect(word, text)
     size, klass, branch, target, access, access_size, loads, stores = got[:8]
-    flags, writes = got[8:]
+    flags, writes = got[8:10]
     if mips_reserved(word) or want.get('illegal'):
         return None if flags & F_ILLEGAL else 'legal'
     if 'illegal' in want:

@@ -24,6 +24,8 @@
  *   conditional_mispredicts    3515  (1 + M) + 2 + N + N / 2 + 2 N + 2
  * On bimodal-2048:
  *   conditional_mispredicts    1516  (1 + M) + 2 + N + N / 2 + 1 + 2
+ * On sparc-t4:
+ *   conditional_mispredicts       ?  its gshare learns the patterns
  */
         .equ    M, 10
         .equ    K, 100
