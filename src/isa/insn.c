@@ -6,8 +6,8 @@
 
 #include "isa/decode.h"
 
-/* That of another processor's instruction, by what the T4 does with its like: prefetches
- * and atomics are others, memory barriers stores. */
+/* That of another processor's instruction, by what the T4 does with its like:
+ * prefetches and atomics are others, memory barriers stores. */
 static enum t4_class
 foreign_t4_class(const struct insn *insn)
 {
