@@ -153,8 +153,9 @@ static void
 note_hardware(struct job *job)
 {
     const struct hardware *h = &job->hardware;
-    int n = snprintf(job->note, sizeof(job->note),
-                     "counted on PIC0 and PIC1 of each strand");
+    int n = snprintf(
+        job->note, sizeof(job->note), "counted on PIC0 %s PIC%u of each strand",
+        h->counter_count == 2 ? "and" : "to", h->counter_count - 1);
 
     if (h->turn_count > 1)
         n += snprintf(job->note + n, sizeof(job->note) - (size_t)n,

@@ -40,6 +40,31 @@ made_up(uint64_t seed, uint64_t scale)
     return t;
 }
 
+/* The same for a T4: classes of its own, and what each level served. */
+static struct totals
+made_up_t4(uint64_t seed, uint64_t scale)
+{
+    struct totals t = made_up(seed, scale);
+    uint64_t *n = t.signal;
+
+    n[SIGNAL_T4_CLASS_BRANCH] +=
+        n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN];
+    n[SIGNAL_INSTRUCTIONS] = 0;
+    for (unsigned c = 0; c < T4_CLASS_COUNT; c++)
+        n[SIGNAL_INSTRUCTIONS] += n[SIGNAL_T4_CLASS_BRANCH + c];
+    n[SIGNAL_L1I_MISSES] = n[SIGNAL_FETCH_L2_HITS] + n[SIGNAL_FETCH_L3_HITS] +
+                           n[SIGNAL_FETCH_MEMORY];
+    n[SIGNAL_L1D_LOAD_MISSES] =
+        n[SIGNAL_LOAD_L2_HITS] + n[SIGNAL_LOAD_L3_HITS] + n[SIGNAL_LOAD_MEMORY];
+    n[SIGNAL_ITLB_WALK_REFS] = n[SIGNAL_ITLB_WALK_L2_HITS] +
+                               n[SIGNAL_ITLB_WALK_L3_HITS] +
+                               n[SIGNAL_ITLB_WALK_MEMORY];
+    n[SIGNAL_DTLB_WALK_REFS] = n[SIGNAL_DTLB_WALK_L2_HITS] +
+                               n[SIGNAL_DTLB_WALK_L3_HITS] +
+                               n[SIGNAL_DTLB_WALK_MEMORY];
+    return t;
+}
+
 static bool
 has_every_turn(const struct hardware *h, int32_t event)
 {
@@ -79,7 +104,8 @@ check_values(const char *machine, size_t turn_count, uint64_t scale, bool wraps)
     assert_int_equal(hardware_init(&h, m, events, count, NULL), 0);
     assert_int_equal(h.turn_count, turn_count);
     for (size_t t = 0; t < h.turn_count; t++)
-        turns[t] = made_up(t + scale, scale);
+        turns[t] = m->family == FAMILY_SPARC_T4 ? made_up_t4(t + scale, scale)
+                                                : made_up(t + scale, scale);
     hardware_add(&h, turns);
     for (size_t t = 0; t < h.turn_count; t++) {
         for (size_t c = 0; c < HARDWARE_COUNTERS; c++) {
@@ -104,10 +130,11 @@ test_values(void **state)
     static const struct {
         const char *name;
         size_t turns;
-    } machines[] = {{"ultrasparc-t1", 7}, {"ultrasparc-t2", 12}};
+    } machines[] = {
+        {"ultrasparc-t1", 7}, {"ultrasparc-t2", 12}, {"sparc-t4", 11}};
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const char *name = machines[i].name;
         const size_t n = machines[i].turns;
 
@@ -189,6 +216,30 @@ test_edges(void **state)
     check_edges("ultrasparc-t1", "IC_miss", SIGNAL_L1I_MISSES);
     check_edges("ultrasparc-t1", "instr_cnt", SIGNAL_INSTRUCTIONS);
     check_edges("ultrasparc-t2", "Load_instr", SIGNAL_CLASS_LOAD);
+    /* A precise trap and a disrupting one. */
+    check_edges("sparc-t4", "Load_instructions", SIGNAL_T4_CLASS_LOAD);
+    check_edges("sparc-t4", "DTLB_misses_async", SIGNAL_DTLB_STORE_MISSES);
+}
+
+/* Where a taken branch counts in the turn after its branch. */
+static void
+test_more_taken(void **state)
+{
+    const struct machine_row *m = machine_find("sparc-t4");
+    const struct event_row *events[] = {event_find(m, "Branches_sl4"),
+                                        event_find(m, "Taken_branches")};
+    struct totals turn = {0};
+    struct hardware h;
+
+    (void)state;
+    turn.signal[SIGNAL_T4_CLASS_BRANCH] = 2;
+    turn.signal[SIGNAL_CONDITIONAL_TAKEN] = 3;
+    assert_int_equal(hardware_init(&h, m, events, 2, NULL), 0);
+    assert_int_equal(h.turn_count, 1);
+    hardware_add(&h, &turn);
+    assert_int_equal(h.readings[0].value, 3);
+    assert_int_equal(h.readings[1].value, 3);
+    hardware_finish(&h);
 }
 
 static void
@@ -219,8 +270,8 @@ test_refusals(void **state)
                         "no counter of ultrasparc-t2 counts cycles");
     assert_int_equal(hardware_init(&h, model, &branches, 1, &log), TALLY_ERULE);
     assert_string_equal(heard.text,
-                        "--hardware is for ultrasparc-t1 and ultrasparc-t2; "
-                        "host-model is counted by its model alone");
+                        "--hardware is for ultrasparc-t1, ultrasparc-t2 and "
+                        "sparc-t4; host-model is counted by its model alone");
     hardware_finish(&h);
 }
 
@@ -228,9 +279,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_always),
-        cmocka_unit_test(test_threads_add_up), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_scaled),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_always),
+        cmocka_unit_test(test_threads_add_up),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_more_taken),
+        cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

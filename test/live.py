@@ -221,6 +221,24 @@ def hardware_t1():
     t.equal(one["DC_miss"], model["DC_miss"], "one turn")
 
 
+@t.named("--hardware on sparc-t4: four events have a counter each")
+def hardware_t4():
+    program = g("regions", "sparc64"),
+    for events in ("Branches,Branches_sl4,Taken_branches,All_instructions",
+                   "Icache_miss,L1_data_cache_miss,DTLB_misses_async,Cycles",
+                   "ITLB_misses_async,Icache_miss_local_memory_hit,"
+                   "ITLB_hardware_tablewalk_references,"
+                   "Branch_direction_mispredicts"):
+        c = t.count(["-m", "sparc-t4", "--hardware", "-e", events], *program)
+        model = t.count(["-m", "sparc-t4", "-e", events], *program)
+        t.same(c.values, model.values)
+        assert all(c.values.values()), c.values
+    done = t.run(t.tally(), "count", "-m", "sparc-t4", "--hardware",
+                 g("hello", "sparc64"))
+    t.contains(done.stderr, "counted on PIC0 to PIC3 of each strand, in 8 "
+               "turns of 100000 instructions, and scaled; 0 overflow traps")
+
+
 @t.named("--hardware: an event whose turn never came has no count")
 def hardware_short():
     done = t.run(t.tally(), "count", "--hardware", "-j", "-e",

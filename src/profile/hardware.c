@@ -13,27 +13,55 @@
 #define STEP (UINT64_C(1) << 28)
 
 /*
- * How software works the two counters of a family: both have a PCR and a PIC
- * with a counter in each half, and differ in the bits of the PCR.
+ * How software works a family's counters: two that share a PCR and a PIC, with
+ * a counter in each half, or four that have one of each apart.
  */
 struct hardware_layout {
     enum family_id family;
+    enum tally_pmu_level level; /* of software that may write the PCR */
+    bool apart;
+    bool masks; /* an event is a line of its group */
     uint64_t trap_enable;
     uint64_t overflowed;
     /* A trap that finds a counter here or above came before the wrap. */
     uint64_t before_wrap;
-    bool masks;       /* an event is a line of its group */
     int always;       /* the counter that counts one event, always; or -1 */
     unsigned unnamed; /* the group of that event, which no sl selects */
+    /* Counters that choose `line` of `group` count `part` of it too; 0: none */
+    struct {
+        int group, line, part;
+    } nested;
 };
+
+#define AFTER_WRAP (UINT64_C(1) << 32)
 
 static const struct hardware_layout layouts[] = {
     /* An overflow asks for the trap, enabled or not, and after the wrap
      * (OpenSPARC T1 RTL). PIC1 has no select (rule F1.1). */
-    {FAMILY_NIAGARA1, 0, UINT64_C(3) << 8, UINT64_C(1) << 32, false, 1, 8},
+    {.family = FAMILY_NIAGARA1,
+     .level = TALLY_PMU_PRIVILEGED,
+     .overflowed = UINT64_C(3) << 8,
+     .before_wrap = AFTER_WRAP,
+     .always = 1,
+     .unnamed = 8},
     /* Rule F2: in its last 16 values a PIC has not wrapped yet. */
-    {FAMILY_NIAGARA2, UINT64_C(3) << 4, UINT64_C(1) << 31 | UINT64_C(1) << 18,
-     0xfffffff0u, true, -1, 0},
+    {.family = FAMILY_NIAGARA2,
+     .level = TALLY_PMU_PRIVILEGED,
+     .masks = true,
+     .trap_enable = UINT64_C(3) << 4,
+     .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
+     .before_wrap = 0xfffffff0u,
+     .always = -1},
+    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50). */
+    {.family = FAMILY_SPARC_T4,
+     .level = TALLY_PMU_HYPERPRIVILEGED,
+     .apart = true,
+     .masks = true,
+     .trap_enable = UINT64_C(1) << 1,
+     .overflowed = UINT64_C(1) << 18 | UINT64_C(1) << 0,
+     .before_wrap = AFTER_WRAP,
+     .always = -1,
+     .nested = {4, 0x01, 0x02}},
 };
 
 static const struct hardware_layout *
@@ -52,15 +80,35 @@ no_memory(const struct tally_log *log)
     return tally_fail(log, TALLY_ENOMEM, "no memory for the counters");
 }
 
-/* A line of a group, or a whole group, that some model signals raise. */
+static bool
+counts(const struct event_row *e)
+{
+    return e->unit != NULL && strcmp(e->unit, "cpu") == 0 &&
+           e->fidelity != FIDELITY_IDLE;
+}
+
+static bool
+is_single(const struct event_row *e)
+{
+    return e->sl >= 0 && e->mask > 0 && (e->mask & (e->mask - 1)) == 0;
+}
+
+/* Signals raise an event's line of its group. One of several lines is the sum
+ * of theirs, or rises by itself where the model has none of them. */
 static bool
 is_line(const struct hardware *h, const struct event_row *e)
 {
-    if (e->unit == NULL || strcmp(e->unit, "cpu") != 0 ||
-        e->fidelity == FIDELITY_IDLE)
+    if (!counts(e))
         return false;
-    return !h->layout->masks ||
-           (e->sl >= 0 && e->mask > 0 && (e->mask & (e->mask - 1)) == 0);
+    if (!h->layout->masks || is_single(e))
+        return true;
+    for (size_t i = 0; i < h->machine->event_count; i++) {
+        const struct event_row *o = &h->machine->events[i];
+        if (counts(o) && is_single(o) && o->sl == e->sl &&
+            (o->mask & e->mask) != 0)
+            return false;
+    }
+    return e->sl >= 0;
 }
 
 static uint32_t
@@ -92,6 +140,46 @@ find_lines(struct hardware *h, const struct tally_log *log)
     return 0;
 }
 
+static bool
+is_nested(const struct hardware *h, const struct event_row *e, int line)
+{
+    return line != 0 && e->sl == h->layout->nested.group && e->mask == line;
+}
+
+/* How often line `i` rises without the line that is a part of it. What ends in
+ * a later turn than it began in may be more of the part than of the whole. */
+static uint64_t
+line_count(const struct hardware *h, size_t i, const struct totals *totals)
+{
+    uint64_t n = event_value(h->lines[i], totals);
+
+    if (!is_nested(h, h->lines[i], h->layout->nested.line))
+        return n;
+    for (size_t k = 0; k < h->total_count; k++) {
+        const bool part = is_nested(h, h->lines[k], h->layout->nested.part);
+        const uint64_t of_it = part ? event_value(h->lines[k], totals) : 0;
+        n -= of_it < n ? of_it : n;
+    }
+    return n;
+}
+
+/* The registers of a counter. */
+static const char *
+control_name(const struct hardware *h, unsigned counter)
+{
+    static const char *const apart[] = {"PCR0", "PCR1", "PCR2", "PCR3"};
+
+    return h->layout->apart ? apart[counter] : "PCR";
+}
+
+static const char *
+count_name(const struct hardware *h, unsigned counter)
+{
+    static const char *const apart[] = {"PIC0", "PIC1", "PIC2", "PIC3"};
+
+    return h->layout->apart ? apart[counter] : "PIC";
+}
+
 static void
 plan_turn(struct hardware *h, const struct selection *list,
           const struct plan *plan, size_t turn)
@@ -101,8 +189,11 @@ plan_turn(struct hardware *h, const struct selection *list,
 
     plan_encode(list, h->event_count, plan, turn, &writes);
     for (size_t i = 0; i < writes.count; i++) {
-        if (strcmp(h->machine->registers[writes.rows[i].reg].name, "PCR") == 0)
-            t->control = writes.rows[i].value;
+        const char *name = h->machine->registers[writes.rows[i].reg].name;
+        for (unsigned c = 0; c < h->counter_count; c++) {
+            if (strcmp(name, control_name(h, c)) == 0)
+                t->control[c] = writes.rows[i].value;
+        }
     }
     for (size_t i = 0; i < HARDWARE_COUNTERS; i++)
         t->event[i] = -1;
@@ -182,9 +273,10 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
     };
     if (h->layout == NULL)
         return tally_fail(log, TALLY_ERULE,
-                          "--hardware is for ultrasparc-t1 and ultrasparc-t2; "
-                          "%s is counted by its model alone",
+                          "--hardware is for ultrasparc-t1, ultrasparc-t2 "
+                          "and sparc-t4; %s is counted by its model alone",
                           machine->name);
+    h->counter_count = h->layout->apart ? HARDWARE_COUNTERS : 2;
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;
     if (error == 0)
@@ -222,7 +314,7 @@ get(struct hardware *h, const char *name)
     uint64_t value = 0;
 
     tally_pmu_read(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
-                   TALLY_PMU_PRIVILEGED, &value);
+                   h->layout->level, &value);
     return value;
 }
 
@@ -230,15 +322,16 @@ static void
 set(struct hardware *h, const char *name, uint64_t value)
 {
     tally_pmu_write(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
-                    TALLY_PMU_PRIVILEGED, value);
+                    h->layout->level, value);
 }
 
-/* Adds a counter's half of the PIC to its event's reading, and clears it. */
-static uint64_t
+/* Adds a counter to its event's reading, and clears it. */
+static void
 collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
-        uint64_t pic, bool wrapped)
+        bool wrapped)
 {
-    const unsigned low = counter * 32;
+    const unsigned low = h->layout->apart ? 0 : counter * 32;
+    const uint64_t pic = get(h, count_name(h, counter));
     const uint32_t value = (uint32_t)(pic >> low);
 
     if (turn->event[counter] >= 0) {
@@ -247,25 +340,39 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
         if (wrapped && value < h->layout->before_wrap)
             r->value += UINT64_C(1) << 32;
     }
-    return pic & ~(UINT64_C(0xffffffff) << low);
+    set(h, count_name(h, counter), pic & ~(UINT64_C(0xffffffff) << low));
 }
 
-/* The handler of pic_overflow. */
+/* The handler of a trap: counters whose overflow made it. */
 static void
-serve(struct hardware *h, const struct hardware_turn *turn)
+serve(struct hardware *h, const struct hardware_turn *turn,
+      enum tally_pmu_trap trap)
 {
     struct tally_pmu_taken taken;
 
-    if (tally_pmu_take(h->pmu, 0, TALLY_PMU_PIC_OVERFLOW, &taken) != 0)
+    if (tally_pmu_take(h->pmu, 0, trap, &taken) != 0)
         return;
-    uint64_t pic = get(h, "PIC");
-    for (unsigned i = 0; i < 2; i++) {
-        if (taken.counters >> i & 1)
-            pic = collect(h, turn, i, pic, true);
+    for (unsigned i = 0; i < h->counter_count; i++) {
+        if ((taken.counters >> i & 1) == 0)
+            continue;
+        const char *control = control_name(h, i);
+        collect(h, turn, i, true);
+        set(h, control, get(h, control) & ~h->layout->overflowed);
     }
-    set(h, "PIC", pic);
-    set(h, "PCR", get(h, "PCR") & ~h->layout->overflowed);
     h->overflows++;
+}
+
+static void
+serve_all(struct hardware *h, const struct hardware_turn *turn, uint32_t traps)
+{
+    static const enum tally_pmu_trap all[] = {TALLY_PMU_PIC_OVERFLOW,
+                                              TALLY_PMU_PRECISE_EVENT,
+                                              TALLY_PMU_DISRUPTING_EVENT};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (traps & (uint32_t)all[i])
+            serve(h, turn, all[i]);
+    }
 }
 
 static void
@@ -275,16 +382,16 @@ raise_all(struct hardware *h, const struct hardware_turn *turn,
     uint64_t left = 0;
 
     for (size_t i = 0; i < h->total_count; i++) {
-        const uint64_t n = event_value(h->lines[i], totals);
+        const uint64_t n = line_count(h, i, totals);
         left = n > left ? n : left;
     }
     for (uint64_t done = 0; done < left; done += STEP) {
         for (size_t i = 0; i < h->total_count; i++) {
-            const uint64_t n = event_value(h->lines[i], totals);
+            const uint64_t n = line_count(h, i, totals);
             h->totals[i].n = n <= done ? 0 : n - done < STEP ? n - done : STEP;
         }
-        if (tally_pmu_batch(h->pmu, 0, h->totals, h->total_count, NULL) != 0)
-            serve(h, turn);
+        serve_all(h, turn,
+                  tally_pmu_batch(h->pmu, 0, h->totals, h->total_count, NULL));
     }
 }
 
@@ -292,15 +399,17 @@ static void
 add_turn(struct hardware *h, const struct hardware_turn *turn,
          const struct totals *totals)
 {
-    tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_PRIVILEGED);
-    set(h, "PCR", 0);
-    set(h, "PIC", 0);
-    set(h, "PCR", turn->control | h->layout->trap_enable);
+    tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, h->layout->level);
+    for (unsigned i = 0; i < h->counter_count; i++) {
+        set(h, control_name(h, i), 0);
+        set(h, count_name(h, i), 0);
+    }
+    for (unsigned i = 0; i < h->counter_count; i++)
+        set(h, control_name(h, i), turn->control[i] | h->layout->trap_enable);
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
     raise_all(h, turn, totals);
-    const uint64_t pic = get(h, "PIC");
-    for (unsigned i = 0; i < 2; i++)
-        collect(h, turn, i, pic, false);
+    for (unsigned i = 0; i < h->counter_count; i++)
+        collect(h, turn, i, false);
 }
 
 void

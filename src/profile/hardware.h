@@ -23,8 +23,8 @@ struct hardware_layout;
 
 /* What counts in one turn. */
 struct hardware_turn {
-    uint64_t control;                 /* of the control register */
-    int32_t event[HARDWARE_COUNTERS]; /* by counter; -1: none */
+    uint64_t control[HARDWARE_COUNTERS]; /* of each's control register */
+    int32_t event[HARDWARE_COUNTERS];    /* by counter; -1: none */
 };
 
 /* A reading: its value is of the instructions it ran, out of those enabled. */
@@ -37,6 +37,7 @@ struct hardware {
     const struct hardware_layout *layout;  /* of the machine's family */
     const struct event_row *const *events; /* the caller's */
     size_t event_count, turn_count;
+    unsigned counter_count; /* of them the machine has */
     struct hardware_turn turns[REGION_TURNS];
     uint64_t overflows;                /* traps served */
     struct hardware_reading *readings; /* by event, owned */

@@ -187,6 +187,20 @@ grow(void *array, size_t count, size_t size)
     return realloc(array, (count ? count * 2 : 1) * size);
 }
 
+/* What the counters see of a thread's turns. */
+static void
+add_to_hardware(const struct session_options *o, uint32_t parts,
+                const struct totals *turns)
+{
+    struct totals derived[REGION_TURNS];
+
+    for (unsigned i = 0; i < turns_of(o); i++) {
+        derived[i] = turns[i];
+        chip_derive(o->params, parts, &derived[i]);
+    }
+    hardware_add(o->hardware, derived);
+}
+
 static int
 add_thread(const struct session_options *o, struct session_result *result,
            unsigned thread, unsigned strand, const struct totals *turns)
@@ -207,7 +221,7 @@ add_thread(const struct session_options *o, struct session_result *result,
     for (unsigned i = 1; i < turns_of(o); i++)
         totals_add(&t->totals, &turns[i]);
     if (o->hardware != NULL)
-        hardware_add(o->hardware, turns);
+        add_to_hardware(o, result->parts, turns);
     return 0;
 }
 
