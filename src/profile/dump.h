@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dumps of the Netra DPS profiler, version ver1.1 (its chapter 3, TABLE 3-1):
+ * a table of hexadecimal fields between TEJA_PROFILE_DUMP_START and
+ * TEJA_PROFILE_DUMP_END, or the same content as JSON Lines. Both are read, line
+ * by line and in either's midst; both are written.
+ *
+ * A dump may have come over a console: blank lines, CR LF and other text do no
+ * harm. Whatever is skipped is told to struct dump_troubles.
+ */
+#ifndef TALLY_PROFILE_DUMP_H
+#define TALLY_PROFILE_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+#define DUMP_VERSION "ver1.1"
+#define DUMP_FIELDS 9 /* of an update, user words aside */
+#define DUMP_START_FIELDS 8
+#define DUMP_WORDS 64
+
+enum dump_call { DUMP_CALL_START = 1, DUMP_CALL_UPDATE = 2 };
+
+/* One call of the profiler. */
+struct dump_record {
+    uint64_t cpu, caller;
+    uint64_t call;   /* enum dump_call; others are skipped */
+    uint64_t cycles; /* running total */
+    uint64_t pc, group;
+    uint64_t hi, lo;   /* of a start the events' codes, else their counts */
+    uint64_t overflow; /* bit 0: lo, bit 1: hi */
+    uint64_t words[DUMP_WORDS];
+    size_t word_count;
+    bool overrun; /* -1 stood in front: the buffer was overrun */
+};
+
+/* What may be wrong, or worth knowing, with a dump. */
+enum dump_trouble {
+    /* The reader's. */
+    DUMP_TEXT,
+    DUMP_DAMAGED,
+    DUMP_CUT,
+    DUMP_LONG,
+    DUMP_PREFIXED,
+    DUMP_OUTSIDE,
+    DUMP_OTHER_VERSION,
+    DUMP_INSIDE,
+    DUMP_UNENDED,
+    DUMP_UNSTARTED,
+    DUMP_OTHER_CALL,
+    /* Of records that do not fit together; see summary.h. */
+    DUMP_NO_START,
+    DUMP_NO_UPDATE,
+    DUMP_BACKWARDS,
+    DUMP_COUNT_BACK,
+    DUMP_WORDS_DIFFER,
+    DUMP_GAP,
+    DUMP_OVERRUN,
+    DUMP_OVERFLOWED,
+    DUMP_UNKNOWN_EVENT,
+    DUMP_CROWDED,
+    DUMP_TROUBLES
+};
+
+/* How often, and where first. */
+struct dump_place {
+    uint64_t count;
+    const char *file;
+    uint64_t line;
+};
+
+struct dump_troubles {
+    struct dump_place places[DUMP_TROUBLES];
+};
+
+void dump_trouble_add(struct dump_troubles *troubles, enum dump_trouble what,
+                      const char *file, uint64_t line);
+
+/* A word for scripts, "damaged"; and text for people: one, several. */
+const char *dump_trouble_name(enum dump_trouble what);
+const char *dump_trouble_text(enum dump_trouble what, bool several);
+
+/* Whether something was left out, rather than only worth a warning. */
+bool dump_trouble_skips(enum dump_trouble what);
+
+/* As read(2): bytes into `data`, 0 at the end, -1 with errno set. */
+typedef long (*dump_fill_fn)(void *user, void *data, size_t size);
+
+struct dump_reader {
+    const char *file; /* its name, for troubles */
+    dump_fill_fn fill;
+    void *user;
+    struct dump_troubles *troubles;
+    unsigned char *data;
+    size_t begin, lines, end; /* of data: next byte, past the last newline */
+    uint64_t line;            /* of the last record */
+    uint64_t dumps;           /* begun so far */
+    uint64_t depth;           /* dumps that have begun and not ended */
+    bool foreign;             /* the last begun is of another version */
+    bool at_end;
+    bool last; /* the line has no newline */
+};
+
+/* 0 or TALLY_ENOMEM. `file` and `troubles` must outlive the reader. */
+int
+dump_reader_init(struct dump_reader *reader, const char *file,
+                 dump_fill_fn fill, void *user, struct dump_troubles *troubles);
+void dump_reader_finish(struct dump_reader *reader);
+
+/* 1 and a start or an update; 0 at the end; TALLY_EIO with errno set. */
+int dump_next(struct dump_reader *reader, struct dump_record *record);
+
+/*
+ * The same of one JSON line: 1 and a record of any call; 2: a dump begins, its
+ * version in `version` (32 bytes); 3: it ends; 0: it is neither.
+ */
+enum { DUMP_JSON_RECORD = 1, DUMP_JSON_START = 2, DUMP_JSON_END = 3 };
+int dump_json_parse(const char *line, size_t length, struct dump_record *record,
+                    char *version);
+
+/*
+ * Writing, into memory of the caller's, with no library call, so that a signal
+ * handler can. Each returns the bytes written, a newline at the end and no NUL.
+ */
+#define DUMP_LINE_SIZE 2048
+enum dump_form { DUMP_FORM_TABLE, DUMP_FORM_JSON };
+size_t dump_write_start(enum dump_form form, char *text);
+size_t dump_write_record(enum dump_form form, const struct dump_record *record,
+                         char *text);
+size_t dump_write_end(enum dump_form form, char *text);
+
+#endif

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/summary_cell.h"
+#include "profile/summary_table.h"
+
+#define CELLS_MAX 40000
+#define THREADS_MAX 65536
+#define GROUPS_MAX 4 /* of one thread */
+
+/* What a group of a thread waits for. */
+struct open_interval {
+    uint64_t group;
+    bool known;      /* the group was seen */
+    bool open;       /* a start, or the update before, waits for an update */
+    bool updated;    /* since the start */
+    bool gap_before; /* of records, which may have held the start */
+    bool has_last, has_gap;
+    uint64_t hi_code, lo_code, hi, lo;
+    uint64_t cycles, pc, caller, gap;
+    uint64_t last_cycles; /* of the last update */
+};
+
+struct thread {
+    struct open_interval groups[GROUPS_MAX];
+    uint64_t skipped;
+    uint64_t *words; /* see fit_words() */
+    size_t word_count, word_room;
+    bool has_words, overrun;
+    struct thread *next;
+};
+
+/* The table of threads, and them in a list. */
+struct threads {
+    struct summary_table *table;
+    struct thread *first, *recent;
+    uint64_t recent_cpu;
+};
+
+/* Where a record stands. */
+struct place {
+    const char *file;
+    uint64_t line;
+};
+
+static void
+trouble(struct summary *s, enum dump_trouble what, const struct place *at)
+{
+    dump_trouble_add(&s->troubles, what, at->file, at->line);
+}
+
+int
+summary_init(struct summary *s, const struct summary_options *options)
+{
+    *s = (struct summary){.options = *options, .machine = options->machine};
+    s->cell_table = summary_table_create();
+    s->member_table = summary_table_create();
+    s->threads = calloc(1, sizeof(*s->threads));
+    if (s->threads != NULL)
+        s->threads->table = summary_table_create();
+    if (s->cell_table != NULL && s->member_table != NULL &&
+        s->threads != NULL && s->threads->table != NULL)
+        return 0;
+    summary_finish(s);
+    return TALLY_ENOMEM;
+}
+
+void
+summary_finish(struct summary *s)
+{
+    struct thread *next;
+
+    for (size_t i = 0; i < s->cell_count; i++)
+        summary_cell_destroy(s->cells[i]);
+    for (size_t i = 0; i < s->member_count; i++)
+        summary_cell_destroy(s->members[i]);
+    for (struct thread *t = s->threads ? s->threads->first : NULL; t != NULL;
+         t = next) {
+        next = t->next;
+        free(t->words);
+        free(t);
+    }
+    summary_table_destroy(s->cell_table);
+    summary_table_destroy(s->member_table);
+    if (s->threads != NULL)
+        summary_table_destroy(s->threads->table);
+    free(s->threads);
+    free(s->cells);
+    free(s->members);
+    *s = (struct summary){0};
+}
+
+/* NULL: no memory, or one too many. */
+static struct thread *
+thread_of(struct summary *s, uint64_t cpu)
+{
+    const struct summary_key key = {cpu, 0, 0};
+    struct threads *all = s->threads;
+    struct thread *t;
+
+    if (all->recent != NULL && all->recent_cpu == cpu)
+        return all->recent;
+    t = summary_table_find(all->table, &key);
+    if (t == NULL) {
+        if (s->thread_count == THREADS_MAX)
+            return NULL;
+        t = calloc(1, sizeof(*t));
+        if (t == NULL || summary_table_add(all->table, &key, t) != 0) {
+            free(t);
+            return NULL;
+        }
+        t->next = all->first;
+        all->first = t;
+        s->thread_count++;
+    }
+    all->recent = t;
+    all->recent_cpu = cpu;
+    return t;
+}
+
+static struct open_interval *
+group_of(struct thread *t, uint64_t group)
+{
+    for (size_t i = 0; i < GROUPS_MAX; i++) {
+        struct open_interval *g = &t->groups[i];
+        if (g->known && g->group == group)
+            return g;
+        if (!g->known) {
+            g->known = true;
+            g->group = group;
+            return g;
+        }
+    }
+    return NULL;
+}
+
+/* The T1 counts instructions, 100, always and beside them one event of a bit.
+ */
+static const struct machine_row *
+machine_of(const struct dump_record *start)
+{
+    const bool t1 = start->hi == 0x100 && start->lo != 0 &&
+                    start->lo <= 0x100 && (start->lo & (start->lo - 1)) == 0;
+
+    return machine_find(t1 ? "ultrasparc-t1" : "ultrasparc-t2");
+}
+
+uint64_t
+summary_core(const struct summary *s, uint64_t cpu)
+{
+    if (s->machine == NULL || s->machine->params == NULL)
+        return cpu;
+    return cpu / s->machine->params[PARAM_STRANDS].value;
+}
+
+static void
+take_start(struct summary *s, struct open_interval *g,
+           const struct dump_record *r, const struct place *at)
+{
+    if (g->open && !g->updated)
+        trouble(s, DUMP_NO_UPDATE, at);
+    g->gap_before = false;
+    if (s->machine == NULL && r->group <= 1)
+        s->machine = machine_of(r);
+    g->open = true;
+    g->updated = false;
+    g->hi_code = r->hi;
+    g->lo_code = r->lo;
+    g->hi = g->lo = 0;
+    g->has_gap = g->has_last && r->cycles >= g->last_cycles;
+    g->gap = r->cycles - g->last_cycles;
+    g->cycles = r->cycles;
+    g->pc = r->pc;
+    g->caller = r->caller;
+}
+
+/* The count since the last call, or false after telling why there is none. */
+static bool
+count_of(struct summary *s, uint64_t now, uint64_t before, bool overflowed,
+         const struct place *at, uint64_t *count)
+{
+    if (overflowed)
+        trouble(s, DUMP_OVERFLOWED, at);
+    *count = now - before;
+    if (overflowed)
+        return s->options.raw;
+    if (now >= before)
+        return true;
+    trouble(s, DUMP_COUNT_BACK, at);
+    return false;
+}
+
+/* Room for twice `count` words: the last, and what they are less those before.
+ */
+static int
+fit_words(struct thread *t, size_t count)
+{
+    uint64_t *more = NULL;
+
+    if (count <= t->word_room)
+        return 0;
+    more = realloc(t->words, 2 * count * sizeof(*more));
+    if (more == NULL)
+        return TALLY_ENOMEM;
+    t->words = more;
+    t->word_room = count;
+    return 0;
+}
+
+/* Running sums become differences; the first have none. */
+static int
+take_words(struct summary *s, struct thread *t, const struct dump_record *r,
+           struct summary_interval *in)
+{
+    const bool first = !t->has_words || t->word_count != r->word_count;
+
+    in->word_count = r->word_count;
+    in->words = r->words;
+    if (r->word_count > s->word_count)
+        s->word_count = r->word_count;
+    if (s->options.cumulative && r->word_count > 0) {
+        if (fit_words(t, r->word_count) != 0)
+            return TALLY_ENOMEM;
+        in->words = t->words + t->word_room;
+        for (size_t i = 0; i < r->word_count; i++) {
+            if (!first)
+                t->words[t->word_room + i] = r->words[i] - t->words[i];
+            t->words[i] = r->words[i];
+        }
+        if (first)
+            in->word_count = 0;
+    }
+    t->word_count = r->word_count;
+    t->has_words = true;
+    return 0;
+}
+
+/* NULL: no memory, or one too many, which *full says. */
+static struct summary_cell *
+cell_of(struct summary *s, struct summary_table *table,
+        struct summary_cell ***cells, size_t *count,
+        const struct summary_key *key, bool *full)
+{
+    struct summary_cell *cell = summary_table_find(table, key);
+
+    if (cell != NULL)
+        return cell;
+    *full = s->cell_count + s->member_count >= CELLS_MAX;
+    if (*full)
+        return NULL;
+    if ((*count & (*count - 1)) == 0) {
+        struct summary_cell **more =
+            realloc(*cells, (*count > 0 ? 2 * *count : 1) * sizeof(*more));
+        if (more == NULL)
+            return NULL;
+        *cells = more;
+    }
+    cell = calloc(1, sizeof(*cell));
+    if (cell == NULL || summary_table_add(table, key, cell) != 0) {
+        free(cell);
+        return NULL;
+    }
+    cell->place = key->a;
+    cell->start_caller = key->b;
+    cell->update_caller = key->c;
+    (*cells)[(*count)++] = cell;
+    return cell;
+}
+
+/* Of cores and of all together the threads' own means are wanted too. */
+static bool
+has_members(const struct summary *s)
+{
+    return (s->options.by & SUMMARY_BY_THREAD) == 0 &&
+           ((s->options.by & SUMMARY_BY_CORE) != 0 || s->options.by == 0);
+}
+
+static int
+add_interval(struct summary *s, const struct summary_interval *in,
+             const struct place *at)
+{
+    const uint64_t cpu = in->update->cpu;
+    const unsigned by = s->options.by;
+    struct summary_key key = {cpu, in->start_caller, in->update->caller};
+    bool full = false;
+    int error = TALLY_ENOMEM;
+
+    if ((by & SUMMARY_BY_REGION) == 0)
+        key.b = key.c = 0;
+    struct summary_cell *member = NULL;
+    if (has_members(s)) {
+        member = cell_of(s, s->member_table, &s->members, &s->member_count,
+                         &key, &full);
+        if (member != NULL)
+            error = summary_cell_add(s, member, in, NULL, &full);
+    }
+    if ((by & SUMMARY_BY_THREAD) == 0)
+        key.a = (by & SUMMARY_BY_CORE) != 0 ? summary_core(s, cpu) : 0;
+    struct summary_cell *cell = full ? NULL
+                                     : cell_of(s, s->cell_table, &s->cells,
+                                               &s->cell_count, &key, &full);
+    if (cell != NULL)
+        error = summary_cell_add(s, cell, in, &s->limit, &full);
+    if (full)
+        trouble(s, DUMP_CROWDED, at);
+    return full ? 0 : error;
+}
+
+static int
+close_interval(struct summary *s, struct thread *t, struct open_interval *g,
+               const struct dump_record *r, const struct place *at)
+{
+    struct summary_interval in = {
+        .update = r,
+        .start_caller = g->caller,
+        .start_pc = g->pc,
+        .start_cycles = g->cycles,
+        .cycles = r->cycles - g->cycles,
+        .gap = g->gap,
+        .has_gap = g->has_gap,
+        .hi_code = g->hi_code,
+        .lo_code = g->lo_code,
+    };
+    int error = take_words(s, t, r, &in);
+
+    in.has_hi = count_of(s, r->hi, g->hi, (r->overflow & 2) != 0, at, &in.hi);
+    in.has_lo = count_of(s, r->lo, g->lo, (r->overflow & 1) != 0, at, &in.lo);
+    if (error != 0)
+        return error;
+    if (t->skipped < s->options.skip) {
+        t->skipped++;
+        s->skipped++;
+        return 0;
+    }
+    s->intervals++;
+    error = add_interval(s, &in, at);
+    if (error == 0 && s->options.take != NULL)
+        error = s->options.take(s->options.user, &in);
+    return error;
+}
+
+static int
+take_update(struct summary *s, struct thread *t, struct open_interval *g,
+            const struct dump_record *r, const struct place *at)
+{
+    int error = 0;
+
+    if (!g->open)
+        trouble(s, g->gap_before ? DUMP_GAP : DUMP_NO_START, at);
+    else if (r->cycles < g->cycles)
+        trouble(s, DUMP_BACKWARDS, at);
+    else if (t->has_words && r->word_count < t->word_count)
+        trouble(s, DUMP_WORDS_DIFFER, at);
+    else {
+        error = close_interval(s, t, g, r, at);
+        g->updated = g->has_last = true;
+        g->has_gap = false;
+        g->last_cycles = g->cycles = r->cycles;
+        g->pc = r->pc;
+        g->caller = r->caller;
+        g->hi = r->hi;
+        g->lo = r->lo;
+        return error;
+    }
+    g->open = g->has_last = g->gap_before = false;
+    return 0;
+}
+
+/* What is open does not go on: records are missing, or another file begins. */
+static void
+thread_break(struct thread *t)
+{
+    for (size_t i = 0; i < GROUPS_MAX; i++)
+        t->groups[i].open = t->groups[i].has_last = false;
+    t->has_words = false;
+}
+
+/*
+ * Records are missing before the first that carries -1: no interval goes
+ * across.
+ */
+static void
+take_overrun(struct summary *s, struct thread *t, struct open_interval *g,
+             const struct dump_record *r, const struct place *at)
+{
+    if (r->overrun)
+        trouble(s, DUMP_OVERRUN, at);
+    if (r->overrun && !t->overrun) {
+        thread_break(t);
+        g->gap_before = true;
+    }
+    t->overrun = r->overrun;
+}
+
+int
+summary_add(struct summary *s, const struct dump_record *r, const char *file,
+            uint64_t line)
+{
+    const struct place at = {file, line};
+    struct thread *t = thread_of(s, r->cpu);
+    struct open_interval *g = t != NULL ? group_of(t, r->group) : NULL;
+
+    s->records++;
+    if (g == NULL) {
+        if (t == NULL && s->thread_count < THREADS_MAX)
+            return TALLY_ENOMEM;
+        trouble(s, DUMP_CROWDED, &at);
+        return 0;
+    }
+    take_overrun(s, t, g, r, &at);
+    if (r->call == DUMP_CALL_START) {
+        take_start(s, g, r, &at);
+        return 0;
+    }
+    return take_update(s, t, g, r, &at);
+}
+
+int
+summary_read(struct summary *s, struct dump_reader *reader)
+{
+    struct dump_record record;
+    int got;
+
+    while ((got = dump_next(reader, &record)) > 0) {
+        const int error = summary_add(s, &record, reader->file, reader->line);
+        if (error != 0)
+            return error;
+    }
+    s->dumps += reader->dumps;
+    summary_part(s);
+    return got;
+}
+
+void
+summary_part(struct summary *s)
+{
+    for (struct thread *t = s->threads->first; t != NULL; t = t->next)
+        thread_break(t);
+}
+
+const struct event_row *
+summary_event_find(const struct machine_row *machine, uint64_t group,
+                   uint64_t code)
+{
+    const uint64_t unit = group > 0 ? group - 1 : 0;
+
+    if (machine == NULL || unit >= machine->unit_count || code > INT32_MAX)
+        return NULL;
+    for (size_t i = 0; i < machine->event_count; i++) {
+        const struct event_row *e = &machine->events[i];
+        if (e->code == (int32_t)code &&
+            strcmp(e->unit, machine->units[unit].name) == 0)
+            return e;
+    }
+    return NULL;
+}
+
+static int
+compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int
+compare_cells(const void *a, const void *b)
+{
+    const struct summary_cell *x = *(struct summary_cell *const *)a;
+    const struct summary_cell *y = *(struct summary_cell *const *)b;
+
+    if (x->place != y->place)
+        return compare(x->place, y->place);
+    if (x->start_caller != y->start_caller)
+        return compare(x->start_caller, y->start_caller);
+    return compare(x->update_caller, y->update_caller);
+}
+
+/* In the machine's order; what it lacks comes last. */
+static int
+compare_events(const void *a, const void *b)
+{
+    const struct summary_event *x = a, *y = b;
+
+    if (x->event != y->event)
+        return compare(x->event ? (uintptr_t)x->event : UINTPTR_MAX,
+                       y->event ? (uintptr_t)y->event : UINTPTR_MAX);
+    return compare(x->code, y->code);
+}
+
+static void
+sort_events(struct summary *s, struct summary_cell *cell)
+{
+    for (size_t i = 0; i < cell->event_count; i++) {
+        struct summary_event *e = &cell->events[i];
+        e->event = summary_event_find(s->machine, e->group, e->code);
+    }
+    if (cell->event_count > 0)
+        qsort(cell->events, cell->event_count, sizeof(*cell->events),
+              compare_events);
+}
+
+void
+summary_sort(struct summary *s)
+{
+    if (s->cell_count > 0)
+        qsort(s->cells, s->cell_count, sizeof(struct summary_cell *),
+              compare_cells);
+    for (size_t i = 0; i < s->cell_count; i++)
+        sort_events(s, s->cells[i]);
+    for (size_t i = 0; i < s->member_count; i++)
+        sort_events(s, s->members[i]);
+}
