@@ -152,13 +152,16 @@ def report(number, name, result):
     return directive is not None
 
 
-def main():
-    """Runs the cases, those that name a word of the arguments if any do."""
+def main(add_cases=None):
+    """Runs the cases, those that name a word of the arguments if any do; with
+    those that add_cases() finds where the build is known."""
     global build
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} BUILD [WORD]")
     build = pathlib.Path(sys.argv[1]).resolve()
     os.environ.pop("NO_COLOR", None)
+    if add_cases is not None:
+        add_cases()
     words = sys.argv[2:]
     wanted = [c for c in cases
               if not words or any(word in c[0] for word in words)]

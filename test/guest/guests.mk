@@ -5,7 +5,10 @@
 #
 #   own   from this folder: C for all architectures, assembly for one, that of
 #         mips64 for both orders of bytes
-#   real  bzip2 and Lua, unmodified, from the source packages in SOURCES
+#   real  bzip2, busybox, Lua and SQLite's shell, unmodified, from the source
+#         packages in SOURCES
+#
+# For mips64 and mips64el where their compilers are: make demo needs neither.
 
 OUT ?= build/guests
 SOURCES ?= $(HOME)/.cache/tally/sources
@@ -16,7 +19,8 @@ CC_mips64el ?= mips64el-linux-gnuabi64-gcc
 CFLAGS ?= -O2 -g -std=gnu17 -Wall -Wextra -pthread
 
 here := test/guest
-arches := sparc64 x86_64 mips64 mips64el
+arches := sparc64 x86_64 $(foreach arch,mips64 mips64el,\
+    $(if $(shell command -v $(CC_$(arch))),$(arch)))
 assembly_sparc64 := sparc64
 assembly_x86_64 := x86_64
 assembly_mips64 := mips64
@@ -27,7 +31,8 @@ own := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S)))
-real := $(foreach arch,$(arches),$(OUT)/bzip2.$(arch) $(OUT)/lua.$(arch)) \
+real := $(foreach arch,$(arches),\
+    $(patsubst %,$(OUT)/%.$(arch),bzip2 busybox lua sqlite)) \
     $(OUT)/bzip2.dyn.sparc64
 
 .PHONY: own real
@@ -57,6 +62,12 @@ $(OUT)/bzip2.dyn.$(1): $(OUT)/source/bzip2-1.0.8
 $(OUT)/lua.$(1): $(OUT)/source/lua-5.4.4
 	$(CC_$(1)) $(lua_flags) -static -o $$@ \
 	    $$(filter-out %/luac.c,$$(wildcard $$</src/*.c)) -lm
+
+$(OUT)/sqlite.$(1): $(OUT)/source/sqlite-3.40.1.c
+	$(CC_$(1)) $(sqlite_flags) -static -o $$@ $$</sqlite3.c $$</shell.c -lm
+
+$(OUT)/busybox.$(1): $(OUT)/source/busybox-1.35.0 $(here)/busybox.config
+	$$(call busybox,$(patsubst %gcc,%,$(CC_$(1))))
 endef
 
 bzip2_flags := -O2 -g -D_FILE_OFFSET_BITS=64
@@ -64,6 +75,25 @@ bzip2_sources := $(patsubst %,$(OUT)/source/bzip2-1.0.8/%.c,blocksort huffman \
     crctable randtable compress decompress bzlib bzip2)
 # Lua seeds its string hash with the time of day, unless told another way.
 lua_flags := -O2 -g -DLUA_COMPAT_5_3 -DLUA_USE_POSIX '-Dluai_makeseed(L)=0u'
+# The linker warns of what would find a home directory; our runs seek none.
+sqlite_flags := -O2 -w -Wl,--no-warnings -DSQLITE_THREADSAFE=0 \
+    -DSQLITE_OMIT_LOAD_EXTENSION
+
+# Of its own configurations none is small: all is off but for our list. These
+# makes are not of our making, so ours tells them nothing.
+define busybox
+rm -rf $@.d
+mkdir $@.d
+set -e; unset MAKEFLAGS MFLAGS; export KCONFIG_NOTIMESTAMP=1; \
+    make="$(MAKE) -s -C $< O=$(abspath $@.d) CROSS_COMPILE=$(1)"; \
+    $$make allnoconfig </dev/null >/dev/null; \
+    sed -n 's/=y$$//p' $(here)/busybox.config | while read -r key; do \
+        sed -i "s/^# $$key is not set/$$key=y/" $@.d/.config; done; \
+    yes '' | $$make oldconfig >/dev/null; \
+    $$make SKIP_STRIP=y >/dev/null 2>&1
+mv $@.d/busybox_unstripped $@
+rm -rf $@.d
+endef
 
 $(foreach arch,$(arches),$(eval $(call rules,$(arch))))
 
@@ -77,7 +107,7 @@ $(OUT)/icache_fit.sparc64: $(here)/sparc64/icache_stride.S
 define unpack
 rm -rf $@ $@.part
 mkdir -p $@.part
-tar -xzf $< -C $@.part --strip-components=1
+tar -xf $< -C $@.part --strip-components=1
 mv $@.part $@
 touch $@
 endef
@@ -87,3 +117,18 @@ $(OUT)/source/bzip2-1.0.8: $(SOURCES)/bzip2_1.0.8.orig.tar.gz
 
 $(OUT)/source/lua-5.4.4: $(SOURCES)/lua5.4_5.4.4.orig.tar.gz
 	$(unpack)
+
+$(OUT)/source/busybox-1.35.0: $(SOURCES)/busybox_1.35.0.orig.tar.bz2
+	$(unpack)
+
+$(OUT)/source/sqlite-3.40.1: $(SOURCES)/sqlite3_3.40.1.orig.tar.xz
+	$(unpack)
+
+# All of SQLite in one file, and its shell in another.
+$(OUT)/source/sqlite-3.40.1.c: $(OUT)/source/sqlite-3.40.1
+	rm -rf $@ $@.part
+	mkdir $@.part
+	unset MAKEFLAGS MFLAGS; $(MAKE) -s -C $@.part -f $(abspath $<)/main.mk \
+	    TOP=$(abspath $<) BCC=cc TCC=cc sqlite3.c shell.c >/dev/null
+	mv $@.part $@
+	touch $@

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Everyday programs on every machine: programs.py BUILD [WORD]
+
+bzip2, busybox, Lua and SQLite, built for each instruction set of the machines
+that programs can be counted on, as `tally list machines` has them: a machine
+that lands later joins by itself.
+"""
+import functools
+import hashlib
+import json
+import pathlib
+import subprocess
+
+import tallytest as t
+
+TEXT = t.source("LICENSES", "GPL-2.0-or-later.txt")
+
+LUA = """
+local words, n = {}, 0
+for word in io.lines(arg[1]) do
+  for w in word:gmatch('%a+') do words[w] = (words[w] or 0) + 1 end
+end
+for _, count in pairs(words) do n = n + count end
+print(n)
+"""
+
+SHELL = """
+lines=0 words=0
+while read -r line; do
+  lines=$((lines + 1))
+  for word in $line; do words=$((words + 1)); done
+done < "$0"
+echo $lines $words
+"""
+
+# How many reads a pipe takes is the scheduler's affair: this repeats roughly.
+PIPES = """
+for i in 1 2 3; do echo $i; done | sort -r | tr 123 abc
+sha256sum < "$0"
+tr -cs a-zA-Z '\\n' < "$0" | sort | uniq -c | sort -rn | head -n 1
+gzip -c "$0" | gunzip -c | wc -c
+awk '{ n += NF } END { print n }' "$0"
+"""
+
+SQL = """
+CREATE TABLE word(id INTEGER PRIMARY KEY, name TEXT, size INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+INSERT INTO word SELECT i, printf('word%04d', (i * 7919) % 1009), i % 97 FROM n;
+CREATE INDEX by_name ON word(name);
+SELECT count(*), sum(size) FROM word WHERE name BETWEEN 'word02' AND 'word04';
+SELECT size, count(*) FROM word GROUP BY size ORDER BY 2 DESC, 1 LIMIT 3;
+DELETE FROM word WHERE size < 50;
+SELECT count(*) FROM word;
+"""
+
+PROGRAMS = {
+    "bzip2": ["-9c", TEXT],
+    "busybox": ["ash", "-f", "-c", SHELL, TEXT],
+    "lua": ["-e", f"arg = {{[1] = '{TEXT}'}} {LUA}"],
+    "sqlite": ["-batch", "-init", "/dev/null", ":memory:", SQL],
+}
+
+
+def shell_says():
+    text = pathlib.Path(TEXT).read_text()
+    return f"{len(text.splitlines())} {len(text.split())}\n"
+
+
+def pipes_say():
+    data = pathlib.Path(TEXT).read_bytes()
+    letters = "".join(c if c.isalpha() else " " for c in data.decode()).split()
+    word = max(set(letters), key=letters.count)
+    return (f"c\nb\na\n{hashlib.sha256(data).hexdigest()}  -\n"
+            f"{letters.count(word):7} {word}\n{len(data)}\n"
+            f"{len(data.split())}\n")
+
+
+def lua_says():
+    letters = "".join(c if c.isascii() and c.isalpha() else " "
+                      for c in pathlib.Path(TEXT).read_text())
+    return f"{len(letters.split())}\n"
+
+
+def sql_says():
+    rows = [(f"word{i * 7919 % 1009:04}", i % 97) for i in range(1, 1000)]
+    between = [size for name, size in rows if "word02" <= name <= "word04"]
+    sizes = [size for _, size in rows]
+    groups = sorted((-sizes.count(s), s) for s in set(sizes))[:3]
+    return (f"{len(between)}|{sum(between)}\n"
+            + "".join(f"{s}|{-n}\n" for n, s in groups)
+            + f"{sum(s >= 50 for s in sizes)}\n")
+
+
+SAYS = {"busybox": shell_says, "lua": lua_says, "sqlite": sql_says}
+
+
+@functools.cache
+def machines():
+    """name: instruction sets, of those whose model has landed."""
+    done = subprocess.run([t.tally(), "list", "machines", "-j"], check=True,
+                          capture_output=True, text=True)
+    return {m["name"]: m["isas"] for m in json.loads(done.stdout)["machines"]
+            if m["model"]}
+
+
+def all_isas():
+    return sorted({isa for isas in machines().values() for isa in isas})
+
+
+def instructions(machine):
+    """The event that counts them, by its signals."""
+    return next(name for name, signals in t.event_signals(machine).items()
+                if signals == ["instructions"])
+
+
+@functools.cache
+def program(machine, isa, name):
+    return t.count(["-m", machine, "--clean-env", "-e", "all"],
+                   t.guest(f"{name}.{isa}"), *PROGRAMS[name])
+
+
+def runs(machine, isa, name):
+    """It says what it must, and counts what it did the first time."""
+    c = program(machine, isa, name)
+    t.equal(len(c.json["strands"]), 1, "strands")
+    assert 1e5 < c[instructions(machine)] < 1e8, c[instructions(machine)]
+    if name in SAYS:
+        t.equal(c.stdout, SAYS[name](), "output")
+    again = t.count(["-m", machine, "--clean-env", "-e", "all"],
+                    t.guest(f"{name}.{isa}"), *PROGRAMS[name])
+    t.equal(again.stdout, c.stdout, "output")
+    t.same(again.values, c.values)
+
+
+def pipes(machine, isa):
+    """A shell with its applets, some in children of its own, some executed."""
+    c = t.count(["-m", machine, "-e", "all"], t.guest(f"busybox.{isa}"), "ash",
+                "-c", PIPES, TEXT)
+    t.equal(c.stdout, pipes_say(), "output")
+    t.equal(c.json["uncounted"], [], "uncounted")
+    processes = len({s["pid"] for s in c.json["strands"]})
+    assert processes > 10, processes
+
+
+def singles(machine):
+    """signal: the event that counts it alone."""
+    return {signals[0]: name
+            for name, signals in t.event_signals(machine).items()
+            if len(signals) == 1}
+
+
+def adds_up(machine, isa, name):
+    """An event of several signals is the sum of those that have one of them;
+    the classes of instructions are the instructions; so are the strands."""
+    c = program(machine, isa, name)
+    single = singles(machine)
+    for event, signals in t.event_signals(machine).items():
+        if event in c.values and len(signals) > 1 and \
+                all(single.get(s) in c.values for s in signals):
+            t.equal(c[event], sum(c[single[s]] for s in signals), event)
+    classes = [s for s in t.table("signals.toml")["signal"]
+               if s.startswith("class_")]
+    if all(s in single for s in classes):
+        t.equal(sum(c[single[s]] for s in classes), c[instructions(machine)],
+                "sum of the classes")
+    for event in c.values:
+        t.equal(sum(s["events"][event] for s in c.json["strands"]), c[event],
+                f"{event}, sum of the strands")
+
+
+def same_instructions(isa, name):
+    """An instruction is one on each machine that has it."""
+    counts = {m: program(m, isa, name)[instructions(m)]
+              for m, isas in machines().items() if isa in isas}
+    assert len(set(counts.values())) == 1, counts
+
+
+def same_words(name):
+    said = {isa: program(m, isa, name).stdout
+            for m, isas in machines().items() for isa in isas}
+    assert len(set(said.values())) == 1, {k: len(v) for k, v in said.items()}
+
+
+def threads(machine, isa):
+    """Four threads with the whole model: each has done the same."""
+    c = t.count(["-m", machine, "-e", "all"], t.guest(f"threads.{isa}"),
+                4, 50000)
+    event = instructions(machine)
+    rows = [s["events"][event] for s in c.json["strands"]]
+    t.equal(len(rows), 5, "strands")
+    t.equal(len(set(rows[1:])), 1, "kinds of threads")
+    t.equal(sum(rows), c[event], "sum of the strands")
+
+
+def foreign(machine, isa):
+    """It runs, as on its own machines; nothing is exact, and that is said."""
+    program = [t.guest(f"words.{isa}"), TEXT]
+    c = t.count(["-m", machine, "--foreign", "-e", "all"], *program)
+    t.equal(c.json["foreign"], True, "foreign")
+    exact = [e["name"] for e in c.json["events"] if e["fidelity"] == "exact"]
+    t.equal(exact, [], "exact")
+    own = next(m for m, isas in machines().items() if isa in isas)
+    t.equal(c[instructions(machine)],
+            t.count(["-m", own, "-e", instructions(own)],
+                    *program)[instructions(own)], "instructions")
+    done = t.run(t.tally(), "count", "-m", machine, "--foreign", "-e", "all",
+                 "--", *program)
+    t.contains(done.stderr, f"a program for {isa} on ")
+    t.contains(done.stderr, "nothing is exact")
+    refused = t.run(t.tally(), "count", "-m", machine, "--", *program)
+    t.equal(refused.returncode, 2, "status without --foreign")
+    t.contains(refused.stderr, "--foreign runs it all the same")
+
+
+def add_cases():
+    for machine, isas in machines().items():
+        for isa in isas:
+            for name in PROGRAMS:
+                at = f"{machine}, {isa}: {name}"
+                t.case(f"{at} runs, and repeats", runs, machine, isa, name)
+                t.case(f"{at} adds up", adds_up, machine, isa, name)
+            t.case(f"{machine}, {isa}: busybox's pipes", pipes, machine, isa)
+            t.case(f"{machine}, {isa}: threads", threads, machine, isa)
+        for isa in sorted(set(all_isas()) - set(isas)):
+            t.case(f"{machine}: {isa} with --foreign", foreign, machine, isa)
+    for name in PROGRAMS:
+        for isa in all_isas():
+            t.case(f"{name}, {isa}: as many instructions on each machine",
+                   same_instructions, isa, name)
+        t.case(f"{name}: all instruction sets say the same", same_words, name)
+
+
+t.main(add_cases)
