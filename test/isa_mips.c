@@ -39,6 +39,9 @@ struct row {
 #define LOAD(word, bytes, writes)                         \
     ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD, \
         .access_size = (bytes), .loads = 1, .reg_writes = (writes))
+#define LOAD_BYTES(word, writes)                                       \
+    ROW(word, .class = CLASS_LOAD, .access = ACCESS_MIXED, .loads = 1, \
+        .reg_writes = (writes))
 #define STORE(word, bytes)                                  \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
         .access_size = (bytes), .stores = 1)

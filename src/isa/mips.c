@@ -265,6 +265,8 @@ read_hardware(uint32_t word, struct insn *insn)
     .legal = true, .class = (of_class), .access = (way), .access_size = (bytes)
 #define LOAD(bytes) ACCESS(CLASS_LOAD, ACCESS_LOAD, bytes)
 #define STORE(bytes) ACCESS(CLASS_STORE, ACCESS_STORE, bytes)
+/* LWL and its kin: QEMU reads the byte that is asked for, then its word. */
+#define LOAD_BYTES ACCESS(CLASS_LOAD, ACCESS_MIXED, 0)
 /* SWL and its kin write some bytes one by one; a store conditional may fail. */
 #define STORE_BYTES ACCESS(CLASS_STORE, ACCESS_MIXED, 1)
 #define STORE_CONDITIONAL(bytes) \
@@ -505,32 +507,32 @@ static const struct row opcodes[64] = {
     [0x0f] = {OTHER, TO_RT, .more = load_upper},
     [0x14 ... 0x15] = {BRANCH(branch_equal)}, /* the likely ones */
     [0x16 ... 0x17] = {BRANCH(branch_sign)},
-    [0x18 ... 0x19] = {OTHER, TO_RT},   /* DADDI, DADDIU */
-    [0x1a ... 0x1b] = {LOAD(8), TO_RT}, /* LDL, LDR */
-    [0x20] = {LOAD(1), TO_RT},          /* LB */
-    [0x21] = {LOAD(2), TO_RT},          /* LH */
-    [0x22] = {LOAD(4), TO_RT},          /* LWL */
-    [0x23] = {LOAD(4), TO_RT},          /* LW */
-    [0x24] = {LOAD(1), TO_RT},          /* LBU */
-    [0x25] = {LOAD(2), TO_RT},          /* LHU */
-    [0x26] = {LOAD(4), TO_RT},          /* LWR */
-    [0x27] = {LOAD(4), TO_RT},          /* LWU */
-    [0x28] = {STORE(1)},                /* SB */
-    [0x29] = {STORE(2)},                /* SH */
-    [0x2a] = {STORE_BYTES},             /* SWL */
-    [0x2b] = {STORE(4)},                /* SW */
-    [0x2c ... 0x2e] = {STORE_BYTES},    /* SDL, SDR, SWR */
-    [0x30] = {LOAD(4), TO_RT},          /* LL */
-    [0x31] = {LOAD(4)},                 /* LWC1 */
-    [0x33] = {PREFETCH},                /* PREF */
-    [0x34] = {LOAD(8), TO_RT},          /* LLD */
-    [0x35] = {LOAD(8)},                 /* LDC1 */
-    [0x37] = {LOAD(8), TO_RT},          /* LD */
-    [0x38] = {STORE_CONDITIONAL(4)},    /* SC */
-    [0x39] = {STORE(4)},                /* SWC1 */
-    [0x3c] = {STORE_CONDITIONAL(8)},    /* SCD */
-    [0x3d] = {STORE(8)},                /* SDC1 */
-    [0x3f] = {STORE(8)},                /* SD */
+    [0x18 ... 0x19] = {OTHER, TO_RT},      /* DADDI, DADDIU */
+    [0x1a ... 0x1b] = {LOAD_BYTES, TO_RT}, /* LDL, LDR */
+    [0x20] = {LOAD(1), TO_RT},             /* LB */
+    [0x21] = {LOAD(2), TO_RT},             /* LH */
+    [0x22] = {LOAD_BYTES, TO_RT},          /* LWL */
+    [0x23] = {LOAD(4), TO_RT},             /* LW */
+    [0x24] = {LOAD(1), TO_RT},             /* LBU */
+    [0x25] = {LOAD(2), TO_RT},             /* LHU */
+    [0x26] = {LOAD_BYTES, TO_RT},          /* LWR */
+    [0x27] = {LOAD(4), TO_RT},             /* LWU */
+    [0x28] = {STORE(1)},                   /* SB */
+    [0x29] = {STORE(2)},                   /* SH */
+    [0x2a] = {STORE_BYTES},                /* SWL */
+    [0x2b] = {STORE(4)},                   /* SW */
+    [0x2c ... 0x2e] = {STORE_BYTES},       /* SDL, SDR, SWR */
+    [0x30] = {LOAD(4), TO_RT},             /* LL */
+    [0x31] = {LOAD(4)},                    /* LWC1 */
+    [0x33] = {PREFETCH},                   /* PREF */
+    [0x34] = {LOAD(8), TO_RT},             /* LLD */
+    [0x35] = {LOAD(8)},                    /* LDC1 */
+    [0x37] = {LOAD(8), TO_RT},             /* LD */
+    [0x38] = {STORE_CONDITIONAL(4)},       /* SC */
+    [0x39] = {STORE(4)},                   /* SWC1 */
+    [0x3c] = {STORE_CONDITIONAL(8)},       /* SCD */
+    [0x3d] = {STORE(8)},                   /* SDC1 */
+    [0x3f] = {STORE(8)},                   /* SD */
 };
 
 static const struct row *
@@ -574,16 +576,14 @@ written(enum writes writes, uint32_t word)
 }
 
 /*
- * base + offset, of COP1X base + index. LWL and its kin read the word around
- * that, LUXC1 and SUXC1 the doubleword: where is not known here.
+ * base + offset, of COP1X base + index. LUXC1 and SUXC1 access the doubleword
+ * around that: where is not known here.
  */
 static void
 address(uint32_t word, struct insn *insn)
 {
     const uint32_t opcode = word >> 26;
 
-    if (opcode == 0x1a || opcode == 0x1b || opcode == 0x22 || opcode == 0x26)
-        return;
     if (opcode == 0x13 && bits(word, 2, 1))
         return;
     insn->addr_known = true;

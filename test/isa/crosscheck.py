@@ -263,8 +263,9 @@ def check_sparc(dump, objdump, files):
 MIPS_JUMPS = {'j': B_JUMP, 'jal': B_CALL, 'jr': B_INDIRECT, 'jr.hb': B_INDIRECT,
               'jalr': B_INDIRECT_CALL, 'jalr.hb': B_INDIRECT_CALL}
 MIPS_LOADS = {'lb': 1, 'lbu': 1, 'lh': 2, 'lhu': 2, 'lw': 4, 'lwu': 4, 'ld': 8,
-              'lwl': 4, 'lwr': 4, 'ldl': 8, 'ldr': 8, 'll': 4, 'lld': 8,
+              'll': 4, 'lld': 8,
               'lwc1': 4, 'ldc1': 8, 'lwxc1': 4, 'ldxc1': 8, 'luxc1': 8}
+MIPS_UNALIGNED = ('lwl', 'lwr', 'ldl', 'ldr')
 MIPS_STORES = {'sb': 1, 'sh': 2, 'sw': 4, 'sd': 8, 'swc1': 4, 'sdc1': 8,
                'swxc1': 4, 'sdxc1': 8, 'suxc1': 8}
 MIPS_MULDIV = re.compile(r'd?(mult|div)u?$|m(add|sub)u?$|mul$')
@@ -334,6 +335,8 @@ def mips_access(name):
         return STORE, A_STORE, MIPS_STORES[name], 0
     if name in ('sc', 'scd'):
         return STORE, A_MIXED, 8 if name[-1] == 'd' else 4, F_CONDITIONAL
+    if name in MIPS_UNALIGNED:
+        return LOAD, A_MIXED, 0, 0
     if name in ('swl', 'swr', 'sdl', 'sdr'):
         return STORE, A_MIXED, 1, 0
     if name in ('pref', 'prefx'):
@@ -349,7 +352,8 @@ def mips_writes(word, name):
         return 0xfffffffe
     rt = re.match(r'(dd?)?add(i|iu)$|daddiu?$|addiu?$|slti|andi|ori|xori|lui|'
                   r'd?li$|d?ext|d?ins|rdhwr|[cd]?m?fc1|mfhc1|scd?$', name)
-    if rt or (name in MIPS_LOADS and 'c1' not in name):
+    if rt or name in MIPS_UNALIGNED or \
+            (name in MIPS_LOADS and 'c1' not in name):
         return 1 << (word >> 16 & 31) & 0xfffffffe
     if name in MIPS_STORES or word >> 26 in (0x11, 0x13) or \
             MIPS_TRAPS.match(name):
