@@ -31,6 +31,8 @@ PREDICTORS = {
     "bimodal-512": {"branch.predictor": "bimodal", "branch.entries": 512},
     "bimodal-2048": {"branch.predictor": "bimodal", "branch.entries": 2048},
 }
+TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_branch",
+         "stall_tlb", "stall_window", "stall_atomic", "stall_fp")
 BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
 
 
@@ -66,15 +68,25 @@ def check_classes(c):
     t.equal(c["ITLB_miss"] + c["DTLB_miss"], c["TLB_miss"], "TLB misses")
 
 
+def check_time(c):
+    """Some machines write stall-load and Cycles."""
+    times = {event.replace("-", "_").lower(): n
+             for event, n in c.values.items()}
+    t.equal(sum(times[term] for term in TERMS), times["cycles"],
+            "sum of the terms of cycles")
+
+
 def on_t2(path):
     c = t.count(["-m", T2, "-e", "all"], t.guest(path.stem + ".sparc64"))
     compare(c, wanted(stated(path), T2))
     check_classes(c)
+    check_time(c)
 
 
 def on_t1(path):
     c = t.count(["-m", T1, "-e", "all"], t.guest(path.stem + ".sparc64"))
     compare(c, wanted(stated(path, T1), T1))
+    check_time(c)
 
 
 def check_t4(c):
@@ -97,6 +109,7 @@ def on_t4(path):
     c = t.count(["-m", T4, "-e", "all"], t.guest(path.stem + ".sparc64"))
     compare(c, wanted(stated(path, T4), T4))
     check_t4(c)
+    check_time(c)
 
 
 def t4_set():
@@ -147,12 +160,14 @@ def on_host_model(path, name="host-model"):
     c = t.count(["-m", "host-model", "--foreign", "-e", "all", *options],
                 t.guest(path.stem + ".sparc64"))
     compare(c, wanted(stated(path, name), "host-model"))
+    check_time(c)
 
 
 def on_x86_64(path):
     c = t.count(["-m", "host-model", "-e", "all"],
                 t.guest(path.stem + ".x86_64"))
     compare(c, wanted(stated(path), "host-model"))
+    check_time(c)
 
 
 def every_signal_is_shown():
@@ -173,6 +188,7 @@ def bzip2(machine=T2):
 def bzip2_thrice():
     runs = [bzip2() for _ in range(3)]
     check_classes(runs[0])
+    check_time(runs[0])
     for other in runs[1:]:
         t.same(runs[0].values, other.values)
 

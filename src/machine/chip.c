@@ -6,6 +6,7 @@
 
 #include "machine/branch.h"
 #include "machine/strand.h"
+#include "machine/time.h"
 
 static void
 filter_clear(struct filter *f)
@@ -371,48 +372,6 @@ strand_turn(struct strand *s, unsigned turn)
     strand_window(s, !s->outside);
 }
 
-static uint64_t
-cycles_of(const uint64_t *params, enum param_id cost, uint64_t count)
-{
-    return params[cost] * count;
-}
-
-static uint64_t
-cycles(const uint64_t *params, const struct totals *totals)
-{
-    const uint64_t *n = totals->signal;
-    const bool l3 = params[PARAM_L3_SIZE] != 0;
-    const uint64_t issued =
-        cycles_of(params, PARAM_TIME_INSTRUCTION, n[SIGNAL_INSTRUCTIONS]);
-    const uint64_t l2_reads = n[SIGNAL_L1I_MISSES] + n[SIGNAL_L1D_LOAD_MISSES] +
-                              n[SIGNAL_ITLB_WALK_REFS] +
-                              n[SIGNAL_DTLB_WALK_REFS];
-    const uint64_t l2_misses =
-        n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_L2_LOAD_MISSES] +
-        n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES];
-    const uint64_t l3_misses =
-        n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES] +
-        n[SIGNAL_ITLB_WALK_L3_MISSES] + n[SIGNAL_DTLB_WALK_L3_MISSES];
-    uint64_t sum = issued / params[PARAM_TIME_ISSUE];
-
-    sum +=
-        cycles_of(params, PARAM_TIME_TAKEN,
-                  n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]);
-    sum += cycles_of(params, PARAM_TIME_MISPREDICT,
-                     n[SIGNAL_CONDITIONAL_MISPREDICTS]);
-    sum += cycles_of(params, PARAM_TIME_L2, l2_reads);
-    sum += cycles_of(params, PARAM_TIME_L3, l3 ? l2_misses : 0);
-    sum += cycles_of(params, PARAM_TIME_MEMORY, l3 ? l3_misses : l2_misses);
-    sum += cycles_of(params, PARAM_TIME_WALK,
-                     n[SIGNAL_ITLB_MISSES] + n[SIGNAL_DTLB_LOAD_MISSES] +
-                         n[SIGNAL_DTLB_STORE_MISSES]);
-    sum += cycles_of(params, PARAM_TIME_WINDOW,
-                     n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]);
-    sum += cycles_of(params, PARAM_TIME_ATOMIC, n[SIGNAL_CLASS_ATOMIC]);
-    sum += cycles_of(params, PARAM_TIME_FP, n[SIGNAL_FP_INSTRUCTIONS]);
-    return sum;
-}
-
 /* Requests of one kind, those that each level lacked, and what follows: where
  * they were served. */
 static const struct service {
@@ -457,5 +416,5 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
     derive_services(params, n);
     if (parts & PART_TIME)
-        n[SIGNAL_CYCLES] = cycles(params, totals);
+        time_derive(params, totals);
 }

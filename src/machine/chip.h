@@ -204,9 +204,8 @@ void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);
 
 /*
  * Fills in the signals that follow from others once a strand's totals are
- * summed: modelled cycles (linear, each term a parameter time.*, doc/models/)
- * where the parts for them ran, mispredictions of a static prediction, where
- * requests were served.
+ * summed: modelled cycles (machine/time.h) where the parts for them ran,
+ * mispredictions of a static prediction, where requests were served.
  */
 void chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals);
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Modelled time. A strand's cycles are a sum of terms, each linear in counts
+ * of its own with parameters time.* as factors: the cycles in which it issues,
+ * and the stalls by their reason. No two stalls overlap, none is hidden behind
+ * instructions; doc/models/ has the formula of each machine.
+ */
+#ifndef TALLY_MACHINE_TIME_H
+#define TALLY_MACHINE_TIME_H
+
+#include <stdint.h>
+
+#include "source/region.h"
+
+/*
+ * Fills in issue_cycles, the stalls and cycles, their sum, from the other
+ * signals of one strand.
+ */
+void time_derive(const uint64_t *params, struct totals *totals);
+
+#endif

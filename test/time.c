@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Modelled time: the terms, and that cycles are their sum. */
+#include "machine/time.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref/random.h"
+#include "table/table.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const uint8_t terms[] = {
+    SIGNAL_ISSUE_CYCLES, SIGNAL_STALL_FETCH, SIGNAL_STALL_LOAD,
+    SIGNAL_STALL_BRANCH, SIGNAL_STALL_TLB,   SIGNAL_STALL_WINDOW,
+    SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,
+};
+
+/* Without an L3, each time.* a power of ten of its own. */
+static const struct {
+    enum param_id param;
+    uint64_t value;
+} times[] = {
+    {PARAM_TIME_INSTRUCTION, 1}, {PARAM_TIME_ISSUE, 1},
+    {PARAM_TIME_TAKEN, 3},       {PARAM_TIME_MISPREDICT, 5},
+    {PARAM_TIME_L2, 10},         {PARAM_TIME_L3, 50},
+    {PARAM_TIME_MEMORY, 100},    {PARAM_TIME_WALK, 1000},
+    {PARAM_TIME_WINDOW, 10000},  {PARAM_TIME_ATOMIC, 100000},
+    {PARAM_TIME_FP, 1000000},
+};
+
+static void
+set_times(uint64_t *params)
+{
+    memset(params, 0, PARAM_COUNT * sizeof(*params));
+    for (size_t i = 0; i < COUNT(times); i++)
+        params[times[i].param] = times[i].value;
+}
+
+/* One of each cause costs what its parameter says, in the term it belongs to;
+ * [1] of a machine with an L3. */
+static void
+test_one(void **state)
+{
+    static const struct {
+        int line;
+        enum signal_id cause, term;
+        uint64_t cycles[2];
+    } rows[] = {
+        {__LINE__, SIGNAL_INSTRUCTIONS, SIGNAL_ISSUE_CYCLES, {1, 1}},
+        {__LINE__, SIGNAL_L1I_MISSES, SIGNAL_STALL_FETCH, {10, 10}},
+        {__LINE__, SIGNAL_L2_FETCH_MISSES, SIGNAL_STALL_FETCH, {100, 50}},
+        {__LINE__, SIGNAL_L3_FETCH_MISSES, SIGNAL_STALL_FETCH, {0, 100}},
+        {__LINE__, SIGNAL_L1D_LOAD_MISSES, SIGNAL_STALL_LOAD, {10, 10}},
+        {__LINE__, SIGNAL_L2_LOAD_MISSES, SIGNAL_STALL_LOAD, {100, 50}},
+        {__LINE__, SIGNAL_L3_LOAD_MISSES, SIGNAL_STALL_LOAD, {0, 100}},
+        {__LINE__, SIGNAL_CONDITIONAL_TAKEN, SIGNAL_STALL_BRANCH, {3, 3}},
+        {__LINE__, SIGNAL_UNCONDITIONAL_TAKEN, SIGNAL_STALL_BRANCH, {3, 3}},
+        {__LINE__, SIGNAL_CONDITIONAL_MISPREDICTS, SIGNAL_STALL_BRANCH, {5, 5}},
+        {__LINE__, SIGNAL_ITLB_MISSES, SIGNAL_STALL_TLB, {1000, 1000}},
+        {__LINE__, SIGNAL_DTLB_LOAD_MISSES, SIGNAL_STALL_TLB, {1000, 1000}},
+        {__LINE__, SIGNAL_DTLB_STORE_MISSES, SIGNAL_STALL_TLB, {1000, 1000}},
+        {__LINE__, SIGNAL_ITLB_WALK_REFS, SIGNAL_STALL_TLB, {10, 10}},
+        {__LINE__, SIGNAL_DTLB_WALK_REFS, SIGNAL_STALL_TLB, {10, 10}},
+        {__LINE__, SIGNAL_ITLB_WALK_MISSES, SIGNAL_STALL_TLB, {100, 50}},
+        {__LINE__, SIGNAL_DTLB_WALK_MISSES, SIGNAL_STALL_TLB, {100, 50}},
+        {__LINE__, SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_STALL_TLB, {0, 100}},
+        {__LINE__, SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_STALL_TLB, {0, 100}},
+        {__LINE__, SIGNAL_WINDOW_SPILLS, SIGNAL_STALL_WINDOW, {10000, 10000}},
+        {__LINE__, SIGNAL_WINDOW_FILLS, SIGNAL_STALL_WINDOW, {10000, 10000}},
+        {__LINE__, SIGNAL_CLASS_ATOMIC, SIGNAL_STALL_ATOMIC, {100000, 100000}},
+        {__LINE__, SIGNAL_FP_INSTRUCTIONS, SIGNAL_STALL_FP, {1000000, 1000000}},
+        {__LINE__, SIGNAL_L1D_STORE_MISSES, SIGNAL_STALL_LOAD, {0, 0}},
+        {__LINE__, SIGNAL_L2_STORE_MISSES, SIGNAL_STALL_LOAD, {0, 0}},
+    };
+    uint64_t params[PARAM_COUNT];
+
+    (void)state;
+    set_times(params);
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        const size_t row = i / 2, l3 = i & 1;
+        struct totals t = {0};
+        params[PARAM_L3_SIZE] = l3;
+        t.signal[rows[row].cause] = 1;
+        time_derive(params, &t);
+        if (t.signal[rows[row].term] != rows[row].cycles[l3] ||
+            t.signal[SIGNAL_CYCLES] != rows[row].cycles[l3])
+            fail_msg("line %d, L3 %zu: %llu of %llu cycles", rows[row].line, l3,
+                     (unsigned long long)t.signal[rows[row].term],
+                     (unsigned long long)t.signal[SIGNAL_CYCLES]);
+    }
+}
+
+/* Instructions that issue together share a cycle. */
+static void
+test_width(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+    struct totals t = {0};
+
+    (void)state;
+    set_times(params);
+    params[PARAM_TIME_ISSUE] = 4;
+    t.signal[SIGNAL_INSTRUCTIONS] = 4000;
+    time_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_CYCLES], 1000);
+}
+
+static void
+test_sum(void **state)
+{
+    uint64_t random = random_seed();
+
+    (void)state;
+    for (int k = 0; k < 1000; k++) {
+        uint64_t params[PARAM_COUNT], sum = 0;
+        struct totals t;
+        set_times(params);
+        params[PARAM_L3_SIZE] = random_below(&random, 2);
+        params[PARAM_TIME_ISSUE] = 1 + random_below(&random, 4);
+        for (size_t s = 0; s < SIGNAL_COUNT; s++)
+            t.signal[s] = random_below(&random, 1u << 30);
+        time_derive(params, &t);
+        for (size_t i = 0; i < COUNT(terms); i++)
+            sum += t.signal[terms[i]];
+        assert_int_equal(sum, t.signal[SIGNAL_CYCLES]);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one),
+        cmocka_unit_test(test_width),
+        cmocka_unit_test(test_sum),
+    };
+
+    return cmocka_run_group_tests_name("time", tests, NULL, NULL);
+}
