@@ -39,6 +39,11 @@
         .size = 4, .class = CLASS_BRANCH, .target = TARGET, \
         .branch = BRANCH_CONDITIONAL, .flags = (insn_flags) \
     }
+#define ALWAYS(kind)                                                \
+    {                                                               \
+        .size = 4, .class = CLASS_BRANCH, .flags = INSN_DELAY_SLOT, \
+        .branch = (kind)                                            \
+    }
 #define REP                                                        \
     {                                                              \
         .size = 2, .class = CLASS_OTHER, .access = ACCESS_REPEATED \
@@ -326,16 +331,52 @@ static const struct {
      1,
      {{.size = 4, .branch = BRANCH_JUMP}},
      NO_LINE,
-     0,
-     BLOCK_SLOT},
+     PC / PAGE *PAGE,
+     BLOCK_SLOT | BLOCK_JUMP},
     {__LINE__, PC, 1, {BRANCH(0)}, TARGET, PC, BLOCK_CONDITIONAL},
     {__LINE__,
      PC,
      2,
      {PLAIN, {.size = 4, .branch = BRANCH_CALL}},
      NO_LINE,
-     0,
-     0},
+     PC + 4,
+     BLOCK_CALL},
+    {__LINE__,
+     PC,
+     2,
+     {PLAIN, {.size = 4, .branch = BRANCH_INDIRECT_CALL}},
+     NO_LINE,
+     PC + 4,
+     BLOCK_CALL | BLOCK_INDIRECT},
+    {__LINE__,
+     PC,
+     3,
+     {PLAIN, ALWAYS(BRANCH_INDIRECT), PLAIN},
+     NO_LINE,
+     PC + 4,
+     BLOCK_INDIRECT},
+    {__LINE__,
+     PC,
+     2,
+     {ALWAYS(BRANCH_RETURN), PLAIN},
+     NO_LINE,
+     PC,
+     BLOCK_RETURN},
+    {__LINE__,
+     PC + PAGE - 8 - PC % PAGE,
+     2,
+     {PLAIN, ALWAYS(BRANCH_RETURN)},
+     NO_LINE,
+     PC + PAGE - 4 - PC % PAGE,
+     BLOCK_RETURN | BLOCK_PENDING},
+    /* Without a slot: SPARC ba,a. */
+    {__LINE__,
+     PC + PAGE - 4 - PC % PAGE,
+     1,
+     {{.size = 4, .branch = BRANCH_JUMP, .flags = INSN_ANNUL}},
+     NO_LINE,
+     PC + PAGE - 4 - PC % PAGE,
+     BLOCK_JUMP},
     {__LINE__,
      PC,
      2,
@@ -394,7 +435,7 @@ static const struct {
      1,
      {{.size = 4, .branch = BRANCH_JUMP}},
      NO_LINE,
-     BLOCK_SLOT,
+     BLOCK_SLOT | BLOCK_JUMP,
      true},
 };
 
@@ -436,8 +477,11 @@ test_closes(void **unused)
         const struct built b =
             build(&sparc, closes[i].pc, closes[i].insns, closes[i].count);
         same(row, "taken_pc", b.block.taken_pc, closes[i].taken_pc);
-        same(row, "branch", b.block.branch,
-             closes[i].branch / 4 & sparc.branch_mask);
+        same(row, "branch_pc", b.block.branch_pc,
+             closes[i].branch ? closes[i].branch : NO_LINE);
+        if (closes[i].flags & BLOCK_CONDITIONAL)
+            same(row, "branch", b.block.branch,
+                 closes[i].branch / 4 & sparc.branch_mask);
         same(row, "flags", b.block.flags, closes[i].flags);
         same(row, "last_pc", b.block.last_pc,
              closes[i].pc + 4 * (closes[i].count - 1));
@@ -452,7 +496,11 @@ static const struct {
 } x86_rows[] = {
     {__LINE__, 1, {REP}, BLOCK_REPEAT | BLOCK_RESUMED},
     {__LINE__, 2, {PLAIN, REP}, BLOCK_REPEAT},
-    {__LINE__, 2, {REP, {.size = 5, .branch = BRANCH_JUMP}}, BLOCK_RESUMED},
+    {__LINE__,
+     2,
+     {REP, {.size = 5, .branch = BRANCH_JUMP}},
+     BLOCK_RESUMED | BLOCK_JUMP},
+    {__LINE__, 1, {{.size = 1, .branch = BRANCH_RETURN}}, BLOCK_RETURN},
     {__LINE__,
      1,
      {{.size = 2, .branch = BRANCH_CONDITIONAL, .target = TARGET}},
@@ -499,12 +547,12 @@ test_window_flags(void **unused)
     shape.from = PC;
     shape.to = PC + 4;
     same(__LINE__, "flags", build(&shape, PC, insns, 2).block.flags,
-         BLOCK_BEGIN);
+         BLOCK_BEGIN | BLOCK_JUMP);
     same(__LINE__, "flags", build(&shape, PC + 4, insns, 2).block.flags,
-         BLOCK_END);
+         BLOCK_END | BLOCK_JUMP);
     shape.to = PC;
     same(__LINE__, "flags", build(&shape, PC, insns, 2).block.flags,
-         BLOCK_BEGIN | BLOCK_END);
+         BLOCK_BEGIN | BLOCK_END | BLOCK_JUMP);
 }
 
 static void

@@ -93,6 +93,17 @@ branch_number(enum isa isa, uint64_t pc)
     return isa == ISA_X86_64 ? pc : pc >> 2;
 }
 
+static const uint32_t branch_flags[] = {
+    [BRANCH_NONE] = 0,
+    [BRANCH_CONDITIONAL] = BLOCK_CONDITIONAL,
+    [BRANCH_NEVER] = 0,
+    [BRANCH_JUMP] = BLOCK_JUMP,
+    [BRANCH_CALL] = BLOCK_CALL,
+    [BRANCH_INDIRECT] = BLOCK_INDIRECT,
+    [BRANCH_INDIRECT_CALL] = BLOCK_CALL | BLOCK_INDIRECT,
+    [BRANCH_RETURN] = BLOCK_RETURN,
+};
+
 static void
 close_with_branch(const struct block_shape *shape, const struct insn *insns,
                   const uint64_t *pcs, size_t count, struct block *b)
@@ -102,21 +113,28 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
     if (insns[i].branch == BRANCH_NONE && i > 0 &&
         (insns[i - 1].flags & INSN_DELAY_SLOT) != 0)
         i--;
-    if (insns[i].branch != BRANCH_CONDITIONAL)
+
+    const struct insn *branch = &insns[i];
+    const bool alone = i == count - 1 && (branch->flags & INSN_DELAY_SLOT) != 0;
+    const bool annuls = (branch->flags & INSN_ANNUL) != 0;
+    const bool likely = annuls && isa_is_mips(shape->isa);
+    const uint32_t flags = branch_flags[branch->branch];
+
+    if (flags == 0)
         return;
-    const bool annuls = (insns[i].flags & INSN_ANNUL) != 0;
+    b->flags |= flags;
+    b->branch_pc = pcs[i];
+    if (alone && (!annuls || likely))
+        b->flags |= BLOCK_PENDING;
+    if (flags != BLOCK_CONDITIONAL)
+        return;
     b->branch =
         (uint32_t)(branch_number(shape->isa, pcs[i]) & shape->branch_mask);
-    b->taken_pc = insns[i].target;
-    b->flags |= BLOCK_CONDITIONAL;
-    if (annuls && isa_is_mips(shape->isa))
+    b->taken_pc = branch->target;
+    if (likely)
         b->flags |= BLOCK_LIKELY;
-    if (i < count - 1)
-        return;
-    if (annuls && !isa_is_mips(shape->isa))
-        b->taken_pc = pcs[i] + insns[i].size; /* the slot runs when taken */
-    else if ((insns[i].flags & INSN_DELAY_SLOT) != 0)
-        b->flags |= BLOCK_PENDING;
+    else if (i == count - 1 && annuls)
+        b->taken_pc = pcs[i] + branch->size; /* the slot runs when taken */
 }
 
 static void
@@ -200,6 +218,7 @@ block_build(const struct block_shape *shape, uint64_t pc,
     block->last_pc = pcs[1];
     block->instructions = (uint16_t)count;
     block->taken_pc = NO_LINE;
+    block->branch_pc = NO_LINE;
     set_lines(block, shape);
     if (count == 1)
         close_with_branch(shape, insns, &pcs[1], 1, block);

@@ -35,6 +35,10 @@ enum block_flags {
     BLOCK_INSIDE = 1 << 9,      /* begins in a range of --filter code= */
     BLOCK_LIKELY = 1 << 10,     /* closed by a likely branch of MIPS */
     BLOCK_AFTER = 1 << 11,      /* may follow a slot that such one annulled */
+    BLOCK_JUMP = 1 << 12,       /* closed by a direct branch, always taken */
+    BLOCK_CALL = 1 << 13,       /* by a call, with BLOCK_INDIRECT or not */
+    BLOCK_RETURN = 1 << 14,     /* by a return */
+    BLOCK_INDIRECT = 1 << 15,   /* by a jump or call through a register */
     BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
                  BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
                  BLOCK_END,
@@ -58,12 +62,13 @@ struct block {
     uint32_t index;    /* of its execution counts and its info */
     uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
-    uint16_t span;  /* of the access merged with the entry: line - size */
-    uint16_t flags; /* enum block_flags */
+    uint16_t span; /* of the access merged with the entry: line - size */
     uint16_t instructions;
+    uint32_t flags; /* enum block_flags */
     /* From here on only rare blocks and slow paths read. */
-    uint64_t last_pc; /* of the last instruction */
-    uint64_t end;     /* one past the last byte */
+    uint64_t last_pc;   /* of the last instruction */
+    uint64_t branch_pc; /* of the branch that closes it, or NO_LINE */
+    uint64_t end;       /* one past the last byte */
     uint32_t slot; /* index of the counts that its last instruction takes back
                       if it is a slot and annulled */
     struct access_pair *pairs; /* in order, owned; NULL: none */

@@ -25,7 +25,7 @@
  * On bimodal-2048:
  *   conditional_mispredicts    1516  (1 + M) + 2 + N + N / 2 + 1 + 2
  * On sparc-t4:
- *   conditional_mispredicts       ?  its gshare learns the patterns
+ *   conditional_mispredicts       ?  how soon its gshare learns is not told here
  */
         .equ    M, 10
         .equ    K, 100
