@@ -115,6 +115,24 @@ choose_callbacks(struct plugin *p)
                        p->window_open && r->turns <= 1 && r->range_count == 0;
 }
 
+/* A thread is born when its maker's clock shows this; what waits in the maker's
+ * queue went through the caches when it called the system. */
+static void
+note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
+{
+    const struct session_request *r = &p->session->request;
+    struct totals all = {0};
+
+    counts->maker = p->counts[maker]->thread;
+    for (unsigned turn = 0; turn < region_turns(&p->region); turn++) {
+        struct totals sum;
+        region_sum(&p->region, p->counts[maker], turn, &sum);
+        totals_add(&all, &sum);
+    }
+    chip_derive(r->params, r->parts, &all);
+    counts->born = all.signal[SIGNAL_CYCLES];
+}
+
 static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
@@ -134,7 +152,10 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         fprintf(stderr, "tally: out of memory for a guest thread\n");
         abort();
     }
-    counts->thread = p->thread_count++;
+    counts->thread = counts->maker = p->thread_count++;
+    counts->born = 0;
+    if ((p->parts & PART_TIME) && p->counts[current_vcpu] != NULL)
+        note_birth(p, counts, current_vcpu);
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_strands[vcpu] = s;
@@ -296,7 +317,8 @@ on_fork_child(void)
     p->thread_count = 1;
     adopt_region(p, slot);
     p->counts[slot]->strand = tally_strands[slot]->number;
-    p->counts[slot]->thread = 0;
+    p->counts[slot]->thread = p->counts[slot]->maker = 0;
+    p->counts[slot]->born = 0;
     atomic_store(&p->counts[slot]->live, 1);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < REGION_STRANDS; i++) {

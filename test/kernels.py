@@ -32,7 +32,8 @@ PREDICTORS = {
     "bimodal-2048": {"branch.predictor": "bimodal", "branch.entries": 2048},
 }
 TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_branch",
-         "stall_tlb", "stall_window", "stall_atomic", "stall_fp")
+         "stall_tlb", "stall_window", "stall_atomic", "stall_fp",
+         "stall_issue")
 BZIP2 = (t.source("LICENSES", "GPL-2.0-or-later.txt"),)
 
 

@@ -116,6 +116,34 @@ def threads_full(arch):
     t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
 
 
+# Time
+
+@t.named("strands that share a pipeline share its issue slots")
+def shared_pipeline():
+    """On a T2 strands 0 to 3 share one, 4 to 7 another, and the first thread
+    is on 0, which it leaves before the others get to work. Up to their start,
+    some 20000 cycles, and their end, exact."""
+    turns = 1000000
+    c = t.count(["-m", T2, "--set", "time.taken=0", "-e",
+                 "cycles,issue_cycles,stall_issue,All_instr"],
+                g("meet", "sparc64"), 7, turns)
+    for row in c.json["strands"][1:]:
+        events = row["events"]
+        t.equal(events["issue_cycles"], events["All_instr"], "issue cycles")
+        others = 2 if row["strand"] < 4 else 3
+        off = events["stall_issue"] - others * 3 * turns
+        assert abs(off) < 20000, f"strand {row['strand']}: {off} cycles off"
+    t.equal(sorted(row["strand"] for row in c.json["strands"]), list(range(8)),
+            "strands")
+
+
+@t.named("a pipeline for each strand: nobody waits to issue")
+def own_pipelines():
+    c = t.count(["-m", T2, "--set", "pipelines=8", "-e", "stall_issue"],
+                g("meet", "sparc64"), 7, 10000)
+    t.equal(c["stall_issue"], 0, "stall_issue")
+
+
 # Filters
 
 def symbol(program, name):

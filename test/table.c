@@ -618,7 +618,7 @@ test_event_list_default(void **state)
     free(events);
     assert_int_equal(
         event_list_parse(machine_of("t2"), "all", NULL, &events, &count), 0);
-    assert_int_equal(count, 51); /* and the terms of the cycles */
+    assert_int_equal(count, 52); /* and the terms of the cycles */
     free(events);
     assert_int_equal(event_list_parse(machine_of("t2"), "Idle_strands", NULL,
                                       &events, &count),

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "machine/branch.h"
+#include "machine/cycles.h"
 #include "machine/strand.h"
-#include "machine/time.h"
 
 static void
 filter_clear(struct filter *f)
@@ -416,5 +416,5 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
     derive_services(params, n);
     if (parts & PART_TIME)
-        time_derive(params, totals);
+        cycles_derive(params, totals);
 }

@@ -204,7 +204,7 @@ void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);
 
 /*
  * Fills in the signals that follow from others once a strand's totals are
- * summed: modelled cycles (machine/time.h) where the parts for them ran,
+ * summed: modelled cycles (machine/cycles.h) where the parts for them ran,
  * mispredictions of a static prediction, where requests were served.
  */
 void chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals);

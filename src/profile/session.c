@@ -14,6 +14,7 @@
 
 #include "machine/chip.h"
 #include "profile/filter.h"
+#include "profile/modelled.h"
 
 #define PROGRESS_NS 500000000
 
@@ -203,7 +204,7 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
 
 static int
 add_thread(const struct session_options *o, struct session_result *result,
-           unsigned thread, unsigned strand, const struct totals *turns)
+           const struct session_thread *thread, const struct totals *turns)
 {
     struct session_thread *threads =
         grow(result->threads, result->thread_count, sizeof(*threads));
@@ -212,12 +213,9 @@ add_thread(const struct session_options *o, struct session_result *result,
         return TALLY_ENOMEM;
     result->threads = threads;
     struct session_thread *t = &threads[result->thread_count++];
-    *t = (struct session_thread){
-        .process = (unsigned)result->process_count - 1,
-        .thread = thread,
-        .strand = strand,
-        .totals = turns[0],
-    };
+    *t = *thread;
+    t->process = (unsigned)result->process_count - 1;
+    t->totals = turns[0];
     for (unsigned i = 1; i < turns_of(o); i++)
         totals_add(&t->totals, &turns[i]);
     if (o->hardware != NULL)
@@ -236,7 +234,13 @@ collect_threads(const struct session_options *o, const struct region *region,
 
     for (unsigned i = 0; error == 0 && i < ended && i < REGION_THREADS; i++) {
         const struct region_thread *t = &region->threads[i];
-        error = add_thread(o, result, t->thread, t->strand, t->totals);
+        const struct session_thread thread = {
+            .thread = t->thread,
+            .strand = t->strand,
+            .maker = t->maker,
+            .born = t->born,
+        };
+        error = add_thread(o, result, &thread, t->totals);
     }
     for (unsigned i = 0; error == 0 && i < strands; i++) {
         struct region_strand *s = region_map_strand(region, i, NULL);
@@ -247,8 +251,14 @@ collect_threads(const struct session_options *o, const struct region *region,
             region_sum(region, s, turn, &sums[turn]);
             instructions += sums[turn].signal[SIGNAL_INSTRUCTIONS];
         }
+        const struct session_thread thread = {
+            .thread = s->thread,
+            .strand = s->strand,
+            .maker = s->maker,
+            .born = s->born,
+        };
         if (instructions != 0)
-            error = add_thread(o, result, s->thread, s->strand, sums);
+            error = add_thread(o, result, &thread, sums);
         region_unmap_strand(s);
     }
     return error;
@@ -312,31 +322,6 @@ merge_threads(struct session_result *result)
     result->thread_count = kept;
 }
 
-/* Modelled time: each process lasts as long as its busiest strand. */
-static void
-sum_up(const struct session_options *o, struct session_result *result)
-{
-    uint64_t cycles[4096] = {0};
-    uint64_t busiest = 0, all = 0;
-
-    for (size_t i = 0; i < result->thread_count; i++) {
-        struct session_thread *t = &result->threads[i];
-        if (i > 0 && t->process != t[-1].process) {
-            all += busiest;
-            busiest = 0;
-            memset(cycles, 0, sizeof(cycles));
-        }
-        chip_derive(o->params, result->parts, &t->totals);
-        cycles[t->strand % 4096] += t->totals.signal[SIGNAL_CYCLES];
-        if (cycles[t->strand % 4096] > busiest)
-            busiest = cycles[t->strand % 4096];
-        totals_add(&result->totals, &t->totals);
-    }
-    all += busiest;
-    result->modelled_ns =
-        (uint64_t)((double)all * 1e9 / (double)o->params[PARAM_CLOCK]);
-}
-
 static int
 by_number(const void *a, const void *b)
 {
@@ -377,7 +362,11 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     if (error != 0)
         return error;
     merge_threads(result);
-    sum_up(o, result);
+    error = session_time(o->params, result);
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < result->thread_count; i++)
+        totals_add(&result->totals, &result->threads[i].totals);
     result->uncounted = atomic_load(&header->uncounted);
     if (regions > SESSION_REGIONS)
         result->uncounted += regions - SESSION_REGIONS;

@@ -38,6 +38,8 @@ struct session_thread {
     unsigned process; /* index into processes */
     unsigned thread;  /* in order of creation */
     unsigned strand;  /* of the machine it ran on */
+    unsigned maker;   /* the thread that made it, or itself */
+    uint64_t born;    /* modelled cycles of the maker until then */
     struct totals totals;
 };
 

@@ -224,6 +224,8 @@ region_fold(struct region *region, struct region_strand *strand)
 
     thread->strand = strand->strand;
     thread->thread = strand->thread;
+    thread->maker = strand->maker;
+    thread->born = strand->born;
     for (unsigned turn = 0; turn < region_turns(region); turn++) {
         region_sum(region, strand, turn, &sum);
         totals_add(&thread->totals[turn], &sum);

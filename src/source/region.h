@@ -89,6 +89,8 @@ struct region_head {
 struct region_thread {
     uint32_t strand; /* of the machine */
     uint32_t thread; /* in order of creation, the main thread 0 */
+    uint32_t maker;  /* the thread that made it; its own number: none */
+    uint64_t born;   /* modelled cycles of the maker until then */
     struct totals totals[REGION_TURNS];
 };
 
@@ -96,7 +98,8 @@ struct region_thread {
 struct region_strand {
     struct totals totals[REGION_TURNS]; /* dynamic signals only */
     uint32_t strand;                    /* of the machine */
-    uint32_t thread;
+    uint32_t thread, maker;             /* as in region_thread */
+    uint64_t born;
     uint32_t last_block; /* that ran, as far as the model has said */
     atomic_uint live;
     uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */

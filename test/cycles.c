@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Modelled time: the terms, and that cycles are their sum. */
-#include "machine/time.h"
+#include "machine/cycles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 static const uint8_t terms[] = {
     SIGNAL_ISSUE_CYCLES, SIGNAL_STALL_FETCH, SIGNAL_STALL_LOAD,
     SIGNAL_STALL_BRANCH, SIGNAL_STALL_TLB,   SIGNAL_STALL_WINDOW,
-    SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,
+    SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,    SIGNAL_STALL_ISSUE,
 };
 
 /* Without an L3, each time.* a power of ten of its own. */
@@ -86,7 +86,7 @@ test_one(void **state)
         struct totals t = {0};
         params[PARAM_L3_SIZE] = l3;
         t.signal[rows[row].cause] = 1;
-        time_derive(params, &t);
+        cycles_derive(params, &t);
         if (t.signal[rows[row].term] != rows[row].cycles[l3] ||
             t.signal[SIGNAL_CYCLES] != rows[row].cycles[l3])
             fail_msg("line %d, L3 %zu: %llu of %llu cycles", rows[row].line, l3,
@@ -106,7 +106,7 @@ test_width(void **state)
     set_times(params);
     params[PARAM_TIME_ISSUE] = 4;
     t.signal[SIGNAL_INSTRUCTIONS] = 4000;
-    time_derive(params, &t);
+    cycles_derive(params, &t);
     assert_int_equal(t.signal[SIGNAL_CYCLES], 1000);
 }
 
@@ -124,7 +124,7 @@ test_sum(void **state)
         params[PARAM_TIME_ISSUE] = 1 + random_below(&random, 4);
         for (size_t s = 0; s < SIGNAL_COUNT; s++)
             t.signal[s] = random_below(&random, 1u << 30);
-        time_derive(params, &t);
+        cycles_derive(params, &t);
         for (size_t i = 0; i < COUNT(terms); i++)
             sum += t.signal[terms[i]];
         assert_int_equal(sum, t.signal[SIGNAL_CYCLES]);
@@ -140,5 +140,5 @@ main(void)
         cmocka_unit_test(test_sum),
     };
 
-    return cmocka_run_group_tests_name("time", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cycles", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/time.h"
+#include "machine/cycles.h"
 
 /* What requests wait that missed the L1, the L2 and the last level. */
 static uint64_t
@@ -37,7 +37,7 @@ branch_stall(const uint64_t *params, const uint64_t *n)
 }
 
 void
-time_derive(const uint64_t *params, struct totals *totals)
+cycles_derive(const uint64_t *params, struct totals *totals)
 {
     uint64_t *n = totals->signal;
 
@@ -57,8 +57,8 @@ time_derive(const uint64_t *params, struct totals *totals)
         params[PARAM_TIME_WINDOW];
     n[SIGNAL_STALL_ATOMIC] = n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC];
     n[SIGNAL_STALL_FP] = n[SIGNAL_FP_INSTRUCTIONS] * params[PARAM_TIME_FP];
-    n[SIGNAL_CYCLES] = n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] +
-                       n[SIGNAL_STALL_LOAD] + n[SIGNAL_STALL_BRANCH] +
-                       n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
-                       n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP];
+    n[SIGNAL_CYCLES] =
+        n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] + n[SIGNAL_STALL_LOAD] +
+        n[SIGNAL_STALL_BRANCH] + n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
+        n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] + n[SIGNAL_STALL_ISSUE];
 }

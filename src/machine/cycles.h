@@ -5,8 +5,8 @@
  * and the stalls by their reason. No two stalls overlap, none is hidden behind
  * instructions; doc/models/ has the formula of each machine.
  */
-#ifndef TALLY_MACHINE_TIME_H
-#define TALLY_MACHINE_TIME_H
+#ifndef TALLY_MACHINE_CYCLES_H
+#define TALLY_MACHINE_CYCLES_H
 
 #include <stdint.h>
 
@@ -14,8 +14,9 @@
 
 /*
  * Fills in issue_cycles, the stalls and cycles, their sum, from the other
- * signals of one strand.
+ * signals of one strand. What it waits for a pipeline, stall_issue, depends on
+ * other strands and is given: machine/pipeline.h.
  */
-void time_derive(const uint64_t *params, struct totals *totals);
+void cycles_derive(const uint64_t *params, struct totals *totals);
 
 #endif

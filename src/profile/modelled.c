@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/modelled.h"
+
+#include <stdlib.h>
+
+#include "machine/chip.h"
+#include "machine/pipeline.h"
+
+#define STRANDS_MAX 4096u
+
+/* The index of a thread by its number, among `count` in order. */
+static uint32_t
+find_thread(const struct session_thread *threads, size_t count, unsigned number)
+{
+    size_t low = 0;
+
+    while (low < count && threads[low].thread < number) {
+        const size_t middle = low + (count - low) / 2;
+        if (threads[middle].thread < number)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low < count && threads[low].thread == number ? (uint32_t)low
+                                                        : PIPELINE_NO_MAKER;
+}
+
+static int
+share(const uint64_t *params, struct session_thread *threads, size_t count)
+{
+    struct pipeline_thread *rows = calloc(count, sizeof(*rows));
+
+    if (rows == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct session_thread *t = &threads[i];
+        rows[i] = (struct pipeline_thread){
+            .strand = t->strand,
+            .maker = find_thread(threads, i, t->maker),
+            .born = t->born,
+            .issue = t->totals.signal[SIGNAL_ISSUE_CYCLES],
+            .cycles = t->totals.signal[SIGNAL_CYCLES],
+        };
+    }
+    const int error = pipeline_share(params, rows, count);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        threads[i].totals.signal[SIGNAL_STALL_ISSUE] = rows[i].wait;
+        threads[i].totals.signal[SIGNAL_CYCLES] += rows[i].wait;
+    }
+    free(rows);
+    return error;
+}
+
+/* The cycles of the busiest strand. */
+static uint64_t
+busiest(const struct session_thread *threads, size_t count)
+{
+    uint64_t cycles[STRANDS_MAX] = {0}, most = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *strand = &cycles[threads[i].strand % STRANDS_MAX];
+        *strand += threads[i].totals.signal[SIGNAL_CYCLES];
+        most = *strand > most ? *strand : most;
+    }
+    return most;
+}
+
+int
+session_time(const uint64_t *params, struct session_result *result)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < result->thread_count; i++)
+        chip_derive(params, result->parts, &result->threads[i].totals);
+    for (size_t first = 0, next = 0; first < result->thread_count;
+         first = next) {
+        struct session_thread *threads = &result->threads[first];
+        while (next < result->thread_count &&
+               result->threads[next].process == threads->process)
+            next++;
+        if (next - first > 1 && (result->parts & PART_TIME)) {
+            const int error = share(params, threads, next - first);
+            if (error != 0)
+                return error;
+        }
+        all += busiest(threads, next - first);
+    }
+    result->modelled_ns =
+        (uint64_t)((double)all * 1e9 / (double)params[PARAM_CLOCK]);
+    return 0;
+}
