@@ -44,13 +44,15 @@ check:
 	            --suite unit || status=1; done; \
 	    scripts/summary $(BUILD) $(SANITIZED) && exit $$status
 
-# Ten million random steps a family at the register models and their twins.
+# Ten million random steps a family at the register models and their twins, and
+# at virtual counters and theirs.
 soak:
 	@$(SETUP) check
 	@$(MAKE) -s $(BUILD)/tests-configured
-	@ninja -C $(BUILD) test/test_pmu_ref
-	@TALLY_SEED=$(or $(SEED),$$(date +%s)) \
-	    $(BUILD)/test/test_pmu_ref 10000000
+	@ninja -C $(BUILD) test/test_pmu_ref test/test_virtual_ref
+	@export TALLY_SEED=$(or $(SEED),$$(date +%s)); \
+	    $(BUILD)/test/test_pmu_ref 10000000 && \
+	    $(BUILD)/test/test_virtual_ref 10000000
 
 bench:
 	@$(SETUP) bench
@@ -81,7 +83,7 @@ help:
 	@echo 'make           build the library, the plugin and the command'
 	@echo 'make demo      and count a sparc64 program on an UltraSPARC T2'
 	@echo 'make check     run every test'
-	@echo 'make soak      compare the register models with their twins at length'
+	@echo 'make soak      compare the models with their twins at length'
 	@echo 'make bench     time the workloads, print the ratios'
 	@echo 'make mutate    make mistakes in the register models, run their tests'
 	@echo 'make install   install under PREFIX (default /usr/local), DESTDIR'
