@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counter/virtual_mips.h"
 #include "ref/random.h"
-#include "ref/virtual_mock.h"
+#include "ref/virtual_machine.h"
 #include "ref/virtual_ref.h"
 
-#define STEPS_DEFAULT 2000000
+#define STEPS_DEFAULT 2400000
 #define SKID 40 /* occurrences that an interrupt may be late */
 
 struct configuration {
     const char *name;
     unsigned cpus;
-    bool any;
-    uint64_t limit; /* of the mock; 0: an emulated processor */
-    const char *machine;
+    bool any; /* every counter counts every event */
+    enum machine_kind kind;
+    uint64_t limit;      /* narrow */
+    const char *machine; /* emulated */
     const struct virtual_monitor_ops *ops;
 };
 
@@ -35,18 +35,26 @@ static const struct virtual_monitor_ops split_ops =
                                             MOCK_OPS(3, mock_any_places, 256);
 
 static const struct configuration configurations[] = {
-    {"2 CPUs, two counters", 2, false, 128, NULL, &split_ops},
-    {"4 CPUs, two counters", 4, false, 128, NULL, &split_ops},
-    {"2 CPUs, three counters that wrap", 2, true, 256, NULL, &any_ops},
-    {"4 CPUs, three counters that wrap", 4, true, 256, NULL, &any_ops},
-    {"2 CPUs, R10000", 2, false, 0, "r10000", &virtual_r10000_ops},
-    {"4 CPUs, R12000", 4, true, 0, "r12000", &virtual_r12000_ops},
+    {"2 CPUs, two counters", 2, false, MACHINE_NARROW, 128, NULL, &split_ops},
+    {"4 CPUs, two counters", 4, false, MACHINE_NARROW, 128, NULL, &split_ops},
+    {"2 CPUs, three counters that wrap", 2, true, MACHINE_NARROW, 256, NULL,
+     &any_ops},
+    {"4 CPUs, three counters that wrap", 4, true, MACHINE_NARROW, 256, NULL,
+     &any_ops},
+    {"2 CPUs, R10000", 2, false, MACHINE_MIPS, 0, "r10000",
+     &virtual_r10000_ops},
+    {"4 CPUs, R12000", 4, true, MACHINE_MIPS, 0, "r12000", &virtual_r12000_ops},
+    {"2 CPUs, UltraSPARC T2 Plus", 2, true, MACHINE_NIAGARA, 0,
+     "ultrasparc-t2plus", &virtual_niagara_ops},
+    {"4 CPUs, UltraSPARC T2", 4, true, MACHINE_NIAGARA, 0, "ultrasparc-t2",
+     &virtual_niagara_ops},
 };
 #define CONFIGURATIONS (sizeof(configurations) / sizeof(configurations[0]))
 
 struct process {
     struct virtual_owner *owner; /* NULL: the slot is free */
-    struct virtual_range range;
+    struct virtual_range range[2];
+    unsigned used;
     uint16_t buckets[REF_BUCKETS];
 };
 
@@ -55,9 +63,7 @@ struct pair {
     uint64_t random, seed, steps, now;
     struct virtual_system system;
     struct virtual_cpu cpus[REF_CPUS];
-    struct mock mock;
-    struct virtual_mips mips;
-    struct tally_pmu *monitors[REF_CPUS];
+    struct machine machine;
     struct process process[REF_PROCESSES];
     int parent[REF_PROCESSES]; /* -1: gone */
     unsigned late[REF_CPUS];
@@ -107,34 +113,14 @@ static void
 set_mode(struct pair *p, unsigned cpu, unsigned mode)
 {
     p->ref.cpu[cpu].mode = mode;
-    p->mock.mode[cpu] = mode;
-    if (p->how->limit != 0)
-        return;
-    struct tally_pmu *const pmu = p->monitors[cpu];
-    tally_pmu_set_state(pmu, 0, TALLY_PMU_KSU,
-                        mode == VIRTUAL_USER         ? 2
-                        : mode == VIRTUAL_SUPERVISOR ? 1
-                                                     : 0);
-    tally_pmu_set_state(pmu, 0, TALLY_PMU_EXL, mode == VIRTUAL_EXCEPTION);
-    tally_pmu_set_state(pmu, 0, TALLY_PMU_ERL, mode == 0);
+    machine_set_mode(&p->machine, cpu, mode);
 }
 
 static void
 occurs(struct pair *p, unsigned cpu, unsigned index)
 {
     ref_occurs(&p->ref, cpu, index);
-    if (p->how->limit != 0)
-        mock_occurs(&p->mock, cpu, index);
-    else
-        tally_pmu_signal(p->monitors[cpu], 0,
-                         TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, index, 1), 1, NULL);
-}
-
-static bool
-pending(const struct pair *p, unsigned cpu)
-{
-    return p->how->limit != 0 ? mock_pending(&p->mock, cpu)
-                              : tally_pmu_pending(p->monitors[cpu], 0) != 0;
+    machine_occurs(&p->machine, cpu, index);
 }
 
 /* Comparing */
@@ -213,8 +199,8 @@ same_all(struct pair *p)
             return false;
     }
     const uint64_t known = ref_kept(&p->ref) + p->ref.dropped;
-    if (p->how->limit != 0 && p->mock.taken != known)
-        return differ(p, "occurrences", (long long)p->mock.taken,
+    if (p->how->kind == MACHINE_NARROW && p->machine.mock.taken != known)
+        return differ(p, "occurrences", (long long)p->machine.mock.taken,
                       (long long)known);
     return same_system(p);
 }
@@ -250,10 +236,11 @@ free_slot(const struct pair *p)
     return -1;
 }
 
+/* UltraSPARC T2 has the same modes for all events, and fewer. */
 static unsigned
 some_modes(struct pair *p)
 {
-    if (below(p, 8) != 0)
+    if (p->how->kind == MACHINE_NIAGARA || below(p, 8) != 0)
         return VIRTUAL_USER;
     return (unsigned)below(p, 16);
 }
@@ -278,7 +265,8 @@ draw_request(struct pair *p, struct virtual_request *q)
     if (below(p, 16) == 0) {
         const unsigned i = (unsigned)below(p, VIRTUAL_EVENTS);
         q->threshold[i] = -(int)below(p, 2);
-        q->spec[i] = (uint16_t)below(p, UINT16_MAX);
+        if (p->how->kind != MACHINE_NIAGARA)
+            q->spec[i] = (uint16_t)below(p, UINT16_MAX);
         q->signal = (int)below(p, 36) - 2;
     }
 }
@@ -304,6 +292,8 @@ service(struct pair *p, unsigned cpu)
     virtual_overflow(&p->system, cpu, pc);
     ref_service(&p->ref, cpu, pc);
     p->late[cpu] = 0;
+    if (machine_pending(&p->machine, cpu))
+        return differ(p, "an interrupt that was served", 1, 0);
     return same_told(p);
 }
 
@@ -315,9 +305,12 @@ burst(struct pair *p)
 
     for (uint64_t n = below(p, 24); n > 0; n--) {
         occurs(p, cpu, index);
-        if (!pending(p, cpu))
+        const bool pending = machine_pending(&p->machine, cpu);
+        if (!pending && ref_due(&p->ref, cpu))
+            return differ(p, "interrupts", 0, 1);
+        if (!pending)
             continue;
-        if ((below(p, 8) != 0 || ++p->late[cpu] > SKID) && !service(p, cpu))
+        if ((below(p, 3) == 0 || ++p->late[cpu] > SKID) && !service(p, cpu))
             return false;
     }
     return true;
@@ -460,21 +453,21 @@ read_counts(struct pair *p, int caller, int k)
     return a < 0 || same_readings(p, "counts", core, twin);
 }
 
+/* The ranges of one profile stay until the next has begun. */
 static bool
 profile(struct pair *p, int caller, const struct virtual_request *q)
 {
     struct process *const it = &p->process[caller];
     const uint64_t from = 0x1000 + below(p, 8);
-    const struct virtual_range range = {from, 0x10000, REF_BUCKETS,
-                                        it->buckets};
-    struct virtual_range *const kept = &it->range;
-    const struct virtual_range old = *kept;
+    const unsigned other = 1 - it->used;
 
-    *kept = range;
-    const int a = virtual_profile(&p->system, it->owner, q, kept, 1);
+    it->range[other] =
+        (struct virtual_range){from, 0x10000, REF_BUCKETS, it->buckets};
+    const int a =
+        virtual_profile(&p->system, it->owner, q, &it->range[other], 1);
     const int b = ref_profile(&p->ref, caller, q, from);
-    if (a < 0)
-        *kept = old;
+    if (a > 0)
+        it->used = other;
     return same_answer(p, "profiling", a, b);
 }
 
@@ -488,7 +481,7 @@ call_proc(struct pair *p)
     struct virtual_request q;
 
     draw_request(p, &q);
-    switch (below(p, 10)) {
+    switch (below(p, 11)) {
     case 0:
     case 1:
     case 2:
@@ -513,6 +506,7 @@ call_proc(struct pair *p)
     case 7:
         return read_control(p, caller, k);
     case 8:
+    case 9:
         return profile(p, caller, &q);
     default:
         return read_counts(p, caller, k);
@@ -584,36 +578,14 @@ step(struct pair *p)
 /* Start and end */
 
 static bool
-make_monitors(struct pair *p)
-{
-    struct tally_pmu_options options;
-
-    tally_pmu_options_init(&options, sizeof(options));
-    options.machine = p->how->machine;
-    const size_t size = tally_pmu_size(&options);
-    for (unsigned cpu = 0; cpu < p->how->cpus; cpu++) {
-        void *const memory = size > 0 ? aligned_alloc(16, size) : NULL;
-        if (memory == NULL ||
-            tally_pmu_init(memory, size, &options, &p->monitors[cpu]) != 0) {
-            free(memory);
-            return false;
-        }
-    }
-    return virtual_mips_init(&p->mips, p->monitors) == 0;
-}
-
-static bool
 start(struct pair *p)
 {
-    void *const monitor =
-        p->how->limit != 0 ? (void *)&p->mock : (void *)&p->mips;
-
     p->random = p->seed;
-    p->mock.limit = p->how->limit;
     ref_init(&p->ref, p->how->cpus, p->how->ops->counters, p->how->any);
-    if ((p->how->limit == 0 && !make_monitors(p)) ||
-        virtual_init(&p->system, p->how->ops, monitor, &kernel_ops, p, p->cpus,
-                     p->how->cpus) != 0)
+    if (!machine_make(&p->machine, p->how->kind, p->how->machine, p->how->limit,
+                      p->how->cpus) ||
+        virtual_init(&p->system, p->how->ops, machine_monitor(&p->machine),
+                     &kernel_ops, p, p->cpus, p->how->cpus) != 0)
         return false;
     for (unsigned cpu = 0; cpu < p->how->cpus; cpu++)
         set_mode(p, cpu, VIRTUAL_USER);
@@ -630,8 +602,7 @@ finish(struct pair *p)
 {
     for (int k = 0; k < REF_PROCESSES; k++)
         free(p->process[k].owner);
-    for (unsigned cpu = 0; cpu < REF_CPUS; cpu++)
-        free(p->monitors[cpu]);
+    machine_finish(&p->machine);
     ref_finish(&p->ref);
     free(p);
 }

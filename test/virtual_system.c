@@ -429,24 +429,25 @@ static void
 test_profile(void **state)
 {
     struct rig *const r = rig_make("r10000", 1);
-    uint16_t fine[4] = {0}, rest[1] = {UINT16_MAX - 1};
-    const struct virtual_range ranges[] = {{0x1000, 0x10000, 4, fine},
+    uint16_t last[4] = {0}, fine[4] = {0}, rest[1] = {UINT16_MAX - 1};
+    const struct virtual_range ranges[] = {{UINT64_MAX - 1, 0x10000, 4, last},
+                                           {0x1000, 0x10000, 4, fine},
                                            {0, 2, 1, rest}};
     static const uint64_t pcs[] = {0x1000, 0x1001, 0x1006, 0x1008,
-                                   0xfff,  0x1004, 0x2000};
+                                   0xfff,  0x1004, 0x2000, 0};
     struct virtual_request q = rig_request(9, U);
 
     (void)state;
     q.threshold[9] = 5;
     rig_run(r, 0, &r->a);
-    assert_true(virtual_profile(&r->system, &r->a, &q, ranges, 2) > 0);
+    assert_true(virtual_profile(&r->system, &r->a, &q, ranges, 3) > 0);
     for (size_t k = 0; k < COUNT(pcs); k++) {
         r->pc = pcs[k];
         rig_occur(r, 0, 9, 5);
     }
     assert_true(fine[0] == 2 && fine[1] == 0 && fine[2] == 1 && fine[3] == 1);
-    assert_int_equal(rest[0], UINT16_MAX);
-    assert_int_equal(rig_value(r, &r->a, 9), 35);
+    assert_true(rest[0] == UINT16_MAX && last[0] == 0 && last[1] == 0);
+    assert_int_equal(rig_value(r, &r->a, 9), 40);
     assert_int_equal(r->told, 0);
     free(r);
 }

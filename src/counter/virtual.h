@@ -78,8 +78,11 @@ struct virtual_monitor_ops {
     /* Which counters can count the specifier under this index, as bits; 0: it
      * is wrong. */
     uint32_t (*places)(void *monitor, unsigned index, uint16_t spec);
+    /* Whether events that are possible by themselves are so together; NULL: all
+     * are. */
+    bool (*fits)(void *monitor, const struct virtual_request *request);
     /* From here the counter counts this specifier, whose interrupt bit is
-     * always set, and of 0 nothing. */
+     * always set; of 0 nothing, and does not interrupt. */
     void (*control)(void *monitor, unsigned cpu, unsigned counter,
                     unsigned index, uint16_t spec);
     uint64_t (*read)(void *monitor, unsigned cpu, unsigned counter);

@@ -60,7 +60,9 @@ place(const struct virtual_system *s, struct virtual_plan *plan)
         plan->on[c] |= UINT32_C(1) << i;
         plan->chosen |= UINT32_C(1) << i;
     }
-    return plan->chosen != 0 ? 0 : VIRTUAL_EINVAL;
+    const bool fits =
+        s->ops->fits == NULL || s->ops->fits(s->monitor, &plan->request);
+    return fits && plan->chosen != 0 ? 0 : VIRTUAL_EINVAL;
 }
 
 int

@@ -303,6 +303,21 @@ ref_occurs(struct ref *r, unsigned cpu, unsigned index)
     a->since[index]++;
 }
 
+bool
+ref_due(struct ref *r, unsigned cpu)
+{
+    struct ref_wish *wish;
+    const struct ref_account *const a = on_cpu(r, cpu, &wish);
+
+    for (unsigned c = 0; a != NULL && c < r->counters; c++) {
+        const int i = a->turn[c];
+        if (i != NOTHING && wish->request.threshold[i] != 0 &&
+            a->since[i] >= (uint32_t)wish->request.threshold[i])
+            return true;
+    }
+    return false;
+}
+
 void
 ref_time_passes(struct ref *r)
 {

@@ -84,6 +84,8 @@ void ref_switch(struct ref *r, unsigned cpu, int p, uint64_t pc);
 void ref_tick(struct ref *r, unsigned cpu, uint64_t pc);
 void ref_service(struct ref *r, unsigned cpu, uint64_t pc);
 void ref_occurs(struct ref *r, unsigned cpu, unsigned index);
+/* A threshold has been reached of what is on a counter: it interrupts. */
+bool ref_due(struct ref *r, unsigned cpu);
 void ref_time_passes(struct ref *r);
 void ref_fork(struct ref *r, int parent, int child);
 void ref_exit(struct ref *r, int p, int parent, bool waiting);
