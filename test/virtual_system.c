@@ -481,6 +481,39 @@ test_end_of_profile(void **state)
     free(r);
 }
 
+/* I62: a bucket far into a range: 0x20000 bytes, a quarter of the buckets. */
+static void
+test_far_bucket(void **state)
+{
+    static uint16_t buckets[0x8000];
+    struct rig *const r = rig_make("r10000", 1);
+    const struct virtual_range range = {0x1000, 0x4000, COUNT(buckets),
+                                        buckets};
+    struct virtual_request q = rig_request(9, U);
+
+    (void)state;
+    q.threshold[9] = 5;
+    rig_run(r, 0, &r->a);
+    virtual_profile(&r->system, &r->a, &q, &range, 1);
+    r->pc = 0x1000 + 0x20000 + 8 * 3;
+    rig_occur(r, 0, 9, 5);
+    assert_int_equal(buckets[0x4003], 1);
+    free(r);
+}
+
+/* I40: the number after the last is positive again. */
+static void
+test_last_generation(void **state)
+{
+    struct rig *const r = rig_make("r10000", 1);
+
+    (void)state;
+    r->a.generation = INT32_MAX - 1;
+    assert_int_equal(rig_start(r, &r->a, 9, U), INT32_MAX);
+    assert_int_equal(rig_start(r, &r->a, 9, U), 1);
+    free(r);
+}
+
 /* HWPERF_PROFENABLE: what it refuses. */
 static void
 test_errors_of_profile(void **state)
@@ -512,30 +545,49 @@ test_errors_of_profile(void **state)
     free(r);
 }
 
-/* What can stand below. */
+/* What can stand below; what was in the memory does not matter. */
 static void
 test_init(void **state)
 {
-    struct virtual_monitor_ops ops = virtual_r10000_ops;
-    struct virtual_system system;
-    struct virtual_cpu cpu;
+    static const struct {
+        int line;
+        unsigned counters, width;
+        uint64_t limit;
+        unsigned cpus;
+        int answer;
+    } rows[] = {
+        {__LINE__, 2, 32, UINT64_C(1) << 31, 1, 0},
+        {__LINE__, 2, 32, UINT64_C(1) << 31, 0, VIRTUAL_EINVAL},
+        {__LINE__, 0, 32, UINT64_C(1) << 31, 1, VIRTUAL_EINVAL},
+        {__LINE__, VIRTUAL_HARDWARE, 32, UINT64_C(1) << 31, 1, 0},
+        {__LINE__, VIRTUAL_HARDWARE + 1, 32, UINT64_C(1) << 31, 1,
+         VIRTUAL_EINVAL},
+        {__LINE__, 1, 32, UINT64_C(1) << 32, 1, 0},
+        {__LINE__, 1, 32, (UINT64_C(1) << 32) + 1, 1, VIRTUAL_EINVAL},
+        {__LINE__, 1, 32, (UINT64_C(1) << 31) - 1, 1, VIRTUAL_EINVAL},
+        {__LINE__, 1, 2, 2, 1, 0},
+        {__LINE__, 1, 1, 1, 1, VIRTUAL_EINVAL},
+        {__LINE__, 1, 64, UINT64_C(1) << 63, 1, 0},
+        {__LINE__, 1, 65, UINT64_MAX, 1, VIRTUAL_EINVAL},
+    };
 
     (void)state;
-    assert_int_equal(virtual_init(&system, &ops, NULL, &rig_ops, NULL, &cpu, 0),
-                     VIRTUAL_EINVAL);
-    ops.counters = VIRTUAL_HARDWARE + 1;
-    assert_int_equal(virtual_init(&system, &ops, NULL, &rig_ops, NULL, &cpu, 1),
-                     VIRTUAL_EINVAL);
-    ops.counters = 1;
-    ops.limit = UINT64_C(1) << 32;
-    assert_int_equal(virtual_init(&system, &ops, NULL, &rig_ops, NULL, &cpu, 1),
-                     0);
-    ops.limit++;
-    assert_int_equal(virtual_init(&system, &ops, NULL, &rig_ops, NULL, &cpu, 1),
-                     VIRTUAL_EINVAL);
-    ops.limit = (UINT64_C(1) << 31) - 1;
-    assert_int_equal(virtual_init(&system, &ops, NULL, &rig_ops, NULL, &cpu, 1),
-                     VIRTUAL_EINVAL);
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        struct virtual_monitor_ops ops = virtual_r10000_ops;
+        struct virtual_system system;
+        struct virtual_cpu cpu;
+        uint16_t spec[VIRTUAL_EVENTS];
+        ops.counters = rows[k].counters;
+        ops.width = rows[k].width;
+        ops.limit = rows[k].limit;
+        memset(&system, 0xff, sizeof(system));
+        const int answer = virtual_init(&system, &ops, NULL, &rig_ops, NULL,
+                                        &cpu, rows[k].cpus);
+        if (answer != rows[k].answer ||
+            (answer == 0 &&
+             virtual_system_control(&system, spec) != VIRTUAL_EINVAL))
+            fail_msg("row at line %d: %d", rows[k].line, answer);
+    }
 }
 
 int
@@ -562,6 +614,8 @@ main(void)
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_end_of_profile),
+        cmocka_unit_test(test_far_bucket),
+        cmocka_unit_test(test_last_generation),
         cmocka_unit_test(test_errors_of_profile),
         cmocka_unit_test(test_init),
     };

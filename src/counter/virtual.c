@@ -155,7 +155,6 @@ virtual_exit(struct virtual_system *s, struct virtual_owner *owner,
         s->watcher = NULL;
     if (owner->cpu != VIRTUAL_NOBODY)
         switch_out(s, (unsigned)owner->cpu);
-    owner->active = false;
     if (parent != NULL && (waiting || owner->save) && !owner->summed)
         give(owner, parent);
 }
