@@ -10,9 +10,9 @@
 #include "version.h"
 
 const struct command *const commands[] = {
-    &command_count,  &command_list,   &command_show,
-    &command_encode, &command_decode, &command_plan,
-    &command_pmu,    &command_doctor, NULL,
+    &command_count,  &command_list, &command_show, &command_encode,
+    &command_decode, &command_plan, &command_pmu,  &command_summarize,
+    &command_doctor, NULL,
 };
 
 static void
@@ -22,7 +22,7 @@ print_usage(FILE *out)
             "tally counts what a program does, on processors that are gone and "
             "on hosts\nwithout counters.\n\nusage: tally COMMAND ...\n\n");
     for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n  tally COMMAND --help shows its options and an example.\n"
                  "  tally --version prints the version.\n");
 }

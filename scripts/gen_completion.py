@@ -21,7 +21,7 @@ FILES = {"FILE", "DIR"}
 # What stands after a command's options.
 OPERANDS = {"count": "program", "list": "kinds", "show": "names",
             "doctor": "program", "encode": "events", "plan": "events", "decode": "registers",
-            "pmu": "files"}
+            "pmu": "files", "summarize": "files"}
 KINDS = "machines events metrics registers parameters signals"
 
 
@@ -213,7 +213,7 @@ _tally_words()
         )
         ;;
     list) _tally_reply "$current" '@KINDS@' ;;
-    pmu)
+    pmu | summarize)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;

@@ -265,6 +265,40 @@ count --set '' {hello} | EXIT 2 | ERR must be KEY=VALUE
 count --set l1d.sise=8K {hello} | EXIT 2 | ERR did you mean l1d.size?
 count --set l1d.size=8K --set l1d.ways=8 {hello} | EXIT 0 | OUT hello
 
+# Dumps of the profiler
+summarize | EXIT 2 | ERR no dump; name its file, or - for standard input
+summarize - | EXIT 1 | ERR no interval: no start has an update behind it
+summarize {d}/nothere | EXIT 2 | ERR cannot read {d}/nothere: No such file
+summarize {d} | EXIT 2 | ERR cannot read {d}: Is a directory
+summarize {d}/text | EXIT 1 | SAYS skipped: 1 line outside dumps is no record ({d}/text:1)
+summarize {s}/t1.csv {d}/nothere | EXIT 2 | ERR cannot read {d}/nothere
+summarize -m nope {s}/t1.csv | EXIT 2 | ERR unknown machine 'nope'
+summarize --format xml {s}/t1.csv | EXIT 2 | ERR --format takes text, csv, json or teja, not 'xml'
+summarize --by thraed {s}/t1.csv | EXIT 2 | ERR --by takes thread, core, region or all
+summarize --by '' {s}/t1.csv | EXIT 2 | ERR --by takes thread, core, region or all
+summarize --by thread,core {s}/t1.csv | EXIT 2 | ERR --by thread or core, not both
+summarize --skip x {s}/t1.csv | EXIT 2 | ERR --skip takes a number of intervals, not 'x'
+summarize --skip -1 {s}/t1.csv | EXIT 2 | ERR --skip takes a number of intervals, not '-1'
+summarize --freq fast {s}/t1.csv | EXIT 2 | ERR clock=fast: must be hertz
+summarize -M ipd {s}/t1.csv | EXIT 2 | ERR did you mean
+summarize -M pipeline_utilisation {s}/t1.csv | EXIT 2 | ERR unknown metric 'pipeline_utilisation' on ultrasparc-t1
+summarize --input pkts {s}/t1.csv | EXIT 2 | ERR --input takes NAME=NUMBER or NAME=userN, not 'pkts'
+summarize --input pkts=user0 {s}/t1.csv | EXIT 2 | ERR --input takes NAME=NUMBER or NAME=userN
+summarize --input pkst=3 {s}/t1.csv | EXIT 2 | ERR have no input 'pkst'; they have pkts, idle_loop_count
+summarize --format teja --by all {s}/t1.csv | EXIT 2 | ERR --by does not go with --format teja
+summarize --format teja --user-cumulative {s}/t1.csv | EXIT 2 | ERR --user-cumulative does not go with
+summarize --locations {d}/nothere {s}/t1.csv | EXIT 2 | ERR cannot read {d}/nothere
+summarize --locations {d}/text {s}/t1.csv | EXIT 2 | ERR no line has an id and a place
+summarize --color maybe {s}/t1.csv | EXIT 2 | ERR auto, always or never, not 'maybe'
+summarize --skip 9 {s}/t1.csv | EXIT 1 | ERR no interval behind those skipped
+summarize -m ultrasparc-t2 {s}/t1.csv | EXIT 0 | SAYS warning: 8 event codes are none of the machine's | OUT 0x100
+summarize -M ipp --input pkts=1000 {s}/t1.csv | EXIT 0 | OUT 52238.8349  instructions per packet
+summarize -M ipp --user-cumulative {s}/t1.csv | EXIT 0 | OUT 261.194174  instructions per packet
+summarize -M memory_bandwidth {s}/t1.csv | EXIT 0 | OUT not counted: L2_dmiss_ld
+summarize -M packet_rate {s}/t1.csv | EXIT 0 | OUT not known: clock
+summarize -M packet_rate --freq 1.4G --by thread --skip 1 {s}/t2.csv | EXIT 0 | OUT 802.580976  thousand packets per second
+summarize --by thread {s}/t2.csv | EXIT 0 | SAYS intervals vary: cycles of cpu 2 by 16.4 %;
+
 # QEMU
 PATH=/nonexistent count {hello} | EXIT 125 | ERR apt install qemu-user
 PATH=/nonexistent doctor | EXIT 125 | OUT apt install qemu-user
@@ -352,6 +386,13 @@ SCREENS = {
     "show-r10000-event": "show -m r10000 25",
     "show-register": "show PMC5",
     "show-several": "show Cycles",
+    "summarize-help": "summarize --help",
+    "summarize-t1": "summarize {s}/t1.csv",
+    "summarize-t1-teja": "summarize --format teja {s}/t1.csv",
+    "summarize-t1-json": "summarize -j --by core -M ipc {s}/t1.csv",
+    "summarize-t2": "summarize --by all --skip 1 --freq 1.4G {s}/t2.csv",
+    "summarize-t2-teja": "summarize --format teja {s}/t2.csv",
+    "summarize-t2-csv": "summarize --format csv {s}/t2.csv",
     "decode": "decode -m montecito PMC5=0x620edd09 PMC6=0x2030012",
     "decode-t4": "decode -m sparc-t4 PCR1=0x18b4",
     "count-text": "count -e all {g}/window.sparc64",
@@ -405,7 +446,8 @@ def make_files(d):
 
 def names():
     return {"hello": t.guest("hello.sparc64"), "d": str(folder),
-            "hello86": t.guest("hello.x86_64"), "g": t.guest("")}
+            "hello86": t.guest("hello.x86_64"), "g": t.guest(""),
+            "s": t.source("test", "dump")}
 
 
 def run_words(words, **how):

@@ -57,6 +57,8 @@ ROWS = [
      "all", "u thr="),
     (["count", "-m", "ultrasparc-t2", "-e", "cycles,All_instr", ":", ""],
      "u k h", "all"),
+    (["summarize", "--format", ""], "text csv json teja", "--skip"),
+    (["summarize", "-M", "dc_"], "dc_miss_per_1000", "ipc"),
     (["doctor", "-"], "--help", "--machine"),
     (["pmu", "-"], "--machine --format --json", "--set"),
     (["pmu", "-m", "ultra"], "ultrasparc-t2", "pmu"),

@@ -69,7 +69,7 @@ static const struct {
      "4,18236,1,4cf2eb9ce4,521f08,1,100,1 \nTEJA_PROFILE_DUMP_END \n",
      S1, ""},
     /* Consoles. */
-    {__LINE__, BEGIN "\n \r\n" S1 "\n\n" U1 "\t\n" END, S1 U1, ""},
+    {__LINE__, BEGIN "\n\xc2\xa0\n \r\n" S1 "\n\n" U1 "\t\n" END, S1 U1, ""},
     {__LINE__,
      "TEJA_PROFILE_DUMP_START,ver1.1\r\nCPUID,\r\n4,18236,1,4cf2eb9ce4,521f08,"
      "1,100,1\r\nTEJA_PROFILE_DUMP_END\r\n",

@@ -168,10 +168,12 @@ end_dump(struct dump_reader *r)
         r->depth--;
 }
 
+/* Also the two bytes of a no-break space, which a browser's text may hold. */
 static bool
 is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\xc2' ||
+           c == '\xa0';
 }
 
 /* A mark, with whatever stands around it; true if there is one. */

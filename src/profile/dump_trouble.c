@@ -58,9 +58,8 @@ static const struct trouble_row rows[DUMP_TROUBLES] = {
                          "help",
                          true},
     [DUMP_UNKNOWN_EVENT] = {"unknown_event",
-                            "count is of an event that the machine lacks",
-                            "counts are of events that the machine lacks",
-                            false},
+                            "event code is none of the machine's",
+                            "event codes are none of the machine's", false},
     [DUMP_CROWDED] = {"crowded", "interval is of one thread or region too many",
                       "intervals are of more threads or regions than can be "
                       "told apart",

@@ -274,8 +274,7 @@ cell_of(struct summary *s, struct summary_table *table,
 static bool
 has_members(const struct summary *s)
 {
-    return (s->options.by & SUMMARY_BY_THREAD) == 0 &&
-           ((s->options.by & SUMMARY_BY_CORE) != 0 || s->options.by == 0);
+    return (s->options.by & ~(unsigned)SUMMARY_BY_CORE) == 0;
 }
 
 static int

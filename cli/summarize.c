@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* tally summarize: what the profiler's dumps say of a packet or an interval. */
+#include "cli/summarize.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/screen.h"
+#include "table/text.h"
+
+enum {
+    OPT_MACHINE,
+    OPT_BY,
+    OPT_SKIP,
+    OPT_CUMULATIVE,
+    OPT_FREQ,
+    OPT_METRICS,
+    OPT_INPUT,
+    OPT_LOCATIONS,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_COLOR,
+};
+
+static const struct option_row options[] = {
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "whose events they are (default: as the codes look)"},
+    [OPT_BY] = {0, "by", "WHAT",
+                "thread, core, region or all, or thread,region (default)"},
+    [OPT_SKIP] = {0, "skip", "N", "leave out each thread's first N intervals"},
+    [OPT_CUMULATIVE] = {0, "user-cumulative", NULL,
+                        "user words are running sums: take differences"},
+    [OPT_FREQ] = {0, "freq", "HZ", "the clock, as 1.4G, for rates"},
+    [OPT_METRICS] = {'M', "metrics", "METRICS",
+                     "only these metrics (default: all that have a value)"},
+    [OPT_INPUT] = {0, "input", "NAME=VALUE",
+                   "a number, or userN, that metrics need"},
+    [OPT_LOCATIONS] = {0, "locations", "FILE",
+                       "where calls are (profiler_calls_location.txt)"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or teja"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    {0},
+};
+
+static int
+take_format(struct summarize_request *r, const char *value)
+{
+    static const char *const names[] = {"text", "csv", "json", "teja"};
+
+    for (int i = SUMMARIZE_TEXT; i <= SUMMARIZE_TEJA; i++)
+        if (strcmp(value, names[i]) == 0) {
+            r->form = (enum summarize_form)i;
+            return 0;
+        }
+    fprintf(stderr,
+            "tally summarize: --format takes text, csv, json or teja, not "
+            "'%s'\n",
+            shown(value, strlen(value)).text);
+    return EXIT_USAGE;
+}
+
+static int
+take_skip(struct summarize_request *r, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    r->options.skip = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0)
+        return 0;
+    fprintf(stderr,
+            "tally summarize: --skip takes a number of intervals, not '%s'\n",
+            shown(value, strlen(value)).text);
+    return EXIT_USAGE;
+}
+
+static int
+take_option(struct summarize_request *r, int option, const char *value)
+{
+    uint64_t clock;
+
+    switch (option) {
+    case OPT_MACHINE:
+        r->options.machine = machine_find(value);
+        if (r->options.machine == NULL)
+            machine_unknown(value, &command_log);
+        return r->options.machine != NULL ? 0 : EXIT_USAGE;
+    case OPT_BY:
+        r->by_given = true;
+        return summarize_by(value, &r->options.by);
+    case OPT_SKIP:
+        return take_skip(r, value);
+    case OPT_CUMULATIVE:
+        r->options.cumulative = true;
+        return 0;
+    case OPT_FREQ:
+        if (param_parse(PARAM_CLOCK, value, &command_log, &clock) != 0)
+            return EXIT_USAGE;
+        r->clock = (double)clock;
+        return 0;
+    case OPT_METRICS:
+        r->metric_list = value;
+        return 0;
+    case OPT_INPUT:
+        r->inputs[r->input_count++] = (char *)value;
+        return 0;
+    case OPT_LOCATIONS:
+        r->locations = value;
+        return 0;
+    case OPT_COLOR:
+        r->color = value;
+        return 0;
+    default:
+        return take_format(r, option == OPT_JSON ? "json" : value);
+    }
+}
+
+/* What does not go together, and what would only be found out later. */
+static int
+check_request(struct summarize_request *r)
+{
+    struct summary_input inputs[SUMMARY_INPUTS];
+    const char *clash = r->options.cumulative ? "--user-cumulative"
+                        : r->by_given         ? "--by"
+                                              : NULL;
+
+    if (r->file_count == 0) {
+        fprintf(stderr, "tally summarize: no dump; name its file, or - for "
+                        "standard input\n");
+        return EXIT_USAGE;
+    }
+    if (r->form == SUMMARIZE_TEJA && clash != NULL) {
+        fprintf(stderr, "tally summarize: %s does not go with --format teja\n",
+                clash);
+        return EXIT_USAGE;
+    }
+    if ((r->options.by & SUMMARY_BY_THREAD) != 0 &&
+        (r->options.by & SUMMARY_BY_CORE) != 0) {
+        fprintf(stderr, "tally summarize: --by thread or core, not both\n");
+        return EXIT_USAGE;
+    }
+    if (command_color(r->color, stdout) < 0) {
+        fprintf(stderr,
+                "tally: --color takes auto, always or never, not '%s'\n",
+                shown(r->color, strlen(r->color)).text);
+        return EXIT_USAGE;
+    }
+    if (summarize_metrics(r, r->options.machine) != 0)
+        return EXIT_USAGE;
+    return summarize_inputs(r, r->options.machine, inputs);
+}
+
+static int
+cannot_read(const char *path)
+{
+    fprintf(stderr, "tally summarize: cannot read %s: %s\n", path,
+            strerror(errno));
+    return EXIT_USAGE;
+}
+
+/* The place where a build puts the table, beside the dump; NULL: none there. */
+static FILE *
+open_beside(const char *dump)
+{
+    static const char *const names[] = {
+        "profiler_calls_location.txt",
+        "reports/profiler_calls_location.txt",
+    };
+    const char *slash = strrchr(dump, '/');
+    FILE *file = NULL;
+
+    for (size_t i = 0; i < 2 && file == NULL && strcmp(dump, "-") != 0; i++) {
+        char *path;
+        if (asprintf(&path, "%.*s%s",
+                     slash != NULL ? (int)(slash - dump) + 1 : 0, dump,
+                     names[i]) < 0)
+            return NULL;
+        file = fopen(path, "re");
+        free(path);
+    }
+    return file;
+}
+
+static int
+read_calls(const struct summarize_request *r, struct call_table *calls)
+{
+    FILE *file = r->locations != NULL ? fopen(r->locations, "re")
+                                      : open_beside(r->files[0]);
+    int error;
+
+    if (file == NULL)
+        return r->locations != NULL ? cannot_read(r->locations) : 0;
+    error = call_table_read(file, calls);
+    if (error == TALLY_EIO)
+        cannot_read(r->locations != NULL ? r->locations
+                                         : "profiler_calls_location.txt");
+    else if (r->locations != NULL && calls->count == 0 && error == 0) {
+        fprintf(stderr, "tally summarize: %s: no line has an id and a place\n",
+                r->locations);
+        error = TALLY_ESYNTAX;
+    }
+    fclose(file);
+    return error != 0 ? EXIT_USAGE : 0;
+}
+
+static long
+fill(void *user, void *data, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read(*(const int *)user, data, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static int
+no_memory(void)
+{
+    fprintf(stderr, "tally summarize: no memory\n");
+    return EXIT_OURS;
+}
+
+static int
+read_file(struct summary *s, const char *path)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct dump_reader reader;
+
+    if (fd < 0)
+        return cannot_read(path);
+    if (dump_reader_init(&reader, path, fill, &fd, &s->troubles) != 0)
+        return no_memory();
+    const int error = summary_read(s, &reader);
+    dump_reader_finish(&reader);
+    const int status = error == 0 ? 0
+                       : error == TALLY_EIO
+                           ? cannot_read(standard ? "standard input" : path)
+                           : no_memory();
+    if (!standard)
+        close(fd);
+    return status;
+}
+
+/* What was skipped, and where first; one line each kind. */
+static void
+tell_troubles(const struct dump_troubles *troubles)
+{
+    for (int i = 0; i < DUMP_TROUBLES; i++) {
+        const struct dump_place *p = &troubles->places[i];
+        const enum dump_trouble what = (enum dump_trouble)i;
+        if (p->count == 0)
+            continue;
+        fprintf(stderr, "tally: %s%" PRIu64 " %s",
+                dump_trouble_skips(what) ? "skipped: " : "warning: ", p->count,
+                dump_trouble_text(what, p->count > 1));
+        if (p->line > 0)
+            fprintf(stderr, " (%s%s:%" PRIu64 ")", p->count > 1 ? "first " : "",
+                    p->file, p->line);
+        fprintf(stderr, "\n");
+    }
+}
+
+/* The document: an event should vary by no more than a few per cent. */
+static void
+tell_unsteady(const struct summary_report *r)
+{
+    const struct summary *s = r->summary;
+    const struct summary_cell *worst = NULL;
+    const char *name, *worst_name = "";
+    char text[320];
+    size_t count = 0;
+    double most = 0;
+
+    for (size_t i = 0; i < s->cell_count; i++) {
+        const double varies = summary_cell_varies(s->cells[i], &name);
+        count += varies > SUMMARY_STEADY;
+        if (varies > most) {
+            most = varies;
+            worst = s->cells[i];
+            worst_name = name;
+        }
+    }
+    if (count == 0)
+        return;
+    summary_cell_text(r, worst, text, sizeof(text));
+    fprintf(stderr, "tally: warning: intervals vary: %s of %s by %.1f %%",
+            worst_name, text, most);
+    if (count > 1)
+        fprintf(stderr, ", and %zu more by over %.0f %%", count - 1,
+                SUMMARY_STEADY);
+    fprintf(stderr, "; means are of use in a steady state\n");
+}
+
+static int
+print_text(struct summary_report *r, const char *color)
+{
+    struct screen screen;
+    int status = screen_open(&screen, color);
+
+    if (status != 0)
+        return status;
+    r->color = screen.color;
+    summary_report_text(r, screen.out);
+    return screen_close(&screen);
+}
+
+static int
+print_report(const struct summarize_request *request, struct summary_report *r,
+             struct summary_teja *teja)
+{
+    int error = 0;
+
+    if (request->form == SUMMARIZE_TEXT)
+        return print_text(r, request->color);
+    if (request->form == SUMMARIZE_TEJA)
+        error = summary_teja_print(teja, stdout);
+    else if (request->form == SUMMARIZE_CSV)
+        error = summary_report_csv(r, stdout);
+    else
+        error = summary_report_json(r, stdout);
+    if (error == 0 && fflush(stdout) != 0)
+        error = TALLY_EIO;
+    return error == 0           ? 0
+           : error == TALLY_EIO ? command_unwritten()
+                                : no_memory();
+}
+
+static int
+report(struct summarize_request *request, struct summary *s,
+       struct summary_teja *teja, const struct call_table *calls)
+{
+    struct summary_report r = {.summary = s, .calls = calls};
+    int status;
+
+    summary_sort(s);
+    for (size_t c = 0; c < s->cell_count; c++)
+        for (size_t i = 0; i < s->cells[c]->event_count; i++)
+            if (s->cells[c]->events[i].event == NULL)
+                dump_trouble_add(&s->troubles, DUMP_UNKNOWN_EVENT,
+                                 request->files[0], 0);
+    tell_troubles(&s->troubles);
+    status = summarize_inputs(request, s->machine, r.inputs);
+    if (status == 0)
+        status = summarize_metrics(request, s->machine);
+    if (status != 0)
+        return status;
+    if (request->metric_list != NULL) {
+        r.metrics = request->metrics;
+        r.metric_count = request->metric_count;
+    }
+    tell_unsteady(&r);
+    if (s->intervals > 0)
+        return print_report(request, &r, teja);
+    fprintf(stderr,
+            "tally summarize: no interval%s: no start has an update behind it"
+            "\n",
+            s->skipped > 0 ? " behind those skipped" : "");
+    if (request->form == SUMMARIZE_JSON)
+        print_report(request, &r, teja);
+    return 1;
+}
+
+static int
+summarize(struct summarize_request *request)
+{
+    struct summary summary = {0};
+    struct summary_teja teja = {0};
+    struct call_table calls = {0};
+    int status = read_calls(request, &calls);
+
+    if (request->form == SUMMARIZE_TEJA) {
+        request->options.by = SUMMARY_BY_THREAD;
+        request->options.raw = true;
+        request->options.take = summary_teja_take;
+        request->options.user = &teja;
+        if (summary_teja_init(&teja, &summary) != 0)
+            status = cannot_read("a temporary file");
+    }
+    if (status == 0 && summary_init(&summary, &request->options) != 0)
+        status = no_memory();
+    for (size_t i = 0; i < request->file_count && status == 0; i++)
+        status = read_file(&summary, request->files[i]);
+    if (status == 0)
+        status = report(request, &summary, &teja, &calls);
+    summary_teja_finish(&teja);
+    summary_finish(&summary);
+    call_table_finish(&calls);
+    return status;
+}
+
+static int
+read_options(struct summarize_request *r, int argc, char **argv, bool *helped)
+{
+    struct option_walk walk = {&command_summarize, argc, argv, 0, NULL};
+    const char *value;
+
+    for (;;) {
+        const int option = command_option(&walk, &value);
+        *helped = option == COMMAND_HELP;
+        if (*helped)
+            return 0;
+        if (option == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (option >= 0) {
+            const int status = take_option(r, option, value);
+            if (status != 0)
+                return status;
+        } else if (walk.next < argc) {
+            r->files[r->file_count++] = argv[walk.next++];
+        } else {
+            return check_request(r);
+        }
+    }
+}
+
+static int
+run_summarize(int argc, char **argv)
+{
+    struct summarize_request request = {.options.by = SUMMARY_BY_THREAD |
+                                                      SUMMARY_BY_REGION};
+    bool helped = false;
+
+    request.files = calloc((size_t)argc, sizeof(*request.files));
+    request.inputs = calloc((size_t)argc, sizeof(*request.inputs));
+    int status = EXIT_OURS;
+    if (request.files != NULL && request.inputs != NULL)
+        status = read_options(&request, argc, argv, &helped);
+    else
+        no_memory();
+    if (helped)
+        command_help(&command_summarize, stdout);
+    else if (status == 0)
+        status = summarize(&request);
+    free(request.files);
+    free(request.inputs);
+    return status;
+}
+
+const struct command command_summarize = {
+    .name = "summarize",
+    .summary = "say what the profiler's dumps show: means, metrics, spread",
+    .synopsis = "[-m MACHINE] FILE...|-",
+    .example =
+        "  printf 'TEJA_PROFILE_DUMP_START,ver1.1\\n4,1,1,10,0,1,100,8\\n"
+        "4,2,2,64,0,1,2a,3,0,5\\nTEJA_PROFILE_DUMP_END\\n' | "
+        "tally summarize -",
+    .options = options,
+    .run = run_summarize,
+};

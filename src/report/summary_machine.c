@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* The forms for scripts: CSV and JSON, schema 1; always in the C locale. */
+#include "report/summary_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+static const double percents[] = {50, 90, 95, 99};
+#define PERCENTS (sizeof(percents) / sizeof(*percents))
+
+/* What a cell's series is called, and of which kind it is. */
+struct item {
+    const char *kind; /* "cycles", "event", "user", "gap" */
+    const char *name;
+    const struct series *series;
+    double together; /* NAN: it is no sum of strands */
+};
+
+typedef int (*item_fn)(void *user, const struct item *item);
+
+static int
+for_each_item(const struct summary_view *v, item_fn take, void *user)
+{
+    const struct summary_cell *c = v->cell;
+    const bool strands = summary_view_strands(v) > 0;
+    struct item item = {"cycles", "cycles", &c->cycles,
+                        strands ? v->cycles : (double)NAN};
+    int error = take(user, &item);
+    char name[32];
+
+    for (size_t i = 0; i < c->event_count && error == 0; i++) {
+        const struct summary_event *e = &c->events[i];
+        item = (struct item){"event", summary_event_name(e), &e->series,
+                             strands && e->event != NULL
+                                 ? summary_view_event(v, e->event)
+                                 : (double)NAN};
+        error = take(user, &item);
+    }
+    for (size_t i = 0; i < c->word_count && error == 0; i++) {
+        snprintf(name, sizeof(name), "user%zu", i + 1);
+        item = (struct item){"user", name, &c->words[i],
+                             strands ? summary_view_word(v, i) : (double)NAN};
+        error = take(user, &item);
+    }
+    item = (struct item){"gap", "between", &c->gaps, (double)NAN};
+    return error == 0 && c->gaps.count > 0 ? take(user, &item) : error;
+}
+
+static void
+csv_text(const char *text, FILE *out)
+{
+    if (strpbrk(text, ",\"\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* A cell's first columns. */
+struct csv {
+    const struct summary_report *report;
+    const struct summary_cell *cell;
+    FILE *out;
+};
+
+static void
+csv_place(const struct csv *c)
+{
+    const unsigned by = c->report->summary->options.by;
+    char text[160];
+
+    if ((by & (SUMMARY_BY_THREAD | SUMMARY_BY_CORE)) != 0)
+        fprintf(c->out, "%" PRIu64 ",", c->cell->place);
+    if ((by & SUMMARY_BY_REGION) == 0)
+        return;
+    summary_caller_text(c->report, c->cell->start_caller, text, sizeof(text));
+    csv_text(text, c->out);
+    fputc(',', c->out);
+    summary_caller_text(c->report, c->cell->update_caller, text, sizeof(text));
+    csv_text(text, c->out);
+    fputc(',', c->out);
+}
+
+static int
+csv_item(void *user, const struct item *item)
+{
+    const struct csv *c = user;
+    const struct series *s = item->series;
+
+    if (s->count == 0)
+        return 0;
+    csv_place(c);
+    fprintf(c->out, "%s,%s,%" PRIu64 ",%.9g,%.9g,%" PRIu64, item->kind,
+            item->name, s->count, s->mean, series_deviation(s), s->min);
+    for (size_t i = 0; i < PERCENTS; i++)
+        fprintf(c->out, ",%" PRIu64, series_percentile(s, percents[i]));
+    fprintf(c->out, ",%" PRIu64 ",", s->max);
+    if (!isnan(item->together))
+        fprintf(c->out, "%.9g", item->together);
+    fprintf(c->out, ",\n");
+    return 0;
+}
+
+static void
+csv_metrics(const struct csv *c, const struct summary_view *v)
+{
+    const struct metric_row *m;
+
+    for (size_t i = 0; (m = summary_metric(c->report, i)) != NULL; i++) {
+        const double value = summary_view_metric(v, m);
+        if (isnan(value))
+            continue;
+        csv_place(c);
+        fprintf(c->out, "metric,%s,,%.9g,,,,,,,,,", m->name, value);
+        csv_text(m->unit, c->out);
+        fprintf(c->out, "\n");
+    }
+}
+
+static void
+print_csv(const struct summary_report *r, FILE *out)
+{
+    const struct summary *s = r->summary;
+    const unsigned by = s->options.by;
+
+    fprintf(out,
+            "%s%skind,name,n,mean,deviation,min,p50,p90,p95,p99,max,"
+            "together,unit\n",
+            (by & SUMMARY_BY_THREAD) != 0 ? "cpu,"
+            : (by & SUMMARY_BY_CORE) != 0 ? "core,"
+                                          : "",
+            (by & SUMMARY_BY_REGION) != 0 ? "start,update," : "");
+    for (size_t i = 0; i < s->cell_count; i++) {
+        const struct summary_view v = summary_view(r, s->cells[i]);
+        struct csv c = {r, s->cells[i], out};
+        for_each_item(&v, csv_item, &c);
+        csv_metrics(&c, &v);
+    }
+}
+
+/* Runs in the C locale, whatever the caller's is. */
+static int
+in_c_locale(int (*print)(const struct summary_report *r, FILE *out),
+            const struct summary_report *r, FILE *out)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+
+    if (c == (locale_t)0)
+        return TALLY_ENOMEM;
+    locale_t before = uselocale(c);
+    const int error = print(r, out);
+    uselocale(before);
+    freelocale(c);
+    return error != 0 || ferror(out) ? TALLY_EIO : 0;
+}
+
+static int
+csv_document(const struct summary_report *r, FILE *out)
+{
+    print_csv(r, out);
+    return 0;
+}
+
+int
+summary_report_csv(const struct summary_report *r, FILE *out)
+{
+    return in_c_locale(csv_document, r, out);
+}
+
+/* Counts beyond 2^63 are shown as the nearest real number. */
+static json_t *
+count_json(uint64_t value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value)
+                              : json_real((double)value);
+}
+
+static int
+json_item(void *user, const struct item *item)
+{
+    const struct series *s = item->series;
+    json_t *o = json_pack("{sssssI}", "kind", item->kind, "name", item->name,
+                          "n", (json_int_t)s->count);
+    char name[8];
+
+    json_array_append_new(user, o);
+    if (s->count == 0)
+        return 0;
+    json_object_set_new(o, "mean", json_real(s->mean));
+    json_object_set_new(o, "deviation", json_real(series_deviation(s)));
+    json_object_set_new(o, "min", count_json(s->min));
+    for (size_t i = 0; i < PERCENTS; i++) {
+        snprintf(name, sizeof(name), "p%.0f", percents[i]);
+        json_object_set_new(o, name,
+                            count_json(series_percentile(s, percents[i])));
+    }
+    json_object_set_new(o, "max", count_json(s->max));
+    json_object_set_new(o, "percentile_error", json_real(series_error(s)));
+    if (!isnan(item->together))
+        json_object_set_new(o, "together", json_real(item->together));
+    return 0;
+}
+
+static json_t *
+metrics_json(const struct summary_view *v)
+{
+    json_t *rows = json_array();
+    const struct metric_row *m;
+
+    for (size_t i = 0; (m = summary_metric(v->report, i)) != NULL; i++) {
+        const double value = summary_view_metric(v, m);
+        const struct summary_lack lack = summary_view_lack(v, m);
+        json_t *o = json_pack("{ssss}", "name", m->name, "unit", m->unit);
+        json_object_set_new(o, "value",
+                            isnan(value) ? json_null() : json_real(value));
+        if (lack.event != NULL)
+            json_object_set_new(o, "not_counted",
+                                json_string(lack.event->name));
+        else if (lack.input != NULL)
+            json_object_set_new(o, "not_known", json_string(lack.input->name));
+        json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+static json_t *
+call_json(const struct summary_report *r, uint64_t caller, uint64_t pc)
+{
+    const char *place = call_table_find(r->calls, caller);
+    char id[24], address[24];
+
+    snprintf(id, sizeof(id), "0x%" PRIx64, caller);
+    snprintf(address, sizeof(address), "0x%" PRIx64, pc);
+    return json_pack("{ssssss?}", "id", id, "pc", address, "place", place);
+}
+
+static json_t *
+cell_json(const struct summary_report *r, const struct summary_cell *cell)
+{
+    const unsigned by = r->summary->options.by;
+    const struct summary_view v = summary_view(r, cell);
+    json_t *o = json_object(), *series = json_array();
+    const char *name;
+
+    if ((by & SUMMARY_BY_THREAD) != 0)
+        json_object_set_new(o, "cpu", count_json(cell->place));
+    else if ((by & SUMMARY_BY_CORE) != 0)
+        json_object_set_new(o, "core", count_json(cell->place));
+    if ((by & SUMMARY_BY_REGION) != 0) {
+        json_object_set_new(o, "start",
+                            call_json(r, cell->start_caller, cell->start_pc));
+        json_object_set_new(o, "update",
+                            call_json(r, cell->update_caller, cell->update_pc));
+    }
+    if (summary_view_strands(&v) > 0)
+        json_object_set_new(o, "strands",
+                            json_integer((json_int_t)summary_view_strands(&v)));
+    json_object_set_new(o, "intervals",
+                        json_integer((json_int_t)cell->cycles.count));
+    json_object_set_new(
+        o, "steady",
+        json_boolean(summary_cell_varies(cell, &name) <= SUMMARY_STEADY));
+    for_each_item(&v, json_item, series);
+    json_object_set_new(o, "series", series);
+    json_object_set_new(o, "metrics", metrics_json(&v));
+    return o;
+}
+
+static json_t *
+troubles_json(const struct dump_troubles *troubles)
+{
+    json_t *rows = json_array();
+
+    for (int i = 0; i < DUMP_TROUBLES; i++) {
+        const struct dump_place *p = &troubles->places[i];
+        const enum dump_trouble what = (enum dump_trouble)i;
+        if (p->count > 0)
+            json_array_append_new(
+                rows,
+                json_pack("{sssIsssIsbss}", "what", dump_trouble_name(what),
+                          "count", (json_int_t)p->count, "file", p->file,
+                          "line", (json_int_t)p->line, "skipped",
+                          dump_trouble_skips(what), "text",
+                          dump_trouble_text(what, p->count > 1)));
+    }
+    return rows;
+}
+
+static json_t *
+inputs_json(const struct summary_report *r)
+{
+    static const char *const sources[] = {
+        [SUMMARY_NUMBER] = "given",
+        [SUMMARY_MODEL] = "assumed",
+        [SUMMARY_WORD] = "user word",
+    };
+    const struct machine_row *m = r->summary->machine;
+    json_t *rows = json_array();
+
+    for (size_t i = 0; m != NULL && i < m->input_count && i < SUMMARY_INPUTS;
+         i++) {
+        const struct summary_input *in = &r->inputs[i];
+        if (in->source == SUMMARY_NO_INPUT)
+            continue;
+        json_t *o = json_pack("{ssss}", "name", m->inputs[i].name, "source",
+                              sources[in->source]);
+        if (in->source == SUMMARY_WORD)
+            json_object_set_new(o, "word",
+                                json_integer((json_int_t)in->word + 1));
+        else
+            json_object_set_new(o, "value", json_real(in->number));
+        json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+static int
+json_document(const struct summary_report *r, FILE *out)
+{
+    const struct summary *s = r->summary;
+    json_t *o = json_object(), *cells = json_array();
+
+    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "machine",
+                        s->machine != NULL ? json_string(s->machine->name)
+                                           : json_null());
+    json_object_set_new(o, "dumps", json_integer((json_int_t)s->dumps));
+    json_object_set_new(o, "records", json_integer((json_int_t)s->records));
+    json_object_set_new(o, "intervals", json_integer((json_int_t)s->intervals));
+    json_object_set_new(o, "skipped", json_integer((json_int_t)s->skipped));
+    json_object_set_new(o, "inputs", inputs_json(r));
+    json_object_set_new(o, "troubles", troubles_json(&s->troubles));
+    for (size_t i = 0; i < s->cell_count; i++)
+        json_array_append_new(cells, cell_json(r, s->cells[i]));
+    json_object_set_new(o, "cells", cells);
+    const int written =
+        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(o);
+    fputc('\n', out);
+    return written;
+}
+
+int
+summary_report_json(const struct summary_report *r, FILE *out)
+{
+    return in_c_locale(json_document, r, out);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The summaries of the document's scripts, column for column (rules P30 to
+ * P39). What the document does not show: the first two sections of
+ * profiler_n2.pl, which are written as its text describes them, and numbers are
+ * cut, not rounded, where a mean is none.
+ */
+#include "report/summary_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 64
+#define VALUE_COLUMN 29
+
+struct column {
+    const struct event_row *event;
+    char code[12];
+};
+
+/* The scripts spell some names otherwise than the tables. */
+static const char *
+script_name(const struct event_row *event)
+{
+    static const char *const names[][2] = {
+        {"instr_cnt", "Instr_cnt"},
+        {"L2_imiss", "L2_Imiss"},
+        {"L2_dmiss_ld", "L2_Dmiss_LD"},
+        {"sethi_instr", "Sethi_instr"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(event->name, names[i][0]) == 0)
+            return names[i][1];
+    return event->name;
+}
+
+static int
+compare_codes(const void *a, const void *b)
+{
+    return strcmp(((const struct column *)a)->code,
+                  ((const struct column *)b)->code);
+}
+
+/* The events of the strand's counters, by their codes as texts. */
+static size_t
+find_columns(const struct machine_row *m, struct column *columns)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->event_count && count < COLUMNS_MAX; i++) {
+        const struct event_row *e = &m->events[i];
+        if (e->code <= 0 || strcmp(e->unit, m->units[0].name) != 0)
+            continue;
+        columns[count].event = e;
+        snprintf(columns[count++].code, sizeof(columns->code), "%" PRIx32,
+                 (uint32_t)e->code);
+    }
+    qsort(columns, count, sizeof(*columns), compare_codes);
+    return count;
+}
+
+static uint64_t
+cut_mean(const struct series *s)
+{
+    return s->count > 0 ? (uint64_t)(s->sum / s->count) : 0;
+}
+
+/* 0 for an event that was never selected. */
+static uint64_t
+event_mean(const struct summary_cell *cell, const struct event_row *event)
+{
+    for (size_t i = 0; i < cell->event_count; i++)
+        if (cell->events[i].event == event)
+            return cut_mean(&cell->events[i].series);
+    return 0;
+}
+
+static uint64_t
+word_mean(const struct summary_cell *cell, size_t word)
+{
+    return word < cell->word_count ? cut_mean(&cell->words[word]) : 0;
+}
+
+static bool
+is_t1(const struct summary *s)
+{
+    return s->machine != NULL && strcmp(s->machine->name, "ultrasparc-t1") == 0;
+}
+
+int
+summary_teja_init(struct summary_teja *t, const struct summary *summary)
+{
+    *t = (struct summary_teja){.summary = summary, .rows = tmpfile()};
+    return t->rows != NULL ? 0 : TALLY_EIO;
+}
+
+void
+summary_teja_finish(struct summary_teja *t)
+{
+    if (t->rows != NULL)
+        fclose(t->rows);
+    t->rows = NULL;
+}
+
+int
+summary_teja_take(void *user, const struct summary_interval *in)
+{
+    struct summary_teja *t = user;
+    const struct event_row *event;
+
+    if (!is_t1(t->summary))
+        return 0;
+    event =
+        summary_event_find(t->summary->machine, in->update->group, in->lo_code);
+    fprintf(t->rows,
+            "%" PRIu64 ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",",
+            in->update->cpu, in->start_pc, in->update->pc, in->cycles, in->hi);
+    if (event != NULL)
+        fprintf(t->rows, "%s", script_name(event));
+    else
+        fprintf(t->rows, "%" PRIx64, in->lo_code);
+    fprintf(t->rows, ",%" PRIu64 ",", in->lo);
+    for (size_t i = 0; i < in->word_count; i++)
+        fprintf(t->rows, "%" PRIu64 ",", in->words[i]);
+    fprintf(t->rows, "\n");
+    return ferror(t->rows) ? TALLY_EIO : 0;
+}
+
+static int
+copy_rows(FILE *rows, FILE *out)
+{
+    char text[4096];
+    size_t size;
+
+    rewind(rows);
+    while ((size = fread(text, 1, sizeof(text), rows)) > 0)
+        fwrite(text, 1, size, out);
+    return ferror(rows) ? TALLY_EIO : 0;
+}
+
+/* L718-719, with their uneven blanks. */
+static void
+print_t1_means(const struct summary *s, const struct column *columns,
+               size_t count, FILE *out)
+{
+    fprintf(out, "cpuid , cycle , ");
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s ,", i == 0 ? " " : "",
+                script_name(columns[i].event));
+    for (size_t i = 0; i < s->word_count; i++)
+        fprintf(out, "userdata%zu ,", i + 1);
+    fprintf(out, "\n");
+    for (size_t c = 0; c < s->cell_count; c++) {
+        const struct summary_cell *cell = s->cells[c];
+        fprintf(out, "%" PRIu64 " , %" PRIu64 " ,", cell->place,
+                cut_mean(&cell->cycles));
+        for (size_t i = 0; i < count; i++)
+            fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "",
+                    event_mean(cell, columns[i].event));
+        for (size_t i = 0; i < s->word_count; i++)
+            fprintf(out, i == 0 ? ", %" PRIu64 "  ," : "%" PRIu64 " ,",
+                    word_mean(cell, i));
+        fprintf(out, s->word_count == 0 ? " ,\n" : "\n");
+    }
+}
+
+static int
+print_t1(struct summary_teja *t, const struct column *columns, size_t count,
+         FILE *out)
+{
+    print_t1_means(t->summary, columns, count, out);
+    fprintf(out, "CPU,StartPC,UpdatePC,Cycles,Instr_cnt,CntrName,Value,");
+    for (size_t i = 0; i < t->summary->word_count; i++)
+        fprintf(out, "UserData.%zu,", i + 1);
+    fprintf(out, "\n");
+    return copy_rows(t->rows, out);
+}
+
+static void
+print_t2_lines(const struct summary *s, const struct summary_cell *cell,
+               const struct column *columns, size_t count, FILE *out)
+{
+    char name[32];
+
+    fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN, "CPUid", cell->place);
+    fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN, "Cycles",
+            cut_mean(&cell->cycles));
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN,
+                script_name(columns[i].event),
+                event_mean(cell, columns[i].event));
+    for (size_t i = 0; i < s->word_count; i++) {
+        snprintf(name, sizeof(name), "Userdata.%zu", i + 1);
+        fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN, name,
+                word_mean(cell, i));
+    }
+}
+
+static void
+print_t2(const struct summary *s, const struct column *columns, size_t count,
+         FILE *out)
+{
+    fprintf(out, "CPUid,Cycles,");
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s,", script_name(columns[i].event));
+    for (size_t i = 0; i < s->word_count; i++)
+        fprintf(out, "Userdata.%zu,", i + 1);
+    fprintf(out, "\n");
+    for (size_t c = 0; c < s->cell_count; c++) {
+        const struct summary_cell *cell = s->cells[c];
+        fprintf(out, "%" PRIu64 ",%" PRIu64 ",", cell->place,
+                cut_mean(&cell->cycles));
+        for (size_t i = 0; i < count; i++)
+            fprintf(out, "%" PRIu64 ",", event_mean(cell, columns[i].event));
+        for (size_t i = 0; i < s->word_count; i++)
+            fprintf(out, "%" PRIu64 ",", word_mean(cell, i));
+        fprintf(out, "\n");
+    }
+    for (size_t c = 0; c < s->cell_count; c++) {
+        fprintf(out, "\n");
+        print_t2_lines(s, s->cells[c], columns, count, out);
+    }
+}
+
+int
+summary_teja_print(struct summary_teja *t, FILE *out)
+{
+    struct column columns[COLUMNS_MAX];
+    int error = 0;
+
+    if (t->summary->machine == NULL)
+        return 0;
+    const size_t count = find_columns(t->summary->machine, columns);
+    if (is_t1(t->summary))
+        error = print_t1(t, columns, count, out);
+    else
+        print_t2(t->summary, columns, count, out);
+    return error != 0 || ferror(out) ? TALLY_EIO : 0;
+}
