@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/screen.h"
+#include "report/summary_pages.h"
 #include "table/text.h"
 
 enum {
@@ -21,6 +23,7 @@ enum {
     OPT_METRICS,
     OPT_INPUT,
     OPT_LOCATIONS,
+    OPT_HTML,
     OPT_FORMAT,
     OPT_JSON,
     OPT_COLOR,
@@ -41,6 +44,7 @@ static const struct option_row options[] = {
                    "a number, or userN, that metrics need"},
     [OPT_LOCATIONS] = {0, "locations", "FILE",
                        "where calls are (profiler_calls_location.txt)"},
+    [OPT_HTML] = {0, "html", "FILE", "write a page with pictures to it"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or teja"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
@@ -115,7 +119,11 @@ take_option(struct summarize_request *r, int option, const char *value)
     case OPT_COLOR:
         r->color = value;
         return 0;
+    case OPT_HTML:
+        r->html = value;
+        return 0;
     default:
+        r->form_given = true;
         return take_format(r, option == OPT_JSON ? "json" : value);
     }
 }
@@ -311,12 +319,52 @@ print_text(struct summary_report *r, const char *color)
     return screen_close(&screen);
 }
 
+/* What is gathered while dumps are read. */
+struct gathered {
+    struct summary summary;
+    struct summary_teja teja;
+    struct timeline timeline;
+    struct call_table calls;
+    bool with_teja, with_timeline;
+};
+
+static int
+gather(void *user, const struct summary_interval *interval)
+{
+    struct gathered *g = user;
+    int error = 0;
+
+    if (g->with_teja)
+        error = summary_teja_take(&g->teja, interval);
+    if (error == 0 && g->with_timeline)
+        error = timeline_add(&g->timeline, interval);
+    return error;
+}
+
+static int
+write_html(const char *path, const struct summary_report *r,
+           const struct timeline *timeline)
+{
+    struct output out;
+
+    if (output_open(path, OUTPUT_WHOLE, &out) != 0)
+        return EXIT_OURS;
+    int error = summary_report_html(r, timeline, out.file);
+    if (output_close(&out, error == 0) != 0)
+        error = TALLY_EIO;
+    if (error == TALLY_EIO)
+        fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+    return error == 0 ? 0 : error == TALLY_EIO ? EXIT_OURS : no_memory();
+}
+
 static int
 print_report(const struct summarize_request *request, struct summary_report *r,
              struct summary_teja *teja)
 {
     int error = 0;
 
+    if (request->html != NULL && !request->form_given)
+        return 0;
     if (request->form == SUMMARIZE_TEXT)
         return print_text(r, request->color);
     if (request->form == SUMMARIZE_TEJA)
@@ -333,10 +381,10 @@ print_report(const struct summarize_request *request, struct summary_report *r,
 }
 
 static int
-report(struct summarize_request *request, struct summary *s,
-       struct summary_teja *teja, const struct call_table *calls)
+report(struct summarize_request *request, struct gathered *g)
 {
-    struct summary_report r = {.summary = s, .calls = calls};
+    struct summary *const s = &g->summary;
+    struct summary_report r = {.summary = s, .calls = &g->calls};
     int status;
 
     summary_sort(s);
@@ -356,42 +404,56 @@ report(struct summarize_request *request, struct summary *s,
         r.metric_count = request->metric_count;
     }
     tell_unsteady(&r);
-    if (s->intervals > 0)
-        return print_report(request, &r, teja);
+    if (s->intervals > 0) {
+        if (request->html != NULL)
+            status = write_html(request->html, &r, &g->timeline);
+        return status != 0 ? status : print_report(request, &r, &g->teja);
+    }
     fprintf(stderr,
             "tally summarize: no interval%s: no start has an update behind it"
             "\n",
             s->skipped > 0 ? " behind those skipped" : "");
     if (request->form == SUMMARIZE_JSON)
-        print_report(request, &r, teja);
+        print_report(request, &r, &g->teja);
     return 1;
+}
+
+static int
+prepare(struct summarize_request *request, struct gathered *g)
+{
+    g->with_teja = request->form == SUMMARIZE_TEJA;
+    g->with_timeline = request->html != NULL;
+    if (g->with_teja) {
+        request->options.by = SUMMARY_BY_THREAD;
+        request->options.raw = true;
+        if (summary_teja_init(&g->teja, &g->summary) != 0)
+            return cannot_read("a temporary file");
+    }
+    if (g->with_timeline && timeline_init(&g->timeline) != 0)
+        return no_memory();
+    if (g->with_teja || g->with_timeline) {
+        request->options.take = gather;
+        request->options.user = g;
+    }
+    return summary_init(&g->summary, &request->options) != 0 ? no_memory() : 0;
 }
 
 static int
 summarize(struct summarize_request *request)
 {
-    struct summary summary = {0};
-    struct summary_teja teja = {0};
-    struct call_table calls = {0};
-    int status = read_calls(request, &calls);
+    struct gathered g = {0};
+    int status = read_calls(request, &g.calls);
 
-    if (request->form == SUMMARIZE_TEJA) {
-        request->options.by = SUMMARY_BY_THREAD;
-        request->options.raw = true;
-        request->options.take = summary_teja_take;
-        request->options.user = &teja;
-        if (summary_teja_init(&teja, &summary) != 0)
-            status = cannot_read("a temporary file");
-    }
-    if (status == 0 && summary_init(&summary, &request->options) != 0)
-        status = no_memory();
-    for (size_t i = 0; i < request->file_count && status == 0; i++)
-        status = read_file(&summary, request->files[i]);
     if (status == 0)
-        status = report(request, &summary, &teja, &calls);
-    summary_teja_finish(&teja);
-    summary_finish(&summary);
-    call_table_finish(&calls);
+        status = prepare(request, &g);
+    for (size_t i = 0; i < request->file_count && status == 0; i++)
+        status = read_file(&g.summary, request->files[i]);
+    if (status == 0)
+        status = report(request, &g);
+    summary_teja_finish(&g.teja);
+    timeline_finish(&g.timeline);
+    summary_finish(&g.summary);
+    call_table_finish(&g.calls);
     return status;
 }
 

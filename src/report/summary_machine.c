@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1; always in the C locale. */
-#include "report/summary_report.h"
+#include "report/summary_json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -184,15 +183,41 @@ count_json(uint64_t value)
                               : json_real((double)value);
 }
 
+/* How many of its values lie in each of equal parts of its range. */
+static json_t *
+bins_json(const struct series *s)
+{
+    const double range = (double)(s->max - s->min) + 1;
+    uint64_t bins[SUMMARY_BINS] = {0};
+    json_t *rows = json_array();
+
+    for (uint32_t i = 0; i < s->used; i++) {
+        const uint64_t value = s->entries[i].value;
+        const double off = value > s->min ? (double)(value - s->min) : 0;
+        const size_t bin = (size_t)(off / range * SUMMARY_BINS);
+        bins[bin < SUMMARY_BINS ? bin : SUMMARY_BINS - 1] +=
+            s->entries[i].count;
+    }
+    for (size_t i = 0; i < SUMMARY_BINS; i++)
+        json_array_append_new(rows, count_json(bins[i]));
+    return rows;
+}
+
+struct json_items {
+    json_t *rows;
+    bool bins;
+};
+
 static int
 json_item(void *user, const struct item *item)
 {
+    const struct json_items *items = user;
     const struct series *s = item->series;
     json_t *o = json_pack("{sssssI}", "kind", item->kind, "name", item->name,
                           "n", (json_int_t)s->count);
     char name[8];
 
-    json_array_append_new(user, o);
+    json_array_append_new(items->rows, o);
     if (s->count == 0)
         return 0;
     json_object_set_new(o, "mean", json_real(s->mean));
@@ -207,6 +232,8 @@ json_item(void *user, const struct item *item)
     json_object_set_new(o, "percentile_error", json_real(series_error(s)));
     if (!isnan(item->together))
         json_object_set_new(o, "together", json_real(item->together));
+    if (items->bins)
+        json_object_set_new(o, "bins", bins_json(s));
     return 0;
 }
 
@@ -244,11 +271,13 @@ call_json(const struct summary_report *r, uint64_t caller, uint64_t pc)
 }
 
 static json_t *
-cell_json(const struct summary_report *r, const struct summary_cell *cell)
+cell_json(const struct summary_report *r, const struct summary_cell *cell,
+          bool bins)
 {
     const unsigned by = r->summary->options.by;
     const struct summary_view v = summary_view(r, cell);
     json_t *o = json_object(), *series = json_array();
+    struct json_items items = {series, bins};
     const char *name;
 
     if ((by & SUMMARY_BY_THREAD) != 0)
@@ -269,7 +298,7 @@ cell_json(const struct summary_report *r, const struct summary_cell *cell)
     json_object_set_new(
         o, "steady",
         json_boolean(summary_cell_varies(cell, &name) <= SUMMARY_STEADY));
-    for_each_item(&v, json_item, series);
+    for_each_item(&v, json_item, &items);
     json_object_set_new(o, "series", series);
     json_object_set_new(o, "metrics", metrics_json(&v));
     return o;
@@ -323,8 +352,8 @@ inputs_json(const struct summary_report *r)
     return rows;
 }
 
-static int
-json_document(const struct summary_report *r, FILE *out)
+json_t *
+summary_json(const struct summary_report *r, bool bins)
 {
     const struct summary *s = r->summary;
     json_t *o = json_object(), *cells = json_array();
@@ -340,10 +369,18 @@ json_document(const struct summary_report *r, FILE *out)
     json_object_set_new(o, "inputs", inputs_json(r));
     json_object_set_new(o, "troubles", troubles_json(&s->troubles));
     for (size_t i = 0; i < s->cell_count; i++)
-        json_array_append_new(cells, cell_json(r, s->cells[i]));
+        json_array_append_new(cells, cell_json(r, s->cells[i], bins));
     json_object_set_new(o, "cells", cells);
+    return o;
+}
+
+static int
+json_document(const struct summary_report *r, FILE *out)
+{
+    json_t *o = summary_json(r, false);
     const int written =
         json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+
     json_decref(o);
     fputc('\n', out);
     return written;
