@@ -110,8 +110,9 @@ const struct option_row count_options[] = {
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
     [OPT_SKIP] = {0, "skip", "N",
                   "count only after N instructions, to the block"},
-    [OPT_FILTER] = {0, "filter", "code=WHERE",
-                    "count only this function, or FIRST-LAST addresses"},
+    [OPT_FILTER] = {0, "filter", "KIND=WHERE",
+                    "count only code=FUNCTION, or accesses of data=OBJECT; or "
+                    "FIRST-LAST addresses"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "count through the machine's own counters, in turns"},
     [OPT_FOREIGN] = {0, "foreign", NULL,

@@ -157,6 +157,7 @@ list_signals(struct list *l)
         json_t *o = json_object();
         json_set_text(o, "name", s->name);
         json_set_text(o, "brief", s->brief);
+        json_object_set_new(o, "data", json_boolean(s->data));
         json_array_append_new(l->rows, o);
     }
     return found;

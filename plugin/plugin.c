@@ -106,13 +106,15 @@ choose_callbacks(struct plugin *p)
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
         &p->callbacks, r->parts, p->chip.write_through,
-        p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0);
+        p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0 ||
+            p->data_filter);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */
     p->inline_counts = !p->threaded && p->work == 0 &&
                        !isa_is_mips((enum isa)r->isa) &&
                        (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
-                       p->window_open && r->turns <= 1 && r->range_count == 0;
+                       p->window_open && r->turns <= 1 && r->range_count == 0 &&
+                       !p->data_filter;
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -127,6 +129,9 @@ note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
     for (unsigned turn = 0; turn < region_turns(&p->region); turn++) {
         struct totals sum;
         region_sum(&p->region, p->counts[maker], turn, &sum);
+        /* Of fixed signals, blocks raise all and accesses once more. */
+        if (turn >= r->turns)
+            memset(sum.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*sum.signal));
         totals_add(&all, &sum);
     }
     chip_derive(r->params, r->parts, &all);
@@ -246,7 +251,7 @@ name_region(struct plugin *p, const char *program)
     struct region_head *head = p->region.head;
 
     head->pid = (int32_t)getpid();
-    head->turns = p->session->request.turns;
+    head->turns = p->session->request.turns << p->data_filter;
     head->load_bias = p->load_bias;
     snprintf(head->program, sizeof(head->program), "%s", program);
     atomic_store(&head->blocks, p->block_count);
@@ -451,6 +456,11 @@ set_up(struct plugin *p)
     }
     memcpy(p->shape.ranges, r->ranges, sizeof(p->shape.ranges));
     p->shape.range_count = r->range_count;
+    p->data_filter = r->data_count > 0;
+    if (!p->executed) {
+        memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
+        p->data_count = r->data_count;
+    }
     const int error = chip_init(&p->chip, r->params, r->parts, REGION_STRANDS);
     if (error == 0)
         choose_callbacks(p);
@@ -473,6 +483,10 @@ apply_bias(struct plugin *p)
     for (uint32_t i = 0; i < p->shape.range_count; i++) {
         p->shape.ranges[i].first += p->load_bias;
         p->shape.ranges[i].last += p->load_bias;
+    }
+    for (unsigned i = 0; i < p->data_count; i++) {
+        p->data_ranges[i].first += p->load_bias;
+        p->data_ranges[i].last += p->load_bias;
     }
     p->region.head->load_bias = p->load_bias;
 }

@@ -35,6 +35,22 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t mixed; /* asks QEMU for the kind */
     qemu_plugin_vcpu_mem_cb_t atomic;
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
+    /* --filter data=, struct data_insn as data: before the instruction, and
+     * each of its accesses. */
+    qemu_plugin_vcpu_udata_cb_t data_begin;
+    qemu_plugin_vcpu_mem_cb_t data_access;
+};
+
+#define DATA_SIGNALS 12
+
+/* An instruction that accesses data, as --filter data= counts it. */
+struct data_insn {
+    uint64_t data;  /* of the callback that its accesses have otherwise */
+    uint8_t access; /* enum insn_access */
+    uint8_t loads;  /* that may count, each once */
+    uint8_t stores;
+    uint8_t signal_count;
+    uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
 };
 
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
@@ -56,7 +72,10 @@ struct plugin {
     unsigned thread_count;
     struct block_shape shape;
     uint32_t parts;
-    unsigned work; /* enum block_work */
+    unsigned work;                              /* enum block_work */
+    struct code_range data_ranges[CODE_RANGES]; /* of --filter data= */
+    unsigned data_count;
+    bool data_filter;
     uint64_t load_bias;
     unsigned region_index;
     bool loaded;   /* the program is in memory */

@@ -143,9 +143,13 @@ static void
 on_late_part(unsigned vcpu, void *data)
 {
     const struct late_block *late = data;
+    struct strand *strand = tally_strands[vcpu];
+    uint64_t *total = strand->outside
+                          ? strand->ignored.signal
+                          : strand->counts->totals[strand->turn].signal;
 
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
-        tally_strands[vcpu]->total[s] += (uint64_t)(int64_t)late->fixed[s];
+        total[s] += (uint64_t)(int64_t)late->fixed[s];
 }
 
 /* Beyond REGION_BLOCKS: the signals are added at each execution. */
@@ -446,6 +450,71 @@ register_entry(const struct plugin *p, const struct translation *t,
             QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
+static struct data_insn
+make_data_insn(const struct plugin *p, const struct insn *insn)
+{
+    struct block_info info = {0};
+    struct data_insn d;
+
+    memset(&d, 0, sizeof(d)); /* compared whole */
+    d.access = insn->access;
+    d.loads = insn->loads;
+    d.stores = insn->stores;
+    if (insn->access == ACCESS_REPEATED)
+        d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
+    else
+        d.data = span_of(p, insn, p->chip.write_through);
+    block_add_insn(&info, insn);
+    for (uint8_t s = 0; s < SIGNAL_FIXED_COUNT; s++) {
+        if (tally_signals[s].data && info.fixed[s] != 0 && s != SIGNAL_LOADS &&
+            s != SIGNAL_STORES && d.signal_count < DATA_SIGNALS)
+            d.signals[d.signal_count++] = s;
+    }
+    return d;
+}
+
+/* Found again, or kept until the process ends: there are few kinds. */
+static struct data_insn *
+data_insn_of(const struct plugin *p, const struct insn *insn)
+{
+    static struct kept {
+        struct data_insn insn;
+        struct kept *next;
+    } * all;
+    const struct data_insn wanted = make_data_insn(p, insn);
+
+    for (struct kept *k = all; k != NULL; k = k->next) {
+        if (memcmp(&k->insn, &wanted, sizeof(wanted)) == 0)
+            return &k->insn;
+    }
+    struct kept *k = malloc(sizeof(*k));
+    if (k == NULL)
+        abort();
+    *k = (struct kept){wanted, all};
+    all = k;
+    return &k->insn;
+}
+
+/*
+ * With --filter data= each access is looked at. A REP string instruction that
+ * begins a block is begun by that: its iterations are blocks too.
+ */
+static void
+register_data(const struct plugin *p, const struct translation *t)
+{
+    for (size_t i = next_access(t, 0); i < t->count;
+         i = next_access(t, i + 1)) {
+        struct qemu_plugin_insn *target = qemu_plugin_tb_get_insn(t->tb, i);
+        struct data_insn *d = data_insn_of(p, &t->insns[i]);
+        if (i > 0)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                target, p->callbacks.data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
+        qemu_plugin_register_vcpu_mem_cb(target, p->callbacks.data_access,
+                                         QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, d);
+    }
+}
+
 /* Accesses one by one, or two by two where they are pairs. */
 static void
 register_accesses(const struct plugin *p, const struct translation *t,
@@ -454,6 +523,10 @@ register_accesses(const struct plugin *p, const struct translation *t,
     struct access_pair *pair =
         p->callbacks.load ? pairs_of(p, t, block, merged) : NULL;
 
+    if (p->data_filter) {
+        register_data(p, t);
+        return;
+    }
     for (size_t i = next_access(t, 0); i < t->count;) {
         const size_t k = next_access(t, i + 1);
         int64_t delta;

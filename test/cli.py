@@ -188,8 +188,9 @@ doctor {hello} x | EXIT 2 | ERR one program
 doctor | EXIT 0 | OUT tally count works here
 
 count --filter code=nonesuch {hello} | EXIT 2 | ERR no function 'nonesuch'
-count --filter code= {hello} | EXIT 2 | ERR must be code=FUNCTION or code=FIRST-LAST
-count --filter data=1-2 {hello} | EXIT 2 | ERR must be code=FUNCTION or code=FIRST-LAST
+count --filter code= {hello} | EXIT 2 | ERR must be code=FUNCTION, data=OBJECT
+count --filter code {hello} | EXIT 2 | ERR must be code=FUNCTION, data=OBJECT
+count -e All_instr --filter data=1-2 {hello} | EXIT 2 | ERR restricts nothing: no event
 count --filter code=1 {hello} | EXIT 2 | ERR must be two addresses, as code=0x10400-0x104ff
 count --filter code=2-1 {hello} | EXIT 2 | ERR its last address must follow the first
 count --filter code=1-2x {hello} | EXIT 2 | ERR must be two addresses

@@ -146,15 +146,6 @@ def own_pipelines():
 
 # Filters
 
-def symbol(program, name):
-    try:
-        done = t.run("nm", program)
-    except FileNotFoundError:
-        raise t.Skip("no nm") from None
-    return next(int(line.split()[0], 16) for line in done.stdout.splitlines()
-                if line.split()[-1] == name)
-
-
 def filtered(arch, events, *ranges):
     options = ["-e", ",".join(events)]
     for code in ranges:
@@ -179,7 +170,7 @@ def filter_halves(arch):
     events = [INSTRUCTIONS[arch], "branches", "cycles"]
     if arch == "sparc64":
         events = ["All_instr", "Taken_branches", "Dcache_misses", "Load_instr"]
-    at = symbol(g("regions", arch), "work")
+    at = t.symbol(g("regions", arch), "work")
     low = filtered(arch, events, f"0-{at - 1:#x}")
     high = filtered(arch, events, f"{at:#x}-0x7fffffffffffffff")
     whole = filtered(arch, events)

@@ -5,6 +5,7 @@ A test file adds its cases with case() or @each() and calls main(); its first
 argument is the build folder, which holds cli/tally and guests/.
 """
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -116,6 +117,16 @@ def same(first, second, what="counts"):
         raise AssertionError(f"{what} differ: " + ", ".join(wrong))
 
 
+def symbol(program, name):
+    """Its address in a program."""
+    try:
+        done = run("nm", program)
+    except FileNotFoundError:
+        raise Skip("no nm") from None
+    return next(int(line.split()[0], 16) for line in done.stdout.splitlines()
+                if line.split()[-1] == name)
+
+
 def table(*names):
     """A file of data/."""
     with open(ROOT.joinpath("data", *names), "rb") as file:
@@ -127,6 +138,30 @@ def event_signals(machine):
     return {name: row.get("signals", [])
             for path in ROOT.glob(f"data/machines/{machine}/events*.toml")
             for name, row in table(path)["event"].items()}
+
+
+@functools.cache
+def listed():
+    """The rows of tally list machines."""
+    return json.loads(run(tally(), "list", "machines", "-j").stdout)["machines"]
+
+
+def machines():
+    """name: instruction sets, of those whose model has landed."""
+    return {m["name"]: m["isas"] for m in listed() if m["model"]}
+
+
+def instructions(machine):
+    """The event that counts them, by its signals."""
+    return next(name for name, signals in event_signals(machine).items()
+                if signals == ["instructions"])
+
+
+def singles(machine):
+    """signal: the event that counts it alone."""
+    return {signals[0]: name
+            for name, signals in event_signals(machine).items()
+            if len(signals) == 1}
 
 
 def attempt(function, args):

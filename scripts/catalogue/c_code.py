@@ -104,6 +104,7 @@ def code_signals(signals):
                 f"        .name = {c_text(name)},",
                 f"        .brief = {c_text(s['brief'])},",
                 f"        .fixed = {c_bool(s['fixed'])},",
+                f"        .data = {c_bool(s['data'])},",
                 f"        .parts = {bits},", "    },"]
     return out + ["};", ""]
 

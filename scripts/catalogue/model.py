@@ -28,6 +28,7 @@ def load_signals(root):
         if fixed and any(not s["fixed"] for s in signals.values()):
             row.bad("fixed signals stand before the dynamic ones")
         signals[name] = {"fixed": fixed, "parts": parts,
+                         "data": row.flag("data"),
                          "brief": row.text("brief")}
         row.done()
     file.done()

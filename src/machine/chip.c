@@ -356,7 +356,17 @@ strand_window(struct strand *s, bool counted)
     strand_drain(s);
     s->outside = !counted;
     s->exec = s->counts->exec[counted ? s->turn : REGION_OUTSIDE];
-    s->total = counted ? s->counts->totals[s->turn].signal : s->ignored.signal;
+    s->total = counted ? s->counts->totals[s->turn + s->aside].signal
+                       : s->ignored.signal;
+}
+
+void
+strand_aside(struct strand *s, unsigned aside)
+{
+    if (s->aside == aside)
+        return;
+    s->aside = aside;
+    strand_window(s, !s->outside);
 }
 
 void

@@ -122,8 +122,12 @@ struct strand {
     uint64_t sliced;          /* instructions of this turn so far */
     unsigned number;          /* of the machine's strands */
     unsigned turn;            /* that its counts go to, in the window */
-    bool outside;             /* the window */
-    struct totals ignored;    /* what `total` means outside the window */
+    unsigned aside; /* further on, of --filter data=: see strand_aside() */
+    bool outside;   /* the window */
+    /* Of the instruction whose accesses --filter data= looks at. */
+    bool data_counted;
+    uint8_t data_loads, data_stores; /* counted so far */
+    struct totals ignored;           /* what `total` means outside the window */
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
@@ -188,6 +192,9 @@ void strand_window(struct strand *strand, bool counted);
 
 /* Counts from now on for this turn. */
 void strand_turn(struct strand *strand, unsigned turn);
+
+/* Dynamic signals count from now on `aside` turns after the strand's own. */
+void strand_aside(struct strand *strand, unsigned aside);
 
 /* There was no block before the next one. */
 void strand_forget(struct strand *strand);

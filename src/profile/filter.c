@@ -6,7 +6,10 @@
 
 #include "source/program.h"
 
-#define CODE "code="
+static const char *const kinds[] = {
+    [FILTER_CODE] = "code=",
+    [FILTER_DATA] = "data=",
+};
 
 /* A number in C's notation; sets *end. */
 static bool
@@ -27,26 +30,42 @@ addresses(const char *text, struct code_range *range)
            number(end + 1, &end, &range->last) && *end == '\0';
 }
 
+/* What follows the kind, or NULL. */
+static const char *
+read_kind(const char *text, enum filter_kind *kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const size_t length = strlen(kinds[i]);
+        if (strncmp(text, kinds[i], length) == 0 && text[length] != '\0') {
+            *kind = (enum filter_kind)i;
+            return text + length;
+        }
+    }
+    return NULL;
+}
+
 int
 filter_parse(const char *text, const char *program, const struct tally_log *log,
-             struct code_range *range)
+             enum filter_kind *kind, struct code_range *range)
 {
     struct code_range r;
+    enum filter_kind k = FILTER_CODE;
+    const char *what = read_kind(text, &k);
 
-    if (strncmp(text, CODE, strlen(CODE)) != 0 || text[strlen(CODE)] == '\0')
+    if (what == NULL)
         return tally_fail(log, TALLY_ESYNTAX,
-                          "filter '%s': must be code=FUNCTION or "
-                          "code=FIRST-LAST, two addresses",
+                          "filter '%s': must be code=FUNCTION, data=OBJECT, or "
+                          "one of them with FIRST-LAST, two addresses",
                           text);
-    const char *what = text + strlen(CODE);
     if (!addresses(what, &r)) {
         if (*what >= '0' && *what <= '9')
             return tally_fail(log, TALLY_ESYNTAX,
                               "filter '%s': must be two addresses, as "
-                              "code=0x10400-0x104ff",
-                              text);
+                              "%s0x10400-0x104ff",
+                              text, kinds[k]);
         const int error =
-            program_function(program, what, log, &r.first, &r.last);
+            (k == FILTER_CODE ? program_function : program_object)(
+                program, what, log, &r.first, &r.last);
         if (error != 0)
             return error;
     }
@@ -54,6 +73,63 @@ filter_parse(const char *text, const char *program, const struct tally_log *log,
         return tally_fail(log, TALLY_ERANGE,
                           "filter '%s': its last address must follow the first",
                           text);
+    *kind = k;
     *range = r;
     return 0;
+}
+
+bool
+filter_data(const char *const *filters, size_t count)
+{
+    enum filter_kind kind;
+
+    for (size_t i = 0; i < count; i++) {
+        if (read_kind(filters[i], &kind) != NULL && kind == FILTER_DATA)
+            return true;
+    }
+    return false;
+}
+
+static bool
+counts_data(const struct event_row *event)
+{
+    for (size_t i = 0; i < event->signal_count; i++) {
+        if (tally_signals[event->signals[i]].data)
+            return true;
+    }
+    return false;
+}
+
+int
+filter_check_data(const struct event_row *const *events, size_t count,
+                  const struct tally_log *log)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (counts_data(events[i]))
+            return 0;
+    }
+    return tally_fail(log, TALLY_ERANGE,
+                      "--filter data= restricts nothing: no event that is to "
+                      "be counted is one of data accesses");
+}
+
+void
+filter_totals(struct totals *all, struct totals *inside)
+{
+    for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+        /* Of fixed signals, blocks raise all and accesses once more. */
+        if (!tally_signals[s].fixed)
+            all->signal[s] += inside->signal[s];
+        if (!tally_signals[s].data)
+            inside->signal[s] = all->signal[s];
+    }
+}
+
+void
+filter_restrict(struct totals *all, const struct totals *left)
+{
+    for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+        if (tally_signals[s].data)
+            all->signal[s] = left->signal[s];
+    }
 }

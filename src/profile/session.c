@@ -66,9 +66,17 @@ set_filters(const struct session_options *o, const struct program *program,
     if (o->filter_count > CODE_RANGES)
         return tally_fail(log, TALLY_ERANGE, "more than %d filters",
                           CODE_RANGES);
-    for (size_t i = 0; i < o->filter_count && error == 0; i++)
-        error = filter_parse(o->filters[i], program->path, log, &r->ranges[i]);
-    r->range_count = (uint32_t)o->filter_count;
+    for (size_t i = 0; i < o->filter_count && error == 0; i++) {
+        enum filter_kind kind = FILTER_CODE;
+        struct code_range range = {0, 0};
+        error = filter_parse(o->filters[i], program->path, log, &kind, &range);
+        if (kind == FILTER_CODE)
+            r->ranges[r->range_count++] = range;
+        else
+            r->data_ranges[r->data_count++] = range;
+    }
+    if (error == 0 && r->data_count > 0)
+        error = filter_check_data(o->events, o->event_count, log);
     return error;
 }
 
@@ -76,6 +84,14 @@ static unsigned
 turns_of(const struct session_options *o)
 {
     return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
+}
+
+/* With --filter data= each turn has two totals. */
+static unsigned
+totals_of(const struct session_options *o)
+{
+    return filter_data(o->filters, o->filter_count) ? 2 * turns_of(o)
+                                                    : turns_of(o);
 }
 
 static int
@@ -92,6 +108,11 @@ make_request(const struct session_options *o, const struct program *program,
     r->turns = turns_of(o);
     r->slice = HARDWARE_SLICE;
     int error = set_window(o, program, log, r);
+    if (error == 0 && totals_of(o) > REGION_TURNS)
+        error = tally_fail(log, TALLY_ERANGE,
+                           "--filter data= leaves %u turns of the counters; "
+                           "these events need %u",
+                           REGION_TURNS / 2, turns_of(o));
     if (error == 0)
         error = set_filters(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
@@ -194,18 +215,23 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
                 const struct totals *turns)
 {
     struct totals derived[REGION_TURNS];
+    const unsigned count = turns_of(o);
 
-    for (unsigned i = 0; i < turns_of(o); i++) {
+    for (unsigned i = 0; i < totals_of(o); i++) {
         derived[i] = turns[i];
         chip_derive(o->params, parts, &derived[i]);
+        if (i >= count)
+            filter_restrict(&derived[i - count], &derived[i]);
     }
     hardware_add(o->hardware, derived);
 }
 
 static int
 add_thread(const struct session_options *o, struct session_result *result,
-           const struct session_thread *thread, const struct totals *turns)
+           const struct session_thread *thread, struct totals *turns)
 {
+    const unsigned count = turns_of(o);
+    const bool filtered = totals_of(o) != count;
     struct session_thread *threads =
         grow(result->threads, result->thread_count, sizeof(*threads));
 
@@ -215,9 +241,13 @@ add_thread(const struct session_options *o, struct session_result *result,
     struct session_thread *t = &threads[result->thread_count++];
     *t = *thread;
     t->process = (unsigned)result->process_count - 1;
-    t->totals = turns[0];
-    for (unsigned i = 1; i < turns_of(o); i++)
+    for (unsigned i = 0; i < count; i++) {
+        if (filtered) {
+            filter_totals(&turns[i], &turns[count + i]);
+            totals_add(&t->data, &turns[count + i]);
+        }
         totals_add(&t->totals, &turns[i]);
+    }
     if (o->hardware != NULL)
         add_to_hardware(o, result->parts, turns);
     return 0;
@@ -240,14 +270,15 @@ collect_threads(const struct session_options *o, const struct region *region,
             .maker = t->maker,
             .born = t->born,
         };
-        error = add_thread(o, result, &thread, t->totals);
+        memcpy(sums, t->totals, sizeof(sums));
+        error = add_thread(o, result, &thread, sums);
     }
     for (unsigned i = 0; error == 0 && i < strands; i++) {
         struct region_strand *s = region_map_strand(region, i, NULL);
         uint64_t instructions = 0;
         if (s == NULL)
             return TALLY_ESYSTEM;
-        for (unsigned turn = 0; turn < turns_of(o); turn++) {
+        for (unsigned turn = 0; turn < totals_of(o); turn++) {
             region_sum(region, s, turn, &sums[turn]);
             instructions += sums[turn].signal[SIGNAL_INSTRUCTIONS];
         }
@@ -303,6 +334,13 @@ by_process_and_thread(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+static void
+add_totals(struct session_thread *sum, const struct session_thread *more)
+{
+    totals_add(&sum->totals, &more->totals);
+    totals_add(&sum->data, &more->data);
+}
+
 /* Records of one thread that a failed execve split become one. */
 static void
 merge_threads(struct session_result *result)
@@ -315,7 +353,7 @@ merge_threads(struct session_result *result)
         struct session_thread *t = &result->threads[i];
         if (kept > 0 &&
             by_process_and_thread(&result->threads[kept - 1], t) == 0)
-            totals_add(&result->threads[kept - 1].totals, &t->totals);
+            add_totals(&result->threads[kept - 1], t);
         else
             result->threads[kept++] = *t;
     }
@@ -365,8 +403,14 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     error = session_time(o->params, result);
     if (error != 0)
         return error;
-    for (size_t i = 0; i < result->thread_count; i++)
-        totals_add(&result->totals, &result->threads[i].totals);
+    for (size_t i = 0; i < result->thread_count; i++) {
+        struct session_thread *t = &result->threads[i];
+        if (totals_of(o) != turns_of(o)) {
+            chip_derive(o->params, result->parts, &t->data);
+            filter_restrict(&t->totals, &t->data);
+        }
+        totals_add(&result->totals, &t->totals);
+    }
     result->uncounted = atomic_load(&header->uncounted);
     if (regions > SESSION_REGIONS)
         result->uncounted += regions - SESSION_REGIONS;

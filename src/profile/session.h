@@ -21,7 +21,7 @@ struct session_options {
     size_t event_count;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
-    /* --filter: "code=FUNCTION" or "code=FIRST-LAST", as given. */
+    /* --filter: as filter_parse() reads them. */
     const char *const *filters;
     size_t filter_count;
     /* Counts through the machine's own counters, or NULL; its readings are of
@@ -41,6 +41,7 @@ struct session_thread {
     unsigned maker;   /* the thread that made it, or itself */
     uint64_t born;    /* modelled cycles of the maker until then */
     struct totals totals;
+    struct totals data; /* of --filter data=, what remains in the end */
 };
 
 struct session_process {

@@ -12,8 +12,8 @@ add_branch(int16_t *fixed, const struct insn *insn)
         fixed[SIGNAL_UNCONDITIONAL_TAKEN]++;
 }
 
-static void
-add_insn(struct block_info *info, const struct insn *insn)
+void
+block_add_insn(struct block_info *info, const struct insn *insn)
 {
     int16_t *fixed = info->fixed;
 
@@ -69,7 +69,7 @@ build_parts(const struct insn *insns, size_t count, struct block_part *parts)
             parts[n].info.fixed[traps]--;
             n++;
         }
-        add_insn(&parts[n - 1].info, &insns[i]);
+        block_add_insn(&parts[n - 1].info, &insns[i]);
     }
     return n;
 }
@@ -189,7 +189,7 @@ block_slot(const struct block_shape *shape, const struct block *block,
     if (!isa_is_mips(shape->isa) ||
         (kind != BLOCK_LIKELY && (block->flags & BLOCK_SLOT) == 0))
         return false;
-    add_insn(info, last);
+    block_add_insn(info, last);
     info->instructions = 0;
     info->pc = block->pc;
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)

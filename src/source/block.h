@@ -133,4 +133,7 @@ size_t block_build(const struct block_shape *shape, uint64_t pc,
                    const struct insn *insns, const uint8_t *const *bytes,
                    size_t count, struct block *block, struct block_part *parts);
 
+/* Adds what one instruction counts each time it runs. */
+void block_add_insn(struct block_info *info, const struct insn *insn);
+
 #endif

@@ -57,6 +57,11 @@ int
 program_function(const char *path, const char *name,
                  const struct tally_log *log, uint64_t *first, uint64_t *last);
 
+/* Likewise of a data object. */
+int
+program_object(const char *path, const char *name, const struct tally_log *log,
+               uint64_t *first, uint64_t *last);
+
 /* Whether an ELF file exports a dynamic symbol. */
 bool elf_exports(const char *path, const char *symbol);
 

@@ -56,6 +56,10 @@ struct session_request {
     /* Code that is counted, as addresses in the program's file; 0: all. */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count;
+    /* Data whose accesses count, likewise; then each turn has two totals, the
+     * second `turns` after the first, for what is raised while they run. */
+    struct code_range data_ranges[CODE_RANGES];
+    uint32_t data_count;
     uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[REGION_NAME * 4];              /* path */
@@ -81,7 +85,7 @@ struct region_head {
     atomic_uint strands;     /* strand areas ever used */
     atomic_uint threads;     /* threads that have ended */
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
-    uint32_t turns;          /* as requested, at least 1 */
+    uint32_t turns;          /* totals in use, at least 1 */
     uint64_t load_bias;
     char program[REGION_NAME];
 };

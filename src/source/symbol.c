@@ -62,16 +62,17 @@ visit_symbols(const char *path, GElf_Word type, symbol_visit visit, void *user)
 
 struct search {
     const char *name;
+    unsigned char type; /* STT_FUNC or STT_OBJECT */
     uint64_t address, size;
     bool found;
-    char **names; /* of all functions, for near names */
+    char **names; /* of all of the type, for near names */
     size_t count, room;
 };
 
 static bool
-is_function(const GElf_Sym *symbol)
+is_wanted(const struct search *s, const GElf_Sym *symbol)
 {
-    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value != 0;
+    return GELF_ST_TYPE(symbol->st_info) == s->type && symbol->st_value != 0;
 }
 
 static bool
@@ -79,7 +80,7 @@ match_symbol(void *user, const char *name, const GElf_Sym *symbol)
 {
     struct search *s = user;
 
-    if (!is_function(symbol) || strcmp(name, s->name) != 0)
+    if (!is_wanted(s, symbol) || strcmp(name, s->name) != 0)
         return true;
     s->address = symbol->st_value;
     s->size = symbol->st_size;
@@ -92,7 +93,7 @@ collect_name(void *user, const char *name, const GElf_Sym *symbol)
 {
     struct search *s = user;
 
-    if (!is_function(symbol))
+    if (!is_wanted(s, symbol))
         return true;
     if (s->count == s->room) {
         const size_t room = s->room ? s->room * 2 : 1024;
@@ -110,9 +111,11 @@ collect_name(void *user, const char *name, const GElf_Sym *symbol)
 }
 
 static int
-unknown_symbol(const char *path, const char *name, const struct tally_log *log)
+unknown_symbol(const char *path, const struct search *wanted,
+               const struct tally_log *log)
 {
-    struct search s = {.name = name};
+    const char *const name = wanted->name;
+    struct search s = {.name = name, .type = wanted->type};
     char near[256];
 
     visit_symbols(path, SHT_SYMTAB, collect_name, &s);
@@ -121,16 +124,16 @@ unknown_symbol(const char *path, const char *name, const struct tally_log *log)
     for (size_t i = 0; i < s.count; i++)
         free(s.names[i]);
     free(s.names);
-    return tally_fail(log, TALLY_EUNKNOWN, "%s: no function '%s'%s%s%s", path,
-                      name, *near ? "; did you mean " : "", near,
-                      *near ? "?" : "");
+    return tally_fail(log, TALLY_EUNKNOWN, "%s: no %s '%s'%s%s%s", path,
+                      s.type == STT_FUNC ? "function" : "data object", name,
+                      *near ? "; did you mean " : "", near, *near ? "?" : "");
 }
 
 static int
 find_symbol(const char *path, struct search *found, const struct tally_log *log)
 {
     const char *const name = found->name;
-    struct search s = {.name = name};
+    struct search s = {.name = name, .type = found->type};
     const bool table = visit_symbols(path, SHT_SYMTAB, match_symbol, &s);
 
     if (!s.found)
@@ -141,7 +144,7 @@ find_symbol(const char *path, struct search *found, const struct tally_log *log)
                           "without stripping",
                           path, name);
     if (!s.found)
-        return unknown_symbol(path, name, log);
+        return unknown_symbol(path, &s, log);
     *found = s;
     return 0;
 }
@@ -150,7 +153,7 @@ int
 program_symbol(const char *path, const char *name, const struct tally_log *log,
                uint64_t *address)
 {
-    struct search s = {.name = name};
+    struct search s = {.name = name, .type = STT_FUNC};
     const int error = find_symbol(path, &s, log);
 
     if (error == 0)
@@ -158,11 +161,11 @@ program_symbol(const char *path, const char *name, const struct tally_log *log,
     return error;
 }
 
-int
-program_function(const char *path, const char *name,
-                 const struct tally_log *log, uint64_t *first, uint64_t *last)
+static int
+symbol_range(const char *path, const char *name, unsigned char type,
+             const struct tally_log *log, uint64_t *first, uint64_t *last)
 {
-    struct search s = {.name = name};
+    struct search s = {.name = name, .type = type};
     const int error = find_symbol(path, &s, log);
 
     if (error != 0)
@@ -175,6 +178,20 @@ program_function(const char *path, const char *name,
     *first = s.address;
     *last = s.address + s.size - 1;
     return 0;
+}
+
+int
+program_function(const char *path, const char *name,
+                 const struct tally_log *log, uint64_t *first, uint64_t *last)
+{
+    return symbol_range(path, name, STT_FUNC, log, first, last);
+}
+
+int
+program_object(const char *path, const char *name, const struct tally_log *log,
+               uint64_t *first, uint64_t *last)
+{
+    return symbol_range(path, name, STT_OBJECT, log, first, last);
 }
 
 int

@@ -28,6 +28,8 @@ struct signal_row {
     const char *brief;
     /* Summed over executed blocks; otherwise raised by the model. */
     bool fixed;
+    /* Raised by an access of data: --filter data= restricts it. */
+    bool data;
     /* Parts of the model that must run to count it: enum tally_part bits. */
     uint32_t parts;
 };
