@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "machine/strand.h"
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
@@ -440,16 +442,16 @@ set_up(struct plugin *p)
     else if (r->range_count > 0)
         p->window_open = false; /* the ranges are of the first program */
     p->parts = r->parts;
-    p->work = callbacks_work(r->parts);
+    p->work = work_of_parts(r->parts);
     p->shape = (struct block_shape){
         .isa = (enum isa)r->isa,
         .page = r->isa == ISA_SPARC64 ? 8192 : 4096,
         .l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0,
         .l1i_slots = chip_fetch_slots(r->params),
-        .branch_mask = r->params[PARAM_BRANCH_ENTRIES] - 1,
         .from = NO_LINE,
         .to = NO_LINE,
     };
+    branch_shape(r->params, &p->shape);
     if (p->window == WINDOW_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;

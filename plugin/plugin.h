@@ -97,8 +97,6 @@ void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 /* Follows execve into a program that can be counted (exec.c). */
 void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
 
-/* What a block's entry does (enum block_work) for these parts. */
-unsigned callbacks_work(uint32_t parts);
 void callbacks_choose_one(struct callbacks *callbacks, uint32_t parts,
                           bool write_through, bool windowed);
 void callbacks_choose_many(struct callbacks *callbacks, uint32_t parts,

@@ -571,7 +571,12 @@ register_block(struct plugin *p, const struct translation *t,
                const struct block *model, const struct block_part *parts,
                size_t count)
 {
-    struct block *block = keep_block(p, t->hash, model, &parts[0].info);
+    struct block entered = *model;
+
+    /* Only the last part says what closes the block, see BLOCK_TRAPS. */
+    if (model->flags & BLOCK_TRAPS)
+        entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
+    struct block *block = keep_block(p, t->hash, &entered, &parts[0].info);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
@@ -581,7 +586,8 @@ register_block(struct plugin *p, const struct translation *t,
         register_entry(p, t, block);
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
-        struct block *part = keep_block(p, t->hash + i, model, &parts[i].info);
+        struct block *part = keep_block(
+            p, t->hash + i, i < count - 1 ? &entered : model, &parts[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
             qemu_plugin_tb_get_insn(t->tb, parts[i].marker), p->callbacks.part,
             QEMU_PLUGIN_CB_NO_REGS, part);

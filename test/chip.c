@@ -40,6 +40,20 @@ static const struct machine machines[] = {
     {__LINE__,
      "host-model",
      {"l1d.ways=12", "l1d.size=48K", "l1i.ways=11", "l1i.size=44K"}},
+    {__LINE__,
+     "host-model",
+     {"btc.entries=32", "btc.ways=2", "far.entries=16", "far.reach=4K",
+      "indirect.entries=64", "indirect.history=6", "return.depth=8"}},
+    {__LINE__,
+     "t2",
+     {"btc.entries=24", "btc.ways=3", "indirect.entries=1",
+      "indirect.history=16", "return.depth=1"}},
+    {__LINE__,
+     "t2",
+     {"btc.entries=64", "btc.ways=64", "far.entries=1", "far.reach=4",
+      "branch.predictor=bimodal", "indirect.entries=512"}},
+    {__LINE__, "t2", {"far.entries=64", "far.reach=1K", "return.depth=5"}},
+    {__LINE__, "t2", {"btc.entries=2", "indirect.entries=2"}},
     {__LINE__, "fake", {NULL}},
     {__LINE__, "fake", {"l1d.write=allocate", "l3.size=16K", "l3.ways=8"}},
     /* Tiny: everything is evicted all the time. */
@@ -169,7 +183,7 @@ both_step(struct both *b)
     const uint32_t parts = b->chip.parts;
     const uint64_t accesses = random_below(&b->stream.state, 5);
 
-    enter(b->strand, block, work_of(parts));
+    enter(b->strand, block, work_of_parts(parts));
     chip_ref_block(&b->ref, block);
     b->ran[b->ref.outside][block->index]++;
     for (uint64_t i = 0; i < accesses; i++) {
@@ -273,7 +287,7 @@ test_walks_alone(void **unused)
                1 << 19, &state);
     for (int i = 0; i < 20000; i++) {
         const struct block *block = stream_block(&b.stream);
-        enter(b.strand, block, work_of(b.chip.parts));
+        enter(b.strand, block, work_of_parts(b.chip.parts));
         chip_ref_block(&b.ref, block);
         b.ran[0][block->index]++;
         assert_true(b.strand->queue_next <=

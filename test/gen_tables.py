@@ -182,6 +182,11 @@ REJECTED = [
      "and tlb.walk = 0"),
     (MACHINE, '"l1i.line" = { value = 16 }', '"l1i.line" = { value = 64 }',
      "[parameter]: l2.line: must be at least l1i.line"),
+    (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
+     "[parameter]: btc.entries = 6: must be 0, or btc.ways = 2 times a power "
+     "of two"),
+    (MACHINE, '"far.entries" = { value = 4 }', '"far.entries" = { value = 5 }',
+     "[parameter]: far.entries = 5: must be 0 or a power of two"),
     (MACHINE, '"l2.banks" = { value = 2 }', '"l2.banks" = { value = 64 }',
      None),
     (MACHINE, '"8K" }\n"l2.ways" = { value = 4 }',

@@ -39,7 +39,7 @@ run_steps(struct runner *r, struct strand *strand)
     stream_init(&stream, r->program, r->params, r->seed);
     for (int i = 0; i < r->steps; i++) {
         const struct block *block = stream_block(&stream);
-        enter(strand, block, work_of(r->chip->parts));
+        enter(strand, block, work_of_parts(r->chip->parts));
         r->ran[block->index]++;
         for (int k = 0; k < 3; k++) {
             const struct access a = stream_access(&stream);
@@ -71,15 +71,21 @@ check_exact(const struct runner *r)
     struct chip_ref ref;
     struct stream stream;
 
-    chip_ref_init(&ref, r->params, PART_DIRECTION | PART_PREDICTOR);
+    chip_ref_init(&ref, r->params,
+                  r->chip->parts &
+                      (PART_DIRECTION | PART_PREDICTOR | PARTS_TARGETS));
     stream_init(&stream, r->program, r->params, r->seed);
     for (int i = 0; i < r->steps; i++) {
         chip_ref_block(&ref, stream_block(&stream));
         for (int k = 0; k < 3; k++)
             stream_access(&stream);
     }
-    const enum signal_id exact[] = {SIGNAL_CONDITIONAL_TAKEN,
-                                    SIGNAL_CONDITIONAL_MISPREDICTS};
+    const enum signal_id exact[] = {
+        SIGNAL_CONDITIONAL_TAKEN,  SIGNAL_CONDITIONAL_MISPREDICTS,
+        SIGNAL_BTC_MISSES,         SIGNAL_BTC_MISPREDICTS,
+        SIGNAL_FAR_MISPREDICTS,    SIGNAL_INDIRECT_MISPREDICTS,
+        SIGNAL_RETURN_MISPREDICTS,
+    };
     for (size_t i = 0; i < COUNT(exact); i++)
         assert_int_equal(r->counts->totals[0].signal[exact[i]],
                          ref.signals[0][exact[i]]);
@@ -161,7 +167,12 @@ static const struct {
       {"cores=2", "strands=2", "tlb.walk=4", "branch.predictor=gshare",
        "dtlb.entries=3", "itlb.entries=3"}},
      6},
-    {__LINE__, {__LINE__, "host-model", {"tlb.walk=1"}}, 4},
+    {__LINE__,
+     {__LINE__,
+      "host-model",
+      {"tlb.walk=1", "btc.entries=16", "far.entries=8", "far.reach=8K",
+       "indirect.entries=32", "return.depth=4"}},
+     4},
     {__LINE__,
      {__LINE__, "host-model", {"cores=1", "strands=4", "l1d.write=through"}},
      8},

@@ -103,6 +103,13 @@ def check_geometry(bad, v):
     sets = v["l2.size"] // (v["l2.line"] * v["l2.ways"])
     if v["l2.size"] and sets < v["l2.banks"]:
         bad("l2.banks: more banks than sets")
+    for name in ("far.entries", "indirect.entries"):
+        if v[name] and not is_power_of_two(v[name]):
+            bad(f"{name} = {v[name]}: must be 0 or a power of two")
+    sets, rest = divmod(v["btc.entries"], v["btc.ways"])
+    if v["btc.entries"] and (rest or not is_power_of_two(sets)):
+        bad(f"btc.entries = {v['btc.entries']}: must be 0, or btc.ways = "
+            f"{v['btc.ways']} times a power of two")
 
 
 def load_values(file, params):

@@ -1,7 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/branch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
 #include "table/table.h"
+
+void
+branch_shape(const uint64_t *params, struct block_shape *shape)
+{
+    shape->branch_mask = params[PARAM_BRANCH_ENTRIES] - 1;
+    shape->btc_ways = (uint32_t)params[PARAM_BTC_WAYS];
+    shape->btc_sets =
+        (uint32_t)(params[PARAM_BTC_ENTRIES] / params[PARAM_BTC_WAYS]);
+    shape->far_reach =
+        params[PARAM_FAR_ENTRIES] != 0 ? params[PARAM_FAR_REACH] : 0;
+    shape->return_stack = params[PARAM_RETURN_DEPTH] != 0;
+}
+
+uint32_t
+branch_parts(const uint64_t *params, uint32_t parts)
+{
+    static const struct {
+        uint32_t part;
+        enum param_id size;
+    } tables[] = {
+        {PART_BTC, PARAM_BTC_ENTRIES},
+        {PART_FAR, PARAM_FAR_ENTRIES},
+        {PART_INDIRECT, PARAM_INDIRECT_ENTRIES},
+        {PART_RETURNS, PARAM_RETURN_DEPTH},
+    };
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        if (params[tables[i].size] == 0)
+            parts &= ~tables[i].part;
+    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
+        parts &= ~(uint32_t)PART_PREDICTOR;
+    return parts;
+}
 
 uint64_t
 branch_history_mask(const uint64_t *params)
@@ -12,4 +49,165 @@ branch_history_mask(const uint64_t *params)
     if (params[PARAM_BRANCH_PREDICTOR] != BRANCH_PREDICTOR_GSHARE)
         return 0;
     return (wanted < counters ? wanted : counters) - 1;
+}
+
+static uint64_t *
+take(uint64_t **next, uint64_t words)
+{
+    uint64_t *table = *next;
+
+    *next += words;
+    return table;
+}
+
+int
+targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
+{
+    const uint64_t btc = parts & PART_BTC ? params[PARAM_BTC_ENTRIES] : 0;
+    const uint64_t far = parts & PART_FAR ? params[PARAM_FAR_ENTRIES] : 0;
+    const uint64_t indirect =
+        parts & PART_INDIRECT ? params[PARAM_INDIRECT_ENTRIES] : 0;
+    const uint64_t depth =
+        parts & PART_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
+
+    memset(t, 0, sizeof(*t));
+    t->size = 2 * btc + far + indirect + depth;
+    if (t->size == 0)
+        return 0;
+    t->memory = malloc(t->size * sizeof(*t->memory));
+    if (t->memory == NULL)
+        return TALLY_ENOMEM;
+
+    uint64_t *next = t->memory;
+    if (btc != 0) {
+        t->kinds |=
+            BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_INDIRECT;
+        t->btc = take(&next, btc);
+        t->btc_targets = take(&next, btc);
+        t->btc_ways = (uint32_t)params[PARAM_BTC_WAYS];
+    }
+    if (far != 0) {
+        t->kinds |= BLOCK_FAR;
+        t->far = take(&next, far);
+        t->far_mask = far - 1;
+    }
+    if (indirect != 0) {
+        t->kinds |= BLOCK_INDIRECT;
+        t->indirect = take(&next, indirect);
+        t->indirect_mask = indirect - 1;
+        t->history_mask = ((uint64_t)1 << params[PARAM_INDIRECT_HISTORY]) - 1;
+    }
+    if (depth != 0) {
+        t->kinds |= BLOCK_CALL | BLOCK_RETURN;
+        t->returns = take(&next, depth);
+        t->depth = (uint32_t)depth;
+    }
+    targets_reset(t);
+    return 0;
+}
+
+void
+targets_reset(struct targets *t)
+{
+    for (size_t i = 0; i < t->size; i++)
+        t->memory[i] = NO_LINE;
+    t->history = 0;
+    t->top = t->held = 0;
+}
+
+void
+targets_finish(struct targets *t)
+{
+    free(t->memory);
+    memset(t, 0, sizeof(*t));
+}
+
+static void
+ask_btc(struct targets *t, uint64_t *total, const struct block *last,
+        uint64_t target)
+{
+    uint64_t *branches = t->btc + last->btc;
+    uint64_t *targets = t->btc_targets + last->btc;
+    uint32_t way = 0;
+
+    while (way < t->btc_ways && branches[way] != last->branch_pc)
+        way++;
+    if (way == t->btc_ways) {
+        total[SIGNAL_BTC_MISSES]++;
+        way--;
+    } else if (last->flags & BLOCK_INDIRECT) {
+        total[SIGNAL_BTC_MISPREDICTS] += targets[way] != target;
+    }
+    memmove(branches + 1, branches, way * sizeof(*branches));
+    memmove(targets + 1, targets, way * sizeof(*targets));
+    branches[0] = last->branch_pc;
+    targets[0] = target;
+}
+
+static void
+ask_far(struct targets *t, uint64_t *total, const struct block *last)
+{
+    uint64_t *branch = &t->far[last->branch_number & t->far_mask];
+
+    total[SIGNAL_FAR_MISPREDICTS] += *branch != last->branch_pc;
+    *branch = last->branch_pc;
+}
+
+/* Targets are often 4 or 32 bytes apart: both kinds of distance count. */
+static void
+ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
+             uint64_t target)
+{
+    uint64_t *entry =
+        &t->indirect[(last->branch_number ^ t->history) & t->indirect_mask];
+
+    total[SIGNAL_INDIRECT_MISPREDICTS] += *entry != target;
+    *entry = target;
+    t->history =
+        (t->history * 4 + (target >> 2 ^ target >> 5)) & t->history_mask;
+}
+
+/* Past the call and its delay slot, which may wait on the next page. */
+static uint64_t
+return_address(const struct block *call)
+{
+    return call->end + (call->flags & BLOCK_PENDING ? 4 : 0);
+}
+
+static void
+push_return(struct targets *t, uint64_t address)
+{
+    t->top = t->top + 1 == t->depth ? 0 : t->top + 1;
+    t->returns[t->top] = address;
+    t->held += t->held < t->depth;
+}
+
+static void
+pop_return(struct targets *t, uint64_t *total, uint64_t target)
+{
+    if (t->held == 0) {
+        total[SIGNAL_RETURN_MISPREDICTS]++;
+        return;
+    }
+    total[SIGNAL_RETURN_MISPREDICTS] += t->returns[t->top] != target;
+    t->top = t->top == 0 ? t->depth - 1 : t->top - 1;
+    t->held--;
+}
+
+void
+targets_ask(struct targets *t, uint64_t *total, const struct block *last,
+            uint64_t target)
+{
+    const uint32_t flags = last->flags;
+
+    if (t->btc != NULL && (flags & BLOCK_RETURN) == 0)
+        ask_btc(t, total, last, target);
+    if (t->far != NULL && (flags & BLOCK_FAR) != 0)
+        ask_far(t, total, last);
+    if (t->indirect != NULL && (flags & BLOCK_INDIRECT) != 0)
+        ask_indirect(t, total, last, target);
+    if (t->returns != NULL && (flags & BLOCK_CALL) != 0)
+        push_return(t, return_address(last));
+    if (t->returns != NULL && (flags & BLOCK_RETURN) != 0)
+        pop_return(t, total, target);
 }

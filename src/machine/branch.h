@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A strand's branch prediction: directions of conditional branches from a
- * table of two-bit counters, found by address (bimodal) or by address and the
- * directions of the branches before (gshare). The part that every block runs
- * stands in machine/strand.h. Sizes are the parameters branch.*. Tables belong
- * to one strand, wrong paths are not followed.
+ * A strand's branch prediction.
+ *
+ * Directions of conditional branches come from a table of two-bit counters,
+ * found by address (bimodal) or by address and the directions of the branches
+ * before (gshare).
+ *
+ * Targets, each table only where the machine has it (its parameter is not 0):
+ *   branch target cache  the last target of each taken branch but returns; set
+ *                        associative, least recently used, whole addresses
+ *   far table            direct branches whose target is out of reach, by
+ *                        address, one to an entry
+ *   indirect table       the last target of a jump or call through a register
+ *                        at this address and history of such targets
+ *   return stack         calls push, returns pop; a full one forgets the
+ *                        oldest, an empty one is wrong
+ *
+ * All are asked and taught when the next block is known: no wrong path is
+ * followed. Tables belong to one strand. What every block runs stands in
+ * machine/strand.h. test/ref/chip_ref.c is the slow, obvious twin.
  */
 #ifndef TALLY_MACHINE_BRANCH_H
 #define TALLY_MACHINE_BRANCH_H
 
 #include <stdint.h>
+
+#include "source/block.h"
 
 /*
  * A counter is kept times 16, so that with 8 more where the branch is taken it
@@ -20,7 +36,42 @@
 #define COUNTER_STATES 0x30u
 #define COUNTER_START 0x10u /* weakly not taken */
 
+/* The parts that foretell targets. */
+#define PARTS_TARGETS (PART_BTC | PART_FAR | PART_INDIRECT | PART_RETURNS)
+
+/* Tables that do not run are NULL. */
+struct targets {
+    uint32_t kinds; /* of enum block_flags: what closes a block that asks */
+    uint32_t btc_ways;
+    uint64_t *btc;         /* [sets][ways] branches by recency, or NO_LINE */
+    uint64_t *btc_targets; /* beside them */
+    uint64_t *far;         /* [far_mask + 1] branches, or NO_LINE */
+    uint64_t *indirect;    /* [indirect_mask + 1] targets, or NO_LINE */
+    uint64_t *returns;     /* [depth] a ring; the last call's at top */
+    uint64_t far_mask, indirect_mask;
+    uint64_t history, history_mask; /* of indirect targets, newest lowest */
+    uint32_t depth, top, held;
+    uint64_t *memory; /* of all tables */
+    size_t size;      /* words of it */
+};
+
+/* What the builder of blocks must know of the tables. */
+void branch_shape(const uint64_t *params, struct block_shape *shape);
+
+/* `parts` without those whose tables the machine lacks. */
+uint32_t branch_parts(const uint64_t *params, uint32_t parts);
+
 /* Directions of branches, newest lowest, that a counter's number depends on. */
 uint64_t branch_history_mask(const uint64_t *params);
+
+/* Empty tables for the parts that run; 0 or TALLY_ENOMEM. targets_finish()
+ * accepts a zeroed struct. */
+int targets_init(struct targets *t, const uint64_t *params, uint32_t parts);
+void targets_reset(struct targets *t);
+void targets_finish(struct targets *t);
+
+/* The branch that closed `last` was taken, to `target`. */
+void targets_ask(struct targets *t, uint64_t *total, const struct block *last,
+                 uint64_t target);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/branch.h"
 #include "machine/cycles.h"
 #include "machine/strand.h"
 
@@ -59,13 +58,11 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_L1D;
     if (parts & PART_ITLB)
         parts |= PART_L1I;
-    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
-        parts &= ~(uint32_t)PART_PREDICTOR;
     if (params[PARAM_L2_SIZE] == 0)
         parts &= ~(uint32_t)PART_L2;
     if (params[PARAM_L3_SIZE] == 0)
         parts &= ~(uint32_t)PART_L3;
-    return parts;
+    return branch_parts(params, parts);
 }
 
 static int
@@ -132,6 +129,13 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     return error;
 }
 
+static void
+free_tables(struct strand *s)
+{
+    free(s->counters);
+    targets_finish(&s->targets);
+}
+
 void
 chip_finish(struct chip *chip)
 {
@@ -139,7 +143,7 @@ chip_finish(struct chip *chip)
         core_finish(&chip->cores[i]);
     for (unsigned i = 0; chip->strands != NULL && i < chip->strand_slots; i++) {
         if (chip->strands[i] != NULL)
-            free(chip->strands[i]->counters);
+            free_tables(chip->strands[i]);
     }
     cache_finish(&chip->l2);
     cache_finish(&chip->l3);
@@ -188,6 +192,7 @@ strand_reset(struct strand *s)
     if (s->counters != NULL)
         memset(s->counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
+    targets_reset(&s->targets);
 }
 
 static const struct cache *
@@ -232,6 +237,10 @@ strand_init(struct strand *s)
         s->counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
         if (s->counters == NULL)
             return TALLY_ENOMEM;
+    }
+    if (targets_init(&s->targets, chip->params, chip->parts) != 0) {
+        free(s->counters);
+        return TALLY_ENOMEM;
     }
     strand_reset(s);
     return 0;
@@ -309,7 +318,7 @@ strand_end(struct strand *s, unsigned slot)
     core_leave(s);
     lock_give(&chip->lock);
     atomic_fetch_sub(&chip->live, 1);
-    free(s->counters);
+    free_tables(s);
 }
 
 static void
@@ -341,7 +350,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
         cache_clear(&chip->l3);
     for (unsigned i = 0; i < chip->strand_slots; i++) {
         if (i != slot && chip->strands[i] != NULL) {
-            free(chip->strands[i]->counters);
+            free_tables(chip->strands[i]);
             chip->strands[i] = NULL;
         }
     }

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/lock.h"
+#include "machine/branch.h"
 #include "machine/cache.h"
 #include "machine/tlb.h"
 #include "source/block.h"
@@ -102,6 +103,8 @@ struct strand {
     struct filter fetch, data, store;
     uint64_t second[FILTER_SETS];      /* beside fetch.line */
     uint64_t data_second[FILTER_SETS]; /* beside data.line */
+
+    struct targets targets;
 
     uint64_t data_pages[FILTER_PAGES]; /* page + 1 whose used bit is set */
     uint64_t code_pages[FILTER_PAGES];

@@ -7,7 +7,6 @@
 #ifndef TALLY_MACHINE_STRAND_H
 #define TALLY_MACHINE_STRAND_H
 
-#include "machine/branch.h"
 #include "machine/chip.h"
 
 #define STRAND_INLINE static inline __attribute__((always_inline))
@@ -18,6 +17,7 @@ enum block_work {
     WORK_PREDICTOR = 1 << 1, /* of directions; needs them */
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
+    WORK_TARGETS = 1 << 4,   /* needs the direction */
 };
 
 STRAND_INLINE uint64_t
@@ -34,30 +34,70 @@ filter_put(struct filter *f, uint64_t addr, uint64_t line)
                      __ATOMIC_RELAXED);
 }
 
-/* The direction of the branch that closed `last`, now that `b` follows. */
+STRAND_INLINE void
+strand_direction(struct strand *s, const struct block *last, uint64_t taken)
+{
+    const uint64_t history = s->history;
+    uint64_t *total = s->total;
+    uint8_t *at = &s->counters[last->branch ^ history];
+    const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
+
+    s->history = (history * 2 + taken) & s->history_mask;
+    total[SIGNAL_CONDITIONAL_TAKEN] += taken;
+    total[SIGNAL_CONDITIONAL_MISPREDICTS] += next & 1;
+    /* Last: a byte may alias anything that would be loaded after it. */
+    *at = next & COUNTER_STATES;
+}
+
+/*
+ * The target of a branch. A direct one that is the most recent of its set in
+ * the branch target cache changes nothing there.
+ */
+STRAND_INLINE void
+strand_target(struct strand *s, const struct block *last, const struct block *b,
+              uint64_t taken)
+{
+    const struct targets *t = &s->targets;
+    const uint32_t asks = last->flags & t->kinds;
+
+    if (asks == 0 || ((last->flags & BLOCK_CONDITIONAL) != 0 && !taken))
+        return;
+    if ((asks & ~(uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP)) != 0 ||
+        t->btc[last->btc] != last->branch_pc)
+        targets_ask(&s->targets, s->total, last, b->pc);
+}
+
+/* The branch that closed `last`, now that `b` follows. */
 STRAND_INLINE void
 strand_branch(struct strand *s, const struct block *last, const struct block *b,
               unsigned work)
 {
     const uint64_t taken = b->pc == last->taken_pc;
 
-    if ((work & WORK_PREDICTOR) == 0) {
-        /* Only conditional branches have a taken_pc that can match. */
+    /* Only conditional branches have a taken_pc that can match. */
+    if ((work & WORK_PREDICTOR) == 0)
         s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-        return;
-    }
-    if ((last->flags & BLOCK_CONDITIONAL) == 0)
-        return;
+    else if ((last->flags & BLOCK_CONDITIONAL) != 0)
+        strand_direction(s, last, taken);
+    if (work & WORK_TARGETS)
+        strand_target(s, last, b, taken);
+}
 
-    const uint64_t history = s->history;
-    uint64_t *total = s->total;
-    uint8_t *at = &s->counters[last->branch ^ history];
-    const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
-    s->history = (history * 2 + taken) & s->history_mask;
-    total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    total[SIGNAL_CONDITIONAL_MISPREDICTS] += next & 1;
-    /* Last: a byte may alias anything that would be loaded after it. */
-    *at = next & COUNTER_STATES;
+/* Of the parts that run; see enum block_work. */
+static inline unsigned
+work_of_parts(uint32_t parts)
+{
+    unsigned work = 0;
+
+    if (parts & (PART_DIRECTION | PART_PREDICTOR | PARTS_TARGETS))
+        work |= WORK_DIRECTION;
+    if (parts & PART_PREDICTOR)
+        work |= WORK_PREDICTOR;
+    if (parts & (PART_L1I | PART_ITLB))
+        work |= WORK_FETCH;
+    if (parts & PARTS_TARGETS)
+        work |= WORK_TARGETS;
+    return work;
 }
 
 STRAND_INLINE void

@@ -104,6 +104,22 @@ static const uint32_t branch_flags[] = {
     [BRANCH_RETURN] = BLOCK_RETURN,
 };
 
+static uint32_t
+kind_of(const struct block_shape *shape, const struct insn *branch, uint64_t pc)
+{
+    const uint32_t flags = branch_flags[branch->branch];
+    const bool direct =
+        flags != 0 && (flags & (BLOCK_INDIRECT | BLOCK_RETURN)) == 0;
+    const uint64_t distance =
+        branch->target > pc ? branch->target - pc : pc - branch->target;
+
+    if (flags == BLOCK_RETURN && !shape->return_stack)
+        return BLOCK_INDIRECT;
+    if (direct && shape->far_reach != 0 && distance > shape->far_reach)
+        return flags | BLOCK_FAR;
+    return flags;
+}
+
 static void
 close_with_branch(const struct block_shape *shape, const struct insn *insns,
                   const uint64_t *pcs, size_t count, struct block *b)
@@ -118,18 +134,21 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
     const bool alone = i == count - 1 && (branch->flags & INSN_DELAY_SLOT) != 0;
     const bool annuls = (branch->flags & INSN_ANNUL) != 0;
     const bool likely = annuls && isa_is_mips(shape->isa);
-    const uint32_t flags = branch_flags[branch->branch];
+    const uint32_t flags = kind_of(shape, branch, pcs[i]);
+    const uint64_t number = branch_number(shape->isa, pcs[i]);
 
     if (flags == 0)
         return;
     b->flags |= flags;
     b->branch_pc = pcs[i];
+    b->branch_number = (uint32_t)number;
+    b->branch = (uint32_t)(number & shape->branch_mask);
+    if (shape->btc_sets != 0)
+        b->btc = (b->branch_number & (shape->btc_sets - 1)) * shape->btc_ways;
     if (alone && (!annuls || likely))
         b->flags |= BLOCK_PENDING;
-    if (flags != BLOCK_CONDITIONAL)
+    if ((flags & BLOCK_CONDITIONAL) == 0)
         return;
-    b->branch =
-        (uint32_t)(branch_number(shape->isa, pcs[i]) & shape->branch_mask);
     b->taken_pc = branch->target;
     if (likely)
         b->flags |= BLOCK_LIKELY;
@@ -245,6 +264,8 @@ block_build(const struct block_shape *shape, uint64_t pc,
     }
 
     size_t n = build_parts(insns, count, parts);
+    if (n > 1 && insns[parts[n - 1].first].branch != BRANCH_NONE)
+        block->flags |= BLOCK_TRAPS;
     if (count == 1 && is_retry(shape, pc, first)) {
         memset(parts[0].info.fixed, 0, sizeof(parts[0].info.fixed));
         parts[0].info.fixed[window_signal(first)] = 1;

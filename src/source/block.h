@@ -39,6 +39,8 @@ enum block_flags {
     BLOCK_CALL = 1 << 13,       /* by a call, with BLOCK_INDIRECT or not */
     BLOCK_RETURN = 1 << 14,     /* by a return */
     BLOCK_INDIRECT = 1 << 15,   /* by a jump or call through a register */
+    BLOCK_FAR = 1 << 16,        /* by a direct branch whose target is far */
+    BLOCK_TRAPS = 1 << 17,      /* by SPARC's RETURN, which counts in a part */
     BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
                  BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
                  BLOCK_END,
@@ -64,13 +66,15 @@ struct block {
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
     uint16_t span; /* of the access merged with the entry: line - size */
     uint16_t instructions;
-    uint32_t flags; /* enum block_flags */
-    /* From here on only rare blocks and slow paths read. */
-    uint64_t last_pc;   /* of the last instruction */
+    uint32_t flags;     /* enum block_flags */
+    uint32_t btc;       /* the first entry of the branch's set in the BTC */
     uint64_t branch_pc; /* of the branch that closes it, or NO_LINE */
-    uint64_t end;       /* one past the last byte */
+    /* From here on only rare blocks and slow paths read. */
+    uint64_t last_pc; /* of the last instruction */
+    uint64_t end;     /* one past the last byte */
     uint32_t slot; /* index of the counts that its last instruction takes back
                       if it is a slot and annulled */
+    uint32_t branch_number;    /* as `branch`, with all bits that fit */
     struct access_pair *pairs; /* in order, owned; NULL: none */
 } __attribute__((aligned(64)));
 
@@ -97,7 +101,11 @@ struct block_shape {
     uint64_t l1i_line;    /* 0: no instruction cache is modelled */
     uint64_t l1i_slots;   /* of the fetch filter */
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
-    uint64_t from, to;    /* --from and --to addresses, or NO_LINE */
+    uint32_t btc_sets;    /* a power of two, of the branch target cache */
+    uint32_t btc_ways;
+    uint64_t far_reach; /* targets further away are far; 0: none is */
+    bool return_stack;  /* else a return is as any indirect jump */
+    uint64_t from, to;  /* --from and --to addresses, or NO_LINE */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count; /* of --filter; 0: all code counts */
 };
@@ -120,6 +128,14 @@ struct block_part {
  */
 bool block_slot(const struct block_shape *shape, const struct block *block,
                 const struct insn *last, struct block_info *info);
+
+/*
+ * A RETURN that closes the block may trap likewise. BLOCK_TRAPS says that it
+ * has a part, the last: until that runs, the block has not been closed.
+ */
+#define BLOCK_KINDS                                               \
+    (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_RETURN | \
+     BLOCK_INDIRECT | BLOCK_FAR)
 
 #define BLOCK_PARTS 8 /* more window instructions than this share a part */
 

@@ -175,6 +175,31 @@ check_banks(const struct check *c)
     return fail_param(c, PARAM_L2_BANKS, what);
 }
 
+static bool
+is_power_of_two(uint64_t value)
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/* Tables of branch targets; 0 entries: none. */
+static int
+check_targets(const struct check *c)
+{
+    static const int tables[] = {PARAM_FAR_ENTRIES, PARAM_INDIRECT_ENTRIES};
+    const uint64_t btc = c->params[PARAM_BTC_ENTRIES];
+    const uint64_t ways = c->params[PARAM_BTC_WAYS];
+    char what[2 * PARAM_TEXT_SIZE];
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        if (c->params[tables[i]] != 0 && !is_power_of_two(c->params[tables[i]]))
+            return fail_param(c, tables[i], "must be 0 or a power of two");
+    if (btc == 0 || (btc % ways == 0 && is_power_of_two(btc / ways)))
+        return 0;
+    snprintf(what, sizeof(what),
+             "must be 0, or btc.ways=%" PRIu64 " times a power of two", ways);
+    return fail_param(c, PARAM_BTC_ENTRIES, what);
+}
+
 static int
 check_limits(const struct check *c)
 {
@@ -189,7 +214,8 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits, check_levels, check_caches, check_lines, check_banks,
+        check_limits, check_levels, check_caches,
+        check_lines,  check_banks,  check_targets,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;

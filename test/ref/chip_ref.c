@@ -32,6 +32,18 @@ init_cache(struct cache_ref *c, const uint64_t *params, int size)
                    (uint32_t)params[size + 2]);
 }
 
+static uint64_t *
+new_table(uint64_t entries)
+{
+    uint64_t *table = malloc((entries + 1) * sizeof(*table));
+
+    if (table == NULL)
+        abort();
+    for (uint64_t i = 0; i < entries; i++)
+        table[i] = NO_LINE;
+    return table;
+}
+
 void
 chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
 {
@@ -50,6 +62,12 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
     if (r->counters == NULL)
         abort();
     memset(r->counters, 1, params[PARAM_BRANCH_ENTRIES]);
+    if (parts & PART_BTC)
+        cache_ref_init(&r->btc, params[PARAM_BTC_ENTRIES],
+                       (uint32_t)params[PARAM_BTC_WAYS], 1);
+    r->far = new_table(params[PARAM_FAR_ENTRIES]);
+    r->indirect = new_table(params[PARAM_INDIRECT_ENTRIES]);
+    r->returns = new_table(params[PARAM_RETURN_DEPTH] + 1);
 }
 
 void
@@ -61,7 +79,13 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l3);
     tlb_ref_finish(&r->itlb);
     tlb_ref_finish(&r->dtlb);
+    if (r->parts & PART_BTC)
+        cache_ref_finish(&r->btc);
     free(r->counters);
+    free(r->branches);
+    free(r->far);
+    free(r->indirect);
+    free(r->returns);
 }
 
 static void
@@ -156,6 +180,102 @@ decide(struct chip_ref *r, const struct block *last, const struct block *block)
     r->history = r->history * 2 + taken;
 }
 
+/* The target at which the branch went last, which is now `target`. */
+static uint64_t
+exchange_target(struct chip_ref *r, uint64_t pc, uint64_t target)
+{
+    for (size_t i = 0; i < r->branch_count; i++) {
+        struct branch_ref *branch = &r->branches[i];
+        if (branch->pc == pc) {
+            const uint64_t before = branch->target;
+            branch->target = target;
+            return before;
+        }
+    }
+    r->branches =
+        realloc(r->branches, (r->branch_count + 1) * sizeof(*r->branches));
+    if (r->branches == NULL)
+        abort();
+    r->branches[r->branch_count++] = (struct branch_ref){pc, target};
+    return target;
+}
+
+static void
+ask_btc(struct chip_ref *r, const struct block *last, uint64_t target)
+{
+    const uint64_t before = exchange_target(r, last->branch_pc, target);
+
+    if (!cache_ref_access(&r->btc, last->branch_number))
+        count(r, SIGNAL_BTC_MISSES);
+    else if ((last->flags & BLOCK_INDIRECT) && before != target)
+        count(r, SIGNAL_BTC_MISPREDICTS);
+}
+
+static void
+ask_far(struct chip_ref *r, const struct block *last)
+{
+    const uint64_t entry = last->branch_number % r->params[PARAM_FAR_ENTRIES];
+
+    if (r->far[entry] != last->branch_pc)
+        count(r, SIGNAL_FAR_MISPREDICTS);
+    r->far[entry] = last->branch_pc;
+}
+
+static void
+ask_indirect(struct chip_ref *r, const struct block *last, uint64_t target)
+{
+    const uint64_t reach = (uint64_t)1 << r->params[PARAM_INDIRECT_HISTORY];
+    const uint64_t entry = (last->branch_number ^ r->path % reach) %
+                           r->params[PARAM_INDIRECT_ENTRIES];
+
+    if (r->indirect[entry] != target)
+        count(r, SIGNAL_INDIRECT_MISPREDICTS);
+    r->indirect[entry] = target;
+    r->path = r->path * 4 + (target / 4 ^ target / 32);
+}
+
+/* One call too many forgets the oldest. */
+static void
+call(struct chip_ref *r, const struct block *last)
+{
+    const bool slot_waits = (last->flags & BLOCK_PENDING) != 0;
+
+    r->returns[r->return_count++] = last->end + (slot_waits ? 4 : 0);
+    if (r->return_count <= r->params[PARAM_RETURN_DEPTH])
+        return;
+    r->return_count--;
+    memmove(r->returns, r->returns + 1, r->return_count * sizeof(uint64_t));
+}
+
+static void
+come_back(struct chip_ref *r, uint64_t target)
+{
+    if (r->return_count == 0 || r->returns[--r->return_count] != target)
+        count(r, SIGNAL_RETURN_MISPREDICTS);
+}
+
+static void
+find_target(struct chip_ref *r, const struct block *last, uint64_t target)
+{
+    const uint32_t kind = last->flags;
+    const bool direct =
+        (kind & (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL)) != 0 &&
+        (kind & BLOCK_INDIRECT) == 0;
+
+    if ((kind & BLOCK_CONDITIONAL) && target != last->taken_pc)
+        return;
+    if ((r->parts & PART_BTC) && (direct || (kind & BLOCK_INDIRECT)))
+        ask_btc(r, last, target);
+    if ((r->parts & PART_FAR) && (kind & BLOCK_FAR))
+        ask_far(r, last);
+    if ((r->parts & PART_INDIRECT) && (kind & BLOCK_INDIRECT))
+        ask_indirect(r, last, target);
+    if ((r->parts & PART_RETURNS) && (kind & BLOCK_CALL))
+        call(r, last);
+    if ((r->parts & PART_RETURNS) && (kind & BLOCK_RETURN))
+        come_back(r, target);
+}
+
 static void
 fetch(struct chip_ref *r, const struct block *block)
 {
@@ -175,8 +295,10 @@ fetch(struct chip_ref *r, const struct block *block)
 void
 chip_ref_block(struct chip_ref *r, const struct block *block)
 {
-    if ((r->parts & PART_DIRECTION) && r->previous != NULL)
+    if ((r->parts & PART_DIRECTION) && r->previous != NULL) {
         decide(r, r->previous, block);
+        find_target(r, r->previous, block->pc);
+    }
     r->previous = block;
     if (r->parts & PART_L1I)
         fetch(r, block);

@@ -12,6 +12,11 @@
 #include "source/block.h"
 #include "table/table.h"
 
+/* A branch and where it went last. */
+struct branch_ref {
+    uint64_t pc, target;
+};
+
 struct chip_ref {
     const uint64_t *params;
     uint32_t parts; /* enum tally_part bits that run */
@@ -19,6 +24,14 @@ struct chip_ref {
     struct tlb_ref itlb, dtlb;
     uint8_t *counters; /* two-bit */
     uint64_t history;
+    struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
+    size_t branch_count;
+    struct cache_ref btc; /* which of them it holds: lines of one byte */
+    uint64_t *far;        /* branch at each entry, or NO_LINE */
+    uint64_t *indirect;   /* target at each entry, or NO_LINE */
+    uint64_t path;        /* history of indirect targets */
+    uint64_t *returns;    /* [return_count] the last call's last */
+    size_t return_count;
     const struct block *previous;
     bool outside;                      /* of the counted window */
     uint64_t signals[2][SIGNAL_COUNT]; /* [outside] */
@@ -28,7 +41,7 @@ struct chip_ref {
 void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
 void chip_ref_finish(struct chip_ref *r);
 
-/* A block is entered: its predecessor's direction, then its lines. */
+/* A block is entered: its predecessor's branch, then its lines. */
 void chip_ref_block(struct chip_ref *r, const struct block *block);
 void chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size);

@@ -27,7 +27,7 @@ struct machine {
 /* Every part of the model; cycles are no part of it but made from totals. */
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
-     PART_L3 | PART_ITLB | PART_DTLB)
+     PART_L3 | PART_ITLB | PART_DTLB | PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -54,15 +54,6 @@ parts_of(const uint64_t *params, uint16_t first, uint16_t count)
     for (uint16_t i = 0; i < count; i++)
         signals[i] = (uint16_t)(first + i);
     return chip_parts(&event, 1, params) & ALL_PARTS;
-}
-
-/* As the plugin chooses it. */
-static inline unsigned
-work_of(uint32_t parts)
-{
-    return (parts & (PART_DIRECTION | PART_PREDICTOR) ? WORK_DIRECTION : 0) |
-           (parts & PART_PREDICTOR ? WORK_PREDICTOR : 0) |
-           (parts & (PART_L1I | PART_ITLB) ? WORK_FETCH : 0);
 }
 
 /* Sparse, as in a session's file. */

@@ -24,12 +24,13 @@ random_insn(uint64_t *state)
 }
 
 static void
-close_block(struct insn *insns, size_t count, uint64_t target)
+close_block(struct insn *insns, size_t count, enum insn_branch kind,
+            uint64_t target)
 {
     insns[count - 2] = (struct insn){
         .size = INSN_SIZE,
         .class = CLASS_BRANCH,
-        .branch = BRANCH_CONDITIONAL,
+        .branch = (uint8_t)kind,
         .flags = INSN_DELAY_SLOT,
         .target = target,
     };
@@ -43,23 +44,76 @@ random_count(uint64_t *state)
     return 2 + random_below(state, most - 2);
 }
 
+static enum insn_branch
+random_branch(uint64_t *state)
+{
+    static const enum insn_branch kinds[] = {
+        BRANCH_NONE,          BRANCH_NONE,        BRANCH_NONE,
+        BRANCH_CONDITIONAL,   BRANCH_CONDITIONAL, BRANCH_CONDITIONAL,
+        BRANCH_CONDITIONAL,   BRANCH_CONDITIONAL, BRANCH_JUMP,
+        BRANCH_CALL,          BRANCH_CALL,        BRANCH_INDIRECT,
+        BRANCH_INDIRECT_CALL, BRANCH_RETURN,      BRANCH_RETURN,
+    };
+
+    return kinds[random_below(state, sizeof(kinds) / sizeof(kinds[0]))];
+}
+
+/* A block before it is built. */
+struct plan {
+    uint64_t pc;
+    size_t count; /* instructions */
+    enum insn_branch branch;
+};
+
+static uint64_t
+branch_pc(const struct plan *plan)
+{
+    return plan->pc + INSN_SIZE * (plan->count - 2);
+}
+
+static bool
+is_call(const struct plan *plan)
+{
+    return plan->branch == BRANCH_CALL || plan->branch == BRANCH_INDIRECT_CALL;
+}
+
+/* After a call stands the block that it returns to. */
+static void
+draw_plan(struct plan *plans, size_t i, uint64_t span, uint64_t *state)
+{
+    struct plan *p = &plans[i];
+    bool taken;
+
+    do {
+        p->count = random_count(state);
+        p->branch = random_branch(state);
+        p->pc = PROGRAM_AT + random_below(state, span) / 4 * 4;
+        if (i > 0 && is_call(&plans[i - 1]))
+            p->pc = plans[i - 1].pc + INSN_SIZE * plans[i - 1].count;
+        taken = false;
+        for (size_t k = 0; k < i; k++)
+            taken |= branch_pc(&plans[k]) == branch_pc(p);
+    } while (taken);
+}
+
 static void
 build(struct program *p, const struct block_shape *shape, size_t i,
-      const uint64_t *pcs, uint64_t *state)
+      const struct plan *plans, uint64_t *state)
 {
     static const uint8_t code[INSN_SIZE];
     const uint8_t *bytes[MAX_INSNS];
     struct insn insns[MAX_INSNS];
     struct block_part parts[BLOCK_PARTS];
-    const size_t count = random_count(state);
+    const struct plan *plan = &plans[i];
 
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < plan->count; k++) {
         insns[k] = random_insn(state);
         bytes[k] = code;
     }
-    if (random_below(state, 3) != 0)
-        close_block(insns, count, pcs[p->ways[2 * i]]);
-    block_build(shape, pcs[i], insns, bytes, count, &p->blocks[i], parts);
+    if (plan->branch != BRANCH_NONE)
+        close_block(insns, plan->count, plan->branch, plans[p->ways[2 * i]].pc);
+    block_build(shape, plan->pc, insns, bytes, plan->count, &p->blocks[i],
+                parts);
     p->blocks[i].index = (uint32_t)i;
     p->infos[i] = parts[0].info;
 }
@@ -87,29 +141,30 @@ void
 program_init(struct program *p, const uint64_t *params, size_t count,
              uint64_t span, uint64_t *state)
 {
-    const struct block_shape shape = {
+    struct block_shape shape = {
         .isa = ISA_SPARC64,
         .page = 8192,
         .l1i_line = params[PARAM_L1I_LINE],
         .l1i_slots = chip_fetch_slots(params),
-        .branch_mask = params[PARAM_BRANCH_ENTRIES] - 1,
         .from = NO_LINE,
         .to = NO_LINE,
     };
-    uint64_t *pcs = allocate(count, sizeof(*pcs));
+    struct plan *plans = allocate(count, sizeof(*plans));
 
+    branch_shape(params, &shape);
     p->count = count;
     p->blocks = allocate(count, sizeof(*p->blocks));
     p->infos = allocate(count, sizeof(*p->infos));
     p->ways = allocate(2 * count, sizeof(*p->ways));
     for (size_t i = 0; i < count; i++) {
-        pcs[i] = PROGRAM_AT + random_below(state, span) / 4 * 4;
+        draw_plan(plans, i, span, state);
         p->ways[2 * i] = random_way(p, i, state);
-        p->ways[2 * i + 1] = random_way(p, i, state);
+        p->ways[2 * i + 1] =
+            is_call(&plans[i]) ? (i + 1) % count : random_way(p, i, state);
     }
     for (size_t i = 0; i < count; i++)
-        build(p, &shape, i, pcs, state);
-    free(pcs);
+        build(p, &shape, i, plans, state);
+    free(plans);
 }
 
 void
@@ -133,14 +188,38 @@ stream_init(struct stream *s, const struct program *program,
     };
 }
 
+/* To the block after the last call; sometimes by another way, past calls. */
+static size_t
+way_back(struct stream *s)
+{
+    if (s->depth == 0 || random_below(&s->state, 16) == 0)
+        return s->program->ways[2 * s->at];
+    if (s->depth > 1 && random_below(&s->state, 32) == 0)
+        s->depth--;
+    return s->program->ways[2 * s->calls[--s->depth] + 1];
+}
+
 /* Each block has a direction that it mostly takes. */
+static size_t
+next_block(struct stream *s)
+{
+    const bool rare = random_below(&s->state, 8) == 0;
+    const uint32_t kind = s->program->blocks[s->at].flags;
+    size_t way = (s->at & 1) ^ rare;
+
+    if (kind & BLOCK_RETURN)
+        return way_back(s);
+    if (kind & (BLOCK_JUMP | BLOCK_CALL))
+        way = kind & BLOCK_INDIRECT && rare;
+    if ((kind & BLOCK_CALL) && s->depth < STREAM_CALLS)
+        s->calls[s->depth++] = s->at;
+    return s->program->ways[2 * s->at + way];
+}
+
 const struct block *
 stream_block(struct stream *s)
 {
-    const bool rare = random_below(&s->state, 8) == 0;
-    const size_t way = (s->at & 1) ^ rare;
-
-    s->at = s->program->ways[2 * s->at + way];
+    s->at = next_block(s);
     return &s->program->blocks[s->at];
 }
 

@@ -12,6 +12,8 @@
 #define PROGRAM_AT ((uint64_t)0x100000)
 #define PROGRAM_DATA_AT ((uint64_t)0x7f0000000000)
 
+#define STREAM_CALLS 64
+
 enum data_habit {
     DATA_STACK, /* a few lines */
     DATA_SMALL, /* twice the first level */
@@ -20,7 +22,11 @@ enum data_habit {
     DATA_HABITS
 };
 
-/* Blocks of random length and place; two ways lead on from each. */
+/*
+ * Blocks of random length and place; two ways lead on from each. The first is
+ * a direct branch's target. A call's second is where it returns to. No two
+ * branches stand at one address.
+ */
 struct program {
     size_t count;
     struct block *blocks;     /* [count], index i at i */
@@ -36,6 +42,8 @@ struct stream {
     size_t at;      /* block */
     enum data_habit habit;
     uint64_t cursor, stride;
+    size_t calls[STREAM_CALLS]; /* blocks that call, the last one's last */
+    size_t depth;
 };
 
 enum access_kind { ACCESS_IS_LOAD, ACCESS_IS_STORE, ACCESS_IS_ATOMIC };
