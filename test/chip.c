@@ -22,6 +22,8 @@ static const struct machine machines[] = {
     {__LINE__, "t2", {"tlb.walk=3", "itlb.entries=2", "dtlb.entries=2"}},
     {__LINE__, "t2", {"tlb.walk=4", "itlb.entries=4", "dtlb.entries=4"}},
     {__LINE__, "t2", {"l2.shared=core", "branch.predictor=gshare"}},
+    {__LINE__, "r10000", {NULL}},
+    {__LINE__, "r12000", {"itlb.entries=2", "dtlb.entries=3"}},
     {__LINE__, "t2", {"l2.size=0", "tlb.walk=0"}},
     {__LINE__, "t2", {"l3.size=8M"}},
     {__LINE__, "t2", {"l1d.write=allocate"}},

@@ -172,6 +172,9 @@ REJECTED = [
      "'native' is of the wrong kind: true or false"),
     (MACHINE, "hidden = true", "hidden = true\nnative = true", "top level: a "
      "native machine has no [parameter]: it is no model"),
+    (MACHINE, "hidden = true", "hidden = true\nbase_parameters = true", "top "
+     "level: base_parameters is for a machine with a base and no [parameter] "
+     "of its own"),
     # Geometry
     (MACHINE, '"1.5K"', '"1K"', "[parameter]: l1d.size = 1024: must be 3 ways "
      "of 16 bytes times a power of two"),

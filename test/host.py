@@ -153,7 +153,8 @@ def context_switches():
 
     def nearest(reading):
         runs = [reading() for _ in range(5)]
-        assert all(count >= 300 for count, _ in runs), runs
+        # A sleep that is over before the cpu is let go makes none.
+        assert all(count >= 270 for count, _ in runs), runs
         return min(runs, key=lambda run: abs(run[0] - total(run[1])))
 
     def total(own):

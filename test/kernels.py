@@ -6,11 +6,13 @@ The header of each test/guest/ARCH/*.S states counts of signals ("  loads  12
 why"). An event that sums signals is compared when the header names one of
 them; those that it does not name are 0. sparc64 kernels run on the UltraSPARC
 T1 and T2, the SPARC T4, and on host-model made into a T2, whose events show
-signals that the T2's do not. The numbers are a T2's; lines after "On MACHINE:"
-are that machine's, with a '?' where arithmetic does not tell; a machine is also
-one of PREDICTORS, host-model with these options more, or of T4_PREDICTORS. What the numbers are is
-in the headers; what they may miss is added here: the classes add up, on real
-programs too, and runs repeat.
+signals that the T2's do not; mips64 kernels, of both orders of bytes, on the
+R10000 and R12000, and on host-model made into an R10000. The numbers are a T2's
+and an R10000's; lines after "On MACHINE:" are that machine's, with a '?' where
+arithmetic does not tell; a machine is also one of PREDICTORS, host-model with
+these options more, or of T4_PREDICTORS. What the numbers are is in the headers;
+what they may miss is added here: the classes add up, on real programs too, and
+runs repeat.
 """
 import re
 
@@ -19,6 +21,8 @@ import tallytest as t
 T1 = "ultrasparc-t1"
 T2 = "ultrasparc-t2"
 T4 = "sparc-t4"
+R10000 = "r10000"
+MIPS = (R10000, "r10000-rev2", "r12000")
 NUMBER = re.compile(r"^ \*   (\w+) +(\d+|\?)(?:  |$)", re.MULTILINE)
 MACHINE = re.compile(r"^ \* On ([\w-]+):$", re.MULTILINE)
 CLASSES = ("Completed_branches", "FGU_arithmatic_instr", "Load_instr",
@@ -77,10 +81,11 @@ def check_classes(c):
 
 
 def check_time(c):
-    """Some machines write stall-load and Cycles."""
+    """Some machines write stall-load and Cycles, and lack a term that has no
+    counterpart there."""
     times = {event.replace("-", "_").lower(): n
              for event, n in c.values.items()}
-    t.equal(sum(times[term] for term in TERMS), times["cycles"],
+    t.equal(sum(times.get(term, 0) for term in TERMS), times["cycles"],
             "sum of the terms of cycles")
 
 
@@ -158,19 +163,25 @@ def t1_set():
     t.equal(c["IC_miss"], stated(path)["l1i_misses"], "IC_miss with 8 ways")
 
 
-def t2_geometry(changes):
-    """Options that make another machine's model that of a T2."""
-    rows = t.table("machines", T2, "machine.toml")["parameter"]
+def geometry(machine, changes):
+    """Options that make another machine's model that of this one."""
+    rows = t.table("machines", machine, "machine.toml")["parameter"]
     values = {key: row["value"] for key, row in rows.items()} | changes
     return [w for key, value in values.items()
             for w in ("--set", f"{key}={value}")]
 
 
-def on_host_model(path, name="host-model"):
-    options = t2_geometry(PREDICTORS.get(name, {}))
+def on_host_model(path, machine, arch, name="host-model"):
+    options = geometry(machine, PREDICTORS.get(name, {}))
     c = t.count(["-m", "host-model", "--foreign", "-e", "all", *options],
-                t.guest(path.stem + ".sparc64"))
+                t.guest(f"{path.stem}.{arch}"))
     compare(c, wanted(stated(path, name), "host-model"))
+    check_time(c)
+
+
+def on_mips(path, machine, arch):
+    c = t.count(["-m", machine, "-e", "all"], t.guest(f"{path.stem}.{arch}"))
+    compare(c, wanted(stated(path, machine), machine))
     check_time(c)
 
 
@@ -183,7 +194,7 @@ def on_x86_64(path):
 
 def every_signal_is_shown():
     """No header states a signal that no test above could see."""
-    shown = {s for m in (T1, T2, T4, "host-model")
+    shown = {s for m in (T1, T2, T4, R10000, "host-model")
              for signals in t.event_signals(m).values() for s in signals}
     for path in t.ROOT.glob("test/guest/*/*.S"):
         t.equal(set(stated(path)) - shown, set(), path.name)
@@ -243,12 +254,21 @@ def add_cases():
         t.case(f"{path.stem} on {T1}", on_t1, path)
         t.case(f"{path.stem} on {T2}", on_t2, path)
         t.case(f"{path.stem} on {T4}", on_t4, path)
-        t.case(f"{path.stem} on host-model as a T2", on_host_model, path)
+        t.case(f"{path.stem} on host-model as a T2", on_host_model, path,
+               T2, "sparc64")
         names = MACHINE.findall(path.read_text())
         for name in filter(T4_PREDICTORS.get, names):
             t.case(f"{path.stem} on {name}", on_t4, path, name)
         for name in filter(PREDICTORS.get, names):
-            t.case(f"{path.stem} on {name}", on_host_model, path, name)
+            t.case(f"{path.stem} on {name}", on_host_model, path, T2, "sparc64",
+                   name)
+    for path in sorted(t.ROOT.glob("test/guest/mips64/*.S")):
+        for arch in ("mips64", "mips64el"):
+            name = f"{path.stem}.{arch}"
+            for machine in MIPS:
+                t.case(f"{name} on {machine}", on_mips, path, machine, arch)
+            t.case(f"{name} on host-model as an R10000", on_host_model, path,
+                   R10000, arch)
     for path in sorted(t.ROOT.glob("test/guest/x86_64/*.S")):
         t.case(f"{path.stem} on host-model", on_x86_64, path)
     t.case("every stated signal is shown", every_signal_is_shown)

@@ -4,7 +4,7 @@
 
 Threads, children, dynamic programs, deaths, signals, regions, repeatability.
 The programs are those of test/guest; what a turn of loop() counts is in
-loop.h: 3 instructions on sparc64, 2 on x86_64.
+loop.h: 3 instructions on sparc64 and mips64, 2 on x86_64.
 """
 import contextlib
 import os
@@ -16,10 +16,11 @@ import tempfile
 
 import tallytest as t
 
-ARCHES = ("sparc64", "x86_64")
-PER_TURN = {"sparc64": 3, "x86_64": 2}
-INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions"}
-BOTH = [(arch, f"{arch}: ") for arch in ARCHES]
+ARCHES = ("sparc64", "x86_64", "mips64", "mips64el")
+PER_TURN = {"sparc64": 3, "x86_64": 2, "mips64": 3, "mips64el": 3}
+INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
+                "mips64": "completed_instructions",
+                "mips64el": "completed_instructions"}
 T2 = "ultrasparc-t2"
 
 
@@ -35,8 +36,8 @@ def instructions(arch, *program, options=(), **how):
 def at_arch(name, *args):
     """A decorator: a case for each architecture, given it first."""
     def add(function):
-        for arch, prefix in BOTH:
-            t.case(prefix + name, function, arch, *args)
+        for arch in ARCHES:
+            t.case(f"{arch}: {name}", function, arch, *args)
         return function
     return add
 
@@ -167,9 +168,11 @@ def filter_function():
 
 @at_arch("--filter: what two halves count is the whole")
 def filter_halves(arch):
-    events = [INSTRUCTIONS[arch], "branches", "cycles"]
+    events = [INSTRUCTIONS[arch], "branches", "Cycles"]
     if arch == "sparc64":
         events = ["All_instr", "Taken_branches", "Dcache_misses", "Load_instr"]
+    elif arch == "x86_64":
+        events[2] = "cycles"
     at = t.symbol(g("regions", arch), "work")
     low = filtered(arch, events, f"0-{at - 1:#x}")
     high = filtered(arch, events, f"{at:#x}-0x7fffffffffffffff")
@@ -254,7 +257,7 @@ def hardware_t4():
         assert all(c.values.values()), c.values
     done = t.run(t.tally(), "count", "-m", "sparc-t4", "--hardware",
                  g("hello", "sparc64"))
-    t.contains(done.stderr, "counted on PIC0 to PIC3 of each strand, in 8 "
+    t.contains(done.stderr, "counted on PIC0 to PIC3 of each strand, in 10 "
                "turns of 100000 instructions, and scaled; 0 overflow traps")
 
 
@@ -504,14 +507,17 @@ for mode in DEATHS:
 
 
 # What objdump and what tally call it.
-ILLEGAL = {"sparc64": ("illtrap", "0x00000000"), "x86_64": ("ud2", "ud2")}
+ILLEGAL = {"sparc64": ("illtrap", "0x00000000"), "x86_64": ("ud2", "ud2"),
+           "mips64": ("0x3d", "0x0000003d"), "mips64el": ("0x3d", "0x0000003d")}
+TOOLS = {"sparc64": "sparc64-linux-gnu-", "x86_64": "",
+         "mips64": "mips64-linux-gnuabi64-",
+         "mips64el": "mips64el-linux-gnuabi64-"}
 
 
-def addresses_of(program, mnemonic):
+def addresses_of(arch, program, mnemonic):
     """Where objdump sees an instruction in main()."""
-    tool = "sparc64-linux-gnu-" if "sparc64" in program else ""
     try:
-        done = t.run(tool + "objdump", "-d", "--disassemble=main", program)
+        done = t.run(TOOLS[arch] + "objdump", "-d", "--disassemble=main", program)
     except FileNotFoundError:
         raise t.Skip("no objdump") from None
     return ["0x" + line.split(":")[0].strip()
@@ -526,7 +532,7 @@ def illegal(arch):
     line = next(s for s in done.stderr.splitlines() if "it died" in s)
     t.contains(line, f" on {shown}: this QEMU")
     died_at = line.split(" at ")[1].split()[0]
-    assert died_at in addresses_of(program, mnemonic), line
+    assert died_at in addresses_of(arch, program, mnemonic), line
 
 
 @at_arch("_exit and exit pass their status on")

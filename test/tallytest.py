@@ -134,10 +134,12 @@ def table(*names):
 
 
 def event_signals(machine):
-    """event: the signals it sums."""
-    return {name: row.get("signals", [])
-            for path in ROOT.glob(f"data/machines/{machine}/events*.toml")
-            for name, row in table(path)["event"].items()}
+    """event: the signals it sums; of its base too."""
+    base = table("machines", machine, "machine.toml").get("base")
+    own = {name: row.get("signals", [])
+           for path in ROOT.glob(f"data/machines/{machine}/events*.toml")
+           for name, row in table(path)["event"].items()}
+    return (event_signals(base) if base else {}) | own
 
 
 @functools.cache

@@ -343,6 +343,17 @@ def index_registers(folder):
     return registers
 
 
+def own_or_base_values(folder, params):
+    """Its own parameters, or those of its base where it says that they hold."""
+    file = folder.main
+    if not file.flag("base_parameters"):
+        return load_values(file, params)
+    if folder.base is None or file.has("parameter"):
+        file.bad("base_parameters is for a machine with a base and no "
+                 "[parameter] of its own")
+    return load_values(folder.base.main, params)
+
+
 def load_machine(root, name, signals, params):
     folder = Folder(root, name)
     file, tables = folder.main, folder.tables
@@ -355,7 +366,7 @@ def load_machine(root, name, signals, params):
                "hidden": file.flag("hidden"),
                "native": file.flag("native"),
                "family": file.word("family", FAMILIES, None),
-               "params": load_values(file, params), "units": units,
+               "params": own_or_base_values(folder, params), "units": units,
                "registers": registers}
     if machine["native"] and machine["params"]:
         file.bad("a native machine has no [parameter]: it is no model")

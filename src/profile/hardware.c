@@ -12,6 +12,8 @@
 /* More of each line of a group at once could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
+#define NESTED 2
+
 /*
  * How software works a family's counters: two that share a PCR and a PIC, with
  * a counter in each half, or four that have one of each apart.
@@ -30,7 +32,7 @@ struct hardware_layout {
     /* Counters that choose `line` of `group` count `part` of it too; 0: none */
     struct {
         int group, line, part;
-    } nested;
+    } nested[NESTED];
 };
 
 #define AFTER_WRAP (UINT64_C(1) << 32)
@@ -52,7 +54,8 @@ static const struct hardware_layout layouts[] = {
      .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
      .before_wrap = 0xfffffff0u,
      .always = -1},
-    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50). */
+    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50), and
+     * what the return stack mispredicted is with the far table's (sl 25). */
     {.family = FAMILY_SPARC_T4,
      .level = TALLY_PMU_HYPERPRIVILEGED,
      .apart = true,
@@ -61,7 +64,7 @@ static const struct hardware_layout layouts[] = {
      .overflowed = UINT64_C(1) << 18 | UINT64_C(1) << 0,
      .before_wrap = AFTER_WRAP,
      .always = -1,
-     .nested = {4, 0x01, 0x02}},
+     .nested = {{4, 0x01, 0x02}, {25, 0x02, 0x08}}},
 };
 
 static const struct hardware_layout *
@@ -141,9 +144,18 @@ find_lines(struct hardware *h, const struct tally_log *log)
 }
 
 static bool
-is_nested(const struct hardware *h, const struct event_row *e, int line)
+is_part(const struct hardware *h, const struct event_row *part,
+        const struct event_row *whole)
 {
-    return line != 0 && e->sl == h->layout->nested.group && e->mask == line;
+    bool is = false;
+
+    for (size_t i = 0; i < NESTED; i++)
+        is =
+            is || (whole->mask != 0 && part->sl == h->layout->nested[i].group &&
+                   whole->sl == h->layout->nested[i].group &&
+                   part->mask == h->layout->nested[i].part &&
+                   whole->mask == h->layout->nested[i].line);
+    return is;
 }
 
 /* How often line `i` rises without the line that is a part of it. What ends in
@@ -153,10 +165,8 @@ line_count(const struct hardware *h, size_t i, const struct totals *totals)
 {
     uint64_t n = event_value(h->lines[i], totals);
 
-    if (!is_nested(h, h->lines[i], h->layout->nested.line))
-        return n;
     for (size_t k = 0; k < h->total_count; k++) {
-        const bool part = is_nested(h, h->lines[k], h->layout->nested.part);
+        const bool part = is_part(h, h->lines[k], h->lines[i]);
         const uint64_t of_it = part ? event_value(h->lines[k], totals) : 0;
         n -= of_it < n ? of_it : n;
     }

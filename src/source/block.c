@@ -31,6 +31,12 @@ block_add_insn(struct block_info *info, const struct insn *insn)
         fixed[SIGNAL_FP_INSTRUCTIONS]++;
     if (insn->flags & INSN_SHARED_FPU)
         fixed[SIGNAL_SHARED_FPU]++;
+    if (insn->flags & INSN_MULDIV)
+        fixed[SIGNAL_MUL_DIV]++;
+    if (insn->flags & INSN_CONDITIONAL)
+        fixed[SIGNAL_STORE_CONDITIONALS]++;
+    if (insn->flags & INSN_MEMBAR)
+        fixed[SIGNAL_BARRIERS]++;
     add_branch(fixed, insn);
 }
 

@@ -25,6 +25,8 @@ assembly_sparc64 := sparc64
 assembly_x86_64 := x86_64
 assembly_mips64 := mips64
 assembly_mips64el := mips64
+# Some assemblers put a SYNC before each load linked, for the Loongson.
+assembly_flags_mips64el := -Wa,-mno-fix-loongson3-llsc
 c_programs := $(patsubst $(here)/%.c,%,$(wildcard $(here)/*.c))
 
 own := $(foreach arch,$(arches),\
@@ -51,7 +53,8 @@ $(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
 	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$<
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
-	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie -o $$@ $$<
+	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie \
+	    $(assembly_flags_$(1)) -o $$@ $$<
 
 $(OUT)/bzip2.$(1): $(OUT)/source/bzip2-1.0.8
 	$(CC_$(1)) $(bzip2_flags) -static -o $$@ $(bzip2_sources)
@@ -101,6 +104,9 @@ $(foreach arch,$(arches),$(eval $(call rules,$(arch))))
 $(OUT)/stride_l1d_fit.sparc64: $(here)/sparc64/stride_l1d.S
 $(OUT)/chase_memory.sparc64: $(here)/sparc64/chase_l2.S
 $(OUT)/icache_fit.sparc64: $(here)/sparc64/icache_stride.S
+$(OUT)/stride_l1d_fit.mips64 $(OUT)/stride_l1d_fit.mips64el: \
+    $(here)/mips64/stride_l1d.S
+$(OUT)/tlb_fit.mips64 $(OUT)/tlb_fit.mips64el: $(here)/mips64/tlb_thrash.S
 
 # By way of another folder, so that an interrupted tar leaves no half a source;
 # touch, because tar gives the folder the date it has in the archive.
