@@ -13,6 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/count_host.h"
+#include "cli/count_interval.h"
 #include "cli/count_request.h"
 #include "cli/counted.h"
 #include "cli/output.h"
@@ -169,15 +170,17 @@ note_hardware(struct job *job)
 
 static int
 run_all(struct job *job, struct count_value *values,
-        struct session_result *result)
+        struct session_result *result, FILE *out)
 {
     double mean = 0, squares = 0;
 
     for (unsigned run = 1; run <= job->request->runs; run++) {
         if (run > 1)
             session_result_finish(result);
-        const int error =
+        int error =
             session_run(&job->session, job->program, &command_log, result);
+        if (error == 0)
+            error = count_intervals(job->request, &job->report, result, out);
         if (error != 0)
             return error;
         add_run(job, values, run, result);
@@ -208,14 +211,16 @@ run_and_report(struct job *job, struct count_value *values)
 
     if (error != 0)
         return EXIT_OURS;
-    error = run_all(job, values, &result);
+    error = run_all(job, values, &result, out.file);
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
     if (error == 0 && !result.started)
         error = tally_fail(&command_log, TALLY_EQEMU,
                            "%s: QEMU could not start it", job->program->path);
-    if (error == 0) {
-        job->report.last = &result;
+    job->report.last = &result;
+    /* Of documents, each interval is one. */
+    if (error == 0 && (job->request->interval_ms == 0 ||
+                       job->request->format == COUNT_TEXT)) {
         error = write_report(job->request, &job->report, out.file);
     }
     const int closed = output_close(&out, error == 0);
@@ -313,6 +318,7 @@ prepare(const struct count_request *r, const struct program *program,
         .from = r->from,
         .to = r->to,
         .skip = r->skip,
+        .interval_ms = r->interval_ms,
         .filters = r->filters,
         .filter_count = r->filter_count,
         .launch = r->launch,
@@ -414,6 +420,10 @@ counts_on_host(const struct count_request *r, char *const *argv)
     struct host_reason reason;
 
     if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
+        return true;
+    /* Intervals of the host's time, wherever the host can run it. */
+    if (r->machine == NULL && r->interval_ms != 0 && model_option(r) == NULL &&
+        is_native(argv))
         return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
         return false;

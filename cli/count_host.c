@@ -61,19 +61,19 @@ count_host_option(const struct count_request *r)
         [AGGREGATE_NODE] = "--per-node",
     };
 
-    return r->pids != NULL       ? "-p"
-           : r->tids != NULL     ? "-t"
-           : r->all_cpus         ? "-a"
-           : r->cpus != NULL     ? "-C"
-           : r->interval_ms != 0 ? "-I" /* --interval-count has one */
-           : r->timeout_ms != 0  ? "--timeout"
-           : r->delay_ms != 0    ? "-D"
-           : r->detail != 0      ? "-d"
-           : r->no_inherit       ? "-i"
-           : r->only_user        ? "--all-user"
-           : r->only_kernel      ? "--all-kernel"
-           : r->null             ? "-n"
-                                 : shown[r->aggregate];
+    return r->pids != NULL          ? "-p"
+           : r->tids != NULL        ? "-t"
+           : r->all_cpus            ? "-a"
+           : r->cpus != NULL        ? "-C"
+           : r->interval_count != 0 ? "--interval-count"
+           : r->timeout_ms != 0     ? "--timeout"
+           : r->delay_ms != 0       ? "-D"
+           : r->detail != 0         ? "-d"
+           : r->no_inherit          ? "-i"
+           : r->only_user           ? "--all-user"
+           : r->only_kernel         ? "--all-kernel"
+           : r->null                ? "-n"
+                                    : shown[r->aggregate];
 }
 
 static int

@@ -84,11 +84,12 @@ const struct option_row count_options[] = {
     [OPT_ALL_KERNEL] = {0, "all-kernel", NULL, "every event as with :k"},
     [OPT_NULL] = {'n', "null", NULL, "no events: times alone"},
     [OPT_INTERVAL_COUNT] = {0, "interval-count", "N",
-                            "end after N intervals of -I"},
+                            "end after N intervals of -I, on the host"},
     [OPT_NO_INHERIT] = {'i', "no-inherit", NULL,
                         "leave out children and later threads, on the host"},
     [OPT_INTERVAL] = {'I', "interval-print", "MS",
-                      "print every MS milliseconds, on the host"},
+                      "print every MS milliseconds, of modelled time on a "
+                      "modelled machine"},
     [OPT_DELAY] = {'D', "delay", "MS",
                    "begin to count after MS milliseconds, on the host"},
     [OPT_TIMEOUT] = {0, "timeout", "MS",
@@ -394,6 +395,8 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     if (r->skip != 0 && (r->from != NULL || r->to != NULL))
         return bad_usage("--skip does not go with ",
                          r->from ? "--from" : "--to");
+    if (r->hardware && r->interval_ms != 0)
+        return bad_usage("--hardware does not go with ", "-I");
     if (r->hardware && r->per_thread)
         return bad_usage("--hardware does not go with ", "--per-thread");
     if (r->interval_count != 0 && r->interval_ms == 0)

@@ -108,6 +108,10 @@ const void *plugin_memory(uint64_t addr);
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 
+/* -I: ends a slice; keeps what the strand has counted, if its clock has passed
+ * a boundary. */
+void plugin_snapshot(struct strand *strand);
+
 /* Switches the counted window of all strands. */
 void plugin_window(struct strand *strand, bool counted);
 

@@ -203,7 +203,8 @@ count -m ultrasparc-t2 -n {hello} | EXIT 2 | ERR -n is for the host's counters; 
 count -m ultrasparc-t2 --all-user {hello} | EXIT 2 | ERR --all-user is for the host's counters
 count -m ultrasparc-t2 --all-kernel {hello} | EXIT 2 | ERR --all-kernel is for the host's counters
 count -m ultrasparc-t2 --per-die -a {hello} | EXIT 2 | ERR -a is for the host's counters
-count -m ultrasparc-t2 -I 100 --interval-count 2 {hello} | EXIT 2 | ERR -I is for the host's counters
+count -m ultrasparc-t2 -I 100 --interval-count 2 {hello} | EXIT 2 | ERR --interval-count is for the host's counters
+count --hardware -I 100 {hello} | EXIT 2 | ERR --hardware does not go with '-I'
 count -m ultrasparc-t2 --timeout 100 {hello} | EXIT 2 | ERR --timeout is for the host's counters
 count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
 count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for ultrasparc-t1, ultrasparc-t2 and sparc-t4; host-model is counted by its model alone

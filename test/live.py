@@ -7,6 +7,7 @@ The programs are those of test/guest; what a turn of loop() counts is in
 loop.h: 3 instructions on sparc64 and mips64, 2 on x86_64.
 """
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -22,6 +23,9 @@ INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
                 "mips64": "completed_instructions",
                 "mips64el": "completed_instructions"}
 T2 = "ultrasparc-t2"
+TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_branch",
+         "stall_tlb", "stall_window", "stall_atomic", "stall_fp",
+         "stall_issue")
 
 
 def g(name, arch):
@@ -143,6 +147,63 @@ def own_pipelines():
     c = t.count(["-m", T2, "--set", "pipelines=8", "-e", "stall_issue"],
                 g("meet", "sparc64"), 7, 10000)
     t.equal(c["stall_issue"], 0, "stall_issue")
+
+
+def intervals(options, *program):
+    """The documents of -I, and the sum of their events."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "lines")
+        t.run(t.tally(), "count", "-j", "-o", report, *options, "--", *program)
+        rows = [json.loads(line) for line in report.read_text().splitlines()]
+    sums = {}
+    for row in rows:
+        for e in row["events"]:
+            sums[e["name"]] = sums.get(e["name"], 0) + e["value"]
+    return rows, sums
+
+
+@at_arch("-I: all intervals together are the run, and repeat")
+def intervals_add_up(arch):
+    machine = T2 if arch == "sparc64" else "host-model"
+    program = [g("bzip2", arch), "-9kc", g("hello", arch)]
+    options = ["-m", machine, "-e", "all"]
+    whole = t.Count(options, program)
+    rows, sums = intervals([*options, "-I", 10], *program)
+    t.same(sums, whole.values, "sum of the intervals and the whole")
+    again, _ = intervals([*options, "-I", 10], *program)
+    t.equal(again, rows, "the intervals again")
+    assert len(rows) > 3, f"{len(rows)} intervals"
+    off = rows[-1]["at_s"] - whole.json["modelled_s"]
+    assert abs(off) < 2e-9, f"the end is {off} s off"
+    for i, row in enumerate(rows[:-1]):
+        t.equal(round(row["at_s"], 9), (i + 1) / 100, "at_s")
+
+
+@t.named("-I: an interval of a steady program ends within 20000 instructions")
+def interval_length():
+    rows, _ = intervals(["-m", T2, "--set", "time.taken=0", "-e", "All_instr",
+                         "-I", 1], g("spin", "sparc64"), 3000000)
+    wanted = 1_400_000  # cycles in a millisecond, one each
+    for row in rows[1:-1]:
+        assert abs(row["events"][0]["value"] - wanted) <= 20001, row
+
+
+@t.named("-I: all intervals of threads and children are the run")
+def intervals_of_threads():
+    events = "All_instr,issue_cycles,stall_branch,window_spills"
+    options = ["-m", T2, "-e", events]
+    for program in ([g("meet", "sparc64"), 6, 500000],
+                    [g("forker", "sparc64")]):
+        whole = t.Count(options, program)
+        rows, sums = intervals([*options, "-I", 1], *program)
+        off = {e: sums[e] - whole[e] for e in sums}
+        assert abs(off["All_instr"]) < 2000, off
+        times = [row["at_s"] for row in rows]
+        t.equal(times, sorted(times), "at_s")
+    rows, sums = intervals(["-m", T2, "-e", "all", "-I", 1],
+                           g("meet", "sparc64"), 6, 500000)
+    t.equal(sums["cycles"], sum(n for e, n in sums.items() if e in TERMS),
+            "terms of the cycles")
 
 
 # Filters

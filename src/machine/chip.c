@@ -187,6 +187,8 @@ strand_reset(struct strand *s)
     s->history = 0;
     s->repeats = 0;
     s->instructions = 0;
+    s->slice = SLICE_LEAST;
+    s->clock = s->boundary = 0;
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
     if (s->counters != NULL)

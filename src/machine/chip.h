@@ -36,7 +36,8 @@
 #define FILTER_SETS 512u /* at most; more sets share an entry */
 #define FILTER_PAGES 256u
 #define QUEUE_LENGTH 448u
-#define QUEUE_SLACK 32u /* one access adds no more than this */
+#define SLICE_LEAST 20000u /* instructions between looks at the clock */
+#define QUEUE_SLACK 32u    /* one access adds no more than this */
 
 /* What an entry of the queue is; in the low bits of its line address. */
 enum request {
@@ -122,7 +123,9 @@ struct strand {
     const struct block *slot; /* the last delay slot in a block of its own */
     uint64_t repeats;         /* half iterations of a REP instruction */
     uint64_t instructions;    /* counted in windows that need it (--skip) */
-    uint64_t sliced;          /* instructions of this turn so far */
+    uint64_t sliced;          /* instructions of this turn or slice so far */
+    uint64_t slice;           /* -I: it looks at its clock after so many */
+    uint64_t clock, boundary; /* what that showed, what it had passed */
     unsigned number;          /* of the machine's strands */
     unsigned turn;            /* that its counts go to, in the window */
     unsigned aside; /* further on, of --filter data=: see strand_aside() */

@@ -18,6 +18,7 @@ enum block_work {
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
     WORK_TARGETS = 1 << 4,   /* needs the direction */
+    WORK_CLOCK = 1 << 5,     /* slices, after which the clock is looked at */
 };
 
 STRAND_INLINE uint64_t

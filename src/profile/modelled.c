@@ -34,10 +34,12 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
         return TALLY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const struct session_thread *t = &threads[i];
+        const uint32_t maker = find_thread(threads, i, t->maker);
+        const bool made = maker != PIPELINE_NO_MAKER;
         rows[i] = (struct pipeline_thread){
             .strand = t->strand,
-            .maker = find_thread(threads, i, t->maker),
-            .born = t->born,
+            .maker = maker,
+            .born = made ? t->born - threads[maker].born : 0,
             .issue = t->totals.signal[SIGNAL_ISSUE_CYCLES],
             .cycles = t->totals.signal[SIGNAL_CYCLES],
         };

@@ -14,6 +14,7 @@
 
 #include "machine/chip.h"
 #include "profile/filter.h"
+#include "profile/interval.h"
 #include "profile/modelled.h"
 
 #define PROGRESS_NS 500000000
@@ -94,6 +95,19 @@ totals_of(const struct session_options *o)
                                                     : turns_of(o);
 }
 
+/* Intervals of time need the time. */
+static uint32_t
+parts_of(const struct session_options *o)
+{
+    static const uint16_t time[] = {SIGNAL_CYCLES};
+    static const struct event_row clock = {.signals = time, .signal_count = 1};
+    const struct event_row *const clocks[] = {&clock};
+    const uint32_t parts = chip_parts(o->events, o->event_count, o->params);
+
+    return o->interval_ms == 0 ? parts
+                               : parts | chip_parts(clocks, 1, o->params);
+}
+
 static int
 make_request(const struct session_options *o, const struct program *program,
              const struct tally_log *log, struct session_request *r)
@@ -101,13 +115,17 @@ make_request(const struct session_options *o, const struct program *program,
     memset(r, 0, sizeof(*r));
     r->machine = (uint32_t)(o->machine - tally_machines);
     r->isa = program->isa;
-    r->parts = chip_parts(o->events, o->event_count, o->params);
+    r->parts = parts_of(o);
     if (program->isa == ISA_X86_64)
         r->parts |= PART_REPEAT;
     memcpy(r->params, o->params, sizeof(r->params));
     r->turns = turns_of(o);
     r->slice = HARDWARE_SLICE;
+    r->interval = interval_cycles(o->params, o->interval_ms);
     int error = set_window(o, program, log, r);
+    if (error == 0 && o->interval_ms != 0 && totals_of(o) != turns_of(o))
+        error =
+            tally_fail(log, TALLY_ERANGE, "-I does not go with --filter data=");
     if (error == 0 && totals_of(o) > REGION_TURNS)
         error = tally_fail(log, TALLY_ERANGE,
                            "--filter data= leaves %u turns of the counters; "
@@ -296,6 +314,28 @@ collect_threads(const struct session_options *o, const struct region *region,
 }
 
 static int
+collect_snapshots(const struct region *region, struct session_result *result)
+{
+    const unsigned count = atomic_load(&region->head->snapshots);
+
+    for (unsigned i = 0; i < count && i < REGION_SNAPSHOTS; i++) {
+        const struct region_snapshot *s = &region->snapshots[i];
+        struct session_snapshot *all =
+            grow(result->snapshots, result->snapshot_count, sizeof(*all));
+        if (all == NULL)
+            return TALLY_ENOMEM;
+        result->snapshots = all;
+        all[result->snapshot_count++] = (struct session_snapshot){
+            .process = (unsigned)result->process_count - 1,
+            .thread = s->thread,
+            .boundary = s->boundary,
+            .totals = s->totals,
+        };
+    }
+    return 0;
+}
+
+static int
 collect_process(const struct session_options *o, int fd, unsigned index,
                 struct session_result *result)
 {
@@ -319,7 +359,9 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
     p->running = !p->ended && kill(p->pid, 0) == 0;
     memcpy(p->program, region.head->program, sizeof(p->program));
-    const int error = collect_threads(o, &region, result);
+    int error = collect_threads(o, &region, result);
+    if (error == 0)
+        error = collect_snapshots(&region, result);
     region_unmap(&region);
     return error;
 }
@@ -401,6 +443,9 @@ collect(const struct session_options *o, int fd, struct session_header *header,
         return error;
     merge_threads(result);
     error = session_time(o->params, result);
+    if (error == 0 && o->interval_ms != 0)
+        error = session_intervals(
+            o->params, interval_cycles(o->params, o->interval_ms), result);
     if (error != 0)
         return error;
     for (size_t i = 0; i < result->thread_count; i++) {
@@ -498,5 +543,7 @@ session_result_finish(struct session_result *result)
 {
     free(result->processes);
     free(result->threads);
+    free(result->snapshots);
+    free(result->intervals);
     memset(result, 0, sizeof(*result));
 }

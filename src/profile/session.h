@@ -21,6 +21,7 @@ struct session_options {
     size_t event_count;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
+    uint64_t interval_ms;  /* of modelled time, or 0; not with hardware */
     /* --filter: as filter_parse() reads them. */
     const char *const *filters;
     size_t filter_count;
@@ -39,7 +40,7 @@ struct session_thread {
     unsigned thread;  /* in order of creation */
     unsigned strand;  /* of the machine it ran on */
     unsigned maker;   /* the thread that made it, or itself */
-    uint64_t born;    /* modelled cycles of the maker until then */
+    uint64_t born;    /* cycles of the process until then, waits left out */
     struct totals totals;
     struct totals data; /* of --filter data=, what remains in the end */
 };
@@ -51,12 +52,33 @@ struct session_process {
     bool running; /* it still was when the program had ended */
 };
 
+/* What a thread had counted at a boundary of time. */
+struct session_snapshot {
+    unsigned process, thread;
+    uint64_t boundary; /* in intervals of the process */
+    struct totals totals;
+};
+
+/* What a process counted up to a point of modelled time, from the one before.
+ */
+struct session_interval {
+    unsigned process;
+    uint64_t boundary; /* that the point is at, or before in the last one */
+    double start_s, end_s;
+    struct totals totals;
+};
+
 struct session_result {
     struct session_process *processes;
     size_t process_count; /* images: a process that executes has several */
     size_t pid_count;
     struct session_thread *threads;
     size_t thread_count;
+    struct session_snapshot *snapshots; /* unless no interval was asked for */
+    size_t snapshot_count;
+    struct session_interval
+        *intervals; /* likewise; one process after another */
+    size_t interval_count;
     struct totals totals; /* of all, cycles included */
     uint64_t modelled_ns; /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;

@@ -139,7 +139,8 @@ derive_model(const struct count_report *r, const struct count_value *v,
         return;
     if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES)
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
-    else if (e->signal_count == 1 && e->signals[0] == SIGNAL_INSTRUCTIONS)
+    else if (e->signal_count == 1 && e->signals[0] == SIGNAL_INSTRUCTIONS &&
+             r->at_s <= 0)
         snprintf(text, size, "# %8.1f M a second of wall time",
                  all / r->wall_s / 1e6);
     else if (is_class(e))

@@ -15,8 +15,10 @@
 #define HEADER_SIZE ROUND(sizeof(struct session_header))
 #define INFOS_AT ROUND(sizeof(struct region_head))
 #define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * REGION_BLOCKS))
-#define STRANDS_AT \
+#define SNAPSHOTS_AT \
     (THREADS_AT + ROUND(sizeof(struct region_thread) * REGION_THREADS))
+#define STRANDS_AT \
+    (SNAPSHOTS_AT + ROUND(sizeof(struct region_snapshot) * REGION_SNAPSHOTS))
 #define STRAND_SIZE ROUND(sizeof(struct region_strand))
 #define REGION_SIZE (STRANDS_AT + STRAND_SIZE * REGION_STRANDS)
 
@@ -107,7 +109,7 @@ region_offset(unsigned index)
     return HEADER_SIZE + REGION_SIZE * index;
 }
 
-/* Maps head, infos and threads in one piece, at `at` or anywhere. */
+/* Maps head, infos, threads and snapshots in one piece, at `at` or anywhere. */
 static int
 map_region(struct region *region, int fd, unsigned index, void *at)
 {
@@ -120,6 +122,7 @@ map_region(struct region *region, int fd, unsigned index, void *at)
     region->head = (void *)memory;
     region->infos = (void *)(memory + INFOS_AT);
     region->threads = (void *)(memory + THREADS_AT);
+    region->snapshots = (void *)(memory + SNAPSHOTS_AT);
     region->fd = fd;
     region->offset = region_offset(index);
     return 0;
@@ -195,6 +198,47 @@ region_sum(const struct region *region, const struct region_strand *strand,
     }
 }
 
+/* Of fixed signals, blocks raise all and accesses that are kept apart once
+ * more, in turns of their own. */
+static void
+add_turn(const struct region *region, unsigned turn, const struct totals *count,
+         struct totals *sum)
+{
+    struct totals more = *count;
+
+    if (turn >= region->head->own_turns)
+        memset(more.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*more.signal));
+    totals_add(sum, &more);
+}
+
+void
+region_sum_all(const struct region *region, const struct region_strand *strand,
+               struct totals *sum)
+{
+    *sum = strand->folded;
+    for (unsigned turn = 0; turn < region_turns(region); turn++) {
+        struct totals one;
+        region_sum(region, strand, turn, &one);
+        add_turn(region, turn, &one, sum);
+    }
+}
+
+void
+region_snap(struct region *region, const struct region_strand *strand,
+            uint64_t boundary, const struct totals *sum)
+{
+    const unsigned index = atomic_load(&region->head->snapshots);
+
+    if (index >= REGION_SNAPSHOTS)
+        return;
+    region->snapshots[index] = (struct region_snapshot){
+        .thread = strand->thread,
+        .boundary = boundary,
+        .totals = *sum,
+    };
+    atomic_store(&region->head->snapshots, index + 1);
+}
+
 static int
 overlay(void *at, size_t size)
 {
@@ -229,6 +273,7 @@ region_fold(struct region *region, struct region_strand *strand)
     for (unsigned turn = 0; turn < region_turns(region); turn++) {
         region_sum(region, strand, turn, &sum);
         totals_add(&thread->totals[turn], &sum);
+        add_turn(region, turn, &sum, &strand->folded);
         memset(strand->exec[turn], 0, blocks * sizeof(uint64_t));
     }
     if (index < REGION_THREADS)

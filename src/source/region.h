@@ -9,7 +9,7 @@
  * ever shortened, so a reader needs no lock; a live reading may be a few
  * blocks apart between strands.
  *
- *   header | region 0: head, block infos, threads, strands | region 1: ...
+ *   header | region 0: head, block infos, threads, snapshots, strands | ...
  */
 #ifndef TALLY_SOURCE_REGION_H
 #define TALLY_SOURCE_REGION_H
@@ -29,6 +29,7 @@
 #define REGION_THREADS 65536u
 #define REGION_STRANDS 4096u /* live guest threads */
 #define REGION_NAME 256u
+#define REGION_SNAPSHOTS 65536u
 #define REGION_TURNS 32u            /* of events that share counters */
 #define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
@@ -53,6 +54,8 @@ struct session_request {
      * the other; 1: all is one turn. */
     uint32_t turns;
     uint64_t slice;
+    /* Cycles between snapshots of each thread, 0: none are made. */
+    uint64_t interval;
     /* Code that is counted, as addresses in the program's file; 0: all. */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count;
@@ -85,7 +88,9 @@ struct region_head {
     atomic_uint strands;     /* strand areas ever used */
     atomic_uint threads;     /* threads that have ended */
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
+    atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
     uint32_t turns;          /* totals in use, at least 1 */
+    uint32_t own_turns;      /* of them, those that blocks count in */
     uint64_t load_bias;
     char program[REGION_NAME];
 };
@@ -94,8 +99,15 @@ struct region_thread {
     uint32_t strand; /* of the machine */
     uint32_t thread; /* in order of creation, the main thread 0 */
     uint32_t maker;  /* the thread that made it; its own number: none */
-    uint64_t born;   /* modelled cycles of the maker until then */
+    uint64_t born;   /* on its clock, which starts with its maker's */
     struct totals totals[REGION_TURNS];
+};
+
+/* What a thread had counted when its clock had passed a boundary. */
+struct region_snapshot {
+    uint32_t thread;
+    uint64_t boundary; /* the last passed, in intervals of the process */
+    struct totals totals;
 };
 
 /* Counts of one live guest thread. */
@@ -104,7 +116,8 @@ struct region_strand {
     uint32_t strand;                    /* of the machine */
     uint32_t thread, maker;             /* as in region_thread */
     uint64_t born;
-    uint32_t last_block; /* that ran, as far as the model has said */
+    struct totals folded; /* counts of the same thread before, see exec.c */
+    uint32_t last_block;  /* that ran, as far as the model has said */
     atomic_uint live;
     uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */
 };
@@ -112,10 +125,11 @@ struct region_strand {
 /* One process, as mapped by itself or by a reader. */
 struct region {
     struct region_head *head;
-    struct block_info *infos;      /* [REGION_BLOCKS] */
-    struct region_thread *threads; /* [REGION_THREADS] */
-    int fd;                        /* the caller's; needed only while mapping */
-    uint64_t offset;               /* of the region in the file */
+    struct block_info *infos;          /* [REGION_BLOCKS] */
+    struct region_thread *threads;     /* [REGION_THREADS] */
+    struct region_snapshot *snapshots; /* [REGION_SNAPSHOTS] */
+    int fd;          /* the caller's; needed only while mapping */
+    uint64_t offset; /* of the region in the file */
 };
 
 /* Creates the file. The descriptor is close-on-exec; 0 or an error. */
@@ -164,6 +178,14 @@ void region_unmap_strand(struct region_strand *strand);
  */
 void region_sum(const struct region *region, const struct region_strand *strand,
                 unsigned turn, struct totals *sum);
+
+/* What the thread on a strand has counted in all turns; likewise. */
+void region_sum_all(const struct region *region,
+                    const struct region_strand *strand, struct totals *sum);
+
+/* Keeps a snapshot, unless there are too many; one caller at a time. */
+void region_snap(struct region *region, const struct region_strand *strand,
+                 uint64_t boundary, const struct totals *sum);
 
 /* The turns that its process takes. */
 unsigned region_turns(const struct region *region);
