@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What kernels cost in modelled cycles: timing.py BUILD [WORD]
+
+The costs are those of data/machines/*/machine.toml, the counts those that the
+kernels' headers derive. A strand that shares a pipeline is in live.py.
+"""
+import tallytest as t
+
+T1, T2, T4 = "ultrasparc-t1", "ultrasparc-t2", "sparc-t4"
+LOADS = {"chase_l2": 65536, "chase_memory": 262144}
+LINES = 16384  # of chase_l2's ring
+
+
+def times(machine):
+    rows = t.table("machines", machine, "machine.toml")["parameter"]
+    return {key.removeprefix("time."): row["value"]
+            for key, row in rows.items() if key.startswith("time.")}
+
+
+def cycles(machine, kernel, *options):
+    c = t.count(["-m", machine, "-e", "all", *options],
+                t.guest(f"{kernel}.sparc64"))
+    return {event.lower(): n for event, n in c.values.items()}
+
+
+def hits_l1(machine):
+    """One of class_load.S's 5500 loads misses, cold."""
+    time = times(machine)
+    far = time["l3"] if machine == T4 else 0
+    t.equal(cycles(machine, "class_load")["stall_load"],
+            time["l2"] + far + time["memory"], "stall_load")
+
+
+def chase_l2(machine):
+    """The first round comes from memory, the others from the L2, or L3."""
+    time = times(machine)
+    far = time["l3"] if machine == T4 else 0
+    t.equal(cycles(machine, "chase_l2")["stall_load"],
+            LOADS["chase_l2"] * (time["l2"] + far) + LINES * time["memory"],
+            "stall_load")
+
+
+def chase_memory(machine):
+    time = times(machine)
+    far = time["l3"] if machine == T4 else 0
+    t.equal(cycles(machine, "chase_memory")["stall_load"],
+            LOADS["chase_memory"] * (time["l2"] + far + time["memory"]),
+            "stall_load")
+
+
+def issue_width(width):
+    c = cycles(T2, "class_other", "--set", f"time.issue={width}")
+    t.equal(c["issue_cycles"], c["all_instr"] // width, "issue_cycles")
+
+
+@t.named("each misprediction costs the penalty")
+def penalty():
+    """predict.S's header has them for 2048 counters of two bits."""
+    c = cycles(T2, "predict", "--set", "branch.predictor=bimodal", "--set",
+               "branch.entries=2048", "--set", "time.taken=0", "--set",
+               "time.mispredict=24")
+    t.equal(c["stall_branch"], 1516 * 24, "stall_branch")
+
+
+@t.named("each taken branch costs its cycles")
+def taken():
+    c = cycles(T2, "predict")
+    t.equal(c["stall_branch"], (3998 + 1000) * times(T2)["taken"],
+            "stall_branch")
+
+
+@t.named("more ways of an LRU cache never miss more")
+def more_ways():
+    """The sets stay the same, so each holds all that it held with fewer."""
+    before = None
+    for ways in (1, 2, 4, 8, 16):
+        c = t.Count(["-m", T2, "-e", "L2_load_misses,L2_instr_misses,stall_load"
+                     ",stall_fetch", "--set", f"l2.ways={ways}", "--set",
+                     f"l2.size={ways * 16}K"],
+                    [t.guest("bzip2.sparc64"), "-9kc",
+                     t.source("LICENSES", "GPL-2.0-or-later.txt")]).values
+        for event, n in (before or c).items():
+            assert c[event] <= n, f"{ways} ways: {event} {n}, then {c[event]}"
+        before = c
+
+
+for name in (T1, T2, T4):
+    t.case(f"loads that hit the L1 wait for nothing: {name}", hits_l1, name)
+    t.case(f"a chase in the L2 costs its latency: {name}", chase_l2, name)
+    t.case(f"a chase in memory costs its latency: {name}", chase_memory, name)
+for lanes in (1, 2, 4):
+    t.case(f"independent instructions issue {lanes} a cycle", issue_width,
+           lanes)
+t.main()
