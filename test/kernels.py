@@ -103,11 +103,16 @@ def on_t1(path):
 
 
 def check_t4(c):
-    """Rules R43, R50, R52 and what else must add up."""
+    """Rules R43, R50, R52, R62 and what else must add up."""
     t.equal(sum(c[e] for e in T4_CLASSES), c["All_instructions"], "mask 3Fh")
     t.equal(c["Branches_sl4"], c["Branches"], "the branches of sl 4")
     assert c["Taken_branches"] <= c["Branches"], "taken branches"
-    assert c["Branch_direction_mispredicts"] <= c["Branches"], "mispredicts"
+    assert c["Branch_mispredict"] <= c["Branches"], "mispredicts"
+    target = "Branch_target_mispredict"
+    t.equal(c[f"{target}_far_table_or_return_stack"] +
+            c[f"{target}_indirect_table"], c[target], "mask 0Eh")
+    t.equal(c["Branch_direction_mispredicts"] + c[target],
+            c["Branch_mispredict"], "mask 0Fh")
     for cache in ("Icache_miss", "L1_data_cache_miss"):
         parts = ("_L2_L3_hit", "_local_memory_hit", "_remote_hit")
         t.equal(sum(c[cache + part] for part in parts), c[cache], cache)
@@ -149,7 +154,7 @@ def t4_cycles():
                c["ITLB_hardware_tablewalk_references_which_hit_L2"] -
                c["DTLB_hardware_tablewalk_references_which_hit_L2"])
     want = (c["All_instructions"] // 2 + c["Taken_branches"] +
-            24 * c["Branch_direction_mispredicts"] +
+            24 * c["Branch_mispredict"] +
             20 * (1400 + fetches + walks) + 30 * past_l2 + 380 * far +
             4 * walks)
     t.equal(c["Cycles"], want, "Cycles")

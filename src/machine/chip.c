@@ -47,8 +47,9 @@ chip_parts(const struct event_row *const *events, size_t count,
             parts |= tally_signals[events[e]->signals[s]].parts;
     }
     if (parts & PART_TIME)
-        parts |= PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D |
-                 PART_L2 | PART_L3 | PART_ITLB | PART_DTLB;
+        parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
+                 PART_L1I | PART_L1D | PART_L2 | PART_L3 | PART_ITLB |
+                 PART_DTLB;
     /* A shared level sees what all first levels let through. */
     if (parts & (PART_L2 | PART_L3))
         parts |= PART_L1I | PART_L1D | PART_L2;

@@ -31,9 +31,12 @@ branch_stall(const uint64_t *params, const uint64_t *n)
 {
     const uint64_t taken =
         n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN];
+    const uint64_t missed =
+        n[SIGNAL_CONDITIONAL_MISPREDICTS] + n[SIGNAL_FAR_MISPREDICTS] +
+        n[SIGNAL_INDIRECT_MISPREDICTS] + n[SIGNAL_RETURN_MISPREDICTS];
 
     return taken * params[PARAM_TIME_TAKEN] +
-           n[SIGNAL_CONDITIONAL_MISPREDICTS] * params[PARAM_TIME_MISPREDICT];
+           missed * params[PARAM_TIME_MISPREDICT];
 }
 
 void

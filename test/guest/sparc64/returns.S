@@ -20,6 +20,7 @@
  *   indirect_mispredicts          0  returns are none
  * On t4-bimodal:
  *   conditional_mispredicts      24  f's and g's taken ones; 2 of a loop
+ *   stall_branch               3035  539 taken, 24 cycles x 104 mispredicted
  *   return_mispredicts           80
  *   far_mispredicts               0
  *   indirect_mispredicts          0
