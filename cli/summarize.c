@@ -24,6 +24,7 @@ enum {
     OPT_INPUT,
     OPT_LOCATIONS,
     OPT_HTML,
+    OPT_XLSX,
     OPT_FORMAT,
     OPT_JSON,
     OPT_COLOR,
@@ -45,6 +46,7 @@ static const struct option_row options[] = {
     [OPT_LOCATIONS] = {0, "locations", "FILE",
                        "where calls are (profiler_calls_location.txt)"},
     [OPT_HTML] = {0, "html", "FILE", "write a page with pictures to it"},
+    [OPT_XLSX] = {0, "xlsx", "FILE", "write a workbook with formulas to it"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or teja"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
@@ -122,6 +124,9 @@ take_option(struct summarize_request *r, int option, const char *value)
     case OPT_HTML:
         r->html = value;
         return 0;
+    case OPT_XLSX:
+        r->xlsx = value;
+        return 0;
     default:
         r->form_given = true;
         return take_format(r, option == OPT_JSON ? "json" : value);
@@ -142,6 +147,14 @@ check_request(struct summarize_request *r)
                         "standard input\n");
         return EXIT_USAGE;
     }
+#ifndef HAVE_XLSX
+    if (r->xlsx != NULL) {
+        fprintf(stderr, "tally summarize: --xlsx needs a tally that is built "
+                        "with libxlsxwriter; install libxlsxwriter-dev and "
+                        "build it anew\n");
+        return EXIT_USAGE;
+    }
+#endif
     if (r->form == SUMMARIZE_TEJA && clash != NULL) {
         fprintf(stderr, "tally summarize: %s does not go with --format teja\n",
                 clash);
@@ -342,18 +355,49 @@ gather(void *user, const struct summary_interval *interval)
 }
 
 static int
-write_html(const char *path, const struct summary_report *r,
+write_html(struct output *out, const struct summary_report *r,
+           const struct timeline *timeline)
+{
+    return summary_report_html(r, timeline, out->file);
+}
+
+/* The library opens the file by its name. */
+static int
+write_xlsx(struct output *out, const struct summary_report *r,
+           const struct timeline *timeline)
+{
+    (void)timeline;
+#ifdef HAVE_XLSX
+    return summary_report_xlsx(r, out->temporary != NULL ? out->temporary
+                                                         : out->target);
+#else
+    (void)out;
+    (void)r;
+    return TALLY_EIO;
+#endif
+}
+
+typedef int (*write_fn)(struct output *out, const struct summary_report *r,
+                        const struct timeline *timeline);
+
+/* Nothing to do for a NULL path. */
+static int
+write_file(const char *path, write_fn write_it, const struct summary_report *r,
            const struct timeline *timeline)
 {
     struct output out;
 
+    if (path == NULL)
+        return 0;
     if (output_open(path, OUTPUT_WHOLE, &out) != 0)
         return EXIT_OURS;
-    int error = summary_report_html(r, timeline, out.file);
+    errno = 0;
+    int error = write_it(&out, r, timeline);
     if (output_close(&out, error == 0) != 0)
         error = TALLY_EIO;
     if (error == TALLY_EIO)
-        fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "tally: cannot write %s: %s\n", path,
+                errno != 0 ? strerror(errno) : "the library failed");
     return error == 0 ? 0 : error == TALLY_EIO ? EXIT_OURS : no_memory();
 }
 
@@ -363,7 +407,8 @@ print_report(const struct summarize_request *request, struct summary_report *r,
 {
     int error = 0;
 
-    if (request->html != NULL && !request->form_given)
+    if ((request->html != NULL || request->xlsx != NULL) &&
+        !request->form_given)
         return 0;
     if (request->form == SUMMARIZE_TEXT)
         return print_text(r, request->color);
@@ -405,8 +450,9 @@ report(struct summarize_request *request, struct gathered *g)
     }
     tell_unsteady(&r);
     if (s->intervals > 0) {
-        if (request->html != NULL)
-            status = write_html(request->html, &r, &g->timeline);
+        status = write_file(request->html, write_html, &r, &g->timeline);
+        if (status == 0)
+            status = write_file(request->xlsx, write_xlsx, &r, &g->timeline);
         return status != 0 ? status : print_report(request, &r, &g->teja);
     }
     fprintf(stderr,

@@ -20,7 +20,7 @@ struct summarize_request {
     enum summarize_form form;
     double clock; /* 0: not given */
     const char *locations, *color;
-    const char *html; /* a file to write, or NULL */
+    const char *html, *xlsx; /* files to write, or NULL */
     bool by_given, form_given;
     char **inputs; /* NAME=VALUE */
     size_t input_count;

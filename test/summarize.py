@@ -18,6 +18,8 @@ import resource
 import shutil
 import subprocess
 import tempfile
+import zipfile
+from xml.etree import ElementTree
 
 import tallytest as t
 
@@ -53,7 +55,7 @@ def metrics(cell):
 
 
 def near(got, wanted, digits=5):
-    if f"{got:.{digits}e}" != f"{wanted:.{digits}e}":
+    if abs(got - wanted) > abs(wanted) * 10 ** -digits:
         raise AssertionError(f"{got}, not {wanted}")
 
 
@@ -596,6 +598,127 @@ def html_drawn():
     t.equal((got["filtered"], got["lines"], got["bars"], got["cells"]),
             (1, 1, 32, 1))
     t.equal((got["event"], got["metrics"] > 10), (1, True))
+
+
+# The workbook.
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def workbook(folder, *options, text=None):
+    path = f"{folder}/book.xlsx"
+    done = t.run(t.tally(), "summarize", "--xlsx", path, *options,
+                 *(["-"] if text else []), stdin=None, input=text or "")
+    if "is built with libxlsxwriter" in done.stderr:
+        raise t.Skip("tally is built without libxlsxwriter")
+    t.equal((done.returncode, done.stdout), (0, ""), done.stderr)
+    t.equal(os.listdir(folder), ["book.xlsx"], "files")
+    return path
+
+
+def sheets(path):
+    """{name: {place: (formula or None, value)}}"""
+    with zipfile.ZipFile(path) as book:
+        def tree(name):
+            return ElementTree.fromstring(book.read(name))
+        strings = ["".join(si.itertext()) for si in tree("xl/sharedStrings.xml")]
+        names = [s.get("name") for s in tree("xl/workbook.xml").iter(
+            MAIN + "sheet")]
+        found = {}
+        for number, name in enumerate(names, 1):
+            cells = {}
+            for c in tree(f"xl/worksheets/sheet{number}.xml").iter(MAIN + "c"):
+                formula, value = c.find(MAIN + "f"), c.find(MAIN + "v")
+                value = "" if value is None else value.text or ""
+                if c.get("t") == "s":
+                    value = strings[int(value)]
+                cells[c.get("r")] = (None if formula is None else formula.text,
+                                     value)
+            found[name] = cells
+    return found
+
+
+def columns(cells, first):
+    """{name in the first column: [values of the columns from `first` on]}"""
+    rows = {}
+    for place, (_, value) in cells.items():
+        letter, row = re.fullmatch(r"([A-Z]+)(\d+)", place).groups()
+        rows.setdefault(int(row), {})[letter] = value
+    return {row["A"]: [v for k, v in sorted(row.items()) if k >= first]
+            for row in rows.values() if "A" in row}
+
+
+def check_analysis(rows, cells):
+    """The rows of the second sheet against the metrics of -j."""
+    count = 0
+    for n, cell in enumerate(cells):
+        for name, wanted in metrics(cell).items():
+            if name not in rows:
+                t.equal(wanted, None, name)
+            elif wanted is None:
+                t.equal(rows[name][n], "", name)
+            else:
+                near(float(rows[name][n]), wanted, 7)
+                count += 1
+    assert count > 15, count
+
+
+def two_threads():
+    """Cpus 2 and 7; the second as the first, but its ids."""
+    text = open(sample("t2.csv")).read()
+    return text + re.sub(r"(?m)^2,", "7,", text).replace(",30d40,", ",40d40,")
+
+
+OPTIONS = ["--by", "thread", "--skip", "1", "--freq", "1.4G"]
+
+
+@t.named("--xlsx: two sheets, a column a thread, formulas over the first")
+def xlsx():
+    text = two_threads()
+    with tempfile.TemporaryDirectory() as folder:
+        got = sheets(workbook(folder, *OPTIONS, text=text))
+    t.equal(list(got), ["Output from profile script", "Analysis"])
+    out = columns(got["Output from profile script"], "B")
+    t.equal(out["CPUid"], ["2", "7"])
+    t.equal(list(out)[:4], ["CPUid", "Cycles", "Store_instr",
+                            "L2_instr_misses"])
+    t.equal(out["Load_instr"], ["14361004"] * 2)
+    cells = document(*OPTIONS, text=text)["cells"]
+    near(float(out["Cycles"][0]), series(cells[0])["cycles"]["mean"], 7)
+    check_analysis(columns(got["Analysis"], "C"), cells)
+    written = [c for c in got["Analysis"].values() if c[0]]
+    assert len(written) > 40, len(written)
+    assert all("COUNT(" in f or f.startswith("'Output") for f, _ in written)
+
+
+def without_values(path, target):
+    """A copy in which no formula has a value yet."""
+    with zipfile.ZipFile(path) as book, zipfile.ZipFile(target, "w") as copy:
+        for name in book.namelist():
+            text = book.read(name)
+            if "worksheets" in name:
+                text = re.sub(rb"(</f>)<v>[^<]*</v>", rb"\1", text)
+            copy.writestr(name, text)
+
+
+@t.named("--xlsx recalculated by LibreOffice: the numbers of -j")
+def xlsx_recalculated():
+    office = os.environ.get("SOFFICE") or shutil.which("soffice")
+    if office is None:
+        raise t.Skip("there is no LibreOffice; SOFFICE names one")
+    text = two_threads()
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/in")
+        bare = f"{folder}/bare.xlsx"
+        without_values(workbook(f"{folder}/in", *OPTIONS, text=text), bare)
+        t.equal({v for f, v in sheets(bare)["Analysis"].values() if f}, {""})
+        done = t.run(office, f"-env:UserInstallation=file://{folder}/profile",
+                     "--headless", "--convert-to", "xlsx", "--outdir",
+                     f"{folder}/out", bare, timeout=180)
+        assert os.path.exists(f"{folder}/out/bare.xlsx"), done.stderr
+        got = sheets(f"{folder}/out/bare.xlsx")
+    check_analysis(columns(got["Analysis"], "C"),
+                   document(*OPTIONS, text=text)["cells"])
 
 
 t.main()

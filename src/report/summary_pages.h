@@ -13,4 +13,10 @@
 int summary_report_html(const struct summary_report *report,
                         const struct timeline *timeline, FILE *out);
 
+/*
+ * A workbook with formulas, at `path`. Only where tally is built with
+ * libxlsxwriter (HAVE_XLSX). 0, TALLY_EIO or TALLY_ENOMEM.
+ */
+int summary_report_xlsx(const struct summary_report *report, const char *path);
+
 #endif

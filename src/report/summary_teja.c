@@ -8,58 +8,11 @@
 #include "report/summary_report.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 64
+#include "report/summary_columns.h"
+
 #define VALUE_COLUMN 29
-
-struct column {
-    const struct event_row *event;
-    char code[12];
-};
-
-/* The scripts spell some names otherwise than the tables. */
-static const char *
-script_name(const struct event_row *event)
-{
-    static const char *const names[][2] = {
-        {"instr_cnt", "Instr_cnt"},
-        {"L2_imiss", "L2_Imiss"},
-        {"L2_dmiss_ld", "L2_Dmiss_LD"},
-        {"sethi_instr", "Sethi_instr"},
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(event->name, names[i][0]) == 0)
-            return names[i][1];
-    return event->name;
-}
-
-static int
-compare_codes(const void *a, const void *b)
-{
-    return strcmp(((const struct column *)a)->code,
-                  ((const struct column *)b)->code);
-}
-
-/* The events of the strand's counters, by their codes as texts. */
-static size_t
-find_columns(const struct machine_row *m, struct column *columns)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->event_count && count < COLUMNS_MAX; i++) {
-        const struct event_row *e = &m->events[i];
-        if (e->code <= 0 || strcmp(e->unit, m->units[0].name) != 0)
-            continue;
-        columns[count].event = e;
-        snprintf(columns[count++].code, sizeof(columns->code), "%" PRIx32,
-                 (uint32_t)e->code);
-    }
-    qsort(columns, count, sizeof(*columns), compare_codes);
-    return count;
-}
 
 static uint64_t
 cut_mean(const struct series *s)
@@ -118,7 +71,7 @@ summary_teja_take(void *user, const struct summary_interval *in)
             "%" PRIu64 ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",",
             in->update->cpu, in->start_pc, in->update->pc, in->cycles, in->hi);
     if (event != NULL)
-        fprintf(t->rows, "%s", script_name(event));
+        fprintf(t->rows, "%s", summary_script_name(event));
     else
         fprintf(t->rows, "%" PRIx64, in->lo_code);
     fprintf(t->rows, ",%" PRIu64 ",", in->lo);
@@ -142,13 +95,13 @@ copy_rows(FILE *rows, FILE *out)
 
 /* L718-719, with their uneven blanks. */
 static void
-print_t1_means(const struct summary *s, const struct column *columns,
+print_t1_means(const struct summary *s, const struct event_row *const *columns,
                size_t count, FILE *out)
 {
     fprintf(out, "cpuid , cycle , ");
     for (size_t i = 0; i < count; i++)
         fprintf(out, "%s%s ,", i == 0 ? " " : "",
-                script_name(columns[i].event));
+                summary_script_name(columns[i]));
     for (size_t i = 0; i < s->word_count; i++)
         fprintf(out, "userdata%zu ,", i + 1);
     fprintf(out, "\n");
@@ -158,7 +111,7 @@ print_t1_means(const struct summary *s, const struct column *columns,
                 cut_mean(&cell->cycles));
         for (size_t i = 0; i < count; i++)
             fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "",
-                    event_mean(cell, columns[i].event));
+                    event_mean(cell, columns[i]));
         for (size_t i = 0; i < s->word_count; i++)
             fprintf(out, i == 0 ? ", %" PRIu64 "  ," : "%" PRIu64 " ,",
                     word_mean(cell, i));
@@ -167,8 +120,8 @@ print_t1_means(const struct summary *s, const struct column *columns,
 }
 
 static int
-print_t1(struct summary_teja *t, const struct column *columns, size_t count,
-         FILE *out)
+print_t1(struct summary_teja *t, const struct event_row *const *columns,
+         size_t count, FILE *out)
 {
     print_t1_means(t->summary, columns, count, out);
     fprintf(out, "CPU,StartPC,UpdatePC,Cycles,Instr_cnt,CntrName,Value,");
@@ -180,7 +133,7 @@ print_t1(struct summary_teja *t, const struct column *columns, size_t count,
 
 static void
 print_t2_lines(const struct summary *s, const struct summary_cell *cell,
-               const struct column *columns, size_t count, FILE *out)
+               const struct event_row *const *columns, size_t count, FILE *out)
 {
     char name[32];
 
@@ -189,8 +142,7 @@ print_t2_lines(const struct summary *s, const struct summary_cell *cell,
             cut_mean(&cell->cycles));
     for (size_t i = 0; i < count; i++)
         fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN,
-                script_name(columns[i].event),
-                event_mean(cell, columns[i].event));
+                summary_script_name(columns[i]), event_mean(cell, columns[i]));
     for (size_t i = 0; i < s->word_count; i++) {
         snprintf(name, sizeof(name), "Userdata.%zu", i + 1);
         fprintf(out, "%-*s%" PRIu64 "\n", VALUE_COLUMN, name,
@@ -199,12 +151,12 @@ print_t2_lines(const struct summary *s, const struct summary_cell *cell,
 }
 
 static void
-print_t2(const struct summary *s, const struct column *columns, size_t count,
-         FILE *out)
+print_t2(const struct summary *s, const struct event_row *const *columns,
+         size_t count, FILE *out)
 {
     fprintf(out, "CPUid,Cycles,");
     for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s,", script_name(columns[i].event));
+        fprintf(out, "%s,", summary_script_name(columns[i]));
     for (size_t i = 0; i < s->word_count; i++)
         fprintf(out, "Userdata.%zu,", i + 1);
     fprintf(out, "\n");
@@ -213,7 +165,7 @@ print_t2(const struct summary *s, const struct column *columns, size_t count,
         fprintf(out, "%" PRIu64 ",%" PRIu64 ",", cell->place,
                 cut_mean(&cell->cycles));
         for (size_t i = 0; i < count; i++)
-            fprintf(out, "%" PRIu64 ",", event_mean(cell, columns[i].event));
+            fprintf(out, "%" PRIu64 ",", event_mean(cell, columns[i]));
         for (size_t i = 0; i < s->word_count; i++)
             fprintf(out, "%" PRIu64 ",", word_mean(cell, i));
         fprintf(out, "\n");
@@ -227,12 +179,12 @@ print_t2(const struct summary *s, const struct column *columns, size_t count,
 int
 summary_teja_print(struct summary_teja *t, FILE *out)
 {
-    struct column columns[COLUMNS_MAX];
+    const struct event_row *columns[SUMMARY_COLUMNS];
     int error = 0;
 
     if (t->summary->machine == NULL)
         return 0;
-    const size_t count = find_columns(t->summary->machine, columns);
+    const size_t count = summary_columns(t->summary->machine, columns);
     if (is_t1(t->summary))
         error = print_t1(t, columns, count, out);
     else
