@@ -319,6 +319,21 @@ tell_unsteady(const struct summary_report *r)
     fprintf(stderr, "; means are of use in a steady state\n");
 }
 
+/* Rates of a running sum are wrong and look right. */
+static void
+tell_growing(const struct summary_report *r)
+{
+    const struct summary *s = r->summary;
+    bool used = false;
+
+    for (size_t i = 0; i < SUMMARY_INPUTS; i++)
+        used |= r->inputs[i].source == SUMMARY_WORD && r->inputs[i].word == 0;
+    if (used && !s->options.cumulative && s->stays == 0 && s->rises > 2 &&
+        s->intervals > 0)
+        fprintf(stderr, "tally: warning: user word 1 only grows; if it is a "
+                        "running sum, --user-cumulative takes differences\n");
+}
+
 static int
 print_text(struct summary_report *r, const char *color)
 {
@@ -449,6 +464,8 @@ report(struct summarize_request *request, struct gathered *g)
         r.metric_count = request->metric_count;
     }
     tell_unsteady(&r);
+    if (request->form != SUMMARIZE_TEJA)
+        tell_growing(&r);
     if (s->intervals > 0) {
         status = write_file(request->html, write_html, &r, &g->timeline);
         if (status == 0)

@@ -83,10 +83,11 @@ def comment_tags(path):
 
 
 def test_sources(root):
-    """Tests of the register models, and of what stands on them."""
+    """Tests of the register models, of what stands on them, and of dumps."""
     return sorted([*root.glob("test/pmu*.[cp]*"), *root.glob("test/sun4v*.[cp]*"),
                    *root.glob("test/hv*.[cp]*"), *root.glob("test/ref/pmu*.c"),
                    *root.glob("test/virtual*.c"),
+                   root / "test/dump.c", root / "test/summarize.py",
                    *root.glob("compat/**/*.c")])
 
 

@@ -291,9 +291,9 @@ summarize --format teja --by all {s}/t1.csv | EXIT 2 | ERR --by does not go with
 summarize --format teja --user-cumulative {s}/t1.csv | EXIT 2 | ERR --user-cumulative does not go with
 summarize --locations {d}/nothere {s}/t1.csv | EXIT 2 | ERR cannot read {d}/nothere
 summarize --locations {d}/text {s}/t1.csv | EXIT 2 | ERR no line has an id and a place
-summarize --html {d}/no/page {s}/t1.csv | EXIT 125 | ERR cannot write {d}/no/page
-summarize --html /dev/full {s}/t1.csv | EXIT 125 | ERR cannot write /dev/full: No space left on device
-summarize --xlsx {d}/no/book {s}/t1.csv | EXIT 125 | ERR cannot write {d}/no/book
+summarize --html {d}/no/page --user-cumulative {s}/t1.csv | EXIT 125 | ERR cannot write {d}/no/page
+summarize --html /dev/full --user-cumulative {s}/t1.csv | EXIT 125 | ERR cannot write /dev/full: No space left on device
+summarize --xlsx {d}/no/book --user-cumulative {s}/t1.csv | EXIT 125 | ERR cannot write {d}/no/book
 summarize --html /dev/null --format csv {s}/t1.csv | EXIT 0 | OUT cycles,cycles,7
 summarize --color maybe {s}/t1.csv | EXIT 2 | ERR auto, always or never, not 'maybe'
 summarize --skip 9 {s}/t1.csv | EXIT 1 | ERR no interval behind those skipped

@@ -60,10 +60,11 @@ static const struct {
     int line;
     const char *in, *out, *troubles;
 } rows[] = {
+    /* P10 P11: the frame, hexadecimal fields. P12 P13: eight, nine and more. */
     {__LINE__, BEGIN HEAD S1 U1 END, S1 U1, ""},
     {__LINE__, "", "", ""},
     {__LINE__, BEGIN HEAD U0 END, U0, ""},
-    /* As the format's example has it: blanks at the ends (L172-182). */
+    /* P22: as the format's example has it: blanks at the ends (L172-182). */
     {__LINE__,
      "TEJA_PROFILE_DUMP_START,ver1.1 \nCPUID,ID \n"
      "4,18236,1,4cf2eb9ce4,521f08,1,100,1 \nTEJA_PROFILE_DUMP_END \n",
@@ -81,7 +82,7 @@ static const struct {
     {__LINE__, BEGIN "[ 1.5] " S1 END, S1, "prefixed@2:1"},
     {__LINE__, "nothing of the kind\n1,2,3\n4,5,6,7,8,9,a,b\n", "",
      "text@1:2 other_call@3:1"},
-    /* Damage. */
+    /* P12 P13: damage shows in the number of fields. */
     {__LINE__, BEGIN "4,18236,1,4cf2eb9ce4,521f08,1,100\n" END, "",
      "damaged@2:1"},
     {__LINE__, BEGIN "4,18236,1,4cf2eb9ce4,521f08,1,100,1,0\n" END, "",
@@ -110,18 +111,18 @@ static const struct {
     {__LINE__, "END\n" U1, U1, "text@1:1 outside@2:1"},
     /* Interleaved. */
     {__LINE__, BEGIN HEAD S1 BEGIN HEAD U1 END U0 END, S1 U1 U0, "inside@4:1"},
-    /* Versions. */
+    /* P10: versions. */
     {__LINE__, "TEJA_PROFILE_DUMP_START,ver1.0\n" S1 "junk\n" END BEGIN U0 END,
      U0, "other_version@1:1"},
     {__LINE__, "TEJA_PROFILE_DUMP_START\n" S1 END, "", "other_version@1:1"},
     {__LINE__, "TEJA_PROFILE_DUMP_START,ver1.11\n" END, "",
      "other_version@1:1"},
-    /* Overruns: P15. */
+    /* P15: overruns. */
     {__LINE__, BEGIN "-1," S1 END, "-1," S1, ""},
     {__LINE__, BEGIN "-1" S1 END, "-1," S1, ""},
     {__LINE__, BEGIN "-1 " S1 END, "-1," S1, ""},
     {__LINE__, BEGIN "-2," S1 END, "", "damaged@2:1"},
-    /* Other calls: P11. */
+    /* P11: other calls. */
     {__LINE__, BEGIN "4,1,3,9,8,1,0,0\n4,1,4,9,8,1,0,0,0,1\n" U0 END, U0,
      "other_call@2:2"},
     /* JSON Lines. */

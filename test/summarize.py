@@ -133,6 +133,7 @@ def t1_whole():
     return dump.text()
 
 
+# P17 P19 P31
 @t.named("P31: the SB_full row follows from the sample dump")
 def t1_row():
     out = summarize("--format", "teja", sample("t1.csv")).stdout
@@ -140,6 +141,7 @@ def t1_row():
                "1800000,64641356,\n")
 
 
+# P30 P32 P33 P34 P35 P37 P38
 @t.named("P32 to P34: the T1 summary, the nine unseen intervals supplied")
 def t1_summary():
     lines = summarize("--format", "teja", text=t1_whole()).stdout.splitlines()
@@ -156,6 +158,7 @@ def t1_summary():
     t.equal(len(lines), 3 + 23, "lines")
 
 
+# P50 P51
 @t.named("P50, P51: the T1 metrics; user word 1 as it is and as a running sum")
 def t1_metrics():
     text = t1_whole()
@@ -174,6 +177,7 @@ def t1_metrics():
     near(got["ipp"], 51104522 / 200000)
 
 
+# P39 P35
 @t.named("P39: the T2 sample, its first interval in and out")
 def t2_skip():
     for skip, wanted, words in ((0, 339693737, 210526), (1, 348874454, 200000)):
@@ -183,6 +187,7 @@ def t2_skip():
         t.contains(out, f"{'Userdata.1':29}{words}")
 
 
+# P20 P32 P33 P36
 @t.named("P36: profiler_n2.pl's column, names and order of L799-840")
 def t2_column():
     names = """CPUid Cycles Store_instr L2_instr_misses ITLB_miss_L2
@@ -204,12 +209,42 @@ def t2_column():
     t.equal({line.rindex(" ") for line in column}, {28}, "the values' column")
 
 
+# P22
+@t.named("P22: the format's example, with its own mistakes")
+def example():
+    text = """TEJA_PROFILE_DUMP_START,ver1.1 
+CPUID,ID,Type,Cycles,PC,Grp,Evt_Hi,Evt_Lo,Overflow,User Data 
+4,15136,1,4d048ad5c4,521f08,1,100,2 
+4,30e6,2,4d162a0db0,5128f0,1,36c2ba96,ce,0,1e8480,3da594c 
+4,18236,1,4cf2eb9ce4,521f08,1,100,1 
+4,3a2f,2,4d048acb40,5128f0,1,31cffa4,c2a,0,1b7740,3da594c 
+TEJA_PROFILE_DUMP_END 
+"""
+    got = document(text=text)
+    t.equal(got["troubles"], [])
+    cells = {c["start"]["id"]: series(c) for c in got["cells"]}
+    t.equal(cells["0x15136"]["instr_cnt"]["max"], 918731414)
+    t.equal(cells["0x15136"]["cycles"]["max"], 295647212)
+    t.equal(cells["0x18236"]["SB_full"]["max"], 3114)
+
+
+@t.named("a hint where user word 1 only grows")
+def running_sum():
+    hint = "user word 1 only grows"
+    t.contains(summarize(sample("t1.csv")).stderr, hint)
+    for options in (["--user-cumulative", sample("t1.csv")],
+                    ["--input", "pkts=7", sample("t1.csv")],
+                    ["--skip", "1", sample("t2.csv")]):
+        assert hint not in summarize(*options).stderr, options
+
+
 T2_SUMMARY = {"Cycles": 213357798, "Store_instr": 5157787,
               "L2_load_misses": 59993, "Icache_misses": 1932,
               "Dcache_misses": 1024428, "Load_instr": 14564094,
               "All_instr": 65033422}
 
 
+# P52 P53
 @t.named("P52: the T2 metrics of the document's own summary")
 def t2_metrics():
     dump = Dump(8)
@@ -233,6 +268,7 @@ def t2_metrics():
                 raise AssertionError(f"{name}: {got[name]}, not {wanted}")
 
 
+# P54 P57
 @t.named("P54: idle time; and bandwidth, shares of CPI by given latencies")
 def inputs():
     dump = Dump()
@@ -304,6 +340,7 @@ def places():
     near(series(cell)["between"]["mean"], 2692)
 
 
+# P17 P23
 @t.named("P23: an update after an update counts from there")
 def chain():
     lines = ["4,1,1,100,0,1,100,8\n", "4,2,2,200,0,1,50,5,0\n",
@@ -319,6 +356,7 @@ def chain():
     t.contains(done.stderr, "skipped: 1 count overflowed its counter")
 
 
+# P14 P18
 @t.named("P14: overflow bits: 1 is evt_lo's, 2 evt_hi's, 3 both")
 def overflow():
     for bits, counted in ((0, "11"), (1, "10"), (2, "01"), (3, "00")):
@@ -333,6 +371,7 @@ def overflow():
         t.contains(out, "4,0x521f08,0x5128f0,1000,5,SB_full,7,\n")
 
 
+# P15
 @t.named("P15: nothing goes across an overrun of the buffer")
 def overrun():
     dump = Dump()

@@ -27,7 +27,8 @@ struct open_interval {
 struct thread {
     struct open_interval groups[GROUPS_MAX];
     uint64_t skipped;
-    uint64_t *words; /* see fit_words() */
+    uint64_t *words;     /* see fit_words() */
+    uint64_t first_word; /* word 1 of the last update */
     size_t word_count, word_room;
     bool has_words, overrun;
     struct thread *next;
@@ -221,6 +222,13 @@ take_words(struct summary *s, struct thread *t, const struct dump_record *r,
     in->words = r->words;
     if (r->word_count > s->word_count)
         s->word_count = r->word_count;
+    if (r->word_count > 0) {
+        if (!first && r->words[0] > t->first_word)
+            s->rises++;
+        else if (!first)
+            s->stays++;
+        t->first_word = r->words[0];
+    }
     if (s->options.cumulative && r->word_count > 0) {
         if (fit_words(t, r->word_count) != 0)
             return TALLY_ENOMEM;

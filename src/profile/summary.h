@@ -78,6 +78,7 @@ struct summary {
     uint64_t dumps, records, intervals, skipped;
     size_t thread_count;
     size_t word_count;           /* the most of any update */
+    uint64_t rises, stays;       /* of user word 1, from update to update */
     struct summary_cell **cells; /* sorted by summary_sort() */
     size_t cell_count;
     /* By core or all together: the same of each thread, without percentiles. */
