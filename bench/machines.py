@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""machines.py --tally FILE --floor FILE --guests DIR: what each machine costs.
+
+Runs bzip2 -9 and Lua, built for each instruction set, with the whole model of
+each machine that has it, as `tally list machines` says; beside plain QEMU and
+an empty plugin (bench/floor.c). All of a workload take turns, so that a slow
+minute falls on all of them: user time, medians, ratios of medians.
+
+Then eight guest threads (test/guest/crew.c) on two host cores and pinned to
+one: wall time, in turns too; beside it the cpu time, which an otherwise busy
+host does not stretch. BENCH_FORMAT=markdown prints tables for the README.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import bench
+
+INPUT_SIZE = 1_000_000  # bytes for bzip2
+LUA_SCALE = "8"
+CREW = ["8", "10"]  # threads, rounds
+
+# Whole model x floor at most.
+AIMS = {
+    "ultrasparc-t1": 2.2, "ultrasparc-t2": 2.2, "r10000": 2.2,
+    "r10000-rev2": 2.2, "r12000": 2.2, "sparc-t4": 2.8,
+    "ultrasparc-t2plus": 2.8,
+}  # fmt: skip
+AIM_OF_THREADS = 0.7
+
+
+def machines(tally):
+    """instruction set: the machines that have it."""
+    done = subprocess.run(
+        [tally, "list", "machines", "-j"], check=True, stdout=subprocess.PIPE
+    )
+    by_isa = {}
+    for machine in json.loads(done.stdout)["machines"]:
+        for isa in machine["isas"] if machine["model"] else []:
+            by_isa.setdefault(isa, []).append(machine["name"])
+    return by_isa
+
+
+def count(args, machine, command):
+    return [
+        args.tally, "count", "-q", "-o", os.devnull, "-m", machine,
+        "-e", "all", "--", *command,
+    ]  # fmt: skip
+
+
+def commands(args, isa, names, program):
+    """name: command line, in the order of the turns."""
+    qemu = [bench.tool(f"qemu-{isa}"), "-seed", "1"]
+    if isa == "x86_64":
+        qemu += ["-cpu", "Nehalem"]  # the model that tally pins
+    return {
+        "plain": qemu + program,
+        "floor": [*qemu, "-plugin", args.floor, *program],
+        **{name: count(args, name, program) for name in names},
+    }
+
+
+def workload_rows(args, title, isa, names, program):
+    times = {}
+    for turn in range(args.runs):
+        for name, command in commands(args, isa, names, program).items():
+            bench.progress(
+                f"bench: {title}, {isa}, run {turn + 1} of {args.runs}: {name}"
+            )
+            times.setdefault(name, []).append(bench.run(command)[0])
+    bench.progress("")
+    medians = {name: statistics.median(t) for name, t in times.items()}
+    for name in names:
+        yield [
+            name,
+            f"{title}, {isa}",
+            *(f"{medians[key]:.2f}" for key in ("plain", "floor", name)),
+            f"{medians[name] / medians['plain']:.2f}",
+            f"{medians[name] / medians['floor']:.2f}",
+            f"{AIMS[name]:.1f}" if name in AIMS else "",
+        ]
+
+
+def costs(args, by_isa, data):
+    script = str(bench.ROOT / "bench" / "lua" / "bench.lua")
+    yield [
+        "machine", "workload", "plain s", "floor s", "model s", "x plain",
+        "x floor", "aim",
+    ]  # fmt: skip
+    for isa, names in by_isa.items():
+        for title, words in (
+            ("bzip2", ["-9", "-c", data]),
+            ("lua", [script, LUA_SCALE]),
+        ):
+            program = [str(args.guests / f"{title}.{isa}"), *words]
+            yield from workload_rows(args, title, isa, names, program)
+
+
+def timed(command, cpus):
+    """(wall, cpu) seconds of a command on these cpus."""
+    old = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        start = time.monotonic()
+        before = os.times()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        return time.monotonic() - start, sum(
+            getattr(after, key) - getattr(before, key)
+            for key in ("children_user", "children_system")
+        )
+    finally:
+        os.sched_setaffinity(0, old)
+
+
+def thread_row(args, isa, name, two):
+    command = count(args, name, [str(args.guests / f"crew.{isa}"), *CREW])
+    sets = {"one": two[:1], "two": two}
+    times = {"one": [], "two": []}
+    for turn in range(args.runs):
+        for key, cpus in sets.items():
+            bench.progress(f"bench: threads, {name}, run {turn + 1}: {key}")
+            times[key].append(timed(command, cpus))
+    bench.progress("")
+    wall, cpu = (
+        {key: statistics.median(t[i] for t in times[key]) for key in times}
+        for i in range(2)
+    )
+    ratios = [t["two"] / t["one"] for t in (wall, cpu)]
+    return [
+        name, isa, f"{wall['one']:.2f}", f"{wall['two']:.2f}",
+        f"{ratios[0]:.2f}", f"{AIM_OF_THREADS}", f"{ratios[1]:.2f}",
+    ]  # fmt: skip
+
+
+def threads(args, by_isa):
+    two = sorted(os.sched_getaffinity(0))[:2]
+    yield [
+        "machine", "guest", "one core s", "two cores s", "wall ratio", "aim",
+        "cpu ratio",
+    ]  # fmt: skip
+    for isa, names in by_isa.items() if len(two) == 2 else []:
+        for name in names:
+            yield thread_row(args, isa, name, two)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tally", type=os.path.abspath, required=True)
+    parser.add_argument("--floor", type=os.path.abspath, required=True)
+    parser.add_argument("--guests", type=os.path.abspath, required=True)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", choices=("costs", "threads"))
+    args = parser.parse_args()
+    args.guests = Path(args.guests)
+    by_isa = machines(args.tally)
+    show = bench.print_text
+    if os.environ.get("BENCH_FORMAT") == "markdown":
+        show = bench.print_markdown
+    load = os.getloadavg()[0]
+    print(
+        f"{time.strftime('%Y-%m-%d')}, {bench.processor()}, "
+        f"{os.cpu_count()} CPUs, load {load:.1f}; medians of {args.runs}; "
+        f"bzip2 of {INPUT_SIZE / 1e6:g} MB, Lua at scale {LUA_SCALE}\n"
+    )
+    if args.only != "threads":
+        with tempfile.TemporaryDirectory(prefix="tally-bench-") as folder:
+            data = os.path.join(folder, "input")
+            bench.write_input(data, INPUT_SIZE)
+            show(list(costs(args, by_isa, data)))
+        print()
+    if args.only != "costs":
+        show(list(threads(args, by_isa)))
+
+
+if __name__ == "__main__":
+    main()
