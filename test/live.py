@@ -164,7 +164,7 @@ def intervals(options, *program):
 
 @at_arch("-I: all intervals together are the run, and repeat")
 def intervals_add_up(arch):
-    machine = T2 if arch == "sparc64" else "host-model"
+    machine = {"sparc64": T2, "x86_64": "host-model"}.get(arch, "r10000")
     program = [g("bzip2", arch), "-9kc", g("hello", arch)]
     options = ["-m", machine, "-e", "all"]
     whole = t.Count(options, program)
