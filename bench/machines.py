@@ -25,7 +25,7 @@ import bench
 
 INPUT_SIZE = 1_000_000  # bytes for bzip2
 LUA_SCALE = "8"
-CREW = ["8", "10"]  # threads, rounds
+CREW = ["8", "6"]  # threads, rounds
 
 # Whole model x floor at most.
 AIMS = {
