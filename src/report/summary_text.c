@@ -236,14 +236,27 @@ is_wanted(const struct summary_report *r, const struct input_row *input)
     return false;
 }
 
+/* Bits: the inputs of the metrics that are shown. */
+static uint64_t
+used_inputs(const struct summary_report *r)
+{
+    const struct metric_row *m;
+    uint64_t bits = 0;
+
+    for (size_t i = 0; (m = summary_metric(r, i)) != NULL; i++)
+        bits |= metric_inputs(m);
+    return bits;
+}
+
 static void
 print_inputs(const struct summary_report *r, FILE *out)
 {
     const struct machine_row *m = r->summary->machine;
     const char *before = "assumed of the machine's model: ";
+    const uint64_t used = used_inputs(r);
 
     for (size_t i = 0; i < m->input_count && i < SUMMARY_INPUTS; i++)
-        if (r->inputs[i].source == SUMMARY_MODEL) {
+        if (r->inputs[i].source == SUMMARY_MODEL && (used >> i & 1) != 0) {
             fprintf(out, "%s%s = %.9g", before, m->inputs[i].name,
                     r->inputs[i].number);
             before = ", ";
