@@ -107,7 +107,7 @@ choose_callbacks(struct plugin *p)
     const struct session_request *r = &p->session->request;
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
-        &p->callbacks, r->parts, p->chip.write_through,
+        &p->callbacks, r->parts, p->chip.stores_apart,
         p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0 ||
             p->data_filter);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a

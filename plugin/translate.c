@@ -203,7 +203,7 @@ register_access(const struct plugin *p, struct qemu_plugin_insn *target,
                 const struct insn *insn)
 {
     const struct callbacks *c = &p->callbacks;
-    const bool through = p->chip.write_through;
+    const bool through = p->chip.stores_apart;
     qemu_plugin_vcpu_mem_cb_t call = NULL;
     uint64_t data = span_of(p, insn, false);
 
@@ -304,7 +304,7 @@ static struct access_pair
 make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
           int64_t delta, const struct block *block)
 {
-    const bool through = p->chip.write_through;
+    const bool through = p->chip.stores_apart;
 
     return (struct access_pair){
         .block = block,
@@ -386,7 +386,7 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
     const bool load = t->insns[i].access == ACCESS_LOAD;
 
     block->span =
-        (uint16_t)span_of(p, &t->insns[i], !load && p->chip.write_through);
+        (uint16_t)span_of(p, &t->insns[i], !load && p->chip.stores_apart);
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
         load ? entry_of(p, block)->load : entry_of(p, block)->store,
@@ -463,7 +463,7 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     if (insn->access == ACCESS_REPEATED)
         d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
     else
-        d.data = span_of(p, insn, p->chip.write_through);
+        d.data = span_of(p, insn, p->chip.stores_apart);
     block_add_insn(&info, insn);
     for (uint8_t s = 0; s < SIGNAL_FIXED_COUNT; s++) {
         if (tally_signals[s].data && info.fixed[s] != 0 && s != SIGNAL_LOADS &&

@@ -223,15 +223,20 @@ test_moves(void **unused)
             const uint32_t tag =
                 (uint32_t)random_below(&state, ways * 2) * 0x10f0f0f1u + 1;
             const uint64_t turn = ways > 1 ? random_below(&state, 2) : 0;
-            const bool hit = cache_move_any(sets[0], tag, columns, ways, turn);
-            assert_int_equal(cache_move(sets[1], tag, columns, ways, turn),
-                             hit);
+            uint32_t wanted, place;
+            const bool hit =
+                cache_move_any(sets[0], tag, columns, ways, turn, &wanted);
+            assert_int_equal(
+                cache_move(sets[1], tag, columns, ways, turn, &place), hit);
+            assert_int_equal(place, wanted);
             assert_memory_equal(sets[0], sets[1], sizeof(sets[0]));
 #ifdef __x86_64__
             if (!cache_avx2_runs())
                 continue;
-            assert_int_equal(cache_move_avx2(sets[2], tag, columns, ways, turn),
-                             hit);
+            assert_int_equal(
+                cache_move_avx2(sets[2], tag, columns, ways, turn, &place),
+                hit);
+            assert_int_equal(place, wanted);
             assert_memory_equal(sets[0], sets[2], sizeof(sets[0]));
 #endif
         }

@@ -758,6 +758,10 @@ def json_fields():
     t.equal(c.json["strands"][0]["events"], c.values, "the one strand")
 
 
+DRAM_EVENTS = set(t.table("machines", "ultrasparc-t2",
+                          "events-dram.toml")["event"])
+
+
 @t.named("all 38 events of the T2, and no more by default than 64")
 def all_events():
     c = t.count([], t.guest("hello.sparc64"))

@@ -229,7 +229,26 @@ REJECTED = [
      "[parameter.l1d.write]: 'choices' is missing: a list of names"),
     (PARAMS, 'choices = ["allocate", "through"]',
      'choices = ["allocate", "through"], min = 1', "[parameter.l1d.write]: "
-     "unknown key 'min'; known are kind, brief, choices, power_of_two"),
+     "unknown key 'min'; known are kind, brief, choices, power_of_two, "
+     "default"),
+    (PARAMS, "default = 64", "default = 8", "[parameter.memory.interleave]: "
+     "default = 8: must be a whole number from 16 to 1048576"),
+    (PARAMS, 'choices = ["allocate", "through"]',
+     'choices = ["allocate", "through"], default = "back"',
+     "[parameter.l1d.write]: default = 'back': must be one of allocate, "
+     "through"),
+    (SIGNALS, "copies = 8", "copies = 1", "[signal.memory_reads]: copies = 1: "
+     "must be a whole number from 2 to 64"),
+    (SIGNALS, "[signal.cycles]", "[signal.memory_reads_3]",
+     "[signal.memory_reads_3]: the name must be letters, digits, '_', '-' and "
+     "'.', and stay different as a C name"),
+    # Parts of events
+    (EVENTS, 'signals = ["instructions"]', 'signals = ["instructions"]\n'
+     'narrowed = { "from=here" = ["instruction"] }', "[event.Done]: unknown "
+     "signal 'instruction'; did you mean 'instructions'?"),
+    (EVENTS, 'signals = ["instructions"]', 'signals = ["instructions"]\n'
+     'narrowed = { here = ["instructions"] }', "[event.Done]: 'narrowed' gives "
+     'each "modifier=word" its signals'),
     # Registers
     (REGISTERS, 'bits = "19"', 'bits = "19.0"', "[register.CTL]: fields 2: "
      "'bits' must be \"HIGH:LOW\" or \"BIT\", 63 at most"),

@@ -403,6 +403,8 @@ static const struct {
     {__LINE__, "fake", "all", "Ticks Done Jumps Naps Misses "},
     {__LINE__, "fake", "All:u", "Ticks Done Jumps Naps Misses "},
     {__LINE__, "fake", "default", "Ticks Done Jumps "},
+    {__LINE__, "t2", "mem_reads:at=0,DRAM/MEM_WRITES:AT=3,mem_reads",
+     "mem_reads:at=0 mem_writes:at=3 mem_reads "},
     {__LINE__, "fake", "default,Naps,{default}",
      "Ticks Done Jumps Naps Ticks Done Jumps "},
 };
@@ -497,6 +499,12 @@ static const struct {
      "'Atomics:': unknown modifier; only :u is possible"},
     {__LINE__, "t2", "{Atomics}:", TALLY_ESYNTAX,
      "'{...}:': unknown modifier; only :u is possible"},
+    {__LINE__, "t2", "mem_reads:at=4", TALLY_ESYNTAX,
+     "'mem_reads:at=4': mem_reads takes at=0, at=1, at=2 or at=3"},
+    {__LINE__, "t2", "Atomics:at=0", TALLY_ESYNTAX,
+     "'Atomics:at=0': a count takes no part of Atomics"},
+    {__LINE__, "t2", "mem_reed:at=0", TALLY_EUNKNOWN,
+     "unknown event 'mem_reed' on ultrasparc-t2: did you mean mem_reads?"},
     {__LINE__, "t2", "{Atomics}:x\033,TLB_miss", TALLY_ESYNTAX,
      "'{...}:x?': unknown modifier; only :u is possible"},
     {__LINE__, "t2", "Atomics:u:u", TALLY_EUNKNOWN,
@@ -618,7 +626,8 @@ test_event_list_default(void **state)
     free(events);
     assert_int_equal(
         event_list_parse(machine_of("t2"), "all", NULL, &events, &count), 0);
-    assert_int_equal(count, 52); /* and the terms of the cycles */
+    /* The terms of the cycles, memory controllers, write-backs of the L2. */
+    assert_int_equal(count, 52 + 8 + 1);
     free(events);
     assert_int_equal(event_list_parse(machine_of("t2"), "Idle_strands", NULL,
                                       &events, &count),

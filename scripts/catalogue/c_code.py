@@ -165,12 +165,19 @@ def event_row(event, umasks):
 
 
 def code_events(machine, name):
-    out, rows = [], []
+    out, rows, narrowed = [], [], []
     for event in machine["events"]:
         umasks, table = umask_table(event, name)
         out += c_table("umask_row", umasks, table)
         rows.append(event_row(event, umasks))
-    return out + c_table("event_row", f"events_{name}", rows)
+        narrowed += [event_row(e, umasks) for e in narrowed_events(event)]
+    return (out + c_table("event_row", f"events_{name}", rows) +
+            c_table("event_row", f"narrowed_{name}", narrowed))
+
+
+def narrowed_events(event):
+    return [event | {"name": f"{event['name']}:{suffix}", "signals": signals}
+            for suffix, signals in event["narrowed"].items()]
 
 
 def sorted_names(machine):
@@ -363,6 +370,8 @@ def code_machines(machines):
         name = ident(m["name"]).lower()
         params = f"params_{name}" if m["params"] else "NULL"
         arrays = [("event", "events", len(m["events"])),
+                  ("narrowed_event", "narrowed",
+                   sum(len(e["narrowed"]) for e in m["events"])),
                   ("unit", "units", len(m["units"])),
                   ("counter", "counters", len(m["counters"])),
                   ("register", "registers", len(m["registers"])),

@@ -11,6 +11,7 @@ COUNTS = ("yes", "nothing", "illegal", "undefined")
 ATTRIBUTIONS = ("ActiveTrue", "ActiveApprox", "TrueThrd")
 NOT_MODELLED = "not modelled yet"
 PATTERN = re.compile("[01x]{4}")
+NARROWED = re.compile(r"[a-z]+=\w+")
 UMASK = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}")
 # How sl and mask make the code: bits that one of them is shifted by.
 CODES = {"niagara2": lambda sl, mask: mask << 4 | sl,
@@ -100,6 +101,34 @@ def read_standing(row, event, machine, signals):
     event["reason"] = event["reason"] or NOT_MODELLED
 
 
+def check_narrowed(row, event, signals):
+    for suffix, names in event["narrowed"].items():
+        if not NARROWED.fullmatch(suffix) or not isinstance(names, list):
+            row.bad("'narrowed' gives each \"modifier=word\" its signals")
+        for name in names:
+            if name not in signals:
+                row.bad(f"unknown signal '{name}'; {near(name, signals)}")
+
+
+def read_narrowed(row, event, machine, signals):
+    """What the event sums where a modifier leaves a part of it: one instance
+    of its unit, whose signals stand together, in the order of the instances;
+    or what the row says."""
+    event["narrowed"] = row.get("narrowed", dict, "a table of signals", {})
+    check_narrowed(row, event, signals)
+    instances = machine["units"][event["unit"]]["instances"]
+    if event["fidelity"] == "idle":
+        event["narrowed"] = {}
+    elif instances and event["signals"]:
+        each, rest = divmod(len(event["signals"]), len(instances))
+        if rest:
+            row.bad(f"'signals' gives each of the {len(instances)} instances "
+                    f"of unit {event['unit']} as many")
+        for i, name in enumerate(instances):
+            event["narrowed"][f"at={name}"] = \
+                event["signals"][i * each:(i + 1) * each]
+
+
 def read_counters(row, event, machine):
     """Bits of the machine's counters that can count it."""
     own = {name: c for name, c in machine["counters"].items()
@@ -147,5 +176,6 @@ def load_event(name, row, machine, signals):
     event["excludes"] = row.words("excludes", NAME, [])
     event["default"] = row.flag("default", not event["reserved"])
     read_standing(row, event, machine, signals)
+    read_narrowed(row, event, machine, signals)
     row.done()
     return event

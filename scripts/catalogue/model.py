@@ -20,16 +20,18 @@ def check_ident(row, seen, name):
 def load_signals(root):
     file, signals, seen = File(root, "signals.toml"), {}, {"COUNT"}
     for name, row in file.rows("signal"):
-        check_ident(row, seen, name)
         fixed = row.word("kind", ("fixed", "dynamic")) == "fixed"
         parts = row.words("parts", NAME, [])
         if fixed == bool(parts):
             row.bad("a fixed signal has no parts, a dynamic one has some")
         if fixed and any(not s["fixed"] for s in signals.values()):
             row.bad("fixed signals stand before the dynamic ones")
-        signals[name] = {"fixed": fixed, "parts": parts,
-                         "data": row.flag("data"),
-                         "brief": row.text("brief")}
+        data, brief = row.flag("data"), row.text("brief")
+        copies = row.number("copies", 2, 64, 0)
+        for copy in [f"{name}_{i}" for i in range(copies)] or [name]:
+            check_ident(row, seen, copy)
+            signals[copy] = {"fixed": fixed, "parts": parts,
+                             "data": data, "brief": brief}
         row.done()
     file.done()
     return signals
@@ -51,10 +53,19 @@ def load_params(root):
         if p["power_of_two"] and not (is_power_of_two(p["min"]) and
                                       is_power_of_two(p["max"])):
             row.bad("'min' and 'max' must be powers of two as well")
+        p["default"] = read_default(row, p)
         params[key] = p
         row.done()
     file.done()
     return params
+
+
+def read_default(row, p):
+    """Of a machine that does not give it."""
+    if p["kind"] != "choice":
+        return row.number("default", p["min"], p["max"], None)
+    word = row.word("default", p["choices"], None)
+    return None if word is None else p["choices"].index(word)
 
 
 def read_value(row, p):
@@ -123,7 +134,9 @@ def load_values(file, params):
         values[key] = (read_value(row, params[key]), row.text("source"),
                        row.flag("assumed"))
         row.done()
-    for key in params:
+    for key, p in params.items():
+        if key not in values and p["default"] is not None:
+            values[key] = (p["default"], "by default", False)
         if key not in values:
             raise BadData(f"{file.path}: [parameter]: '{key}' is missing: a "
                           "machine gives every parameter")

@@ -198,6 +198,8 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
     } else if (filter_line(f, line) == line) {
         return;
     } else if (kind != REQUEST_THROUGH) {
+        if (s->marks)
+            filter_put(&s->store, line, NO_LINE);
         if (data_turn(s, second, line))
             return;
         data_push(s, second, line, kind);
@@ -277,9 +279,9 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
     uint64_t *first = (uint64_t *)((char *)s->data.line + offset);
     uint64_t *second = (uint64_t *)((char *)s->data_second + offset);
     const uint64_t pushed = turn_or_push(s, first, second, line, kind);
-    if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter, 0))
+    if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter | s->marks, 0))
         filter_put(&s->store, line,
-                   pushed ? NO_LINE : filter_line(&s->store, line));
+                   pushed | s->marks ? NO_LINE : filter_line(&s->store, line));
     if (__builtin_expect(s->queue_next >= s->queue_end, 0))
         drain_full(s);
 }
@@ -296,15 +298,64 @@ strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
     data_quick(s, addr, span, REQUEST_STORE);
 }
 
+/*
+ * A store to one line of an L1D that writes back. It goes to the queue although
+ * the line is the first of its set, to become dirty.
+ */
+static void
+mark_line(struct strand *s, uint64_t addr)
+{
+    const uint64_t line = addr & s->data.line_mask;
+    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+
+    if (s->dtlb)
+        touch_data_page(s, addr, REQUEST_STORE);
+    if (filter_line(&s->store, line) == line)
+        return;
+    if (filter_line(&s->data, line) == line) {
+        queue_push(s, line | (*second & SECOND_TURNED) << 63, REQUEST_STORE);
+        *second &= ~SECOND_TURNED;
+    } else {
+        data_push(s, second, line, REQUEST_STORE);
+        filter_put(&s->data, line, line);
+    }
+    filter_put(&s->store, line, line);
+}
+
+/* One line after the other, each read before it is marked where `atomic`. */
+static void
+marks_slow(struct strand *s, uint64_t addr, uint64_t span, bool atomic)
+{
+    const uint64_t size = (uint64_t)1 << s->data.shift;
+    const bool two = (addr & (size - 1)) > span;
+
+    for (unsigned i = 0; i <= two; i++) {
+        if (atomic)
+            access_line(s, &s->data, addr, REQUEST_LOAD);
+        mark_line(s, addr);
+        addr = (addr & ~(size - 1)) + size;
+    }
+    if (s->queue_next >= s->queue_end)
+        strand_drain(s);
+}
+
 void
 strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
+    if (__builtin_expect(s->marks, 0)) {
+        marks_slow(s, addr, span, false);
+        return;
+    }
     access_slow(s, &s->store, addr, span, REQUEST_THROUGH);
 }
 
 void
 strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
+    if (__builtin_expect(s->marks, 0)) {
+        marks_slow(s, addr, span, true);
+        return;
+    }
     access_slow(s, &s->store, addr, span, REQUEST_ATOMIC);
 }
 

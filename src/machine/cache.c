@@ -75,6 +75,7 @@ cache_finish(struct cache *c)
 {
     free(c->tags);
     free(c->lines);
+    free(c->dirty);
     memset(c, 0, sizeof(*c));
 }
 
@@ -87,6 +88,21 @@ cache_clear(struct cache *c)
         memset(c->tags, 0, sets * c->columns * sizeof(*c->tags));
     else
         memset(c->lines, 0, sets * c->ways * sizeof(*c->lines));
+    if (c->dirty != NULL)
+        memset(c->dirty, 0, sets * sizeof(*c->dirty));
+}
+
+int
+cache_keep_dirty(struct cache *c)
+{
+    c->dirty = calloc(c->set_mask + 1, sizeof(*c->dirty));
+    return c->dirty == NULL ? TALLY_ENOMEM : 0;
+}
+
+static bool
+is_dirty(const struct cache *c, uint64_t set, uint32_t place)
+{
+    return c->dirty != NULL && (c->dirty[set] >> place & 1) != 0;
 }
 
 void
@@ -100,6 +116,8 @@ cache_widen(struct cache *c)
         for (uint32_t i = 0; i < c->ways && tags[i] != 0; i++) {
             const uint64_t tag = tags[i] - 1;
             lines[i] = (tag << c->tag_shift | set) << 1 | 1;
+            if (is_dirty(c, set, i))
+                lines[i] |= CACHE_DIRTY;
         }
     }
     c->columns = 0;
@@ -119,30 +137,62 @@ cache_search(const struct cache *c, uint64_t line)
             place++;
     } else {
         const uint64_t *lines = c->lines + set * c->ways;
-        while (place < c->ways && lines[place] != (line << 1 | 1))
+        while (place < c->ways &&
+               (lines[place] & ~CACHE_DIRTY) != (line << 1 | 1))
             place++;
     }
     return place;
 }
 
-void
+/* The bits of a set without that of a place, from which those behind it move.
+ */
+static uint16_t
+without(uint16_t bits, uint32_t place)
+{
+    const uint32_t before = (1u << place) - 1;
+
+    return (uint16_t)((bits & before) | (bits >> 1 & ~before));
+}
+
+bool
 cache_invalidate(struct cache *c, uint64_t line)
+{
+    const uint64_t set = line & c->set_mask;
+    const uint32_t place = cache_search(c, line);
+    bool dirty;
+
+    if (place == c->ways)
+        return false;
+    const size_t behind = c->ways - place - 1;
+    if (c->columns != 0) {
+        uint32_t *tags = c->tags + set * c->columns;
+        dirty = is_dirty(c, set, place);
+        if (c->dirty != NULL)
+            c->dirty[set] = without(c->dirty[set], place);
+        memmove(tags + place, tags + place + 1, behind * sizeof(*tags));
+        tags[c->ways - 1] = 0;
+    } else {
+        uint64_t *lines = c->lines + set * c->ways;
+        dirty = (lines[place] & CACHE_DIRTY) != 0;
+        memmove(lines + place, lines + place + 1, behind * sizeof(*lines));
+        lines[c->ways - 1] = 0;
+    }
+    return dirty;
+}
+
+bool
+cache_mark(struct cache *c, uint64_t line)
 {
     const uint64_t set = line & c->set_mask;
     const uint32_t place = cache_search(c, line);
 
     if (place == c->ways)
-        return;
-    const size_t behind = c->ways - place - 1;
-    if (c->columns != 0) {
-        uint32_t *tags = c->tags + set * c->columns;
-        memmove(tags + place, tags + place + 1, behind * sizeof(*tags));
-        tags[c->ways - 1] = 0;
-    } else {
-        uint64_t *lines = c->lines + set * c->ways;
-        memmove(lines + place, lines + place + 1, behind * sizeof(*lines));
-        lines[c->ways - 1] = 0;
-    }
+        return false;
+    if (c->columns != 0)
+        c->dirty[set] |= (uint16_t)(1u << place);
+    else
+        c->lines[set * c->ways + place] |= CACHE_DIRTY;
+    return true;
 }
 
 void
@@ -153,6 +203,11 @@ cache_turn(struct cache *c, uint64_t set)
         const uint32_t first = tags[0];
         tags[0] = tags[1];
         tags[1] = first;
+        if (c->dirty != NULL) {
+            const uint32_t bits = c->dirty[set];
+            c->dirty[set] =
+                (uint16_t)((bits & ~3u) | (bits << 1 & 2) | (bits >> 1 & 1));
+        }
         return;
     }
 

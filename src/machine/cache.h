@@ -26,10 +26,14 @@
 #endif
 
 #define CACHE_FAST_WAYS 16u
+#define CACHE_DIRTY ((uint64_t)1 << 63)
 
 struct cache {
     uint32_t *tags;  /* [sets][columns] by recency, tag + 1; 0: empty */
     uint64_t *lines; /* the list form: [sets][ways], line << 1 | 1; or 0 */
+    /* [sets], a bit for each place: written and not yet written back; in the
+     * list form it is CACHE_DIRTY of the line. NULL: not kept. */
+    uint16_t *dirty;
     uint64_t set_mask;
     uint32_t ways;
     uint32_t columns;     /* ways rounded up to 4, 8 or 16; 0: the list form */
@@ -46,8 +50,15 @@ int cache_init(struct cache *c, uint64_t size, uint32_t ways, uint32_t line);
 void cache_finish(struct cache *c);
 void cache_clear(struct cache *c);
 
-/* Removes the line if it is there. */
-void cache_invalidate(struct cache *c, uint64_t line);
+/* From now on, empty as it is, it keeps which lines are dirty. 0, TALLY_ENOMEM
+ */
+int cache_keep_dirty(struct cache *c);
+
+/* Removes the line if it is there. True if it was dirty. */
+bool cache_invalidate(struct cache *c, uint64_t line);
+
+/* Makes the line dirty, in its place. False if it is not there. */
+bool cache_mark(struct cache *c, uint64_t line);
 
 /* Exchanges the two most recent lines of a set. */
 void cache_turn(struct cache *c, uint64_t set);
@@ -76,12 +87,13 @@ cache_fits(const struct cache *c, uint64_t line)
 
 /*
  * Makes `tag` the first of its set: those before its old place, or all, move
- * back by one. True on a hit. `columns` is c->columns, a constant. Where
- * `turn` is 1 and not 0, the first two change places before.
+ * back by one; `place` is then the old place or, on a miss, the last. True on a
+ * hit. `columns` is c->columns, a constant. Where `turn` is 1 and not 0, the
+ * first two change places before.
  */
 static inline bool
 cache_move_any(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
-               uint64_t turn)
+               uint64_t turn, uint32_t *place)
 {
     uint32_t before = tag;
     bool hit = false;
@@ -97,6 +109,7 @@ cache_move_any(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
         tags[i] = before;
         before = old;
         hit = old == tag;
+        *place = i;
     }
     return hit;
 }
@@ -122,7 +135,7 @@ cache_places(const __m128i *equal, uint32_t columns)
 
 static inline bool
 cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
-                uint64_t turn)
+                uint64_t turn, uint32_t *at)
 {
     const uint32_t vectors = columns / 4;
     const __m128i key = _mm_set1_epi32((int)tag);
@@ -145,6 +158,7 @@ cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
         (uint32_t)__builtin_ctz(found | (uint32_t)1 << (ways - 1));
     const __m128i *upto = (const __m128i *)(cache_upto + 15 - place);
     __m128i before = key;
+    *at = place;
     for (uint32_t i = 0; i < vectors; i++) {
         const __m128i moved =
             _mm_or_si128(_mm_slli_si128(old[i], 4), _mm_srli_si128(before, 12));
@@ -182,13 +196,14 @@ cache_access_turned(struct cache *c, uint64_t line, uint64_t turn)
         cache_widen(c);
     uint32_t *tags = c->tags + set * c->columns;
     const uint32_t tag = cache_tag(c, line);
+    uint32_t place;
     switch (c->columns) {
     case 4:
-        return cache_move(tags, tag, 4, c->ways, turn);
+        return cache_move(tags, tag, 4, c->ways, turn, &place);
     case 8:
-        return cache_move(tags, tag, 8, c->ways, turn);
+        return cache_move(tags, tag, 8, c->ways, turn, &place);
     case 16:
-        return cache_move(tags, tag, 16, c->ways, turn);
+        return cache_move(tags, tag, 16, c->ways, turn, &place);
     default:
         if (turn)
             cache_turn(c, set);

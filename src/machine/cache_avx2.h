@@ -32,7 +32,8 @@ cache_equal(__m256i a, __m256i b)
 }
 
 static inline CACHE_AVX2 bool
-cache_move_four(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn)
+cache_move_four(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn,
+                uint32_t *at)
 {
     const __m128i key = _mm_set1_epi32((int)tag);
     const __m128i places =
@@ -46,6 +47,7 @@ cache_move_four(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn)
         (uint32_t)__builtin_ctz(found | (uint32_t)1 << (ways - 1));
     const __m128i upto =
         _mm_loadu_si128((const __m128i *)(cache_upto + 15 - place));
+    *at = place;
     const __m128i moved = _mm_blend_epi32(
         _mm_shuffle_epi32(old, _MM_SHUFFLE(2, 1, 0, 3)), key, 1);
 
@@ -55,13 +57,13 @@ cache_move_four(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn)
 
 static inline CACHE_AVX2 bool
 cache_move_avx2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
-                uint64_t turn)
+                uint64_t turn, uint32_t *at)
 {
     const __m256i key = _mm256_set1_epi32((int)tag);
     __m256i *set = (__m256i *)tags;
 
     if (columns == 4)
-        return cache_move_four(tags, tag, ways, turn);
+        return cache_move_four(tags, tag, ways, turn, at);
 
     /* Bit 0 of a place's number, for the first two places. */
     const __m256i places =
@@ -78,6 +80,7 @@ cache_move_avx2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
         (uint32_t)__builtin_ctz(found | (uint32_t)1 << (ways - 1));
     const __m256i *upto = (const __m256i *)(cache_upto + 15 - place);
     const __m256i turned = cache_turned(low);
+    *at = place;
     _mm256_store_si256(
         set, _mm256_blendv_epi8(low, _mm256_blend_epi32(turned, key, 1),
                                 _mm256_loadu_si256(upto)));

@@ -50,6 +50,9 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
                  PART_L1I | PART_L1D | PART_L2 | PART_L3 | PART_ITLB |
                  PART_DTLB;
+    /* What leaves one level is written to the next. */
+    if (parts & PART_WRITEBACK)
+        parts |= PART_L2 | PART_L3;
     /* A shared level sees what all first levels let through. */
     if (parts & (PART_L2 | PART_L3))
         parts |= PART_L1I | PART_L1D | PART_L2;
@@ -61,6 +64,9 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_L1I;
     if (params[PARAM_L2_SIZE] == 0)
         parts &= ~(uint32_t)PART_L2;
+    /* Memory is what stands behind an L2. */
+    if (params[PARAM_L2_SIZE] == 0)
+        parts &= ~(uint32_t)PART_WRITEBACK;
     if (params[PARAM_L3_SIZE] == 0)
         parts &= ~(uint32_t)PART_L3;
     return branch_parts(params, parts);
@@ -74,6 +80,17 @@ init_cache(struct cache *c, const uint64_t *params, enum param_id size)
                       (uint32_t)params[size + 2]);
 }
 
+/* Likewise of a cache that writes back, where write-backs are counted. */
+static int
+init_back(struct cache *c, const struct chip *chip, enum param_id size)
+{
+    const int error = init_cache(c, chip->params, size);
+
+    return error != 0 || (chip->parts & PART_WRITEBACK) == 0
+               ? error
+               : cache_keep_dirty(c);
+}
+
 static int
 core_init(struct core *core, const struct chip *chip)
 {
@@ -81,9 +98,10 @@ core_init(struct core *core, const struct chip *chip)
     int error = init_cache(&core->l1i, params, PARAM_L1I_SIZE);
 
     if (error == 0)
-        error = init_cache(&core->l1d, params, PARAM_L1D_SIZE);
+        error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
+                            : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
     if (error == 0 && !chip->shared_l2 && (chip->parts & PART_L2))
-        error = init_cache(&core->l2, params, PARAM_L2_SIZE);
+        error = init_back(&core->l2, chip, PARAM_L2_SIZE);
     if (error == 0)
         error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     if (error == 0)
@@ -116,15 +134,20 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->write_through = params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
     chip->shared_l2 = params[PARAM_L2_SHARED] == L2_SHARED_CHIP;
     chip->store_filter = chip->write_through && (parts & PART_L2);
+    chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
+    chip->stores_apart = chip->write_through || chip->marks;
+    chip->bank_shift =
+        (uint32_t)__builtin_ctzll(params[PARAM_MEMORY_INTERLEAVE]);
+    chip->bank_mask = (uint32_t)params[PARAM_MEMORY_BANKS] - 1;
     chip->strand_slots = slots;
     chip->cores = calloc(chip->core_count, sizeof(*chip->cores));
     chip->strands = calloc(slots, sizeof(struct strand *));
     if (chip->cores == NULL || chip->strands == NULL)
         error = TALLY_ENOMEM;
     if (error == 0 && chip->shared_l2 && (parts & PART_L2))
-        error = init_cache(&chip->l2, params, PARAM_L2_SIZE);
+        error = init_back(&chip->l2, chip, PARAM_L2_SIZE);
     if (error == 0 && (parts & PART_L3))
-        error = init_cache(&chip->l3, params, PARAM_L3_SIZE);
+        error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
     if (error != 0)
         chip_finish(chip);
     return error;
@@ -198,12 +221,6 @@ strand_reset(struct strand *s)
     targets_reset(&s->targets);
 }
 
-static const struct cache *
-strand_l2(const struct strand *s)
-{
-    return s->chip->shared_l2 ? &s->chip->l2 : &s->core->l2;
-}
-
 static void
 strand_filters(struct strand *s)
 {
@@ -214,7 +231,7 @@ strand_filters(struct strand *s)
     s->data_turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
     if (s->chip->store_filter)
-        filter_init(&s->store, strand_l2(s));
+        filter_init(&s->store, s->l2);
     else
         filter_init(&s->store, &s->core->l1d);
 }
@@ -229,11 +246,14 @@ strand_init(struct strand *s)
         core_finish(s->core);
         return TALLY_ENOMEM;
     }
+    if (chip->parts & PART_L2)
+        s->l2 = chip->shared_l2 ? &chip->l2 : &s->core->l2;
     strand_filters(s);
     s->page_shift = chip->page_shift;
     s->itlb = (chip->parts & PART_ITLB) != 0;
     s->dtlb = (chip->parts & PART_DTLB) != 0;
     s->store_filter = chip->store_filter;
+    s->marks = chip->marks;
     s->fetch_quick = s->fetch_turns && !s->itlb && !s->store_filter;
     if (chip->parts & PART_PREDICTOR) {
         s->history_mask = branch_history_mask(chip->params);
@@ -437,6 +457,10 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
     derive_services(params, n);
+    n[SIGNAL_L1D_WRITEBACK_QUADWORDS] =
+        n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);
+    n[SIGNAL_L2_WRITEBACK_QUADWORDS] =
+        n[SIGNAL_L2_WRITEBACKS] * (params[PARAM_L2_LINE] / 16);
     if (parts & PART_TIME)
         cycles_derive(params, totals);
 }

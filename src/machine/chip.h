@@ -113,11 +113,14 @@ struct strand {
     uint32_t page_shift;
     bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;
+    bool marks; /* stores mark lines of the L1D, which writes back: those in
+                 * `store` are the first of their sets and dirty */
     bool data_turns;  /* data's sets have an entry and two lines each */
     bool fetch_turns; /* likewise */
     bool fetch_quick; /* and nothing else depends on a fetch */
     struct chip *chip;
     struct core *core;
+    struct cache *l2;       /* that it asks; NULL: none runs */
     struct strand *sibling; /* the core's next */
     struct region_strand *counts;
     const struct block *slot; /* the last delay slot in a block of its own */
@@ -144,8 +147,12 @@ struct chip {
     uint32_t page_shift;
     bool write_through;
     bool shared_l2;
-    bool store_filter;  /* stores go through to an L2 that is modelled */
-    struct core *cores; /* set up when a strand first runs there */
+    bool store_filter; /* stores go through to an L2 that is modelled */
+    bool marks;        /* stores mark lines of an L1D that writes back */
+    /* Stores are looked up in the strand's filter `store`, not in `data`. */
+    bool stores_apart;
+    uint32_t bank_shift, bank_mask; /* of memory, by address */
+    struct core *cores;             /* set up when a strand first runs there */
     struct cache l2, l3;
     struct lock lock;        /* of l2, l3 and the list of strands */
     atomic_uint live;        /* strands running */

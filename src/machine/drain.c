@@ -4,14 +4,13 @@
  * another over the whole queue, so that each cache's sets are fetched from
  * memory while others are searched.
  */
-#include "machine/queue.h"
-
 #include <string.h>
 
 #include "machine/cache_avx2.h"
+#include "machine/memory.h"
 #include "machine/strand.h"
 
-static const uint8_t l2_signal[REQUEST_COUNT] = {
+const uint8_t queue_l2_signal[REQUEST_COUNT] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
@@ -21,7 +20,7 @@ static const uint8_t l2_signal[REQUEST_COUNT] = {
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
 };
 
-static const uint8_t l3_signal[REQUEST_COUNT] = {
+const uint8_t queue_l3_signal[REQUEST_COUNT] = {
     [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
@@ -101,8 +100,12 @@ static void
 void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
 {
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
-        for (size_t k = 0; o != s && k < count; k++)
-            filter_put(&o->data, request_addr(queue[k]), NO_LINE);
+        for (size_t k = 0; o != s && k < count; k++) {
+            const uint64_t addr = request_addr(queue[k]);
+            filter_put(&o->data, addr, NO_LINE);
+            if (s->marks)
+                filter_put(&o->store, addr, NO_LINE);
+        }
     }
 }
 
@@ -182,19 +185,18 @@ static void
 drain_shared(struct strand *s, uint64_t *queue, size_t count)
 {
     struct chip *chip = s->chip;
-    struct cache *l2 = chip->shared_l2 ? &chip->l2 : &s->core->l2;
     struct cache *l3 = (chip->parts & PART_L3) ? &chip->l3 : NULL;
     uint64_t *total = s->total;
 
     if (chip->parts & PART_L2) {
         miss_counts misses = 0;
-        count = stage(l2, queue, count, ALL_KINDS, &misses, l3);
-        add_misses(total, l2_signal, misses);
+        count = stage(s->l2, queue, count, ALL_KINDS, &misses, l3);
+        add_misses(total, queue_l2_signal, misses);
     }
     if (l3 != NULL) {
         miss_counts misses = 0;
         stage(l3, queue, count, ALL_KINDS, &misses, NULL);
-        add_misses(total, l3_signal, misses);
+        add_misses(total, queue_l3_signal, misses);
     }
 }
 
@@ -202,9 +204,9 @@ void
 strand_drain(struct strand *s)
 {
     struct chip *chip = s->chip;
-    const struct cache *l2 = (chip->parts & PART_L2) == 0 ? NULL
-                             : chip->shared_l2            ? &chip->l2
-                                                          : &s->core->l2;
+    const bool back = (chip->parts & PART_WRITEBACK) != 0;
+    uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
+    uint64_t *queue = s->queue;
     const bool alone = runs_alone(s);
     size_t count = (size_t)(s->queue_next - s->queue);
 
@@ -213,12 +215,18 @@ strand_drain(struct strand *s)
         void_siblings(s, s->queue, count);
     }
     count = drain_l1i(s, s->queue, count);
-    count = drain_l1d(s, s->queue, count, l2);
+    if (s->marks)
+        count = memory_l1d(s, s->queue, count, queue = more);
+    else
+        count = drain_l1d(s, s->queue, count, s->l2);
     if (!alone) {
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    drain_shared(s, s->queue, count);
+    if (back)
+        memory_shared(s, queue, count);
+    else
+        drain_shared(s, queue, count);
     if (!alone)
         lock_give(&chip->lock);
     s->queue_next = s->queue;

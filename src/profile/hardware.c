@@ -286,6 +286,19 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
                           "--hardware is for ultrasparc-t1, ultrasparc-t2 "
                           "and sparc-t4; %s is counted by its model alone",
                           machine->name);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(events[i]->unit, "cpu") != 0 && events[i]->counters != 0)
+            return tally_fail(log, TALLY_ERULE,
+                              "--hardware works the counters of strands; %s/%s "
+                              "is of unit %s: count it without",
+                              events[i]->unit, events[i]->name,
+                              events[i]->unit);
+        if (strchr(events[i]->name, '=') != NULL)
+            return tally_fail(log, TALLY_ERULE,
+                              "--hardware does not set what %s needs: count it "
+                              "without",
+                              events[i]->name);
+    }
     h->counter_count = h->layout->apart ? HARDWARE_COUNTERS : 2;
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;

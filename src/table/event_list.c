@@ -3,9 +3,10 @@
  * The words of an event list that is counted:
  *
  *   event = [machine "::"] (name | alias | 0xCODE | all | default)
- *           [":" letters]
+ *           [":" letters] | (name | alias) ":" modifier "=" word
  *
- * The only letter that is possible is u. An alias may have a colon of its own
+ * The only letter that is possible is u; modifiers with words are those of
+ * machine_row.narrowed_events. An alias may have a colon of its own
  * (libpfm's unit:mask), so an event is looked up whole before it is cut.
  */
 #include "table/table.h"
@@ -20,6 +21,7 @@
 
 #define EVENT_SIZE 192           /* of one event with its machine and letters */
 #define NEAR_SHOWN 3             /* near names in an error line */
+#define NARROWED_SHOWN 16        /* words behind an event, likewise */
 #define UNIT_NAME_SIZE 80        /* a unit and an event of it */
 #define NEAR_SIZE 256            /* the text of those */
 #define MODIFIERS "ukhIGHpPSDWe" /* perf's letters */
@@ -198,6 +200,64 @@ check_modifier(const struct event_list *l, const char *word,
                       s.text);
 }
 
+/* The event of which `modifier` leaves a part; NULL. */
+static const struct event_row *
+narrowed_find(const struct machine_row *machine, const struct event_row *event,
+              const char *modifier)
+{
+    const size_t length = strlen(event->name);
+
+    for (size_t i = 0; i < machine->narrowed_event_count; i++) {
+        const struct event_row *e = &machine->narrowed_events[i];
+        if (e->code == event->code && strcmp(e->unit, event->unit) == 0 &&
+            strncmp(e->name, event->name, length) == 0 &&
+            e->name[length] == ':' && same_name(e->name + length + 1, modifier))
+            return e;
+    }
+    return NULL;
+}
+
+static int
+narrowed_unknown(const struct event_list *l, const struct event_row *event,
+                 const char *modifier)
+{
+    const struct shown word = shown(modifier, strlen(modifier));
+    const size_t length = strlen(event->name);
+    const char *words[NARROWED_SHOWN];
+    char text[NEAR_SIZE];
+    size_t count = 0;
+
+    for (size_t i = 0; i < l->machine->narrowed_event_count; i++) {
+        const struct event_row *e = &l->machine->narrowed_events[i];
+        if (count < NARROWED_SHOWN && strcmp(e->unit, event->unit) == 0 &&
+            strncmp(e->name, event->name, length) == 0 &&
+            e->name[length] == ':')
+            words[count++] = e->name + length + 1;
+    }
+    join_words(words, count, text, sizeof(text));
+    if (count == 0)
+        return tally_fail(l->log, TALLY_ESYNTAX,
+                          "'%s:%s': a count takes no part of %s", event->name,
+                          word.text, event->name);
+    return tally_fail(l->log, TALLY_ESYNTAX, "'%s:%s': %s takes %s",
+                      event->name, word.text, event->name, text);
+}
+
+/* `name` is cut at `colon`, behind which there is a '='. */
+static int
+add_narrowed(struct event_list *l, const char *name, const char *modifier)
+{
+    const struct event_row *event = event_find(l->machine, name);
+
+    if (event == NULL)
+        return event_unknown(l->machine, name, l->log);
+    if (event_unmodelled(event))
+        return list_add_name(l, name);
+    const struct event_row *part = narrowed_find(l->machine, event, modifier);
+    return part != NULL ? list_add(l, part)
+                        : narrowed_unknown(l, event, modifier);
+}
+
 /* Steps over "machine::"; the machine must be the one that counts. */
 static int
 skip_machine(const struct event_list *l, char **name)
@@ -232,6 +292,10 @@ add_event(struct event_list *l, char *name)
 
     if (list_has(l, name))
         return list_add_name(l, name);
+    if (colon != NULL && strchr(colon, '=') != NULL) {
+        *colon = '\0';
+        return add_narrowed(l, name, colon + 1);
+    }
     /* No letters: the colon belongs to a name, and that is unknown. */
     if (colon == NULL || strspn(colon + 1, MODIFIERS) < strlen(colon + 1))
         return event_unknown(l->machine, name, l->log);

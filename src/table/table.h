@@ -274,6 +274,8 @@ struct machine_row {
     enum family_id family;   /* whose rules its counters follow */
     const struct param_value *params; /* PARAM_COUNT, or NULL: no model yet */
     const struct event_row *events;
+    /* "mem_reads:at=0": what event lists of counts take as if it were one. */
+    const struct event_row *narrowed_events;
     const struct unit_row *units;
     const struct counter_row *counters;
     const struct register_row *registers;
@@ -284,7 +286,8 @@ struct machine_row {
     const struct input_row *inputs;
     const struct name_index *event_names, *register_names, *metric_names;
     const struct code_index *codes;
-    size_t event_count, unit_count, counter_count, register_count;
+    size_t event_count, narrowed_event_count, unit_count, counter_count,
+        register_count;
     size_t modifier_count, group_count, list_count, metric_count, input_count;
     size_t event_name_count, register_name_count, metric_name_count;
     size_t code_count;

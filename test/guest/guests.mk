@@ -103,6 +103,8 @@ $(foreach arch,$(arches),$(eval $(call rules,$(arch))))
 # The sources that others include.
 $(OUT)/stride_l1d_fit.sparc64: $(here)/sparc64/stride_l1d.S
 $(OUT)/chase_memory.sparc64: $(here)/sparc64/chase_l2.S
+$(OUT)/dirty_atomic.sparc64: $(here)/sparc64/dirty_set.S
+$(OUT)/dirty_not.sparc64: $(here)/sparc64/dirty_set.S
 $(OUT)/icache_fit.sparc64: $(here)/sparc64/icache_stride.S
 $(OUT)/stride_l1d_fit.mips64 $(OUT)/stride_l1d_fit.mips64el: \
     $(here)/mips64/stride_l1d.S

@@ -13,7 +13,8 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->line_size = line_size;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
-    if (c->lines == NULL || c->filled == NULL)
+    c->dirty = calloc(c->sets * ways, sizeof(*c->dirty));
+    if (c->lines == NULL || c->filled == NULL || c->dirty == NULL)
         abort();
 }
 
@@ -22,6 +23,7 @@ cache_ref_finish(struct cache_ref *c)
 {
     free(c->lines);
     free(c->filled);
+    free(c->dirty);
     memset(c, 0, sizeof(*c));
 }
 
@@ -46,19 +48,47 @@ find(const struct cache_ref *c, uint64_t line)
 bool
 cache_ref_access(struct cache_ref *c, uint64_t line)
 {
+    uint64_t out;
+
+    return cache_ref_touch(c, line, false, &out);
+}
+
+bool
+cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
+{
     const uint64_t set = line % c->sets;
     uint64_t *list = &c->lines[set * c->ways];
+    bool *dirty = &c->dirty[set * c->ways];
     uint32_t i = find(c, line);
     const bool hit = i < c->filled[set];
+    const bool was_dirty = hit && dirty[i];
 
     if (!hit && c->filled[set] < c->ways)
         c->filled[set]++;
-    if (i == c->ways)
+    if (i == c->ways) {
         i--; /* the least recent goes */
-    for (; i > 0; i--)
+        if (dirty[i])
+            *out = list[i];
+    }
+    for (; i > 0; i--) {
         list[i] = list[i - 1];
+        dirty[i] = dirty[i - 1];
+    }
     list[0] = line;
+    dirty[0] = was_dirty || write;
     return hit;
+}
+
+bool
+cache_ref_mark(struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+    const uint32_t i = find(c, line);
+
+    if (i == c->filled[set])
+        return false;
+    c->dirty[set * c->ways + i] = true;
+    return true;
 }
 
 bool
@@ -78,7 +108,9 @@ cache_ref_invalidate(struct cache_ref *c, uint64_t line)
 
     if (i == c->filled[set])
         return;
-    for (; i + 1 < c->filled[set]; i++)
+    for (; i + 1 < c->filled[set]; i++) {
         list[i] = list[i + 1];
+        c->dirty[set * c->ways + i] = c->dirty[set * c->ways + i + 1];
+    }
     c->filled[set]--;
 }

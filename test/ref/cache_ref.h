@@ -15,6 +15,7 @@ struct cache_ref {
     uint32_t line_size;
     uint64_t *lines;  /* [sets][ways] */
     uint32_t *filled; /* [sets] */
+    bool *dirty;      /* beside lines */
 };
 
 /* Exits where there is no memory. */
@@ -25,6 +26,16 @@ void cache_ref_clear(struct cache_ref *c);
 
 /* All take line numbers, address / line size. True on a hit. */
 bool cache_ref_access(struct cache_ref *c, uint64_t line);
+
+/*
+ * cache_ref_access() of a cache that writes back; `write` makes the line dirty.
+ * *out becomes the dirty line that had to go, else stays as it is.
+ */
+bool
+cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out);
+
+/* Makes a line dirty where it is. False if it is not there. */
+bool cache_ref_mark(struct cache_ref *c, uint64_t line);
 bool cache_ref_is_recent(const struct cache_ref *c, uint64_t line);
 void cache_ref_invalidate(struct cache_ref *c, uint64_t line);
 

@@ -94,22 +94,67 @@ count(struct chip_ref *r, enum signal_id signal)
     r->signals[r->outside][signal]++;
 }
 
+/* An address to no byte of any program. */
+#define NOWHERE UINT64_MAX
+
+/* `out` becomes the address of a dirty line that had to go, or NOWHERE. */
 static bool
-access_cache(struct cache_ref *c, uint64_t addr)
+access_cache(struct cache_ref *c, uint64_t addr, bool write, uint64_t *out)
 {
-    return cache_ref_access(c, addr / c->line_size);
+    uint64_t line = NOWHERE;
+    const bool hit = cache_ref_touch(c, addr / c->line_size, write, &line);
+
+    *out = line == NOWHERE ? NOWHERE : line * c->line_size;
+    return hit;
 }
 
-/* A request that the first level did not serve. */
+/* One of the signals that memory's banks have each. */
 static void
-ask_shared(struct chip_ref *r, uint64_t addr, const struct asker *asker)
+count_bank(struct chip_ref *r, uint64_t addr, enum signal_id first)
 {
-    if ((r->parts & PART_L2) == 0 || access_cache(&r->l2, addr))
+    const uint64_t bank = addr / r->params[PARAM_MEMORY_INTERLEAVE] %
+                          r->params[PARAM_MEMORY_BANKS];
+
+    if (r->parts & PART_WRITEBACK)
+        count(r, (enum signal_id)(first + bank));
+}
+
+/* A dirty line goes from the level `from` to the next that has it. */
+static void
+write_back(struct chip_ref *r, int from, uint64_t addr)
+{
+    static const enum signal_id signals[] = {
+        0, SIGNAL_L1D_WRITEBACKS, SIGNAL_L2_WRITEBACKS, SIGNAL_L3_WRITEBACKS};
+
+    if ((r->parts & PART_WRITEBACK) == 0 || addr == NOWHERE)
+        return;
+    count(r, signals[from]);
+    if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
+        return;
+    if (from < 3 && (r->parts & PART_L3) &&
+        cache_ref_mark(&r->l3, addr / r->l3.line_size))
+        return;
+    count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
+}
+
+/* A request that the first level did not serve, or that passed it by. */
+static void
+ask_shared(struct chip_ref *r, uint64_t addr, bool write,
+           const struct asker *asker)
+{
+    uint64_t out;
+
+    if ((r->parts & PART_L2) == 0 || access_cache(&r->l2, addr, write, &out))
         return;
     count(r, asker->l2_misses);
-    if ((r->parts & PART_L3) == 0 || access_cache(&r->l3, addr))
-        return;
-    count(r, asker->l3_misses);
+    write_back(r, 2, out);
+    if (r->parts & PART_L3) {
+        if (access_cache(&r->l3, addr, false, &out))
+            return;
+        count(r, asker->l3_misses);
+        write_back(r, 3, out);
+    }
+    count_bank(r, addr, SIGNAL_MEMORY_READS_0);
 }
 
 static void
@@ -119,7 +164,7 @@ walk(struct chip_ref *r, uint64_t page, enum signal_id references,
     for (uint64_t i = 0; i < r->params[PARAM_TLB_WALK]; i++) {
         const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
         count(r, references);
-        ask_shared(r, TABLES_AT + entry * TABLE_ENTRY, asker);
+        ask_shared(r, TABLES_AT + entry * TABLE_ENTRY, false, asker);
     }
 }
 
@@ -284,11 +329,12 @@ fetch(struct chip_ref *r, const struct block *block)
     for (uint64_t line = block->pc / size; line <= (block->end - 1) / size;
          line++) {
         const uint64_t addr = line * size;
+        uint64_t out;
         translate_fetch(r, addr < block->pc ? block->pc : addr);
-        if (access_cache(&r->l1i, addr))
+        if (access_cache(&r->l1i, addr, false, &out))
             continue;
         count(r, SIGNAL_L1I_MISSES);
-        ask_shared(r, addr, &fetches);
+        ask_shared(r, addr, false, &fetches);
     }
 }
 
@@ -307,11 +353,14 @@ chip_ref_block(struct chip_ref *r, const struct block *block)
 static void
 allocate(struct chip_ref *r, uint64_t addr, bool store)
 {
+    uint64_t out;
+
     translate_data(r, addr, store);
-    if (access_cache(&r->l1d, addr))
+    if (access_cache(&r->l1d, addr, store, &out))
         return;
     count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
-    ask_shared(r, addr, store ? &stores : &loads);
+    write_back(r, 1, out);
+    ask_shared(r, addr, false, store ? &stores : &loads);
 }
 
 /* Passes the first level by. */
@@ -319,7 +368,7 @@ static void
 pass_through(struct chip_ref *r, uint64_t addr)
 {
     translate_data(r, addr, true);
-    ask_shared(r, addr, &stores);
+    ask_shared(r, addr, true, &stores);
 }
 
 /* Where the next line starts. */
@@ -370,6 +419,7 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
             cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
         } else {
             allocate(r, addr, false);
+            cache_ref_mark(&r->l1d, addr / r->l1d.line_size);
         }
     }
 }

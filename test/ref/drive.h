@@ -16,7 +16,7 @@
 #include "machine/strand.h"
 #include "ref/stream.h"
 
-#define SETS 12
+#define SETS 16
 
 struct machine {
     int line; /* of the row, for messages */
@@ -27,7 +27,8 @@ struct machine {
 /* Every part of the model; cycles are no part of it but made from totals. */
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
-     PART_L3 | PART_ITLB | PART_DTLB | PARTS_TARGETS)
+     PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | \
+     PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -116,7 +117,7 @@ span_of(const struct strand *s, const struct access *a)
 static inline void
 access_data(struct strand *s, const struct access *a)
 {
-    const bool through = s->chip->write_through;
+    const bool through = s->chip->stores_apart;
     const uint64_t span = span_of(s, a);
 
     if (a->kind == ACCESS_IS_LOAD)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Caches that write back, and the memory behind the last of them. In place of
+ * the stages of drain.c where what is counted needs it (PART_WRITEBACK).
+ *
+ * A line is dirty from its first store on, or atomic, until it is driven out:
+ * then it is written to the next level that has it, whose order of use that
+ * does not change, or else to memory. So no other signal depends on whether
+ * write-backs are counted. Lines that are dirty when the program ends stay.
+ * test/ref/chip_ref.c is the slow, obvious twin.
+ */
+#ifndef TALLY_MACHINE_MEMORY_H
+#define TALLY_MACHINE_MEMORY_H
+
+#include "machine/queue.h"
+
+/* In a queue between the L1D and the L2 only: a dirty line on its way. */
+#define REQUEST_WRITE_BACK REQUEST_COUNT
+
+/* Banks that have signals of their own: memory_reads_0 and so on. */
+#define MEMORY_BANKS 8u
+
+/*
+ * Takes a queue through an L1D that writes back. What goes on to the L2, in
+ * order, is put into `out`, which has room for twice as many; returns how many.
+ */
+size_t memory_l1d(struct strand *s, const uint64_t *queue, size_t count,
+                  uint64_t *out);
+
+/* Takes a queue through the levels behind the L1s, and to memory. */
+void memory_shared(struct strand *s, const uint64_t *queue, size_t count);
+
+#endif
