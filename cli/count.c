@@ -381,7 +381,8 @@ names_host(const struct count_request *r)
 static const char *
 model_option(const struct count_request *r)
 {
-    return r->set_count > 0            ? "--set"
+    return r->placed                   ? "--place"
+           : r->set_count > 0          ? "--set"
            : r->skip != 0              ? "--skip"
            : r->filter_count != 0      ? "--filter"
            : r->hardware               ? "--hardware"

@@ -41,6 +41,7 @@ enum {
     OPT_OUTPUT,
     OPT_APPEND,
     OPT_SET,
+    OPT_PLACE,
     OPT_FROM,
     OPT_TO,
     OPT_SKIP,
@@ -106,6 +107,9 @@ const struct option_row count_options[] = {
     [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
     [OPT_SET] = {0, "set", "KEY=VALUE",
                  "change a parameter of the machine (tally show MACHINE)"},
+    [OPT_PLACE] = {0, "place", "WORDS",
+                   "threads: pack or spread; pages: first-touch, interleave or "
+                   "node=N"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "count only from where this function is entered"},
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
@@ -327,6 +331,59 @@ take_separator(struct count_request *r, const char *value)
 }
 
 static int
+add_set(struct count_request *r, const char *assignment)
+{
+    if (r->set_count == PARAM_COUNT)
+        return bad_usage("too many --set, the last is ", assignment);
+    r->sets[r->set_count++] = assignment;
+    return 0;
+}
+
+/* One word of --place, as the parameters that it stands for. */
+static int
+place_word(struct count_request *r, const char *word, size_t length)
+{
+    static const struct {
+        const char *word, *set;
+    } words[] = {
+        {"pack", "place.threads=pack"},
+        {"spread", "place.threads=spread"},
+        {"first-touch", "place.pages=first-touch"},
+        {"interleave", "place.pages=interleave"},
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (length == strlen(words[i].word) &&
+            memcmp(word, words[i].word, length) == 0)
+            return add_set(r, words[i].set);
+    }
+    if (length == 6 && memcmp(word, "node=", 5) == 0 && word[5] >= '0' &&
+        word[5] <= '9') {
+        snprintf(r->place_node, sizeof(r->place_node), "place.node=%c",
+                 word[5]);
+        const int error = add_set(r, "place.pages=node");
+        return error != 0 ? error : add_set(r, r->place_node);
+    }
+    return bad_usage("--place takes pack, spread, first-touch, interleave and "
+                     "node=N, not ",
+                     word);
+}
+
+static int
+parse_place(struct count_request *r, const char *value)
+{
+    int error = 0;
+
+    r->placed = true;
+    for (const char *word = value; word != NULL && error == 0;) {
+        const size_t length = strcspn(word, ",");
+        error = place_word(r, word, length);
+        word = word[length] == ',' ? word + length + 1 : NULL;
+    }
+    return error;
+}
+
+static int
 take_option(struct count_request *r, int option, const char *value)
 {
     if (take_plain(r, option, value))
@@ -360,10 +417,9 @@ take_option(struct count_request *r, int option, const char *value)
         r->filters[r->filter_count++] = value;
         return 0;
     case OPT_SET:
-        if (r->set_count == PARAM_COUNT)
-            return bad_usage("too many --set, the last is ", value);
-        r->sets[r->set_count++] = value;
-        return 0;
+        return add_set(r, value);
+    case OPT_PLACE:
+        return parse_place(r, value);
     default:
         return take_times(r, option, value);
     }

@@ -26,6 +26,8 @@ struct count_request {
     char *events, *metrics; /* owned; all -e, all -M joined */
     const char *sets[PARAM_COUNT];
     size_t set_count;
+    char place_node[16]; /* one of the sets */
+    bool placed;         /* --place */
     const char *filters[CODE_RANGES];
     size_t filter_count;
     struct launch_options launch;

@@ -137,6 +137,18 @@ sums_signal(const struct machine_row *m, size_t signal)
     return false;
 }
 
+static void
+list_signal(struct list *l, const struct signal_row *s)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s", s->name);
+    if (s->copies > 0)
+        snprintf(name, sizeof(name), "%s..%u", s->name, s->copies - 1u);
+    const int used = fprintf(l->s->out, "  %-24s ", name);
+    screen_rest(l->s, (size_t)used, s->brief);
+}
+
 /* With -m those that the machine's events sum. */
 size_t
 list_signals(struct list *l)
@@ -150,8 +162,9 @@ list_signals(struct list *l)
             continue;
         found++;
         if (!l->json) {
-            const int used = fprintf(l->s->out, "  %-24s ", s->name);
-            screen_rest(l->s, (size_t)used, s->brief);
+            list_signal(l, s);
+            /* One line stands for all copies. */
+            i += s->copies > 0 ? s->copies - 1u : 0;
             continue;
         }
         json_t *o = json_object();

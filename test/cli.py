@@ -136,7 +136,7 @@ plan -m ultrasparc-t2 -M ipc | EXIT 2 | ERR metric ipc: cycles is counted by the
 plan -m host-model cycles | EXIT 2 | ERR cycles is counted by the model of host-model
 plan -m host cycles | EXIT 2 | ERR cycles is counted by the kernel of host, which chooses the counter; tally count -m host -e cycles
 show -m host ipc | EXIT 0 | OUT counted by the kernel: instructions, cycles
-encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR no counter of ultrasparc-t2plus counts cycles
+encode -m ultrasparc-t2plus cycles | EXIT 2 | ERR cycles is counted by the model of ultrasparc-t2plus, no counter has it
 encode -m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss | EXIT 2 | ERR for PIC0 and PIC1; tally plan divides them
 encode -m montecito cycles:u instructions | EXIT 0 | OUT CPU_OP_CYCLES.ALL:u | OUT IA64_INST_RETIRED.THIS
 encode -m montecito cpu-cycles PAPI_TOT_INS | EXIT 0 | OUT PMC4 = 0x2001209

@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const uint8_t terms[] = {
+static const uint16_t terms[] = {
     SIGNAL_ISSUE_CYCLES, SIGNAL_STALL_FETCH, SIGNAL_STALL_LOAD,
     SIGNAL_STALL_BRANCH, SIGNAL_STALL_TLB,   SIGNAL_STALL_WINDOW,
     SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,    SIGNAL_STALL_ISSUE,

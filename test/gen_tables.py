@@ -231,6 +231,15 @@ REJECTED = [
      'choices = ["allocate", "through"], min = 1', "[parameter.l1d.write]: "
      "unknown key 'min'; known are kind, brief, choices, power_of_two, "
      "default"),
+    (MACHINE, '"l3.size" =', '"place.node" = { value = 1 }\n"l3.size" =',
+     "[parameter]: place.node: there is no such node"),
+    (MACHINE, '"l3.size" =', '"nodes" = { value = 2 }\n'
+     '"memory.banks" = { value = 8 }\n"l3.size" =', "[parameter]: "
+     "memory.banks: more than 8 on all nodes"),
+    (MACHINE, '"l1d.write" = { value = "through" }',
+     '"nodes" = { value = 2 }\n"l1d.write" = { value = "allocate" }',
+     "[parameter]: nodes: only with l2.shared = chip, l1d.write = through, an "
+     "L2 and no L3"),
     (PARAMS, "default = 64", "default = 8", "[parameter.memory.interleave]: "
      "default = 8: must be a whole number from 16 to 1048576"),
     (PARAMS, 'choices = ["allocate", "through"]',

@@ -196,7 +196,7 @@ def known():
 def modelled():
     for m, name, wanted in (("ultrasparc-t2", "ipc", "model"),
                             ("ultrasparc-t2", "idle_time", "none"),
-                            ("ultrasparc-t2plus", "ipc", "impossible"),
+                            ("ultrasparc-t2plus", "ipc", "model"),
                             ("host-model", "ipc", "model"),
                             ("host", "cpu_utilisation", "kernel")):
         row = next(row for row in listed("metrics", "-m", m)["metrics"]
@@ -208,7 +208,7 @@ def modelled():
     t.contains(piped("show", "-m", "ultrasparc-t2", "cpi"),
                "counted by the model: cycles\n")
     t.contains(piped("show", "-m", "ultrasparc-t2plus", "cpi"),
-               "its events cannot be counted\n")
+               "counted by the model: cycles\n")
 
 
 @t.named("a pattern that nothing matches: an empty list")

@@ -22,6 +22,7 @@
 
 /* As of an UltraSPARC T2. */
 static const uint64_t params[PARAM_COUNT] = {
+    [PARAM_NODES] = 1,
     [PARAM_CORES] = 8,
     [PARAM_STRANDS] = 8,
     [PARAM_PIPELINES] = 2,

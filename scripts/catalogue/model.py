@@ -31,7 +31,8 @@ def load_signals(root):
         for copy in [f"{name}_{i}" for i in range(copies)] or [name]:
             check_ident(row, seen, copy)
             signals[copy] = {"fixed": fixed, "parts": parts,
-                             "data": data, "brief": brief}
+                             "data": data, "brief": brief,
+                             "copies": copies}
         row.done()
     file.done()
     return signals
@@ -111,6 +112,16 @@ def check_geometry(bad, v):
             bad(f"{outer}.line: must be at least {inner}.line")
     if any(v["tlb.page"] < v[f"{name}.line"] for name in caches):
         bad("tlb.page: must be at least the largest line")
+    if v["nodes"] > 1 and (v["l2.size"] == 0 or v["l3.size"] or not
+                           v["l2.shared"] or not v["l1d.write"]):
+        bad("nodes: only with l2.shared = chip, l1d.write = through, an L2 "
+            "and no L3")
+    if v["place.node"] >= v["nodes"]:
+        bad("place.node: there is no such node")
+    if v["nodes"] * v["memory.banks"] > 8:
+        bad("memory.banks: more than 8 on all nodes")
+    if v["nodes"] * v["cores"] * v["strands"] > 4096:
+        bad("nodes: more than 4096 strands on all nodes")
     sets = v["l2.size"] // (v["l2.line"] * v["l2.ways"])
     if v["l2.size"] and sets < v["l2.banks"]:
         bad("l2.banks: more banks than sets")

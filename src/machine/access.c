@@ -3,7 +3,7 @@
  * What the filters do not know: TLBs, the filters' new state, and the queue,
  * which drain.c takes through the caches.
  */
-#include "machine/queue.h"
+#include "machine/nodes.h"
 #include "machine/strand.h"
 
 /*
@@ -220,7 +220,8 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
     access_line(s, f, addr, kind);
     if (__builtin_expect((addr & (size - 1)) > span, 0))
         access_line(s, f, (addr & ~(size - 1)) + size, kind);
-    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0) ||
+        (kind == REQUEST_ATOMIC && s->chip->node_count > 1))
         strand_drain(s);
 }
 

@@ -181,6 +181,16 @@ cache_invalidate(struct cache *c, uint64_t line)
 }
 
 bool
+cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place)
+{
+    const uint64_t set = line & c->set_mask;
+
+    return c->columns != 0
+               ? is_dirty(c, set, place)
+               : (c->lines[set * c->ways + place] & CACHE_DIRTY) != 0;
+}
+
+bool
 cache_mark(struct cache *c, uint64_t line)
 {
     const uint64_t set = line & c->set_mask;

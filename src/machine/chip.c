@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/cycles.h"
+#include "machine/nodes.h"
 #include "machine/strand.h"
 
 static void
@@ -36,6 +37,15 @@ chip_fetch_slots(const uint64_t *params)
     return sets < FILTER_SETS ? sets : FILTER_SETS;
 }
 
+/* What nodes.c models, if only one node. */
+static bool
+has_nodes(const uint64_t *params)
+{
+    return params[PARAM_L3_SIZE] == 0 &&
+           params[PARAM_L2_SHARED] == L2_SHARED_CHIP &&
+           params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
+}
+
 uint32_t
 chip_parts(const struct event_row *const *events, size_t count,
            const uint64_t *params)
@@ -50,6 +60,11 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
                  PART_L1I | PART_L1D | PART_L2 | PART_L3 | PART_ITLB |
                  PART_DTLB;
+    /* Of several nodes each takes lines from the others' L2s. */
+    if ((parts & PART_L2) && params[PARAM_NODES] > 1)
+        parts |= PART_NODES;
+    if (parts & PART_NODES)
+        parts |= PART_WRITEBACK;
     /* What leaves one level is written to the next. */
     if (parts & PART_WRITEBACK)
         parts |= PART_L2 | PART_L3;
@@ -66,7 +81,9 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts &= ~(uint32_t)PART_L2;
     /* Memory is what stands behind an L2. */
     if (params[PARAM_L2_SIZE] == 0)
-        parts &= ~(uint32_t)PART_WRITEBACK;
+        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES);
+    if (!has_nodes(params))
+        parts &= ~(uint32_t)PART_NODES;
     if (params[PARAM_L3_SIZE] == 0)
         parts &= ~(uint32_t)PART_L3;
     return branch_parts(params, parts);
@@ -89,6 +106,16 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
     return error != 0 || (chip->parts & PART_WRITEBACK) == 0
                ? error
                : cache_keep_dirty(c);
+}
+
+static int
+init_l2s(struct chip *chip)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < chip->node_count && error == 0; i++)
+        error = init_back(&chip->l2[i], chip, PARAM_L2_SIZE);
+    return error;
 }
 
 static int
@@ -128,7 +155,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     memset(chip, 0, sizeof(*chip));
     memcpy(chip->params, params, sizeof(chip->params));
     chip->parts = parts;
-    chip->core_count = (unsigned)params[PARAM_CORES];
+    chip->node_count = (unsigned)params[PARAM_NODES];
+    chip->core_count = (unsigned)params[PARAM_CORES] * chip->node_count;
     chip->strands_per_core = (unsigned)params[PARAM_STRANDS];
     chip->page_shift = (uint32_t)__builtin_ctzll(params[PARAM_TLB_PAGE]);
     chip->write_through = params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
@@ -145,7 +173,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     if (chip->cores == NULL || chip->strands == NULL)
         error = TALLY_ENOMEM;
     if (error == 0 && chip->shared_l2 && (parts & PART_L2))
-        error = init_back(&chip->l2, chip, PARAM_L2_SIZE);
+        error = init_l2s(chip);
     if (error == 0 && (parts & PART_L3))
         error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
     if (error != 0)
@@ -169,14 +197,30 @@ chip_finish(struct chip *chip)
         if (chip->strands[i] != NULL)
             free_tables(chip->strands[i]);
     }
-    cache_finish(&chip->l2);
+    for (unsigned i = 0; i < NODES_MAX; i++)
+        cache_finish(&chip->l2[i]);
+    nodes_forget(chip);
     cache_finish(&chip->l3);
     free(chip->cores);
     free(chip->strands);
     memset(chip, 0, sizeof(*chip));
 }
 
-/* The lowest strand that no live thread has; all taken: round robin. */
+/* The strand that comes nth: of those spread, one of each node and core first.
+ */
+static unsigned
+place_number(const struct chip *chip, unsigned n)
+{
+    const unsigned nodes = chip->node_count;
+    const unsigned cores = chip->core_count / nodes;
+
+    if (chip->params[PARAM_PLACE_THREADS] == PLACE_THREADS_PACK)
+        return n;
+    const unsigned core = n % nodes * cores + n / nodes % cores;
+    return core * chip->strands_per_core + n / (nodes * cores);
+}
+
+/* The first strand that no live thread has; all taken: round robin. */
 static unsigned
 choose_number(const struct chip *chip, unsigned slot)
 {
@@ -188,10 +232,10 @@ choose_number(const struct chip *chip, unsigned slot)
             taken[chip->strands[i]->number] = true;
     }
     for (unsigned n = 0; n < count; n++) {
-        if (!taken[n])
-            return n;
+        if (!taken[place_number(chip, n)])
+            return place_number(chip, n);
     }
-    return slot % count;
+    return place_number(chip, slot % count);
 }
 
 static const struct block no_block = {.taken_pc = NO_LINE};
@@ -242,12 +286,14 @@ strand_init(struct strand *s)
     struct chip *chip = s->chip;
 
     s->core = &chip->cores[s->number / chip->strands_per_core];
+    s->node = s->number / chip->strands_per_core /
+              (chip->core_count / chip->node_count);
     if (s->core->l1d.ways == 0 && core_init(s->core, chip) != 0) {
         core_finish(s->core);
         return TALLY_ENOMEM;
     }
     if (chip->parts & PART_L2)
-        s->l2 = chip->shared_l2 ? &chip->l2 : &s->core->l2;
+        s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
     strand_filters(s);
     s->page_shift = chip->page_shift;
     s->itlb = (chip->parts & PART_ITLB) != 0;
@@ -367,8 +413,11 @@ chip_after_fork(struct chip *chip, unsigned slot)
         chip->cores[i].strands = NULL;
         core_clear(&chip->cores[i]);
     }
-    if (chip->l2.ways != 0)
-        cache_clear(&chip->l2);
+    for (unsigned i = 0; i < chip->node_count; i++) {
+        if (chip->l2[i].ways != 0)
+            cache_clear(&chip->l2[i]);
+    }
+    nodes_forget(chip);
     if (chip->l3.ways != 0)
         cache_clear(&chip->l3);
     for (unsigned i = 0; i < chip->strand_slots; i++) {

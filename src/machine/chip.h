@@ -83,6 +83,14 @@ struct filter {
 /* Of a fetch: the L1I has not been asked yet. Only a lone strand's may be. */
 #define REQUEST_LOOKUP ((uint64_t)1 << 62)
 
+#define NODES_MAX 4u
+
+/* Which node's memory has each page, open addressing; see nodes.c. */
+struct homes {
+    uint64_t *pages; /* page << 2 | node, plus 1; 0: none */
+    uint64_t mask, used;
+};
+
 struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
@@ -130,7 +138,8 @@ struct strand {
     uint64_t slice;           /* -I: it looks at its clock after so many */
     uint64_t clock, boundary; /* what that showed, what it had passed */
     unsigned number;          /* of the machine's strands */
-    unsigned turn;            /* that its counts go to, in the window */
+    unsigned node;
+    unsigned turn;  /* that its counts go to, in the window */
     unsigned aside; /* further on, of --filter data=: see strand_aside() */
     bool outside;   /* the window */
     /* Of the instruction whose accesses --filter data= looks at. */
@@ -142,19 +151,22 @@ struct strand {
 
 struct chip {
     uint64_t params[PARAM_COUNT];
-    uint32_t parts; /* enum tally_part bits that run */
-    unsigned core_count, strands_per_core;
+    uint32_t parts;                        /* enum tally_part bits that run */
+    unsigned core_count, strands_per_core; /* of all nodes */
     uint32_t page_shift;
     bool write_through;
     bool shared_l2;
-    bool store_filter; /* stores go through to an L2 that is modelled */
-    bool marks;        /* stores mark lines of an L1D that writes back */
+    unsigned node_count;
+    unsigned used_nodes; /* bits: an L2 that may hold lines */
+    bool store_filter;   /* stores go through to an L2 that is modelled */
+    bool marks;          /* stores mark lines of an L1D that writes back */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
     uint32_t bank_shift, bank_mask; /* of memory, by address */
     struct core *cores;             /* set up when a strand first runs there */
-    struct cache l2, l3;
-    struct lock lock;        /* of l2, l3 and the list of strands */
+    struct cache l2[NODES_MAX], l3; /* the L2 of each node */
+    struct homes homes;
+    struct lock lock;        /* of l2, l3, homes and the list of strands */
     atomic_uint live;        /* strands running */
     struct strand **strands; /* [strand_slots] live ones, or NULL */
     unsigned strand_slots;

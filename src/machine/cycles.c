@@ -13,6 +13,14 @@ wait_of(const uint64_t *params, uint64_t l1_misses, uint64_t l2_misses,
            (l3 ? l3_misses : l2_misses) * params[PARAM_TIME_MEMORY];
 }
 
+/* Likewise, beyond that, what another node serves: its signals stand behind
+ * that of local service. */
+static uint64_t
+far_wait(const uint64_t *params, const uint64_t *n, enum signal_id local)
+{
+    return (n[local + 1] + n[local + 2]) * params[PARAM_TIME_REMOTE];
+}
+
 static uint64_t
 tlb_stall(const uint64_t *params, const uint64_t *n)
 {
@@ -23,7 +31,8 @@ tlb_stall(const uint64_t *params, const uint64_t *n)
            wait_of(params, n[SIGNAL_ITLB_WALK_REFS] + n[SIGNAL_DTLB_WALK_REFS],
                    n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES],
                    n[SIGNAL_ITLB_WALK_L3_MISSES] +
-                       n[SIGNAL_DTLB_WALK_L3_MISSES]);
+                       n[SIGNAL_DTLB_WALK_L3_MISSES]) +
+           far_wait(params, n, SIGNAL_L2_WALK_LOCAL);
 }
 
 static uint64_t
@@ -49,10 +58,12 @@ cycles_derive(const uint64_t *params, struct totals *totals)
                              params[PARAM_TIME_ISSUE];
     n[SIGNAL_STALL_FETCH] =
         wait_of(params, n[SIGNAL_L1I_MISSES], n[SIGNAL_L2_FETCH_MISSES],
-                n[SIGNAL_L3_FETCH_MISSES]);
+                n[SIGNAL_L3_FETCH_MISSES]) +
+        far_wait(params, n, SIGNAL_L2_FETCH_LOCAL);
     n[SIGNAL_STALL_LOAD] =
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
-                n[SIGNAL_L3_LOAD_MISSES]);
+                n[SIGNAL_L3_LOAD_MISSES]) +
+        far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
     n[SIGNAL_STALL_BRANCH] = branch_stall(params, n);
     n[SIGNAL_STALL_TLB] = tlb_stall(params, n);
     n[SIGNAL_STALL_WINDOW] =

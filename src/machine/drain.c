@@ -8,9 +8,10 @@
 
 #include "machine/cache_avx2.h"
 #include "machine/memory.h"
+#include "machine/nodes.h"
 #include "machine/strand.h"
 
-const uint8_t queue_l2_signal[REQUEST_COUNT] = {
+const uint16_t queue_l2_signal[REQUEST_COUNT] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
@@ -20,7 +21,7 @@ const uint8_t queue_l2_signal[REQUEST_COUNT] = {
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
 };
 
-const uint8_t queue_l3_signal[REQUEST_COUNT] = {
+const uint16_t queue_l3_signal[REQUEST_COUNT] = {
     [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
@@ -175,7 +176,7 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
 }
 
 static void
-add_misses(uint64_t *total, const uint8_t *signals, miss_counts misses)
+add_misses(uint64_t *total, const uint16_t *signals, miss_counts misses)
 {
     for (size_t kind = 0; kind < REQUEST_COUNT; kind++)
         total[signals[kind]] += misses_of(misses, kind);
@@ -223,11 +224,15 @@ strand_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    if (back)
+    if (chip->parts & PART_NODES)
+        nodes_shared(s, queue, count);
+    else if (back)
         memory_shared(s, queue, count);
     else
         drain_shared(s, queue, count);
     if (!alone)
         lock_give(&chip->lock);
     s->queue_next = s->queue;
+    s->queue_end = s->queue + (alone || chip->node_count == 1 ? QUEUE_LENGTH
+                                                              : NODES_QUEUE);
 }

@@ -27,6 +27,9 @@
 size_t memory_l1d(struct strand *s, const uint64_t *queue, size_t count,
                   uint64_t *out);
 
+/* The bank that has an address, of a chip or node. */
+unsigned memory_bank(const struct chip *chip, uint64_t addr);
+
 /* Takes a queue through the levels behind the L1s, and to memory. */
 void memory_shared(struct strand *s, const uint64_t *queue, size_t count);
 

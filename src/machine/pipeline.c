@@ -261,7 +261,8 @@ int
 pipeline_share(const uint64_t *params, struct pipeline_thread *threads,
                size_t count)
 {
-    const size_t pipes = params[PARAM_CORES] * params[PARAM_PIPELINES];
+    const size_t pipes =
+        params[PARAM_NODES] * params[PARAM_CORES] * params[PARAM_PIPELINES];
     struct schedule *s = calloc(1, sizeof(*s));
     int error = TALLY_ENOMEM;
 

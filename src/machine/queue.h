@@ -6,8 +6,8 @@
 #include "machine/chip.h"
 
 /* What a miss of the L2, of the L3 counts as, by the request's kind. */
-extern const uint8_t queue_l2_signal[REQUEST_COUNT];
-extern const uint8_t queue_l3_signal[REQUEST_COUNT];
+extern const uint16_t queue_l2_signal[REQUEST_COUNT];
+extern const uint16_t queue_l3_signal[REQUEST_COUNT];
 
 static inline uint64_t
 request_addr(uint64_t entry)

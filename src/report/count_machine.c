@@ -282,6 +282,25 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
     json_decref(metrics);
 }
 
+/* Where threads and pages are, on a machine of several nodes. */
+static json_t *
+place_json(const uint64_t *params)
+{
+    json_t *o = json_object();
+    char text[PARAM_TEXT_SIZE];
+
+    json_object_set_new(o, "nodes", integer(params[PARAM_NODES]));
+    param_text(PARAM_PLACE_THREADS, params[PARAM_PLACE_THREADS], text,
+               sizeof(text));
+    json_object_set_new(o, "threads", json_string(text));
+    param_text(PARAM_PLACE_PAGES, params[PARAM_PLACE_PAGES], text,
+               sizeof(text));
+    json_object_set_new(o, "pages", json_string(text));
+    if (params[PARAM_PLACE_PAGES] == PLACE_PAGES_NODE)
+        json_object_set_new(o, "node", integer(params[PARAM_PLACE_NODE]));
+    return o;
+}
+
 static json_t *
 document(const struct count_report *r)
 {
@@ -311,6 +330,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "status",
                         r->attached ? json_null() : status_json(s->status));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
+    if (r->params != NULL && r->params[PARAM_NODES] > 1)
+        json_object_set_new(o, "place", place_json(r->params));
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
     add_parts_and_metrics(r, o);

@@ -329,6 +329,29 @@ print_times(const struct count_report *r, FILE *out)
                               : 0);
 }
 
+/* Where threads and pages are, on a machine of several nodes. */
+static void
+print_places(const struct count_report *r, FILE *out)
+{
+    static const char *const threads[] = {
+        [PLACE_THREADS_PACK] = "fill one after the other",
+        [PLACE_THREADS_SPREAD] = "go round",
+    };
+    static const char *const pages[] = {
+        [PLACE_PAGES_FIRST_TOUCH] = "are where they are first touched",
+        [PLACE_PAGES_INTERLEAVE] = "are on each in turn",
+        [PLACE_PAGES_NODE] = "are all on one, node",
+    };
+    const uint64_t *p = r->params;
+
+    fprintf(out, "  %" PRIu64 " nodes, which threads %s; pages %s",
+            p[PARAM_NODES], threads[p[PARAM_PLACE_THREADS]],
+            pages[p[PARAM_PLACE_PAGES]]);
+    if (p[PARAM_PLACE_PAGES] == PLACE_PAGES_NODE)
+        fprintf(out, " %" PRIu64, p[PARAM_PLACE_NODE]);
+    fprintf(out, "\n");
+}
+
 static void
 print_notes(const struct count_report *r, FILE *out)
 {
@@ -364,6 +387,8 @@ print_notes(const struct count_report *r, FILE *out)
     }
     if (r->note != NULL)
         fprintf(out, "  %s\n", r->note);
+    if (r->params != NULL && r->params[PARAM_NODES] > 1)
+        print_places(r, out);
     if (r->isa == NULL)
         return;
     if (r->foreign)

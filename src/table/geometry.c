@@ -24,6 +24,8 @@ static const struct cache_ids caches[] = {
     {"l3", PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE},
 };
 
+#define MEMORY_BANKS_MAX 8
+#define STRANDS_MAX 4096
 #define CACHE_COUNT (sizeof(caches) / sizeof(caches[0]))
 
 /* Its lines are filled from the cache in the second column. */
@@ -201,6 +203,30 @@ check_targets(const struct check *c)
 }
 
 static int
+check_nodes(const struct check *c)
+{
+    const uint64_t *p = c->params;
+    const uint64_t nodes = p[PARAM_NODES];
+
+    if (p[PARAM_PLACE_NODE] >= nodes)
+        return fail_param(c, PARAM_PLACE_NODE,
+                          "there is no such node; see the parameter nodes");
+    if (nodes * p[PARAM_MEMORY_BANKS] > MEMORY_BANKS_MAX)
+        return fail_param(c, PARAM_MEMORY_BANKS,
+                          "with all nodes there may be 8 at most");
+    if (nodes * p[PARAM_CORES] * p[PARAM_STRANDS] > STRANDS_MAX)
+        return fail_param(c, PARAM_NODES,
+                          "with all cores there may be 4096 strands at most");
+    if (nodes > 1 && (p[PARAM_L2_SIZE] == 0 || p[PARAM_L3_SIZE] != 0 ||
+                      p[PARAM_L2_SHARED] != L2_SHARED_CHIP ||
+                      p[PARAM_L1D_WRITE] != L1D_WRITE_THROUGH))
+        return fail_param(c, PARAM_NODES,
+                          "needs l2.shared=chip, l1d.write=through, an L2 and "
+                          "no L3");
+    return 0;
+}
+
+static int
 check_limits(const struct check *c)
 {
     int error = 0;
@@ -214,8 +240,8 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits, check_levels, check_caches,
-        check_lines,  check_banks,  check_targets,
+        check_limits, check_levels,  check_caches, check_lines,
+        check_banks,  check_targets, check_nodes,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;

@@ -30,6 +30,8 @@ struct signal_row {
     bool fixed;
     /* Raised by an access of data: --filter data= restricts it. */
     bool data;
+    /* Signals that are alike, name_0 and so on; 0: it is the only one. */
+    uint16_t copies;
     /* Parts of the model that must run to count it: enum tally_part bits. */
     uint32_t parts;
 };
@@ -377,7 +379,8 @@ void param_text(int id, uint64_t value, char *text, size_t text_size);
  * Checks the limits of all PARAM_COUNT values and what they make together:
  * each cache is ways x line x a power of two sets, lines grow outwards, banks
  * are no more than sets, a page holds any line; without an L2 (size 0) there
- * is no L3 and no table walk through the L2. 0 or TALLY_ERANGE, logged.
+ * is no L3 and no table walk through the L2; several nodes have shared L2s
+ * behind write-through L1Ds. 0 or TALLY_ERANGE, logged.
  */
 int params_check(const uint64_t *params, const struct tally_log *log);
 

@@ -99,7 +99,20 @@ cache_ref_is_recent(const struct cache_ref *c, uint64_t line)
     return c->filled[set] > 0 && c->lines[set * c->ways] == line;
 }
 
-void
+bool
+cache_ref_has(const struct cache_ref *c, uint64_t line)
+{
+    return find(c, line) < c->filled[line % c->sets];
+}
+
+bool
+cache_ref_is_dirty(const struct cache_ref *c, uint64_t line)
+{
+    return cache_ref_has(c, line) &&
+           c->dirty[line % c->sets * c->ways + find(c, line)];
+}
+
+bool
 cache_ref_invalidate(struct cache_ref *c, uint64_t line)
 {
     const uint64_t set = line % c->sets;
@@ -107,10 +120,12 @@ cache_ref_invalidate(struct cache_ref *c, uint64_t line)
     uint32_t i = find(c, line);
 
     if (i == c->filled[set])
-        return;
+        return false;
+    const bool dirty = c->dirty[set * c->ways + i];
     for (; i + 1 < c->filled[set]; i++) {
         list[i] = list[i + 1];
         c->dirty[set * c->ways + i] = c->dirty[set * c->ways + i + 1];
     }
     c->filled[set]--;
+    return dirty;
 }

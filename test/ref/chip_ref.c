@@ -11,19 +11,24 @@
 
 /* Who asks the shared caches, and so which signals count its misses. */
 struct asker {
-    enum signal_id l2_misses, l3_misses;
+    enum signal_id l2_misses, l3_misses, local, remote, cache;
 };
 
-static const struct asker fetches = {SIGNAL_L2_FETCH_MISSES,
-                                     SIGNAL_L3_FETCH_MISSES};
-static const struct asker loads = {SIGNAL_L2_LOAD_MISSES,
-                                   SIGNAL_L3_LOAD_MISSES};
-static const struct asker stores = {SIGNAL_L2_STORE_MISSES,
-                                    SIGNAL_L3_STORE_MISSES};
-static const struct asker fetch_walks = {SIGNAL_ITLB_WALK_MISSES,
-                                         SIGNAL_ITLB_WALK_L3_MISSES};
-static const struct asker data_walks = {SIGNAL_DTLB_WALK_MISSES,
-                                        SIGNAL_DTLB_WALK_L3_MISSES};
+static const struct asker fetches = {
+    SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES, SIGNAL_L2_FETCH_LOCAL,
+    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE};
+static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
+                                   SIGNAL_L2_LOAD_LOCAL, SIGNAL_L2_LOAD_REMOTE,
+                                   SIGNAL_L2_LOAD_CACHE};
+static const struct asker stores = {
+    SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
+    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE};
+static const struct asker fetch_walks = {
+    SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
+    SIGNAL_L2_WALK_REMOTE, SIGNAL_L2_WALK_CACHE};
+static const struct asker data_walks = {
+    SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
+    SIGNAL_L2_WALK_REMOTE, SIGNAL_L2_WALK_CACHE};
 
 static void
 init_cache(struct cache_ref *c, const uint64_t *params, int size)
@@ -50,6 +55,7 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
     memset(r, 0, sizeof(*r));
     r->params = params;
     r->parts = parts;
+    r->peers[0] = r;
     init_cache(&r->l1i, params, PARAM_L1I_SIZE);
     init_cache(&r->l1d, params, PARAM_L1D_SIZE);
     if (parts & PART_L2)
@@ -86,6 +92,17 @@ chip_ref_finish(struct chip_ref *r)
     free(r->far);
     free(r->indirect);
     free(r->returns);
+    free(r->homes);
+}
+
+void
+chip_ref_join(struct chip_ref *nodes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        nodes[i].node = i;
+        for (unsigned k = 0; k < count; k++)
+            nodes[i].peers[k] = &nodes[k];
+    }
 }
 
 static void
@@ -108,15 +125,50 @@ access_cache(struct cache_ref *c, uint64_t addr, bool write, uint64_t *out)
     return hit;
 }
 
+/* The node whose memory has a page: who asks first, each in turn, or one. */
+static unsigned
+home_of(const struct chip_ref *r, uint64_t addr)
+{
+    struct chip_ref *first = r->peers[0];
+    const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
+
+    if (r->params[PARAM_NODES] == 1)
+        return 0;
+    if (r->params[PARAM_PLACE_PAGES] == PLACE_PAGES_NODE)
+        return (unsigned)r->params[PARAM_PLACE_NODE];
+    if (r->params[PARAM_PLACE_PAGES] == PLACE_PAGES_INTERLEAVE)
+        return (unsigned)(page % r->params[PARAM_NODES]);
+    for (size_t i = 0; i < first->home_count; i++) {
+        if (first->homes[i].page == page)
+            return first->homes[i].node;
+    }
+    first->homes = reallocarray(first->homes, first->home_count + 1,
+                                sizeof(*first->homes));
+    if (first->homes == NULL)
+        abort();
+    first->homes[first->home_count++] = (struct home_ref){page, r->node};
+    return r->node;
+}
+
 /* One of the signals that memory's banks have each. */
 static void
 count_bank(struct chip_ref *r, uint64_t addr, enum signal_id first)
 {
-    const uint64_t bank = addr / r->params[PARAM_MEMORY_INTERLEAVE] %
-                          r->params[PARAM_MEMORY_BANKS];
+    const uint64_t banks = r->params[PARAM_MEMORY_BANKS];
+    const uint64_t bank = addr / r->params[PARAM_MEMORY_INTERLEAVE] % banks;
 
     if (r->parts & PART_WRITEBACK)
-        count(r, (enum signal_id)(first + bank));
+        count(r, (enum signal_id)(first + home_of(r, addr) * banks + bank));
+}
+
+/* Where there are hubs, what passes between two nodes. */
+static void
+cross(struct chip_ref *r, uint64_t addr, unsigned other, enum signal_id first)
+{
+    const uint64_t plane = addr / 4096 % 4;
+
+    if (r->params[PARAM_NODES] > 2 && other != r->node)
+        count(r, (enum signal_id)(first + plane * 16 + r->node * 4 + other));
 }
 
 /* A dirty line goes from the level `from` to the next that has it. */
@@ -135,6 +187,59 @@ write_back(struct chip_ref *r, int from, uint64_t addr)
         cache_ref_mark(&r->l3, addr / r->l3.line_size))
         return;
     count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
+    cross(r, addr, home_of(r, addr), SIGNAL_LINK_WRITEBACKS_0);
+}
+
+/* Takes a line of the L2 from a node. True if that has written it. */
+static bool
+take(struct chip_ref *o, uint64_t addr)
+{
+    const uint64_t size = o->l2.line_size;
+
+    for (uint64_t at = addr / size * size; at < addr / size * size + size; at++)
+        cache_ref_invalidate(&o->l1d, at / o->l1d.line_size);
+    return cache_ref_invalidate(&o->l2, addr / size);
+}
+
+/* The node that has written the line, or NULL; a write takes all copies. */
+static struct chip_ref *
+ask_nodes(struct chip_ref *r, uint64_t addr, bool write, bool hit)
+{
+    struct chip_ref *writer = NULL;
+
+    for (unsigned n = 0; n < 4; n++) {
+        struct chip_ref *o = r->peers[n];
+        if (o == NULL || o == r ||
+            !cache_ref_has(&o->l2, addr / o->l2.line_size))
+            continue;
+        if (cache_ref_is_dirty(&o->l2, addr / o->l2.line_size))
+            writer = o;
+        if (write && hit)
+            cross(r, addr, n, SIGNAL_LINK_INVALIDATIONS_0);
+        if (write)
+            take(o, addr);
+    }
+    return writer;
+}
+
+/* Where a miss of the last level finds its line. */
+static void
+serve(struct chip_ref *r, uint64_t addr, bool write, const struct asker *asker)
+{
+    struct chip_ref *writer = ask_nodes(r, addr, write, false);
+    const unsigned home = home_of(r, addr);
+
+    if (writer != NULL) {
+        count(r, asker->cache);
+        cross(r, addr, writer->node,
+              write ? SIGNAL_LINK_CACHE_OWNS_0 : SIGNAL_LINK_CACHE_SHARES_0);
+        return;
+    }
+    if (r->parts & PART_NODES)
+        count(r, home == r->node ? asker->local : asker->remote);
+    count_bank(r, addr, SIGNAL_MEMORY_READS_0);
+    cross(r, addr, home,
+          write ? SIGNAL_LINK_MEM_OWNS_0 : SIGNAL_LINK_MEM_SHARES_0);
 }
 
 /* A request that the first level did not serve, or that passed it by. */
@@ -144,8 +249,13 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
 {
     uint64_t out;
 
-    if ((r->parts & PART_L2) == 0 || access_cache(&r->l2, addr, write, &out))
+    if ((r->parts & PART_L2) == 0)
         return;
+    if (access_cache(&r->l2, addr, write, &out)) {
+        if (write)
+            ask_nodes(r, addr, true, true);
+        return;
+    }
     count(r, asker->l2_misses);
     write_back(r, 2, out);
     if (r->parts & PART_L3) {
@@ -154,7 +264,7 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
         count(r, asker->l3_misses);
         write_back(r, 3, out);
     }
-    count_bank(r, addr, SIGNAL_MEMORY_READS_0);
+    serve(r, addr, write, asker);
 }
 
 static void

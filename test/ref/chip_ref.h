@@ -17,6 +17,12 @@ struct branch_ref {
     uint64_t pc, target;
 };
 
+/* Which node's memory has a page. */
+struct home_ref {
+    uint64_t page;
+    unsigned node;
+};
+
 struct chip_ref {
     const uint64_t *params;
     uint32_t parts; /* enum tally_part bits that run */
@@ -33,13 +39,22 @@ struct chip_ref {
     uint64_t *returns;    /* [return_count] the last call's last */
     size_t return_count;
     const struct block *previous;
+    unsigned node;
+    struct chip_ref *peers[4]; /* by node, itself too; NULL: has none */
+    struct home_ref *homes;    /* of all nodes, in those of the first */
+    size_t home_count;
     bool outside;                      /* of the counted window */
     uint64_t signals[2][SIGNAL_COUNT]; /* [outside] */
 };
 
-/* `params` must outlive it. Exits where there is no memory. */
+/*
+ * `params` must outlive it. Exits where there is no memory. A strand of each
+ * node has a chip_ref; those of one machine are told of each other by
+ * chip_ref_join(), the first is of node 0.
+ */
 void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
 void chip_ref_finish(struct chip_ref *r);
+void chip_ref_join(struct chip_ref *nodes, unsigned count);
 
 /* A block is entered: its predecessor's branch, then its lines. */
 void chip_ref_block(struct chip_ref *r, const struct block *block);

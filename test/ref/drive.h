@@ -27,7 +27,7 @@ struct machine {
 /* Every part of the model; cycles are no part of it but made from totals. */
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
-     PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | \
+     PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
      PARTS_TARGETS)
 
 static inline void

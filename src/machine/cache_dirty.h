@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Accesses to a cache that keeps which of its lines are dirty. */
+#ifndef TALLY_MACHINE_CACHE_DIRTY_H
+#define TALLY_MACHINE_CACHE_DIRTY_H
+
+#include "machine/cache.h"
+
+#define CACHE_NOTHING UINT64_MAX
+
+/* What an access drove out: the line, dirty; or CACHE_NOTHING. */
+struct cache_driven {
+    uint64_t line;
+};
+
+/* The bits of a set whose line at `place` has become the first. */
+static inline uint32_t
+cache_moved_first(uint32_t bits, uint32_t place, uint32_t first)
+{
+    const uint32_t before = bits & ((1u << place) - 1);
+    const uint32_t behind = bits & ~((2u << place) - 1);
+
+    return behind | before << 1 | first;
+}
+
+static inline __attribute__((always_inline)) bool
+cache_touch_columns(struct cache *c, uint64_t line, bool write,
+                    uint32_t columns, struct cache_driven *driven)
+{
+    const uint64_t set = line & c->set_mask;
+    const uint32_t tag = cache_tag(c, line);
+    const uint32_t bits = c->dirty[set];
+    uint32_t *tags = c->tags + set * columns;
+    const uint32_t last = tags[c->ways - 1];
+    uint32_t place;
+
+    if (tags[0] == tag) {
+        c->dirty[set] = (uint16_t)(bits | write);
+        return true;
+    }
+    const bool hit = cache_move(tags, tag, columns, c->ways, 0, &place);
+    const bool was = bits >> place & 1;
+    c->dirty[set] =
+        (uint16_t)cache_moved_first(bits, place, (hit && was) || write ? 1 : 0);
+    if (!hit && was)
+        driven->line = (uint64_t)(last - 1) << c->tag_shift | set;
+    return hit;
+}
+
+static inline bool
+cache_touch_list(struct cache *c, uint64_t line, bool write,
+                 struct cache_driven *driven)
+{
+    uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
+    const uint32_t place = cache_search(c, line);
+    const bool hit = place < c->ways;
+    const uint32_t moved = hit ? place : c->ways - 1;
+    const uint64_t gone = set[moved];
+
+    memmove(set + 1, set, moved * sizeof(*set));
+    set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
+    if (hit)
+        set[0] |= gone & CACHE_DIRTY;
+    else if (gone & CACHE_DIRTY)
+        driven->line = (gone & ~CACHE_DIRTY) >> 1;
+    return hit;
+}
+
+/*
+ * cache_access() that keeps which lines are dirty, and says which dirty line a
+ * miss drove out.
+ */
+static inline bool
+cache_touch(struct cache *c, uint64_t line, bool write,
+            struct cache_driven *driven)
+{
+    driven->line = CACHE_NOTHING;
+    if (__builtin_expect(!cache_fits(c, line), 0))
+        cache_widen(c);
+    switch (c->columns) {
+    case 4:
+        return cache_touch_columns(c, line, write, 4, driven);
+    case 8:
+        return cache_touch_columns(c, line, write, 8, driven);
+    case 16:
+        return cache_touch_columns(c, line, write, 16, driven);
+    default:
+        return cache_touch_list(c, line, write, driven);
+    }
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/nodes.h"
+
+#include <stdlib.h>
+
+#include "machine/cache_dirty.h"
+#include "machine/memory.h"
+#include "machine/strand.h"
+
+#define HOMES_LEAST 1024u /* a power of two */
+#define AHEAD 8           /* as in memory.c */
+#define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
+
+#define PLANE_SHIFT 12
+#define PLANES 4u
+#define HUBS_FROM 3u /* nodes; two are linked to each other */
+
+/* Local, remote and cache stand together in this order. */
+static const uint16_t served_signal[REQUEST_COUNT] = {
+    [REQUEST_LOAD] = SIGNAL_L2_LOAD_LOCAL,
+    [REQUEST_STORE] = SIGNAL_L2_STORE_LOCAL,
+    [REQUEST_THROUGH] = SIGNAL_L2_STORE_LOCAL,
+    [REQUEST_ATOMIC] = SIGNAL_L2_STORE_LOCAL,
+    [REQUEST_FETCH] = SIGNAL_L2_FETCH_LOCAL,
+    [REQUEST_WALK_I] = SIGNAL_L2_WALK_LOCAL,
+    [REQUEST_WALK_D] = SIGNAL_L2_WALK_LOCAL,
+};
+enum { SERVED_LOCAL, SERVED_REMOTE, SERVED_CACHE };
+
+void
+nodes_forget(struct chip *chip)
+{
+    free(chip->homes.pages);
+    memset(&chip->homes, 0, sizeof(chip->homes));
+    chip->used_nodes = 0;
+}
+
+/* The place of a page in the table, or the free one where it belongs. */
+static uint64_t *
+homes_find(const struct homes *h, uint64_t page)
+{
+    uint64_t at = page * UINT64_C(0x9e3779b97f4a7c15) >> 20 & h->mask;
+
+    while (h->pages[at] != 0 && (h->pages[at] - 1) >> 2 != page)
+        at = (at + 1) & h->mask;
+    return &h->pages[at];
+}
+
+/* False without memory. */
+static bool
+homes_grow(struct homes *h)
+{
+    const uint64_t count = h->pages == NULL ? 0 : h->mask + 1;
+    const uint64_t size = count == 0 ? HOMES_LEAST : 2 * count;
+    struct homes more = {calloc(size, sizeof(*more.pages)), size - 1, h->used};
+
+    if (more.pages == NULL)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        if (h->pages[i] != 0)
+            *homes_find(&more, (h->pages[i] - 1) >> 2) = h->pages[i];
+    }
+    free(h->pages);
+    *h = more;
+    return true;
+}
+
+/* Without memory for the table a page that is new in it is near to all. */
+static unsigned
+first_touch(struct homes *h, uint64_t page, unsigned node)
+{
+    if ((h->pages == NULL || 2 * h->used > h->mask) && !homes_grow(h))
+        return node;
+    uint64_t *at = homes_find(h, page);
+    if (*at == 0) {
+        *at = (page << 2 | node) + 1;
+        h->used++;
+    }
+    return (unsigned)((*at - 1) & 3);
+}
+
+/* The node whose memory has the line, now that `node` asks for it. */
+static unsigned
+home_of(struct chip *chip, uint64_t addr, unsigned node)
+{
+    const uint64_t page = addr >> chip->page_shift;
+
+    if (chip->node_count == 1)
+        return 0;
+    switch (chip->params[PARAM_PLACE_PAGES]) {
+    case PLACE_PAGES_INTERLEAVE:
+        return (unsigned)(page % chip->node_count);
+    case PLACE_PAGES_NODE:
+        return (unsigned)chip->params[PARAM_PLACE_NODE];
+    default:
+        return first_touch(&chip->homes, page, node);
+    }
+}
+
+/* Something passes between two nodes, which may be one. */
+static void
+cross(struct strand *s, enum signal_id first, uint64_t addr, unsigned other)
+{
+    const unsigned plane = (unsigned)(addr >> PLANE_SHIFT) % PLANES;
+
+    if (other != s->node && s->chip->node_count >= HUBS_FROM)
+        s->total[first + plane * 16 + s->node * 4 + other]++;
+}
+
+static unsigned
+bank_signal(const struct chip *chip, uint64_t addr, unsigned home)
+{
+    return home * (chip->bank_mask + 1) + memory_bank(chip, addr);
+}
+
+static void
+write_memory(struct strand *s, uint64_t addr)
+{
+    struct chip *chip = s->chip;
+    const unsigned home = home_of(chip, addr, s->node);
+
+    s->total[SIGNAL_L2_WRITEBACKS]++;
+    s->total[SIGNAL_MEMORY_WRITES_0 + bank_signal(chip, addr, home)]++;
+    cross(s, SIGNAL_LINK_WRITEBACKS_0, addr, home);
+}
+
+/* The strands of a node no longer know a line of the L2, from `addr` on. */
+static void
+void_line(struct chip *chip, unsigned node, uint64_t addr, bool data)
+{
+    const uint64_t size = chip->params[PARAM_L2_LINE];
+    const uint64_t step = chip->params[PARAM_L1D_LINE];
+
+    for (unsigned i = 0; i < chip->slots_used; i++) {
+        struct strand *o = chip->strands[i];
+        if (o == NULL || o->node != node)
+            continue;
+        filter_put(&o->store, addr, NO_LINE);
+        for (uint64_t at = 0; data && at < size; at += step)
+            filter_put(&o->data, addr + at, NO_LINE);
+    }
+}
+
+/* Takes a line of the L2 out of the L1Ds of a node. */
+static void
+invalidate_l1d(struct chip *chip, unsigned node, uint64_t addr, bool alone)
+{
+    const unsigned cores = chip->core_count / chip->node_count;
+    const uint64_t size = chip->params[PARAM_L2_LINE];
+    const uint64_t step = chip->params[PARAM_L1D_LINE];
+
+    for (unsigned i = node * cores; i < (node + 1) * cores; i++) {
+        struct core *core = &chip->cores[i];
+        if (core->l1d.ways == 0)
+            continue;
+        if (!alone)
+            lock_take(&core->lock);
+        for (uint64_t at = 0; at < size; at += step)
+            cache_invalidate(&core->l1d, (addr + at) >> core->l1d.line_shift);
+        if (!alone)
+            lock_give(&core->lock);
+    }
+}
+
+/* A store takes the line from a node that has it. True if that had written. */
+static bool
+take(struct strand *s, unsigned node, uint64_t addr)
+{
+    struct chip *chip = s->chip;
+    struct cache *l2 = &chip->l2[node];
+    const bool dirty = cache_invalidate(l2, addr >> l2->line_shift);
+
+    /* First the caches: what strands learn between the two is forgotten. */
+    invalidate_l1d(chip, node, addr, runs_alone(s));
+    void_line(chip, node, addr, true);
+    return dirty;
+}
+
+#define NO_NODE NODES_MAX
+
+/*
+ * Looks for the line in the L2s of all other nodes, and takes it from them if
+ * `write`. The node that had written it, or NO_NODE.
+ */
+static unsigned
+search(struct strand *s, uint64_t addr, bool write, bool hit)
+{
+    struct chip *chip = s->chip;
+    unsigned writer = NO_NODE;
+
+    for (unsigned n = 0; n < chip->node_count; n++) {
+        const struct cache *l2 = &chip->l2[n];
+        const uint64_t line = addr >> l2->line_shift;
+        if (n == s->node || (chip->used_nodes >> n & 1) == 0)
+            continue;
+        const uint32_t place = cache_search(l2, line);
+        if (place == l2->ways)
+            continue;
+        if (write && hit)
+            cross(s, SIGNAL_LINK_INVALIDATIONS_0, addr, n);
+        if (write ? take(s, n, addr) : cache_dirty_at(l2, line, place))
+            writer = n;
+    }
+    return writer;
+}
+
+/* Where a miss finds its line. */
+static void
+serve(struct strand *s, uint64_t addr, unsigned kind, bool write)
+{
+    struct chip *chip = s->chip;
+    const unsigned writer = search(s, addr, write, false);
+    const unsigned home = home_of(chip, addr, s->node);
+    unsigned served = home == s->node ? SERVED_LOCAL : SERVED_REMOTE;
+
+    if (writer != NO_NODE) {
+        served = SERVED_CACHE;
+        cross(s, write ? SIGNAL_LINK_CACHE_OWNS_0 : SIGNAL_LINK_CACHE_SHARES_0,
+              addr, writer);
+        /* It must ask before it writes again. */
+        if (!write)
+            void_line(chip, writer, addr, false);
+    } else {
+        s->total[SIGNAL_MEMORY_READS_0 + bank_signal(chip, addr, home)]++;
+        cross(s, write ? SIGNAL_LINK_MEM_OWNS_0 : SIGNAL_LINK_MEM_SHARES_0,
+              addr, home);
+    }
+    s->total[served_signal[kind] + served]++;
+}
+
+void
+nodes_shared(struct strand *s, const uint64_t *queue, size_t count)
+{
+    struct chip *chip = s->chip;
+    struct cache *l2 = s->l2;
+    const uint64_t line_mask = ~(((uint64_t)1 << l2->line_shift) - 1);
+
+    if (count > 0)
+        chip->used_nodes |= 1u << s->node;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t addr = request_addr(queue[i]) & line_mask;
+        const unsigned kind = queue[i] & REQUEST_MASK;
+        const bool write = WRITES >> kind & 1;
+        struct cache_driven driven;
+        if (i + AHEAD < count)
+            cache_prefetch(l2,
+                           request_addr(queue[i + AHEAD]) >> l2->line_shift);
+        if (cache_touch(l2, addr >> l2->line_shift, write, &driven)) {
+            if (write)
+                search(s, addr, true, true);
+            continue;
+        }
+        s->total[queue_l2_signal[kind]]++;
+        if (driven.line != CACHE_NOTHING)
+            write_memory(s, driven.line << l2->line_shift);
+        serve(s, addr, kind, write);
+    }
+}

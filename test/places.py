@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whole programs on several nodes of the UltraSPARC T2 Plus: places.py BUILD
+
+What holds however threads interleave: the misses of an L2 are those that local
+memory, remote memory and another node's L2 served, each read and write has its
+memory controller, each reply that one hub's port receives another sends. What
+one thread does is told to the unit by where its pages are.
+"""
+import tallytest as t
+
+T2PLUS = "ultrasparc-t2plus"
+FROM = ("local", "remote", "c2c")
+MISSES = ("L2_instr_misses", "L2_load_misses")
+SERVED = ("served_local", "served_remote", "served_cache")
+MCUS = [f"NODE{n}_MCU{m}" for n in range(4) for m in range(2)]
+LPUS = [f"ZAM{z}_LPU_{p}" for z in range(4) for p in "ABCD"]
+
+
+def count(events, *program, nodes=2, place=None, sets=()):
+    words = [w for s in (f"nodes={nodes}", *sets) for w in ("--set", s)]
+    if place:
+        words += ["--place", place]
+    return t.count(["-m", T2PLUS, *words, "-e", ",".join(events)], *program)
+
+
+def check_served(c):
+    for event in MISSES:
+        t.equal(sum(c[f"{event}:from={w}"] for w in FROM), c[event], event)
+        t.equal(c[f"{event}:from=all"], c[event], event)
+
+
+def share(nodes, threads=8, place=None):
+    events = [*MISSES, *(f"{e}:from={w}" for e in MISSES
+                         for w in ("all", *FROM)),
+              *SERVED, "mem_reads", "mem_writes", "l2_writebacks",
+              *(f"mem_reads:at={m}" for m in MCUS),
+              *(f"lpu/{e}" for e in ("cycles_replys_sent", "cycles_HIT_M",
+                                     "cycles_replys_recev")),
+              "cycles_TID_INV", "cycles_INV_egress", "asu_in_pck",
+              *(f"cycles_replys_recev:at={p}" for p in LPUS)]
+    c = count(events, t.guest("share.sparc64"), str(threads), "20000",
+              nodes=nodes, place=place)
+    t.equal(c.stdout, f"{threads * 20000}\n", "stdout")
+    check_served(c)
+    t.equal(c["mem_reads"] , c["served_local"] + c["served_remote"],
+            "reads of memory")
+    t.equal(sum(c[f"mem_reads:at={m}"] for m in MCUS), c["mem_reads"],
+            "reads of each controller")
+    t.equal(c["mem_writes"], c["l2_writebacks"], "writes of memory")
+    return c
+
+
+@t.named("two nodes: local, remote and cache-to-cache are all, and no hub")
+def two_nodes():
+    c = share(2)
+    # At least the counter, from node to node as threads begin.
+    assert c["served_cache"] >= 4, "threads of two nodes never met"
+    assert c["served_remote"] >= 4, "no page is remote"
+    for event in ("cycles_replys_sent", "cycles_TID_INV", "asu_in_pck"):
+        t.equal(c[event], 0, event)
+
+
+@t.named("four nodes: what one port of a hub sends another receives")
+def four_nodes():
+    c = share(4)
+    crossed = c["served_remote"] + c["served_cache"]
+    assert c["served_cache"] >= 4, "threads of four nodes never met"
+    t.equal(c["cycles_replys_recev"], crossed, "replies received")
+    t.equal(c["cycles_replys_sent"], crossed, "replies sent")
+    t.equal(c["cycles_HIT_M"], c["served_cache"], "from another L2")
+    t.equal(c["cycles_TID_INV"], c["cycles_INV_egress"], "invalidations")
+    t.equal(sum(c[f"cycles_replys_recev:at={p}"] for p in LPUS), crossed,
+            "replies of each port")
+    assert c["asu_in_pck"] >= crossed + c["cycles_TID_INV"]
+
+
+@t.named("threads packed on one node never leave it")
+def packed():
+    c = share(2, place="pack")
+    t.equal(c["served_cache"] + c["served_remote"], 0, "crossed")
+
+
+@t.named("strands of spread threads are of all nodes and cores in turn")
+def strands():
+    for place, wanted in (("spread", [0, 64, 8, 72, 16]),
+                          ("pack", [0, 1, 2, 3, 4])):
+        c = count(["All_instr"], t.guest("threads.sparc64"), "4", "60000000",
+                  place=place)
+        t.equal([s["strand"] for s in c.json["strands"]], wanted, place)
+        t.equal(c.json["place"], {"nodes": 2, "threads": place,
+                                  "pages": "first-touch"}, "place")
+
+
+BANKS = ["served_local", "served_remote", "served_cache", "mem_reads",
+         "model/cycles", *MISSES, "ITLB_miss_L2", "DTLB_miss_L2",
+         *(f"mem_reads:at={m}" for m in MCUS[:4])]
+
+
+def banks(place, nodes=2):
+    return count(BANKS, t.guest("banks.sparc64"), place=place, nodes=nodes)
+
+
+@t.named("one thread: its pages are near, far, or half of each")
+def one_thread():
+    near, far = banks("node=0"), banks("node=1")
+    first = banks(None)
+    t.same(first.values, near.values, "first touch and node 0")
+    t.equal(near["served_remote"], 0, "remote of what is near")
+    t.equal(far["served_local"], 0, "local of what is far")
+    t.equal(far["served_remote"], near["served_local"], "all misses")
+    t.equal(near["mem_reads:at=NODE1_MCU0"], 0, "the other node's memory")
+    # 4096 lines, a half of which each controller of a node has; then the code,
+    # the page tables.
+    assert 2048 <= far["mem_reads:at=NODE1_MCU0"] <= 2048 + 16
+    assert 2048 <= far["mem_reads:at=NODE1_MCU1"] <= 2048 + 16
+    waits = sum(far[e] for e in (*MISSES, "ITLB_miss_L2", "DTLB_miss_L2"))
+    remote = t.table("machines", T2PLUS, "machine.toml")["parameter"][
+        "time.remote"]["value"]
+    t.equal(far["cycles"] - near["cycles"], remote * waits, "cycles")
+    both = banks("interleave")
+    for mcu in MCUS[:4]:
+        assert 1024 <= both[f"mem_reads:at={mcu}"] <= 1024 + 16, mcu
+
+
+@t.named("one node is an UltraSPARC T2")
+def as_t2():
+    shared = [*MISSES, "L2_load_misses", "DTLB_miss", "mem_reads",
+              "mem_writes", "All_instr", "Dcache_misses", "ITLB_ref_L2"]
+    for program in (("words.sparc64", t.source("LICENSE")),
+                    ("dirty_set.sparc64",)):
+        one = count(shared, t.guest(program[0]), *program[1:], nodes=1)
+        other = t.count(["-m", "ultrasparc-t2", "-e", ",".join(shared)],
+                        t.guest(program[0]), *program[1:])
+        t.same(one.values, other.values)
+
+
+@t.named("one thread repeats")
+def repeats():
+    runs = [count(["all"], t.guest("bzip2.sparc64"), "-9kc",
+                  t.source("LICENSES", "GPL-2.0-or-later.txt"),
+                  place="interleave") for _ in range(2)]
+    t.same(runs[0].values, runs[1].values)
+
+
+def refused(words, text):
+    done = t.run(t.tally(), "count", *words, "--", t.guest("hello.sparc64"))
+    t.equal(done.returncode, 2, "status")
+    t.equal(done.stdout, "", "stdout")
+    t.contains(done.stderr, text)
+
+
+REFUSED = [
+    ("--place far", "--place takes pack, spread, first-touch, interleave and "
+     "node=N, not 'far'"),
+    ("--place spread,", "--place takes"),
+    ("--place node=", "--place takes"),
+    ("--place node=x", "--place takes"),
+    ("--place node=12", "--place takes"),
+    ("--place node=2", "place.node=2: there is no such node"),
+    ("--place node=9", "place.node=9: must be 0 to 3"),
+    ("--set nodes=5", "nodes=5: must be 1 to 4"),
+    ("--set memory.banks=8", "memory.banks=8: with all nodes"),
+    ("--set nodes=4 --set l3.size=4M", "nodes=4: needs l2.shared=chip"),
+    ("--set cores=64 --set strands=64", "nodes=2: with all cores"),
+    ("-e L2_load_misses:from=moon", "L2_load_misses takes from=all, "
+     "from=local, from=remote or from=c2c"),
+    ("-e L2_load_misses:from=local --hardware", "--hardware does not set"),
+    ("-e mem_reads --hardware", "dram/mem_reads is of unit dram"),
+]
+
+for options, text in REFUSED:
+    t.case(f"refused: {options}", refused, ["-m", T2PLUS, *options.split()],
+           text)
+t.case("refused: --place node=1 on a machine of one node", refused,
+       ["-m", "ultrasparc-t2", "--place", "node=1"],
+       "place.node=1: there is no such node")
+t.case("refused: --place on the host", refused, ["-m", "host", "--place",
+                                                 "spread"], "--place")
+
+t.main()
