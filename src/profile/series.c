@@ -7,44 +7,11 @@
 
 #include "base/error.h"
 
-#define BITS_FIRST 10
-#define BITS_LAST 2
-
 void
 series_finish(struct series *s)
 {
     free(s->entries);
     s->entries = NULL;
-}
-
-/* The smallest value that is rounded to the same. */
-static uint64_t
-rounded(const struct series *s, uint64_t value)
-{
-    const int excess =
-        s->bits == 0 || value == 0 ? 0 : 64 - __builtin_clzll(value) - s->bits;
-
-    return excess > 0 ? value >> excess << excess : value;
-}
-
-/* Fewer leading bits: entries that become equal are one. */
-static void
-coarsen(struct series *s)
-{
-    uint32_t kept = 0;
-
-    s->bits = s->bits == 0 ? BITS_FIRST : (uint8_t)(s->bits - 1);
-    for (uint32_t i = 0; i < s->used; i++) {
-        const uint64_t value = rounded(s, s->entries[i].value);
-        if (kept > 0 && s->entries[kept - 1].value == value) {
-            s->entries[kept - 1].count += s->entries[i].count;
-            continue;
-        }
-        s->entries[kept].value = value;
-        s->entries[kept++].count = s->entries[i].count;
-    }
-    s->used = kept;
-    s->recent = 0;
 }
 
 static uint32_t
@@ -57,20 +24,73 @@ allowed(const struct series_limit *limit)
                                    : SERIES_LEAST;
 }
 
-/* Half of what is allowed, so that not each new value has to. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct series_entry *x = a, *y = b;
+
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static void
+settle(struct series *s)
+{
+    struct series_entry merged[SERIES_ENTRIES];
+    const struct series_entry *a = s->entries, *b = s->entries + s->used;
+    const struct series_entry *const a_end = b, *const b_end = b + s->waiting;
+    uint32_t count = 0;
+
+    qsort(s->entries + s->used, s->waiting, sizeof(*s->entries), compare);
+    while (a < a_end || b < b_end) {
+        const bool old = b == b_end || (a < a_end && a->value <= b->value);
+        struct series_entry next = old ? *a++ : *b++;
+        /* What an entry joined may be less than what comes before it. */
+        if (!old && a < a_end)
+            next.beyond = a->joined + a->beyond;
+        if (count > 0 && merged[count - 1].value == next.value)
+            merged[count - 1].count += next.count;
+        else
+            merged[count++] = next;
+    }
+    memcpy(s->entries, merged, count * sizeof(*merged));
+    s->used = count;
+    s->waiting = 0;
+}
+
+void
+series_settle(struct series *s)
+{
+    if (s->waiting > 0)
+        settle(s);
+}
+
+/* Joins neighbours as long as no more than `share` values are unsure. */
+static void
+join(struct series *s, uint64_t share)
+{
+    uint32_t kept = s->used - 1;
+
+    for (uint32_t i = s->used - 1; i-- > 0;) {
+        const struct series_entry e = s->entries[i];
+        struct series_entry *next = &s->entries[kept];
+        if (e.count + next->joined + next->beyond <= share) {
+            next->count += e.count;
+            next->joined += (uint32_t)e.count;
+        } else {
+            s->entries[--kept] = e;
+        }
+    }
+    s->used -= kept;
+    memmove(s->entries, s->entries + kept, s->used * sizeof(*s->entries));
+}
+
 static void
 make_fit(struct series *s, uint32_t most)
 {
-    while (s->used > most / 2 && s->bits != BITS_LAST)
-        coarsen(s);
-    if (s->room > 2 * most) {
-        struct series_entry *less =
-            realloc(s->entries, 2 * most * sizeof(*less));
-        if (less != NULL) {
-            s->entries = less;
-            s->room = 2 * most;
-        }
-    }
+    uint64_t share = 1 + s->count / most;
+
+    for (; s->used > most / 4 * 3 && share < UINT32_MAX / 4; share *= 2)
+        join(s, share);
 }
 
 static int
@@ -86,47 +106,24 @@ grow(struct series *s)
     return 0;
 }
 
-/* The first entry that is not less; without a branch that depends on values,
- * which would be mispredicted half of the time. */
-static uint32_t
-place_of(const struct series *s, uint64_t value)
-{
-    const struct series_entry *base = s->entries;
-    uint32_t left = s->used;
-
-    while (left > 1) {
-        const uint32_t half = left / 2;
-        base = base[half - 1].value < value ? base + half : base;
-        left -= half;
-    }
-    return (uint32_t)(base - s->entries) + (left == 1 && base->value < value);
-}
-
 static int
 keep(struct series *s, uint64_t value, struct series_limit *limit)
 {
     const uint32_t most = allowed(limit);
 
     limit->lists += s->room == 0;
-    if (s->used >= most && s->bits != BITS_LAST)
+    if (s->waiting > 0 && s->entries[s->used + s->waiting - 1].value == value) {
+        s->entries[s->used + s->waiting - 1].count++;
+        return 0;
+    }
+    if (s->used + s->waiting >= most) {
+        series_settle(s);
         make_fit(s, most);
-    value = rounded(s, value);
-    if (s->recent < s->used && s->entries[s->recent].value == value) {
-        s->entries[s->recent].count++;
-        return 0;
     }
-    const uint32_t at = s->used > 0 ? place_of(s, value) : 0;
-    s->recent = at;
-    if (at < s->used && s->entries[at].value == value) {
-        s->entries[at].count++;
-        return 0;
-    }
-    if (s->used == s->room && grow(s) != 0)
+    if (s->used + s->waiting == s->room && grow(s) != 0)
         return TALLY_ENOMEM;
-    memmove(s->entries + at + 1, s->entries + at,
-            (s->used - at) * sizeof(*s->entries));
-    s->entries[at] = (struct series_entry){value, 1};
-    s->used++;
+    s->entries[s->used + s->waiting++] =
+        (struct series_entry){.value = value, .count = 1};
     return 0;
 }
 
@@ -155,18 +152,6 @@ series_deviation(const struct series *s)
     return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0;
 }
 
-/* The middle of what an entry stands for. */
-static uint64_t
-middle(const struct series *s, uint64_t value)
-{
-    const int excess =
-        s->bits == 0 || value == 0 ? 0 : 64 - __builtin_clzll(value) - s->bits;
-    const uint64_t half =
-        excess > 0 ? value + (UINT64_C(1) << (excess - 1)) : value;
-
-    return half < s->min ? s->min : half > s->max ? s->max : half;
-}
-
 uint64_t
 series_percentile(const struct series *s, double percent)
 {
@@ -176,7 +161,7 @@ series_percentile(const struct series *s, double percent)
     for (uint32_t i = 0; i < s->used; i++) {
         seen += s->entries[i].count;
         if ((double)seen >= rank)
-            return middle(s, s->entries[i].value);
+            return s->entries[i].value;
     }
     return s->max;
 }
@@ -184,5 +169,12 @@ series_percentile(const struct series *s, double percent)
 double
 series_error(const struct series *s)
 {
-    return s->bits == 0 ? 0 : ldexp(1, -s->bits);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < s->used; i++) {
+        const uint64_t unsure =
+            (uint64_t)s->entries[i].joined + s->entries[i].beyond;
+        most = unsure > most ? unsure : most;
+    }
+    return s->count > 0 ? (double)most / (double)s->count : 0;
 }

@@ -499,8 +499,13 @@ compare_events(const void *a, const void *b)
 static void
 sort_events(struct summary *s, struct summary_cell *cell)
 {
+    series_settle(&cell->cycles);
+    series_settle(&cell->gaps);
+    for (size_t i = 0; i < cell->word_count; i++)
+        series_settle(&cell->words[i]);
     for (size_t i = 0; i < cell->event_count; i++) {
         struct summary_event *e = &cell->events[i];
+        series_settle(&e->series);
         e->event = summary_event_find(s->machine, e->group, e->code);
     }
     if (cell->event_count > 0)

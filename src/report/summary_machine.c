@@ -229,7 +229,7 @@ json_item(void *user, const struct item *item)
                             count_json(series_percentile(s, percents[i])));
     }
     json_object_set_new(o, "max", count_json(s->max));
-    json_object_set_new(o, "percentile_error", json_real(series_error(s)));
+    json_object_set_new(o, "percentile_rank_error", json_real(series_error(s)));
     if (!isnan(item->together))
         json_object_set_new(o, "together", json_real(item->together));
     if (items->bins)
