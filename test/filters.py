@@ -45,8 +45,7 @@ def objects(machine, isa):
             t.equal(n, loads * 8 // 32, "load misses")
         for n in of_signals(machine, c, "instructions"):
             t.equal(n, whole[t.instructions(machine)], "instructions")
-    data = {s for s, row in t.table("signals.toml")["signal"].items()
-            if row.get("data")}
+    data = {s for s, row in t.signals().items() if row.get("data")}
     for event, signals in t.event_signals(machine).items():
         if event in whole.values and not data & set(signals):
             t.equal(first[event], whole[event], event)
@@ -66,7 +65,7 @@ def halves(machine, isa):
              (f"0-{at - 1:#x}", f"{at:#x}-0x7fffffffffffffff")]
     whole = run(machine, isa, [])
     for event, signals in t.event_signals(machine).items():
-        rows = [t.table("signals.toml")["signal"][s] for s in signals]
+        rows = [t.signals()[s] for s in signals]
         if event in whole.values and rows and \
                 all(r.get("data") for r in rows) and \
                 not (WITHOUT_ACCESS | PREFETCHES.get(isa, set())) & \

@@ -133,6 +133,17 @@ def table(*names):
         return tomllib.load(file)
 
 
+@functools.cache
+def signals():
+    """The rows of signals.toml, that of each copy too."""
+    rows = {}
+    for name, row in table("signals.toml")["signal"].items():
+        rows[name] = row
+        for i in range(row.get("copies", 0)):
+            rows[f"{name}_{i}"] = row
+    return rows
+
+
 def event_signals(machine):
     """event: the signals it sums; of its base too."""
     base = table("machines", machine, "machine.toml").get("base")
