@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "machine/strand.h"
+#include "plugin/gateway.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
@@ -200,6 +201,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_strands[vcpu] = s;
+    gateway_thread_starts(vcpu, p->counts[current_vcpu]->thread);
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
@@ -214,6 +216,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
+    gateway_thread_ends(vcpu);
     strand_end(tally_strands[vcpu], vcpu);
     free_strand(vcpu);
     region_fold(&p->region, p->counts[vcpu]);
@@ -363,6 +366,7 @@ on_fork_child(void)
     p->counts[slot]->born = 0;
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
+    gateway_forks(slot);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < REGION_STRANDS; i++) {
         if (i != slot && tally_strands[i] != NULL)
@@ -401,6 +405,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (num ==
         (isa_is_mips(tally_plugin.shape.isa) ? SYS_EXECVE_MIPS : SYS_EXECVE))
         plugin_execve(a1, a2, a3);
+    gateway_syscall(vcpu, num, a1, a2);
 }
 
 static const char *
@@ -543,6 +548,29 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     plugin_translate(id, tb);
 }
 
+static void
+listen_to(qemu_plugin_id_t id)
+{
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_first_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_atexit_cb(id, on_exit_process, NULL);
+}
+
+static void
+on_reset(qemu_plugin_id_t id)
+{
+    listen_to(id);
+    gateway_retranslated();
+}
+
+void
+plugin_reset(void)
+{
+    qemu_plugin_reset(tally_plugin.id, on_reset);
+}
+
 int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv)
@@ -550,6 +578,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     const struct tally_log log = {log_stderr, NULL};
     struct plugin *p = &tally_plugin;
 
+    p->id = id;
     if (info->system_emulation) {
         tally_logf(&log, TALLY_LOG_ERROR, "only user-mode QEMU is supported");
         return -1;
@@ -567,10 +596,6 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     const char *name = option(argc, argv, "name");
     name_region(p, name ? name : "?");
     pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);
-    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-    qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_first_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_atexit_cb(id, on_exit_process, NULL);
+    listen_to(id);
     return 0;
 }

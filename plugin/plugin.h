@@ -56,6 +56,7 @@ struct data_insn {
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
  * so there is one, here. */
 struct plugin {
+    qemu_plugin_id_t id;
     struct callbacks callbacks;
     struct session_header *session;
     struct region region;
@@ -93,6 +94,10 @@ extern struct strand *tally_strands[REGION_STRANDS];
 
 /* Registers the callbacks of a translated block (translate.c). */
 void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+/* Has QEMU forget its translations, at the next moment when no guest thread
+ * runs; a thread that asks in a system call finds it done on its return. */
+void plugin_reset(void);
 
 /* Follows execve into a program that can be counted (exec.c). */
 void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);

@@ -37,6 +37,7 @@ enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
 typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id,
                                              unsigned vcpu);
+typedef void (*qemu_plugin_simple_cb_t)(qemu_plugin_id_t id);
 typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *data);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned vcpu, void *data);
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned vcpu,
@@ -50,6 +51,10 @@ typedef void (*qemu_plugin_vcpu_syscall_cb_t)(qemu_plugin_id_t id,
                                               uint64_t a3, uint64_t a4,
                                               uint64_t a5, uint64_t a6,
                                               uint64_t a7, uint64_t a8);
+
+/* Forgets callbacks and translations, then calls `cb`, with all vCPUs halted.
+ */
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id,
                                        qemu_plugin_vcpu_simple_cb_t cb);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/gateway.h"
 #include "plugin/plugin.h"
 
 #define MAX_INSNS 1024
@@ -150,6 +151,7 @@ on_late_part(unsigned vcpu, void *data)
 
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         total[s] += (uint64_t)(int64_t)late->fixed[s];
+    gateway_add(strand, vcpu, late->fixed);
 }
 
 /* Beyond REGION_BLOCKS: the signals are added at each execution. */
@@ -433,6 +435,14 @@ follows_likely(const struct plugin *p, uint64_t pc)
     return (insn.flags & INSN_ANNUL) != 0;
 }
 
+/* Whether the entry is not the block's own callback's. */
+static bool
+is_rare(const struct plugin *p, const struct block *block)
+{
+    return (block->flags & BLOCK_RARE) != 0 ||
+           entry_of(p, block)->block == p->callbacks.rare_block;
+}
+
 static void
 register_entry(const struct plugin *p, const struct translation *t,
                struct block *block)
@@ -584,6 +594,7 @@ register_block(struct plugin *p, const struct translation *t,
         block->slot = keep_block(p, t->hash + BLOCK_PARTS, model, &slot)->index;
     if (!merged)
         register_entry(p, t, block);
+    gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
         struct block *part = keep_block(

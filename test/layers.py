@@ -11,11 +11,13 @@ import sys
 
 # The way of the data: a folder includes itself and those before it.
 WAY = ["base", "table", "isa", "source", "machine", "pmu", "counter",
-       "host", "profile", "report", "lib"]
+       "host", "gateway", "profile", "report", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
 FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},
                 # Knows this host and no model.
-                "host": {"base", "table", "counter"}}
+                "host": {"base", "table", "counter"},
+                # Part of guest programs.
+                "gateway": {"base", "counter"}}
 OUTSIDE = {"plugin", "cli", "compat", "test", "bench", "fuzz"}
 # Made at build time, beside no source.
 GENERATED = {"pmu_tables.h", "summary_page.h", "tables.h", "version.h"}

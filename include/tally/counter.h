@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of this host (Linux perf_event): a program counts itself, a
+ * The counters of what the program runs on: of this host (Linux perf_event),
+ * or, under `tally count`, of the emulated machine. A program counts itself, a
  * thread, a process or a cpu.
  *
  *     struct tally_counter *counter;
@@ -18,6 +19,13 @@
  * libpfm4's. Events in braces count at the same time and cost one read
  * together; so do software events outside braces. Every other has a counter of
  * its own and may have to share it: then running < enabled.
+ *
+ * On an emulated machine names are those of `tally list`, counts are exact in
+ * the sense of their fidelity, never shared (running == enabled, in time of the
+ * machine at a cycle an instruction), and of user mode. A thread is the one that
+ * opens the handle, a process this one, a cpu a strand of the machine; inherit
+ * is of threads alone, as a child process has a machine of its own. There are no
+ * overflows.
  *
  * Threads. Different handles may be used by different threads at the same
  * time, one handle by one thread at a time. tally_counter_read(),

@@ -4,11 +4,16 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "counter/counter.h"
+#include "gateway/doorbell.h"
+#include "gateway/set.h"
 #include "host/event.h"
 #include "host/set.h"
 #include "lib/options.h"
@@ -33,8 +38,10 @@ struct counted {
 
 struct tally_counter {
     const struct counter_ops *ops;
-    struct host_set *set;
-    struct counted *events; /* owned */
+    void *set;                   /* what `ops` work on; one of these two */
+    struct host_set *host;       /* of this host; or NULL */
+    struct gateway_set *gateway; /* of the machine that runs us; or NULL */
+    struct counted *events;      /* owned */
     size_t count;
     struct tally_log log;
 };
@@ -72,11 +79,81 @@ check_options(const struct tally_counter_options *o)
     return 0;
 }
 
+static int
+open_host(const struct tally_counter_options *o, struct tally_counter *c)
+{
+    const struct host_set_options set = {
+        .scope = (enum host_scope)o->scope,
+        .id = o->id,
+        .inherit = o->inherit,
+        .period = o->period,
+        .signal = o->signal,
+        .log = o->log,
+    };
+    const int error = host_set_create(&set, &c->host);
+
+    c->ops = &host_set_ops;
+    c->set = c->host;
+    return error;
+}
+
+/* What of the machine that runs us is asked for. */
+static int
+choose_scope(const struct tally_counter_options *o,
+             const struct gateway_hello *hello, enum gateway_scope *scope)
+{
+    const char *machine = hello->machine;
+
+    if (o->period != 0)
+        return tally_fail(&o->log, TALLY_ERULE,
+                          "%s is emulated by QEMU, and overflows are not: no "
+                          "period",
+                          machine);
+    if (o->scope == TALLY_COUNTER_THREAD && o->id != 0 &&
+        o->id != (int)syscall(SYS_gettid))
+        return tally_fail(&o->log, TALLY_EUNKNOWN,
+                          "on the emulated %s a thread counts itself, all of "
+                          "its process or a strand: not thread %d",
+                          machine, o->id);
+    if (o->scope == TALLY_COUNTER_PROCESS && o->id != 0 && o->id != getpid())
+        return tally_fail(&o->log, TALLY_EUNKNOWN,
+                          "process %d, if there is one, has an emulated %s of "
+                          "its own",
+                          o->id, machine);
+    if (o->scope == TALLY_COUNTER_CPU && (uint64_t)o->id >= hello->strands)
+        return tally_fail(&o->log, TALLY_EUNKNOWN,
+                          "the emulated %s has strands 0 to %u: no cpu %d",
+                          machine, (unsigned)hello->strands - 1, o->id);
+    *scope = o->scope == TALLY_COUNTER_CPU       ? GATEWAY_STRAND
+             : o->scope == TALLY_COUNTER_PROCESS ? GATEWAY_PROCESS
+             : o->inherit                        ? GATEWAY_DESCENDANTS
+                                                 : GATEWAY_THREAD;
+    return 0;
+}
+
+static int
+open_gateway(const struct tally_counter_options *o,
+             const struct gateway_hello *hello, struct tally_counter *c)
+{
+    struct gateway_set_options set = {
+        .strand = (unsigned)o->id,
+        .log = o->log,
+    };
+    int error = choose_scope(o, hello, &set.scope);
+
+    if (error == 0)
+        error = gateway_set_create(&set, hello, &c->gateway);
+    c->ops = &gateway_set_ops;
+    c->set = c->gateway;
+    return error;
+}
+
 int
 tally_counter_open(const struct tally_counter_options *options,
                    struct tally_counter **counter)
 {
     struct tally_counter_options o;
+    struct gateway_hello hello;
     int error = options_read(options, &o, sizeof(o));
 
     if (error == 0)
@@ -86,41 +163,44 @@ tally_counter_open(const struct tally_counter_options *options,
     struct tally_counter *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return tally_fail(&o.log, TALLY_ENOMEM, "no memory for counters");
-    const struct host_set_options set = {
-        .scope = (enum host_scope)o.scope,
-        .id = o.id,
-        .inherit = o.inherit,
-        .period = o.period,
-        .signal = o.signal,
-        .log = o.log,
-    };
-    error = host_set_create(&set, &c->set);
+    c->log = o.log;
+    error =
+        gateway_hello(&hello) ? open_gateway(&o, &hello, c) : open_host(&o, c);
     if (error != 0) {
         free(c);
         return error;
     }
-    c->ops = &host_set_ops;
-    c->log = o.log;
     *counter = c;
     return 0;
 }
 
-static int
-add_events(struct tally_counter *c, const struct host_event *events,
-           size_t count)
+static struct counted *
+make_room(struct tally_counter *c, size_t count)
 {
     struct counted *grown =
         realloc(c->events, (c->count + count) * sizeof(*grown));
 
-    if (grown == NULL)
-        return tally_fail(&c->log, TALLY_ENOMEM, "no memory for %zu events",
-                          count);
+    if (grown == NULL) {
+        tally_fail(&c->log, TALLY_ENOMEM, "no memory for %zu events", count);
+        return NULL;
+    }
     c->events = grown;
-    const int error = host_set_add(c->set, events, count);
+    return grown;
+}
+
+static int
+add_host_events(struct tally_counter *c, const struct host_event *events,
+                size_t count)
+{
+    struct counted *rows = make_room(c, count);
+
+    if (rows == NULL)
+        return TALLY_ENOMEM;
+    const int error = host_set_add(c->host, events, count);
     if (error != 0)
         return error;
     for (size_t i = 0; i < count; i++) {
-        struct counted *to = &grown[c->count++];
+        struct counted *to = &rows[c->count++];
         memcpy(to->name, events[i].name, sizeof(to->name));
         memcpy(to->unit, events[i].unit, sizeof(to->unit));
         to->scale = events[i].scale;
@@ -128,20 +208,45 @@ add_events(struct tally_counter *c, const struct host_event *events,
     return 0;
 }
 
-int
-tally_counter_add(struct tally_counter *c, const char *text)
+static int
+add_host(struct tally_counter *c, const char *text)
 {
     struct host_event *events;
     size_t count;
-    int error = host_set_check(c->set);
+    int error = host_set_check(c->host);
 
     if (error == 0)
         error = host_event_list_parse(text, &c->log, &events, &count);
     if (error != 0)
         return error;
-    error = add_events(c, events, count);
+    error = add_host_events(c, events, count);
     free(events);
     return error;
+}
+
+static int
+add_gateway(struct tally_counter *c, const char *text)
+{
+    struct counted *rows = make_room(c, GATEWAY_LIST);
+
+    if (rows == NULL)
+        return TALLY_ENOMEM;
+    const int error = gateway_set_add(c->gateway, text);
+    if (error != 0)
+        return error;
+    for (; c->count < gateway_set_count(c->gateway); c->count++) {
+        struct counted *to = &rows[c->count];
+        *to = (struct counted){.scale = 1};
+        snprintf(to->name, sizeof(to->name), "%s",
+                 gateway_set_name(c->gateway, c->count));
+    }
+    return 0;
+}
+
+int
+tally_counter_add(struct tally_counter *c, const char *text)
+{
+    return c->host != NULL ? add_host(c, text) : add_gateway(c, text);
 }
 
 size_t
@@ -229,13 +334,15 @@ tally_counter_overflows(struct tally_counter *c,
 {
     struct taking taking = {take, user};
 
-    return host_set_overflows(c->set, take_overflow, &taking);
+    if (c->host == NULL)
+        return tally_fail(&c->log, TALLY_ERULE, "no event has a period");
+    return host_set_overflows(c->host, take_overflow, &taking);
 }
 
 int
 tally_counter_overflow_fd(const struct tally_counter *c)
 {
-    return host_set_overflow_fd(c->set);
+    return c->host != NULL ? host_set_overflow_fd(c->host) : -1;
 }
 
 void

@@ -8,9 +8,13 @@
 #   real  bzip2, busybox, Lua and SQLite's shell, unmodified, from the source
 #         packages in SOURCES
 #
+# Those of the folder gateway count themselves: they are linked with libtally.ARCH.a,
+# the part of libtally that guests need, for which TABLES is where tables.c is.
+#
 # For mips64 and mips64el where their compilers are: make demo needs neither.
 
 OUT ?= build/guests
+TABLES ?= $(OUT)/../data
 SOURCES ?= $(HOME)/.cache/tally/sources
 CC_sparc64 ?= sparc64-linux-gnu-gcc
 CC_x86_64 ?= gcc
@@ -28,9 +32,22 @@ assembly_mips64el := mips64
 # Some assemblers put a SYNC before each load linked, for the Loongson.
 assembly_flags_mips64el := -Wa,-mno-fix-loongson3-llsc
 c_programs := $(patsubst $(here)/%.c,%,$(wildcard $(here)/*.c))
+gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
+    $(wildcard $(here)/gateway/*.c))
+
+# libtally without what runs or models programs.
+library := src/base/error.c src/counter/counter.c src/gateway/doorbell.c \
+    src/gateway/set.c \
+    $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
+        src/host/probe.c,$(wildcard src/host/*.c)) \
+    src/lib/counter.c src/lib/options.c \
+    $(addprefix src/table/,items.c modifier.c near.c table.c text.c)
+library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
+    -ffunction-sections -fdata-sections -I. -Isrc -Iinclude
 
 own := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
+    $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs)) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S)))
 real := $(foreach arch,$(arches),\
@@ -51,6 +68,25 @@ $(OUT)/%.dyn.$(1): $(here)/%.c | $(OUT)
 
 $(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
 	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$<
+
+$(OUT)/libtally.$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -c -o $$@ $$<
+
+$(OUT)/libtally.$(1)/tables.o: $(TABLES)/tables.c
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -c -o $$@ $$<
+
+$(OUT)/libtally.$(1).a: $(library:%.c=$(OUT)/libtally.$(1)/%.o) \
+    $(OUT)/libtally.$(1)/tables.o
+	rm -f $$@
+	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
+
+-include $(library:%.c=$(OUT)/libtally.$(1)/%.d)
+
+$(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
+	$(CC_$(1)) $(CFLAGS) -Iinclude -I$(here) -static -Wl,--gc-sections \
+	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
 	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie \

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/gateway.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "machine/chip.h"
+
+static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
+static_assert(sizeof(struct gateway_page) == 512 &&
+                  sizeof(struct gateway_live) == 512,
+              "the guest's compiler lays them out alike");
+
+/* Below where guests map memory, and near enough for the tags of caches that
+ * are kept in 32 bits. */
+#define HOME ((void *)0x3ff0000000)
+
+struct memory {
+    struct gateway_page page;
+    struct gateway_live live[GATEWAY_THREADS];
+};
+
+/* What reading an event takes. */
+struct need {
+    bool known;
+    bool derived; /* some of its signals follow from others */
+    uint8_t summands;
+};
+
+struct gateway_signals gateway_signals;
+struct gateway_live *gateway_lives[REGION_STRANDS];
+
+static struct {
+    struct memory *memory; /* NULL: nobody has said hello */
+    struct need *needs;    /* by event of the machine, owned */
+    bool derived[SIGNAL_COUNT];
+    uint64_t epoch; /* of the last signal added */
+} gateway;
+
+static const struct machine_row *
+machine(void)
+{
+    return &tally_machines[tally_plugin.session->request.machine];
+}
+
+/* A word of the guest's memory, from or to its order of bytes. */
+static uint64_t
+word(uint64_t value)
+{
+    return isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(value)
+                                                     : le64toh(value);
+}
+
+static void *
+guest(uint64_t addr)
+{
+    return (void *)(uintptr_t)plugin_memory(addr);
+}
+
+static void
+derive(struct totals *totals)
+{
+    chip_derive(tally_plugin.session->request.params, tally_plugin.parts,
+                totals);
+}
+
+/* Totals that no derivation leaves as they are. */
+static struct totals
+probe_totals(uint64_t seed)
+{
+    struct totals t;
+
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        t.signal[s] = (seed << 36) + seed * (s + 1) * 7919;
+    return t;
+}
+
+static void
+find_derived(void)
+{
+    for (uint64_t seed = 3; seed < 5; seed++) {
+        const struct totals before = probe_totals(seed);
+        struct totals after = before;
+        derive(&after);
+        for (size_t s = 0; s < SIGNAL_COUNT; s++)
+            gateway.derived[s] |= before.signal[s] != after.signal[s];
+    }
+}
+
+static uint64_t
+value_of(const struct event_row *event, struct totals *totals, bool derived)
+{
+    uint64_t sum = 0;
+
+    if (derived)
+        derive(totals);
+    for (size_t i = 0; i < event->signal_count; i++)
+        sum += totals->signal[event->signals[i]];
+    return sum;
+}
+
+/* Whether the event moves when the signal does. */
+static bool
+depends_on(const struct event_row *event, bool derived, unsigned signal)
+{
+    struct totals before = probe_totals(3), after = before;
+
+    after.signal[signal] += UINT64_C(1) << 34;
+    return value_of(event, &before, derived) !=
+           value_of(event, &after, derived);
+}
+
+static bool
+is_counted(unsigned signal)
+{
+    for (unsigned i = 0; i < gateway_signals.count; i++) {
+        if (gateway_signals.id[i] == signal)
+            return true;
+    }
+    return false;
+}
+
+/* True if the signal was not kept current before. */
+static bool
+count_signal(unsigned signal)
+{
+    if (is_counted(signal))
+        return false;
+    gateway_signals.id[gateway_signals.count] = (uint8_t)signal;
+    __atomic_store_n(&gateway_signals.count, gateway_signals.count + 1,
+                     __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Blocks that QEMU has translated already are to count the new signals too. */
+static void
+translate_again(void)
+{
+    gateway.epoch++;
+    plugin_reset();
+}
+
+void
+gateway_retranslated(void)
+{
+    gateway.memory->page.epoch = gateway.epoch;
+}
+
+static bool
+start(void)
+{
+    void *memory = mmap(HOME, sizeof(struct memory), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct need *needs = calloc(machine()->event_count, sizeof(*needs));
+
+    if (memory == MAP_FAILED || needs == NULL) {
+        free(needs);
+        return false;
+    }
+    gateway.memory = memory;
+    gateway.memory->page.generation = 1;
+    gateway.needs = needs;
+    find_derived();
+    for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
+        if (tally_plugin.counts[i] != NULL)
+            gateway_thread_starts(i, tally_plugin.counts[i]->maker);
+    }
+    count_signal(SIGNAL_INSTRUCTIONS);
+    translate_again();
+    return true;
+}
+
+void
+gateway_thread_starts(unsigned vcpu, unsigned maker)
+{
+    const struct region_strand *counts = tally_plugin.counts[vcpu];
+
+    if (gateway.memory == NULL || counts->thread >= GATEWAY_THREADS)
+        return;
+    struct gateway_live *live = &gateway.memory->live[counts->thread];
+    live->maker = maker;
+    live->strand = counts->strand;
+    gateway_lives[vcpu] = live;
+}
+
+void
+gateway_thread_ends(unsigned vcpu)
+{
+    gateway_lives[vcpu] = NULL;
+}
+
+void
+gateway_forks(unsigned vcpu)
+{
+    if (gateway.memory == NULL)
+        return;
+    for (unsigned i = 0; i < REGION_STRANDS; i++)
+        gateway_lives[i] = NULL;
+    memset(&gateway.memory->live[0], 0, sizeof(gateway.memory->live[0]));
+    gateway.memory->page.generation++;
+    gateway_thread_starts(vcpu, 0);
+}
+
+/* Translation */
+
+static void
+on_live(unsigned vcpu, void *data)
+{
+    gateway_count(tally_strands[vcpu], vcpu,
+                  ((const struct block *)data)->index);
+}
+
+static void
+register_inline(struct qemu_plugin_tb *tb, const struct block *block)
+{
+    const int16_t *fixed = tally_plugin.region.infos[block->index].fixed;
+
+    for (unsigned i = 0; i < gateway_signals.count; i++) {
+        const unsigned signal = gateway_signals.id[i];
+        if (fixed[signal] != 0)
+            qemu_plugin_register_vcpu_tb_exec_inline(
+                tb, QEMU_PLUGIN_INLINE_ADD_U64,
+                &gateway_lives[0]->value[signal],
+                (uint64_t)(int64_t)fixed[signal]);
+    }
+}
+
+void
+gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
+                 bool rare)
+{
+    const struct plugin *p = &tally_plugin;
+
+    if (gateway_signals.count == 0 || rare)
+        return;
+    if (!p->threaded && p->window == WINDOW_ALL && p->window_open &&
+        gateway_lives[0] != NULL)
+        register_inline(tb, block);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, on_live, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)block);
+}
+
+/* Answers */
+
+static void
+answer_hello(unsigned vcpu, struct gateway_hello *hello)
+{
+    const struct plugin *p = &tally_plugin;
+    const uint64_t clock = p->session->request.params[PARAM_CLOCK];
+
+    if (gateway.memory == NULL && !start())
+        return;
+    const struct gateway_live *live = gateway_lives[vcpu];
+    if (live == NULL)
+        return;
+    hello->page = word((uintptr_t)&gateway.memory->page);
+    hello->live = word((uintptr_t)live);
+    hello->thread = word(p->counts[vcpu]->thread);
+    hello->generation = word(gateway.memory->page.generation);
+    hello->rate =
+        word((UINT64_C(1000000000) << 20) / (clock != 0 ? clock : 1000000000));
+    hello->slot = word(SIGNAL_INSTRUCTIONS);
+    hello->strands =
+        word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
+    snprintf(hello->machine, sizeof(hello->machine), "%s", machine()->name);
+    hello->version = word(GATEWAY_VERSION);
+}
+
+static void
+keep_message(void *user, enum tally_level level, const char *text)
+{
+    struct gateway_events *request = user;
+
+    if (level == TALLY_LOG_ERROR && request->message[0] == '\0')
+        snprintf(request->message, sizeof(request->message), "%s", text);
+}
+
+/* Why the event cannot be counted in this run, or 0. */
+static int
+check_event(const struct event_row *e, const struct tally_log *log)
+{
+    const struct plugin *p = &tally_plugin;
+    const uint32_t parts = chip_parts(&e, 1, p->session->request.params);
+
+    if (e->fidelity == FIDELITY_IDLE)
+        return tally_fail(log, TALLY_EIDLE, "%s cannot count on %s: %s",
+                          e->name, machine()->name,
+                          e->reason != NULL ? e->reason : "not modelled");
+    if (p->data_filter)
+        return tally_fail(log, TALLY_ERULE,
+                          "a program does not count itself under --filter "
+                          "data=");
+    if (e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE)
+        return tally_fail(log, TALLY_EIDLE,
+                          "%s is known when the program has ended", e->name);
+    if ((parts & ~p->parts) != 0)
+        return tally_fail(log, TALLY_EIDLE,
+                          "%s needs a part of the model that does not run: "
+                          "count it from outside too, tally count -e %s",
+                          e->name, e->name);
+    return 0;
+}
+
+/* Finds out what reading the event takes; true if signals were added. */
+static bool
+learn(const struct event_row *e)
+{
+    struct need *n = &gateway.needs[e - machine()->events];
+    bool all_fixed = true, added = false;
+
+    if (n->known)
+        return false;
+    for (size_t i = 0; i < e->signal_count; i++) {
+        n->derived |= gateway.derived[e->signals[i]];
+        all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;
+    }
+    for (unsigned s = 0; s < SIGNAL_FIXED_COUNT; s++) {
+        if (depends_on(e, n->derived, s))
+            added |= count_signal(s);
+    }
+    if (!n->derived && all_fixed && e->signal_count <= GATEWAY_SUMMANDS)
+        n->summands = (uint8_t)e->signal_count;
+    n->known = true;
+    return added;
+}
+
+static void
+tell_event(const struct event_row *e, struct gateway_event *row)
+{
+    const size_t id = (size_t)(e - machine()->events);
+    const struct need *n = &gateway.needs[id];
+
+    row->id = word(id);
+    row->summands = word(n->summands);
+    for (size_t i = 0; i < n->summands; i++)
+        row->slots[i] = word(e->signals[i]);
+    snprintf(row->name, sizeof(row->name), "%s", e->name);
+}
+
+static int
+choose_events(struct gateway_events *request, const struct tally_log *log,
+              const struct event_row *const *events, size_t count)
+{
+    struct gateway_event *rows = guest(word(request->rows));
+    bool added = false;
+
+    if (count > word(request->room))
+        return tally_fail(log, TALLY_ERANGE, "more than %u events in one list",
+                          (unsigned)word(request->room));
+    for (size_t i = 0; i < count; i++) {
+        const int error = check_event(events[i], log);
+        if (error != 0)
+            return error;
+    }
+    for (size_t i = 0; i < count; i++)
+        added |= learn(events[i]);
+    if (added)
+        translate_again();
+    for (size_t i = 0; i < count; i++)
+        tell_event(events[i], &rows[i]);
+    request->count = word(count);
+    request->epoch = word(gateway.epoch);
+    return 0;
+}
+
+static void
+answer_events(struct gateway_events *request)
+{
+    const struct tally_log log = {keep_message, request};
+    const struct event_row **events = NULL;
+    size_t count = 0;
+
+    request->message[0] = '\0';
+    int error = event_list_parse(machine(), guest(word(request->text)), &log,
+                                 &events, &count);
+    if (error == 0)
+        error = choose_events(request, &log,
+                              (const struct event_row *const *)events, count);
+    free(events);
+    request->error = word((uint64_t)(int64_t)error);
+}
+
+/* Reading */
+
+/* Where the counts of one thread are. */
+struct source {
+    const struct gateway_live *live; /* fixed signals */
+    const struct totals *totals;     /* the others, by turn */
+};
+
+static uint64_t
+signal_count(const struct source *from, unsigned signal)
+{
+    uint64_t sum = 0;
+
+    if (signal < SIGNAL_FIXED_COUNT)
+        return from->live->value[signal];
+    for (unsigned t = 0; t < tally_plugin.region.head->turns; t++)
+        sum += from->totals[t].signal[signal];
+    return sum;
+}
+
+static uint64_t
+event_count(const struct source *from, uint64_t id)
+{
+    uint64_t sum = 0;
+
+    if (id >= machine()->event_count)
+        return from->live->value[SIGNAL_INSTRUCTIONS];
+    const struct event_row *e = &machine()->events[id];
+    if (gateway.needs[id].derived) {
+        struct totals all;
+        for (unsigned s = 0; s < SIGNAL_COUNT; s++)
+            all.signal[s] = signal_count(from, s);
+        return value_of(e, &all, true);
+    }
+    for (size_t i = 0; i < e->signal_count; i++)
+        sum += signal_count(from, e->signals[i]);
+    return sum;
+}
+
+static bool
+is_descendant(uint64_t thread, uint64_t of)
+{
+    const struct gateway_live *live = gateway.memory->live;
+
+    while (thread != of && live[thread].maker != thread)
+        thread = live[thread].maker;
+    return thread == of;
+}
+
+/* Whether the request is of this thread, too. */
+static bool
+is_asked(const struct gateway_read *request, uint64_t thread)
+{
+    const uint64_t asked = word(request->thread);
+
+    switch ((enum gateway_scope)word(request->scope)) {
+    case GATEWAY_THREAD:
+        return thread == asked;
+    case GATEWAY_DESCENDANTS:
+        return thread == asked ||
+               (thread >= word(request->since) && is_descendant(thread, asked));
+    case GATEWAY_STRAND:
+        return gateway.memory->live[thread].strand == asked;
+    default:
+        return true;
+    }
+}
+
+static void
+add_source(const struct gateway_read *request, const struct source *from)
+{
+    const uint64_t *ids = guest(word(request->ids));
+    uint64_t *values = guest(word(request->values));
+    const uint64_t count = word(request->count);
+
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = word(word(values[i]) + event_count(from, word(ids[i])));
+}
+
+static void
+add_thread(const struct gateway_read *request, uint64_t thread,
+           const struct totals *totals)
+{
+    if (thread >= GATEWAY_THREADS || !is_asked(request, thread))
+        return;
+    const struct source from = {&gateway.memory->live[thread], totals};
+    add_source(request, &from);
+}
+
+static void
+add_all(const struct gateway_read *request)
+{
+    struct plugin *p = &tally_plugin;
+
+    pthread_mutex_lock(&p->lock);
+    const unsigned ended = atomic_load(&p->region.head->threads);
+    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++)
+        add_thread(request, p->region.threads[i].thread,
+                   p->region.threads[i].totals);
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (p->counts[i] != NULL)
+            add_thread(request, p->counts[i]->thread, p->counts[i]->totals);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void
+answer_read(unsigned vcpu, struct gateway_read *request)
+{
+    const struct plugin *p = &tally_plugin;
+    uint64_t *values = guest(word(request->values));
+    const struct region_strand *own = p->counts[vcpu];
+
+    memset(values, 0, word(request->count) * sizeof(*values));
+    request->threads = word(p->thread_count);
+    if (word(request->scope) == GATEWAY_THREAD &&
+        word(request->thread) == own->thread)
+        add_thread(request, own->thread, own->totals);
+    else
+        add_all(request);
+}
+
+static int64_t
+prctl_number(void)
+{
+    switch (tally_plugin.shape.isa) {
+    case ISA_SPARC64:
+        return 147;
+    case ISA_X86_64:
+        return 157;
+    default:
+        return 5153; /* MIPS, n64 */
+    }
+}
+
+static void
+answer(unsigned vcpu, uint64_t operation, uint64_t request)
+{
+    struct plugin *p = &tally_plugin;
+
+    switch ((enum gateway_operation)operation) {
+    case GATEWAY_READ:
+        answer_read(vcpu, guest(request));
+        break;
+    case GATEWAY_EVENTS:
+        pthread_mutex_lock(&p->lock);
+        answer_events(guest(request));
+        pthread_mutex_unlock(&p->lock);
+        break;
+    default:
+        break;
+    }
+}
+
+void
+gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
+                uint64_t request)
+{
+    struct plugin *p = &tally_plugin;
+
+    if (number == GATEWAY_CALL) {
+        if (gateway_lives[vcpu] != NULL)
+            answer(vcpu, operation, request);
+    } else if (operation == GATEWAY_PRCTL && number == prctl_number() &&
+               p->counts[vcpu] != NULL) {
+        pthread_mutex_lock(&p->lock);
+        answer_hello(vcpu, guest(request));
+        pthread_mutex_unlock(&p->lock);
+    }
+}

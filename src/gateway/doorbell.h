@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest's end of src/gateway/protocol.h.
+ */
+#ifndef TALLY_GATEWAY_DOORBELL_H
+#define TALLY_GATEWAY_DOORBELL_H
+
+#include <stdbool.h>
+
+#include "gateway/protocol.h"
+
+/* Whether this program runs on an emulated machine, and which. */
+bool gateway_hello(struct gateway_hello *hello);
+
+static inline __attribute__((always_inline)) void
+gateway_ring(enum gateway_operation operation, void *request)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+    long number = GATEWAY_CALL;
+    __asm__ volatile("syscall"
+                     : "+a"(number)
+                     : "D"((long)operation), "S"(request)
+                     : "rcx", "r11", "memory");
+#elif defined(__sparc__) && defined(__arch64__)
+    register long number __asm__("g1") = GATEWAY_CALL;
+    register long first __asm__("o0") = (long)operation;
+    register void *second __asm__("o1") = request;
+    __asm__ volatile("ta 0x6d"
+                     : "+r"(first)
+                     : "r"(number), "r"(second)
+                     : "memory", "cc");
+#elif defined(__mips64)
+    register long number __asm__("$2") = GATEWAY_CALL;
+    register long first __asm__("$4") = (long)operation;
+    register void *second __asm__("$5") = request;
+    register long error __asm__("$7");
+    __asm__ volatile("syscall"
+                     : "+r"(number), "=r"(error)
+                     : "r"(first), "r"(second)
+                     : "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13",
+                       "$14", "$15", "$24", "$25", "hi", "lo", "memory");
+#else
+    (void)operation, (void)request;
+#endif
+}
+
+/* A live value. */
+static inline __attribute__((always_inline)) uint64_t
+gateway_load(const uint64_t *at)
+{
+#if defined(__sparc__) && defined(__arch64__)
+    uint64_t value;
+
+    __asm__ volatile("ldxa [%1] 0x88, %0" : "=r"(value) : "r"(at) : "memory");
+    return value;
+#elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(*(const volatile uint64_t *)at);
+#else
+    return *(const volatile uint64_t *)at;
+#endif
+}
+
+#endif

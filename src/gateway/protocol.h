@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a guest program and the plugin that runs it say to each other.
+ *
+ * The guest rings: a system call that no kernel has, with an operation and the
+ * address of a struct in the guest's memory. The plugin sees the call before
+ * QEMU refuses it and answers in that struct, in the guest's order of bytes.
+ * The first ring is a prctl() that kernels refuse, so that a program may try
+ * whatever sandbox it is in.
+ *
+ * And the guest loads: counts that the plugin keeps current in memory of its
+ * own, which the guest sees too, in the host's order of bytes, which is little
+ * endian.
+ */
+#ifndef TALLY_GATEWAY_PROTOCOL_H
+#define TALLY_GATEWAY_PROTOCOL_H
+
+#include <stdint.h>
+
+#define GATEWAY_VERSION 1
+#define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
+#define GATEWAY_CALL 31249       /* its number; operation, struct */
+
+enum gateway_operation {
+    GATEWAY_WAIT,   /* nothing; see gateway_page.epoch */
+    GATEWAY_EVENTS, /* struct gateway_events */
+    GATEWAY_READ,   /* struct gateway_read */
+};
+
+#define GATEWAY_SLOTS 56
+#define GATEWAY_THREADS 65536u
+
+/* Of the process. */
+struct gateway_page {
+    uint64_t generation; /* one more in each child of a fork */
+    uint64_t epoch;      /* of the last events that are counted by now */
+    uint64_t reserved[62];
+};
+
+/* Of a thread, by its number; they follow the page. It stays when the thread
+ * has ended. */
+struct gateway_live {
+    uint64_t value[GATEWAY_SLOTS]; /* by signal that is fixed */
+    uint32_t maker, strand;
+    uint64_t reserved[7];
+};
+
+struct gateway_hello {
+    uint64_t version; /* GATEWAY_VERSION; untouched: nobody answered */
+    uint64_t page;    /* address */
+    uint64_t live;    /* address, of the thread that rings */
+    uint64_t thread;
+    uint64_t generation;
+    /* Nanoseconds of the machine's clock = instructions * rate >> 20. */
+    uint64_t rate;
+    uint64_t slot;    /* of instructions */
+    uint64_t strands; /* of the machine */
+    char machine[40];
+};
+
+#define GATEWAY_LIST 64 /* events that one list names, at most */
+#define GATEWAY_TEXT 512
+#define GATEWAY_NAME 64
+#define GATEWAY_SUMMANDS 6
+
+struct gateway_event {
+    uint64_t id;
+    /* It is the sum of so many live values; 0: ring. */
+    uint64_t summands;
+    uint64_t slots[GATEWAY_SUMMANDS];
+    char name[GATEWAY_NAME];
+};
+
+/* Which events a list names. They count, once the page's epoch is there. */
+struct gateway_events {
+    uint64_t text;  /* address, of a string */
+    uint64_t room;  /* in events */
+    uint64_t rows;  /* address, of them */
+    uint64_t count; /* from here on: the answer */
+    uint64_t epoch;
+    uint64_t error; /* enum tally_error as a signed number */
+    char message[GATEWAY_TEXT];
+};
+
+enum gateway_scope {
+    GATEWAY_THREAD,      /* `thread` alone */
+    GATEWAY_DESCENDANTS, /* and what it made, from number `since` on */
+    GATEWAY_PROCESS,     /* all, those that ended included */
+    GATEWAY_STRAND,      /* those on strand `thread` of the machine */
+};
+
+/* Instructions retired, as an id. */
+#define GATEWAY_INSTRUCTIONS UINT64_MAX
+
+struct gateway_read {
+    uint64_t scope, thread, since;
+    uint64_t count;   /* of ids */
+    uint64_t ids;     /* address, of 64-bit numbers */
+    uint64_t values;  /* address, likewise */
+    uint64_t threads; /* answer: made so far */
+};
+
+#endif

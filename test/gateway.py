@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs that count themselves: gateway.py BUILD [WORD]
+
+The programs of test/guest/gateway, under `tally count` and without it.
+"""
+import tallytest as t
+
+ARCHES = ("sparc64", "x86_64", "mips64", "mips64el")
+PER_TURN = {"sparc64": 3, "x86_64": 2, "mips64": 3, "mips64el": 3}
+INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
+                "mips64": "completed_instructions",
+                "mips64el": "completed_instructions"}
+# An event that rises once a turn.
+BRANCHES = {"sparc64": "Completed_branches", "x86_64": "branches",
+            "mips64": "branches",
+            "mips64el": "branches"}
+THREADS, TURNS = 8, 100000
+
+
+def at_arch(name, *args):
+    def add(function):
+        for arch in ARCHES:
+            t.case(f"{arch}: {name}", function, arch, *args)
+        return function
+    return add
+
+
+def guest(name, arch):
+    return t.guest(f"{name}.{arch}")
+
+
+def inside(arch, events, program, *args, options=()):
+    """What the program prints, by lines, and what tally counts."""
+    c = t.count(["-e", events, *options], guest(program, arch), *args)
+    return c.stdout.splitlines(), c
+
+
+def loop_of(arch, events, turns, options=()):
+    lines, c = inside(arch, "all", "selfloop", events, turns,
+                      options=options)
+    return {name: int(n) for name, n in (line.split() for line in lines)}, c
+
+
+@at_arch("a loop counts itself, and is what arithmetic says")
+def self_loop(arch):
+    events = [INSTRUCTIONS[arch], BRANCHES[arch]]
+    for turns in (1000, 1000000):
+        got, _ = loop_of(arch, ",".join(events), turns)
+        t.same(got, {events[0]: turns * PER_TURN[arch], events[1]: turns},
+               "the loop")
+
+
+@at_arch("what a program counts of itself is what tally counts of it")
+def self_and_tally(arch):
+    """Two runs whose loops differ: both differ by as much."""
+    events = f"{INSTRUCTIONS[arch]},{BRANCHES[arch]}"
+    (few, one), (many, two) = (loop_of(arch, events, turns)
+                               for turns in (500000, 900000))
+    # Each run measures its loop twice.
+    t.same({e: 2 * (many[e] - few[e]) for e in few},
+           {e: two[e] - one[e] for e in few}, "the difference")
+
+
+@at_arch("a program finds out alone which events count")
+def self_alone(arch):
+    """The session counts instructions only."""
+    event = BRANCHES[arch]
+    lines, _ = inside(arch, INSTRUCTIONS[arch], "selfloop", event, 5000)
+    t.equal(lines, [f"{event} 5000"], "the loop")
+
+
+def cases(arch, name):
+    lines, _ = inside(arch, INSTRUCTIONS[arch], "selfcases", name,
+                      INSTRUCTIONS[arch])
+    return lines
+
+
+@at_arch("threads count themselves, each alone")
+def threads(arch):
+    turns = str(TURNS * PER_TURN[arch])
+    t.equal(cases(arch, "threads"), [turns] * THREADS + ["stays"], "threads")
+
+
+@at_arch("a process, a thread with those it makes, a thread alone")
+def scopes(arch):
+    """But for what waiting for a thread takes, which is never the same."""
+    all_of, made, alone = (int(line) for line in cases(arch, "scopes"))
+    wanted = THREADS * TURNS * PER_TURN[arch]
+    for count in (all_of, made):
+        assert abs(count - wanted) < 8000, (count, wanted)
+    assert abs(alone) < 8000, alone
+
+
+@at_arch("a child of fork has counters of its own, and none of its parent's")
+def fork(arch):
+    turns = str(TURNS * PER_TURN[arch])
+    lines = cases(arch, "fork")
+    t.contains(lines[0], "belong to the process that opened them")
+    t.equal(lines[2], "against a rule, against a rule", "the parent's handle")
+    t.equal(lines[3:3 + THREADS], [turns] * THREADS, "the child's threads")
+    t.equal(lines[-2:], [f"child {turns}", f"parent {turns}"], "the loops")
+
+
+@at_arch("handles within each other")
+def nested(arch):
+    turns = TURNS * PER_TURN[arch]
+    t.equal(cases(arch, "nested"), [f"{2 * turns} {turns}"], "outer and inner")
+
+
+@at_arch("a stopped handle stays, goes on and begins again")
+def stopped(arch):
+    t.equal(cases(arch, "stopped"),
+            ["0 before the start", "same", "all the time", "goes on",
+             "0 after the reset"], "lines")
+
+
+@t.named("errors are clear, and leave the handle as it was")
+def errors():
+    t.equal(cases("sparc64", "errors"), [
+        "unknown event 'no_such_event' on ultrasparc-t2; tally list shows its "
+        "events", "unknown name, 0",
+        "unknown event 'no_such_event' on ultrasparc-t2; tally list shows its "
+        "events", "unknown name, 0",
+        "'sparc-t4::All_instructions': the machine is ultrasparc-t2, not "
+        "sparc-t4", "unknown name, 0",
+        "an event name is missing in the event list", "syntax error, 0",
+        "on the emulated ultrasparc-t2 a thread counts itself, all of its "
+        "process or a strand: not thread 1", "unknown name",
+        "process 1, if there is one, has an emulated ultrasparc-t2 of its own",
+        "unknown name",
+        "the emulated ultrasparc-t2 has strands 0 to 63: no cpu 4096",
+        "unknown name",
+        "ultrasparc-t2 is emulated by QEMU, and overflows are not: no period",
+        "against a rule",
+        "events are added while the counters are stopped", "against a rule",
+        "room for 0 readings of 1 events", "value out of range"], "lines")
+
+
+def fails(event, *options):
+    done = t.run(t.tally(), "count", "-q", "-o", "/dev/null", *options,
+                 guest("selfloop", "sparc64"), event)
+    t.equal(done.returncode, 1, "status")
+    return done.stderr
+
+
+@t.named("events that cannot count: idle, known too late, not modelled")
+def cannot():
+    t.contains(fails("DES_3DES_OP"), "DES_3DES_OP cannot count on "
+               "ultrasparc-t2: ")
+    t.contains(fails("stall_issue", "-e", "all"),
+               "stall_issue is known when the program has ended")
+    t.contains(fails("All_instr", "-e", "Load_instr", "--filter", "data=stdout"),
+               "a program does not count itself under --filter data=")
+
+
+@t.named("events of the caches count, and add up with those of tally")
+def caches():
+    """A run of a loop alone, all of whose misses are before it."""
+    got, _ = loop_of("sparc64", "Dcache_misses,cycles,stall_branch", 10000)
+    t.same(got, {"Dcache_misses": 0, "cycles": 70000, "stall_branch": 40000},
+           "the loop")
+
+
+@t.named("--from and --to: the program counts where tally does")
+def window():
+    got, c = loop_of("sparc64", "All_instr", 10000,
+                     options=("--from", "measure", "--to", "main"))
+    t.equal(got["All_instr"], 30000, "the loop")
+
+
+@t.named("--hardware: the program's counters are exact all the same")
+def hardware():
+    lines, _ = inside("sparc64", "All_instr,Load_instr,Store_instr",
+                      "selfloop", "All_instr", 1000000,
+                      options=("--hardware",))
+    t.equal(lines, ["All_instr 3000000"], "the loop")
+
+
+@at_arch("without tally the host's counters are asked for")
+def not_under_tally(arch):
+    program = guest("selfloop", arch)
+    if arch == "x86_64":
+        done = t.run(program, "page-faults:u", 1000)
+        t.equal(done.returncode, 0, "status: " + done.stderr)
+        t.contains(done.stdout, "page-faults:u 0")
+        return
+    done = t.run(f"qemu-{arch}", program, "page-faults:u", 1000)
+    t.equal(done.returncode, 1, "status")
+    t.equal(done.stdout, "", "stdout")
+    assert done.stderr.count("\n") == 2, done.stderr
+
+
+t.main()
