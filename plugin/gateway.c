@@ -36,6 +36,8 @@ struct gateway_live *gateway_lives[REGION_STRANDS];
 static struct {
     struct memory *memory; /* NULL: nobody has said hello */
     struct need *needs;    /* by event of the machine, owned */
+    /* Dynamic signals of threads that have ended, by number; owned. */
+    struct totals *ended[GATEWAY_THREADS];
     bool derived[SIGNAL_COUNT];
     uint64_t epoch; /* of the last signal added */
 } gateway;
@@ -186,10 +188,29 @@ gateway_thread_starts(unsigned vcpu, unsigned maker)
     gateway_lives[vcpu] = live;
 }
 
+/* Of all turns; see exec.c for what is folded. */
+static uint64_t
+dynamic_count(const struct region_strand *counts, unsigned signal)
+{
+    uint64_t sum = counts->folded.signal[signal];
+
+    for (unsigned t = 0; t < tally_plugin.region.head->own_turns; t++)
+        sum += counts->totals[t].signal[signal];
+    return sum;
+}
+
 void
 gateway_thread_ends(unsigned vcpu)
 {
+    const struct region_strand *counts = tally_plugin.counts[vcpu];
+
+    if (gateway_lives[vcpu] == NULL)
+        return;
     gateway_lives[vcpu] = NULL;
+    struct totals *kept = malloc(sizeof(*kept));
+    for (unsigned s = 0; kept != NULL && s < SIGNAL_COUNT; s++)
+        kept->signal[s] = dynamic_count(counts, s);
+    gateway.ended[counts->thread] = kept;
 }
 
 void
@@ -199,6 +220,10 @@ gateway_forks(unsigned vcpu)
         return;
     for (unsigned i = 0; i < REGION_STRANDS; i++)
         gateway_lives[i] = NULL;
+    for (unsigned i = 0; i < GATEWAY_THREADS; i++) {
+        free(gateway.ended[i]);
+        gateway.ended[i] = NULL;
+    }
     memset(&gateway.memory->live[0], 0, sizeof(gateway.memory->live[0]));
     gateway.memory->page.generation++;
     gateway_thread_starts(vcpu, 0);
@@ -386,22 +411,22 @@ answer_events(struct gateway_events *request)
 
 /* Reading */
 
-/* Where the counts of one thread are. */
+/* Where the counts of one thread are: the fixed signals in `live`, the others
+ * in one of these. */
 struct source {
-    const struct gateway_live *live; /* fixed signals */
-    const struct totals *totals;     /* the others, by turn */
+    const struct gateway_live *live;
+    const struct region_strand *counts; /* while it runs, else NULL */
+    const struct totals *ended;         /* or NULL */
 };
 
 static uint64_t
 signal_count(const struct source *from, unsigned signal)
 {
-    uint64_t sum = 0;
-
     if (signal < SIGNAL_FIXED_COUNT)
         return from->live->value[signal];
-    for (unsigned t = 0; t < tally_plugin.region.head->turns; t++)
-        sum += from->totals[t].signal[signal];
-    return sum;
+    if (from->counts != NULL)
+        return dynamic_count(from->counts, signal);
+    return from->ended != NULL ? from->ended->signal[signal] : 0;
 }
 
 static uint64_t
@@ -465,12 +490,13 @@ add_source(const struct gateway_read *request, const struct source *from)
 
 static void
 add_thread(const struct gateway_read *request, uint64_t thread,
-           const struct totals *totals)
+           const struct region_strand *counts)
 {
-    if (thread >= GATEWAY_THREADS || !is_asked(request, thread))
-        return;
-    const struct source from = {&gateway.memory->live[thread], totals};
-    add_source(request, &from);
+    const struct source from = {&gateway.memory->live[thread], counts,
+                                gateway.ended[thread]};
+
+    if (is_asked(request, thread))
+        add_source(request, &from);
 }
 
 static void
@@ -479,13 +505,13 @@ add_all(const struct gateway_read *request)
     struct plugin *p = &tally_plugin;
 
     pthread_mutex_lock(&p->lock);
-    const unsigned ended = atomic_load(&p->region.head->threads);
-    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++)
-        add_thread(request, p->region.threads[i].thread,
-                   p->region.threads[i].totals);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (p->counts[i] != NULL)
-            add_thread(request, p->counts[i]->thread, p->counts[i]->totals);
+        if (gateway_lives[i] != NULL)
+            add_thread(request, p->counts[i]->thread, p->counts[i]);
+    }
+    for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
+        if (gateway.ended[i] != NULL)
+            add_thread(request, i, NULL);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -501,7 +527,7 @@ answer_read(unsigned vcpu, struct gateway_read *request)
     request->threads = word(p->thread_count);
     if (word(request->scope) == GATEWAY_THREAD &&
         word(request->thread) == own->thread)
-        add_thread(request, own->thread, own->totals);
+        add_thread(request, own->thread, own);
     else
         add_all(request);
 }

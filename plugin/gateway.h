@@ -24,7 +24,7 @@ extern struct gateway_live *gateway_lives[REGION_STRANDS];
 void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
                      uint64_t request);
 
-/* A thread, made by another, has its counts; it ends, before these are gone; it
+/* A thread, made by another, has its counts; it ends, and these are whole; it
  * is alone in a child of fork. */
 void gateway_thread_starts(unsigned vcpu, unsigned maker);
 void gateway_thread_ends(unsigned vcpu);

@@ -216,8 +216,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
-    gateway_thread_ends(vcpu);
     strand_end(tally_strands[vcpu], vcpu);
+    gateway_thread_ends(vcpu);
     free_strand(vcpu);
     region_fold(&p->region, p->counts[vcpu]);
     atomic_store(&p->counts[vcpu]->live, 0);

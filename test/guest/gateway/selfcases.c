@@ -158,7 +158,7 @@ run_scopes(const char *event)
         must(tally_counter_start(counters[i]));
         crew(counters[i], 1); /* its threads' stacks are made */
         const uint64_t few = crew(counters[i], 1);
-        printf("%" PRIu64 "\n", crew(counters[i], TURNS + 1) - few);
+        printf("%" PRId64 "\n", (int64_t)(crew(counters[i], TURNS + 1) - few));
         tally_counter_close(counters[i]);
     }
 }
