@@ -39,7 +39,8 @@ static struct {
     /* Dynamic signals of threads that have ended, by number; owned. */
     struct totals *ended[GATEWAY_THREADS];
     bool derived[SIGNAL_COUNT];
-    uint64_t epoch; /* of the last signal added */
+    uint32_t parts; /* of the model that are to run */
+    uint64_t epoch; /* of the last signal or part added */
 } gateway;
 
 static const struct machine_row *
@@ -65,8 +66,7 @@ guest(uint64_t addr)
 static void
 derive(struct totals *totals)
 {
-    chip_derive(tally_plugin.session->request.params, tally_plugin.parts,
-                totals);
+    chip_derive(tally_plugin.session->request.params, gateway.parts, totals);
 }
 
 /* Totals that no derivation leaves as they are. */
@@ -148,6 +148,8 @@ translate_again(void)
 void
 gateway_retranslated(void)
 {
+    if (gateway.parts != tally_plugin.parts)
+        plugin_set_parts(gateway.parts);
     gateway.memory->page.epoch = gateway.epoch;
 }
 
@@ -165,6 +167,7 @@ start(void)
     gateway.memory = memory;
     gateway.memory->page.generation = 1;
     gateway.needs = needs;
+    gateway.parts = tally_plugin.parts;
     find_derived();
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (tally_plugin.counts[i] != NULL)
@@ -310,6 +313,8 @@ check_event(const struct event_row *e, const struct tally_log *log)
 {
     const struct plugin *p = &tally_plugin;
     const uint32_t parts = chip_parts(&e, 1, p->session->request.params);
+    const bool alone =
+        tally_strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
     if (e->fidelity == FIDELITY_IDLE)
         return tally_fail(log, TALLY_EIDLE, "%s cannot count on %s: %s",
@@ -322,23 +327,28 @@ check_event(const struct event_row *e, const struct tally_log *log)
     if (e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE)
         return tally_fail(log, TALLY_EIDLE,
                           "%s is known when the program has ended", e->name);
-    if ((parts & ~p->parts) != 0)
+    if ((parts & ~gateway.parts) != 0 && !alone)
         return tally_fail(log, TALLY_EIDLE,
-                          "%s needs a part of the model that does not run: "
-                          "count it from outside too, tally count -e %s",
+                          "%s needs a part of the model that does not run, and "
+                          "none is added for several threads: ask for it "
+                          "before, or from outside, tally count -e %s",
                           e->name, e->name);
     return 0;
 }
 
-/* Finds out what reading the event takes; true if signals were added. */
+/* Finds out what reading the event takes; true if that is not all there. */
 static bool
 learn(const struct event_row *e)
 {
+    const uint32_t parts =
+        chip_parts(&e, 1, tally_plugin.session->request.params);
     struct need *n = &gateway.needs[e - machine()->events];
-    bool all_fixed = true, added = false;
+    bool all_fixed = true, added = (parts & ~gateway.parts) != 0;
 
     if (n->known)
         return false;
+    gateway.parts |= parts;
+    find_derived();
     for (size_t i = 0; i < e->signal_count; i++) {
         n->derived |= gateway.derived[e->signals[i]];
         all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;

@@ -108,14 +108,14 @@ choose_callbacks(struct plugin *p)
     const struct session_request *r = &p->session->request;
 
     (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
-        &p->callbacks, r->parts, p->chip.stores_apart,
+        &p->callbacks, p->parts, p->chip.stores_apart,
         p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0 ||
             p->data_filter);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */
     p->inline_counts = !p->threaded && p->work == 0 &&
                        !isa_is_mips((enum isa)r->isa) &&
-                       (r->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
+                       (p->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
                        p->window_open && r->turns <= 1 && r->range_count == 0 &&
                        !p->data_filter;
 }
@@ -469,11 +469,28 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     return 0;
 }
 
+/* Sets up the model that has these parts. */
+static int
+set_up_parts(struct plugin *p, uint32_t parts)
+{
+    const struct session_request *r = &p->session->request;
+    const bool fetch = (parts & (PART_L1I | PART_ITLB)) != 0;
+    const int error = chip_init(&p->chip, r->params, parts, REGION_STRANDS);
+
+    if (error != 0)
+        return error;
+    p->parts = parts;
+    p->work = work_of_parts(parts);
+    p->work |= r->interval > 0 ? WORK_CLOCK : 0u;
+    p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
+    choose_callbacks(p);
+    return 0;
+}
+
 static int
 set_up(struct plugin *p)
 {
     const struct session_request *r = &p->session->request;
-    const bool fetch = (r->parts & (PART_L1I | PART_ITLB)) != 0;
 
     /* The window is the first program's; what that executes is counted whole
      * if it is open then, and not at all otherwise. */
@@ -482,13 +499,9 @@ set_up(struct plugin *p)
         p->window_open = !starts_outside(p);
     else if (r->range_count > 0)
         p->window_open = false; /* the ranges are of the first program */
-    p->parts = r->parts;
-    p->work = work_of_parts(r->parts);
-    p->work |= r->interval > 0 ? WORK_CLOCK : 0u;
     p->shape = (struct block_shape){
         .isa = (enum isa)r->isa,
         .page = r->isa == ISA_SPARC64 ? 8192 : 4096,
-        .l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0,
         .l1i_slots = chip_fetch_slots(r->params),
         .from = NO_LINE,
         .to = NO_LINE,
@@ -505,10 +518,40 @@ set_up(struct plugin *p)
         memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
         p->data_count = r->data_count;
     }
-    const int error = chip_init(&p->chip, r->params, r->parts, REGION_STRANDS);
-    if (error == 0)
-        choose_callbacks(p);
-    return error;
+    return set_up_parts(p, r->parts);
+}
+
+/* What a strand keeps when the model around it is another. */
+static void
+restart_strand(struct plugin *p, struct strand *s)
+{
+    const struct strand old = *s;
+
+    if (strand_start(&p->chip, 0, p->counts[0], s) != 0)
+        abort();
+    s->repeats = old.repeats;
+    s->instructions = old.instructions;
+    s->sliced = old.sliced;
+    s->slice = old.slice;
+    s->clock = old.clock;
+    s->boundary = old.boundary;
+    s->turn = old.turn;
+    strand_window(s, !old.outside);
+}
+
+void
+plugin_set_parts(uint32_t parts)
+{
+    struct plugin *p = &tally_plugin;
+
+    strand_end(tally_strands[0], 0);
+    chip_finish(&p->chip);
+    if (set_up_parts(p, parts) != 0) {
+        fprintf(stderr, "tally: out of memory for the model\n");
+        abort();
+    }
+    restart_strand(p, tally_strands[0]);
+    plugin_forget_blocks(p);
 }
 
 /* Position-independent programs: where the file's addresses have gone. */

@@ -95,6 +95,13 @@ extern struct strand *tally_strands[REGION_STRANDS];
 /* Registers the callbacks of a translated block (translate.c). */
 void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
+/* Another model for the only thread, the first, with empty caches; while
+ * nothing is translated. */
+void plugin_set_parts(uint32_t parts);
+
+/* Blocks that are translated from now on have new records (translate.c). */
+void plugin_forget_blocks(struct plugin *p);
+
 /* Has QEMU forget its translations, at the next moment when no guest thread
  * runs; a thread that asks in a system call finds it done on its return. */
 void plugin_reset(void);

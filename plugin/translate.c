@@ -121,6 +121,14 @@ table_grow(struct plugin *p)
     free(old_hashes);
 }
 
+void
+plugin_forget_blocks(struct plugin *p)
+{
+    if (p->table_size != 0)
+        memset(p->table, 0, p->table_size * sizeof(struct block *));
+    p->table_used = 0;
+}
+
 /* The known record for `model` under `hash`, or a new one. */
 static struct block *
 keep_block(struct plugin *p, uint64_t hash, const struct block *model,

@@ -137,6 +137,22 @@ def errors():
         "room for 0 readings of 1 events", "value out of range"], "lines")
 
 
+@at_arch("parts of the model begin to run when the program asks")
+def parts(arch):
+    """The session counts instructions alone, and no other."""
+    event = {"sparc64": "Dcache_misses", "x86_64": "L1-dcache-load-misses",
+             "mips64": "Primary_data_cache_misses",
+             "mips64el": "Primary_data_cache_misses"}[arch]
+    names = f"{INSTRUCTIONS[arch]},{event},cycles"
+    lines, _ = inside(arch, INSTRUCTIONS[arch], "selfloop", names, 100000)
+    with_all, _ = inside(arch, "all", "selfloop", names, 100000)
+    cycles = [int(all_of[-1].split()[1]) for all_of in (lines, with_all)]
+    assert abs(cycles[0] - cycles[1]) < 100, cycles  # what was foretold before
+    t.equal(lines[:-1], with_all[:-1], "the loop")
+    t.equal(lines[:2], [f"{INSTRUCTIONS[arch]} {100000 * PER_TURN[arch]}",
+                        f"{event} 0"], "the loop")
+
+
 def fails(event, *options):
     done = t.run(t.tally(), "count", "-q", "-o", "/dev/null", *options,
                  guest("selfloop", "sparc64"), event)
