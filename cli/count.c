@@ -112,6 +112,12 @@ add_run(const struct job *job, struct count_value *values, unsigned run,
         const uint64_t value = run_value(job, i, result);
         const double off = (double)value - values[i].mean;
         values[i].mean += off / run;
+        if (job->request->compare) {
+            const double exact =
+                (double)event_value(job->session.events[i], &result->totals);
+            values[i].exact += (exact - values[i].exact) / run;
+            values[i].compared = true;
+        }
         /* The sum of squares. */
         values[i].stddev += off * ((double)value - values[i].mean);
         values[i].value = run == 1 ? value : (uint64_t)llround(values[i].mean);
@@ -154,9 +160,11 @@ static void
 note_hardware(struct job *job)
 {
     const struct hardware *h = &job->hardware;
-    int n = snprintf(
-        job->note, sizeof(job->note), "counted on PIC0 %s PIC%u of each strand",
-        h->counter_count == 2 ? "and" : "to", h->counter_count - 1);
+    const struct counter_row *counters = job->report.machine->counters;
+    int n = snprintf(job->note, sizeof(job->note),
+                     "counted on %s %s %s of each strand", counters[0].name,
+                     h->counter_count == 2 ? "and" : "to",
+                     counters[h->counter_count - 1].name);
 
     if (h->turn_count > 1)
         n += snprintf(job->note + n, sizeof(job->note) - (size_t)n,

@@ -47,6 +47,7 @@ enum {
     OPT_SKIP,
     OPT_FILTER,
     OPT_HARDWARE,
+    OPT_COMPARE,
     OPT_FOREIGN,
     OPT_CLEAN_ENV,
     OPT_SYSROOT,
@@ -120,6 +121,8 @@ const struct option_row count_options[] = {
                     "FIRST-LAST addresses"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "count through the machine's own counters, in turns"},
+    [OPT_COMPARE] = {0, "compare", NULL,
+                     "show the exact counts beside those of --hardware"},
     [OPT_FOREIGN] = {0, "foreign", NULL,
                      "allow a program of another instruction set"},
     [OPT_CLEAN_ENV] =
@@ -253,6 +256,7 @@ static const struct {
     {OPT_STRICT, AT(strict)},
     {OPT_APPEND, AT(append)},
     {OPT_HARDWARE, AT(hardware)},
+    {OPT_COMPARE, AT(compare)},
     {OPT_FOREIGN, AT(foreign)},
     {OPT_CLEAN_ENV, AT(launch.clean_env)},
     {OPT_QUIET, AT(quiet)},
@@ -453,6 +457,9 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
                          r->from ? "--from" : "--to");
     if (r->hardware && r->interval_ms != 0)
         return bad_usage("--hardware does not go with ", "-I");
+    if (r->compare && !r->hardware)
+        return bad_usage("--compare compares what is counted with ",
+                         "--hardware");
     if (r->hardware && r->per_thread)
         return bad_usage("--hardware does not go with ", "--per-thread");
     if (r->interval_count != 0 && r->interval_ms == 0)

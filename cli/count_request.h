@@ -42,7 +42,7 @@ struct count_request {
     enum count_format format;
     const char *format_option; /* that chose it, or NULL */
     char separator;
-    bool per_thread, append, foreign, hardware, quiet, verbose;
+    bool per_thread, append, foreign, hardware, compare, quiet, verbose;
 };
 
 /*

@@ -198,6 +198,7 @@ count --filter code=0-0xffffffffffffffff {hello} | EXIT 2 | ERR its last address
 count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled machine
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
+count --compare {hello} | EXIT 2 | ERR --compare compares what is counted with '--hardware'
 count --hardware --per-thread {hello} | EXIT 2 | ERR --hardware does not go with '--per-thread'
 count -m ultrasparc-t2 -n {hello} | EXIT 2 | ERR -n is for the host's counters; leave -m ultrasparc-t2 away
 count -m ultrasparc-t2 --all-user {hello} | EXIT 2 | ERR --all-user is for the host's counters
@@ -207,7 +208,7 @@ count -m ultrasparc-t2 -I 100 --interval-count 2 {hello} | EXIT 2 | ERR --interv
 count --hardware -I 100 {hello} | EXIT 2 | ERR --hardware does not go with '-I'
 count -m ultrasparc-t2 --timeout 100 {hello} | EXIT 2 | ERR --timeout is for the host's counters
 count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
-count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for ultrasparc-t1, ultrasparc-t2 and sparc-t4; host-model is counted by its model alone
+count --hardware -m host-model -- /bin/true | EXIT 2 | ERR no counters of host-model can be driven yet; it is counted by its model alone
 
 # Events
 count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'

@@ -322,6 +322,39 @@ def hardware_t4():
                "turns of 100000 instructions, and scaled; 0 overflow traps")
 
 
+@t.named("--hardware on r10000 and r12000: two counters, which stop at bit 31")
+def hardware_mips():
+    program = t.guest("spin.mips64"), 10000000
+    for machine, events in (("r10000", "15,Graduated_loads"),
+                            ("r12000", "15,Graduated_loads"),
+                            ("r10000-rev2", "Cycles,17")):
+        whole, two = (t.count(["-m", machine, "-e", events, *way], *program)
+                      for way in ([], ["--hardware"]))
+        t.equal(two.values, whole.values, machine)
+
+
+@t.named("--compare: the exact counts beside the estimates, in every form")
+def compare():
+    events = "Cycles,Graduated_instructions,Graduated_loads,Graduated_stores"
+    words = [t.tally(), "count", "-m", "r12000", "--hardware", "--compare",
+             "-e", events]
+    program = t.guest("spin.mips64"), 10000000
+    whole = t.count(["-m", "r12000", "-e", events], *program)
+    rows = json.loads(t.run(*words, "-j", *program).stderr)["events"]
+    for row in rows:
+        t.equal(row["exact"], whole[row["name"]], row["name"])
+        off = 100 * (row["value"] - row["exact"]) / row["exact"]
+        assert abs(off - row["off_percent"]) < 1e-6, row
+        if row["exact"] > 1000000:  # a steady program
+            assert abs(off) < 5, row
+    lines = t.run(*words, "-x,", *program).stderr.splitlines()
+    t.equal([int(line.split(",")[8]) for line in lines],
+            [row["exact"] for row in rows], "CSV")
+    text = t.run(*words, *program).stderr
+    t.equal(text.count(" exact  "), 4, text)
+    t.contains(text, "off by +")
+
+
 @t.named("--hardware: an event whose turn never came has no count")
 def hardware_short():
     done = t.run(t.tally(), "count", "--hardware", "-j", "-e",

@@ -16,13 +16,17 @@
 
 /*
  * How software works a family's counters: two that share a PCR and a PIC, with
- * a counter in each half, or four that have one of each apart.
+ * a counter in each half, or several that have one of each apart.
  */
 struct hardware_layout {
     enum family_id family;
     enum tally_pmu_level level; /* of software that may write the PCR */
+    unsigned counters;
     bool apart;
-    bool masks; /* an event is a line of its group */
+    /* The registers of each counter, where they are apart; else the first. */
+    const char *control[HARDWARE_COUNTERS], *count[HARDWARE_COUNTERS];
+    bool masks;   /* an event is a line of its group */
+    bool numbers; /* a group is an event's number */
     uint64_t trap_enable;
     uint64_t overflowed;
     /* A trap that finds a counter here or above came before the wrap. */
@@ -42,6 +46,9 @@ static const struct hardware_layout layouts[] = {
      * (OpenSPARC T1 RTL). PIC1 has no select (rule F1.1). */
     {.family = FAMILY_NIAGARA1,
      .level = TALLY_PMU_PRIVILEGED,
+     .counters = 2,
+     .control = {"PCR"},
+     .count = {"PIC"},
      .overflowed = UINT64_C(3) << 8,
      .before_wrap = AFTER_WRAP,
      .always = 1,
@@ -49,6 +56,9 @@ static const struct hardware_layout layouts[] = {
     /* Rule F2: in its last 16 values a PIC has not wrapped yet. */
     {.family = FAMILY_NIAGARA2,
      .level = TALLY_PMU_PRIVILEGED,
+     .counters = 2,
+     .control = {"PCR"},
+     .count = {"PIC"},
      .masks = true,
      .trap_enable = UINT64_C(3) << 4,
      .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
@@ -58,13 +68,28 @@ static const struct hardware_layout layouts[] = {
      * what the return stack mispredicted is with the far table's (sl 25). */
     {.family = FAMILY_SPARC_T4,
      .level = TALLY_PMU_HYPERPRIVILEGED,
+     .counters = 4,
      .apart = true,
+     .control = {"PCR0", "PCR1", "PCR2", "PCR3"},
+     .count = {"PIC0", "PIC1", "PIC2", "PIC3"},
      .masks = true,
      .trap_enable = UINT64_C(1) << 1,
      .overflowed = UINT64_C(1) << 18 | UINT64_C(1) << 0,
      .before_wrap = AFTER_WRAP,
      .always = -1,
      .nested = {{4, 0x01, 0x02}, {25, 0x02, 0x08}}},
+    /* The interrupt is that bit 31 is set (rule I05): the count is whole, and
+     * to take it leaves 31 bits again. */
+    {.family = FAMILY_R10000,
+     .level = TALLY_PMU_PRIVILEGED,
+     .counters = 2,
+     .apart = true,
+     .control = {"CTRL0", "CTRL1"},
+     .count = {"CNT0", "CNT1"},
+     .numbers = true,
+     .trap_enable = UINT64_C(1) << 4,
+     .before_wrap = 0,
+     .always = -1},
 };
 
 static const struct hardware_layout *
@@ -117,7 +142,9 @@ is_line(const struct hardware *h, const struct event_row *e)
 static uint32_t
 line_signal(const struct hardware *h, const struct event_row *e)
 {
-    const unsigned group = e->sl < 0 ? h->layout->unnamed : (unsigned)e->sl;
+    const unsigned group = h->layout->numbers ? (unsigned)e->number
+                           : e->sl < 0        ? h->layout->unnamed
+                                              : (unsigned)e->sl;
     const unsigned line = h->layout->masks ? (unsigned)e->mask : 0;
 
     return TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, group, line);
@@ -177,17 +204,13 @@ line_count(const struct hardware *h, size_t i, const struct totals *totals)
 static const char *
 control_name(const struct hardware *h, unsigned counter)
 {
-    static const char *const apart[] = {"PCR0", "PCR1", "PCR2", "PCR3"};
-
-    return h->layout->apart ? apart[counter] : "PCR";
+    return h->layout->control[h->layout->apart ? counter : 0];
 }
 
 static const char *
 count_name(const struct hardware *h, unsigned counter)
 {
-    static const char *const apart[] = {"PIC0", "PIC1", "PIC2", "PIC3"};
-
-    return h->layout->apart ? apart[counter] : "PIC";
+    return h->layout->count[h->layout->apart ? counter : 0];
 }
 
 static void
@@ -283,8 +306,8 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
     };
     if (h->layout == NULL)
         return tally_fail(log, TALLY_ERULE,
-                          "--hardware is for ultrasparc-t1, ultrasparc-t2 "
-                          "and sparc-t4; %s is counted by its model alone",
+                          "no counters of %s can be driven yet; it is counted "
+                          "by its model alone, without --hardware",
                           machine->name);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(events[i]->unit, "cpu") != 0 && events[i]->counters != 0)
@@ -299,7 +322,7 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
                               "without",
                               events[i]->name);
     }
-    h->counter_count = h->layout->apart ? HARDWARE_COUNTERS : 2;
+    h->counter_count = h->layout->counters;
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;
     if (error == 0)
@@ -388,9 +411,9 @@ serve(struct hardware *h, const struct hardware_turn *turn,
 static void
 serve_all(struct hardware *h, const struct hardware_turn *turn, uint32_t traps)
 {
-    static const enum tally_pmu_trap all[] = {TALLY_PMU_PIC_OVERFLOW,
-                                              TALLY_PMU_PRECISE_EVENT,
-                                              TALLY_PMU_DISRUPTING_EVENT};
+    static const enum tally_pmu_trap all[] = {
+        TALLY_PMU_PIC_OVERFLOW, TALLY_PMU_PRECISE_EVENT,
+        TALLY_PMU_DISRUPTING_EVENT, TALLY_PMU_COUNTER_INTERRUPT};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (traps & (uint32_t)all[i])

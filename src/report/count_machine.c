@@ -88,6 +88,17 @@ is_scaled(const struct count_value *v)
     return v->raw == NULL && v->scale != 1;
 }
 
+/* --compare: two columns more. */
+static void
+csv_exact(const struct count_value *v, char separator, FILE *out)
+{
+    const double off = report_off(v);
+
+    fprintf(out, "%c%.0f%c", separator, v->exact, separator);
+    if (v->counted && !isinf(off))
+        fprintf(out, "%.4f", off);
+}
+
 static void
 csv_value(const struct count_report *r, const char *part,
           const struct count_value *v, char separator, FILE *out)
@@ -108,8 +119,11 @@ csv_value(const struct count_report *r, const char *part,
         fprintf(out, "%.6f%cper instruction", per_instruction(r, v), separator);
     else
         fprintf(out, "%c", separator);
-    fprintf(out, "%c%s\n", separator,
+    fprintf(out, "%c%s", separator,
             v->counted ? fidelity_name(v->fidelity) : v->code);
+    if (v->compared)
+        csv_exact(v, separator, out);
+    fputc('\n', out);
 }
 
 /* As perf's -x: value, unit, event, run time, per cent running, metric, its
@@ -175,6 +189,13 @@ event_json(const struct count_report *r, const struct count_value *v)
         json_object_set_new(e, "mend", json_string(v->mend));
     json_object_set_new(e, "enabled", integer(v->enabled));
     json_object_set_new(e, "running", integer(v->running));
+    if (v->compared) {
+        const double off = report_off(v);
+        json_object_set_new(e, "exact", integer((uint64_t)llround(v->exact)));
+        json_object_set_new(e, "off_percent",
+                            v->counted && !isinf(off) ? json_real(off)
+                                                      : json_null());
+    }
     if (r->runs > 1 && v->counted) {
         json_object_set_new(e, "mean", json_real(v->mean));
         json_object_set_new(e, "stddev", json_real(v->stddev));

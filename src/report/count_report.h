@@ -28,6 +28,8 @@ struct count_value {
     double mean, stddev;       /* over the runs; stddev 0 for one run */
     double scale;              /* a unit's worth of the value, for people */
     uint64_t enabled, running; /* ns */
+    bool compared;             /* --compare: `exact` is the model's count */
+    double exact;              /* mean over the runs */
 };
 
 struct count_report {
@@ -60,6 +62,11 @@ struct count_part {
     char name[64];
     const struct count_value *values; /* as many as the report has */
 };
+
+/* How far the count is from the exact one, in per cent of it: 0 where both are
+ * 0, INFINITY where the exact one is. */
+double report_off(const struct count_value *value);
+void report_off_text(const struct count_value *value, char *text, size_t size);
 
 /* The standing of an event in this report: foreign guests lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,

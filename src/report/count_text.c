@@ -202,6 +202,40 @@ print_value(const struct count_report *r, const struct count_value *v,
             idle && r->color ? "\033[0m" : "");
 }
 
+double
+report_off(const struct count_value *v)
+{
+    const double off = v->mean - v->exact;
+
+    return off == 0 ? 0 : v->exact == 0 ? INFINITY : 100 * off / v->exact;
+}
+
+void
+report_off_text(const struct count_value *v, char *text, size_t size)
+{
+    const double off = report_off(v);
+
+    if (isinf(off))
+        snprintf(text, size, "none at all in truth");
+    else
+        snprintf(text, size, "off by %+.2f %%", off);
+}
+
+/* Below the event: what it should be. */
+static void
+print_exact(const struct count_value *v, FILE *out)
+{
+    char exact[32], off[32] = "no count to compare";
+
+    if (!v->compared)
+        return;
+    format_grouped((uint64_t)llround(v->exact), exact);
+    if (v->counted)
+        report_off_text(v, off, sizeof(off));
+    fprintf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
+            "exact", off);
+}
+
 /* The reasons of what was not counted, each once. */
 static void
 print_idle(const struct count_report *r, FILE *out)
@@ -450,8 +484,10 @@ int
 report_count_text(const struct count_report *r, FILE *out)
 {
     print_heading(r, out);
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         print_value(r, &r->values[i], out);
+        print_exact(&r->values[i], out);
+    }
     print_metrics(r, out);
     if (r->isa != NULL)
         print_threads(r, out);
