@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "table/table.h"
@@ -152,6 +153,28 @@ command_unwritten(void)
     }
     fprintf(stderr, "tally: cannot write the output: %s\n", strerror(errno));
     return EXIT_OURS;
+}
+
+char *
+command_text(char *const *argv)
+{
+    size_t size = 1;
+
+    for (char *const *a = argv; *a != NULL; a++)
+        size += strlen(*a) + 1;
+    char *text = malloc(size), *at = text;
+    if (text == NULL)
+        return NULL;
+    *text = '\0';
+    for (char *const *a = argv; *a != NULL; a++)
+        at += sprintf(at, "%s%s", a == argv ? "" : " ", *a);
+    return text;
+}
+
+int
+command_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int

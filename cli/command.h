@@ -38,7 +38,7 @@ struct command {
 
 extern const struct command command_count, command_list, command_show,
     command_encode, command_decode, command_plan, command_pmu,
-    command_summarize, command_doctor;
+    command_summarize, command_doctor, command_perfex;
 
 /* All commands, NULL-terminated. */
 extern const struct command *const commands[];
@@ -69,6 +69,12 @@ extern const struct tally_log command_log;
  * reader is gone, the silent death by SIGPIPE that other commands die.
  */
 int command_unwritten(void);
+
+/* A command line as one text, which the caller frees; NULL without memory. */
+char *command_text(char *const *argv);
+
+/* The status a shell would give for a program that ended so. */
+int command_status(int wait_status);
 
 /* Whether to colour `out`: --color's word, or NULL: a terminal, no NO_COLOR.
  * -1 for a bad word. */

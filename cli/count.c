@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -36,22 +35,6 @@ choose_machine(const struct count_request *r, const struct program *program,
                           foreign);
 }
 
-/* The command line, for reports; NULL without memory. */
-static char *
-program_text(char *const *argv)
-{
-    size_t size = 1;
-
-    for (char *const *a = argv; *a != NULL; a++)
-        size += strlen(*a) + 1;
-    char *text = malloc(size), *at = text;
-    if (text == NULL)
-        return NULL;
-    for (char *const *a = argv; *a != NULL; a++)
-        at += sprintf(at, "%s%s", a == argv ? "" : " ", *a);
-    return text;
-}
-
 static void
 show_progress(void *user, uint64_t instructions, double wall_s)
 {
@@ -76,13 +59,6 @@ write_report(const struct count_request *r, const struct count_report *report,
     default:
         return report_count_text(report, out);
     }
-}
-
-/* The status a shell would give for the program. */
-static int
-program_status(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 struct job {
@@ -240,7 +216,7 @@ run_and_report(struct job *job, struct count_value *values)
                            ? EXIT_USAGE
                        : error != 0 || closed != 0
                            ? EXIT_OURS
-                           : program_status(result.status);
+                           : command_status(result.status);
     session_result_finish(&result);
     return status;
 }
@@ -262,7 +238,7 @@ static int
 count_events(struct job *job, const struct counted *c)
 {
     struct count_value *values = calloc(c->count, sizeof(*values));
-    char *text = program_text(job->program->argv);
+    char *text = command_text(job->program->argv);
     int status = EXIT_OURS;
 
     if (values != NULL && text != NULL) {

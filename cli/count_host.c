@@ -320,21 +320,6 @@ write_report(const struct host_job *job, const struct count_report *report)
     }
 }
 
-static char *
-joined(char *const *argv)
-{
-    char *text = strdup("");
-
-    for (; argv != NULL && *argv != NULL && text != NULL; argv++) {
-        char *more;
-        if (asprintf(&more, "%s%s%s", text, *text ? " " : "", *argv) < 0)
-            more = NULL;
-        free(text);
-        text = more;
-    }
-    return text;
-}
-
 static int
 report_runs(struct host_job *job, char **argv, struct count_value *sums,
             const struct host_count_result *last, double wall_s,
@@ -347,7 +332,7 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
         .interrupted = last->interrupted,
         .started = true,
     };
-    char *command = joined(argv);
+    char *command = argv != NULL ? command_text(argv) : NULL;
     char *target = host_targets_text(job->r);
     const char *program = argv != NULL ? command : target;
     struct count_report report =

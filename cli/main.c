@@ -10,9 +10,9 @@
 #include "version.h"
 
 const struct command *const commands[] = {
-    &command_count,  &command_list, &command_show, &command_encode,
-    &command_decode, &command_plan, &command_pmu,  &command_summarize,
-    &command_doctor, NULL,
+    &command_count,  &command_list,   &command_show, &command_encode,
+    &command_decode, &command_plan,   &command_pmu,  &command_summarize,
+    &command_doctor, &command_perfex, NULL,
 };
 
 static void
@@ -56,9 +56,22 @@ unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* The command of another name of ours, tally-perfex; NULL: there is none. */
+static const struct command *
+command_by_file(const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+    return strncmp(name, "tally-", 6) == 0 ? find_command(name + 6) : NULL;
+}
+
 static int
 run(int argc, char **argv)
 {
+    const struct command *own = argc > 0 ? command_by_file(argv[0]) : NULL;
+
+    if (own != NULL)
+        return own->run(argc, argv);
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;

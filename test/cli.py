@@ -198,6 +198,34 @@ count --filter code=0-0xffffffffffffffff {hello} | EXIT 2 | ERR its last address
 count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled machine
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
+perfex | EXIT 2 | ERR no program to run
+perfex -Z {hello} | EXIT 2 | ERR unknown option -Z
+perfex -e | EXIT 2 | ERR a value is missing after -e
+perfex -e '' {hello} | EXIT 2 | ERR -e takes an event, not ''
+perfex -p 0 {hello} | EXIT 2 | ERR -p takes 1 to 1000000000 milliseconds, not '0'
+perfex -pp {hello} | EXIT 2 | ERR -p takes 1 to 1000000000 milliseconds, not 'p'
+perfex -a -e 3 {hello} | EXIT 2 | ERR -a counts all events; it does not go with '-e'
+perfex -a -p 5 {hello} | EXIT 2 | ERR -a needs the whole run; it does not go with '-p'
+perfex -mp -s {hello} | EXIT 2 | ERR -s does not go with -mp
+perfex -s -p 5 {hello} | EXIT 2 | ERR -p does not go with -s
+perfex --format xml {hello} | EXIT 2 | ERR --format takes text, csv or json, not 'xml'
+perfex -o '' {hello} | EXIT 2 | ERR -o takes a file's name, not ''
+perfex -o {d}/none/x -e All_instr {hello} | EXIT 125 | ERR cannot write
+perfex {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles, which perfex counts by default; choose events with -e
+perfex -e cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles; tally count does
+perfex -e All_inst {hello} | EXIT 2 | ERR did you mean All_instr?
+perfex -y -e All_instr {hello} | EXIT 2 | ERR nobody knows what events cost on ultrasparc-t2; -c takes costs from a file
+perfex -y -c {d}/nofile -e All_instr {hello} | EXIT 2 | ERR cannot read
+perfex -m nope {hello} | EXIT 2 | ERR unknown machine 'nope'
+perfex -m r10000 {hello} | EXIT 2 | ERR sparc64
+perfex -m r10000 --foreign -e 9 -e 15 {hello} | EXIT 2 | ERR conflicting counters: Primary_instruction_cache_misses and Graduated_instructions are both counted on CNT0 alone; choose another, or -a
+perfex -m host-model -a {hello86} | EXIT 2 | ERR host-model has no counters, as perfex needs them
+perfex -m host -y true | EXIT 2 | ERR -y is for a modelled machine
+perfex -m host -mp true | EXIT 2 | ERR -mp is for a modelled machine
+perfex -e All_instr {hello} | EXIT 0 | OUT hello | SAYS All_instr.........................................
+perfex -e All_instr {d}/none | EXIT 127 | ERR No such file
+perfex -T | EXIT 0 | OUT # r12000: event
+T5_EVENT0=nope perfex -m r12000 --foreign {hello} | EXIT 2 | ERR T5_EVENT0: unknown event 'nope' on r12000
 count --compare {hello} | EXIT 2 | ERR --compare compares what is counted with '--hardware'
 count --hardware --per-thread {hello} | EXIT 2 | ERR --hardware does not go with '--per-thread'
 count -m ultrasparc-t2 -n {hello} | EXIT 2 | ERR -n is for the host's counters; leave -m ultrasparc-t2 away
@@ -352,6 +380,8 @@ read CNT0
 SCREENS = {
     "help": "--help",
     "count-help": "count --help",
+    "perfex-help": "perfex --help",
+    "perfex-tables": "perfex -T",
     "list-help": "list --help",
     "show-help": "show --help",
     "doctor-help": "doctor --help",
@@ -460,7 +490,7 @@ def names():
 def run_words(words, **how):
     """Runs tally; VARIABLE=VALUE words in front change its environment."""
     env = dict(os.environ)
-    while words and re.match(r"[A-Z]+=", words[0]):
+    while words and re.match(r"[A-Z0-9_]+=", words[0]):
         key, _, env[key] = words[0].partition("=")
         words = words[1:]
     return t.run(t.tally(), *words, env=env, **how)
@@ -578,7 +608,9 @@ def fed_by(command):
 def example(words, stdin):
     """The guest stands for the program, where there is one."""
     if "--" in words:
-        words = [*words[:words.index("--") + 1], t.guest("hello.sparc64")]
+        before = words[:words.index("--") + 1]
+        isa = "mips64" if any(".mips64" in w for w in words) else "sparc64"
+        words = [*before, t.guest("hello." + isa)]
     words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
     done = t.run(*words, stdin=stdin)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")

@@ -28,6 +28,7 @@ FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
 REGISTERS, METRICS = f"{FOLDER}/registers.toml", f"{FOLDER}/metrics.toml"
 INSTRUCTIONS = f"{FOLDER}/instructions.toml"
+COSTS = f"{FOLDER}/costs.toml"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -425,6 +426,18 @@ REJECTED = [
      "one of A, C, F, S"),
     (EVENTS, "max_inc = 4", "max_inc = 256", "[event.Misses]: max_inc = 256: "
      "must be a whole number from 0 to 255"),
+    (COSTS, "[cost.Ticks]", "[cost.Tick]", "[cost.Tick]: unknown event; did "
+     "you mean 'Ticks'?"),
+    (COSTS, "minimum = 0.5", "", "[cost.Jumps]: 'minimum' is missing: a "
+     "number of cycles"),
+    (COSTS, "minimum = 0.5", "minimum = -1", "[cost.Jumps]: minimum = -1: "
+     "must be a number from 0 to 1000000"),
+    (COSTS, "minimum = 0.5", "minimum = 2", "[cost.Jumps]: minimum, typical "
+     "and maximum must not fall"),
+    (COSTS, "assumed = true", 'per = "time.l9"', "[cost.Jumps]: per = "
+     "'time.l9': no parameter of the machine; did you mean 'time.l3'?"),
+    (COSTS, "assumed = true", "cost = 3", "[cost.Jumps]: unknown key 'cost'; known are per, source, assumed, "
+     "minimum, typical, maximum"),
     (INSTRUCTIONS, "names = [", "name = [", "[instructions.everything]: "
      "unknown key 'name'; did you mean 'names'?"),
     (INSTRUCTIONS, '"NOP"', '"NOP", "NOP"', "[instructions.everything]: "
@@ -484,7 +497,7 @@ REJECTED = [
 def copy_data(to):
     """The data of the fake CPU alone."""
     for name in (SIGNALS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
-                 INSTRUCTIONS):
+                 INSTRUCTIONS, COSTS):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "data" / name, to / name)
 

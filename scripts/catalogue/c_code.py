@@ -337,6 +337,18 @@ def metric_tables(machine, name):
             c_table("input_row", f"inputs_{name}", inputs))
 
 
+def cost_table(machine, name):
+    rows = []
+    for c in machine["costs"]:
+        per = ident("param", c["per"]) if c["per"] else "-1"
+        rows.append([("event", c["event"]), ("per", per),
+                     *((key, c[key]) for key in
+                       ("minimum", "typical", "maximum")),
+                     ("source", c_text(c["source"])),
+                     ("assumed", c_bool(c["assumed"]))])
+    return c_table("cost_row", f"costs_{name}", rows)
+
+
 def code_machine(machine):
     name = ident(machine["name"]).lower()
     out = []
@@ -351,6 +363,7 @@ def code_machine(machine):
     out += counter_tables(machine, name) + modifier_tables(machine, name)
     out += group_tables(machine, name) + list_tables(machine, name)
     out += code_events(machine, name) + metric_tables(machine, name)
+    out += cost_table(machine, name)
     out += code_index("event_names", name, sorted_names(machine))
     out += code_index("register_names", name,
                       plain_index(machine["registers"].values()))
@@ -381,6 +394,7 @@ def code_machines(machines):
                   ("list", "instructions", len(m["instructions"])),
                   ("metric", "metrics", len(m["metrics"])),
                   ("input", "inputs", len(m["inputs"])),
+                  ("cost", "costs", len(m["costs"])),
                   ("event_name", "event_names", len(sorted_names(m))),
                   ("register_name", "register_names",
                    len(plain_index(m["registers"].values()))),

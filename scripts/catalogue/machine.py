@@ -4,6 +4,7 @@ import functools
 import operator
 import re
 
+from catalogue.cost import load_costs
 from catalogue.event import load_event
 from catalogue.formula import Scope, load_inputs, load_metric
 from catalogue.model import load_values
@@ -26,7 +27,8 @@ WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 # A machine's tables, and the files they stand in.
 TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
           "group": "machine", "instructions": "instructions",
-          "event": "events*", "metric": "metrics", "input": "metrics"}
+          "event": "events*", "metric": "metrics", "input": "metrics",
+          "cost": "costs"}
 
 
 class Folder:
@@ -386,5 +388,6 @@ def load_machine(root, name, signals, params):
                  "mark the others default = false")
     machine["inputs"] = load_inputs(tables["input"].items())
     machine["metrics"] = load_metrics(tables["metric"], machine)
+    machine["costs"] = load_costs(tables["cost"], machine)
     folder.done()
     return machine, file

@@ -206,7 +206,11 @@ wait_for(pid_t child, const sigset_t *set, const struct running *run,
     for (;;) {
         siginfo_t info;
         const int signal_number = sigtimedwait(set, &info, &tick);
-        if (signal_number > 0 && signal_number != SIGCHLD)
+        if (run->options->gate != NULL &&
+            (signal_number == SIGUSR1 || signal_number == SIGUSR2))
+            gate_turn(run->options->gate, signal_number == SIGUSR1, run->fd,
+                      atomic_load(&run->header->regions));
+        else if (signal_number > 0 && signal_number != SIGCHLD)
             forward(child, &info, result);
         if (wait4(child, &result->status, WNOHANG, &usage) == child)
             break;
@@ -426,6 +430,20 @@ count_pids(struct session_result *result)
     return 0;
 }
 
+/* What was counted while the gate was open is all there is. */
+static void
+collect_gate(const struct session_options *o, struct session_result *result)
+{
+    memset(&result->totals, 0, sizeof(result->totals));
+    for (unsigned i = 0; i < turns_of(o); i++)
+        totals_add(&result->totals, &o->gate->sum[i]);
+    chip_derive(o->params, result->parts, &result->totals);
+    if (o->hardware != NULL) {
+        hardware_reset(o->hardware);
+        add_to_hardware(o, result->parts, o->gate->sum);
+    }
+}
+
 static int
 collect(const struct session_options *o, int fd, struct session_header *header,
         struct session_result *result)
@@ -441,6 +459,8 @@ collect(const struct session_options *o, int fd, struct session_header *header,
         error = count_pids(result);
     if (error != 0)
         return error;
+    if (o->gate != NULL)
+        gate_turn(o->gate, false, fd, regions);
     merge_threads(result);
     error = session_time(o->params, result);
     if (error == 0 && o->interval_ms != 0)
@@ -456,6 +476,8 @@ collect(const struct session_options *o, int fd, struct session_header *header,
         }
         totals_add(&result->totals, &t->totals);
     }
+    if (o->gate != NULL)
+        collect_gate(o, result);
     result->uncounted = atomic_load(&header->uncounted);
     if (regions > SESSION_REGIONS)
         result->uncounted += regions - SESSION_REGIONS;

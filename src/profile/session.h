@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/gate.h"
 #include "profile/hardware.h"
 #include "source/launch.h"
 #include "source/region.h"
@@ -28,6 +29,10 @@ struct session_options {
     /* Counts through the machine's own counters, or NULL; its readings are of
      * the last run. */
     struct hardware *hardware;
+    /* SIGUSR1 and SIGUSR2 are not passed on, but open and close it: only what
+     * is counted in between is in the totals, not in the threads; or NULL. Not
+     * with intervals nor --filter data=. */
+    struct gate *gate;
     struct launch_options launch;
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);

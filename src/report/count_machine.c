@@ -123,6 +123,9 @@ csv_value(const struct count_report *r, const char *part,
             v->counted ? fidelity_name(v->fidelity) : v->code);
     if (v->compared)
         csv_exact(v, separator, out);
+    if (v->timed)
+        fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
+                v->typical_s, separator, v->maximum_s);
     fputc('\n', out);
 }
 
@@ -196,6 +199,11 @@ event_json(const struct count_report *r, const struct count_value *v)
                             v->counted && !isinf(off) ? json_real(off)
                                                       : json_null());
     }
+    if (v->timed)
+        json_object_set_new(e, "time_s",
+                            json_pack("{sfsfsf}", "minimum", v->minimum_s,
+                                      "typical", v->typical_s, "maximum",
+                                      v->maximum_s));
     if (r->runs > 1 && v->counted) {
         json_object_set_new(e, "mean", json_real(v->mean));
         json_object_set_new(e, "stddev", json_real(v->stddev));

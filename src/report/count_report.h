@@ -30,6 +30,8 @@ struct count_value {
     uint64_t enabled, running; /* ns */
     bool compared;             /* --compare: `exact` is the model's count */
     double exact;              /* mean over the runs */
+    bool timed;                /* by costs: what it takes of the time */
+    double minimum_s, typical_s, maximum_s;
 };
 
 struct count_report {

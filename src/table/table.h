@@ -247,6 +247,15 @@ struct metric_row {
     size_t step_count;
 };
 
+/* What an event costs: cycles, or multiples of a parameter. */
+struct cost_row {
+    double minimum, typical, maximum;
+    const char *source;
+    uint16_t event;
+    int16_t per;  /* enum param_id, -1: cycles */
+    bool assumed; /* the sources are silent: a declared assumption */
+};
+
 /* What a formula needs beside counts: 0 is the clock, 1 the seconds counted. */
 enum { INPUT_CLOCK, INPUT_INTERVAL };
 struct input_row {
@@ -286,11 +295,13 @@ struct machine_row {
     const struct instructions_row *lists;
     const struct metric_row *metrics;
     const struct input_row *inputs;
+    const struct cost_row *costs; /* in order of events */
     const struct name_index *event_names, *register_names, *metric_names;
     const struct code_index *codes;
     size_t event_count, narrowed_event_count, unit_count, counter_count,
         register_count;
     size_t modifier_count, group_count, list_count, metric_count, input_count;
+    size_t cost_count;
     size_t event_name_count, register_name_count, metric_name_count;
     size_t code_count;
     bool hidden; /* only tests use it */

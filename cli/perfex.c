@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* tally perfex: IRIX's perfex on modelled machines, and on this one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include "cli/output.h"
+#include "cli/perfex_events.h"
+#include "cli/perfex_host.h"
+#include "profile/machine_choice.h"
+#include "profile/session.h"
+#include "report/perfex_text.h"
+#include "source/plugin_path.h"
+
+struct job {
+    const struct perfex_request *request;
+    const struct program *program;
+    const struct machine_row *machine;
+    struct perfex_events events;
+    struct hardware hardware;
+    struct gate *gate;  /* owned */
+    struct cost *costs; /* owned */
+    struct count_value *values;
+    const struct metric_row **metrics; /* owned */
+    struct session_options session;
+    struct count_report report;
+    uint64_t params[PARAM_COUNT];
+    char status[96], turns[128], processes[64];
+};
+
+#define NOTES 8
+
+static bool
+wants_times(const struct perfex_request *r)
+{
+    return r->times || r->table;
+}
+
+static int
+read_costs(struct job *job)
+{
+    const struct perfex_request *r = job->request;
+
+    job->costs = cost_table(job->machine, job->params);
+    if (job->costs == NULL)
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory for costs");
+    if (r->costs != NULL)
+        return cost_table_read(job->machine, r->costs, &command_log,
+                               job->costs);
+    if (wants_times(r) && job->machine->cost_count == 0)
+        return tally_fail(&command_log, TALLY_EUNKNOWN,
+                          "nobody knows what events cost on %s; -c takes costs "
+                          "from a file",
+                          job->machine->name);
+    return 0;
+}
+
+static void
+set_times(const struct job *job, struct count_value *v)
+{
+    const struct cost *c = &job->costs[v->event - job->machine->events];
+    const double each = v->mean / (double)job->params[PARAM_CLOCK];
+
+    v->timed = job->request->times && c->known && v->counted;
+    v->minimum_s = c->minimum * each;
+    v->typical_s = c->typical * each;
+    v->maximum_s = c->maximum * each;
+}
+
+static void
+set_value(const struct job *job, struct count_value *v, uint64_t value)
+{
+    v->value = value;
+    v->mean = (double)value;
+    set_times(job, v);
+}
+
+/* The reading of an event that has one. */
+static void
+read_value(const struct job *job, struct count_value *v,
+           const struct session_result *result)
+{
+    size_t i = 0;
+
+    while (i < job->events.counted_count && job->events.counted[i] != v->event)
+        i++;
+    v->enabled = v->running = (uint64_t)(result->wall_s * 1e9);
+    if (i == job->events.counted_count)
+        return;
+    v->exact = (double)event_value(v->event, &result->totals);
+    if (job->session.hardware == NULL) {
+        set_value(job, v, event_value(v->event, &result->totals));
+        return;
+    }
+    const struct hardware_reading *r = &job->hardware.readings[i];
+    v->compared = job->hardware.turn_count > 1;
+    if (r->running < r->enabled) {
+        v->fidelity =
+            v->fidelity < FIDELITY_ESTIMATED ? FIDELITY_ESTIMATED : v->fidelity;
+        v->running = (uint64_t)((double)v->enabled * (double)r->running /
+                                (double)r->enabled);
+    }
+    if (r->running == 0 && r->enabled != 0) {
+        v->counted = false;
+        v->code = "not-counted";
+        v->reason = "the program ended before its turn came";
+    }
+    set_value(job, v, hardware_scaled(r));
+}
+
+static void
+start_value(const struct job *job, struct count_value *v,
+            const struct event_row *e)
+{
+    const bool idle = e->fidelity == FIDELITY_IDLE;
+
+    *v = (struct count_value){
+        .name = e->name,
+        .unit = "",
+        .event = e,
+        .fidelity = report_fidelity(&job->report, e),
+        .counted = !idle,
+        .code = idle ? "idle" : NULL,
+        .reason = e->reason,
+        .scale = 1,
+    };
+}
+
+/* Every ratio that these counts give. */
+static void
+choose_metrics(struct job *job)
+{
+    struct count_report *r = &job->report;
+
+    for (size_t i = 0; i < job->machine->metric_count; i++) {
+        const struct metric_row *m = &job->machine->metrics[i];
+        enum fidelity fidelity;
+        if (report_metric_lacks(r, m, NULL) == NULL) {
+            const double value = report_metric(r, m, NULL, &fidelity);
+            if (value == value)
+                job->metrics[r->metric_count++] = m;
+        }
+    }
+    r->metrics = job->metrics;
+}
+
+static void
+add_note(const char **notes, const char *note)
+{
+    size_t i = 0;
+
+    while (notes[i] != NULL)
+        i++;
+    if (i + 1 < NOTES)
+        notes[i] = note;
+}
+
+static void
+make_notes(struct job *job, const struct session_result *result,
+           const char **notes)
+{
+    const struct perfex_request *r = job->request;
+    char text[64];
+
+    report_status(result->status, text, sizeof(text));
+    if (text[0] != '\0') {
+        snprintf(job->status, sizeof(job->status), "the program %s%s",
+                 WIFSIGNALED(result->status) ? "was " : "", text);
+        add_note(notes, job->status);
+    }
+    if (result->pid_count > 1) {
+        snprintf(job->processes, sizeof(job->processes),
+                 "the sum of %zu processes", result->pid_count);
+        add_note(notes, job->processes);
+    }
+    if (job->hardware.turn_count > 1) {
+        snprintf(job->turns, sizeof(job->turns),
+                 "%zu turns of %u instructions each", job->hardware.turn_count,
+                 HARDWARE_SLICE);
+        add_note(notes, job->turns);
+    }
+    if (job->gate != NULL && job->gate->opened == 0)
+        add_note(notes, "no SIGUSR1 came: nothing was counted");
+    if (result->uncounted > 0)
+        add_note(notes, "some programs ran outside the emulation, uncounted");
+    add_note(notes, r->kernel || r->exception
+                        ? "user mode only: there is no kernel in the model, "
+                          "with -k and -x neither"
+                        : "user mode only: system calls run outside the model");
+}
+
+static int
+write_document(struct job *job, FILE *out)
+{
+    return job->request->format == COUNT_CSV
+               ? report_count_csv(&job->report, ',', out)
+               : report_count_json(&job->report, out);
+}
+
+static int
+write_intervals(struct job *job, const struct session_result *result, FILE *out)
+{
+    struct perfex_report p = {
+        .count = &job->report,
+        .costs = job->request->times ? job->costs : NULL,
+    };
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < result->interval_count; i++) {
+        const struct session_interval *at = &result->intervals[i];
+        const struct session_result last = {
+            .totals = at->totals,
+            .modelled_ns = (uint64_t)((at->end_s - at->start_s) * 1e9),
+            .parts = result->parts,
+        };
+        for (size_t k = 0; k < job->events.count; k++)
+            if (job->values[k].counted)
+                set_value(job, &job->values[k],
+                          event_value(job->values[k].event, &at->totals));
+        job->report.at_s = at->end_s;
+        job->report.last = &last;
+        error = job->request->format == COUNT_TEXT
+                    ? report_perfex_interval(&p, out)
+                : job->request->format == COUNT_CSV
+                    ? report_interval_csv(&job->report, ',', out)
+                    : report_interval_json(&job->report, out);
+    }
+    job->report.at_s = 0;
+    return error;
+}
+
+static int
+write_all(struct job *job, const struct session_result *result, FILE *out)
+{
+    const struct perfex_request *r = job->request;
+    const char *notes[NOTES + 1] = {NULL};
+    const struct perfex_report p = {
+        .count = &job->report,
+        .costs = r->times ? job->costs : NULL,
+        .projected = job->hardware.turn_count > 1,
+        .cost_table = r->table ? job->costs : NULL,
+        .notes = notes,
+    };
+    int error = 0;
+
+    if (r->period_ms != 0)
+        error = write_intervals(job, result, out);
+    if (error != 0 || (r->period_ms != 0 && r->format != COUNT_TEXT))
+        return error;
+    for (size_t i = 0; i < job->events.count; i++)
+        read_value(job, &job->values[i], result);
+    job->report.last = result;
+    job->report.wall_s = result->wall_s;
+    if (r->times)
+        choose_metrics(job);
+    make_notes(job, result, notes);
+    return r->format == COUNT_TEXT ? report_perfex_text(&p, out)
+                                   : write_document(job, out);
+}
+
+static int
+run_and_report(struct job *job)
+{
+    struct session_result result = {0};
+    struct output out;
+
+    if (output_open(job->request->output, OUTPUT_WHOLE, &out) != 0)
+        return EXIT_OURS;
+    int error = session_run(&job->session, job->program, &command_log, &result);
+    if (error == 0 && !result.started)
+        error = tally_fail(&command_log, TALLY_EQEMU,
+                           "%s: QEMU could not start it", job->program->path);
+    if (error == 0) {
+        error = write_all(job, &result, out.file);
+        if (error != 0)
+            tally_fail(&command_log, TALLY_EIO, "cannot write the report: %s",
+                       strerror(errno));
+    }
+    if (output_close(&out, error == 0) != 0 && error == 0)
+        error = tally_fail(&command_log, TALLY_EIO,
+                           "cannot write the report: %s", strerror(errno));
+    const int status = error == 0 ? command_status(result.status) : EXIT_OURS;
+    session_result_finish(&result);
+    return status;
+}
+
+/* With a period there are snapshots instead of turns: one turn must do. */
+static int
+plan_counters(struct job *job)
+{
+    const struct perfex_events *e = &job->events;
+    int error = 0;
+
+    if (!job->request->all)
+        error = perfex_events_conflict(job->machine, e);
+    if (error != 0 || e->counted_count == 0)
+        return error;
+    error = hardware_init(&job->hardware, job->machine, e->counted,
+                          e->counted_count, &command_log);
+    if (error == 0 && job->request->period_ms != 0 &&
+        job->hardware.turn_count > 1)
+        error = tally_fail(&command_log, TALLY_ERULE,
+                           "-p needs a counter for each event; these %zu would "
+                           "take turns",
+                           e->counted_count);
+    if (error == 0 && job->request->period_ms == 0)
+        job->session.hardware = &job->hardware;
+    return error;
+}
+
+static void
+finish_job(struct job *job)
+{
+    perfex_events_finish(&job->events);
+    hardware_finish(&job->hardware);
+    free(job->gate);
+    free(job->costs);
+    free(job->values);
+    free(job->metrics);
+    free((char *)job->report.program);
+}
+
+static int
+allocate(struct job *job)
+{
+    job->values = calloc(job->events.count + 1, sizeof(*job->values));
+    job->metrics =
+        calloc(job->machine->metric_count + 1, sizeof(*job->metrics));
+    job->report.program = command_text(job->program->argv);
+    if (job->request->signals)
+        job->gate = calloc(1, sizeof(*job->gate));
+    if (job->values == NULL || job->metrics == NULL ||
+        job->report.program == NULL ||
+        (job->request->signals && job->gate == NULL))
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory for counts");
+    for (size_t i = 0; i < job->events.count; i++)
+        start_value(job, &job->values[i], job->events.all[i]);
+    job->report.values = job->values;
+    job->report.count = job->events.count;
+    job->session.gate = job->gate;
+    job->session.events = job->events.counted;
+    job->session.event_count = job->events.counted_count;
+    return 0;
+}
+
+static int
+prepare(struct job *job)
+{
+    const struct perfex_request *r = job->request;
+    bool foreign = false;
+    const struct machine_row *wanted =
+        r->machine != NULL ? machine_find(r->machine) : NULL;
+
+    if (r->machine != NULL && wanted == NULL)
+        return machine_unknown(r->machine, &command_log);
+    int error = machine_choose(wanted, job->program, r->foreign, &command_log,
+                               &job->machine, &foreign);
+    if (error == 0)
+        error = machine_params(job->machine, r->sets, r->set_count,
+                               &command_log, job->params);
+    if (error != 0)
+        return error;
+    job->report = (struct count_report){
+        .machine = job->machine,
+        .params = job->params,
+        .isa = isa_name(job->program->isa),
+        .cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(job->program->isa),
+        .foreign = foreign,
+        .per_thread = r->threads,
+        .windowed = r->signals,
+        .runs = 1,
+    };
+    job->session = (struct session_options){
+        .machine = job->machine,
+        .params = job->params,
+        .interval_ms = r->period_ms,
+        .launch = r->launch,
+    };
+    error = perfex_events_choose(r, job->machine, &job->events);
+    if (error == 0)
+        error = read_costs(job);
+    if (error == 0)
+        error = plan_counters(job);
+    return error != 0 ? error : allocate(job);
+}
+
+static int
+perfex_program(struct perfex_request *r, char **argv)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    struct program program;
+    char plugin[PATH_MAX];
+    int status = EXIT_OURS;
+
+    if (job == NULL || plugin_find(&command_log, plugin, sizeof(plugin)) != 0) {
+        free(job);
+        return EXIT_OURS;
+    }
+    r->launch.plugin = plugin;
+    const int opened = program_open(argv, &command_log, &program);
+    if (opened != 0) {
+        free(job);
+        return program.missing         ? EXIT_MISSING
+               : opened == TALLY_EARCH ? EXIT_USAGE
+                                       : EXIT_CANNOT;
+    }
+    job->request = r;
+    job->program = &program;
+    const int error = prepare(job);
+    status = error == 0              ? run_and_report(job)
+             : error == TALLY_ENOMEM ? EXIT_OURS
+                                     : EXIT_USAGE;
+    finish_job(job);
+    free(job);
+    program_close(&program);
+    return status;
+}
+
+/* The host's counters, where they were asked for, or where the program is of
+ * the host's own kind: host-model has no counters. */
+static bool
+is_for_host(const struct perfex_request *r, char *const *argv)
+{
+    const struct tally_log silent = {0};
+    struct program program;
+    struct utsname name;
+    bool native = false;
+
+    if (r->machine != NULL)
+        return machine_find(r->machine) == machine_find("host");
+    if (program_open(argv, &silent, &program) == 0) {
+        native = uname(&name) == 0 &&
+                 strcmp(isa_name(program.isa), name.machine) == 0;
+        program_close(&program);
+    }
+    return native;
+}
+
+static int
+print_tables(void)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        uint64_t params[PARAM_COUNT];
+        if (m->hidden || m->cost_count == 0)
+            continue;
+        error = machine_params(m, NULL, 0, &command_log, params);
+        struct cost *costs = error == 0 ? cost_table(m, params) : NULL;
+        if (error == 0)
+            error = costs != NULL ? report_cost_table(m, costs, stdout)
+                                  : TALLY_ENOMEM;
+        free(costs);
+    }
+    return error == 0 ? 0 : EXIT_OURS;
+}
+
+static int
+run_perfex(int argc, char **argv)
+{
+    struct perfex_request request;
+    int operand = 0;
+    int status = perfex_request_read(argc, argv, &request, &operand);
+
+    if (status == COMMAND_HELP) {
+        command_help(&command_perfex, stdout);
+        status = 0;
+    } else if (status == 0 && request.tables) {
+        status = print_tables();
+    } else if (status == 0) {
+        status = is_for_host(&request, argv + operand)
+                     ? perfex_host(&request, argv + operand)
+                     : perfex_program(&request, argv + operand);
+    }
+    perfex_request_finish(&request);
+    return status;
+}
+
+const struct command command_perfex = {
+    .name = "perfex",
+    .summary = "run a program and report two counters, as IRIX's perfex does",
+    .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+    .example = "  tally perfex -a -y -m r12000 -- ./bzip2.mips64 -9k file",
+    .options = perfex_options,
+    .run = run_perfex,
+};

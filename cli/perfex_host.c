@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/perfex_host.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/host_events.h"
+#include "cli/output.h"
+#include "host/child.h"
+#include "report/perfex_text.h"
+
+/* What a host's counters have by perf's generic names, without software's. */
+static const char all_events[] =
+    "cycles,instructions,branches,branch-misses,cache-references,cache-misses,"
+    "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
+    "dTLB-load-misses,iTLB-load-misses";
+
+/* Options that need a model. */
+static const char *
+model_option(const struct perfex_request *r)
+{
+    return r->set_count > 0            ? "--set"
+           : r->threads                ? "-mp"
+           : r->signals                ? "-s"
+           : r->period_ms != 0         ? "-p"
+           : r->times                  ? "-y"
+           : r->table                  ? "-t"
+           : r->costs != NULL          ? "-c"
+           : r->foreign                ? "--foreign"
+           : r->launch.clean_env       ? "--clean-env"
+           : r->launch.sysroot != NULL ? "--sysroot"
+           : r->launch.cpu != NULL     ? "--cpu-model"
+           : r->launch.qemu != NULL    ? "--qemu"
+                                       : NULL;
+}
+
+/* User mode unless more is asked for, as on IRIX; an event with letters of its
+ * own keeps them. */
+static void
+set_mode(const struct perfex_request *r, struct host_event *e)
+{
+    if (strchr(e->name, ':') != NULL || strchr(e->name, '/') != NULL)
+        return;
+    e->attr.exclude_kernel = !r->kernel && !r->exception;
+    e->attr.exclude_hv = 1;
+}
+
+static int
+write_host(const struct perfex_request *r, struct count_report *report,
+           FILE *out)
+{
+    const char *const notes[] = {r->kernel || r->exception
+                                     ? "user and kernel mode"
+                                     : "user mode only; -k counts the kernel's "
+                                       "part too",
+                                 NULL};
+    const struct perfex_report p = {.count = report, .notes = notes};
+
+    return r->format == COUNT_JSON  ? report_count_json(report, out)
+           : r->format == COUNT_CSV ? report_count_csv(report, ',', out)
+                                    : report_perfex_text(&p, out);
+}
+
+static int
+report_host(const struct perfex_request *r, char **argv,
+            const struct host_event *events, size_t count,
+            const struct host_count_result *result, FILE *out)
+{
+    const struct session_result last = {
+        .status = result->status,
+        .user_s = result->user_s,
+        .sys_s = result->sys_s,
+        .interrupted = result->interrupted,
+        .started = true,
+    };
+    struct count_value *values = calloc(count + 1, sizeof(*values));
+    char *text = command_text(argv);
+    struct count_report report = {
+        .machine = machine_find("host"),
+        .program = text,
+        .runs = 1,
+        .values = values,
+        .last = &last,
+        .wall_s = result->wall_s,
+    };
+    int error = TALLY_ENOMEM;
+
+    if (values != NULL && text != NULL) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = host_event_value(&events[i], &result->counts.values[i]);
+        report.count = host_units_fold(events, values, count);
+        error = write_host(r, &report, out);
+    }
+    free(values);
+    free(text);
+    return error;
+}
+
+static int
+count_host_program(const struct perfex_request *r, char **argv,
+                   const struct host_event *events, size_t count, FILE *out)
+{
+    struct child_signals signals;
+    struct host_count_result result = {0};
+    const struct host_count_options o = {
+        .signals = &signals,
+        .events = events,
+        .event_count = count,
+        .argv = argv,
+    };
+
+    child_signals_hold(&signals);
+    int status = host_count(&o, &command_log, &result) == 0 ? 0 : EXIT_OURS;
+    if (status == 0 && result.exec_error != 0) {
+        fprintf(stderr, "tally: %s: %s\n", argv[0],
+                result.exec_error == ENOENT ? "no such program"
+                                            : strerror(result.exec_error));
+        status = result.exec_error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
+    } else if (status == 0) {
+        status = command_status(result.status);
+        if (report_host(r, argv, events, count, &result, out) != 0) {
+            fprintf(stderr, "tally: cannot write the report: %s\n",
+                    strerror(errno));
+            status = EXIT_OURS;
+        }
+    }
+    host_count_result_finish(&result);
+    child_signals_free(&signals);
+    return status;
+}
+
+int
+perfex_host(const struct perfex_request *r, char **argv)
+{
+    struct host_event *events = NULL;
+    struct output out;
+    size_t count = 0;
+
+    if (model_option(r) != NULL) {
+        fprintf(stderr,
+                "tally perfex: %s is for a modelled machine, not for the "
+                "host's counters\n",
+                model_option(r));
+        return EXIT_USAGE;
+    }
+    const char *list = r->all              ? all_events
+                       : r->events != NULL ? r->events
+                                           : "cycles";
+    const int error =
+        host_event_list_parse(list, &command_log, &events, &count);
+    if (error != 0)
+        return error == TALLY_ENOMEM ? EXIT_OURS : EXIT_USAGE;
+    for (size_t i = 0; i < count; i++)
+        set_mode(r, &events[i]);
+    int status = EXIT_OURS;
+    if (output_open(r->output, OUTPUT_WHOLE, &out) == 0) {
+        status = count_host_program(r, argv, events, count, out.file);
+        if (output_close(&out, status != EXIT_OURS) != 0)
+            status = EXIT_OURS;
+    }
+    free(events);
+    return status;
+}
