@@ -136,11 +136,13 @@ static void
 note_hardware(struct job *job)
 {
     const struct hardware *h = &job->hardware;
-    const struct counter_row *counters = job->report.machine->counters;
+    const bool apart = strcmp(hardware_counter(h, 0), hardware_counter(h, 1));
+    const unsigned last = h->counter_count - 1;
     int n = snprintf(job->note, sizeof(job->note),
-                     "counted on %s %s %s of each strand", counters[0].name,
+                     "counted on %s%s %s %s%s of each strand",
+                     hardware_counter(h, 0), apart ? "" : "0",
                      h->counter_count == 2 ? "and" : "to",
-                     counters[h->counter_count - 1].name);
+                     hardware_counter(h, last), apart ? "" : "1");
 
     if (h->turn_count > 1)
         n += snprintf(job->note + n, sizeof(job->note) - (size_t)n,

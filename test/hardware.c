@@ -132,7 +132,7 @@ test_values(void **state)
         size_t turns;
     } machines[] = {
         {"ultrasparc-t1", 7}, {"ultrasparc-t2", 12}, {"sparc-t4", 12},
-        {"r10000", 11},       {"r12000", 8},
+        {"r10000", 11},       {"r10000-rev2", 11},   {"r12000", 8},
     };
 
     (void)state;
@@ -192,11 +192,11 @@ test_threads_add_up(void **state)
 }
 
 static void
-check_edges(const char *machine, const char *name, enum signal_id signal)
+check_edges(const char *machine, const char *name, enum signal_id signal,
+            uint64_t wrap)
 {
     const struct machine_row *m = machine_find(machine);
     const struct event_row *event = event_find(m, name);
-    const uint64_t wrap = UINT64_C(1) << 32;
     struct hardware h;
 
     assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
@@ -210,22 +210,47 @@ check_edges(const char *machine, const char *name, enum signal_id signal)
     hardware_finish(&h);
 }
 
-/* At the very edge of a wrap, on either counter. */
+/* At the very edge of a wrap, on either counter; and of bit 31. */
 static void
 test_edges(void **state)
 {
+    const uint64_t wrap = UINT64_C(1) << 32, half = wrap / 2;
+
     (void)state;
-    check_edges("ultrasparc-t1", "IC_miss", SIGNAL_L1I_MISSES);
-    check_edges("ultrasparc-t1", "instr_cnt", SIGNAL_INSTRUCTIONS);
-    check_edges("ultrasparc-t2", "Load_instr", SIGNAL_CLASS_LOAD);
+    check_edges("ultrasparc-t1", "IC_miss", SIGNAL_L1I_MISSES, wrap);
+    check_edges("ultrasparc-t1", "instr_cnt", SIGNAL_INSTRUCTIONS, wrap);
+    check_edges("ultrasparc-t2", "Load_instr", SIGNAL_CLASS_LOAD, wrap);
     /* A precise trap and a disrupting one. */
-    check_edges("sparc-t4", "Load_instructions", SIGNAL_T4_CLASS_LOAD);
-    check_edges("sparc-t4", "DTLB_misses_async", SIGNAL_DTLB_STORE_MISSES);
-    /* An interrupt at bit 31, on either counter. */
-    check_edges("r10000", "Primary_instruction_cache_misses",
-                SIGNAL_L1I_MISSES);
-    check_edges("r10000", "Graduated_instructions_17", SIGNAL_INSTRUCTIONS);
-    check_edges("r12000", "Cycles", SIGNAL_CYCLES);
+    check_edges("sparc-t4", "Load_instructions", SIGNAL_T4_CLASS_LOAD, wrap);
+    check_edges("sparc-t4", "DTLB_misses_async", SIGNAL_DTLB_STORE_MISSES,
+                wrap);
+    check_edges("r10000", "Primary_instruction_cache_misses", SIGNAL_L1I_MISSES,
+                half);
+    check_edges("r10000", "Graduated_stores", SIGNAL_CLASS_STORE, half);
+    check_edges("r12000", "Graduated_stores", SIGNAL_CLASS_STORE, half);
+    check_edges("r12000", "Graduated_stores", SIGNAL_CLASS_STORE, wrap);
+}
+
+/* An interrupt for each half of the count's range, none short of it. */
+static void
+test_interrupts(void **state)
+{
+    const struct machine_row *m = machine_find("r10000");
+    const struct event_row *event = event_find(m, "Graduated_stores");
+    const uint64_t half = UINT64_C(1) << 31;
+    struct totals turn = {0};
+    struct hardware h;
+
+    (void)state;
+    assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
+    turn.signal[SIGNAL_CLASS_STORE] = half - 1;
+    hardware_add(&h, &turn);
+    assert_int_equal(h.overflows, 0);
+    turn.signal[SIGNAL_CLASS_STORE] = 3 * half;
+    hardware_add(&h, &turn);
+    assert_int_equal(h.overflows, 3);
+    assert_int_equal(h.readings[0].value, 4 * half - 1);
+    hardware_finish(&h);
 }
 
 /* Where a taken branch counts in the turn after its branch. */
@@ -277,8 +302,9 @@ test_refusals(void **state)
                         "no counter of ultrasparc-t2 counts cycles");
     assert_int_equal(hardware_init(&h, model, &branches, 1, &log), TALLY_ERULE);
     assert_string_equal(heard.text,
-                        "no counters of host-model can be driven yet; it is "
-                        "counted by its model alone, without --hardware");
+                        "--hardware is for ultrasparc-t1, ultrasparc-t2, "
+                        "sparc-t4, r10000 and r12000; host-model is counted by "
+                        "its model alone");
     hardware_finish(&h);
 }
 
@@ -286,13 +312,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_always),
-        cmocka_unit_test(test_threads_add_up),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_more_taken),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_always),
+        cmocka_unit_test(test_threads_add_up), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_more_taken),     cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

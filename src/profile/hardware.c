@@ -16,17 +16,16 @@
 
 /*
  * How software works a family's counters: two that share a PCR and a PIC, with
- * a counter in each half, or several that have one of each apart.
+ * a counter in each half, or some that have one of each apart.
  */
 struct hardware_layout {
     enum family_id family;
-    enum tally_pmu_level level; /* of software that may write the PCR */
+    enum tally_pmu_level level; /* of software that may write the control */
     unsigned counters;
     bool apart;
-    /* The registers of each counter, where they are apart; else the first. */
     const char *control[HARDWARE_COUNTERS], *count[HARDWARE_COUNTERS];
     bool masks;   /* an event is a line of its group */
-    bool numbers; /* a group is an event's number */
+    bool numbers; /* or has a number in place of a group */
     uint64_t trap_enable;
     uint64_t overflowed;
     /* A trap that finds a counter here or above came before the wrap. */
@@ -47,8 +46,8 @@ static const struct hardware_layout layouts[] = {
     {.family = FAMILY_NIAGARA1,
      .level = TALLY_PMU_PRIVILEGED,
      .counters = 2,
-     .control = {"PCR"},
-     .count = {"PIC"},
+     .control = {"PCR", "PCR"},
+     .count = {"PIC", "PIC"},
      .overflowed = UINT64_C(3) << 8,
      .before_wrap = AFTER_WRAP,
      .always = 1,
@@ -57,8 +56,8 @@ static const struct hardware_layout layouts[] = {
     {.family = FAMILY_NIAGARA2,
      .level = TALLY_PMU_PRIVILEGED,
      .counters = 2,
-     .control = {"PCR"},
-     .count = {"PIC"},
+     .control = {"PCR", "PCR"},
+     .count = {"PIC", "PIC"},
      .masks = true,
      .trap_enable = UINT64_C(3) << 4,
      .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
@@ -78,8 +77,8 @@ static const struct hardware_layout layouts[] = {
      .before_wrap = AFTER_WRAP,
      .always = -1,
      .nested = {{4, 0x01, 0x02}, {25, 0x02, 0x08}}},
-    /* The interrupt is that bit 31 is set (rule I05): the count is whole, and
-     * to take it leaves 31 bits again. */
+    /* IE. The interrupt comes when bit 31 becomes set, half way to the wrap,
+     * and goes when the count is cleared (rule I05). */
     {.family = FAMILY_R10000,
      .level = TALLY_PMU_PRIVILEGED,
      .counters = 2,
@@ -128,6 +127,8 @@ is_line(const struct hardware *h, const struct event_row *e)
 {
     if (!counts(e))
         return false;
+    if (h->layout->numbers)
+        return e->number >= 0;
     if (!h->layout->masks || is_single(e))
         return true;
     for (size_t i = 0; i < h->machine->event_count; i++) {
@@ -200,19 +201,6 @@ line_count(const struct hardware *h, size_t i, const struct totals *totals)
     return n;
 }
 
-/* The registers of a counter. */
-static const char *
-control_name(const struct hardware *h, unsigned counter)
-{
-    return h->layout->control[h->layout->apart ? counter : 0];
-}
-
-static const char *
-count_name(const struct hardware *h, unsigned counter)
-{
-    return h->layout->count[h->layout->apart ? counter : 0];
-}
-
 static void
 plan_turn(struct hardware *h, const struct selection *list,
           const struct plan *plan, size_t turn)
@@ -224,7 +212,7 @@ plan_turn(struct hardware *h, const struct selection *list,
     for (size_t i = 0; i < writes.count; i++) {
         const char *name = h->machine->registers[writes.rows[i].reg].name;
         for (unsigned c = 0; c < h->counter_count; c++) {
-            if (strcmp(name, control_name(h, c)) == 0)
+            if (strcmp(name, h->layout->control[c]) == 0)
                 t->control[c] = writes.rows[i].value;
         }
     }
@@ -306,8 +294,9 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
     };
     if (h->layout == NULL)
         return tally_fail(log, TALLY_ERULE,
-                          "no counters of %s can be driven yet; it is counted "
-                          "by its model alone, without --hardware",
+                          "--hardware is for ultrasparc-t1, ultrasparc-t2, "
+                          "sparc-t4, r10000 and r12000; %s is counted by its "
+                          "model alone",
                           machine->name);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(events[i]->unit, "cpu") != 0 && events[i]->counters != 0)
@@ -377,7 +366,7 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
         bool wrapped)
 {
     const unsigned low = h->layout->apart ? 0 : counter * 32;
-    const uint64_t pic = get(h, count_name(h, counter));
+    const uint64_t pic = get(h, h->layout->count[counter]);
     const uint32_t value = (uint32_t)(pic >> low);
 
     if (turn->event[counter] >= 0) {
@@ -386,7 +375,7 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
         if (wrapped && value < h->layout->before_wrap)
             r->value += UINT64_C(1) << 32;
     }
-    set(h, count_name(h, counter), pic & ~(UINT64_C(0xffffffff) << low));
+    set(h, h->layout->count[counter], pic & ~(UINT64_C(0xffffffff) << low));
 }
 
 /* The handler of a trap: counters whose overflow made it. */
@@ -401,7 +390,7 @@ serve(struct hardware *h, const struct hardware_turn *turn,
     for (unsigned i = 0; i < h->counter_count; i++) {
         if ((taken.counters >> i & 1) == 0)
             continue;
-        const char *control = control_name(h, i);
+        const char *control = h->layout->control[i];
         collect(h, turn, i, true);
         set(h, control, get(h, control) & ~h->layout->overflowed);
     }
@@ -447,11 +436,12 @@ add_turn(struct hardware *h, const struct hardware_turn *turn,
 {
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, h->layout->level);
     for (unsigned i = 0; i < h->counter_count; i++) {
-        set(h, control_name(h, i), 0);
-        set(h, count_name(h, i), 0);
+        set(h, h->layout->control[i], 0);
+        set(h, h->layout->count[i], 0);
     }
     for (unsigned i = 0; i < h->counter_count; i++)
-        set(h, control_name(h, i), turn->control[i] | h->layout->trap_enable);
+        set(h, h->layout->control[i],
+            turn->control[i] | h->layout->trap_enable);
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
     raise_all(h, turn, totals);
     for (unsigned i = 0; i < h->counter_count; i++)
@@ -476,6 +466,12 @@ hardware_add(struct hardware *h, const struct totals *turns)
                     turns[t].signal[SIGNAL_INSTRUCTIONS];
         }
     }
+}
+
+const char *
+hardware_counter(const struct hardware *h, unsigned counter)
+{
+    return h->layout->count[counter];
 }
 
 uint64_t

@@ -65,6 +65,9 @@ void hardware_reset(struct hardware *h);
 /* Adds what a thread counted in each turn: turn_count totals. */
 void hardware_add(struct hardware *h, const struct totals *turns);
 
+/* The register that a counter's count is read from. */
+const char *hardware_counter(const struct hardware *h, unsigned counter);
+
 /* The whole number a reading stands for where its event had not all turns. */
 uint64_t hardware_scaled(const struct hardware_reading *reading);
 
