@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "machine/cycles.h"
 #include "machine/strand.h"
 #include "plugin/gateway.h"
 
@@ -507,6 +508,7 @@ set_up(struct plugin *p)
         .to = NO_LINE,
     };
     branch_shape(r->params, &p->shape);
+    p->shape.group = cycles_group(r->params);
     if (p->window == WINDOW_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;

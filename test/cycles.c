@@ -113,6 +113,39 @@ test_width(void **state)
     assert_int_equal(t.signal[SIGNAL_CYCLES], 1000);
 }
 
+/* Groups of a block issue one a cycle; what the stages make of the rest. */
+static void
+test_groups(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+    struct totals t = {0};
+
+    (void)state;
+    set_times(params);
+    assert_int_equal(cycles_group(params), 0);
+    params[PARAM_ISSUE_GROUPS] = ISSUE_GROUPS_BLOCK;
+    assert_int_equal(cycles_group(params), 1);
+    params[PARAM_TIME_ISSUE] = 4;
+    assert_int_equal(cycles_group(params), 2);
+    t.signal[SIGNAL_INSTRUCTIONS] = 4000;
+    t.signal[SIGNAL_SELECT_1] = 1000;
+    t.signal[SIGNAL_SELECT_2] = 1500;
+    t.signal[SIGNAL_COMMIT_1] = 1200;
+    t.signal[SIGNAL_COMMIT_2] = 1400;
+    t.signal[SIGNAL_FETCH_CYCLES] = 1300;
+    t.signal[SIGNAL_L1D_LOAD_MISSES] = 7;
+    t.signal[SIGNAL_L1I_MISSES] = 20;
+    t.signal[SIGNAL_RETURN_MISPREDICTS] = 2;
+    t.signal[SIGNAL_STALL_ISSUE] = 1000000;
+    cycles_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_ISSUE_CYCLES], 2500);
+    assert_int_equal(t.signal[SIGNAL_CYCLES], 1002500 + 70 + 200 + 10);
+    assert_int_equal(t.signal[SIGNAL_STALL_MISPREDICT], 10);
+    assert_int_equal(t.signal[SIGNAL_COMMIT_WAIT], 2780 - 2600);
+    assert_int_equal(t.signal[SIGNAL_FETCH_WAIT], 2780 - 1300);
+    assert_int_equal(t.signal[SIGNAL_FETCH_FULL], 2570 - 1300);
+}
+
 static void
 test_sum(void **state)
 {
@@ -140,6 +173,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one),
         cmocka_unit_test(test_width),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_sum),
     };
 

@@ -85,7 +85,7 @@ def count_all(machine, path):
 def may_tell(numbers, signals):
     """Not fetches and data together: headers state one side's cold misses.
     Of memory, not what a header does not state at all."""
-    fetch = {"itlb_misses", "l2_fetch_misses", "l3_fetch_misses"}
+    fetch = {"itlb_misses", "l2_fetch_misses", "l3_fetch_misses", "stall_fetch"}
     stated = {s.rpartition("_")[0] for s in numbers}
     memory = {s.rpartition("_")[0] for s in signals if "memory_" in s}
     return ((len(signals) == 1 or not fetch & set(signals)) and
@@ -143,6 +143,30 @@ def check_t4(c):
         parts = ("_hit_L2", "_hit_L3", "_miss_L3")
         t.equal(sum(c[f"{refs}_which{part}"] for part in parts), c[refs], refs)
         t.equal(c[refs], c[f"{tlb}_misses_async"], "one request a walk")
+    check_stages(c)
+
+
+def check_stages(c):
+    """Rules R41, R42 and R65: each stage's cycles are all, and each handles
+    every micro-operation."""
+    cycles = c["Cycles"]
+    t.equal(c["Sel-0-wait"] + c["Sel-0-ready"], c["Sel-0-wait-or-ready"], "06h")
+    t.equal(c["Sel-1"] + c["Sel-2"], c["Sel-1-or-2"], "select, mask 18h")
+    t.equal(c["Sel-0-wait-or-ready"] + c["Sel-1-or-2"], c["Sel-all"], "1Fh")
+    t.equal(c["Sel-all"] + c["Select_tag_wait_cycles"], cycles, "select")
+    t.equal(c["Sel-pipe-drain-cycles"], 24 * c["Branch_mispredict"], "drains")
+    assert c["Sel-pipe-drain-cycles"] <= c["Sel-0-wait"], "drains are waits"
+    picks = [c[f"Pick-{n}"] for n in range(4)]
+    t.equal(sum(picks[1:]), c["Any_pick"], "pick, mask 0Eh")
+    t.equal(sum(picks), cycles, "pick")
+    t.equal(c["Commit-1"] + c["Commit-2"], c["Commit-1-or-2"], "commit, 0Ch")
+    t.equal(c["Commit-0"] + c["Commit-1-or-2"], cycles, "commit")
+    t.equal(c["Commit-0-all"] + c["stall_issue"], c["Commit-0"], "of one strand")
+    micro = c["All_instructions"] + 7 * c["Block_loads_and_stores"]
+    for stage in ("Sel", "Commit"):
+        t.equal(c[f"{stage}-1"] + 2 * c[f"{stage}-2"], micro, stage)
+    for event in ("Fetch-0", "Instruction_buffer_full_cycles"):
+        assert c[event] < cycles, event
 
 
 def on_t4(path, name=T4):
@@ -175,7 +199,7 @@ def t4_cycles():
     past_l2 = (1400 + c["L2_fetch_misses"] + walks -
                c["ITLB_hardware_tablewalk_references_which_hit_L2"] -
                c["DTLB_hardware_tablewalk_references_which_hit_L2"])
-    want = (c["All_instructions"] // 2 + c["Taken_branches"] +
+    want = (c["Sel-1-or-2"] + c["Taken_branches"] +
             24 * c["Branch_mispredict"] +
             20 * (1400 + fetches + walks) + 30 * past_l2 + 380 * far +
             4 * walks)

@@ -30,9 +30,10 @@ void mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
 #define INSN_BAD_TEXT "(bad)"
 
 /* The class of a SPARC instruction by itself, also of one that sparc_decode()
- * finds illegal because it came with the T4; and whether it is a block load or
- * store. */
+ * finds illegal because it came with the T4; whether it is a block load or
+ * store; and its micro-operations beyond the first. */
 enum t4_class sparc_t4_class(uint32_t word);
 bool sparc_t4_block(uint32_t word);
+uint8_t sparc_t4_more(uint32_t word);
 
 #endif

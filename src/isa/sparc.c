@@ -645,6 +645,7 @@ sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
     decode_word(word, pc, insn);
     insn->t4_class = (uint8_t)sparc_t4_class(word);
     insn->t4_block = sparc_t4_block(word);
+    insn->t4_more = sparc_t4_more(word);
     return true;
 }
 

@@ -132,6 +132,7 @@ static const uint8_t memory[64] = {
     [0x36 ... 0x37] = T4_STORE, [0x38 ... 0x3f] = T4_OTHER,
 };
 
+#define OP3_LDDA 0x13
 #define OP3_LDXA 0x1b
 #define OP3_STXA 0x1e
 #define OP3_LDDFA 0x33
@@ -214,4 +215,20 @@ sparc_t4_block(uint32_t word)
     default:
         return false;
     }
+}
+
+/* A twin load is two micro-operations, a block load or store eight (rule R65).
+ * The bits of `twin` are address spaces 0x20 to 0x2f, or 0xe0 to 0xef. */
+uint8_t
+sparc_t4_more(uint32_t word)
+{
+    const uint32_t asi = field(word, 5, 8);
+    const uint32_t twin = asi >> 4 == 0x2   ? 0xcccc
+                          : asi >> 4 == 0xe ? 0x0c0c
+                                            : 0;
+
+    if (sparc_t4_block(word))
+        return 7;
+    return word >> 30 == 3 && field(word, 19, 6) == OP3_LDDA &&
+           !immediate(word) && (twin >> (asi & 15) & 1) != 0;
 }

@@ -36,16 +36,57 @@ tlb_stall(const uint64_t *params, const uint64_t *n)
 }
 
 static uint64_t
-branch_stall(const uint64_t *params, const uint64_t *n)
+mispredict_stall(const uint64_t *params, const uint64_t *n)
 {
-    const uint64_t taken =
-        n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN];
     const uint64_t missed =
         n[SIGNAL_CONDITIONAL_MISPREDICTS] + n[SIGNAL_FAR_MISPREDICTS] +
         n[SIGNAL_INDIRECT_MISPREDICTS] + n[SIGNAL_RETURN_MISPREDICTS];
 
-    return taken * params[PARAM_TIME_TAKEN] +
-           missed * params[PARAM_TIME_MISPREDICT];
+    return missed * params[PARAM_TIME_MISPREDICT];
+}
+
+static uint64_t
+taken_stall(const uint64_t *params, const uint64_t *n)
+{
+    return (n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]) *
+           params[PARAM_TIME_TAKEN];
+}
+
+unsigned
+cycles_group(const uint64_t *params)
+{
+    if (params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_ANY)
+        return 0;
+    return params[PARAM_TIME_ISSUE] == 1 ? 1 : 2;
+}
+
+static uint64_t
+issue_cycles(const uint64_t *params, const uint64_t *n)
+{
+    if (cycles_group(params) != 0)
+        return n[SIGNAL_SELECT_1] + n[SIGNAL_SELECT_2];
+    return n[SIGNAL_INSTRUCTIONS] * params[PARAM_TIME_INSTRUCTION] /
+           params[PARAM_TIME_ISSUE];
+}
+
+static uint64_t
+less(uint64_t from, uint64_t by)
+{
+    return from > by ? from - by : 0;
+}
+
+/* What the stages of a SPARC T4 do in the cycles that are now known. */
+static void
+derive_stages(uint64_t *n)
+{
+    const uint64_t cycles = n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE];
+    const uint64_t behind = n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_LOAD] +
+                            n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP];
+
+    n[SIGNAL_COMMIT_WAIT] =
+        less(cycles, n[SIGNAL_COMMIT_1] + n[SIGNAL_COMMIT_2]);
+    n[SIGNAL_FETCH_WAIT] = less(cycles, n[SIGNAL_FETCH_CYCLES]);
+    n[SIGNAL_FETCH_FULL] = less(behind, n[SIGNAL_FETCH_CYCLES]);
 }
 
 void
@@ -53,9 +94,7 @@ cycles_derive(const uint64_t *params, struct totals *totals)
 {
     uint64_t *n = totals->signal;
 
-    n[SIGNAL_ISSUE_CYCLES] = n[SIGNAL_INSTRUCTIONS] *
-                             params[PARAM_TIME_INSTRUCTION] /
-                             params[PARAM_TIME_ISSUE];
+    n[SIGNAL_ISSUE_CYCLES] = issue_cycles(params, n);
     n[SIGNAL_STALL_FETCH] =
         wait_of(params, n[SIGNAL_L1I_MISSES], n[SIGNAL_L2_FETCH_MISSES],
                 n[SIGNAL_L3_FETCH_MISSES]) +
@@ -64,7 +103,9 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
                 n[SIGNAL_L3_LOAD_MISSES]) +
         far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
-    n[SIGNAL_STALL_BRANCH] = branch_stall(params, n);
+    n[SIGNAL_STALL_MISPREDICT] = mispredict_stall(params, n);
+    n[SIGNAL_STALL_BRANCH] =
+        taken_stall(params, n) + n[SIGNAL_STALL_MISPREDICT];
     n[SIGNAL_STALL_TLB] = tlb_stall(params, n);
     n[SIGNAL_STALL_WINDOW] =
         (n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]) *
@@ -75,4 +116,5 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] + n[SIGNAL_STALL_LOAD] +
         n[SIGNAL_STALL_BRANCH] + n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
         n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] + n[SIGNAL_STALL_ISSUE];
+    derive_stages(n);
 }

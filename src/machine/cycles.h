@@ -19,4 +19,8 @@
  */
 void cycles_derive(const uint64_t *params, struct totals *totals);
 
+/* How many micro-operations a cycle selects at most where blocks are issued in
+ * groups, else 0: of struct block_shape. */
+unsigned cycles_group(const uint64_t *params);
+
 #endif

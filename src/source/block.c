@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "source/group.h"
+
 static void
 add_branch(int16_t *fixed, const struct insn *insn)
 {
@@ -78,6 +80,18 @@ build_parts(const struct insn *insns, size_t count, struct block_part *parts)
         block_add_insn(&parts[n - 1].info, &insns[i]);
     }
     return n;
+}
+
+static void
+add_groups(const struct block_shape *shape, const struct insn *insns,
+           size_t count, struct block_part *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = parts[i].first;
+        const size_t end = i + 1 < n ? parts[i + 1].first : count;
+        group_add(insns + first, end - first, shape->group,
+                  parts[i].info.fixed);
+    }
 }
 
 /*
@@ -279,6 +293,8 @@ block_build(const struct block_shape *shape, uint64_t pc,
     }
     for (size_t i = 0; i < n; i++)
         parts[i].info.pc = pc;
+    if (shape->group != 0 && (block->flags & BLOCK_RETRY) == 0)
+        add_groups(shape, insns, count, parts, n);
     parts[0].info.size = (uint32_t)(next - pc);
     keep_last(&parts[0].info, last, bytes[count - 1]);
     return n;

@@ -105,6 +105,7 @@ struct block_shape {
     uint32_t btc_ways;
     uint64_t far_reach; /* targets further away are far; 0: none is */
     bool return_stack;  /* else a return is as any indirect jump */
+    unsigned group;     /* see source/group.h: 1 or 2; 0: not counted */
     uint64_t from, to;  /* --from and --to addresses, or NO_LINE */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count; /* of --filter; 0: all code counts */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/group.h"
+
+#include <stdbool.h>
+
+#include "table/table.h"
+
+#define FETCH_WIDTH 4u
+
+/* What one cycle has so far. */
+struct cycle {
+    unsigned count, stores;
+};
+
+static void
+end_select(struct cycle *c, int16_t *fixed)
+{
+    if (c->count == 0)
+        return;
+    fixed[SIGNAL_SELECT_1 + c->count - 1]++;
+    fixed[SIGNAL_PICK_1 + c->count + c->stores - 1]++;
+    *c = (struct cycle){0, 0};
+}
+
+static void
+end_commit(struct cycle *c, int16_t *fixed)
+{
+    if (c->count != 0)
+        fixed[SIGNAL_COMMIT_1 + c->count - 1]++;
+    c->count = 0;
+}
+
+static void
+select_one(struct cycle *c, unsigned width, bool store, int16_t *fixed)
+{
+    if (c->count == width || (store && c->stores != 0))
+        end_select(c, fixed);
+    c->count++;
+    c->stores += store;
+}
+
+static void
+commit_one(struct cycle *c, unsigned width, bool alone, int16_t *fixed)
+{
+    if (c->count == width || alone)
+        end_commit(c, fixed);
+    c->count++;
+    if (alone)
+        end_commit(c, fixed);
+}
+
+void
+group_add(const struct insn *insns, size_t count, unsigned width,
+          int16_t *fixed)
+{
+    struct cycle selected = {0, 0}, committed = {0, 0};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct insn *insn = &insns[i];
+        for (unsigned k = 0; k <= insn->t4_more; k++) {
+            select_one(&selected, width, insn->stores != 0, fixed);
+            commit_one(&committed, width, insn->class == CLASS_ATOMIC, fixed);
+        }
+    }
+    end_select(&selected, fixed);
+    end_commit(&committed, fixed);
+    const int fetched = (int)((count + FETCH_WIDTH - 1) / FETCH_WIDTH);
+    fixed[SIGNAL_FETCH_CYCLES] =
+        (int16_t)(fixed[SIGNAL_FETCH_CYCLES] + fetched);
+}
