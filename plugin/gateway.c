@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "machine/chip.h"
+#include "plugin/monitor.h"
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
 static_assert(sizeof(struct gateway_page) == 512 &&
@@ -49,9 +50,8 @@ machine(void)
     return &tally_machines[tally_plugin.session->request.machine];
 }
 
-/* A word of the guest's memory, from or to its order of bytes. */
-static uint64_t
-word(uint64_t value)
+uint64_t
+gateway_word(uint64_t value)
 {
     return isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(value)
                                                      : le64toh(value);
@@ -210,6 +210,7 @@ gateway_thread_ends(unsigned vcpu)
     if (gateway_lives[vcpu] == NULL)
         return;
     gateway_lives[vcpu] = NULL;
+    monitor_thread_ends(vcpu);
     struct totals *kept = malloc(sizeof(*kept));
     for (unsigned s = 0; kept != NULL && s < SIGNAL_COUNT; s++)
         kept->signal[s] = dynamic_count(counts, s);
@@ -223,6 +224,7 @@ gateway_forks(unsigned vcpu)
         return;
     for (unsigned i = 0; i < REGION_STRANDS; i++)
         gateway_lives[i] = NULL;
+    monitor_forget();
     for (unsigned i = 0; i < GATEWAY_THREADS; i++) {
         free(gateway.ended[i]);
         gateway.ended[i] = NULL;
@@ -285,17 +287,17 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
     const struct gateway_live *live = gateway_lives[vcpu];
     if (live == NULL)
         return;
-    hello->page = word((uintptr_t)&gateway.memory->page);
-    hello->live = word((uintptr_t)live);
-    hello->thread = word(p->counts[vcpu]->thread);
-    hello->generation = word(gateway.memory->page.generation);
-    hello->rate =
-        word((UINT64_C(1000000000) << 20) / (clock != 0 ? clock : 1000000000));
-    hello->slot = word(SIGNAL_INSTRUCTIONS);
+    hello->page = gateway_word((uintptr_t)&gateway.memory->page);
+    hello->live = gateway_word((uintptr_t)live);
+    hello->thread = gateway_word(p->counts[vcpu]->thread);
+    hello->generation = gateway_word(gateway.memory->page.generation);
+    hello->rate = gateway_word((UINT64_C(1000000000) << 20) /
+                               (clock != 0 ? clock : 1000000000));
+    hello->slot = gateway_word(SIGNAL_INSTRUCTIONS);
     hello->strands =
-        word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
+        gateway_word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
     snprintf(hello->machine, sizeof(hello->machine), "%s", machine()->name);
-    hello->version = word(GATEWAY_VERSION);
+    hello->version = gateway_word(GATEWAY_VERSION);
 }
 
 static void
@@ -363,16 +365,29 @@ learn(const struct event_row *e)
     return added;
 }
 
+void
+gateway_learn(const struct event_row *event)
+{
+    if (check_event(event, NULL) == 0 && learn(event))
+        translate_again();
+}
+
+uint64_t
+gateway_epoch(void)
+{
+    return gateway.epoch;
+}
+
 static void
 tell_event(const struct event_row *e, struct gateway_event *row)
 {
     const size_t id = (size_t)(e - machine()->events);
     const struct need *n = &gateway.needs[id];
 
-    row->id = word(id);
-    row->summands = word(n->summands);
+    row->id = gateway_word(id);
+    row->summands = gateway_word(n->summands);
     for (size_t i = 0; i < n->summands; i++)
-        row->slots[i] = word(e->signals[i]);
+        row->slots[i] = gateway_word(e->signals[i]);
     snprintf(row->name, sizeof(row->name), "%s", e->name);
 }
 
@@ -380,12 +395,12 @@ static int
 choose_events(struct gateway_events *request, const struct tally_log *log,
               const struct event_row *const *events, size_t count)
 {
-    struct gateway_event *rows = guest(word(request->rows));
+    struct gateway_event *rows = guest(gateway_word(request->rows));
     bool added = false;
 
-    if (count > word(request->room))
+    if (count > gateway_word(request->room))
         return tally_fail(log, TALLY_ERANGE, "more than %u events in one list",
-                          (unsigned)word(request->room));
+                          (unsigned)gateway_word(request->room));
     for (size_t i = 0; i < count; i++) {
         const int error = check_event(events[i], log);
         if (error != 0)
@@ -397,8 +412,8 @@ choose_events(struct gateway_events *request, const struct tally_log *log,
         translate_again();
     for (size_t i = 0; i < count; i++)
         tell_event(events[i], &rows[i]);
-    request->count = word(count);
-    request->epoch = word(gateway.epoch);
+    request->count = gateway_word(count);
+    request->epoch = gateway_word(gateway.epoch);
     return 0;
 }
 
@@ -410,13 +425,13 @@ answer_events(struct gateway_events *request)
     size_t count = 0;
 
     request->message[0] = '\0';
-    int error = event_list_parse(machine(), guest(word(request->text)), &log,
-                                 &events, &count);
+    int error = event_list_parse(machine(), guest(gateway_word(request->text)),
+                                 &log, &events, &count);
     if (error == 0)
         error = choose_events(request, &log,
                               (const struct event_row *const *)events, count);
     free(events);
-    request->error = word((uint64_t)(int64_t)error);
+    request->error = gateway_word((uint64_t)(int64_t)error);
 }
 
 /* Reading */
@@ -440,7 +455,7 @@ signal_count(const struct source *from, unsigned signal)
 }
 
 static uint64_t
-event_count(const struct source *from, uint64_t id)
+count_event(const struct source *from, uint64_t id)
 {
     uint64_t sum = 0;
 
@@ -458,6 +473,15 @@ event_count(const struct source *from, uint64_t id)
     return sum;
 }
 
+uint64_t
+gateway_event_count(unsigned vcpu, const struct event_row *event)
+{
+    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
+                                NULL};
+
+    return count_event(&from, (uint64_t)(event - machine()->events));
+}
+
 static bool
 is_descendant(uint64_t thread, uint64_t of)
 {
@@ -472,14 +496,14 @@ is_descendant(uint64_t thread, uint64_t of)
 static bool
 is_asked(const struct gateway_read *request, uint64_t thread)
 {
-    const uint64_t asked = word(request->thread);
+    const uint64_t asked = gateway_word(request->thread);
 
-    switch ((enum gateway_scope)word(request->scope)) {
+    switch ((enum gateway_scope)gateway_word(request->scope)) {
     case GATEWAY_THREAD:
         return thread == asked;
     case GATEWAY_DESCENDANTS:
-        return thread == asked ||
-               (thread >= word(request->since) && is_descendant(thread, asked));
+        return thread == asked || (thread >= gateway_word(request->since) &&
+                                   is_descendant(thread, asked));
     case GATEWAY_STRAND:
         return gateway.memory->live[thread].strand == asked;
     default:
@@ -490,12 +514,13 @@ is_asked(const struct gateway_read *request, uint64_t thread)
 static void
 add_source(const struct gateway_read *request, const struct source *from)
 {
-    const uint64_t *ids = guest(word(request->ids));
-    uint64_t *values = guest(word(request->values));
-    const uint64_t count = word(request->count);
+    const uint64_t *ids = guest(gateway_word(request->ids));
+    uint64_t *values = guest(gateway_word(request->values));
+    const uint64_t count = gateway_word(request->count);
 
     for (uint64_t i = 0; i < count; i++)
-        values[i] = word(word(values[i]) + event_count(from, word(ids[i])));
+        values[i] = gateway_word(gateway_word(values[i]) +
+                                 count_event(from, gateway_word(ids[i])));
 }
 
 static void
@@ -530,13 +555,13 @@ static void
 answer_read(unsigned vcpu, struct gateway_read *request)
 {
     const struct plugin *p = &tally_plugin;
-    uint64_t *values = guest(word(request->values));
+    uint64_t *values = guest(gateway_word(request->values));
     const struct region_strand *own = p->counts[vcpu];
 
-    memset(values, 0, word(request->count) * sizeof(*values));
-    request->threads = word(p->thread_count);
-    if (word(request->scope) == GATEWAY_THREAD &&
-        word(request->thread) == own->thread)
+    memset(values, 0, gateway_word(request->count) * sizeof(*values));
+    request->threads = gateway_word(p->thread_count);
+    if (gateway_word(request->scope) == GATEWAY_THREAD &&
+        gateway_word(request->thread) == own->thread)
         add_thread(request, own->thread, own);
     else
         add_all(request);
@@ -567,6 +592,11 @@ answer(unsigned vcpu, uint64_t operation, uint64_t request)
     case GATEWAY_EVENTS:
         pthread_mutex_lock(&p->lock);
         answer_events(guest(request));
+        pthread_mutex_unlock(&p->lock);
+        break;
+    case GATEWAY_REGISTER:
+        pthread_mutex_lock(&p->lock);
+        monitor_answer(vcpu, guest(request));
         pthread_mutex_unlock(&p->lock);
         break;
     default:

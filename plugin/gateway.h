@@ -37,6 +37,17 @@ void gateway_retranslated(void);
 void gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
                       bool rare);
 
+/* For plugin/monitor.c. A word of the guest's memory, from or to its order. */
+uint64_t gateway_word(uint64_t value);
+
+/* What the thread has counted of an event so far. */
+uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);
+
+/* From gateway_epoch() on the event is counted, if its part of the model can be
+ * had. */
+void gateway_learn(const struct event_row *event);
+uint64_t gateway_epoch(void);
+
 /* A block of these fixed signals has been counted. */
 static inline void
 gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed)

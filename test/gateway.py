@@ -4,6 +4,8 @@
 
 The programs of test/guest/gateway, under `tally count` and without it.
 """
+import os
+
 import tallytest as t
 
 ARCHES = ("sparc64", "x86_64", "mips64", "mips64el")
@@ -191,6 +193,109 @@ def hardware():
                       "selfloop", "All_instr", 1000000,
                       options=("--hardware",))
     t.equal(lines, ["All_instr 3000000"], "the loop")
+
+
+# Registers
+
+def registers(arch, machine, *words, options=()):
+    """The lines that selfregs prints, the machine's name excepted."""
+    done = t.run(t.tally(), "count", "-q", "-o", "/dev/null", "-m", machine,
+                 *options, guest("selfregs", arch), *words)
+    t.equal(done.returncode, 0, "status: " + done.stderr)
+    lines = done.stdout.splitlines()
+    t.equal(lines[0], machine, "machine")
+    return lines[1:]
+
+
+# machine, guest, what programs two counters, who is read: branches and
+# instructions, or the other way round
+PROGRAMS = [
+    ("ultrasparc-t1", "sparc64", ["PCR=0x4"], ["PIC:1000"],
+     ["PIC 3000 0"]),
+    ("ultrasparc-t2", "sparc64", ["PCR=0x17e88046"], ["PIC:1000"],
+     ["PIC 3000 1000"]),
+    ("ultrasparc-t2plus", "sparc64", ["PCR=0x17e88046"], ["PIC:1000"],
+     ["PIC 3000 1000"]),
+    ("sparc-t4", "sparc64", ["PCR0=0x204c", "PCR1=0x1fec", "PCR2=0x202c"],
+     ["PIC0:1000", "PIC1:1000", "PIC2:1000"],
+     ["PIC0 0 1000", "PIC1 0 3000", "PIC2 0 1000"]),
+    ("r10000", "mips64", ["CTRL0=0xc8", "CTRL1=0x28"],
+     ["CNT0:1000", "CNT1:1000"], ["CNT0 0 1000", "CNT1 0 3000"]),
+    ("r12000", "mips64el", ["CTRL0=0x1e8"], ["CNT0:1000"],
+     ["CNT0 0 3000"]),
+]
+
+
+def program(machine, arch, control, reads, wanted):
+    t.equal(registers(arch, machine, *control, *reads), wanted, "counters")
+    t.equal(registers(arch, machine, *control, *reads,
+                      options=("-e", "all")), wanted, "with all parts")
+
+
+for row in PROGRAMS:
+    t.case(f"{row[0]}: counters that a program programs itself", program, *row)
+
+
+@t.named("registers: privilege, names, and what the hypervisor lets be read")
+def register_rules():
+    t.equal(registers("sparc64", "ultrasparc-t2", "no_such", "user", "PCR",
+                      "PIC", "priv", "PCR=1", "user", "PIC"),
+            ["no_such: unknown name", "PCR: trap 0x1", "PIC 0",
+             "PIC: trap 0x2"], "ultrasparc-t2")
+    t.equal(registers("mips64", "r10000", "user", "CNT0"),
+            ["CNT0: trap 0x10"], "r10000")
+    t.equal(registers("sparc64", "ultrasparc-t2plus", "t2plus"),
+            ["7 0 0 0 0x12340"], "hypervisor: no version, agreed, set, get")
+
+
+@t.named("registers: an overflow is pending at the next access, and is taken")
+def register_overflow():
+    t.equal(registers("sparc64", "ultrasparc-t2", "PIC=0xff000000ff000000",
+                      "PCR=0x17e88076", "loop=20000000", "pending",
+                      "take=256", "PCR=0x17e88046", "pending"),
+            ["pending 0x100", "counters 0x3", "pending 0"], "T2")
+    lines = registers("mips64", "r10000", "CNT0=0x7fffff00", "CTRL0=0x1f8",
+                      "loop=1000", "pending")
+    t.equal(lines, ["pending 0x800"], "r10000")
+
+
+@t.named("registers: each thread has those of its strand")
+def register_threads():
+    t.equal(registers("sparc64", "ultrasparc-t2", "PCR=0x17e88046", "thread",
+                      "PCR", "PIC", "PCR=0x17e88046", "PIC:1000"),
+            ["PCR 0", "PIC 0", "PIC 3000 1000"], "the other thread's")
+
+
+@t.named("code that reads and writes %pcr and %pic, or T4's ASIs, runs as it is")
+def shim():
+    for machine, word, pcr in (("ultrasparc-t2", "pcr", "0x17e88046"),
+                               ("sparc-t4", "t4", "0x1fec")):
+        wanted = f"pcr {pcr}\n1000 3000\n"
+        linked = t.run(t.tally(), "count", "-q", "-o", "/dev/null", "-m",
+                       machine, guest("asr", "sparc64"), word)
+        t.equal(linked.stdout, wanted, "linked")
+        library = t.guest("tally-registers.sparc64.so")
+        preloaded = t.run(
+            t.tally(), "count", "-q", "-o", "/dev/null", "-m", machine,
+            guest("asr.dyn", "sparc64"), word,
+            env=os.environ | {"QEMU_SET_ENV": f"LD_PRELOAD={library}"})
+        t.equal(preloaded.stdout, wanted, "preloaded")
+
+
+@t.named("without the shim, and at user level, %pcr is an illegal instruction")
+def no_shim():
+    for name, env in (("asr.dyn", {}), ("asr", {"TALLY_REGISTERS": "user"})):
+        done = t.run(t.tally(), "count", "-q", "-o", "/dev/null",
+                     guest(name, "sparc64"), "pcr", env=os.environ | env)
+        t.equal(done.returncode, 128 + 4, "status")
+
+
+@t.named("a program that asks for the machine is told that there is none")
+def no_machine():
+    done = t.run(guest("selfregs", "x86_64"))
+    t.equal(done.returncode, 1, "status")
+    t.equal(done.stderr, "no emulated machine runs this program: start it with "
+            "tally count\nQEMU unusable\n", "stderr")
 
 
 @at_arch("without tally the host's counters are asked for")

@@ -10,25 +10,42 @@
 
 /* What a processor is to code that runs on it. */
 static _Thread_local struct {
-    struct tally_pmu *pmu;
+    uint64_t (*call)(void *user, unsigned trap, uint64_t function,
+                     const uint64_t args[5], uint64_t results[2]);
+    void *user;
     unsigned strand;
 } self;
+
+static uint64_t
+call_pmu(void *user, unsigned trap, uint64_t function, const uint64_t args[5],
+         uint64_t results[2])
+{
+    return tally_sun4v_call(user, self.strand, trap, function, args, results);
+}
 
 void
 hv_bind(struct tally_pmu *pmu, unsigned strand)
 {
-    self.pmu = pmu;
+    hv_bind_call(pmu != NULL ? call_pmu : NULL, pmu);
     self.strand = strand;
+}
+
+void
+hv_bind_call(uint64_t (*call)(void *user, unsigned trap, uint64_t function,
+                              const uint64_t args[5], uint64_t results[2]),
+             void *user)
+{
+    self.call = call;
+    self.user = user;
 }
 
 static uint64_t
 call(unsigned trap, uint64_t function, const uint64_t args[5],
      uint64_t results[2])
 {
-    if (self.pmu == NULL)
+    if (self.call == NULL)
         return H_EBADTRAP;
-    return tally_sun4v_call(self.pmu, self.strand, trap, function, args,
-                            results);
+    return self.call(self.user, trap, function, args, results);
 }
 
 uint64_t

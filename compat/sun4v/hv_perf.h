@@ -138,6 +138,18 @@ enum hv_vfalls_perfreg {
 TALLY_API void hv_bind(struct tally_pmu *pmu, unsigned strand);
 
 /*
+ * From here on the calling thread's hypervisor is `call` with `user`; it
+ * answers as tally_sun4v_call(). tally_guest_sun4v() is one: that of the
+ * emulated machine which runs this program. NULL: there is none.
+ *
+ * @since 0.1
+ */
+TALLY_API void
+hv_bind_call(uint64_t (*call)(void *user, unsigned trap, uint64_t function,
+                              const uint64_t args[5], uint64_t results[2]),
+             void *user);
+
+/*
  * Agrees on a version of a group: `*supported_minor` is the minor one that now
  * holds. Major version 0 gives the group up.
  *

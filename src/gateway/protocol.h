@@ -22,9 +22,10 @@
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
 enum gateway_operation {
-    GATEWAY_WAIT,   /* nothing; see gateway_page.epoch */
-    GATEWAY_EVENTS, /* struct gateway_events */
-    GATEWAY_READ,   /* struct gateway_read */
+    GATEWAY_WAIT,     /* nothing; see gateway_page.epoch */
+    GATEWAY_EVENTS,   /* struct gateway_events */
+    GATEWAY_READ,     /* struct gateway_read */
+    GATEWAY_REGISTER, /* struct gateway_register */
 };
 
 #define GATEWAY_SLOTS 56
@@ -98,6 +99,26 @@ struct gateway_read {
     uint64_t ids;     /* address, of 64-bit numbers */
     uint64_t values;  /* address, likewise */
     uint64_t threads; /* answer: made so far */
+};
+
+/* What software does with the monitor of the strand that it runs on. */
+enum gateway_access {
+    GATEWAY_FIND, /* `text` is a register's name; its id, or TALLY_EUNKNOWN */
+    GATEWAY_GET,
+    GATEWAY_SET,
+    GATEWAY_PENDING, /* `value`: traps */
+    GATEWAY_TAKE,    /* trap `value`; results: counters, executed */
+    GATEWAY_SUN4V,   /* trap `id`, function `value`, args; results */
+};
+
+struct gateway_register {
+    uint64_t access;
+    uint64_t text; /* address, of a string */
+    uint64_t id, level, value;
+    uint64_t args[5];
+    uint64_t results[2];
+    uint64_t status; /* the answer of tally/pmu.h's call, as a signed number */
+    uint64_t epoch;  /* of the page when all that is chosen counts */
 };
 
 #endif

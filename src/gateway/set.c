@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "gateway/set.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gateway/doorbell.h"
+#include "gateway/register.h"
 
 struct event {
     uint64_t summands;                      /* 0: ring */
@@ -152,16 +152,6 @@ take_event(struct gateway_set *s, const struct gateway_event *row)
     s->paged = s->paged && row->summands != 0;
 }
 
-/* QEMU translates the program anew for events that nobody had asked for. */
-static void
-await(const struct gateway_set *s, uint64_t epoch)
-{
-    while (gateway_load(&s->page->epoch) < epoch) {
-        gateway_ring(GATEWAY_WAIT, NULL);
-        sched_yield();
-    }
-}
-
 int
 gateway_set_add(struct gateway_set *s, const char *text)
 {
@@ -188,7 +178,7 @@ gateway_set_add(struct gateway_set *s, const char *text)
     for (uint64_t i = 0; i < request.count; i++)
         take_event(s, &rows[i]);
     s->ids[s->count] = GATEWAY_INSTRUCTIONS;
-    await(s, request.epoch);
+    gateway_await(s->page, request.epoch);
     if (s->since == 0)
         ring_values(s, &s->since);
     return 0;

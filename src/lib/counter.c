@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tally/counter.h"
+#include "tally/guest.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -343,6 +343,18 @@ int
 tally_counter_overflow_fd(const struct tally_counter *c)
 {
     return c->host != NULL ? host_set_overflow_fd(c->host) : -1;
+}
+
+int
+tally_counter_live(const struct tally_counter *c, size_t index,
+                   struct tally_live *live)
+{
+    if (index >= c->count)
+        return TALLY_ERANGE;
+    return c->gateway != NULL &&
+                   gateway_set_live(c->gateway, index, &live->at, &live->base)
+               ? 0
+               : TALLY_EIDLE;
 }
 
 void

@@ -36,20 +36,24 @@ gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
     $(wildcard $(here)/gateway/*.c))
 
 # libtally without what runs or models programs.
-library := src/base/error.c src/counter/counter.c src/gateway/doorbell.c \
-    src/gateway/set.c \
+library := src/base/error.c src/counter/counter.c $(wildcard src/gateway/*.c) \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
-    src/lib/counter.c src/lib/options.c \
+    src/lib/counter.c src/lib/guest.c src/lib/options.c \
+    $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
     $(addprefix src/table/,items.c modifier.c near.c table.c text.c)
+# For sparc64 a shim for the registers themselves, to link with or to preload.
+shim := $(OUT)/tally-registers.sparc64
+asr := $(shim).so $(OUT)/asr.sparc64 $(OUT)/asr.dyn.sparc64
 library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
     -ffunction-sections -fdata-sections -I. -Isrc -Iinclude
+tables := tables pmu_tables
 
 own := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs)) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
-        $(wildcard $(here)/$(assembly_$(arch))/*.S)))
+        $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr)
 real := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),bzip2 busybox lua sqlite)) \
     $(OUT)/bzip2.dyn.sparc64
@@ -71,21 +75,21 @@ $(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
 
 $(OUT)/libtally.$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -c -o $$@ $$<
+	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -MP -c -o $$@ $$<
 
-$(OUT)/libtally.$(1)/tables.o: $(TABLES)/tables.c
+$(tables:%=$(OUT)/libtally.$(1)/%.o): $(OUT)/libtally.$(1)/%.o: $(TABLES)/%.c
 	@mkdir -p $$(@D)
-	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -c -o $$@ $$<
+	$(CC_$(1)) $(library_flags) -I$(TABLES) -MMD -MP -c -o $$@ $$<
 
 $(OUT)/libtally.$(1).a: $(library:%.c=$(OUT)/libtally.$(1)/%.o) \
-    $(OUT)/libtally.$(1)/tables.o
+    $(tables:%=$(OUT)/libtally.$(1)/%.o)
 	rm -f $$@
 	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
 
 -include $(library:%.c=$(OUT)/libtally.$(1)/%.d)
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
-	$(CC_$(1)) $(CFLAGS) -Iinclude -I$(here) -static -Wl,--gc-sections \
+	$(CC_$(1)) $(CFLAGS) -Iinclude -I. -I$(here) -static -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
@@ -135,6 +139,20 @@ rm -rf $@.d
 endef
 
 $(foreach arch,$(arches),$(eval $(call rules,$(arch))))
+
+$(shim).o: compat/sparc/registers.c | $(OUT)
+	$(CC_sparc64) $(library_flags) -c -o $@ $<
+
+$(shim).so: $(shim).o $(OUT)/libtally.sparc64.a
+	$(CC_sparc64) -shared -Wl,--gc-sections -o $@ $^
+
+$(OUT)/asr.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h $(shim).o \
+    $(OUT)/libtally.sparc64.a
+	$(CC_sparc64) $(CFLAGS) -I$(here) -static -Wl,--gc-sections -o $@ $< \
+	    $(shim).o $(OUT)/libtally.sparc64.a
+
+$(OUT)/asr.dyn.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h | $(OUT)
+	$(CC_sparc64) $(CFLAGS) -I$(here) -o $@ $<
 
 # The sources that others include.
 $(OUT)/stride_l1d_fit.sparc64: $(here)/sparc64/stride_l1d.S
