@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * open, ioctl and syssgi, as r10k_evcntrs(5) has them. They stand before those
+ * of the C library where this library is linked in front of it, and hand on
+ * whatever is not for the counters.
+ *
+ * What open() gives for /proc/NNNNN is a file in memory whose name holds the
+ * process: it can be copied, passed on and closed like any other, and nothing
+ * has to be remembered. A child of fork() has it too.
+ */
+#include "irix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/procfs.h"
+#include "sys/syssgi.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define FILE_NAME "irix-proc-"
+
+static const struct irix_ops *system_ops = &irix_counter_ops;
+static void *system_data;
+
+void
+irix_system_set(const struct irix_ops *ops, void *system)
+{
+    system_ops = ops != NULL ? ops : &irix_counter_ops;
+    system_data = system;
+}
+
+const struct irix_ops *
+irix_system(void **system)
+{
+    *system = system_data;
+    return system_ops;
+}
+
+/* -1 and errno, as a system call fails. */
+static int
+answer(int result)
+{
+    if (result >= 0)
+        return result;
+    errno = -result;
+    return -1;
+}
+
+/* "/proc/00123": five digits or more; Linux's own files have no leading 0 and
+ * something behind the number, or are folders. */
+static bool
+is_process(const char *path, pid_t *pid)
+{
+    char *end;
+
+    if (path == NULL || strncmp(path, "/proc/", 6) != 0 || path[6] < '0' ||
+        path[6] > '9')
+        return false;
+    errno = 0;
+    const long number = strtol(path + 6, &end, 10);
+    *pid = (pid_t)number;
+    return *end == '\0' && end - path >= 11 && number > 0 && errno == 0 &&
+           number <= 0x3fffffff;
+}
+
+static int
+open_process(pid_t pid)
+{
+    char name[32];
+    const int error = system_ops->open(system_data, pid);
+
+    if (error < 0)
+        return answer(error);
+    snprintf(name, sizeof(name), FILE_NAME "%d", (int)pid);
+    return memfd_create(name, MFD_CLOEXEC);
+}
+
+/* The process of a file that open_process() made, or -1. */
+static pid_t
+process_of(int fd)
+{
+    static const char wanted[] = "/memfd:" FILE_NAME;
+    char link[32], target[64];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, target, sizeof(target) - 1);
+    if (length <= 0)
+        return -1;
+    target[length] = '\0';
+    if (strncmp(target, wanted, sizeof(wanted) - 1) != 0)
+        return -1;
+    return (pid_t)atoi(target + sizeof(wanted) - 1);
+}
+
+static int
+open_any(const char *path, int flags, mode_t mode)
+{
+    pid_t pid;
+
+    if ((flags & O_DIRECTORY) == 0 && is_process(path, &pid))
+        return open_process(pid);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+#define MODE_OF(flags, mode)                          \
+    do {                                              \
+        va_list list;                                 \
+        va_start(list, flags);                        \
+        if (((flags) & (O_CREAT | __O_TMPFILE)) != 0) \
+            mode = va_arg(list, unsigned);            \
+        va_end(list);                                 \
+    } while (0)
+
+/* Their names are the C library's, whose headers may give open() another. */
+EXPORT int irix_open(const char *path, int flags, ...) __asm__("open");
+EXPORT int irix_open64(const char *path, int flags, ...) __asm__("open64");
+
+EXPORT int
+irix_open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+
+    MODE_OF(flags, mode);
+    return open_any(path, flags, mode);
+}
+
+EXPORT int
+irix_open64(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+
+    MODE_OF(flags, mode);
+    return open_any(path, flags | O_LARGEFILE, mode);
+}
+
+/* The request as the core wants it. */
+static void
+take_request(const hwperf_profevctrarg_t *from, struct virtual_request *to)
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        to->spec[i] = (uint16_t)from->hwp_evctrargs.hwp_evctrl[i].hwperf_spec;
+        to->threshold[i] = from->hwp_ovflw_freq[i];
+    }
+    to->signal = from->hwp_ovflw_sig;
+}
+
+static int
+give_counts(int result, const struct counter_reading *readings,
+            hwperf_cntr_t *to)
+{
+    for (unsigned i = 0; result > 0 && i < VIRTUAL_EVENTS; i++)
+        to->hwp_evctr[i] = readings[i].value;
+    return result;
+}
+
+static int
+give_control(int result, const uint16_t *spec, hwperf_eventctrl_t *to)
+{
+    for (unsigned i = 0; result > 0 && i < VIRTUAL_EVENTS; i++)
+        to->hwp_evctrl[i].hwperf_spec = (short)spec[i];
+    return result;
+}
+
+static int
+call_process(pid_t pid, unsigned long command, void *argument)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    struct virtual_request request;
+    uint16_t spec[VIRTUAL_EVENTS];
+    void *const s = system_data;
+
+    if (argument == NULL && command != PIOCRELEVCTRS &&
+        command != PIOCSAVECCNTRS)
+        return -EFAULT;
+    switch (command) {
+    case PIOCENEVCTRS:
+        take_request(argument, &request);
+        return system_ops->start(s, pid, &request);
+    case PIOCGETEVCTRS:
+        return give_counts(system_ops->read(s, pid, readings), readings,
+                           argument);
+    case PIOCGETPREVCTRS:
+        return system_ops->usage(s, pid, argument);
+    case PIOCGETEVCTRL:
+        return give_control(system_ops->control(s, pid, spec), spec, argument);
+    case PIOCSETEVCTRL:
+        take_request(argument, &request);
+        return system_ops->change(s, pid, &request);
+    case PIOCRELEVCTRS:
+        return system_ops->release(s, pid);
+    case PIOCSAVECCNTRS:
+        return system_ops->save(s, pid);
+    default:
+        return -EINVAL;
+    }
+}
+
+EXPORT int
+irix_process_call(pid_t target, unsigned long command, void *argument)
+{
+    const int error = system_ops->open(system_data, target);
+
+    return answer(error < 0 ? error : call_process(target, command, argument));
+}
+
+EXPORT int
+ioctl(int fd, unsigned long command, ...)
+{
+    va_list list;
+
+    va_start(list, command);
+    void *const argument = va_arg(list, void *);
+    va_end(list);
+    if (command >= PIOCENEVCTRS && command <= PIOCSAVECCNTRS) {
+        const pid_t pid = process_of(fd);
+        if (pid > 0)
+            return answer(call_process(pid, command,
+                                       command == PIOCRELEVCTRS ||
+                                               command == PIOCSAVECCNTRS
+                                           ? NULL
+                                           : argument));
+    }
+    return (int)syscall(SYS_ioctl, fd, command, argument);
+}
+
+#define RANGES_MAX 64
+
+/* sprofil's buckets of 16 bits. */
+static int
+call_profile(const struct virtual_request *request, const struct prof *profs,
+             int count)
+{
+    static struct virtual_range ranges[RANGES_MAX];
+
+    if (profs == NULL || count < 1 || count > RANGES_MAX)
+        return -EINVAL;
+    for (int i = 0; i < count; i++)
+        ranges[i] = (struct virtual_range){
+            .offset = (uintptr_t)profs[i].pr_off,
+            .scale = profs[i].pr_scale,
+            .count = profs[i].pr_size / 2,
+            .buckets = profs[i].pr_base,
+        };
+    return system_ops->profile(system_data, request, ranges, (uint32_t)count);
+}
+
+static int
+call_system(int command, void *first, void *second, int third)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    struct virtual_request request;
+    uint16_t spec[VIRTUAL_EVENTS];
+    void *const s = system_data;
+
+    if (first == NULL && command != HWPERF_RELSYSCNTRS &&
+        command != HWPERF_GET_CPUCNTRS)
+        return -EFAULT;
+    switch (command) {
+    case HWPERF_PROFENABLE:
+        take_request(first, &request);
+        return call_profile(&request, second, third);
+    case HWPERF_ENSYSCNTRS:
+        take_request(first, &request);
+        return system_ops->system_start(s, &request);
+    case HWPERF_GET_SYSCNTRS:
+        return give_counts(system_ops->system_read(s, readings), readings,
+                           first);
+    case HWPERF_GET_CPUCNTRS:
+        return second == NULL
+                   ? -EFAULT
+                   : give_counts(system_ops->system_read_cpu(
+                                     s, (unsigned)(uintptr_t)first, readings),
+                                 readings, second);
+    case HWPERF_GET_SYSEVCTRL:
+        return give_control(system_ops->system_control(s, spec), spec, first);
+    case HWPERF_SET_SYSEVCTRL:
+        take_request(first, &request);
+        return system_ops->system_change(s, &request);
+    case HWPERF_RELSYSCNTRS:
+        return system_ops->system_release(s);
+    default:
+        return -EINVAL;
+    }
+}
+
+/* Of the words behind the command as many are looked at as it has; a cpu's
+ * number is an int where others have a pointer. */
+EXPORT int
+syssgi(int request, ...)
+{
+    void *first = NULL, *second = NULL;
+    int third = 0;
+    va_list list;
+
+    if (request != SGI_EVENTCTR) {
+        errno = EINVAL;
+        return -1;
+    }
+    va_start(list, request);
+    const int command = va_arg(list, int);
+    if (command == HWPERF_GET_CPUCNTRS)
+        first = (void *)(uintptr_t)va_arg(list, unsigned);
+    else if (command != HWPERF_RELSYSCNTRS)
+        first = va_arg(list, void *);
+    if (command == HWPERF_GET_CPUCNTRS || command == HWPERF_PROFENABLE)
+        second = va_arg(list, void *);
+    if (command == HWPERF_PROFENABLE)
+        third = va_arg(list, int);
+    va_end(list);
+    return answer(call_system(command, first, second, third));
+}

@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The event counters of r10k_evcntrs(5) over tally/counter.h: on an emulated
+ * R10000 or R12000 the machine's events, on this host what data/irix/perf.toml
+ * has in their place. Each event is a handle of its own, so that each has its
+ * threshold.
+ *
+ * Blocks of processes are in this process's memory: another process that uses
+ * the library has its own, so EBUSY and lost counters are between the users in
+ * one process. A child of fork() has its parent's block anew. What a child
+ * counts is in the parent's sums while it runs, on IRIX when it is waited for;
+ * on an emulated machine each process has its own alone.
+ *
+ * Not here: HWPERF_PROFENABLE, and on an emulated machine system mode, other
+ * processes and thresholds.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "irix.h"
+#include "irix_perf.h"
+#include "tally/counter.h"
+
+#define BLOCKS 64
+#define CPUS_MAX 1024
+
+struct block {
+    pid_t pid; /* 0: free */
+    bool active, save;
+    int generation;
+    struct virtual_request request;
+    struct tally_counter *counter[VIRTUAL_EVENTS];
+    struct counter_reading kept[VIRTUAL_EVENTS]; /* of handles closed since */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    int processor;
+    bool emulated, chosen;
+    struct block blocks[BLOCKS];
+    /* System mode: a block a CPU. */
+    struct block *cpus;
+    unsigned cpu_count;
+    bool active;
+    int generation;
+    struct virtual_request request;
+    struct counter_reading global[VIRTUAL_EVENTS];
+} irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .once = PTHREAD_ONCE_INIT,
+          .processor = 10000,
+          .generation = 1};
+
+static bool
+has_event(const char *name)
+{
+    struct tally_counter *counter;
+
+    if (tally_counter_open(NULL, &counter) != 0)
+        return false;
+    const bool has = tally_counter_add(counter, name) == 0;
+    tally_counter_close(counter);
+    return has;
+}
+
+static void forget_parent(void);
+
+/* Where it runs: the second cycles are of R10000 alone, and no host knows the
+ * names of either. */
+static void
+look_around(void)
+{
+    const bool r10000 = has_event("Cycles_16");
+
+    irix.emulated = r10000 || has_event("Executed_prefetch_instructions");
+    if (irix.emulated)
+        irix.processor = r10000 ? 10000 : 12000;
+    pthread_atfork(NULL, NULL, forget_parent);
+}
+
+__attribute__((visibility("default"))) int
+irix_processor(void)
+{
+    pthread_once(&irix.once, look_around);
+    return irix.processor;
+}
+
+__attribute__((visibility("default"))) void
+irix_processor_set(int processor)
+{
+    pthread_once(&irix.once, look_around);
+    if (!irix.emulated)
+        irix.processor = processor;
+}
+
+static int
+errno_of(int error)
+{
+    switch (error) {
+    case TALLY_EPERMISSION:
+        return -EPERM;
+    case TALLY_ENOMEM:
+        return -ENOMEM;
+    case TALLY_ESYSTEM:
+        return -EMFILE;
+    default: /* no such event here, or not so */
+        return -EINVAL;
+    }
+}
+
+/* The specifier's number stands under its own index. */
+static bool
+is_placed(unsigned index, uint16_t spec)
+{
+    return irix.processor == 12000 ? spec >> 5 == index
+                                   : spec >> 5 == index % HWPERF_CNT1BASE;
+}
+
+static int
+check_request(const struct virtual_request *r, bool *system)
+{
+    bool any = false, privileged = false;
+
+    *system = false;
+    if (r->signal < 0 || r->signal > VIRTUAL_SIGNALS)
+        return -EINVAL;
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        const uint16_t spec = r->spec[i];
+        if (r->threshold[i] < 0)
+            return -EINVAL;
+        if (spec == 0)
+            continue;
+        if ((spec & VIRTUAL_MODES) == 0 || !is_placed(i, spec))
+            return -EINVAL;
+        any = true;
+        privileged |= (spec & VIRTUAL_MODES & ~VIRTUAL_USER) != 0;
+        *system |= (spec & VIRTUAL_KERNEL) != 0;
+    }
+    if (!any)
+        return -EINVAL;
+    return privileged && geteuid() != 0 ? -EPERM : 0;
+}
+
+/* What to add to a handle; false: nothing counts it. */
+static bool
+event_name(unsigned index, uint16_t spec, char *text, size_t size)
+{
+    const char *name =
+        irix.processor == 12000 ? perf_r12000[index] : perf_r10000[index];
+
+    if (irix.emulated)
+        snprintf(text, size, "%u", index);
+    else if (name != NULL)
+        snprintf(text, size, "%s:%s%s", name, spec & VIRTUAL_USER ? "u" : "",
+                 spec & (VIRTUAL_KERNEL | VIRTUAL_EXCEPTION) ? "k" : "");
+    return irix.emulated || name != NULL;
+}
+
+static void
+close_all(struct block *b)
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        tally_counter_close(b->counter[i]);
+        b->counter[i] = NULL;
+    }
+}
+
+/* Handles of the process `pid`, or of a cpu if that is 0. */
+static int
+open_event(struct block *b, unsigned i, const struct virtual_request *r,
+           pid_t pid, unsigned cpu)
+{
+    struct tally_counter_options o;
+    char name[64];
+
+    if (!event_name(i, r->spec[i], name, sizeof(name)))
+        return -EINVAL;
+    /* Nothing of a kernel is emulated. */
+    if (irix.emulated && (r->spec[i] & VIRTUAL_USER) == 0)
+        return 0;
+    tally_counter_options_init(&o, sizeof(o));
+    if (pid == 0) {
+        o.scope = TALLY_COUNTER_CPU;
+        o.id = (int)cpu;
+    } else if (!irix.emulated && r->threshold[i] == 0) {
+        o.scope = TALLY_COUNTER_PROCESS;
+        o.id = pid == getpid() ? 0 : (int)pid;
+        o.inherit = true;
+    } else if (pid != getpid()) {
+        return -EINVAL;
+    }
+    if (r->threshold[i] != 0) {
+        o.period = (uint64_t)r->threshold[i];
+        o.signal = r->signal;
+    }
+    int error = tally_counter_open(&o, &b->counter[i]);
+    if (error == 0)
+        error = tally_counter_add(b->counter[i], name);
+    return error == 0 ? 0 : errno_of(error);
+}
+
+static int
+open_all(struct block *b, const struct virtual_request *r, pid_t pid,
+         unsigned cpu)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < VIRTUAL_EVENTS && error == 0; i++)
+        if (r->spec[i] != 0)
+            error = open_event(b, i, r, pid, cpu);
+    for (unsigned i = 0; i < VIRTUAL_EVENTS && error == 0; i++)
+        if (b->counter[i] != NULL &&
+            (error = tally_counter_start(b->counter[i])) != 0)
+            error = errno_of(error);
+    if (error != 0)
+        close_all(b);
+    return error;
+}
+
+static void
+add_readings(const struct block *b,
+             struct counter_reading readings[VIRTUAL_EVENTS])
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        struct tally_reading now[8];
+        readings[i].value += b->kept[i].value;
+        readings[i].enabled += b->kept[i].enabled;
+        readings[i].running += b->kept[i].running;
+        if (b->counter[i] == NULL)
+            continue;
+        const size_t count = tally_counter_count(b->counter[i]);
+        if (count > 8 || tally_counter_read(b->counter[i], now, count) != 0)
+            continue;
+        /* Two kinds of cores are two events. */
+        for (size_t k = 0; k < count; k++) {
+            readings[i].value += now[k].value;
+            readings[i].enabled += now[k].enabled;
+            readings[i].running += now[k].running;
+        }
+    }
+}
+
+/* Its handles are closed, their counts kept. */
+static void
+keep(struct block *b)
+{
+    struct counter_reading now[VIRTUAL_EVENTS] = {0};
+
+    add_readings(b, now);
+    close_all(b);
+    memcpy(b->kept, now, sizeof(now));
+    b->active = false;
+}
+
+/* Whoever the block is of, it is another's after the process's end; and a
+ * number may come again. */
+static bool
+is_gone(pid_t pid)
+{
+    return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+static struct block *
+find(pid_t pid)
+{
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (irix.blocks[i].pid == pid)
+            return &irix.blocks[i];
+    return NULL;
+}
+
+static struct block *
+find_or_add(pid_t pid)
+{
+    struct block *b = find(pid);
+
+    for (unsigned i = 0; b == NULL && i < BLOCKS; i++) {
+        struct block *old = &irix.blocks[i];
+        if (old->pid != 0 && (old->save || !is_gone(old->pid)))
+            continue;
+        close_all(old);
+        *old = (struct block){.pid = pid, .generation = 1};
+        b = old;
+    }
+    return b;
+}
+
+/* In the child of fork(): the handles are the parent's. Its own block begins
+ * anew, what it had of others is forgotten. */
+static void
+forget_parent(void)
+{
+    const pid_t parent = getppid();
+
+    pthread_mutex_init(&irix.lock, NULL);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        struct block *b = &irix.blocks[i];
+        const bool own = b->pid == parent && b->active;
+        const struct block old = *b;
+        if (b->pid == 0)
+            continue;
+        close_all(b);
+        *b = (struct block){0};
+        if (!own)
+            continue;
+        b->pid = getpid();
+        b->generation = old.generation;
+        b->request = old.request;
+        b->active = open_all(b, &b->request, b->pid, 0) == 0;
+    }
+    for (unsigned c = 0; c < irix.cpu_count; c++)
+        close_all(&irix.cpus[c]);
+}
+
+/* Takes the lock; the block, or NULL and why: not the caller's to look at. */
+static struct block *
+enter(pid_t target, int *error)
+{
+    pthread_once(&irix.once, look_around);
+    pthread_mutex_lock(&irix.lock);
+    struct block *b = NULL;
+    if (target != getpid() && is_gone(target))
+        *error = -ESRCH;
+    else if (target != getpid() && geteuid() != 0 &&
+             getpgid(target) != getpgid(0))
+        *error = -EPERM;
+    else if ((b = find_or_add(target)) == NULL)
+        *error = -EMFILE;
+    return b;
+}
+
+static int
+leave(int result)
+{
+    pthread_mutex_unlock(&irix.lock);
+    return result;
+}
+
+static int
+counter_open(void *system, pid_t target)
+{
+    (void)system;
+    pthread_once(&irix.once, look_around);
+    if (target == getpid())
+        return 0;
+    if (is_gone(target))
+        return -ENOENT;
+    return geteuid() == 0 || getpgid(target) == getpgid(0) ? 0 : -EACCES;
+}
+
+static int begin_system(const struct virtual_request *r);
+
+static bool
+is_used(void)
+{
+    bool used = false;
+
+    for (unsigned i = 0; i < BLOCKS; i++)
+        used = used || irix.blocks[i].active;
+    return used;
+}
+
+static int
+counter_start(void *system, pid_t target, const struct virtual_request *r)
+{
+    bool whole = false;
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b == NULL)
+        return leave(error);
+    error = check_request(r, &whole);
+    if (error == 0 && (irix.active || (whole && is_used())))
+        error = -EBUSY;
+    if (error == 0 && whole)
+        return leave(begin_system(r));
+    struct block fresh = {.pid = target, .generation = b->generation + 1};
+    if (error == 0)
+        error = open_all(&fresh, r, target, 0);
+    if (error != 0)
+        return leave(error);
+    close_all(b);
+    fresh.active = true;
+    fresh.request = *r;
+    *b = fresh;
+    return leave(b->generation);
+}
+
+/* What the children counted that are gone, where that was asked for. */
+static void
+absorb(struct block *own)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        struct block *b = &irix.blocks[i];
+        if (b == own || !b->save || !is_gone(b->pid))
+            continue;
+        struct counter_reading now[VIRTUAL_EVENTS] = {0};
+        add_readings(b, now);
+        for (unsigned e = 0; e < VIRTUAL_EVENTS; e++) {
+            own->kept[e].value += now[e].value;
+            own->kept[e].enabled += now[e].enabled;
+            own->kept[e].running += now[e].running;
+        }
+        close_all(b);
+        *b = (struct block){0};
+    }
+}
+
+static int
+counter_read(void *system, pid_t target,
+             struct counter_reading readings[VIRTUAL_EVENTS])
+{
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b == NULL)
+        return leave(error);
+    if (target == getpid())
+        absorb(b);
+    memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
+    add_readings(b, readings);
+    return leave(b->generation);
+}
+
+static int
+counter_usage(void *system, pid_t target, hwperf_prusage_t *usage)
+{
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b != NULL)
+        error = irix_usage(target, usage);
+    return leave(error != 0 ? error : b->generation);
+}
+
+static int
+counter_control(void *system, pid_t target, uint16_t spec[VIRTUAL_EVENTS])
+{
+    int error = 0;
+
+    (void)system;
+    const struct block *b = enter(target, &error);
+    if (b == NULL)
+        return leave(error);
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
+        spec[i] = b->active ? b->request.spec[i] : 0;
+    return leave(b->generation);
+}
+
+static int
+counter_change(void *system, pid_t target, const struct virtual_request *r)
+{
+    struct block fresh = {0};
+    bool whole = false;
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b == NULL)
+        return leave(error);
+    error = !b->active ? -EINVAL : check_request(r, &whole);
+    if (error == 0 && whole)
+        error = -EINVAL;
+    if (error == 0)
+        error = open_all(&fresh, r, target, 0);
+    if (error != 0)
+        return leave(error);
+    keep(b);
+    memcpy(b->counter, fresh.counter, sizeof(b->counter));
+    b->request = *r;
+    b->active = true;
+    return leave(++b->generation);
+}
+
+static int
+counter_release(void *system, pid_t target)
+{
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b != NULL)
+        keep(b);
+    return leave(error);
+}
+
+static int
+counter_save(void *system, pid_t target)
+{
+    int error = 0;
+
+    (void)system;
+    struct block *b = enter(target, &error);
+    if (b != NULL)
+        b->save = true;
+    return leave(error);
+}
+
+static int
+counter_profile(void *system, const struct virtual_request *r,
+                const struct virtual_range *ranges, uint32_t count)
+{
+    (void)system;
+    (void)r;
+    (void)ranges;
+    (void)count;
+    return -ENOTSUP;
+}
+
+/* On every cpu, or none. */
+static int
+open_cpus(const struct virtual_request *r, struct block *cpus, unsigned count)
+{
+    int error = 0;
+
+    for (unsigned c = 0; c < count && error == 0; c++)
+        error = open_all(&cpus[c], r, 0, c);
+    for (unsigned c = 0; c < count && error != 0; c++)
+        close_all(&cpus[c]);
+    return error;
+}
+
+static unsigned
+cpus_here(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : count > CPUS_MAX ? CPUS_MAX : (unsigned)count;
+}
+
+static int
+begin_system(const struct virtual_request *r)
+{
+    const unsigned count = cpus_here();
+
+    if (irix.emulated)
+        return -ENOTSUP;
+    struct block *cpus = calloc(count, sizeof(*cpus));
+    int error = cpus == NULL ? -ENOMEM : open_cpus(r, cpus, count);
+    if (error != 0) {
+        free(cpus);
+        return error;
+    }
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (irix.blocks[i].active) {
+            keep(&irix.blocks[i]);
+            irix.blocks[i].generation++;
+        }
+    free(irix.cpus);
+    irix.cpus = cpus;
+    irix.cpu_count = count;
+    irix.active = true;
+    irix.request = *r;
+    return ++irix.generation;
+}
+
+static int
+lock_system(void)
+{
+    pthread_once(&irix.once, look_around);
+    pthread_mutex_lock(&irix.lock);
+    return 0;
+}
+
+static int
+system_start(void *system, const struct virtual_request *r)
+{
+    bool whole = false;
+    int error = lock_system();
+
+    (void)system;
+    if (geteuid() != 0)
+        return leave(-EPERM);
+    error = check_request(r, &whole);
+    if (error == 0 && !whole)
+        error = -EINVAL;
+    if (error == 0 && irix.active)
+        error = -EBUSY;
+    return leave(error != 0 ? error : begin_system(r));
+}
+
+static void
+coalesce(void)
+{
+    memset(irix.global, 0, sizeof(irix.global));
+    for (unsigned c = 0; c < irix.cpu_count; c++)
+        add_readings(&irix.cpus[c], irix.global);
+}
+
+static int
+system_read(void *system, struct counter_reading readings[VIRTUAL_EVENTS])
+{
+    (void)system;
+    lock_system();
+    if (irix.active)
+        coalesce();
+    memcpy(readings, irix.global, sizeof(irix.global));
+    return leave(irix.generation);
+}
+
+static int
+system_read_cpu(void *system, unsigned cpu,
+                struct counter_reading readings[VIRTUAL_EVENTS])
+{
+    (void)system;
+    lock_system();
+    if (cpu >= irix.cpu_count)
+        return leave(0);
+    memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
+    add_readings(&irix.cpus[cpu], readings);
+    return leave(irix.generation);
+}
+
+static int
+system_control(void *system, uint16_t spec[VIRTUAL_EVENTS])
+{
+    (void)system;
+    lock_system();
+    if (!irix.active)
+        return leave(-EINVAL);
+    memcpy(spec, irix.request.spec, sizeof(irix.request.spec));
+    return leave(irix.generation);
+}
+
+static int
+system_change(void *system, const struct virtual_request *r)
+{
+    bool whole = false;
+
+    (void)system;
+    lock_system();
+    if (geteuid() != 0)
+        return leave(-EPERM);
+    int error = irix.active ? check_request(r, &whole) : -EINVAL;
+    if (error == 0 && !whole)
+        error = -EINVAL;
+    struct block *fresh = calloc(irix.cpu_count + 1, sizeof(*fresh));
+    if (error == 0)
+        error = fresh == NULL ? -ENOMEM : open_cpus(r, fresh, irix.cpu_count);
+    for (unsigned c = 0; c < irix.cpu_count && error == 0; c++) {
+        keep(&irix.cpus[c]);
+        memcpy(irix.cpus[c].counter, fresh[c].counter,
+               sizeof(fresh[c].counter));
+    }
+    free(fresh);
+    if (error != 0)
+        return leave(error);
+    irix.request = *r;
+    return leave(++irix.generation);
+}
+
+static int
+system_release(void *system)
+{
+    (void)system;
+    lock_system();
+    if (geteuid() != 0)
+        return leave(-EPERM);
+    if (irix.active)
+        coalesce();
+    for (unsigned c = 0; c < irix.cpu_count; c++)
+        keep(&irix.cpus[c]);
+    irix.active = false;
+    return leave(0);
+}
+
+const struct irix_ops irix_counter_ops = {
+    .open = counter_open,
+    .start = counter_start,
+    .read = counter_read,
+    .usage = counter_usage,
+    .control = counter_control,
+    .change = counter_change,
+    .release = counter_release,
+    .save = counter_save,
+    .profile = counter_profile,
+    .system_start = system_start,
+    .system_read = system_read,
+    .system_read_cpu = system_read_cpu,
+    .system_control = system_control,
+    .system_change = system_change,
+    .system_release = system_release,
+};

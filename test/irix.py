@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""irix.py BUILD MOCK: programs written for IRIX on played counters.
+
+Runs those of examples/irix under test/mock. Reports TAP.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORE = "cpus 2\npmu cpu core type=4 counters=4\n"
+build = mock = None
+cases = []
+
+
+def case(function):
+    cases.append(function)
+    return function
+
+
+def run(*words, script=CORE, **env):
+    with tempfile.NamedTemporaryFile("w", suffix=".script") as file:
+        file.write(script)
+        file.flush()
+        return subprocess.run(
+            [HERE / "mock" / "tree.py", file.name, "--",
+             build / "examples" / words[0], *map(str, words[1:])],
+            env=os.environ | {"TALLY_MOCK_OBJECT": str(mock)} | env,
+            capture_output=True, text=True, timeout=60)  # fmt: skip
+
+
+def equal(got, wanted):
+    if got != wanted:
+        raise AssertionError(f"{got!r}, not {wanted!r}")
+
+
+def number(text, name):
+    return int(re.search(rf"^{name}.*?(\d+)(?: |$)", text, re.M)[1])
+
+
+@case
+def the_example_as_it_is_meant_counts_both_misses():
+    done = run("irix_example")
+    equal(done.returncode, 0)
+    assert number(done.stdout, "instruction cache misses: ") > 0, done
+    assert number(done.stdout, "data cache misses: ") > 0, done
+
+
+@case
+def the_example_as_it_stands_never_counts_event_25():
+    done = run("irix_example_literal")
+    equal(done.returncode, 0)
+    assert number(done.stdout, "instruction cache misses: ") > 0, done
+    equal(number(done.stdout, "data cache misses: "), 0)
+
+
+@case
+def an_event_that_the_host_has_not_is_einval():
+    done = run("irix_selfperfex", 7, 17)
+    equal(done.returncode, 22)
+    equal(done.stderr, "perfex: cannot count events 7 and 17: Invalid "
+          "argument\n")
+    equal(run("irix_example", script="cpus 1\n").returncode, 22)
+
+
+@case
+def what_is_not_permitted_is_eperm():
+    script = CORE + "paranoid 3\ncapable no\n"
+    equal(run("irix_selfperfex", script=script).returncode, 1)
+
+
+@case
+def libperfex_prints_counts_and_costs():
+    done = run("irix_selfperfex")
+    equal(done.returncode, 0)
+    lines = done.stderr.splitlines()
+    equal(len(lines), 5)
+    assert lines[0].startswith(" 0 Cycles......"), lines
+    assert lines[1].startswith("17 Graduated instructions 17....."), lines
+    count = int(lines[3].split()[-4])
+    equal(f"{count / 200e6:.6f}", lines[3].split()[-1])
+
+
+@case
+def the_environment_overrides_events():
+    done = run("irix_selfperfex", T5_EVENT0="15", T5_EVENT1="24")
+    assert done.stderr.startswith("15 Graduated instructions"), done.stderr
+    done = run("irix_selfperfex", T5_EVENT0="none")
+    equal(done.returncode, 22)
+    equal(done.stderr, "perfex: T5_EVENT0 is no event from 0 to 31: 'none'\n")
+
+
+@case
+def two_events_of_one_counter_conflict():
+    done = run("irix_selfperfex", 9, 15)
+    equal(done.returncode, 22)
+    assert "conflicting counters: events 9 and 15" in done.stderr, done.stderr
+    equal(run("irix_selfperfex", -1, 99).returncode, 22)
+
+
+@case
+def costs_come_from_a_file():
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write("0 2 1 4\n")
+        file.flush()
+        last = run("irix_selfperfex", 0, 17, file.name).stderr.splitlines()[3]
+        count = int(last.split()[-4])
+        equal([f"{count * n / 200e6:.6f}" for n in (2, 1, 4)],
+              last.split()[-3:])
+        equal(run("irix_selfperfex", 0, 17, "/none").returncode, 22)
+
+
+@case
+def fortran_finds_its_names():
+    names = subprocess.run(
+        ["nm", "-D", "--defined-only", build / "compat/irix/libperfex.so"],
+        capture_output=True, text=True, check=True).stdout  # fmt: skip
+    for name in ("start", "read", "print"):
+        assert f" {name}_counters_" in names, names
+    assert " print_costs_" in names and " load_costs_" in names, names
+
+
+def main():
+    global build, mock
+    build, mock = (pathlib.Path(a).resolve() for a in sys.argv[1:])
+    print(f"1..{len(cases)}")
+    for i, function in enumerate(cases, 1):
+        name = function.__name__.replace("_", " ")
+        try:
+            function()
+            print(f"ok {i} {name}")
+        except (AssertionError, TypeError, IndexError) as e:
+            print(f"not ok {i} {name}\n# {e!r}")
+
+
+main()
