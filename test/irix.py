@@ -80,7 +80,7 @@ def libperfex_prints_counts_and_costs():
     lines = done.stderr.splitlines()
     equal(len(lines), 5)
     assert lines[0].startswith(" 0 Cycles......"), lines
-    assert lines[1].startswith("17 Graduated instructions 17....."), lines
+    assert lines[1].startswith("17 Graduated instructions....."), lines
     count = int(lines[3].split()[-4])
     equal(f"{count / 200e6:.6f}", lines[3].split()[-1])
 

@@ -70,12 +70,12 @@ has_event(const char *name)
 
 static void forget_parent(void);
 
-/* Where it runs: the second cycles are of R10000 alone, and no host knows the
- * names of either. */
+/* Where it runs: the second number of graduated instructions is of R10000
+ * alone, and no host knows the names. Neither needs a part of a model. */
 static void
 look_around(void)
 {
-    const bool r10000 = has_event("Cycles_16");
+    const bool r10000 = has_event("Graduated_instructions_17");
 
     irix.emulated = r10000 || has_event("Executed_prefetch_instructions");
     if (irix.emulated)
@@ -187,10 +187,10 @@ open_event(struct block *b, unsigned i, const struct virtual_request *r,
     if (pid == 0) {
         o.scope = TALLY_COUNTER_CPU;
         o.id = (int)cpu;
-    } else if (!irix.emulated && r->threshold[i] == 0) {
+    } else if (r->threshold[i] == 0 && (!irix.emulated || pid == getpid())) {
         o.scope = TALLY_COUNTER_PROCESS;
         o.id = pid == getpid() ? 0 : (int)pid;
-        o.inherit = true;
+        o.inherit = !irix.emulated;
     } else if (pid != getpid()) {
         return -EINVAL;
     }

@@ -141,12 +141,17 @@ event_of(int number)
     return NULL;
 }
 
+/* What has its number behind it, as another has the name, loses it. */
 static void
 print_line(int number, long long count)
 {
-    char name[64];
+    char name[64], tail[8];
 
     snprintf(name, sizeof(name), "%s", event_of(number)->name);
+    snprintf(tail, sizeof(tail), "_%d", number);
+    const size_t length = strlen(name), cut = strlen(tail);
+    if (length > cut && strcmp(name + length - cut, tail) == 0)
+        name[length - cut] = '\0';
     for (char *c = name; *c != '\0'; c++)
         *c = *c == '_' ? ' ' : *c;
     fprintf(stderr, "%2d %s", number, name);

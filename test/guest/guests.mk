@@ -11,6 +11,8 @@
 # Those of the folder gateway count themselves: they are linked with libtally.ARCH.a,
 # the part of libtally that guests need, for which TABLES is where tables.c is.
 #
+# Those of examples/irix count themselves as IRIX has it, on mips64.
+#
 # For mips64 and mips64el where their compilers are: make demo needs neither.
 
 OUT ?= build/guests
@@ -49,7 +51,16 @@ library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
     -ffunction-sections -fdata-sections -I. -Isrc -Iinclude
 tables := tables pmu_tables
 
-own := $(foreach arch,$(arches),\
+# The calls of IRIX and libperfex, and the programs that make them.
+irix_library := src/table/cost.c $(wildcard compat/irix/irix*.c) \
+    compat/irix/perfex.c
+irix_library := $(filter-out compat/irix/irix_virtual.c,$(irix_library))
+irix_programs := $(patsubst examples/irix/%.c,irix_%,\
+    $(wildcard examples/irix/*.c))
+irix_flags := -Icompat/irix -I$(TABLES)/../compat/irix
+
+own := $(foreach arch,$(filter mips64,$(arches)),\
+    $(patsubst %,$(OUT)/%.$(arch),$(irix_programs))) $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs)) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
@@ -87,6 +98,21 @@ $(OUT)/libtally.$(1).a: $(library:%.c=$(OUT)/libtally.$(1)/%.o) \
 	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
 
 -include $(library:%.c=$(OUT)/libtally.$(1)/%.d)
+
+$(OUT)/libtally.$(1)/compat/irix/%.o: compat/irix/%.c
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $(library_flags) $(irix_flags) -I$(TABLES) -MMD -c -o $$@ $$<
+
+$(OUT)/libtally-irix.$(1).a: $(irix_library:%.c=$(OUT)/libtally.$(1)/%.o)
+	rm -f $$@
+	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
+
+-include $(irix_library:%.c=$(OUT)/libtally.$(1)/%.d)
+
+$(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
+    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
+	$(CC_$(1)) $(CFLAGS) $(irix_flags) -static -Wl,--gc-sections -o $$@ $$< \
+	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
 	$(CC_$(1)) $(CFLAGS) -Iinclude -I. -I$(here) -static -Wl,--gc-sections \
