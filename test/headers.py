@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V: what the libraries show.
+"""headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V LIBTALLY_PROFILER: what the
+libraries show.
 
 Every public header compiles alone as C17 and C++17, each library exports the
 functions that its headers declare and nothing else. A missing compiler skips
@@ -19,9 +20,10 @@ INCLUDE = ROOT / "include"
 HEADERS = sorted((INCLUDE / "tally").glob("*.h"))
 SUN4V = ROOT / "compat/sun4v/hv_perf.h"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow"]
-# The headers of libtally-pmu; the others are libtally's.
+# The headers of libtally-pmu and libtally-profiler; the others are libtally's.
 OF_PMU = {"pmu.h", "sun4v.h"}
-LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = "", "", ""
+OF_PROFILER = {"profiler.h"}
+LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V, LIBTALLY_PROFILER = "", "", "", ""
 
 
 def text(path):
@@ -86,7 +88,13 @@ class Symbols(unittest.TestCase):
         self.assertTrue(all(n.startswith("tally_") for n in names))
 
     def test_libtally(self):
-        self.tally([h for h in HEADERS if h.name not in OF_PMU], LIBTALLY)
+        others = OF_PMU | OF_PROFILER
+        self.tally([h for h in HEADERS if h.name not in others], LIBTALLY)
+
+    def test_libtally_profiler(self):
+        self.tally(
+            [h for h in HEADERS if h.name in OF_PROFILER], LIBTALLY_PROFILER
+        )
 
     def test_libtally_pmu(self):
         self.tally([h for h in HEADERS if h.name in OF_PMU], LIBTALLY_PMU)
@@ -97,7 +105,7 @@ class Symbols(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit("usage: headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V")
-    LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = sys.argv[1:]
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V, LIBTALLY_PROFILER = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Dumps of the profiler's buffers: no lock, no allocation. */
+#include "lib/profiler_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where text goes: to a descriptor through `text`, or into memory. */
+struct sink {
+    enum dump_form form;
+    int fd; /* -1: memory */
+    char text[2 * DUMP_LINE_SIZE];
+    size_t used;
+    char *memory;
+    size_t size, length; /* length may exceed size: then it is not all there */
+};
+
+static int
+write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t n = write(fd, text, length);
+        if (n > 0) {
+            text += n;
+            length -= (size_t)n;
+        } else if (n == 0 || errno != EINTR)
+            return TALLY_EIO;
+    }
+    return 0;
+}
+
+/* Room for one more line. */
+static int
+flush(struct sink *s, bool all)
+{
+    const size_t used = s->used;
+
+    if (!all && sizeof(s->text) - used >= DUMP_LINE_SIZE)
+        return 0;
+    s->used = 0;
+    if (s->fd >= 0)
+        return write_all(s->fd, s->text, used);
+    if (s->length <= s->size && used <= s->size - s->length)
+        memcpy(s->memory + s->length, s->text, used);
+    s->length += used;
+    return 0;
+}
+
+static int
+add_record(void *user, const struct dump_record *record)
+{
+    struct sink *const s = user;
+    const int error = flush(s, false);
+
+    if (error == 0)
+        s->used += dump_write_record(s->form, record, s->text + s->used);
+    return error;
+}
+
+static int
+dump_thread(struct sink *s, struct tally_profiler_thread *t)
+{
+    uint64_t head = 0;
+    int error = flush(s, false);
+
+    if (error == 0)
+        s->used += dump_write_start(s->form, s->text + s->used);
+    if (error == 0)
+        error = call_log_walk(&t->log, add_record, s, &head);
+    if (error == 0)
+        error = flush(s, false);
+    if (error == 0)
+        s->used += dump_write_end(s->form, s->text + s->used);
+    atomic_store_explicit(&t->dumped, head, memory_order_relaxed);
+    return error;
+}
+
+static void
+empty_thread(struct tally_profiler_thread *t)
+{
+    call_log_empty(&t->log,
+                   atomic_load_explicit(&t->dumped, memory_order_relaxed));
+}
+
+/* In the order of their numbers: the list has the last one first. */
+static int
+dump_all(struct sink *s, struct tally_profiler_thread *first)
+{
+    const uint64_t count =
+        first != NULL ? first->log.memory[CALL_LOG_CPU] + 1 : 0;
+    int error = 0;
+
+    for (uint64_t i = 0; i < count && error == 0; i++) {
+        struct tally_profiler_thread *t = first;
+        while (t->log.memory[CALL_LOG_CPU] != i)
+            t = t->next;
+        error = dump_thread(s, t);
+    }
+    return error;
+}
+
+static int
+dump(struct sink *s, struct tally_profiler_thread *one)
+{
+    struct tally_profiler_thread *const first =
+        atomic_load_explicit(&profiler.threads, memory_order_acquire);
+    int error = one != NULL ? dump_thread(s, one) : dump_all(s, first);
+
+    if (error == 0)
+        error = flush(s, true);
+    if (error == 0 && s->fd < 0 && s->length > s->size)
+        error = TALLY_ERANGE;
+    if (error != 0)
+        return error;
+    if (one != NULL)
+        empty_thread(one);
+    else
+        for (struct tally_profiler_thread *t = first; t != NULL; t = t->next)
+            empty_thread(t);
+    return 0;
+}
+
+int
+tally_profiler_dump_fd(struct tally_profiler_thread *thread, int fd,
+                       enum tally_profiler_form form)
+{
+    struct sink s = {.form = (enum dump_form)form, .fd = fd};
+
+    return dump(&s, thread);
+}
+
+int
+tally_profiler_dump_file(struct tally_profiler_thread *thread, const char *path,
+                         enum tally_profiler_form form)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int error = fd < 0 ? TALLY_EIO : tally_profiler_dump_fd(thread, fd, form);
+
+    if (fd >= 0 && close(fd) != 0)
+        error = TALLY_EIO;
+    if (error != 0)
+        tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
+                   strerror(errno));
+    return error;
+}
+
+int
+tally_profiler_dump_memory(struct tally_profiler_thread *thread, char *text,
+                           size_t size, size_t *length,
+                           enum tally_profiler_form form)
+{
+    struct sink s = {
+        .form = (enum dump_form)form, .fd = -1, .memory = text, .size = size};
+
+    const int error = dump(&s, thread);
+    *length = s.length;
+    return error;
+}
+
+int
+tally_profiler_locations_fd(int fd)
+{
+    int error = 0;
+
+    for (struct tally_profiler_site *site =
+             atomic_load_explicit(&profiler.sites, memory_order_acquire);
+         site != NULL && error == 0; site = site->next) {
+        char text[DUMP_LINE_SIZE];
+        error = write_all(fd, text, profiler_place(site, text, sizeof(text)));
+    }
+    return error;
+}
+
+#define LOCATIONS "profiler_calls_location.txt"
+
+/* The places, where `tally summarize` looks for them. */
+static void
+write_beside(const char *dump_path)
+{
+    char path[PATH_MAX + sizeof(LOCATIONS)];
+    const char *slash = strrchr(dump_path, '/');
+
+    snprintf(path, sizeof(path), "%.*s" LOCATIONS,
+             slash != NULL ? (int)(slash - dump_path) + 1 : 0, dump_path);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || tally_profiler_locations_fd(fd) != 0)
+        tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
+                   strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+void
+profiler_dump_at_exit(void)
+{
+    char path[PATH_MAX];
+
+    if (profiler.properties.dump_file[0] == '\0' || !profiler.ready ||
+        !profiler_path(profiler.properties.dump_file, path, sizeof(path)))
+        return;
+    if (tally_profiler_dump_file(NULL, path, TALLY_PROFILER_TABLE) == 0)
+        write_beside(path);
+}

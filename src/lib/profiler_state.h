@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profiler of this process. Programs mark points without a handle to pass,
+ * so there is one, in static memory: unlike all other state of tally's
+ * libraries.
+ */
+#ifndef TALLY_LIB_PROFILER_STATE_H
+#define TALLY_LIB_PROFILER_STATE_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/lock.h"
+#include "lib/profiler_source.h"
+#include "profile/call_file.h"
+#include "profile/call_log.h"
+#include "tally/profiler.h"
+
+#define PROFILER_LIST 4096 /* bytes of the property profiler_events */
+
+struct profiler_properties {
+    uint64_t log_table_size, user_data_size;
+    char buffer_file[PATH_MAX], dump_file[PATH_MAX]; /* "": none */
+    char events[PROFILER_LIST];                      /* "": as start says */
+    bool rotate;
+};
+
+/* One selection of events on one thread. */
+struct profiler_chosen {
+    struct profiler_set set;
+    char events[PROFILER_EVENTS];
+    unsigned group;
+    unsigned selection; /* of the log */
+};
+
+/* What a group of a thread counts now. */
+struct profiler_group {
+    struct profiler_chosen *chosen; /* NULL: nothing */
+    struct profiler_reading base;   /* at the start */
+    /* The events took their turn at the last update: a start that is written
+     * when no other comes first. */
+    bool turned;
+    uint64_t pc;
+    uint32_t caller;
+    unsigned turn;
+};
+
+struct tally_profiler_thread {
+    struct call_log log;
+    struct profiler_group groups[TALLY_PROFILER_GROUPS];
+    struct profiler_chosen chosen[CALL_LOG_SELECTIONS];
+    unsigned chosen_count;
+    _Atomic uint64_t dumped; /* call_log_walk()'s head */
+    struct tally_profiler_thread *next;
+};
+
+struct profiler {
+    struct lock lock; /* of first starts and properties; no update takes it */
+    struct tally_log log;
+    const struct profiler_source *source; /* NULL: profiler_counters */
+    bool ready;                           /* a first start was */
+    struct profiler_properties properties;
+    char list[PROFILER_LIST]; /* of events, cut at each ";" */
+    const char *turns[CALL_LOG_SELECTIONS];
+    unsigned turn_count;
+    bool rotates;
+    struct call_file file;
+    pthread_key_t key;
+    _Atomic(struct tally_profiler_thread *) threads;
+    _Atomic(struct tally_profiler_site *) sites;
+    uint64_t thread_count;
+};
+
+extern struct profiler profiler;
+
+/* 0, TALLY_EUNKNOWN, TALLY_ERANGE or TALLY_ESYNTAX after telling. */
+int profiler_property(struct profiler_properties *properties, const char *name,
+                      const char *value, const struct tally_log *log);
+
+/* Those that the environment sets. */
+int profiler_environment(struct profiler_properties *properties,
+                         const struct tally_log *log);
+
+/* `path` with %p as the process id; false: too long. */
+bool profiler_path(const char *path, char *to, size_t size);
+
+/* Dumps all threads to the property's file, and the places beside it. */
+void profiler_dump_at_exit(void);
+
+/* "id file:line:function\n"; its length. */
+size_t
+profiler_place(const struct tally_profiler_site *site, char *text, size_t size);
+
+#endif
