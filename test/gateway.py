@@ -72,6 +72,55 @@ def self_alone(arch):
     t.equal(lines, [f"{event} 5000"], "the loop")
 
 
+def records_of(arch, threads, turns, events=None, env=None):
+    """The records of a dump by cpu, fields as numbers."""
+    event = events or f"{INSTRUCTIONS[arch]},{BRANCHES[arch]}"
+    c = t.count(["-e", f"{INSTRUCTIONS[arch]},cycles"],
+                guest("selfprofile", arch), event, threads, turns,
+                **({"env": env} if env else {}))
+    records = {}
+    for line in c.stdout.splitlines():
+        fields = line.split(",")
+        if fields[0] in ("TEJA_PROFILE_DUMP_START", "CPUID",
+                         "TEJA_PROFILE_DUMP_END"):
+            continue
+        numbers = [int(field, 16) for field in fields]
+        records.setdefault(numbers[0], []).append(numbers)
+    return records
+
+
+@at_arch("a profiled loop costs what arithmetic says, on each thread")
+def self_profile(arch):
+    """Turns differ by 1000 of the loop's; the first meets the call's place."""
+    for threads in (0, 4):
+        records = records_of(arch, threads, 5)
+        t.equal(len(records), max(threads, 1), "cpus")
+        for rows in records.values():
+            updates = [row for row in rows if row[2] == 2]
+            t.equal([row[9] for row in updates], [1, 2, 3, 4, 5], "words")
+            for before, after in zip(updates[1:], updates[2:]):
+                t.equal((after[6] - before[6], after[7] - before[7]),
+                        (1000 * PER_TURN[arch], 1000), "a turn more")
+            t.equal([row[3] for row in rows], sorted(row[3] for row in rows),
+                   "cycles only grow")
+
+
+@at_arch("a profiled loop's events take turns")
+def self_profile_in_turn(arch):
+    events = f"{INSTRUCTIONS[arch]};{BRANCHES[arch]};cycles"
+    records = records_of(arch, 0, 9, env=os.environ | {
+        "TALLY_PROFILER_EVENTS": events, "TALLY_PROFILER_ROTATE": "1"})
+    rows, = records.values()
+    updates = [row for row in rows if row[2] == 2]
+    t.equal([row[3] for row in rows], sorted(row[3] for row in rows),
+            "cycles only grow")
+    for first in range(3):
+        a, b, c = updates[first::3]
+        t.equal(c[6] - b[6], {0: 3000 * PER_TURN[arch], 1: 3000,
+                              2: c[6] - b[6]}[first], "three turns more")
+        t.equal(a[6], a[7], "one event is both")
+
+
 def cases(arch, name):
     lines, _ = inside(arch, INSTRUCTIONS[arch], "selfcases", name,
                       INSTRUCTIONS[arch])

@@ -16,26 +16,28 @@ static _Thread_local struct profiler_reading told;
 static _Atomic int opened, started;
 
 static int
-fake_open(const char *events, const struct tally_log *log,
+fake_open(const char *events, bool cycles, const struct tally_log *log,
           struct profiler_set *set)
 {
+    (void)cycles;
+    if (*events == '\0') /* the thread's clock */
+        return 0;
     if (strcmp(events, "bad") == 0)
         return tally_fail(log, TALLY_EUNKNOWN, "no such event");
     opened++;
     /* "1,2": the codes. */
     char *end;
     set->hi = set->lo = strtoull(events, &end, 16);
-    set->two = *end == ',';
-    if (set->two)
+    set->events = *end == ',' ? 2 : 1;
+    if (set->events == 2)
         set->lo = strtoull(end + 1, NULL, 16);
     return 0;
 }
 
 static int
-fake_start(const struct profiler_set *set)
+fake_start(struct profiler_set *set, const struct profiler_set *clock)
 {
-    (void)set;
-    started++;
+    started += set != clock;
     return 0;
 }
 
@@ -59,12 +61,23 @@ fake_read(const struct profiler_set *set, struct profiler_reading *reading)
 static void
 fake_close(struct profiler_set *set)
 {
-    (void)set;
-    opened--;
+    opened -= set->events > 0;
+}
+
+/* Threads told to be on a strand are; the others have numbers. */
+static _Thread_local uint64_t strand_told;
+
+static bool
+fake_strand(uint64_t *strand, uint64_t *strands)
+{
+    *strand = strand_told - 1;
+    *strands = 64;
+    return strand_told != 0;
 }
 
 static const struct profiler_source fake = {
     .width = 32,
+    .strand = fake_strand,
     .open = fake_open,
     .start = fake_start,
     .stop = fake_stop,

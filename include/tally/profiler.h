@@ -19,8 +19,13 @@
  * evaluated, and they return 0.
  *
  * Events are those of tally/counter.h. The clock is the processor's time stamp
- * counter on x86-64, the virtual counter on AArch64, else nanoseconds. A
- * thread's number, from 0 in the order of first starts, stands for the strand.
+ * counter on x86-64, the virtual counter on AArch64, else nanoseconds; threads
+ * are numbered in the order of their first starts.
+ *
+ * Under `tally count` events are the emulated machine's, the clock is its
+ * cycles (estimated), or its instructions at one a cycle where cycles are
+ * refused (see doc/gateway.md), and a thread has the number of its strand: of
+ * several on one, those after the first have numbers that are no strand's.
  *
  * The buffer is circular: the first records and the last are kept, those behind
  * the gap are marked. It belongs to the thread and outlives it. A thread's
@@ -42,6 +47,8 @@
  *                            profiler_calls_location.txt beside it. %p likewise
  *   profiler_events          count these, whatever start says: at most two
  *                            after another, "A,B"; pairs are parted by ";"
+ *   profiler_clock           of an emulated machine: cycles, or instructions at
+ *                            one a cycle, which cost less to read
  *   profiler_rotate          1: each interval counts the next pair, in turn
  *
  * A child made by fork() starts with no buffers, and keeps none in the file of

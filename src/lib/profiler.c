@@ -59,6 +59,7 @@ end_thread(void *thread)
     for (unsigned i = 0; i < t->chosen_count; i++)
         source()->close(&t->chosen[i].set);
     t->chosen_count = 0;
+    source()->close(&t->clock);
 }
 
 /* The threads that were are the parent's, and so is the file. */
@@ -162,14 +163,39 @@ log_memory(size_t bytes)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
+/* Blocks of a dump are told apart by it: of threads that share a strand, those
+ * that come later stand for strands that there are not. */
+static uint64_t
+cpu_of(struct tally_profiler_thread *t)
+{
+    uint64_t strands, cpu;
+
+    t->number = profiler.thread_count++;
+    if (!source()->strand(&t->strand, &strands))
+        return t->strand = t->number;
+    cpu = t->strand;
+    for (const struct tally_profiler_thread *other =
+             atomic_load_explicit(&profiler.threads, memory_order_relaxed);
+         other != NULL; other = other->next)
+        if (other->strand == t->strand)
+            cpu += strands;
+    return cpu;
+}
+
 static struct tally_profiler_thread *
 begin_thread(void)
 {
     const struct profiler_properties *p = &profiler.properties;
     const size_t bytes = call_log_bytes(p->log_table_size, p->user_data_size);
     struct tally_profiler_thread *t = calloc(1, sizeof(*t));
-    void *memory = t != NULL ? log_memory(bytes) : NULL;
 
+    if (t != NULL &&
+        (source()->open("", !p->instructions, &profiler.log, &t->clock) != 0 ||
+         source()->start(&t->clock, &t->clock) != 0)) {
+        free(t);
+        return NULL;
+    }
+    void *memory = t != NULL ? log_memory(bytes) : NULL;
     if (memory == NULL) {
         tally_fail(&profiler.log, TALLY_ENOMEM,
                    "no room for %llu records of a thread: %s",
@@ -177,7 +203,7 @@ begin_thread(void)
         free(t);
         return NULL;
     }
-    call_log_init(&t->log, memory, profiler.thread_count++, p->log_table_size,
+    call_log_init(&t->log, memory, cpu_of(t), p->log_table_size,
                   p->user_data_size);
     pthread_setspecific(profiler.key, t);
     t->next = atomic_load_explicit(&profiler.threads, memory_order_relaxed);
@@ -273,7 +299,8 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
                           "of %d bytes",
                           CALL_LOG_SELECTIONS, PROFILER_EVENTS - 1);
     struct profiler_chosen *c = &t->chosen[t->chosen_count];
-    const int error = source()->open(events, &profiler.log, &c->set);
+    const int error = source()->open(events, !profiler.properties.instructions,
+                                     &profiler.log, &c->set);
     if (error != 0)
         return error;
     const struct call_selection selection = {group, c->set.hi, c->set.lo};
@@ -292,7 +319,8 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
 
 /* A group counts what was chosen, from 0, in place of what it did. */
 static int
-count_chosen(struct profiler_group *g, struct profiler_chosen *chosen)
+count_chosen(const struct tally_profiler_thread *t, struct profiler_group *g,
+             struct profiler_chosen *chosen)
 {
     struct profiler_chosen *const old = g->chosen;
     int error = 0;
@@ -303,7 +331,7 @@ count_chosen(struct profiler_group *g, struct profiler_chosen *chosen)
         if (old != NULL)
             error = source()->stop(&old->set);
         if (error == 0)
-            error = source()->start(&chosen->set);
+            error = source()->start(&chosen->set, &t->clock);
     }
     if (error == 0)
         error = source()->read(&chosen->set, &g->base);
@@ -366,7 +394,7 @@ tally_profiler_start_at(struct tally_profiler_site *site, unsigned group,
     if (error == 0)
         error = choose(t, group, events_of(g, events), &chosen);
     if (error == 0)
-        error = count_chosen(g, chosen);
+        error = count_chosen(t, g, chosen);
     if (error != 0)
         return error;
     g->turned = false;
@@ -383,7 +411,7 @@ take_turn(struct tally_profiler_thread *t, struct profiler_group *g,
 
     g->turn++;
     if (choose(t, group, events_of(g, NULL), &chosen) != 0 ||
-        count_chosen(g, chosen) != 0)
+        count_chosen(t, g, chosen) != 0)
         return;
     g->turned = true;
     g->pc = pc;

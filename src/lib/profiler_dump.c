@@ -89,13 +89,12 @@ empty_thread(struct tally_profiler_thread *t)
 static int
 dump_all(struct sink *s, struct tally_profiler_thread *first)
 {
-    const uint64_t count =
-        first != NULL ? first->log.memory[CALL_LOG_CPU] + 1 : 0;
+    const uint64_t count = first != NULL ? first->number + 1 : 0;
     int error = 0;
 
     for (uint64_t i = 0; i < count && error == 0; i++) {
         struct tally_profiler_thread *t = first;
-        while (t->log.memory[CALL_LOG_CPU] != i)
+        while (t->number != i)
             t = t->next;
         error = dump_thread(s, t);
     }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum kind { NUMBER, TEXT, SWITCH };
+enum kind { NUMBER, TEXT, SWITCH, CLOCK };
 
 static const struct property {
     const char *name;
@@ -32,6 +32,8 @@ static const struct property {
      offsetof(struct profiler_properties, dump_file), 0, PATH_MAX},
     {"profiler_events", TEXT, offsetof(struct profiler_properties, events), 0,
      PROFILER_LIST},
+    {"profiler_clock", CLOCK,
+     offsetof(struct profiler_properties, instructions), 0, 0},
     {"profiler_rotate", SWITCH, offsetof(struct profiler_properties, rotate), 0,
      1},
 };
@@ -58,6 +60,17 @@ set_number(const struct property *row, const char *value, void *to,
     return 0;
 }
 
+static int
+set_clock(const char *value, bool *instructions, const struct tally_log *log)
+{
+    *instructions = strcmp(value, "instructions") == 0;
+    if (*instructions || strcmp(value, "cycles") == 0)
+        return 0;
+    return tally_fail(log, TALLY_ESYNTAX,
+                      "profiler_clock takes cycles or instructions, not '%s'",
+                      value);
+}
+
 int
 profiler_property(struct profiler_properties *properties, const char *name,
                   const char *value, const struct tally_log *log)
@@ -66,6 +79,8 @@ profiler_property(struct profiler_properties *properties, const char *name,
         char *const to = (char *)properties + rows[i].offset;
         if (strcmp(rows[i].name, name) != 0)
             continue;
+        if (rows[i].kind == CLOCK)
+            return set_clock(value, (bool *)to, log);
         if (rows[i].kind != TEXT)
             return set_number(&rows[i], value, to, log);
         if (strlen(value) >= rows[i].most)

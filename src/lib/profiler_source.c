@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gateway/doorbell.h"
 #include "tally/counter.h"
 #include "tally/event.h"
 
@@ -27,11 +28,11 @@ clock_now(void)
 }
 
 /*
- * The unit of the machine `host`, from 1, above the code there; what is no row
- * has a number of its name's under unit 255.
+ * The code that dumps have. Of the machine `host`: the unit, from 1, above the
+ * code there. What is no row has a number of its name's under unit 255.
  */
 static uint64_t
-code_of(const char *name)
+code_of(const char *machine, const char *name)
 {
     static const char *const units[] = {"hardware", "software", "cache",
                                         "topdown"};
@@ -39,7 +40,11 @@ code_of(const char *name)
 
     snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(name, ":"), name);
     const struct tally_event *event =
-        tally_event_find(tally_machine_find("host"), plain);
+        tally_event_find(tally_machine_find(machine), plain);
+    if (event != NULL && strcmp(machine, "host") != 0)
+        return (uint32_t)(tally_event_code(event) >= 0
+                              ? tally_event_code(event)
+                              : tally_event_number(event));
     for (uint64_t i = 0; event != NULL && i < 4; i++)
         if (strcmp(tally_event_unit(event), units[i]) == 0)
             return (i + 1) << 32 | (uint32_t)tally_event_code(event);
@@ -50,8 +55,8 @@ code_of(const char *name)
 }
 
 static int
-take_codes(const struct tally_counter *counter, const struct tally_log *log,
-           struct profiler_set *set)
+take_codes(const struct tally_counter *counter, const char *machine,
+           const struct tally_log *log, struct profiler_set *set)
 {
     struct tally_counted counted;
     const size_t count = tally_counter_count(counter);
@@ -62,23 +67,58 @@ take_codes(const struct tally_counter *counter, const struct tally_log *log,
                           "not %zu",
                           count);
     tally_counter_event(counter, 0, &counted);
-    set->hi = set->lo = code_of(counted.name);
-    set->two = count == 2;
+    set->hi = set->lo = code_of(machine, counted.name);
+    set->events = (unsigned)count;
     if (tally_counter_event(counter, 1, &counted) == 0)
-        set->lo = code_of(counted.name);
+        set->lo = code_of(machine, counted.name);
     return 0;
 }
 
+/* On an emulated machine events need no braces, and the clock is its own. */
 static int
-open_set(const char *events, const struct tally_log *log,
+add_emulated(struct tally_counter *counter, const char *events, bool cycles,
+             const struct gateway_hello *hello, const struct tally_log *log,
+             struct profiler_set *set)
+{
+    int error = 0;
+
+    if (*events != '\0') {
+        error = tally_counter_add(counter, events);
+        if (error == 0)
+            error = take_codes(counter, hello->machine, log, set);
+    }
+    if (error == 0 && cycles)
+        set->cycles = tally_counter_add(counter, "cycles") == 0;
+    if (!set->cycles)
+        set->instructions =
+            &((const struct gateway_live *)(uintptr_t)hello->live)
+                 ->value[hello->slot];
+    return error;
+}
+
+static int
+add_host(struct tally_counter *counter, const char *events,
+         const struct tally_log *log, struct profiler_set *set)
+{
+    char group[PROFILER_EVENTS + 2];
+
+    /* Braces make it one read; what has some of its own keeps them. */
+    snprintf(group, sizeof(group), strchr(events, '{') ? "%s" : "{%s}", events);
+    const int error = tally_counter_add(counter, group);
+    return error == 0 ? take_codes(counter, "host", log, set) : error;
+}
+
+static int
+open_set(const char *events, bool cycles, const struct tally_log *log,
          struct profiler_set *to)
 {
     struct profiler_set set = {0};
     struct tally_counter_options options;
     struct tally_counter *counter;
-    char group[PROFILER_EVENTS + 2];
+    struct gateway_hello hello;
+    const bool emulated = gateway_hello(&hello);
 
-    if (*events == '\0') {
+    if (*events == '\0' && !emulated) {
         *to = set;
         return 0;
     }
@@ -88,11 +128,8 @@ open_set(const char *events, const struct tally_log *log,
     int error = tally_counter_open(&options, &counter);
     if (error != 0)
         return error;
-    /* Braces make it one read; what has some of its own keeps them. */
-    snprintf(group, sizeof(group), strchr(events, '{') ? "%s" : "{%s}", events);
-    error = tally_counter_add(counter, group);
-    if (error == 0)
-        error = take_codes(counter, log, &set);
+    error = emulated ? add_emulated(counter, events, cycles, &hello, log, &set)
+                     : add_host(counter, events, log, &set);
     if (error != 0) {
         tally_counter_close(counter);
         return error;
@@ -102,34 +139,63 @@ open_set(const char *events, const struct tally_log *log,
     return 0;
 }
 
-static int
-start_set(const struct profiler_set *set)
+/* Second half of a word of which the first is who made the thread. */
+static bool
+strand_here(uint64_t *strand, uint64_t *strands)
 {
-    return set->counters != NULL ? tally_counter_start(set->counters) : 0;
+    struct gateway_hello hello;
+
+    if (!gateway_hello(&hello))
+        return false;
+    const struct gateway_live *const live =
+        (const struct gateway_live *)(uintptr_t)hello.live;
+    *strand = gateway_load((const void *)&live->maker) >> 32;
+    *strands = hello.strands;
+    return true;
+}
+
+static int
+read_set(const struct profiler_set *set, struct profiler_reading *reading)
+{
+    struct tally_reading now[3];
+
+    reading->hi = reading->lo = 0;
+    if (set->counters != NULL) {
+        const int error = tally_counter_read(set->counters, now, 3);
+        if (error != 0)
+            return error;
+        if (set->events > 0) {
+            reading->hi = now[0].value;
+            reading->lo = now[set->events - 1].value;
+        }
+    }
+    reading->cycles = set->cycles ? now[set->events].value + set->offset
+                      : set->instructions != NULL
+                          ? gateway_load(set->instructions)
+                          : clock_now();
+    return 0;
+}
+
+static int
+start_set(struct profiler_set *set, const struct profiler_set *clock)
+{
+    struct profiler_reading own, thread;
+    int error = set->counters != NULL ? tally_counter_start(set->counters) : 0;
+
+    if (error != 0 || !set->cycles || !clock->cycles || clock == set)
+        return error;
+    error = read_set(set, &own);
+    if (error == 0)
+        error = read_set(clock, &thread);
+    if (error == 0)
+        set->offset += thread.cycles - own.cycles;
+    return error;
 }
 
 static int
 stop_set(const struct profiler_set *set)
 {
     return set->counters != NULL ? tally_counter_stop(set->counters) : 0;
-}
-
-static int
-read_set(const struct profiler_set *set, struct profiler_reading *reading)
-{
-    struct tally_reading now[2];
-    int error = 0;
-
-    reading->hi = reading->lo = 0;
-    if (set->counters != NULL) {
-        error = tally_counter_read(set->counters, now, 2);
-        if (error == 0) {
-            reading->hi = now[0].value;
-            reading->lo = now[set->two].value;
-        }
-    }
-    reading->cycles = clock_now();
-    return error;
 }
 
 static void
@@ -141,6 +207,7 @@ close_set(struct profiler_set *set)
 
 const struct profiler_source profiler_counters = {
     .width = 64,
+    .strand = strand_here,
     .open = open_set,
     .start = start_set,
     .stop = stop_set,

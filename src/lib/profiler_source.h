@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the profiler's numbers come from: a clock, and sets of one or two
- * events of the calling thread.
+ * events of the calling thread. Here they come from tally/counter.h, which is
+ * this host or the emulated machine that we run on.
  */
 #ifndef TALLY_LIB_PROFILER_SOURCE_H
 #define TALLY_LIB_PROFILER_SOURCE_H
@@ -16,7 +17,12 @@
 struct profiler_set {
     void *counters;  /* the source's; NULL: the clock alone */
     uint64_t hi, lo; /* codes, for dumps */
-    bool two;        /* else lo is hi */
+    unsigned events; /* 0 to 2; of one, lo is hi */
+    bool cycles;     /* the machine's are the counter after these */
+    uint64_t offset; /* of these, to be the thread's */
+    /* Where the machine's instructions are, the clock without cycles; NULL: the
+     * host's clock. */
+    const uint64_t *instructions;
 };
 
 /* Running totals. */
@@ -26,10 +32,14 @@ struct profiler_reading {
 
 struct profiler_source {
     unsigned width; /* of the counters, in bits */
+    /* The strand that the calling thread runs on, of so many; false: numbers in
+     * the order of first starts stand for strands. */
+    bool (*strand)(uint64_t *strand, uint64_t *strands);
     /* Opens "A,B", "A" or "", which then do not count. */
-    int (*open)(const char *events, const struct tally_log *log,
+    int (*open)(const char *events, bool cycles, const struct tally_log *log,
                 struct profiler_set *set);
-    int (*start)(const struct profiler_set *set);
+    /* The thread's clock is a set of its own that always counts. */
+    int (*start)(struct profiler_set *set, const struct profiler_set *clock);
     int (*stop)(const struct profiler_set *set);
     /* These two neither allocate nor lock. */
     int (*read)(const struct profiler_set *set,
@@ -37,7 +47,6 @@ struct profiler_source {
     void (*close)(struct profiler_set *set);
 };
 
-/* tally/counter.h: this host, or the emulated machine that we run on. */
 extern const struct profiler_source profiler_counters;
 
 #endif

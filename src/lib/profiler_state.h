@@ -22,6 +22,7 @@
 
 struct profiler_properties {
     uint64_t log_table_size, user_data_size;
+    bool instructions; /* are the clock on an emulated machine */
     char buffer_file[PATH_MAX], dump_file[PATH_MAX]; /* "": none */
     char events[PROFILER_LIST];                      /* "": as start says */
     bool rotate;
@@ -49,9 +50,11 @@ struct profiler_group {
 
 struct tally_profiler_thread {
     struct call_log log;
+    struct profiler_set clock;
     struct profiler_group groups[TALLY_PROFILER_GROUPS];
     struct profiler_chosen chosen[CALL_LOG_SELECTIONS];
     unsigned chosen_count;
+    uint64_t number, strand; /* by first starts; of the machine, or number */
     _Atomic uint64_t dumped; /* call_log_walk()'s head */
     struct tally_profiler_thread *next;
 };

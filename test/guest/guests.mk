@@ -41,7 +41,9 @@ gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
 library := src/base/error.c src/counter/counter.c $(wildcard src/gateway/*.c) \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
-    src/lib/counter.c src/lib/guest.c src/lib/options.c \
+    $(addprefix src/lib/,counter.c event.c guest.c options.c profiler.c \
+        profiler_dump.c profiler_property.c profiler_source.c) \
+    $(addprefix src/profile/,call_file.c call_log.c dump_write.c) \
     $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
     $(addprefix src/table/,items.c modifier.c near.c table.c text.c)
 # For sparc64 a shim for the registers themselves, to link with or to preload.
@@ -115,7 +117,8 @@ $(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
 	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
-	$(CC_$(1)) $(CFLAGS) -Iinclude -I. -I$(here) -static -Wl,--gc-sections \
+	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -I$(here) -static \
+	    -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
