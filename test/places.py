@@ -161,6 +161,9 @@ REFUSED = [
     ("--place node=9", "place.node=9: must be 0 to 3"),
     ("--set nodes=5", "nodes=5: must be 1 to 4"),
     ("--set memory.banks=8", "memory.banks=8: with all nodes"),
+    ("--set memory.banks=4", "memory.banks=4: of several nodes "
+     "ultrasparc-t2plus has counters for 2 each"),
+    ("--set memory.banks=1", "memory.banks=1: of several nodes"),
     ("--set nodes=4 --set l3.size=4M", "nodes=4: needs l2.shared=chip"),
     ("--set cores=64 --set strands=64", "nodes=2: with all cores"),
     ("-e L2_load_misses:from=moon", "L2_load_misses takes from=all, "
@@ -175,6 +178,13 @@ for options, text in REFUSED:
 t.case("refused: --place node=1 on a machine of one node", refused,
        ["-m", "ultrasparc-t2", "--place", "node=1"],
        "place.node=1: there is no such node")
+for machine in ("ultrasparc-t1", "ultrasparc-t2"):
+    for options, text in (
+            ("--set nodes=2", "nodes=2 of memory.banks=4: "
+             f"{machine} has counters for 4 in all"),
+            ("--set memory.banks=8", "nodes=1 of memory.banks=8: ")):
+        t.case(f"refused: {machine} {options}", refused,
+               ["-m", machine, *options.split()], text)
 t.case("refused: --place on the host", refused, ["-m", "host", "--place",
                                                  "spread"], "--place")
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/machine_choice.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "machine/memory.h"
 #include "source/host.h"
 #include "table/text.h"
 
@@ -62,6 +64,50 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
     return 0;
 }
 
+/* The memory banks of all nodes that events of the machine show; 0: none do. */
+static uint64_t
+shown_banks(const struct machine_row *machine)
+{
+    uint64_t shown = 0;
+
+    for (size_t i = 0; i < machine->event_count; i++) {
+        const struct event_row *e = &machine->events[i];
+        for (size_t s = 0; s < e->signal_count; s++) {
+            const uint64_t bank =
+                (uint64_t)e->signals[s] - SIGNAL_MEMORY_READS_0;
+            if (bank < MEMORY_BANKS && bank >= shown)
+                shown = bank + 1;
+        }
+    }
+    return shown;
+}
+
+/* What is read from a bank that no event shows would be lost, and what is read
+ * from one that counts as another node's would be shown as that node's. */
+static int
+check_banks(const struct machine_row *machine, const uint64_t *params,
+            const struct tally_log *log)
+{
+    const uint64_t shown = shown_banks(machine);
+    const uint64_t banks = params[PARAM_MEMORY_BANKS];
+    const uint64_t own = machine->params[PARAM_MEMORY_BANKS].value;
+
+    if (shown == 0)
+        return 0;
+    if (params[PARAM_NODES] * banks > shown)
+        return tally_fail(log, TALLY_ERANGE,
+                          "nodes=%" PRIu64 " of memory.banks=%" PRIu64
+                          ": %s has counters for %" PRIu64 " in all",
+                          params[PARAM_NODES], banks, machine->name, shown);
+    if (params[PARAM_NODES] > 1 && machine->params[PARAM_NODES].value > 1 &&
+        banks != own)
+        return tally_fail(log, TALLY_ERANGE,
+                          "memory.banks=%" PRIu64 ": of several nodes %s has "
+                          "counters for %" PRIu64 " each",
+                          banks, machine->name, own);
+    return 0;
+}
+
 int
 machine_params(const struct machine_row *machine, const char *const *set,
                size_t count, const struct tally_log *log, uint64_t *params)
@@ -74,5 +120,7 @@ machine_params(const struct machine_row *machine, const char *const *set,
         host_params(params, NULL);
     for (size_t i = 0; error == 0 && i < count; i++)
         error = param_set(set[i], log, params);
-    return error != 0 ? error : params_check(params, log);
+    if (error == 0)
+        error = params_check(params, log);
+    return error != 0 ? error : check_banks(machine, params, log);
 }
