@@ -188,6 +188,20 @@ def interval_length():
         assert abs(row["events"][0]["value"] - wanted) <= 20001, row
 
 
+@t.named("-I: what is not counted before, or beside, takes no interval")
+def intervals_of_a_part():
+    spin = [g("spin", "sparc64"), 3000000]
+    events = ["-m", T2, "-e", "All_instr", "-I", 1]
+    whole, _ = intervals(events, *spin)
+    for options in (["--from", "main"], ["--skip", 10000],
+                    ["--filter", "code=main"]):
+        rows, _ = intervals([*events, *options], *spin)
+        assert abs(len(rows) - len(whole)) <= 1, (options, len(rows))
+        for row in rows[1:-1]:
+            assert abs(row["events"][0]["value"] /
+                       whole[1]["events"][0]["value"] - 1) < 0.02, row
+
+
 @t.named("-I: all intervals of threads and children are the run")
 def intervals_of_threads():
     events = "All_instr,issue_cycles,stall_branch,window_spills"
