@@ -32,7 +32,8 @@ struct row {
 #define FGU(word) ROW(word, .class = CLASS_FGU)
 #define FGU_TO(word, writes) \
     ROW(word, .class = CLASS_FGU, .reg_writes = (writes))
-#define FP(word) ROW(word, .class = CLASS_FGU, .flags = INSN_FP)
+#define FP(word) \
+    ROW(word, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU)
 #define BRANCH(word, kind, flag, to, writes)                                   \
     ROW(word, .class = CLASS_BRANCH, .branch = BRANCH_##kind, .flags = (flag), \
         .target = (to), .reg_writes = (writes))

@@ -427,7 +427,7 @@ fp_operate(uint32_t word, struct insn *insn)
     if (kind == FP_NONE || !fp_fields(word, function))
         illegal(insn);
     else if (kind == FP_COMPUTE)
-        insn->flags |= INSN_FP;
+        insn->flags |= INSN_FP | INSN_SHARED_FPU;
 }
 
 /* Moves between registers of both kinds. */
@@ -467,7 +467,8 @@ indexed(uint32_t word, struct insn *insn)
         illegal(insn);
 }
 
-#define MULTIPLY_ADD .legal = true, .class = CLASS_FGU, .flags = INSN_FP
+#define MULTIPLY_ADD \
+    .legal = true, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU
 
 /* Opcode 13, by function. */
 static const struct row cop1x[64] = {
