@@ -115,6 +115,16 @@ def repeated():
     t.same(stack, whole)
 
 
+@t.named("a store conditional is a store, under --filter data= too")
+def conditionals():
+    both = ["Graduated_stores", "Graduated_store_conditionals"]
+    for f, wanted in (("0-0x7fffffffffffffff", 1000), ("0-1", 0)):
+        c = t.count(["-m", "r10000", "-e", ",".join(both), "--filter",
+                     f"data={f}"], t.guest("llsc.mips64"))
+        for event in both:
+            t.equal(c[event], wanted, f"{event} of {f}")
+
+
 @t.named("--filter data= and --hardware: the counters see what it leaves")
 def hardware():
     t2 = ["-m", "ultrasparc-t2", *L1D, "--filter", "data=first"]
