@@ -39,6 +39,7 @@ set_times(uint64_t *params)
     memset(params, 0, PARAM_COUNT * sizeof(*params));
     for (size_t i = 0; i < COUNT(times); i++)
         params[times[i].param] = times[i].value;
+    params[PARAM_L2_SIZE] = 1;
 }
 
 /* One of each cause costs what its parameter says, in the term it belongs to;
@@ -95,6 +96,29 @@ test_one(void **state)
             fail_msg("line %d, L3 %zu: %llu of %llu cycles", rows[row].line, l3,
                      (unsigned long long)t.signal[rows[row].term],
                      (unsigned long long)t.signal[SIGNAL_CYCLES]);
+    }
+}
+
+/* Without an L2 what misses the L1 waits for memory. */
+static void
+test_without_l2(void **state)
+{
+    static const enum signal_id causes[] = {
+        SIGNAL_L1I_MISSES,
+        SIGNAL_L1D_LOAD_MISSES,
+        SIGNAL_ITLB_WALK_REFS,
+        SIGNAL_DTLB_WALK_REFS,
+    };
+    uint64_t params[PARAM_COUNT];
+
+    (void)state;
+    set_times(params);
+    params[PARAM_L2_SIZE] = 0;
+    for (size_t i = 0; i < COUNT(causes); i++) {
+        struct totals t = {0};
+        t.signal[causes[i]] = 1;
+        cycles_derive(params, &t);
+        assert_int_equal(t.signal[SIGNAL_CYCLES], 100);
     }
 }
 
@@ -172,6 +196,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one),
+        cmocka_unit_test(test_without_l2),
         cmocka_unit_test(test_width),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_sum),

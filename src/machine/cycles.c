@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/cycles.h"
 
-/* What requests wait that missed the L1, the L2 and the last level. */
+/* What requests wait that missed the L1, the L2 and the L3. A level that the
+ * machine lacks costs nothing, and misses what it is asked for. */
 static uint64_t
 wait_of(const uint64_t *params, uint64_t l1_misses, uint64_t l2_misses,
         uint64_t l3_misses)
 {
-    const bool l3 = params[PARAM_L3_SIZE] != 0;
+    const bool l2 = params[PARAM_L2_SIZE] != 0, l3 = params[PARAM_L3_SIZE] != 0;
+    const uint64_t past_l2 = l2 ? l2_misses : l1_misses;
 
-    return l1_misses * params[PARAM_TIME_L2] +
-           (l3 ? l2_misses * params[PARAM_TIME_L3] : 0) +
-           (l3 ? l3_misses : l2_misses) * params[PARAM_TIME_MEMORY];
+    return (l2 ? l1_misses * params[PARAM_TIME_L2] : 0) +
+           (l3 ? past_l2 * params[PARAM_TIME_L3] : 0) +
+           (l3 ? l3_misses : past_l2) * params[PARAM_TIME_MEMORY];
 }
 
 /* Likewise, beyond that, what another node serves: its signals stand behind
