@@ -220,6 +220,16 @@ def intervals_of_threads():
             "terms of the cycles")
 
 
+@t.named("what stands behind names begins in one column, be they long or not")
+def columns():
+    report = t.run(t.tally(), "count", "-m", "sparc-t4", "-e",
+                   "Icache_miss,Instruction_cache_miss_L2_L3_hit,Branches,"
+                   "ITLB_hardware_tablewalk_references", "-M", "ipc", "--",
+                   g("hello", "sparc64")).stderr
+    at = {line.index("#") for line in report.splitlines() if "#" in line}
+    t.equal(len(at), 1, f"columns of #: {at}")
+
+
 # Filters
 
 def filtered(arch, events, *ranges):

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #define VALUE_WIDTH 20
-#define NAME_WIDTH 26
+#define NAME_WIDTH 26 /* at least */
 
 void
 format_grouped(uint64_t value, char *text)
@@ -175,12 +175,29 @@ value_text(const struct count_value *v, char *text, size_t size)
         format_grouped(v->value, text);
 }
 
+/* So that what stands behind names begins in one column. */
+static int
+name_width(const struct count_report *r)
+{
+    size_t width = NAME_WIDTH;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const size_t length = strlen(r->values[i].name);
+        width = length > width ? length : width;
+    }
+    for (size_t i = 0; i < r->metric_count; i++) {
+        const size_t length = strlen(r->metrics[i]->name);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 static void
 print_value(const struct count_report *r, const struct count_value *v,
             FILE *out)
 {
     const bool idle = v->fidelity == FIDELITY_IDLE || !v->counted;
-    char value[48], derived[64], spread[32] = "", share[24] = "", line[320];
+    char value[48], derived[64], spread[32] = "", share[24] = "", line[384];
 
     value_text(v, value, sizeof(value));
     derive(r, v, derived, sizeof(derived));
@@ -191,7 +208,7 @@ print_value(const struct count_report *r, const struct count_value *v,
         snprintf(share, sizeof(share), " (%.2f %%)",
                  100.0 * (double)v->running / (double)v->enabled);
     const int n = snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s%s",
-                           VALUE_WIDTH, value, NAME_WIDTH, v->name,
+                           VALUE_WIDTH, value, name_width(r), v->name,
                            v->fidelity == FIDELITY_EXACT || !v->counted
                                ? ""
                                : fidelity_name(v->fidelity),
@@ -275,12 +292,13 @@ print_metric(const struct count_report *r, const struct metric_row *m,
              kind != NULL ? kind : "", kind != NULL ? ")" : "");
     if (isnan(value))
         fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
-                NAME_WIDTH, name, lacks != NULL ? "" : standing,
+                name_width(r), name, lacks != NULL ? "" : standing,
                 lacks != NULL ? "no count of " : "a division by 0",
                 lacks != NULL ? lacks->name : "");
     else
-        fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value, NAME_WIDTH,
-                name, standing, m->unit[0] != '\0' ? m->unit : m->brief);
+        fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
+                name_width(r), name, standing,
+                m->unit[0] != '\0' ? m->unit : m->brief);
 }
 
 static void
