@@ -2,4 +2,5 @@
 /* The callbacks of a process that has had more than one thread. */
 #define STRAND(vcpu) (tally_strands[vcpu])
 #define CHOOSE callbacks_choose_many
+#define RAW_HITS 0
 #include "plugin/callbacks.inc"

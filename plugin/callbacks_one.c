@@ -7,4 +7,5 @@ struct strand tally_first;
 
 #define STRAND(vcpu) ((void)(vcpu), &tally_first)
 #define CHOOSE callbacks_choose_one
+#define RAW_HITS 0
 #include "plugin/callbacks.inc"

@@ -106,9 +106,13 @@ free_strand(unsigned vcpu)
 static void
 choose_callbacks(struct plugin *p)
 {
+    static callbacks_choose *const choose[2][2] = {
+        {callbacks_choose_one, callbacks_choose_one_raw},
+        {callbacks_choose_many, callbacks_choose_many_raw},
+    };
     const struct session_request *r = &p->session->request;
 
-    (p->threaded ? callbacks_choose_many : callbacks_choose_one)(
+    choose[p->threaded][(p->parts & PART_RAW) != 0](
         &p->callbacks, p->parts, p->chip.stores_apart,
         p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0 ||
             p->data_filter);

@@ -109,10 +109,10 @@ void plugin_reset(void);
 /* Follows execve into a program that can be counted (exec.c). */
 void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
 
-void callbacks_choose_one(struct callbacks *callbacks, uint32_t parts,
-                          bool write_through, bool windowed);
-void callbacks_choose_many(struct callbacks *callbacks, uint32_t parts,
-                           bool write_through, bool windowed);
+typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
+                              bool write_through, bool windowed);
+callbacks_choose callbacks_choose_one, callbacks_choose_many;
+callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
 
 /* Where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);

@@ -143,7 +143,32 @@ def check_t4(c):
         parts = ("_hit_L2", "_hit_L3", "_miss_L3")
         t.equal(sum(c[f"{refs}_which{part}"] for part in parts), c[refs], refs)
         t.equal(c[refs], c[f"{tlb}_misses_async"], "one request a walk")
+        sizes = ("8KB", "64KB", "4MB", "256MB", "2GB")
+        fills = [c[f"{tlb}_fill_for_{size}_page"] for size in sizes]
+        t.equal(fills, [c[f"{tlb}_misses_async"], 0, 0, 0, 0], "pages of 8 KB")
     check_stages(c)
+    check_memory(c)
+
+
+def check_memory(c):
+    """R51, R59, R74 to R76: stores, evictions, and what reaches memory."""
+    t.equal(c["Instruction_cache_microtag_miss"], c["Icache_miss"], "microtags")
+    for place in ("RAW_hit_in_store_buffer", "RAW_hit_in_store_queue"):
+        both = place if "buffer" in place else "Full_or_partial_" + place
+        t.equal(c["Full_" + place] + c["Partial_" + place], c[both], both)
+    t.equal(c["Store_hits_in_L3"] + c["Stores_to_local_memory"],
+            c["L2_store_misses"], "stores that the L2 lacks")
+    walks = [c[T4_WALK.format(tlb) + "_which_miss_L3"]
+             for tlb in ("ITLB", "DTLB")]
+    t.equal(c["Icache_miss_local_memory_hit"] + c["Stores_to_local_memory"] +
+            c["L1_data_cache_miss_local_memory_hit"] + sum(walks),
+            c["All_reads"], "reads of memory")
+    t.equal(c["Read_transactions"], c["All_reads"], "reads of all ports")
+    t.equal(c["Write_transactions"], c["All_writes"], "writes of all ports")
+    for parts in (("All_reads", "All_writes"),
+                  ("Channel_0_reads_writes", "Channel_1_reads_writes")):
+        t.equal(sum(c[part] for part in parts), c["Read_write_transactions"],
+                " and ".join(parts))
 
 
 def check_stages(c):
@@ -187,6 +212,34 @@ def t4_set():
     t.equal(c["L1_data_cache_miss_local_memory_hit"], c["L2_load_misses"],
             "loads served by memory")
     t.equal(c["L2_load_misses"], 2048, "L2_load_misses")
+
+
+def t4_pages():
+    """Fills count by the size of page, of which there is one."""
+    sizes = {"8K": "8KB", "64K": "64KB", "4M": "4MB", "256M": "256MB",
+             "2G": "2GB", "1M": None}
+    for size, name in sizes.items():
+        c = t.count(["-m", T4, "-e", "all", "--set", f"tlb.page={size}"],
+                    t.guest("tlb_thrash.sparc64"))
+        for tlb in ("ITLB", "DTLB"):
+            assert c[f"{tlb}_misses_async"] > 0, f"{tlb} with {size}"
+            for other in filter(None, sizes.values()):
+                t.equal(c[f"{tlb}_fill_for_{other}_page"],
+                        c[f"{tlb}_misses_async"] if other == name else 0,
+                        f"{tlb} fills of {other} with pages of {size}")
+
+
+def t4_evictions():
+    """A walk over more than the L2 fills it, with 2048 of the lines that it
+    goes by; each further miss drives one out."""
+    c = t.count(["-m", T4, "-e", "all", "--set", "l2.line=64"],
+                t.guest("chase_memory.sparc64"))
+    walks = sum(c[f"{T4_WALK.format(tlb)}_which_{level}_L3"]
+                for tlb in ("ITLB", "DTLB") for level in ("hit", "miss"))
+    misses = (c["L2_fetch_misses"] + c["L2_load_misses"] +
+              c["L2_store_misses"] + walks)
+    t.equal(c["Clean_L2_evictions"] + c["Dirty_L2_evictions"], misses - 2048,
+            "evictions")
 
 
 def t4_cycles():
@@ -329,6 +382,8 @@ def add_cases():
     t.case("lua: classes add up", lua)
     t.case(f"--set on {T4}", t4_set)
     t.case(f"cycles on {T4}", t4_cycles)
+    t.case(f"sizes of pages on {T4}", t4_pages)
+    t.case(f"evictions on {T4}", t4_evictions)
     t.case(f"bzip2 on {T4}: classes add up, two runs alike", bzip2_on_t4)
     t.case(f"lua on {T4}: classes add up", lua_on_t4)
 

@@ -123,24 +123,42 @@ cache_widen(struct cache *c)
     c->columns = 0;
 }
 
+/* Vectors: 4 % of all time of bzip2 on the SPARC T4, with write-backs. */
+static uint32_t
+search_tags(const uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
+{
+#ifdef __SSE2__
+    const __m128i key = _mm_set1_epi32((int)tag);
+    const __m128i *set = (const __m128i *)tags;
+    __m128i equal[4] = {key, key, key, key};
+
+    for (uint32_t i = 0; i < columns / 4; i++)
+        equal[i] = _mm_cmpeq_epi32(_mm_load_si128(set + i), key);
+    return (uint32_t)__builtin_ctz(cache_places(equal, columns) | 1u << ways);
+#else
+    uint32_t place = 0;
+
+    (void)columns;
+    while (place < ways && tags[place] != tag)
+        place++;
+    return place;
+#endif
+}
+
 uint32_t
 cache_search(const struct cache *c, uint64_t line)
 {
     const uint64_t set = line & c->set_mask;
+    const uint64_t *lines = c->lines + set * c->ways;
     uint32_t place = 0;
 
-    if (c->columns != 0) {
-        const uint32_t *tags = c->tags + set * c->columns;
-        if (!cache_fits(c, line))
-            return c->ways;
-        while (place < c->ways && tags[place] != cache_tag(c, line))
-            place++;
-    } else {
-        const uint64_t *lines = c->lines + set * c->ways;
-        while (place < c->ways &&
-               (lines[place] & ~CACHE_DIRTY) != (line << 1 | 1))
-            place++;
-    }
+    if (c->columns != 0 && !cache_fits(c, line))
+        return c->ways;
+    if (c->columns != 0)
+        return search_tags(c->tags + set * c->columns, cache_tag(c, line),
+                           c->columns, c->ways);
+    while (place < c->ways && (lines[place] & ~CACHE_DIRTY) != (line << 1 | 1))
+        place++;
     return place;
 }
 

@@ -7,9 +7,10 @@
 
 #define CACHE_NOTHING UINT64_MAX
 
-/* What an access drove out: the line, dirty; or CACHE_NOTHING. */
+/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one. */
 struct cache_driven {
     uint64_t line;
+    bool clean;
 };
 
 /* The bits of a set whose line at `place` has become the first. */
@@ -41,6 +42,7 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
     const bool was = bits >> place & 1;
     c->dirty[set] =
         (uint16_t)cache_moved_first(bits, place, (hit && was) || write ? 1 : 0);
+    driven->clean = !hit && !was && last != 0;
     if (!hit && was)
         driven->line = (uint64_t)(last - 1) << c->tag_shift | set;
     return hit;
@@ -60,20 +62,22 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
     if (hit)
         set[0] |= gone & CACHE_DIRTY;
-    else if (gone & CACHE_DIRTY)
+    driven->clean = !hit && gone != 0 && (gone & CACHE_DIRTY) == 0;
+    if (!hit && (gone & CACHE_DIRTY) != 0)
         driven->line = (gone & ~CACHE_DIRTY) >> 1;
     return hit;
 }
 
 /*
- * cache_access() that keeps which lines are dirty, and says which dirty line a
- * miss drove out.
+ * cache_access() that keeps which lines are dirty, and says what a miss drove
+ * out.
  */
 static inline bool
 cache_touch(struct cache *c, uint64_t line, bool write,
             struct cache_driven *driven)
 {
     driven->line = CACHE_NOTHING;
+    driven->clean = false;
     if (__builtin_expect(!cache_fits(c, line), 0))
         cache_widen(c);
     switch (c->columns) {

@@ -73,7 +73,9 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_L1I | PART_L1D | PART_L2;
     if ((parts & PART_L2) && params[PARAM_TLB_WALK] != 0)
         parts |= PART_ITLB | PART_DTLB;
-    if (parts & PART_DTLB)
+    if (params[PARAM_STORE_BUFFER] + params[PARAM_STORE_QUEUE] == 0)
+        parts &= ~(uint32_t)PART_RAW;
+    if (parts & (PART_DTLB | PART_RAW))
         parts |= PART_L1D;
     if (parts & PART_ITLB)
         parts |= PART_L1I;
@@ -263,6 +265,8 @@ strand_reset(struct strand *s)
         memset(s->counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
     targets_reset(&s->targets);
+    if (s->chip->parts & PART_RAW)
+        raw_init(&s->raw, s->chip->params);
 }
 
 static void
@@ -497,6 +501,38 @@ derive_services(const uint64_t *params, uint64_t *n)
     }
 }
 
+/* Each store asks for one line. A block store, or one that crosses a line, may
+ * miss with two, and so hide another's hit. */
+static void
+derive_stores(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t stores = n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
+    const uint64_t past_l2 = n[SIGNAL_L2_STORE_MISSES];
+    const uint64_t past_l3 =
+        params[PARAM_L3_SIZE] != 0 ? n[SIGNAL_L3_STORE_MISSES] : past_l2;
+
+    n[SIGNAL_STORE_L2_HITS] = stores > past_l2 ? stores - past_l2 : 0;
+    n[SIGNAL_STORE_L3_HITS] = past_l2 - past_l3;
+    n[SIGNAL_STORE_MEMORY] = past_l3;
+}
+
+/* By the size of the page that a walk finds. */
+static void
+derive_fills(const uint64_t *params, uint64_t *n)
+{
+    static const uint64_t sizes[] = {
+        UINT64_C(8) << 10,   UINT64_C(64) << 10, UINT64_C(4) << 20,
+        UINT64_C(256) << 20, UINT64_C(2) << 30,
+    };
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const uint64_t all = params[PARAM_TLB_PAGE] == sizes[i];
+        n[SIGNAL_ITLB_FILLS_0 + i] = all * n[SIGNAL_ITLB_MISSES];
+        n[SIGNAL_DTLB_FILLS_0 + i] =
+            all * (n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES]);
+    }
+}
+
 void
 chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
 {
@@ -506,6 +542,8 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
     derive_services(params, n);
+    derive_stores(params, n);
+    derive_fills(params, n);
     n[SIGNAL_L1D_WRITEBACK_QUADWORDS] =
         n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);
     n[SIGNAL_L2_WRITEBACK_QUADWORDS] =

@@ -28,6 +28,7 @@
 #include "base/lock.h"
 #include "machine/branch.h"
 #include "machine/cache.h"
+#include "machine/raw.h"
 #include "machine/tlb.h"
 #include "source/block.h"
 #include "source/region.h"
@@ -146,6 +147,7 @@ struct strand {
     bool data_counted;
     uint8_t data_loads, data_stores; /* counted so far */
     struct totals ignored;           /* what `total` means outside the window */
+    struct raw raw;                  /* only where it runs */
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
 

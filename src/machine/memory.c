@@ -113,6 +113,7 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
             s->total[SIGNAL_L2_WRITEBACKS]++;
             write_l3(s, driven.line << l2->line_shift);
         }
+        s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
         ask_memory(s, addr, kind);
     }
 }

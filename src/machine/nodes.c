@@ -253,6 +253,7 @@ nodes_shared(struct strand *s, const uint64_t *queue, size_t count)
         s->total[queue_l2_signal[kind]]++;
         if (driven.line != CACHE_NOTHING)
             write_memory(s, driven.line << l2->line_shift);
+        s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
         serve(s, addr, kind, write);
     }
 }

@@ -92,6 +92,12 @@ cache_ref_mark(struct cache_ref *c, uint64_t line)
 }
 
 bool
+cache_ref_is_full(const struct cache_ref *c, uint64_t line)
+{
+    return c->filled[line % c->sets] == c->ways;
+}
+
+bool
 cache_ref_is_recent(const struct cache_ref *c, uint64_t line)
 {
     const uint64_t set = line % c->sets;

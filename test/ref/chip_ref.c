@@ -93,6 +93,7 @@ chip_ref_finish(struct chip_ref *r)
     free(r->indirect);
     free(r->returns);
     free(r->homes);
+    free(r->stores);
 }
 
 void
@@ -251,12 +252,15 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
 
     if ((r->parts & PART_L2) == 0)
         return;
+    const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
     if (access_cache(&r->l2, addr, write, &out)) {
         if (write)
             ask_nodes(r, addr, true, true);
         return;
     }
     count(r, asker->l2_misses);
+    if (full && out == NOWHERE && (r->parts & PART_WRITEBACK))
+        count(r, SIGNAL_L2_CLEAN_EVICTIONS);
     write_back(r, 2, out);
     if (r->parts & PART_L3) {
         if (access_cache(&r->l3, addr, false, &out))
@@ -496,11 +500,63 @@ write_through(const struct chip_ref *r)
     return r->params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
 }
 
+/* Of each 65536 stores but the first the first 2048 are looked at; how many
+ * hits one stands for, or 0. */
+static unsigned
+sample(uint64_t count)
+{
+    if (count < 65536)
+        return 1;
+    return count % 65536 < 2048 ? 32 : 0;
+}
+
+static void
+count_hit(struct chip_ref *r, bool buffer, bool full)
+{
+    r->signals[r->outside][buffer ? full ? SIGNAL_RAW_BUFFER_FULL
+                                         : SIGNAL_RAW_BUFFER_PARTIAL
+                           : full ? SIGNAL_RAW_QUEUE_FULL
+                                  : SIGNAL_RAW_QUEUE_PARTIAL] +=
+        sample(r->store_count);
+}
+
+/* The last store that has a byte of it. */
+static void
+look_for_store(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    const uint64_t buffer = r->params[PARAM_STORE_BUFFER];
+    const uint64_t reach = buffer + r->params[PARAM_STORE_QUEUE];
+
+    for (size_t age = 0; age < reach && age < r->store_count; age++) {
+        const struct store_ref *s = &r->stores[r->store_count - 1 - age];
+        if (sample(r->store_count - 1 - age) == 0)
+            break;
+        uint64_t bytes = 0;
+        for (uint64_t i = 0; i < size; i++)
+            bytes += addr + i >= s->addr && addr + i < s->addr + s->size;
+        if (bytes == 0)
+            continue;
+        count_hit(r, age < buffer, bytes == size);
+        return;
+    }
+}
+
+static void
+remember_store(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    r->stores = reallocarray(r->stores, r->store_count + 1, sizeof(*r->stores));
+    if (r->stores == NULL)
+        abort();
+    r->stores[r->store_count++] = (struct store_ref){addr, size};
+}
+
 void
 chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
+    if (r->parts & PART_RAW)
+        look_for_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr))
         allocate(r, addr, false);
 }
@@ -510,6 +566,8 @@ chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
+    if (r->parts & PART_RAW)
+        remember_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r))
             pass_through(r, addr);

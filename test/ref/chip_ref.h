@@ -43,6 +43,10 @@ struct chip_ref {
     struct chip_ref *peers[4]; /* by node, itself too; NULL: has none */
     struct home_ref *homes;    /* of all nodes, in those of the first */
     size_t home_count;
+    struct store_ref {
+        uint64_t addr, size;
+    } * stores; /* [store_count] all of them */
+    size_t store_count;
     bool outside;                      /* of the counted window */
     uint64_t signals[2][SIGNAL_COUNT]; /* [outside] */
 };

@@ -28,7 +28,7 @@ struct machine {
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
      PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
-     PARTS_TARGETS)
+     PART_RAW | PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -119,7 +119,12 @@ access_data(struct strand *s, const struct access *a)
 {
     const bool through = s->chip->stores_apart;
     const uint64_t span = span_of(s, a);
+    const uint64_t last = a->addr + a->size - 1;
 
+    if ((s->chip->parts & PART_RAW) && a->kind == ACCESS_IS_LOAD)
+        raw_load(&s->raw, s->total, a->addr, last);
+    if ((s->chip->parts & PART_RAW) && a->kind == ACCESS_IS_STORE)
+        raw_store(&s->raw, a->addr, last);
     if (a->kind == ACCESS_IS_LOAD)
         strand_load(s, a->addr, span);
     else if (a->kind == ACCESS_IS_STORE)

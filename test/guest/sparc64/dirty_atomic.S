@@ -13,6 +13,11 @@
  * On ultrasparc-t1:
  *   l2_writebacks           308  R LINES - WAYS, 12
  *   memory_writes_3         308  R LINES - WAYS, 12
+ *
+ * On sparc-t4:
+ *   l2_writebacks           312  R LINES - WAYS, 8
+ *   memory_writes_3           0
+ *   memory_writes_7         304  R LINES - 16 ways of the L3; of 8 banks
  */
 #define WRITE ldstub  [%o2 + %o3], %o4
 #include "dirty_set.S"

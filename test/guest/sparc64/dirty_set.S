@@ -14,6 +14,11 @@
  * On ultrasparc-t1:
  *   l2_writebacks           308  R LINES - WAYS, 12
  *   memory_writes_3         308  R LINES - WAYS, 12
+ *
+ * On sparc-t4:
+ *   l2_writebacks           312  R LINES - WAYS, 8
+ *   memory_writes_3           0
+ *   memory_writes_7         304  R LINES - 16 ways of the L3; of 8 banks
  */
 #ifndef WRITE
 #define WRITE stx     %o4, [%o2 + %o3]
