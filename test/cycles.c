@@ -195,10 +195,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),
-        cmocka_unit_test(test_without_l2),
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_one),   cmocka_unit_test(test_without_l2),
+        cmocka_unit_test(test_width), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_sum),
     };
 

@@ -383,7 +383,8 @@ def mips_expect(word, text):
     elif access:
         want |= dict(zip(('class', 'access', 'size', 'flags'), access))
     elif word >> 26 in (0x11, 0x13) and MIPS_FP_ANY.match(name):
-        want |= {'class': FGU, 'flags': F_FP if MIPS_FP.match(name) else 0}
+        computes = MIPS_FP.match(name)
+        want |= {'class': FGU, 'flags': F_FP | F_SHARED_FPU if computes else 0}
     elif MIPS_MULDIV.match(name):
         want['flags'] = F_MULDIV
     elif MIPS_TRAPS.match(name):
