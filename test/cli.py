@@ -194,7 +194,8 @@ count -e All_instr --filter data=1-2 {hello} | EXIT 2 | ERR restricts nothing: n
 count --filter code=1 {hello} | EXIT 2 | ERR must be two addresses, as code=0x10400-0x104ff
 count --filter code=2-1 {hello} | EXIT 2 | ERR its last address must follow the first
 count --filter code=1-2x {hello} | EXIT 2 | ERR must be two addresses
-count --filter code=0-0xffffffffffffffff {hello} | EXIT 2 | ERR its last address
+count --filter code=0-0xffffffffffffffff {hello} | EXIT 2 | ERR addresses are less than 0x8000000000000000
+count --filter data=0-0x1ffffffffffffffff {hello} | EXIT 2 | ERR addresses are less than 0x8000000000000000
 count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled machine
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -M ipc {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/filter.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +70,11 @@ filter_parse(const char *text, const char *program, const struct tally_log *log,
         if (error != 0)
             return error;
     }
-    if (r.last < r.first || r.last >= NO_LINE)
+    if (r.last >= NO_LINE)
+        return tally_fail(log, TALLY_ERANGE,
+                          "filter '%s': addresses are less than 0x%" PRIx64,
+                          text, NO_LINE);
+    if (r.last < r.first)
         return tally_fail(log, TALLY_ERANGE,
                           "filter '%s': its last address must follow the first",
                           text);
