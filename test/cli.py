@@ -237,7 +237,7 @@ count -m ultrasparc-t2 -I 100 --interval-count 2 {hello} | EXIT 2 | ERR --interv
 count --hardware -I 100 {hello} | EXIT 2 | ERR --hardware does not go with '-I'
 count -m ultrasparc-t2 --timeout 100 {hello} | EXIT 2 | ERR --timeout is for the host's counters
 count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
-count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for ultrasparc-t1, ultrasparc-t2, sparc-t4, r10000 and r12000; host-model is counted by its model alone
+count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for r10000, r10000-rev2, r12000, sparc-t4, ultrasparc-t1, ultrasparc-t2 or ultrasparc-t2plus; host-model is counted by its model alone
 
 # Events
 count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'

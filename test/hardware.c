@@ -302,9 +302,10 @@ test_refusals(void **state)
                         "no counter of ultrasparc-t2 counts cycles");
     assert_int_equal(hardware_init(&h, model, &branches, 1, &log), TALLY_ERULE);
     assert_string_equal(heard.text,
-                        "--hardware is for ultrasparc-t1, ultrasparc-t2, "
-                        "sparc-t4, r10000 and r12000; host-model is counted by "
-                        "its model alone");
+                        "--hardware is for r10000, r10000-rev2, r12000, "
+                        "sparc-t4, ultrasparc-t1, ultrasparc-t2 or "
+                        "ultrasparc-t2plus; host-model is counted by its model "
+                        "alone");
     hardware_finish(&h);
 }
 

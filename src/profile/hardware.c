@@ -7,6 +7,7 @@
 #include "counter/counter.h"
 #include "profile/session.h"
 #include "table/plan.h"
+#include "table/text.h"
 #include "tally/pmu.h"
 
 /* More of each line of a group at once could make a counter wrap twice. */
@@ -99,6 +100,24 @@ find_layout(const struct machine_row *machine)
             return &layouts[i];
     }
     return NULL;
+}
+
+static int
+fail_layout(const struct machine_row *machine, const struct tally_log *log)
+{
+    const char *names[MACHINE_COUNT];
+    char text[256];
+    size_t count = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (m->params != NULL && !m->hidden && find_layout(m) != NULL)
+            names[count++] = m->name;
+    }
+    join_words(names, count, text, sizeof(text));
+    return tally_fail(log, TALLY_ERULE,
+                      "--hardware is for %s; %s is counted by its model alone",
+                      text, machine->name);
 }
 
 static int
@@ -293,11 +312,7 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
         .layout = find_layout(machine),
     };
     if (h->layout == NULL)
-        return tally_fail(log, TALLY_ERULE,
-                          "--hardware is for ultrasparc-t1, ultrasparc-t2, "
-                          "sparc-t4, r10000 and r12000; %s is counted by its "
-                          "model alone",
-                          machine->name);
+        return fail_layout(machine, log);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(events[i]->unit, "cpu") != 0 && events[i]->counters != 0)
             return tally_fail(log, TALLY_ERULE,
