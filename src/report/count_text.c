@@ -126,7 +126,15 @@ derive_host(const struct count_report *r, const struct count_value *v,
         rate_text(v->mean / ns * 1e9, text, size);
 }
 
-/* What the value means beside the instructions of the same run. */
+/* A term of the cycles. */
+static bool
+is_term(const struct event_row *e)
+{
+    return e->signal_count == 1 && e->signals[0] >= SIGNAL_ISSUE_CYCLES &&
+           e->signals[0] <= SIGNAL_STALL_ISSUE;
+}
+
+/* What the value means beside instructions or cycles of the same run. */
 static void
 derive_model(const struct count_report *r, const struct count_value *v,
              char *text, size_t size)
@@ -143,6 +151,9 @@ derive_model(const struct count_report *r, const struct count_value *v,
              r->at_s <= 0)
         snprintf(text, size, "# %8.1f M a second of wall time",
                  all / r->wall_s / 1e6);
+    else if (is_term(e))
+        snprintf(text, size, "# %8.2f %% of cycles",
+                 100 * v->mean / (double)t->signal[SIGNAL_CYCLES]);
     else if (is_class(e))
         snprintf(text, size, "# %8.2f %% of instructions", 100 * v->mean / all);
     else
