@@ -270,6 +270,38 @@ show_lists(const struct shown_event *w)
         }
 }
 
+/* Of the signals of an event, how many are copies of this one. */
+static size_t
+copies(const struct event_row *e, size_t from, size_t to, uint16_t signal)
+{
+    size_t count = 0;
+
+    for (size_t i = from; i < to; i++)
+        count += strcmp(tally_signals[e->signals[i]].brief,
+                        tally_signals[signal].brief) == 0;
+    return count;
+}
+
+/* Those of the banks, or of the links, are one item. */
+static void
+show_signals(const struct shown_event *w)
+{
+    const struct event_row *e = w->e;
+
+    for (size_t i = 0; i < e->signal_count; i++) {
+        const struct signal_row *s = &tally_signals[e->signals[i]];
+        const char *title = i == 0 ? "sums" : "";
+        const size_t all = copies(e, 0, e->signal_count, e->signals[i]);
+        if (copies(e, 0, i, e->signals[i]) > 0)
+            continue;
+        if (all == 1)
+            screen_itemf(w->s, title, "%s: %s", s->name, s->brief);
+        else
+            screen_itemf(w->s, title, "%s and %zu more like it: %s", s->name,
+                         all - 1, s->brief);
+    }
+}
+
 static void
 show_standing(const struct shown_event *w)
 {
@@ -278,10 +310,7 @@ show_standing(const struct shown_event *w)
     screen_itemf(w->s, "standing", "%s%s%s", fidelity_name(e->fidelity),
                  e->reason != NULL ? ": " : "",
                  e->reason != NULL ? e->reason : "");
-    for (size_t i = 0; i < e->signal_count; i++)
-        screen_itemf(w->s, i == 0 ? "sums" : "", "%s: %s",
-                     tally_signals[e->signals[i]].name,
-                     tally_signals[e->signals[i]].brief);
+    show_signals(w);
 }
 
 static void

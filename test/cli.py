@@ -102,6 +102,8 @@ list parameters -m ultrasparc-t2 l1d.size | EXIT 0 | OUT 8K
 list signals -m ultrasparc-t2 | EXIT 0 | OUT l1d_load_misses
 show | EXIT 2 | ERR no name given
 show a b | EXIT 2 | ERR one name, not 'b' too
+show -m ultrasparc-t2plus mem_reads | EXIT 0 | OUT memory_reads_0 and 7 more like it: lines
+show -m ultrasparc-t2plus cycles_TID_RTO | EXIT 0 | OUT link_cache_owns_1 and 47 more like it
 show nope | EXIT 2 | ERR 'nope'
 show Dcache_mises | EXIT 2 | ERR did you mean Dcache_misses?
 show ultrasparc-t9 | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
