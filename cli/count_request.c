@@ -343,28 +343,35 @@ add_set(struct count_request *r, const char *assignment)
     return 0;
 }
 
+enum placed { PLACED_THREADS = 1, PLACED_PAGES = 2 };
+
 /* One word of --place, as the parameters that it stands for. */
 static int
-place_word(struct count_request *r, const char *word, size_t length)
+place_word(struct count_request *r, const char *word, size_t length,
+           enum placed *what)
 {
     static const struct {
         const char *word, *set;
+        enum placed what;
     } words[] = {
-        {"pack", "place.threads=pack"},
-        {"spread", "place.threads=spread"},
-        {"first-touch", "place.pages=first-touch"},
-        {"interleave", "place.pages=interleave"},
+        {"pack", "place.threads=pack", PLACED_THREADS},
+        {"spread", "place.threads=spread", PLACED_THREADS},
+        {"first-touch", "place.pages=first-touch", PLACED_PAGES},
+        {"interleave", "place.pages=interleave", PLACED_PAGES},
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (length == strlen(words[i].word) &&
-            memcmp(word, words[i].word, length) == 0)
+            memcmp(word, words[i].word, length) == 0) {
+            *what = words[i].what;
             return add_set(r, words[i].set);
+        }
     }
     if (length == 6 && memcmp(word, "node=", 5) == 0 && word[5] >= '0' &&
         word[5] <= '9') {
         snprintf(r->place_node, sizeof(r->place_node), "place.node=%c",
                  word[5]);
+        *what = PLACED_PAGES;
         const int error = add_set(r, "place.pages=node");
         return error != 0 ? error : add_set(r, r->place_node);
     }
@@ -376,12 +383,19 @@ place_word(struct count_request *r, const char *word, size_t length)
 static int
 parse_place(struct count_request *r, const char *value)
 {
+    unsigned seen = 0;
     int error = 0;
 
     r->placed = true;
     for (const char *word = value; word != NULL && error == 0;) {
         const size_t length = strcspn(word, ",");
-        error = place_word(r, word, length);
+        enum placed what = PLACED_THREADS;
+        error = place_word(r, word, length, &what);
+        if (error == 0 && (seen & what) != 0)
+            return bad_usage("--place takes one word for threads and one for "
+                             "pages, not ",
+                             value);
+        seen |= what;
         word = word[length] == ',' ? word + length + 1 : NULL;
     }
     return error;

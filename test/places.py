@@ -154,6 +154,9 @@ REFUSED = [
     ("--place far", "--place takes pack, spread, first-touch, interleave and "
      "node=N, not 'far'"),
     ("--place spread,", "--place takes"),
+    ("--place pack,spread", "--place takes one word for threads and one for "
+     "pages, not 'pack,spread'"),
+    ("--place node=0,pack,interleave", "--place takes one word for threads"),
     ("--place node=", "--place takes"),
     ("--place node=x", "--place takes"),
     ("--place node=12", "--place takes"),
