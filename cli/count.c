@@ -17,6 +17,7 @@
 #include "cli/counted.h"
 #include "cli/output.h"
 #include "host/open.h"
+#include "machine/lacks.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
@@ -236,6 +237,24 @@ start_hardware(struct job *job)
     return error;
 }
 
+static void
+set_value(const struct job *job, const struct event_row *event,
+          struct count_value *value)
+{
+    const char *lacks = machine_lacks(event, job->params);
+
+    *value = (struct count_value){
+        .name = event->name,
+        .unit = "",
+        .reason = lacks != NULL ? lacks : event->reason,
+        .event = event,
+        .fidelity = lacks != NULL ? FIDELITY_IDLE
+                                  : report_fidelity(&job->report, event),
+        .counted = true,
+        .scale = 1,
+    };
+}
+
 static int
 count_events(struct job *job, const struct counted *c)
 {
@@ -245,15 +264,7 @@ count_events(struct job *job, const struct counted *c)
 
     if (values != NULL && text != NULL) {
         for (size_t i = 0; i < c->count; i++)
-            values[i] = (struct count_value){
-                .name = c->events[i]->name,
-                .unit = "",
-                .reason = c->events[i]->reason,
-                .event = c->events[i],
-                .fidelity = report_fidelity(&job->report, c->events[i]),
-                .counted = true,
-                .scale = 1,
-            };
+            set_value(job, c->events[i], &values[i]);
         job->session.events = (const struct event_row *const *)c->events;
         job->session.event_count = c->count;
         job->report.values = values;

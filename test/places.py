@@ -123,6 +123,24 @@ def one_thread():
         assert 1024 <= both[f"mem_reads:at={mcu}"] <= 1024 + 16, mcu
 
 
+@t.named("what the machine lacks as it is set is idle, and says why")
+def lacking():
+    events = {"cycles_mem_portX": 3, "asu_in_pck:at=ZAM0_ASU": 3,
+              "mem_reads:at=NODE2_MCU1": 3, "mem_writes:at=NODE1_MCU0": 2,
+              "mem_reads": 1, "served_remote": 1}
+    for nodes in (1, 2, 3):
+        c = count(events, t.guest("hello.sparc64"), nodes=nodes)
+        for row in c.json["events"]:
+            idle = nodes < events[row["name"]]
+            t.equal(row["fidelity"] == "idle", idle, f"{row} of {nodes}")
+            t.equal("reason" in row, idle, f"reason: {row}")
+    c = t.count(["-m", "r10000", "--set", "l2.size=0", "-e",
+                 "Quadwords_written_back_from_primary_data_cache,Cycles"],
+                t.guest("hello.mips64"))
+    t.equal([row["fidelity"] for row in c.json["events"]],
+            ["idle", "estimated"], "without an L2")
+
+
 @t.named("one node is an UltraSPARC T2")
 def as_t2():
     shared = [*MISSES, "L2_load_misses", "DTLB_miss", "mem_reads",

@@ -13,7 +13,6 @@
 
 #define PLANE_SHIFT 12
 #define PLANES 4u
-#define HUBS_FROM 3u /* nodes; two are linked to each other */
 
 /* Local, remote and cache stand together in this order. */
 static const uint16_t served_signal[REQUEST_COUNT] = {

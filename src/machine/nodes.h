@@ -20,6 +20,9 @@
  * what one node does reaches the others soon. */
 #define NODES_QUEUE 32u
 
+/* Nodes from which on there are hubs; two are linked to each other. */
+#define HUBS_FROM 3u
+
 /* Takes a queue through the L2 of the strand's node, and to memory. */
 void nodes_shared(struct strand *s, const uint64_t *queue, size_t count);
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/lacks.h"
+
+#include "machine/memory.h"
+#include "machine/nodes.h"
+
+static bool
+is_link(unsigned signal)
+{
+    return signal >= SIGNAL_LINK_MEM_SHARES_0 &&
+           signal <= SIGNAL_LINK_INVALIDATIONS_63;
+}
+
+/* Of a bank's reads or writes, which bank; else 0. */
+static uint64_t
+bank_of(unsigned signal)
+{
+    if (signal - SIGNAL_MEMORY_READS_0 < MEMORY_BANKS)
+        return signal - SIGNAL_MEMORY_READS_0;
+    if (signal - SIGNAL_MEMORY_WRITES_0 < MEMORY_BANKS)
+        return signal - SIGNAL_MEMORY_WRITES_0;
+    return 0;
+}
+
+static const char *
+signal_lacks(unsigned signal, const uint64_t *params)
+{
+    const uint64_t nodes = params[PARAM_NODES];
+
+    if (params[PARAM_L2_SIZE] == 0 &&
+        (tally_signals[signal].parts & PART_WRITEBACK) != 0)
+        return "what passes to memory and from it is known behind an L2 only";
+    if (is_link(signal) && nodes < HUBS_FROM)
+        return "systems of one and two nodes have no hubs; see --set nodes";
+    if (bank_of(signal) >= nodes * params[PARAM_MEMORY_BANKS])
+        return "the machine has no such memory controller as it is set; see "
+               "the parameters nodes and memory.banks";
+    return NULL;
+}
+
+const char *
+machine_lacks(const struct event_row *event, const uint64_t *params)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < event->signal_count; i++) {
+        why = signal_lacks(event->signals[i], params);
+        if (why == NULL)
+            return NULL;
+    }
+    return why;
+}
