@@ -54,6 +54,27 @@ def issue_width(width):
     t.equal(c["issue_cycles"], c["all_instr"] // width, "issue_cycles")
 
 
+@t.named("a SPARC T4 issues two a cycle, in groups of a block's parts")
+def t4_width():
+    """class_other.S: of a round 15, a save and 4 from its restore on; one more
+    before the first round, 3 to exit."""
+    rounds = 500
+    one = cycles(T4, "class_other", "--set", "time.issue=1")
+    t.equal(one["issue_cycles"], one["all_instructions"], "one at a time")
+    t.equal(cycles(T4, "class_other")["issue_cycles"],
+            rounds * (8 + 1 + 2) + 2, "two at a time")
+
+
+@t.named("each misprediction drains the SPARC T4's pipeline")
+def t4_penalty():
+    """As penalty(), by the machine's own cycles."""
+    c = cycles(T4, "predict", "--set", "branch.predictor=bimodal", "--set",
+               "branch.entries=2048")
+    drained = 1516 * times(T4)["mispredict"]
+    t.equal(c["sel-pipe-drain-cycles"], drained, "Sel-pipe-drain-cycles")
+    t.equal(c["stall_branch"], drained + c["taken_branches"], "stall_branch")
+
+
 @t.named("each misprediction costs the penalty")
 def penalty():
     """predict.S's header has them for 2048 counters of two bits."""
