@@ -242,6 +242,16 @@ def t4_evictions():
             "evictions")
 
 
+def t4_fetch():
+    """t4_stages.S's header has the cycles with a fetch."""
+    c = t.count(["-m", T4, "-e", "all"], t.guest("t4_stages.sparc64"))
+    t.equal(c["Cycles"] - c["Fetch-0"], 302, "cycles with a fetch")
+    t.equal(c["Fetch-0"], c["Fetch-0-all"], "a strand alone")
+    t.equal(c["Instruction_buffer_full_cycles"],
+            c["issue_cycles"] + c["stall_load"] + c["stall_atomic"] - 302,
+            "Instruction_buffer_full_cycles")
+
+
 def t4_cycles():
     """doc/models/sparc-t4.md's sum, on a kernel that knows its terms."""
     c = t.count(["-m", T4, "-e", "all"], t.guest("chase_ways.sparc64"))
@@ -382,6 +392,7 @@ def add_cases():
     t.case("lua: classes add up", lua)
     t.case(f"--set on {T4}", t4_set)
     t.case(f"cycles on {T4}", t4_cycles)
+    t.case(f"fetches on {T4}", t4_fetch)
     t.case(f"sizes of pages on {T4}", t4_pages)
     t.case(f"evictions on {T4}", t4_evictions)
     t.case(f"bzip2 on {T4}: classes add up, two runs alike", bzip2_on_t4)

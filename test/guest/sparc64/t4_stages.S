@@ -11,7 +11,8 @@
  *   commit   add | casx | add s | s s | l l | l l | l l | l l | subcc bne | nop
  *   fetch    4 | 4 | 2
  * The start's four instructions are of the first round's block, the exit's
- * three are one.
+ * three are one. So there is a fetch in 302 cycles: 3 N, 1 more of the first
+ * round, 1 to exit.
  *
  * Counts of the whole program, N = 100:
  *   instructions           1007  10 N, 4 to start, 3 to exit
@@ -20,7 +21,6 @@
  *   t4_blocks               100  N
  *   loads                   200  2 N
  *   stores                  400  4 N
- *   fetch_cycles            302  3 N; 1 more of the first round, 1 to exit
  *   select_1                101  N; 1 to exit
  *   select_2                803  8 N; 2 to start, 1 to exit
  *   pick_1                    1  to exit
