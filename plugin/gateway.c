@@ -29,6 +29,8 @@ struct need {
     bool known;
     bool derived; /* some of its signals follow from others */
     uint8_t summands;
+    uint16_t used; /* signals that it follows from, the fixed ones first */
+    uint16_t uses[SIGNAL_COUNT];
 };
 
 struct gateway_signals gateway_signals;
@@ -92,13 +94,22 @@ find_derived(void)
     }
 }
 
+static bool
+sums(const struct event_row *event, unsigned signal)
+{
+    for (size_t i = 0; i < event->signal_count; i++) {
+        if (event->signals[i] == signal)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t
-value_of(const struct event_row *event, struct totals *totals, bool derived)
+derived_value(const struct event_row *event, struct totals *totals)
 {
     uint64_t sum = 0;
 
-    if (derived)
-        derive(totals);
+    derive(totals);
     for (size_t i = 0; i < event->signal_count; i++)
         sum += totals->signal[event->signals[i]];
     return sum;
@@ -106,13 +117,12 @@ value_of(const struct event_row *event, struct totals *totals, bool derived)
 
 /* Whether the event moves when the signal does. */
 static bool
-depends_on(const struct event_row *event, bool derived, unsigned signal)
+depends_on(const struct event_row *event, unsigned signal)
 {
     struct totals before = probe_totals(3), after = before;
 
     after.signal[signal] += UINT64_C(1) << 34;
-    return value_of(event, &before, derived) !=
-           value_of(event, &after, derived);
+    return derived_value(event, &before) != derived_value(event, &after);
 }
 
 static bool
@@ -192,7 +202,7 @@ gateway_thread_starts(unsigned vcpu, unsigned maker)
 }
 
 /* Of all turns; see exec.c for what is folded. */
-static uint64_t
+static inline uint64_t
 dynamic_count(const struct region_strand *counts, unsigned signal)
 {
     uint64_t sum = counts->folded.signal[signal];
@@ -355,10 +365,12 @@ learn(const struct event_row *e)
         n->derived |= gateway.derived[e->signals[i]];
         all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;
     }
-    for (unsigned s = 0; s < SIGNAL_FIXED_COUNT; s++) {
-        if (depends_on(e, n->derived, s))
-            added |= count_signal(s);
+    for (unsigned s = 0; s < SIGNAL_COUNT; s++) {
+        if (n->derived ? depends_on(e, s) : sums(e, s))
+            n->uses[n->used++] = (uint16_t)s;
     }
+    for (unsigned i = 0; i < n->used && n->uses[i] < SIGNAL_FIXED_COUNT; i++)
+        added |= count_signal(n->uses[i]);
     if (!n->derived && all_fixed && e->signal_count <= GATEWAY_SUMMANDS)
         n->summands = (uint8_t)e->signal_count;
     n->known = true;
@@ -444,7 +456,7 @@ struct source {
     const struct totals *ended;         /* or NULL */
 };
 
-static uint64_t
+static inline uint64_t
 signal_count(const struct source *from, unsigned signal)
 {
     if (signal < SIGNAL_FIXED_COUNT)
@@ -454,22 +466,37 @@ signal_count(const struct source *from, unsigned signal)
     return from->ended != NULL ? from->ended->signal[signal] : 0;
 }
 
+/* The signals that a derived event follows from. Of the others there is some
+ * number, which it does not care for: 4 KB are not cleared at each reading. */
+static void
+assemble(const struct source *from, uint64_t id, struct totals *all)
+{
+    const struct need *n = &gateway.needs[id];
+
+    for (unsigned i = 0; i < n->used; i++)
+        all->signal[n->uses[i]] = signal_count(from, n->uses[i]);
+}
+
+static __thread struct totals assembled;
+
+static bool
+is_derived(uint64_t id)
+{
+    return id < machine()->event_count && gateway.needs[id].derived;
+}
+
+/* `all`: derived, for events that need it. */
 static uint64_t
-count_event(const struct source *from, uint64_t id)
+count_event(const struct source *from, const struct totals *all, uint64_t id)
 {
     uint64_t sum = 0;
 
     if (id >= machine()->event_count)
         return from->live->value[SIGNAL_INSTRUCTIONS];
     const struct event_row *e = &machine()->events[id];
-    if (gateway.needs[id].derived) {
-        struct totals all;
-        for (unsigned s = 0; s < SIGNAL_COUNT; s++)
-            all.signal[s] = signal_count(from, s);
-        return value_of(e, &all, true);
-    }
     for (size_t i = 0; i < e->signal_count; i++)
-        sum += signal_count(from, e->signals[i]);
+        sum += gateway.needs[id].derived ? all->signal[e->signals[i]]
+                                         : signal_count(from, e->signals[i]);
     return sum;
 }
 
@@ -479,7 +506,13 @@ gateway_event_count(unsigned vcpu, const struct event_row *event)
     const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
                                 NULL};
 
-    return count_event(&from, (uint64_t)(event - machine()->events));
+    const uint64_t id = (uint64_t)(event - machine()->events);
+
+    if (is_derived(id)) {
+        assemble(&from, id, &assembled);
+        derive(&assembled);
+    }
+    return count_event(&from, &assembled, id);
 }
 
 static bool
@@ -511,16 +544,37 @@ is_asked(const struct gateway_read *request, uint64_t thread)
     }
 }
 
+/* Those of the events that are derived, into `all`. */
+static void
+derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
+           struct totals *all)
+{
+    bool any = false;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t id = gateway_word(ids[i]);
+        if (!is_derived(id))
+            continue;
+        any = true;
+        assemble(from, id, all);
+    }
+    if (any)
+        derive(all);
+}
+
 static void
 add_source(const struct gateway_read *request, const struct source *from)
 {
     const uint64_t *ids = guest(gateway_word(request->ids));
     uint64_t *values = guest(gateway_word(request->values));
     const uint64_t count = gateway_word(request->count);
+    struct totals *all = &assembled;
 
-    for (uint64_t i = 0; i < count; i++)
-        values[i] = gateway_word(gateway_word(values[i]) +
-                                 count_event(from, gateway_word(ids[i])));
+    derive_all(from, ids, count, all);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t n = count_event(from, all, gateway_word(ids[i]));
+        values[i] = gateway_word(gateway_word(values[i]) + n);
+    }
 }
 
 static void

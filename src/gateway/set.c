@@ -19,7 +19,8 @@ struct gateway_set {
     struct gateway_set_options options;
     const struct gateway_page *page;
     const struct gateway_live *live;
-    uint64_t generation, thread, since, rate;
+    uint64_t generation, rate;
+    struct gateway_read request;
     const uint64_t *instructions;
     bool started;
     bool paged; /* no event needs to ring */
@@ -58,7 +59,8 @@ gateway_set_create(const struct gateway_set_options *options,
     s->live = (const struct gateway_live *)(uintptr_t)hello->live;
     s->instructions = &s->live->value[hello->slot];
     s->generation = hello->generation;
-    s->thread =
+    s->request.scope = options->scope;
+    s->request.thread =
         options->scope == GATEWAY_STRAND ? options->strand : hello->thread;
     s->rate = hello->rate;
     s->paged = options->scope == GATEWAY_THREAD;
@@ -79,21 +81,10 @@ gateway_set_name(const struct gateway_set *s, size_t index)
 }
 
 /* Values of all events and of instructions, from the plugin's zero. */
-static void
-ring_values(struct gateway_set *s, uint64_t *threads)
+static inline void
+ring_values(struct gateway_set *s)
 {
-    struct gateway_read request = {
-        .scope = s->options.scope,
-        .thread = s->thread,
-        .since = s->since,
-        .count = s->count + 1,
-        .ids = (uintptr_t)s->ids,
-        .values = (uintptr_t)s->now,
-    };
-
-    gateway_ring(GATEWAY_READ, &request);
-    if (threads != NULL)
-        *threads = request.threads;
+    gateway_ring(GATEWAY_READ, &s->request);
 }
 
 static uint64_t
@@ -110,7 +101,7 @@ static void
 get_values(struct gateway_set *s)
 {
     if (!s->paged) {
-        ring_values(s, NULL);
+        ring_values(s);
         return;
     }
     for (size_t i = 0; i < s->count; i++)
@@ -179,8 +170,13 @@ gateway_set_add(struct gateway_set *s, const char *text)
         take_event(s, &rows[i]);
     s->ids[s->count] = GATEWAY_INSTRUCTIONS;
     gateway_await(s->page, request.epoch);
-    if (s->since == 0)
-        ring_values(s, &s->since);
+    s->request.count = s->count + 1;
+    s->request.ids = (uintptr_t)s->ids;
+    s->request.values = (uintptr_t)s->now;
+    if (s->request.since == 0) {
+        ring_values(s);
+        s->request.since = s->request.threads;
+    }
     return 0;
 }
 
@@ -263,7 +259,7 @@ set_read(void *user, struct counter_reading *readings)
         return 0;
     }
     if (!s->paged)
-        ring_values(s, NULL);
+        ring_values(s);
     const uint64_t instructions =
         s->paged ? gateway_load(s->instructions) : s->now[s->count];
     const uint64_t time = time_of(s, instructions - s->time_base);

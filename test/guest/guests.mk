@@ -117,7 +117,7 @@ $(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
 	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
-	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -I$(here) -static \
+	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -I$(here) -static \
 	    -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
@@ -178,6 +178,11 @@ $(shim).so: $(shim).o $(OUT)/libtally.sparc64.a
 $(OUT)/asr.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h $(shim).o \
     $(OUT)/libtally.sparc64.a
 	$(CC_sparc64) $(CFLAGS) -I$(here) -static -Wl,--gc-sections -o $@ $< \
+	    $(shim).o $(OUT)/libtally.sparc64.a
+
+$(OUT)/readcost.sparc64: $(here)/gateway/readcost.c $(shim).o \
+    $(OUT)/libtally.sparc64.a
+	$(CC_sparc64) $(CFLAGS) -Iinclude -Isrc -static -Wl,--gc-sections -o $@ $< \
 	    $(shim).o $(OUT)/libtally.sparc64.a
 
 $(OUT)/asr.dyn.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h | $(OUT)
