@@ -287,13 +287,19 @@ tally_counter_reset(struct tally_counter *c)
     return c->ops->reset(c->set);
 }
 
+static __attribute__((noinline, cold)) int
+no_room(const struct tally_counter *c, size_t max)
+{
+    return tally_fail(&c->log, TALLY_ERANGE,
+                      "room for %zu readings of %zu events", max, c->count);
+}
+
 int
 tally_counter_read(const struct tally_counter *c,
                    struct tally_reading *readings, size_t max)
 {
-    if (max < c->count)
-        return tally_fail(&c->log, TALLY_ERANGE,
-                          "room for %zu readings of %zu events", max, c->count);
+    if (__builtin_expect(max < c->count, 0))
+        return no_room(c, max);
     return c->ops->read(c->set, (struct counter_reading *)readings);
 }
 
