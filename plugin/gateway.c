@@ -9,10 +9,12 @@
 
 #include "machine/chip.h"
 #include "plugin/monitor.h"
+#include "plugin/watch.h"
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
 static_assert(sizeof(struct gateway_page) == 512 &&
-                  sizeof(struct gateway_live) == 512,
+                  sizeof(struct gateway_live) == 512 &&
+                  sizeof(struct gateway_ring) == 1024,
               "the guest's compiler lays them out alike");
 
 /* Below where guests map memory, and near enough for the tags of caches that
@@ -22,6 +24,7 @@ static_assert(sizeof(struct gateway_page) == 512 &&
 struct memory {
     struct gateway_page page;
     struct gateway_live live[GATEWAY_THREADS];
+    struct gateway_ring rings[GATEWAY_THREADS];
 };
 
 /* What reading an event takes. */
@@ -148,8 +151,8 @@ count_signal(unsigned signal)
 }
 
 /* Blocks that QEMU has translated already are to count the new signals too. */
-static void
-translate_again(void)
+void
+gateway_translate_again(void)
 {
     gateway.epoch++;
     plugin_reset();
@@ -184,7 +187,7 @@ start(void)
             gateway_thread_starts(i, tally_plugin.counts[i]->maker);
     }
     count_signal(SIGNAL_INSTRUCTIONS);
-    translate_again();
+    gateway_translate_again();
     return true;
 }
 
@@ -221,6 +224,7 @@ gateway_thread_ends(unsigned vcpu)
         return;
     gateway_lives[vcpu] = NULL;
     monitor_thread_ends(vcpu);
+    watch_stop(vcpu);
     struct totals *kept = malloc(sizeof(*kept));
     for (unsigned s = 0; kept != NULL && s < SIGNAL_COUNT; s++)
         kept->signal[s] = dynamic_count(counts, s);
@@ -232,8 +236,10 @@ gateway_forks(unsigned vcpu)
 {
     if (gateway.memory == NULL)
         return;
-    for (unsigned i = 0; i < REGION_STRANDS; i++)
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
         gateway_lives[i] = NULL;
+        watch_stop(i);
+    }
     monitor_forget();
     for (unsigned i = 0; i < GATEWAY_THREADS; i++) {
         free(gateway.ended[i]);
@@ -276,8 +282,8 @@ gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
 
     if (gateway_signals.count == 0 || rare)
         return;
-    if (!p->threaded && p->window == WINDOW_ALL && p->window_open &&
-        gateway_lives[0] != NULL)
+    if (!p->threaded && !gateway_watching && p->window == WINDOW_ALL &&
+        p->window_open && gateway_lives[0] != NULL)
         register_inline(tb, block);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(
@@ -291,14 +297,18 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
 {
     const struct plugin *p = &tally_plugin;
     const uint64_t clock = p->session->request.params[PARAM_CLOCK];
+    const bool same = hello->version == gateway_word(GATEWAY_VERSION);
 
-    if (gateway.memory == NULL && !start())
+    hello->version = gateway_word(GATEWAY_VERSION);
+    if (!same || (gateway.memory == NULL && !start()))
         return;
     const struct gateway_live *live = gateway_lives[vcpu];
     if (live == NULL)
         return;
     hello->page = gateway_word((uintptr_t)&gateway.memory->page);
     hello->live = gateway_word((uintptr_t)live);
+    hello->ring = gateway_word(
+        (uintptr_t)&gateway.memory->rings[p->counts[vcpu]->thread]);
     hello->thread = gateway_word(p->counts[vcpu]->thread);
     hello->generation = gateway_word(gateway.memory->page.generation);
     hello->rate = gateway_word((UINT64_C(1000000000) << 20) /
@@ -307,7 +317,6 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
     hello->strands =
         gateway_word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
     snprintf(hello->machine, sizeof(hello->machine), "%s", machine()->name);
-    hello->version = gateway_word(GATEWAY_VERSION);
 }
 
 static void
@@ -381,7 +390,13 @@ void
 gateway_learn(const struct event_row *event)
 {
     if (check_event(event, NULL) == 0 && learn(event))
-        translate_again();
+        gateway_translate_again();
+}
+
+struct gateway_ring *
+gateway_ring_of(unsigned vcpu)
+{
+    return &gateway.memory->rings[tally_plugin.counts[vcpu]->thread];
 }
 
 uint64_t
@@ -421,7 +436,7 @@ choose_events(struct gateway_events *request, const struct tally_log *log,
     for (size_t i = 0; i < count; i++)
         added |= learn(events[i]);
     if (added)
-        translate_again();
+        gateway_translate_again();
     for (size_t i = 0; i < count; i++)
         tell_event(events[i], &rows[i]);
     request->count = gateway_word(count);
@@ -646,6 +661,11 @@ answer(unsigned vcpu, uint64_t operation, uint64_t request)
     case GATEWAY_EVENTS:
         pthread_mutex_lock(&p->lock);
         answer_events(guest(request));
+        pthread_mutex_unlock(&p->lock);
+        break;
+    case GATEWAY_WATCH:
+        pthread_mutex_lock(&p->lock);
+        watch_answer(vcpu, guest(request));
         pthread_mutex_unlock(&p->lock);
         break;
     case GATEWAY_REGISTER:

@@ -37,7 +37,8 @@ void gateway_retranslated(void);
 void gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
                       bool rare);
 
-/* For plugin/monitor.c. A word of the guest's memory, from or to its order. */
+/* For plugin/monitor.c and watch.c. A word of the guest's memory, from or to
+ * its order. */
 uint64_t gateway_word(uint64_t value);
 
 /* What the thread has counted of an event so far. */
@@ -47,10 +48,27 @@ uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);
  * had. */
 void gateway_learn(const struct event_row *event);
 uint64_t gateway_epoch(void);
+void gateway_translate_again(void);
+struct gateway_ring *gateway_ring_of(unsigned vcpu);
 
-/* A block of these fixed signals has been counted. */
+/* Whom an event's rise is told to. */
+struct watch {
+    unsigned summands;
+    uint8_t slots[GATEWAY_SUMMANDS];
+    int signal;
+    uint64_t period, next; /* value of the next overflow */
+};
+
+/* By vCPU; NULL: nobody. */
+extern struct watch *gateway_watches[REGION_STRANDS];
+
+/* The watched event has perhaps risen enough. */
+void gateway_look(unsigned vcpu, uint64_t pc);
+
+/* A block at `pc` of these fixed signals has been counted. */
 static inline void
-gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed)
+gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
+            uint64_t pc)
 {
     struct gateway_live *live = gateway_lives[vcpu];
 
@@ -60,14 +78,18 @@ gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed)
         const unsigned signal = gateway_signals.id[i];
         live->value[signal] += (uint64_t)(int64_t)fixed[signal];
     }
+    if (__builtin_expect(gateway_watches[vcpu] != NULL, 0))
+        gateway_look(vcpu, pc);
 }
 
 /* A block has been counted that gateway_register() left to others. */
 static inline void
 gateway_count(const struct strand *s, unsigned vcpu, uint32_t index)
 {
+    const struct block_info *info = &tally_plugin.region.infos[index];
+
     if (gateway_lives[vcpu] != NULL)
-        gateway_add(s, vcpu, tally_plugin.region.infos[index].fixed);
+        gateway_add(s, vcpu, info->fixed, info->pc);
 }
 
 #endif

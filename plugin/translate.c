@@ -159,7 +159,7 @@ on_late_part(unsigned vcpu, void *data)
 
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         total[s] += (uint64_t)(int64_t)late->fixed[s];
-    gateway_add(strand, vcpu, late->fixed);
+    gateway_add(strand, vcpu, late->fixed, late->block.pc);
 }
 
 /* Beyond REGION_BLOCKS: the signals are added at each execution. */

@@ -182,8 +182,8 @@ def errors():
         "unknown name",
         "the emulated ultrasparc-t2 has strands 0 to 63: no cpu 4096",
         "unknown name",
-        "ultrasparc-t2 is emulated by QEMU, and overflows are not: no period",
-        "against a rule",
+        "on the emulated ultrasparc-t2 overflows are of one thread",
+        "against a rule", "no error",
         "events are added while the counters are stopped", "against a rule",
         "room for 0 readings of 1 events", "value out of range"], "lines")
 
@@ -202,6 +202,21 @@ def parts(arch):
     t.equal(lines[:-1], with_all[:-1], "the loop")
     t.equal(lines[:2], [f"{INSTRUCTIONS[arch]} {100000 * PER_TURN[arch]}",
                         f"{event} 0"], "the loop")
+
+
+@at_arch("overflows: signals, records, and a handler that starts anew")
+def overflows(arch):
+    """What a handler does counts too: up to five periods more."""
+    for options in (), ("-e", "all"):
+        lines, _ = inside(arch, INSTRUCTIONS[arch], "selfwatch",
+                          BRANCHES[arch], options=options)
+        signals, taken, later = (int(n) for n in lines[0].split()[::2])
+        assert 100 <= signals <= 105, lines
+        t.equal((taken, later), (signals, 0), "taken and later")
+        t.equal(lines[1], "60 taken, 40 lost, 60 in the loop", "no signal")
+        assert 95 <= int(lines[2].split()[0]) <= 105, lines
+        t.equal(lines[3:],
+                ["a thread has one handle with a period at a time"], "second")
 
 
 def fails(event, *options):

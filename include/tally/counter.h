@@ -22,10 +22,11 @@
  *
  * On an emulated machine names are those of `tally list`, counts are exact in
  * the sense of their fidelity, never shared (running == enabled, in time of the
- * machine at a cycle an instruction), and of user mode. A thread is the one that
- * opens the handle, a process this one, a cpu a strand of the machine; inherit
- * is of threads alone, as a child process has a machine of its own. There are no
- * overflows.
+ * machine at a cycle an instruction), and of user mode. A thread is the one
+ * that opens the handle, a process this one, a cpu a strand of the machine;
+ * inherit is of threads alone, as a child process has a machine of its own.
+ * Overflows are of events that instructions raise, for one handle of a thread
+ * at a time, and have no descriptor.
  *
  * Threads. Different handles may be used by different threads at the same
  * time, one handle by one thread at a time. tally_counter_read(),

@@ -7,10 +7,15 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "gateway/protocol.h"
 
 /* Whether this program runs on an emulated machine, and which. */
 bool gateway_hello(struct gateway_hello *hello);
+
+/* Nobody answered: 0, or the error if it was a tally of another version. */
+int
+gateway_check(const struct gateway_hello *hello, const struct tally_log *log);
 
 static inline __attribute__((always_inline)) void
 gateway_ring(enum gateway_operation operation, void *request)

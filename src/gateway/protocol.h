@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GATEWAY_VERSION 1
+#define GATEWAY_VERSION 2
 #define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
@@ -26,6 +26,7 @@ enum gateway_operation {
     GATEWAY_EVENTS,   /* struct gateway_events */
     GATEWAY_READ,     /* struct gateway_read */
     GATEWAY_REGISTER, /* struct gateway_register */
+    GATEWAY_WATCH,    /* struct gateway_watch */
 };
 
 #define GATEWAY_SLOTS 56
@@ -46,10 +47,21 @@ struct gateway_live {
     uint64_t reserved[7];
 };
 
+/* The overflows of a thread, by its number; they follow the threads. */
+#define GATEWAY_OVERFLOWS 60
+struct gateway_ring {
+    uint64_t head; /* ever written */
+    uint64_t reserved[7];
+    struct gateway_overflow {
+        uint64_t ip, time_ns;
+    } rows[GATEWAY_OVERFLOWS];
+};
+
 struct gateway_hello {
-    uint64_t version; /* GATEWAY_VERSION; untouched: nobody answered */
-    uint64_t page;    /* address */
+    uint64_t version; /* the guest's; then the plugin's */
+    uint64_t page;    /* address; 0: nobody answered, or another version */
     uint64_t live;    /* address, of the thread that rings */
+    uint64_t ring;    /* likewise */
     uint64_t thread;
     uint64_t generation;
     /* Nanoseconds of the machine's clock = instructions * rate >> 20. */
@@ -119,6 +131,18 @@ struct gateway_register {
     uint64_t results[2];
     uint64_t status; /* the answer of tally/pmu.h's call, as a signed number */
     uint64_t epoch;  /* of the page when all that is chosen counts */
+};
+
+/* The thread that rings is told each time an event has risen so often more; one
+ * event a thread. It is stopped with period 0. */
+struct gateway_watch {
+    uint64_t summands; /* of the event, at least 1 */
+    uint64_t slots[GATEWAY_SUMMANDS];
+    uint64_t period;
+    uint64_t left;   /* until the first; answer of a stop: until the next */
+    uint64_t signal; /* the host's number; 0: none */
+    uint64_t epoch;  /* answer: of the page, when it is watched */
+    uint64_t busy;   /* answer: 1: the thread has a watch already */
 };
 
 #endif

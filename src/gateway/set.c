@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gateway/set.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,9 @@ struct gateway_set {
     /* Of a ring: ids and values of the events and, last, of instructions. */
     uint64_t *ids, *now;              /* owned */
     uint64_t time_base, time_counted; /* in instructions */
+    const struct gateway_ring *ring;
+    uint64_t taken;             /* of the ring */
+    struct gateway_watch watch; /* of the first event; period 0: stopped */
 };
 
 /* Apart: a function with no call in it needs no window on SPARC, which costs 40
@@ -60,6 +64,9 @@ gateway_set_create(const struct gateway_set_options *options,
     s->page = (const struct gateway_page *)(uintptr_t)hello->page;
     s->live = (const struct gateway_live *)(uintptr_t)hello->live;
     s->instructions = &s->live->value[hello->slot];
+    s->ring = (const struct gateway_ring *)(uintptr_t)hello->ring;
+    s->taken = gateway_load(&s->ring->head);
+    s->watch.left = options->period;
     s->generation = hello->generation;
     s->request.scope = options->scope;
     s->request.thread =
@@ -145,6 +152,97 @@ take_event(struct gateway_set *s, const struct gateway_event *row)
     s->paged = s->paged && row->summands != 0;
 }
 
+/* The host's number of a signal: those of Linux on most processors. */
+static uint64_t
+host_signal(int number)
+{
+    static const struct {
+        int here, there;
+    } numbers[] = {
+        {SIGHUP, 1},     {SIGINT, 2},   {SIGQUIT, 3},   {SIGILL, 4},
+        {SIGTRAP, 5},    {SIGABRT, 6},  {SIGBUS, 7},    {SIGFPE, 8},
+        {SIGKILL, 9},    {SIGUSR1, 10}, {SIGSEGV, 11},  {SIGUSR2, 12},
+        {SIGPIPE, 13},   {SIGALRM, 14}, {SIGTERM, 15},  {SIGCHLD, 17},
+        {SIGCONT, 18},   {SIGSTOP, 19}, {SIGTSTP, 20},  {SIGTTIN, 21},
+        {SIGTTOU, 22},   {SIGURG, 23},  {SIGXCPU, 24},  {SIGXFSZ, 25},
+        {SIGVTALRM, 26}, {SIGPROF, 27}, {SIGWINCH, 28}, {SIGIO, 29},
+        {SIGPWR, 30},    {SIGSYS, 31},
+    };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (numbers[i].here == number)
+            return (uint64_t)numbers[i].there;
+    }
+    /* QEMU's first real-time signal of the guest is the first that its C
+     * library leaves it. */
+    return number >= 32 ? (uint64_t)number + 2 : 0;
+}
+
+static int
+start_watch(struct gateway_set *s)
+{
+    if (s->options.period == 0 || s->watch.period != 0)
+        return 0;
+    s->watch.period = s->options.period;
+    s->watch.signal = host_signal(s->options.signal);
+    gateway_ring(GATEWAY_WATCH, &s->watch);
+    if (s->watch.busy == 0) {
+        gateway_await(s->page, s->watch.epoch);
+        return 0;
+    }
+    s->watch.period = 0;
+    return tally_fail(&s->options.log, TALLY_ERULE,
+                      "a thread has one handle with a period at a time");
+}
+
+static void
+stop_watch(struct gateway_set *s)
+{
+    if (s->watch.period == 0)
+        return;
+    s->watch.period = 0;
+    gateway_ring(GATEWAY_WATCH, &s->watch);
+}
+
+/* The first event of a set with a period. */
+static int
+check_watch(struct gateway_set *s, const struct gateway_event *row)
+{
+    if (s->options.period == 0 || s->count > 0)
+        return 0;
+    if (row->summands == 0)
+        return tally_fail(&s->options.log, TALLY_EIDLE,
+                          "%s has no overflows on an emulated machine: only "
+                          "what instructions raise has",
+                          row->name);
+    s->watch.summands = row->summands;
+    memcpy(s->watch.slots, row->slots, sizeof(s->watch.slots));
+    return 0;
+}
+
+int
+gateway_set_overflows(struct gateway_set *s,
+                      void (*take)(void *user, uint64_t ip, uint64_t time_ns,
+                                   uint64_t lost),
+                      void *user)
+{
+    if (!ours(s))
+        return refuse(s);
+    if (s->options.period == 0)
+        return tally_fail(&s->options.log, TALLY_ERULE,
+                          "no event has a period");
+    const uint64_t head = gateway_load(&s->ring->head);
+    uint64_t lost = head - s->taken > GATEWAY_OVERFLOWS
+                        ? head - s->taken - GATEWAY_OVERFLOWS
+                        : 0;
+    for (s->taken += lost; s->taken < head; s->taken++, lost = 0) {
+        const struct gateway_overflow *row =
+            &s->ring->rows[s->taken % GATEWAY_OVERFLOWS];
+        take(user, gateway_load(&row->ip), gateway_load(&row->time_ns), lost);
+    }
+    return 0;
+}
+
 int
 gateway_set_add(struct gateway_set *s, const char *text)
 {
@@ -165,7 +263,9 @@ gateway_set_add(struct gateway_set *s, const char *text)
         return tally_fail(&s->options.log,
                           (enum tally_error)(int64_t)request.error, "%s",
                           request.message);
-    const int error = grow(s, request.count);
+    int error = check_watch(s, &rows[0]);
+    if (error == 0)
+        error = grow(s, request.count);
     if (error != 0)
         return error;
     for (uint64_t i = 0; i < request.count; i++)
@@ -191,6 +291,9 @@ set_start(void *user)
         return refuse(s);
     if (s->started || s->count == 0)
         return 0;
+    const int error = start_watch(s);
+    if (error != 0)
+        return error;
     get_values(s);
     for (size_t i = 0; i < s->count; i++)
         s->events[i].base = s->now[i] - s->events[i].value;
@@ -213,6 +316,7 @@ set_stop(void *user)
         s->events[i].value = s->now[i] - s->events[i].base;
     s->time_counted = s->now[s->count] - s->time_base;
     s->started = false;
+    stop_watch(s);
     return 0;
 }
 
@@ -292,6 +396,8 @@ set_close(void *user)
 
     if (s == NULL)
         return;
+    if (ours(s))
+        stop_watch(s);
     free(s->events);
     free(s->ids);
     free(s->now);

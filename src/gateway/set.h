@@ -19,6 +19,10 @@ struct gateway_set;
 struct gateway_set_options {
     enum gateway_scope scope;
     unsigned strand; /* of GATEWAY_STRAND */
+    /* Of GATEWAY_THREAD: the first event overflows after each so many, and the
+     * signal comes, if there is one. */
+    uint64_t period;
+    int signal;
     struct tally_log log;
 };
 
@@ -37,6 +41,13 @@ const char *gateway_set_name(const struct gateway_set *set, size_t index);
  * place; else false. */
 bool gateway_set_live(const struct gateway_set *set, size_t index,
                       const uint64_t **at, uint64_t *base);
+
+/* Hands the overflows since the last call to `take`: where, when, how many were
+ * lost before. TALLY_ERULE without a period. */
+int gateway_set_overflows(struct gateway_set *set,
+                          void (*take)(void *user, uint64_t ip,
+                                       uint64_t time_ns, uint64_t lost),
+                          void *user);
 
 extern const struct counter_ops gateway_set_ops;
 

@@ -104,10 +104,9 @@ choose_scope(const struct tally_counter_options *o,
 {
     const char *machine = hello->machine;
 
-    if (o->period != 0)
+    if (o->period != 0 && o->scope != TALLY_COUNTER_THREAD)
         return tally_fail(&o->log, TALLY_ERULE,
-                          "%s is emulated by QEMU, and overflows are not: no "
-                          "period",
+                          "on the emulated %s overflows are of one thread",
                           machine);
     if (o->scope == TALLY_COUNTER_THREAD && o->id != 0 &&
         o->id != (int)syscall(SYS_gettid))
@@ -137,6 +136,8 @@ open_gateway(const struct tally_counter_options *o,
 {
     struct gateway_set_options set = {
         .strand = (unsigned)o->id,
+        .period = o->period,
+        .signal = o->signal,
         .log = o->log,
     };
     int error = choose_scope(o, hello, &set.scope);
@@ -164,8 +165,12 @@ tally_counter_open(const struct tally_counter_options *options,
     if (c == NULL)
         return tally_fail(&o.log, TALLY_ENOMEM, "no memory for counters");
     c->log = o.log;
-    error =
-        gateway_hello(&hello) ? open_gateway(&o, &hello, c) : open_host(&o, c);
+    if (gateway_hello(&hello))
+        error = open_gateway(&o, &hello, c);
+    else
+        error = gateway_check(&hello, &o.log);
+    if (error == 0 && c->gateway == NULL)
+        error = open_host(&o, c);
     if (error != 0) {
         free(c);
         return error;
@@ -332,6 +337,21 @@ take_overflow(void *user, const struct host_overflow *overflow)
     t->take(t->user, &o);
 }
 
+static void
+take_here(void *user, uint64_t ip, uint64_t time_ns, uint64_t lost)
+{
+    const struct taking *t = user;
+    const struct tally_overflow o = {
+        .ip = ip,
+        .time_ns = time_ns,
+        .pid = getpid(),
+        .tid = (int32_t)syscall(SYS_gettid),
+        .lost = lost,
+    };
+
+    t->take(t->user, &o);
+}
+
 int
 tally_counter_overflows(struct tally_counter *c,
                         void (*take)(void *user,
@@ -341,7 +361,7 @@ tally_counter_overflows(struct tally_counter *c,
     struct taking taking = {take, user};
 
     if (c->host == NULL)
-        return tally_fail(&c->log, TALLY_ERULE, "no event has a period");
+        return gateway_set_overflows(c->gateway, take_here, &taking);
     return host_set_overflows(c->host, take_overflow, &taking);
 }
 

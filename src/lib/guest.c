@@ -17,10 +17,14 @@ tally_guest_open(const struct tally_log *log, struct tally_guest **guest)
 {
     struct gateway_hello hello;
 
-    if (!gateway_hello(&hello))
+    if (!gateway_hello(&hello)) {
+        const int error = gateway_check(&hello, log);
+        if (error != 0)
+            return error;
         return tally_fail(log, TALLY_EQEMU,
                           "no emulated machine runs this program: start it "
                           "with tally count");
+    }
     struct tally_guest *g = malloc(sizeof(*g));
     if (g == NULL)
         return tally_fail(log, TALLY_ENOMEM, "no memory for a handle");

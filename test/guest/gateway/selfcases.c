@@ -284,6 +284,7 @@ run_errors(const char *event)
     no_handle(TALLY_COUNTER_THREAD, 1, 0);
     no_handle(TALLY_COUNTER_PROCESS, 1, 0);
     no_handle(TALLY_COUNTER_CPU, 4096, 0);
+    no_handle(TALLY_COUNTER_CPU, 0, 1000);
     no_handle(TALLY_COUNTER_THREAD, 0, 1000);
     struct tally_counter *counter =
         open_scope(TALLY_COUNTER_THREAD, false, event);

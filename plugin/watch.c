@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/watch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct watch *gateway_watches[REGION_STRANDS];
+bool gateway_watching;
+
+static uint64_t
+value(unsigned vcpu, const struct watch *w)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < w->summands; i++)
+        sum += gateway_lives[vcpu]->value[w->slots[i]];
+    return sum;
+}
+
+static void
+note(unsigned vcpu, uint64_t pc)
+{
+    struct gateway_ring *ring = gateway_ring_of(vcpu);
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ring->rows[ring->head % GATEWAY_OVERFLOWS] = (struct gateway_overflow){
+        .ip = pc,
+        .time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+    };
+    __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
+}
+
+/* A block may raise the event by more than a period: each is noted, one signal
+ * sent, which the guest gets when the block has run. */
+void
+gateway_look(unsigned vcpu, uint64_t pc)
+{
+    struct watch *w = gateway_watches[vcpu];
+    const uint64_t now = value(vcpu, w);
+
+    if ((int64_t)(now - w->next) < 0)
+        return;
+    for (; (int64_t)(now - w->next) >= 0; w->next += w->period)
+        note(vcpu, pc);
+    if (w->signal != 0)
+        syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), w->signal);
+}
+
+void
+watch_stop(unsigned vcpu)
+{
+    free(gateway_watches[vcpu]);
+    gateway_watches[vcpu] = NULL;
+}
+
+static struct watch *
+make(const struct gateway_watch *request)
+{
+    struct watch *w = calloc(1, sizeof(*w));
+
+    if (w == NULL)
+        return NULL;
+    w->summands = (unsigned)gateway_word(request->summands);
+    if (w->summands > GATEWAY_SUMMANDS)
+        w->summands = GATEWAY_SUMMANDS;
+    for (unsigned i = 0; i < w->summands; i++)
+        w->slots[i] =
+            (uint8_t)(gateway_word(request->slots[i]) % GATEWAY_SLOTS);
+    w->period = gateway_word(request->period);
+    w->signal = (int)gateway_word(request->signal);
+    return w;
+}
+
+void
+watch_answer(unsigned vcpu, struct gateway_watch *request)
+{
+    struct watch *w = gateway_watches[vcpu];
+
+    if (request->period == 0) {
+        if (w != NULL)
+            request->left = gateway_word(w->next - value(vcpu, w));
+        watch_stop(vcpu);
+        return;
+    }
+    request->busy = gateway_word(w != NULL);
+    if (w != NULL)
+        return;
+    w = make(request);
+    if (w == NULL)
+        return;
+    w->next = value(vcpu, w) + gateway_word(request->left);
+    gateway_watches[vcpu] = w;
+    if (!gateway_watching) {
+        gateway_watching = true;
+        gateway_translate_again();
+    }
+    request->epoch = gateway_word(gateway_epoch());
+}
