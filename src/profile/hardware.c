@@ -13,7 +13,7 @@
 /* More of each line of a group at once could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
-#define NESTED 2
+#define NESTED 3
 
 /*
  * How software works a family's counters: two that share a PCR and a PIC, with
@@ -64,8 +64,9 @@ static const struct hardware_layout layouts[] = {
      .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
      .before_wrap = 0xfffffff0u,
      .always = -1},
-    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50), and
-     * what the return stack mispredicted is with the far table's (sl 25). */
+    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50),
+     * drains of the pipeline are waits at Select (sl 1), and what the return
+     * stack mispredicted is with the far table's (sl 25). */
     {.family = FAMILY_SPARC_T4,
      .level = TALLY_PMU_HYPERPRIVILEGED,
      .counters = 4,
@@ -77,7 +78,7 @@ static const struct hardware_layout layouts[] = {
      .overflowed = UINT64_C(1) << 18 | UINT64_C(1) << 0,
      .before_wrap = AFTER_WRAP,
      .always = -1,
-     .nested = {{4, 0x01, 0x02}, {25, 0x02, 0x08}}},
+     .nested = {{4, 0x01, 0x02}, {1, 0x02, 0x01}, {25, 0x02, 0x08}}},
     /* IE. The interrupt comes when bit 31 becomes set, half way to the wrap,
      * and goes when the count is cleared (rule I05). */
     {.family = FAMILY_R10000,
