@@ -124,6 +124,74 @@ def fortran_finds_its_names():
     assert " print_costs_" in names and " load_costs_" in names, names
 
 
+def system(*lines, script=CORE):
+    """Lines of a shell on one played system; {admin} and {stats} are ours."""
+    tools = build / "compat/irix"
+    text = "\n".join(lines).replace("{admin}", f"{tools}/tally-ecadmin")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "script")
+        file.write_text(script)
+        return subprocess.run(
+            [HERE / "mock" / "tree.py", file, "--", "sh", "-c",
+             text.replace("{stats}", f"{tools}/tally-ecstats")],
+            env=os.environ | {"TALLY_MOCK_OBJECT": str(mock),
+                              "TALLY_EC_FILE": f"{folder}/ec"},
+            capture_output=True, text=True, timeout=60)  # fmt: skip
+
+
+@case
+def ecadmin_enables_what_ecstats_shows_until_it_is_released():
+    if os.geteuid() != 0:
+        return
+    done = system("{admin} -D -e 0,graduated_instructions && {admin} -l",
+                  "{stats} -a -s 1 0.2", "{admin} -e 24 -d 0 && {admin} -l",
+                  "{stats} -s 2 0.2", "{admin} -D -r", "{stats} -s 1 1")
+    equal(done.stderr, "tally-ecadmin: HWPERF_ENSYSCNTRS\n"
+          "tally-ecadmin: HWPERF_RELSYSCNTRS\n"
+          "tally-ecstats: no event counters are enabled; tally-ecadmin -e "
+          "enables them\n")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    numbers = [line[0] for line in lines]
+    equal(numbers, ["0", "15", "Event", "0", "15", "15", "24", "Event", "15",
+                    "24", "Event", "15", "24"])
+    assert all(int(line[2]) > 0 for line in lines if len(line) == 3
+               and line[2].isdecimal()), done.stdout
+
+
+@case
+def ecstats_marks_what_is_scaled():
+    if os.geteuid() != 0:
+        return
+    done = system("{admin} -a", "{stats} -a -s 1 0.3", "{admin} -r")
+    assert re.search(r"^ 0 Cycles +\d+\*$", done.stdout, re.M), done
+
+
+@case
+def ecadmin_says_what_the_system_refuses_and_keeps_the_rest():
+    if os.geteuid() != 0:
+        return
+    done = system("{admin} -e 0", "{admin} -e 7", "{admin} -l", "{admin} -r")
+    equal(done.stderr,
+          "tally-ecadmin: the system refuses: Invalid argument\n")
+    equal(done.stdout, " 0 Cycles\n")
+
+
+@case
+def bad_words_of_ecadmin_and_ecstats_are_usage_errors():
+    for words, what in (("{admin} -e nope", "no event 'nope'"),
+                        ("{admin} -d 0,99", "no event '99'"),
+                        ("{admin}", "usage:"), ("{admin} -T", "invalid"),
+                        ("{admin} -l more", "usage:"),
+                        ("{stats} -s 0", "-s takes how many samples"),
+                        ("{stats} 0", "the interval is 0.05"),
+                        ("{stats} 1 2", "there is one interval")):
+        done = system(words)
+        equal(done.returncode, 2)
+        assert what in done.stderr, done.stderr
+    equal(system("{stats} -s 1 1").returncode, 1)
+    equal(len(system("{admin} -e '?'").stdout.splitlines()), 32)
+
+
 def main():
     global build, mock
     build, mock = (pathlib.Path(a).resolve() for a in sys.argv[1:])

@@ -59,6 +59,9 @@ const struct irix_ops *irix_system(void **system);
  * before which the C library's open() may stand. */
 int irix_process_call(pid_t target, unsigned long command, void *argument);
 
+/* The same on a file that is open. */
+int irix_file_call(pid_t target, unsigned long command, void *argument);
+
 /* Beside the counts: what this host knows of a process. 0 or -errno. */
 int irix_usage(pid_t target, hwperf_prusage_t *usage);
 

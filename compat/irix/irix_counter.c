@@ -22,39 +22,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "irix.h"
+#include "irix_counter.h"
 #include "irix_perf.h"
-#include "tally/counter.h"
 
-#define BLOCKS 64
-#define CPUS_MAX 1024
-
-struct block {
-    pid_t pid; /* 0: free */
-    bool active, save;
-    int generation;
-    struct virtual_request request;
-    struct tally_counter *counter[VIRTUAL_EVENTS];
-    struct counter_reading kept[VIRTUAL_EVENTS]; /* of handles closed since */
-};
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_once_t once;
-    int processor;
-    bool emulated, chosen;
-    struct block blocks[BLOCKS];
-    /* System mode: a block a CPU. */
-    struct block *cpus;
-    unsigned cpu_count;
-    bool active;
-    int generation;
-    struct virtual_request request;
-    struct counter_reading global[VIRTUAL_EVENTS];
-} irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .once = PTHREAD_ONCE_INIT,
-          .processor = 10000,
-          .generation = 1};
+struct irix_state irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                          .once = PTHREAD_ONCE_INIT,
+                          .processor = 10000,
+                          .generation = 1};
 
 static bool
 has_event(const char *name)
@@ -121,8 +95,8 @@ is_placed(unsigned index, uint16_t spec)
                                    : spec >> 5 == index % HWPERF_CNT1BASE;
 }
 
-static int
-check_request(const struct virtual_request *r, bool *system)
+int
+irix_check(const struct virtual_request *r, bool *system)
 {
     bool any = false, privileged = false;
 
@@ -161,8 +135,8 @@ event_name(unsigned index, uint16_t spec, char *text, size_t size)
     return irix.emulated || name != NULL;
 }
 
-static void
-close_all(struct block *b)
+void
+irix_close_all(struct block *b)
 {
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         tally_counter_close(b->counter[i]);
@@ -204,9 +178,9 @@ open_event(struct block *b, unsigned i, const struct virtual_request *r,
     return error == 0 ? 0 : errno_of(error);
 }
 
-static int
-open_all(struct block *b, const struct virtual_request *r, pid_t pid,
-         unsigned cpu)
+int
+irix_open_all(struct block *b, const struct virtual_request *r, pid_t pid,
+              unsigned cpu)
 {
     int error = 0;
 
@@ -218,13 +192,13 @@ open_all(struct block *b, const struct virtual_request *r, pid_t pid,
             (error = tally_counter_start(b->counter[i])) != 0)
             error = errno_of(error);
     if (error != 0)
-        close_all(b);
+        irix_close_all(b);
     return error;
 }
 
-static void
-add_readings(const struct block *b,
-             struct counter_reading readings[VIRTUAL_EVENTS])
+void
+irix_add_readings(const struct block *b,
+                  struct counter_reading readings[VIRTUAL_EVENTS])
 {
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         struct tally_reading now[8];
@@ -246,13 +220,13 @@ add_readings(const struct block *b,
 }
 
 /* Its handles are closed, their counts kept. */
-static void
-keep(struct block *b)
+void
+irix_keep(struct block *b)
 {
     struct counter_reading now[VIRTUAL_EVENTS] = {0};
 
-    add_readings(b, now);
-    close_all(b);
+    irix_add_readings(b, now);
+    irix_close_all(b);
     memcpy(b->kept, now, sizeof(now));
     b->active = false;
 }
@@ -283,7 +257,7 @@ find_or_add(pid_t pid)
         struct block *old = &irix.blocks[i];
         if (old->pid != 0 && (old->save || !is_gone(old->pid)))
             continue;
-        close_all(old);
+        irix_close_all(old);
         *old = (struct block){.pid = pid, .generation = 1};
         b = old;
     }
@@ -304,25 +278,24 @@ forget_parent(void)
         const struct block old = *b;
         if (b->pid == 0)
             continue;
-        close_all(b);
+        irix_close_all(b);
         *b = (struct block){0};
         if (!own)
             continue;
         b->pid = getpid();
         b->generation = old.generation;
         b->request = old.request;
-        b->active = open_all(b, &b->request, b->pid, 0) == 0;
+        b->active = irix_open_all(b, &b->request, b->pid, 0) == 0;
     }
     for (unsigned c = 0; c < irix.cpu_count; c++)
-        close_all(&irix.cpus[c]);
+        irix_close_all(&irix.cpus[c]);
 }
 
 /* Takes the lock; the block, or NULL and why: not the caller's to look at. */
 static struct block *
 enter(pid_t target, int *error)
 {
-    pthread_once(&irix.once, look_around);
-    pthread_mutex_lock(&irix.lock);
+    irix_lock();
     struct block *b = NULL;
     if (target != getpid() && is_gone(target))
         *error = -ESRCH;
@@ -334,8 +307,15 @@ enter(pid_t target, int *error)
     return b;
 }
 
-static int
-leave(int result)
+void
+irix_lock(void)
+{
+    pthread_once(&irix.once, look_around);
+    pthread_mutex_lock(&irix.lock);
+}
+
+int
+irix_leave(int result)
 {
     pthread_mutex_unlock(&irix.lock);
     return result;
@@ -352,8 +332,6 @@ counter_open(void *system, pid_t target)
         return -ENOENT;
     return geteuid() == 0 || getpgid(target) == getpgid(0) ? 0 : -EACCES;
 }
-
-static int begin_system(const struct virtual_request *r);
 
 static bool
 is_used(void)
@@ -374,22 +352,22 @@ counter_start(void *system, pid_t target, const struct virtual_request *r)
     (void)system;
     struct block *b = enter(target, &error);
     if (b == NULL)
-        return leave(error);
-    error = check_request(r, &whole);
+        return irix_leave(error);
+    error = irix_check(r, &whole);
     if (error == 0 && (irix.active || (whole && is_used())))
         error = -EBUSY;
     if (error == 0 && whole)
-        return leave(begin_system(r));
+        return irix_leave(irix_begin_system(r));
     struct block fresh = {.pid = target, .generation = b->generation + 1};
     if (error == 0)
-        error = open_all(&fresh, r, target, 0);
+        error = irix_open_all(&fresh, r, target, 0);
     if (error != 0)
-        return leave(error);
-    close_all(b);
+        return irix_leave(error);
+    irix_close_all(b);
     fresh.active = true;
     fresh.request = *r;
     *b = fresh;
-    return leave(b->generation);
+    return irix_leave(b->generation);
 }
 
 /* What the children counted that are gone, where that was asked for. */
@@ -401,13 +379,13 @@ absorb(struct block *own)
         if (b == own || !b->save || !is_gone(b->pid))
             continue;
         struct counter_reading now[VIRTUAL_EVENTS] = {0};
-        add_readings(b, now);
+        irix_add_readings(b, now);
         for (unsigned e = 0; e < VIRTUAL_EVENTS; e++) {
             own->kept[e].value += now[e].value;
             own->kept[e].enabled += now[e].enabled;
             own->kept[e].running += now[e].running;
         }
-        close_all(b);
+        irix_close_all(b);
         *b = (struct block){0};
     }
 }
@@ -421,12 +399,12 @@ counter_read(void *system, pid_t target,
     (void)system;
     struct block *b = enter(target, &error);
     if (b == NULL)
-        return leave(error);
+        return irix_leave(error);
     if (target == getpid())
         absorb(b);
     memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
-    add_readings(b, readings);
-    return leave(b->generation);
+    irix_add_readings(b, readings);
+    return irix_leave(b->generation);
 }
 
 static int
@@ -438,7 +416,7 @@ counter_usage(void *system, pid_t target, hwperf_prusage_t *usage)
     struct block *b = enter(target, &error);
     if (b != NULL)
         error = irix_usage(target, usage);
-    return leave(error != 0 ? error : b->generation);
+    return irix_leave(error != 0 ? error : b->generation);
 }
 
 static int
@@ -449,10 +427,10 @@ counter_control(void *system, pid_t target, uint16_t spec[VIRTUAL_EVENTS])
     (void)system;
     const struct block *b = enter(target, &error);
     if (b == NULL)
-        return leave(error);
+        return irix_leave(error);
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
         spec[i] = b->active ? b->request.spec[i] : 0;
-    return leave(b->generation);
+    return irix_leave(b->generation);
 }
 
 static int
@@ -465,19 +443,19 @@ counter_change(void *system, pid_t target, const struct virtual_request *r)
     (void)system;
     struct block *b = enter(target, &error);
     if (b == NULL)
-        return leave(error);
-    error = !b->active ? -EINVAL : check_request(r, &whole);
+        return irix_leave(error);
+    error = !b->active ? -EINVAL : irix_check(r, &whole);
     if (error == 0 && whole)
         error = -EINVAL;
     if (error == 0)
-        error = open_all(&fresh, r, target, 0);
+        error = irix_open_all(&fresh, r, target, 0);
     if (error != 0)
-        return leave(error);
-    keep(b);
+        return irix_leave(error);
+    irix_keep(b);
     memcpy(b->counter, fresh.counter, sizeof(b->counter));
     b->request = *r;
     b->active = true;
-    return leave(++b->generation);
+    return irix_leave(++b->generation);
 }
 
 static int
@@ -488,8 +466,8 @@ counter_release(void *system, pid_t target)
     (void)system;
     struct block *b = enter(target, &error);
     if (b != NULL)
-        keep(b);
-    return leave(error);
+        irix_keep(b);
+    return irix_leave(error);
 }
 
 static int
@@ -501,7 +479,7 @@ counter_save(void *system, pid_t target)
     struct block *b = enter(target, &error);
     if (b != NULL)
         b->save = true;
-    return leave(error);
+    return irix_leave(error);
 }
 
 static int
@@ -515,163 +493,6 @@ counter_profile(void *system, const struct virtual_request *r,
     return -ENOTSUP;
 }
 
-/* On every cpu, or none. */
-static int
-open_cpus(const struct virtual_request *r, struct block *cpus, unsigned count)
-{
-    int error = 0;
-
-    for (unsigned c = 0; c < count && error == 0; c++)
-        error = open_all(&cpus[c], r, 0, c);
-    for (unsigned c = 0; c < count && error != 0; c++)
-        close_all(&cpus[c]);
-    return error;
-}
-
-static unsigned
-cpus_here(void)
-{
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return count < 1 ? 1 : count > CPUS_MAX ? CPUS_MAX : (unsigned)count;
-}
-
-static int
-begin_system(const struct virtual_request *r)
-{
-    const unsigned count = cpus_here();
-
-    if (irix.emulated)
-        return -ENOTSUP;
-    struct block *cpus = calloc(count, sizeof(*cpus));
-    int error = cpus == NULL ? -ENOMEM : open_cpus(r, cpus, count);
-    if (error != 0) {
-        free(cpus);
-        return error;
-    }
-    for (unsigned i = 0; i < BLOCKS; i++)
-        if (irix.blocks[i].active) {
-            keep(&irix.blocks[i]);
-            irix.blocks[i].generation++;
-        }
-    free(irix.cpus);
-    irix.cpus = cpus;
-    irix.cpu_count = count;
-    irix.active = true;
-    irix.request = *r;
-    return ++irix.generation;
-}
-
-static int
-lock_system(void)
-{
-    pthread_once(&irix.once, look_around);
-    pthread_mutex_lock(&irix.lock);
-    return 0;
-}
-
-static int
-system_start(void *system, const struct virtual_request *r)
-{
-    bool whole = false;
-    int error = lock_system();
-
-    (void)system;
-    if (geteuid() != 0)
-        return leave(-EPERM);
-    error = check_request(r, &whole);
-    if (error == 0 && !whole)
-        error = -EINVAL;
-    if (error == 0 && irix.active)
-        error = -EBUSY;
-    return leave(error != 0 ? error : begin_system(r));
-}
-
-static void
-coalesce(void)
-{
-    memset(irix.global, 0, sizeof(irix.global));
-    for (unsigned c = 0; c < irix.cpu_count; c++)
-        add_readings(&irix.cpus[c], irix.global);
-}
-
-static int
-system_read(void *system, struct counter_reading readings[VIRTUAL_EVENTS])
-{
-    (void)system;
-    lock_system();
-    if (irix.active)
-        coalesce();
-    memcpy(readings, irix.global, sizeof(irix.global));
-    return leave(irix.generation);
-}
-
-static int
-system_read_cpu(void *system, unsigned cpu,
-                struct counter_reading readings[VIRTUAL_EVENTS])
-{
-    (void)system;
-    lock_system();
-    if (cpu >= irix.cpu_count)
-        return leave(0);
-    memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
-    add_readings(&irix.cpus[cpu], readings);
-    return leave(irix.generation);
-}
-
-static int
-system_control(void *system, uint16_t spec[VIRTUAL_EVENTS])
-{
-    (void)system;
-    lock_system();
-    if (!irix.active)
-        return leave(-EINVAL);
-    memcpy(spec, irix.request.spec, sizeof(irix.request.spec));
-    return leave(irix.generation);
-}
-
-static int
-system_change(void *system, const struct virtual_request *r)
-{
-    bool whole = false;
-
-    (void)system;
-    lock_system();
-    if (geteuid() != 0)
-        return leave(-EPERM);
-    int error = irix.active ? check_request(r, &whole) : -EINVAL;
-    if (error == 0 && !whole)
-        error = -EINVAL;
-    struct block *fresh = calloc(irix.cpu_count + 1, sizeof(*fresh));
-    if (error == 0)
-        error = fresh == NULL ? -ENOMEM : open_cpus(r, fresh, irix.cpu_count);
-    for (unsigned c = 0; c < irix.cpu_count && error == 0; c++) {
-        keep(&irix.cpus[c]);
-        memcpy(irix.cpus[c].counter, fresh[c].counter,
-               sizeof(fresh[c].counter));
-    }
-    free(fresh);
-    if (error != 0)
-        return leave(error);
-    irix.request = *r;
-    return leave(++irix.generation);
-}
-
-static int
-system_release(void *system)
-{
-    (void)system;
-    lock_system();
-    if (geteuid() != 0)
-        return leave(-EPERM);
-    if (irix.active)
-        coalesce();
-    for (unsigned c = 0; c < irix.cpu_count; c++)
-        keep(&irix.cpus[c]);
-    irix.active = false;
-    return leave(0);
-}
-
 const struct irix_ops irix_counter_ops = {
     .open = counter_open,
     .start = counter_start,
@@ -682,10 +503,10 @@ const struct irix_ops irix_counter_ops = {
     .release = counter_release,
     .save = counter_save,
     .profile = counter_profile,
-    .system_start = system_start,
-    .system_read = system_read,
-    .system_read_cpu = system_read_cpu,
-    .system_control = system_control,
-    .system_change = system_change,
-    .system_release = system_release,
+    .system_start = irix_system_start,
+    .system_read = irix_system_read,
+    .system_read_cpu = irix_system_read_cpu,
+    .system_control = irix_system_control,
+    .system_change = irix_system_change,
+    .system_release = irix_system_release,
 };

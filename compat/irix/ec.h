@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Global event counters between tally-ecadmin and tally-ecstats. On IRIX the
+ * kernel keeps them; here a process does that ecadmin leaves behind, with the
+ * system-mode calls of syssgi(). A file that it and others map holds what is
+ * wanted and what was counted; while it lives it has the file locked.
+ */
+#ifndef TALLY_EC_H
+#define TALLY_EC_H
+
+#include <stdatomic.h>
+
+#include "irix.h"
+
+#define EC_MAGIC 0x74616c6c79656331u /* "tallyec1" */
+#define EC_FILE "/run/tally-ecadmin" /* or what TALLY_EC_FILE names */
+
+struct ec_counts {
+    uint64_t time_ns; /* monotonic */
+    int32_t generation;
+    uint16_t spec[VIRTUAL_EVENTS];
+    struct counter_reading sum[VIRTUAL_EVENTS];
+};
+
+struct ec_state {
+    uint64_t magic;
+    int32_t processor;
+    /* ecadmin writes `wanted` and counts `asked` up; the keeper answers. All 0
+     * ends it. */
+    uint16_t wanted[VIRTUAL_EVENTS];
+    atomic_uint asked, answered;
+    int32_t error;        /* errno of the answer */
+    atomic_uint sequence; /* odd: `counts` is being written */
+    struct ec_counts counts;
+};
+
+/*
+ * Maps the file; with `create` makes one where there is none. NULL with a
+ * message on stderr. *kept: somebody keeps the counters.
+ */
+struct ec_state *ec_open(const char *program, bool create, bool *kept);
+
+/* Becomes the process that keeps the counters, in the background; returns in
+ * the caller. 0, or -1 with errno. */
+int ec_keep(struct ec_state *state);
+
+/* Asks the keeper and waits. 0 or an errno. */
+int ec_ask(struct ec_state *state, const uint16_t wanted[VIRTUAL_EVENTS]);
+
+/* A whole reading. */
+void ec_read(struct ec_state *state, struct ec_counts *counts);
+
+/* The event's name with blanks, and its number by a name or number; -1. */
+void ec_name(int processor, unsigned event, char *text, size_t size);
+int ec_find(int processor, const char *name);
+
+#endif
