@@ -13,6 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORE = "cpus 2\npmu cpu core type=4 counters=4\n"
+FOLDERS = {"test_irix_native": "test"}
 build = mock = None
 cases = []
 
@@ -28,7 +29,8 @@ def run(*words, script=CORE, **env):
         file.flush()
         return subprocess.run(
             [HERE / "mock" / "tree.py", file.name, "--",
-             build / "examples" / words[0], *map(str, words[1:])],
+             build / FOLDERS.get(words[0], "examples") / words[0],
+             *map(str, words[1:])],
             env=os.environ | {"TALLY_MOCK_OBJECT": str(mock)} | env,
             capture_output=True, text=True, timeout=60)  # fmt: skip
 
@@ -112,6 +114,14 @@ def costs_come_from_a_file():
         equal([f"{count * n / 200e6:.6f}" for n in (2, 1, 4)],
               last.split()[-3:])
         equal(run("irix_selfperfex", 0, 17, "/none").returncode, 22)
+
+
+@case
+def changes_children_and_system_mode():
+    if os.geteuid() != 0:
+        return
+    done = run("test_irix_native")
+    equal((done.stdout, done.returncode), ("all is well\n", 0))
 
 
 @case

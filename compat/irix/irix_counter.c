@@ -27,6 +27,7 @@
 
 struct irix_state irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .once = PTHREAD_ONCE_INIT,
+                          .watched = PTHREAD_ONCE_INIT,
                           .processor = 10000,
                           .generation = 1};
 
@@ -42,8 +43,6 @@ has_event(const char *name)
     return has;
 }
 
-static void forget_parent(void);
-
 /* Where it runs: the second number of graduated instructions is of R10000
  * alone, and no host knows the names. Neither needs a part of a model. */
 static void
@@ -54,7 +53,6 @@ look_around(void)
     irix.emulated = r10000 || has_event("Executed_prefetch_instructions");
     if (irix.emulated)
         irix.processor = r10000 ? 10000 : 12000;
-    pthread_atfork(NULL, NULL, forget_parent);
 }
 
 __attribute__((visibility("default"))) int
@@ -269,9 +267,10 @@ find_or_add(pid_t pid)
 static void
 forget_parent(void)
 {
-    const pid_t parent = getppid();
+    const pid_t parent = irix.forker;
 
     pthread_mutex_init(&irix.lock, NULL);
+    irix.active = false;
     for (unsigned i = 0; i < BLOCKS; i++) {
         struct block *b = &irix.blocks[i];
         const bool own = b->pid == parent && b->active;
@@ -289,6 +288,28 @@ forget_parent(void)
     }
     for (unsigned c = 0; c < irix.cpu_count; c++)
         irix_close_all(&irix.cpus[c]);
+    irix.cpu_count = 0;
+}
+
+static void
+before_fork(void)
+{
+    pthread_mutex_lock(&irix.lock);
+    irix.forker = getpid();
+}
+
+static void
+after_fork(void)
+{
+    pthread_mutex_unlock(&irix.lock);
+}
+
+/* After the first counters were opened, so that libraries below, which need
+ * their locks back in a child before we call them, are there first. */
+static void
+watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, forget_parent);
 }
 
 /* Takes the lock; the block, or NULL and why: not the caller's to look at. */
@@ -363,6 +384,7 @@ counter_start(void *system, pid_t target, const struct virtual_request *r)
         error = irix_open_all(&fresh, r, target, 0);
     if (error != 0)
         return irix_leave(error);
+    pthread_once(&irix.watched, watch_forks);
     irix_close_all(b);
     fresh.active = true;
     fresh.request = *r;

@@ -21,7 +21,8 @@ struct block {
 
 struct irix_state {
     pthread_mutex_t lock;
-    pthread_once_t once;
+    pthread_once_t once, watched;
+    pid_t forker; /* who called fork() last */
     int processor;
     bool emulated, chosen;
     struct block blocks[BLOCKS];
