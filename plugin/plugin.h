@@ -32,7 +32,8 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t load, store;
     /* Two accesses, struct access_pair as data; [first is a store][second]. */
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
-    qemu_plugin_vcpu_mem_cb_t mixed; /* asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t mixed;       /* asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
     qemu_plugin_vcpu_mem_cb_t atomic;
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
     /* --filter data=, struct data_insn as data: before the instruction, and
@@ -49,6 +50,7 @@ struct data_insn {
     uint8_t access; /* enum insn_access */
     uint8_t loads;  /* that may count, each once */
     uint8_t stores;
+    bool conditional;
     uint8_t signal_count;
     uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
 };

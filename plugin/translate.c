@@ -240,7 +240,9 @@ register_access(const struct plugin *p, struct qemu_plugin_insn *target,
         data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
         break;
     default:
-        call = c->mixed;
+        call = (insn->flags & INSN_CONDITIONAL) && c->conditional
+                   ? c->conditional
+                   : c->mixed;
     }
     if (call != NULL)
         qemu_plugin_register_vcpu_mem_cb(target, call, QEMU_PLUGIN_CB_NO_REGS,
@@ -478,6 +480,7 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     d.access = insn->access;
     d.loads = insn->loads;
     d.stores = insn->stores;
+    d.conditional = (insn->flags & INSN_CONDITIONAL) != 0;
     if (insn->access == ACCESS_REPEATED)
         d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
     else

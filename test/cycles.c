@@ -17,7 +17,8 @@
 static const uint16_t terms[] = {
     SIGNAL_ISSUE_CYCLES, SIGNAL_STALL_FETCH, SIGNAL_STALL_LOAD,
     SIGNAL_STALL_BRANCH, SIGNAL_STALL_TLB,   SIGNAL_STALL_WINDOW,
-    SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,    SIGNAL_STALL_ISSUE,
+    SIGNAL_STALL_ATOMIC, SIGNAL_STALL_FP,    SIGNAL_STALL_STORE,
+    SIGNAL_STALL_ISSUE,
 };
 
 /* Without an L3, each time.* a power of ten of its own. */
@@ -122,6 +123,55 @@ test_without_l2(void **state)
     }
 }
 
+/* Of an R10000 in round numbers: its table has four entries, so that four
+ * misses of stores wait together, and more entries than it has are never in
+ * use. */
+static void
+test_misses(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+    struct totals t = {0};
+
+    (void)state;
+    set_times(params);
+    params[PARAM_MISS_ENTRIES] = 4;
+    t.signal[SIGNAL_L1D_STORE_MISSES] = 8;
+    t.signal[SIGNAL_L2_STORE_MISSES] = 4;
+    cycles_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_STALL_STORE], (8 * 10 + 4 * 100) / 4);
+    assert_int_equal(t.signal[SIGNAL_CYCLES], t.signal[SIGNAL_STALL_STORE]);
+    assert_int_equal(t.signal[SIGNAL_MISS_ENTRY_CYCLES],
+                     4 * t.signal[SIGNAL_CYCLES]);
+    assert_int_equal(t.signal[SIGNAL_MISS_MEMORY_CYCLES], 4 * 100);
+
+    t.signal[SIGNAL_L1D_LOAD_MISSES] = 3;
+    t.signal[SIGNAL_L1I_MISSES] = 2;
+    t.signal[SIGNAL_L2_FETCH_MISSES] = 1;
+    cycles_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_MISS_ENTRY_CYCLES], 480 + 30 + 120);
+    assert_int_equal(t.signal[SIGNAL_MISS_MEMORY_CYCLES], 500);
+}
+
+/* The bubble of a taken branch, with and without a cache of targets. */
+static void
+test_hidden(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+    struct totals t = {0};
+
+    (void)state;
+    set_times(params);
+    params[PARAM_BTC_HIDES] = BTC_HIDES_TAKEN;
+    t.signal[SIGNAL_CONDITIONAL_TAKEN] = 100;
+    t.signal[SIGNAL_BTC_MISSES] = 7;
+    t.signal[SIGNAL_BTC_MISPREDICTS] = 4;
+    cycles_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_STALL_BRANCH], 300);
+    params[PARAM_BTC_ENTRIES] = 32;
+    cycles_derive(params, &t);
+    assert_int_equal(t.signal[SIGNAL_STALL_BRANCH], 33);
+}
+
 /* Instructions that issue together share a cycle. */
 static void
 test_width(void **state)
@@ -195,8 +245,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),   cmocka_unit_test(test_without_l2),
-        cmocka_unit_test(test_width), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_one),    cmocka_unit_test(test_without_l2),
+        cmocka_unit_test(test_misses), cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_width),  cmocka_unit_test(test_groups),
         cmocka_unit_test(test_sum),
     };
 

@@ -23,9 +23,9 @@ INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
                 "mips64": "completed_instructions",
                 "mips64el": "completed_instructions"}
 T2 = "ultrasparc-t2"
-TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_branch",
-         "stall_tlb", "stall_window", "stall_atomic", "stall_fp",
-         "stall_issue")
+TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_store",
+         "stall_branch", "stall_tlb", "stall_window", "stall_atomic",
+         "stall_fp", "stall_issue")
 
 
 def g(name, arch):

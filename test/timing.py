@@ -49,6 +49,67 @@ def chase_memory(machine):
             "stall_load")
 
 
+def mips(machine, kernel, *options):
+    c = t.count(["-m", machine, "-e", "all", *options],
+                t.guest(f"{kernel}.mips64"))
+    return c.values
+
+
+def mips_loads(machine):
+    """stride_l1d.S from the L2, but for 512 lines; l2_ways.S from memory."""
+    time = times(machine)
+    t.equal(mips(machine, "stride_l1d")["stall_load"],
+            20480 * time["l2"] + 512 * time["memory"], "from the L2")
+    t.equal(mips(machine, "l2_ways")["stall_load"],
+            150 * (time["l2"] + time["memory"]), "from memory")
+
+
+def mips_stores(machine):
+    """write_back.S: four misses of stores wait at once. On the R12000 the
+    table's entries are counted: the fetches and all stores wait."""
+    time = times(machine)
+    wait = 150 * (time["l2"] + time["memory"])
+    c = mips(machine, "write_back")
+    t.equal(c["stall_store"], -(-wait // 4), "stall_store")
+    t.equal(mips(machine, "write_back", "--set", "miss.entries=1")
+            ["stall_store"], wait, "one entry")
+    if machine == "r12000":
+        t.equal(c["Miss_handling_table_occupancy"], wait + c["stall_fetch"],
+                "entries in use")
+        t.equal(c["Miss_Handling_Table_entries_accessing_memory"],
+                (150 + c["Secondary_instruction_cache_misses"]) *
+                time["memory"], "entries that wait for memory")
+
+
+def mips_branches(machine):
+    """targets.S and taken.S; the R12000 pays for the targets that it lacks."""
+    time = times(machine)
+    lacked = machine == "r12000"
+    for kernel, taken, missed, wrong in (("targets", 498, 301, 4),
+                                         ("taken", 2499, 3, 503)):
+        t.equal(mips(machine, kernel)["stall_branch"],
+                (missed if lacked else taken) * time["taken"] +
+                wrong * time["mispredict"], kernel)
+
+
+def mips_issue(machine):
+    """class_load.S: a quarter of the instructions; those of other units."""
+    c = mips(machine, "class_load")
+    done = c["completed_instructions"]
+    other = done - c["Graduated_loads"] - c["Graduated_stores"]
+    unit = ("ALU_FPU_progress_cycles" if machine == "r12000" else
+            "ALU_FPU_completion_cycles")
+    t.equal(c["issue_cycles"], done // 4, "issue_cycles")
+    t.equal(c[unit], other // 4, unit)
+
+
+def mips_tlb(machine):
+    c = mips(machine, "tlb_thrash")
+    t.equal(c["stall_tlb"], c["TLB_misses"] * times(machine)["walk"],
+            "stall_tlb")
+    assert c["TLB_data_misses"] == 2560, c["TLB_data_misses"]
+
+
 def issue_width(width):
     c = cycles(T2, "class_other", "--set", f"time.issue={width}")
     t.equal(c["issue_cycles"], c["all_instr"] // width, "issue_cycles")
@@ -110,6 +171,12 @@ for name in (T1, T2, T4):
     t.case(f"loads that hit the L1 wait for nothing: {name}", hits_l1, name)
     t.case(f"a chase in the L2 costs its latency: {name}", chase_l2, name)
     t.case(f"a chase in memory costs its latency: {name}", chase_memory, name)
+for name in ("r10000", "r12000"):
+    t.case(f"loads cost the latency of their level: {name}", mips_loads, name)
+    t.case(f"misses of stores overlap: {name}", mips_stores, name)
+    t.case(f"taken branches and mispredictions: {name}", mips_branches, name)
+    t.case(f"four instructions a cycle: {name}", mips_issue, name)
+    t.case(f"a TLB miss costs its refill: {name}", mips_tlb, name)
 for lanes in (1, 2, 4):
     t.case(f"independent instructions issue {lanes} a cycle", issue_width,
            lanes)

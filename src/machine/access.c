@@ -108,9 +108,14 @@ tlb_locked(struct strand *s, bool data, uint64_t page)
 
     if (!alone)
         lock_take(&core->lock);
-    const unsigned result = tlb_access(data ? &core->dtlb : &core->itlb, page);
-    if (result & TLB_CLEARED)
+    const bool joint = s->chip->joint_tlb;
+    const unsigned result =
+        tlb_access(data || joint ? &core->dtlb : &core->itlb, page);
+    if (result & TLB_CLEARED) {
         void_core_pages(s, data);
+        if (joint)
+            void_core_pages(s, !data);
+    }
     if (!alone)
         lock_give(&core->lock);
     return result;

@@ -64,6 +64,8 @@ int
 targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
 {
     const uint64_t btc = parts & PART_BTC ? params[PARAM_BTC_ENTRIES] : 0;
+    const uint64_t entries =
+        params[PARAM_BTC_ENTRIES] != 0 ? params[PARAM_BTC_ENTRIES] : 1;
     const uint64_t far = parts & PART_FAR ? params[PARAM_FAR_ENTRIES] : 0;
     const uint64_t indirect =
         parts & PART_INDIRECT ? params[PARAM_INDIRECT_ENTRIES] : 0;
@@ -71,19 +73,25 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
         parts & PART_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
 
     memset(t, 0, sizeof(*t));
-    t->size = 2 * btc + far + indirect + depth;
-    if (t->size == 0)
+    t->size = 2 * entries + far + indirect + depth;
+    if (btc + far + indirect + depth == 0) {
+        t->size = 0;
         return 0;
+    }
     t->memory = malloc(t->size * sizeof(*t->memory));
     if (t->memory == NULL)
         return TALLY_ENOMEM;
 
     uint64_t *next = t->memory;
+    uint64_t *quick = take(&next, entries);
+    uint64_t *quick_targets = take(&next, entries);
+    t->quick = quick;
+    t->quick_targets = quick_targets;
     if (btc != 0) {
         t->kinds |=
             BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_INDIRECT;
-        t->btc = take(&next, btc);
-        t->btc_targets = take(&next, btc);
+        t->btc = quick;
+        t->btc_targets = quick_targets;
         t->btc_ways = (uint32_t)params[PARAM_BTC_WAYS];
     }
     if (far != 0) {
@@ -102,6 +110,11 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
         t->returns = take(&next, depth);
         t->depth = (uint32_t)depth;
     }
+    t->more = t->kinds;
+    if (btc != 0)
+        t->more &= ~(uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP);
+    if (btc != 0 && far + indirect + depth == 0)
+        t->more = 0;
     targets_reset(t);
     return 0;
 }
@@ -128,20 +141,23 @@ ask_btc(struct targets *t, uint64_t *total, const struct block *last,
 {
     uint64_t *branches = t->btc + last->btc;
     uint64_t *targets = t->btc_targets + last->btc;
+    uint64_t branch = last->branch_pc, to = target;
     uint32_t way = 0;
+    bool hit = false;
 
-    while (way < t->btc_ways && branches[way] != last->branch_pc)
-        way++;
-    if (way == t->btc_ways) {
-        total[SIGNAL_BTC_MISSES]++;
-        way--;
-    } else if (last->flags & BLOCK_INDIRECT) {
-        total[SIGNAL_BTC_MISPREDICTS] += targets[way] != target;
+    while (way < t->btc_ways && !hit) {
+        const uint64_t old = branches[way];
+        const uint64_t old_target = targets[way];
+        branches[way] = branch;
+        targets[way++] = to;
+        branch = old;
+        to = old_target;
+        hit = branch == last->branch_pc;
     }
-    memmove(branches + 1, branches, way * sizeof(*branches));
-    memmove(targets + 1, targets, way * sizeof(*targets));
-    branches[0] = last->branch_pc;
-    targets[0] = target;
+    if (!hit)
+        total[SIGNAL_BTC_MISSES]++;
+    else if (last->flags & BLOCK_INDIRECT)
+        total[SIGNAL_BTC_MISPREDICTS] += to != target;
 }
 
 static void

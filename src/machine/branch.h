@@ -45,6 +45,9 @@
 struct targets {
     uint32_t kinds; /* of enum block_flags: what closes a block that asks */
     uint32_t btc_ways;
+    uint32_t more; /* of kinds: those that ask another table than the BTC */
+    /* The BTC, or what is never found where it does not run. */
+    const uint64_t *quick, *quick_targets;
     uint64_t *btc;         /* [sets][ways] branches by recency, or NO_LINE */
     uint64_t *btc_targets; /* beside them */
     uint64_t *far;         /* [far_mask + 1] branches, or NO_LINE */

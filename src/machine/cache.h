@@ -63,6 +63,14 @@ bool cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place);
 /* Makes the line dirty, in its place. False if it is not there. */
 bool cache_mark(struct cache *c, uint64_t line);
 
+/* Whether no line stands at this place of a set. */
+static inline bool
+cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)
+{
+    return c->columns != 0 ? c->tags[set * c->columns + place] == 0
+                           : c->lines[set * c->ways + place] == 0;
+}
+
 /* Exchanges the two most recent lines of a set. */
 void cache_turn(struct cache *c, uint64_t set);
 

@@ -7,10 +7,11 @@
 
 #define CACHE_NOTHING UINT64_MAX
 
-/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one. */
+/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one. Or
+ * that a write found its line clean. */
 struct cache_driven {
     uint64_t line;
-    bool clean;
+    bool clean, updated;
 };
 
 /* The bits of a set whose line at `place` has become the first. */
@@ -36,6 +37,7 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
 
     if (tags[0] == tag) {
         c->dirty[set] = (uint16_t)(bits | write);
+        driven->updated = write && (bits & 1) == 0;
         return true;
     }
     const bool hit = cache_move(tags, tag, columns, c->ways, 0, &place);
@@ -43,6 +45,7 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
     c->dirty[set] =
         (uint16_t)cache_moved_first(bits, place, (hit && was) || write ? 1 : 0);
     driven->clean = !hit && !was && last != 0;
+    driven->updated = hit && write && !was;
     if (!hit && was)
         driven->line = (uint64_t)(last - 1) << c->tag_shift | set;
     return hit;
@@ -60,6 +63,7 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
 
     memmove(set + 1, set, moved * sizeof(*set));
     set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
+    driven->updated = hit && write && (gone & CACHE_DIRTY) == 0;
     if (hit)
         set[0] |= gone & CACHE_DIRTY;
     driven->clean = !hit && gone != 0 && (gone & CACHE_DIRTY) == 0;

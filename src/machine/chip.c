@@ -60,6 +60,11 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
                  PART_L1I | PART_L1D | PART_L2 | PART_L3 | PART_ITLB |
                  PART_DTLB;
+    /* It stands beside the caches that keep more than the order of use. */
+    if (parts & PART_WAYS)
+        parts |= PART_WRITEBACK;
+    if ((parts & PART_TIME) && params[PARAM_BTC_HIDES] == BTC_HIDES_TAKEN)
+        parts |= PART_BTC;
     /* Of several nodes each takes lines from the others' L2s. */
     if ((parts & PART_L2) && params[PARAM_NODES] > 1)
         parts |= PART_NODES;
@@ -73,6 +78,9 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_L1I | PART_L1D | PART_L2;
     if ((parts & PART_L2) && params[PARAM_TLB_WALK] != 0)
         parts |= PART_ITLB | PART_DTLB;
+    if ((parts & (PART_ITLB | PART_DTLB)) &&
+        params[PARAM_TLB_KIND] == TLB_KIND_JOINT)
+        parts |= PART_ITLB | PART_DTLB;
     if (params[PARAM_STORE_BUFFER] + params[PARAM_STORE_QUEUE] == 0)
         parts &= ~(uint32_t)PART_RAW;
     if (parts & (PART_DTLB | PART_RAW))
@@ -83,7 +91,11 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts &= ~(uint32_t)PART_L2;
     /* Memory is what stands behind an L2. */
     if (params[PARAM_L2_SIZE] == 0)
-        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES);
+        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS);
+    if (params[PARAM_L2_FORETOLD] == 0 ||
+        params[PARAM_L2_SHARED] != L2_SHARED_CORE ||
+        params[PARAM_L2_WAYS] > WAYS_MOST)
+        parts &= ~(uint32_t)PART_WAYS;
     if (!has_nodes(params))
         parts &= ~(uint32_t)PART_NODES;
     if (params[PARAM_L3_SIZE] == 0)
@@ -131,6 +143,8 @@ core_init(struct core *core, const struct chip *chip)
                             : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
     if (error == 0 && !chip->shared_l2 && (chip->parts & PART_L2))
         error = init_back(&core->l2, chip, PARAM_L2_SIZE);
+    if (error == 0 && (chip->parts & PART_WAYS))
+        error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
         error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     if (error == 0)
@@ -144,6 +158,7 @@ core_finish(struct core *core)
     cache_finish(&core->l1i);
     cache_finish(&core->l1d);
     cache_finish(&core->l2);
+    ways_finish(&core->ways);
     tlb_finish(&core->itlb);
     tlb_finish(&core->dtlb);
 }
@@ -165,6 +180,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->shared_l2 = params[PARAM_L2_SHARED] == L2_SHARED_CHIP;
     chip->store_filter = chip->write_through && (parts & PART_L2);
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
+    chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
+    chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
     chip->stores_apart = chip->write_through || chip->marks;
     chip->bank_shift =
         (uint32_t)__builtin_ctzll(params[PARAM_MEMORY_INTERLEAVE]);
@@ -403,6 +420,8 @@ core_clear(struct core *core)
     cache_clear(&core->l1d);
     if (core->l2.ways != 0)
         cache_clear(&core->l2);
+    if (core->ways.order != NULL)
+        ways_clear(&core->ways, &core->l2);
     tlb_clear(&core->itlb);
     tlb_clear(&core->dtlb);
 }
@@ -533,6 +552,24 @@ derive_fills(const uint64_t *params, uint64_t *n)
     }
 }
 
+/*
+ * What is decoded behind a mispredicted branch and thrown away: as many
+ * instructions as the width takes in the cycles that it costs. Of eight, two
+ * are loads, one is a store, one a branch.
+ */
+static void
+derive_wrong_path(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t wrong = n[SIGNAL_CONDITIONAL_MISPREDICTS] *
+                           params[PARAM_TIME_MISPREDICT] *
+                           params[PARAM_TIME_ISSUE];
+
+    n[SIGNAL_WRONG_PATH_INSTRUCTIONS] = wrong;
+    n[SIGNAL_WRONG_PATH_LOADS] = wrong / 4;
+    n[SIGNAL_WRONG_PATH_STORES] = wrong / 8;
+    n[SIGNAL_WRONG_PATH_BRANCHES] = wrong / 8;
+}
+
 void
 chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
 {
@@ -548,6 +585,10 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
         n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);
     n[SIGNAL_L2_WRITEBACK_QUADWORDS] =
         n[SIGNAL_L2_WRITEBACKS] * (params[PARAM_L2_LINE] / 16);
+    derive_wrong_path(params, n);
+    if (parts & PART_CONDITIONAL)
+        n[SIGNAL_FAILED_CONDITIONALS] =
+            n[SIGNAL_STORE_CONDITIONALS] - n[SIGNAL_STORED_CONDITIONALS];
     if (parts & PART_TIME)
         cycles_derive(params, totals);
 }

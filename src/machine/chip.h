@@ -30,6 +30,7 @@
 #include "machine/cache.h"
 #include "machine/raw.h"
 #include "machine/tlb.h"
+#include "machine/ways.h"
 #include "source/block.h"
 #include "source/region.h"
 #include "table/table.h"
@@ -96,8 +97,9 @@ struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
     struct cache l1i, l1d;
-    struct cache l2; /* if it is the core's own */
-    struct tlb itlb, dtlb;
+    struct cache l2;       /* if it is the core's own */
+    struct ways ways;      /* of that */
+    struct tlb itlb, dtlb; /* a joint one is the dtlb */
 };
 
 struct strand {
@@ -162,6 +164,8 @@ struct chip {
     unsigned used_nodes; /* bits: an L2 that may hold lines */
     bool store_filter;   /* stores go through to an L2 that is modelled */
     bool marks;          /* stores mark lines of an L1D that writes back */
+    bool tells;          /* and the L2's line with the L1D's */
+    bool joint_tlb;
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
     uint32_t bank_shift, bank_mask; /* of memory, by address */

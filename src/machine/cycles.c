@@ -50,7 +50,12 @@ mispredict_stall(const uint64_t *params, const uint64_t *n)
 static uint64_t
 taken_stall(const uint64_t *params, const uint64_t *n)
 {
-    return (n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]) *
+    const bool hidden = params[PARAM_BTC_HIDES] == BTC_HIDES_TAKEN &&
+                        params[PARAM_BTC_ENTRIES] != 0;
+
+    return (hidden
+                ? n[SIGNAL_BTC_MISSES] + n[SIGNAL_BTC_MISPREDICTS]
+                : n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_UNCONDITIONAL_TAKEN]) *
            params[PARAM_TIME_TAKEN];
 }
 
@@ -62,13 +67,20 @@ cycles_group(const uint64_t *params)
     return params[PARAM_TIME_ISSUE] == 1 ? 1 : 2;
 }
 
+/* The cycles that so many instructions issue in. */
+static uint64_t
+issue_of(const uint64_t *params, uint64_t instructions)
+{
+    return instructions * params[PARAM_TIME_INSTRUCTION] /
+           params[PARAM_TIME_ISSUE];
+}
+
 static uint64_t
 issue_cycles(const uint64_t *params, const uint64_t *n)
 {
     if (cycles_group(params) != 0)
         return n[SIGNAL_SELECT_1] + n[SIGNAL_SELECT_2];
-    return n[SIGNAL_INSTRUCTIONS] * params[PARAM_TIME_INSTRUCTION] /
-           params[PARAM_TIME_ISSUE];
+    return issue_of(params, n[SIGNAL_INSTRUCTIONS]);
 }
 
 static uint64_t
@@ -91,12 +103,51 @@ derive_stages(uint64_t *n)
     n[SIGNAL_FETCH_FULL] = less(behind, n[SIGNAL_FETCH_CYCLES]);
 }
 
+/* What stores that miss wait, each by itself. */
+static uint64_t
+store_wait(const uint64_t *params, const uint64_t *n)
+{
+    return wait_of(params, n[SIGNAL_L1D_STORE_MISSES],
+                   n[SIGNAL_L2_STORE_MISSES], n[SIGNAL_L3_STORE_MISSES]) +
+           far_wait(params, n, SIGNAL_L2_STORE_LOCAL);
+}
+
+/* Requests that no cache served, of those that missed each level. */
+static uint64_t
+past_all(const uint64_t *params, uint64_t l1_misses, uint64_t l2_misses,
+         uint64_t l3_misses)
+{
+    if (params[PARAM_L3_SIZE] != 0)
+        return l3_misses;
+    return params[PARAM_L2_SIZE] != 0 ? l2_misses : l1_misses;
+}
+
+/* The miss handling table: a miss has an entry as long as it waits. */
+static void
+derive_misses(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t l1 = n[SIGNAL_L1I_MISSES] + n[SIGNAL_L1D_LOAD_MISSES] +
+                        n[SIGNAL_L1D_STORE_MISSES];
+    const uint64_t l2 = n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_L2_LOAD_MISSES] +
+                        n[SIGNAL_L2_STORE_MISSES];
+    const uint64_t l3 = n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES] +
+                        n[SIGNAL_L3_STORE_MISSES];
+
+    n[SIGNAL_MISS_ENTRY_CYCLES] =
+        n[SIGNAL_STALL_FETCH] + n[SIGNAL_STALL_LOAD] + store_wait(params, n);
+    n[SIGNAL_MISS_MEMORY_CYCLES] =
+        past_all(params, l1, l2, l3) * params[PARAM_TIME_MEMORY];
+}
+
 void
 cycles_derive(const uint64_t *params, struct totals *totals)
 {
     uint64_t *n = totals->signal;
 
     n[SIGNAL_ISSUE_CYCLES] = issue_cycles(params, n);
+    n[SIGNAL_UNIT_CYCLES] =
+        issue_of(params, n[SIGNAL_INSTRUCTIONS] - n[SIGNAL_CLASS_LOAD] -
+                             n[SIGNAL_CLASS_STORE]);
     n[SIGNAL_STALL_FETCH] =
         wait_of(params, n[SIGNAL_L1I_MISSES], n[SIGNAL_L2_FETCH_MISSES],
                 n[SIGNAL_L3_FETCH_MISSES]) +
@@ -105,6 +156,11 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
                 n[SIGNAL_L3_LOAD_MISSES]) +
         far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
+    /* Those of stores overlap in the table; without one they cost nothing. */
+    const uint64_t entries = params[PARAM_MISS_ENTRIES];
+    n[SIGNAL_STALL_STORE] =
+        entries != 0 ? (store_wait(params, n) + entries - 1) / entries : 0;
+    derive_misses(params, n);
     n[SIGNAL_STALL_MISPREDICT] = mispredict_stall(params, n);
     n[SIGNAL_STALL_BRANCH] =
         taken_stall(params, n) + n[SIGNAL_STALL_MISPREDICT];
@@ -114,9 +170,10 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         params[PARAM_TIME_WINDOW];
     n[SIGNAL_STALL_ATOMIC] = n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC];
     n[SIGNAL_STALL_FP] = n[SIGNAL_FP_INSTRUCTIONS] * params[PARAM_TIME_FP];
-    n[SIGNAL_CYCLES] =
-        n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] + n[SIGNAL_STALL_LOAD] +
-        n[SIGNAL_STALL_BRANCH] + n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
-        n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] + n[SIGNAL_STALL_ISSUE];
+    n[SIGNAL_CYCLES] = n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] +
+                       n[SIGNAL_STALL_LOAD] + n[SIGNAL_STALL_BRANCH] +
+                       n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
+                       n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] +
+                       n[SIGNAL_STALL_STORE] + n[SIGNAL_STALL_ISSUE];
     derive_stages(n);
 }

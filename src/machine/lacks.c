@@ -30,6 +30,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
     if (params[PARAM_L2_SIZE] == 0 &&
         (tally_signals[signal].parts & PART_WRITEBACK) != 0)
         return "what passes to memory and from it is known behind an L2 only";
+    if (params[PARAM_L2_FORETOLD] == 0 &&
+        (tally_signals[signal].parts & PART_WAYS) != 0)
+        return "no way of the L2 is foretold as the machine is set; see the "
+               "parameter l2.foretold";
     if (is_link(signal) && nodes < HUBS_FROM)
         return "systems of one and two nodes have no hubs; see --set nodes";
     if (bank_of(signal) >= nodes * params[PARAM_MEMORY_BANKS])

@@ -22,8 +22,15 @@ memory_l1d(struct strand *s, const uint64_t *queue, size_t count, uint64_t *out)
         if (store || kind == REQUEST_LOAD) {
             if (queue[i] & REQUEST_TURN)
                 cache_turn(l1d, line & l1d->set_mask);
-            if (cache_touch(l1d, line, store, &driven))
+            if (cache_touch(l1d, line, store, &driven)) {
+                if (!driven.updated)
+                    continue;
+                total[SIGNAL_L1D_UPDATES]++;
+                if (s->chip->tells)
+                    out[kept++] = (queue[i] & ~REQUEST_MASK) | REQUEST_UPDATE |
+                                  REQUEST_WRITE_BACK;
                 continue;
+            }
             total[store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES]++;
             if (driven.line != CACHE_NOTHING) {
                 total[SIGNAL_L1D_WRITEBACKS]++;
@@ -58,6 +65,20 @@ write_l3(struct strand *s, uint64_t addr)
         write_memory(s, addr);
 }
 
+/* A line of the L1D has become dirty, and so has the L2's. */
+static void
+update_l2(struct strand *s, uint64_t addr)
+{
+    struct cache *l2 = s->l2;
+    const uint64_t line = addr >> l2->line_shift;
+    const uint32_t place = cache_search(l2, line);
+
+    if (place == l2->ways || cache_dirty_at(l2, line, place))
+        return;
+    s->total[SIGNAL_L2_UPDATES]++;
+    cache_mark(l2, line);
+}
+
 static void
 write_l2(struct strand *s, uint64_t addr)
 {
@@ -89,10 +110,20 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
 /* What goes through the L1 makes the L2's line dirty. */
 #define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
 
+static void
+ask_ways(struct strand *s, uint64_t line, unsigned kind)
+{
+    if (ways_ask(&s->core->ways, s->l2, line))
+        s->total[kind == REQUEST_FETCH ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
+                                       : SIGNAL_L2_DATA_WAY_MISPREDICTS]++;
+}
+
 void
 memory_shared(struct strand *s, const uint64_t *queue, size_t count)
 {
     struct cache *l2 = s->l2;
+    const bool ways = (s->chip->parts & PART_WAYS) != 0;
+    const unsigned writes = WRITES | (unsigned)s->chip->tells << REQUEST_STORE;
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t addr = request_addr(queue[i]);
@@ -102,12 +133,16 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
             cache_prefetch(l2,
                            request_addr(queue[i + AHEAD]) >> l2->line_shift);
         if (kind == REQUEST_WRITE_BACK) {
-            write_l2(s, addr);
+            (queue[i] & REQUEST_UPDATE ? update_l2 : write_l2)(s, addr);
             continue;
         }
-        if (cache_touch(l2, addr >> l2->line_shift, WRITES >> kind & 1,
-                        &driven))
+        const uint64_t line = addr >> l2->line_shift;
+        if (ways)
+            ask_ways(s, line, kind);
+        if (cache_touch(l2, line, writes >> kind & 1, &driven)) {
+            s->total[SIGNAL_L2_UPDATES] += driven.updated && s->chip->tells;
             continue;
+        }
         s->total[queue_l2_signal[kind]]++;
         if (driven.line != CACHE_NOTHING) {
             s->total[SIGNAL_L2_WRITEBACKS]++;

@@ -17,6 +17,9 @@
 /* In a queue between the L1D and the L2 only: a dirty line on its way. */
 #define REQUEST_WRITE_BACK REQUEST_COUNT
 
+/* With it a store that has made its line of the L1D dirty, see l2.dirty. */
+#define REQUEST_UPDATE REQUEST_TURN
+
 /* Banks that have signals of their own: memory_reads_0 and so on. */
 #define MEMORY_BANKS 8u
 

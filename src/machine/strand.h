@@ -51,20 +51,22 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken)
 }
 
 /*
- * The target of a branch. A direct one that is the most recent of its set in
- * the branch target cache changes nothing there.
+ * The target of a branch. One that is the most recent of its set in the branch
+ * target cache, and goes where it went, changes nothing there. One branch for
+ * all: whether a conditional one is taken cannot be foreseen.
  */
 STRAND_INLINE void
 strand_target(struct strand *s, const struct block *last, const struct block *b,
               uint64_t taken)
 {
     const struct targets *t = &s->targets;
-    const uint32_t asks = last->flags & t->kinds;
+    const uint64_t asks = last->flags & t->kinds;
+    const uint64_t taken_if = last->flags & BLOCK_CONDITIONAL & (taken - 1);
+    const uint64_t unknown = (asks & t->more) |
+                             (t->quick[last->btc] ^ last->branch_pc) |
+                             (t->quick_targets[last->btc] ^ b->pc);
 
-    if (asks == 0 || ((last->flags & BLOCK_CONDITIONAL) != 0 && !taken))
-        return;
-    if ((asks & ~(uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP)) != 0 ||
-        t->btc[last->btc] != last->branch_pc)
+    if ((asks != 0) & (taken_if == 0) & (unknown != 0))
         targets_ask(&s->targets, s->total, last, b->pc);
 }
 

@@ -62,6 +62,15 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
         init_cache(&r->l2, params, PARAM_L2_SIZE);
     if (parts & PART_L3)
         init_cache(&r->l3, params, PARAM_L3_SIZE);
+    if (parts & PART_WAYS) {
+        const size_t count = r->l2.sets * r->l2.ways;
+        r->l2_ways = calloc(count, sizeof(*r->l2_ways));
+        r->foretold = calloc(params[PARAM_L2_FORETOLD], sizeof(*r->foretold));
+        if (r->l2_ways == NULL || r->foretold == NULL)
+            abort();
+        for (size_t i = 0; i < count; i++)
+            r->l2_ways[i].line = NO_LINE;
+    }
     tlb_ref_init(&r->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     tlb_ref_init(&r->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
     r->counters = malloc(params[PARAM_BRANCH_ENTRIES]);
@@ -87,6 +96,8 @@ chip_ref_finish(struct chip_ref *r)
     tlb_ref_finish(&r->dtlb);
     if (r->parts & PART_BTC)
         cache_ref_finish(&r->btc);
+    free(r->l2_ways);
+    free(r->foretold);
     free(r->counters);
     free(r->branches);
     free(r->far);
@@ -243,6 +254,64 @@ serve(struct chip_ref *r, uint64_t addr, bool write, const struct asker *asker)
           write ? SIGNAL_LINK_MEM_OWNS_0 : SIGNAL_LINK_MEM_SHARES_0);
 }
 
+/* The way where a set has the line, or where it is put. */
+static uint64_t
+find_way(const struct way_ref *set, uint64_t ways, uint64_t line,
+         uint64_t foretold)
+{
+    uint64_t oldest = 0;
+
+    for (uint64_t i = 0; i < ways; i++) {
+        if (set[i].line == line)
+            return i;
+    }
+    if (set[foretold].line == NO_LINE)
+        return foretold;
+    for (uint64_t i = 0; i < ways; i++) {
+        if (set[i].line == NO_LINE)
+            return i;
+        if (set[i].used < set[oldest].used)
+            oldest = i;
+    }
+    return oldest;
+}
+
+static void
+foretell_way(struct chip_ref *r, uint64_t addr, const struct asker *asker)
+{
+    const uint64_t line = addr / r->l2.line_size, set = line % r->l2.sets;
+    struct way_ref *ways = &r->l2_ways[set * r->l2.ways];
+    uint64_t *foretold = &r->foretold[set % r->params[PARAM_L2_FORETOLD]];
+    const uint64_t way = find_way(ways, r->l2.ways, line, *foretold);
+
+    if (ways[way].line == line && way != *foretold)
+        count(r, asker == &fetches ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
+                                   : SIGNAL_L2_DATA_WAY_MISPREDICTS);
+    ways[way] = (struct way_ref){line, ++r->now};
+    *foretold = way;
+}
+
+/* A store makes a line of the L2 dirty, if that has it. */
+static void
+update_l2(struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t line = addr / r->l2.line_size;
+
+    if (cache_ref_has(&r->l2, line) && !cache_ref_is_dirty(&r->l2, line)) {
+        count(r, SIGNAL_L2_UPDATES);
+        cache_ref_mark(&r->l2, line);
+    }
+}
+
+/* Of machines where a store makes the L2's line dirty with the L1's. */
+static bool
+tells_l2(const struct chip_ref *r)
+{
+    return (r->parts & PART_WRITEBACK) &&
+           r->params[PARAM_L1D_WRITE] != L1D_WRITE_THROUGH &&
+           r->params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
+}
+
 /* A request that the first level did not serve, or that passed it by. */
 static void
 ask_shared(struct chip_ref *r, uint64_t addr, bool write,
@@ -253,6 +322,10 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     if ((r->parts & PART_L2) == 0)
         return;
     const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
+    if (r->parts & PART_WAYS)
+        foretell_way(r, addr, asker);
+    if (write && tells_l2(r))
+        update_l2(r, addr);
     if (access_cache(&r->l2, addr, write, &out)) {
         if (write)
             ask_nodes(r, addr, true, true);
@@ -282,12 +355,19 @@ walk(struct chip_ref *r, uint64_t page, enum signal_id references,
     }
 }
 
+static bool
+joint(const struct chip_ref *r)
+{
+    return r->params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
+}
+
 static void
 translate_fetch(struct chip_ref *r, uint64_t addr)
 {
     const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
 
-    if ((r->parts & PART_ITLB) == 0 || !tlb_ref_access(&r->itlb, page).miss)
+    if ((r->parts & PART_ITLB) == 0 ||
+        !tlb_ref_access(joint(r) ? &r->dtlb : &r->itlb, page).miss)
         return;
     count(r, SIGNAL_ITLB_MISSES);
     walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
@@ -464,17 +544,33 @@ chip_ref_block(struct chip_ref *r, const struct block *block)
         fetch(r, block);
 }
 
+/* A store makes a line of the L1D dirty, if that has it. */
+static void
+update_l1d(struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t line = addr / r->l1d.line_size;
+
+    if (!cache_ref_has(&r->l1d, line) || cache_ref_is_dirty(&r->l1d, line))
+        return;
+    count(r, SIGNAL_L1D_UPDATES);
+    cache_ref_mark(&r->l1d, line);
+    if (tells_l2(r))
+        update_l2(r, addr);
+}
+
 static void
 allocate(struct chip_ref *r, uint64_t addr, bool store)
 {
     uint64_t out;
 
     translate_data(r, addr, store);
+    if (store && (r->parts & PART_WRITEBACK))
+        update_l1d(r, addr);
     if (access_cache(&r->l1d, addr, store, &out))
         return;
     count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
     write_back(r, 1, out);
-    ask_shared(r, addr, false, store ? &stores : &loads);
+    ask_shared(r, addr, store && tells_l2(r), store ? &stores : &loads);
 }
 
 /* Passes the first level by. */
@@ -587,7 +683,8 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
             cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
         } else {
             allocate(r, addr, false);
-            cache_ref_mark(&r->l1d, addr / r->l1d.line_size);
+            if (r->parts & PART_WRITEBACK)
+                update_l1d(r, addr);
         }
     }
 }

@@ -23,12 +23,21 @@ struct home_ref {
     unsigned node;
 };
 
+/* A way of a set of the L2, which holds lines in its own order. */
+struct way_ref {
+    uint64_t line; /* or NO_LINE */
+    uint64_t used; /* when it was asked for last */
+};
+
 struct chip_ref {
     const uint64_t *params;
     uint32_t parts; /* enum tally_part bits that run */
     struct cache_ref l1i, l1d, l2, l3;
     struct tlb_ref itlb, dtlb;
-    uint8_t *counters; /* two-bit */
+    struct way_ref *l2_ways; /* [sets][ways] */
+    uint64_t *foretold;      /* [l2.foretold] ways */
+    uint64_t now;            /* requests of the L2 so far */
+    uint8_t *counters;       /* two-bit */
     uint64_t history;
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
