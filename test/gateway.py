@@ -121,6 +121,46 @@ def self_profile_in_turn(arch):
         t.equal(a[6], a[7], "one event is both")
 
 
+def example(name, machine):
+    """The updates of the document's example, by dump."""
+    c = t.count(["-m", machine, "-e", "all"], guest(name, "sparc64"))
+    blocks = c.stdout.split("TEJA_PROFILE_DUMP_START,ver1.1\n")[1:]
+    return [[[int(field, 16) for field in line.split(",")]
+             for line in block.splitlines()[1:-1]] for block in blocks]
+
+
+@t.named("EXAMPLE 3-1 runs on a T1, with instr_cnt above the event (P02, P19)")
+def example_t1():
+    dumps = example("example31", "ultrasparc-t1")
+    t.equal([len(dump) for dump in dumps], [101, 100, 100], "records")
+    t.equal(dumps[0][0][2:3] + dumps[0][0][5:], [1, 1, 0x100, 4], "the start")
+    rows = sum(dumps, [])[1:]
+    t.equal([row[9] for row in rows], 3 * list(range(1, 101)), "words")
+    # Packets in the midst of a dump cost the same: the loop and one update.
+    costs = {after[6] - before[6] for dump in dumps
+             for before, after in zip(dump[2:], dump[3:])}
+    t.equal(len(costs), 1, "costs")
+    cost = costs.pop()
+    t.equal(3000 < cost < 5000, True, f"instructions of a packet, {cost}")
+
+
+@t.named("EXAMPLE 3-2 runs on a T2, the higher bit's event first (P18, P20)")
+def example_t2():
+    for name, codes in (("example31", [0x13, 0x13]),
+                        ("example32", [0x23, 0x13])):
+        dumps = example(name, "ultrasparc-t2")
+        t.equal([len(dump) for dump in dumps], [101, 100, 100], "records")
+        t.equal(dumps[0][0][6:], codes, "the start")
+
+
+@t.named("a T1 refuses two events beside instr_cnt")
+def example_refused():
+    c = t.Count(["-m", "ultrasparc-t1", "-e", "all"],
+                [guest("example32", "sparc64")])
+    t.contains(c.stderr, "more than one event beside instr_cnt in group 1 on "
+                         "ultrasparc-t1")
+
+
 def cases(arch, name):
     lines, _ = inside(arch, INSTRUCTIONS[arch], "selfcases", name,
                       INSTRUCTIONS[arch])

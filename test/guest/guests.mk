@@ -45,6 +45,7 @@ library := src/base/error.c src/counter/counter.c $(wildcard src/gateway/*.c) \
         profiler_dump.c profiler_property.c profiler_source.c) \
     $(addprefix src/profile/,call_file.c call_log.c dump_write.c) \
     $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
+    $(addprefix compat/teja/,teja_profiler.c teja_thread.c) \
     $(addprefix src/table/,items.c modifier.c near.c table.c text.c)
 # For sparc64 a shim for the registers themselves, to link with or to preload.
 shim := $(OUT)/tally-registers.sparc64
@@ -117,8 +118,8 @@ $(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
 	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
-	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -I$(here) -static \
-	    -Wl,--gc-sections \
+	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -Icompat/teja \
+	    -I$(here) -static -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
