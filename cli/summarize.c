@@ -11,6 +11,7 @@
 
 #include "cli/output.h"
 #include "cli/screen.h"
+#include "profile/call_file.h"
 #include "report/summary_pages.h"
 #include "table/text.h"
 
@@ -23,6 +24,7 @@ enum {
     OPT_METRICS,
     OPT_INPUT,
     OPT_LOCATIONS,
+    OPT_RECOVER,
     OPT_HTML,
     OPT_XLSX,
     OPT_FORMAT,
@@ -45,6 +47,8 @@ static const struct option_row options[] = {
                    "a number, or userN, that metrics need"},
     [OPT_LOCATIONS] = {0, "locations", "FILE",
                        "where calls are (profiler_calls_location.txt)"},
+    [OPT_RECOVER] = {0, "recover", NULL,
+                     "each FILE is what a program kept its buffers in"},
     [OPT_HTML] = {0, "html", "FILE", "write a page with pictures to it"},
     [OPT_XLSX] = {0, "xlsx", "FILE", "write a workbook with formulas to it"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv, json or teja"},
@@ -117,6 +121,9 @@ take_option(struct summarize_request *r, int option, const char *value)
         return 0;
     case OPT_LOCATIONS:
         r->locations = value;
+        return 0;
+    case OPT_RECOVER:
+        r->recover = true;
         return 0;
     case OPT_COLOR:
         r->color = value;
@@ -247,6 +254,62 @@ no_memory(void)
     return EXIT_OURS;
 }
 
+/* What is gathered while dumps are read. */
+struct gathered {
+    struct summary summary;
+    struct summary_teja teja;
+    struct timeline timeline;
+    struct call_table calls;
+    bool with_teja, with_timeline;
+};
+
+/* The places that the buffers' file knows, where no table was found. */
+static int
+take_places(const struct call_image *image, struct call_table *calls)
+{
+    if (image->text_size == 0 || calls->count > 0)
+        return 0;
+    FILE *file =
+        fmemopen((void *)(uintptr_t)image->text, image->text_size, "r");
+    const int error =
+        file != NULL ? call_table_read(file, calls) : TALLY_ENOMEM;
+    if (file != NULL)
+        fclose(file);
+    return error;
+}
+
+/* What a program that died had in its buffers. */
+static int
+recover_file(struct gathered *g, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct dump_reader reader;
+    struct call_image image;
+    int error = fd < 0 ? TALLY_EIO : call_image_read(fd, &image);
+
+    if (fd >= 0)
+        close(fd);
+    if (error == TALLY_EIO)
+        return cannot_read(path);
+    if (error == TALLY_ESYNTAX) {
+        fprintf(stderr, "tally summarize: %s holds no profiler's buffers\n",
+                path);
+        return EXIT_USAGE;
+    }
+    if (error == 0) {
+        error = take_places(&image, &g->calls);
+        if (error == 0)
+            error = dump_reader_init(&reader, path, call_image_fill, &image,
+                                     &g->summary.troubles);
+        if (error == 0) {
+            error = summary_read(&g->summary, &reader);
+            dump_reader_finish(&reader);
+        }
+        call_image_finish(&image);
+    }
+    return error == 0 ? 0 : no_memory();
+}
+
 static int
 read_file(struct summary *s, const char *path)
 {
@@ -346,15 +409,6 @@ print_text(struct summary_report *r, const char *color)
     summary_report_text(r, screen.out);
     return screen_close(&screen);
 }
-
-/* What is gathered while dumps are read. */
-struct gathered {
-    struct summary summary;
-    struct summary_teja teja;
-    struct timeline timeline;
-    struct call_table calls;
-    bool with_teja, with_timeline;
-};
 
 static int
 gather(void *user, const struct summary_interval *interval)
@@ -510,7 +564,8 @@ summarize(struct summarize_request *request)
     if (status == 0)
         status = prepare(request, &g);
     for (size_t i = 0; i < request->file_count && status == 0; i++)
-        status = read_file(&g.summary, request->files[i]);
+        status = request->recover ? recover_file(&g, request->files[i])
+                                  : read_file(&g.summary, request->files[i]);
     if (status == 0)
         status = report(request, &g);
     summary_teja_finish(&g.teja);

@@ -22,6 +22,7 @@ struct summarize_request {
     const char *locations, *color;
     const char *html, *xlsx; /* files to write, or NULL */
     bool by_given, form_given;
+    bool recover;  /* the files are buffers of programs that died */
     char **inputs; /* NAME=VALUE */
     size_t input_count;
     const char *metric_list; /* names, or NULL: all */

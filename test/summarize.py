@@ -16,6 +16,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import zipfile
@@ -395,6 +396,30 @@ def overrun():
     t.contains(done.stderr, "profiler_log_table_size")
 
 
+@t.named("P15: behind an overrun updates of one start go on")
+def overrun_resumes():
+    # One start, ten cycles and an event a turn; turns 3 to 6 are lost.
+    rows = ["4,1,1,0,0,1,100,8\n"]
+    rows += [f"4,2,2,{10 * i:x},0,1,{i:x},{i:x},0\n" for i in range(1, 11)]
+    rows[7:] = ["-1," + row for row in rows[7:]]
+    done = summarize("-j", "--by", "thread",
+                     text=START + HEADER + "".join(rows[:3] + rows[7:]) + END)
+    got = json.loads(done.stdout)
+    t.equal(got["intervals"], 2 + 3)
+    got = {x["name"]: x for x in got["cells"][0]["series"]}
+    t.equal([got["cycles"][x] for x in ("min", "max")], [10, 10])
+    t.equal([got["DC_miss"][x] for x in ("min", "max")], [1, 1])
+
+
+@t.named("codes of this host's events have their unit above")
+def host_codes():
+    text = ("0,1,1,0,0,1,200000002,200000001\n0,2,2,a,0,1,5,6,0\n")
+    got = json.loads(summarize("-j", text=START + HEADER + text + END).stdout)
+    t.equal(got["machine"], "host")
+    t.equal({x["name"]: x["mean"] for x in got["cells"][0]["series"]},
+            {"cycles": 10, "page-faults": 5, "task-clock": 6})
+
+
 @t.named("dumps of two threads, line by line between each other")
 def interleaved():
     one, two = open(sample("t1.csv")).readlines(), open(sample("t2.csv"))
@@ -463,6 +488,26 @@ def locations():
             file.write("18236,a.c:1:f\n")
         t.contains(summarize("--locations", other, dump).stdout,
                    "cpu 4, a.c:1:f to id 3a2f")
+
+
+@t.named("--recover reads the buffers of a program that was killed")
+def recover():
+    with tempfile.TemporaryDirectory() as folder:
+        buffers = f"{folder}/buffers"
+        done = subprocess.run(
+            [f"{t.build}/test/host-selfprofile", "", "3", "20", "kill"],
+            env=os.environ | {"TALLY_PROFILER_BUFFER_FILE": buffers},
+            stdout=subprocess.PIPE)
+        t.equal((done.returncode, done.stdout), (-signal.SIGKILL, b""))
+        got = json.loads(summarize("-j", "--recover", buffers).stdout)
+        t.equal((got["dumps"], got["intervals"]), (3, 60))
+        t.contains(summarize("--recover", buffers).stdout,
+                   "selfprofile.c:")
+        with open(buffers, "r+b") as file:
+            file.write(b"no more ")
+        done = summarize("--recover", buffers, status=2)
+        t.equal(done.stderr, f"tally summarize: {buffers} holds no profiler's "
+                             "buffers\n")
 
 
 @t.named("a warning where intervals vary")

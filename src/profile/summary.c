@@ -14,10 +14,12 @@
 /* What a group of a thread waits for. */
 struct open_interval {
     uint64_t group;
-    bool known;      /* the group was seen */
-    bool open;       /* a start, or the update before, waits for an update */
-    bool updated;    /* since the start */
-    bool gap_before; /* of records, which may have held the start */
+    bool known;       /* the group was seen */
+    bool open;        /* a start, or the update before, waits for an update */
+    bool updated;     /* since the start */
+    bool gap_before;  /* of records, which may have held the start */
+    bool resumes;     /* behind it: one start was for many updates */
+    uint64_t updates; /* since the start */
     bool has_last, has_gap;
     uint64_t hi_code, lo_code, hi, lo;
     uint64_t cycles, pc, caller, gap;
@@ -138,11 +140,13 @@ group_of(struct thread *t, uint64_t group)
     return NULL;
 }
 
-/* The T1 counts instructions, 100, always and beside them one event of a bit.
- */
+/* The T1 counts instructions, 100, always and beside them one event of a bit;
+ * codes of the machine `host` have their unit above. */
 static const struct machine_row *
 machine_of(const struct dump_record *start)
 {
+    if (start->hi >> 32 != 0)
+        return machine_find("host");
     const bool t1 = start->hi == 0x100 && start->lo != 0 &&
                     start->lo <= 0x100 && (start->lo & (start->lo - 1)) == 0;
 
@@ -164,6 +168,7 @@ take_start(struct summary *s, struct open_interval *g,
     if (g->open && !g->updated)
         trouble(s, DUMP_NO_UPDATE, at);
     g->gap_before = false;
+    g->updates = 0;
     if (s->machine == NULL && r->group <= 1)
         s->machine = machine_of(r);
     g->open = true;
@@ -349,12 +354,27 @@ close_interval(struct summary *s, struct thread *t, struct open_interval *g,
     return error;
 }
 
+/* An interval begins at the update. */
+static void
+go_on_from(struct open_interval *g, const struct dump_record *r)
+{
+    g->open = g->updated = g->has_last = true;
+    g->has_gap = false;
+    g->last_cycles = g->cycles = r->cycles;
+    g->pc = r->pc;
+    g->caller = r->caller;
+    g->hi = r->hi;
+    g->lo = r->lo;
+}
+
 static int
 take_update(struct summary *s, struct thread *t, struct open_interval *g,
             const struct dump_record *r, const struct place *at)
 {
+    const bool resumes = g->gap_before && g->resumes;
     int error = 0;
 
+    g->updates++;
     if (!g->open)
         trouble(s, g->gap_before ? DUMP_GAP : DUMP_NO_START, at);
     else if (r->cycles < g->cycles)
@@ -363,16 +383,12 @@ take_update(struct summary *s, struct thread *t, struct open_interval *g,
         trouble(s, DUMP_WORDS_DIFFER, at);
     else {
         error = close_interval(s, t, g, r, at);
-        g->updated = g->has_last = true;
-        g->has_gap = false;
-        g->last_cycles = g->cycles = r->cycles;
-        g->pc = r->pc;
-        g->caller = r->caller;
-        g->hi = r->hi;
-        g->lo = r->lo;
+        go_on_from(g, r);
         return error;
     }
     g->open = g->has_last = g->gap_before = false;
+    if (resumes)
+        go_on_from(g, r);
     return 0;
 }
 
@@ -387,17 +403,21 @@ thread_break(struct thread *t)
 
 /*
  * Records are missing before the first that carries -1: no interval goes
- * across.
+ * across. Where one start was for several updates, they are taken to go on.
  */
 static void
-take_overrun(struct summary *s, struct thread *t, struct open_interval *g,
-             const struct dump_record *r, const struct place *at)
+take_overrun(struct summary *s, struct thread *t, const struct dump_record *r,
+             const struct place *at)
 {
     if (r->overrun)
         trouble(s, DUMP_OVERRUN, at);
     if (r->overrun && !t->overrun) {
+        for (size_t i = 0; i < GROUPS_MAX; i++) {
+            struct open_interval *g = &t->groups[i];
+            g->resumes = g->open && g->updates > 1;
+            g->gap_before = true;
+        }
         thread_break(t);
-        g->gap_before = true;
     }
     t->overrun = r->overrun;
 }
@@ -417,7 +437,7 @@ summary_add(struct summary *s, const struct dump_record *r, const char *file,
         trouble(s, DUMP_CROWDED, &at);
         return 0;
     }
-    take_overrun(s, t, g, r, &at);
+    take_overrun(s, t, r, &at);
     if (r->call == DUMP_CALL_START) {
         take_start(s, g, r, &at);
         return 0;
@@ -452,13 +472,18 @@ const struct event_row *
 summary_event_find(const struct machine_row *machine, uint64_t group,
                    uint64_t code)
 {
-    const uint64_t unit = group > 0 ? group - 1 : 0;
+    const bool has_unit = code >> 32 != 0; /* of the machine `host` */
+    const uint64_t number = has_unit ? code >> 32 : group;
+    const uint64_t unit = number > 0 ? number - 1 : 0;
 
+    if (has_unit)
+        code &= UINT32_MAX;
     if (machine == NULL || unit >= machine->unit_count || code > INT32_MAX)
         return NULL;
     for (size_t i = 0; i < machine->event_count; i++) {
         const struct event_row *e = &machine->events[i];
-        if (e->code == (int32_t)code &&
+        const int32_t own = e->code >= 0 ? e->code : e->number;
+        if (own == (int32_t)code &&
             strcmp(e->unit, machine->units[unit].name) == 0)
             return e;
     }

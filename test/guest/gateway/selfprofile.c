@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * selfprofile EVENTS THREADS N: marks each of N turns of a region with the
- * profiler, on each of THREADS threads; turn i is loop(1000 * (i + 1)). The
+ * selfprofile EVENTS THREADS N [kill]: marks each of N turns of a region with
+ * the profiler, on each of THREADS threads; turn i is loop(1000 * (i + 1)). The
  * dump goes to standard output.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tally/profiler.h>
@@ -56,5 +57,7 @@ main(int argc, char **argv)
         pthread_create(&threads[i], NULL, work, NULL);
     for (unsigned long i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+    if (argc > 4)
+        raise(SIGKILL);
     return tally_profiler_dump_fd(NULL, 1, TALLY_PROFILER_TABLE) != 0;
 }
