@@ -19,7 +19,7 @@ LISTS = {"MACHINE": "machines", "EVENTS": "events", "METRICS": "metrics",
 FILES = {"FILE", "DIR"}
 
 # What stands after a command's options.
-OPERANDS = {"count": "program", "list": "kinds", "show": "names",
+OPERANDS = {"count": "program", "profile": "program", "list": "kinds", "show": "names",
             "doctor": "program", "encode": "events", "plan": "events", "decode": "registers",
             "pmu": "files", "summarize": "files"}
 KINDS = "machines events metrics registers parameters signals"
@@ -205,7 +205,7 @@ _tally_words()
         ;;
     esac
     case $command in
-    count)
+    count | profile)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(
             compgen -c -- "$current"

@@ -388,6 +388,7 @@ SCREENS = {
     "list-help": "list --help",
     "show-help": "show --help",
     "doctor-help": "doctor --help",
+    "profile-help": "profile --help",
     "pmu-help": "pmu --help",
     "list": "list",
     "list-events-t2": "list events -m ultrasparc-t2",

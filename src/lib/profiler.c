@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "profile/call_id.h"
+
 static_assert((int)TALLY_PROFILER_TABLE == (int)DUMP_FORM_TABLE &&
                   (int)TALLY_PROFILER_JSON == (int)DUMP_FORM_JSON,
               "public and internal forms are one");
@@ -237,25 +239,13 @@ profiler_place(const struct tally_profiler_site *site, char *text, size_t size)
     return (size_t)length;
 }
 
-static uint32_t
-hash(uint32_t so_far, const char *text)
-{
-    for (; *text != '\0'; text++)
-        so_far = (so_far ^ (unsigned char)*text) * 16777619;
-    return so_far;
-}
-
 /* The place's id, and it joins the list. Any thread, any handler, once. */
 static uint32_t
 meet(struct tally_profiler_site *site)
 {
-    char text[512];
+    const uint32_t id = call_id(site->file, site->line, site->function);
     uint32_t none = 0;
 
-    snprintf(text, sizeof(text), ":%u:", site->line);
-    uint32_t id = hash(2166136261, site->file);
-    id = hash(hash(id, text), site->function);
-    id += id == 0;
     if (!__atomic_compare_exchange_n(&site->id, &none, id, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return none;

@@ -65,7 +65,7 @@ irix_flags := -Icompat/irix -I$(TABLES)/../compat/irix
 own := $(foreach arch,$(filter mips64,$(arches)),\
     $(patsubst %,$(OUT)/%.$(arch),$(irix_programs))) $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
-    $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs)) \
+    $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr)
 real := $(foreach arch,$(arches),\
@@ -121,6 +121,10 @@ $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
 	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -Icompat/teja \
 	    -I$(here) -static -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
+
+$(OUT)/pktproc.$(1): examples/pktproc.c $(OUT)/libtally.$(1).a
+	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -static \
+	    -Wl,--gc-sections -o $$@ $$< $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
 	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie \

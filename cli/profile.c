@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tally profile: runs a program that marks points (tally/profiler.h), with the
+ * profiler's properties and events set from outside. They travel in the
+ * environment; an emulated program runs under tally count.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/screen.h"
+#include "profile/call_places.h"
+#include "profile/machine_choice.h"
+#include "table/text.h"
+
+enum {
+    OPT_MACHINE,
+    OPT_EVENTS,
+    OPT_ROTATE,
+    OPT_OUTPUT,
+    OPT_LOG_SIZE,
+    OPT_USER_WORDS,
+    OPT_BUFFER,
+    OPT_CLOCK,
+    OPT_SET,
+    OPT_LOCATIONS,
+};
+
+static const struct option_row options[] = {
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "run on it (default: the program's, or this host)"},
+    [OPT_EVENTS] = {'e', "events", "EVENTS",
+                    "count these, whatever the program asks for"},
+    [OPT_ROTATE] = {0, "rotate", NULL,
+                    "two of them after another, at each interval the next"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "dump to it at the end (default: profile.csv)"},
+    [OPT_LOG_SIZE] = {0, "log-size", "N", "records of each thread (1024)"},
+    [OPT_USER_WORDS] = {0, "user-words", "N", "words in each record (0 to 64)"},
+    [OPT_BUFFER] = {0, "buffer", "FILE",
+                    "keep records in it, for tally summarize --recover"},
+    [OPT_CLOCK] = {0, "clock", "WHICH",
+                   "of an emulated machine: cycles or instructions"},
+    [OPT_SET] = {0, "set", "KEY=VALUE", "change the emulated machine"},
+    [OPT_LOCATIONS] = {0, "locations", NULL,
+                       "run nothing: print the program's calls and their ids"},
+    {0},
+};
+
+#define SETS 64
+
+struct profile_request {
+    const struct machine_row *machine; /* NULL: the program's */
+    const char *machine_name, *events, *output;
+    const char *log_size, *user_words, *buffer, *clock;
+    const char *sets[SETS];
+    size_t set_count;
+    bool rotate, locations;
+    char **program;
+};
+
+static int
+take_option(struct profile_request *r, int option, const char *value)
+{
+    const char **const texts[] = {
+        [OPT_EVENTS] = &r->events,        [OPT_OUTPUT] = &r->output,
+        [OPT_LOG_SIZE] = &r->log_size,    [OPT_USER_WORDS] = &r->user_words,
+        [OPT_BUFFER] = &r->buffer,        [OPT_CLOCK] = &r->clock,
+        [OPT_MACHINE] = &r->machine_name,
+    };
+
+    switch (option) {
+    case OPT_ROTATE:
+        r->rotate = true;
+        return 0;
+    case OPT_LOCATIONS:
+        r->locations = true;
+        return 0;
+    case OPT_SET:
+        if (r->set_count == SETS) {
+            fprintf(stderr, "tally profile: more than %d --set\n", SETS);
+            return EXIT_USAGE;
+        }
+        r->sets[r->set_count++] = value;
+        return 0;
+    default:
+        *texts[option] = value;
+    }
+    if (option != OPT_MACHINE)
+        return 0;
+    r->machine = machine_find(value);
+    if (r->machine == NULL)
+        machine_unknown(value, &command_log);
+    return r->machine != NULL ? 0 : EXIT_USAGE;
+}
+
+static void
+print_place(void *user, uint32_t id, const char *file, uint32_t line,
+            const char *function)
+{
+    (void)user;
+    printf("%" PRIx32 " %s:%" PRIu32 ":%s\n", id, file, line, function);
+}
+
+/* What a build puts into profiler_calls_location.txt. */
+static int
+print_places(const char *path)
+{
+    const int error = call_places_read(path, print_place, NULL);
+
+    if (error == TALLY_EIO)
+        fprintf(stderr, "tally profile: cannot read %s: %s\n", path,
+                strerror(errno));
+    else if (error != 0)
+        fprintf(stderr,
+                "tally profile: %s has no calls of the profiler: they are in "
+                "C programs of 64 bits that were compiled with "
+                "-DTALLY_PROFILE\n",
+                path);
+    if (error != 0)
+        return EXIT_USAGE;
+    return fflush(stdout) == 0 ? 0 : command_unwritten();
+}
+
+/* Where an item of a list ends: commas inside braces and slashes are its own.
+ */
+static size_t
+item_length(const char *text)
+{
+    bool slash = false;
+    int braces = 0;
+    size_t i = 0;
+
+    for (; text[i] != '\0' && (text[i] != ',' || braces > 0 || slash); i++) {
+        slash ^= text[i] == '/';
+        braces += (text[i] == '{') - (text[i] == '}');
+    }
+    return i;
+}
+
+/* The list as pairs, "A,B;C,D". On a T1 each event stands beside instr_cnt. */
+static int
+write_pairs(const struct profile_request *r, const struct machine_row *machine,
+            FILE *out)
+{
+    const bool t1 =
+        machine != NULL && strcmp(machine->name, "ultrasparc-t1") == 0;
+    const char *next = r->events;
+    size_t count = 0;
+
+    while (*next != '\0') {
+        const size_t length = item_length(next);
+        if (length > 0 && t1)
+            fprintf(out, "%sinstr_cnt,%.*s", count++ > 0 ? ";" : "",
+                    (int)length, next);
+        else if (length > 0) {
+            fprintf(out, "%s%.*s",
+                    count == 0  ? ""
+                    : count % 2 ? ","
+                                : ";",
+                    (int)length, next);
+            count++;
+        }
+        next += length + (next[length] == ',');
+    }
+    if (r->rotate || count <= (t1 ? 1 : 2))
+        return 0;
+    fprintf(stderr,
+            "tally profile: %zu events, and %s at a time; --rotate takes them "
+            "in turn\n",
+            count, t1 ? "one beside instr_cnt" : "two");
+    return EXIT_USAGE;
+}
+
+/* Events of the machine's first unit, which dumps have codes for. */
+static int
+every_event(const struct machine_row *machine, char **list)
+{
+    size_t size, count = 0;
+    FILE *out = open_memstream(list, &size);
+
+    if (out == NULL)
+        return EXIT_OURS;
+    for (size_t i = 0; machine != NULL && i < machine->event_count; i++) {
+        const struct event_row *e = &machine->events[i];
+        if (e->code > 0 && e->reason == NULL && !e->reserved &&
+            strcmp(e->unit, machine->units[0].name) == 0)
+            fprintf(out, "%s%s", count++ > 0 ? "," : "", e->name);
+    }
+    return fclose(out) == 0 ? 0 : EXIT_OURS;
+}
+
+static int
+set_events(struct profile_request *r, const struct machine_row *machine,
+           char **all)
+{
+    char *pairs = NULL;
+    size_t size;
+
+    if (r->rotate && r->events == NULL) {
+        if (machine == NULL) {
+            fprintf(stderr, "tally profile: on this host --rotate needs -e\n");
+            return EXIT_USAGE;
+        }
+        if (every_event(machine, all) != 0)
+            return EXIT_OURS;
+        r->events = *all;
+    }
+    if (r->events == NULL)
+        return 0;
+    FILE *out = open_memstream(&pairs, &size);
+    if (out == NULL)
+        return EXIT_OURS;
+    int status = write_pairs(r, machine, out);
+    if (fclose(out) != 0)
+        status = EXIT_OURS;
+    if (status == 0)
+        status = setenv("TALLY_PROFILER_EVENTS", pairs, 1) != 0 ||
+                         setenv("TALLY_PROFILER_ROTATE", r->rotate ? "1" : "0",
+                                1) != 0
+                     ? EXIT_OURS
+                     : 0;
+    free(pairs);
+    return status;
+}
+
+static int
+set_properties(const struct profile_request *r)
+{
+    const char *const rows[][2] = {
+        {"TALLY_PROFILER_LOG_TABLE_SIZE", r->log_size},
+        {"TALLY_PROFILER_USER_DATA_SIZE", r->user_words},
+        {"TALLY_PROFILER_BUFFER_FILE", r->buffer},
+        {"TALLY_PROFILER_CLOCK", r->clock},
+        {"TALLY_PROFILER_DUMP_FILE",
+         r->output != NULL ? r->output : "profile.csv"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i][1] != NULL && setenv(rows[i][0], rows[i][1], 1) != 0)
+            return EXIT_OURS;
+    return 0;
+}
+
+/* Each thread has two descriptors for each pair of events. */
+static int
+run_here(const struct program *program)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    execv(program->argv[0], program->argv);
+    fprintf(stderr, "tally profile: cannot run %s: %s\n", program->path,
+            strerror(errno));
+    return EXIT_CANNOT;
+}
+
+/* Its report goes nowhere. All that may be counted is modelled from the start,
+ * since threads cannot ask for more. */
+static int
+run_emulated(const struct profile_request *r, const struct machine_row *machine)
+{
+    size_t words = 0, count = 0;
+
+    while (r->program[words] != NULL)
+        words++;
+    char **argv = calloc(words + 2 * r->set_count + 10, sizeof(*argv));
+    char *events = NULL;
+    if (argv == NULL ||
+        (r->events != NULL &&
+         asprintf(&events, "%s%s", r->events,
+                  r->clock != NULL && *r->clock == 'i' ? "" : ",cycles") < 0)) {
+        free(argv);
+        return EXIT_OURS;
+    }
+    const char *const front[] = {"count", "-m", machine->name, "-o",
+                                 "/dev/null"};
+    for (size_t i = 0; i < sizeof(front) / sizeof(*front); i++)
+        argv[count++] = (char *)front[i];
+    if (events != NULL) {
+        argv[count++] = (char *)"-e";
+        argv[count++] = events;
+    }
+    for (size_t i = 0; i < r->set_count; i++) {
+        argv[count++] = (char *)"--set";
+        argv[count++] = (char *)r->sets[i];
+    }
+    argv[count++] = (char *)"--";
+    for (size_t i = 0; i < words; i++)
+        argv[count++] = r->program[i];
+    const int status = command_count.run((int)count, argv);
+    free(argv);
+    free(events);
+    return status;
+}
+
+static bool
+ours(const struct program *program)
+{
+#if defined(__x86_64__)
+    return strcmp(isa_name(program->isa), "x86_64") == 0;
+#else
+    (void)program;
+    return false;
+#endif
+}
+
+static int
+profile(struct profile_request *r)
+{
+    struct program program = {.missing = false};
+    const struct machine_row *machine = NULL;
+    bool foreign;
+    char *all = NULL;
+    int status = 0;
+
+    if (program_open(r->program, &command_log, &program) != 0)
+        return program.missing ? EXIT_MISSING : EXIT_CANNOT;
+    if (!elf_has_section(program.path, "tally_sites"))
+        fprintf(stderr,
+                "tally: warning: %s has no calls of the profiler; was it "
+                "compiled with -DTALLY_PROFILE?\n",
+                program.path);
+    const bool here = r->machine != NULL ? strcmp(r->machine->name, "host") == 0
+                                         : ours(&program);
+    if (!here && machine_choose(r->machine, &program, true, &command_log,
+                                &machine, &foreign) != 0)
+        status = EXIT_USAGE;
+    if (status == 0)
+        status = set_events(r, machine, &all);
+    if (status == 0)
+        status = set_properties(r);
+    if (status == EXIT_OURS)
+        fprintf(stderr, "tally profile: no memory\n");
+    if (status == 0)
+        status = here ? run_here(&program) : run_emulated(r, machine);
+    free(all);
+    program_close(&program);
+    return status;
+}
+
+static int
+run_profile(int argc, char **argv)
+{
+    struct profile_request r = {NULL};
+    struct option_walk walk = {&command_profile, argc, argv, 0, NULL};
+    const char *value;
+    int option, status;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        status = take_option(&r, option, value);
+        if (status != 0)
+            return status;
+    }
+    if (option == COMMAND_HELP) {
+        command_help(&command_profile, stdout);
+        return 0;
+    }
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (walk.next >= argc) {
+        fprintf(stderr, "tally profile: no program; see tally profile "
+                        "--help\n");
+        return EXIT_USAGE;
+    }
+    r.program = argv + walk.next;
+    return r.locations ? print_places(r.program[0]) : profile(&r);
+}
+
+const struct command command_profile = {
+    .name = "profile",
+    .summary = "run a program that marks points, with events set from outside",
+    .synopsis = "[-m MACHINE] [-e EVENTS] [OPTIONS] [--] PROGRAM [ARGUMENTS]",
+    .example =
+        "  tally profile --rotate -- ./pktproc.sparc64 && tally summarize "
+        "profile.csv",
+    .options = options,
+    .run = run_profile,
+};

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally profile and examples/pktproc: profile.py BUILD [WORD]"""
+import json
+import os
+import pathlib
+import tempfile
+
+import tallytest as t
+
+STAGES = ("run_generator", "run_classifier", "run_forwarder")
+
+
+class Profiled:
+    """A run of pktproc, and what its dump sums up to by stage."""
+
+    def __init__(self, options, *args, arch="sparc64", summarize=()):
+        program = (t.guest(f"pktproc.{arch}") if arch else
+                   str(t.build / "examples" / "pktproc"))
+        with tempfile.TemporaryDirectory() as folder:
+            self.done = t.run(t.tally(), "profile", *options, "-o",
+                              f"{folder}/dump.csv", "--", program, *args)
+            t.equal(self.done.returncode, 0, self.done.stderr)
+            self.dump = pathlib.Path(folder, "dump.csv").read_text()
+            self.places = pathlib.Path(
+                folder, "profiler_calls_location.txt").read_text()
+            done = t.run(t.tally(), "summarize", "-j", "--by", "region",
+                         "--user-cumulative", *summarize, f"{folder}/dump.csv")
+            self.sum = json.loads(done.stdout)
+        self.stages = {cell["start"]["place"].rpartition(":")[2]:
+                       {s["name"]: s for s in cell["series"]}
+                       for cell in self.sum["cells"]}
+
+
+@t.named("a packet costs the loads and stores that its stages make")
+def packet_costs():
+    """The difference between batches of 64 packets and of 32."""
+    # By the program's source: words of a packet, and of its head.
+    costs = {"Load_instr": (0, 8, 1), "Store_instr": (8, 0, 2)}
+    few, many = (Profiled(["-e", "Load_instr,Store_instr"], 1, 20, packets)
+                 for packets in (32, 64))
+    for event, wanted in costs.items():
+        for stage, cost in zip(STAGES, wanted):
+            one, two = (run.stages[stage][event] for run in (few, many))
+            t.equal(two["p50"] - one["p50"], 32 * cost, f"{event} of {stage}")
+
+
+@t.named("64 threads on 64 strands: a dump each, and every batch")
+def every_strand():
+    """The 64th is the program's first, which waits for the others."""
+    run = Profiled(["-e", "Load_instr,Store_instr"], 21, 3, 8)
+    blocks = run.dump.split("TEJA_PROFILE_DUMP_START,ver1.1\n")[1:]
+    cpus = [{line.split(",")[0] for line in block.splitlines()[1:-1]}
+            for block in blocks]
+    t.equal([len(cpu) for cpu in cpus], [1] * 63, "strands of a dump")
+    t.equal(sorted(int(cpu, 16) for some in cpus for cpu in some),
+            list(range(1, 64)), "strands")
+    t.equal(run.sum["intervals"], 63 * 3, "batches")
+
+
+@t.named("--rotate sees every event of the machine in one run")
+def every_event():
+    run = Profiled(["--rotate"], 1, 40)
+    listed = json.loads(t.run(t.tally(), "list", "-j", "events", "-m",
+                              "ultrasparc-t2").stdout)["events"]
+    wanted = {e["name"] for e in listed
+              if e["unit"] == "cpu" and e.get("fidelity") != "idle"}
+    t.equal(wanted - set(run.stages["run_classifier"]), set(), "events missing")
+    t.equal(len(wanted) >= 24, True, "events")
+    # All instructions are the sum of their classes (P55): here of all runs.
+    got = {name: s["p50"] for name, s in run.stages["run_forwarder"].items()}
+    t.equal(sum(got[name] for name in (
+        "Completed_branches", "FGU_arithmatic_instr", "Load_instr",
+        "Store_instr", "sethi_instr", "Other_instr", "Atomics")),
+        got["All_instr"], "the classes")
+
+
+@t.named("on a T1 instr_cnt stands above every event")
+def t1_pairs():
+    run = Profiled(["-m", "ultrasparc-t1", "--rotate", "-e",
+                    "IC_miss,DC_miss,ITLB_miss"], 1, 9)
+    t.equal(run.sum["machine"], "ultrasparc-t1")
+    starts = [line.split(",") for line in run.dump.splitlines()
+              if line.split(",")[2:3] == ["1"]]
+    t.equal({tuple(row[6:]) for row in starts},
+            {("100", "4"), ("100", "8"), ("100", "10")}, "selections")
+
+
+@t.named("this host's events are counted, too")
+def this_host():
+    run = Profiled([], 1, 10, arch=None)
+    t.equal(run.sum["machine"], "host")
+    t.equal(run.stages["run_classifier"]["task-clock"]["mean"] > 0, True,
+            "nanoseconds")
+    run = Profiled(["-e", "context-switches,minor-faults,page-faults",
+                    "--rotate"], 1, 30, arch=None)
+    t.equal({"context-switches", "minor-faults", "page-faults"} -
+            set(run.stages["run_generator"]), set(), "events missing")
+
+
+@t.named("--locations prints the ids that dumps have")
+def places():
+    for arch in ("sparc64", "x86_64", "mips64", "mips64el", None):
+        program = (t.guest(f"pktproc.{arch}") if arch else
+                   str(t.build / "examples" / "pktproc"))
+        done = t.run(t.tally(), "profile", "--locations", program)
+        t.equal(done.stderr, "")
+        got = sorted(done.stdout.splitlines())
+        t.equal(len(got), 6, f"places of {program}")
+        if arch == "sparc64":
+            run = Profiled([], 1, 2)
+            t.equal(sorted(run.places.splitlines()), got, "places")
+
+
+def refused(*words):
+    done = t.run(t.tally(), "profile", *words)
+    t.equal((done.returncode, done.stdout), (2, ""), "status, stdout")
+    return done.stderr
+
+
+@t.named("what cannot be profiled is told in a line")
+def errors():
+    program = t.guest("pktproc.sparc64")
+    t.equal(refused(), "tally profile: no program; see tally profile --help\n")
+    t.equal(refused("-e", "Atomics,Load_instr,Store_instr", program),
+            "tally profile: 3 events, and two at a time; --rotate takes them "
+            "in turn\n")
+    t.equal(refused("-m", "ultrasparc-t1", "-e", "IC_miss,DC_miss", program),
+            "tally profile: 2 events, and one beside instr_cnt at a time; "
+            "--rotate takes them in turn\n")
+    t.equal(refused("--rotate", "-m", "host", t.guest("pktproc.x86_64")),
+            "tally profile: on this host --rotate needs -e\n")
+    t.contains(refused("--locations", "/bin/true"), "has no calls of the "
+                                                    "profiler")
+    t.contains(refused("--locations", os.devnull), "has no calls")
+    done = t.run(t.tally(), "profile", "-o", os.devnull, "/bin/true")
+    t.contains(done.stderr, "was it compiled with -DTALLY_PROFILE?")
+    t.equal(done.returncode, 0, "status")
+
+
+t.main()
