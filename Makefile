@@ -38,9 +38,9 @@ check:
 	@for build in $(SANITIZED); do ninja -C $$build unit-tests || exit; done
 	@rm -f $(foreach b,$(BUILD) $(SANITIZED),$(b)/meson-logs/testlog.*)
 	@status=0; \
-	    meson test -C $(BUILD) --no-rebuild --print-errorlogs || status=1; \
+	    meson test -C $(BUILD) --no-rebuild -t 100 --print-errorlogs || status=1; \
 	    for build in $(SANITIZED); do \
-	        meson test -C $$build --no-rebuild --print-errorlogs \
+	        meson test -C $$build --no-rebuild -t 100 --print-errorlogs \
 	            --suite unit || status=1; done; \
 	    scripts/summary $(BUILD) $(SANITIZED) && exit $$status
 
