@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "gateway/doorbell.h"
+#include "gateway/set.h"
 #include "tally/counter.h"
 #include "tally/event.h"
 
@@ -74,6 +75,28 @@ take_codes(const struct tally_counter *counter, const char *machine,
     return 0;
 }
 
+/* Where each event can be loaded from, if all can. */
+static void
+find_live(const char *events, const struct gateway_hello *hello,
+          struct profiler_set *to)
+{
+    const struct gateway_set_options options = {.scope = GATEWAY_THREAD};
+    struct gateway_set *set;
+    const uint64_t *live[2];
+    uint64_t base;
+
+    if (gateway_set_create(&options, hello, &set) != 0)
+        return;
+    bool found = gateway_set_add(set, events) == 0 &&
+                 gateway_set_count(set) == to->events &&
+                 gateway_set_ops.start(set) == 0;
+    for (size_t i = 0; found && i < to->events; i++)
+        found = gateway_set_live(set, i, &live[i], &base);
+    for (size_t i = 0; found && i < 2; i++)
+        to->live[i] = live[i < to->events ? i : to->events - 1];
+    gateway_set_ops.close(set);
+}
+
 /* On an emulated machine events need no braces, and the clock is its own. */
 static int
 add_emulated(struct tally_counter *counter, const char *events, bool cycles,
@@ -89,10 +112,13 @@ add_emulated(struct tally_counter *counter, const char *events, bool cycles,
     }
     if (error == 0 && cycles)
         set->cycles = tally_counter_add(counter, "cycles") == 0;
-    if (!set->cycles)
+    if (!set->cycles) {
         set->instructions =
             &((const struct gateway_live *)(uintptr_t)hello->live)
                  ->value[hello->slot];
+        if (error == 0 && set->events > 0)
+            find_live(events, hello, set);
+    }
     return error;
 }
 
@@ -159,6 +185,12 @@ read_set(const struct profiler_set *set, struct profiler_reading *reading)
 {
     struct tally_reading now[3];
 
+    if (set->live[0] != NULL) {
+        reading->hi = gateway_load(set->live[0]);
+        reading->lo = gateway_load(set->live[1]);
+        reading->cycles = gateway_load(set->instructions);
+        return 0;
+    }
     reading->hi = reading->lo = 0;
     if (set->counters != NULL) {
         const int error = tally_counter_read(set->counters, now, 3);

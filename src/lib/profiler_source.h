@@ -23,6 +23,10 @@ struct profiler_set {
     /* Where the machine's instructions are, the clock without cycles; NULL: the
      * host's clock. */
     const uint64_t *instructions;
+    /* Where the events are live, each in one place, and there are no cycles; or
+     * NULL. An x86-64 guest's update then costs 0 to 40 ns more than under
+     * plain QEMU, and 250 through tally_counter_read(). */
+    const uint64_t *live[2];
 };
 
 /* Running totals. */
