@@ -88,6 +88,9 @@ def test_sources(root):
                    *root.glob("test/hv*.[cp]*"), *root.glob("test/ref/pmu*.c"),
                    *root.glob("test/virtual*.c"),
                    root / "test/dump.c", root / "test/summarize.py",
+                   root / "test/call_log.c", root / "test/profiler.c",
+                   root / "test/profile.py",
+                   root / "test/compat_teja.c", root / "test/gateway.py",
                    *root.glob("compat/**/*.c")])
 
 

@@ -363,6 +363,53 @@ files_of_either_order(void **state)
     unlink(path);
 }
 
+/* Whatever stands in a file, it is read to its end or refused. */
+static void
+damaged_files(void **state)
+{
+    enum { SIZE = 2 * CALL_FILE_LOGS, WORDS = SIZE / 8 };
+    static uint64_t good[WORDS], bad[WORDS];
+    char path[] = "/tmp/tally-call-file-XXXXXX", text[256];
+    const int fd = mkstemp(path);
+    struct call_file file;
+    struct call_log log;
+    uint64_t random = 88172645463325252, refused = 0;
+
+    (void)state;
+    assert_int_equal(call_file_create(path, call_log_bytes(8, 2), &file), 0);
+    call_log_init(&log, call_file_grow(&file), 5, 8, 2);
+    for (uint64_t n = 0; n < 20; n++)
+        add(&log, DUMP_CALL_UPDATE, 0, n);
+    assert_int_equal(pread(file.fd, good, SIZE, 0), SIZE);
+    for (int round = 0; round < 3000; round++) {
+        struct call_image image;
+        memcpy(bad, good, SIZE);
+        for (int i = 0; i < 3; i++) {
+            random ^= random << 13, random ^= random >> 7;
+            random ^= random << 17;
+            /* Of the numbers that say how all else is to be read. */
+            const uint64_t at = random >> 8 & 1 ? CALL_FILE_LOGS / 8 : 0;
+            bad[at + (random >> 16) % 24] = random >> (random & 63);
+        }
+        const size_t size =
+            round % 7 == 0 ? SIZE / 2 + random % SIZE / 2 : SIZE;
+        assert_int_equal(pwrite(fd, bad, size, 0), (ssize_t)size);
+        assert_int_equal(ftruncate(fd, (off_t)size), 0);
+        assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+        if (call_image_read(fd, &image) != 0) {
+            refused++;
+            continue;
+        }
+        while (call_image_fill(&image, text, sizeof(text)) > 0)
+            ;
+        call_image_finish(&image);
+    }
+    assert_true(refused > 0 && refused < 3000);
+    call_file_close(&file);
+    close(fd);
+    unlink(path);
+}
+
 int
 main(void)
 {
@@ -374,6 +421,7 @@ main(void)
         cmocka_unit_test(signals_lose_nothing),
         cmocka_unit_test(readers_see_whole_records),
         cmocka_unit_test(files_of_either_order),
+        cmocka_unit_test(damaged_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

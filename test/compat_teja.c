@@ -16,6 +16,7 @@ static teja_process_t main_process;
 static teja_thread_t generator_thread;
 static int marked;
 
+/* P01 */
 static void
 generate(void)
 {
@@ -87,7 +88,7 @@ properties(void **state)
     assert_null(teja_process_create(NULL, "another", NULL));
 }
 
-/* What a mask may hold on this host. */
+/* P02: what a mask may hold on this host. */
 static void
 masks(void **state)
 {

@@ -129,7 +129,8 @@ def example(name, machine):
              for line in block.splitlines()[1:-1]] for block in blocks]
 
 
-@t.named("EXAMPLE 3-1 runs on a T1, with instr_cnt above the event (P02, P19)")
+# P01 P02 P19
+@t.named("EXAMPLE 3-1 runs on a T1, with instr_cnt above the event")
 def example_t1():
     dumps = example("example31", "ultrasparc-t1")
     t.equal([len(dump) for dump in dumps], [101, 100, 100], "records")
@@ -144,7 +145,8 @@ def example_t1():
     t.equal(3000 < cost < 5000, True, f"instructions of a packet, {cost}")
 
 
-@t.named("EXAMPLE 3-2 runs on a T2, the higher bit's event first (P18, P20)")
+# P01 P18 P20
+@t.named("EXAMPLE 3-2 runs on a T2, the higher bit's event first")
 def example_t2():
     for name, codes in (("example31", [0x13, 0x13]),
                         ("example32", [0x23, 0x13])):

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 
 import tallytest as t
@@ -67,7 +68,7 @@ def every_event():
               if e["unit"] == "cpu" and e.get("fidelity") != "idle"}
     t.equal(wanted - set(run.stages["run_classifier"]), set(), "events missing")
     t.equal(len(wanted) >= 24, True, "events")
-    # All instructions are the sum of their classes (P55): here of all runs.
+    # P55: all instructions are the sum of their classes.
     got = {name: s["p50"] for name, s in run.stages["run_forwarder"].items()}
     t.equal(sum(got[name] for name in (
         "Completed_branches", "FGU_arithmatic_instr", "Load_instr",
@@ -110,6 +111,45 @@ def places():
         if arch == "sparc64":
             run = Profiled([], 1, 2)
             t.equal(sorted(run.places.splitlines()), got, "places")
+
+
+@t.named("without -DTALLY_PROFILE the calls are nothing")
+def compiled_out():
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or shutil.which("nm") is None:
+        raise t.Skip("no compiler")
+    with tempfile.TemporaryDirectory() as folder:
+        def symbols(*flags):
+            obj = f"{folder}/pktproc.o"
+            done = t.run(compiler, "-O2", "-std=gnu17", "-Wall", "-Wextra",
+                         "-Werror", "-Wpedantic", f"-I{t.source('include')}",
+                         *flags, "-c", "-o", obj,
+                         t.source("examples", "pktproc.c"))
+            t.equal(done.returncode, 0, done.stderr)
+            return t.run("nm", obj).stdout
+        t.contains(symbols("-DTALLY_PROFILE"), "tally_profiler_update_at")
+        t.equal("_at" in symbols(), False, "calls")
+
+
+@t.named("C++ programs mark points, too")
+def from_cxx():
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if compiler is None:
+        raise t.Skip("no compiler for C++")
+    text = """
+#include <tally/profiler.h>
+template <typename number> static int mark(number n)
+{
+    tally_profiler_start(1, "page-faults");
+    return tally_profiler_update(1, n, 2u) + tally_profiler_update(1);
+}
+int main() { return mark(1) + mark(2L); }
+"""
+    for flags in ([], ["-DTALLY_PROFILE"]):
+        done = t.run(compiler, "-std=gnu++17", "-Wall", "-Wextra", "-Werror",
+                     f"-I{t.source('include')}", *flags, "-xc++", "-c", "-o",
+                     os.devnull, "-", stdin=None, input=text)
+        t.equal(done.returncode, 0, done.stderr)
 
 
 def refused(*words):

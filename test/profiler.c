@@ -197,6 +197,7 @@ do_stores_what_was_counted(void)
     MUST(dump(r, 8, TALLY_PROFILER_TABLE, &dumps) == 3 && dumps == 1);
     MUST(r[0].call == 1 && r[0].hi == 0x100 && r[0].lo == 2);
     MUST(r[0].cpu == 0 && r[0].group == 1 && r[0].cycles == 108);
+    /* P13 P18: counts, the first named above; as many words as are kept. */
     MUST(r[1].call == 2 && r[1].hi == 7 && r[1].lo == 3 && r[1].cycles == 116);
     MUST(r[1].word_count == 2 && r[1].words[0] == 11 &&
          r[1].words[1] == UINT64_MAX);
@@ -308,6 +309,7 @@ do_properties_are_checked(void)
          TALLY_ESYNTAX);
     MUST(tally_profiler_set_property("profiler_user_data_size", "65") ==
          TALLY_ERANGE);
+    /* P03: its other name. */
     MUST(tally_profiler_set_property("profiler_buffer_size", "3") == 0);
     MUST(heard.lines == 5);
     MUST(tally_profiler_start(0, "1") == 0);
