@@ -367,7 +367,7 @@ files_of_either_order(void **state)
 static void
 damaged_files(void **state)
 {
-    enum { SIZE = 2 * CALL_FILE_LOGS, WORDS = SIZE / 8 };
+    enum { SIZE = CALL_FILE_LOGS + CALL_FILE_PAGE, WORDS = SIZE / 8 };
     static uint64_t good[WORDS], bad[WORDS];
     char path[] = "/tmp/tally-call-file-XXXXXX", text[256];
     const int fd = mkstemp(path);

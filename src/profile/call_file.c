@@ -29,7 +29,7 @@ call_file_create(const char *path, size_t bytes, struct call_file *file)
     struct call_file f = {
         .fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
         .stride =
-            (bytes + CALL_FILE_LOGS - 1) / CALL_FILE_LOGS * CALL_FILE_LOGS,
+            (bytes + CALL_FILE_PAGE - 1) / CALL_FILE_PAGE * CALL_FILE_PAGE,
     };
 
     if (f.fd < 0)
@@ -120,7 +120,7 @@ open_image(struct call_image *image)
     }
     if (w[CALL_FILE_IS] != CALL_FILE_MAGIC ||
         w[CALL_FILE_VERSIONED] != CALL_FILE_VERSION ||
-        w[CALL_FILE_STRIDE] == 0 || w[CALL_FILE_STRIDE] % CALL_FILE_LOGS != 0 ||
+        w[CALL_FILE_STRIDE] == 0 || w[CALL_FILE_STRIDE] % CALL_FILE_PAGE != 0 ||
         w[CALL_FILE_USED] > TEXT_MAX)
         return TALLY_ESYNTAX;
     image->stride = (size_t)w[CALL_FILE_STRIDE];

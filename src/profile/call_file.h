@@ -18,7 +18,8 @@
 #define CALL_FILE_MAGIC UINT64_C(0x74616c6c79207066) /* "tally pf" */
 #define CALL_FILE_VERSION 1
 #define CALL_FILE_TEXT 4096      /* where it begins */
-#define CALL_FILE_LOGS (1 << 18) /* likewise; pages end here on every host */
+#define CALL_FILE_PAGE (1 << 16) /* pages end here on every host */
+#define CALL_FILE_LOGS (1 << 18) /* where the first log begins */
 
 enum call_file_word {
     CALL_FILE_IS,
