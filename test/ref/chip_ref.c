@@ -640,7 +640,12 @@ look_for_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 static void
 remember_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
-    r->stores = reallocarray(r->stores, r->store_count + 1, sizeof(*r->stores));
+    const size_t n = r->store_count;
+
+    /* Full where the count is a power of two. */
+    if ((n & (n - 1)) == 0)
+        r->stores =
+            reallocarray(r->stores, n == 0 ? 1 : 2 * n, sizeof(*r->stores));
     if (r->stores == NULL)
         abort();
     r->stores[r->store_count++] = (struct store_ref){addr, size};
