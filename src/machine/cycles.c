@@ -159,7 +159,8 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     /* Those of stores overlap in the table; without one they cost nothing. */
     const uint64_t entries = params[PARAM_MISS_ENTRIES];
     n[SIGNAL_STALL_STORE] =
-        entries != 0 ? (store_wait(params, n) + entries - 1) / entries : 0;
+        n[SIGNAL_STORE_FULL] +
+        (entries != 0 ? (store_wait(params, n) + entries - 1) / entries : 0);
     derive_misses(params, n);
     n[SIGNAL_STALL_MISPREDICT] = mispredict_stall(params, n);
     n[SIGNAL_STALL_BRANCH] =

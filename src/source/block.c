@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "source/drain.h"
 #include "source/group.h"
 
 static void
@@ -82,15 +83,23 @@ build_parts(const struct insn *insns, size_t count, struct block_part *parts)
     return n;
 }
 
+/* What follows from the order of the instructions. */
 static void
-add_groups(const struct block_shape *shape, const struct insn *insns,
-           size_t count, struct block_part *parts, size_t n)
+add_order(const struct block_shape *shape, const struct insn *insns,
+          size_t count, struct block_part *parts, size_t n)
 {
+    struct drain drain = {
+        .entries = shape->drain_entries,
+        .cycles = shape->drain_cycles,
+    };
+
     for (size_t i = 0; i < n; i++) {
         const size_t first = parts[i].first;
         const size_t end = i + 1 < n ? parts[i + 1].first : count;
-        group_add(insns + first, end - first, shape->group,
-                  parts[i].info.fixed);
+        int16_t *fixed = parts[i].info.fixed;
+        if (shape->group != 0)
+            group_add(insns + first, end - first, shape->group, fixed);
+        drain_add(&drain, insns + first, end - first, fixed);
     }
 }
 
@@ -293,8 +302,8 @@ block_build(const struct block_shape *shape, uint64_t pc,
     }
     for (size_t i = 0; i < n; i++)
         parts[i].info.pc = pc;
-    if (shape->group != 0 && (block->flags & BLOCK_RETRY) == 0)
-        add_groups(shape, insns, count, parts, n);
+    if ((block->flags & BLOCK_RETRY) == 0)
+        add_order(shape, insns, count, parts, n);
     parts[0].info.size = (uint32_t)(next - pc);
     keep_last(&parts[0].info, last, bytes[count - 1]);
     return n;

@@ -103,10 +103,12 @@ struct block_shape {
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
     uint32_t btc_sets;    /* a power of two, of the branch target cache */
     uint32_t btc_ways;
-    uint64_t far_reach; /* targets further away are far; 0: none is */
-    bool return_stack;  /* else a return is as any indirect jump */
-    unsigned group;     /* see source/group.h: 1 or 2; 0: not counted */
-    uint64_t from, to;  /* --from and --to addresses, or NO_LINE */
+    uint64_t far_reach;     /* targets further away are far; 0: none is */
+    bool return_stack;      /* else a return is as any indirect jump */
+    unsigned group;         /* see source/group.h: 1 or 2; 0: not counted */
+    unsigned drain_entries; /* see source/drain.h; 0: not counted */
+    unsigned drain_cycles;
+    uint64_t from, to; /* --from and --to addresses, or NO_LINE */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count; /* of --filter; 0: all code counts */
 };
