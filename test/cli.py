@@ -287,6 +287,9 @@ count --set l1d.ways=0 {hello} | EXIT 2 | ERR l1d.ways=0: must be 1 to
 count --set l1d.ways=3 {hello} | EXIT 2 | ERR l1d.
 count --set l1i.line=128 {hello} | EXIT 2 | ERR line
 count --set l2.banks=3 {hello} | EXIT 2 | ERR l2.banks
+count --set pipelines=3 {hello} | EXIT 2 | ERR pipelines=3: must divide strands, 8
+count --set pipelines=16 {hello} | EXIT 2 | ERR pipelines=16: must divide strands, 8
+count --set pipelines=4 {hello} | EXIT 0 | OUT hello
 count --set tlb.page=100 {hello} | EXIT 2 | ERR tlb.page
 count --set l1d.size=999G {hello} | EXIT 2 | ERR l1d.size=999G
 count --set l1d.size=-8K {hello} | EXIT 2 | ERR l1d.size=-8K

@@ -234,6 +234,8 @@ REJECTED = [
      "default"),
     (MACHINE, '"l3.size" =', '"place.node" = { value = 1 }\n"l3.size" =',
      "[parameter]: place.node: there is no such node"),
+    (MACHINE, '"pipelines" = { value = 1', '"pipelines" = { value = 3',
+     "[parameter]: pipelines: must divide strands"),
     (MACHINE, '"l3.size" =', '"nodes" = { value = 2 }\n'
      '"memory.banks" = { value = 8 }\n"l3.size" =', "[parameter]: "
      "memory.banks: more than 8 on all nodes"),

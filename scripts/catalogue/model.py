@@ -116,6 +116,8 @@ def check_geometry(bad, v):
                            v["l2.shared"] or not v["l1d.write"]):
         bad("nodes: only with l2.shared = chip, l1d.write = through, an L2 "
             "and no L3")
+    if v["strands"] % v["pipelines"]:
+        bad("pipelines: must divide strands")
     if v["place.node"] >= v["nodes"]:
         bad("place.node: there is no such node")
     if v["nodes"] * v["memory.banks"] > 8:

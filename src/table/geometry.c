@@ -226,6 +226,19 @@ check_nodes(const struct check *c)
     return 0;
 }
 
+/* Equal runs of a core's strands share a pipeline. */
+static int
+check_pipelines(const struct check *c)
+{
+    const uint64_t strands = c->params[PARAM_STRANDS];
+    char what[PARAM_TEXT_SIZE];
+
+    if (strands % c->params[PARAM_PIPELINES] == 0)
+        return 0;
+    snprintf(what, sizeof(what), "must divide strands, %" PRIu64, strands);
+    return fail_param(c, PARAM_PIPELINES, what);
+}
+
 static int
 check_limits(const struct check *c)
 {
@@ -241,7 +254,7 @@ params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
         check_limits, check_levels,  check_caches, check_lines,
-        check_banks,  check_targets, check_nodes,
+        check_banks,  check_targets, check_nodes,  check_pipelines,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;
