@@ -256,6 +256,9 @@ count -e all_INSTR:u {hello} | EXIT 0 | SAYS All_instr | OUT hello
 count -e '{{All_instr,Atomics}}' -e cycles {hello} | EXIT 0 | SAYS Atomics
 count -e 0x12 {hello} | EXIT 0 | OUT hello
 
+count -x, -m sparc-t4 -M l3_data_mpki {hello} | EXIT 0 | SAYS ,l3_data_mpki,modelled
+count -x, -m sparc-t4 -M itlb_trap_share {hello} | EXIT 0 | SAYS ,itlb_trap_share,idle
+
 # Machines and programs
 count -m ultrasparc-t9 {hello} | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
 count -m '' {hello} | EXIT 2 | ERR unknown machine ''

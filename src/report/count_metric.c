@@ -106,22 +106,52 @@ input_of(void *user, size_t input)
     return (double)NAN;
 }
 
+/* The standing of an operand of a formula. */
+static enum fidelity
+operand_fidelity(const struct wanted *w, const struct formula_step *s)
+{
+    if (s->kind == FORMULA_EVENT)
+        return fidelity_of(w, &w->report->machine->events[s->row]);
+    if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
+        w->report->isa != NULL)
+        return FIDELITY_ESTIMATED;
+    return FIDELITY_EXACT;
+}
+
+/* What is idle adds nothing to a sum: the sum is worth what the rest is. */
+static enum fidelity
+combine(enum formula_kind kind, enum fidelity a, enum fidelity b)
+{
+    const enum fidelity better = a < b ? a : b, worse = a < b ? b : a;
+
+    return kind == FORMULA_ADD && worse == FIDELITY_IDLE ? better : worse;
+}
+
+static enum fidelity
+standing(const struct wanted *w, const struct metric_row *metric)
+{
+    enum fidelity stack[METRIC_DEPTH];
+    size_t depth = 0;
+
+    for (size_t i = 0; i < metric->step_count; i++) {
+        const struct formula_step *s = &metric->steps[i];
+        if (s->kind == FORMULA_NUMBER || s->kind == FORMULA_EVENT ||
+            s->kind == FORMULA_INPUT) {
+            stack[depth++] = operand_fidelity(w, s);
+        } else if (s->kind != FORMULA_NEGATE) {
+            depth--;
+            stack[depth - 1] = combine(s->kind, stack[depth - 1], stack[depth]);
+        }
+    }
+    return stack[0];
+}
+
 double
 report_metric(const struct count_report *r, const struct metric_row *metric,
               const char *kind, enum fidelity *fidelity)
 {
     struct wanted wanted = {r, kind};
 
-    *fidelity = FIDELITY_EXACT;
-    for (size_t i = 0; i < metric->step_count; i++) {
-        const struct formula_step *s = &metric->steps[i];
-        enum fidelity f = FIDELITY_EXACT;
-        if (s->kind == FORMULA_EVENT)
-            f = fidelity_of(&wanted, &r->machine->events[s->row]);
-        else if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
-                 r->isa != NULL)
-            f = FIDELITY_ESTIMATED;
-        *fidelity = f > *fidelity ? f : *fidelity;
-    }
+    *fidelity = standing(&wanted, metric);
     return metric_value(r->machine, metric, count_of, input_of, &wanted);
 }

@@ -94,7 +94,7 @@ report_metric_lacks(const struct count_report *report,
 
 /*
  * A metric of the means, NAN where it has no value; the standing is that of
- * the worst of its events.
+ * the worst of its events, but a sum is idle only if all that it adds is.
  */
 double report_metric(const struct count_report *report,
                      const struct metric_row *metric, const char *kind,

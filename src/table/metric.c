@@ -9,8 +9,6 @@
 #include "table/near.h"
 #include "table/text.h"
 
-#define DEPTH_MAX 64
-
 static double
 combine(enum formula_kind kind, double a, double b)
 {
@@ -33,12 +31,12 @@ double
 metric_value(const struct machine_row *machine, const struct metric_row *metric,
              metric_count_fn count, metric_input_fn input, void *user)
 {
-    double stack[DEPTH_MAX];
+    double stack[METRIC_DEPTH];
     size_t depth = 0;
 
     for (size_t i = 0; i < metric->step_count; i++) {
         const struct formula_step *s = &metric->steps[i];
-        assert(depth < DEPTH_MAX);
+        assert(depth < METRIC_DEPTH);
         if (s->kind == FORMULA_NUMBER)
             stack[depth++] = s->number;
         else if (s->kind == FORMULA_EVENT)

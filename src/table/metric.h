@@ -5,6 +5,8 @@
 
 #include "table/selection.h"
 
+#define METRIC_DEPTH 64 /* the most operands that wait in a formula */
+
 /* The count of an event with a unit mask (-1: none). */
 typedef double (*metric_count_fn)(void *user, const struct event_row *event,
                                   int umask);
