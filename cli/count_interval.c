@@ -47,7 +47,7 @@ count_intervals(const struct count_request *r, const struct count_report *whole,
         const double length_s = interval->end_s - interval->start_s;
         const struct session_result last = {
             .totals = interval->totals,
-            .modelled_ns = (uint64_t)(length_s * 1e9),
+            .modelled_s = length_s,
             .parts = result->parts,
         };
         set_values(whole, interval, values);

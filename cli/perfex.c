@@ -212,7 +212,7 @@ write_intervals(struct job *job, const struct session_result *result, FILE *out)
         const struct session_interval *at = &result->intervals[i];
         const struct session_result last = {
             .totals = at->totals,
-            .modelled_ns = (uint64_t)((at->end_s - at->start_s) * 1e9),
+            .modelled_s = at->end_s - at->start_s,
             .parts = result->parts,
         };
         for (size_t k = 0; k < job->events.count; k++)

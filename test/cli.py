@@ -257,6 +257,7 @@ count -e '{{All_instr,Atomics}}' -e cycles {hello} | EXIT 0 | SAYS Atomics
 count -e 0x12 {hello} | EXIT 0 | OUT hello
 
 count -x, -m sparc-t4 -M l3_data_mpki {hello} | EXIT 0 | SAYS ,l3_data_mpki,modelled
+count -x, -m sparc-t4 -M utilisation {hello} | EXIT 0 | SAYS ,100,utilisation,estimated
 count -x, -m sparc-t4 -M itlb_trap_share {hello} | EXIT 0 | SAYS ,itlb_trap_share,idle
 
 # Machines and programs

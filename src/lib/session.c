@@ -197,7 +197,7 @@ tally_result_modelled_s(const struct tally_result *result)
 {
     if ((result->session.parts & PART_TIME) == 0)
         return -1;
-    return (double)result->session.modelled_ns * 1e-9;
+    return result->session.modelled_s;
 }
 
 int

@@ -87,7 +87,6 @@ session_time(const uint64_t *params, struct session_result *result)
         }
         all += busiest(threads, next - first);
     }
-    result->modelled_ns =
-        (uint64_t)((double)all * 1e9 / (double)params[PARAM_CLOCK]);
+    result->modelled_s = (double)all / (double)params[PARAM_CLOCK];
     return 0;
 }

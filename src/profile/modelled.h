@@ -7,7 +7,7 @@
 
 /*
  * Fills in what follows from all threads' counts together: their derived
- * signals, waits for shared pipelines among them, and modelled_ns: each process
+ * signals, waits for shared pipelines among them, and modelled_s: each process
  * lasts as long as its busiest strand. The threads are in order of process and
  * number. 0 or TALLY_ENOMEM.
  */

@@ -85,7 +85,7 @@ struct session_result {
         *intervals; /* likewise; one process after another */
     size_t interval_count;
     struct totals totals; /* of all, cycles included */
-    uint64_t modelled_ns; /* busiest strand of each process, summed */
+    double modelled_s;    /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;
     int status;         /* as waitpid() gives it */
     bool started;       /* anything of the program ran */

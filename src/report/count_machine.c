@@ -369,9 +369,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "user_s", json_real(s->user_s));
     json_object_set_new(o, "sys_s", json_real(s->sys_s));
     json_object_set_new(o, "modelled_s",
-                        s->parts & PART_TIME
-                            ? json_real((double)s->modelled_ns * 1e-9)
-                            : json_null());
+                        s->parts & PART_TIME ? json_real(s->modelled_s)
+                                             : json_null());
     return o;
 }
 

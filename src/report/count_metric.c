@@ -102,7 +102,7 @@ input_of(void *user, size_t input)
     if (input == INPUT_CLOCK && r->params != NULL)
         return (double)r->params[PARAM_CLOCK];
     if (input == INPUT_INTERVAL && (r->last->parts & PART_TIME) != 0)
-        return (double)r->last->modelled_ns * 1e-9;
+        return r->last->modelled_s;
     return (double)NAN;
 }
 

@@ -363,7 +363,6 @@ static void
 print_times(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
-    const double modelled = (double)s->modelled_ns * 1e-9;
     const uint64_t *t = s->totals.signal;
 
     if (r->count > 0 || r->metric_count > 0)
@@ -382,7 +381,7 @@ print_times(const struct count_report *r, FILE *out)
         fprintf(out,
                 "%14.6f s on the modelled machine (estimated): %.3g GHz, %.3f "
                 "instructions a cycle\n",
-                modelled, (double)r->params[PARAM_CLOCK] * 1e-9,
+                s->modelled_s, (double)r->params[PARAM_CLOCK] * 1e-9,
                 t[SIGNAL_CYCLES]
                     ? (double)t[SIGNAL_INSTRUCTIONS] / (double)t[SIGNAL_CYCLES]
                     : 0);
