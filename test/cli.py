@@ -264,6 +264,7 @@ count -x, -m sparc-t4 -M itlb_trap_share {hello} | EXIT 0 | SAYS ,itlb_trap_shar
 count -m ultrasparc-t9 {hello} | EXIT 2 | ERR did you mean ultrasparc-t1 or ultrasparc-t2?
 count -m '' {hello} | EXIT 2 | ERR unknown machine ''
 count -m Niagara2 -e cycles {hello} | EXIT 0 | SAYS ultrasparc-t2
+count -m r12000 --foreign {hello} | EXIT 0 | SAYS (estimated): 300 MHz,
 count -m ultrasparc-t2 {hello86} | EXIT 2 | ERR runs sparc64; --foreign
 count -m host-model {hello} | EXIT 2 | ERR runs x86_64; --foreign
 count -m ultrasparc-t2 --foreign {hello86} | EXIT 0 | SAYS nothing is exact

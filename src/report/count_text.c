@@ -364,6 +364,8 @@ print_times(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
     const uint64_t *t = s->totals.signal;
+    const double clock = r->params != NULL ? (double)r->params[PARAM_CLOCK] : 0;
+    const bool slow = clock < 1e9;
 
     if (r->count > 0 || r->metric_count > 0)
         fputc('\n', out);
@@ -379,9 +381,10 @@ print_times(const struct count_report *r, FILE *out)
                 r->target != NULL ? " of the command" : "");
     if (s->parts & PART_TIME)
         fprintf(out,
-                "%14.6f s on the modelled machine (estimated): %.3g GHz, %.3f "
+                "%14.6f s on the modelled machine (estimated): %.4g %s, %.3f "
                 "instructions a cycle\n",
-                s->modelled_s, (double)r->params[PARAM_CLOCK] * 1e-9,
+                s->modelled_s, clock * (slow ? 1e-6 : 1e-9),
+                slow ? "MHz" : "GHz",
                 t[SIGNAL_CYCLES]
                     ? (double)t[SIGNAL_INSTRUCTIONS] / (double)t[SIGNAL_CYCLES]
                     : 0);
