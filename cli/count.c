@@ -307,6 +307,8 @@ prepare(const struct count_request *r, const struct program *program,
         .foreign = foreign,
         .per_thread = r->per_thread,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
+        .scope = {r->from, r->to, r->skip, r->filters, r->filter_count, r->sets,
+                  r->set_count},
         .color = command_color(r->color, stderr) == 1 && r->output == NULL,
     };
     job->session = (struct session_options){

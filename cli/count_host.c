@@ -209,6 +209,7 @@ report_of(const struct host_job *job, const struct count_value *values,
         .metrics = job->metrics,
         .metric_count = job->metric_count,
         .attached = job->attached,
+        .scope = {.from = job->r->from, .to = job->r->to},
         .note = job->user_only ? "what ends in :u is of user level alone, as "
                                  "perf_event_paranoid wants it"
                                : NULL,

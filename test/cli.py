@@ -189,6 +189,10 @@ doctor {hello} | OUT symbols
 doctor {hello} x | EXIT 2 | ERR one program
 doctor | EXIT 0 | OUT tally count works here
 
+count --from main --filter code=main --filter code=0-9 --set l1d.size=16K {hello} | EXIT 0 | SAYS   counted: --from main --filter code=main --filter code=0-9 --set l1d.size=16K
+count --skip 1K --place spread {hello} | EXIT 0 | SAYS   counted: --skip 1000 --set place.threads=spread
+count --filter code=0-0 {hello} | EXIT 0 | SAYS the program executed nothing of what is counted
+count --skip 1G {hello} | EXIT 0 | SAYS the program never came to where counting begins
 count --filter code=nonesuch {hello} | EXIT 2 | ERR no function 'nonesuch'
 count --filter code= {hello} | EXIT 2 | ERR must be code=FUNCTION, data=OBJECT
 count --filter code {hello} | EXIT 2 | ERR must be code=FUNCTION, data=OBJECT
@@ -824,6 +828,21 @@ def foreign():
     c = t.count(["-m", "ultrasparc-t2", "--foreign"], t.guest("hello.x86_64"))
     t.equal(c.json["foreign"], True, "foreign")
     assert "exact" not in {e["fidelity"] for e in c.json["events"]}
+
+
+@t.named("JSON says what is counted, where it is not all of the program")
+def scope():
+    hello = t.guest("hello.sparc64")
+    assert "counted" not in t.count([], hello).json
+    for options, wanted in (
+            (["--from", "main", "--to", "exit"],
+             {"from": "main", "to": "exit"}),
+            (["--skip", "1K", "--set", "l1d.size=16K", "--place", "spread"],
+             {"skip": 1000, "set": ["l1d.size=16K", "place.threads=spread"]}),
+            (["--filter", "code=main", "--filter", "data=0-9"],
+             {"filter": ["code=main", "data=0-9"]})):
+        t.equal(t.count([*options, "-e", "all"], hello).json["counted"],
+                wanted, "counted")
 
 
 @t.named("a metric that is named twice is reported once")

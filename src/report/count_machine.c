@@ -331,6 +331,36 @@ place_json(const uint64_t *params)
 }
 
 static json_t *
+strings_json(const char *const *texts, size_t count)
+{
+    json_t *a = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(a, any_string(texts[i]));
+    return a;
+}
+
+/* Only what was asked for. */
+static json_t *
+scope_json(const struct count_scope *s)
+{
+    json_t *o = json_object();
+
+    if (s->from != NULL)
+        json_object_set_new(o, "from", any_string(s->from));
+    if (s->to != NULL)
+        json_object_set_new(o, "to", any_string(s->to));
+    if (s->skip != 0)
+        json_object_set_new(o, "skip", integer(s->skip));
+    if (s->filter_count > 0)
+        json_object_set_new(o, "filter",
+                            strings_json(s->filters, s->filter_count));
+    if (s->set_count > 0)
+        json_object_set_new(o, "set", strings_json(s->sets, s->set_count));
+    return o;
+}
+
+static json_t *
 document(const struct count_report *r)
 {
     const struct session_result *s = r->last;
@@ -359,6 +389,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "status",
                         r->attached ? json_null() : status_json(s->status));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
+    if (count_scope_any(&r->scope))
+        json_object_set_new(o, "counted", scope_json(&r->scope));
     if (r->params != NULL && r->params[PARAM_NODES] > 1)
         json_object_set_new(o, "place", place_json(r->params));
     json_object_set_new(o, "strands", strands);

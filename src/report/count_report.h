@@ -34,6 +34,19 @@ struct count_value {
     double minimum_s, typical_s, maximum_s;
 };
 
+/* What of the program is counted, and on what machine, as it was asked for. */
+struct count_scope {
+    const char *from, *to; /* functions, or NULL */
+    uint64_t skip;         /* instructions */
+    const char *const *filters;
+    size_t filter_count;
+    const char *const *sets; /* parameters */
+    size_t set_count;
+};
+
+/* Whether anything was asked for. */
+bool count_scope_any(const struct count_scope *scope);
+
 struct count_report {
     const struct machine_row *machine;
     const uint64_t *params;
@@ -55,7 +68,8 @@ struct count_report {
     const char *note;           /* one more line for people, or NULL */
     bool attached; /* nothing was run: it has no status and no times */
     bool per_thread;
-    bool windowed; /* --from, --to or --skip */
+    bool windowed; /* --from, --to, --skip or --filter */
+    struct count_scope scope;
     bool color;
 };
 

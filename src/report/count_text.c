@@ -417,6 +417,42 @@ print_places(const struct count_report *r, FILE *out)
     fprintf(out, "\n");
 }
 
+bool
+count_scope_any(const struct count_scope *s)
+{
+    return s->from != NULL || s->to != NULL || s->skip != 0 ||
+           s->filter_count > 0 || s->set_count > 0;
+}
+
+static void
+print_scope(const struct count_scope *s, FILE *out)
+{
+    if (!count_scope_any(s))
+        return;
+    fprintf(out, "  counted:");
+    if (s->from != NULL)
+        fprintf(out, " --from %s", s->from);
+    if (s->to != NULL)
+        fprintf(out, " --to %s", s->to);
+    if (s->skip != 0)
+        fprintf(out, " --skip %" PRIu64, s->skip);
+    for (size_t i = 0; i < s->filter_count; i++)
+        fprintf(out, " --filter %s", s->filters[i]);
+    for (size_t i = 0; i < s->set_count; i++)
+        fprintf(out, " --set %s", s->sets[i]);
+    fprintf(out, "\n");
+}
+
+/* Why there is not one instruction. */
+static void
+print_nothing(const struct count_scope *s, FILE *out)
+{
+    if (s->filter_count > 0)
+        fprintf(out, "  the program executed nothing of what is counted\n");
+    else
+        fprintf(out, "  the program never came to where counting begins\n");
+}
+
 static void
 print_notes(const struct count_report *r, FILE *out)
 {
@@ -441,8 +477,9 @@ print_notes(const struct count_report *r, FILE *out)
     if (s->uncounted > SESSION_UNCOUNTED)
         fprintf(out, "  not counted: %u more programs\n",
                 s->uncounted - SESSION_UNCOUNTED);
+    print_scope(&r->scope, out);
     if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
-        fprintf(out, "  the program never came to where counting begins\n");
+        print_nothing(&r->scope, out);
     if (s->pid_count > 1)
         fprintf(out, "  the sum of %zu processes\n", s->pid_count);
     for (size_t i = 0; i < s->process_count; i++) {
@@ -468,7 +505,8 @@ print_notes(const struct count_report *r, FILE *out)
 static bool
 has_notes(const struct count_report *r)
 {
-    bool any = r->isa != NULL || r->last->status != 0 || r->note != NULL;
+    bool any = r->isa != NULL || r->last->status != 0 || r->note != NULL ||
+               count_scope_any(&r->scope);
 
     for (size_t i = 0; i < r->count; i++)
         any = any || r->values[i].reason != NULL;
