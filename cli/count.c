@@ -225,16 +225,22 @@ run_and_report(struct job *job, struct count_value *values)
 }
 
 static int
-start_hardware(struct job *job)
+start_hardware(struct job *job, size_t left_out)
 {
     if (!job->request->hardware)
         return 0;
     const int error =
         hardware_init(&job->hardware, job->report.machine, job->session.events,
                       job->session.event_count, &command_log);
-    if (error == 0)
-        job->session.hardware = &job->hardware;
-    return error;
+    if (error != 0)
+        return error;
+    job->session.hardware = &job->hardware;
+    if (left_out > 0 && count_request_talks(job->request))
+        fprintf(stderr,
+                "tally: --hardware leaves %zu events out of all: no counter of "
+                "a strand has them, or the model never raises them\n",
+                left_out);
+    return 0;
 }
 
 static void
@@ -272,8 +278,9 @@ count_events(struct job *job, const struct counted *c)
         job->report.metrics = (const struct metric_row *const *)c->metrics;
         job->report.metric_count = c->metric_count;
         job->report.program = text;
-        status =
-            start_hardware(job) == 0 ? run_and_report(job, values) : EXIT_USAGE;
+        status = start_hardware(job, c->left_out) == 0
+                     ? run_and_report(job, values)
+                     : EXIT_USAGE;
         bool all = true;
         for (size_t i = 0; i < c->count; i++)
             all = all && values[i].counted;
@@ -326,10 +333,12 @@ prepare(const struct count_request *r, const struct program *program,
     return 0;
 }
 
+/* What --hardware leaves out of `all` and of what is counted by default. */
 static bool
 has_no_counter(const struct event_row *event)
 {
-    return event->counters == 0 || event->fidelity == FIDELITY_IDLE;
+    return event->counters == 0 || event->fidelity == FIDELITY_IDLE ||
+           strcmp(event->unit, "cpu") != 0;
 }
 
 static int
@@ -352,11 +361,8 @@ count_program(struct count_request *r, char **argv)
     job.program = &program;
     int error = prepare(r, &program, &job);
     if (error == 0)
-        error =
-            counted_choose(job.report.machine, r->events, r->metrics, &counted);
-    /* What is counted by default, if a counter has it. */
-    if (error == 0 && r->hardware && r->events == NULL && r->metrics == NULL)
-        counted_drop(&counted, has_no_counter);
+        error = counted_choose(job.report.machine, r->events, r->metrics,
+                               r->hardware ? has_no_counter : NULL, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);

@@ -84,33 +84,22 @@ add_metric(void *user, const struct metric_row *metric)
 
 int
 counted_choose(const struct machine_row *machine, const char *events,
-               const char *metrics, struct counted *c)
+               const char *metrics, event_unwanted_fn unwanted,
+               struct counted *c)
 {
     struct choosing g = {machine, c};
     int error = 0;
 
     *c = (struct counted){0};
+    if (events == NULL && metrics == NULL)
+        events = "default";
     if (events != NULL)
-        error = event_list_parse(machine, events, &command_log, &c->events,
-                                 &c->count);
-    else if (metrics == NULL)
-        error = event_list_default(machine, &c->events, &c->count);
+        error = event_list_wanted(machine, events, unwanted, &command_log,
+                                  &c->events, &c->count, &c->left_out);
     if (error == 0 && metrics != NULL)
         error =
             metric_list_parse(machine, metrics, &command_log, add_metric, &g);
     return error;
-}
-
-void
-counted_drop(struct counted *c, bool (*unwanted)(const struct event_row *event))
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < c->count; i++) {
-        if (!unwanted(c->events[i]))
-            c->events[kept++] = c->events[i];
-    }
-    c->count = kept;
 }
 
 void

@@ -10,19 +10,18 @@ struct counted {
     const struct event_row **events;
     const struct metric_row **metrics;
     size_t count, metric_count;
+    size_t left_out; /* of `all`, as unwanted */
 };
 
 /*
  * The events of the list (NULL: the default ones, unless there are metrics)
- * and, after them, those that the metrics need. 0 or an error, logged. The
- * caller calls counted_finish() in any case.
+ * and, after them, those that the metrics need. What is `unwanted` (NULL:
+ * nothing) neither the default nor `all` has. 0 or an error, logged. The caller
+ * calls counted_finish() in any case.
  */
 int counted_choose(const struct machine_row *machine, const char *events,
-                   const char *metrics, struct counted *counted);
+                   const char *metrics, event_unwanted_fn unwanted,
+                   struct counted *counted);
 void counted_finish(struct counted *counted);
-
-/* Leaves away the events that are `unwanted`. */
-void counted_drop(struct counted *counted,
-                  bool (*unwanted)(const struct event_row *event));
 
 #endif

@@ -31,6 +31,9 @@ struct event_list {
     const struct tally_log *log;
     const struct event_row **rows;
     size_t count, room;
+    /* What `all` and `default` leave out, or NULL; and how many `all` did. */
+    event_unwanted_fn unwanted;
+    size_t left_out;
 };
 
 static int
@@ -52,16 +55,21 @@ list_add(struct event_list *l, const struct event_row *event)
 static int
 list_add_all(struct event_list *l, bool only_default)
 {
-    const size_t before = l->count;
+    bool landed = false;
     int error = 0;
 
     for (size_t i = 0; i < l->machine->event_count && error == 0; i++) {
         const struct event_row *event = &l->machine->events[i];
         const bool wanted = event->by_default || !only_default;
-        if (wanted && l->machine->params != NULL && !event_unmodelled(event))
+        if (!wanted || l->machine->params == NULL || event_unmodelled(event))
+            continue;
+        landed = true;
+        if (l->unwanted == NULL || !l->unwanted(event))
             error = list_add(l, event);
+        else
+            l->left_out += !only_default;
     }
-    if (error == 0 && l->count == before)
+    if (!landed)
         return tally_fail(l->log, TALLY_EIDLE,
                           "no event of %s can count: its model has not landed",
                           l->machine->name);
@@ -346,14 +354,30 @@ list_finish(struct event_list *l, int error, const struct event_row ***events,
 }
 
 int
+event_list_wanted(const struct machine_row *machine, const char *text,
+                  event_unwanted_fn unwanted, const struct tally_log *log,
+                  const struct event_row ***events, size_t *count,
+                  size_t *left_out)
+{
+    struct event_list l = {
+        .machine = machine, .log = log, .unwanted = unwanted};
+    const struct items items = {add_word, add_letters, &l, log};
+    const int error = list_finish(&l, items_parse(&items, text), events, count);
+
+    if (error == 0)
+        *left_out = l.left_out;
+    return error;
+}
+
+int
 event_list_parse(const struct machine_row *machine, const char *text,
                  const struct tally_log *log, const struct event_row ***events,
                  size_t *count)
 {
-    struct event_list l = {.machine = machine, .log = log};
-    const struct items items = {add_word, add_letters, &l, log};
+    size_t left_out;
 
-    return list_finish(&l, items_parse(&items, text), events, count);
+    return event_list_wanted(machine, text, NULL, log, events, count,
+                             &left_out);
 }
 
 int

@@ -364,6 +364,15 @@ int event_list_parse(const struct machine_row *machine, const char *text,
                      const struct tally_log *log,
                      const struct event_row ***events, size_t *count);
 
+typedef bool (*event_unwanted_fn)(const struct event_row *event);
+
+/* The same, but `all` and `default` leave out what is unwanted (NULL: nothing);
+ * *left_out says how many `all` did. */
+int event_list_wanted(const struct machine_row *machine, const char *text,
+                      event_unwanted_fn unwanted, const struct tally_log *log,
+                      const struct event_row ***events, size_t *count,
+                      size_t *left_out);
+
 /* The events counted without -e; the data marks those that are not. */
 int event_list_default(const struct machine_row *machine,
                        const struct event_row ***events, size_t *count);
