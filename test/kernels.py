@@ -132,6 +132,8 @@ def check_time(c):
 def on_t2(path):
     c = count_all(T2, path)
     compare(c, wanted(stated(path), T2))
+    t.equal(c["Idle_strands"], c["cycles"] - c["issue_cycles"],
+            "a strand alone on its core")
     check_classes(c)
     check_time(c)
 

@@ -142,6 +142,20 @@ def shared_pipeline():
             "strands")
 
 
+@t.named("a core is idle when none of its strands issues")
+def idle_core():
+    """Each issues 3 of 12 cycles: 3 threads on one pipeline of a T2, which is
+    idle in a quarter of them, and 2 on the other, in half."""
+    turns = 100000
+    c = t.count(["-m", T2, "--set", "time.taken=9", "-e",
+                 "cycles,issue_cycles,Idle_strands"],
+                g("meet", "sparc64"), 5, turns)
+    t.equal(sum(strands(c, "Idle_strands")), c["Idle_strands"], "sum")
+    for row in c.json["strands"][1:]:
+        off = row["events"]["Idle_strands"] - 12 * turns // 8
+        assert abs(off) < 20000, f"strand {row['strand']}: {off} cycles off"
+
+
 @t.named("a pipeline for each strand: nobody waits to issue")
 def own_pipelines():
     c = t.count(["-m", T2, "--set", "pipelines=8", "-e", "stall_issue"],

@@ -176,5 +176,8 @@ cycles_derive(const uint64_t *params, struct totals *totals)
                        n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
                        n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] +
                        n[SIGNAL_STALL_STORE] + n[SIGNAL_STALL_ISSUE];
+    /* As of a strand alone on its core; machine/pipeline.h knows better. */
+    n[SIGNAL_CORE_IDLE] =
+        less(n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE], n[SIGNAL_ISSUE_CYCLES]);
     derive_stages(n);
 }

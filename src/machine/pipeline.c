@@ -21,11 +21,12 @@ struct job {
     bool held;               /* until its child has a strand */
     double share;            /* of all cycles, alone */
     double speed;            /* own cycles in one cycle */
-    double done, wait;
+    double done, wait, idle;
 };
 
 struct pipe {
-    double left; /* of its slots */
+    double left; /* of its slots, to those who want more than their part */
+    double used; /* of them, by all */
     unsigned hungry;
 };
 
@@ -35,6 +36,7 @@ struct schedule {
     struct pipe *pipes;
     uint32_t *running;
     size_t count, running_count;
+    uint32_t core_pipes;         /* of each core */
     uint32_t first[STRANDS_MAX]; /* the thread that has the strand, or NONE */
     uint32_t last[STRANDS_MAX];  /* of those that wait for it */
 };
@@ -143,12 +145,21 @@ release(struct schedule *s)
     return any;
 }
 
+/* The first pipeline of its core. */
+static struct pipe *
+core_of(const struct schedule *s, const struct job *job)
+{
+    return &s->pipes[job->pipe - job->pipe % s->core_pipes];
+}
+
 static void
 ask(struct schedule *s)
 {
     for (size_t k = 0; k < s->running_count; k++) {
         struct job *job = &s->jobs[s->running[k]];
-        s->pipes[job->pipe] = (struct pipe){.left = 1};
+        struct pipe *core = core_of(s, job);
+        for (uint32_t p = 0; p < s->core_pipes; p++)
+            core[p] = (struct pipe){.left = 1};
         job->speed = 0;
     }
     for (size_t k = 0; k < s->running_count; k++) {
@@ -181,10 +192,23 @@ share(struct schedule *s)
     }
     for (size_t k = 0; k < s->running_count; k++) {
         struct job *job = &s->jobs[s->running[k]];
-        const struct pipe *pipe = &s->pipes[job->pipe];
+        struct pipe *pipe = &s->pipes[job->pipe];
         if (!job->held && job->speed <= 0)
             job->speed = pipe->left / pipe->hungry / job->share;
+        pipe->used += job->share * job->speed;
     }
+}
+
+/* Of all cycles, those in which nothing of the job's core issues. */
+static double
+idle_share(const struct schedule *s, const struct job *job)
+{
+    const struct pipe *core = core_of(s, job);
+    double idle = 1;
+
+    for (uint32_t p = 0; p < s->core_pipes; p++)
+        idle *= core[p].used < 1 ? 1 - core[p].used : 0;
+    return idle;
 }
 
 /* Lets time pass until something happens; false: nothing will. */
@@ -212,6 +236,7 @@ advance(struct schedule *s)
         const bool comes = (mark - job->done) / job->speed <= least;
         job->done = comes ? mark : job->done + least * job->speed;
         job->wait += least * (1 - job->speed);
+        job->idle += least * idle_share(s, job);
     }
     return true;
 }
@@ -253,8 +278,10 @@ run(struct schedule *s, const uint64_t *params)
         while (settle(s))
             ;
     } while (advance(s));
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         s->threads[i].wait = (uint64_t)(s->jobs[i].wait + 0.5);
+        s->threads[i].idle = (uint64_t)(s->jobs[i].idle + 0.5);
+    }
 }
 
 int
@@ -269,6 +296,7 @@ pipeline_share(const uint64_t *params, struct pipeline_thread *threads,
     if (s != NULL) {
         s->threads = threads;
         s->count = count;
+        s->core_pipes = (uint32_t)params[PARAM_PIPELINES];
         s->jobs = calloc(count, sizeof(*s->jobs));
         s->running = calloc(count, sizeof(*s->running));
         s->pipes = calloc(pipes, sizeof(*s->pipes));

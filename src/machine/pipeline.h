@@ -10,7 +10,9 @@
  *
  * A thread starts when the one that made it has come to that point, and when
  * the thread before it on its strand is over; its maker waits for both. It then
- * runs without a pause: that it may wait for other threads is not modelled.
+ * runs without a pause: that it may wait for other threads is not modelled. A
+ * core is idle in the product of the shares that its pipelines leave over: they
+ * issue without regard to each other.
  * What follows depends on counts alone, not on how the host ran the threads.
  */
 #ifndef TALLY_MACHINE_PIPELINE_H
@@ -27,6 +29,7 @@ struct pipeline_thread {
     uint64_t born;   /* own cycles of the maker until then */
     uint64_t issue, cycles; /* alone on its pipeline; issue <= cycles */
     uint64_t wait;          /* the result, in cycles */
+    uint64_t idle; /* likewise: nothing of its core issues while it runs */
 };
 
 /* Sets the waits of one process's threads, which are in order of creation; 0

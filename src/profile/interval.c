@@ -53,6 +53,14 @@ part_of(uint64_t amount, uint64_t part, uint64_t whole)
                       : (uint64_t)((unsigned __int128)amount * part / whole);
 }
 
+/* What it stalls for itself. */
+static uint64_t
+own_stalls(const struct totals *t)
+{
+    return t->signal[SIGNAL_CYCLES] - t->signal[SIGNAL_STALL_ISSUE] -
+           t->signal[SIGNAL_ISSUE_CYCLES];
+}
+
 /* What follows from a snapshot's counts, as it does for the thread's. */
 static void
 derive(const uint64_t *params, uint32_t parts, const struct session_thread *t,
@@ -64,6 +72,9 @@ derive(const uint64_t *params, uint32_t parts, const struct session_thread *t,
                                    t->totals.signal[SIGNAL_ISSUE_CYCLES]);
     totals->signal[SIGNAL_STALL_ISSUE] = waits;
     totals->signal[SIGNAL_CYCLES] += waits;
+    totals->signal[SIGNAL_CORE_IDLE] =
+        part_of(t->totals.signal[SIGNAL_CORE_IDLE], own_stalls(totals),
+                own_stalls(&t->totals));
 }
 
 static void

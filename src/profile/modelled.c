@@ -48,6 +48,7 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
     for (size_t i = 0; error == 0 && i < count; i++) {
         threads[i].totals.signal[SIGNAL_STALL_ISSUE] = rows[i].wait;
         threads[i].totals.signal[SIGNAL_CYCLES] += rows[i].wait;
+        threads[i].totals.signal[SIGNAL_CORE_IDLE] = rows[i].idle;
     }
     free(rows);
     return error;
