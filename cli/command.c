@@ -145,13 +145,13 @@ command_option(struct option_walk *w, const char **value)
 }
 
 int
-command_unwritten(void)
+command_unwritten(const char *what)
 {
     if (errno == EPIPE) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    fprintf(stderr, "tally: cannot write the output: %s\n", strerror(errno));
+    fprintf(stderr, "tally: cannot write the %s: %s\n", what, strerror(errno));
     return EXIT_OURS;
 }
 

@@ -65,10 +65,11 @@ int command_option(struct option_walk *walk, const char **value);
 extern const struct tally_log command_log;
 
 /*
- * What could not be written, as errno says: a message and EXIT_OURS; where the
- * reader is gone, the silent death by SIGPIPE that other commands die.
+ * What ("output", "report") could not be written, as errno says: a message and
+ * EXIT_OURS; where the reader is gone, the silent death by SIGPIPE that other
+ * commands die.
  */
-int command_unwritten(void);
+int command_unwritten(const char *what);
 
 /* A command line as one text, which the caller frees; NULL without memory. */
 char *command_text(char *const *argv);

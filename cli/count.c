@@ -212,8 +212,7 @@ run_and_report(struct job *job, struct count_value *values)
     }
     const int closed = output_close(&out, error == 0);
     if (error == TALLY_EIO || closed != 0)
-        tally_fail(&command_log, TALLY_EIO, "cannot write the report: %s",
-                   strerror(errno));
+        command_unwritten("report");
     const int status = error == TALLY_EUNKNOWN || error == TALLY_ESYNTAX ||
                                error == TALLY_ERANGE
                            ? EXIT_USAGE

@@ -463,8 +463,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
                  : WIFSIGNALED(result.status) ? 128 + WTERMSIG(result.status)
                                               : WEXITSTATUS(result.status);
         if (error != 0)
-            fprintf(stderr, "tally: cannot write the report: %s\n",
-                    strerror(errno));
+            command_unwritten("report");
         job->reported = error == 0;
     }
     host_count_result_finish(&result);
@@ -487,8 +486,7 @@ count_events(struct host_job *job, char **argv)
         child_signals_hold(&job->signals);
         status = run_all(job, argv, sums, sums + job->count);
         if (output_close(&job->out, job->reported) != 0 && job->reported) {
-            fprintf(stderr, "tally: cannot write the report: %s\n",
-                    strerror(errno));
+            command_unwritten("report");
             status = EXIT_OURS;
         }
         child_signals_free(&job->signals);

@@ -108,14 +108,14 @@ main(int argc, char **argv)
     while (fd >= 0 && fd <= 2);
     if (fd > 2)
         close(fd);
-    /* A report into a closed pipe is an error to tell, not a death. Unlike
-     * SIG_IGN, a handler is not passed on to the programs that are run; where
-     * SIGPIPE is ignored already, it stays so for them. */
+    /* A report into a closed pipe ends us when all else is done, not at once.
+     * Unlike SIG_IGN, a handler is not passed on to the programs that are run;
+     * where SIGPIPE is ignored already, it stays so for them. */
     struct sigaction pipe_action;
     if (sigaction(SIGPIPE, NULL, &pipe_action) == 0 &&
         pipe_action.sa_handler != SIG_IGN)
         signal(SIGPIPE, take_no_notice);
     const int status = run(argc, argv);
 
-    return fclose(stdout) == 0 ? status : command_unwritten();
+    return fclose(stdout) == 0 ? status : command_unwritten("output");
 }

@@ -275,12 +275,12 @@ run_and_report(struct job *job)
     if (error == 0) {
         error = write_all(job, &result, out.file);
         if (error != 0)
-            tally_fail(&command_log, TALLY_EIO, "cannot write the report: %s",
-                       strerror(errno));
+            command_unwritten("report");
     }
-    if (output_close(&out, error == 0) != 0 && error == 0)
-        error = tally_fail(&command_log, TALLY_EIO,
-                           "cannot write the report: %s", strerror(errno));
+    if (output_close(&out, error == 0) != 0 && error == 0) {
+        error = TALLY_EIO;
+        command_unwritten("report");
+    }
     const int status = error == 0 ? command_status(result.status) : EXIT_OURS;
     session_result_finish(&result);
     return status;

@@ -119,11 +119,8 @@ count_host_program(const struct perfex_request *r, char **argv,
         status = result.exec_error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
     } else if (status == 0) {
         status = command_status(result.status);
-        if (report_host(r, argv, events, count, &result, out) != 0) {
-            fprintf(stderr, "tally: cannot write the report: %s\n",
-                    strerror(errno));
-            status = EXIT_OURS;
-        }
+        if (report_host(r, argv, events, count, &result, out) != 0)
+            status = command_unwritten("report");
     }
     host_count_result_finish(&result);
     child_signals_free(&signals);

@@ -123,7 +123,7 @@ print_places(const char *path)
                 path);
     if (error != 0)
         return EXIT_USAGE;
-    return fflush(stdout) == 0 ? 0 : command_unwritten();
+    return fflush(stdout) == 0 ? 0 : command_unwritten("output");
 }
 
 /* Where an item of a list ends: commas inside braces and slashes are its own.

@@ -97,7 +97,7 @@ write_all(const struct screen *s)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return command_unwritten();
+            return command_unwritten("output");
         at += (size_t)n;
     }
     return 0;

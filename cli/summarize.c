@@ -490,7 +490,7 @@ print_report(const struct summarize_request *request, struct summary_report *r,
     if (error == 0 && fflush(stdout) != 0)
         error = TALLY_EIO;
     return error == 0           ? 0
-           : error == TALLY_EIO ? command_unwritten()
+           : error == TALLY_EIO ? command_unwritten("output")
                                 : no_memory();
 }
 

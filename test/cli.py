@@ -660,13 +660,29 @@ def broken_pipe():
     return open(write, "w")
 
 
-@t.named("report to a closed pipe: status 125")
+@t.named("report to a closed pipe: a silent death")
 def closed_report():
     with broken_pipe() as pipe:
-        done = t.run(t.tally(), "count", "-e", "all",
-                     t.guest("hello.sparc64"), stdout=subprocess.PIPE,
-                     stderr=pipe)
-    t.equal((done.returncode, done.stdout), (125, "hello\n"), "status, output")
+        for words in (("count",), ("count", "-j"), ("count", "-x,"),
+                      ("count", "-m", "host-model", "--foreign"),
+                      ("perfex", "-e", "15", "-m", "r12000", "--foreign")):
+            done = t.run(t.tally(), *words, t.guest("hello.sparc64"),
+                         stdout=subprocess.PIPE, stderr=pipe)
+            t.equal((done.returncode, done.stdout),
+                    (-signal.SIGPIPE, "hello\n"), f"status, output: {words}")
+
+
+@t.named("report to a pipe's file that is closed early: a silent death")
+def closed_fifo():
+    with tempfile.TemporaryDirectory() as d:
+        os.mkfifo(f"{d}/fifo")
+        reader = subprocess.Popen(["head", "-c1", f"{d}/fifo"],
+                                  stdout=subprocess.DEVNULL)
+        done = t.run(t.tally(), "count", "-e", "all", "-I", 1, "-o",
+                     f"{d}/fifo", t.guest("spin.sparc64"), 100000000)
+        reader.wait()
+    t.equal((done.returncode, done.stderr), (-signal.SIGPIPE, ""),
+            "status, stderr")
 
 
 def closed_pipe(words):

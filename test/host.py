@@ -819,7 +819,8 @@ def surroundings():
 
 
 def sinks(form, options):
-    """A report that cannot be written is tally's failure."""
+    """A report that cannot be written is tally's failure; a reader that is
+    gone ends it as it ends other commands."""
     command = [t.tally(), "count", *HOST, *FAULTS, "--format", form, *options,
                "--", "sh", "-c", "echo done; sleep 0.1"]
     with open("/dev/full", "w") as sink:
@@ -829,7 +830,8 @@ def sinks(form, options):
     os.close(read)
     with open(write, "w") as sink:
         done = t.run(*command, stdout=subprocess.PIPE, stderr=sink)
-    t.equal((done.returncode, done.stdout), (125, "done\n"), "closed")
+    t.equal((done.returncode, done.stdout), (-signal.SIGPIPE, "done\n"),
+            "closed")
     done = t.run(*command[:2], "-o", "/dev/full", *command[2:])
     t.equal(done.returncode, 125, "-o /dev/full")
     t.contains(done.stderr, "No space left on device")
