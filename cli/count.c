@@ -304,6 +304,11 @@ prepare(const struct count_request *r, const struct program *program,
                                job->params);
     if (error != 0)
         return error;
+    if (r->placed_pages && job->params[PARAM_NODES] == 1 &&
+        count_request_talks(r))
+        fprintf(stderr,
+                "tally: --place has no effect on pages: %s has one node\n",
+                machine->name);
     const char *cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(program->isa);
     job->report = (struct count_report){
         .machine = machine,

@@ -396,6 +396,7 @@ parse_place(struct count_request *r, const char *value)
                              "pages, not ",
                              value);
         seen |= what;
+        r->placed_pages = (seen & PLACED_PAGES) != 0 || r->placed_pages;
         word = word[length] == ',' ? word + length + 1 : NULL;
     }
     return error;

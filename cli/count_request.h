@@ -28,6 +28,7 @@ struct count_request {
     size_t set_count;
     char place_node[16]; /* one of the sets */
     bool placed;         /* --place */
+    bool placed_pages;   /* a word of it is for pages */
     const char *filters[CODE_RANGES];
     size_t filter_count;
     struct launch_options launch;

@@ -206,6 +206,24 @@ for machine in ("ultrasparc-t1", "ultrasparc-t2"):
             ("--set memory.banks=8", "nodes=1 of memory.banks=8: ")):
         t.case(f"refused: {machine} {options}", refused,
                ["-m", machine, *options.split()], text)
+
+
+def no_effect(machine, words, said):
+    done = t.run(t.tally(), "count", "-m", machine, "--place", words, "--",
+                 t.guest("hello.sparc64"))
+    t.equal((done.returncode, done.stdout), (0, "hello\n"), "status, output")
+    t.equal(f"--place has no effect on pages: {machine} has one node"
+            in done.stderr, said, done.stderr)
+
+
+for machine, words, said in (
+        ("ultrasparc-t2", "interleave", True),
+        ("ultrasparc-t2", "spread,node=0", True),
+        ("ultrasparc-t1", "first-touch", True),
+        ("ultrasparc-t2", "spread", False), (T2PLUS, "interleave", False)):
+    t.case(f"--place {words} on {machine}: "
+           f"{'it says' if said else 'nothing says'} that pages stay",
+           no_effect, machine, words, said)
 t.case("refused: --place on the host", refused, ["-m", "host", "--place",
                                                  "spread"], "--place")
 
