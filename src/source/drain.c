@@ -27,7 +27,7 @@ drain_add(struct drain *drain, const struct insn *insns, size_t count,
     for (size_t i = 0; i < count; i++) {
         if (insns[i].stores != 0 && insns[i].class == CLASS_STORE)
             fixed[SIGNAL_STORE_FULL] =
-                (int16_t)(fixed[SIGNAL_STORE_FULL] + add_store(drain));
+                (int16_t)(fixed[SIGNAL_STORE_FULL] + (int)add_store(drain));
         drain->time++;
     }
 }
