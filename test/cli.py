@@ -205,7 +205,7 @@ count --filter data=0-0x1ffffffffffffffff {hello} | EXIT 2 | ERR addresses are l
 count --filter code=main -m host true | EXIT 2 | ERR --filter is for a modelled machine
 count --hardware -e All_instr,cycles {hello} | EXIT 2 | ERR no counter of ultrasparc-t2 counts cycles
 count --hardware -e all {hello} | EXIT 0 | SAYS tally: --hardware leaves 37 events out of all: no counter of a strand has them
-count --hardware -e all {hello} | EXIT 0 | SAYS in 12 turns
+count --hardware -e all {hello} | EXIT 0 | SAYS in 13 turns
 count --hardware -m sparc-t4 -e all {hello} | EXIT 0 | SAYS counted on PIC0 to PIC3 of each strand
 count --hardware -e all,mem_reads {hello} | EXIT 2 | ERR dram/mem_reads is of unit dram: count it without
 count --hardware -m host-model -e all -- /bin/true | EXIT 2 | ERR --hardware is for r10000
