@@ -15,13 +15,6 @@
 #define TABLE_ENTRIES 65536u
 
 static void
-filter_void(struct filter *f)
-{
-    for (uint32_t i = 0; i <= f->mask; i++)
-        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
-}
-
-static void
 pages_void(uint64_t *pages)
 {
     for (size_t i = 0; i < FILTER_PAGES; i++)
@@ -65,13 +58,13 @@ static void
 void_pages(struct strand *s, bool data)
 {
     if (data) {
-        filter_void(&s->data);
-        filter_void(&s->store);
+        filter_clear(&s->data);
+        filter_clear(&s->store);
         pages_void(s->data_pages);
     } else {
         if (runs_alone(s))
             settle_fetch(s);
-        filter_void(&s->fetch);
+        filter_clear(&s->fetch);
         pages_void(s->code_pages);
     }
 }

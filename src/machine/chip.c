@@ -9,13 +9,6 @@
 #include "machine/strand.h"
 
 static void
-filter_clear(struct filter *f)
-{
-    for (uint32_t i = 0; i <= f->mask; i++)
-        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
-}
-
-static void
 filter_init(struct filter *f, const struct cache *c)
 {
     const uint64_t sets = c->set_mask + 1;

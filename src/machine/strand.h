@@ -35,6 +35,14 @@ filter_put(struct filter *f, uint64_t addr, uint64_t line)
                      __ATOMIC_RELAXED);
 }
 
+/* From now on no line is known. */
+static inline void
+filter_clear(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
+}
+
 STRAND_INLINE void
 strand_direction(struct strand *s, const struct block *last, uint64_t taken)
 {
