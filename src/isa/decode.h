@@ -29,6 +29,16 @@ void mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"
 
+/* Of the decoders whose instructions are words. */
+static inline uint32_t
+insn_bits(uint32_t word, unsigned low, unsigned count)
+{
+    return word >> low & ((1u << count) - 1);
+}
+
+/* What a word is that is no instruction. */
+void insn_illegal(struct insn *insn);
+
 /* The class of a SPARC instruction by itself, also of one that sparc_decode()
  * finds illegal because it came with the T4; whether it is a block load or
  * store; and its micro-operations beyond the first. */

@@ -25,6 +25,19 @@ foreign_t4_class(const struct insn *insn)
     return (enum t4_class)map[insn->class];
 }
 
+void
+insn_illegal(struct insn *insn)
+{
+    *insn = (struct insn){
+        .size = 4,
+        .class = CLASS_OTHER,
+        .flags = INSN_ILLEGAL,
+        .addr_base = INSN_NO_REG,
+        .addr_index = INSN_NO_REG,
+        .step_reg = INSN_NO_REG,
+    };
+}
+
 bool
 insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
             struct insn *insn)

@@ -36,47 +36,28 @@ struct row {
     void (*more)(uint32_t word, struct insn *insn);
 };
 
-static void
-illegal(struct insn *insn)
-{
-    *insn = (struct insn){
-        .size = 4,
-        .class = CLASS_OTHER,
-        .flags = INSN_ILLEGAL,
-        .addr_base = INSN_NO_REG,
-        .addr_index = INSN_NO_REG,
-        .step_reg = INSN_NO_REG,
-    };
-}
-
-static uint32_t
-bits(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
 static uint32_t
 rs_of(uint32_t word)
 {
-    return bits(word, 21, 5);
+    return insn_bits(word, 21, 5);
 }
 
 static uint32_t
 rt_of(uint32_t word)
 {
-    return bits(word, 16, 5);
+    return insn_bits(word, 16, 5);
 }
 
 static uint32_t
 rd_of(uint32_t word)
 {
-    return bits(word, 11, 5);
+    return insn_bits(word, 11, 5);
 }
 
 static uint32_t
 sa_of(uint32_t word)
 {
-    return bits(word, 6, 5);
+    return insn_bits(word, 6, 5);
 }
 
 static int64_t
@@ -102,7 +83,7 @@ branch(uint32_t word, enum insn_branch kind, bool likely, struct insn *insn)
 static bool
 is_likely(uint32_t word)
 {
-    return bits(word, 30, 1); /* opcodes 14 to 17 */
+    return insn_bits(word, 30, 1); /* opcodes 14 to 17 */
 }
 
 /* BEQ, BNE (bit 26). */
@@ -111,7 +92,7 @@ branch_equal(uint32_t word, struct insn *insn)
 {
     const bool sure = rs_of(word) == rt_of(word);
     const enum insn_branch of_same =
-        bits(word, 26, 1) ? BRANCH_NEVER : BRANCH_JUMP;
+        insn_bits(word, 26, 1) ? BRANCH_NEVER : BRANCH_JUMP;
 
     branch(word, sure ? of_same : BRANCH_CONDITIONAL, is_likely(word), insn);
 }
@@ -121,10 +102,10 @@ static void
 branch_sign(uint32_t word, struct insn *insn)
 {
     const enum insn_branch of_zero =
-        bits(word, 26, 1) ? BRANCH_NEVER : BRANCH_JUMP;
+        insn_bits(word, 26, 1) ? BRANCH_NEVER : BRANCH_JUMP;
 
     if (rt_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
     else
         branch(word, rs_of(word) == 0 ? of_zero : BRANCH_CONDITIONAL,
                is_likely(word), insn);
@@ -134,21 +115,22 @@ branch_sign(uint32_t word, struct insn *insn)
 static void
 branch_zero(uint32_t word, struct insn *insn)
 {
-    const bool or_equal = bits(word, 16, 1), links = bits(word, 20, 1);
+    const bool or_equal = insn_bits(word, 16, 1),
+               links = insn_bits(word, 20, 1);
     const enum insn_branch of_zero = !or_equal ? BRANCH_NEVER
                                      : links   ? BRANCH_CALL
                                                : BRANCH_JUMP;
 
     branch(word, rs_of(word) == 0 ? of_zero : BRANCH_CONDITIONAL,
-           bits(word, 17, 1), insn);
+           insn_bits(word, 17, 1), insn);
 }
 
 /* Within the 256 MB of the delay slot. */
 static void
 jump(uint32_t word, struct insn *insn)
 {
-    insn->branch = bits(word, 26, 1) ? BRANCH_CALL : BRANCH_JUMP;
-    insn->target = (uint64_t)bits(word, 0, 26) * 4;
+    insn->branch = insn_bits(word, 26, 1) ? BRANCH_CALL : BRANCH_JUMP;
+    insn->target = (uint64_t)insn_bits(word, 0, 26) * 4;
 }
 
 static void
@@ -170,7 +152,7 @@ static void
 shift(uint32_t word, struct insn *insn)
 {
     if (rs_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 /* SRL and its kin: bit 21 makes a rotation of it. */
@@ -178,7 +160,7 @@ static void
 shift_right(uint32_t word, struct insn *insn)
 {
     if (rs_of(word) > 1)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 /* The same for SRLV and DSRLV, in bit 6. */
@@ -186,14 +168,14 @@ static void
 shift_variable(uint32_t word, struct insn *insn)
 {
     if (sa_of(word) > 1)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 static void
 plain(uint32_t word, struct insn *insn)
 {
     if (sa_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 /* Into HI and LO; the DSP has more such pairs, by bits 12:11. */
@@ -201,15 +183,15 @@ static void
 multiply(uint32_t word, struct insn *insn)
 {
     if (sa_of(word) != 0 || rd_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 /* MOVF, MOVT. */
 static void
 move_condition(uint32_t word, struct insn *insn)
 {
-    if (bits(word, 17, 1) || sa_of(word) != 0)
-        illegal(insn);
+    if (insn_bits(word, 17, 1) || sa_of(word) != 0)
+        insn_illegal(insn);
 }
 
 /* EXT and DEXT... take msbd and lsb, INS and DINS... msb and lsb. */
@@ -217,36 +199,36 @@ static void
 extract(uint32_t word, struct insn *insn)
 {
     const uint32_t last = sa_of(word) + rd_of(word);
-    const uint32_t form = bits(word, 0, 6);
+    const uint32_t form = insn_bits(word, 0, 6);
 
     /* 0 EXT, 1 DEXTM, 2 DEXTU, 3 DEXT */
     if (form != 3 && last > 31)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 static void
 insert(uint32_t word, struct insn *insn)
 {
     /* DINSM's msb is 32 more than it says. */
-    if (bits(word, 0, 6) != 5 && sa_of(word) > rd_of(word))
-        illegal(insn);
+    if (insn_bits(word, 0, 6) != 5 && sa_of(word) > rd_of(word))
+        insn_illegal(insn);
 }
 
 /* BSHFL is WSBH, SEB and SEH, DBSHFL (bit 2) DSBH and DSHD. */
 static void
 shuffle(uint32_t word, struct insn *insn)
 {
-    const uint32_t valid = bits(word, 2, 1) ? 0x24 : 0x01010004;
+    const uint32_t valid = insn_bits(word, 2, 1) ? 0x24 : 0x01010004;
 
     if (rs_of(word) != 0 || !(valid >> sa_of(word) & 1))
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 static void
 read_hardware(uint32_t word, struct insn *insn)
 {
     if (!(HARDWARE_REGISTERS >> rd_of(word) & 1) || rs_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 #define OTHER .legal = true, .class = CLASS_OTHER
@@ -421,11 +403,11 @@ fp_fields(uint32_t word, uint32_t function)
 static void
 fp_operate(uint32_t word, struct insn *insn)
 {
-    const uint32_t function = bits(word, 0, 6);
+    const uint32_t function = insn_bits(word, 0, 6);
     const enum fp kind = fp_kind(rs_of(word), function);
 
     if (kind == FP_NONE || !fp_fields(word, function))
-        illegal(insn);
+        insn_illegal(insn);
     else if (kind == FP_COMPUTE)
         insn->flags |= INSN_FP | INSN_SHARED_FPU;
 }
@@ -434,15 +416,15 @@ fp_operate(uint32_t word, struct insn *insn)
 static void
 fp_move(uint32_t word, struct insn *insn)
 {
-    if (bits(word, 0, 11) != 0)
-        illegal(insn);
+    if (insn_bits(word, 0, 11) != 0)
+        insn_illegal(insn);
 }
 
 /* BC1F, BC1T, BC1FL, BC1TL. */
 static void
 fp_branch(uint32_t word, struct insn *insn)
 {
-    branch(word, BRANCH_CONDITIONAL, bits(word, 17, 1), insn);
+    branch(word, BRANCH_CONDITIONAL, insn_bits(word, 17, 1), insn);
 }
 
 #define FP_ROW(how) .legal = true, .class = CLASS_FGU, .more = (how)
@@ -463,8 +445,8 @@ static const struct row cop1[32] = {
 static void
 indexed(uint32_t word, struct insn *insn)
 {
-    if ((bits(word, 3, 1) ? sa_of(word) : rd_of(word)) != 0)
-        illegal(insn);
+    if ((insn_bits(word, 3, 1) ? sa_of(word) : rd_of(word)) != 0)
+        insn_illegal(insn);
 }
 
 #define MULTIPLY_ADD \
@@ -495,7 +477,7 @@ static void
 load_upper(uint32_t word, struct insn *insn)
 {
     if (rs_of(word) != 0)
-        illegal(insn);
+        insn_illegal(insn);
 }
 
 /* By opcode; COP0, COP2 and CACHE are the kernel's. */
@@ -539,7 +521,7 @@ static const struct row opcodes[64] = {
 static const struct row *
 find_row(uint32_t word)
 {
-    const uint32_t function = bits(word, 0, 6);
+    const uint32_t function = insn_bits(word, 0, 6);
 
     switch (word >> 26) {
     case 0x00:
@@ -585,7 +567,7 @@ address(uint32_t word, struct insn *insn)
 {
     const uint32_t opcode = word >> 26;
 
-    if (opcode == 0x13 && bits(word, 2, 1))
+    if (opcode == 0x13 && insn_bits(word, 2, 1))
         return;
     insn->addr_known = true;
     if (rs_of(word) != 0)
@@ -628,7 +610,7 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     const uint64_t slot = pc + 4;
 
     if (!row->legal) {
-        illegal(insn);
+        insn_illegal(insn);
         return;
     }
     insn->size = 4;

@@ -54,25 +54,6 @@ enum fp {
     FP_NOTHING,    /* SHUTDOWN */
 };
 
-static void
-illegal(struct insn *insn)
-{
-    *insn = (struct insn){
-        .size = 4,
-        .class = CLASS_OTHER,
-        .flags = INSN_ILLEGAL,
-        .addr_base = INSN_NO_REG,
-        .addr_index = INSN_NO_REG,
-        .step_reg = INSN_NO_REG,
-    };
-}
-
-static uint32_t
-bits(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
 /* The low `count` bits of `value` as a signed number. */
 static int64_t
 sign_extend(uint32_t value, unsigned count)
@@ -96,7 +77,7 @@ static void
 branch(uint32_t word, int64_t displacement, enum insn_branch kind,
        struct insn *insn)
 {
-    const bool annul = bits(word, 29, 1);
+    const bool annul = insn_bits(word, 29, 1);
 
     insn->branch = (uint8_t)kind;
     insn->target = (uint64_t)displacement * 4;
@@ -109,7 +90,7 @@ branch(uint32_t word, int64_t displacement, enum insn_branch kind,
 static enum insn_branch
 branch_kind(uint32_t word)
 {
-    switch (bits(word, 25, 4)) {
+    switch (insn_bits(word, 25, 4)) {
     case 0:
         return BRANCH_NEVER;
     case 8:
@@ -134,7 +115,8 @@ branch_19(uint32_t word, struct insn *insn)
 static void
 branch_register(uint32_t word, struct insn *insn)
 {
-    const uint32_t displacement = bits(word, 20, 2) << 14 | bits(word, 0, 14);
+    const uint32_t displacement =
+        insn_bits(word, 20, 2) << 14 | insn_bits(word, 0, 14);
 
     branch(word, sign_extend(displacement, 16), BRANCH_CONDITIONAL, insn);
 }
@@ -158,8 +140,8 @@ sethi(uint32_t word, struct insn *insn)
 static void
 jump(uint32_t word, struct insn *insn)
 {
-    const uint32_t rd = bits(word, 25, 5), rs1 = bits(word, 14, 5);
-    const bool past_call = immediate(word) && bits(word, 0, 13) == 8;
+    const uint32_t rd = insn_bits(word, 25, 5), rs1 = insn_bits(word, 14, 5);
+    const bool past_call = immediate(word) && insn_bits(word, 0, 13) == 8;
 
     if (rd == REG_O7)
         insn->branch = BRANCH_INDIRECT_CALL;
@@ -180,18 +162,18 @@ return_jump(uint32_t word, struct insn *insn)
 static void
 move_condition(uint32_t word, struct insn *insn)
 {
-    if (bits(word, 18, 1) && bits(word, 11, 1))
-        illegal(insn);
+    if (insn_bits(word, 18, 1) && insn_bits(word, 11, 1))
+        insn_illegal(insn);
 }
 
 /* RDASR of register 15 is MEMBAR or STBAR, with no destination. */
 static void
 read_state(uint32_t word, struct insn *insn)
 {
-    if (bits(word, 14, 5) != 15)
+    if (insn_bits(word, 14, 5) != 15)
         return;
-    if (bits(word, 25, 5) != 0)
-        illegal(insn);
+    if (insn_bits(word, 25, 5) != 0)
+        insn_illegal(insn);
     else
         insn->flags |= INSN_MEMBAR;
 }
@@ -281,13 +263,13 @@ static void
 fp(enum fp kind, uint32_t word, struct insn *insn)
 {
     if (kind == FP_NONE) {
-        illegal(insn);
+        insn_illegal(insn);
         return;
     }
     if (kind == FP_INTEGER || kind == FP_NOTHING)
         insn->class = CLASS_OTHER;
     if (kind == FP_INTEGER || kind == FP_TO_INTEGER)
-        insn->reg_writes = 1u << bits(word, 25, 5) & ALL_REGISTERS;
+        insn->reg_writes = 1u << insn_bits(word, 25, 5) & ALL_REGISTERS;
     if (kind == FP_COMPUTE || kind == FP_SHARED)
         insn->flags |= INSN_FP;
     if (kind == FP_SHARED)
@@ -297,26 +279,26 @@ fp(enum fp kind, uint32_t word, struct insn *insn)
 static void
 operate_1(uint32_t word, struct insn *insn)
 {
-    fp(fpop1[bits(word, 5, 9)], word, insn);
+    fp(fpop1[insn_bits(word, 5, 9)], word, insn);
 }
 
 static void
 operate_2(uint32_t word, struct insn *insn)
 {
-    fp(fpop2[bits(word, 5, 9)], word, insn);
+    fp(fpop2[insn_bits(word, 5, 9)], word, insn);
 }
 
 static void
 vis(uint32_t word, struct insn *insn)
 {
-    fp(impdep1[bits(word, 5, 9)], word, insn);
+    fp(impdep1[insn_bits(word, 5, 9)], word, insn);
 }
 
 /* LDFSR and STFSR move 4 bytes, LDXFSR and STXFSR (rd = 1) move 8. */
 static void
 fsr(uint32_t word, struct insn *insn)
 {
-    if (bits(word, 25, 5) == 1)
+    if (insn_bits(word, 25, 5) == 1)
         insn->access_size = 8;
 }
 
@@ -356,11 +338,12 @@ mixed(struct insn *insn, uint8_t access_size)
 static void
 alternate(uint32_t word, struct insn *insn)
 {
-    const uint32_t op3 = bits(word, 19, 6);
+    const uint32_t op3 = insn_bits(word, 19, 6);
     const bool fp_double = op3 == OP3_LDDFA || op3 == OP3_STDFA;
     /* With i = 1 the register %asi decides, which is not known here. */
-    const enum asi asi =
-        immediate(word) ? ASI_UNKNOWN : (enum asi)asi_kind[bits(word, 5, 8)];
+    const enum asi asi = immediate(word)
+                             ? ASI_UNKNOWN
+                             : (enum asi)asi_kind[insn_bits(word, 5, 8)];
 
     if (asi == ASI_PLAIN || (asi == ASI_TWIN && insn->class == CLASS_STORE))
         return;
@@ -538,13 +521,13 @@ find_row(uint32_t word)
 {
     switch (word >> 30) {
     case 0:
-        return &format_2[bits(word, 22, 3)];
+        return &format_2[insn_bits(word, 22, 3)];
     case 1:
         return &call_row;
     case 2:
-        return &format_3[bits(word, 19, 6)];
+        return &format_3[insn_bits(word, 19, 6)];
     default:
-        return &memory[bits(word, 19, 6)];
+        return &memory[insn_bits(word, 19, 6)];
     }
 }
 
@@ -563,8 +546,8 @@ written(enum writes writes, uint32_t rd)
 static void
 address(uint32_t word, struct insn *insn)
 {
-    const uint32_t op3 = bits(word, 19, 6);
-    const uint32_t rs1 = bits(word, 14, 5), rs2 = bits(word, 0, 5);
+    const uint32_t op3 = insn_bits(word, 19, 6);
+    const uint32_t rs1 = insn_bits(word, 14, 5), rs2 = insn_bits(word, 0, 5);
 
     insn->addr_known = true;
     if (rs1 != 0)
@@ -590,12 +573,12 @@ direct(enum insn_branch branch)
 static void
 set_step(uint32_t word, struct insn *insn)
 {
-    const uint32_t op3 = bits(word, 19, 6) & ~0x10u;
-    const uint32_t rd = bits(word, 25, 5);
+    const uint32_t op3 = insn_bits(word, 19, 6) & ~0x10u;
+    const uint32_t rd = insn_bits(word, 25, 5);
     const bool add = op3 == 0x00, sub = op3 == 0x04;
 
     if (word >> 30 != 2 || (!add && !sub) || !immediate(word) || rd == 0 ||
-        rd != bits(word, 14, 5))
+        rd != insn_bits(word, 14, 5))
         return;
     insn->step_reg = (int8_t)rd;
     insn->step = add ? sign_extend(word, 13) : -sign_extend(word, 13);
@@ -606,8 +589,8 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
 {
     const struct row *row = find_row(word);
 
-    if (!(row->valid >> bits(word, row->shift, 5) & 1)) {
-        illegal(insn);
+    if (!(row->valid >> insn_bits(word, row->shift, 5) & 1)) {
+        insn_illegal(insn);
         return;
     }
     insn->size = 4;
@@ -617,7 +600,8 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     insn->flags = row->flags;
     insn->loads = row->access == ACCESS_LOAD || row->access == ACCESS_ATOMIC;
     insn->stores = row->access == ACCESS_STORE || row->access == ACCESS_ATOMIC;
-    insn->reg_writes = written((enum writes)row->writes, bits(word, 25, 5));
+    insn->reg_writes =
+        written((enum writes)row->writes, insn_bits(word, 25, 5));
     if (row->more)
         row->more(word, insn);
     set_step(word, insn);

@@ -21,23 +21,17 @@
 #define MEMBAR_LOADSTORE 0x04u
 #define MEMBAR_LOOKASIDE 0x10u
 
-static uint32_t
-field(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
 static bool
 immediate(uint32_t word)
 {
-    return field(word, 13, 1);
+    return insn_bits(word, 13, 1);
 }
 
 /* op = 0: SETHI and ILLTRAP are the two that are no branches. */
 static enum t4_class
 format_2(uint32_t word)
 {
-    const uint32_t op2 = field(word, 22, 3);
+    const uint32_t op2 = insn_bits(word, 22, 3);
 
     return op2 == 0 || op2 == 4 || op2 == 7 ? T4_OTHER : T4_BRANCH;
 }
@@ -46,7 +40,8 @@ format_2(uint32_t word)
 static enum t4_class
 read_state(uint32_t word)
 {
-    const uint32_t number = field(word, 14, 5), bits = field(word, 0, 7);
+    const uint32_t number = insn_bits(word, 14, 5),
+                   bits = insn_bits(word, 0, 7);
 
     if (number == ASR_PC || number == ASR_CFR)
         return T4_OTHER;
@@ -62,7 +57,7 @@ read_state(uint32_t word)
 static enum t4_class
 write_state(uint32_t word)
 {
-    const uint32_t number = field(word, 25, 5);
+    const uint32_t number = insn_bits(word, 25, 5);
 
     return number == ASR_MEMBAR || number == ASR_CFR ? T4_OTHER : T4_SPR_RING;
 }
@@ -71,7 +66,7 @@ write_state(uint32_t word)
 static enum t4_class
 graphics(uint32_t word)
 {
-    switch (field(word, 5, 9)) {
+    switch (insn_bits(word, 5, 9)) {
     case 0x011: /* ADDXC */
     case 0x013: /* ADDXCcc */
     case 0x081: /* SIAM */
@@ -89,7 +84,7 @@ graphics(uint32_t word)
 static enum t4_class
 format_3(uint32_t word)
 {
-    switch (field(word, 19, 6)) {
+    switch (insn_bits(word, 19, 6)) {
     case 0x19: /* AES and others of four registers */
     case 0x34: /* FPop1 */
     case 0x35: /* FPop2 */
@@ -174,7 +169,7 @@ on_ring(uint32_t asi)
 enum t4_class
 sparc_t4_class(uint32_t word)
 {
-    const uint32_t op3 = field(word, 19, 6);
+    const uint32_t op3 = insn_bits(word, 19, 6);
 
     switch (word >> 30) {
     case 0:
@@ -185,7 +180,7 @@ sparc_t4_class(uint32_t word)
         return format_3(word);
     default:
         if ((op3 == OP3_LDXA || op3 == OP3_STXA) && !immediate(word) &&
-            on_ring(field(word, 5, 8)))
+            on_ring(insn_bits(word, 5, 8)))
             return T4_SPR_RING;
         return (enum t4_class)memory[op3];
     }
@@ -194,12 +189,12 @@ sparc_t4_class(uint32_t word)
 bool
 sparc_t4_block(uint32_t word)
 {
-    const uint32_t op3 = field(word, 19, 6);
+    const uint32_t op3 = insn_bits(word, 19, 6);
 
     if (word >> 30 != 3 || immediate(word) ||
         (op3 != OP3_LDDFA && op3 != OP3_STDFA))
         return false;
-    switch (field(word, 5, 8)) {
+    switch (insn_bits(word, 5, 8)) {
     case 0x16:
     case 0x17:
     case 0x1e:
@@ -222,13 +217,13 @@ sparc_t4_block(uint32_t word)
 uint8_t
 sparc_t4_more(uint32_t word)
 {
-    const uint32_t asi = field(word, 5, 8);
+    const uint32_t asi = insn_bits(word, 5, 8);
     const uint32_t twin = asi >> 4 == 0x2   ? 0xcccc
                           : asi >> 4 == 0xe ? 0x0c0c
                                             : 0;
 
     if (sparc_t4_block(word))
         return 7;
-    return word >> 30 == 3 && field(word, 19, 6) == OP3_LDDA &&
+    return word >> 30 == 3 && insn_bits(word, 19, 6) == OP3_LDDA &&
            !immediate(word) && (twin >> (asi & 15) & 1) != 0;
 }
