@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1. */
 #include "report/count_report.h"
+#include "report/csv.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,23 +18,6 @@ per_instruction(const struct count_report *r, const struct count_value *v)
     return all > 0 ? v->mean / all : 0;
 }
 
-/* Writes a field, quoted where it holds the separator or a quote. */
-static void
-csv_text(const char *text, char separator, FILE *out)
-{
-    if (strchr(text, separator) == NULL && strpbrk(text, "\"\n") == NULL) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* The time of an interval, and where there are parts the part, stand first, as
  * perf's -I, -A and --per-thread have them. */
 static void
@@ -44,7 +28,7 @@ csv_place(const struct count_report *r, const char *part, char separator,
         fprintf(out, "%.9f%c", r->at_s, separator);
     if (r->part_count == 0)
         return;
-    csv_text(part[0] != '\0' ? part : "all", separator, out);
+    report_csv_text(part[0] != '\0' ? part : "all", separator, out);
     fputc(separator, out);
 }
 
@@ -65,7 +49,7 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     fprintf(out, "%c", separator);
     snprintf(name, sizeof(name), "%s%s%s", kind != NULL ? kind : "",
              kind != NULL ? "/" : "", m->name);
-    csv_text(name, separator, out);
+    report_csv_text(name, separator, out);
     fprintf(out, "%c%s\n", separator, fidelity_name(fidelity));
 }
 
@@ -112,7 +96,7 @@ csv_value(const struct count_report *r, const char *part,
         fprintf(out, "<%s>", v->code);
     fprintf(out, "%c%s%c", separator, v->raw != NULL ? v->raw : v->unit,
             separator);
-    csv_text(v->name, separator, out);
+    report_csv_text(v->name, separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
     if (r->isa != NULL && v->counted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1; always in the C locale. */
+#include "report/csv.h"
 #include "report/summary_json.h"
 
 #include <inttypes.h>
@@ -48,22 +49,6 @@ for_each_item(const struct summary_view *v, item_fn take, void *user)
     return error == 0 && c->gaps.count > 0 ? take(user, &item) : error;
 }
 
-static void
-csv_text(const char *text, FILE *out)
-{
-    if (strpbrk(text, ",\"\n") == NULL) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* A cell's first columns. */
 struct csv {
     const struct summary_report *report;
@@ -82,10 +67,10 @@ csv_place(const struct csv *c)
     if ((by & SUMMARY_BY_REGION) == 0)
         return;
     summary_caller_text(c->report, c->cell->start_caller, text, sizeof(text));
-    csv_text(text, c->out);
+    report_csv_text(text, ',', c->out);
     fputc(',', c->out);
     summary_caller_text(c->report, c->cell->update_caller, text, sizeof(text));
-    csv_text(text, c->out);
+    report_csv_text(text, ',', c->out);
     fputc(',', c->out);
 }
 
@@ -120,7 +105,7 @@ csv_metrics(const struct csv *c, const struct summary_view *v)
             continue;
         csv_place(c);
         fprintf(c->out, "metric,%s,,%.9g,,,,,,,,,", m->name, value);
-        csv_text(m->unit, c->out);
+        report_csv_text(m->unit, ',', c->out);
         fprintf(c->out, "\n");
     }
 }
