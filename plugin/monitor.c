@@ -34,35 +34,14 @@ machine(void)
     return &tally_machines[tally_plugin.session->request.machine];
 }
 
-static bool
-counts(const struct event_row *e)
-{
-    return e->unit != NULL && strcmp(e->unit, "cpu") == 0 &&
-           e->fidelity != FIDELITY_IDLE;
-}
-
-static bool
-is_single(const struct event_row *e)
-{
-    return e->sl >= 0 && e->mask > 0 && (e->mask & (e->mask - 1)) == 0;
-}
-
 /* An event of several lines of a group is the sum of theirs, or rises by itself
  * where the model has none of them. */
 static bool
 is_line(const struct event_row *e, uint32_t *signal)
 {
-    const struct machine_row *m = machine();
-
-    if (!counts(e) || tally_pmu_signal_find(monitor.pmu, e->name, signal) != 0)
-        return false;
-    for (size_t i = 0; e->sl >= 0 && !is_single(e) && i < m->event_count; i++) {
-        const struct event_row *o = &m->events[i];
-        if (counts(o) && is_single(o) && o->sl == e->sl &&
-            (o->mask & e->mask) != 0)
-            return false;
-    }
-    return true;
+    return event_is_live(e) &&
+           tally_pmu_signal_find(monitor.pmu, e->name, signal) == 0 &&
+           !event_has_lines(machine(), e);
 }
 
 /* Two names of one signal are one line. */

@@ -127,37 +127,18 @@ no_memory(const struct tally_log *log)
     return tally_fail(log, TALLY_ENOMEM, "no memory for the counters");
 }
 
-static bool
-counts(const struct event_row *e)
-{
-    return e->unit != NULL && strcmp(e->unit, "cpu") == 0 &&
-           e->fidelity != FIDELITY_IDLE;
-}
-
-static bool
-is_single(const struct event_row *e)
-{
-    return e->sl >= 0 && e->mask > 0 && (e->mask & (e->mask - 1)) == 0;
-}
-
 /* Signals raise an event's line of its group. One of several lines is the sum
  * of theirs, or rises by itself where the model has none of them. */
 static bool
 is_line(const struct hardware *h, const struct event_row *e)
 {
-    if (!counts(e))
+    if (!event_is_live(e))
         return false;
     if (h->layout->numbers)
         return e->number >= 0;
-    if (!h->layout->masks || is_single(e))
+    if (!h->layout->masks)
         return true;
-    for (size_t i = 0; i < h->machine->event_count; i++) {
-        const struct event_row *o = &h->machine->events[i];
-        if (counts(o) && is_single(o) && o->sl == e->sl &&
-            (o->mask & e->mask) != 0)
-            return false;
-    }
-    return e->sl >= 0;
+    return e->sl >= 0 && !event_has_lines(h->machine, e);
 }
 
 static uint32_t

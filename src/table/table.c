@@ -250,3 +250,32 @@ signal_find(const char *name)
             return i;
     return -1;
 }
+
+bool
+event_is_live(const struct event_row *event)
+{
+    return event->unit != NULL && strcmp(event->unit, "cpu") == 0 &&
+           event->fidelity != FIDELITY_IDLE;
+}
+
+bool
+event_is_line(const struct event_row *event)
+{
+    return event->sl >= 0 && event->mask > 0 &&
+           (event->mask & (event->mask - 1)) == 0;
+}
+
+bool
+event_has_lines(const struct machine_row *machine,
+                const struct event_row *event)
+{
+    if (event->sl < 0 || event_is_line(event))
+        return false;
+    for (size_t i = 0; i < machine->event_count; i++) {
+        const struct event_row *o = &machine->events[i];
+        if (event_is_live(o) && event_is_line(o) && o->sl == event->sl &&
+            (o->mask & event->mask) != 0)
+            return true;
+    }
+    return false;
+}

@@ -317,6 +317,17 @@ const char *fidelity_name(enum fidelity fidelity);
 /* NULL if there is none. Case does not matter. Names and aliases. */
 const struct machine_row *machine_find(const char *name);
 
+/* Whether the model raises the event and a strand's counters have it. */
+bool event_is_live(const struct event_row *event);
+
+/* Whether it is one line of a group of lines. */
+bool event_is_line(const struct event_row *event);
+
+/* Whether it stands for several lines of a group, one of which is a live event
+ * of the machine by itself. */
+bool event_has_lines(const struct machine_row *machine,
+                     const struct event_row *event);
+
 /*
  * By name or alias, by code written 0x... or by number. "unit/" may stand in
  * front; it must where units share the name, and before a code that is not of
