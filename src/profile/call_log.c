@@ -79,16 +79,28 @@ call_log_select(struct call_log *log, const struct call_selection *s)
     return (int)index;
 }
 
-/* The record of call `number`; false: it is not there, or not whole. */
-static bool
-read_record(const struct call_log *log, uint64_t place, uint64_t number,
-            struct dump_record *to, uint64_t *selection)
+static call_word *
+record_at(const struct call_log *log, uint64_t place)
 {
     const uint64_t slot = place < log->first
                               ? place
                               : log->first + ((place - log->first) & log->mask);
-    call_word *const r = log->memory + CALL_LOG_RECORDS + slot * log->stride;
 
+    return log->memory + CALL_LOG_RECORDS + slot * log->stride;
+}
+
+/* The record of call `number`; false: it is not there, or not whole. A call
+ * that was made while another thread emptied the log still knew the base
+ * before. */
+static bool
+read_record(const struct call_log *log, uint64_t place, uint64_t number,
+            struct dump_record *to, uint64_t *selection)
+{
+    const uint64_t before = LOAD(&log->memory[CALL_LOG_BEFORE]);
+    call_word *r = record_at(log, place);
+
+    if (LOAD(&r[CALL_SEQUENCE]) != number + 1)
+        r = record_at(log, number - before);
     if (atomic_load_explicit(&r[CALL_SEQUENCE], memory_order_acquire) !=
         number + 1)
         return false;
@@ -168,6 +180,11 @@ call_log_walk(const struct call_log *log,
 void
 call_log_empty(struct call_log *log, uint64_t head)
 {
+    const uint64_t base = LOAD(&log->memory[CALL_LOG_BASE]);
+
+    if (head == base)
+        return;
+    STORE(&log->memory[CALL_LOG_BEFORE], base);
     STORE(&log->memory[CALL_LOG_BASE], head);
 }
 

@@ -37,7 +37,7 @@ enum call_log_word {
     CALL_LOG_HEAD,  /* calls so far */
     CALL_LOG_BASE,  /* of these were taken out */
     CALL_LOG_SELECTED,
-    CALL_LOG_SPARE,
+    CALL_LOG_BEFORE, /* the base before this one */
     CALL_LOG_ROWS,
     CALL_LOG_RECORDS = CALL_LOG_ROWS + 3 * CALL_LOG_SELECTIONS,
 };
