@@ -370,7 +370,7 @@ fetch_line(struct strand *s, uint64_t addr)
     const bool hit = cache_access(l1i, addr >> l1i->line_shift);
     for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
         if (o != s)
-            filter_put(&o->fetch, addr, NO_LINE);
+            filter_void(&o->fetch, addr, addr);
     }
     if (!alone)
         lock_give(&s->core->lock);

@@ -96,6 +96,7 @@ stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
 
 /*
  * Other strands of the core must not take for most recent what we have moved.
+ * What our own filter holds is first of its set, theirs too.
  */
 static void
 void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
@@ -103,9 +104,9 @@ void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
         for (size_t k = 0; o != s && k < count; k++) {
             const uint64_t addr = request_addr(queue[k]);
-            filter_put(&o->data, addr, NO_LINE);
+            filter_void(&o->data, addr, filter_line(&s->data, addr));
             if (s->marks)
-                filter_put(&o->store, addr, NO_LINE);
+                filter_void(&o->store, addr, filter_line(&s->store, addr));
         }
     }
 }

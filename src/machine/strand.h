@@ -35,6 +35,17 @@ filter_put(struct filter *f, uint64_t addr, uint64_t line)
                      __ATOMIC_RELAXED);
 }
 
+/* Another strand's line at this place is no longer known, unless it is `first`
+ * now. Nothing is written without need: it reads the filter all the time. */
+STRAND_INLINE void
+filter_void(struct filter *theirs, uint64_t addr, uint64_t first)
+{
+    const uint64_t known = filter_line(theirs, addr);
+
+    if (known != NO_LINE && known != first)
+        filter_put(theirs, addr, NO_LINE);
+}
+
 /* From now on no line is known. */
 static inline void
 filter_clear(struct filter *f)
