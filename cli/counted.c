@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "table/metric.h"
+#include "table/umask.h"
 
 #define METRIC_EVENTS_MAX 64
 
@@ -63,7 +64,8 @@ add_metric(void *user, const struct metric_row *metric)
         if (g->c->metrics[i] == metric)
             return 0;
     for (size_t i = 0; i < count && error == 0; i++) {
-        const struct event_row *e = events[i].event;
+        const struct event_row *e =
+            umask_counted(g->machine, events[i].event, events[i].umask);
         if (event_unmodelled(e))
             error = tally_fail(&command_log, TALLY_EIDLE,
                                "metric '%s' needs %s, which cannot count: %s",

@@ -153,7 +153,10 @@ show_machine(struct screen *s, const struct machine_row *m)
     screen_prose(s, 2, 2, m->brief);
     fprintf(s->out, "\n");
     show_names(s, "also", m->aliases);
-    if (!m->native)
+    if (!m->native && m->params != NULL && m->isas[0] == NULL)
+        screen_item(s, "programs",
+                    "of any instruction set, none its own: nothing is exact");
+    else if (!m->native)
         show_names(s, "programs", m->isas);
     screen_item(s, "source", m->source);
     screen_heading(s, "\nUnits and their counters");

@@ -83,7 +83,7 @@ list signals instrctions | EXIT 1 | ERR did you mean instructions?
 list machines zzz | EXIT 1 | ERR no machine matches 'zzz'
 list metrics -m host-model | EXIT 0 | OUT counters
 list registers -m host-model | EXIT 1 | ERR host-model has no registers
-list parameters -m montecito | EXIT 1 | ERR montecito has no parameters
+list parameters -m host | EXIT 1 | ERR host has no parameters
 list -m montecito --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 list -j --color maybe | EXIT 2 | ERR auto, always or never, not 'maybe'
 list -m montecito 0xc2 | EXIT 0 | OUT L1D_READS_SET0
@@ -126,7 +126,7 @@ show -m r10000 25 | EXIT 0 | OUT CTRL1 = 0x
 show -m r10000 25 | EXIT 0 | OUT counters     CNT1
 show DRAM_CTL0 | EXIT 0 | OUT the events of DRAM_PIC0 at 0
 show CPU_OP_CYCLES_HALTED | EXIT 0 | OUT counters     PMD10
-show montecito | EXIT 0 | OUT No model yet: it has no parameters
+show montecito | EXIT 0 | OUT of any instruction set, none its own
 show PXM | EXIT 0 | OUT described    elsewhere: SPARC T4 Supplement
 show -m montecito pxm | EXIT 2 | ERR 'pxm' is a unit of sparc-t4; montecito lacks it
 show pxn | EXIT 2 | ERR did you mean pxm
@@ -249,6 +249,8 @@ count --hardware -I 100 {hello} | EXIT 2 | ERR --hardware does not go with '-I'
 count -m ultrasparc-t2 --timeout 100 {hello} | EXIT 2 | ERR --timeout is for the host's counters
 count --hardware -m host true | EXIT 2 | ERR --hardware is for a modelled machine
 count --hardware -m host-model -- /bin/true | EXIT 2 | ERR --hardware is for r10000, r10000-rev2, r12000, sparc-t4, ultrasparc-t1, ultrasparc-t2 or ultrasparc-t2plus; host-model is counted by its model alone
+count -m montecito -e L1D_READ_MISSES.FOO -- /bin/true | EXIT 2 | ERR L1D_READ_MISSES has no unit mask 'FOO'; it has ALL or RSE_FILL
+count -m montecito -e L1D_READ_MISSES:FOO -- /bin/true | EXIT 2 | ERR L1D_READ_MISSES has no unit mask 'FOO'; it has ALL or RSE_FILL
 
 # Events
 count -e nonesuch {hello} | EXIT 2 | ERR unknown event 'nonesuch'

@@ -124,7 +124,9 @@ def code_params(params):
     return out + ["};", ""]
 
 
-def umask_table(event, machine):
+def umask_table(event, machine, counted):
+    """`counted`: of the first unit mask that a model counts, its place among
+    the narrowed events."""
     rows = []
     for u in event["umasks"]:
         care = int(u["pattern"].translate(str.maketrans("01x", "110")), 2)
@@ -135,7 +137,9 @@ def umask_table(event, machine):
                      ("aliases", c_texts(u["aliases"])),
                      ("attribution", c_text(by)), ("value", f"{value:#x}"),
                      ("care", f"{care:#x}"), ("all", c_three(can)),
+                     ("counted", counted if u["fidelity"] else -1),
                      ("counts", ident("umask", u["counts"]))])
+        counted += u["fidelity"] is not None
     name = f"umasks_{machine}_{event['unit']}_{event['name']}"
     return ident(name).lower(), rows
 
@@ -168,7 +172,7 @@ def event_row(event, umasks):
 def code_events(machine, name):
     out, rows, narrowed = [], [], []
     for event in machine["events"]:
-        umasks, table = umask_table(event, name)
+        umasks, table = umask_table(event, name, len(narrowed))
         out += c_table("umask_row", umasks, table)
         rows.append(event_row(event, umasks))
         narrowed += [event_row(e, umasks) for e in narrowed_events(event)]
@@ -177,8 +181,14 @@ def code_events(machine, name):
 
 
 def narrowed_events(event):
-    return [event | {"name": f"{event['name']}:{suffix}", "signals": signals}
-            for suffix, signals in event["narrowed"].items()]
+    """First those of its unit masks, then those of modifiers."""
+    masks = [event | {"name": f"{event['name']}.{u['name']}",
+                      "brief": u["brief"] or event["brief"],
+                      **{k: u[k] for k in ("signals", "fidelity", "reason")}}
+             for u in event["umasks"] if u["fidelity"]]
+    return masks + [
+        event | {"name": f"{event['name']}:{suffix}", "signals": signals}
+        for suffix, signals in event["narrowed"].items()]
 
 
 def sorted_names(machine):
@@ -385,7 +395,7 @@ def code_machines(machines):
         params = f"params_{name}" if m["params"] else "NULL"
         arrays = [("event", "events", len(m["events"])),
                   ("narrowed_event", "narrowed",
-                   sum(len(e["narrowed"]) for e in m["events"])),
+                   sum(len(narrowed_events(e)) for e in m["events"])),
                   ("unit", "units", len(m["units"])),
                   ("counter", "counters", len(m["counters"])),
                   ("register", "registers", len(m["registers"])),

@@ -35,7 +35,7 @@ def overlap(a, b):
     return all(x == y or "x" in (x, y) for x, y in zip(a, b))
 
 
-def load_umasks(row, bits):
+def load_umasks(row, bits, signals):
     """The rows; where each bit has a meaning of its own they overlap."""
     umasks, names = [], set()
     for part in row.parts("umasks"):
@@ -45,7 +45,10 @@ def load_umasks(row, bits):
              "brief": part.get("brief", str, "text or \"\"", ""),
              "counts": part.word("counts", COUNTS, "yes"),
              "all": part.flag("all", None),
-             "attribution": part.word("attribution", ATTRIBUTIONS, None)}
+             "attribution": part.word("attribution", ATTRIBUTIONS, None),
+             "signals": read_signals(part, signals),
+             "fidelity": part.word("fidelity", FIDELITIES, None),
+             "reason": part.text("reason", None)}
         part.done()
         if not PATTERN.fullmatch(u["pattern"]):
             part.bad("'pattern' must be four characters of 0, 1 and x")
@@ -65,12 +68,18 @@ def load_umasks(row, bits):
     return umasks
 
 
+def read_signals(row, signals):
+    names = row.words("signals", NAME, [])
+    for name in names:
+        if name not in signals:
+            row.bad(f"unknown signal '{name}'; {near(name, signals)}")
+    return names
+
+
 def check_standing(row, event, signals):
     """What the fidelity says must follow from the signals."""
     fidelity, names = event["fidelity"], event["signals"]
     for name in names:
-        if name not in signals:
-            row.bad(f"unknown signal '{name}'; {near(name, signals)}")
         parts = set(signals[name]["parts"])
         if fidelity == "exact" and not parts <= EXACT_PARTS:
             row.bad(f"'{name}' comes from the model: the fidelity must be "
@@ -85,9 +94,14 @@ def read_standing(row, event, machine, signals):
     """An event of a machine without a model is idle, whatever its row says;
     one that the host counts itself is exact, and sums no signals."""
     event["reason"] = row.text("reason", None)
-    event["signals"] = row.words("signals", NAME, [])
+    event["signals"] = read_signals(row, signals)
+    if machine["params"] and any(u["signals"] for u in event["umasks"]):
+        read_masked(row, event, signals)
+        return
     if machine["params"]:
-        event["fidelity"] = row.word("fidelity", FIDELITIES)
+        event["fidelity"] = row.word("fidelity", FIDELITIES, "idle")
+        if not row.has("fidelity"):
+            event["reason"] = event["reason"] or NOT_MODELLED
         check_standing(row, event, signals)
         return
     row.word("fidelity", FIDELITIES, None)
@@ -99,6 +113,34 @@ def read_standing(row, event, machine, signals):
         return
     event["fidelity"], event["signals"] = "idle", []
     event["reason"] = event["reason"] or NOT_MODELLED
+
+
+def masked_default(event):
+    """As umask_default() in src/table/umask.c."""
+    can = [u for u in event["umasks"] if u["counts"] == "yes"]
+    names = [u for u in can if {"all", "any"} &
+             {name.lower() for name in (u["name"], *u["aliases"])}]
+    return names[0] if names else can[0] if len(can) == 1 else None
+
+
+def read_masked(row, event, signals):
+    """Each unit mask that counts has signals and a standing, the event's own
+    where it gives none, or a reason; the event is the one that its bare name
+    means."""
+    if event["signals"]:
+        row.bad("its unit masks have 'signals', so it has none")
+    fidelity = row.word("fidelity", FIDELITIES[:-1])
+    for u in event["umasks"]:
+        if u["counts"] != "yes":
+            continue
+        idle = not u["signals"]
+        u["fidelity"] = "idle" if idle else u["fidelity"] or fidelity
+        u["reason"] = u["reason"] or (event["reason"] if idle else None)
+        check_standing(row, u, signals)
+    own = masked_default(event) or next(u for u in event["umasks"]
+                                        if u["signals"])
+    for key in ("signals", "fidelity", "reason"):
+        event[key] = own[key]
 
 
 def check_narrowed(row, event, signals):
@@ -158,7 +200,7 @@ def load_event(name, row, machine, signals):
     event["same_code"] = row.text("same_code", None)
     event["counters"] = read_counters(row, event, machine)
     event["umask_bits"] = row.flag("umask_bits")
-    event["umasks"] = load_umasks(row, event["umask_bits"])
+    event["umasks"] = load_umasks(row, event["umask_bits"], signals)
     for key in ("iar", "dar", "opc", "all", "precise", "strand_specific"):
         event[key] = row.flag(key, None)
     for key in ("mesi", "reserved"):

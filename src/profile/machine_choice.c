@@ -53,7 +53,8 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
 
     if (m->params == NULL)
         return fail_unmodelled(m, log);
-    if (other && !foreign_allowed)
+    /* One that has no programs of its own here runs all alike. */
+    if (other && !foreign_allowed && m->isas[0] != NULL)
         return tally_fail(log, TALLY_EARCH,
                           "%s: a program for %s, but %s runs %s; --foreign "
                           "runs it all the same",

@@ -4,6 +4,7 @@
 
 #include "report/count_report.h"
 #include "table/metric.h"
+#include "table/umask.h"
 
 /* One of the values of a metric. */
 struct wanted {
@@ -29,9 +30,11 @@ value_of(const struct wanted *w, const struct event_row *event)
 static double
 count_of(void *user, const struct event_row *event, int umask)
 {
-    const struct count_value *v = value_of(user, event);
+    const struct wanted *w = user;
+    const struct count_value *v =
+        value_of(w, umask_counted(w->report->machine, event,
+                                  umask < 0 ? NULL : &event->umasks[umask]));
 
-    (void)umask;
     return v != NULL ? v->mean : (double)NAN;
 }
 
@@ -51,7 +54,7 @@ uses(const struct count_report *r, const struct metric_row *metric,
 {
     for (size_t i = 0; i < metric->step_count; i++)
         if (metric->steps[i].kind == FORMULA_EVENT &&
-            &r->machine->events[metric->steps[i].row] == event)
+            metric_counted(r->machine, &metric->steps[i]) == event)
             return true;
     return false;
 }
@@ -84,8 +87,8 @@ report_metric_lacks(const struct count_report *r,
     for (size_t i = 0; i < metric->step_count; i++) {
         const struct formula_step *s = &metric->steps[i];
         if (s->kind == FORMULA_EVENT &&
-            value_of(&wanted, &r->machine->events[s->row]) == NULL)
-            return &r->machine->events[s->row];
+            value_of(&wanted, metric_counted(r->machine, s)) == NULL)
+            return metric_counted(r->machine, s);
     }
     return NULL;
 }
@@ -111,7 +114,7 @@ static enum fidelity
 operand_fidelity(const struct wanted *w, const struct formula_step *s)
 {
     if (s->kind == FORMULA_EVENT)
-        return fidelity_of(w, &w->report->machine->events[s->row]);
+        return fidelity_of(w, metric_counted(w->report->machine, s));
     if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
         w->report->isa != NULL)
         return FIDELITY_ESTIMATED;

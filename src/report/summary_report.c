@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "table/umask.h"
 
 static bool
 is_member(const struct summary *s, const struct summary_cell *cell,
@@ -115,8 +116,11 @@ summary_view_word(const struct summary_view *v, size_t word)
 static double
 count_of(void *user, const struct event_row *event, int umask)
 {
-    (void)umask;
-    return summary_view_event(user, event);
+    const struct summary_view *v = user;
+
+    return summary_view_event(
+        v, umask_counted(v->report->summary->machine, event,
+                         umask < 0 ? NULL : &event->umasks[umask]));
 }
 
 static double
@@ -154,8 +158,8 @@ summary_view_lack(const struct summary_view *view,
     for (size_t i = 0; i < metric->step_count; i++) {
         const struct formula_step *s = &metric->steps[i];
         if (s->kind == FORMULA_EVENT && lack.event == NULL &&
-            isnan(summary_view_event(view, &m->events[s->row])))
-            lack.event = &m->events[s->row];
+            isnan(summary_view_event(view, metric_counted(m, s))))
+            lack.event = metric_counted(m, s);
         if (s->kind == FORMULA_INPUT && lack.input == NULL &&
             isnan(input_of(&v, s->row)))
             lack.input =

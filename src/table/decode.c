@@ -7,6 +7,7 @@
 
 #include "table/plan.h"
 #include "table/sets.h"
+#include "table/umask.h"
 
 #define LINE_SIZE 320
 #define COUNTERS_MAX 32 /* of a machine */

@@ -3,7 +3,8 @@
  * The words of an event list that is counted:
  *
  *   event = [machine "::"] (name | alias | 0xCODE | all | default)
- *           [":" letters] | (name | alias) ":" modifier "=" word
+ *           [("." | ":") umask] [":" letters]
+ *         | (name | alias) ":" modifier "=" word
  *
  * The only letter that is possible is u; modifiers with words are those of
  * machine_row.narrowed_events. An alias may have a colon of its own
@@ -18,6 +19,7 @@
 #include "table/items.h"
 #include "table/near.h"
 #include "table/text.h"
+#include "table/umask.h"
 
 #define EVENT_SIZE 192           /* of one event with its machine and letters */
 #define NEAR_SHOWN 3             /* near names in an error line */
@@ -52,6 +54,27 @@ list_add(struct event_list *l, const struct event_row *event)
     return 0;
 }
 
+/* With every unit mask that the model knows, or with the one that its bare
+ * name means. */
+static int
+list_add_masks(struct event_list *l, const struct event_row *event, bool all)
+{
+    bool any = false;
+    int error = 0;
+
+    for (size_t i = 0; all && i < event->umask_count && error == 0; i++) {
+        const struct umask_row *u = &event->umasks[i];
+        const struct event_row *part = umask_counted(l->machine, event, u);
+        if (u->counted < 0 || part->fidelity == FIDELITY_IDLE)
+            continue;
+        any = true;
+        error = list_add(l, part);
+    }
+    return any || error != 0
+               ? error
+               : list_add(l, umask_counted(l->machine, event, NULL));
+}
+
 static int
 list_add_all(struct event_list *l, bool only_default)
 {
@@ -65,7 +88,7 @@ list_add_all(struct event_list *l, bool only_default)
             continue;
         landed = true;
         if (l->unwanted == NULL || !l->unwanted(event))
-            error = list_add(l, event);
+            error = list_add_masks(l, event, !only_default);
         else
             l->left_out += !only_default;
     }
@@ -84,16 +107,32 @@ list_has(const struct event_list *l, const char *name)
 }
 
 static int
+list_add_counted(struct event_list *l, const struct event_row *event,
+                 const struct umask_row *umask)
+{
+    const struct event_row *e = umask_counted(l->machine, event, umask);
+
+    if (event_unmodelled(event))
+        return tally_fail(l->log, TALLY_EIDLE, "'%s' of %s cannot count: %s",
+                          event->name, l->machine->name, event->reason);
+    if (e == event && event->umask_count > 0 &&
+        event->fidelity != FIDELITY_IDLE)
+        return umask == NULL
+                   ? umask_unknown(event->name, event, "", l->log)
+                   : tally_fail(l->log, TALLY_ERANGE,
+                                "'%s': its unit mask %s counts nothing",
+                                event->name, umask->pattern);
+    return list_add(l, e);
+}
+
+static int
 list_add_name(struct event_list *l, const char *name)
 {
     if (same_name(name, "all") || same_name(name, "default"))
         return list_add_all(l, same_name(name, "default"));
 
     const struct event_row *event = event_find(l->machine, name);
-    if (event_unmodelled(event))
-        return tally_fail(l->log, TALLY_EIDLE, "'%s' of %s cannot count: %s",
-                          event->name, l->machine->name, event->reason);
-    return list_add(l, event);
+    return list_add_counted(l, event, umask_default(event));
 }
 
 static void
@@ -292,6 +331,30 @@ skip_machine(const struct event_list *l, char **name)
     return 0;
 }
 
+/* "EVENT.UMASK" or "EVENT:UMASK"; 1 if it is neither. */
+static int
+add_masked(struct event_list *l, char *name)
+{
+    for (char *p = name + strcspn(name, ".:"); *p != '\0';
+         p += 1 + strcspn(p + 1, ".:")) {
+        const char separator = *p;
+        *p = '\0';
+        const struct event_row *event = event_find(l->machine, name);
+        const struct umask_row *umask =
+            event != NULL ? umask_find(event, p + 1) : NULL;
+        const bool names = event != NULL && event->umask_count > 0 &&
+                           strspn(p + 1, MODIFIERS) < strlen(p + 1) &&
+                           strpbrk(p + 1, ":=") == NULL;
+        const int error = umask != NULL ? list_add_counted(l, event, umask)
+                          : names ? umask_unknown(name, event, p + 1, l->log)
+                                  : 1;
+        *p = separator;
+        if (error <= 0)
+            return error;
+    }
+    return 1;
+}
+
 static int
 add_event(struct event_list *l, char *name)
 {
@@ -300,6 +363,9 @@ add_event(struct event_list *l, char *name)
 
     if (list_has(l, name))
         return list_add_name(l, name);
+    error = add_masked(l, name);
+    if (error <= 0)
+        return error;
     if (colon != NULL && strchr(colon, '=') != NULL) {
         *colon = '\0';
         return add_narrowed(l, name, colon + 1);
@@ -308,10 +374,11 @@ add_event(struct event_list *l, char *name)
     if (colon == NULL || strspn(colon + 1, MODIFIERS) < strlen(colon + 1))
         return event_unknown(l->machine, name, l->log);
     *colon = '\0';
-    if (!list_has(l, name))
+    error = list_has(l, name) ? list_add_name(l, name) : add_masked(l, name);
+    if (error > 0)
         return event_unknown(l->machine, name, l->log);
-    error = check_modifier(l, name, colon + 1, strlen(colon + 1));
-    return error != 0 ? error : list_add_name(l, name);
+    return error != 0 ? error
+                      : check_modifier(l, name, colon + 1, strlen(colon + 1));
 }
 
 static int

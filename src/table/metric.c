@@ -8,6 +8,7 @@
 
 #include "table/near.h"
 #include "table/text.h"
+#include "table/umask.h"
 
 static double
 combine(enum formula_kind kind, double a, double b)
@@ -76,6 +77,16 @@ metric_events(const struct machine_row *machine,
         count++;
     }
     return count < max ? count : max;
+}
+
+const struct event_row *
+metric_counted(const struct machine_row *machine,
+               const struct formula_step *step)
+{
+    const struct event_row *event = &machine->events[step->row];
+
+    return umask_counted(machine, event,
+                         step->umask < 0 ? NULL : &event->umasks[step->umask]);
 }
 
 uint64_t

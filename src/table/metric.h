@@ -27,6 +27,10 @@ size_t metric_events(const struct machine_row *machine,
                      const struct metric_row *metric,
                      struct selection *selections, size_t max);
 
+/* What a model counts for an operand that is an event. */
+const struct event_row *metric_counted(const struct machine_row *machine,
+                                       const struct formula_step *step);
+
 /* Bits: the inputs it needs. */
 uint64_t metric_inputs(const struct metric_row *metric);
 

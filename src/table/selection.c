@@ -10,87 +10,12 @@
 #include "table/modifier.h"
 #include "table/near.h"
 #include "table/text.h"
+#include "table/umask.h"
 
 #define WORD_SIZE 192 /* of one selection */
 #define WHY_SIZE 160
 #define NEAR_SHOWN 3
 #define NEAR_SIZE 256
-
-static bool
-umask_named(const struct umask_row *umask, const char *name)
-{
-    if (umask->name[0] != '\0' && same_name(umask->name, name))
-        return true;
-    for (const char *const *a = umask->aliases; *a != NULL; a++)
-        if (same_name(*a, name))
-            return true;
-    return false;
-}
-
-const struct umask_row *
-umask_of(const struct event_row *event, unsigned value)
-{
-    const struct umask_row *found = NULL;
-
-    for (size_t i = 0; i < event->umask_count; i++) {
-        const struct umask_row *u = &event->umasks[i];
-        if (event->umask_bits ? u->value == value
-                              : (value & u->care) == u->value)
-            return u;
-        if (event->umask_bits && (u->value & value) != 0 && found == NULL)
-            found = u;
-    }
-    return found;
-}
-
-static bool
-hex_digit(const char *text, unsigned *value)
-{
-    char *end;
-
-    if (text[0] != '0' || ascii_lower(text[1]) != 'x' || text[2] == '\0' ||
-        text[3] != '\0')
-        return false;
-    *value = (unsigned)strtoul(text + 2, &end, 16);
-    return *end == '\0';
-}
-
-/* A row of the event that counts, by name or value. */
-static const struct umask_row *
-umask_find(const struct event_row *event, const char *name)
-{
-    unsigned value;
-
-    if (hex_digit(name, &value))
-        return umask_of(event, value);
-    for (size_t i = 0; i < event->umask_count; i++)
-        if (event->umasks[i].counts == UMASK_YES &&
-            umask_named(&event->umasks[i], name))
-            return &event->umasks[i];
-    for (size_t i = 0; i < event->umask_count; i++)
-        if (umask_named(&event->umasks[i], name))
-            return &event->umasks[i];
-    return NULL;
-}
-
-/* The row that a bare name means: ALL or ANY, as alias too; or the only one. */
-static const struct umask_row *
-umask_default(const struct event_row *event)
-{
-    const struct umask_row *only = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < event->umask_count; i++) {
-        const struct umask_row *u = &event->umasks[i];
-        if (u->counts != UMASK_YES)
-            continue;
-        if (umask_named(u, "ALL") || umask_named(u, "ANY"))
-            return u;
-        only = u;
-        count++;
-    }
-    return count == 1 ? only : NULL;
-}
 
 static void
 take_umask(struct selection *s, const struct umask_row *umask)
@@ -98,39 +23,6 @@ take_umask(struct selection *s, const struct umask_row *umask)
     s->umask = umask;
     s->umask_value = umask->value;
     s->umask_care = umask->care;
-}
-
-static void
-umask_names(const struct event_row *event, char *text, size_t size)
-{
-    const char *names[16];
-    size_t count = 0;
-
-    for (size_t i = 0; i < event->umask_count && count < 16; i++)
-        if (event->umasks[i].counts == UMASK_YES)
-            names[count++] = event->umasks[i].name;
-    join_words(names, count, text, size);
-}
-
-static int
-umask_unknown(const struct selection_reader *r, const struct event_row *event,
-              const char *name)
-{
-    char names[NEAR_SIZE] = "";
-
-    umask_names(event, names, sizeof(names));
-    if (names[0] == '\0')
-        return tally_fail(r->log, TALLY_EUNKNOWN,
-                          "'%s': %s has no unit masks and no modifier of this "
-                          "name",
-                          r->text, event->name);
-    if (name[0] == '\0')
-        return tally_fail(r->log, TALLY_EUNKNOWN,
-                          "'%s': %s needs a unit mask; it has %s", r->text,
-                          event->name, names);
-    return tally_fail(r->log, TALLY_EUNKNOWN,
-                      "'%s': %s has no unit mask '%s'; it has %s", r->text,
-                      event->name, shown(name, strlen(name)).text, names);
 }
 
 static int
@@ -234,7 +126,7 @@ take_name(const struct selection_reader *r, char *name)
         take_event(r->s, event);
         take_umask(r->s, umask);
         unsigned value;
-        if (hex_digit(p + 1, &value)) {
+        if (umask_value(p + 1, &value)) {
             r->s->umask_value = (uint8_t)value;
             r->s->umask_care = 15;
         }
@@ -357,7 +249,7 @@ name_unknown(const struct selection_reader *r, char *name)
         *p = separator;
         return event_unknown(r->machine, name, r->log);
     }
-    return umask_unknown(r, event, p + 1);
+    return umask_unknown(r->text, event, p + 1, r->log);
 }
 
 /* The longest start that is a name; modifiers behind it. */
@@ -386,7 +278,7 @@ read_selection(const struct selection_reader *r, char *name)
     selection_default_privilege(r->s);
     if (r->s->event != NULL && r->s->event->umask_count > 0 &&
         r->s->umask == NULL)
-        return umask_unknown(r, r->s->event, "");
+        return umask_unknown(r->text, r->s->event, "", r->log);
     return check_umask(r);
 }
 

@@ -54,13 +54,6 @@ int selection_list_parse(const struct machine_row *machine, const char *text,
 struct selection selection_of(const struct machine_row *machine,
                               const struct event_row *event, int umask);
 
-/*
- * The row of a unit mask value: one whose pattern it is, or, where each bit
- * has its row, one that is exactly the value, else any of the bits'. NULL if
- * there is none.
- */
-const struct umask_row *umask_of(const struct event_row *event, unsigned value);
-
 /* Fills in the privilege modifiers that count where none is given. */
 void selection_default_privilege(struct selection *selection);
 

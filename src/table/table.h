@@ -71,6 +71,7 @@ struct umask_row {
     const char *attribution; /* as in the event */
     uint8_t value, care;     /* of the bits in `care` */
     int8_t all;              /* as in the event */
+    int16_t counted; /* its row of narrowed_events, -1: no model counts it */
     enum umask_counts counts;
 };
 
