@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "table/text.h"
+#include "table/umask.h"
 
 static const struct pmu_word flag_words[] = {
     {"next_to_commit", TALLY_PMU_NEXT_TO_COMMIT},
@@ -233,6 +234,22 @@ numbered_signal(char *word, uint32_t *signal)
     return count == 2 || count == 4;
 }
 
+/* `name`, `word` on the line, is no signal: an event without its unit mask, or
+ * none. */
+static int
+signal_unknown(const struct pmu_console *c, const struct pmu_call *call,
+               char *name, const char *word)
+{
+    char *const dot = strchr(name, '.');
+
+    if (dot != NULL)
+        *dot = '\0';
+    const struct event_row *const e = event_find(c->machine, name);
+    if (e == NULL || (dot == NULL && e->umask_count == 0))
+        return event_unknown(c->machine, word, call->log);
+    return umask_unknown(word, e, dot != NULL ? dot + 1 : "", call->log);
+}
+
 /* NAME+NAME: the lines of one group together. */
 static int
 find_signals(const struct pmu_console *c, struct pmu_call *call,
@@ -248,7 +265,7 @@ find_signals(const struct pmu_console *c, struct pmu_call *call,
 
         if (tally_pmu_signal_find(c->pmu, name, &one) != 0 &&
             !numbered_signal(name, &one))
-            return event_unknown(c->machine, word.text, call->log);
+            return signal_unknown(c, call, name, word.text);
         if (*signals != 0 && *signals >> 8 != one >> 8)
             return tally_fail(call->log, TALLY_ERULE,
                               "'%s' is of another group", word.text);
