@@ -255,11 +255,11 @@ static int
 find_signals(const struct pmu_console *c, struct pmu_call *call,
              uint32_t *signals)
 {
-    char *rest = NULL;
+    char *rest = call->line.words[1];
+    char *name;
 
     *signals = 0;
-    for (char *name = strtok_r(call->line.words[1], "+", &rest); name != NULL;
-         name = strtok_r(NULL, "+", &rest)) {
+    while ((name = strsep(&rest, "+")) != NULL) {
         const struct shown word = shown(name, strlen(name));
         uint32_t one;
 

@@ -181,9 +181,11 @@ pmu {d}/wrong.pmu | EXIT 1 | SAYS :20: r10000 cannot have strands=9 nodes=0
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :21: a machine has strands, nodes and flags, not 'size'
 pmu {d}/wrong.pmu | EXIT 1 | SAYS :22: dump has many results
 pmu {d}/wrong.pmu | EXIT 1 | OUT 23: read CNT0 = 0x0
-pmu {d}/umasks.pmu | EXIT 1 | SAYS :2: 'CPU_OP_CYCLES': CPU_OP_CYCLES needs a unit mask; it has ALL or QUAL
-pmu {d}/umasks.pmu | EXIT 1 | SAYS :3: 'CPU_OP_CYCLES.ANY': CPU_OP_CYCLES has no unit mask 'ANY'; it has ALL or QUAL
-pmu {d}/umasks.pmu | EXIT 1 | SAYS :4: 'NOPS_RETIRED.ALL': NOPS_RETIRED has no unit masks
+pmu {d}/signals.pmu | EXIT 1 | SAYS :2: 'CPU_OP_CYCLES': CPU_OP_CYCLES needs a unit mask; it has ALL or QUAL
+pmu {d}/signals.pmu | EXIT 1 | SAYS :3: 'CPU_OP_CYCLES.ANY': CPU_OP_CYCLES has no unit mask 'ANY'; it has ALL or QUAL
+pmu {d}/signals.pmu | EXIT 1 | SAYS :4: 'NOPS_RETIRED.ALL': NOPS_RETIRED has no unit masks
+pmu {d}/signals.pmu | EXIT 1 | SAYS :5: unknown event ''
+pmu {d}/signals.pmu | EXIT 1 | SAYS :6: unknown event ''
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 18, "cmd": "read", "reg": "CNT0", "value": "0x0", "traps": [], "result": "0x0", "expected": "1", "met": false
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 2, "cmd": null, "reg": null, "value": null, "traps": [], "error": "unknown command 'raed'
 pmu {d}/right.pmu | EXIT 0 | OUT 2: write CNT0 = ok
@@ -500,9 +502,9 @@ def make_files(d):
         (d / name).write_bytes(content)
         (d / name).chmod(0o755)
     (d / "wrong.pmu").write_text(WRONG_PMU)
-    (d / "umasks.pmu").write_text(
+    (d / "signals.pmu").write_text(
         "machine montecito\nsignal CPU_OP_CYCLES\nsignal CPU_OP_CYCLES.ANY\n"
-        "signal NOPS_RETIRED.ALL\n")
+        "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
     (d / "nomachine.pmu").write_text("read CNT0\n")
     (d / "plain").write_bytes(b"\x7fELF")
