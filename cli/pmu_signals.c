@@ -266,7 +266,7 @@ find_signals(const struct pmu_console *c, struct pmu_call *call,
         if (tally_pmu_signal_find(c->pmu, name, &one) != 0 &&
             !numbered_signal(name, &one))
             return signal_unknown(c, call, name, word.text);
-        if (*signals != 0 && *signals >> 8 != one >> 8)
+        if (name != call->line.words[1] && *signals >> 8 != one >> 8)
             return tally_fail(call->log, TALLY_ERULE,
                               "'%s' is of another group", word.text);
         *signals |= one;

@@ -186,6 +186,7 @@ pmu {d}/signals.pmu | EXIT 1 | SAYS :3: 'CPU_OP_CYCLES.ANY': CPU_OP_CYCLES has n
 pmu {d}/signals.pmu | EXIT 1 | SAYS :4: 'NOPS_RETIRED.ALL': NOPS_RETIRED has no unit masks
 pmu {d}/signals.pmu | EXIT 1 | SAYS :5: unknown event ''
 pmu {d}/signals.pmu | EXIT 1 | SAYS :6: unknown event ''
+pmu {d}/signals.pmu | EXIT 1 | SAYS :8: '2:0' is of another group
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 18, "cmd": "read", "reg": "CNT0", "value": "0x0", "traps": [], "result": "0x0", "expected": "1", "met": false
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 2, "cmd": null, "reg": null, "value": null, "traps": [], "error": "unknown command 'raed'
 pmu {d}/right.pmu | EXIT 0 | OUT 2: write CNT0 = ok
@@ -504,7 +505,8 @@ def make_files(d):
     (d / "wrong.pmu").write_text(WRONG_PMU)
     (d / "signals.pmu").write_text(
         "machine montecito\nsignal CPU_OP_CYCLES\nsignal CPU_OP_CYCLES.ANY\n"
-        "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n")
+        "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n"
+        "machine r10000\nsignal 0:0+2:0\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
     (d / "nomachine.pmu").write_text("read CNT0\n")
     (d / "plain").write_bytes(b"\x7fELF")
