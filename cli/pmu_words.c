@@ -25,7 +25,8 @@ cut_words(struct pmu_line *l, const struct tally_log *log)
     return 0;
 }
 
-/* Moves what stands after = to `wanted`. */
+/* Moves what stands after = to `wanted`, unprintable bytes as '?': no result
+ * has them. */
 static int
 cut_wanted(struct pmu_line *l, const struct tally_log *log)
 {
@@ -43,6 +44,10 @@ cut_wanted(struct pmu_line *l, const struct tally_log *log)
     for (size_t i = equals + 1; i < l->count; i++)
         used += (size_t)snprintf(l->wanted + used, sizeof(l->wanted) - used,
                                  "%s%s", used > 0 ? " " : "", l->words[i]);
+    for (char *c = l->wanted; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    }
     l->count = equals;
     return 0;
 }

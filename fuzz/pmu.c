@@ -18,6 +18,8 @@ tell(void *user, const struct pmu_result *r)
         fuzz_hear(user, TALLY_LOG_INFO, r->text);
     if (r->name[0] != '\0')
         fuzz_hear(user, TALLY_LOG_INFO, r->name);
+    if (r->wanted[0] != '\0')
+        fuzz_hear(user, TALLY_LOG_INFO, r->wanted);
 }
 
 static void

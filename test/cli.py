@@ -189,6 +189,7 @@ pmu {d}/signals.pmu | EXIT 1 | SAYS :6: unknown event ''
 pmu {d}/signals.pmu | EXIT 1 | SAYS :8: '2:0' is of another group
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 18, "cmd": "read", "reg": "CNT0", "value": "0x0", "traps": [], "result": "0x0", "expected": "1", "met": false
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 2, "cmd": null, "reg": null, "value": null, "traps": [], "error": "unknown command 'raed'
+pmu -j {d}/bytes.pmu | EXIT 1 | OUT "result": "0x0", "expected": "??", "met": false
 pmu {d}/right.pmu | EXIT 0 | OUT 2: write CNT0 = ok
 doctor x-none | EXIT 2 | ERR no such program in PATH
 doctor {hello} | OUT symbols
@@ -507,6 +508,7 @@ def make_files(d):
         "machine montecito\nsignal CPU_OP_CYCLES\nsignal CPU_OP_CYCLES.ANY\n"
         "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n"
         "machine r10000\nsignal 0:0+2:0\n")
+    (d / "bytes.pmu").write_bytes(b"machine r10000\nread CNT0 = \xff\x01\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
     (d / "nomachine.pmu").write_text("read CNT0\n")
     (d / "plain").write_bytes(b"\x7fELF")
