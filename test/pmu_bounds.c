@@ -288,6 +288,14 @@ test_options(void **state)
     options.machine = "ultrasparc-t2plus";
     options.nodes = 3;
     refuses(&options, GUARD, TALLY_ERANGE);
+    options.nodes = 0;
+    options.flags = TALLY_PMU_DENY_GUEST << 1;
+    refuses(&options, GUARD, TALLY_ERANGE);
+    options.flags = UINT32_C(1) << 31;
+    refuses(&options, GUARD, TALLY_ERANGE);
+    assert_int_equal(tally_pmu_size(&options), 0);
+    options.flags = TALLY_PMU_DENY_GUEST | (TALLY_PMU_DENY_GUEST - 1);
+    assert_int_not_equal(tally_pmu_size(&options), 0);
 }
 
 static struct tally_pmu *

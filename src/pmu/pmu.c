@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define ALIGNMENT 16 /* of a monitor's memory */
+#define ALIGNMENT 16                          /* of a monitor's memory */
+#define FLAGS (2u * TALLY_PMU_DENY_GUEST - 1) /* all of enum tally_pmu_flag */
 
 const struct tally_pmu_context pmu_no_context = {.cycles = 1};
 
@@ -40,7 +41,8 @@ static const struct pmu_ops *const families[PMU_FAMILIES] = {
 static int
 describe(const struct tally_pmu_options *options, struct tally_pmu *pmu)
 {
-    if (options->size != sizeof(*options) || options->machine == NULL)
+    if (options->size != sizeof(*options) || options->machine == NULL ||
+        (options->flags & ~FLAGS) != 0)
         return TALLY_ERANGE;
     pmu->machine = machine_named(options->machine);
     if (pmu->machine == NULL || families[pmu->machine->family]->strands == 0)
