@@ -15,7 +15,7 @@
 
 #define REGISTERS 64
 #define HISTORY 12
-#define STEPS_DEFAULT 250000
+#define STEPS_DEFAULT 1000000
 
 struct pair {
     const struct pmu_ref *ref;
