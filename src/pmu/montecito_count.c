@@ -193,6 +193,21 @@ is_plain(const struct montecito *m, const struct montecito_thread *t,
            code != MONTECITO_L1I_EAR && code != MONTECITO_DATA_EAR;
 }
 
+/* The other code of an event that has two, L2D_OZQ_FULL (rule C1); an event's
+ * only one. */
+static unsigned
+second_code(unsigned code)
+{
+    return code == 0xe1 || code == 0xe3 ? code ^ 2 : code;
+}
+
+static void
+listen_to(struct montecito_thread *t, unsigned code, unsigned bit)
+{
+    t->listeners[code] |= UINT32_C(1) << bit;
+    t->listeners[second_code(code)] |= UINT32_C(1) << bit;
+}
+
 /* Enters the running counters of `owner` into the listeners of both threads. */
 static void
 enlist(const struct montecito *m, struct montecito_thread *owner,
@@ -203,10 +218,10 @@ enlist(const struct montecito *m, struct montecito_thread *owner,
 
         if (!runs(owner, i))
             continue;
-        owner->listeners[code] |= UINT32_C(1) << i;
+        listen_to(owner, code, i);
         owner->counter[i].plain = is_plain(m, owner, i, code);
         if (owner->counter[i].all && other != NULL)
-            other->listeners[code] |= UINT32_C(1) << (OTHERS + i);
+            listen_to(other, code, OTHERS + i);
     }
 }
 
@@ -224,8 +239,10 @@ open_door(struct montecito *m, unsigned strand,
                             other < m->base.strands &&
                             m->thread[other].listeners[code] != 0;
 
-        if (t->listeners[code] != 0 || credit)
-            pmu_hear(&m->base, strand, code);
+        if (t->listeners[code] == 0 && !credit)
+            continue;
+        pmu_hear(&m->base, strand, code);
+        pmu_hear(&m->base, strand, second_code(code));
     }
 }
 
