@@ -395,6 +395,8 @@ REJECTED = [
      "unit mask that counts has a name"),
     (EVENTS, 'name = "LOAD", ', 'name = "LO AD", ', "[event.Misses]: umasks "
      "2: 'name' must be letters, digits, '_', '-' and '.'"),
+    (EVENTS, 'name = "LOAD", ', 'name = "LOAD", repeats = "STORE", ',
+     "[event.Misses]: umasks 2: repeats = 'STORE': must be one of ALL"),
     (EVENTS, 'name = "LOAD", ', 'name = "all", ', "[event.Misses]: umasks 2: "
      "the name 'all' stands twice"),
     (EVENTS, 'aliases = ["LD"]', 'aliases = ["store"]', "[event.Misses]: "

@@ -93,6 +93,14 @@ def value_and_care(row):
             int(pattern.translate(str.maketrans("01x", "110")), 2))
 
 
+def written(event, row):
+    """The value that signals of the row have: that of the row it repeats."""
+    for other in event["umasks"]:
+        if other["name"] == row["repeats"]:
+            row = other
+    return value_and_care(row)[0]
+
+
 def umask_words(event, words, signal):
     if not event["umasks"]:
         yield from ((word, signal) for word in words)
@@ -100,7 +108,7 @@ def umask_words(event, words, signal):
         if row["counts"] != "yes":
             continue
         names = [n for n in (row["name"], *row["aliases"]) if n]
-        value, _ = value_and_care(row)
+        value = written(event, row)
         yield from ((f"{word}.{name}" if name else word, signal | value)
                     for word in words for name in names or [""])
 
@@ -111,10 +119,11 @@ def umask_rows(event):
     if not event["umasks"]:
         return [0] * 16
     out = []
-    rows = [(*value_and_care(u), u["counts"]) for u in event["umasks"]]
+    rows = [(*value_and_care(u), u["counts"], written(event, u))
+            for u in event["umasks"]]
     for umask in range(16):
         row = next((r for r in rows if (umask ^ r[0]) & r[1] == 0), None)
-        out.append(NOTHING if row is None or row[2] != "yes" else row[0])
+        out.append(NOTHING if row is None or row[2] != "yes" else row[3])
     return out
 
 
