@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -167,7 +168,7 @@ static bool
 names_machine(const char *line)
 {
     line += strspn(line, " \t");
-    return strncmp(line, "machine", 7) == 0;
+    return strncasecmp(line, "machine", 7) == 0;
 }
 
 /* What only a person asks; true if that is all of the line. */

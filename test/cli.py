@@ -190,6 +190,7 @@ pmu {d}/signals.pmu | EXIT 1 | SAYS :8: '2:0' is of another group
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 18, "cmd": "read", "reg": "CNT0", "value": "0x0", "traps": [], "result": "0x0", "expected": "1", "met": false
 pmu -j {d}/wrong.pmu | EXIT 1 | OUT "line": 2, "cmd": null, "reg": null, "value": null, "traps": [], "error": "unknown command 'raed'
 pmu -j {d}/bytes.pmu | EXIT 1 | OUT "result": "0x0", "expected": "??", "met": false
+pmu {d}/capitals.pmu | EXIT 0 | OUT 2: read CNT0 = 0x0
 pmu {d}/right.pmu | EXIT 0 | OUT 2: write CNT0 = ok
 doctor x-none | EXIT 2 | ERR no such program in PATH
 doctor {hello} | OUT symbols
@@ -509,6 +510,7 @@ def make_files(d):
         "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n"
         "machine r10000\nsignal 0:0+2:0\n")
     (d / "bytes.pmu").write_bytes(b"machine r10000\nread CNT0 = \xff\x01\n")
+    (d / "capitals.pmu").write_text("MACHINE R10000\nREAD cnt0\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
     (d / "nomachine.pmu").write_text("read CNT0\n")
     (d / "plain").write_bytes(b"\x7fELF")
