@@ -50,6 +50,11 @@ LIVELY = {
     "Miss_handling_table_occupancy", "Decoded_loads", "Issued_loads",
     "stall_store", "TLB_misses",
 }
+DRAM = ("rd_queue_latency", "wr_queue_latency", "rw_queue_latency",
+        "bank_busy_stalls", "wr_buf_hits")
+T4_DRAM = ("Read_queue_latency", "Write_queue_latency",
+           "Read_Write_queue_latency", "Bank_busy_stalls",
+           "Writeback_buffer_hits")
 TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_store",
          "stall_branch", "stall_tlb", "stall_window", "stall_atomic",
          "stall_fp", "stall_issue")
@@ -85,7 +90,7 @@ def wanted(numbers, machine):
 def counted(machine):
     """event: its signals, for what is counted; of one bank of memory too."""
     signals = t.event_signals(machine)
-    for event in ("mem_reads", "mem_writes", "mem_read_write"):
+    for event in ("mem_reads", "mem_writes", "mem_read_write", *DRAM):
         each = len(signals.get(event, [])) // 4
         for bank in range(4 if each else 0):
             signals[f"{event}:at={bank}"] = \
@@ -105,7 +110,8 @@ def may_tell(numbers, signals):
     Of memory, not what a header does not state at all."""
     fetch = {"itlb_misses", "l2_fetch_misses", "l3_fetch_misses", "stall_fetch"}
     stated = {s.rpartition("_")[0] for s in numbers}
-    memory = {s.rpartition("_")[0] for s in signals if "memory_" in s}
+    memory = {s.rpartition("_")[0] for s in signals
+              if s.startswith(("memory_", "dram_"))}
     return ((len(signals) == 1 or not fetch & set(signals)) and
             memory <= stated and
             all(numbers.get(s, 0) is not None for s in signals))
@@ -129,11 +135,28 @@ def check_time(c):
             "sum of the terms of cycles")
 
 
+def check_dram(c, machine):
+    """Each read and write is served once; who waits, waits for a bank."""
+    read, write, both, stalls, deferred = [
+        c[e] for e in (T4_DRAM if machine == T4 else DRAM)]
+    reads, writes = [c[e] for e in (("All_reads", "All_writes")
+                                    if machine == T4 else
+                                    ("mem_reads", "mem_writes"))]
+    time = t.table("machines", machine,
+                   "machine.toml")["parameter"]["time.bank"]["value"]
+    t.equal(read + write, both, "both queues")
+    waits = both - time * (reads + writes)
+    assert read >= time * reads and write >= time * writes, "services"
+    assert stalls <= waits <= 16 * stalls, f"{stalls} and {waits} of 16"
+    assert deferred <= min(reads, writes), "deferred reads"
+
+
 def on_t2(path):
     c = count_all(T2, path)
     compare(c, wanted(stated(path), T2))
     t.equal(c["Idle_strands"], c["cycles"] - c["issue_cycles"],
             "a strand alone on its core")
+    check_dram(c, T2)
     check_classes(c)
     check_time(c)
 
@@ -141,6 +164,7 @@ def on_t2(path):
 def on_t1(path):
     c = count_all(T1, path)
     compare(c, wanted(stated(path, T1), T1))
+    check_dram(c, T1)
     check_time(c)
 
 
@@ -183,6 +207,7 @@ def check_memory(c):
     t.equal(c["Icache_miss_local_memory_hit"] + c["Stores_to_local_memory"] +
             c["L1_data_cache_miss_local_memory_hit"] + sum(walks),
             c["All_reads"], "reads of memory")
+    check_dram(c, T4)
     t.equal(c["Read_transactions"], c["All_reads"], "reads of all ports")
     t.equal(c["Write_transactions"], c["All_writes"], "writes of all ports")
     for parts in (("All_reads", "All_writes"),
@@ -390,6 +415,7 @@ def bzip2(machine=T2):
 
 def bzip2_thrice():
     runs = [bzip2() for _ in range(3)]
+    check_dram(runs[0], T2)
     check_classes(runs[0])
     check_time(runs[0])
     for other in runs[1:]:
@@ -398,6 +424,7 @@ def bzip2_thrice():
 
 def bzip2_on_t1():
     first, second = bzip2(T1), bzip2(T1)
+    check_dram(first, T1)
     t.same(first.values, second.values)
     for l2, l1 in (("L2_imiss", "IC_miss"), ("L2_dmiss_ld", "DC_miss")):
         assert 0 < first[l2] < first[l1], f"{l2} and {l1}"

@@ -30,10 +30,23 @@ def check_served(c):
         t.equal(c[f"{event}:from=all"], c[event], event)
 
 
+def check_queues(c):
+    """A controller that reads has reads in its queue, for 77 cycles at least."""
+    t.equal(c["rd_queue_latency"] + c["wr_queue_latency"],
+            c["rw_queue_latency"], "both queues")
+    for m in MCUS:
+        reads, latency = c[f"mem_reads:at={m}"], c[f"rd_queue_latency:at={m}"]
+        assert 77 * reads <= latency <= 16 * 77 * reads, f"{m}: {latency}"
+    t.equal(sum(c[f"rd_queue_latency:at={m}"] for m in MCUS),
+            c["rd_queue_latency"], "queues of each controller")
+
+
 def share(nodes, threads=8, place=None):
     events = [*MISSES, *(f"{e}:from={w}" for e in MISSES
                          for w in ("all", *FROM)),
               *SERVED, "mem_reads", "mem_writes", "l2_writebacks",
+              "rd_queue_latency", "wr_queue_latency", "rw_queue_latency",
+              *(f"rd_queue_latency:at={m}" for m in MCUS),
               *(f"mem_reads:at={m}" for m in MCUS),
               *(f"lpu/{e}" for e in ("cycles_replys_sent", "cycles_HIT_M",
                                      "cycles_replys_recev")),
@@ -48,6 +61,7 @@ def share(nodes, threads=8, place=None):
     t.equal(sum(c[f"mem_reads:at={m}"] for m in MCUS), c["mem_reads"],
             "reads of each controller")
     t.equal(c["mem_writes"], c["l2_writebacks"], "writes of memory")
+    check_queues(c)
     return c
 
 

@@ -84,7 +84,8 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts &= ~(uint32_t)PART_L2;
     /* Memory is what stands behind an L2. */
     if (params[PARAM_L2_SIZE] == 0)
-        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS);
+        parts &=
+            ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS | PART_DRAM);
     if (params[PARAM_L2_FORETOLD] == 0 ||
         params[PARAM_L2_SHARED] != L2_SHARED_CORE ||
         params[PARAM_L2_WAYS] > WAYS_MOST)
@@ -188,6 +189,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
         error = init_l2s(chip);
     if (error == 0 && (parts & PART_L3))
         error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
+    if (parts & PART_DRAM)
+        dram_init(&chip->dram, params);
     if (error != 0)
         chip_finish(chip);
     return error;
@@ -436,6 +439,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
     nodes_forget(chip);
     if (chip->l3.ways != 0)
         cache_clear(&chip->l3);
+    dram_clear(&chip->dram);
     for (unsigned i = 0; i < chip->strand_slots; i++) {
         if (i != slot && chip->strands[i] != NULL) {
             free_tables(chip->strands[i]);

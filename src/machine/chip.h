@@ -28,6 +28,7 @@
 #include "base/lock.h"
 #include "machine/branch.h"
 #include "machine/cache.h"
+#include "machine/dram.h"
 #include "machine/raw.h"
 #include "machine/tlb.h"
 #include "machine/ways.h"
@@ -172,7 +173,8 @@ struct chip {
     struct core *cores;             /* set up when a strand first runs there */
     struct cache l2[NODES_MAX], l3; /* the L2 of each node */
     struct homes homes;
-    struct lock lock;        /* of l2, l3, homes and the list of strands */
+    struct dram dram;
+    struct lock lock;        /* of all these and the list of strands */
     atomic_uint live;        /* strands running */
     struct strand **strands; /* [strand_slots] live ones, or NULL */
     unsigned strand_slots;

@@ -11,14 +11,21 @@ is_link(unsigned signal)
            signal <= SIGNAL_LINK_INVALIDATIONS_63;
 }
 
-/* Of a bank's reads or writes, which bank; else 0. */
+/* Of what one bank does, which bank; else 0. */
 static uint64_t
 bank_of(unsigned signal)
 {
-    if (signal - SIGNAL_MEMORY_READS_0 < MEMORY_BANKS)
-        return signal - SIGNAL_MEMORY_READS_0;
-    if (signal - SIGNAL_MEMORY_WRITES_0 < MEMORY_BANKS)
-        return signal - SIGNAL_MEMORY_WRITES_0;
+    static const uint16_t firsts[] = {
+        SIGNAL_MEMORY_READS_0,       SIGNAL_MEMORY_WRITES_0,
+        SIGNAL_DRAM_READ_LATENCY_0,  SIGNAL_DRAM_STALLS_0,
+        SIGNAL_DRAM_WRITE_LATENCY_0, SIGNAL_DRAM_DEFERRED_0,
+        SIGNAL_DRAM_STARVED_0,
+    };
+
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+        if (signal - firsts[i] < MEMORY_BANKS)
+            return signal - firsts[i];
+    }
     return 0;
 }
 

@@ -49,10 +49,30 @@ memory_bank(const struct chip *chip, uint64_t addr)
     return (unsigned)(addr >> chip->bank_shift & chip->bank_mask);
 }
 
+/* A strand goes on while its stores wait, in the store buffer. */
+#define GO_ON (1u << REQUEST_STORE | 1u << REQUEST_THROUGH)
+
+void
+memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind)
+{
+    s->total[SIGNAL_MEMORY_READS_0 + channel]++;
+    if (s->chip->parts & PART_DRAM)
+        dram_read(&s->chip->dram, s->total, channel, addr,
+                  (GO_ON >> kind & 1) == 0);
+}
+
+void
+memory_write(struct strand *s, unsigned channel, uint64_t addr)
+{
+    s->total[SIGNAL_MEMORY_WRITES_0 + channel]++;
+    if (s->chip->parts & PART_DRAM)
+        dram_write(&s->chip->dram, channel, addr);
+}
+
 static void
 write_memory(struct strand *s, uint64_t addr)
 {
-    s->total[SIGNAL_MEMORY_WRITES_0 + memory_bank(s->chip, addr)]++;
+    memory_write(s, memory_bank(s->chip, addr), addr);
 }
 
 static void
@@ -104,7 +124,7 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
             write_memory(s, driven.line << chip->l3.line_shift);
         }
     }
-    s->total[SIGNAL_MEMORY_READS_0 + memory_bank(chip, addr)]++;
+    memory_read(s, memory_bank(chip, addr), addr, kind);
 }
 
 /* What goes through the L1 makes the L2's line dirty. */
@@ -134,6 +154,7 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
                            request_addr(queue[i + AHEAD]) >> l2->line_shift);
         if (kind == REQUEST_WRITE_BACK) {
             (queue[i] & REQUEST_UPDATE ? update_l2 : write_l2)(s, addr);
+            memory_settle(s);
             continue;
         }
         const uint64_t line = addr >> l2->line_shift;
@@ -150,5 +171,6 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
         }
         s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
         ask_memory(s, addr, kind);
+        memory_settle(s);
     }
 }

@@ -33,6 +33,19 @@ size_t memory_l1d(struct strand *s, const uint64_t *queue, size_t count,
 /* The bank that has an address, of a chip or node. */
 unsigned memory_bank(const struct chip *chip, uint64_t addr);
 
+/* A line is read from a channel of memory for a request, or written to it. */
+void
+memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind);
+void memory_write(struct strand *s, unsigned channel, uint64_t addr);
+
+/* After what may have done so. */
+static inline void
+memory_settle(struct strand *s)
+{
+    if (s->chip->dram.open)
+        dram_settle(&s->chip->dram, s->total);
+}
+
 /* Takes a queue through the levels behind the L1s, and to memory. */
 void memory_shared(struct strand *s, const uint64_t *queue, size_t count);
 

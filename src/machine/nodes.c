@@ -107,7 +107,7 @@ cross(struct strand *s, enum signal_id first, uint64_t addr, unsigned other)
 }
 
 static unsigned
-bank_signal(const struct chip *chip, uint64_t addr, unsigned home)
+bank_number(const struct chip *chip, uint64_t addr, unsigned home)
 {
     return home * (chip->bank_mask + 1) + memory_bank(chip, addr);
 }
@@ -119,7 +119,7 @@ write_memory(struct strand *s, uint64_t addr)
     const unsigned home = home_of(chip, addr, s->node);
 
     s->total[SIGNAL_L2_WRITEBACKS]++;
-    s->total[SIGNAL_MEMORY_WRITES_0 + bank_signal(chip, addr, home)]++;
+    memory_write(s, bank_number(chip, addr, home), addr);
     cross(s, SIGNAL_LINK_WRITEBACKS_0, addr, home);
 }
 
@@ -220,7 +220,7 @@ serve(struct strand *s, uint64_t addr, unsigned kind, bool write)
         if (!write)
             void_line(chip, writer, addr, false);
     } else {
-        s->total[SIGNAL_MEMORY_READS_0 + bank_signal(chip, addr, home)]++;
+        memory_read(s, bank_number(chip, addr, home), addr, kind);
         cross(s, write ? SIGNAL_LINK_MEM_OWNS_0 : SIGNAL_LINK_MEM_SHARES_0,
               addr, home);
     }
@@ -254,5 +254,6 @@ nodes_shared(struct strand *s, const uint64_t *queue, size_t count)
             write_memory(s, driven.line << l2->line_shift);
         s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
         serve(s, addr, kind, write);
+        memory_settle(s);
     }
 }

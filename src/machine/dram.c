@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/dram.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "table/table.h"
+
+static uint32_t
+log2_of(uint64_t power)
+{
+    return (uint32_t)__builtin_ctzll(power);
+}
+
+void
+dram_init(struct dram *d, const uint64_t *params)
+{
+    const bool l3 = params[PARAM_L3_SIZE] != 0;
+    const uint32_t line = log2_of(params[l3 ? PARAM_L3_LINE : PARAM_L2_LINE]);
+    const uint32_t piece = log2_of(params[PARAM_MEMORY_INTERLEAVE]);
+
+    memset(d, 0, sizeof(*d));
+    d->time = params[PARAM_TIME_BANK];
+    d->wait = params[PARAM_TIME_MEMORY];
+    d->size = (uint32_t)params[PARAM_MEMORY_QUEUE];
+    d->passes = (uint32_t)params[PARAM_MEMORY_PASSES];
+    d->bank_mask = (uint32_t)params[PARAM_MEMORY_DRAM_BANKS] - 1;
+    d->line_shift = line;
+    d->inner_shift = piece > line ? piece : line;
+    d->outer_shift = piece + log2_of(params[PARAM_MEMORY_BANKS]);
+    if (d->outer_shift < d->inner_shift)
+        d->outer_shift = d->inner_shift;
+}
+
+void
+dram_clear(struct dram *d)
+{
+    d->now = d->resume = 0;
+    d->open = false;
+    d->written_count = 0;
+    memset(d->channel, 0, sizeof(d->channel));
+}
+
+/* The number of a line among those of its channel. */
+static uint64_t
+line_of(const struct dram *d, uint64_t addr)
+{
+    const uint64_t inner = addr & (((uint64_t)1 << d->inner_shift) - 1);
+
+    return (addr >> d->outer_shift << (d->inner_shift - d->line_shift)) |
+           inner >> d->line_shift;
+}
+
+/* Takes out those whose bank has served them. */
+static void
+leave(const struct dram *d, struct dram_channel *c)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        c->queue[kept] = c->queue[i];
+        kept += c->queue[i].start + d->time > d->now;
+    }
+    c->count = kept;
+}
+
+/* The queue has an entry from `now` on. */
+static void
+make_room(struct dram *d, struct dram_channel *c)
+{
+    uint64_t first = UINT64_MAX;
+
+    leave(d, c);
+    if (c->count < d->size)
+        return;
+    for (unsigned i = 0; i < c->count; i++) {
+        const uint64_t end = c->queue[i].start + d->time;
+        first = end < first ? end : first;
+    }
+    d->now = first;
+    leave(d, c);
+}
+
+/* Whether `r`, which comes now, goes behind `q` of the same bank. */
+static bool
+goes_behind(const struct dram *d, const struct dram_request *r,
+            const struct dram_request *q)
+{
+    return r->write || !q->write || q->start <= d->now ||
+           q->passed >= d->passes || q->line == r->line;
+}
+
+static uint64_t
+start_of(const struct dram *d, const struct dram_channel *c,
+         const struct dram_request *r)
+{
+    uint64_t start = d->now;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct dram_request *q = &c->queue[i];
+        if (q->bank == r->bank && goes_behind(d, r, q) &&
+            q->start + d->time > start)
+            start = q->start + d->time;
+    }
+    return start;
+}
+
+/* The writes behind `r` wait for one more request of their bank. */
+static void
+pass(const struct dram *d, struct dram_channel *c, const struct dram_request *r,
+     uint64_t *total, unsigned channel)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        struct dram_request *q = &c->queue[i];
+        if (q->bank != r->bank || q->start < r->start)
+            continue;
+        q->start += d->time;
+        total[SIGNAL_DRAM_WRITE_LATENCY_0 + channel] += d->time;
+        total[SIGNAL_DRAM_STARVED_0 + channel] += ++q->passed == d->passes;
+    }
+}
+
+/* A read for which a write of its line waits. */
+static bool
+is_deferred(const struct dram *d, const struct dram_channel *c,
+            const struct dram_request *r)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct dram_request *q = &c->queue[i];
+        if (q->write && q->line == r->line && q->start > d->now)
+            return true;
+    }
+    return false;
+}
+
+/* From now on one waits in each cycle until the last has begun. */
+static void
+count_stalls(const struct dram *d, struct dram_channel *c, uint64_t *stalls)
+{
+    uint64_t from = c->stalled_until > d->now ? c->stalled_until : d->now;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        if (c->queue[i].start > from) {
+            *stalls += c->queue[i].start - from;
+            from = c->queue[i].start;
+        }
+    }
+    c->stalled_until = from;
+}
+
+/* Returns the cycle in which its bank begins. */
+static uint64_t
+come(struct dram *d, uint64_t *total, unsigned channel, uint64_t addr,
+     bool write)
+{
+    struct dram_channel *c = &d->channel[channel];
+    const uint64_t line = line_of(d, addr);
+    struct dram_request r = {
+        .line = line, .bank = (uint32_t)line & d->bank_mask, .write = write};
+
+    make_room(d, c);
+    r.start = start_of(d, c, &r);
+    if (!write) {
+        total[SIGNAL_DRAM_DEFERRED_0 + channel] += is_deferred(d, c, &r);
+        pass(d, c, &r, total, channel);
+    }
+    total[(write ? SIGNAL_DRAM_WRITE_LATENCY_0 : SIGNAL_DRAM_READ_LATENCY_0) +
+          channel] += r.start + d->time - d->now;
+    c->queue[c->count++] = r;
+    count_stalls(d, c, &total[SIGNAL_DRAM_STALLS_0 + channel]);
+    return r.start;
+}
+
+void
+dram_read(struct dram *d, uint64_t *total, unsigned channel, uint64_t addr,
+          bool waits)
+{
+    const uint64_t start = come(d, total, channel, addr, false);
+
+    if (waits)
+        d->resume = start + d->wait;
+    d->open = true;
+}
+
+void
+dram_write(struct dram *d, unsigned channel, uint64_t addr)
+{
+    assert(d->written_count < DRAM_WRITES);
+    d->written[d->written_count++] = (struct dram_written){addr, channel};
+    d->open = true;
+}
+
+void
+dram_settle(struct dram *d, uint64_t *total)
+{
+    for (unsigned i = 0; i < d->written_count; i++)
+        come(d, total, d->written[i].channel, d->written[i].addr, true);
+    if (d->resume > d->now)
+        d->now = d->resume;
+    d->resume = 0;
+    d->written_count = 0;
+    d->open = false;
+}
