@@ -380,6 +380,27 @@ def on_mips(path, machine, arch):
     check_time(c)
 
 
+def wrong_path_set(machine):
+    """The parts of a wrong path are what the parameters say, the sum is not."""
+    def counts(**shares):
+        words = [w for part, n in shares.items()
+                 for w in ("--set", f"wrong.{part}={n}")]
+        return t.count(["-m", machine, "-e", "all", *words],
+                       t.guest("targets.mips64"))
+
+    before, after = counts(), counts(loads=0, stores=16, branches=0)
+    wrong = before["Mispredicted_branches"] * 20
+    assert wrong > 0, "no branch is mispredicted"
+    for kind, change in (("loads", -wrong // 4), ("stores", wrong * 14 // 16),
+                         ("instructions", 0)):
+        name = next(e for e in (f"Decoded_{kind}", f"Issued_{kind}")
+                    if e in before.values)
+        t.equal(after[name] - before[name], change, name)
+    refused = t.run(t.tally(), "count", "-m", machine, "--set",
+                    "wrong.loads=13", "--", t.guest("targets.mips64"))
+    t.equal(refused.returncode, 2, "status of 13 + 2 + 2 of 16")
+
+
 def bzip2_on_mips(machine, arch):
     first, second = [
         t.Count(["-m", machine, "-e", "all"],
@@ -487,6 +508,8 @@ def add_cases():
     t.case("bzip2 on r10000: two runs alike", bzip2_on_mips, R10000, "mips64")
     t.case("bzip2 on r12000: two runs alike", bzip2_on_mips, "r12000",
            "mips64el")
+    for machine in ("r10000", "r12000"):
+        t.case(f"wrong path on {machine}", wrong_path_set, machine)
     t.case(f"--set on {T4}", t4_set)
     t.case(f"cycles on {T4}", t4_cycles)
     t.case(f"fetches on {T4}", t4_fetch)

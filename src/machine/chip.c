@@ -551,8 +551,8 @@ derive_fills(const uint64_t *params, uint64_t *n)
 
 /*
  * What is decoded behind a mispredicted branch and thrown away: as many
- * instructions as the width takes in the cycles that it costs. Of eight, two
- * are loads, one is a store, one a branch.
+ * instructions as the width takes in the cycles that it costs, of which the
+ * parameters wrong.* say what 16 are.
  */
 static void
 derive_wrong_path(const uint64_t *params, uint64_t *n)
@@ -562,9 +562,9 @@ derive_wrong_path(const uint64_t *params, uint64_t *n)
                            params[PARAM_TIME_ISSUE];
 
     n[SIGNAL_WRONG_PATH_INSTRUCTIONS] = wrong;
-    n[SIGNAL_WRONG_PATH_LOADS] = wrong / 4;
-    n[SIGNAL_WRONG_PATH_STORES] = wrong / 8;
-    n[SIGNAL_WRONG_PATH_BRANCHES] = wrong / 8;
+    n[SIGNAL_WRONG_PATH_LOADS] = wrong * params[PARAM_WRONG_LOADS] / 16;
+    n[SIGNAL_WRONG_PATH_STORES] = wrong * params[PARAM_WRONG_STORES] / 16;
+    n[SIGNAL_WRONG_PATH_BRANCHES] = wrong * params[PARAM_WRONG_BRANCHES] / 16;
 }
 
 void

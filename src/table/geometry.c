@@ -240,6 +240,19 @@ check_pipelines(const struct check *c)
 }
 
 static int
+check_wrong_path(const struct check *c)
+{
+    const uint64_t sum = c->params[PARAM_WRONG_LOADS] +
+                         c->params[PARAM_WRONG_STORES] +
+                         c->params[PARAM_WRONG_BRANCHES];
+
+    if (sum <= 16)
+        return 0;
+    return fail_param(c, PARAM_WRONG_LOADS,
+                      "with stores and branches there may be 16 at most");
+}
+
+static int
 check_limits(const struct check *c)
 {
     int error = 0;
@@ -253,8 +266,9 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits, check_levels,  check_caches, check_lines,
-        check_banks,  check_targets, check_nodes,  check_pipelines,
+        check_limits, check_levels,    check_caches,
+        check_lines,  check_banks,     check_targets,
+        check_nodes,  check_pipelines, check_wrong_path,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;
