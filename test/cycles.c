@@ -41,6 +41,8 @@ set_times(uint64_t *params)
     for (size_t i = 0; i < COUNT(times); i++)
         params[times[i].param] = times[i].value;
     params[PARAM_L2_SIZE] = 1;
+    params[PARAM_CLOCK] = 3;
+    params[PARAM_BUS_CLOCK] = 2;
 }
 
 /* One of each cause costs what its parameter says, in the term it belongs to;
@@ -239,7 +241,24 @@ test_sum(void **state)
         for (size_t i = 0; i < COUNT(terms); i++)
             sum += t.signal[terms[i]];
         assert_int_equal(sum, t.signal[SIGNAL_CYCLES]);
+        assert_int_equal(t.signal[SIGNAL_BUS_CYCLES], sum * 2 / 3);
     }
+}
+
+/* Their product has more than 64 bits. */
+static void
+test_bus(void **state)
+{
+    uint64_t params[PARAM_COUNT];
+    struct totals t = {{0}};
+
+    (void)state;
+    set_times(params);
+    params[PARAM_CLOCK] = UINT64_C(3000000000);
+    params[PARAM_BUS_CLOCK] = UINT64_C(1000000000);
+    t.signal[SIGNAL_CYCLES] = UINT64_C(1) << 50;
+    cycles_derive_bus(params, &t);
+    assert_int_equal(t.signal[SIGNAL_BUS_CYCLES], (UINT64_C(1) << 50) / 3);
 }
 
 int
@@ -249,7 +268,7 @@ main(void)
         cmocka_unit_test(test_one),    cmocka_unit_test(test_without_l2),
         cmocka_unit_test(test_misses), cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_width),  cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_sum),    cmocka_unit_test(test_bus),
     };
 
     return cmocka_run_group_tests_name("cycles", tests, NULL, NULL);

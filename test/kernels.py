@@ -165,6 +165,7 @@ def on_t1(path):
     c = count_all(T1, path)
     compare(c, wanted(stated(path, T1), T1))
     check_dram(c, T1)
+    t.equal(c["jbus_cycles"], c["cycles"] // 6, "200 MHz of 1.2 GHz")
     check_time(c)
 
 

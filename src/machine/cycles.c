@@ -140,6 +140,15 @@ derive_misses(const uint64_t *params, uint64_t *n)
 }
 
 void
+cycles_derive_bus(const uint64_t *params, struct totals *totals)
+{
+    const unsigned __int128 cycles = totals->signal[SIGNAL_CYCLES];
+
+    totals->signal[SIGNAL_BUS_CYCLES] =
+        (uint64_t)(cycles * params[PARAM_BUS_CLOCK] / params[PARAM_CLOCK]);
+}
+
+void
 cycles_derive(const uint64_t *params, struct totals *totals)
 {
     uint64_t *n = totals->signal;
@@ -180,4 +189,5 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_CORE_IDLE] =
         less(n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE], n[SIGNAL_ISSUE_CYCLES]);
     derive_stages(n);
+    cycles_derive_bus(params, totals);
 }

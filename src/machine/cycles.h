@@ -19,6 +19,10 @@
  */
 void cycles_derive(const uint64_t *params, struct totals *totals);
 
+/* What follows from cycles in turn, once what others make it wait is in them.
+ */
+void cycles_derive_bus(const uint64_t *params, struct totals *totals);
+
 /* How many micro-operations a cycle selects at most where blocks are issued in
  * groups, else 0: of struct block_shape. */
 unsigned cycles_group(const uint64_t *params);

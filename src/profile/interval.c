@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/chip.h"
+#include "machine/cycles.h"
 
 uint64_t
 interval_cycles(const uint64_t *params, uint64_t ms)
@@ -72,6 +73,7 @@ derive(const uint64_t *params, uint32_t parts, const struct session_thread *t,
                                    t->totals.signal[SIGNAL_ISSUE_CYCLES]);
     totals->signal[SIGNAL_STALL_ISSUE] = waits;
     totals->signal[SIGNAL_CYCLES] += waits;
+    cycles_derive_bus(params, totals);
     totals->signal[SIGNAL_CORE_IDLE] =
         part_of(t->totals.signal[SIGNAL_CORE_IDLE], own_stalls(totals),
                 own_stalls(&t->totals));

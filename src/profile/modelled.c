@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/chip.h"
+#include "machine/cycles.h"
 #include "machine/pipeline.h"
 
 #define STRANDS_MAX 4096u
@@ -49,6 +50,7 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
         threads[i].totals.signal[SIGNAL_STALL_ISSUE] = rows[i].wait;
         threads[i].totals.signal[SIGNAL_CYCLES] += rows[i].wait;
         threads[i].totals.signal[SIGNAL_CORE_IDLE] = rows[i].idle;
+        cycles_derive_bus(params, &threads[i].totals);
     }
     free(rows);
     return error;
