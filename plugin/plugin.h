@@ -33,6 +33,7 @@ struct callbacks {
     /* Two accesses, struct access_pair as data; [first is a store][second]. */
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
     qemu_plugin_vcpu_mem_cb_t mixed;       /* asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t bulk;        /* block and twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
     qemu_plugin_vcpu_mem_cb_t atomic;
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
@@ -51,6 +52,7 @@ struct data_insn {
     uint8_t loads;  /* that may count, each once */
     uint8_t stores;
     bool conditional;
+    bool bulk; /* a block load or twin load, where these are told apart */
     uint8_t signal_count;
     uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
 };

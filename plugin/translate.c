@@ -208,6 +208,22 @@ is_single(const struct insn *insn)
            insn->access_size > 0 && insn->access_size <= 8;
 }
 
+/* Loads that the T4 does not count as misses of its L1 data cache. */
+static bool
+is_bulk(const struct insn *insn)
+{
+    return insn->t4_more != 0 && insn->loads != 0;
+}
+
+static qemu_plugin_vcpu_mem_cb_t
+mixed_call(const struct callbacks *c, const struct insn *insn)
+{
+    if (is_bulk(insn))
+        return c->bulk;
+    return (insn->flags & INSN_CONDITIONAL) && c->conditional ? c->conditional
+                                                              : c->mixed;
+}
+
 static void
 register_access(const struct plugin *p, struct qemu_plugin_insn *target,
                 const struct insn *insn)
@@ -240,9 +256,7 @@ register_access(const struct plugin *p, struct qemu_plugin_insn *target,
         data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
         break;
     default:
-        call = (insn->flags & INSN_CONDITIONAL) && c->conditional
-                   ? c->conditional
-                   : c->mixed;
+        call = mixed_call(c, insn);
     }
     if (call != NULL)
         qemu_plugin_register_vcpu_mem_cb(target, call, QEMU_PLUGIN_CB_NO_REGS,
@@ -480,6 +494,7 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     d.access = insn->access;
     d.loads = insn->loads;
     d.stores = insn->stores;
+    d.bulk = is_bulk(insn) && (p->chip.parts & PART_BULK) != 0;
     d.conditional = (insn->flags & INSN_CONDITIONAL) != 0;
     if (insn->access == ACCESS_REPEATED)
         d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;

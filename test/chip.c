@@ -132,6 +132,8 @@ access_ref(struct chip_ref *r, const struct access *a)
 {
     if (a->kind == ACCESS_IS_LOAD)
         chip_ref_load(r, a->addr, a->size);
+    else if (a->kind == ACCESS_IS_BULK)
+        chip_ref_bulk(r, a->addr, a->size);
     else if (a->kind == ACCESS_IS_STORE)
         chip_ref_store(r, a->addr, a->size);
     else

@@ -55,7 +55,7 @@ made_up_t4(uint64_t seed, uint64_t scale)
     n[SIGNAL_STALL_BRANCH] += n[SIGNAL_STALL_MISPREDICT];
     n[SIGNAL_L1I_MISSES] = n[SIGNAL_FETCH_L2_HITS] + n[SIGNAL_FETCH_L3_HITS] +
                            n[SIGNAL_FETCH_MEMORY];
-    n[SIGNAL_L1D_LOAD_MISSES] =
+    n[SIGNAL_PLAIN_LOAD_MISSES] =
         n[SIGNAL_LOAD_L2_HITS] + n[SIGNAL_LOAD_L3_HITS] + n[SIGNAL_LOAD_MEMORY];
     n[SIGNAL_ITLB_WALK_REFS] = n[SIGNAL_ITLB_WALK_L2_HITS] +
                                n[SIGNAL_ITLB_WALK_L3_HITS] +

@@ -89,6 +89,8 @@ do_access(struct cluster *c, unsigned who)
     strand_drain(c->strands[who]);
     if (a.kind == ACCESS_IS_LOAD)
         chip_ref_load(r, a.addr, a.size);
+    else if (a.kind == ACCESS_IS_BULK)
+        chip_ref_bulk(r, a.addr, a.size);
     else if (a.kind == ACCESS_IS_STORE)
         chip_ref_store(r, a.addr, a.size);
     else

@@ -291,6 +291,28 @@ strand_load_slow(struct strand *s, uint64_t addr, uint64_t span)
     data_quick(s, addr, span, REQUEST_LOAD);
 }
 
+/* What it misses is known at once: nothing else waits in the queue. */
+void
+strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    static const enum signal_id all[] = {
+        SIGNAL_L1D_LOAD_MISSES,
+        SIGNAL_L2_LOAD_MISSES,
+        SIGNAL_L3_LOAD_MISSES,
+    };
+    static_assert(SIGNAL_BULK_L3_MISSES == SIGNAL_BULK_L1D_MISSES + 2,
+                  "in this order");
+    uint64_t before[3];
+
+    strand_drain(s);
+    for (size_t i = 0; i < 3; i++)
+        before[i] = s->total[all[i]];
+    data_slow(s, addr, span, REQUEST_LOAD);
+    strand_drain(s);
+    for (size_t i = 0; i < 3; i++)
+        s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
+}
+
 void
 strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
 {

@@ -76,7 +76,7 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_ITLB | PART_DTLB;
     if (params[PARAM_STORE_BUFFER] + params[PARAM_STORE_QUEUE] == 0)
         parts &= ~(uint32_t)PART_RAW;
-    if (parts & (PART_DTLB | PART_RAW))
+    if (parts & (PART_DTLB | PART_RAW | PART_BULK))
         parts |= PART_L1D;
     if (parts & PART_ITLB)
         parts |= PART_L1I;
@@ -486,19 +486,39 @@ strand_turn(struct strand *s, unsigned turn)
 /* Requests of one kind, those that each level lacked, and what follows: where
  * they were served. */
 static const struct service {
-    enum signal_id asked, l2_misses, l3_misses, l2_hits, l3_hits, memory;
+    enum signal_id missed[3]; /* the L1 or the TLB, the L2, the L3 */
+    enum signal_id l2_hits, l3_hits, memory;
+    enum signal_id apart; /* of `missed`, what does not count; or 0 */
 } services[] = {
-    {SIGNAL_L1I_MISSES, SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES,
-     SIGNAL_FETCH_L2_HITS, SIGNAL_FETCH_L3_HITS, SIGNAL_FETCH_MEMORY},
-    {SIGNAL_L1D_LOAD_MISSES, SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
-     SIGNAL_LOAD_L2_HITS, SIGNAL_LOAD_L3_HITS, SIGNAL_LOAD_MEMORY},
-    {SIGNAL_ITLB_WALK_REFS, SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES,
-     SIGNAL_ITLB_WALK_L2_HITS, SIGNAL_ITLB_WALK_L3_HITS,
-     SIGNAL_ITLB_WALK_MEMORY},
-    {SIGNAL_DTLB_WALK_REFS, SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES,
-     SIGNAL_DTLB_WALK_L2_HITS, SIGNAL_DTLB_WALK_L3_HITS,
-     SIGNAL_DTLB_WALK_MEMORY},
+    {{SIGNAL_L1I_MISSES, SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES},
+     SIGNAL_FETCH_L2_HITS,
+     SIGNAL_FETCH_L3_HITS,
+     SIGNAL_FETCH_MEMORY,
+     0},
+    {{SIGNAL_L1D_LOAD_MISSES, SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES},
+     SIGNAL_LOAD_L2_HITS,
+     SIGNAL_LOAD_L3_HITS,
+     SIGNAL_LOAD_MEMORY,
+     SIGNAL_BULK_L1D_MISSES},
+    {{SIGNAL_ITLB_WALK_REFS, SIGNAL_ITLB_WALK_MISSES,
+      SIGNAL_ITLB_WALK_L3_MISSES},
+     SIGNAL_ITLB_WALK_L2_HITS,
+     SIGNAL_ITLB_WALK_L3_HITS,
+     SIGNAL_ITLB_WALK_MEMORY,
+     0},
+    {{SIGNAL_DTLB_WALK_REFS, SIGNAL_DTLB_WALK_MISSES,
+      SIGNAL_DTLB_WALK_L3_MISSES},
+     SIGNAL_DTLB_WALK_L2_HITS,
+     SIGNAL_DTLB_WALK_L3_HITS,
+     SIGNAL_DTLB_WALK_MEMORY,
+     0},
 };
+
+static uint64_t
+missed(const struct service *s, const uint64_t *n, unsigned level)
+{
+    return n[s->missed[level]] - (s->apart != 0 ? n[s->apart + level] : 0);
+}
 
 /* A level that the machine lacks serves nothing. */
 static void
@@ -508,10 +528,10 @@ derive_services(const uint64_t *params, uint64_t *n)
 
     for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++) {
         const struct service *s = &services[i];
-        const uint64_t past_l2 = n[l2 ? s->l2_misses : s->asked];
-        const uint64_t past_l3 = l3 ? n[s->l3_misses] : past_l2;
+        const uint64_t past_l2 = missed(s, n, l2 ? 1 : 0);
+        const uint64_t past_l3 = l3 ? missed(s, n, 2) : past_l2;
 
-        n[s->l2_hits] = n[s->asked] - past_l2;
+        n[s->l2_hits] = missed(s, n, 0) - past_l2;
         n[s->l3_hits] = past_l2 - past_l3;
         n[s->memory] = past_l3;
     }
@@ -575,6 +595,8 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     /* A static prediction needs no table: each taken branch was missed. */
     if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
         n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
+    n[SIGNAL_PLAIN_LOAD_MISSES] =
+        n[SIGNAL_L1D_LOAD_MISSES] - n[SIGNAL_BULK_L1D_MISSES];
     derive_services(params, n);
     derive_stores(params, n);
     derive_fills(params, n);

@@ -238,6 +238,8 @@ void strand_settle(struct strand *strand);
 /* The slow ends of the inline functions in machine/strand.h. */
 void strand_fetch_slow(struct strand *s, const struct block *block);
 void strand_load_slow(struct strand *s, uint64_t addr, uint64_t span);
+/* A load whose misses do not count as others do; with PART_BULK. */
+void strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_store_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_through_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);

@@ -192,6 +192,14 @@ strand_load(struct strand *s, uint64_t addr, uint64_t span)
         strand_load_slow(s, addr, span);
 }
 
+/* A block load or twin load of SPARC, where these are told apart. */
+STRAND_INLINE void
+strand_bulk(struct strand *s, uint64_t addr, uint64_t span)
+{
+    if (!strand_data_known(s, addr, span))
+        strand_bulk_slow(s, addr, span);
+}
+
 STRAND_INLINE void
 strand_store(struct strand *s, uint64_t addr, uint64_t span, bool through)
 {

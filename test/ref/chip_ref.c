@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ref/branch_ref.h"
+
 /* Where table walks read; as in machine/access.c. */
 #define TABLES_AT 0x7ff000000000u
 #define TABLE_ENTRY 16u
@@ -117,12 +119,6 @@ chip_ref_join(struct chip_ref *nodes, unsigned count)
     }
 }
 
-static void
-count(struct chip_ref *r, enum signal_id signal)
-{
-    r->signals[r->outside][signal]++;
-}
-
 /* An address to no byte of any program. */
 #define NOWHERE UINT64_MAX
 
@@ -170,7 +166,8 @@ count_bank(struct chip_ref *r, uint64_t addr, enum signal_id first)
     const uint64_t bank = addr / r->params[PARAM_MEMORY_INTERLEAVE] % banks;
 
     if (r->parts & PART_WRITEBACK)
-        count(r, (enum signal_id)(first + home_of(r, addr) * banks + bank));
+        chip_ref_count(
+            r, (enum signal_id)(first + home_of(r, addr) * banks + bank));
 }
 
 /* Where there are hubs, what passes between two nodes. */
@@ -180,7 +177,8 @@ cross(struct chip_ref *r, uint64_t addr, unsigned other, enum signal_id first)
     const uint64_t plane = addr / 4096 % 4;
 
     if (r->params[PARAM_NODES] > 2 && other != r->node)
-        count(r, (enum signal_id)(first + plane * 16 + r->node * 4 + other));
+        chip_ref_count(
+            r, (enum signal_id)(first + plane * 16 + r->node * 4 + other));
 }
 
 /* A dirty line goes from the level `from` to the next that has it. */
@@ -192,7 +190,7 @@ write_back(struct chip_ref *r, int from, uint64_t addr)
 
     if ((r->parts & PART_WRITEBACK) == 0 || addr == NOWHERE)
         return;
-    count(r, signals[from]);
+    chip_ref_count(r, signals[from]);
     if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
         return;
     if (from < 3 && (r->parts & PART_L3) &&
@@ -242,13 +240,13 @@ serve(struct chip_ref *r, uint64_t addr, bool write, const struct asker *asker)
     const unsigned home = home_of(r, addr);
 
     if (writer != NULL) {
-        count(r, asker->cache);
+        chip_ref_count(r, asker->cache);
         cross(r, addr, writer->node,
               write ? SIGNAL_LINK_CACHE_OWNS_0 : SIGNAL_LINK_CACHE_SHARES_0);
         return;
     }
     if (r->parts & PART_NODES)
-        count(r, home == r->node ? asker->local : asker->remote);
+        chip_ref_count(r, home == r->node ? asker->local : asker->remote);
     count_bank(r, addr, SIGNAL_MEMORY_READS_0);
     cross(r, addr, home,
           write ? SIGNAL_LINK_MEM_OWNS_0 : SIGNAL_LINK_MEM_SHARES_0);
@@ -285,8 +283,8 @@ foretell_way(struct chip_ref *r, uint64_t addr, const struct asker *asker)
     const uint64_t way = find_way(ways, r->l2.ways, line, *foretold);
 
     if (ways[way].line == line && way != *foretold)
-        count(r, asker == &fetches ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
-                                   : SIGNAL_L2_DATA_WAY_MISPREDICTS);
+        chip_ref_count(r, asker == &fetches ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
+                                            : SIGNAL_L2_DATA_WAY_MISPREDICTS);
     ways[way] = (struct way_ref){line, ++r->now};
     *foretold = way;
 }
@@ -298,7 +296,7 @@ update_l2(struct chip_ref *r, uint64_t addr)
     const uint64_t line = addr / r->l2.line_size;
 
     if (cache_ref_has(&r->l2, line) && !cache_ref_is_dirty(&r->l2, line)) {
-        count(r, SIGNAL_L2_UPDATES);
+        chip_ref_count(r, SIGNAL_L2_UPDATES);
         cache_ref_mark(&r->l2, line);
     }
 }
@@ -331,14 +329,14 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
             ask_nodes(r, addr, true, true);
         return;
     }
-    count(r, asker->l2_misses);
+    chip_ref_count(r, asker->l2_misses);
     if (full && out == NOWHERE && (r->parts & PART_WRITEBACK))
-        count(r, SIGNAL_L2_CLEAN_EVICTIONS);
+        chip_ref_count(r, SIGNAL_L2_CLEAN_EVICTIONS);
     write_back(r, 2, out);
     if (r->parts & PART_L3) {
         if (access_cache(&r->l3, addr, false, &out))
             return;
-        count(r, asker->l3_misses);
+        chip_ref_count(r, asker->l3_misses);
         write_back(r, 3, out);
     }
     serve(r, addr, write, asker);
@@ -350,7 +348,7 @@ walk(struct chip_ref *r, uint64_t page, enum signal_id references,
 {
     for (uint64_t i = 0; i < r->params[PARAM_TLB_WALK]; i++) {
         const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
-        count(r, references);
+        chip_ref_count(r, references);
         ask_shared(r, TABLES_AT + entry * TABLE_ENTRY, false, asker);
     }
 }
@@ -369,7 +367,7 @@ translate_fetch(struct chip_ref *r, uint64_t addr)
     if ((r->parts & PART_ITLB) == 0 ||
         !tlb_ref_access(joint(r) ? &r->dtlb : &r->itlb, page).miss)
         return;
-    count(r, SIGNAL_ITLB_MISSES);
+    chip_ref_count(r, SIGNAL_ITLB_MISSES);
     walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
 }
 
@@ -380,139 +378,9 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store)
 
     if ((r->parts & PART_DTLB) == 0 || !tlb_ref_access(&r->dtlb, page).miss)
         return;
-    count(r, store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
+    chip_ref_count(r,
+                   store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
     walk(r, page, SIGNAL_DTLB_WALK_REFS, &data_walks);
-}
-
-/* The last directions, as far as the predictor looks back. */
-static uint64_t
-history(const struct chip_ref *r)
-{
-    const uint64_t reach = (uint64_t)1 << r->params[PARAM_BRANCH_HISTORY];
-
-    if (r->params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_BIMODAL)
-        return 0;
-    return r->history % reach % r->params[PARAM_BRANCH_ENTRIES];
-}
-
-static void
-decide(struct chip_ref *r, const struct block *last, const struct block *block)
-{
-    const bool taken = block->pc == last->taken_pc;
-
-    if ((last->flags & BLOCK_CONDITIONAL) == 0)
-        return;
-    if (taken)
-        count(r, SIGNAL_CONDITIONAL_TAKEN);
-    if ((r->parts & PART_PREDICTOR) == 0)
-        return;
-
-    uint8_t *counter = &r->counters[(last->branch ^ history(r)) %
-                                    r->params[PARAM_BRANCH_ENTRIES]];
-    const bool foretold = *counter >= 2;
-    if (foretold != taken)
-        count(r, SIGNAL_CONDITIONAL_MISPREDICTS);
-    if (taken && *counter < 3)
-        ++*counter;
-    if (!taken && *counter > 0)
-        --*counter;
-    r->history = r->history * 2 + taken;
-}
-
-/* The target at which the branch went last, which is now `target`. */
-static uint64_t
-exchange_target(struct chip_ref *r, uint64_t pc, uint64_t target)
-{
-    for (size_t i = 0; i < r->branch_count; i++) {
-        struct branch_ref *branch = &r->branches[i];
-        if (branch->pc == pc) {
-            const uint64_t before = branch->target;
-            branch->target = target;
-            return before;
-        }
-    }
-    r->branches =
-        realloc(r->branches, (r->branch_count + 1) * sizeof(*r->branches));
-    if (r->branches == NULL)
-        abort();
-    r->branches[r->branch_count++] = (struct branch_ref){pc, target};
-    return target;
-}
-
-static void
-ask_btc(struct chip_ref *r, const struct block *last, uint64_t target)
-{
-    const uint64_t before = exchange_target(r, last->branch_pc, target);
-
-    if (!cache_ref_access(&r->btc, last->branch_number))
-        count(r, SIGNAL_BTC_MISSES);
-    else if ((last->flags & BLOCK_INDIRECT) && before != target)
-        count(r, SIGNAL_BTC_MISPREDICTS);
-}
-
-static void
-ask_far(struct chip_ref *r, const struct block *last)
-{
-    const uint64_t entry = last->branch_number % r->params[PARAM_FAR_ENTRIES];
-
-    if (r->far[entry] != last->branch_pc)
-        count(r, SIGNAL_FAR_MISPREDICTS);
-    r->far[entry] = last->branch_pc;
-}
-
-static void
-ask_indirect(struct chip_ref *r, const struct block *last, uint64_t target)
-{
-    const uint64_t reach = (uint64_t)1 << r->params[PARAM_INDIRECT_HISTORY];
-    const uint64_t entry = (last->branch_number ^ r->path % reach) %
-                           r->params[PARAM_INDIRECT_ENTRIES];
-
-    if (r->indirect[entry] != target)
-        count(r, SIGNAL_INDIRECT_MISPREDICTS);
-    r->indirect[entry] = target;
-    r->path = r->path * 4 + (target / 4 ^ target / 32);
-}
-
-/* One call too many forgets the oldest. */
-static void
-call(struct chip_ref *r, const struct block *last)
-{
-    const bool slot_waits = (last->flags & BLOCK_PENDING) != 0;
-
-    r->returns[r->return_count++] = last->end + (slot_waits ? 4 : 0);
-    if (r->return_count <= r->params[PARAM_RETURN_DEPTH])
-        return;
-    r->return_count--;
-    memmove(r->returns, r->returns + 1, r->return_count * sizeof(uint64_t));
-}
-
-static void
-come_back(struct chip_ref *r, uint64_t target)
-{
-    if (r->return_count == 0 || r->returns[--r->return_count] != target)
-        count(r, SIGNAL_RETURN_MISPREDICTS);
-}
-
-static void
-find_target(struct chip_ref *r, const struct block *last, uint64_t target)
-{
-    const uint32_t kind = last->flags;
-    const bool direct =
-        (kind & (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL)) != 0 &&
-        (kind & BLOCK_INDIRECT) == 0;
-
-    if ((kind & BLOCK_CONDITIONAL) && target != last->taken_pc)
-        return;
-    if ((r->parts & PART_BTC) && (direct || (kind & BLOCK_INDIRECT)))
-        ask_btc(r, last, target);
-    if ((r->parts & PART_FAR) && (kind & BLOCK_FAR))
-        ask_far(r, last);
-    if ((r->parts & PART_INDIRECT) && (kind & BLOCK_INDIRECT))
-        ask_indirect(r, last, target);
-    if ((r->parts & PART_RETURNS) && (kind & BLOCK_CALL))
-        call(r, last);
-    if ((r->parts & PART_RETURNS) && (kind & BLOCK_RETURN))
-        come_back(r, target);
 }
 
 static void
@@ -527,7 +395,7 @@ fetch(struct chip_ref *r, const struct block *block)
         translate_fetch(r, addr < block->pc ? block->pc : addr);
         if (access_cache(&r->l1i, addr, false, &out))
             continue;
-        count(r, SIGNAL_L1I_MISSES);
+        chip_ref_count(r, SIGNAL_L1I_MISSES);
         ask_shared(r, addr, false, &fetches);
     }
 }
@@ -536,8 +404,8 @@ void
 chip_ref_block(struct chip_ref *r, const struct block *block)
 {
     if ((r->parts & PART_DIRECTION) && r->previous != NULL) {
-        decide(r, r->previous, block);
-        find_target(r, r->previous, block->pc);
+        branch_ref_decide(r, r->previous, block);
+        branch_ref_find_target(r, r->previous, block->pc);
     }
     r->previous = block;
     if (r->parts & PART_L1I)
@@ -552,7 +420,7 @@ update_l1d(struct chip_ref *r, uint64_t addr)
 
     if (!cache_ref_has(&r->l1d, line) || cache_ref_is_dirty(&r->l1d, line))
         return;
-    count(r, SIGNAL_L1D_UPDATES);
+    chip_ref_count(r, SIGNAL_L1D_UPDATES);
     cache_ref_mark(&r->l1d, line);
     if (tells_l2(r))
         update_l2(r, addr);
@@ -568,7 +436,7 @@ allocate(struct chip_ref *r, uint64_t addr, bool store)
         update_l1d(r, addr);
     if (access_cache(&r->l1d, addr, store, &out))
         return;
-    count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
+    chip_ref_count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
     write_back(r, 1, out);
     ask_shared(r, addr, store && tells_l2(r), store ? &stores : &loads);
 }
@@ -660,6 +528,22 @@ chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
         look_for_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr))
         allocate(r, addr, false);
+}
+
+/* A load whose misses are apart. */
+void
+chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    uint64_t *n = r->signals[r->outside];
+    const uint64_t l1d = n[SIGNAL_L1D_LOAD_MISSES],
+                   l2 = n[SIGNAL_L2_LOAD_MISSES], l3 = n[SIGNAL_L3_LOAD_MISSES];
+
+    chip_ref_load(r, addr, size);
+    if ((r->parts & PART_BULK) == 0)
+        return;
+    n[SIGNAL_BULK_L1D_MISSES] += n[SIGNAL_L1D_LOAD_MISSES] - l1d;
+    n[SIGNAL_BULK_L2_MISSES] += n[SIGNAL_L2_LOAD_MISSES] - l2;
+    n[SIGNAL_BULK_L3_MISSES] += n[SIGNAL_L3_LOAD_MISSES] - l3;
 }
 
 void

@@ -72,6 +72,7 @@ void chip_ref_join(struct chip_ref *nodes, unsigned count);
 /* A block is entered: its predecessor's branch, then its lines. */
 void chip_ref_block(struct chip_ref *r, const struct block *block);
 void chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size);
+void chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size);
 

@@ -28,7 +28,7 @@ struct machine {
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
      PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
-     PART_RAW | PART_WAYS | PARTS_TARGETS)
+     PART_RAW | PART_WAYS | PART_BULK | PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -105,11 +105,17 @@ enter(struct strand *s, const struct block *b, unsigned work)
         strand_fetch_slow(s, b);
 }
 
+static inline bool
+is_load(const struct access *a)
+{
+    return a->kind == ACCESS_IS_LOAD || a->kind == ACCESS_IS_BULK;
+}
+
 static inline uint64_t
 span_of(const struct strand *s, const struct access *a)
 {
     const uint64_t *params = s->chip->params;
-    const bool through = a->kind != ACCESS_IS_LOAD && s->chip->store_filter;
+    const bool through = !is_load(a) && s->chip->store_filter;
 
     return params[through ? PARAM_L2_LINE : PARAM_L1D_LINE] - a->size;
 }
@@ -121,11 +127,13 @@ access_data(struct strand *s, const struct access *a)
     const uint64_t span = span_of(s, a);
     const uint64_t last = a->addr + a->size - 1;
 
-    if ((s->chip->parts & PART_RAW) && a->kind == ACCESS_IS_LOAD)
+    if ((s->chip->parts & PART_RAW) && is_load(a))
         raw_load(&s->raw, s->total, a->addr, last);
     if ((s->chip->parts & PART_RAW) && a->kind == ACCESS_IS_STORE)
         raw_store(&s->raw, a->addr, last);
-    if (a->kind == ACCESS_IS_LOAD)
+    if (a->kind == ACCESS_IS_BULK && (s->chip->parts & PART_BULK))
+        strand_bulk(s, a->addr, span);
+    else if (is_load(a))
         strand_load(s, a->addr, span);
     else if (a->kind == ACCESS_IS_STORE)
         strand_store(s, a->addr, span, through);

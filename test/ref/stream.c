@@ -259,6 +259,7 @@ stream_access(struct stream *s)
     a.addr = PROGRAM_DATA_AT + stream_offset(s);
     a.kind = kind == 0   ? ACCESS_IS_ATOMIC
              : kind < 12 ? ACCESS_IS_STORE
+             : kind < 14 ? ACCESS_IS_BULK
                          : ACCESS_IS_LOAD;
     if (a.kind == ACCESS_IS_ATOMIC || kind % 2 == 0)
         a.addr = a.addr / a.size * a.size;

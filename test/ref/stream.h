@@ -46,7 +46,12 @@ struct stream {
     size_t depth;
 };
 
-enum access_kind { ACCESS_IS_LOAD, ACCESS_IS_STORE, ACCESS_IS_ATOMIC };
+enum access_kind {
+    ACCESS_IS_LOAD,
+    ACCESS_IS_BULK, /* a load too: a block load or twin load */
+    ACCESS_IS_STORE,
+    ACCESS_IS_ATOMIC
+};
 
 struct access {
     enum access_kind kind;

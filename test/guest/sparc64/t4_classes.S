@@ -22,6 +22,8 @@
  *
  * On sparc-t4:
  *   l1d_load_misses         101  N + 1: of 2 lines
+ *   plain_load_misses       100  N: the block load's apart
+ *   bulk_l1d_misses           1  of its second line
  */
         .equ    N, 100
 
