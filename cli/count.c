@@ -291,6 +291,28 @@ count_events(struct job *job, const struct counted *c)
     return status;
 }
 
+/* One node is one place for pages; threads go round its cores as they fill
+ * them, where these are one or have one strand each. */
+static void
+say_place(const struct count_request *r, const struct machine_row *machine,
+          const uint64_t *params)
+{
+    const bool plain = params[PARAM_CORES] == 1 || params[PARAM_STRANDS] == 1;
+    const bool threads = plain && (r->placed & PLACED_THREADS);
+    const bool pages = r->placed & PLACED_PAGES;
+
+    if (params[PARAM_NODES] == 1 && (threads || pages))
+        fprintf(stderr,
+                "tally: --place has no effect on %s: %s has one node%s\n",
+                threads && pages ? "threads and pages"
+                : threads        ? "threads"
+                                 : "pages",
+                machine->name,
+                !threads                   ? ""
+                : params[PARAM_CORES] == 1 ? " of one core"
+                                           : ", and a strand a core");
+}
+
 static int
 prepare(const struct count_request *r, const struct program *program,
         struct job *job)
@@ -304,11 +326,8 @@ prepare(const struct count_request *r, const struct program *program,
                                job->params);
     if (error != 0)
         return error;
-    if (r->placed_pages && job->params[PARAM_NODES] == 1 &&
-        count_request_talks(r))
-        fprintf(stderr,
-                "tally: --place has no effect on pages: %s has one node\n",
-                machine->name);
+    if (count_request_talks(r))
+        say_place(r, machine, job->params);
     const char *cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(program->isa);
     job->report = (struct count_report){
         .machine = machine,

@@ -343,8 +343,6 @@ add_set(struct count_request *r, const char *assignment)
     return 0;
 }
 
-enum placed { PLACED_THREADS = 1, PLACED_PAGES = 2 };
-
 /* One word of --place, as the parameters that it stands for. */
 static int
 place_word(struct count_request *r, const char *word, size_t length,
@@ -386,7 +384,6 @@ parse_place(struct count_request *r, const char *value)
     unsigned seen = 0;
     int error = 0;
 
-    r->placed = true;
     for (const char *word = value; word != NULL && error == 0;) {
         const size_t length = strcspn(word, ",");
         enum placed what = PLACED_THREADS;
@@ -396,9 +393,9 @@ parse_place(struct count_request *r, const char *value)
                              "pages, not ",
                              value);
         seen |= what;
-        r->placed_pages = (seen & PLACED_PAGES) != 0 || r->placed_pages;
         word = word[length] == ',' ? word + length + 1 : NULL;
     }
+    r->placed |= seen;
     return error;
 }
 

@@ -21,14 +21,18 @@ enum count_aggregate {
     AGGREGATE_NODE,
 };
 
+enum placed {
+    PLACED_THREADS = 1 << 0,
+    PLACED_PAGES = 1 << 1,
+};
+
 struct count_request {
     const char *machine, *from, *to, *output, *color;
     char *events, *metrics; /* owned; all -e, all -M joined */
     const char *sets[PARAM_COUNT];
     size_t set_count;
     char place_node[16]; /* one of the sets */
-    bool placed;         /* --place */
-    bool placed_pages;   /* a word of it is for pages */
+    unsigned placed;     /* what --place has words for: enum placed */
     const char *filters[CODE_RANGES];
     size_t filter_count;
     struct launch_options launch;

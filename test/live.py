@@ -207,9 +207,13 @@ def intervals_of_a_part():
     spin = [g("spin", "sparc64"), 3000000]
     events = ["-m", T2, "-e", "All_instr", "-I", 1]
     whole, _ = intervals(events, *spin)
-    for options in (["--from", "main"], ["--skip", 10000],
-                    ["--filter", "code=main"]):
+    for options, counted in ((["--from", "main"], {"from": "main"}),
+                             (["--skip", 10000], {"skip": 10000}),
+                             (["--filter", "code=main"],
+                              {"filter": ["code=main"]})):
         rows, _ = intervals([*events, *options], *spin)
+        t.equal([row["counted"] for row in rows], [counted] * len(rows),
+                "what is counted, in each line")
         assert abs(len(rows) - len(whole)) <= 1, (options, len(rows))
         for row in rows[1:-1]:
             assert abs(row["events"][0]["value"] -

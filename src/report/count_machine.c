@@ -407,6 +407,8 @@ report_interval_json(const struct count_report *r, FILE *out)
     json_t *o =
         json_pack("{sisssfsfso}", "schema", 1, "machine", r->machine->name,
                   "at_s", r->at_s, "wall_s", r->wall_s, "events", events);
+    if (count_scope_any(&r->scope))
+        json_object_set_new(o, "counted", scope_json(&r->scope));
     add_parts_and_metrics(r, o);
     const int written = json_dumpf(o, out, JSON_REAL_PRECISION(9));
     json_decref(o);
