@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Strands that share a pipeline: cases that arithmetic decides, and threads
- * that always issue against a twin that deals out each cycle.
+ * that always issue against a twin that deals out each cycle, any threads
+ * against one that moves all on at each event.
  */
 #include "machine/pipeline.h"
 
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "ref/pipeline_ref.h"
 #include "ref/random.h"
 #include "table/table.h"
 
@@ -215,6 +217,65 @@ test_twin(void **state)
     }
 }
 
+#define CREW 400
+
+/* Any threads: births of one maker in order, and no two at one time, as then
+ * either may come first. */
+static void
+any_crew(struct pipeline_thread *t, size_t count, uint64_t strands,
+         uint64_t *random)
+{
+    const bool spread = random_below(random, 2) == 0;
+    uint64_t born[CREW] = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t cycles = 1 + random_below(random, 1000000000);
+        const uint32_t maker = (uint32_t)random_below(random, i + 1) / 2;
+        t[i] = (struct pipeline_thread){
+            .strand = (uint32_t)(spread ? i % strands
+                                        : random_below(random, strands)),
+            .maker = i == 0 ? NO_MAKER : maker,
+            .issue = random_below(random, cycles + 1),
+            .cycles = cycles,
+        };
+        if (i > 0)
+            t[i].born = born[maker] += 1 + random_below(random, 10000000);
+    }
+}
+
+static void
+test_events(void **state)
+{
+    uint64_t random = random_seed();
+
+    (void)state;
+    for (int round = 0; round < 400; round++) {
+        static struct pipeline_thread t[CREW], twin[CREW];
+        const size_t count = 1 + random_below(&random, CREW);
+        uint64_t some[PARAM_COUNT] = {0};
+        some[PARAM_NODES] = 1 + random_below(&random, 2);
+        some[PARAM_CORES] = 1 + random_below(&random, 8);
+        some[PARAM_PIPELINES] = (uint64_t)1 << random_below(&random, 3);
+        some[PARAM_STRANDS] = some[PARAM_PIPELINES] << random_below(&random, 3);
+        any_crew(t, count,
+                 some[PARAM_NODES] * some[PARAM_CORES] * some[PARAM_STRANDS],
+                 &random);
+        memcpy(twin, t, sizeof(twin));
+        assert_int_equal(pipeline_share(some, t, count), 0);
+        assert_int_equal(pipeline_ref_share(some, twin, count), 0);
+        for (size_t i = 0; i < count; i++) {
+            if (t[i].wait + 2 - twin[i].wait > 4 ||
+                t[i].idle + 2 - twin[i].idle > 4)
+                fail_msg("round %d, thread %zu of %zu: waits %llu, idle %llu; "
+                         "its twin %llu, %llu",
+                         round, i, count, (unsigned long long)t[i].wait,
+                         (unsigned long long)t[i].idle,
+                         (unsigned long long)twin[i].wait,
+                         (unsigned long long)twin[i].idle);
+        }
+    }
+}
+
 /* More threads than strands: of four on a pipeline each has a quarter of the
  * slots at least. */
 static void
@@ -246,6 +307,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_twin),
+        cmocka_unit_test(test_events),
         cmocka_unit_test(test_many),
     };
 

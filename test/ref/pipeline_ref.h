@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow, obvious twin of machine/pipeline.h: whenever something happens to
+ * a thread, all that run on any core are moved on and share anew.
+ */
+#ifndef TALLY_TEST_PIPELINE_REF_H
+#define TALLY_TEST_PIPELINE_REF_H
+
+#include "machine/pipeline.h"
+
+int pipeline_ref_share(const uint64_t *params, struct pipeline_thread *threads,
+                       size_t count);
+
+#endif
