@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tally show: one machine, event, register or metric in full. */
+/* tally show: one machine, event, register, metric or parameter in full. */
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -117,6 +117,8 @@ show_all(struct show *w)
             show_metric(next(w), m, metric);
         try_unit(w, m);
         try_group(w, m);
+        if (param_find(w->name) >= 0 && m->params != NULL)
+            show_param(next(w), m, param_find(w->name));
     }
 }
 
@@ -131,6 +133,8 @@ add_machine(struct near *n, const struct machine_row *m)
         near_add(n, m->metrics[i].name, m->metrics[i].aliases);
     for (size_t i = 0; i < m->unit_count; i++)
         near_add(n, m->units[i].name, NULL);
+    for (size_t i = 0; m->params != NULL && i < PARAM_COUNT; i++)
+        near_add(n, tally_params[i].key, NULL);
 }
 
 /* What the name is on the machine, or NULL. */
@@ -198,7 +202,8 @@ unknown_name(const struct show *w)
     if (w->only != NULL)
         snprintf(where, sizeof(where), " on %s", w->only->name);
     fprintf(stderr,
-            "tally: no %sevent, register, metric or unit '%s'%s%s%s%s\n",
+            "tally: no %sevent, register, metric, unit or parameter "
+            "'%s'%s%s%s%s\n",
             w->only == NULL ? "machine, " : "", word.text, where,
             *text ? "; did you mean " : "; tally list shows them", text,
             *text ? "?" : "");

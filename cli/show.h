@@ -21,6 +21,8 @@ void show_metric(struct screen *s, const struct machine_row *machine,
                  const struct metric_row *metric);
 void show_unit(struct screen *s, const struct machine_row *machine,
                const struct unit_row *unit);
+/* `id` as param_find() has it; the machine has a model. */
+void show_param(struct screen *s, const struct machine_row *machine, int id);
 void show_group(struct screen *s, const struct machine_row *machine,
                 const struct group_row *group);
 

@@ -104,26 +104,75 @@ show_groups(struct screen *s, const struct machine_row *m)
         screen_item(s, "reserved", reserved);
 }
 
+/* A machine's parameters as they are on this host, and where from. */
+struct shown_params {
+    char value[PARAM_COUNT][PARAM_TEXT_SIZE];
+    const char *source[PARAM_COUNT];
+};
+
 static void
-show_params(struct screen *s, const struct machine_row *m)
+read_params(const struct machine_row *m, struct shown_params *shown)
 {
     uint64_t params[PARAM_COUNT];
     bool known[PARAM_COUNT] = {false};
 
-    screen_heading(s, "\nParameters of the model: tally count --set");
     for (size_t i = 0; i < PARAM_COUNT; i++)
         params[i] = m->params[i].value;
     if (strcmp(m->name, "host-model") == 0)
         host_params(params, known);
     for (size_t i = 0; i < PARAM_COUNT; i++) {
-        char value[PARAM_TEXT_SIZE];
-        param_text((int)i, params[i], value, sizeof(value));
-        fprintf(s->out, "  %-18s %-14s ", tally_params[i].key, value);
+        param_text((int)i, params[i], shown->value[i], PARAM_TEXT_SIZE);
+        shown->source[i] =
+            known[i] ? "read from this host" : m->params[i].source;
+    }
+}
+
+static void
+show_params(struct screen *s, const struct machine_row *m)
+{
+    struct shown_params shown;
+
+    read_params(m, &shown);
+    screen_heading(s, "\nParameters of the model: tally count --set");
+    for (size_t i = 0; i < PARAM_COUNT; i++) {
+        fprintf(s->out, "  %-18s %-14s ", tally_params[i].key, shown.value[i]);
         screen_prose(s, 36, PARAM_INDENT - 2, tally_params[i].brief);
         fprintf(s->out, "%*s", PARAM_INDENT, "");
-        screen_prose(s, PARAM_INDENT, PARAM_INDENT,
-                     known[i] ? "read from this host" : m->params[i].source);
+        screen_prose(s, PARAM_INDENT, PARAM_INDENT, shown.source[i]);
     }
+}
+
+/* The values that it may have. */
+static void
+show_limits(struct screen *s, int id)
+{
+    const struct param_row *p = &tally_params[id];
+    char min[PARAM_TEXT_SIZE], max[PARAM_TEXT_SIZE];
+
+    if (p->choices != NULL) {
+        show_names(s, "takes", p->choices);
+        return;
+    }
+    param_text(id, p->min, min, sizeof(min));
+    param_text(id, p->max, max, sizeof(max));
+    screen_itemf(s, "takes", "%s to %s%s", min, max,
+                 p->power_of_two ? ", a power of two" : "");
+}
+
+void
+show_param(struct screen *s, const struct machine_row *m, int id)
+{
+    struct shown_params shown;
+
+    read_params(m, &shown);
+    screen_heading(s, "%s, a parameter of %s", tally_params[id].key, m->name);
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, tally_params[id].brief);
+    fprintf(s->out, "\n");
+    screen_itemf(s, "value", "%s: tally count --set %s=%s", shown.value[id],
+                 tally_params[id].key, shown.value[id]);
+    show_limits(s, id);
+    screen_item(s, "source", shown.source[id]);
 }
 
 /* What there is to list. */

@@ -113,7 +113,14 @@ show -m r10000 IA64_IPC | EXIT 2 | ERR is a metric of montecito; r10000 lacks it
 show PMC99 | EXIT 2 | ERR did you mean PMC9 or PMC39?
 show IA64_IPD | EXIT 2 | ERR did you mean IA64_IPC?
 show -m montecito BE_RSE_BUBLE | EXIT 2 | ERR on montecito; did you mean BE_RSE_BUBBLE?
-show -m montecito zzzzqqq | EXIT 2 | ERR no event, register, metric or unit 'zzzzqqq' on montecito; tally list
+show -m montecito zzzzqqq | EXIT 2 | ERR no event, register, metric, unit or parameter 'zzzzqqq' on montecito; tally list
+show -m ultrasparc-t2plus nodes | EXIT 0 | OUT nodes, a parameter of ultrasparc-t2plus
+show -m ultrasparc-t2plus nodes | EXIT 0 | OUT takes        1 to 4
+show -m ultrasparc-t2plus time.remote | EXIT 0 | OUT --set time.remote=
+show -m sparc-t4 place.pages | EXIT 0 | OUT takes        first-touch, interleave, node
+show l1d.line | EXIT 0 | OUT l1d.line, a parameter of r10000
+show -m montecito nodes | EXIT 2 | ERR parameter 'nodes' on montecito
+show -m sparc-t4 l1d.lines | EXIT 2 | ERR did you mean l1d.line
 show BE_RSE_BUBBLE.XX | EXIT 2 | ERR no unit mask 'XX'; it has ALL
 show BE_RSE_BUBBLE.ALL:mesi=Q | EXIT 2 | ERR BE_RSE_BUBBLE.ALL:mesi=Q
 show sl:99 | EXIT 2 | ERR 'sl:99'

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -236,6 +237,17 @@ def intervals_of_threads():
                            g("meet", "sparc64"), 6, 500000)
     t.equal(sums["cycles"], sum(n for e, n in sums.items() if e in TERMS),
             "terms of the cycles")
+
+
+@t.named("all instructions are a rate, though an R10000 counts some twice")
+def rate():
+    for machine, arch, event in ((T2, "sparc64", "All_instr"),
+                                 ("r10000", "mips64",
+                                  "Graduated_instructions")):
+        report = t.run(t.tally(), "count", "-m", machine, "-e", event, "--",
+                       g("hello", arch)).stderr
+        assert re.search(event + r" +# +\d+\.\d M a second of wall time\n",
+                         report), report
 
 
 @t.named("what stands behind names begins in one column, be they long or not")

@@ -56,6 +56,17 @@ is_class(const struct event_row *e)
     return e->signal_count > 0;
 }
 
+/* All instructions; of an R10000 those of two entries twice. */
+static bool
+is_all(const struct event_row *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < e->signal_count; i++)
+        any |= e->signals[i] == SIGNAL_INSTRUCTIONS;
+    return any && is_class(e);
+}
+
 /* Whether it is this event, of all levels or of the user's; of a kind of cores
  * it is written PMU/EVENT/. */
 static bool
@@ -147,10 +158,9 @@ derive_model(const struct count_report *r, const struct count_value *v,
         return;
     if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES)
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
-    else if (e->signal_count == 1 && e->signals[0] == SIGNAL_INSTRUCTIONS &&
-             r->at_s <= 0)
+    else if (is_all(e))
         snprintf(text, size, "# %8.1f M a second of wall time",
-                 all / r->wall_s / 1e6);
+                 v->mean / r->wall_s / 1e6);
     else if (is_term(e))
         snprintf(text, size, "# %8.2f %% of cycles",
                  100 * v->mean / (double)t->signal[SIGNAL_CYCLES]);
