@@ -32,8 +32,8 @@ choose_machine(const struct count_request *r, const struct program *program,
 
     if (r->machine != NULL && wanted == NULL)
         return machine_unknown(r->machine, &command_log);
-    return machine_choose(wanted, program, r->foreign, &command_log, machine,
-                          foreign);
+    return machine_choose(wanted, program, r->model.foreign, &command_log,
+                          machine, foreign);
 }
 
 static void
@@ -322,13 +322,14 @@ prepare(const struct count_request *r, const struct program *program,
     int error = choose_machine(r, program, &machine, &foreign);
 
     if (error == 0)
-        error = machine_params(machine, r->sets, r->set_count, &command_log,
-                               job->params);
+        error = machine_params(machine, r->model.sets, r->model.set_count,
+                               &command_log, job->params);
     if (error != 0)
         return error;
     if (count_request_talks(r))
         say_place(r, machine, job->params);
-    const char *cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(program->isa);
+    const char *cpu =
+        r->model.launch.cpu ? r->model.launch.cpu : launch_cpu(program->isa);
     job->report = (struct count_report){
         .machine = machine,
         .params = job->params,
@@ -337,8 +338,8 @@ prepare(const struct count_request *r, const struct program *program,
         .foreign = foreign,
         .per_thread = r->per_thread,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
-        .scope = {r->from, r->to, r->skip, r->filters, r->filter_count, r->sets,
-                  r->set_count},
+        .scope = {r->from, r->to, r->skip, r->filters, r->filter_count,
+                  r->model.sets, r->model.set_count},
         .color = command_color(r->color, stderr) == 1 && r->output == NULL,
     };
     job->session = (struct session_options){
@@ -350,7 +351,7 @@ prepare(const struct count_request *r, const struct program *program,
         .interval_ms = r->interval_ms,
         .filters = r->filters,
         .filter_count = r->filter_count,
-        .launch = r->launch,
+        .launch = r->model.launch,
         .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
     };
     return 0;
@@ -375,7 +376,7 @@ count_program(struct count_request *r, char **argv)
 
     if (plugin_find(&command_log, plugin, sizeof(plugin)) != 0)
         return EXIT_OURS;
-    r->launch.plugin = plugin;
+    r->model.launch.plugin = plugin;
     const int opened = program_open(argv, &command_log, &program);
     if (opened != 0)
         return program.missing         ? EXIT_MISSING
@@ -409,17 +410,11 @@ names_host(const struct count_request *r)
 static const char *
 model_option(const struct count_request *r)
 {
-    return r->placed                   ? "--place"
-           : r->set_count > 0          ? "--set"
-           : r->skip != 0              ? "--skip"
-           : r->filter_count != 0      ? "--filter"
-           : r->hardware               ? "--hardware"
-           : r->foreign                ? "--foreign"
-           : r->launch.clean_env       ? "--clean-env"
-           : r->launch.sysroot != NULL ? "--sysroot"
-           : r->launch.cpu != NULL     ? "--cpu-model"
-           : r->launch.qemu != NULL    ? "--qemu"
-                                       : NULL;
+    return r->placed              ? "--place"
+           : r->skip != 0         ? "--skip"
+           : r->filter_count != 0 ? "--filter"
+           : r->hardware          ? "--hardware"
+                                  : model_options_given(&r->model);
 }
 
 /* A program of this computer's own kind. */

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "cli/exec_status.h"
 #include "cli/host_events.h"
 #include "cli/host_opened.h"
 #include "cli/host_probes.h"
@@ -16,7 +16,6 @@
 #include "host/child.h"
 #include "host/count.h"
 #include "report/count_report.h"
-#include "source/program.h"
 #include "table/metric.h"
 
 #define METRIC_EVENTS_MAX 32
@@ -375,39 +374,6 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     return error;
 }
 
-/* What the kernel takes for no program: one of another processor, mostly. */
-static int
-format_status(char *const *argv)
-{
-    struct program program;
-    struct utsname host;
-    const int error = program_open(argv, &command_log, &program);
-
-    if (error != 0)
-        return error == TALLY_EARCH ? EXIT_USAGE : EXIT_CANNOT;
-    const char *isa = isa_name(program.isa);
-    const bool native = uname(&host) != 0 || strcmp(isa, host.machine) == 0;
-    if (native)
-        fprintf(stderr, "tally: %s: %s\n", program.path, strerror(ENOEXEC));
-    else
-        fprintf(stderr,
-                "tally: %s: a program for %s, but this host runs %s; tally "
-                "count -m MACHINE emulates one that runs it\n",
-                program.path, isa, host.machine);
-    program_close(&program);
-    return native ? EXIT_CANNOT : EXIT_USAGE;
-}
-
-static int
-exec_status(int error, char *const *argv)
-{
-    if (error == ENOEXEC)
-        return format_status(argv);
-    fprintf(stderr, "tally: %s: %s\n", argv[0],
-            error == ENOENT ? "no such program" : strerror(error));
-    return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
-}
-
 static int
 run_all(struct host_job *job, char **argv, struct count_value *sums,
         struct count_value *values)
@@ -443,7 +409,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
         if (host_count(&o, &command_log, &result) != 0)
             return EXIT_OURS;
         if (result.exec_error != 0) {
-            status = exec_status(result.exec_error, argv);
+            status = exec_status("count", result.exec_error, argv);
             break;
         }
         run++;

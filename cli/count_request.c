@@ -40,7 +40,6 @@ enum {
     OPT_SEPARATOR,
     OPT_OUTPUT,
     OPT_APPEND,
-    OPT_SET,
     OPT_PLACE,
     OPT_FROM,
     OPT_TO,
@@ -48,11 +47,8 @@ enum {
     OPT_FILTER,
     OPT_HARDWARE,
     OPT_COMPARE,
-    OPT_FOREIGN,
-    OPT_CLEAN_ENV,
-    OPT_SYSROOT,
-    OPT_CPU,
-    OPT_QEMU,
+    OPT_MODEL,
+    OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
     OPT_COLOR,
     OPT_QUIET,
     OPT_VERBOSE,
@@ -106,8 +102,6 @@ const struct option_row count_options[] = {
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the report there instead of stderr"},
     [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
-    [OPT_SET] = {0, "set", "KEY=VALUE",
-                 "change a parameter of the machine (tally show MACHINE)"},
     [OPT_PLACE] = {0, "place", "WORDS",
                    "threads: pack or spread; pages: first-touch, interleave or "
                    "node=N"},
@@ -123,16 +117,7 @@ const struct option_row count_options[] = {
                       "count through the machine's own counters, in turns"},
     [OPT_COMPARE] = {0, "compare", NULL,
                      "show the exact counts beside those of --hardware"},
-    [OPT_FOREIGN] = {0, "foreign", NULL,
-                     "allow a program of another instruction set"},
-    [OPT_CLEAN_ENV] =
-        {0, "clean-env", NULL,
-         "run in a fixed environment, which does not move the counts"},
-    [OPT_SYSROOT] = {'L', "sysroot", "DIR",
-                     "where a dynamic program finds its loader and libraries"},
-    [OPT_CPU] = {0, "cpu-model", "MODEL",
-                 "CPU model that QEMU shows the program"},
-    [OPT_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},
+    MODEL_OPTION_ROWS(OPT_MODEL),
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
     [OPT_VERBOSE] = {'v', "verbose", NULL,
@@ -257,8 +242,6 @@ static const struct {
     {OPT_APPEND, AT(append)},
     {OPT_HARDWARE, AT(hardware)},
     {OPT_COMPARE, AT(compare)},
-    {OPT_FOREIGN, AT(foreign)},
-    {OPT_CLEAN_ENV, AT(launch.clean_env)},
     {OPT_QUIET, AT(quiet)},
     {OPT_VERBOSE, AT(verbose)},
 };
@@ -267,15 +250,8 @@ static const struct {
     int option;
     size_t text;
 } texts[] = {
-    {OPT_MACHINE, AT(machine)},
-    {OPT_PID, AT(pids)},
-    {OPT_TID, AT(tids)},
-    {OPT_CPUS, AT(cpus)},
-    {OPT_FROM, AT(from)},
-    {OPT_TO, AT(to)},
-    {OPT_SYSROOT, AT(launch.sysroot)},
-    {OPT_CPU, AT(launch.cpu)},
-    {OPT_QEMU, AT(launch.qemu)},
+    {OPT_MACHINE, AT(machine)}, {OPT_PID, AT(pids)},  {OPT_TID, AT(tids)},
+    {OPT_CPUS, AT(cpus)},       {OPT_FROM, AT(from)}, {OPT_TO, AT(to)},
     {OPT_COLOR, AT(color)},
 };
 
@@ -335,12 +311,11 @@ take_separator(struct count_request *r, const char *value)
 }
 
 static int
-add_set(struct count_request *r, const char *assignment)
+take_model(struct count_request *r, int option, const char *value)
 {
-    if (r->set_count == PARAM_COUNT)
-        return bad_usage("too many --set, the last is ", assignment);
-    r->sets[r->set_count++] = assignment;
-    return 0;
+    return model_options_take(&r->model, option, value)
+               ? 0
+               : bad_usage("too many --set, the last is ", value);
 }
 
 /* One word of --place, as the parameters that it stands for. */
@@ -362,7 +337,7 @@ place_word(struct count_request *r, const char *word, size_t length,
         if (length == strlen(words[i].word) &&
             memcmp(word, words[i].word, length) == 0) {
             *what = words[i].what;
-            return add_set(r, words[i].set);
+            return take_model(r, MODEL_SET, words[i].set);
         }
     }
     if (length == 6 && memcmp(word, "node=", 5) == 0 && word[5] >= '0' &&
@@ -370,8 +345,8 @@ place_word(struct count_request *r, const char *word, size_t length,
         snprintf(r->place_node, sizeof(r->place_node), "place.node=%c",
                  word[5]);
         *what = PLACED_PAGES;
-        const int error = add_set(r, "place.pages=node");
-        return error != 0 ? error : add_set(r, r->place_node);
+        const int error = take_model(r, MODEL_SET, "place.pages=node");
+        return error != 0 ? error : take_model(r, MODEL_SET, r->place_node);
     }
     return bad_usage("--place takes pack, spread, first-touch, interleave and "
                      "node=N, not ",
@@ -404,6 +379,8 @@ take_option(struct count_request *r, int option, const char *value)
 {
     if (take_plain(r, option, value))
         return 0;
+    if (option >= OPT_MODEL && option <= OPT_MODEL_LAST)
+        return take_model(r, option - OPT_MODEL, value);
     switch (option) {
     case OPT_EVENTS:
         return join_list(&r->events, value);
@@ -432,8 +409,6 @@ take_option(struct count_request *r, int option, const char *value)
             return bad_usage("too many --filter, the last is ", value);
         r->filters[r->filter_count++] = value;
         return 0;
-    case OPT_SET:
-        return add_set(r, value);
     case OPT_PLACE:
         return parse_place(r, value);
     default:

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "cli/command.h"
-#include "source/launch.h"
+#include "cli/model_options.h"
 #include "table/table.h"
 
 enum count_format { COUNT_TEXT, COUNT_CSV, COUNT_JSON };
@@ -29,13 +29,11 @@ enum placed {
 struct count_request {
     const char *machine, *from, *to, *output, *color;
     char *events, *metrics; /* owned; all -e, all -M joined */
-    const char *sets[PARAM_COUNT];
-    size_t set_count;
-    char place_node[16]; /* one of the sets */
+    struct model_options model;
+    char place_node[16]; /* one of the model's */
     unsigned placed;     /* what --place has words for: enum placed */
     const char *filters[CODE_RANGES];
     size_t filter_count;
-    struct launch_options launch;
     const char *pids, *tids, *cpus; /* lists as they were given */
     enum count_aggregate aggregate;
     uint64_t interval_ms, delay_ms, timeout_ms;
@@ -47,7 +45,7 @@ struct count_request {
     enum count_format format;
     const char *format_option; /* that chose it, or NULL */
     char separator;
-    bool per_thread, append, foreign, hardware, compare, quiet, verbose;
+    bool per_thread, append, hardware, compare, quiet, verbose;
 };
 
 /*

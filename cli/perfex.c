@@ -355,10 +355,10 @@ prepare(struct job *job)
 
     if (r->machine != NULL && wanted == NULL)
         return machine_unknown(r->machine, &command_log);
-    int error = machine_choose(wanted, job->program, r->foreign, &command_log,
-                               &job->machine, &foreign);
+    int error = machine_choose(wanted, job->program, r->model.foreign,
+                               &command_log, &job->machine, &foreign);
     if (error == 0)
-        error = machine_params(job->machine, r->sets, r->set_count,
+        error = machine_params(job->machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);
     if (error != 0)
         return error;
@@ -366,7 +366,8 @@ prepare(struct job *job)
         .machine = job->machine,
         .params = job->params,
         .isa = isa_name(job->program->isa),
-        .cpu = r->launch.cpu ? r->launch.cpu : launch_cpu(job->program->isa),
+        .cpu = r->model.launch.cpu ? r->model.launch.cpu
+                                   : launch_cpu(job->program->isa),
         .foreign = foreign,
         .per_thread = r->threads,
         .windowed = r->signals,
@@ -376,7 +377,7 @@ prepare(struct job *job)
         .machine = job->machine,
         .params = job->params,
         .interval_ms = r->period_ms,
-        .launch = r->launch,
+        .launch = r->model.launch,
     };
     error = perfex_events_choose(r, job->machine, &job->events);
     if (error == 0)
@@ -398,7 +399,7 @@ perfex_program(struct perfex_request *r, char **argv)
         free(job);
         return EXIT_OURS;
     }
-    r->launch.plugin = plugin;
+    r->model.launch.plugin = plugin;
     const int opened = program_open(argv, &command_log, &program);
     if (opened != 0) {
         free(job);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/perfex_host.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/exec_status.h"
 #include "cli/host_events.h"
 #include "cli/output.h"
 #include "host/child.h"
@@ -20,19 +20,13 @@ static const char all_events[] =
 static const char *
 model_option(const struct perfex_request *r)
 {
-    return r->set_count > 0            ? "--set"
-           : r->threads                ? "-mp"
-           : r->signals                ? "-s"
-           : r->period_ms != 0         ? "-p"
-           : r->times                  ? "-y"
-           : r->table                  ? "-t"
-           : r->costs != NULL          ? "-c"
-           : r->foreign                ? "--foreign"
-           : r->launch.clean_env       ? "--clean-env"
-           : r->launch.sysroot != NULL ? "--sysroot"
-           : r->launch.cpu != NULL     ? "--cpu-model"
-           : r->launch.qemu != NULL    ? "--qemu"
-                                       : NULL;
+    return r->threads          ? "-mp"
+           : r->signals        ? "-s"
+           : r->period_ms != 0 ? "-p"
+           : r->times          ? "-y"
+           : r->table          ? "-t"
+           : r->costs != NULL  ? "-c"
+                               : model_options_given(&r->model);
 }
 
 /* User mode unless more is asked for, as on IRIX; an event with letters of its
@@ -113,10 +107,7 @@ count_host_program(const struct perfex_request *r, char **argv,
     child_signals_hold(&signals);
     int status = host_count(&o, &command_log, &result) == 0 ? 0 : EXIT_OURS;
     if (status == 0 && result.exec_error != 0) {
-        fprintf(stderr, "tally: %s: %s\n", argv[0],
-                result.exec_error == ENOENT ? "no such program"
-                                            : strerror(result.exec_error));
-        status = result.exec_error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
+        status = exec_status("perfex", result.exec_error, argv);
     } else if (status == 0) {
         status = command_status(result.status);
         if (report_host(r, argv, events, count, &result, out) != 0)

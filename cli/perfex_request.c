@@ -21,12 +21,7 @@ enum {
     OPT_MACHINE,
     OPT_FORMAT,
     OPT_JSON,
-    OPT_SET,
-    OPT_FOREIGN,
-    OPT_CLEAN_ENV,
-    OPT_SYSROOT,
-    OPT_CPU,
-    OPT_QEMU,
+    OPT_MODEL, /* and those behind it */
 };
 
 const struct option_row perfex_options[] = {
@@ -56,18 +51,7 @@ const struct option_row perfex_options[] = {
                      "the machine to count on; host: this computer"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    [OPT_SET] = {0, "set", "KEY=VALUE",
-                 "change a parameter of the machine (tally show MACHINE)"},
-    [OPT_FOREIGN] = {0, "foreign", NULL,
-                     "allow a program of another instruction set"},
-    [OPT_CLEAN_ENV] =
-        {0, "clean-env", NULL,
-         "run in a fixed environment, which does not move the counts"},
-    [OPT_SYSROOT] = {'L', "sysroot", "DIR",
-                     "where a dynamic program finds its loader and libraries"},
-    [OPT_CPU] = {0, "cpu-model", "MODEL",
-                 "CPU model that QEMU shows the program"},
-    [OPT_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},
+    MODEL_OPTION_ROWS(OPT_MODEL),
     {0},
 };
 
@@ -131,12 +115,10 @@ static const struct {
         {OPT_SIGNALS, AT(signals)}, {OPT_EXCEPTION, AT(exception)},
         {OPT_KERNEL, AT(kernel)},   {OPT_TIMES, AT(times)},
         {OPT_TABLE, AT(table)},     {OPT_TABLES, AT(tables)},
-        {OPT_FOREIGN, AT(foreign)}, {OPT_CLEAN_ENV, AT(launch.clean_env)},
 },
   texts[] = {
-      {OPT_MACHINE, AT(machine)},        {OPT_COSTS, AT(costs)},
-      {OPT_SYSROOT, AT(launch.sysroot)}, {OPT_CPU, AT(launch.cpu)},
-      {OPT_QEMU, AT(launch.qemu)},
+      {OPT_MACHINE, AT(machine)},
+      {OPT_COSTS, AT(costs)},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -169,11 +151,10 @@ take_option(struct perfex_request *r, int option, const char *value)
             return bad_usage("-o takes a file's name, not ", value);
         r->output = value;
         return 0;
-    default: /* OPT_SET */
-        if (r->set_count == PARAM_COUNT)
-            return bad_usage("too many --set, the last is ", value);
-        r->sets[r->set_count++] = value;
-        return 0;
+    default:
+        return model_options_take(&r->model, option - OPT_MODEL, value)
+                   ? 0
+                   : bad_usage("too many --set, the last is ", value);
     }
 }
 

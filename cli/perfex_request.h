@@ -7,20 +7,16 @@
 
 #include "cli/command.h"
 #include "cli/count_request.h"
-#include "source/launch.h"
-#include "table/table.h"
+#include "cli/model_options.h"
 
 struct perfex_request {
     const char *machine, *output, *costs;
     char *events; /* all -e joined, or the environment's; NULL; owned */
     const char *events_from; /* T5_EVENT0 and so on, or NULL: -e */
-    const char *sets[PARAM_COUNT];
-    size_t set_count;
-    struct launch_options launch;
+    struct model_options model;
     uint64_t period_ms;
     enum count_format format;
     bool all, threads, signals, exception, kernel, times, table, tables;
-    bool foreign;
 };
 
 /* 0, an exit status, or COMMAND_HELP; *operand is the program's index. The

@@ -119,7 +119,7 @@ show -m ultrasparc-t2plus nodes | EXIT 0 | OUT takes        1 to 4
 show -m ultrasparc-t2plus time.remote | EXIT 0 | OUT --set time.remote=
 show -m sparc-t4 place.pages | EXIT 0 | OUT takes        first-touch, interleave, node
 show l1d.line | EXIT 0 | OUT l1d.line, a parameter of r10000
-show -m montecito nodes | EXIT 2 | ERR parameter 'nodes' on montecito
+show -m host nodes | EXIT 2 | ERR parameter 'nodes' on host
 show -m sparc-t4 l1d.lines | EXIT 2 | ERR did you mean l1d.line
 show BE_RSE_BUBBLE.XX | EXIT 2 | ERR no unit mask 'XX'; it has ALL
 show BE_RSE_BUBBLE.ALL:mesi=Q | EXIT 2 | ERR BE_RSE_BUBBLE.ALL:mesi=Q
@@ -247,6 +247,10 @@ perfex -m nope {hello} | EXIT 2 | ERR unknown machine 'nope'
 perfex -m r10000 {hello} | EXIT 2 | ERR sparc64
 perfex -m r10000 --foreign -e 9 -e 15 {hello} | EXIT 2 | ERR conflicting counters: Primary_instruction_cache_misses and Graduated_instructions are both counted on CNT0 alone; choose another, or -a
 perfex -m host-model -a {hello86} | EXIT 2 | ERR host-model has no counters, as perfex needs them
+perfex -m host {hello} | EXIT 2 | ERR a program for sparc64, but this host runs
+perfex -m host {hello} | EXIT 2 | ERR tally perfex -m MACHINE emulates one that runs it
+perfex -m host /nope | EXIT 127 | ERR /nope: no such program
+count -m host -n {hello} | EXIT 2 | ERR tally count -m MACHINE emulates one that runs it
 perfex -m host -y true | EXIT 2 | ERR -y is for a modelled machine
 perfex -m host -mp true | EXIT 2 | ERR -mp is for a modelled machine
 perfex -e All_instr {hello} | EXIT 0 | OUT hello | SAYS All_instr.........................................

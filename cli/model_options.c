@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/model_options.h"
+
+bool
+model_options_take(struct model_options *m, int option, const char *value)
+{
+    switch (option) {
+    case MODEL_SET:
+        if (m->set_count == PARAM_COUNT)
+            return false;
+        m->sets[m->set_count++] = value;
+        break;
+    case MODEL_FOREIGN:
+        m->foreign = true;
+        break;
+    case MODEL_CLEAN_ENV:
+        m->launch.clean_env = true;
+        break;
+    case MODEL_SYSROOT:
+        m->launch.sysroot = value;
+        break;
+    case MODEL_CPU:
+        m->launch.cpu = value;
+        break;
+    default:
+        m->launch.qemu = value;
+    }
+    return true;
+}
+
+const char *
+model_options_given(const struct model_options *m)
+{
+    return m->set_count > 0            ? "--set"
+           : m->foreign                ? "--foreign"
+           : m->launch.clean_env       ? "--clean-env"
+           : m->launch.sysroot != NULL ? "--sysroot"
+           : m->launch.cpu != NULL     ? "--cpu-model"
+           : m->launch.qemu != NULL    ? "--qemu"
+                                       : NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of commands that run a program on a modelled machine: how the
+ * machine is set and how QEMU is started. A command's rows have them in a run
+ * of their own, from MODEL_OPTION_ROWS on.
+ */
+#ifndef TALLY_CLI_MODEL_OPTIONS_H
+#define TALLY_CLI_MODEL_OPTIONS_H
+
+#include "cli/command.h"
+#include "source/launch.h"
+#include "table/table.h"
+
+enum {
+    MODEL_SET,
+    MODEL_FOREIGN,
+    MODEL_CLEAN_ENV,
+    MODEL_SYSROOT,
+    MODEL_CPU,
+    MODEL_QEMU,
+    MODEL_OPTION_COUNT
+};
+
+/* clang-format off */
+#define MODEL_OPTION_ROWS(first)                                               \
+    [(first) + MODEL_SET] =                                                    \
+        {0, "set", "KEY=VALUE",                                                \
+         "change a parameter of the machine (tally show MACHINE)"},            \
+    [(first) + MODEL_FOREIGN] =                                                \
+        {0, "foreign", NULL, "allow a program of another instruction set"},    \
+    [(first) + MODEL_CLEAN_ENV] =                                              \
+        {0, "clean-env", NULL,                                                 \
+         "run in a fixed environment, which does not move the counts"},        \
+    [(first) + MODEL_SYSROOT] =                                                \
+        {'L', "sysroot", "DIR",                                                \
+         "where a dynamic program finds its loader and libraries"},            \
+    [(first) + MODEL_CPU] =                                                    \
+        {0, "cpu-model", "MODEL", "CPU model that QEMU shows the program"},    \
+    [(first) + MODEL_QEMU] = {0, "qemu", "FILE", "the QEMU to use"}
+/* clang-format on */
+
+struct model_options {
+    const char *sets[PARAM_COUNT];
+    size_t set_count;
+    struct launch_options launch;
+    bool foreign;
+};
+
+/* The option by its number in the run; false: there are too many --set. */
+bool model_options_take(struct model_options *m, int option, const char *value);
+
+/* What was given of them, as it is written, or NULL. */
+const char *model_options_given(const struct model_options *m);
+
+#endif
