@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench/clock.h"
 #include "table/table.h"
 
 #define ROUNDS 40
@@ -27,15 +27,6 @@ struct queries {
     size_t count;
     struct query rows[QUERIES_MAX];
 };
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void
 add(struct queries *q, const struct machine_row *machine, const char *name)
@@ -65,11 +56,11 @@ measure(const char *what, const struct queries *q,
     size_t found = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        const double start = now();
+        const double start = clock_seconds(CLOCK_MONOTONIC);
         found = 0;
         for (size_t i = 0; i < q->count; i++)
             found += find(&q->rows[i]);
-        const double spent = now() - start;
+        const double spent = clock_seconds(CLOCK_MONOTONIC) - start;
         best = spent < best ? spent : best;
     }
     printf("%-9s %7.1f ns  (%zu names, %zu found)\n", what,
@@ -122,7 +113,7 @@ measure_lookups(void)
 static double
 run(const char *tally)
 {
-    const double start = now();
+    const double start = clock_seconds(CLOCK_MONOTONIC);
     const pid_t child = fork();
     int status = 0;
 
@@ -136,15 +127,7 @@ run(const char *tally)
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
         return -1;
-    return now() - start;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return clock_seconds(CLOCK_MONOTONIC) - start;
 }
 
 static int
@@ -159,9 +142,8 @@ measure_process(const char *tally)
             return 1;
         }
     }
-    qsort(times, RUNS, sizeof(times[0]), by_value);
     printf("tally list -m montecito --format json: %.1f ms (median of %d)\n",
-           1e3 * (times[RUNS / 2 - 1] + times[RUNS / 2]) / 2, RUNS);
+           1e3 * median(times, RUNS), RUNS);
     return 0;
 }
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/clock.h"
 #include "pmu/pmu.h"
 #include "tally/pmu.h"
 
@@ -78,23 +78,6 @@ struct bench {
     struct tally_pmu_total totals[BATCH];
 };
 
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Median ns of a call. */
 static double
 measure(struct bench *b, void (*work)(struct bench *b), unsigned calls)
@@ -102,12 +85,12 @@ measure(struct bench *b, void (*work)(struct bench *b), unsigned calls)
     double times[ROUNDS];
 
     for (int i = 0; i < ROUNDS; i++) {
-        const double start = now();
+        const double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
         work(b);
-        times[i] = 1e9 * (now() - start) / calls;
+        times[i] =
+            1e9 * (clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / calls;
     }
-    qsort(times, ROUNDS, sizeof(times[0]), by_value);
-    return times[ROUNDS / 2];
+    return median(times, ROUNDS);
 }
 
 static void

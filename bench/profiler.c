@@ -20,6 +20,7 @@
 
 #include <tally/profiler.h>
 
+#include "bench/clock.h"
 #include "host/page.h"
 
 #ifdef HAVE_PAPI
@@ -134,30 +135,11 @@ papi_region(void)
 static double
 time_calls(void (*call)(void))
 {
-    struct timespec from, to;
+    const double start = clock_seconds(CLOCK_MONOTONIC);
 
-    clock_gettime(CLOCK_MONOTONIC, &from);
     for (int i = 0; i < CALLS; i++)
         call();
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    return ((double)(to.tv_sec - from.tv_sec) * 1e9 +
-            (double)(to.tv_nsec - from.tv_nsec)) /
-           CALLS;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-median(double *values)
-{
-    qsort(values, PAIRS, sizeof(*values), compare);
-    return values[PAIRS / 2];
+    return 1e9 * (clock_seconds(CLOCK_MONOTONIC) - start) / CALLS;
 }
 
 static void
@@ -172,8 +154,8 @@ compare_sides(const char *title, void (*ours)(void), void (*theirs)(void))
         }
         ratios[i] = times[0][i] / times[1][i];
     }
-    printf("%-52s %6.0f ns %6.0f ns %6.3f\n", title, median(times[0]),
-           median(times[1]), median(ratios));
+    printf("%-52s %6.0f ns %6.0f ns %6.3f\n", title, median(times[0], PAIRS),
+           median(times[1], PAIRS), median(ratios, PAIRS));
 }
 
 int

@@ -8,8 +8,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench/clock.h"
 #include "counter/virtual_mips.h"
 
 #define ROUNDS 15
@@ -25,23 +25,6 @@ struct bench {
     uint64_t now, sum;
 };
 
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Median ns of a call. */
 static double
 measure(struct bench *b, void (*work)(struct bench *b))
@@ -49,12 +32,12 @@ measure(struct bench *b, void (*work)(struct bench *b))
     double times[ROUNDS];
 
     for (int i = 0; i < ROUNDS; i++) {
-        const double start = seconds();
+        const double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
         work(b);
-        times[i] = 1e9 * (seconds() - start) / CALLS;
+        times[i] =
+            1e9 * (clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / CALLS;
     }
-    qsort(times, ROUNDS, sizeof(times[0]), by_value);
-    return times[ROUNDS / 2];
+    return median(times, ROUNDS);
 }
 
 static uint64_t
