@@ -3,49 +3,15 @@
  * Decoding MIPS64 release 2: every mnemonic, jumps, every address form, what
  * is no instruction, both byte orders, and random words.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "isa/check.h"
+#include "isa/words.h"
 
 #define PC UINT64_C(0x120000000)
-#define R(number) (1u << (number))
-#define ALL 0xfffffffeu
 
-struct row {
-    int line;
-    uint32_t word;
-    struct insn want;
-};
-
-#define ROW(word, ...)             \
-    {                              \
-        __LINE__, (word),          \
-        {                          \
-            .size = 4, __VA_ARGS__ \
-        }                          \
-    }
-#define OTHER(word, writes) \
-    ROW(word, .class = CLASS_OTHER, .reg_writes = (writes))
-#define FLAG(word, flag, writes) \
-    ROW(word, .class = CLASS_OTHER, .flags = (flag), .reg_writes = (writes))
-#define FGU(word) ROW(word, .class = CLASS_FGU)
-#define FGU_TO(word, writes) \
-    ROW(word, .class = CLASS_FGU, .reg_writes = (writes))
 #define FP(word) \
     ROW(word, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU)
-#define BRANCH(word, kind, flag, to, writes)                                   \
-    ROW(word, .class = CLASS_BRANCH, .branch = BRANCH_##kind, .flags = (flag), \
-        .target = (to), .reg_writes = (writes))
-#define LOAD(word, bytes, writes)                         \
-    ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD, \
-        .access_size = (bytes), .loads = 1, .reg_writes = (writes))
 #define LOAD_BYTES(word, writes)                                       \
     ROW(word, .class = CLASS_LOAD, .access = ACCESS_MIXED, .loads = 1, \
         .reg_writes = (writes))
-#define STORE(word, bytes)                                  \
-    ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
-        .access_size = (bytes), .stores = 1)
 #define STORE_BYTES(word)                                                     \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED, .access_size = 1, \
         .stores = 1)
@@ -53,12 +19,6 @@ struct row {
     ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED,             \
         .access_size = (bytes), .stores = 1, .flags = INSN_CONDITIONAL, \
         .reg_writes = (writes))
-#define PREFETCH(word) ROW(word, .class = CLASS_LOAD, .flags = INSN_PREFETCH)
-
-#define BRANCH_COND BRANCH_CONDITIONAL
-#define D INSN_DELAY_SLOT
-#define A INSN_ANNUL
-#define DA (INSN_DELAY_SLOT | INSN_ANNUL)
 
 static const struct row rows[] = {
 #include "isa/mips_rows.inc"
@@ -88,16 +48,8 @@ decode(uint32_t word)
 static void
 test_rows(void **state)
 {
-    const size_t count = sizeof(rows) / sizeof(*rows);
-    unsigned failed = 0;
-
     (void)state;
-    for (const struct row *row = rows; row < rows + count; row++) {
-        const struct insn insn = decode(row->word);
-
-        failed += check_insn("mips_rows.inc", row->line, &insn, &row->want);
-    }
-    assert_int_equal(failed, 0);
+    check_rows("mips_rows.inc", rows, sizeof(rows) / sizeof(*rows), decode);
 }
 
 /* J and JAL stay in the 256 MB of their delay slot. */
@@ -133,23 +85,6 @@ test_jumps(void **state)
     }
 }
 
-#define NONE INSN_NO_REG
-#define ADDRESS(word, base, index, scale, disp)                             \
-    {                                                                       \
-        __LINE__, (word),                                                   \
-        {                                                                   \
-            .addr_known = true, .addr_base = (base), .addr_index = (index), \
-            .addr_scale = (scale), .addr_disp = (disp)                      \
-        }                                                                   \
-    }
-#define NO_ADDRESS(word)                          \
-    {                                             \
-        __LINE__, (word),                         \
-        {                                         \
-            .addr_base = NONE, .addr_index = NONE \
-        }                                         \
-    }
-
 static const struct row addresses[] = {
     ADDRESS(0x8ca40010, 5, NONE, 0, 16),     /* lw $4, 16($5) */
     ADDRESS(0xdca48000, 5, NONE, 0, -32768), /* ld $4, -32768($5) */
@@ -175,16 +110,9 @@ static const struct row addresses[] = {
 static void
 test_addresses(void **state)
 {
-    const size_t count = sizeof(addresses) / sizeof(*addresses);
-    unsigned failed = 0;
-
     (void)state;
-    for (const struct row *row = addresses; row < addresses + count; row++) {
-        const struct insn insn = decode(row->word);
-
-        failed += check_address(__FILE__, row->line, &insn, &row->want);
-    }
-    assert_int_equal(failed, 0);
+    check_addresses(__FILE__, addresses, sizeof(addresses) / sizeof(*addresses),
+                    decode);
 }
 
 /* Registers that change by a constant: DADDI and DADDIU to themselves. */
@@ -214,10 +142,7 @@ test_steps(void **state)
     }
 }
 
-static const struct {
-    int line;
-    uint32_t word;
-} illegals[] = {
+static const struct illegal illegals[] = {
     {__LINE__, 0x00000001 | 2 << 16}, /* movf with bit 17 */
     {__LINE__, 0x00000005},           /* lsa of release 6 and MSA */
     {__LINE__, 0x0000000e},           /* function 0e */
@@ -271,62 +196,28 @@ static const struct {
 static void
 test_illegal(void **state)
 {
-    const struct insn want = {
-        .size = 4, .class = CLASS_OTHER, .flags = INSN_ILLEGAL};
-    unsigned failed = 0;
-
     (void)state;
-    for (size_t i = 0; i < sizeof(illegals) / sizeof(*illegals); i++) {
-        const struct insn insn = decode(illegals[i].word);
-
-        failed += check_insn(__FILE__, illegals[i].line, &insn, &want);
-    }
-    assert_int_equal(failed, 0);
+    check_illegal(__FILE__, illegals, sizeof(illegals) / sizeof(*illegals),
+                  decode);
 }
 
 static void
 test_truncated(void **state)
 {
     static const uint8_t move[] = {0x00, 0x80, 0x10, 0x25};
-    struct insn insn;
-    char text[32], cut[4];
+    char text[32];
 
     (void)state;
-    for (size_t size = 0; size < sizeof(move); size++) {
-        insn.size = 1;
-        assert_false(insn_decode(ISA_MIPS64, move, size, PC, &insn));
-        assert_int_equal(insn.size, 0);
-    }
-    insn_text(ISA_MIPS64, move, 3, PC, text, sizeof(text));
-    assert_string_equal(text, "(bad)");
-    insn_text(ISA_MIPS64, move, 4, PC, text, sizeof(text));
-    assert_string_equal(text, "0x00801025");
+    check_truncated(ISA_MIPS64, move, PC, "0x00801025");
     insn_text(ISA_MIPS64EL, move, 4, PC, text, sizeof(text));
     assert_string_equal(text, "0x25108000");
-    insn_text(ISA_MIPS64, move, 4, PC, cut, sizeof(cut));
-    assert_string_equal(cut, "0x0");
 }
 
 static void
 test_random_words(void **state)
 {
-    const uint64_t seed = 20240229;
-    uint64_t random = seed;
-    unsigned failed = 0;
-
     (void)state;
-    print_message("# seed %" PRIu64 "\n", seed);
-    for (int i = 0; i < 1000000; i++) {
-        const uint32_t word = (uint32_t)(next_random(&random) >> 32);
-        const struct insn insn = decode(word);
-        char text[16];
-
-        snprintf(text, sizeof(text), "0x%08x", (unsigned)word);
-        failed += check_rules(text, &insn);
-        failed +=
-            insn.size != 4 || insn.reg_writes & 1 || insn.reg_writes >> 32;
-    }
-    assert_int_equal(failed, 0);
+    check_random_words(decode);
 }
 
 int

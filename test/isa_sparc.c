@@ -3,52 +3,18 @@
  * Decoding SPARC V9, VIS 1 and 2: every mnemonic, every condition, every
  * address form, what is no instruction, and random words.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "isa/check.h"
+#include "isa/words.h"
 
 #define PC UINT64_C(0x10000000)
-#define R(number) (1u << (number))
-#define ALL 0xfffffffeu
 
-struct row {
-    int line;
-    uint32_t word;
-    struct insn want;
-};
-
-#define ROW(word, ...)             \
-    {                              \
-        __LINE__, (word),          \
-        {                          \
-            .size = 4, __VA_ARGS__ \
-        }                          \
-    }
-#define OTHER(word, writes) \
-    ROW(word, .class = CLASS_OTHER, .reg_writes = (writes))
-#define FLAG(word, flag, writes) \
-    ROW(word, .class = CLASS_OTHER, .flags = (flag), .reg_writes = (writes))
 #define SETHI(word) ROW(word, .class = CLASS_SETHI)
-#define FGU(word) ROW(word, .class = CLASS_FGU)
-#define FGU_TO(word, writes) \
-    ROW(word, .class = CLASS_FGU, .reg_writes = (writes))
 #define FP(word) ROW(word, .class = CLASS_FGU, .flags = INSN_FP)
 /* Of the T1's shared floating-point unit. */
 #define FPU(word) \
     ROW(word, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU)
-#define BRANCH(word, kind, flag, to, writes)                                   \
-    ROW(word, .class = CLASS_BRANCH, .branch = BRANCH_##kind, .flags = (flag), \
-        .target = (to), .reg_writes = (writes))
-#define LOAD(word, bytes, writes)                         \
-    ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD, \
-        .access_size = (bytes), .loads = 1, .reg_writes = (writes))
 #define LOAD_MIXED(word, bytes, writes)                    \
     ROW(word, .class = CLASS_LOAD, .access = ACCESS_MIXED, \
         .access_size = (bytes), .loads = 1, .reg_writes = (writes))
-#define STORE(word, bytes)                                  \
-    ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
-        .access_size = (bytes), .stores = 1)
 #define STORE_MIXED(word, bytes)                            \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED, \
         .access_size = (bytes), .stores = 1)
@@ -60,12 +26,7 @@ struct row {
     ROW(word, .class = CLASS_ATOMIC, .access = ACCESS_MIXED, \
         .access_size = (bytes), .loads = 1, .stores = 1,     \
         .reg_writes = (writes))
-#define PREFETCH(word) ROW(word, .class = CLASS_LOAD, .flags = INSN_PREFETCH)
 
-#define BRANCH_COND BRANCH_CONDITIONAL
-#define D INSN_DELAY_SLOT
-#define A INSN_ANNUL
-#define DA (INSN_DELAY_SLOT | INSN_ANNUL)
 #define DR (INSN_DELAY_SLOT | INSN_RESTORE)
 
 static const struct row rows[] = {
@@ -86,16 +47,8 @@ decode(uint32_t word)
 static void
 test_rows(void **state)
 {
-    const size_t count = sizeof(rows) / sizeof(*rows);
-    unsigned failed = 0;
-
     (void)state;
-    for (const struct row *row = rows; row < rows + count; row++) {
-        const struct insn insn = decode(row->word);
-
-        failed += check_insn("sparc_rows.inc", row->line, &insn, &row->want);
-    }
-    assert_int_equal(failed, 0);
+    check_rows("sparc_rows.inc", rows, sizeof(rows) / sizeof(*rows), decode);
 }
 
 /* The branch families, each as its word with condition, annul and
@@ -182,23 +135,6 @@ test_other_conditions(void **state)
     }
 }
 
-#define NONE INSN_NO_REG
-#define ADDRESS(word, base, index, scale, disp)                             \
-    {                                                                       \
-        __LINE__, (word),                                                   \
-        {                                                                   \
-            .addr_known = true, .addr_base = (base), .addr_index = (index), \
-            .addr_scale = (scale), .addr_disp = (disp)                      \
-        }                                                                   \
-    }
-#define NO_ADDRESS(word)                          \
-    {                                             \
-        __LINE__, (word),                         \
-        {                                         \
-            .addr_base = NONE, .addr_index = NONE \
-        }                                         \
-    }
-
 static const struct row addresses[] = {
     ADDRESS(0xd4020009, 8, 9, 1, 0),         /* ld [%o0+%o1], %o2 */
     ADDRESS(0xd4020000, 8, NONE, 0, 0),      /* ld [%o0], %o2 */
@@ -226,22 +162,12 @@ static const struct row addresses[] = {
 static void
 test_addresses(void **state)
 {
-    const size_t count = sizeof(addresses) / sizeof(*addresses);
-    unsigned failed = 0;
-
     (void)state;
-    for (const struct row *row = addresses; row < addresses + count; row++) {
-        const struct insn insn = decode(row->word);
-
-        failed += check_address(__FILE__, row->line, &insn, &row->want);
-    }
-    assert_int_equal(failed, 0);
+    check_addresses(__FILE__, addresses, sizeof(addresses) / sizeof(*addresses),
+                    decode);
 }
 
-static const struct {
-    int line;
-    uint32_t word;
-} illegals[] = {
+static const struct illegal illegals[] = {
     {__LINE__, 0x00000000}, /* illtrap */
     {__LINE__, 0x00001234}, /* illtrap 0x1234 */
     {__LINE__, 0x01c00000}, /* op2 7: CBcc of V8 */
@@ -300,17 +226,9 @@ static const struct {
 static void
 test_illegal(void **state)
 {
-    const struct insn want = {
-        .size = 4, .class = CLASS_OTHER, .flags = INSN_ILLEGAL};
-    unsigned failed = 0;
-
     (void)state;
-    for (size_t i = 0; i < sizeof(illegals) / sizeof(*illegals); i++) {
-        const struct insn insn = decode(illegals[i].word);
-
-        failed += check_insn(__FILE__, illegals[i].line, &insn, &want);
-    }
-    assert_int_equal(failed, 0);
+    check_illegal(__FILE__, illegals, sizeof(illegals) / sizeof(*illegals),
+                  decode);
 }
 
 /* The numbers of the state registers that can be read or written. */
@@ -363,43 +281,16 @@ static void
 test_truncated(void **state)
 {
     static const uint8_t nop[] = {0x01, 0, 0, 0};
-    struct insn insn;
-    char text[32], cut[4];
 
     (void)state;
-    for (size_t size = 0; size < sizeof(nop); size++) {
-        insn.size = 1;
-        assert_false(insn_decode(ISA_SPARC64, nop, size, PC, &insn));
-        assert_int_equal(insn.size, 0);
-    }
-    insn_text(ISA_SPARC64, nop, 3, PC, text, sizeof(text));
-    assert_string_equal(text, "(bad)");
-    insn_text(ISA_SPARC64, nop, 4, PC, text, sizeof(text));
-    assert_string_equal(text, "0x01000000");
-    insn_text(ISA_SPARC64, nop, 4, PC, cut, sizeof(cut));
-    assert_string_equal(cut, "0x0");
+    check_truncated(ISA_SPARC64, nop, PC, "0x01000000");
 }
 
 static void
 test_random_words(void **state)
 {
-    const uint64_t seed = 20240229;
-    uint64_t random = seed;
-    unsigned failed = 0;
-
     (void)state;
-    print_message("# seed %" PRIu64 "\n", seed);
-    for (int i = 0; i < 1000000; i++) {
-        const uint32_t word = (uint32_t)(next_random(&random) >> 32);
-        const struct insn insn = decode(word);
-        char text[16];
-
-        snprintf(text, sizeof(text), "0x%08x", (unsigned)word);
-        failed += check_rules(text, &insn);
-        failed +=
-            insn.size != 4 || insn.reg_writes & 1 || insn.reg_writes >> 32;
-    }
-    assert_int_equal(failed, 0);
+    check_random_words(decode);
 }
 
 int
