@@ -17,6 +17,8 @@
 
 #define TEXT_SIZE 1024
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define LONG_NAME \
+    "a123456789b123456789c123456789d123456789e123456789f123456789g123456789"
 
 /* Keeps the last line; of warnings their number too. */
 struct heard {
@@ -55,6 +57,24 @@ same_number(int line, long long got, long long wanted)
 {
     if (got != wanted)
         fail_msg("row at line %d: got %lld, wanted %lld", line, got, wanted);
+}
+
+/* One line was logged and the code is right. */
+static inline void
+same_error(int line, int got, int wanted, const struct heard *heard,
+           const char *text)
+{
+    same_text(line, heard->text, text);
+    same_number(line, got, wanted);
+    same_number(line, heard->lines, 1);
+}
+
+/* Of all parameters, as the machine has them. */
+static inline void
+values_of(const struct machine_row *machine, uint64_t *values)
+{
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        values[i] = machine->params[i].value;
 }
 
 static inline const struct machine_row *
