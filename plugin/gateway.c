@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/gateway.h"
+#include "plugin/gateway_state.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,58 +20,10 @@ static_assert(sizeof(struct gateway_page) == 512 &&
  * are kept in 32 bits. */
 #define HOME ((void *)0x3ff0000000)
 
-struct memory {
-    struct gateway_page page;
-    struct gateway_live live[GATEWAY_THREADS];
-    struct gateway_ring rings[GATEWAY_THREADS];
-};
-
-/* What reading an event takes. */
-struct need {
-    bool known;
-    bool derived; /* some of its signals follow from others */
-    uint8_t summands;
-    uint16_t used; /* signals that it follows from, the fixed ones first */
-    uint16_t uses[SIGNAL_COUNT];
-};
-
 struct gateway_signals gateway_signals;
 struct gateway_live *gateway_lives[REGION_STRANDS];
 
-static struct {
-    struct memory *memory; /* NULL: nobody has said hello */
-    struct need *needs;    /* by event of the machine, owned */
-    /* Dynamic signals of threads that have ended, by number; owned. */
-    struct totals *ended[GATEWAY_THREADS];
-    bool derived[SIGNAL_COUNT];
-    uint32_t parts; /* of the model that are to run */
-    uint64_t epoch; /* of the last signal or part added */
-} gateway;
-
-static const struct machine_row *
-machine(void)
-{
-    return &tally_machines[tally_plugin.session->request.machine];
-}
-
-uint64_t
-gateway_word(uint64_t value)
-{
-    return isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(value)
-                                                     : le64toh(value);
-}
-
-static void *
-guest(uint64_t addr)
-{
-    return (void *)(uintptr_t)plugin_memory(addr);
-}
-
-static void
-derive(struct totals *totals)
-{
-    chip_derive(tally_plugin.session->request.params, gateway.parts, totals);
-}
+struct gateway_state gateway_state;
 
 /* Totals that no derivation leaves as they are. */
 static struct totals
@@ -91,9 +42,9 @@ find_derived(void)
     for (uint64_t seed = 3; seed < 5; seed++) {
         const struct totals before = probe_totals(seed);
         struct totals after = before;
-        derive(&after);
+        gateway_derive(&after);
         for (size_t s = 0; s < SIGNAL_COUNT; s++)
-            gateway.derived[s] |= before.signal[s] != after.signal[s];
+            gateway_state.derived[s] |= before.signal[s] != after.signal[s];
     }
 }
 
@@ -112,7 +63,7 @@ derived_value(const struct event_row *event, struct totals *totals)
 {
     uint64_t sum = 0;
 
-    derive(totals);
+    gateway_derive(totals);
     for (size_t i = 0; i < event->signal_count; i++)
         sum += totals->signal[event->signals[i]];
     return sum;
@@ -154,33 +105,36 @@ count_signal(unsigned signal)
 void
 gateway_translate_again(void)
 {
-    gateway.epoch++;
+    gateway_state.epoch++;
     plugin_reset();
 }
 
 void
 gateway_retranslated(void)
 {
-    if (gateway.parts != tally_plugin.parts)
-        plugin_set_parts(gateway.parts);
-    gateway.memory->page.epoch = gateway.epoch;
+    if (gateway_state.parts != tally_plugin.parts)
+        plugin_set_parts(gateway_state.parts);
+    gateway_state.memory->page.epoch = gateway_state.epoch;
 }
 
 static bool
 start(void)
 {
-    void *memory = mmap(HOME, sizeof(struct memory), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    struct need *needs = calloc(machine()->event_count, sizeof(*needs));
+    void *memory =
+        mmap(HOME, sizeof(struct gateway_memory), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct gateway_need *needs =
+        calloc(gateway_machine()->event_count, sizeof(*needs));
 
     if (memory == MAP_FAILED || needs == NULL) {
         free(needs);
         return false;
     }
-    gateway.memory = memory;
-    gateway.memory->page.generation = 1;
-    gateway.needs = needs;
-    gateway.parts = tally_plugin.parts;
+    gateway_state.memory = memory;
+    gateway_state.memory->page.generation = 1;
+    gateway_state.needs = needs;
+    gateway_state.event_count = gateway_machine()->event_count;
+    gateway_state.parts = tally_plugin.parts;
     find_derived();
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (tally_plugin.counts[i] != NULL)
@@ -196,23 +150,12 @@ gateway_thread_starts(unsigned vcpu, unsigned maker)
 {
     const struct region_strand *counts = tally_plugin.counts[vcpu];
 
-    if (gateway.memory == NULL || counts->thread >= GATEWAY_THREADS)
+    if (gateway_state.memory == NULL || counts->thread >= GATEWAY_THREADS)
         return;
-    struct gateway_live *live = &gateway.memory->live[counts->thread];
+    struct gateway_live *live = &gateway_state.memory->live[counts->thread];
     live->maker = maker;
     live->strand = counts->strand;
     gateway_lives[vcpu] = live;
-}
-
-/* Of all turns; see exec.c for what is folded. */
-static inline uint64_t
-dynamic_count(const struct region_strand *counts, unsigned signal)
-{
-    uint64_t sum = counts->folded.signal[signal];
-
-    for (unsigned t = 0; t < tally_plugin.region.head->own_turns; t++)
-        sum += counts->totals[t].signal[signal];
-    return sum;
 }
 
 void
@@ -227,14 +170,14 @@ gateway_thread_ends(unsigned vcpu)
     watch_stop(vcpu);
     struct totals *kept = malloc(sizeof(*kept));
     for (unsigned s = 0; kept != NULL && s < SIGNAL_COUNT; s++)
-        kept->signal[s] = dynamic_count(counts, s);
-    gateway.ended[counts->thread] = kept;
+        kept->signal[s] = gateway_dynamic(counts, s);
+    gateway_state.ended[counts->thread] = kept;
 }
 
 void
 gateway_forks(unsigned vcpu)
 {
-    if (gateway.memory == NULL)
+    if (gateway_state.memory == NULL)
         return;
     for (unsigned i = 0; i < REGION_STRANDS; i++) {
         gateway_lives[i] = NULL;
@@ -242,15 +185,42 @@ gateway_forks(unsigned vcpu)
     }
     monitor_forget();
     for (unsigned i = 0; i < GATEWAY_THREADS; i++) {
-        free(gateway.ended[i]);
-        gateway.ended[i] = NULL;
+        free(gateway_state.ended[i]);
+        gateway_state.ended[i] = NULL;
     }
-    memset(&gateway.memory->live[0], 0, sizeof(gateway.memory->live[0]));
-    gateway.memory->page.generation++;
+    memset(&gateway_state.memory->live[0], 0,
+           sizeof(gateway_state.memory->live[0]));
+    gateway_state.memory->page.generation++;
     gateway_thread_starts(vcpu, 0);
 }
 
 /* Translation */
+
+static bool
+is_ask(enum isa isa, const uint8_t *code, size_t size)
+{
+    static const uint8_t x86[] = {GATEWAY_ASK_X86};
+    uint32_t word;
+
+    if (isa == ISA_X86_64)
+        return size == sizeof(x86) && memcmp(code, x86, size) == 0;
+    memcpy(&word, code, sizeof(word));
+    word = isa_is_big_endian(isa) ? be32toh(word) : le32toh(word);
+    return word == (isa == ISA_SPARC64 ? GATEWAY_ASK_SPARC : GATEWAY_ASK_MIPS);
+}
+
+void
+gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (is_ask(p->shape.isa, qemu_plugin_insn_data(insn),
+                   qemu_plugin_insn_size(insn)))
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                insn, gateway_asked, QEMU_PLUGIN_CB_NO_REGS, NULL);
+    }
+}
 
 static void
 on_live(unsigned vcpu, void *data)
@@ -300,23 +270,24 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
     const bool same = hello->version == gateway_word(GATEWAY_VERSION);
 
     hello->version = gateway_word(GATEWAY_VERSION);
-    if (!same || (gateway.memory == NULL && !start()))
+    if (!same || (gateway_state.memory == NULL && !start()))
         return;
     const struct gateway_live *live = gateway_lives[vcpu];
     if (live == NULL)
         return;
-    hello->page = gateway_word((uintptr_t)&gateway.memory->page);
+    hello->page = gateway_word((uintptr_t)&gateway_state.memory->page);
     hello->live = gateway_word((uintptr_t)live);
     hello->ring = gateway_word(
-        (uintptr_t)&gateway.memory->rings[p->counts[vcpu]->thread]);
+        (uintptr_t)&gateway_state.memory->rings[p->counts[vcpu]->thread]);
     hello->thread = gateway_word(p->counts[vcpu]->thread);
-    hello->generation = gateway_word(gateway.memory->page.generation);
+    hello->generation = gateway_word(gateway_state.memory->page.generation);
     hello->rate = gateway_word((UINT64_C(1000000000) << 20) /
                                (clock != 0 ? clock : 1000000000));
     hello->slot = gateway_word(SIGNAL_INSTRUCTIONS);
     hello->strands =
         gateway_word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
-    snprintf(hello->machine, sizeof(hello->machine), "%s", machine()->name);
+    snprintf(hello->machine, sizeof(hello->machine), "%s",
+             gateway_machine()->name);
 }
 
 static void
@@ -339,7 +310,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
 
     if (e->fidelity == FIDELITY_IDLE)
         return tally_fail(log, TALLY_EIDLE, "%s cannot count on %s: %s",
-                          e->name, machine()->name,
+                          e->name, gateway_machine()->name,
                           e->reason != NULL ? e->reason : "not modelled");
     if (p->data_filter)
         return tally_fail(log, TALLY_ERULE,
@@ -348,7 +319,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
     if (e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE)
         return tally_fail(log, TALLY_EIDLE,
                           "%s is known when the program has ended", e->name);
-    if ((parts & ~gateway.parts) != 0 && !alone)
+    if ((parts & ~gateway_state.parts) != 0 && !alone)
         return tally_fail(log, TALLY_EIDLE,
                           "%s needs a part of the model that does not run, and "
                           "none is added for several threads: ask for it "
@@ -363,15 +334,21 @@ learn(const struct event_row *e)
 {
     const uint32_t parts =
         chip_parts(&e, 1, tally_plugin.session->request.params);
-    struct need *n = &gateway.needs[e - machine()->events];
-    bool all_fixed = true, added = (parts & ~gateway.parts) != 0;
+    struct gateway_need *n =
+        &gateway_state.needs[e - gateway_machine()->events];
+    bool all_fixed = true, added = (parts & ~gateway_state.parts) != 0;
 
     if (n->known)
         return false;
-    gateway.parts |= parts;
+    gateway_state.parts |= parts;
     find_derived();
+    n->cycles = e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
+    /* Not while other threads read it: then no part is added. */
+    if (added || gateway_state.clock.count == 0)
+        clock_init(&gateway_state.clock, tally_plugin.session->request.params,
+                   gateway_state.parts);
     for (size_t i = 0; i < e->signal_count; i++) {
-        n->derived |= gateway.derived[e->signals[i]];
+        n->derived |= gateway_state.derived[e->signals[i]];
         all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;
     }
     for (unsigned s = 0; s < SIGNAL_COUNT; s++) {
@@ -382,6 +359,8 @@ learn(const struct event_row *e)
         added |= count_signal(n->uses[i]);
     if (!n->derived && all_fixed && e->signal_count <= GATEWAY_SUMMANDS)
         n->summands = (uint8_t)e->signal_count;
+    n->signals = e->signals;
+    n->signal_count = (unsigned)e->signal_count;
     n->known = true;
     return added;
 }
@@ -396,20 +375,20 @@ gateway_learn(const struct event_row *event)
 struct gateway_ring *
 gateway_ring_of(unsigned vcpu)
 {
-    return &gateway.memory->rings[tally_plugin.counts[vcpu]->thread];
+    return &gateway_state.memory->rings[tally_plugin.counts[vcpu]->thread];
 }
 
 uint64_t
 gateway_epoch(void)
 {
-    return gateway.epoch;
+    return gateway_state.epoch;
 }
 
 static void
 tell_event(const struct event_row *e, struct gateway_event *row)
 {
-    const size_t id = (size_t)(e - machine()->events);
-    const struct need *n = &gateway.needs[id];
+    const size_t id = (size_t)(e - gateway_machine()->events);
+    const struct gateway_need *n = &gateway_state.needs[id];
 
     row->id = gateway_word(id);
     row->summands = gateway_word(n->summands);
@@ -422,7 +401,7 @@ static int
 choose_events(struct gateway_events *request, const struct tally_log *log,
               const struct event_row *const *events, size_t count)
 {
-    struct gateway_event *rows = guest(gateway_word(request->rows));
+    struct gateway_event *rows = gateway_guest(gateway_word(request->rows));
     bool added = false;
 
     if (count > gateway_word(request->room))
@@ -440,7 +419,7 @@ choose_events(struct gateway_events *request, const struct tally_log *log,
     for (size_t i = 0; i < count; i++)
         tell_event(events[i], &rows[i]);
     request->count = gateway_word(count);
-    request->epoch = gateway_word(gateway.epoch);
+    request->epoch = gateway_word(gateway_state.epoch);
     return 0;
 }
 
@@ -452,188 +431,14 @@ answer_events(struct gateway_events *request)
     size_t count = 0;
 
     request->message[0] = '\0';
-    int error = event_list_parse(machine(), guest(gateway_word(request->text)),
+    int error = event_list_parse(gateway_machine(),
+                                 gateway_guest(gateway_word(request->text)),
                                  &log, &events, &count);
     if (error == 0)
         error = choose_events(request, &log,
                               (const struct event_row *const *)events, count);
     free(events);
     request->error = gateway_word((uint64_t)(int64_t)error);
-}
-
-/* Reading */
-
-/* Where the counts of one thread are: the fixed signals in `live`, the others
- * in one of these. */
-struct source {
-    const struct gateway_live *live;
-    const struct region_strand *counts; /* while it runs, else NULL */
-    const struct totals *ended;         /* or NULL */
-};
-
-static inline uint64_t
-signal_count(const struct source *from, unsigned signal)
-{
-    if (signal < SIGNAL_FIXED_COUNT)
-        return from->live->value[signal];
-    if (from->counts != NULL)
-        return dynamic_count(from->counts, signal);
-    return from->ended != NULL ? from->ended->signal[signal] : 0;
-}
-
-/* The signals that a derived event follows from. Of the others there is some
- * number, which it does not care for: 4 KB are not cleared at each reading. */
-static void
-assemble(const struct source *from, uint64_t id, struct totals *all)
-{
-    const struct need *n = &gateway.needs[id];
-
-    for (unsigned i = 0; i < n->used; i++)
-        all->signal[n->uses[i]] = signal_count(from, n->uses[i]);
-}
-
-static __thread struct totals assembled;
-
-static bool
-is_derived(uint64_t id)
-{
-    return id < machine()->event_count && gateway.needs[id].derived;
-}
-
-/* `all`: derived, for events that need it. */
-static uint64_t
-count_event(const struct source *from, const struct totals *all, uint64_t id)
-{
-    uint64_t sum = 0;
-
-    if (id >= machine()->event_count)
-        return from->live->value[SIGNAL_INSTRUCTIONS];
-    const struct event_row *e = &machine()->events[id];
-    for (size_t i = 0; i < e->signal_count; i++)
-        sum += gateway.needs[id].derived ? all->signal[e->signals[i]]
-                                         : signal_count(from, e->signals[i]);
-    return sum;
-}
-
-uint64_t
-gateway_event_count(unsigned vcpu, const struct event_row *event)
-{
-    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
-                                NULL};
-
-    const uint64_t id = (uint64_t)(event - machine()->events);
-
-    if (is_derived(id)) {
-        assemble(&from, id, &assembled);
-        derive(&assembled);
-    }
-    return count_event(&from, &assembled, id);
-}
-
-static bool
-is_descendant(uint64_t thread, uint64_t of)
-{
-    const struct gateway_live *live = gateway.memory->live;
-
-    while (thread != of && live[thread].maker != thread)
-        thread = live[thread].maker;
-    return thread == of;
-}
-
-/* Whether the request is of this thread, too. */
-static bool
-is_asked(const struct gateway_read *request, uint64_t thread)
-{
-    const uint64_t asked = gateway_word(request->thread);
-
-    switch ((enum gateway_scope)gateway_word(request->scope)) {
-    case GATEWAY_THREAD:
-        return thread == asked;
-    case GATEWAY_DESCENDANTS:
-        return thread == asked || (thread >= gateway_word(request->since) &&
-                                   is_descendant(thread, asked));
-    case GATEWAY_STRAND:
-        return gateway.memory->live[thread].strand == asked;
-    default:
-        return true;
-    }
-}
-
-/* Those of the events that are derived, into `all`. */
-static void
-derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
-           struct totals *all)
-{
-    bool any = false;
-
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t id = gateway_word(ids[i]);
-        if (!is_derived(id))
-            continue;
-        any = true;
-        assemble(from, id, all);
-    }
-    if (any)
-        derive(all);
-}
-
-static void
-add_source(const struct gateway_read *request, const struct source *from)
-{
-    const uint64_t *ids = guest(gateway_word(request->ids));
-    uint64_t *values = guest(gateway_word(request->values));
-    const uint64_t count = gateway_word(request->count);
-    struct totals *all = &assembled;
-
-    derive_all(from, ids, count, all);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t n = count_event(from, all, gateway_word(ids[i]));
-        values[i] = gateway_word(gateway_word(values[i]) + n);
-    }
-}
-
-static void
-add_thread(const struct gateway_read *request, uint64_t thread,
-           const struct region_strand *counts)
-{
-    const struct source from = {&gateway.memory->live[thread], counts,
-                                gateway.ended[thread]};
-
-    if (is_asked(request, thread))
-        add_source(request, &from);
-}
-
-static void
-add_all(const struct gateway_read *request)
-{
-    struct plugin *p = &tally_plugin;
-
-    pthread_mutex_lock(&p->lock);
-    for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (gateway_lives[i] != NULL)
-            add_thread(request, p->counts[i]->thread, p->counts[i]);
-    }
-    for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
-        if (gateway.ended[i] != NULL)
-            add_thread(request, i, NULL);
-    }
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void
-answer_read(unsigned vcpu, struct gateway_read *request)
-{
-    const struct plugin *p = &tally_plugin;
-    uint64_t *values = guest(gateway_word(request->values));
-    const struct region_strand *own = p->counts[vcpu];
-
-    memset(values, 0, gateway_word(request->count) * sizeof(*values));
-    request->threads = gateway_word(p->thread_count);
-    if (gateway_word(request->scope) == GATEWAY_THREAD &&
-        gateway_word(request->thread) == own->thread)
-        add_thread(request, own->thread, own);
-    else
-        add_all(request);
 }
 
 static int64_t
@@ -656,21 +461,21 @@ answer(unsigned vcpu, uint64_t operation, uint64_t request)
 
     switch ((enum gateway_operation)operation) {
     case GATEWAY_READ:
-        answer_read(vcpu, guest(request));
+        gateway_read(vcpu, gateway_guest(request));
         break;
     case GATEWAY_EVENTS:
         pthread_mutex_lock(&p->lock);
-        answer_events(guest(request));
+        answer_events(gateway_guest(request));
         pthread_mutex_unlock(&p->lock);
         break;
     case GATEWAY_WATCH:
         pthread_mutex_lock(&p->lock);
-        watch_answer(vcpu, guest(request));
+        watch_answer(vcpu, gateway_guest(request));
         pthread_mutex_unlock(&p->lock);
         break;
     case GATEWAY_REGISTER:
         pthread_mutex_lock(&p->lock);
-        monitor_answer(vcpu, guest(request));
+        monitor_answer(vcpu, gateway_guest(request));
         pthread_mutex_unlock(&p->lock);
         break;
     default:
@@ -690,7 +495,7 @@ gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
     } else if (operation == GATEWAY_PRCTL && number == prctl_number() &&
                p->counts[vcpu] != NULL) {
         pthread_mutex_lock(&p->lock);
-        answer_hello(vcpu, guest(request));
+        answer_hello(vcpu, gateway_guest(request));
         pthread_mutex_unlock(&p->lock);
     }
 }

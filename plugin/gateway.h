@@ -6,6 +6,8 @@
 #ifndef TALLY_PLUGIN_GATEWAY_H
 #define TALLY_PLUGIN_GATEWAY_H
 
+#include <endian.h>
+
 #include "gateway/protocol.h"
 #include "plugin/plugin.h"
 
@@ -37,9 +39,20 @@ void gateway_retranslated(void);
 void gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
                       bool rare);
 
+/* Likewise what answers a thread that asks without a call, see
+ * gateway_live.ask. */
+void gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
+                           size_t count);
+void gateway_asked(unsigned vcpu, void *unused);
+
 /* For plugin/monitor.c and watch.c. A word of the guest's memory, from or to
  * its order. */
-uint64_t gateway_word(uint64_t value);
+static inline uint64_t
+gateway_word(uint64_t value)
+{
+    return isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(value)
+                                                     : le64toh(value);
+}
 
 /* What the thread has counted of an event so far. */
 uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);

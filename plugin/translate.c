@@ -653,5 +653,6 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         register_block(p, t, &model, parts, count);
     else
         register_late(p, t, &model, parts, count);
+    gateway_register_asks(p, tb, t->count);
     pthread_mutex_unlock(&p->lock);
 }

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "machine/chip.h"
+#include "machine/clock.h"
 #include "ref/random.h"
 #include "table/table.h"
 
@@ -261,6 +263,61 @@ test_bus(void **state)
     assert_int_equal(t.signal[SIGNAL_BUS_CYCLES], (UINT64_C(1) << 50) / 3);
 }
 
+static uint64_t
+clock_of(const struct clock *c, const struct totals *t)
+{
+    uint64_t sums[CLOCK_SUMS] = {0};
+
+    for (unsigned i = 0; i < c->count; i++)
+        sums[c->terms[i].sum] +=
+            c->terms[i].factor * t->signal[c->terms[i].signal];
+    return clock_cycles(c, sums);
+}
+
+static uint32_t
+cycles_parts(const uint64_t *params)
+{
+    static const uint16_t signals[] = {SIGNAL_CYCLES};
+    const struct event_row cycles = {.signals = signals, .signal_count = 1};
+    const struct event_row *const events[] = {&cycles};
+
+    return chip_parts(events, 1, params);
+}
+
+/* What is asked for often against the obvious function, on every machine and
+ * with tables of every size. */
+static void
+test_clock(void **state)
+{
+    static struct clock clock;
+    uint64_t random = random_seed(), params[PARAM_COUNT];
+    size_t modelled = 0;
+
+    (void)state;
+    for (size_t k = 0; k < MACHINE_COUNT * 20; k++) {
+        const struct machine_row *machine = &tally_machines[k / 20];
+        if (machine->params == NULL)
+            continue;
+        for (size_t i = 0; i < PARAM_COUNT; i++)
+            params[i] = machine->params[i].value;
+        if (k % 2 != 0)
+            params[PARAM_MISS_ENTRIES] = random_below(&random, 9);
+        const uint32_t parts = cycles_parts(params);
+        clock_init(&clock, params, parts);
+        struct totals t = {0};
+        for (size_t s = 0; s < SIGNAL_COUNT; s++)
+            if ((tally_signals[s].parts & ~parts) == 0)
+                t.signal[s] = random_below(&random, 1u << 30);
+        t.signal[SIGNAL_STALL_ISSUE] = 0;
+        const uint64_t cycles = clock_of(&clock, &t);
+        chip_derive(params, parts, &t);
+        assert_int_equal(cycles, t.signal[SIGNAL_CYCLES]);
+        assert_in_range(clock.count, 10, 60);
+        modelled++;
+    }
+    assert_true(modelled > 100);
+}
+
 int
 main(void)
 {
@@ -269,6 +326,7 @@ main(void)
         cmocka_unit_test(test_misses), cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_width),  cmocka_unit_test(test_groups),
         cmocka_unit_test(test_sum),    cmocka_unit_test(test_bus),
+        cmocka_unit_test(test_clock),
     };
 
     return cmocka_run_group_tests_name("cycles", tests, NULL, NULL);

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+_Thread_local struct gateway_live *gateway_own
+    __attribute__((tls_model("initial-exec")));
+
 int
 gateway_check(const struct gateway_hello *hello, const struct tally_log *log)
 {
@@ -24,5 +27,6 @@ gateway_hello(struct gateway_hello *hello)
     hello->version = GATEWAY_VERSION;
     prctl(GATEWAY_PRCTL, hello, 0, 0, 0);
     errno = saved;
+    gateway_own = (struct gateway_live *)(uintptr_t)hello->live;
     return hello->page != 0;
 }

@@ -6,6 +6,7 @@
 #define TALLY_GATEWAY_DOORBELL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 #include "gateway/protocol.h"
@@ -47,6 +48,43 @@ gateway_ring(enum gateway_operation operation, void *request)
 #else
     (void)operation, (void)request;
 #endif
+}
+
+/* The calling thread's page, from its first hello on; NULL: it said none. */
+extern _Thread_local struct gateway_live *gateway_own
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+#define GATEWAY_BYTES_OF(...) #__VA_ARGS__
+#define GATEWAY_BYTES(...) GATEWAY_BYTES_OF(__VA_ARGS__)
+
+/*
+ * GATEWAY_READ without a call, on the thread that has this page. In a signal
+ * handler, too: what it came between asks for its own again.
+ */
+static inline __attribute__((always_inline)) void
+gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
+{
+    const uint64_t before = own->ask;
+
+    own->ask = (uintptr_t)request;
+#if defined(__x86_64__)
+    __asm__ volatile(".byte " GATEWAY_BYTES(GATEWAY_ASK_X86)::: "memory");
+#elif defined(__sparc__)
+    __asm__ volatile(".word %0" ::"i"(GATEWAY_ASK_SPARC) : "memory");
+#elif defined(__mips__)
+    __asm__ volatile(".word %0" ::"i"(GATEWAY_ASK_MIPS) : "memory");
+#endif
+    own->ask = before;
+}
+
+/* Likewise where the thread may have said no hello. */
+static inline __attribute__((always_inline)) void
+gateway_ask(struct gateway_read *request)
+{
+    if (__builtin_expect(gateway_own != NULL, 1))
+        gateway_ask_on(gateway_own, request);
+    else
+        gateway_ring(GATEWAY_READ, request);
 }
 
 /* A live value. */

@@ -8,6 +8,10 @@
  * The first ring is a prctl() that kernels refuse, so that a program may try
  * whatever sandbox it is in.
  *
+ * Or the guest asks, which is GATEWAY_READ without a call: it puts the address
+ * of the struct into its thread's page and executes a code that does nothing,
+ * on any processor; the plugin answers before it.
+ *
  * And the guest loads: counts that the plugin keeps current in memory of its
  * own, which the guest sees too, in the host's order of bytes, which is little
  * endian.
@@ -17,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATEWAY_VERSION 2
+#define GATEWAY_VERSION 3
 #define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
@@ -28,6 +32,11 @@ enum gateway_operation {
     GATEWAY_REGISTER, /* struct gateway_register */
     GATEWAY_WATCH,    /* struct gateway_watch */
 };
+
+/* nopl 0x796c6174(%rax); sethi 0x34616c, %g0; lui $0, 0x7461 */
+#define GATEWAY_ASK_X86 0x0f, 0x1f, 0x80, 0x74, 0x61, 0x6c, 0x79
+#define GATEWAY_ASK_SPARC 0x0134616cu
+#define GATEWAY_ASK_MIPS 0x3c007461u
 
 #define GATEWAY_SLOTS 56
 #define GATEWAY_THREADS 65536u
@@ -44,7 +53,8 @@ struct gateway_page {
 struct gateway_live {
     uint64_t value[GATEWAY_SLOTS]; /* by signal that is fixed */
     uint32_t maker, strand;
-    uint64_t reserved[7];
+    uint64_t ask; /* address of a struct gateway_read; the guest's word */
+    uint64_t reserved[6];
 };
 
 /* The overflows of a thread, by its number; they follow the threads. */

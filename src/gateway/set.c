@@ -93,7 +93,7 @@ gateway_set_name(const struct gateway_set *s, size_t index)
 static inline void
 ring_values(struct gateway_set *s)
 {
-    gateway_ring(GATEWAY_READ, &s->request);
+    gateway_ask(&s->request);
 }
 
 static uint64_t
@@ -387,6 +387,13 @@ gateway_set_live(const struct gateway_set *s, size_t index, const uint64_t **at,
     *at = s->events[index].live[0];
     *base = s->events[index].base;
     return true;
+}
+
+struct gateway_read *
+gateway_set_request(struct gateway_set *s, const uint64_t **values)
+{
+    *values = s->now;
+    return &s->request;
 }
 
 static void

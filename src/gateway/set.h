@@ -42,6 +42,12 @@ const char *gateway_set_name(const struct gateway_set *set, size_t index);
 bool gateway_set_live(const struct gateway_set *set, size_t index,
                       const uint64_t **at, uint64_t *base);
 
+/* What asks for all events of the set, and then for instructions, by
+ * gateway_ask(); and where they are then, from the plugin's zero, in the
+ * guest's order. Until events are added. */
+struct gateway_read *
+gateway_set_request(struct gateway_set *set, const uint64_t **values);
+
 /* Hands the overflows since the last call to `take`: where, when, how many were
  * lost before. TALLY_ERULE without a period. */
 int gateway_set_overflows(struct gateway_set *set,

@@ -302,6 +302,8 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
     c->selection = (unsigned)index;
     c->group = group;
     strcpy(c->events, events);
+    c->quick = profiler.source == NULL && !profiler.rotates &&
+               profiler_is_quick(&c->set);
     t->chosen_count++;
     *chosen = c;
     return 0;
@@ -420,40 +422,72 @@ counted(uint64_t now, uint64_t base, unsigned bit, unsigned *overflow)
     return count & ((UINT64_C(1) << width) - 1);
 }
 
+/* The update of any pair of events, at `pc`. */
+static __attribute__((noinline)) int
+update(struct tally_profiler_thread *t, unsigned group, struct call *call,
+       struct tally_profiler_site *site)
+{
+    struct profiler_group *const g = &t->groups[group];
+    const struct profiler_chosen *const chosen = g->chosen;
+    struct profiler_reading now;
+    const int error = source()->read(&chosen->set, &now);
+
+    if (error != 0)
+        return error;
+    call->cycles = now.cycles;
+    call->caller = caller_of(site);
+    call->call = DUMP_CALL_UPDATE;
+    call->selection = chosen->selection;
+    call->hi = counted(now.hi, g->base.hi, 2, &call->overflow);
+    call->lo = counted(now.lo, g->base.lo, 1, &call->overflow);
+    if (g->turned) {
+        g->turned = false;
+        write_start(t, g, g->pc, g->caller);
+    }
+    call_log_add(&t->log, call);
+    if (profiler.rotates)
+        take_turn(t, g, group, call->pc, call->caller);
+    return 0;
+}
+
+/* Where all is at hand: no call, so that nothing is saved for one. */
+static inline __attribute__((always_inline)) void
+update_quick(const struct tally_profiler_thread *t,
+             const struct profiler_group *g, struct call *call)
+{
+    const struct profiler_chosen *const chosen = g->chosen;
+    struct profiler_reading now;
+
+    profiler_quick(&chosen->set, &now);
+    call->cycles = now.cycles;
+    call->call = DUMP_CALL_UPDATE;
+    call->selection = chosen->selection;
+    call->hi = now.hi - g->base.hi;
+    call->lo = now.lo - g->base.lo;
+    call_log_add(&t->log, call);
+}
+
 __attribute__((noinline)) int
 tally_profiler_update_at(struct tally_profiler_site *site, unsigned group,
                          const uint64_t *words, size_t count)
 {
     struct tally_profiler_thread *const t = self;
-    struct profiler_reading now;
 
-    if (t == NULL || group >= TALLY_PROFILER_GROUPS)
+    if (t == NULL || group >= TALLY_PROFILER_GROUPS ||
+        t->groups[group].chosen == NULL)
         return TALLY_ERULE;
-    struct profiler_group *const g = &t->groups[group];
-    const struct profiler_chosen *const chosen = g->chosen;
-    if (chosen == NULL)
-        return TALLY_ERULE;
-    const int error = source()->read(&chosen->set, &now);
-    if (error != 0)
-        return error;
     struct call call = {
-        .cycles = now.cycles,
         .pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
-        .caller = caller_of(site),
-        .call = DUMP_CALL_UPDATE,
-        .selection = chosen->selection,
+        .caller = __atomic_load_n(&site->id, __ATOMIC_RELAXED),
         .words = words,
         .word_count = count,
     };
-    call.hi = counted(now.hi, g->base.hi, 2, &call.overflow);
-    call.lo = counted(now.lo, g->base.lo, 1, &call.overflow);
-    if (__builtin_expect(g->turned, 0)) {
-        g->turned = false;
-        write_start(t, g, g->pc, g->caller);
+    if (__builtin_expect(!t->groups[group].chosen->quick || call.caller == 0,
+                         0)) {
+        struct call slow = call;
+        return update(t, group, &slow, site);
     }
-    call_log_add(&t->log, &call);
-    if (__builtin_expect(profiler.rotates, 0))
-        take_turn(t, g, group, call.pc, call.caller);
+    update_quick(t, &t->groups[group], &call);
     return 0;
 }
 

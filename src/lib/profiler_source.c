@@ -3,30 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "gateway/doorbell.h"
-#include "gateway/set.h"
 #include "tally/counter.h"
 #include "tally/event.h"
-
-static inline uint64_t
-clock_now(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    uint64_t now;
-
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
-    return now;
-#else
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-#endif
-}
 
 /*
  * The code that dumps have. Of the machine `host`: the unit, from 1, above the
@@ -56,69 +35,88 @@ code_of(const char *machine, const char *name)
 }
 
 static int
-take_codes(const struct tally_counter *counter, const char *machine,
-           const struct tally_log *log, struct profiler_set *set)
+check_count(size_t count, const struct tally_log *log)
+{
+    if (count >= 1 && count <= 2)
+        return 0;
+    return tally_fail(log, TALLY_ERULE,
+                      "the profiler counts one event or two at a time, not %zu",
+                      count);
+}
+
+static int
+take_codes(const struct tally_counter *counter, const struct tally_log *log,
+           struct profiler_set *set)
 {
     struct tally_counted counted;
     const size_t count = tally_counter_count(counter);
+    const int error = check_count(count, log);
 
-    if (count < 1 || count > 2)
-        return tally_fail(log, TALLY_ERULE,
-                          "the profiler counts one event or two at a time, "
-                          "not %zu",
-                          count);
+    if (error != 0)
+        return error;
     tally_counter_event(counter, 0, &counted);
-    set->hi = set->lo = code_of(machine, counted.name);
+    set->hi = set->lo = code_of("host", counted.name);
     set->events = (unsigned)count;
     if (tally_counter_event(counter, 1, &counted) == 0)
-        set->lo = code_of(machine, counted.name);
+        set->lo = code_of("host", counted.name);
     return 0;
 }
 
-/* Where each event can be loaded from, if all can. */
+/* Where its numbers will be: all are loaded, or all are asked for. */
 static void
-find_live(const char *events, const struct gateway_hello *hello,
-          struct profiler_set *to)
+find_places(const struct gateway_hello *hello, struct profiler_set *set)
 {
-    const struct gateway_set_options options = {.scope = GATEWAY_THREAD};
-    struct gateway_set *set;
-    const uint64_t *live[2];
+    static const uint64_t none;
+    const uint64_t *now;
+    struct gateway_read *const request =
+        gateway_set_request(set->machine, &now);
+    bool live = !set->cycles;
     uint64_t base;
 
-    if (gateway_set_create(&options, hello, &set) != 0)
-        return;
-    bool found = gateway_set_add(set, events) == 0 &&
-                 gateway_set_count(set) == to->events &&
-                 gateway_set_ops.start(set) == 0;
-    for (size_t i = 0; found && i < to->events; i++)
-        found = gateway_set_live(set, i, &live[i], &base);
-    for (size_t i = 0; found && i < 2; i++)
-        to->live[i] = live[i < to->events ? i : to->events - 1];
-    gateway_set_ops.close(set);
+    set->live = (struct gateway_live *)(uintptr_t)hello->live;
+    set->at[0] = set->at[1] = &none;
+    set->at[2] = &set->live->value[hello->slot];
+    for (size_t i = 0; live && i < set->events; i++)
+        live = gateway_set_live(set->machine, i, &set->at[i], &base);
+    for (size_t i = 0; !live && i < set->events; i++)
+        set->at[i] = &now[i];
+    if (!live) {
+        /* Behind the events, or instructions, which come last of all. */
+        set->at[2] = &now[set->events];
+        set->request = request;
+    }
+    if (set->events == 1)
+        set->at[1] = set->at[0];
 }
 
 /* On an emulated machine events need no braces, and the clock is its own. */
 static int
-add_emulated(struct tally_counter *counter, const char *events, bool cycles,
-             const struct gateway_hello *hello, const struct tally_log *log,
-             struct profiler_set *set)
+open_machine(const char *events, bool cycles, const struct gateway_hello *hello,
+             const struct tally_log *log, struct profiler_set *set)
 {
-    int error = 0;
+    struct gateway_set_options options = {.scope = GATEWAY_THREAD};
 
-    if (*events != '\0') {
-        error = tally_counter_add(counter, events);
+    if (log != NULL)
+        options.log = *log;
+    int error = gateway_set_create(&options, hello, &set->machine);
+    if (error == 0 && *events != '\0') {
+        error = gateway_set_add(set->machine, events);
+        const size_t count = error == 0 ? gateway_set_count(set->machine) : 0;
         if (error == 0)
-            error = take_codes(counter, hello->machine, log, set);
+            error = check_count(count, log);
+        for (size_t i = 0; error == 0 && i < 2; i++)
+            *(i == 0 ? &set->hi : &set->lo) = code_of(
+                hello->machine, gateway_set_name(set->machine, i % count));
+        set->events = (unsigned)count;
     }
     if (error == 0 && cycles)
-        set->cycles = tally_counter_add(counter, "cycles") == 0;
-    if (!set->cycles) {
-        set->instructions =
-            &((const struct gateway_live *)(uintptr_t)hello->live)
-                 ->value[hello->slot];
-        if (error == 0 && set->events > 0)
-            find_live(events, hello, set);
-    }
+        set->cycles = gateway_set_add(set->machine, "cycles") == 0;
+    if (error == 0)
+        error = gateway_set_ops.start(set->machine);
+    if (error == 0)
+        find_places(hello, set);
+    else
+        gateway_set_ops.close(set->machine);
     return error;
 }
 
@@ -131,7 +129,28 @@ add_host(struct tally_counter *counter, const char *events,
     /* Braces make it one read; what has some of its own keeps them. */
     snprintf(group, sizeof(group), strchr(events, '{') ? "%s" : "{%s}", events);
     const int error = tally_counter_add(counter, group);
-    return error == 0 ? take_codes(counter, "host", log, set) : error;
+    return error == 0 ? take_codes(counter, log, set) : error;
+}
+
+static int
+open_host(const char *events, const struct tally_log *log,
+          struct profiler_set *set)
+{
+    struct tally_counter_options options;
+    struct tally_counter *counter;
+
+    tally_counter_options_init(&options, sizeof(options));
+    if (log != NULL)
+        options.log = *log;
+    int error = tally_counter_open(&options, &counter);
+    if (error != 0)
+        return error;
+    error = add_host(counter, events, log, set);
+    if (error != 0)
+        tally_counter_close(counter);
+    else
+        set->counters = counter;
+    return error;
 }
 
 static int
@@ -139,30 +158,16 @@ open_set(const char *events, bool cycles, const struct tally_log *log,
          struct profiler_set *to)
 {
     struct profiler_set set = {0};
-    struct tally_counter_options options;
-    struct tally_counter *counter;
     struct gateway_hello hello;
-    const bool emulated = gateway_hello(&hello);
+    int error = 0;
 
-    if (*events == '\0' && !emulated) {
+    if (gateway_hello(&hello))
+        error = open_machine(events, cycles, &hello, log, &set);
+    else if (*events != '\0')
+        error = open_host(events, log, &set);
+    if (error == 0)
         *to = set;
-        return 0;
-    }
-    tally_counter_options_init(&options, sizeof(options));
-    if (log != NULL)
-        options.log = *log;
-    int error = tally_counter_open(&options, &counter);
-    if (error != 0)
-        return error;
-    error = emulated ? add_emulated(counter, events, cycles, &hello, log, &set)
-                     : add_host(counter, events, log, &set);
-    if (error != 0) {
-        tally_counter_close(counter);
-        return error;
-    }
-    set.counters = counter;
-    *to = set;
-    return 0;
+    return error;
 }
 
 /* Second half of a word of which the first is who made the thread. */
@@ -183,45 +188,34 @@ strand_here(uint64_t *strand, uint64_t *strands)
 static int
 read_set(const struct profiler_set *set, struct profiler_reading *reading)
 {
-    struct tally_reading now[3];
+    struct tally_reading now[2];
 
-    if (set->live[0] != NULL) {
-        reading->hi = gateway_load(set->live[0]);
-        reading->lo = gateway_load(set->live[1]);
-        reading->cycles = gateway_load(set->instructions);
+    if (profiler_is_quick(set)) {
+        profiler_quick(set, reading);
         return 0;
     }
-    reading->hi = reading->lo = 0;
-    if (set->counters != NULL) {
-        const int error = tally_counter_read(set->counters, now, 3);
-        if (error != 0)
-            return error;
-        if (set->events > 0) {
-            reading->hi = now[0].value;
-            reading->lo = now[set->events - 1].value;
-        }
-    }
-    reading->cycles = set->cycles ? now[set->events].value + set->offset
-                      : set->instructions != NULL
-                          ? gateway_load(set->instructions)
-                          : clock_now();
+    const int error = tally_counter_read(set->counters, now, 2);
+    if (error != 0)
+        return error;
+    reading->hi = now[0].value;
+    reading->lo = now[set->events - 1].value;
+    reading->cycles = profiler_clock();
     return 0;
 }
 
+/* A machine's cycles are those since the thread's clock began. */
 static int
 start_set(struct profiler_set *set, const struct profiler_set *clock)
 {
-    struct profiler_reading own, thread;
-    int error = set->counters != NULL ? tally_counter_start(set->counters) : 0;
+    struct profiler_reading now;
 
-    if (error != 0 || !set->cycles || !clock->cycles || clock == set)
-        return error;
-    error = read_set(set, &own);
-    if (error == 0)
-        error = read_set(clock, &thread);
-    if (error == 0)
-        set->offset += thread.cycles - own.cycles;
-    return error;
+    if (set->counters != NULL)
+        return tally_counter_start(set->counters);
+    if (set != clock)
+        set->offset = clock->offset;
+    else if (set->cycles && read_set(set, &now) == 0)
+        set->offset = now.cycles;
+    return 0;
 }
 
 static int
@@ -234,7 +228,9 @@ static void
 close_set(struct profiler_set *set)
 {
     tally_counter_close(set->counters);
+    gateway_set_ops.close(set->machine);
     set->counters = NULL;
+    set->machine = NULL;
 }
 
 const struct profiler_source profiler_counters = {

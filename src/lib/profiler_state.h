@@ -34,6 +34,7 @@ struct profiler_chosen {
     char events[PROFILER_EVENTS];
     unsigned group;
     unsigned selection; /* of the log */
+    bool quick;         /* an update is no more than a reading and a record */
 };
 
 /* What a group of a thread counts now. */

@@ -105,6 +105,12 @@ call_log_claim(const struct call_log *log)
 #endif
 }
 
+static inline __attribute__((always_inline)) void
+call_log_put(call_word *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+}
+
 /* Words of the user beyond the log's are dropped, missing ones 0. */
 static inline __attribute__((always_inline)) void
 call_log_add(const struct call_log *log, const struct call *c)
@@ -117,26 +123,25 @@ call_log_add(const struct call_log *log, const struct call *c)
                               ? place
                               : log->first + ((place - log->first) & log->mask);
     call_word *const r = log->memory + CALL_LOG_RECORDS + slot * log->stride;
-    const uint64_t fields[CALL_FIELDS] = {
-        [CALL_CYCLES] = c->cycles,
-        [CALL_PC] = c->pc,
-        [CALL_HI] = c->hi,
-        [CALL_LO] = c->lo,
-        [CALL_WHAT] = (uint64_t)c->caller | (uint64_t)c->call << 32 |
-                      (uint64_t)c->overflow << 40 |
-                      (uint64_t)c->selection << 48,
-    };
+    const uint64_t what = (uint64_t)c->caller | (uint64_t)c->call << 32 |
+                          (uint64_t)c->overflow << 40 |
+                          (uint64_t)c->selection << 48;
+    const uint64_t given =
+        c->word_count < log->words ? c->word_count : log->words;
 
-    atomic_store_explicit(&r[CALL_SEQUENCE], 0, memory_order_relaxed);
+    call_log_put(&r[CALL_SEQUENCE], 0);
     atomic_signal_fence(memory_order_seq_cst);
     /* A reader that sees any of these also sees the 0 that was before. */
-    for (int i = CALL_CYCLES; i < CALL_FIELDS; i++)
-        atomic_store_explicit(&r[i], fields[i], memory_order_release);
-    for (uint64_t i = 0; i < log->words; i++)
-        atomic_store_explicit(&r[CALL_FIELDS + i],
-                              i < c->word_count ? c->words[i] : 0,
-                              memory_order_release);
-    atomic_store_explicit(&r[CALL_SEQUENCE], number + 1, memory_order_release);
+    call_log_put(&r[CALL_CYCLES], c->cycles);
+    call_log_put(&r[CALL_PC], c->pc);
+    call_log_put(&r[CALL_HI], c->hi);
+    call_log_put(&r[CALL_LO], c->lo);
+    call_log_put(&r[CALL_WHAT], what);
+    for (uint64_t i = 0; i < given; i++)
+        call_log_put(&r[CALL_FIELDS + i], c->words[i]);
+    for (uint64_t i = given; i < log->words; i++)
+        call_log_put(&r[CALL_FIELDS + i], 0);
+    call_log_put(&r[CALL_SEQUENCE], number + 1);
 }
 
 /*

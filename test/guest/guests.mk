@@ -187,8 +187,8 @@ $(OUT)/asr.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h $(shim).o \
 
 $(OUT)/readcost.sparc64: $(here)/gateway/readcost.c $(shim).o \
     $(OUT)/libtally.sparc64.a
-	$(CC_sparc64) $(CFLAGS) -Iinclude -Isrc -static -Wl,--gc-sections -o $@ $< \
-	    $(shim).o $(OUT)/libtally.sparc64.a
+	$(CC_sparc64) $(CFLAGS) -DTALLY_PROFILE -Iinclude -Isrc -static \
+	    -Wl,--gc-sections -o $@ $< $(shim).o $(OUT)/libtally.sparc64.a
 
 $(OUT)/asr.dyn.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h | $(OUT)
 	$(CC_sparc64) $(CFLAGS) -I$(here) -o $@ $<

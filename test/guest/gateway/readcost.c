@@ -2,13 +2,16 @@
 /*
  * readcost [EVENT LATE_EVENT]: what reading counters costs, in nanoseconds of
  * this host, as NAME NS lines: an empty turn of the loop, a live value, a
- * handle that reads live values, one that rings (LATE_EVENT), a register, a
- * system call that there is not. Without events, or on a host, the last alone.
+ * handle that reads live values, one that asks (LATE_EVENT), a register, an
+ * update of the profiler with both events and cycles, a system call that there
+ * is not. Without events, or on a host, the last two alone: an update with
+ * none.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tally/guest.h>
+#include <tally/profiler.h>
 #include <time.h>
 
 #include "gateway/doorbell.h"
@@ -99,6 +102,13 @@ read_pic(void)
 #endif
 
 static void
+update(void)
+{
+    for (int i = 0; i < TURNS; i++)
+        tally_profiler_update(1, 1, 2);
+}
+
+static void
 call(void)
 {
     for (int i = 0; i < TURNS; i++)
@@ -156,6 +166,13 @@ main(int argc, char **argv)
 #endif
         }
     }
+    char both[256] = "";
+    if (guest != NULL)
+        snprintf(both, sizeof(both), "%s,%s", argv[1], argv[2]);
+    tally_profiler_set_property("profiler_user_data_size", "2");
+    if (tally_profiler_start(1, both) != 0)
+        return 1;
+    report("update", update, TURNS);
     report("call", call, TURNS);
     return 0;
 }

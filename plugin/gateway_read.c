@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading counts for a guest: by doorbell, and by a code that does nothing.
+ */
+#include <string.h>
+
+#include "machine/strand.h"
+#include "plugin/gateway_state.h"
+
+/* Where the counts of one thread are: the fixed signals in `live`, the others
+ * in one of these. */
+struct source {
+    const struct gateway_live *live;
+    const struct region_strand *counts; /* while it runs, else NULL */
+    const struct totals *ended;         /* or NULL */
+};
+
+static inline uint64_t
+signal_count(const struct source *from, unsigned signal)
+{
+    if (signal < SIGNAL_FIXED_COUNT)
+        return from->live->value[signal];
+    if (from->counts != NULL)
+        return gateway_dynamic(from->counts, signal);
+    return from->ended != NULL ? from->ended->signal[signal] : 0;
+}
+
+/* The signals that a derived event follows from. Of the others there is some
+ * number, which it does not care for: 4 KB are not cleared at each reading. */
+static void
+assemble(const struct source *from, uint64_t id, struct totals *all)
+{
+    const struct gateway_need *n = &gateway_state.needs[id];
+
+    for (unsigned i = 0; i < n->used; i++)
+        all->signal[n->uses[i]] = signal_count(from, n->uses[i]);
+}
+
+static __thread struct totals assembled;
+
+/* Its totals are needed whole. */
+static bool
+is_derived(uint64_t id)
+{
+    return id < gateway_state.event_count && gateway_state.needs[id].derived &&
+           !gateway_state.needs[id].cycles;
+}
+
+/* Dynamic signals of a thread that runs, in one turn: so for the quick loads.
+ */
+static inline uint64_t
+sum_dynamic(const struct clock *c, const struct region_strand *counts)
+{
+    const uint64_t *now = counts->totals[0].signal;
+    const uint64_t *before = counts->folded.signal;
+    uint64_t sum = 0;
+
+    for (unsigned i = c->fixed; i < c->rest; i++) {
+        const struct clock_term *t = &c->terms[i];
+        sum += t->factor * (now[t->signal] + before[t->signal]);
+    }
+    return sum;
+}
+
+static uint64_t
+count_cycles(const struct source *from)
+{
+    const struct clock *c = &gateway_state.clock;
+    const bool quick =
+        from->counts != NULL && tally_plugin.region.head->own_turns == 1;
+    uint64_t sums[CLOCK_SUMS] = {0}, fixed = 0;
+
+    for (unsigned i = 0; i < c->fixed; i++)
+        fixed += c->terms[i].factor * from->live->value[c->terms[i].signal];
+    for (unsigned i = quick ? c->rest : c->fixed; i < c->count; i++)
+        sums[c->terms[i].sum] +=
+            c->terms[i].factor * signal_count(from, c->terms[i].signal);
+    sums[CLOCK_REST] += fixed + (quick ? sum_dynamic(c, from->counts) : 0);
+    return clock_cycles(c, sums);
+}
+
+/* Of one that is not derived. */
+static inline uint64_t
+count_plain(const struct source *from, uint64_t id)
+{
+    uint64_t sum = 0;
+
+    if (id >= gateway_state.event_count)
+        return from->live->value[SIGNAL_INSTRUCTIONS];
+    const struct gateway_need *n = &gateway_state.needs[id];
+    if (n->cycles)
+        return count_cycles(from);
+    for (unsigned i = 0; i < n->signal_count; i++)
+        sum += signal_count(from, n->signals[i]);
+    return sum;
+}
+
+/* `all`: derived, for events that need it. */
+static uint64_t
+count_event(const struct source *from, const struct totals *all, uint64_t id)
+{
+    uint64_t sum = 0;
+
+    if (!is_derived(id))
+        return count_plain(from, id);
+    const struct gateway_need *n = &gateway_state.needs[id];
+    for (unsigned i = 0; i < n->signal_count; i++)
+        sum += all->signal[n->signals[i]];
+    return sum;
+}
+
+uint64_t
+gateway_event_count(unsigned vcpu, const struct event_row *event)
+{
+    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
+                                NULL};
+
+    const uint64_t id = (uint64_t)(event - gateway_machine()->events);
+
+    if (is_derived(id)) {
+        assemble(&from, id, &assembled);
+        gateway_derive(&assembled);
+    }
+    return count_event(&from, &assembled, id);
+}
+
+static bool
+is_descendant(uint64_t thread, uint64_t of)
+{
+    const struct gateway_live *live = gateway_state.memory->live;
+
+    while (thread != of && live[thread].maker != thread)
+        thread = live[thread].maker;
+    return thread == of;
+}
+
+/* Whether the request is of this thread, too. */
+static bool
+is_asked(const struct gateway_read *request, uint64_t thread)
+{
+    const uint64_t asked = gateway_word(request->thread);
+
+    switch ((enum gateway_scope)gateway_word(request->scope)) {
+    case GATEWAY_THREAD:
+        return thread == asked;
+    case GATEWAY_DESCENDANTS:
+        return thread == asked || (thread >= gateway_word(request->since) &&
+                                   is_descendant(thread, asked));
+    case GATEWAY_STRAND:
+        return gateway_state.memory->live[thread].strand == asked;
+    default:
+        return true;
+    }
+}
+
+/* Those of the events that are derived, into `all`. */
+static void
+derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
+           struct totals *all)
+{
+    bool any = false;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t id = gateway_word(ids[i]);
+        if (!is_derived(id))
+            continue;
+        any = true;
+        assemble(from, id, all);
+    }
+    if (any)
+        gateway_derive(all);
+}
+
+static void
+add_source(const struct gateway_read *request, const struct source *from)
+{
+    const uint64_t *ids = gateway_guest(gateway_word(request->ids));
+    uint64_t *values = gateway_guest(gateway_word(request->values));
+    const uint64_t count = gateway_word(request->count);
+    struct totals *all = &assembled;
+
+    derive_all(from, ids, count, all);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t n = count_event(from, all, gateway_word(ids[i]));
+        values[i] = gateway_word(gateway_word(values[i]) + n);
+    }
+}
+
+/* The thread's own counts, unless one of them is derived. */
+static bool
+read_own(unsigned vcpu, const struct gateway_read *request)
+{
+    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
+                                NULL};
+    const uint64_t *ids = gateway_guest(gateway_word(request->ids));
+    uint64_t *values = gateway_guest(gateway_word(request->values));
+    const uint64_t count = gateway_word(request->count);
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t id = gateway_word(ids[i]);
+        if (is_derived(id))
+            return false;
+        values[i] = gateway_word(count_plain(&from, id));
+    }
+    return true;
+}
+
+static void
+add_thread(const struct gateway_read *request, uint64_t thread,
+           const struct region_strand *counts)
+{
+    const struct source from = {&gateway_state.memory->live[thread], counts,
+                                gateway_state.ended[thread]};
+
+    if (is_asked(request, thread))
+        add_source(request, &from);
+}
+
+static void
+add_all(const struct gateway_read *request)
+{
+    struct plugin *p = &tally_plugin;
+
+    pthread_mutex_lock(&p->lock);
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (gateway_lives[i] != NULL)
+            add_thread(request, p->counts[i]->thread, p->counts[i]);
+    }
+    for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
+        if (gateway_state.ended[i] != NULL)
+            add_thread(request, i, NULL);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
+gateway_read(unsigned vcpu, struct gateway_read *request)
+{
+    const struct plugin *p = &tally_plugin;
+    uint64_t *values = gateway_guest(gateway_word(request->values));
+    const struct region_strand *own = p->counts[vcpu];
+    const bool alone = gateway_word(request->scope) == GATEWAY_THREAD &&
+                       gateway_word(request->thread) == own->thread;
+
+    request->threads = gateway_word(p->thread_count);
+    if (alone && read_own(vcpu, request))
+        return;
+    memset(values, 0, gateway_word(request->count) * sizeof(*values));
+    if (alone)
+        add_thread(request, own->thread, own);
+    else
+        add_all(request);
+}
+
+/* No system call, which costs QEMU some hundred nanoseconds; the queue is
+ * drained as at one. */
+void
+gateway_asked(unsigned vcpu, void *unused)
+{
+    const struct gateway_live *live = gateway_lives[vcpu];
+
+    (void)unused;
+    if (live == NULL || live->ask == 0)
+        return;
+    if (tally_strands[vcpu]->queue_next != tally_strands[vcpu]->queue)
+        strand_drain(tally_strands[vcpu]);
+    gateway_read(vcpu, gateway_guest(gateway_word(live->ask)));
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the gateway share: gateway.c, which translates and learns
+ * of events, and gateway_read.c, which reads them.
+ */
+#ifndef TALLY_PLUGIN_GATEWAY_STATE_H
+#define TALLY_PLUGIN_GATEWAY_STATE_H
+
+#include "machine/clock.h"
+#include "plugin/gateway.h"
+
+struct gateway_memory {
+    struct gateway_page page;
+    struct gateway_live live[GATEWAY_THREADS];
+    struct gateway_ring rings[GATEWAY_THREADS];
+};
+
+/* What reading an event takes. */
+struct gateway_need {
+    bool known;
+    bool cycles;  /* the clock tells */
+    bool derived; /* some of its signals follow from others */
+    uint8_t summands;
+    unsigned signal_count;
+    const uint16_t *signals; /* of the event */
+    uint16_t used; /* signals that it follows from, the fixed ones first */
+    uint16_t uses[SIGNAL_COUNT];
+};
+
+struct gateway_state {
+    struct gateway_memory *memory; /* NULL: nobody has said hello */
+    struct gateway_need *needs;    /* by event of the machine, owned */
+    uint64_t event_count;
+    /* Dynamic signals of threads that have ended, by number; owned. */
+    struct totals *ended[GATEWAY_THREADS];
+    bool derived[SIGNAL_COUNT];
+    struct clock clock; /* of those parts */
+    uint32_t parts;     /* of the model that are to run */
+    uint64_t epoch;     /* of the last signal or part added */
+};
+
+extern struct gateway_state gateway_state;
+
+static inline const struct machine_row *
+gateway_machine(void)
+{
+    return &tally_machines[tally_plugin.session->request.machine];
+}
+
+static inline void *
+gateway_guest(uint64_t addr)
+{
+    return (void *)(uintptr_t)plugin_memory(addr);
+}
+
+/* Fills in the signals that follow from others. */
+static inline void
+gateway_derive(struct totals *totals)
+{
+    chip_derive(tally_plugin.session->request.params, gateway_state.parts,
+                totals);
+}
+
+/* Of all turns; see exec.c for what is folded. */
+static inline uint64_t
+gateway_dynamic(const struct region_strand *counts, unsigned signal)
+{
+    uint64_t sum = counts->folded.signal[signal];
+
+    for (unsigned t = 0; t < tally_plugin.region.head->own_turns; t++)
+        sum += counts->totals[t].signal[signal];
+    return sum;
+}
+
+/* GATEWAY_READ. */
+void gateway_read(unsigned vcpu, struct gateway_read *request);
+
+#endif
