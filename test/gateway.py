@@ -121,12 +121,20 @@ def self_profile_in_turn(arch):
         t.equal(a[6], a[7], "one event is both")
 
 
-def example(name, machine):
+def example(name, machine, filters=(), events=None):
     """The updates of the document's example, by dump."""
-    c = t.count(["-m", machine, "-e", "all"], guest(name, "sparc64"))
+    return count_example(name, machine, filters, events)[0]
+
+
+def count_example(name, machine, filters, events=None):
+    """The same, and what tally counts of these functions."""
+    options = [word for f in filters for word in ("--filter", f"code={f}")]
+    environment = {"TALLY_PROFILER_EVENTS": events} if events else {}
+    c = t.count(["-m", machine, "-e", "all", *options], guest(name, "sparc64"),
+                env=os.environ | environment)
     blocks = c.stdout.split("TEJA_PROFILE_DUMP_START,ver1.1\n")[1:]
     return [[[int(field, 16) for field in line.split(",")]
-             for line in block.splitlines()[1:-1]] for block in blocks]
+             for line in block.splitlines()[1:-1]] for block in blocks], c
 
 
 # P01 P02 P19
@@ -153,6 +161,44 @@ def example_t2():
         dumps = example(name, "ultrasparc-t2")
         t.equal([len(dump) for dump in dumps], [101, 100, 100], "records")
         t.equal(dumps[0][0][6:], codes, "the start")
+
+
+# Example, machine, events from outside, the names of hi and lo.
+PACKETS = [
+    ("example31", "ultrasparc-t1", None, ("instr_cnt", "IC_miss")),
+    ("example32", "ultrasparc-t2", None, ("Dcache_misses", "Icache_misses")),
+    ("example32", "ultrasparc-t2", "All_instr,Completed_branches",
+     ("All_instr", "Completed_branches")),
+]
+
+
+# P01 P02
+@t.named("what the examples' dumps say of the packets, tally count says")
+def example_counts():
+    for name, machine, events, names in PACKETS:
+        dumps, c = count_example(name, machine, ["process_packet"], events)
+        t.equal(dumps[-1][-1][6:8], [c[n] for n in names],
+                f"{names} of {name} on {machine}")
+        t.equal(sum(len(dump) for dump in dumps), 301, "records")
+        t.equal(c[t.instructions(machine)] > 300 * 3000, True, "packets")
+
+
+@t.named("beside its packet an interval of an example has one update")
+def example_cost():
+    """And the few instructions of main() between the two, and those two by
+    which SPARC's position-independent code finds its data."""
+    def packet(*functions):
+        """Instructions of a packet in the midst of a dump."""
+        dump = example("example31", "ultrasparc-t1", functions)[1]
+        costs = {b[6] - a[6] for a, b in zip(dump[1:], dump[2:])}
+        t.equal(len(costs), 1, "costs")
+        return costs.pop()
+
+    whole = packet()
+    loop, main, update = (packet(function) for function in (
+        "process_packet", "main", "tally_profiler_update_at"))
+    t.equal(loop + main + update + 2, whole, "all of an interval")
+    t.equal(main + update < 150, True, f"what it costs, {main} + {update}")
 
 
 @t.named("a T1 refuses two events beside instr_cnt")

@@ -194,6 +194,7 @@ $(OUT)/asr.dyn.sparc64: $(here)/gateway/sparc64/asr.c $(here)/loop.h | $(OUT)
 	$(CC_sparc64) $(CFLAGS) -I$(here) -o $@ $<
 
 # The sources that others include.
+$(arches:%=$(OUT)/example32.%): $(here)/gateway/example31.c
 $(OUT)/stride_l1d_fit.sparc64: $(here)/sparc64/stride_l1d.S
 $(OUT)/chase_memory.sparc64: $(here)/sparc64/chase_l2.S
 $(OUT)/dirty_atomic.sparc64: $(here)/sparc64/dirty_set.S

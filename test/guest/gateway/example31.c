@@ -14,6 +14,13 @@
 
 static teja_thread_t generator_thread;
 
+/* A function, so that tally count --filter code= counts the same. */
+static __attribute__((noinline)) void
+process_packet(void)
+{
+    loop(1000);
+}
+
 int
 main(void)
 {
@@ -27,7 +34,7 @@ main(void)
     /* From here on it is the document's. */
     teja_profiler_start(TEJA_PROFILER_CMT_CPU, EVENTS);
     while (packet) {
-        loop(1000);
+        process_packet();
         packet--;
         num_pkt++;
         teja_profiler_update(TEJA_PROFILER_CMT_CPU, num_pkt);
