@@ -14,7 +14,10 @@ these options more, or of T4_PREDICTORS. What the numbers are is in the headers;
 what they may miss is added here: the classes add up, on real programs too, and
 runs repeat.
 """
+import json
+import pathlib
 import re
+import tempfile
 
 import tallytest as t
 
@@ -163,6 +166,34 @@ def on_t2(path):
     check_dram(c, T2)
     check_classes(c)
     check_time(c)
+
+
+def dram_in_pieces(machine):
+    """What intervals, threads and controllers count is all that is counted."""
+    events = [*(T4_DRAM if machine == T4 else DRAM),
+              *(["Write_starved"] if machine == T4 else [])]
+    each = [f"{e}:at={i}" for e in events for i in range(4)]
+    small = {T1: "l2.size=192K", T2: "l2.size=128K",
+             T4: "l3.size=128K"}[machine]
+    words = ["-m", machine, "--set", small, "-e", ",".join([*events, *each])]
+    program = [t.guest("bzip2.sparc64"), "-9kc", *BZIP2]
+    whole = t.Count(words, program)
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report")
+        t.run(t.tally(), "count", "-j", "-I", 1, "-o", report, *words, "--",
+              *program)
+        pieces = [json.loads(line)["events"]
+                  for line in report.read_text().splitlines()]
+    assert len(pieces) > 1, "one interval"
+    threads = t.count([*words, "--per-thread"], t.guest("crew.sparc64"), 3, 1)
+    assert whole[events[1]] > 0, "nothing is written to memory"
+    for e in events:
+        t.equal(sum(whole[f"{e}:at={i}"] for i in range(4)), whole[e],
+                f"{e} of each controller")
+        t.equal(sum(row["value"] for p in pieces for row in p
+                    if row["name"] == e), whole[e], f"{e} of each interval")
+        t.equal(sum(row["events"][e] for row in threads.json["strands"]),
+                threads[e], f"{e} of each thread")
 
 
 def on_t1(path):
@@ -517,6 +548,8 @@ def add_cases():
            "mips64el")
     for machine in ("r10000", "r12000"):
         t.case(f"wrong path on {machine}", wrong_path_set, machine)
+    for machine in (T1, T2, T4):
+        t.case(f"DRAM queues in pieces on {machine}", dram_in_pieces, machine)
     t.case(f"--set on {T4}", t4_set)
     t.case(f"cycles on {T4}", t4_cycles)
     t.case(f"fetches on {T4}", t4_fetch)
