@@ -3,7 +3,7 @@
 """What kernels cost in modelled cycles: timing.py BUILD [WORD]
 
 The costs are those of data/machines/*/machine.toml, the counts those that the
-kernels' headers derive. A strand that shares a pipeline is in live.py.
+kernels' headers derive. A strand that shares a pipeline is in live_threads.py.
 """
 import tallytest as t
 
