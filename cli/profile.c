@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/profile_pairs.h"
 #include "cli/screen.h"
 #include "profile/call_places.h"
 #include "profile/machine_choice.h"
@@ -21,6 +22,7 @@ enum {
     OPT_MACHINE,
     OPT_EVENTS,
     OPT_ROTATE,
+    OPT_HARDWARE,
     OPT_OUTPUT,
     OPT_LOG_SIZE,
     OPT_USER_WORDS,
@@ -37,6 +39,8 @@ static const struct option_row options[] = {
                     "count these, whatever the program asks for"},
     [OPT_ROTATE] = {0, "rotate", NULL,
                     "two of them after another, at each interval the next"},
+    [OPT_HARDWARE] = {0, "hardware", NULL,
+                      "pairs that the machine's own counters count, as wide"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "dump to it at the end (default: profile.csv)"},
     [OPT_LOG_SIZE] = {0, "log-size", "N", "records of each thread (1024)"},
@@ -59,7 +63,7 @@ struct profile_request {
     const char *log_size, *user_words, *buffer, *clock;
     const char *sets[SETS];
     size_t set_count;
-    bool rotate, locations;
+    bool rotate, hardware, locations;
     char **program;
 };
 
@@ -76,6 +80,9 @@ take_option(struct profile_request *r, int option, const char *value)
     switch (option) {
     case OPT_ROTATE:
         r->rotate = true;
+        return 0;
+    case OPT_HARDWARE:
+        r->hardware = true;
         return 0;
     case OPT_LOCATIONS:
         r->locations = true;
@@ -176,7 +183,16 @@ write_pairs(const struct profile_request *r, const struct machine_row *machine,
     return EXIT_USAGE;
 }
 
-/* Events of the machine's first unit, which dumps have codes for. */
+/* Dumps have a code for it, and a program can count it while it runs. */
+static bool
+is_markable(const struct machine_row *machine, const struct event_row *e)
+{
+    return (e->code > 0 || e->number >= 0) && e->reason == NULL &&
+           !e->reserved && strcmp(e->unit, machine->units[0].name) == 0 &&
+           !(e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE);
+}
+
+/* Events of the machine's first unit. */
 static int
 every_event(const struct machine_row *machine, char **list)
 {
@@ -187,11 +203,31 @@ every_event(const struct machine_row *machine, char **list)
         return EXIT_OURS;
     for (size_t i = 0; machine != NULL && i < machine->event_count; i++) {
         const struct event_row *e = &machine->events[i];
-        if (e->code > 0 && e->reason == NULL && !e->reserved &&
-            strcmp(e->unit, machine->units[0].name) == 0)
+        if (is_markable(machine, e))
             fprintf(out, "%s%s", count++ > 0 ? "," : "", e->name);
     }
     return fclose(out) == 0 ? 0 : EXIT_OURS;
+}
+
+/* Likewise those that its counters count; and that they are so wide. */
+static int
+write_hardware(const struct profile_request *r,
+               const struct machine_row *machine, bool all, FILE *out)
+{
+    char bits[16];
+    size_t count;
+
+    if (profile_pairs(machine, r->events, all, &command_log, out, &count) != 0)
+        return EXIT_USAGE;
+    if (!r->rotate && count > 1) {
+        fprintf(stderr,
+                "tally profile: %s has not the counters for all of %s at once; "
+                "--rotate takes them in turn\n",
+                machine->name, r->events);
+        return EXIT_USAGE;
+    }
+    snprintf(bits, sizeof(bits), "%u", profile_counter_bits(machine));
+    return setenv("TALLY_PROFILER_COUNTER_BITS", bits, 1) != 0 ? EXIT_OURS : 0;
 }
 
 static int
@@ -215,7 +251,8 @@ set_events(struct profile_request *r, const struct machine_row *machine,
     FILE *out = open_memstream(&pairs, &size);
     if (out == NULL)
         return EXIT_OURS;
-    int status = write_pairs(r, machine, out);
+    int status = r->hardware ? write_hardware(r, machine, *all != NULL, out)
+                             : write_pairs(r, machine, out);
     if (fclose(out) != 0)
         status = EXIT_OURS;
     if (status == 0)
@@ -312,6 +349,21 @@ ours(const struct program *program)
 #endif
 }
 
+/* What the program itself asks for is of any pair. */
+static int
+check_hardware(const struct profile_request *r,
+               const struct machine_row *machine)
+{
+    if (!r->hardware || (machine != NULL && (r->events != NULL || r->rotate)))
+        return 0;
+    fprintf(stderr,
+            machine == NULL
+                ? "tally profile: --hardware is for emulated machines: this "
+                  "host counts with its own counters\n"
+                : "tally profile: --hardware needs -e or --rotate\n");
+    return EXIT_USAGE;
+}
+
 static int
 profile(struct profile_request *r)
 {
@@ -333,6 +385,8 @@ profile(struct profile_request *r)
     if (!here && machine_choose(r->machine, &program, true, &command_log,
                                 &machine, &foreign) != 0)
         status = EXIT_USAGE;
+    if (status == 0)
+        status = check_hardware(r, machine);
     if (status == 0)
         status = set_events(r, machine, &all);
     if (status == 0)

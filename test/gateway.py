@@ -121,6 +121,25 @@ def self_profile_in_turn(arch):
         t.equal(a[6], a[7], "one event is both")
 
 
+# P05 P14
+@at_arch("counts go round at the counters' width, and records tell it")
+def self_profile_wraps(arch):
+    def updates(bits):
+        records, = records_of(arch, 0, 5, env=os.environ | {
+            "TALLY_PROFILER_COUNTER_BITS": str(bits)}).values()
+        return [row for row in records if row[2] == 2]
+
+    whole, round_ = updates(64), updates(12)
+    t.equal([row[8] for row in whole], [0] * 5, "overflows")
+    for row in round_:
+        # Of a slower update: that of the whole differs.
+        t.equal(row[6] < 4096 and row[7] < 4096, True, "12 bits")
+    for a, b in zip(whole, round_):
+        t.equal(b[8] & 1, int(a[7] >= 4096), "overflow of branches")
+        t.equal(b[8] >> 1, int(a[6] >= 4096), "overflow of instructions")
+        t.equal(abs((a[7] & 4095) - b[7]) < 100, True, "branches")
+
+
 def example(name, machine, filters=(), events=None):
     """The updates of the document's example, by dump."""
     return count_example(name, machine, filters, events)[0]

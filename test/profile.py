@@ -88,6 +88,30 @@ def t1_pairs():
             {("100", "4"), ("100", "8"), ("100", "10")}, "selections")
 
 
+def pairs_of(run):
+    """The codes of the events that intervals counted together."""
+    starts = [line.split(",") for line in run.dump.splitlines()
+              if line.split(",")[2:3] == ["1"]]
+    return {tuple(int(code, 16) for code in row[6:]) for row in starts}
+
+
+# P02
+@t.named("--hardware pairs what the machine's own counters count together")
+def hardware_pairs():
+    """On an R10000 events 0 to 15 are counter 0's, 16 to 31 counter 1's."""
+    run = Profiled(["--hardware", "--rotate"], 1, 40, arch="mips64")
+    pairs = pairs_of(run)
+    t.equal({(a // 16, b // 16) for a, b in pairs}, {(0, 1)}, "counters")
+    t.equal(len(pairs) > 8, True, "pairs")
+    free = pairs_of(Profiled(["--rotate"], 1, 40, arch="mips64"))
+    t.equal((2, 3) in free and (2, 3) not in pairs, True, "the model's pairs")
+    t.equal({e for pair in pairs for e in pair},
+            {e for pair in free for e in pair}, "all events")
+    run = Profiled(["--hardware", "--rotate", "-m", "ultrasparc-t1"], 1, 20)
+    t.equal({a for a, _ in pairs_of(run)}, {0x100}, "instr_cnt")
+    t.equal(len(pairs_of(run)), 8, "measurements, by the document")
+
+
 @t.named("this host's events are counted, too")
 def this_host():
     run = Profiled([], 1, 10, arch=None)
@@ -169,6 +193,18 @@ def errors():
     t.equal(refused("-m", "ultrasparc-t1", "-e", "IC_miss,DC_miss", program),
             "tally profile: 2 events, and one beside instr_cnt at a time; "
             "--rotate takes them in turn\n")
+    t.equal(refused("--hardware", "-e", "IC_miss,DC_miss,Load_instr", program),
+            "tally profile: ultrasparc-t2 has not the counters for all of "
+            "IC_miss,DC_miss,Load_instr at once; --rotate takes them in turn\n")
+    t.equal(refused("--hardware", "-e", "graduated_loads,tlb_misses",
+                    t.guest("pktproc.mips64")),
+            "tally profile: r10000 has not the counters for all of "
+            "graduated_loads,tlb_misses at once; --rotate takes them in turn\n")
+    t.contains(refused("--hardware", "-e", "cycles", program),
+               "no counter of ultrasparc-t2 counts cycles")
+    t.contains(refused("--hardware", program), "--hardware needs -e or --rotate")
+    t.contains(refused("--hardware", "-m", "host", "-e", "page-faults",
+                       t.guest("pktproc.x86_64")), "for emulated machines")
     t.equal(refused("--rotate", "-m", "host", t.guest("pktproc.x86_64")),
             "tally profile: on this host --rotate needs -e\n")
     t.contains(refused("--locations", "/bin/true"), "has no calls of the "

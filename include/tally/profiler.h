@@ -49,6 +49,8 @@
  *                            after another, "A,B"; pairs are parted by ";"
  *   profiler_clock           of an emulated machine: cycles, or instructions at
  *                            one a cycle, which cost less to read
+ *   profiler_counter_bits    counts go round after so many, and the record's
+ *                            overflow says it (64)
  *   profiler_rotate          1: each interval counts the next pair, in turn
  *
  * A child made by fork() starts with no buffers, and keeps none in the file of

@@ -29,6 +29,14 @@ source(void)
     return profiler.source != NULL ? profiler.source : &profiler_counters;
 }
 
+static inline uint64_t
+counter_width(void)
+{
+    const uint64_t bits = profiler.properties.counter_bits;
+
+    return bits != 0 ? bits : source()->width;
+}
+
 int
 tally_profiler_set_property(const char *name, const char *value)
 {
@@ -303,7 +311,7 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
     c->group = group;
     strcpy(c->events, events);
     c->quick = profiler.source == NULL && !profiler.rotates &&
-               profiler_is_quick(&c->set);
+               profiler_is_quick(&c->set) && counter_width() >= 64;
     t->chosen_count++;
     *chosen = c;
     return 0;
@@ -413,7 +421,7 @@ take_turn(struct tally_profiler_thread *t, struct profiler_group *g,
 static inline __attribute__((always_inline)) uint64_t
 counted(uint64_t now, uint64_t base, unsigned bit, unsigned *overflow)
 {
-    const unsigned width = source()->width;
+    const uint64_t width = counter_width();
     const uint64_t count = now - base;
 
     if (width >= 64 || count >> width == 0)

@@ -34,6 +34,8 @@ static const struct property {
      PROFILER_LIST},
     {"profiler_clock", CLOCK,
      offsetof(struct profiler_properties, instructions), 0, 0},
+    {"profiler_counter_bits", NUMBER,
+     offsetof(struct profiler_properties, counter_bits), 1, 64},
     {"profiler_rotate", SWITCH, offsetof(struct profiler_properties, rotate), 0,
      1},
 };

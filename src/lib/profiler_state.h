@@ -22,7 +22,8 @@
 
 struct profiler_properties {
     uint64_t log_table_size, user_data_size;
-    bool instructions; /* are the clock on an emulated machine */
+    uint64_t counter_bits; /* 0: as many as the source's counters have */
+    bool instructions;     /* are the clock on an emulated machine */
     char buffer_file[PATH_MAX], dump_file[PATH_MAX]; /* "": none */
     char events[PROFILER_LIST];                      /* "": as start says */
     bool rotate;
