@@ -62,7 +62,7 @@ taken_stall(const uint64_t *params, const uint64_t *n)
 unsigned
 cycles_group(const uint64_t *params)
 {
-    if (params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_ANY)
+    if (params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BLOCK)
         return 0;
     return params[PARAM_TIME_ISSUE] == 1 ? 1 : 2;
 }
@@ -76,8 +76,20 @@ issue_of(const uint64_t *params, uint64_t instructions)
 }
 
 static uint64_t
+retire_cycles(const uint64_t *n)
+{
+    uint64_t cycles = 0;
+
+    for (unsigned i = SIGNAL_RETIRE_1; i <= SIGNAL_RETIRE_6; i++)
+        cycles += n[i];
+    return cycles;
+}
+
+static uint64_t
 issue_cycles(const uint64_t *params, const uint64_t *n)
 {
+    if (params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES)
+        return retire_cycles(n);
     if (cycles_group(params) != 0)
         return n[SIGNAL_SELECT_1] + n[SIGNAL_SELECT_2];
     return issue_of(params, n[SIGNAL_INSTRUCTIONS]);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "source/bundle.h"
 #include "source/drain.h"
 #include "source/group.h"
 
@@ -99,6 +100,8 @@ add_order(const struct block_shape *shape, const struct insn *insns,
         int16_t *fixed = parts[i].info.fixed;
         if (shape->group != 0)
             group_add(insns + first, end - first, shape->group, fixed);
+        if (shape->bundles)
+            bundle_add(insns + first, end - first, fixed);
         drain_add(&drain, insns + first, end - first, fixed);
     }
 }
@@ -242,6 +245,8 @@ block_slot(const struct block_shape *shape, const struct block *block,
     info->pc = block->pc;
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         info->fixed[s] = (int16_t)-info->fixed[s];
+    /* An Itanium 2 retires it with a false predicate. */
+    info->fixed[SIGNAL_SQUASHED] = 1;
     return true;
 }
 

@@ -106,6 +106,7 @@ struct block_shape {
     uint64_t far_reach;     /* targets further away are far; 0: none is */
     bool return_stack;      /* else a return is as any indirect jump */
     unsigned group;         /* see source/group.h: 1 or 2; 0: not counted */
+    bool bundles;           /* see source/bundle.h */
     unsigned drain_entries; /* see source/drain.h; 0: not counted */
     unsigned drain_cycles;
     uint64_t from, to; /* --from and --to addresses, or NO_LINE */

@@ -290,11 +290,29 @@ narrowed_unknown(const struct event_list *l, const struct event_row *event,
                       event->name, word.text, event->name, text);
 }
 
+/* An event by its name, or with the unit mask that its bare name means. */
+static const struct event_row *
+find_default(const struct machine_row *machine, char *name)
+{
+    const struct event_row *event = event_find(machine, name);
+    char *dot = event == NULL ? strchr(name, '.') : NULL;
+
+    if (dot == NULL)
+        return event;
+    *dot = '\0';
+    event = event_find(machine, name);
+    *dot = '.';
+    return event != NULL && umask_default(event) != NULL &&
+                   umask_find(event, dot + 1) == umask_default(event)
+               ? event
+               : NULL;
+}
+
 /* `name` is cut at `colon`, behind which there is a '='. */
 static int
-add_narrowed(struct event_list *l, const char *name, const char *modifier)
+add_narrowed(struct event_list *l, char *name, const char *modifier)
 {
-    const struct event_row *event = event_find(l->machine, name);
+    const struct event_row *event = find_default(l->machine, name);
 
     if (event == NULL)
         return event_unknown(l->machine, name, l->log);
