@@ -10,6 +10,7 @@
 #include "cli/needs.h"
 #include "cli/rows_text.h"
 #include "cli/selected.h"
+#include "table/umask.h"
 
 static json_t *
 texts(const char *const *words)
@@ -100,8 +101,11 @@ only_counter(const struct machine_row *m, const struct event_row *e)
 }
 
 static json_t *
-umask_json(const struct umask_row *u)
+umask_json(const struct machine_row *m, const struct event_row *e,
+           const struct umask_row *u)
 {
+    const struct event_row *counted =
+        u->counted < 0 ? e : umask_counted(m, e, u);
     json_t *o = json_object();
 
     json_set_text(o, "name", u->name);
@@ -109,16 +113,20 @@ umask_json(const struct umask_row *u)
     set_flag(o, "counts", u->counts == UMASK_YES);
     json_set_text(o, "why", umask_why(u));
     json_set_text(o, "brief", u->brief);
+    if (u->counts == UMASK_YES) {
+        json_set_text(o, "fidelity", fidelity_name(counted->fidelity));
+        json_set_text(o, "reason", counted->reason);
+    }
     return o;
 }
 
 static json_t *
-umasks_json(const struct event_row *e)
+umasks_json(const struct machine_row *m, const struct event_row *e)
 {
     json_t *array = json_array();
 
     for (size_t i = 0; i < e->umask_count; i++)
-        json_array_append_new(array, umask_json(&e->umasks[i]));
+        json_array_append_new(array, umask_json(m, e, &e->umasks[i]));
     return array;
 }
 
@@ -152,7 +160,7 @@ set_choice(json_t *o, const struct machine_row *m, const struct event_row *e)
     if (m->counter_count > 0)
         json_object_set_new(o, "counters", counter_names(m, e->counters));
     if (e->umask_count > 0 || has_umasks(m))
-        json_object_set_new(o, "umasks", umasks_json(e));
+        json_object_set_new(o, "umasks", umasks_json(m, e));
 }
 
 json_t *

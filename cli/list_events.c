@@ -138,7 +138,7 @@ print_umasks(const struct list *l, const struct event_row *e, bool all)
 
     for (size_t i = 0; i < e->umask_count; i++)
         if (all || umask_matches(l, e, &e->umasks[i]))
-            umask_print(l->s, 6, width, &e->umasks[i], false);
+            umask_print(l->s, 6, width, &e->umasks[i], NULL, false);
 }
 
 static void

@@ -94,17 +94,18 @@ umask_width(const struct event_row *event)
 
 void
 umask_print(struct screen *s, size_t indent, size_t width,
-            const struct umask_row *u, bool fold)
+            const struct umask_row *u, const char *idle, bool fold)
 {
     char brief[512];
     const char *why = umask_why(u);
     const int used = fprintf(s->out, "%*s%-*s  %s", (int)indent, "", (int)width,
                              u->name[0] != '\0' ? u->name : "-", u->pattern);
 
-    snprintf(brief, sizeof(brief), "%s%s%s%s",
+    snprintf(brief, sizeof(brief), "%s%s%s%s%s%s",
              u->counts == UMASK_NOTHING ? "counts " : "",
              why != NULL ? why : "",
-             why != NULL && u->brief[0] != '\0' ? ": " : "", u->brief);
+             why != NULL && u->brief[0] != '\0' ? ": " : "", u->brief,
+             idle != NULL ? "; idle: " : "", idle != NULL ? idle : "");
     print_text(s, (size_t)used, brief, fold);
 }
 

@@ -18,12 +18,13 @@ const char *umask_why(const struct umask_row *umask);
 
 /*
  * A line for each field or unit mask. Where `fold` is true, long texts go on
- * in the next line, else they are cut.
+ * in the next line, else they are cut. `idle`: why no model counts the unit
+ * mask, or NULL.
  */
 void fields_print(struct screen *s, size_t indent,
                   const struct register_row *row, bool fold);
 void umask_print(struct screen *s, size_t indent, size_t width,
-                 const struct umask_row *umask, bool fold);
+                 const struct umask_row *umask, const char *idle, bool fold);
 
 /* Of the longest name. */
 size_t umask_width(const struct event_row *event);

@@ -7,6 +7,7 @@
 #include "cli/rows_text.h"
 #include "cli/show.h"
 #include "table/plan.h"
+#include "table/umask.h"
 
 /* The event as shown: with the unit mask that was asked for, or NULL. */
 struct shown_event {
@@ -39,6 +40,13 @@ show_code(const struct shown_event *w)
                          w->m->groups[i].title);
 }
 
+/* Why the model does not count it though it counts others; or NULL. */
+static const char *
+umask_idle(const struct shown_event *w, const struct umask_row *u)
+{
+    return u->counted < 0 ? NULL : umask_counted(w->m, w->e, u)->reason;
+}
+
 static void
 show_umasks(const struct shown_event *w)
 {
@@ -53,7 +61,7 @@ show_umasks(const struct shown_event *w)
     for (size_t i = 0; i < w->e->umask_count; i++) {
         const struct umask_row *u = &w->e->umasks[i];
         if (w->umask == NULL || w->umask == u)
-            umask_print(w->s, 4, width, u, true);
+            umask_print(w->s, 4, width, u, umask_idle(w, u), true);
     }
     if (w->umask != NULL)
         show_names(w->s, "  also", w->umask->aliases);
@@ -284,10 +292,8 @@ copies(const struct event_row *e, size_t from, size_t to, uint16_t signal)
 
 /* Those of the banks, or of the links, are one item. */
 static void
-show_signals(const struct shown_event *w)
+show_signals(const struct shown_event *w, const struct event_row *e)
 {
-    const struct event_row *e = w->e;
-
     for (size_t i = 0; i < e->signal_count; i++) {
         const struct signal_row *s = &tally_signals[e->signals[i]];
         const char *title = i == 0 ? "sums" : "";
@@ -305,12 +311,12 @@ show_signals(const struct shown_event *w)
 static void
 show_standing(const struct shown_event *w)
 {
-    const struct event_row *e = w->e;
+    const struct event_row *e = umask_counted(w->m, w->e, w->umask);
 
     screen_itemf(w->s, "standing", "%s%s%s", fidelity_name(e->fidelity),
                  e->reason != NULL ? ": " : "",
                  e->reason != NULL ? e->reason : "");
-    show_signals(w);
+    show_signals(w, e);
 }
 
 static void

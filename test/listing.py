@@ -48,7 +48,8 @@ def boolean(value):
 UMASK = [("name", text, 1), ("pattern", PATTERN.fullmatch, 1),
          ("counts", boolean, 1),
          ("why", {"nothing", "illegal", "undefined"}.__contains__, 0),
-         ("brief", text, 1)]
+         ("brief", text, 1), ("fidelity", FIDELITIES.__contains__, 0),
+         ("reason", text, 0)]
 FIELD = [("name", text, 1), ("bits", BITS.fullmatch, 1),
          ("reset", hexadecimal, 0), ("access", ACCESSES.__contains__, 1)]
 UNIT = [("name", text, 1), ("brief", text, 1), ("scope", text, 1),
@@ -164,6 +165,8 @@ def sense():
             assert set(e.get("counters", [])) <= counters, e
             for u in e.get("umasks", []):
                 t.equal("why" in u, not u["counts"], e["name"])
+                t.equal("fidelity" in u, u["counts"], e["name"])
+                t.equal("reason" in u, u.get("fidelity") == "idle", e["name"])
 
 
 @t.named("rows known from the manuals")

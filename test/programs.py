@@ -192,12 +192,15 @@ def foreign(machine, isa):
     t.equal(exact, [], "exact")
     for own in (m for m, isas in t.machines().items() if isa in isas):
         event = t.instructions(own)
-        t.equal(c[t.instructions(machine)],
-                t.count(["-m", own, "-e", event], *program)[event], event)
+        if t.instructions(machine):
+            t.equal(c[t.instructions(machine)],
+                    t.count(["-m", own, "-e", event], *program)[event], event)
     done = t.run(t.tally(), "count", "-m", machine, "--foreign", "-e", "all",
                  "--", *program)
     t.contains(done.stderr, f"a program for {isa} on ")
     t.contains(done.stderr, "nothing is exact")
+    if not t.machines()[machine]:
+        return  # It has no programs of its own: none is refused.
     refused = t.run(t.tally(), "count", "-m", machine, "--", *program)
     t.equal(refused.returncode, 2, "status without --foreign")
     t.contains(refused.stderr, "--foreign runs it all the same")

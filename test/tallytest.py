@@ -147,9 +147,12 @@ def signals():
 def event_signals(machine):
     """event: the signals it sums; of its base too."""
     base = table("machines", machine, "machine.toml").get("base")
-    own = {name: row.get("signals", [])
-           for path in ROOT.glob(f"data/machines/{machine}/events*.toml")
-           for name, row in table(path)["event"].items()}
+    own = {}
+    for path in ROOT.glob(f"data/machines/{machine}/events*.toml"):
+        for name, row in table(path)["event"].items():
+            masks = {f"{name}.{u['name']}": u["signals"]
+                     for u in row.get("umasks", []) if "signals" in u}
+            own |= masks or {name: row.get("signals", [])}
     return (event_signals(base) if base else {}) | own
 
 
@@ -165,9 +168,10 @@ def machines():
 
 
 def instructions(machine):
-    """The event that counts them, by its signals."""
-    return next(name for name, signals in event_signals(machine).items()
-                if signals == ["instructions"])
+    """The event that counts them, by its signals; None: its instructions are
+    not the program's."""
+    return next((name for name, signals in event_signals(machine).items()
+                 if signals == ["instructions"]), None)
 
 
 def singles(machine):
