@@ -69,7 +69,7 @@ def perfex():
 
 @t.named("an event without a model is EINVAL")
 def idle():
-    done = run("r10000", "selfperfex", 12, 17)
+    done = run("r10000", "selfperfex", 8, 17)
     t.equal(done.returncode, 22, done.stderr)
 
 

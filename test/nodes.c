@@ -13,129 +13,10 @@
 
 #include <tally/sun4v.h>
 
-#include "ref/chip_ref.h"
-#include "ref/drive.h"
-#include "ref/random.h"
+#include "ref/cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STEPS 20000
-#define NODES 4
-
-struct cluster {
-    int line;
-    unsigned nodes;
-    struct chip chip;
-    struct strand *strands[NODES];
-    struct region_strand *counts[NODES];
-    struct chip_ref refs[NODES];
-    struct program program;
-    struct stream streams[NODES];
-    uint64_t state;
-};
-
-static void
-cluster_start(struct cluster *c, const struct machine *m, uint64_t *params,
-              uint64_t seed)
-{
-    params_of(m, params);
-    const uint32_t parts = parts_of(params, 0, SIGNAL_COUNT);
-    *c = (struct cluster){.line = m->line, .state = seed};
-    c->nodes = (unsigned)params[PARAM_NODES];
-    program_init(&c->program, params, 40, 1 << 16, &c->state);
-    assert_int_equal(chip_init(&c->chip, params, parts, NODES), 0);
-    for (unsigned i = 0; i < c->nodes; i++) {
-        c->counts[i] = new_counts();
-        c->strands[i] = new_strand(&c->chip, i, c->counts[i]);
-        assert_non_null(c->strands[i]);
-        assert_int_equal(c->strands[i]->node, i);
-        chip_ref_init(&c->refs[i], params, parts);
-        stream_init(&c->streams[i], &c->program, params,
-                    random_next(&c->state));
-    }
-    chip_ref_join(c->refs, c->nodes);
-}
-
-static void
-cluster_finish(struct cluster *c)
-{
-    for (unsigned i = 0; i < c->nodes; i++) {
-        free_strand(c->strands[i], i);
-        free_counts(c->counts[i]);
-        chip_ref_finish(&c->refs[i]);
-    }
-    chip_finish(&c->chip);
-    program_finish(&c->program);
-}
-
-/* Few lines of few pages, so that nodes meet. */
-static struct access
-next_access(struct cluster *c, unsigned who)
-{
-    struct access a = stream_access(&c->streams[who]);
-
-    if (random_below(&c->state, 4) != 0)
-        a.addr = PROGRAM_DATA_AT + random_below(&c->state, 6) * 0x5000 +
-                 random_below(&c->state, 12) * 16;
-    return a;
-}
-
-static void
-do_access(struct cluster *c, unsigned who)
-{
-    const struct access a = next_access(c, who);
-    struct chip_ref *r = &c->refs[who];
-
-    access_data(c->strands[who], &a);
-    strand_drain(c->strands[who]);
-    if (a.kind == ACCESS_IS_LOAD)
-        chip_ref_load(r, a.addr, a.size);
-    else if (a.kind == ACCESS_IS_BULK)
-        chip_ref_bulk(r, a.addr, a.size);
-    else if (a.kind == ACCESS_IS_STORE)
-        chip_ref_store(r, a.addr, a.size);
-    else
-        chip_ref_atomic(r, a.addr, a.size);
-}
-
-static void
-do_block(struct cluster *c, unsigned who)
-{
-    const struct block *b = stream_block(&c->streams[who]);
-
-    enter(c->strands[who], b, work_of_parts(c->chip.parts));
-    strand_drain(c->strands[who]);
-    chip_ref_block(&c->refs[who], b);
-}
-
-static void
-cluster_compare(const struct cluster *c, int step)
-{
-    for (unsigned i = 0; i < c->nodes; i++) {
-        for (size_t s = 0; s < SIGNAL_COUNT; s++) {
-            const uint64_t got = c->counts[i]->totals[0].signal[s];
-            const uint64_t wanted = c->refs[i].signals[0][s];
-            if (got != wanted)
-                fail_msg("row at line %d, step %d, node %u, %s: %" PRIu64
-                         ", its twin says %" PRIu64,
-                         c->line, step, i, tally_signals[s].name, got, wanted);
-        }
-    }
-}
-
-static void
-cluster_run(struct cluster *c, int steps)
-{
-    for (int i = 0; i < steps; i++) {
-        const unsigned who = (unsigned)random_below(&c->state, c->nodes);
-        if (random_below(&c->state, 5) == 0)
-            do_block(c, who);
-        else
-            do_access(c, who);
-        if (random_below(&c->state, 50) == 0)
-            cluster_compare(c, i);
-    }
-    cluster_compare(c, steps);
-}
 
 static const struct machine machines[] = {
     {__LINE__, "t2plus", {NULL}},
@@ -164,16 +45,6 @@ test_against_twin(void **unused)
         cluster_run(&c, STEPS);
         cluster_finish(&c);
     }
-}
-
-static struct totals
-sum_of(const struct cluster *c)
-{
-    struct totals sum = {{0}};
-
-    for (unsigned i = 0; i < c->nodes; i++)
-        totals_add(&sum, &c->counts[i]->totals[0]);
-    return sum;
 }
 
 /* Each miss is served by one of three; each read and write has a bank. */
@@ -219,24 +90,6 @@ setting(struct cluster *c, const char *nodes, uint64_t *params)
     const struct machine m = {__LINE__, "t2plus", {nodes, "tlb.walk=0"}};
 
     cluster_start(c, &m, params, 1);
-}
-
-static void
-store(struct cluster *c, unsigned who, uint64_t addr)
-{
-    const struct access a = {ACCESS_IS_STORE, addr, 8};
-
-    access_data(c->strands[who], &a);
-    strand_drain(c->strands[who]);
-}
-
-static void
-load(struct cluster *c, unsigned who, uint64_t addr)
-{
-    const struct access a = {ACCESS_IS_LOAD, addr, 8};
-
-    access_data(c->strands[who], &a);
-    strand_drain(c->strands[who]);
 }
 
 /* Two nodes write one line by turns: all but the first come from the other. */

@@ -551,11 +551,10 @@ test_event_list_default(void **state)
      * write-backs of the L2. */
     assert_int_equal(count, 53 + 8 + 1);
     free(events);
-    assert_int_equal(
-        event_list_parse(machine_of("t4"),
-                         "Instruction_cache_eviction_invalidations", NULL,
-                         &events, &count),
-        TALLY_EIDLE);
+    assert_int_equal(event_list_parse(machine_of("montecito"),
+                                      "HPW_DATA_REFERENCES", NULL, &events,
+                                      &count),
+                     TALLY_EIDLE);
 }
 
 int

@@ -219,7 +219,7 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
     if (__builtin_expect((addr & (size - 1)) > span, 0))
         access_line(s, f, (addr & ~(size - 1)) + size, kind);
     if (__builtin_expect(s->queue_next >= s->queue_end, 0) ||
-        (kind == REQUEST_ATOMIC && s->chip->node_count > 1))
+        (kind == REQUEST_ATOMIC && meets_others(s)))
         strand_drain(s);
 }
 
@@ -356,7 +356,7 @@ marks_slow(struct strand *s, uint64_t addr, uint64_t span, bool atomic)
         mark_line(s, addr);
         addr = (addr & ~(size - 1)) + size;
     }
-    if (s->queue_next >= s->queue_end)
+    if (s->queue_next >= s->queue_end || (atomic && meets_others(s)))
         strand_drain(s);
 }
 

@@ -224,6 +224,20 @@ cache_mark(struct cache *c, uint64_t line)
 }
 
 void
+cache_unmark(struct cache *c, uint64_t line)
+{
+    const uint64_t set = line & c->set_mask;
+    const uint32_t place = cache_search(c, line);
+
+    if (place == c->ways)
+        return;
+    if (c->columns == 0)
+        c->lines[set * c->ways + place] &= ~CACHE_DIRTY;
+    else if (c->dirty != NULL)
+        c->dirty[set] &= (uint16_t) ~(1u << place);
+}
+
+void
 cache_turn(struct cache *c, uint64_t set)
 {
     if (c->columns != 0) {

@@ -63,6 +63,9 @@ bool cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place);
 /* Makes the line dirty, in its place. False if it is not there. */
 bool cache_mark(struct cache *c, uint64_t line);
 
+/* Makes the line clean, if it is there. */
+void cache_unmark(struct cache *c, uint64_t line);
+
 /* Whether no line stands at this place of a set. */
 static inline bool
 cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)

@@ -6,6 +6,7 @@
 
 #include "machine/cycles.h"
 #include "machine/nodes.h"
+#include "machine/snoop.h"
 #include "machine/strand.h"
 
 static void
@@ -61,8 +62,11 @@ chip_parts(const struct event_row *const *events, size_t count,
     /* Of several nodes each takes lines from the others' L2s. */
     if ((parts & PART_L2) && params[PARAM_NODES] > 1)
         parts |= PART_NODES;
-    if (parts & PART_NODES)
+    if (parts & (PART_NODES | PART_SNOOP))
         parts |= PART_WRITEBACK;
+    /* Of several L2s, each keeping what is dirty, each sees the others. */
+    if (parts & PART_WRITEBACK)
+        parts |= PART_SNOOP;
     /* What leaves one level is written to the next. */
     if (parts & PART_WRITEBACK)
         parts |= PART_L2 | PART_L3;
@@ -84,14 +88,16 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts &= ~(uint32_t)PART_L2;
     /* Memory is what stands behind an L2. */
     if (params[PARAM_L2_SIZE] == 0)
-        parts &=
-            ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS | PART_DRAM);
+        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS |
+                             PART_SNOOP | PART_DRAM);
     if (params[PARAM_L2_FORETOLD] == 0 ||
         params[PARAM_L2_SHARED] != L2_SHARED_CORE ||
         params[PARAM_L2_WAYS] > WAYS_MOST)
         parts &= ~(uint32_t)PART_WAYS;
     if (!has_nodes(params))
         parts &= ~(uint32_t)PART_NODES;
+    if (!snoop_possible(params))
+        parts &= ~(uint32_t)PART_SNOOP;
     if (params[PARAM_L3_SIZE] == 0)
         parts &= ~(uint32_t)PART_L3;
     return branch_parts(params, parts);
@@ -168,6 +174,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->parts = parts;
     chip->node_count = (unsigned)params[PARAM_NODES];
     chip->core_count = (unsigned)params[PARAM_CORES] * chip->node_count;
+    atomic_init(&chip->meets, chip->node_count > 1);
     chip->strands_per_core = (unsigned)params[PARAM_STRANDS];
     chip->page_shift = (uint32_t)__builtin_ctzll(params[PARAM_TLB_PAGE]);
     chip->write_through = params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
@@ -272,6 +279,7 @@ strand_reset(struct strand *s)
     s->instructions = 0;
     s->slice = SLICE_LEAST;
     s->clock = s->boundary = 0;
+    memset(s->snooped, 0, sizeof(s->snooped));
     s->queue_next = s->queue;
     s->queue_end = s->queue + QUEUE_LENGTH;
     if (s->counters != NULL)
@@ -297,6 +305,17 @@ strand_filters(struct strand *s)
         filter_init(&s->store, &s->core->l1d);
 }
 
+/* The core's L2 may hold lines from now on. */
+static void
+use_core(struct chip *chip, const struct core *core)
+{
+    if ((chip->parts & PART_SNOOP) == 0)
+        return;
+    chip->used_cores |= (uint64_t)1 << (core - chip->cores);
+    if ((chip->used_cores & (chip->used_cores - 1)) != 0)
+        atomic_store(&chip->meets, true);
+}
+
 static int
 strand_init(struct strand *s)
 {
@@ -309,6 +328,7 @@ strand_init(struct strand *s)
         core_finish(s->core);
         return TALLY_ENOMEM;
     }
+    use_core(chip, s->core);
     if (chip->parts & PART_L2)
         s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
     strand_filters(s);
@@ -400,6 +420,7 @@ strand_end(struct strand *s, unsigned slot)
         strand_settle(s);
     strand_drain(s);
     lock_take(&chip->lock);
+    snoop_count(s);
     chip->strands[slot] = NULL;
     core_leave(s);
     lock_give(&chip->lock);
@@ -448,6 +469,9 @@ chip_after_fork(struct chip *chip, unsigned slot)
     }
     strand_reset(chip->strands[slot]);
     core_join(chip->strands[slot]);
+    chip->used_cores = 0;
+    atomic_store(&chip->meets, chip->node_count > 1);
+    use_core(chip, chip->strands[slot]->core);
     atomic_store(&chip->live, 1);
 }
 
@@ -544,11 +568,13 @@ derive_stores(const uint64_t *params, uint64_t *n)
 {
     const uint64_t stores = n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
     const uint64_t past_l2 = n[SIGNAL_L2_STORE_MISSES];
-    const uint64_t past_l3 =
-        params[PARAM_L3_SIZE] != 0 ? n[SIGNAL_L3_STORE_MISSES] : past_l2;
+    const uint64_t beside = n[SIGNAL_L2_STORE_TRANSFERS];
+    const uint64_t past_l3 = params[PARAM_L3_SIZE] != 0
+                                 ? n[SIGNAL_L3_STORE_MISSES]
+                                 : past_l2 - beside;
 
     n[SIGNAL_STORE_L2_HITS] = stores > past_l2 ? stores - past_l2 : 0;
-    n[SIGNAL_STORE_L3_HITS] = past_l2 - past_l3;
+    n[SIGNAL_STORE_L3_HITS] = past_l2 - past_l3 - beside;
     n[SIGNAL_STORE_MEMORY] = past_l3;
 }
 
@@ -604,6 +630,7 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
         n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);
     n[SIGNAL_L2_WRITEBACK_QUADWORDS] =
         n[SIGNAL_L2_WRITEBACKS] * (params[PARAM_L2_LINE] / 16);
+    n[SIGNAL_L2_SHARED_UPDATES_AGAIN] = n[SIGNAL_L2_SHARED_UPDATES];
     derive_wrong_path(params, n);
     if (parts & PART_CONDITIONAL)
         n[SIGNAL_FAILED_CONDITIONALS] =

@@ -88,6 +88,9 @@ struct filter {
 
 #define NODES_MAX 4u
 
+/* Signals that other cores' accesses raise for a strand; see snoop.h. */
+#define SNOOPS 6u
+
 /* Which node's memory has each page, open addressing; see nodes.c. */
 struct homes {
     uint64_t *pages; /* page << 2 | node, plus 1; 0: none */
@@ -150,7 +153,8 @@ struct strand {
     bool data_counted;
     uint8_t data_loads, data_stores; /* counted so far */
     struct totals ignored;           /* what `total` means outside the window */
-    struct raw raw;                  /* only where it runs */
+    uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
+    struct raw raw;           /* only where it runs */
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
@@ -163,9 +167,12 @@ struct chip {
     bool shared_l2;
     unsigned node_count;
     unsigned used_nodes; /* bits: an L2 that may hold lines */
-    bool store_filter;   /* stores go through to an L2 that is modelled */
-    bool marks;          /* stores mark lines of an L1D that writes back */
-    bool tells;          /* and the L2's line with the L1D's */
+    uint64_t used_cores; /* likewise, of L2s that are cores' own */
+    /* Several L2s see each other: queues are short. */
+    atomic_bool meets;
+    bool store_filter; /* stores go through to an L2 that is modelled */
+    bool marks;        /* stores mark lines of an L1D that writes back */
+    bool tells;        /* and the L2's line with the L1D's */
     bool joint_tlb;
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
@@ -174,7 +181,8 @@ struct chip {
     struct cache l2[NODES_MAX], l3; /* the L2 of each node */
     struct homes homes;
     struct dram dram;
-    struct lock lock;        /* of all these and the list of strands */
+    /* Of all these, cores' L2s, used_cores and the list of strands. */
+    struct lock lock;
     atomic_uint live;        /* strands running */
     struct strand **strands; /* [strand_slots] live ones, or NULL */
     unsigned strand_slots;

@@ -234,6 +234,6 @@ strand_drain(struct strand *s)
     if (!alone)
         lock_give(&chip->lock);
     s->queue_next = s->queue;
-    s->queue_end = s->queue + (alone || chip->node_count == 1 ? QUEUE_LENGTH
-                                                              : NODES_QUEUE);
+    s->queue_end =
+        s->queue + (alone || !meets_others(s) ? QUEUE_LENGTH : SHORT_QUEUE);
 }

@@ -2,6 +2,7 @@
 #include "machine/memory.h"
 
 #include "machine/cache_dirty.h"
+#include "machine/snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
 
@@ -85,26 +86,41 @@ write_l3(struct strand *s, uint64_t addr)
         write_memory(s, addr);
 }
 
+/* A line that the L2 had clean is dirty from now on. */
+static void
+updated(struct strand *s, uint64_t line, bool meets)
+{
+    const bool shared = meets && snoop_write(s, line, true) != 0;
+
+    if (s->chip->tells)
+        s->total[shared ? SIGNAL_L2_SHARED_UPDATES : SIGNAL_L2_UPDATES]++;
+}
+
 /* A line of the L1D has become dirty, and so has the L2's. */
 static void
-update_l2(struct strand *s, uint64_t addr)
+update_l2(struct strand *s, uint64_t addr, bool meets)
 {
     struct cache *l2 = s->l2;
     const uint64_t line = addr >> l2->line_shift;
     const uint32_t place = cache_search(l2, line);
 
+    if (place == l2->ways && meets)
+        snoop_write(s, line, true);
     if (place == l2->ways || cache_dirty_at(l2, line, place))
         return;
-    s->total[SIGNAL_L2_UPDATES]++;
     cache_mark(l2, line);
+    updated(s, line, meets);
 }
 
 static void
-write_l2(struct strand *s, uint64_t addr)
+write_l2(struct strand *s, uint64_t addr, bool meets)
 {
     struct cache *l2 = s->l2;
+    const uint64_t line = addr >> l2->line_shift;
 
-    if (!cache_mark(l2, addr >> l2->line_shift))
+    if (meets && cache_search(l2, line) < l2->ways)
+        snoop_write(s, line, true);
+    if (!cache_mark(l2, line))
         write_l3(s, addr);
 }
 
@@ -138,8 +154,25 @@ ask_ways(struct strand *s, uint64_t line, unsigned kind)
                                        : SIGNAL_L2_DATA_WAY_MISPREDICTS]++;
 }
 
-void
-memory_shared(struct strand *s, const uint64_t *queue, size_t count)
+/* True if the L2 of another core served it. */
+static bool
+ask_others(struct strand *s, uint64_t line, bool write)
+{
+    if (!write) {
+        if (!snoop_read(s, line))
+            return false;
+        write_l3(s, line << s->l2->line_shift);
+        return true;
+    }
+    if ((snoop_write(s, line, false) & SNOOP_DIRTY) == 0)
+        return false;
+    s->total[SIGNAL_L2_STORE_TRANSFERS]++;
+    return true;
+}
+
+/* `meets`: other cores' L2s may hold lines; a constant. */
+static inline __attribute__((always_inline)) void
+take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
 {
     struct cache *l2 = s->l2;
     const bool ways = (s->chip->parts & PART_WAYS) != 0;
@@ -148,20 +181,24 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
     for (size_t i = 0; i < count; i++) {
         const uint64_t addr = request_addr(queue[i]);
         const unsigned kind = queue[i] & REQUEST_MASK;
+        const bool write = writes >> kind & 1;
         struct cache_driven driven;
         if (i + AHEAD < count)
             cache_prefetch(l2,
                            request_addr(queue[i + AHEAD]) >> l2->line_shift);
         if (kind == REQUEST_WRITE_BACK) {
-            (queue[i] & REQUEST_UPDATE ? update_l2 : write_l2)(s, addr);
+            (queue[i] & REQUEST_UPDATE ? update_l2 : write_l2)(s, addr, meets);
             memory_settle(s);
             continue;
         }
         const uint64_t line = addr >> l2->line_shift;
         if (ways)
             ask_ways(s, line, kind);
-        if (cache_touch(l2, line, writes >> kind & 1, &driven)) {
-            s->total[SIGNAL_L2_UPDATES] += driven.updated && s->chip->tells;
+        if (cache_touch(l2, line, write, &driven)) {
+            if (meets && driven.updated)
+                updated(s, line, true);
+            else
+                s->total[SIGNAL_L2_UPDATES] += driven.updated && s->chip->tells;
             continue;
         }
         s->total[queue_l2_signal[kind]]++;
@@ -170,7 +207,19 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
             write_l3(s, driven.line << l2->line_shift);
         }
         s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
-        ask_memory(s, addr, kind);
+        if (!meets || !ask_others(s, line, write))
+            ask_memory(s, addr, kind);
         memory_settle(s);
     }
+}
+
+void
+memory_shared(struct strand *s, const uint64_t *queue, size_t count)
+{
+    if ((s->chip->parts & PART_SNOOP) == 0 || !meets_others(s)) {
+        take_through(s, queue, count, false);
+        return;
+    }
+    snoop_count(s);
+    take_through(s, queue, count, true);
 }

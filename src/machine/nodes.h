@@ -16,10 +16,6 @@
 
 #include "machine/queue.h"
 
-/* Where strands of several nodes run, a queue is full with as many, so that
- * what one node does reaches the others soon. */
-#define NODES_QUEUE 32u
-
 /* Nodes from which on there are hubs; two are linked to each other. */
 #define HUBS_FROM 3u
 

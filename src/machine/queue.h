@@ -9,6 +9,10 @@
 extern const uint16_t queue_l2_signal[REQUEST_COUNT];
 extern const uint16_t queue_l3_signal[REQUEST_COUNT];
 
+/* Where strands of several nodes or cores meet, a queue is full with as many,
+ * so that what one does reaches the others soon. */
+#define SHORT_QUEUE 32u
+
 static inline uint64_t
 request_addr(uint64_t entry)
 {
@@ -24,6 +28,13 @@ static inline bool
 runs_alone(const struct strand *s)
 {
     return atomic_load_explicit(&s->chip->live, memory_order_acquire) <= 1;
+}
+
+/* Whether what other cores or nodes do reaches the strand's caches. */
+static inline bool
+meets_others(const struct strand *s)
+{
+    return atomic_load_explicit(&s->chip->meets, memory_order_relaxed);
 }
 
 static inline void

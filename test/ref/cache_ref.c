@@ -91,6 +91,16 @@ cache_ref_mark(struct cache_ref *c, uint64_t line)
     return true;
 }
 
+void
+cache_ref_unmark(struct cache_ref *c, uint64_t line)
+{
+    const uint64_t set = line % c->sets;
+    const uint32_t i = find(c, line);
+
+    if (i < c->filled[set])
+        c->dirty[set * c->ways + i] = false;
+}
+
 bool
 cache_ref_is_full(const struct cache_ref *c, uint64_t line)
 {

@@ -36,6 +36,8 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out);
 
 /* Makes a line dirty where it is. False if it is not there. */
 bool cache_ref_mark(struct cache_ref *c, uint64_t line);
+/* Makes a line clean, if it is there. */
+void cache_ref_unmark(struct cache_ref *c, uint64_t line);
 /* Whether the set of a line has no empty way. */
 bool cache_ref_is_full(const struct cache_ref *c, uint64_t line);
 bool cache_ref_is_recent(const struct cache_ref *c, uint64_t line);

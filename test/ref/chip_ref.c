@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ref/branch_ref.h"
+#include "ref/snoop_ref.h"
 
 /* Where table walks read; as in machine/access.c. */
 #define TABLES_AT 0x7ff000000000u
@@ -113,7 +114,7 @@ void
 chip_ref_join(struct chip_ref *nodes, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        nodes[i].node = i;
+        nodes[i].node = i % (unsigned)nodes[i].params[PARAM_NODES];
         for (unsigned k = 0; k < count; k++)
             nodes[i].peers[k] = &nodes[k];
     }
@@ -181,7 +182,29 @@ cross(struct chip_ref *r, uint64_t addr, unsigned other, enum signal_id first)
             r, (enum signal_id)(first + plane * 16 + r->node * 4 + other));
 }
 
-/* A dirty line goes from the level `from` to the next that has it. */
+/* The L3 of all peers. */
+static struct cache_ref *
+l3_of(struct chip_ref *r)
+{
+    return &r->peers[0]->l3;
+}
+
+/* A dirty line goes to the first level behind `from` that has it. */
+static void
+pass_on(struct chip_ref *r, int from, uint64_t addr)
+{
+    if (from < 2 && cache_ref_has(&r->l2, addr / r->l2.line_size))
+        snoop_ref_write(r, addr, true);
+    if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
+        return;
+    if (from < 3 && (r->parts & PART_L3) &&
+        cache_ref_mark(l3_of(r), addr / l3_of(r)->line_size))
+        return;
+    count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
+    cross(r, addr, home_of(r, addr), SIGNAL_LINK_WRITEBACKS_0);
+}
+
+/* The level `from` drives a dirty line out. */
 static void
 write_back(struct chip_ref *r, int from, uint64_t addr)
 {
@@ -191,13 +214,7 @@ write_back(struct chip_ref *r, int from, uint64_t addr)
     if ((r->parts & PART_WRITEBACK) == 0 || addr == NOWHERE)
         return;
     chip_ref_count(r, signals[from]);
-    if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
-        return;
-    if (from < 3 && (r->parts & PART_L3) &&
-        cache_ref_mark(&r->l3, addr / r->l3.line_size))
-        return;
-    count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
-    cross(r, addr, home_of(r, addr), SIGNAL_LINK_WRITEBACKS_0);
+    pass_on(r, from, addr);
 }
 
 /* Takes a line of the L2 from a node. True if that has written it. */
@@ -217,7 +234,7 @@ ask_nodes(struct chip_ref *r, uint64_t addr, bool write, bool hit)
 {
     struct chip_ref *writer = NULL;
 
-    for (unsigned n = 0; n < 4; n++) {
+    for (unsigned n = 0; (r->parts & PART_NODES) && n < 4; n++) {
         struct chip_ref *o = r->peers[n];
         if (o == NULL || o == r ||
             !cache_ref_has(&o->l2, addr / o->l2.line_size))
@@ -289,18 +306,6 @@ foretell_way(struct chip_ref *r, uint64_t addr, const struct asker *asker)
     *foretold = way;
 }
 
-/* A store makes a line of the L2 dirty, if that has it. */
-static void
-update_l2(struct chip_ref *r, uint64_t addr)
-{
-    const uint64_t line = addr / r->l2.line_size;
-
-    if (cache_ref_has(&r->l2, line) && !cache_ref_is_dirty(&r->l2, line)) {
-        chip_ref_count(r, SIGNAL_L2_UPDATES);
-        cache_ref_mark(&r->l2, line);
-    }
-}
-
 /* Of machines where a store makes the L2's line dirty with the L1's. */
 static bool
 tells_l2(const struct chip_ref *r)
@@ -308,6 +313,36 @@ tells_l2(const struct chip_ref *r)
     return (r->parts & PART_WRITEBACK) &&
            r->params[PARAM_L1D_WRITE] != L1D_WRITE_THROUGH &&
            r->params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
+}
+
+/* A store makes a line of the L2 dirty, if that has it: no other keeps it. */
+static void
+update_l2(struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t line = addr / r->l2.line_size;
+
+    if (!cache_ref_has(&r->l2, line) || cache_ref_is_dirty(&r->l2, line))
+        return;
+    if (tells_l2(r))
+        chip_ref_count(r, snoop_ref_copies(r, addr) > 0
+                              ? SIGNAL_L2_SHARED_UPDATES
+                              : SIGNAL_L2_UPDATES);
+    snoop_ref_write(r, addr, true);
+    cache_ref_mark(&r->l2, line);
+}
+
+/* True if another core's L2 has it dirty. */
+static bool
+ask_cores(struct chip_ref *r, uint64_t addr, bool write)
+{
+    if (!write && snoop_ref_read(r, addr)) {
+        pass_on(r, 2, addr);
+        return true;
+    }
+    if (!write || !snoop_ref_write(r, addr, false))
+        return false;
+    chip_ref_count(r, SIGNAL_L2_STORE_TRANSFERS);
+    return true;
 }
 
 /* A request that the first level did not serve, or that passed it by. */
@@ -322,7 +357,7 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
     if (r->parts & PART_WAYS)
         foretell_way(r, addr, asker);
-    if (write && tells_l2(r))
+    if (write && (r->parts & PART_WRITEBACK))
         update_l2(r, addr);
     if (access_cache(&r->l2, addr, write, &out)) {
         if (write)
@@ -333,8 +368,10 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     if (full && out == NOWHERE && (r->parts & PART_WRITEBACK))
         chip_ref_count(r, SIGNAL_L2_CLEAN_EVICTIONS);
     write_back(r, 2, out);
+    if (ask_cores(r, addr, write))
+        return;
     if (r->parts & PART_L3) {
-        if (access_cache(&r->l3, addr, false, &out))
+        if (access_cache(l3_of(r), addr, false, &out))
             return;
         chip_ref_count(r, asker->l3_misses);
         write_back(r, 3, out);
@@ -422,7 +459,9 @@ update_l1d(struct chip_ref *r, uint64_t addr)
         return;
     chip_ref_count(r, SIGNAL_L1D_UPDATES);
     cache_ref_mark(&r->l1d, line);
-    if (tells_l2(r))
+    if (tells_l2(r) && !cache_ref_has(&r->l2, addr / r->l2.line_size))
+        snoop_ref_write(r, addr, true);
+    else if (tells_l2(r))
         update_l2(r, addr);
 }
 

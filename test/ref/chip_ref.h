@@ -2,7 +2,8 @@
 /*
  * The slow, obvious twin of machine/chip.h for one strand: each access goes
  * through the TLB and the caches when it happens, with no filter in front and
- * no queue behind.
+ * no queue behind. Other nodes, or cores with an L2 of their own, are its
+ * peers.
  */
 #ifndef TALLY_TEST_CHIP_REF_H
 #define TALLY_TEST_CHIP_REF_H
@@ -49,7 +50,7 @@ struct chip_ref {
     size_t return_count;
     const struct block *previous;
     unsigned node;
-    struct chip_ref *peers[4]; /* by node, itself too; NULL: has none */
+    struct chip_ref *peers[4]; /* in order, itself too; NULL: has none */
     struct home_ref *homes;    /* of all nodes, in those of the first */
     size_t home_count;
     struct store_ref {
@@ -62,8 +63,8 @@ struct chip_ref {
 
 /*
  * `params` must outlive it. Exits where there is no memory. A strand of each
- * node has a chip_ref; those of one machine are told of each other by
- * chip_ref_join(), the first is of node 0.
+ * node, or of each core of one node, has a chip_ref; those of one machine are
+ * told of each other by chip_ref_join(), the first is of node 0 and has the L3.
  */
 void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
 void chip_ref_finish(struct chip_ref *r);
