@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo check soak bench mutate install format clean help
+.PHONY: all build demo check soak fuzz bench mutate install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -54,6 +54,20 @@ soak:
 	    $(BUILD)/test/test_pmu_ref 10000000 && \
 	    $(BUILD)/test/test_virtual_ref 10000000
 
+# SECONDS on each target, from its seeds; what it finds stays in BUILD/fuzz.
+FUZZED = decode event_list host_event param selection pmu dump recover
+SECONDS ?= 60
+
+fuzz:
+	@$(SETUP) check
+	@$(MAKE) -s $(BUILD)/fuzz/build.ninja
+	@ninja -C $(BUILD)/fuzz $(FUZZED:%=fuzz/fuzz_%)
+	@for target in $(FUZZED); do \
+	    mkdir -p $(BUILD)/fuzz/corpus/$$target && \
+	    $(BUILD)/fuzz/fuzz/fuzz_$$target -max_total_time=$(SECONDS) \
+	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$target \
+	        fuzz/seeds/$$target || exit; done
+
 bench:
 	@$(SETUP) bench
 	@$(MAKE) -s $(BUILD)/build.ninja
@@ -84,6 +98,7 @@ help:
 	@echo 'make demo      and count a sparc64 program on an UltraSPARC T2'
 	@echo 'make check     run every test'
 	@echo 'make soak      compare the models with their twins at length'
+	@echo 'make fuzz      throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench     time the workloads, print the ratios'
 	@echo 'make mutate    make mistakes in the register models, run their tests'
 	@echo 'make install   install under PREFIX (default /usr/local), DESTDIR'
@@ -99,6 +114,9 @@ $(BUILD)/asan/build.ninja:
 $(BUILD)/tsan/build.ninja:
 	meson setup $(BUILD)/tsan -Db_sanitize=thread -Db_lundef=false \
 	    --buildtype=debugoptimized
+
+$(BUILD)/fuzz/build.ninja:
+	CC=clang meson setup $(BUILD)/fuzz -Dfuzzers=true -Dtests=false
 
 $(BUILD)/build.ninja:
 	meson setup $(BUILD) -Dtests=false
