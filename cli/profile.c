@@ -113,6 +113,13 @@ print_place(void *user, uint32_t id, const char *file, uint32_t line,
     printf("%" PRIx32 " %s:%" PRIu32 ":%s\n", id, file, line, function);
 }
 
+static void
+pass_place(void *user, uint32_t id, const char *file, uint32_t line,
+           const char *function)
+{
+    (void)user, (void)id, (void)file, (void)line, (void)function;
+}
+
 /* What a build puts into profiler_calls_location.txt. */
 static int
 print_places(const char *path)
@@ -125,8 +132,8 @@ print_places(const char *path)
     else if (error != 0)
         fprintf(stderr,
                 "tally profile: %s has no calls of the profiler: they are in "
-                "C programs of 64 bits that were compiled with "
-                "-DTALLY_PROFILE\n",
+                "programs of 64 bits that were compiled with "
+                "-DTALLY_PROFILE, those in C++ until it is stripped\n",
                 path);
     if (error != 0)
         return EXIT_USAGE;
@@ -375,7 +382,7 @@ profile(struct profile_request *r)
 
     if (program_open(r->program, &command_log, &program) != 0)
         return program.missing ? EXIT_MISSING : EXIT_CANNOT;
-    if (!elf_has_section(program.path, "tally_sites"))
+    if (call_places_read(program.path, pass_place, NULL) != 0)
         fprintf(stderr,
                 "tally: warning: %s has no calls of the profiler; was it "
                 "compiled with -DTALLY_PROFILE?\n",

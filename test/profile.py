@@ -163,18 +163,44 @@ def from_cxx():
         raise t.Skip("no compiler for C++")
     text = """
 #include <tally/profiler.h>
-template <typename number> static int mark(number n)
-{
-    tally_profiler_start(1, "page-faults");
-    return tally_profiler_update(1, n, 2u) + tally_profiler_update(1);
+namespace net {
+template <typename number> struct queue {
+    int mark(number n)
+    {
+        tally_profiler_start(1, "page-faults");
+        return tally_profiler_update(1, n, 2u) + tally_profiler_update(1);
+    }
+};
 }
-int main() { return mark(1) + mark(2L); }
+int main()
+{
+    return net::queue<int>().mark(1) + net::queue<long>().mark(2L);
+}
 """
-    for flags in ([], ["-DTALLY_PROFILE"]):
-        done = t.run(compiler, "-std=gnu++17", "-Wall", "-Wextra", "-Werror",
-                     f"-I{t.source('include')}", *flags, "-xc++", "-c", "-o",
-                     os.devnull, "-", stdin=None, input=text)
-        t.equal(done.returncode, 0, done.stderr)
+    flags = ["-std=gnu++17", "-Wall", "-Wextra", "-Werror",
+             f"-I{t.source('include')}"]
+    with tempfile.TemporaryDirectory() as folder:
+        for more in (["-c"], ["-c", "-DTALLY_PROFILE"],
+                     ["-DTALLY_PROFILE", f"-L{t.build}/src/lib",
+                      f"-Wl,-rpath,{t.build}/src/lib", "-ltally-profiler"]):
+            done = t.run(compiler, *flags, "-xc++", "-o", f"{folder}/queue",
+                         "-", *more, stdin=None, input=text)
+            t.equal(done.returncode, 0, done.stderr)
+        listed = t.run(t.tally(), "profile", "--locations", f"{folder}/queue")
+        t.equal(len(listed.stdout.splitlines()), 6, "calls of two instances")
+        functions = {line.split(":", 2)[2]
+                     for line in listed.stdout.splitlines()}
+        t.equal(len(functions), 2, "functions")
+        for function in functions:
+            t.contains(function, "int net::queue<")
+        done = t.run(t.tally(), "profile", "-o", f"{folder}/dump.csv",
+                     f"{folder}/queue")
+        t.equal((done.returncode, done.stderr), (0, ""), "the run")
+        met = pathlib.Path(folder, "profiler_calls_location.txt").read_text()
+        t.equal(sorted(met.splitlines()), sorted(listed.stdout.splitlines()),
+                "those of the run")
+        done = t.run(t.tally(), "summarize", f"{folder}/dump.csv")
+        t.contains(done.stdout, "::mark(number)")
 
 
 def refused(*words):

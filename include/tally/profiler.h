@@ -169,17 +169,21 @@ int tally_profiler_unused(int zero, ...);
 #ifdef TALLY_PROFILE
 
 /* In C the places are also in a section of the program, where `tally profile
- * --locations` finds those that were never called. @since 0.1 */
+ * --locations` finds those that were never called; those of C++ it finds by
+ * their symbols. A function of C++ has its whole name. @since 0.1 */
 #ifdef __cplusplus
 #define TALLY_PROFILER_SECTION
+#define TALLY_PROFILER_FUNCTION __PRETTY_FUNCTION__
 #else
 #define TALLY_PROFILER_SECTION __attribute__((section("tally_sites"), used))
+#define TALLY_PROFILER_FUNCTION __func__
 #endif
-#define TALLY_PROFILER_SITE                                                \
-    __extension__({                                                        \
-        static struct tally_profiler_site TALLY_PROFILER_SECTION           \
-            tally_profiler_here = {__FILE__, __func__, __LINE__, 0, NULL}; \
-        &tally_profiler_here;                                              \
+#define TALLY_PROFILER_SITE                                           \
+    __extension__({                                                   \
+        static struct tally_profiler_site TALLY_PROFILER_SECTION      \
+            tally_profiler_here = {__FILE__, TALLY_PROFILER_FUNCTION, \
+                                   __LINE__, 0, NULL};                \
+        &tally_profiler_here;                                         \
     })
 
 /*

@@ -15,11 +15,16 @@
 #define SITE_FUNCTION 8
 #define SITE_LINE 16
 
+/* Of the variable, in mangled names of C++. */
+#define SITE_NAME "19tally_profiler_here"
+
 struct places {
     Elf *elf;
-    GElf_Shdr sites; /* the section */
-    const unsigned char *bytes;
     bool big;
+    void (*take)(void *user, uint32_t id, const char *file, uint32_t line,
+                 const char *function);
+    void *user;
+    size_t count;
 };
 
 static uint64_t
@@ -44,9 +49,9 @@ section_bytes(Elf_Scn *section, size_t *size)
     return data->d_buf;
 }
 
-/* The string at an address of the program; NULL: there is none. */
-static const char *
-string_at(const struct places *p, uint64_t address)
+/* What the program has in memory there, and how much of it; NULL: nothing. */
+static const unsigned char *
+bytes_at(const struct places *p, uint64_t address, size_t *left)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr row;
@@ -59,19 +64,30 @@ string_at(const struct places *p, uint64_t address)
             continue;
         const unsigned char *bytes = section_bytes(section, &size);
         const uint64_t at = address - row.sh_addr;
-        if (bytes == NULL || at >= size ||
-            memchr(bytes + at, '\0', size - at) == NULL)
+        if (bytes == NULL || at >= size)
             return NULL;
-        return (const char *)bytes + at;
+        *left = size - at;
+        return bytes + at;
     }
     return NULL;
 }
 
+/* The string at an address of the program; NULL: there is none. */
+static const char *
+string_at(const struct places *p, uint64_t address)
+{
+    size_t left;
+    const unsigned char *bytes = bytes_at(p, address, &left);
+
+    if (bytes == NULL || memchr(bytes, '\0', left) == NULL)
+        return NULL;
+    return (const char *)bytes;
+}
+
 /* What the loader adds the load's address to: a relocation's, or in place. */
 static uint64_t
-pointer_at(const struct places *p, uint64_t offset)
+pointer_at(const struct places *p, uint64_t address, const unsigned char *bytes)
 {
-    const uint64_t address = p->sites.sh_addr + offset;
     Elf_Scn *section = NULL;
     GElf_Shdr row;
     GElf_Rela rela;
@@ -86,27 +102,69 @@ pointer_at(const struct places *p, uint64_t offset)
             if (rela.r_offset == address && rela.r_addend != 0)
                 return (uint64_t)rela.r_addend;
     }
-    return number_at(p, p->bytes + offset, 8);
+    return number_at(p, bytes, 8);
 }
 
-static bool
-find_sites(struct places *p, size_t *size)
+static void
+take_site(struct places *p, uint64_t address)
+{
+    size_t left = 0;
+    const unsigned char *bytes = bytes_at(p, address, &left);
+
+    if (bytes == NULL || left < SITE_SIZE)
+        return;
+    const char *file = string_at(p, pointer_at(p, address, bytes));
+    const char *function = string_at(
+        p, pointer_at(p, address + SITE_FUNCTION, bytes + SITE_FUNCTION));
+    const uint32_t line = (uint32_t)number_at(p, bytes + SITE_LINE, 4);
+    if (file == NULL || function == NULL)
+        return;
+    p->count++;
+    p->take(p->user, call_id(file, line, function), file, line, function);
+}
+
+/* Of calls in C. */
+static void
+take_section(struct places *p)
 {
     Elf_Scn *section = NULL;
+    GElf_Shdr row;
     size_t names;
 
     if (elf_getshdrstrndx(p->elf, &names) != 0)
-        return false;
+        return;
     while ((section = elf_nextscn(p->elf, section)) != NULL) {
-        const char *name = gelf_getshdr(section, &p->sites) != NULL
-                               ? elf_strptr(p->elf, names, p->sites.sh_name)
+        const char *name = gelf_getshdr(section, &row) != NULL
+                               ? elf_strptr(p->elf, names, row.sh_name)
                                : NULL;
-        if (name != NULL && strcmp(name, "tally_sites") == 0) {
-            p->bytes = section_bytes(section, size);
-            return p->bytes != NULL;
+        if (name == NULL || strcmp(name, "tally_sites") != 0)
+            continue;
+        for (uint64_t at = 0; at + SITE_SIZE <= row.sh_size; at += SITE_SIZE)
+            take_site(p, row.sh_addr + at);
+    }
+}
+
+/* Of calls in C++, where templates and inline functions have one place of many
+ * compilations: by the names of the variables, which stripping takes away. */
+static void
+take_symbols(struct places *p)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr row;
+    GElf_Sym symbol;
+
+    while ((section = elf_nextscn(p->elf, section)) != NULL) {
+        if (gelf_getshdr(section, &row) == NULL || row.sh_type != SHT_SYMTAB)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL;
+             i++) {
+            const char *name = elf_strptr(p->elf, row.sh_link, symbol.st_name);
+            if (name != NULL && strstr(name, SITE_NAME) != NULL &&
+                GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
+                take_site(p, symbol.st_value);
         }
     }
-    return false;
 }
 
 int
@@ -116,31 +174,21 @@ call_places_read(const char *path,
                  void *user)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct places p = {NULL};
-    size_t size = 0;
+    struct places p = {.take = take, .user = user};
     GElf_Ehdr head;
 
     if (fd < 0)
         return TALLY_EIO;
     elf_version(EV_CURRENT);
     p.elf = elf_begin(fd, ELF_C_READ, NULL);
-    bool found = p.elf != NULL && elf_kind(p.elf) == ELF_K_ELF &&
-                 gelf_getclass(p.elf) == ELFCLASS64 &&
-                 gelf_getehdr(p.elf, &head) != NULL;
-    if (found) {
+    if (p.elf != NULL && elf_kind(p.elf) == ELF_K_ELF &&
+        gelf_getclass(p.elf) == ELFCLASS64 &&
+        gelf_getehdr(p.elf, &head) != NULL) {
         p.big = head.e_ident[EI_DATA] == ELFDATA2MSB;
-        found = find_sites(&p, &size);
-    }
-    for (size_t at = 0; found && at + SITE_SIZE <= size; at += SITE_SIZE) {
-        const char *file = string_at(&p, pointer_at(&p, at));
-        const char *function =
-            string_at(&p, pointer_at(&p, at + SITE_FUNCTION));
-        const uint32_t line =
-            (uint32_t)number_at(&p, p.bytes + at + SITE_LINE, 4);
-        if (file != NULL && function != NULL)
-            take(user, call_id(file, line, function), file, line, function);
+        take_section(&p);
+        take_symbols(&p);
     }
     elf_end(p.elf);
     close(fd);
-    return found ? 0 : TALLY_EPROGRAM;
+    return p.count > 0 ? 0 : TALLY_EPROGRAM;
 }

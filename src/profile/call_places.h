@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The places of a program where it calls the profiler, from the section
- * tally_sites of its file, whether they are ever called or not.
+ * The places of a program where it calls the profiler, whether they are ever
+ * called or not: from the section tally_sites of its file, and those in C++
+ * from its symbols.
  */
 #ifndef TALLY_PROFILE_CALL_PLACES_H
 #define TALLY_PROFILE_CALL_PLACES_H
@@ -12,7 +13,7 @@
 
 /*
  * Hands each place over, in the file's order. 0; TALLY_EIO with errno set;
- * TALLY_EPROGRAM: it is no 64-bit ELF file, or it has no such section.
+ * TALLY_EPROGRAM: it is no 64-bit ELF file, or it has none.
  */
 int call_places_read(const char *path,
                      void (*take)(void *user, uint32_t id, const char *file,
