@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "plugin/owners.h"
 #include "plugin/plugin.h"
 
 #define SCRIPT_DEPTH 4
@@ -216,8 +217,10 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     argv[n++] = path;
     for (size_t i = 1; i < count; i++)
         argv[n++] = args[i];
+    owners_executes();
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
+    owners_stays();
     free(argv);
 }
 

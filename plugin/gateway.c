@@ -8,6 +8,7 @@
 
 #include "machine/chip.h"
 #include "plugin/monitor.h"
+#include "plugin/owners.h"
 #include "plugin/watch.h"
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
@@ -145,6 +146,12 @@ start(void)
     return true;
 }
 
+bool
+gateway_ready(void)
+{
+    return gateway_state.memory != NULL || start();
+}
+
 void
 gateway_thread_starts(unsigned vcpu, unsigned maker)
 {
@@ -270,7 +277,7 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
     const bool same = hello->version == gateway_word(GATEWAY_VERSION);
 
     hello->version = gateway_word(GATEWAY_VERSION);
-    if (!same || (gateway_state.memory == NULL && !start()))
+    if (!same || !gateway_ready())
         return;
     const struct gateway_live *live = gateway_lives[vcpu];
     if (live == NULL)
@@ -365,11 +372,14 @@ learn(const struct event_row *e)
     return added;
 }
 
-void
+bool
 gateway_learn(const struct event_row *event)
 {
-    if (check_event(event, NULL) == 0 && learn(event))
+    if (!gateway_ready() || check_event(event, NULL) != 0)
+        return false;
+    if (learn(event))
         gateway_translate_again();
+    return true;
 }
 
 struct gateway_ring *
@@ -459,28 +469,20 @@ answer(unsigned vcpu, uint64_t operation, uint64_t request)
 {
     struct plugin *p = &tally_plugin;
 
-    switch ((enum gateway_operation)operation) {
-    case GATEWAY_READ:
+    if (operation == GATEWAY_READ) {
         gateway_read(vcpu, gateway_guest(request));
-        break;
-    case GATEWAY_EVENTS:
-        pthread_mutex_lock(&p->lock);
-        answer_events(gateway_guest(request));
-        pthread_mutex_unlock(&p->lock);
-        break;
-    case GATEWAY_WATCH:
-        pthread_mutex_lock(&p->lock);
-        watch_answer(vcpu, gateway_guest(request));
-        pthread_mutex_unlock(&p->lock);
-        break;
-    case GATEWAY_REGISTER:
-        pthread_mutex_lock(&p->lock);
-        monitor_answer(vcpu, gateway_guest(request));
-        pthread_mutex_unlock(&p->lock);
-        break;
-    default:
-        break;
+        return;
     }
+    pthread_mutex_lock(&p->lock);
+    if (operation == GATEWAY_EVENTS)
+        answer_events(gateway_guest(request));
+    else if (operation == GATEWAY_WATCH)
+        watch_answer(vcpu, gateway_guest(request));
+    else if (operation == GATEWAY_REGISTER)
+        monitor_answer(vcpu, gateway_guest(request));
+    else if (operation == GATEWAY_VIRTUAL)
+        owners_answer(gateway_guest(request));
+    pthread_mutex_unlock(&p->lock);
 }
 
 void

@@ -57,9 +57,12 @@ gateway_word(uint64_t value)
 /* What the thread has counted of an event so far. */
 uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);
 
-/* From gateway_epoch() on the event is counted, if its part of the model can be
- * had. */
-void gateway_learn(const struct event_row *event);
+/* Somebody has said hello, or now as good as; false: no memory. */
+bool gateway_ready(void);
+
+/* From gateway_epoch() on the event is counted; false: its part of the model
+ * cannot be had. */
+bool gateway_learn(const struct event_row *event);
 uint64_t gateway_epoch(void);
 void gateway_translate_again(void);
 struct gateway_ring *gateway_ring_of(unsigned vcpu);
@@ -74,6 +77,10 @@ struct watch {
 
 /* By vCPU; NULL: nobody. */
 extern struct watch *gateway_watches[REGION_STRANDS];
+
+/* Virtual counters have thresholds that a block may reach (plugin/owners.c). */
+extern bool owners_armed;
+void owners_rise(const int16_t *fixed, uint64_t pc);
 
 /* The watched event has perhaps risen enough. */
 void gateway_look(unsigned vcpu, uint64_t pc);
@@ -93,6 +100,8 @@ gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
     }
     if (__builtin_expect(gateway_watches[vcpu] != NULL, 0))
         gateway_look(vcpu, pc);
+    if (__builtin_expect(owners_armed, 0))
+        owners_rise(fixed, pc);
 }
 
 /* A block has been counted that gateway_register() left to others. */

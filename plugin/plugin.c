@@ -11,6 +11,7 @@
 #include "machine/cycles.h"
 #include "machine/strand.h"
 #include "plugin/gateway.h"
+#include "plugin/owners.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
@@ -278,6 +279,7 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     (void)data;
     pthread_mutex_lock(&p->lock);
     drain_all(p);
+    owners_end();
     for (unsigned i = 0; i < REGION_STRANDS; i++) {
         if (p->counts[i] != NULL)
             region_fold(&p->region, p->counts[i]);
@@ -298,6 +300,7 @@ name_region(struct plugin *p, const char *program)
     head->turns = p->session->request.turns << p->data_filter;
     head->own_turns = p->session->request.turns;
     head->load_bias = p->load_bias;
+    head->parts = p->parts;
     snprintf(head->program, sizeof(head->program), "%s", program);
     atomic_store(&head->blocks, p->block_count);
     atomic_store(&head->state, REGION_RUNNING);
@@ -345,6 +348,7 @@ adopt_region(struct plugin *p, unsigned slot)
         if (region_detach(&p->region, p->counts[slot]) != 0)
             abort();
     }
+    owners_forked();
     name_region(p, program);
     raise_to(&p->region.head->strands, slot + 1);
 }
@@ -402,7 +406,9 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
            uint64_t a7, uint64_t a8)
 {
-    (void)id, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    const uint64_t args[] = {a1, a2, a3, a4};
+
+    (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     current_vcpu = vcpu;
     /* So that a death by signal loses next to nothing. */
     if (tally_strands[vcpu] != NULL)
@@ -410,7 +416,16 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (num ==
         (isa_is_mips(tally_plugin.shape.isa) ? SYS_EXECVE_MIPS : SYS_EXECVE))
         plugin_execve(a1, a2, a3);
+    owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
+}
+
+static void
+on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
+                  int64_t result)
+{
+    (void)id, (void)vcpu, (void)num, (void)result;
+    owners_return();
 }
 
 static const char *
@@ -485,6 +500,7 @@ set_up_parts(struct plugin *p, uint32_t parts)
     if (error != 0)
         return error;
     p->parts = parts;
+    p->region.head->parts = parts;
     p->work = work_of_parts(parts);
     p->work |= r->interval > 0 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
@@ -607,6 +623,7 @@ listen_to(qemu_plugin_id_t id)
     qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_first_translation);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
     qemu_plugin_register_atexit_cb(id, on_exit_process, NULL);
 }
 
@@ -647,6 +664,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     }
     const char *name = option(argc, argv, "name");
     name_region(p, name ? name : "?");
+    if (p->executed)
+        owners_executed();
     pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);
     listen_to(id);
     return 0;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compat/irix/sys/procfs.h"
+#include "compat/irix/sys/profil.h"
 #include "compat/irix/sys/syssgi.h"
 #include "test/virtual_rig.h"
 

@@ -4,6 +4,7 @@
 
 Those of examples/irix, built for mips64, count themselves under tally count.
 """
+import os
 import re
 
 import tallytest as t
@@ -71,6 +72,94 @@ def perfex():
 def idle():
     done = run("r10000", "selfperfex", 8, 17)
     t.equal(done.returncode, 22, done.stderr)
+
+
+def lines(machine, name):
+    """What irixNAME prints; root, since it asks for kernel mode."""
+    done = t.run(t.tally(), "count", "-m", machine, "-e", "15", "-o",
+                 "/dev/null", t.guest(f"irix{name}.mips64"))
+    t.equal(done.returncode, 0, done.stderr)
+    return done.stdout.splitlines()
+
+
+def on_both(name):
+    """A decorator: a case for each processor."""
+    def add(function):
+        for machine in ("r10000", "r12000"):
+            t.case(f"{machine}: {name}", function, machine)
+        return function
+    return add
+
+
+@on_both("a parent starts, reads, changes and releases its child's counters")
+def child(machine):
+    first, *rest = lines(machine, "child")
+    small, large = map(int, first.split())
+    # 4000 turns more of three instructions; what the calls take is the same.
+    t.equal(large - small, 12000)
+    assert 3000 < small < 3200, small
+    t.equal(rest, ["generations 0 0", f"control {15 << 5 | 8} 0", "changed 1",
+                   "kept 0", "released 0", "after 0", "gone 1 -1"])
+
+
+@on_both("EBUSY and EPERM between two processes")
+def busy(machine):
+    if os.geteuid() != 0:
+        raise t.Skip("only root has kernel mode")
+    t.equal(lines(machine, "busy"), [
+        "child 1", "kernel mode while it counts: -16", "and then: 1",
+        "child in system mode: -16", "kernel mode again: -16",
+        "change of another: -22", "after the release: 1", "two starts: 1",
+        "stranger: open -13 start -1 read -1 kernel -1 system -1 release -1"])
+
+
+@on_both("system mode: lost counters have a new generation; every strand, "
+         "every process")
+def system(machine):
+    if os.geteuid() != 0:
+        raise t.Skip("only root has kernel mode")
+    t.equal(lines(machine, "system"), [
+        "user mode alone: -22", "system mode: 1", "lost 1 generation 1",
+        "children 30000", "cpu 1 1", "sum 1 generations 1", "no cpu 0 0",
+        f"control 0 {15 << 5 | 10}", "changed 1", "released 0", "kept 0",
+        "not given back 1"])
+
+
+@on_both("a child's counts are its parent's after a wait, or PIOCSAVECCNTRS "
+         "without one")
+def save(machine):
+    t.equal(lines(machine, "save"),
+            ["forgotten 0", "saved 1 15000", "awaited 1"])
+
+
+@on_both("a signal at a threshold: its handler reads and starts anew; a "
+         "child's parent asks for it")
+def signal(machine):
+    signals, readings, *rest = lines(machine, "signal")
+    t.equal(signals, "signals 50 later 0")
+    _, beyond, spread = readings.split()
+    # Each reading is as far behind the threshold as the handler is long.
+    assert int(beyond) < 3000 and int(spread) < 8, readings
+    t.equal(rest, ["child 100", "in system mode -22"])
+
+
+@on_both("prusage has the system calls that the machine has seen")
+def usage(machine):
+    t.equal(lines(machine, "usage"), ["17 calls 7 reads 10 writes"])
+
+
+@on_both("HWPERF_PROFENABLE: a bucket for each threshold")
+def profile(machine):
+    t.equal(lines(machine, "profile"),
+            ["200 in all 1 in the loop 0 elsewhere 0 later"])
+
+
+@on_both("counters go on in the program that a process executes")
+def executed(machine):
+    first, *rest = lines(machine, "exec")
+    small, large = map(int, first.split())
+    t.equal(large - small, 12000)
+    t.equal(rest, ["generation 0"])
 
 
 @t.named("elsewhere it is the host's counters, or EINVAL")

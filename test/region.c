@@ -385,6 +385,64 @@ test_instructions(void **unused)
     teardown(&f);
 }
 
+static void
+add_all(void *user, const struct region *region, uint32_t strand,
+        struct totals *sum)
+{
+    struct totals *const all = user;
+
+    (void)region;
+    totals_add(&all[strand], sum);
+}
+
+/* A thread whose counts were folded while it went on is counted once. */
+static void
+test_each(void **unused)
+{
+    struct totals all[2] = {0};
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    atomic_store(&f.region.head->strands, 1);
+    f.region.head->own_turns = 1;
+    run_blocks(&f, FEW, 4);
+    f.strand->strand = 1;
+    region_fold(&f.region, f.strand);
+    run_blocks(&f, FEW, 1);
+    f.strand->strand = 0;
+    region_each(&f.region, add_all, all);
+    assert_int_equal(all[0].signal[SIGNAL_INSTRUCTIONS], triangle(FEW));
+    assert_int_equal(all[1].signal[SIGNAL_INSTRUCTIONS], 4 * triangle(FEW));
+    region_each_ended(&f.region, add_all, all);
+    assert_int_equal(all[1].signal[SIGNAL_INSTRUCTIONS], 8 * triangle(FEW));
+    assert_int_equal(all[0].signal[SIGNAL_INSTRUCTIONS], triangle(FEW));
+    teardown(&f);
+}
+
+/* Nothing is laid over what is there; all of it is the header's. */
+static void
+test_owners(void **unused)
+{
+    void *at = mmap(NULL, SESSION_OWNERS, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    assert_null(session_map_owners(f.fd, at));
+    munmap(at, SESSION_OWNERS);
+    unsigned char *owners = session_map_owners(f.fd, at);
+    assert_ptr_equal(owners, at);
+    owners[0] = 1;
+    owners[SESSION_OWNERS - 1] = 2;
+    assert_int_equal(f.header->owners[0], 1);
+    assert_int_equal(f.header->owners[SESSION_OWNERS - 1], 2);
+    munmap(at, SESSION_OWNERS);
+    teardown(&f);
+}
+
 int
 main(void)
 {
@@ -400,6 +458,8 @@ main(void)
         cmocka_unit_test(test_remap),
         cmocka_unit_test(test_detach),
         cmocka_unit_test(test_instructions),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_owners),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,17 +7,18 @@
 #include <string.h>
 
 #include "sys/procfs.h"
+#include "sys/profil.h"
 #include "sys/syssgi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-static const struct irix_ops *system_ops = &irix_counter_ops;
+static const struct irix_ops *chosen; /* NULL: the default */
 static void *system_data;
 
 void
 irix_system_set(const struct irix_ops *ops, void *system)
 {
-    system_ops = ops != NULL ? ops : &irix_counter_ops;
+    chosen = ops;
     system_data = system;
 }
 
@@ -25,7 +26,7 @@ const struct irix_ops *
 irix_system(void **system)
 {
     *system = system_data;
-    return system_ops;
+    return chosen != NULL ? chosen : irix_default();
 }
 
 /* -1 and errno, as a system call fails. */
@@ -72,7 +73,8 @@ call_process(pid_t pid, unsigned long command, void *argument)
     struct counter_reading readings[VIRTUAL_EVENTS];
     struct virtual_request request;
     uint16_t spec[VIRTUAL_EVENTS];
-    void *const s = system_data;
+    void *s;
+    const struct irix_ops *const ops = irix_system(&s);
 
     if (argument == NULL && command != PIOCRELEVCTRS &&
         command != PIOCSAVECCNTRS)
@@ -80,21 +82,20 @@ call_process(pid_t pid, unsigned long command, void *argument)
     switch (command) {
     case PIOCENEVCTRS:
         take_request(argument, &request);
-        return system_ops->start(s, pid, &request);
+        return ops->start(s, pid, &request);
     case PIOCGETEVCTRS:
-        return give_counts(system_ops->read(s, pid, readings), readings,
-                           argument);
+        return give_counts(ops->read(s, pid, readings), readings, argument);
     case PIOCGETPREVCTRS:
-        return system_ops->usage(s, pid, argument);
+        return ops->usage(s, pid, argument);
     case PIOCGETEVCTRL:
-        return give_control(system_ops->control(s, pid, spec), spec, argument);
+        return give_control(ops->control(s, pid, spec), spec, argument);
     case PIOCSETEVCTRL:
         take_request(argument, &request);
-        return system_ops->change(s, pid, &request);
+        return ops->change(s, pid, &request);
     case PIOCRELEVCTRS:
-        return system_ops->release(s, pid);
+        return ops->release(s, pid);
     case PIOCSAVECCNTRS:
-        return system_ops->save(s, pid);
+        return ops->save(s, pid);
     default:
         return -EINVAL;
     }
@@ -111,7 +112,8 @@ irix_file_call(pid_t target, unsigned long command, void *argument)
 EXPORT int
 irix_process_call(pid_t target, unsigned long command, void *argument)
 {
-    const int error = system_ops->open(system_data, target);
+    void *s;
+    const int error = irix_system(&s)->open(s, target);
 
     return answer(error < 0 ? error : call_process(target, command, argument));
 }
@@ -124,6 +126,8 @@ call_profile(const struct virtual_request *request, const struct prof *profs,
              int count)
 {
     static struct virtual_range ranges[RANGES_MAX];
+    void *s;
+    const struct irix_ops *const ops = irix_system(&s);
 
     if (profs == NULL || count < 1 || count > RANGES_MAX)
         return -EINVAL;
@@ -134,7 +138,7 @@ call_profile(const struct virtual_request *request, const struct prof *profs,
             .count = profs[i].pr_size / 2,
             .buckets = profs[i].pr_base,
         };
-    return system_ops->profile(system_data, request, ranges, (uint32_t)count);
+    return ops->profile(s, request, ranges, (uint32_t)count);
 }
 
 static int
@@ -143,7 +147,8 @@ call_system(int command, void *first, void *second, int third)
     struct counter_reading readings[VIRTUAL_EVENTS];
     struct virtual_request request;
     uint16_t spec[VIRTUAL_EVENTS];
-    void *const s = system_data;
+    void *s;
+    const struct irix_ops *const ops = irix_system(&s);
 
     if (first == NULL && command != HWPERF_RELSYSCNTRS &&
         command != HWPERF_GET_CPUCNTRS)
@@ -154,23 +159,22 @@ call_system(int command, void *first, void *second, int third)
         return call_profile(&request, second, third);
     case HWPERF_ENSYSCNTRS:
         take_request(first, &request);
-        return system_ops->system_start(s, &request);
+        return ops->system_start(s, &request);
     case HWPERF_GET_SYSCNTRS:
-        return give_counts(system_ops->system_read(s, readings), readings,
-                           first);
+        return give_counts(ops->system_read(s, readings), readings, first);
     case HWPERF_GET_CPUCNTRS:
         return second == NULL
                    ? -EFAULT
-                   : give_counts(system_ops->system_read_cpu(
+                   : give_counts(ops->system_read_cpu(
                                      s, (unsigned)(uintptr_t)first, readings),
                                  readings, second);
     case HWPERF_GET_SYSEVCTRL:
-        return give_control(system_ops->system_control(s, spec), spec, first);
+        return give_control(ops->system_control(s, spec), spec, first);
     case HWPERF_SET_SYSEVCTRL:
         take_request(first, &request);
-        return system_ops->system_change(s, &request);
+        return ops->system_change(s, &request);
     case HWPERF_RELSYSCNTRS:
-        return system_ops->system_release(s);
+        return ops->system_release(s);
     default:
         return -EINVAL;
     }

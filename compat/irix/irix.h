@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What stands behind open, ioctl and syssgi: r10k_evcntrs(5) for processes by
- * their numbers. Two systems can: this computer, or the emulated machine that a
- * program runs on, through tally/counter.h (irix_counter.c); and virtual
- * counters over emulated monitors, whose processes and time a test makes up
+ * their numbers. Three systems can: this computer (irix_counter.c); the
+ * emulated machine that a program runs on (irix_guest.h); and virtual counters
+ * over emulated monitors, whose processes and time a test makes up
  * (irix_virtual.h).
  *
  * Calls return what the page says, or a negative errno.
@@ -45,13 +45,16 @@ struct irix_ops {
 /* Those of tally/counter.h; there is one system of them. */
 extern const struct irix_ops irix_counter_ops;
 
+/* These, or those of the machine that emulates us. */
+const struct irix_ops *irix_default(void);
+
 /* Which processor's events numbers mean: 10000 or 12000. In a program that is
  * emulated on one the machine's; otherwise R10000 unless irix_processor_set()
  * says another. */
 int irix_processor(void);
 void irix_processor_set(int processor);
 
-/* Who answers from now on; NULL: irix_counter_ops. */
+/* Who answers from now on; NULL: irix_default(). */
 void irix_system_set(const struct irix_ops *ops, void *system);
 const struct irix_ops *irix_system(void **system);
 
@@ -64,13 +67,5 @@ int irix_file_call(pid_t target, unsigned long command, void *argument);
 
 /* Beside the counts: what this host knows of a process. 0 or -errno. */
 int irix_usage(pid_t target, hwperf_prusage_t *usage);
-
-/* sprofil(2)'s ranges, as HWPERF_PROFENABLE takes them. */
-struct prof {
-    void *pr_base;        /* buckets */
-    unsigned int pr_size; /* bytes of them */
-    void *pr_off;         /* where the code begins */
-    unsigned int pr_scale;
-};
 
 #endif

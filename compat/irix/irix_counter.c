@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event counters of r10k_evcntrs(5) over tally/counter.h: on an emulated
- * R10000 or R12000 the machine's events, on this host what data/irix/perf.toml
- * has in their place. Each event is a handle of its own, so that each has its
- * threshold.
+ * The event counters of r10k_evcntrs(5) over tally/counter.h, on this host:
+ * what data/irix/perf.toml has in the events' place. Each event is a handle of
+ * its own, so that each has its threshold.
  *
  * Blocks of processes are in this process's memory: another process that uses
  * the library has its own, so EBUSY and lost counters are between the users in
  * one process. A child of fork() has its parent's block anew. What a child
- * counts is in the parent's sums while it runs, on IRIX when it is waited for;
- * on an emulated machine each process has its own alone.
+ * counts is in the parent's sums while it runs, on IRIX when it is waited for.
  *
- * Not here: HWPERF_PROFENABLE, and on an emulated machine system mode, other
- * processes and thresholds.
+ * Not here: HWPERF_PROFENABLE.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +20,7 @@
 #include <unistd.h>
 
 #include "irix_counter.h"
+#include "irix_guest.h"
 #include "irix_perf.h"
 
 struct irix_state irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -31,28 +29,25 @@ struct irix_state irix = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .processor = 10000,
                           .generation = 1};
 
-static bool
-has_event(const char *name)
-{
-    struct tally_counter *counter;
-
-    if (tally_counter_open(NULL, &counter) != 0)
-        return false;
-    const bool has = tally_counter_add(counter, name) == 0;
-    tally_counter_close(counter);
-    return has;
-}
-
-/* Where it runs: the second number of graduated instructions is of R10000
- * alone, and no host knows the names. Neither needs a part of a model. */
+/* Where it runs. */
 static void
 look_around(void)
 {
-    const bool r10000 = has_event("Graduated_instructions_17");
+    char machine[40];
 
-    irix.emulated = r10000 || has_event("Executed_prefetch_instructions");
+    if (!irix_guest_hello(machine))
+        return;
+    const bool r10000 = strncmp(machine, "r10000", 6) == 0;
+    irix.emulated = r10000 || strcmp(machine, "r12000") == 0;
     if (irix.emulated)
         irix.processor = r10000 ? 10000 : 12000;
+}
+
+const struct irix_ops *
+irix_default(void)
+{
+    pthread_once(&irix.once, look_around);
+    return irix.emulated ? &irix_guest_ops : &irix_counter_ops;
 }
 
 __attribute__((visibility("default"))) int
@@ -125,12 +120,10 @@ event_name(unsigned index, uint16_t spec, char *text, size_t size)
     const char *name =
         irix.processor == 12000 ? perf_r12000[index] : perf_r10000[index];
 
-    if (irix.emulated)
-        snprintf(text, size, "%u", index);
-    else if (name != NULL)
+    if (name != NULL)
         snprintf(text, size, "%s:%s%s", name, spec & VIRTUAL_USER ? "u" : "",
                  spec & (VIRTUAL_KERNEL | VIRTUAL_EXCEPTION) ? "k" : "");
-    return irix.emulated || name != NULL;
+    return name != NULL;
 }
 
 void
@@ -152,17 +145,14 @@ open_event(struct block *b, unsigned i, const struct virtual_request *r,
 
     if (!event_name(i, r->spec[i], name, sizeof(name)))
         return -EINVAL;
-    /* Nothing of a kernel is emulated. */
-    if (irix.emulated && (r->spec[i] & VIRTUAL_USER) == 0)
-        return 0;
     tally_counter_options_init(&o, sizeof(o));
     if (pid == 0) {
         o.scope = TALLY_COUNTER_CPU;
         o.id = (int)cpu;
-    } else if (r->threshold[i] == 0 && (!irix.emulated || pid == getpid())) {
+    } else if (r->threshold[i] == 0) {
         o.scope = TALLY_COUNTER_PROCESS;
         o.id = pid == getpid() ? 0 : (int)pid;
-        o.inherit = !irix.emulated;
+        o.inherit = true;
     } else if (pid != getpid()) {
         return -EINVAL;
     }

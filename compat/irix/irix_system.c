@@ -53,8 +53,6 @@ irix_begin_system(const struct virtual_request *r)
 {
     bool on[CPUS_MAX] = {false};
 
-    if (irix.emulated)
-        return -ENOTSUP;
     const unsigned count = cpus_here(on);
     struct block *cpus = calloc(count, sizeof(*cpus));
     for (unsigned c = 0; cpus != NULL && c < count; c++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * prusage of a process from what Linux shows: getrusage() of the caller, /proc
- * of any. Stay 0, because Linux counts no such thing or not of one process:
- * pu_utlb, pu_ktlb, pu_sigs, pu_sysc, pu_syscps, pu_sysci, pu_graph*,
- * pu_vfault, pu_cpu_mon; and on a process of another user pu_bread, pu_bwrit,
- * pu_syscr, pu_syscw.
+ * of any; an emulated machine adds system calls (irix_guest.c). Stay 0, because
+ * Linux counts no such thing or not of one process: pu_utlb, pu_ktlb, pu_sigs,
+ * pu_sysc, pu_syscps, pu_sysci, pu_graph*, pu_vfault, pu_cpu_mon; and on a
+ * process of another user pu_bread, pu_bwrit, pu_syscr, pu_syscw.
  */
 #include <errno.h>
 #include <inttypes.h>

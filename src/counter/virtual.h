@@ -19,9 +19,9 @@
 
 #include "counter/counter.h"
 
-#define VIRTUAL_EVENTS 32  /* virtual counters of an owner */
-#define VIRTUAL_HARDWARE 8 /* counters of a CPU, at most */
-#define VIRTUAL_SIGNALS 32 /* the last signal */
+#define VIRTUAL_EVENTS 32   /* virtual counters of an owner */
+#define VIRTUAL_HARDWARE 32 /* counters of a CPU, at most */
+#define VIRTUAL_SIGNALS 32  /* the last signal */
 
 /* Errors, by the numbers that errno has for them. */
 enum virtual_error {

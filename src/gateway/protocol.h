@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATEWAY_VERSION 3
+#define GATEWAY_VERSION 4
 #define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
@@ -31,6 +31,7 @@ enum gateway_operation {
     GATEWAY_READ,     /* struct gateway_read */
     GATEWAY_REGISTER, /* struct gateway_register */
     GATEWAY_WATCH,    /* struct gateway_watch */
+    GATEWAY_VIRTUAL,  /* struct gateway_virtual */
 };
 
 /* nopl 0x796c6174(%rax); sethi 0x34616c, %g0; lui $0, 0x7461 */
@@ -153,6 +154,48 @@ struct gateway_watch {
     uint64_t signal; /* the host's number; 0: none */
     uint64_t epoch;  /* answer: of the page, when it is watched */
     uint64_t busy;   /* answer: 1: the thread has a watch already */
+};
+
+/* Virtual counters (counter/virtual.h) of the processes that the session runs,
+ * by their numbers. */
+enum gateway_virtual_call {
+    GATEWAY_OPEN,    /* can `target` be asked about? */
+    GATEWAY_PREPARE, /* for a start: from `epoch` on the machine is ready */
+    GATEWAY_START,
+    GATEWAY_COUNTS,
+    GATEWAY_USAGE,
+    GATEWAY_CONTROL,
+    GATEWAY_CHANGE,
+    GATEWAY_RELEASE,
+    GATEWAY_SAVE,
+    GATEWAY_PROFILE, /* ranges */
+    GATEWAY_SYSTEM_START,
+    GATEWAY_SYSTEM_COUNTS,
+    GATEWAY_SYSTEM_CPU, /* of `cpu` */
+    GATEWAY_SYSTEM_CONTROL,
+    GATEWAY_SYSTEM_CHANGE,
+    GATEWAY_SYSTEM_RELEASE,
+};
+
+#define GATEWAY_VIRTUALS 32
+
+struct gateway_virtual {
+    uint64_t call, target, cpu;
+    uint64_t spec[GATEWAY_VIRTUALS]; /* the request, or the answer */
+    uint64_t threshold[GATEWAY_VIRTUALS];
+    uint64_t signal, host_signal; /* by the guest's number and the host's */
+    uint64_t range_count, ranges; /* address, of struct gateway_range */
+    uint64_t result;              /* as the core has it, or -errno */
+    uint64_t epoch;
+    uint64_t value[GATEWAY_VIRTUALS], enabled[GATEWAY_VIRTUALS];
+    uint64_t running[GATEWAY_VIRTUALS];
+    uint64_t calls, reads, writes; /* of the system by the target */
+};
+
+/* struct virtual_range; buckets of 16 bits in the guest's order. */
+struct gateway_range {
+    uint64_t offset, scale, count;
+    uint64_t buckets; /* address */
 };
 
 #endif

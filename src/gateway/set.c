@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "gateway/set.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gateway/doorbell.h"
 #include "gateway/register.h"
+#include "gateway/host_signal.h"
 
 struct event {
     uint64_t summands;                      /* 0: ring */
@@ -152,39 +152,13 @@ take_event(struct gateway_set *s, const struct gateway_event *row)
     s->paged = s->paged && row->summands != 0;
 }
 
-/* The host's number of a signal: those of Linux on most processors. */
-static uint64_t
-host_signal(int number)
-{
-    static const struct {
-        int here, there;
-    } numbers[] = {
-        {SIGHUP, 1},     {SIGINT, 2},   {SIGQUIT, 3},   {SIGILL, 4},
-        {SIGTRAP, 5},    {SIGABRT, 6},  {SIGBUS, 7},    {SIGFPE, 8},
-        {SIGKILL, 9},    {SIGUSR1, 10}, {SIGSEGV, 11},  {SIGUSR2, 12},
-        {SIGPIPE, 13},   {SIGALRM, 14}, {SIGTERM, 15},  {SIGCHLD, 17},
-        {SIGCONT, 18},   {SIGSTOP, 19}, {SIGTSTP, 20},  {SIGTTIN, 21},
-        {SIGTTOU, 22},   {SIGURG, 23},  {SIGXCPU, 24},  {SIGXFSZ, 25},
-        {SIGVTALRM, 26}, {SIGPROF, 27}, {SIGWINCH, 28}, {SIGIO, 29},
-        {SIGPWR, 30},    {SIGSYS, 31},
-    };
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        if (numbers[i].here == number)
-            return (uint64_t)numbers[i].there;
-    }
-    /* QEMU's first real-time signal of the guest is the first that its C
-     * library leaves it. */
-    return number >= 32 ? (uint64_t)number + 2 : 0;
-}
-
 static int
 start_watch(struct gateway_set *s)
 {
     if (s->options.period == 0 || s->watch.period != 0)
         return 0;
     s->watch.period = s->options.period;
-    s->watch.signal = host_signal(s->options.signal);
+    s->watch.signal = gateway_host_signal(s->options.signal);
     gateway_ring(GATEWAY_WATCH, &s->watch);
     if (s->watch.busy == 0) {
         gateway_await(s->page, s->watch.epoch);

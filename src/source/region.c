@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -101,6 +102,19 @@ session_attach(const char *path, const struct tally_log *log, int *fd,
     }
     *fd = file;
     return 0;
+}
+
+void *
+session_map_owners(int fd, void *at)
+{
+    void *memory = mmap(at, SESSION_OWNERS, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED_NOREPLACE, fd,
+                        (off_t)offsetof(struct session_header, owners));
+
+    /* Older kernels take the address as a hint. */
+    if (memory != MAP_FAILED && memory != at)
+        munmap(memory, SESSION_OWNERS);
+    return memory == at ? memory : NULL;
 }
 
 static uint64_t
@@ -211,15 +225,68 @@ add_turn(const struct region *region, unsigned turn, const struct totals *count,
     totals_add(sum, &more);
 }
 
+static void
+add_strand(const struct region *region, const struct region_strand *strand,
+           struct totals *sum)
+{
+    for (unsigned turn = 0; turn < region_turns(region); turn++) {
+        struct totals one;
+        region_sum(region, strand, turn, &one);
+        add_turn(region, turn, &one, sum);
+    }
+}
+
 void
 region_sum_all(const struct region *region, const struct region_strand *strand,
                struct totals *sum)
 {
     *sum = strand->folded;
-    for (unsigned turn = 0; turn < region_turns(region); turn++) {
-        struct totals one;
-        region_sum(region, strand, turn, &one);
-        add_turn(region, turn, &one, sum);
+    add_strand(region, strand, sum);
+}
+
+void
+region_sum_now(const struct region *region, const struct region_strand *strand,
+               struct totals *sum)
+{
+    memset(sum, 0, sizeof(*sum));
+    add_strand(region, strand, sum);
+}
+
+void
+region_each_ended(const struct region *region,
+                  void (*take)(void *user, const struct region *region,
+                               uint32_t strand, struct totals *sum),
+                  void *user)
+{
+    const unsigned ended = atomic_load(&region->head->threads);
+    struct totals sum;
+
+    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++) {
+        const struct region_thread *t = &region->threads[i];
+        memset(&sum, 0, sizeof(sum));
+        for (unsigned turn = 0; turn < region_turns(region); turn++)
+            add_turn(region, turn, &t->totals[turn], &sum);
+        take(user, region, t->strand, &sum);
+    }
+}
+
+void
+region_each(const struct region *region,
+            void (*take)(void *user, const struct region *region,
+                         uint32_t strand, struct totals *sum),
+            void *user)
+{
+    const unsigned strands = atomic_load(&region->head->strands);
+    struct totals sum;
+
+    region_each_ended(region, take, user);
+    for (unsigned i = 0; i < strands; i++) {
+        struct region_strand *s = region_map_strand(region, i, NULL);
+        if (s == NULL)
+            continue;
+        region_sum_now(region, s, &sum);
+        take(user, region, s->strand, &sum);
+        region_unmap_strand(s);
     }
 }
 

@@ -34,6 +34,7 @@
 #define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
+#define SESSION_OWNERS (2u << 20) /* bytes */
 
 /* Totals of one strand or of one thread that has ended. */
 struct totals {
@@ -77,6 +78,10 @@ struct session_header {
     atomic_uint regions;   /* claimed so far, may pass SESSION_REGIONS */
     atomic_uint uncounted; /* programs that ran outside, likewise */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    /* Some process has virtual counters; they are in the memory below, which
+     * begins a page (gateway/owners.h). */
+    atomic_uint owned;
+    _Alignas(4096) unsigned char owners[SESSION_OWNERS];
 };
 
 enum region_state { REGION_FREE, REGION_RUNNING, REGION_ENDED };
@@ -91,6 +96,9 @@ struct region_head {
     atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
     uint32_t turns;          /* totals in use, at least 1 */
     uint32_t own_turns;      /* of them, those that blocks count in */
+    uint32_t parts;          /* of the model that run, enum tally_part bits */
+    /* System calls of the guest, and of them those that read and write. */
+    atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;
     char program[REGION_NAME];
 };
@@ -142,6 +150,9 @@ void session_destroy(int fd, struct session_header *header);
 int session_attach(const char *path, const struct tally_log *log, int *fd,
                    struct session_header **header);
 
+/* Maps the header's owners at this address; NULL if that cannot be. */
+void *session_map_owners(int fd, void *at);
+
 /* Maps region `index` of the file. 0 or TALLY_ESYSTEM. */
 int region_map(int fd, unsigned index, struct region *region);
 void region_unmap(struct region *region);
@@ -186,6 +197,22 @@ void region_sum_all(const struct region *region,
 /* Keeps a snapshot, unless there are too many; one caller at a time. */
 void region_snap(struct region *region, const struct region_strand *strand,
                  uint64_t boundary, const struct totals *sum);
+
+/* The same since the thread's last record. */
+void region_sum_now(const struct region *region,
+                    const struct region_strand *strand, struct totals *sum);
+
+/* Hands out what each thread of the process has counted in all turns; a thread
+ * may come in pieces. The second does it for the records of those that have
+ * ended alone. */
+void region_each(const struct region *region,
+                 void (*take)(void *user, const struct region *region,
+                              uint32_t strand, struct totals *sum),
+                 void *user);
+void region_each_ended(const struct region *region,
+                       void (*take)(void *user, const struct region *region,
+                                    uint32_t strand, struct totals *sum),
+                       void *user);
 
 /* The turns that its process takes. */
 unsigned region_turns(const struct region *region);

@@ -38,7 +38,8 @@ gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
     $(wildcard $(here)/gateway/*.c))
 
 # libtally without what runs or models programs.
-library := src/base/error.c src/counter/counter.c $(wildcard src/gateway/*.c) \
+library := src/base/error.c src/counter/counter.c \
+    $(filter-out src/gateway/owners.c,$(wildcard src/gateway/*.c)) \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
     $(addprefix src/lib/,counter.c event.c guest.c options.c profiler.c \
@@ -60,10 +61,11 @@ irix_library := src/table/cost.c $(wildcard compat/irix/irix*.c) \
 irix_library := $(filter-out compat/irix/irix_virtual.c,$(irix_library))
 irix_programs := $(patsubst examples/irix/%.c,irix_%,\
     $(wildcard examples/irix/*.c))
+irix_guests := $(patsubst $(here)/irix/%.c,%,$(wildcard $(here)/irix/*.c))
 irix_flags := -Icompat/irix -I$(TABLES)/../compat/irix
 
 own := $(foreach arch,$(filter mips64,$(arches)),\
-    $(patsubst %,$(OUT)/%.$(arch),$(irix_programs))) $(foreach arch,$(arches),\
+    $(patsubst %,$(OUT)/%.$(arch),$(irix_programs) $(irix_guests))) $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
@@ -111,6 +113,11 @@ $(OUT)/libtally-irix.$(1).a: $(irix_library:%.c=$(OUT)/libtally.$(1)/%.o)
 	$(patsubst %gcc,%gcc-ar,$(CC_$(1))) rcs $$@ $$^
 
 -include $(irix_library:%.c=$(OUT)/libtally.$(1)/%.d)
+
+$(OUT)/irix%.$(1): $(here)/irix/irix%.c $(here)/irix/family.h $(here)/loop.h \
+    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
+	$(CC_$(1)) $(CFLAGS) $(irix_flags) -static -Wl,--gc-sections -o $$@ $$< \
+	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
     $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a

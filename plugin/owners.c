@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/owners_own.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugin/watch.h"
+
+static_assert(sizeof(struct owners) <= SESSION_OWNERS, "the session has room");
+
+bool owners_armed;
+
+/* An event that is to be told of. */
+struct threshold {
+    const struct event_row *event;
+    int64_t left;
+};
+
+static struct {
+    struct owners_source source;
+    struct owners_client client; /* shared NULL: not mapped */
+    bool refused;                /* and it cannot be */
+    unsigned seen;               /* of owners.changes */
+    uint32_t learned;            /* events */
+    struct threshold thresholds[VIRTUAL_EVENTS];
+    unsigned threshold_count;
+} own;
+
+static bool
+map(void)
+{
+    struct plugin *p = &tally_plugin;
+
+    if (own.client.shared != NULL)
+        return true;
+    if (own.refused)
+        return false;
+    const int fd = open(p->session_path, O_RDWR | O_CLOEXEC);
+    own.client.shared = fd >= 0 ? session_map_owners(fd, OWNERS_AT) : NULL;
+    if (fd >= 0)
+        close(fd);
+    own.refused = own.client.shared == NULL;
+    own.source = owners_source();
+    own.client.source = &own.source;
+    own.client.strands = owners_strand_count();
+    return !own.refused;
+}
+
+struct owners_client *
+owners_begin(void)
+{
+    if (!atomic_load(&tally_plugin.session->owned) || !map())
+        return NULL;
+    owners_forget_sums();
+    owners_enter(&own.client);
+    return &own.client;
+}
+
+void
+owners_finish(void)
+{
+    owners_leave(&own.client);
+    owners_forget_sums();
+}
+
+/* What the process does for its own counters */
+
+void
+owners_learn(uint32_t events)
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        const struct event_row *e =
+            events & ~own.learned & UINT32_C(1) << i ? owners_event(i) : NULL;
+        if (e != NULL)
+            gateway_learn(e);
+    }
+    own.learned |= events;
+}
+
+/* From now on blocks are looked at. */
+void
+owners_watch(void)
+{
+    if (gateway_watching || !gateway_ready())
+        return;
+    gateway_watching = true;
+    gateway_translate_again();
+}
+
+/* How far each threshold is. */
+void
+owners_arm(void)
+{
+    const struct owners_seat *seat = own.client.seat;
+
+    own.threshold_count = 0;
+    for (unsigned i = 0; seat != NULL && i < VIRTUAL_EVENTS; i++) {
+        const uint64_t left = owners_left(&own.client, seat, i);
+        if (left == 0)
+            continue;
+        own.thresholds[own.threshold_count++] = (struct threshold){
+            .event = owners_event(i),
+            .left = left < INT64_MAX ? (int64_t)left : INT64_MAX,
+        };
+    }
+    if (own.threshold_count > 0)
+        owners_watch();
+    owners_armed = own.threshold_count > 0;
+}
+
+static int64_t
+rise_of(const struct event_row *e, const int16_t *fixed)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < e->signal_count; i++)
+        sum += fixed[e->signals[i]];
+    return sum;
+}
+
+/* The sums know better whether it has: a block may be counted there later. */
+static void
+reach(uint64_t pc)
+{
+    pthread_mutex_lock(&tally_plugin.lock);
+    if (owners_begin() != NULL) {
+        if (own.client.seat != NULL)
+            owners_overflow(&own.client, own.client.seat, pc);
+        if (own.client.seat != NULL && own.client.seat->owner.ranges != NULL)
+            owners_profile_give();
+        owners_forget_sums();
+        owners_arm();
+        owners_finish();
+    }
+    pthread_mutex_unlock(&tally_plugin.lock);
+}
+
+void
+owners_rise(const int16_t *fixed, uint64_t pc)
+{
+    bool reached = false;
+
+    for (unsigned i = 0; i < own.threshold_count; i++) {
+        struct threshold *const t = &own.thresholds[i];
+        const int64_t rise = rise_of(t->event, fixed);
+        reached |= __atomic_sub_fetch(&t->left, rise, __ATOMIC_RELAXED) <= 0;
+    }
+    if (reached)
+        reach(pc);
+}
+
+/* What others have asked for since. */
+static void
+look(void)
+{
+    if (owners_begin() == NULL)
+        return;
+    own.seen = atomic_load(&own.client.shared->changes);
+    owners_learn(own.client.shared->wanted |
+                 (own.client.seat != NULL ? own.client.seat->wanted : 0));
+    owners_arm();
+    owners_finish();
+}
+
+static bool
+has_news(void)
+{
+    return atomic_load(&tally_plugin.session->owned) && map() &&
+           atomic_load(&own.client.shared->changes) != own.seen;
+}
+
+static void
+look_if_news(void)
+{
+    if (!has_news())
+        return;
+    pthread_mutex_lock(&tally_plugin.lock);
+    look();
+    pthread_mutex_unlock(&tally_plugin.lock);
+}
+
+/* System calls */
+
+/* For whom a call waits; 0: for nobody. */
+static pid_t
+awaited(int64_t number, const uint64_t args[4])
+{
+    static const int64_t wait4[] = {61, 5059}, waitid[] = {247, 5237};
+    const bool mips = isa_is_mips(tally_plugin.shape.isa);
+
+    if (tally_plugin.shape.isa == ISA_SPARC64)
+        return 0;
+    if (number == wait4[mips] && (args[2] & WNOHANG) == 0)
+        return (pid_t)args[0] > 0 ? (pid_t)args[0] : OWNERS_ANY;
+    if (number == waitid[mips] && (args[3] & WNOHANG) == 0)
+        return args[0] == P_PID ? (pid_t)args[1] : OWNERS_ANY;
+    return 0;
+}
+
+static void
+wait_for(pid_t pid)
+{
+    pthread_mutex_lock(&tally_plugin.lock);
+    if (owners_begin() != NULL) {
+        if (own.client.seat != NULL)
+            own.client.seat->waits = pid;
+        owners_finish();
+    }
+    pthread_mutex_unlock(&tally_plugin.lock);
+}
+
+static __thread bool waiting;
+
+static void
+count_call(int64_t number)
+{
+    static const int64_t reads[] = {3, 0, 5000}, writes[] = {4, 1, 5001};
+    const enum isa isa = tally_plugin.shape.isa;
+    const unsigned kind = isa == ISA_SPARC64 ? 0 : isa_is_mips(isa) ? 2 : 1;
+    struct region_head *const head = tally_plugin.region.head;
+
+    atomic_fetch_add(&head->calls, 1);
+    if (number == reads[kind])
+        atomic_fetch_add(&head->reads, 1);
+    else if (number == writes[kind])
+        atomic_fetch_add(&head->writes, 1);
+}
+
+void
+owners_syscall(int64_t number, const uint64_t args[4])
+{
+    count_call(number);
+    if (!atomic_load(&tally_plugin.session->owned))
+        return;
+    look_if_news();
+    const pid_t pid = awaited(number, args);
+    waiting = pid != 0;
+    if (waiting)
+        wait_for(pid);
+}
+
+void
+owners_return(void)
+{
+    if (waiting)
+        wait_for(0);
+    waiting = false;
+    look_if_news();
+}
+
+/* The life of the process */
+
+void
+owners_forked(void)
+{
+    own.seen = 0;
+    own.threshold_count = 0;
+    owners_armed = false;
+    owners_profile_forget();
+    if (owners_begin() == NULL)
+        return;
+    owners_fork(&own.client, getppid(), getpid(), tally_plugin.region_index);
+    owners_arm();
+    owners_finish();
+}
+
+void
+owners_executes(void)
+{
+    if (owners_begin() == NULL)
+        return;
+    if (own.client.seat != NULL)
+        owners_pause(&own.client, own.client.seat);
+    owners_finish();
+}
+
+void
+owners_stays(void)
+{
+    if (owners_begin() == NULL)
+        return;
+    if (own.client.seat != NULL)
+        owners_resume(&own.client, own.client.seat, tally_plugin.region_index);
+    owners_finish();
+}
+
+void
+owners_executed(void)
+{
+    owners_stays();
+}
+
+void
+owners_end(void)
+{
+    owners_armed = false;
+    if (owners_begin() == NULL)
+        return;
+    if (own.client.seat != NULL)
+        owners_exit(&own.client, own.client.seat);
+    owners_finish();
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What guest programs ask of virtual counters. */
+#include "plugin/owners_own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/chip.h"
+
+static_assert(GATEWAY_VIRTUALS == VIRTUAL_EVENTS, "each has a word");
+
+static uint32_t
+events_in(const struct virtual_request *r)
+{
+    uint32_t events = 0;
+
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
+        events |= (uint32_t)(r->spec[i] != 0) << i;
+    return events;
+}
+
+static uint32_t
+parts_for(uint32_t events)
+{
+    const uint64_t *const params = tally_plugin.session->request.params;
+    uint32_t parts = 0;
+
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        const struct event_row *e = events >> i & 1 ? owners_event(i) : NULL;
+        parts |= e != NULL ? chip_parts(&e, 1, params) : 0;
+    }
+    return parts;
+}
+
+static void
+take_request(const struct gateway_virtual *from, struct virtual_request *to)
+{
+    memset(to, 0, sizeof(*to));
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        to->spec[i] = (uint16_t)gateway_word(from->spec[i]);
+        to->threshold[i] = (int32_t)gateway_word(from->threshold[i]);
+    }
+    to->signal = (int32_t)gateway_word(from->signal);
+}
+
+/* The process of the region can be asked for these parts, or has them. */
+static bool
+can_have(uint32_t region, uint32_t parts)
+{
+    if (region == tally_plugin.region_index)
+        return (parts & ~tally_plugin.parts) == 0;
+    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    struct region r;
+    bool can = false;
+
+    if (fd >= 0 && region_map(fd, region, &r) == 0) {
+        can =
+            (parts & ~r.head->parts) == 0 || atomic_load(&r.head->strands) == 1;
+        region_unmap(&r);
+    }
+    if (fd >= 0)
+        close(fd);
+    return can;
+}
+
+/* Every process that runs. */
+static bool
+all_can_have(const struct owners *o, uint32_t parts)
+{
+    for (unsigned i = 0; i < o->seat_count; i++)
+        if (o->seats[i].pid != 0 && !can_have(o->seats[i].region, parts))
+            return false;
+    return true;
+}
+
+static void
+tell_others(struct owners *o, struct owners_seat *seat, uint32_t events)
+{
+    if (seat != NULL)
+        seat->wanted |= events;
+    else
+        o->wanted |= events;
+    atomic_fetch_add(&o->changes, 1);
+}
+
+/* The one whose counters are asked about, and who asks. */
+struct asked {
+    struct owners_client *client;
+    struct virtual_system *system;
+    struct owners_seat *caller, *target;
+    struct virtual_request request;
+};
+
+static void
+give_counts(const struct counter_reading *from, struct gateway_virtual *to)
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        to->value[i] = gateway_word(from[i].value);
+        to->enabled[i] = gateway_word(from[i].enabled);
+        to->running[i] = gateway_word(from[i].running);
+    }
+}
+
+static void
+give_control(const uint16_t *from, struct gateway_virtual *to)
+{
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
+        to->spec[i] = gateway_word(from[i]);
+}
+
+static void
+give_calls(pid_t pid, struct gateway_virtual *to)
+{
+    struct region region;
+    uint32_t index;
+
+    if (!owners_region(pid, &region, &index))
+        return;
+    to->calls = gateway_word(atomic_load(&region.head->calls));
+    to->reads = gateway_word(atomic_load(&region.head->reads));
+    to->writes = gateway_word(atomic_load(&region.head->writes));
+    region_unmap(&region);
+}
+
+static bool
+may_ask(const struct asked *a)
+{
+    return a->caller->owner.root ||
+           a->caller->owner.group == a->target->owner.group;
+}
+
+static int
+start(const struct asked *a, bool change, const struct gateway_virtual *q)
+{
+    const uint32_t events = events_in(&a->request);
+    const bool ready = can_have(a->target->region, parts_for(events));
+
+    /* Who may not is told that first. */
+    if (may_ask(a) && !ready)
+        return VIRTUAL_EINVAL;
+    const int result = (change ? virtual_change : virtual_start)(
+        a->system, &a->caller->owner, &a->target->owner, &a->request);
+    if (result > 0) {
+        a->target->host_signal = (int)gateway_word(q->host_signal);
+        tell_others(a->client->shared, a->system->active ? NULL : a->target,
+                    events);
+    }
+    return result;
+}
+
+static int
+profile(const struct asked *a, const struct gateway_virtual *q)
+{
+    const struct virtual_range *const ranges = owners_profile_take(q);
+    int result = VIRTUAL_EINVAL;
+
+    if (ranges != NULL &&
+        can_have(a->caller->region, parts_for(events_in(&a->request))))
+        result =
+            virtual_profile(a->system, &a->caller->owner, &a->request, ranges,
+                            (uint32_t)gateway_word(q->range_count));
+    if (result > 0)
+        a->caller->host_signal = (int)gateway_word(q->host_signal);
+    else
+        owners_profile_forget();
+    return result;
+}
+
+static int
+start_system(const struct asked *a, bool change)
+{
+    const uint32_t events = events_in(&a->request);
+    int result = VIRTUAL_EINVAL;
+
+    if (!a->caller->owner.root)
+        return VIRTUAL_EPERM;
+    if (all_can_have(a->client->shared, parts_for(events)))
+        result = change ? virtual_system_change(a->system, &a->caller->owner,
+                                                &a->request)
+                        : virtual_system_start(a->system, &a->caller->owner,
+                                               &a->request);
+    if (result > 0)
+        tell_others(a->client->shared, NULL, events);
+    return result;
+}
+
+static int
+answer_process(const struct asked *a, struct gateway_virtual *q)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    uint16_t spec[VIRTUAL_EVENTS] = {0};
+    struct virtual_owner *const caller = &a->caller->owner;
+    struct virtual_owner *const target = &a->target->owner;
+    int result;
+
+    switch ((enum gateway_virtual_call)gateway_word(q->call)) {
+    case GATEWAY_OPEN:
+        return may_ask(a) ? 0 : -EACCES;
+    case GATEWAY_START:
+        return start(a, false, q);
+    case GATEWAY_CHANGE:
+        return start(a, true, q);
+    case GATEWAY_PROFILE:
+        return profile(a, q);
+    case GATEWAY_USAGE:
+        give_calls(a->target->pid, q);
+        /* fall through */
+    case GATEWAY_COUNTS:
+        result = virtual_read(a->system, caller, target, readings);
+        if (result > 0)
+            give_counts(readings, q);
+        return result;
+    case GATEWAY_CONTROL:
+        result = virtual_control(a->system, caller, target, spec);
+        give_control(spec, q);
+        return result;
+    case GATEWAY_RELEASE:
+        return virtual_release(a->system, caller, target);
+    case GATEWAY_SAVE:
+        return virtual_save(a->system, caller, target);
+    default:
+        return VIRTUAL_EINVAL;
+    }
+}
+
+static int
+answer_system(const struct asked *a, struct gateway_virtual *q)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    uint16_t spec[VIRTUAL_EVENTS] = {0};
+    int result;
+
+    switch ((enum gateway_virtual_call)gateway_word(q->call)) {
+    case GATEWAY_SYSTEM_START:
+        return start_system(a, false);
+    case GATEWAY_SYSTEM_CHANGE:
+        return start_system(a, true);
+    case GATEWAY_SYSTEM_COUNTS:
+        result = virtual_system_read(a->system, readings);
+        break;
+    case GATEWAY_SYSTEM_CPU:
+        result = owners_read_cpu(a->client, (unsigned)gateway_word(q->cpu),
+                                 readings);
+        break;
+    case GATEWAY_SYSTEM_CONTROL:
+        result = virtual_system_control(a->system, spec);
+        give_control(spec, q);
+        return result;
+    case GATEWAY_SYSTEM_RELEASE:
+        return virtual_system_release(a->system, &a->caller->owner);
+    default:
+        return VIRTUAL_EINVAL;
+    }
+    if (result > 0)
+        give_counts(readings, q);
+    return result;
+}
+
+static int
+answer(struct owners_client *client, struct gateway_virtual *q)
+{
+    const uint64_t call = gateway_word(q->call);
+    struct asked a = {.client = client, .system = &client->shared->system};
+    int error = 0;
+
+    take_request(q, &a.request);
+    a.caller = owners_seat_of(client, getpid(), &error);
+    if (a.caller == NULL)
+        return error;
+    if (call >= GATEWAY_SYSTEM_START)
+        return answer_system(&a, q);
+    a.target = owners_seat_of(client, (pid_t)gateway_word(q->target), &error);
+    if (a.target != NULL)
+        return answer_process(&a, q);
+    return call == GATEWAY_OPEN && error == -ESRCH &&
+                   owners_parent((pid_t)gateway_word(q->target)) == getpid()
+               ? -EAGAIN /* a child that has not begun */
+               : error;
+}
+
+/* Parts of the model, and looks at blocks, before anything counts. */
+static int
+prepare(const struct gateway_virtual *q)
+{
+    struct virtual_request r;
+    bool told = false;
+
+    take_request(q, &r);
+    owners_learn(events_in(&r));
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
+        told |= r.spec[i] != 0 && r.threshold[i] > 0;
+    if (told)
+        owners_watch();
+    return 0;
+}
+
+void
+owners_answer(struct gateway_virtual *q)
+{
+    struct owners_client *client;
+    int result = -ENOMEM;
+
+    atomic_store(&tally_plugin.session->owned, 1);
+    if (gateway_word(q->call) == GATEWAY_PREPARE) {
+        result = prepare(q);
+    } else if ((client = owners_begin()) != NULL) {
+        result = answer(client, q);
+        owners_forget_sums();
+        owners_arm();
+        owners_finish();
+    }
+    q->result = gateway_word((uint64_t)(int64_t)result);
+    q->epoch = gateway_word(gateway_epoch());
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the processes of the session have counted, from their regions. */
+#include "plugin/owners_own.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine/chip.h"
+
+/* Totals are summed once while the lock is held. */
+static struct {
+    bool known;
+    uint32_t region;
+    struct totals totals;
+    struct totals *strands; /* of the machine, owned; NULL: not yet */
+} summed;
+
+static const struct machine_row *
+machine(void)
+{
+    return &tally_machines[tally_plugin.session->request.machine];
+}
+
+static const uint64_t *
+params(void)
+{
+    return tally_plugin.session->request.params;
+}
+
+/* What an index stands for, or NULL. */
+const struct event_row *
+owners_event(unsigned index)
+{
+    for (size_t i = 0; i < machine()->event_count; i++)
+        if (machine()->events[i].number == (int)index)
+            return &machine()->events[i];
+    return NULL;
+}
+
+/* Each block raises it by what is fixed. */
+static bool
+is_fixed(const struct event_row *e)
+{
+    struct totals before, after;
+
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        before.signal[s] = (s + 3) * 7919;
+    after = before;
+    chip_derive(params(), tally_plugin.parts, &after);
+    for (size_t i = 0; i < e->signal_count; i++) {
+        const unsigned s = e->signals[i];
+        if (s >= SIGNAL_FIXED_COUNT || before.signal[s] != after.signal[s])
+            return false;
+    }
+    return true;
+}
+
+static bool
+source_has(void *user, unsigned index, bool at_once)
+{
+    const struct event_row *e = owners_event(index);
+
+    (void)user;
+    return e != NULL && event_is_live(e) && !tally_plugin.data_filter &&
+           (!at_once || is_fixed(e));
+}
+
+/* Regions */
+
+static void
+add_thread(void *user, const struct region *region, uint32_t strand,
+           struct totals *sum)
+{
+    struct totals *const to = user;
+
+    (void)strand;
+    chip_derive(params(), region->head->parts, sum);
+    totals_add(to, sum);
+}
+
+unsigned
+owners_strand_count(void)
+{
+    const struct chip *chip = &tally_plugin.chip;
+
+    return chip->core_count * chip->strands_per_core;
+}
+
+static void
+add_to_strand(void *user, const struct region *region, uint32_t strand,
+              struct totals *sum)
+{
+    struct totals *const strands = user;
+
+    add_thread(&strands[strand % owners_strand_count()], region, strand, sum);
+}
+
+/* The same of this process, which need not be able to open its session: it may
+ * have another user by now. */
+static void
+each_own_thread(void (*take)(void *user, const struct region *region,
+                             uint32_t strand, struct totals *sum),
+                void *user)
+{
+    const struct plugin *p = &tally_plugin;
+    struct totals sum;
+
+    region_each_ended(&p->region, take, user);
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (p->counts[i] == NULL)
+            continue;
+        region_sum_now(&p->region, p->counts[i], &sum);
+        take(user, &p->region, p->counts[i]->strand, &sum);
+    }
+}
+
+/* Everything of region `index`; false: it cannot be had. */
+static bool
+each_thread(uint32_t index,
+            void (*take)(void *user, const struct region *region,
+                         uint32_t strand, struct totals *sum),
+            void *user)
+{
+    struct region region;
+
+    if (index == tally_plugin.region_index) {
+        each_own_thread(take, user);
+        return true;
+    }
+    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    const bool mapped = fd >= 0 && region_map(fd, index, &region) == 0;
+    if (mapped) {
+        if (atomic_load(&region.head->state) != REGION_FREE)
+            region_each(&region, take, user);
+        region_unmap(&region);
+    }
+    if (fd >= 0)
+        close(fd);
+    return mapped;
+}
+
+static uint64_t
+value_of(const struct totals *totals, unsigned index)
+{
+    const struct event_row *e = owners_event(index);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; e != NULL && i < e->signal_count; i++)
+        sum += totals->signal[e->signals[i]];
+    return sum;
+}
+
+static uint64_t
+source_process(void *user, uint32_t region, unsigned index)
+{
+    (void)user;
+    if (!summed.known || summed.region != region) {
+        memset(&summed.totals, 0, sizeof(summed.totals));
+        summed.known = each_thread(region, add_thread, &summed.totals);
+        summed.region = region;
+    }
+    return value_of(&summed.totals, index);
+}
+
+static void
+sum_strands(struct totals *strands)
+{
+    const unsigned regions = atomic_load(&tally_plugin.session->regions);
+
+    for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++)
+        each_thread(i, add_to_strand, strands);
+}
+
+static uint64_t
+source_strand(void *user, unsigned strand, unsigned index)
+{
+    (void)user;
+    if (summed.strands == NULL) {
+        summed.strands = calloc(owners_strand_count(), sizeof(struct totals));
+        if (summed.strands == NULL)
+            return 0;
+        sum_strands(summed.strands);
+    }
+    return value_of(&summed.strands[strand], index);
+}
+
+void
+owners_forget_sums(void)
+{
+    summed.known = false;
+    free(summed.strands);
+    summed.strands = NULL;
+}
+
+static uint64_t
+source_time(void *user)
+{
+    struct timespec now;
+
+    (void)user;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The thread that has reached a threshold has its own signal. */
+static void
+source_send(void *user, pid_t pid, int number)
+{
+    (void)user;
+    if (pid == getpid())
+        syscall(SYS_tgkill, pid, (pid_t)syscall(SYS_gettid), number);
+    else
+        kill(pid, number);
+}
+
+pid_t
+owners_parent(pid_t pid)
+{
+    char path[32], text[512];
+    int parent = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    const size_t n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    const char *rest = strrchr(text, ')');
+    if (rest == NULL || sscanf(rest, ") %*c %d", &parent) != 1)
+        return 0;
+    return (pid_t)parent;
+}
+
+/* The region of a process that runs, the last of those that it has had. */
+bool
+owners_region(pid_t pid, struct region *region, uint32_t *index)
+{
+    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    uint32_t i = atomic_load(&tally_plugin.session->regions);
+    bool found = false;
+
+    for (i = i < SESSION_REGIONS ? i : SESSION_REGIONS;
+         i > 0 && fd >= 0 && !found; i--) {
+        if (region_map(fd, i - 1, region) != 0)
+            break;
+        found = region->head->pid == pid &&
+                atomic_load(&region->head->state) == REGION_RUNNING;
+        *index = i - 1;
+        if (!found)
+            region_unmap(region);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+static bool
+source_find(void *user, pid_t pid, uint32_t *index, pid_t *parent)
+{
+    struct region region;
+
+    (void)user;
+    if (!owners_region(pid, &region, index))
+        return false;
+    region_unmap(&region);
+    *parent = owners_parent(pid);
+    return true;
+}
+
+/* An R10000's numbers are of a counter, and it has two. */
+struct owners_source
+owners_source(void)
+{
+    return (struct owners_source){
+        .numbers =
+            strncmp(machine()->name, "r10000", 6) == 0 ? 16 : VIRTUAL_EVENTS,
+        .has = source_has,
+        .process = source_process,
+        .strand = source_strand,
+        .time = source_time,
+        .send = source_send,
+        .find = source_find,
+    };
+}

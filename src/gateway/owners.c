@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "gateway/owners.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The value at which a counter is full: far. */
+#define LIMIT (UINT64_C(1) << 63)
+
+static struct owners_seat *
+seat_of_cpu(struct owners *o, unsigned cpu)
+{
+    return &o->seats[cpu - o->strands];
+}
+
+/* What the counter's event has been, where the counter is. */
+static uint64_t
+happened(const struct owners_client *c, unsigned cpu, unsigned index)
+{
+    struct owners *const o = c->shared;
+
+    return cpu < o->strands ? c->source->strand(c->user, cpu, index)
+                            : c->source->process(
+                                  c->user, seat_of_cpu(o, cpu)->region, index);
+}
+
+static uint32_t
+monitor_places(void *monitor, unsigned index, uint16_t spec)
+{
+    const struct owners_client *const c = monitor;
+
+    return spec >> 5 == index % c->source->numbers &&
+                   c->source->has(c->user, index, false)
+               ? UINT32_C(1) << index
+               : 0;
+}
+
+/* No other process could be told of what a strand's events do. */
+static bool
+monitor_fits(void *monitor, const struct virtual_request *r)
+{
+    const struct owners_client *const c = monitor;
+    bool kernel = false, threshold = false;
+
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        const bool told = r->spec[i] != 0 && r->threshold[i] != 0;
+        kernel |= (r->spec[i] & VIRTUAL_KERNEL) != 0;
+        threshold |= told;
+        if (told && !c->source->has(c->user, i, true))
+            return false;
+    }
+    return !kernel || !threshold;
+}
+
+static uint64_t
+monitor_read(void *monitor, unsigned cpu, unsigned counter)
+{
+    const struct owners_client *const c = monitor;
+    const struct owners_counter *const k = &c->shared->counters[cpu][counter];
+
+    return k->on ? k->value + (happened(c, cpu, k->index) - k->base) : k->value;
+}
+
+static void
+monitor_control(void *monitor, unsigned cpu, unsigned counter, unsigned index,
+                uint16_t spec)
+{
+    const struct owners_client *const c = monitor;
+    struct owners_counter *const k = &c->shared->counters[cpu][counter];
+
+    k->value = monitor_read(monitor, cpu, counter);
+    k->index = (uint8_t)index;
+    k->on = (spec & VIRTUAL_USER) != 0 &&
+            (cpu < c->shared->strands || !c->shared->system.active);
+    if (k->on)
+        k->base = happened(c, cpu, index);
+}
+
+static void
+monitor_write(void *monitor, unsigned cpu, unsigned counter, uint64_t value)
+{
+    const struct owners_client *const c = monitor;
+    struct owners_counter *const k = &c->shared->counters[cpu][counter];
+
+    k->value = value;
+    if (k->on)
+        k->base = happened(c, cpu, k->index);
+}
+
+static const struct virtual_monitor_ops monitor_ops = {
+    .counters = VIRTUAL_EVENTS,
+    .width = 64,
+    .limit = LIMIT,
+    .places = monitor_places,
+    .fits = monitor_fits,
+    .control = monitor_control,
+    .read = monitor_read,
+    .write = monitor_write,
+};
+
+static uint64_t
+kernel_time(void *kernel, unsigned cpu)
+{
+    const struct owners_client *const c = kernel;
+
+    (void)cpu;
+    return c->source->time(c->user);
+}
+
+static void
+kernel_signal(void *kernel, struct virtual_owner *owner, int signal,
+              unsigned index)
+{
+    const struct owners_client *const c = kernel;
+    const struct owners_seat *const seat = owner->user;
+
+    (void)signal;
+    (void)index;
+    c->source->send(c->user, seat->pid, seat->host_signal);
+}
+
+static const struct virtual_kernel_ops kernel_ops = {
+    .time = kernel_time,
+    .signal = kernel_signal,
+};
+
+static void
+set_up(struct owners_client *c)
+{
+    struct owners *const o = c->shared;
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&o->lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    o->strands = c->strands < OWNERS_STRANDS ? c->strands : OWNERS_STRANDS;
+    virtual_init(&o->system, &monitor_ops, c, &kernel_ops, c, o->cpus,
+                 o->strands);
+}
+
+static void
+lock(struct owners_client *c)
+{
+    struct owners *const o = c->shared;
+    unsigned fresh = 0;
+
+    if (atomic_compare_exchange_strong(&o->state, &fresh, 1)) {
+        set_up(c);
+        atomic_store(&o->state, 2);
+    }
+    while (atomic_load(&o->state) != 2)
+        sched_yield();
+    if (pthread_mutex_lock(&o->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&o->lock);
+}
+
+/* Code is elsewhere in another process, and so is what it counts with. */
+static void
+adopt(struct owners_client *c)
+{
+    struct virtual_system *const s = &c->shared->system;
+
+    s->ops = &monitor_ops;
+    s->monitor = c;
+    s->kernel_ops = &kernel_ops;
+    s->kernel = c;
+    c->seat = owners_find(c->shared, getpid());
+    if (c->seat == NULL)
+        return;
+    /* Buckets are in its memory alone. */
+    c->seat->owner.ranges = c->ranges;
+    c->seat->owner.range_count = c->range_count;
+}
+
+static bool
+is_awaited(const struct owners_seat *parent, pid_t child)
+{
+    return parent != NULL &&
+           (parent->waits == OWNERS_ANY || parent->waits == child);
+}
+
+void
+owners_exit(struct owners_client *c, struct owners_seat *seat)
+{
+    struct owners_seat *const parent = owners_find(c->shared, seat->parent);
+
+    virtual_exit(&c->shared->system, &seat->owner,
+                 parent != NULL ? &parent->owner : NULL,
+                 is_awaited(parent, seat->pid));
+    seat->pid = 0;
+    if (c->seat == seat)
+        c->seat = NULL;
+}
+
+int
+owners_enter(struct owners_client *c)
+{
+    lock(c);
+    adopt(c);
+    for (unsigned i = 0; i < c->shared->seat_count; i++) {
+        struct owners_seat *const seat = &c->shared->seats[i];
+        if (seat->pid != 0 && kill(seat->pid, 0) != 0 && errno == ESRCH)
+            owners_exit(c, seat);
+    }
+    return 0;
+}
+
+void
+owners_leave(struct owners_client *c)
+{
+    if (c->seat != NULL) {
+        c->ranges = c->seat->owner.ranges;
+        c->range_count = c->seat->owner.range_count;
+        c->seat->owner.ranges = NULL;
+        c->seat->owner.range_count = 0;
+    }
+    pthread_mutex_unlock(&c->shared->lock);
+}
+
+struct owners_seat *
+owners_find(struct owners *o, pid_t pid)
+{
+    for (unsigned i = 0; i < o->seat_count && pid != 0; i++)
+        if (o->seats[i].pid == pid)
+            return &o->seats[i];
+    return NULL;
+}
+
+static unsigned
+cpu_of(const struct owners *o, const struct owners_seat *seat)
+{
+    return o->strands + (unsigned)(seat - o->seats);
+}
+
+/* A free seat for the process, whose owner the caller sets up; or NULL. */
+static struct owners_seat *
+take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t region)
+{
+    unsigned i = 0;
+
+    while (i < o->seat_count && o->seats[i].pid != 0)
+        i++;
+    if (i == OWNERS_SEATS)
+        return NULL;
+    if (i == o->seat_count)
+        o->system.count = o->strands + ++o->seat_count;
+    o->seats[i] = (struct owners_seat){
+        .pid = pid,
+        .parent = parent,
+        .region = region,
+    };
+    return &o->seats[i];
+}
+
+static void
+sit_down(struct owners *o, struct owners_seat *seat)
+{
+    seat->owner.user = seat;
+    virtual_switch(&o->system, cpu_of(o, seat), &seat->owner, 0);
+}
+
+struct owners_seat *
+owners_seat_of(struct owners_client *c, pid_t pid, int *error)
+{
+    struct owners_seat *seat = owners_find(c->shared, pid);
+    pid_t parent = 0;
+    uint32_t region;
+
+    if (seat == NULL) {
+        *error = -ESRCH;
+        if (!c->source->find(c->user, pid, &region, &parent))
+            return NULL;
+        *error = -EMFILE;
+        seat = take_seat(c->shared, pid, parent, region);
+        if (seat == NULL)
+            return NULL;
+        virtual_owner_init(&seat->owner, 0, false);
+        sit_down(c->shared, seat);
+        if (pid == getpid())
+            c->seat = seat;
+    }
+    seat->owner.group = (uint32_t)getpgid(pid);
+    if (pid == getpid())
+        seat->owner.root = geteuid() == 0;
+    return seat;
+}
+
+void
+owners_fork(struct owners_client *c, pid_t parent, pid_t child, uint32_t region)
+{
+    struct owners_seat *const from = owners_find(c->shared, parent);
+    struct owners_seat *seat;
+
+    if (from == NULL || owners_find(c->shared, child) != NULL)
+        return;
+    seat = take_seat(c->shared, child, parent, region);
+    if (seat == NULL)
+        return;
+    virtual_fork(&c->shared->system, &from->owner, &seat->owner);
+    seat->host_signal = from->host_signal;
+    sit_down(c->shared, seat);
+    c->seat = seat;
+}
+
+void
+owners_pause(struct owners_client *c, struct owners_seat *seat)
+{
+    virtual_switch(&c->shared->system, cpu_of(c->shared, seat), NULL, 0);
+}
+
+void
+owners_resume(struct owners_client *c, struct owners_seat *seat,
+              uint32_t region)
+{
+    seat->region = region;
+    sit_down(c->shared, seat);
+}
+
+uint64_t
+owners_left(struct owners_client *c, const struct owners_seat *seat,
+            unsigned index)
+{
+    const unsigned cpu = cpu_of(c->shared, seat);
+    const struct virtual_plan *const plan = c->shared->cpus[cpu].plan;
+
+    if (plan != &seat->owner.plan || (plan->chosen >> index & 1) == 0 ||
+        plan->request.threshold[index] == 0 ||
+        !c->shared->counters[cpu][index].on)
+        return 0;
+    const uint64_t now = monitor_read(c, cpu, index);
+    return now < LIMIT ? LIMIT - now : 1;
+}
+
+void
+owners_overflow(struct owners_client *c, struct owners_seat *seat, uint64_t pc)
+{
+    virtual_overflow(&c->shared->system, cpu_of(c->shared, seat), pc);
+}
+
+int
+owners_read_cpu(struct owners_client *c, unsigned cpu,
+                struct counter_reading readings[VIRTUAL_EVENTS])
+{
+    return cpu < c->shared->strands
+               ? virtual_system_read_cpu(&c->shared->system, cpu, readings)
+               : 0;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes that share virtual counters: real ones, whose events a table in
+ * shared memory says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gateway/owners.h"
+
+#define U VIRTUAL_USER
+#define K VIRTUAL_KERNEL
+#define MINE 0 /* the regions */
+#define CHILD 1
+
+/* How often each event has risen, by region; on each strand. */
+struct world {
+    uint64_t process[OWNERS_SEATS + 2][VIRTUAL_EVENTS];
+    uint64_t strand[2][VIRTUAL_EVENTS];
+    pid_t child;
+    atomic_uint signals;
+};
+
+static struct world *world;
+static struct owners *shared;
+static struct owners_client client;
+
+static bool
+fake_has(void *user, unsigned index, bool at_once)
+{
+    (void)user;
+    return index != 31 && (!at_once || index != 30);
+}
+
+static uint64_t
+fake_process(void *user, uint32_t region, unsigned index)
+{
+    return ((struct world *)user)->process[region][index];
+}
+
+static uint64_t
+fake_strand(void *user, unsigned strand, unsigned index)
+{
+    return ((struct world *)user)->strand[strand][index];
+}
+
+static uint64_t
+fake_time(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+static void
+fake_send(void *user, pid_t pid, int number)
+{
+    (void)pid;
+    (void)number;
+    atomic_fetch_add(&((struct world *)user)->signals, 1);
+}
+
+static bool
+fake_find(void *user, pid_t pid, uint32_t *region, pid_t *parent)
+{
+    const struct world *const w = user;
+
+    if (pid != getpid() && pid != w->child)
+        return false;
+    *region = pid == w->child ? CHILD : MINE;
+    *parent = pid == w->child ? getpid() : 0;
+    return true;
+}
+
+static const struct owners_source source = {
+    .numbers = 16,
+    .has = fake_has,
+    .process = fake_process,
+    .strand = fake_strand,
+    .time = fake_time,
+    .send = fake_send,
+    .find = fake_find,
+};
+
+static void *
+map(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    return memory;
+}
+
+static int
+begin(void **state)
+{
+    (void)state;
+    world = map(sizeof(*world));
+    shared = map(sizeof(*shared));
+    client = (struct owners_client){
+        .shared = shared,
+        .source = &source,
+        .user = world,
+        .strands = 2,
+    };
+    return 0;
+}
+
+static int
+end(void **state)
+{
+    (void)state;
+    munmap(shared, sizeof(*shared));
+    munmap(world, sizeof(*world));
+    return 0;
+}
+
+/* A child that does nothing until it is killed. */
+static pid_t
+sleeper(void)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0)
+        for (;;)
+            pause();
+    return pid;
+}
+
+static void
+stop(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static struct owners_seat *
+seat_of(pid_t pid)
+{
+    int error = 0;
+    struct owners_seat *const seat = owners_seat_of(&client, pid, &error);
+
+    assert_non_null(seat);
+    return seat;
+}
+
+static struct virtual_request
+request(unsigned index, unsigned modes)
+{
+    struct virtual_request r = {.signal = 0};
+
+    r.spec[index] = (uint16_t)((index % source.numbers) << 5 | modes);
+    return r;
+}
+
+static uint64_t
+value(struct owners_seat *seat, unsigned index)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    struct virtual_owner *const root = &seat_of(getpid())->owner;
+
+    root->root = true;
+    assert_true(virtual_read(&shared->system, root, &seat->owner, readings) >
+                0);
+    return readings[index].value;
+}
+
+static int
+start(struct owners_seat *seat, const struct virtual_request *r)
+{
+    struct virtual_owner *const root = &seat_of(getpid())->owner;
+
+    root->root = true;
+    return virtual_start(&shared->system, root, &seat->owner, r);
+}
+
+/* Only what it counts from the start on, whatever others do. */
+static void
+test_another_process(void **state)
+{
+    const struct virtual_request r = request(17, U);
+
+    (void)state;
+    world->child = sleeper();
+    world->process[CHILD][17] = 40;
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const seat = seat_of(world->child);
+    assert_true(start(seat, &r) > 0);
+    world->process[CHILD][17] += 5;
+    world->process[MINE][17] += 9;
+    assert_true(value(seat, 17) == 5);
+    assert_true(value(seat_of(getpid()), 17) == 0);
+    owners_pause(&client, seat);
+    world->process[CHILD][17] += 100;
+    assert_true(value(seat, 17) == 5);
+    world->process[2][17] = 7000;
+    owners_resume(&client, seat, 2);
+    world->process[2][17] += 2;
+    assert_true(value(seat, 17) == 7);
+    owners_leave(&client);
+    stop(world->child);
+}
+
+/* A number that is another counter's, an event that is not there, a threshold
+ * on what is not known at once, or of the whole system. */
+static void
+test_refused(void **state)
+{
+    struct virtual_request r = request(17, U);
+
+    (void)state;
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const seat = seat_of(getpid());
+    r.spec[17] = 17 << 5 | U;
+    assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
+    r = request(31, U);
+    assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
+    r = request(30, U);
+    assert_true(start(seat, &r) > 0);
+    r.threshold[30] = 5;
+    assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
+    virtual_release(&shared->system, &seat->owner, &seat->owner);
+    r = request(15, U | K);
+    r.threshold[15] = 5;
+    assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
+    owners_leave(&client);
+}
+
+/* The strands count in system mode, and processes do not; without user mode
+ * nothing does. */
+static void
+test_system(void **state)
+{
+    struct counter_reading readings[VIRTUAL_EVENTS];
+    struct virtual_request r = request(15, U | K);
+
+    (void)state;
+    r.spec[14] = 14 << 5 | K;
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const seat = seat_of(getpid());
+    seat->owner.root = true;
+    assert_true(virtual_system_start(&shared->system, &seat->owner, &r) > 0);
+    world->process[MINE][15] += 1000;
+    world->strand[0][15] += 3;
+    world->strand[1][15] += 4;
+    world->strand[1][14] += 50;
+    assert_true(virtual_system_read(&shared->system, readings) > 0);
+    assert_true(readings[15].value == 7 && readings[14].value == 0);
+    assert_true(owners_read_cpu(&client, 1, readings) > 0);
+    assert_true(readings[15].value == 4);
+    assert_int_equal(owners_read_cpu(&client, 2, readings), 0);
+    owners_leave(&client);
+}
+
+static void
+test_threshold(void **state)
+{
+    struct virtual_request r = request(15, U);
+
+    (void)state;
+    r.threshold[15] = 100;
+    r.signal = SIGUSR1;
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const seat = seat_of(getpid());
+    assert_true(start(seat, &r) > 0);
+    assert_true(owners_left(&client, seat, 15) == 100);
+    assert_true(owners_left(&client, seat, 14) == 0);
+    for (unsigned n = 1; n <= 1000; n++) {
+        world->process[MINE][15]++;
+        owners_overflow(&client, seat, 0);
+        assert_int_equal(world->signals, n / 100);
+    }
+    virtual_release(&shared->system, &seat->owner, &seat->owner);
+    assert_true(owners_left(&client, seat, 15) == 0);
+    owners_leave(&client);
+}
+
+/* Buckets are this process's: others find none. */
+static void
+test_ranges(void **state)
+{
+    uint16_t bucket = 0;
+    const struct virtual_range range = {0x1000, 65536, 1, &bucket};
+    struct virtual_request r = request(15, U);
+
+    (void)state;
+    r.threshold[15] = 10;
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const seat = seat_of(getpid());
+    assert_true(virtual_profile(&shared->system, &seat->owner, &r, &range, 1) >
+                0);
+    owners_leave(&client);
+    assert_null(seat->owner.ranges);
+    assert_int_equal(owners_enter(&client), 0);
+    world->process[MINE][15] += 10;
+    owners_overflow(&client, seat, 0x1000);
+    assert_int_equal(bucket, 1);
+    owners_leave(&client);
+}
+
+/* What a real child does in the shared system, and how it ends. */
+static void
+child_counts(pid_t parent, bool die_inside)
+{
+    owners_enter(&client);
+    owners_fork(&client, parent, getpid(), CHILD);
+    world->process[CHILD][15] += 11;
+    if (die_inside)
+        kill(getpid(), SIGKILL);
+    owners_exit(&client, client.seat);
+    owners_leave(&client);
+    _exit(0);
+}
+
+/* A child inherits, and gives what it has to a parent that waits; one that dies
+ * with the lock holds nobody up, and nobody has its counts, unless they were
+ * asked for. */
+static void
+test_fork(void **state)
+{
+    const struct virtual_request r = request(15, U);
+    static const struct {
+        int line;
+        bool waits, dies;
+        uint64_t wanted;
+    } rows[] = {
+        {__LINE__, true, false, 11},
+        {__LINE__, false, false, 0},
+        {__LINE__, false, true, 0},
+        {__LINE__, true, true, 11},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        assert_int_equal(owners_enter(&client), 0);
+        struct owners_seat *const seat = seat_of(getpid());
+        assert_true(start(seat, &r) > 0);
+        seat->waits = rows[i].waits ? OWNERS_ANY : 0;
+        owners_leave(&client);
+        const pid_t parent = getpid(), pid = fork();
+        if (pid == 0)
+            child_counts(parent, rows[i].dies);
+        waitpid(pid, NULL, 0);
+        assert_int_equal(owners_enter(&client), 0);
+        assert_null(owners_find(shared, pid));
+        if (value(seat, 15) != rows[i].wanted)
+            fail_msg("line %d: %ju", rows[i].line, (uintmax_t)value(seat, 15));
+        owners_leave(&client);
+    }
+}
+
+/* PIOCSAVECCNTRS: also of a child that was killed. */
+static void
+test_save(void **state)
+{
+    const struct virtual_request r = request(15, U);
+
+    (void)state;
+    world->child = sleeper();
+    assert_int_equal(owners_enter(&client), 0);
+    struct owners_seat *const own = seat_of(getpid());
+    struct owners_seat *const seat = seat_of(world->child);
+    assert_true(start(own, &r) > 0 && start(seat, &r) > 0);
+    own->owner.root = true;
+    assert_int_equal(virtual_save(&shared->system, &own->owner, &seat->owner),
+                     0);
+    world->process[CHILD][15] += 21;
+    owners_leave(&client);
+    stop(world->child);
+    assert_int_equal(owners_enter(&client), 0);
+    assert_true(value(own, 15) == 21);
+    owners_leave(&client);
+}
+
+/* All seats taken is EMFILE, and one is free again when its process is gone. */
+static void
+test_full(void **state)
+{
+    static pid_t pids[OWNERS_SEATS];
+    int error = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < OWNERS_SEATS; i++) {
+        world->child = pids[i] = sleeper();
+        assert_int_equal(owners_enter(&client), 0);
+        seat_of(world->child);
+        owners_leave(&client);
+    }
+    assert_int_equal(owners_enter(&client), 0);
+    assert_null(owners_seat_of(&client, getpid(), &error));
+    assert_int_equal(error, -EMFILE);
+    assert_null(owners_seat_of(&client, 1, &error));
+    assert_int_equal(error, -ESRCH);
+    owners_leave(&client);
+    stop(pids[7]);
+    assert_int_equal(owners_enter(&client), 0);
+    assert_ptr_equal(seat_of(getpid()), &shared->seats[7]);
+    owners_leave(&client);
+    for (unsigned i = 0; i < OWNERS_SEATS; i++)
+        if (i != 7)
+            stop(pids[i]);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_another_process, begin, end),
+        cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_system, begin, end),
+        cmocka_unit_test_setup_teardown(test_threshold, begin, end),
+        cmocka_unit_test_setup_teardown(test_ranges, begin, end),
+        cmocka_unit_test_setup_teardown(test_fork, begin, end),
+        cmocka_unit_test_setup_teardown(test_save, begin, end),
+        cmocka_unit_test_setup_teardown(test_full, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
