@@ -101,7 +101,9 @@ def hardware_pairs():
     """On an R10000 events 0 to 15 are counter 0's, 16 to 31 counter 1's."""
     run = Profiled(["--hardware", "--rotate"], 1, 40, arch="mips64")
     pairs = pairs_of(run)
-    t.equal({(a // 16, b // 16) for a, b in pairs}, {(0, 1)}, "counters")
+    # One that is left over stands alone.
+    t.equal({(a // 16, b // 16) for a, b in pairs if a != b}, {(0, 1)},
+            "counters")
     t.equal(len(pairs) > 8, True, "pairs")
     free = pairs_of(Profiled(["--rotate"], 1, 40, arch="mips64"))
     t.equal((2, 3) in free and (2, 3) not in pairs, True, "the model's pairs")
