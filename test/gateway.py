@@ -198,6 +198,8 @@ def example_counts():
         dumps, c = count_example(name, machine, ["process_packet"], events)
         t.equal(dumps[-1][-1][6:8], [c[n] for n in names],
                 f"{names} of {name} on {machine}")
+        t.equal(dumps[-1][-1][3] - dumps[0][0][3], c["cycles"],
+                f"cycles of {name} on {machine}")
         t.equal(sum(len(dump) for dump in dumps), 301, "records")
         t.equal(c[t.instructions(machine)] > 300 * 3000, True, "packets")
 
@@ -271,6 +273,14 @@ def stopped(arch):
     t.equal(cases(arch, "stopped"),
             ["0 before the start", "same", "all the time", "goes on",
              "0 after the reset"], "lines")
+
+
+@at_arch("what is asked for is right, whoever comes between")
+def asked(arch):
+    lines, _ = inside(arch, INSTRUCTIONS[arch], "selfask", INSTRUCTIONS[arch],
+                      "cycles")
+    t.equal(lines, ["0 backwards, 0 in handlers", "between", "between"],
+            "readings")
 
 
 @t.named("errors are clear, and leave the handle as it was")
