@@ -124,8 +124,9 @@ start(void)
     void *memory =
         mmap(HOME, sizeof(struct gateway_memory), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    struct gateway_need *needs =
-        calloc(gateway_machine()->event_count, sizeof(*needs));
+    const uint64_t events = gateway_machine()->event_count +
+                            gateway_machine()->narrowed_event_count;
+    struct gateway_need *needs = calloc(events, sizeof(*needs));
 
     if (memory == MAP_FAILED || needs == NULL) {
         free(needs);
@@ -134,7 +135,7 @@ start(void)
     gateway_state.memory = memory;
     gateway_state.memory->page.generation = 1;
     gateway_state.needs = needs;
-    gateway_state.event_count = gateway_machine()->event_count;
+    gateway_state.event_count = events;
     gateway_state.parts = tally_plugin.parts;
     find_derived();
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
@@ -341,8 +342,7 @@ learn(const struct event_row *e)
 {
     const uint32_t parts =
         chip_parts(&e, 1, tally_plugin.session->request.params);
-    struct gateway_need *n =
-        &gateway_state.needs[e - gateway_machine()->events];
+    struct gateway_need *n = &gateway_state.needs[gateway_id(e)];
     bool all_fixed = true, added = (parts & ~gateway_state.parts) != 0;
 
     if (n->known)
@@ -397,7 +397,7 @@ gateway_epoch(void)
 static void
 tell_event(const struct event_row *e, struct gateway_event *row)
 {
-    const size_t id = (size_t)(e - gateway_machine()->events);
+    const uint64_t id = gateway_id(e);
     const struct gateway_need *n = &gateway_state.needs[id];
 
     row->id = gateway_word(id);

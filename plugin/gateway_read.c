@@ -115,7 +115,7 @@ gateway_event_count(unsigned vcpu, const struct event_row *event)
     const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
                                 NULL};
 
-    const uint64_t id = (uint64_t)(event - gateway_machine()->events);
+    const uint64_t id = gateway_id(event);
 
     if (is_derived(id)) {
         assemble(&from, id, &assembled);

@@ -47,6 +47,17 @@ gateway_machine(void)
     return &tally_machines[tally_plugin.session->request.machine];
 }
 
+/* Events by number: the machine's, and behind them its narrowed ones. */
+static inline uint64_t
+gateway_id(const struct event_row *event)
+{
+    const struct machine_row *m = gateway_machine();
+
+    return event >= m->events && event < m->events + m->event_count
+               ? (uint64_t)(event - m->events)
+               : m->event_count + (uint64_t)(event - m->narrowed_events);
+}
+
 static inline void *
 gateway_guest(uint64_t addr)
 {

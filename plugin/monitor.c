@@ -82,24 +82,34 @@ find_parts(void)
     }
 }
 
+static void
+add_line(const struct event_row *e)
+{
+    uint32_t signal = 0;
+
+    if (!is_line(e, &signal) || is_known(signal))
+        return;
+    monitor.totals[monitor.count] =
+        (struct tally_pmu_total){.signal = signal, .cycles = 1};
+    monitor.lines[monitor.count++] =
+        (struct line){.event = e, .signal = signal};
+}
+
+/* With a unit mask an event is a line of its own. */
 static bool
 find_lines(void)
 {
     const struct machine_row *m = machine();
+    const size_t most = m->event_count + m->narrowed_event_count;
 
-    monitor.lines = calloc(m->event_count, sizeof(*monitor.lines));
-    monitor.totals = calloc(m->event_count, sizeof(*monitor.totals));
+    monitor.lines = calloc(most, sizeof(*monitor.lines));
+    monitor.totals = calloc(most, sizeof(*monitor.totals));
     if (monitor.lines == NULL || monitor.totals == NULL)
         return false;
-    for (size_t i = 0; i < m->event_count; i++) {
-        uint32_t signal = 0;
-        if (!is_line(&m->events[i], &signal) || is_known(signal))
-            continue;
-        monitor.totals[monitor.count] =
-            (struct tally_pmu_total){.signal = signal, .cycles = 1};
-        monitor.lines[monitor.count++] =
-            (struct line){.event = &m->events[i], .signal = signal};
-    }
+    for (size_t i = 0; i < m->narrowed_event_count; i++)
+        add_line(&m->narrowed_events[i]);
+    for (size_t i = 0; i < m->event_count; i++)
+        add_line(&m->events[i]);
     find_parts();
     return true;
 }
@@ -119,8 +129,12 @@ start(void)
         monitor_forget();
         return false;
     }
-    for (unsigned i = 0; i < tally_pmu_strands(monitor.pmu); i++)
+    for (unsigned i = 0; i < tally_pmu_strands(monitor.pmu); i++) {
         tally_pmu_set_state(monitor.pmu, i, TALLY_PMU_LEVEL, TALLY_PMU_USER);
+        /* Montecito: what a system sets for programs that are monitored. */
+        tally_pmu_set_state(monitor.pmu, i, TALLY_PMU_UP, 1);
+        tally_pmu_set_state(monitor.pmu, i, TALLY_PMU_PP, 1);
+    }
     return true;
 }
 

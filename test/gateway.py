@@ -378,10 +378,14 @@ def hardware():
 
 # Registers
 
+FOREIGN = {"montecito": ["--foreign"]}
+
+
 def registers(arch, machine, *words, options=()):
     """The lines that selfregs prints, the machine's name excepted."""
     done = t.run(t.tally(), "count", "-q", "-o", "/dev/null", "-m", machine,
-                 *options, guest("selfregs", arch), *words)
+                 *FOREIGN.get(machine, []), *options,
+                 guest("selfregs", arch), *words)
     t.equal(done.returncode, 0, "status: " + done.stderr)
     lines = done.stdout.splitlines()
     t.equal(lines[0], machine, "machine")
@@ -404,6 +408,11 @@ PROGRAMS = [
      ["CNT0:1000", "CNT1:1000"], ["CNT0 0 1000", "CNT1 0 3000"]),
     ("r12000", "mips64el", ["CTRL0=0x1e8"], ["CNT0:1000"],
      ["CNT0 0 3000"]),
+    # Instructions as a user's and as a system's monitor; nops between them.
+    ("montecito", "x86_64",
+     ["PMC4=0x7a000808", "PMC5=0x7a000848", "PMC6=0x7a005008"],
+     ["PMD4:1000", "PMD5:1000", "PMD6:1000"],
+     ["PMD4 0 3000", "PMD5 0 3000", "PMD6 0 1000"]),
 ]
 
 
@@ -469,6 +478,18 @@ def no_shim():
         done = t.run(t.tally(), "count", "-q", "-o", "/dev/null",
                      guest(name, "sparc64"), "pcr", env=os.environ | env)
         t.equal(done.returncode, 128 + 4, "status")
+
+
+@t.named("an event with a unit mask, or of one place, is counted as any other")
+def narrowed():
+    for machine, arch, event, wanted in (
+            ("montecito", "x86_64", "IA64_INST_RETIRED.THIS", 3000),
+            ("ultrasparc-t2plus", "sparc64", "mem_reads:at=NODE0_MCU0", 0)):
+        done = t.run(t.tally(), "count", "-q", "-o", "/dev/null", "-m", machine,
+                     "--foreign", "-e", event, guest("selfloop", arch), event,
+                     1000)
+        t.equal((done.returncode, done.stdout), (0, f"{event} {wanted}\n"),
+                machine)
 
 
 @t.named("a program that asks for the machine is told that there is none")
