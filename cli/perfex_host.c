@@ -16,17 +16,24 @@ static const char all_events[] =
     "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
     "dTLB-load-misses,iTLB-load-misses";
 
-/* Options that need a model. */
+/* Why an option has no meaning here; NULL: all have. */
 static const char *
-model_option(const struct perfex_request *r)
+refusal(const struct perfex_request *r, const char **option)
 {
-    return r->threads          ? "-mp"
-           : r->signals        ? "-s"
-           : r->period_ms != 0 ? "-p"
-           : r->times          ? "-y"
-           : r->table          ? "-t"
-           : r->costs != NULL  ? "-c"
-                               : model_options_given(&r->model);
+    static const char no_costs[] =
+        "no table says what the events of this host's processor cost";
+
+    *option = r->threads         ? "-mp"
+              : r->times         ? "-y"
+              : r->table         ? "-t"
+              : r->costs != NULL ? "-c"
+              : r->signals       ? "-s"
+                                 : model_options_given(&r->model);
+    if (r->threads)
+        return "the kernel adds up the threads that a program starts";
+    if (r->times || r->table || r->costs != NULL)
+        return no_costs;
+    return *option != NULL ? "it is for a modelled machine" : NULL;
 }
 
 /* User mode unless more is asked for, as on IRIX; an event with letters of its
@@ -54,6 +61,53 @@ write_host(const struct perfex_request *r, struct count_report *report,
     return r->format == COUNT_JSON  ? report_count_json(report, out)
            : r->format == COUNT_CSV ? report_count_csv(report, ',', out)
                                     : report_perfex_text(&p, out);
+}
+
+/* What the reports of intervals need. */
+struct periods {
+    const struct perfex_request *request;
+    const struct host_event *events;
+    size_t count;
+    FILE *out;
+    int error; /* of the first that could not be written */
+};
+
+static int
+write_period(const struct perfex_request *r, struct count_report *report,
+             FILE *out)
+{
+    const struct perfex_report p = {.count = report};
+
+    return r->format == COUNT_JSON  ? report_interval_json(report, out)
+           : r->format == COUNT_CSV ? report_interval_csv(report, ',', out)
+                                    : report_perfex_interval(&p, out);
+}
+
+static void
+print_period(void *user, const struct host_counts *counts)
+{
+    struct periods *const job = user;
+    const struct session_result nothing = {0};
+    struct count_value *values = calloc(job->count + 1, sizeof(*values));
+    struct count_report report = {
+        .machine = machine_find("host"),
+        .program = "",
+        .runs = 1,
+        .values = values,
+        .last = &nothing,
+        .at_s = counts->at_s,
+        .wall_s = counts->length_s,
+    };
+
+    if (values == NULL)
+        job->error = TALLY_ENOMEM;
+    for (size_t i = 0; job->error == 0 && i < job->count; i++)
+        values[i] = host_event_value(&job->events[i], &counts->values[i]);
+    if (job->error == 0) {
+        report.count = host_units_fold(job->events, values, job->count);
+        job->error = write_period(job->request, &report, job->out);
+    }
+    free(values);
 }
 
 static int
@@ -97,11 +151,15 @@ count_host_program(const struct perfex_request *r, char **argv,
 {
     struct child_signals signals;
     struct host_count_result result = {0};
+    struct periods periods = {r, events, count, out, 0};
     const struct host_count_options o = {
         .signals = &signals,
         .events = events,
         .event_count = count,
         .argv = argv,
+        .interval_s = (double)r->period_ms * 1e-3,
+        .interval = r->period_ms != 0 ? print_period : NULL,
+        .user = &periods,
     };
 
     child_signals_hold(&signals);
@@ -110,7 +168,10 @@ count_host_program(const struct perfex_request *r, char **argv,
         status = exec_status("perfex", result.exec_error, argv);
     } else if (status == 0) {
         status = command_status(result.status);
-        if (report_host(r, argv, events, count, &result, out) != 0)
+        /* Intervals are the whole of a document. */
+        if (periods.error != 0 ||
+            ((r->period_ms == 0 || r->format == COUNT_TEXT) &&
+             report_host(r, argv, events, count, &result, out) != 0))
             status = command_unwritten("report");
     }
     host_count_result_finish(&result);
@@ -125,11 +186,11 @@ perfex_host(const struct perfex_request *r, char **argv)
     struct output out;
     size_t count = 0;
 
-    if (model_option(r) != NULL) {
-        fprintf(stderr,
-                "tally perfex: %s is for a modelled machine, not for the "
-                "host's counters\n",
-                model_option(r));
+    const char *option, *why = refusal(r, &option);
+
+    if (why != NULL) {
+        fprintf(stderr, "tally perfex: no %s with the host's counters: %s\n",
+                option, why);
         return EXIT_USAGE;
     }
     const char *list = r->all              ? all_events
@@ -142,7 +203,8 @@ perfex_host(const struct perfex_request *r, char **argv)
     for (size_t i = 0; i < count; i++)
         set_mode(r, &events[i]);
     int status = EXIT_OURS;
-    if (output_open(r->output, OUTPUT_WHOLE, &out) == 0) {
+    if (output_open(r->output, r->period_ms != 0 ? OUTPUT_FOLLOW : OUTPUT_WHOLE,
+                    &out) == 0) {
         status = count_host_program(r, argv, events, count, out.file);
         if (output_close(&out, status != EXIT_OURS) != 0)
             status = EXIT_OURS;

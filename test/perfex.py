@@ -198,6 +198,27 @@ def host():
     t.equal(t.run(t.tally(), "perfex", "/none").returncode, 127)
 
 
+@t.named("on the host -p is in real time; what it cannot have it says")
+def host_options():
+    words = t.tally(), "perfex", "-m", "host", "-e", "task-clock"
+    done = t.run(*words, "-p", "50", "-j", "sleep", "0.2")
+    t.equal(done.returncode, 0, done.stderr)
+    times = [json.loads(line)["at_s"] for line in done.stderr.splitlines()]
+    assert len(times) >= 3 and times == sorted(times), done.stderr
+    done = t.run(*words, "-p", "50", "sleep", "0.2")
+    assert done.stderr.count("Up to 0.") >= 3, done.stderr
+    t.contains(done.stderr, "task-clock")
+    for option, why in (("-mp", "the kernel adds up the threads"),
+                        ("-y", "no table says what"),
+                        ("-s", "it is for a modelled machine")):
+        done = t.run(*words, option, "true")
+        t.equal(done.returncode, 2, option)
+        t.contains(done.stderr, f"no {option} with the host's counters: {why}")
+    # What cannot be written is told once.
+    t.equal(t.run(*words, "-p", "20", "-o", "/dev/full", "sleep", "0.1")
+            .returncode, 125)
+
+
 @t.named("tally-perfex is the same command; -o writes a file")
 def names():
     with tempfile.TemporaryDirectory() as folder:

@@ -315,7 +315,8 @@ report_perfex_text(const struct perfex_report *p, FILE *out)
 int
 report_perfex_interval(const struct perfex_report *p, FILE *out)
 {
-    fprintf(out, "Up to %.6f s of modelled time\n", p->count->at_s);
+    fprintf(out, "Up to %.6f s%s\n", p->count->at_s,
+            p->count->machine->native ? "" : " of modelled time");
     const int error = print_rows(p, p->count->values, out);
 
     if (error != 0)
