@@ -36,6 +36,7 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t bulk;        /* block and twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
     qemu_plugin_vcpu_mem_cb_t atomic;
+    qemu_plugin_vcpu_mem_cb_t floats;   /* ACCESS_FLOAT, span of a store */
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
     /* --filter data=, struct data_insn as data: before the instruction, and
      * each of its accesses. */

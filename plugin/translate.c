@@ -41,6 +41,7 @@ static void
 decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
 {
     const size_t count = qemu_plugin_tb_n_insns(tb);
+    const bool passes = tally_plugin.chip.passes;
 
     t->tb = tb;
     t->count = count < MAX_INSNS ? count : MAX_INSNS;
@@ -51,6 +52,8 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
         t->bytes[i] = qemu_plugin_insn_data(insn);
         insn_decode(isa, t->bytes[i], size, qemu_plugin_insn_vaddr(insn),
                     &t->insns[i]);
+        if (passes && insn_is_float(&t->insns[i]))
+            t->insns[i].access = ACCESS_FLOAT;
         t->hash = hash_bytes(t->hash, t->bytes[i], size);
     }
 }
@@ -249,6 +252,10 @@ register_access(const struct plugin *p, struct qemu_plugin_insn *target,
         break;
     case ACCESS_ATOMIC:
         call = c->atomic;
+        data = span_of(p, insn, through);
+        break;
+    case ACCESS_FLOAT:
+        call = c->floats;
         data = span_of(p, insn, through);
         break;
     case ACCESS_REPEATED:

@@ -61,12 +61,60 @@ static const struct {
      {{SIGNAL_INSTRUCTIONS, 1},
       {SIGNAL_CLASS_BRANCH, 1},
       {SIGNAL_UNCONDITIONAL_TAKEN, 1}}},
+    /* What goes to an FPU passes some L1Ds by, if its size is known. */
+    {__LINE__,
+     3,
+     {{.size = 4,
+       .class = CLASS_LOAD,
+       .access = ACCESS_LOAD,
+       .access_size = 8,
+       .loads = 1,
+       .flags = INSN_FLOAT},
+      {.size = 4,
+       .class = CLASS_LOAD,
+       .access = ACCESS_LOAD,
+       .loads = 1,
+       .flags = INSN_FLOAT},
+      LOAD},
+     {{SIGNAL_INSTRUCTIONS, 3},
+      {SIGNAL_CLASS_LOAD, 3},
+      {SIGNAL_LOADS, 3},
+      {SIGNAL_FLOAT_LOADS, 1}}},
     /* A window instruction at the end is no part of its own. */
     {__LINE__,
      2,
      {PLAIN, SAVE},
      {{SIGNAL_INSTRUCTIONS, 2}, {SIGNAL_CLASS_OTHER, 2}}},
 };
+
+/* Pieces of 32 bytes that have a byte of the block. */
+static unsigned
+pieces(const struct block *b)
+{
+    unsigned count = 0;
+
+    for (uint64_t at = b->pc; at < b->end; at++)
+        count += at == b->pc || at % 32 == 0;
+    return count;
+}
+
+/* Wherever a block stands, whatever its length. */
+static void
+test_fetch_windows(void **unused)
+{
+    const struct insn insns[16] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN,
+                                   PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN,
+                                   PLAIN, PLAIN, PLAIN, PLAIN};
+
+    (void)unused;
+    for (uint64_t pc = PC; pc < PC + 64; pc += 4) {
+        for (size_t n = 1; n <= COUNT(insns); n++) {
+            const struct built b = build(&sparc, pc, insns, n);
+            assert_int_equal(b.parts[0].info.fixed[SIGNAL_FETCH_WINDOWS],
+                             pieces(&b.block));
+        }
+    }
+}
 
 static void
 test_sums(void **unused)
@@ -75,6 +123,7 @@ test_sums(void **unused)
     for (size_t i = 0; i < COUNT(sums); i++) {
         int wanted[SIGNAL_FIXED_COUNT] = {0};
         const struct built b = build(&sparc, PC, sums[i].insns, sums[i].count);
+        wanted[SIGNAL_FETCH_WINDOWS] = (int)pieces(&b.block);
         for (size_t k = 0; k < COUNT(sums[i].fixed); k++)
             wanted[sums[i].fixed[k].signal] += sums[i].fixed[k].value;
         wanted[SIGNAL_T4_CLASS_BRANCH] = (int)sums[i].count; /* not stated */
@@ -347,6 +396,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fetch_windows),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_t4_classes),
         cmocka_unit_test(test_lines),

@@ -50,6 +50,19 @@ static const struct machine machines[] = {
       "l2.size=16K"}},
     {__LINE__, "fake", {"nodes=3", "tlb.page=4K", "place.pages=interleave"}},
     {__LINE__, "t2", {"l3.size=8M"}},
+    {__LINE__, "montecito", {NULL}},
+    {__LINE__, "montecito", {"itlb.first=2", "dtlb.first=3", "dtlb.entries=4"}},
+    {__LINE__,
+     "montecito",
+     {"l2i.size=4K", "l2i.ways=2", "l2.size=8K", "l3.size=24K", "tlb.walk=3"}},
+    {__LINE__,
+     "montecito",
+     {"l2i.size=0", "l2.size=2K", "l2.ways=1", "l3.size=4K", "l3.ways=16",
+      "bus.reads=3", "itlb.first=0", "dtlb.first=0", "dtlb.entries=2"}},
+    {__LINE__,
+     "montecito",
+     {"l1d.float=cached", "l2.line=256", "l3.line=256", "l2i.line=256",
+      "l3.ways=24", "tlb.page=1K", "dtlb.first=2", "bus.reads=1"}},
     {__LINE__, "t4", {NULL}},
     {__LINE__, "t4", {"store.buffer=64", "store.queue=64", "l1d.line=8"}},
     {__LINE__, "t4", {"store.buffer=0", "store.queue=1"}},
@@ -134,6 +147,8 @@ access_ref(struct chip_ref *r, const struct access *a)
         chip_ref_load(r, a->addr, a->size);
     else if (a->kind == ACCESS_IS_BULK)
         chip_ref_bulk(r, a->addr, a->size);
+    else if (a->kind == ACCESS_IS_FLOAT)
+        chip_ref_float(r, a->addr, a->size);
     else if (a->kind == ACCESS_IS_STORE)
         chip_ref_store(r, a->addr, a->size);
     else

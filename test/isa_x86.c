@@ -53,6 +53,9 @@ struct row {
 #define LOAD(hex, bytes, writes)                                     \
     ROW(hex, .class = CLASS_LOAD, .access = ACCESS_LOAD, .loads = 1, \
         .access_size = (bytes), .reg_writes = (writes))
+#define FLOAT_LOAD(hex, bytes, writes)                               \
+    ROW(hex, .class = CLASS_LOAD, .access = ACCESS_LOAD, .loads = 1, \
+        .flags = INSN_FLOAT, .access_size = (bytes), .reg_writes = (writes))
 #define STORE(hex, bytes, writes)                                       \
     ROW(hex, .class = CLASS_STORE, .access = ACCESS_STORE, .stores = 1, \
         .access_size = (bytes), .reg_writes = (writes))
@@ -74,7 +77,9 @@ struct row {
         .flags = INSN_REPEAT_PAIR, .access_size = (bytes),         \
         .reg_writes = (writes))
 #define FGU(hex, way, bytes, writes)                                    \
-    ROW(hex, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU,    \
+    ROW(hex, .class = CLASS_FGU,                                        \
+        .flags = INSN_FP | INSN_SHARED_FPU |                            \
+                 (ACCESS_##way == ACCESS_LOAD ? INSN_FLOAT : 0),        \
         .access = ACCESS_##way, .loads = ACCESS_##way == ACCESS_LOAD,   \
         .stores = ACCESS_##way == ACCESS_STORE, .access_size = (bytes), \
         .reg_writes = (writes))

@@ -552,8 +552,7 @@ test_event_list_default(void **state)
     assert_int_equal(count, 53 + 8 + 1);
     free(events);
     assert_int_equal(event_list_parse(machine_of("montecito"),
-                                      "HPW_DATA_REFERENCES", NULL, &events,
-                                      &count),
+                                      "DATA_EAR_EVENTS", NULL, &events, &count),
                      TALLY_EIDLE);
 }
 

@@ -100,14 +100,35 @@ def check_cache(bad, v, name):
             "a power of two")
 
 
+def check_bus(bad, v):
+    """Cores that have all their caches for themselves; and their TLBs."""
+    lines = {v["l2.line"], v["l3.line"]}
+    if v["l2i.size"]:
+        lines.add(v["l2i.line"])
+    if v["l3.shared"] and (v["l2i.size"] or v["l1d.float"]):
+        bad("l2i.size, l1d.float: only with l3.shared = core")
+    if not v["l3.shared"] and (
+            v["l2.size"] == 0 or v["l3.size"] == 0 or len(lines) > 1 or
+            v["nodes"] > 1 or v["l2.shared"] or not v["l1d.write"]):
+        bad("l3.shared = core: only with l2.shared = core, l1d.write = "
+            "through, one node, an L2 and an L3 with lines of one size")
+    first = (v["itlb.first"], v["dtlb.first"])
+    if 1 in first:
+        bad("itlb.first, dtlb.first: must be 0 or at least 2")
+    if v["tlb.kind"] and any(first):
+        bad("tlb.kind: only with itlb.first = 0 and dtlb.first = 0")
+
+
 def check_geometry(bad, v):
     """The rules of params_check() in src/table/geometry.c."""
-    caches = ["l1i", "l1d"] + [c for c in ("l2", "l3") if v[f"{c}.size"]]
+    caches = ["l1i", "l1d"] + [c for c in ("l2i", "l2", "l3")
+                              if v[f"{c}.size"]]
     for name in caches:
         check_cache(bad, v, name)
     if v["l2.size"] == 0 and (v["l3.size"] or v["tlb.walk"]):
         bad("l2.size = 0: only with l3.size = 0 and tlb.walk = 0")
-    for inner, outer in (("l1i", "l2"), ("l1d", "l2"), ("l2", "l3")):
+    for inner, outer in (("l1i", "l2"), ("l1d", "l2"), ("l1i", "l2i"),
+                         ("l2", "l3")):
         if outer in caches and v[f"{inner}.line"] > v[f"{outer}.line"]:
             bad(f"{outer}.line: must be at least {inner}.line")
     if any(v["tlb.page"] < v[f"{name}.line"] for name in caches):
@@ -116,6 +137,7 @@ def check_geometry(bad, v):
                            v["l2.shared"] or not v["l1d.write"]):
         bad("nodes: only with l2.shared = chip, l1d.write = through, an L2 "
             "and no L3")
+    check_bus(bad, v)
     if v["strands"] % v["pipelines"]:
         bad("pipelines: must divide strands")
     if v["place.node"] >= v["nodes"]:

@@ -54,6 +54,8 @@ enum insn_access {
     ACCESS_ATOMIC,   /* one address, read and written as one (LOCK, CASX) */
     ACCESS_MIXED,    /* several addresses, or not always performed */
     ACCESS_REPEATED, /* an x86 REP string instruction */
+    ACCESS_FLOAT,    /* as ACCESS_LOAD, where such pass the L1D by: never
+                      * decoded, but made of INSN_FLOAT */
 };
 
 enum insn_branch {
@@ -82,6 +84,7 @@ enum insn_flags {
     INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
     INSN_MULDIV = 1 << 12,      /* MIPS integer multiply or divide */
     INSN_CONDITIONAL = 1 << 13, /* a store conditional */
+    INSN_FLOAT = 1 << 14, /* what it loads goes to an FPU or a vector unit */
 };
 
 #define INSN_NO_REG (-1)
@@ -121,6 +124,14 @@ struct insn {
     uint8_t t4_class; /* enum t4_class */
     uint16_t flags;   /* enum insn_flags */
 };
+
+/* Whether it is one load of data that may pass an L1D for integers by. */
+static inline bool
+insn_is_float(const struct insn *insn)
+{
+    return (insn->flags & INSN_FLOAT) != 0 && insn->access_size != 0 &&
+           (insn->access == ACCESS_LOAD || insn->access == ACCESS_FLOAT);
+}
 
 /*
  * Decodes the instruction at `bytes` (at most `size` bytes, memory order) and

@@ -245,6 +245,7 @@ read_hardware(uint32_t word, struct insn *insn)
 #define BRANCH(how) .legal = true, .class = CLASS_BRANCH, .more = (how)
 #define ACCESS(of_class, way, bytes) \
     .legal = true, .class = (of_class), .access = (way), .access_size = (bytes)
+#define FLOAT .flags = INSN_FLOAT
 #define LOAD(bytes) ACCESS(CLASS_LOAD, ACCESS_LOAD, bytes)
 #define STORE(bytes) ACCESS(CLASS_STORE, ACCESS_STORE, bytes)
 /* LWL and its kin: QEMU reads the byte that is asked for, then its word. */
@@ -454,9 +455,9 @@ indexed(uint32_t word, struct insn *insn)
 
 /* Opcode 13, by function. */
 static const struct row cop1x[64] = {
-    [0x00] = {LOAD(4), .more = indexed},          /* LWXC1 */
-    [0x01] = {LOAD(8), .more = indexed},          /* LDXC1 */
-    [0x05] = {LOAD(8), .more = indexed},          /* LUXC1 */
+    [0x00] = {LOAD(4), FLOAT, .more = indexed},   /* LWXC1 */
+    [0x01] = {LOAD(8), FLOAT, .more = indexed},   /* LDXC1 */
+    [0x05] = {LOAD(8), FLOAT, .more = indexed},   /* LUXC1 */
     [0x08] = {STORE(4), .more = indexed},         /* SWXC1 */
     [0x09] = {STORE(8), .more = indexed},         /* SDXC1 */
     [0x0d] = {STORE(8), .more = indexed},         /* SUXC1 */
@@ -506,10 +507,10 @@ static const struct row opcodes[64] = {
     [0x2b] = {STORE(4)},                   /* SW */
     [0x2c ... 0x2e] = {STORE_BYTES},       /* SDL, SDR, SWR */
     [0x30] = {LOAD(4), TO_RT},             /* LL */
-    [0x31] = {LOAD(4)},                    /* LWC1 */
+    [0x31] = {LOAD(4), FLOAT},             /* LWC1 */
     [0x33] = {PREFETCH},                   /* PREF */
     [0x34] = {LOAD(8), TO_RT},             /* LLD */
-    [0x35] = {LOAD(8)},                    /* LDC1 */
+    [0x35] = {LOAD(8), FLOAT},             /* LDC1 */
     [0x37] = {LOAD(8), TO_RT},             /* LD */
     [0x38] = {STORE_CONDITIONAL(4)},       /* SC */
     [0x39] = {STORE(4)},                   /* SWC1 */

@@ -442,6 +442,7 @@ static const struct row format_3[64] = {
 
 #define ACCESS(of_class, way, bytes) \
     .class = (of_class), .access = (way), .access_size = (bytes)
+#define FLOAT .flags = INSN_FLOAT
 #define LOAD(bytes) ACCESS(CLASS_LOAD, ACCESS_LOAD, bytes), .valid = ANY
 #define STORE(bytes) ACCESS(CLASS_STORE, ACCESS_STORE, bytes), .valid = ANY
 #define ATOMIC(bytes) \
@@ -496,18 +497,18 @@ static const struct row memory[64] = {
     [0x1d] = {ATOMIC(1), ALTERNATE},
     [0x1e] = {STORE(8), ALTERNATE},
     [0x1f] = {ATOMIC(4), ALTERNATE},
-    [0x20] = {LOAD(4)},                /* LDF */
-    [0x21] = {LOAD_FSR},               /* LDFSR, LDXFSR */
-    [0x22] = {LOAD(8), .more = quad},  /* LDQF */
-    [0x23] = {LOAD(8)},                /* LDDF */
-    [0x24] = {STORE(4)},               /* STF */
-    [0x25] = {STORE_FSR},              /* STFSR, STXFSR */
-    [0x26] = {STORE(8), .more = quad}, /* STQF */
-    [0x27] = {STORE(8)},               /* STDF */
+    [0x20] = {LOAD(4), FLOAT},               /* LDF */
+    [0x21] = {LOAD_FSR},                     /* LDFSR, LDXFSR */
+    [0x22] = {LOAD(8), FLOAT, .more = quad}, /* LDQF */
+    [0x23] = {LOAD(8), FLOAT},               /* LDDF */
+    [0x24] = {STORE(4)},                     /* STF */
+    [0x25] = {STORE_FSR},                    /* STFSR, STXFSR */
+    [0x26] = {STORE(8), .more = quad},       /* STQF */
+    [0x27] = {STORE(8)},                     /* STDF */
     [0x2d] = {PREFETCH},
-    [0x30] = {LOAD(4), ALTERNATE},
-    [0x32] = {LOAD(8), .more = quad_alternate},
-    [OP3_LDDFA] = {LOAD(8), ALTERNATE},
+    [0x30] = {LOAD(4), FLOAT, ALTERNATE},
+    [0x32] = {LOAD(8), FLOAT, .more = quad_alternate},
+    [OP3_LDDFA] = {LOAD(8), FLOAT, ALTERNATE},
     [0x34] = {STORE(4), ALTERNATE},
     [0x36] = {STORE(8), .more = quad_alternate},
     [OP3_STDFA] = {STORE(8), ALTERNATE},
@@ -604,6 +605,8 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
         written((enum writes)row->writes, insn_bits(word, 25, 5));
     if (row->more)
         row->more(word, insn);
+    if (insn->access != ACCESS_LOAD)
+        insn->flags &= (uint16_t)~INSN_FLOAT;
     set_step(word, insn);
     if (direct((enum insn_branch)insn->branch))
         insn->target += pc;

@@ -318,6 +318,27 @@ set_address(const struct decoded *d, const ZydisDecodedOperand *op, uint64_t pc,
             op->actions & ZYDIS_OPERAND_ACTION_WRITE ? -(op->size / 8) : 0;
 }
 
+/* Data of an FPU or a vector unit goes there, or is computed with. */
+static bool
+is_float(const struct decoded *d)
+{
+    for (unsigned i = 0; i < d->info.operand_count; i++) {
+        if (d->operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+            continue;
+        switch (ZydisRegisterGetClass(d->operands[i].reg.value)) {
+        case ZYDIS_REGCLASS_X87:
+        case ZYDIS_REGCLASS_MMX:
+        case ZYDIS_REGCLASS_XMM:
+        case ZYDIS_REGCLASS_YMM:
+        case ZYDIS_REGCLASS_ZMM:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
 static void
 set_access(const struct decoded *d, const struct memory *m, uint64_t pc,
            struct insn *insn)
@@ -335,6 +356,8 @@ set_access(const struct decoded *d, const struct memory *m, uint64_t pc,
             insn->flags |= INSN_REPEAT_PAIR;
         return;
     }
+    if (insn->access == ACCESS_LOAD && is_float(d))
+        insn->flags |= INSN_FLOAT;
     insn->loads = (uint8_t)m->reads;
     insn->stores = (uint8_t)m->writes;
     if (insn->access != ACCESS_MIXED)

@@ -93,20 +93,20 @@ walk(struct strand *s, uint64_t page, enum request kind)
     }
 }
 
+/* A TLB of the strand's core, for data or code, one or two levels of which the
+ * filters stand for. */
 static unsigned
-tlb_locked(struct strand *s, bool data, uint64_t page)
+tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 {
     struct core *core = s->core;
     const bool alone = runs_alone(s);
 
     if (!alone)
         lock_take(&core->lock);
-    const bool joint = s->chip->joint_tlb;
-    const unsigned result =
-        tlb_access(data || joint ? &core->dtlb : &core->itlb, page);
+    const unsigned result = tlb_access(tlb, page | s->tlb_tag);
     if (result & TLB_CLEARED) {
         void_core_pages(s, data);
-        if (joint)
+        if (s->chip->joint_tlb)
             void_core_pages(s, !data);
     }
     if (!alone)
@@ -118,12 +118,22 @@ static __attribute__((noinline)) void
 touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
 {
     uint64_t *known = &s->data_pages[page % FILTER_PAGES];
-    const unsigned result = tlb_locked(s, true, page);
-    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    const uint64_t large = page >> (s->chip->page_shift - s->page_shift);
+    struct tlb *first = &s->core->dtlb_first;
+    const bool both = first->entries != 0 && kind != REQUEST_FLOAT;
+    const unsigned near = both ? tlb_locked(s, first, true, page) : TLB_HIT;
+    const unsigned result = tlb_locked(s, &s->core->dtlb, true, large);
+
+    /* What passes the L1D by leaves its TLB alone. */
+    if (both || first->entries == 0)
+        __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
-        s->total[kind == REQUEST_LOAD ? SIGNAL_DTLB_LOAD_MISSES
-                                      : SIGNAL_DTLB_STORE_MISSES]++;
-        walk(s, page, REQUEST_WALK_D);
+        s->total[kind == REQUEST_LOAD || kind == REQUEST_FLOAT
+                     ? SIGNAL_DTLB_LOAD_MISSES
+                     : SIGNAL_DTLB_STORE_MISSES]++;
+        walk(s, large, REQUEST_WALK_D);
+    } else if (kind == REQUEST_LOAD) {
+        s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
     }
 }
 
@@ -138,21 +148,37 @@ touch_data_page(struct strand *s, uint64_t addr, enum request kind)
         touch_data_page_slow(s, page, kind);
 }
 
+/* The second level is asked for what the first lacks. */
 static void
-touch_code_page(struct strand *s, uint64_t addr)
+touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
+                     uint64_t *known)
 {
-    const uint64_t page = addr >> s->chip->page_shift;
-    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+    const uint64_t large = addr >> s->chip->page_shift;
+    struct core *core = s->core;
+    struct tlb *last = s->chip->joint_tlb ? &core->dtlb : &core->itlb;
+    unsigned result = TLB_MISS;
 
-    if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
-        return;
-
-    const unsigned result = tlb_locked(s, false, page);
+    if (core->itlb_first.entries != 0) {
+        result = tlb_locked(s, &core->itlb_first, false, page) & TLB_MISS;
+        s->total[SIGNAL_ITLB_FIRST_MISSES] += result;
+    }
+    if (result & TLB_MISS)
+        result = tlb_locked(s, last, false, large);
     __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
-        walk(s, page, REQUEST_WALK_I);
+        walk(s, large, REQUEST_WALK_I);
     }
+}
+
+static void
+touch_code_page(struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->code_shift;
+    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) != page + 1)
+        touch_code_page_slow(s, addr, page, known);
 }
 
 /* True if the line was the second most recent, and is now the first. */
@@ -193,6 +219,13 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
         /* Taken out of its own L1 line, shorter than the L2's. */
         data_push(s, second, addr & ~REQUEST_MASK, kind);
         filter_put(&s->data, addr, NO_LINE);
+    } else if (kind == REQUEST_FLOAT) {
+        if ((filter_line(f, line) & ~LINE_CLEAN) == line)
+            return;
+        if (s->store_filter)
+            queue_push(s, line, kind);
+        filter_put(f, line, line | LINE_CLEAN);
+        return;
     } else if (filter_line(f, line) == line) {
         return;
     } else if (kind != REQUEST_THROUGH) {
@@ -368,6 +401,12 @@ strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
         return;
     }
     access_slow(s, &s->store, addr, span, REQUEST_THROUGH);
+}
+
+void
+strand_float_slow(struct strand *s, uint64_t addr, uint64_t span)
+{
+    access_slow(s, &s->store, addr, span, REQUEST_FLOAT);
 }
 
 void

@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/bus.h"
 #include "machine/cycles.h"
 #include "machine/nodes.h"
 #include "machine/snoop.h"
 #include "machine/strand.h"
 
 static void
-filter_init(struct filter *f, const struct cache *c)
+filter_init(struct filter *f, uint64_t set_mask, uint32_t line_shift)
 {
-    const uint64_t sets = c->set_mask + 1;
+    const uint64_t sets = set_mask + 1;
 
-    f->shift = c->line_shift;
+    f->shift = line_shift;
     f->mask = (uint32_t)(sets < FILTER_SETS ? sets : FILTER_SETS) - 1;
     f->offset_shift = f->shift - 3;
     f->offset_mask = f->mask << 3;
@@ -67,6 +68,7 @@ chip_parts(const struct event_row *const *events, size_t count,
     /* Of several L2s, each keeping what is dirty, each sees the others. */
     if (parts & PART_WRITEBACK)
         parts |= PART_SNOOP;
+    parts = bus_parts(params, parts);
     /* What leaves one level is written to the next. */
     if (parts & PART_WRITEBACK)
         parts |= PART_L2 | PART_L3;
@@ -132,6 +134,21 @@ init_l2s(struct chip *chip)
     return error;
 }
 
+/* A first-level TLB, if there is one. */
+static int
+init_first(struct tlb *tlb, uint64_t entries)
+{
+    return entries == 0 ? 0 : tlb_init(tlb, (uint32_t)entries);
+}
+
+/* Where PART_BUS runs, bus.c has the L2s and the L3s. */
+static bool
+has_own_l2(const struct chip *chip)
+{
+    return !chip->shared_l2 && (chip->parts & PART_L2) != 0 &&
+           (chip->parts & PART_BUS) == 0;
+}
+
 static int
 core_init(struct core *core, const struct chip *chip)
 {
@@ -141,7 +158,7 @@ core_init(struct core *core, const struct chip *chip)
     if (error == 0)
         error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
                             : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
-    if (error == 0 && !chip->shared_l2 && (chip->parts & PART_L2))
+    if (error == 0 && has_own_l2(chip))
         error = init_back(&core->l2, chip, PARAM_L2_SIZE);
     if (error == 0 && (chip->parts & PART_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
@@ -149,6 +166,12 @@ core_init(struct core *core, const struct chip *chip)
         error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     if (error == 0)
         error = tlb_init(&core->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    if (error == 0)
+        error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
+    if (error == 0)
+        error = init_first(&core->dtlb_first, params[PARAM_DTLB_FIRST]);
+    if (error == 0 && (chip->parts & PART_BUS))
+        error = bus_init(&core->bus, params);
     return error;
 }
 
@@ -161,6 +184,9 @@ core_finish(struct core *core)
     ways_finish(&core->ways);
     tlb_finish(&core->itlb);
     tlb_finish(&core->dtlb);
+    tlb_finish(&core->itlb_first);
+    tlb_finish(&core->dtlb_first);
+    bus_finish(&core->bus);
 }
 
 int
@@ -183,6 +209,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
+    chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart = chip->write_through || chip->marks;
     chip->bank_shift =
         (uint32_t)__builtin_ctzll(params[PARAM_MEMORY_INTERLEAVE]);
@@ -194,7 +221,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
         error = TALLY_ENOMEM;
     if (error == 0 && chip->shared_l2 && (parts & PART_L2))
         error = init_l2s(chip);
-    if (error == 0 && (parts & PART_L3))
+    if (error == 0 && (parts & (PART_L3 | PART_BUS)) == PART_L3)
         error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
     if (parts & PART_DRAM)
         dram_init(&chip->dram, params);
@@ -275,6 +302,7 @@ strand_reset(struct strand *s)
     memset(s->code_pages, 0, sizeof(s->code_pages));
     s->previous = &no_block;
     s->history = 0;
+    s->reads_out = 0;
     s->repeats = 0;
     s->instructions = 0;
     s->slice = SLICE_LEAST;
@@ -293,23 +321,38 @@ strand_reset(struct strand *s)
 static void
 strand_filters(struct strand *s)
 {
-    filter_init(&s->fetch, &s->core->l1i);
-    filter_init(&s->data, &s->core->l1d);
+    const struct cache *l1d = &s->core->l1d;
+    const struct mesi *l2d = &s->core->bus.l2d;
+
+    filter_init(&s->fetch, s->core->l1i.set_mask, s->core->l1i.line_shift);
+    filter_init(&s->data, l1d->set_mask, l1d->line_shift);
     s->fetch_turns =
         s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
     s->data_turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
-    if (s->chip->store_filter)
-        filter_init(&s->store, s->l2);
+    if (s->chip->parts & PART_BUS)
+        filter_init(&s->store, l2d->set_mask, l2d->line_shift);
+    else if (s->chip->store_filter)
+        filter_init(&s->store, s->l2->set_mask, s->l2->line_shift);
     else
-        filter_init(&s->store, &s->core->l1d);
+        filter_init(&s->store, l1d->set_mask, l1d->line_shift);
+}
+
+/* The smallest page that a TLB has in front of the last. */
+static uint32_t
+first_shift(const struct chip *chip, enum param_id first)
+{
+    const bool small =
+        chip->params[first] != 0 && chip->page_shift > TLB_FIRST_SHIFT;
+
+    return small ? TLB_FIRST_SHIFT : chip->page_shift;
 }
 
 /* The core's L2 may hold lines from now on. */
 static void
 use_core(struct chip *chip, const struct core *core)
 {
-    if ((chip->parts & PART_SNOOP) == 0)
+    if ((chip->parts & (PART_SNOOP | PART_BUS)) == 0)
         return;
     chip->used_cores |= (uint64_t)1 << (core - chip->cores);
     if ((chip->used_cores & (chip->used_cores - 1)) != 0)
@@ -329,10 +372,14 @@ strand_init(struct strand *s)
         return TALLY_ENOMEM;
     }
     use_core(chip, s->core);
-    if (chip->parts & PART_L2)
+    if ((chip->parts & (PART_L2 | PART_BUS)) == PART_L2)
         s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
     strand_filters(s);
-    s->page_shift = chip->page_shift;
+    s->page_shift = first_shift(chip, PARAM_DTLB_FIRST);
+    s->code_shift = first_shift(chip, PARAM_ITLB_FIRST);
+    if (chip->params[PARAM_TLB_THREADS] == TLB_THREADS_APART)
+        s->tlb_tag = (uint64_t)(s->number % chip->strands_per_core)
+                     << TLB_TAG_SHIFT;
     s->itlb = (chip->parts & PART_ITLB) != 0;
     s->dtlb = (chip->parts & PART_DTLB) != 0;
     s->store_filter = chip->store_filter;
@@ -419,6 +466,7 @@ strand_end(struct strand *s, unsigned slot)
     if (atomic_load(&chip->live) == 1)
         strand_settle(s);
     strand_drain(s);
+    bus_settle(s);
     lock_take(&chip->lock);
     snoop_count(s);
     chip->strands[slot] = NULL;
@@ -441,6 +489,11 @@ core_clear(struct core *core)
         ways_clear(&core->ways, &core->l2);
     tlb_clear(&core->itlb);
     tlb_clear(&core->dtlb);
+    if (core->itlb_first.entries != 0)
+        tlb_clear(&core->itlb_first);
+    if (core->dtlb_first.entries != 0)
+        tlb_clear(&core->dtlb_first);
+    bus_clear(&core->bus);
 }
 
 void
@@ -505,136 +558,4 @@ strand_turn(struct strand *s, unsigned turn)
 {
     s->turn = turn;
     strand_window(s, !s->outside);
-}
-
-/* Requests of one kind, those that each level lacked, and what follows: where
- * they were served. */
-static const struct service {
-    enum signal_id missed[3]; /* the L1 or the TLB, the L2, the L3 */
-    enum signal_id l2_hits, l3_hits, memory;
-    enum signal_id apart; /* of `missed`, what does not count; or 0 */
-} services[] = {
-    {{SIGNAL_L1I_MISSES, SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES},
-     SIGNAL_FETCH_L2_HITS,
-     SIGNAL_FETCH_L3_HITS,
-     SIGNAL_FETCH_MEMORY,
-     0},
-    {{SIGNAL_L1D_LOAD_MISSES, SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES},
-     SIGNAL_LOAD_L2_HITS,
-     SIGNAL_LOAD_L3_HITS,
-     SIGNAL_LOAD_MEMORY,
-     SIGNAL_BULK_L1D_MISSES},
-    {{SIGNAL_ITLB_WALK_REFS, SIGNAL_ITLB_WALK_MISSES,
-      SIGNAL_ITLB_WALK_L3_MISSES},
-     SIGNAL_ITLB_WALK_L2_HITS,
-     SIGNAL_ITLB_WALK_L3_HITS,
-     SIGNAL_ITLB_WALK_MEMORY,
-     0},
-    {{SIGNAL_DTLB_WALK_REFS, SIGNAL_DTLB_WALK_MISSES,
-      SIGNAL_DTLB_WALK_L3_MISSES},
-     SIGNAL_DTLB_WALK_L2_HITS,
-     SIGNAL_DTLB_WALK_L3_HITS,
-     SIGNAL_DTLB_WALK_MEMORY,
-     0},
-};
-
-static uint64_t
-missed(const struct service *s, const uint64_t *n, unsigned level)
-{
-    return n[s->missed[level]] - (s->apart != 0 ? n[s->apart + level] : 0);
-}
-
-/* A level that the machine lacks serves nothing. */
-static void
-derive_services(const uint64_t *params, uint64_t *n)
-{
-    const bool l2 = params[PARAM_L2_SIZE] != 0, l3 = params[PARAM_L3_SIZE] != 0;
-
-    for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++) {
-        const struct service *s = &services[i];
-        const uint64_t past_l2 = missed(s, n, l2 ? 1 : 0);
-        const uint64_t past_l3 = l3 ? missed(s, n, 2) : past_l2;
-
-        n[s->l2_hits] = missed(s, n, 0) - past_l2;
-        n[s->l3_hits] = past_l2 - past_l3;
-        n[s->memory] = past_l3;
-    }
-}
-
-/* Each store asks for one line. A block store, or one that crosses a line, may
- * miss with two, and so hide another's hit. */
-static void
-derive_stores(const uint64_t *params, uint64_t *n)
-{
-    const uint64_t stores = n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
-    const uint64_t past_l2 = n[SIGNAL_L2_STORE_MISSES];
-    const uint64_t beside = n[SIGNAL_L2_STORE_TRANSFERS];
-    const uint64_t past_l3 = params[PARAM_L3_SIZE] != 0
-                                 ? n[SIGNAL_L3_STORE_MISSES]
-                                 : past_l2 - beside;
-
-    n[SIGNAL_STORE_L2_HITS] = stores > past_l2 ? stores - past_l2 : 0;
-    n[SIGNAL_STORE_L3_HITS] = past_l2 - past_l3 - beside;
-    n[SIGNAL_STORE_MEMORY] = past_l3;
-}
-
-/* By the size of the page that a walk finds. */
-static void
-derive_fills(const uint64_t *params, uint64_t *n)
-{
-    static const uint64_t sizes[] = {
-        UINT64_C(8) << 10,   UINT64_C(64) << 10, UINT64_C(4) << 20,
-        UINT64_C(256) << 20, UINT64_C(2) << 30,
-    };
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        const uint64_t all = params[PARAM_TLB_PAGE] == sizes[i];
-        n[SIGNAL_ITLB_FILLS_0 + i] = all * n[SIGNAL_ITLB_MISSES];
-        n[SIGNAL_DTLB_FILLS_0 + i] =
-            all * (n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES]);
-    }
-}
-
-/*
- * What is decoded behind a mispredicted branch and thrown away: as many
- * instructions as the width takes in the cycles that it costs, of which the
- * parameters wrong.* say what 16 are.
- */
-static void
-derive_wrong_path(const uint64_t *params, uint64_t *n)
-{
-    const uint64_t wrong = n[SIGNAL_CONDITIONAL_MISPREDICTS] *
-                           params[PARAM_TIME_MISPREDICT] *
-                           params[PARAM_TIME_ISSUE];
-
-    n[SIGNAL_WRONG_PATH_INSTRUCTIONS] = wrong;
-    n[SIGNAL_WRONG_PATH_LOADS] = wrong * params[PARAM_WRONG_LOADS] / 16;
-    n[SIGNAL_WRONG_PATH_STORES] = wrong * params[PARAM_WRONG_STORES] / 16;
-    n[SIGNAL_WRONG_PATH_BRANCHES] = wrong * params[PARAM_WRONG_BRANCHES] / 16;
-}
-
-void
-chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
-{
-    uint64_t *n = totals->signal;
-
-    /* A static prediction needs no table: each taken branch was missed. */
-    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
-        n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
-    n[SIGNAL_PLAIN_LOAD_MISSES] =
-        n[SIGNAL_L1D_LOAD_MISSES] - n[SIGNAL_BULK_L1D_MISSES];
-    derive_services(params, n);
-    derive_stores(params, n);
-    derive_fills(params, n);
-    n[SIGNAL_L1D_WRITEBACK_QUADWORDS] =
-        n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);
-    n[SIGNAL_L2_WRITEBACK_QUADWORDS] =
-        n[SIGNAL_L2_WRITEBACKS] * (params[PARAM_L2_LINE] / 16);
-    n[SIGNAL_L2_SHARED_UPDATES_AGAIN] = n[SIGNAL_L2_SHARED_UPDATES];
-    derive_wrong_path(params, n);
-    if (parts & PART_CONDITIONAL)
-        n[SIGNAL_FAILED_CONDITIONALS] =
-            n[SIGNAL_STORE_CONDITIONALS] - n[SIGNAL_STORED_CONDITIONALS];
-    if (parts & PART_TIME)
-        cycles_derive(params, totals);
 }

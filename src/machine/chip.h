@@ -28,6 +28,7 @@
 #include "base/lock.h"
 #include "machine/branch.h"
 #include "machine/cache.h"
+#include "machine/mesi.h"
 #include "machine/dram.h"
 #include "machine/raw.h"
 #include "machine/tlb.h"
@@ -54,6 +55,14 @@ enum request {
     REQUEST_COUNT
 };
 #define REQUEST_MASK ((uint64_t)7)
+
+/* A load that passes the L1 by, where l1d.float has it so; see machine/bus.h,
+ * which alone drains it. */
+#define REQUEST_FLOAT ((enum request)REQUEST_COUNT)
+
+/* Of a line in the filter `store`: it is the first of its set, and a load that
+ * passes the L1 by changes nothing; but a store may. */
+#define LINE_CLEAN ((uint64_t)1 << 63)
 
 /* Lines for which an access of this kind changes no state. */
 struct filter {
@@ -97,13 +106,20 @@ struct homes {
     uint64_t mask, used;
 };
 
+/* Of a core with an L3 of its own; see machine/bus.h. */
+struct bus_caches {
+    struct mesi l2i, l2d, l3;
+};
+
 struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
     struct cache l1i, l1d;
-    struct cache l2;       /* if it is the core's own */
-    struct ways ways;      /* of that */
-    struct tlb itlb, dtlb; /* a joint one is the dtlb */
+    struct cache l2;                   /* if it is the core's own */
+    struct ways ways;                  /* of that */
+    struct tlb itlb, dtlb;             /* a joint one is the dtlb */
+    struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
+    struct bus_caches bus;
 };
 
 struct strand {
@@ -125,8 +141,11 @@ struct strand {
     uint64_t data_pages[FILTER_PAGES]; /* page + 1 whose used bit is set */
     uint64_t code_pages[FILTER_PAGES];
 
-    uint32_t page_shift;
-    bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
+    uint32_t page_shift; /* of data_pages, and of code_pages: the smallest */
+    uint32_t code_shift; /* pages that any TLB has */
+    uint64_t tlb_tag;    /* of the strand's pages, if it has its own entries */
+    uint64_t reads_out;  /* of memory, see machine/bus.h */
+    bool itlb, dtlb;     /* copies of what the chip runs, for the slow path */
     bool store_filter;
     bool marks; /* stores mark lines of the L1D, which writes back: those in
                  * `store` are the first of their sets and dirty */
@@ -174,6 +193,7 @@ struct chip {
     bool marks;        /* stores mark lines of an L1D that writes back */
     bool tells;        /* and the L2's line with the L1D's */
     bool joint_tlb;
+    bool passes; /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
     uint32_t bank_shift, bank_mask; /* of memory, by address */
@@ -249,6 +269,7 @@ void strand_load_slow(struct strand *s, uint64_t addr, uint64_t span);
 /* A load whose misses do not count as others do; with PART_BULK. */
 void strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_store_slow(struct strand *s, uint64_t addr, uint64_t span);
+void strand_float_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_through_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);
 

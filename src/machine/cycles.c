@@ -160,6 +160,17 @@ cycles_derive_bus(const uint64_t *params, struct totals *totals)
         (uint64_t)(cycles * params[PARAM_BUS_CLOCK] / params[PARAM_CLOCK]);
 }
 
+/* Accesses that order others, as long as one takes. */
+static void
+derive_orders(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t cycles = params[PARAM_TIME_ATOMIC];
+
+    n[SIGNAL_RELEASE_CYCLES] = n[SIGNAL_BARRIERS] * cycles;
+    n[SIGNAL_ACQUIRE_CYCLES] =
+        (n[SIGNAL_BARRIERS] + n[SIGNAL_CLASS_ATOMIC]) * cycles;
+}
+
 void
 cycles_derive(const uint64_t *params, struct totals *totals)
 {
@@ -176,6 +187,8 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_STALL_LOAD] =
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
                 n[SIGNAL_L3_LOAD_MISSES]) +
+        wait_of(params, 0, n[SIGNAL_L2_FLOAT_MISSES],
+                n[SIGNAL_L3_FLOAT_MISSES]) +
         far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
     /* Those of stores overlap in the table; without one they cost nothing. */
     const uint64_t entries = params[PARAM_MISS_ENTRIES];
@@ -192,6 +205,7 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         params[PARAM_TIME_WINDOW];
     n[SIGNAL_STALL_ATOMIC] = n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC];
     n[SIGNAL_STALL_FP] = n[SIGNAL_FP_INSTRUCTIONS] * params[PARAM_TIME_FP];
+    derive_orders(params, n);
     n[SIGNAL_CYCLES] = n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] +
                        n[SIGNAL_STALL_LOAD] + n[SIGNAL_STALL_BRANCH] +
                        n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +

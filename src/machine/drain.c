@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "machine/bus.h"
 #include "machine/cache_avx2.h"
 #include "machine/memory.h"
 #include "machine/nodes.h"
@@ -225,7 +226,9 @@ strand_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    if (chip->parts & PART_NODES)
+    if (chip->parts & PART_BUS)
+        bus_shared(s, queue, count);
+    else if (chip->parts & PART_NODES)
         nodes_shared(s, queue, count);
     else if (back)
         memory_shared(s, queue, count);

@@ -211,4 +211,14 @@ strand_store(struct strand *s, uint64_t addr, uint64_t span, bool through)
         strand_store_slow(s, addr, span);
 }
 
+/* A load that passes the L1D by, with the span of a store through. */
+STRAND_INLINE void
+strand_float(struct strand *s, uint64_t addr, uint64_t span)
+{
+    const uint64_t line = filter_data_line(&s->store, addr) & ~LINE_CLEAN;
+
+    if (__builtin_expect(addr - line > span, 0))
+        strand_float_slow(s, addr, span);
+}
+
 #endif

@@ -14,6 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Pages of a first-level TLB have 4 KB at most. */
+#define TLB_FIRST_SHIFT 12
+
+/* Where strands have their own entries their number stands here in a page's. */
+#define TLB_TAG_SHIFT 56
+
 struct tlb {
     uint64_t *pages; /* [entries] page number + 1; 0: empty */
     uint8_t *used;   /* [entries] */

@@ -7,6 +7,9 @@
 #include "source/drain.h"
 #include "source/group.h"
 
+/* Bytes that are fetched at once, where that is counted. */
+#define FETCH_WINDOW 32u
+
 static void
 add_branch(int16_t *fixed, const struct insn *insn)
 {
@@ -39,6 +42,8 @@ block_add_insn(struct block_info *info, const struct insn *insn)
         fixed[SIGNAL_MUL_DIV]++;
     if (insn->flags & INSN_CONDITIONAL)
         fixed[SIGNAL_STORE_CONDITIONALS]++;
+    if (insn_is_float(insn))
+        fixed[SIGNAL_FLOAT_LOADS]++;
     if (insn->flags & INSN_MEMBAR)
         fixed[SIGNAL_BARRIERS]++;
     add_branch(fixed, insn);
@@ -307,6 +312,8 @@ block_build(const struct block_shape *shape, uint64_t pc,
     }
     for (size_t i = 0; i < n; i++)
         parts[i].info.pc = pc;
+    parts[0].info.fixed[SIGNAL_FETCH_WINDOWS] =
+        (int16_t)((next - 1) / FETCH_WINDOW - pc / FETCH_WINDOW + 1);
     if ((block->flags & BLOCK_RETRY) == 0)
         add_order(shape, insns, count, parts, n);
     parts[0].info.size = (uint32_t)(next - pc);

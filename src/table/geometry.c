@@ -20,6 +20,7 @@ struct cache_ids {
 static const struct cache_ids caches[] = {
     {"l1i", PARAM_L1I_SIZE, PARAM_L1I_WAYS, PARAM_L1I_LINE},
     {"l1d", PARAM_L1D_SIZE, PARAM_L1D_WAYS, PARAM_L1D_LINE},
+    {"l2i", PARAM_L2I_SIZE, PARAM_L2I_WAYS, PARAM_L2I_LINE},
     {"l2", PARAM_L2_SIZE, PARAM_L2_WAYS, PARAM_L2_LINE},
     {"l3", PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE},
 };
@@ -34,6 +35,7 @@ static const struct {
 } fills[] = {
     {PARAM_L1I_LINE, PARAM_L2_LINE, PARAM_L2_SIZE},
     {PARAM_L1D_LINE, PARAM_L2_LINE, PARAM_L2_SIZE},
+    {PARAM_L1I_LINE, PARAM_L2I_LINE, PARAM_L2I_SIZE},
     {PARAM_L2_LINE, PARAM_L3_LINE, PARAM_L3_SIZE},
 };
 
@@ -252,6 +254,45 @@ check_wrong_path(const struct check *c)
                       "with stores and branches there may be 16 at most");
 }
 
+/* Cores that have all their caches for themselves. */
+static int
+check_bus(const struct check *c)
+{
+    const uint64_t *p = c->params;
+    const bool core = p[PARAM_L3_SHARED] == L3_SHARED_CORE;
+    const bool lines =
+        p[PARAM_L2_LINE] == p[PARAM_L3_LINE] &&
+        (p[PARAM_L2I_SIZE] == 0 || p[PARAM_L2I_LINE] == p[PARAM_L3_LINE]);
+
+    if (!core && p[PARAM_L2I_SIZE] != 0)
+        return fail_param(c, PARAM_L2I_SIZE, "needs l3.shared=core");
+    if (!core && p[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED)
+        return fail_param(c, PARAM_L1D_FLOAT, "needs l3.shared=core");
+    if (core && (p[PARAM_L2_SIZE] == 0 || p[PARAM_L3_SIZE] == 0 || !lines ||
+                 p[PARAM_NODES] != 1 || p[PARAM_L2_SHARED] != L2_SHARED_CORE ||
+                 p[PARAM_L1D_WRITE] != L1D_WRITE_THROUGH))
+        return fail_param(c, PARAM_L3_SHARED,
+                          "needs l2.shared=core, l1d.write=through, one node, "
+                          "an L2 and an L3 with lines of one size");
+    return 0;
+}
+
+/* A TLB of one entry would have nothing to choose from. */
+static int
+check_first(const struct check *c)
+{
+    static const int ids[] = {PARAM_ITLB_FIRST, PARAM_DTLB_FIRST};
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        if (c->params[ids[i]] == 1)
+            return fail_param(c, ids[i], "must be 0 or at least 2");
+    if (c->params[PARAM_TLB_KIND] == TLB_KIND_JOINT &&
+        (c->params[PARAM_ITLB_FIRST] | c->params[PARAM_DTLB_FIRST]) != 0)
+        return fail_param(c, PARAM_TLB_KIND,
+                          "needs itlb.first=0, dtlb.first=0");
+    return 0;
+}
+
 static int
 check_limits(const struct check *c)
 {
@@ -266,9 +307,9 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits, check_levels,    check_caches,
-        check_lines,  check_banks,     check_targets,
-        check_nodes,  check_pipelines, check_wrong_path,
+        check_limits,     check_levels,  check_caches, check_lines,
+        check_banks,      check_targets, check_nodes,  check_pipelines,
+        check_wrong_path, check_bus,     check_first,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;

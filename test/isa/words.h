@@ -45,6 +45,10 @@ struct illegal {
 #define LOAD(word, bytes, writes)                         \
     ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD, \
         .access_size = (bytes), .loads = 1, .reg_writes = (writes))
+#define FLOAT_LOAD(word, bytes, writes)                          \
+    ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD,        \
+        .access_size = (bytes), .loads = 1, .flags = INSN_FLOAT, \
+        .reg_writes = (writes))
 #define STORE(word, bytes)                                  \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
         .access_size = (bytes), .stores = 1)

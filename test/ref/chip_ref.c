@@ -15,23 +15,27 @@
 /* Who asks the shared caches, and so which signals count its misses. */
 struct asker {
     enum signal_id l2_misses, l3_misses, local, remote, cache;
+    enum bus_ref_asker bus;
 };
 
 static const struct asker fetches = {
     SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES, SIGNAL_L2_FETCH_LOCAL,
-    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE};
+    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE,  BUS_REF_FETCH};
 static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
-                                   SIGNAL_L2_LOAD_LOCAL, SIGNAL_L2_LOAD_REMOTE,
-                                   SIGNAL_L2_LOAD_CACHE};
+                                   SIGNAL_L2_LOAD_LOCAL,  SIGNAL_L2_LOAD_REMOTE,
+                                   SIGNAL_L2_LOAD_CACHE,  BUS_REF_LOAD};
 static const struct asker stores = {
     SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
-    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE};
+    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE};
+/* Where all caches are a core's own. */
+static const struct asker floats = {.bus = BUS_REF_FLOAT};
+static const struct asker atomics = {.bus = BUS_REF_ATOMIC};
 static const struct asker fetch_walks = {
     SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE, SIGNAL_L2_WALK_CACHE};
+    SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_I};
 static const struct asker data_walks = {
     SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE, SIGNAL_L2_WALK_CACHE};
+    SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_D};
 
 static void
 init_cache(struct cache_ref *c, const uint64_t *params, int size)
@@ -76,6 +80,12 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
     }
     tlb_ref_init(&r->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     tlb_ref_init(&r->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    if (params[PARAM_ITLB_FIRST] != 0)
+        tlb_ref_init(&r->itlb_first, (uint32_t)params[PARAM_ITLB_FIRST]);
+    if (params[PARAM_DTLB_FIRST] != 0)
+        tlb_ref_init(&r->dtlb_first, (uint32_t)params[PARAM_DTLB_FIRST]);
+    if (parts & PART_BUS)
+        bus_ref_init(&r->bus, params);
     r->counters = malloc(params[PARAM_BRANCH_ENTRIES]);
     if (r->counters == NULL)
         abort();
@@ -97,6 +107,9 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l3);
     tlb_ref_finish(&r->itlb);
     tlb_ref_finish(&r->dtlb);
+    tlb_ref_finish(&r->itlb_first);
+    tlb_ref_finish(&r->dtlb_first);
+    bus_ref_finish(&r->bus);
     if (r->parts & PART_BTC)
         cache_ref_finish(&r->btc);
     free(r->l2_ways);
@@ -354,6 +367,10 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
 
     if ((r->parts & PART_L2) == 0)
         return;
+    if (r->parts & PART_BUS) {
+        bus_ref_ask(r, addr, asker->bus);
+        return;
+    }
     const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
     if (r->parts & PART_WAYS)
         foretell_way(r, addr, asker);
@@ -396,25 +413,48 @@ joint(const struct chip_ref *r)
     return r->params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
 }
 
+/* The page of a first-level TLB. */
+static uint64_t
+small_page(const struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t size = r->params[PARAM_TLB_PAGE];
+
+    return addr / (size < 4096 ? size : 4096);
+}
+
 static void
 translate_fetch(struct chip_ref *r, uint64_t addr)
 {
     const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
 
-    if ((r->parts & PART_ITLB) == 0 ||
-        !tlb_ref_access(joint(r) ? &r->dtlb : &r->itlb, page).miss)
+    if ((r->parts & PART_ITLB) == 0)
+        return;
+    if (r->itlb_first.entries != 0) {
+        if (!tlb_ref_access(&r->itlb_first, small_page(r, addr)).miss)
+            return;
+        chip_ref_count(r, SIGNAL_ITLB_FIRST_MISSES);
+    }
+    if (!tlb_ref_access(joint(r) ? &r->dtlb : &r->itlb, page).miss)
         return;
     chip_ref_count(r, SIGNAL_ITLB_MISSES);
     walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
 }
 
 static void
-translate_data(struct chip_ref *r, uint64_t addr, bool store)
+translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
 {
     const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
+    bool near = true;
 
-    if ((r->parts & PART_DTLB) == 0 || !tlb_ref_access(&r->dtlb, page).miss)
+    if ((r->parts & PART_DTLB) == 0)
         return;
+    if (r->dtlb_first.entries != 0 && !passes)
+        near = !tlb_ref_access(&r->dtlb_first, small_page(r, addr)).miss;
+    if (!tlb_ref_access(&r->dtlb, page).miss) {
+        if (!near && !store)
+            chip_ref_count(r, SIGNAL_DTLB_TRANSFERS);
+        return;
+    }
     chip_ref_count(r,
                    store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
     walk(r, page, SIGNAL_DTLB_WALK_REFS, &data_walks);
@@ -470,7 +510,7 @@ allocate(struct chip_ref *r, uint64_t addr, bool store)
 {
     uint64_t out;
 
-    translate_data(r, addr, store);
+    translate_data(r, addr, store, false);
     if (store && (r->parts & PART_WRITEBACK))
         update_l1d(r, addr);
     if (access_cache(&r->l1d, addr, store, &out))
@@ -482,10 +522,10 @@ allocate(struct chip_ref *r, uint64_t addr, bool store)
 
 /* Passes the first level by. */
 static void
-pass_through(struct chip_ref *r, uint64_t addr)
+pass_through(struct chip_ref *r, uint64_t addr, const struct asker *asker)
 {
-    translate_data(r, addr, true);
-    ask_shared(r, addr, true, &stores);
+    translate_data(r, addr, true, false);
+    ask_shared(r, addr, true, asker);
 }
 
 /* Where the next line starts. */
@@ -585,6 +625,18 @@ chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
     n[SIGNAL_BULK_L3_MISSES] += n[SIGNAL_L3_LOAD_MISSES] - l3;
 }
 
+/* Of a register that is no integer's, where such pass the L1D by. */
+void
+chip_ref_float(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    const uint64_t end = addr + size;
+
+    for (; addr < end; addr = next_line(r, addr)) {
+        translate_data(r, addr, false, true);
+        ask_shared(r, addr, false, &floats);
+    }
+}
+
 void
 chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
@@ -594,7 +646,7 @@ chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
         remember_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r))
-            pass_through(r, addr);
+            pass_through(r, addr, &stores);
         else
             allocate(r, addr, true);
     }
@@ -607,7 +659,7 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
 
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r)) {
-            pass_through(r, addr);
+            pass_through(r, addr, r->parts & PART_BUS ? &atomics : &stores);
             cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
         } else {
             allocate(r, addr, false);

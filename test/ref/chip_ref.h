@@ -8,6 +8,7 @@
 #ifndef TALLY_TEST_CHIP_REF_H
 #define TALLY_TEST_CHIP_REF_H
 
+#include "ref/bus_ref.h"
 #include "ref/cache_ref.h"
 #include "ref/tlb_ref.h"
 #include "source/block.h"
@@ -35,10 +36,12 @@ struct chip_ref {
     uint32_t parts; /* enum tally_part bits that run */
     struct cache_ref l1i, l1d, l2, l3;
     struct tlb_ref itlb, dtlb;
-    struct way_ref *l2_ways; /* [sets][ways] */
-    uint64_t *foretold;      /* [l2.foretold] ways */
-    uint64_t now;            /* requests of the L2 so far */
-    uint8_t *counters;       /* two-bit */
+    struct tlb_ref itlb_first, dtlb_first; /* if there are any */
+    struct bus_ref bus;                    /* with PART_BUS: no l2, no l3 */
+    struct way_ref *l2_ways;               /* [sets][ways] */
+    uint64_t *foretold;                    /* [l2.foretold] ways */
+    uint64_t now;                          /* requests of the L2 so far */
+    uint8_t *counters;                     /* two-bit */
     uint64_t history;
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
@@ -74,6 +77,7 @@ void chip_ref_join(struct chip_ref *nodes, unsigned count);
 void chip_ref_block(struct chip_ref *r, const struct block *block);
 void chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size);
+void chip_ref_float(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size);
 

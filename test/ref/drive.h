@@ -28,7 +28,7 @@ struct machine {
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
      PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
-     PART_RAW | PART_WAYS | PART_BULK | PART_SNOOP | PARTS_TARGETS)
+     PART_RAW | PART_WAYS | PART_BULK | PART_SNOOP | PART_BUS | PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -135,6 +135,8 @@ access_data(struct strand *s, const struct access *a)
         strand_bulk(s, a->addr, span);
     else if (is_load(a))
         strand_load(s, a->addr, span);
+    else if (a->kind == ACCESS_IS_FLOAT)
+        strand_float(s, a->addr, span);
     else if (a->kind == ACCESS_IS_STORE)
         strand_store(s, a->addr, span, through);
     else if (through)

@@ -253,14 +253,16 @@ stream_access(struct stream *s)
 {
     struct access a = {.size = 1u << random_below(&s->state, 4)};
     const uint64_t kind = random_below(&s->state, 32);
+    const bool passes = s->params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
 
     if (random_below(&s->state, 500) == 0)
         change_habit(s);
     a.addr = PROGRAM_DATA_AT + stream_offset(s);
-    a.kind = kind == 0   ? ACCESS_IS_ATOMIC
-             : kind < 12 ? ACCESS_IS_STORE
-             : kind < 14 ? ACCESS_IS_BULK
-                         : ACCESS_IS_LOAD;
+    a.kind = kind == 0             ? ACCESS_IS_ATOMIC
+             : kind < 12           ? ACCESS_IS_STORE
+             : kind < 14           ? ACCESS_IS_BULK
+             : kind < 18 && passes ? ACCESS_IS_FLOAT
+                                   : ACCESS_IS_LOAD;
     if (a.kind == ACCESS_IS_ATOMIC || kind % 2 == 0)
         a.addr = a.addr / a.size * a.size;
     return a;

@@ -48,7 +48,8 @@ struct stream {
 
 enum access_kind {
     ACCESS_IS_LOAD,
-    ACCESS_IS_BULK, /* a load too: a block load or twin load */
+    ACCESS_IS_BULK,  /* a load too: a block load or twin load */
+    ACCESS_IS_FLOAT, /* a load that passes the L1D by */
     ACCESS_IS_STORE,
     ACCESS_IS_ATOMIC
 };

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/bus.h"
+
+#include "machine/strand.h"
+
+#define AHEAD 8        /* as in memory.c */
+#define PAIR_BYTES 32u /* two bundles */
+#define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
+
+/* Whoever asks; queue_l2_signal[] has no place for loads of the last kind. */
+static const uint16_t l2_signal[REQUEST_COUNT + 1] = {
+    [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_ATOMIC] = SIGNAL_L2_STORE_MISSES,
+    [REQUEST_FETCH] = SIGNAL_L2_FETCH_MISSES,
+    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
+    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
+    [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
+};
+
+static const uint16_t l3_signal[REQUEST_COUNT + 1] = {
+    [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_ATOMIC] = SIGNAL_L3_STORE_MISSES,
+    [REQUEST_FETCH] = SIGNAL_L3_FETCH_MISSES,
+    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_L3_MISSES,
+    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_L3_MISSES,
+    [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
+};
+
+static const uint16_t fill_signal[] = {
+    [MESI_SHARED] = SIGNAL_L2D_FILLS_SHARED,
+    [MESI_EXCLUSIVE] = SIGNAL_L2D_FILLS_EXCLUSIVE,
+    [MESI_MODIFIED] = SIGNAL_L2D_FILLS_MODIFIED,
+};
+
+bool
+bus_is(const uint64_t *params)
+{
+    return params[PARAM_L3_SHARED] == L3_SHARED_CORE;
+}
+
+uint32_t
+bus_parts(const uint64_t *params, uint32_t parts)
+{
+    const uint32_t shared =
+        PART_L2 | PART_L3 | PART_WRITEBACK | PART_SNOOP | PART_BUS;
+    const uint32_t others = PART_WRITEBACK | PART_SNOOP | PART_DRAM;
+
+    if (!bus_is(params))
+        return parts & ~(uint32_t)PART_BUS;
+    if ((parts & shared) == 0)
+        return parts & ~others;
+    return (parts & ~others) | PART_BUS | PART_L2 | PART_L3;
+}
+
+static int
+init_level(struct mesi *c, const uint64_t *params, enum param_id size)
+{
+    if (params[size] == 0)
+        return 0;
+    return mesi_init(c, params[size], (uint32_t)params[size + 1],
+                     (uint32_t)params[size + 2]);
+}
+
+int
+bus_init(struct bus_caches *b, const uint64_t *params)
+{
+    int error = init_level(&b->l2i, params, PARAM_L2I_SIZE);
+
+    if (error == 0)
+        error = init_level(&b->l2d, params, PARAM_L2_SIZE);
+    if (error == 0)
+        error = init_level(&b->l3, params, PARAM_L3_SIZE);
+    return error;
+}
+
+void
+bus_finish(struct bus_caches *b)
+{
+    mesi_finish(&b->l2i);
+    mesi_finish(&b->l2d);
+    mesi_finish(&b->l3);
+}
+
+void
+bus_clear(struct bus_caches *b)
+{
+    mesi_clear(&b->l2i);
+    mesi_clear(&b->l2d);
+    mesi_clear(&b->l3);
+}
+
+/* A burst of reads ends. */
+static void
+end_burst(struct strand *s, uint64_t length)
+{
+    s->total[SIGNAL_READS_OUT_LOW] += length & 7;
+    s->total[SIGNAL_READS_OUT_HIGH] += length >> 3;
+    s->total[SIGNAL_READS_OUT_FULL] +=
+        length == s->chip->params[PARAM_BUS_READS];
+    s->reads_out = 0;
+}
+
+void
+bus_settle(struct strand *s)
+{
+    if (s->reads_out != 0)
+        end_burst(s, s->reads_out);
+}
+
+static void
+read_memory(struct strand *s, unsigned kind)
+{
+    s->reads_out++;
+    if (kind != REQUEST_THROUGH ||
+        s->reads_out == s->chip->params[PARAM_BUS_READS])
+        end_burst(s, s->reads_out);
+}
+
+/* The strands of a core no longer know a line of the L2; nor that of the L1D
+ * where `gone`. */
+static void
+void_line(const struct core *core, uint64_t addr, bool gone)
+{
+    for (struct strand *o = core->strands; o != NULL; o = o->sibling) {
+        const uint64_t step = (uint64_t)1 << o->data.shift;
+        const uint64_t size = (uint64_t)1 << o->store.shift;
+        filter_put(&o->store, addr, NO_LINE);
+        for (uint64_t at = 0; gone && at < size; at += step)
+            filter_put(&o->data, addr + at, NO_LINE);
+    }
+}
+
+/* Takes a line of the L2 out of a core's L1D. */
+static void
+invalidate_l1d(struct core *core, uint64_t addr)
+{
+    const uint64_t size = (uint64_t)1 << core->bus.l2d.line_shift;
+    const uint64_t step = (uint64_t)1 << core->l1d.line_shift;
+
+    lock_take(&core->lock);
+    for (uint64_t at = 0; at < size; at += step)
+        cache_invalidate(&core->l1d, (addr + at) >> core->l1d.line_shift);
+    void_line(core, addr, true);
+    lock_give(&core->lock);
+}
+
+/* What a snoop does to a cache's copy. The state that it had. */
+static enum mesi_state
+snoop_cache(struct mesi *c, uint64_t line, bool take)
+{
+    uint64_t *word = mesi_find(c, line);
+
+    if (word == NULL)
+        return MESI_INVALID;
+    const enum mesi_state state = mesi_state(*word);
+    if (take)
+        mesi_drop(c, word);
+    else
+        mesi_set(word, MESI_SHARED);
+    return state;
+}
+
+static enum mesi_state
+snoop_core(struct strand *s, struct core *core, uint64_t addr, bool take)
+{
+    struct bus_caches *b = &core->bus;
+    const uint64_t line = addr >> b->l2d.line_shift;
+    const enum mesi_state l2 = snoop_cache(&b->l2d, line, take);
+    const enum mesi_state l3 = snoop_cache(&b->l3, line, take);
+
+    if (b->l2i.words != NULL)
+        s->total[SIGNAL_L2I_SNOOP_HITS] +=
+            snoop_cache(&b->l2i, line, true) != MESI_INVALID;
+    if (take)
+        invalidate_l1d(core, addr);
+    else
+        void_line(core, addr, false);
+    return l2 > l3 ? l2 : l3;
+}
+
+/* The best state that another core had the line in. */
+static enum mesi_state
+snoop(struct strand *s, uint64_t addr, bool take)
+{
+    struct chip *chip = s->chip;
+    enum mesi_state best = MESI_INVALID;
+
+    for (unsigned i = 0; i < chip->core_count; i++) {
+        struct core *core = &chip->cores[i];
+        if (core == s->core || core->bus.l3.words == NULL)
+            continue;
+        const enum mesi_state state = snoop_core(s, core, addr, take);
+        best = state > best ? state : best;
+    }
+    return best;
+}
+
+/* Reads a line over the bus. The state in which the core has it then. */
+static enum mesi_state
+read_line(struct strand *s, uint64_t addr, unsigned kind)
+{
+    const bool own = WRITES >> kind & 1;
+    const enum mesi_state other = snoop(s, addr, own);
+    uint64_t *total = s->total;
+
+    if (own) {
+        total[SIGNAL_BUS_OWN_READS]++;
+        total[SIGNAL_BUS_OWN_HITMS] += other == MESI_MODIFIED;
+        total[SIGNAL_BUS_OWN_HITS] +=
+            other == MESI_SHARED || other == MESI_EXCLUSIVE;
+    } else {
+        total[kind == REQUEST_FETCH ? SIGNAL_BUS_CODE_READS
+                                    : SIGNAL_BUS_DATA_READS]++;
+        total[SIGNAL_BUS_READ_HITMS] += other == MESI_MODIFIED;
+        total[SIGNAL_BUS_READ_HITS] +=
+            other == MESI_SHARED || other == MESI_EXCLUSIVE;
+    }
+    read_memory(s, kind);
+    return other == MESI_INVALID || own ? MESI_EXCLUSIVE : MESI_SHARED;
+}
+
+/* A line that the core shares becomes its own. */
+static void
+invalidate_others(struct strand *s, uint64_t addr)
+{
+    s->total[SIGNAL_BUS_INVALIDATES]++;
+    s->total[SIGNAL_BUS_OWN_HITS] += snoop(s, addr, true) != MESI_INVALID;
+}
+
+static void
+count_l3_victim(struct strand *s, uint64_t gone)
+{
+    if (gone != 0)
+        s->total[mesi_state(gone) == MESI_MODIFIED ? SIGNAL_L3_WRITEBACKS
+                                                   : SIGNAL_L3_CASTOUTS]++;
+}
+
+/* A request that the L2 did not serve. The state that its line comes in. */
+static enum mesi_state
+ask_l3(struct strand *s, uint64_t addr, unsigned kind)
+{
+    struct mesi *l3 = &s->core->bus.l3;
+    const bool write = WRITES >> kind & 1;
+    uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
+
+    s->total[l2_signal[kind]]++;
+    if (word == NULL) {
+        s->total[l3_signal[kind]]++;
+        const enum mesi_state state = read_line(s, addr, kind);
+        count_l3_victim(s, mesi_fill(l3, addr >> l3->line_shift, state));
+        return write ? MESI_MODIFIED : state;
+    }
+    if (kind == REQUEST_LOAD || kind == REQUEST_FLOAT)
+        s->total[SIGNAL_L3_BYPASSES] += s->reads_out == 0;
+    if (mesi_state(*word) == MESI_SHARED && !write)
+        return MESI_SHARED;
+    if (mesi_state(*word) == MESI_SHARED) {
+        invalidate_others(s, addr);
+        mesi_set(word, MESI_EXCLUSIVE);
+    }
+    return write ? MESI_MODIFIED : MESI_EXCLUSIVE;
+}
+
+/* A line has to leave the L2 for data, and what other strands know of it. */
+static void
+drive_out(struct strand *s, uint64_t gone)
+{
+    const uint64_t addr = gone >> 2 << s->core->bus.l2d.line_shift;
+
+    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
+        if (o != s && (filter_line(&o->store, addr) & ~LINE_CLEAN) == addr)
+            filter_put(&o->store, addr, NO_LINE);
+    }
+    if (mesi_state(gone) != MESI_MODIFIED)
+        return;
+    uint64_t *word = mesi_find(&s->core->bus.l3, gone >> 2);
+    s->total[SIGNAL_L2_WRITEBACKS]++;
+    if (word != NULL)
+        mesi_set(word, MESI_MODIFIED);
+    else
+        s->total[SIGNAL_L3_WRITE_MISSES]++;
+}
+
+/* A store or atomic finds its line in the L2. */
+static void
+write_hit(struct strand *s, uint64_t *word, uint64_t addr)
+{
+    struct mesi *l3 = &s->core->bus.l3;
+
+    if (mesi_state(*word) == MESI_SHARED) {
+        uint64_t *behind = mesi_find(l3, addr >> l3->line_shift);
+        s->total[SIGNAL_L2D_HITS_SHARED]++;
+        invalidate_others(s, addr);
+        if (behind != NULL)
+            mesi_set(behind, MESI_EXCLUSIVE);
+    }
+    mesi_set(word, MESI_MODIFIED);
+}
+
+static void
+ask_data(struct strand *s, uint64_t addr, unsigned kind)
+{
+    struct mesi *l2 = &s->core->bus.l2d;
+    uint64_t *word = mesi_use(l2, addr >> l2->line_shift);
+
+    if (word == NULL) {
+        const enum mesi_state state = ask_l3(s, addr, kind);
+        s->total[fill_signal[state]]++;
+        drive_out(s, mesi_fill(l2, addr >> l2->line_shift, state));
+        return;
+    }
+    if (WRITES >> kind & 1)
+        write_hit(s, word, addr);
+    else if (kind == REQUEST_LOAD)
+        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == 0;
+}
+
+static void
+ask_code(struct strand *s, uint64_t addr)
+{
+    struct mesi *l2 = &s->core->bus.l2i;
+
+    if (mesi_use(l2, addr >> l2->line_shift) != NULL)
+        return;
+    ask_l3(s, addr, REQUEST_FETCH);
+    s->total[SIGNAL_L2I_VICTIMS] +=
+        mesi_fill(l2, addr >> l2->line_shift, MESI_SHARED) != 0;
+}
+
+void
+bus_shared(struct strand *s, const uint64_t *queue, size_t count)
+{
+    const struct bus_caches *b = &s->core->bus;
+    const uint64_t line_mask = ~(((uint64_t)1 << b->l2d.line_shift) - 1);
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t addr = request_addr(queue[i]) & line_mask;
+        const unsigned kind = queue[i] & REQUEST_MASK;
+        if (i + AHEAD < count)
+            __builtin_prefetch(mesi_set_of(
+                &b->l2d, request_addr(queue[i + AHEAD]) >> b->l2d.line_shift));
+        if (kind == REQUEST_FETCH && b->l2i.words != NULL)
+            ask_code(s, addr);
+        else
+            ask_data(s, addr, kind);
+    }
+}
+
+/* What the arbiter, its queues and the bus do with them. */
+static void
+derive_bus(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t reads = n[SIGNAL_BUS_CODE_READS] + n[SIGNAL_BUS_DATA_READS] +
+                           n[SIGNAL_BUS_OWN_READS];
+    const uint64_t requests = reads + n[SIGNAL_BUS_INVALIDATES];
+    const uint64_t writes = n[SIGNAL_L3_WRITEBACKS] + n[SIGNAL_L3_WRITE_MISSES];
+    const uint64_t given = n[SIGNAL_BUS_READ_HITMS] + n[SIGNAL_BUS_OWN_HITMS];
+    const uint64_t castouts = n[SIGNAL_BUS_CASTOUTS];
+    const uint64_t all = requests + writes + castouts;
+    const uint64_t found =
+        n[SIGNAL_BUS_READ_HITS] + n[SIGNAL_BUS_OWN_HITS] + given;
+    const uint64_t clocks =
+        (params[PARAM_L3_LINE] + params[PARAM_BUS_WIDTH] - 1) /
+        params[PARAM_BUS_WIDTH];
+    const uint64_t lines = reads + writes;
+
+    n[SIGNAL_BUS_REQUESTS_MISSED] = requests - found;
+    n[SIGNAL_BUS_ANSWERS_MISSED] = params[PARAM_CORES] * requests - found;
+    n[SIGNAL_BUS_CLOCKS_DATA] = lines * clocks;
+    n[SIGNAL_BUS_CLOCKS_BEHIND] = lines * (clocks - 1);
+    n[SIGNAL_REQUEST_QUEUE_CLOCKS] = requests * params[PARAM_BUS_QUEUE];
+    n[SIGNAL_WRITE_QUEUE_CLOCKS] = (writes + given) * params[PARAM_BUS_QUEUE];
+    n[SIGNAL_CASTOUT_QUEUE_CLOCKS] = castouts * params[PARAM_BUS_QUEUE];
+    n[SIGNAL_ORDER_QUEUE_CLOCKS] = all * params[PARAM_BUS_SNOOP];
+    n[SIGNAL_SNOOP_BUFFER_CLOCKS] =
+        params[PARAM_CORES] * requests * params[PARAM_BUS_SNOOP];
+    n[SIGNAL_SNOOP_QUEUE_CYCLES] =
+        requests * params[PARAM_BUS_SNOOP] *
+        (params[PARAM_CLOCK] / params[PARAM_BUS_CLOCK]);
+}
+
+/* From the miss of the L2 on, and from that of the L3. */
+static void
+derive_reads(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t memory = params[PARAM_TIME_MEMORY];
+    const uint64_t both = memory + params[PARAM_TIME_L3];
+    const uint64_t hits = n[SIGNAL_FETCH_L3_HITS] + n[SIGNAL_LOAD_L3_HITS] +
+                          n[SIGNAL_FLOAT_L3_HITS] + n[SIGNAL_STORE_L3_HITS] +
+                          n[SIGNAL_ITLB_WALK_L3_HITS] +
+                          n[SIGNAL_DTLB_WALK_L3_HITS];
+
+    n[SIGNAL_READ_OUT_LOW_CYCLES] = n[SIGNAL_READS_OUT_LOW] * memory;
+    n[SIGNAL_READ_OUT_HIGH_CYCLES] = n[SIGNAL_READS_OUT_HIGH] * memory;
+    n[SIGNAL_FILL_FULL_CYCLES] = n[SIGNAL_READS_OUT_FULL] * memory;
+    n[SIGNAL_REQUEST_LOW_CYCLES] =
+        n[SIGNAL_READS_OUT_LOW] * both + hits * params[PARAM_TIME_L3];
+    n[SIGNAL_REQUEST_HIGH_CYCLES] = n[SIGNAL_READS_OUT_HIGH] * both;
+}
+
+static uint64_t
+less(uint64_t from, uint64_t by)
+{
+    return from > by ? from - by : 0;
+}
+
+/* A store that crosses a line may miss twice, and so hide another's hit. */
+static void
+derive_l2d(uint64_t *n)
+{
+    const uint64_t stores = n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
+    const uint64_t asked = n[SIGNAL_L1D_LOAD_MISSES] + n[SIGNAL_FLOAT_LOADS] +
+                           n[SIGNAL_ITLB_WALK_REFS] + n[SIGNAL_DTLB_WALK_REFS] +
+                           stores;
+    const uint64_t missed =
+        n[SIGNAL_L2_LOAD_MISSES] + n[SIGNAL_L2_FLOAT_MISSES] +
+        n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES] +
+        n[SIGNAL_L2_STORE_MISSES];
+
+    n[SIGNAL_L2D_FIRST_HITS] = less(asked, missed);
+    n[SIGNAL_FLOAT_L3_HITS] =
+        n[SIGNAL_L2_FLOAT_MISSES] - n[SIGNAL_L3_FLOAT_MISSES];
+    n[SIGNAL_L3_WRITE_HITS] =
+        n[SIGNAL_L2_WRITEBACKS] - n[SIGNAL_L3_WRITE_MISSES];
+}
+
+void
+bus_derive(const uint64_t *params, uint64_t *n)
+{
+    derive_l2d(n);
+    n[SIGNAL_L1I_SNOOPS] = (n[SIGNAL_L2I_VICTIMS] + n[SIGNAL_L2I_SNOOP_HITS]) *
+                           (params[PARAM_L2I_LINE] / params[PARAM_L1I_LINE]);
+    n[SIGNAL_INSTRUCTION_PAIRS] =
+        n[SIGNAL_L1I_MISSES] * params[PARAM_L1I_LINE] / PAIR_BYTES;
+    if (params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_CLEAN)
+        n[SIGNAL_BUS_CASTOUTS] = n[SIGNAL_L3_CASTOUTS];
+    derive_reads(params, n);
+    derive_bus(params, n);
+}

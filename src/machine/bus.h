@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cores that have each a whole hierarchy of caches, an L2 for data, one for
+ * code and an L3, and snoop each other over a bus (l3.shared = core, PART_BUS).
+ *
+ * A line of the L2 for data or of the L3 is modified, exclusive or shared; of
+ * the L2 for code it is there or not. No level includes another: a dirty line
+ * that leaves the L2 makes the L3's dirty, or goes to memory if the L3 lacks
+ * it. A miss of the L3 reads the line over the bus; the other cores are asked
+ * first. A read leaves their copies shared, and what one had modified is
+ * written to memory; a read to own takes them away, out of the L1D too. Any
+ * snoop takes the line out of their L2s for code. A store to a shared line
+ * takes the copies without a read. The L1I is not searched.
+ *
+ * Reads for which nothing waits, those of stores, are out in memory together:
+ * they end when `bus.reads` are out, or with the next read that the strand
+ * waits for. One that ends so with n reads is a burst of n.
+ * test/ref/bus_ref.c is the slow, obvious twin.
+ */
+#ifndef TALLY_MACHINE_BUS_H
+#define TALLY_MACHINE_BUS_H
+
+#include "machine/queue.h"
+
+/* Whether its cores are such. */
+bool bus_is(const uint64_t *params);
+
+/* What of `parts` runs on such a machine, and what only there. */
+uint32_t bus_parts(const uint64_t *params, uint32_t parts);
+
+/* The caches of one core. 0 or TALLY_ENOMEM; bus_finish() takes zeroes. */
+int bus_init(struct bus_caches *b, const uint64_t *params);
+void bus_finish(struct bus_caches *b);
+void bus_clear(struct bus_caches *b);
+
+/* Takes a queue through the levels behind the L1s, and to memory. */
+void bus_shared(struct strand *s, const uint64_t *queue, size_t count);
+
+/* Ends what the strand has out in memory. */
+void bus_settle(struct strand *s);
+
+/* What follows from its signals, of totals that are summed. */
+void bus_derive(const uint64_t *params, uint64_t *n);
+
+#endif

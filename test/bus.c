@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cores with an L3 each that snoop each other over a bus, against the twin; and
+ * what their states must keep to.
+ */
+#include "machine/bus.h"
+#include "ref/cluster.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define STEPS 20000
+
+static const struct machine machines[] = {
+    {__LINE__, "montecito", {"strands=1"}},
+    {__LINE__, "montecito", {"strands=1", "l2.size=2K", "l3.size=6K"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=4", "l2i.size=2K", "l2i.ways=1", "l2.size=1K",
+      "l3.size=3K", "dtlb.first=2"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=3", "l2i.size=0", "l2.size=64K", "l3.size=3K",
+      "bus.reads=2"}},
+};
+
+static void
+against_twin(const struct machine *m, uint64_t *state)
+{
+    static struct cluster c;
+    uint64_t params[PARAM_COUNT];
+
+    cluster_start(&c, m, params, random_next(state));
+    cluster_run(&c, STEPS);
+    cluster_finish(&c);
+}
+
+static void
+test_against_twin(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t m = 0; m < 3 * COUNT(machines); m++)
+        against_twin(&machines[m % COUNT(machines)], &state);
+}
+
+/* How many cores have a line, in any level for data. */
+static unsigned
+holders(const struct cluster *c, uint64_t line)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct bus_caches *b = &c->chip.cores[i].bus;
+        count += mesi_find(&b->l2d, line) || mesi_find(&b->l3, line);
+    }
+    return count;
+}
+
+/* What is modified or exclusive in one core, no other has. */
+static void
+check_owned(const struct cluster *c, const struct mesi *m)
+{
+    for (uint64_t i = 0; i < (m->set_mask + 1) * m->ways; i++) {
+        if (mesi_state(m->words[i]) > MESI_SHARED)
+            assert_int_equal(holders(c, m->words[i] >> 2), 1);
+    }
+}
+
+/* Each miss of the L3 is a read of the bus, and each read is in a burst. */
+static void
+check_bus(const struct cluster *c)
+{
+    const struct totals sum = sum_of(c);
+    const uint64_t *n = sum.signal;
+    const uint64_t reads = n[SIGNAL_BUS_CODE_READS] + n[SIGNAL_BUS_DATA_READS] +
+                           n[SIGNAL_BUS_OWN_READS];
+    uint64_t bursts = n[SIGNAL_READS_OUT_LOW] + 8 * n[SIGNAL_READS_OUT_HIGH];
+
+    for (unsigned i = 0; i < c->count; i++) {
+        bursts += c->strands[i]->reads_out;
+        check_owned(c, &c->chip.cores[i].bus.l2d);
+        check_owned(c, &c->chip.cores[i].bus.l3);
+    }
+    assert_int_equal(bursts, reads);
+    assert_int_equal(reads,
+                     n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES] +
+                         n[SIGNAL_L3_FLOAT_MISSES] + n[SIGNAL_L3_STORE_MISSES] +
+                         n[SIGNAL_ITLB_WALK_L3_MISSES] +
+                         n[SIGNAL_DTLB_WALK_L3_MISSES]);
+    assert_true(n[SIGNAL_BUS_INVALIDATES] > 0 && n[SIGNAL_BUS_OWN_HITMS] > 0 &&
+                n[SIGNAL_BUS_READ_HITMS] > 0);
+}
+
+static void
+test_states(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t m = 0; m < COUNT(machines); m++) {
+        static struct cluster c;
+        uint64_t params[PARAM_COUNT];
+        cluster_start(&c, &machines[m], params, random_next(&state));
+        for (int i = 0; i < 10; i++) {
+            cluster_run(&c, STEPS / 20);
+            check_bus(&c);
+        }
+        cluster_finish(&c);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_twin),
+        cmocka_unit_test(test_states),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow, obvious twin of machine/bus.h: the caches of one core behind its
+ * L1s, each a list of the lines that its sets have with when they were used.
+ */
+#ifndef TALLY_TEST_BUS_REF_H
+#define TALLY_TEST_BUS_REF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "table/table.h"
+
+struct chip_ref;
+
+enum bus_ref_state { REF_INVALID, REF_SHARED, REF_EXCLUSIVE, REF_MODIFIED };
+
+struct bus_ref_level {
+    uint64_t sets, ways, line_size;
+    struct bus_ref_line {
+        uint64_t number, used;
+        enum bus_ref_state state;
+    } * lines; /* [sets][ways] */
+};
+
+struct bus_ref {
+    struct bus_ref_level l2i, l2d, l3;
+    uint64_t now; /* uses so far */
+    uint64_t out; /* reads that nothing waits for */
+};
+
+/* Who asks. */
+enum bus_ref_asker {
+    BUS_REF_FETCH,
+    BUS_REF_LOAD,
+    BUS_REF_FLOAT,
+    BUS_REF_STORE,
+    BUS_REF_ATOMIC,
+    BUS_REF_WALK_I,
+    BUS_REF_WALK_D,
+};
+
+void bus_ref_init(struct bus_ref *b, const uint64_t *params);
+void bus_ref_finish(struct bus_ref *b);
+
+/* A request that passes the L1s, or that they lack. */
+void bus_ref_ask(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker);
+
+#endif
