@@ -115,8 +115,7 @@ choose_callbacks(struct plugin *p)
 
     choose[p->threaded][(p->parts & PART_RAW) != 0](
         &p->callbacks, p->parts, p->chip.stores_apart,
-        p->window == WINDOW_SKIP || r->turns > 1 || r->range_count > 0 ||
-            p->data_filter);
+        p->window == WINDOW_SKIP || r->range_count > 0 || p->data_filter);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */
     p->inline_counts = !p->threaded && p->work == 0 &&
@@ -180,6 +179,19 @@ plugin_snapshot(struct strand *strand)
     pthread_mutex_unlock(&p->lock);
 }
 
+void
+plugin_slice(struct strand *strand)
+{
+    const struct session_request *r = &tally_plugin.session->request;
+
+    if (r->turns <= 1) {
+        plugin_snapshot(strand);
+        return;
+    }
+    strand->sliced = 0;
+    strand_turn(strand, (strand->turn + 1) % r->turns);
+}
+
 static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
@@ -199,6 +211,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         fprintf(stderr, "tally: out of memory for a guest thread\n");
         abort();
     }
+    if (p->session->request.turns > 1)
+        s->slice = p->session->request.slice;
     counts->thread = counts->maker = p->thread_count++;
     counts->born = 0;
     memset(&counts->folded, 0, sizeof(counts->folded));
@@ -502,7 +516,7 @@ set_up_parts(struct plugin *p, uint32_t parts)
     p->parts = parts;
     p->region.head->parts = parts;
     p->work = work_of_parts(parts);
-    p->work |= r->interval > 0 ? WORK_CLOCK : 0u;
+    p->work |= r->interval > 0 || r->turns > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     choose_callbacks(p);
     return 0;

@@ -125,6 +125,9 @@ const void *plugin_memory(uint64_t addr);
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 
+/* Ends a slice: a snapshot, or other events' turn. */
+void plugin_slice(struct strand *strand);
+
 /* -I: ends a slice; keeps what the strand has counted, if its clock has passed
  * a boundary. */
 void plugin_snapshot(struct strand *strand);
