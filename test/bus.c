@@ -109,12 +109,50 @@ test_states(void **unused)
     }
 }
 
+/* Two strands of one core: what one has brought the other finds in the caches,
+ * but not in the TLBs, where each has entries of its own. */
+static void
+test_threads(void **unused)
+{
+    const struct machine m = {__LINE__, "montecito", {NULL}};
+    const struct access a = {ACCESS_IS_LOAD, PROGRAM_DATA_AT, 8};
+    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct strand *strands[2];
+    uint64_t params[PARAM_COUNT];
+    struct chip chip;
+
+    (void)unused;
+    params_of(&m, params);
+    assert_int_equal(
+        chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT), 2), 0);
+    for (unsigned i = 0; i < 2; i++)
+        strands[i] = new_strand(&chip, i, counts[i]);
+    assert_ptr_equal(strands[0]->core, strands[1]->core);
+    for (unsigned i = 0; i < 4; i++) {
+        access_data(strands[i % 2], &a);
+        strand_drain(strands[i % 2]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t *n = counts[i]->totals[0].signal;
+        assert_int_equal(n[SIGNAL_L1D_LOAD_MISSES], i == 0);
+        assert_int_equal(n[SIGNAL_L3_LOAD_MISSES], i == 0);
+        assert_int_equal(n[SIGNAL_DTLB_LOAD_MISSES], 1);
+        assert_int_equal(n[SIGNAL_DTLB_WALK_MISSES], i == 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        free_strand(strands[i], i);
+        free_counts(counts[i]);
+    }
+    chip_finish(&chip);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_twin),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

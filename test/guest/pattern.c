@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern KIND STEP COUNT ROUNDS: ROUNDS times over COUNT places that stand
+ * STEP bytes apart, from a multiple of 16 MB on. KIND: "r" loads an integer
+ * there, "f" a floating-point number, "w" stores, "a" adds as one, "x" executes
+ * a jump to the next place (x86-64 alone). Two runs with the same number of
+ * digits differ by their rounds and nothing else.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define UNIT ((uintptr_t)16 << 20)
+
+#define ROUNDS_OF(access)                                                      \
+    for (; rounds > 0; rounds--)                                               \
+        for (char *at = first, *end = at + step * count; at < end; at += step) \
+    access
+
+static void
+loads(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF((void)*(volatile uint64_t *)at);
+}
+
+static void
+floats(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF((void)*(volatile double *)at);
+}
+
+static void
+stores(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF(*(volatile uint64_t *)at = 1);
+}
+
+static void
+atomics(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF(__atomic_fetch_add((uint64_t *)at, 1, __ATOMIC_SEQ_CST));
+}
+
+/* jmp to the next place; the last returns. */
+static void
+write_jumps(char *at, size_t step, size_t count)
+{
+    const int32_t distance = (int32_t)step - 5;
+
+    for (; count > 1; count--, at += step) {
+        *at = (char)0xe9;
+        memcpy(at + 1, &distance, sizeof(distance));
+    }
+    *at = (char)0xc3;
+}
+
+static void
+jumps(char *first, size_t step, size_t count, size_t rounds)
+{
+    (void)step;
+    (void)count;
+    for (; rounds > 0; rounds--)
+        ((void (*)(void))(uintptr_t)first)();
+}
+
+int
+main(int argc, char **argv)
+{
+    void (*pattern)(char *, size_t, size_t, size_t) = loads;
+
+    if (argc != 5)
+        return 2;
+    const size_t step = strtoul(argv[2], NULL, 0);
+    const size_t count = strtoul(argv[3], NULL, 0);
+    const size_t rounds = strtoul(argv[4], NULL, 0);
+    char *memory =
+        mmap(NULL, step * count + 2 * UNIT, PROT_READ | PROT_WRITE | PROT_EXEC,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 1;
+    char *at = (char *)(((uintptr_t)memory + UNIT) & ~(UNIT - 1));
+    switch (argv[1][0]) {
+    case 'f':
+        pattern = floats;
+        break;
+    case 'w':
+        pattern = stores;
+        break;
+    case 'a':
+        pattern = atomics;
+        break;
+    case 'x':
+        write_jumps(at, step, count);
+        pattern = jumps;
+        break;
+    default:
+        break;
+    }
+    pattern(at, step, count, rounds);
+    return 0;
+}

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Montecito's caches, TLBs and bus: montecito_memory.py BUILD
+
+What test/guest/pattern.c does in a round is arithmetic, and the same in each
+but the first, which finds all cold: two runs differ by their rounds alone. Two
+threads that meet on a line are test/guest/turns.c.
+"""
+import tallytest as t
+
+MACHINE = "montecito"
+ROUNDS = (2, 5)
+# An L3 of 12288 lines, and pages that make no misses of their own.
+SMALL = ["l3.size=1536K", "tlb.page=1M", "dtlb.first=512"]
+MEMORY, L3 = 166, 9  # time.memory, time.l3
+TURNS = 1500  # of each thread
+SOME = 60  # lines of the C library that the threads share
+
+
+def run(kind, step, count, rounds, sets):
+    sets = [word for s in sets for word in ("--set", s)]
+    return t.count(["-m", MACHINE, *sets, "-e", "all"],
+                   t.guest("pattern.x86_64"), kind, str(step), str(count),
+                   str(rounds))
+
+
+def by_round(kind, step, count, sets=()):
+    """event: what a round adds to it; all of them."""
+    few, many = (run(kind, step, count, n, sets) for n in ROUNDS)
+    rounds = ROUNDS[1] - ROUNDS[0]
+    added = {e: many[e] - few[e] for e in few.values}
+    return {e: n / rounds for e, n in added.items()}
+
+
+def check(kind, step, count, sets, wanted):
+    """Code has a call and a return a round besides, and the loop around them:
+    a few lines more of those that all miss."""
+    got = by_round(kind, step, count, sets)
+    if kind == "x":
+        got = {e: wanted[e] if wanted.get(e, 0) <= n <= wanted.get(e, 0) *
+               (1 + 4 / count) else n for e, n in got.items() if e in wanted}
+    t.same({e: got[e] for e in wanted}, wanted, "a round and arithmetic")
+
+
+PATTERNS = [
+    ("loads that the L1D has", ("r", 64, 128), (), lambda n: {
+        "L1D_READ_MISSES.ALL": 0, "L2D_REFERENCES.ALL": 0, "BUS_ALL.SELF": 0,
+    }),
+    ("loads beyond the L1D, that the L2D has", ("r", 64, 512), (), lambda n: {
+        "L1D_READ_MISSES.ALL": n, "L2D_REFERENCES.READS": n,
+        "L2D_REFERENCES.WRITES": 0, "L2D_INSERT_HITS": n,
+        "L2D_FORCE_RECIRC.TAG_OK": n, "L2D_INSERT_MISSES": 0,
+        "L2D_OPS_ISSUED.INT_LOAD": n, "L2D_OPS_ISSUED.FP_LOAD": 0,
+        "L2D_BYPASS.L2_DATA1": n, "L3_REFERENCES": 0,
+    }),
+    ("loads beyond the L2D, that the L3 has", ("r", 128, 8192),
+     ("dtlb.first=512",), lambda n: {
+        "L1D_READ_MISSES.ALL": n, "L2D_INSERT_HITS": 0,
+        "L2D_INSERT_MISSES": n, "L2D_MISSES": n,
+        "L2D_FILL_MESI_STATE.E": n, "L2D_FILL_MESI_STATE.M": 0,
+        "L3_READS.DATA_READ.HIT": n, "L3_READS.ALL.ALL": n,
+        "L3_REFERENCES": n, "L3_MISSES": 0, "L3_WRITES.ALL.ALL": 0,
+        "L2D_BYPASS.L3_DATA1": n, "ER_BRQ_REQ_INSERTED": n,
+        "ER_BRQ_LIVE_REQ_LO": n * L3, "BUS_ALL.SELF": 0,
+        "L1DTLB_TRANSFER": 0,
+    }),
+    ("loads from memory", ("r", 128, 24576), SMALL, lambda n: {
+        "L3_READS.DATA_READ.MISS": n, "L3_MISSES": n, "L3_INSERTS": n,
+        "L3_LINES_REPLACED": n, "BUS_RD_DATA.SELF": n,
+        "BUS_MEM_READ.BRL.EITHER": n, "BUS_MEM_READ.ALL.ANY": n,
+        "BUS_MEMORY.EQ_128BYTE.SELF": 2 * n, "BUS_MEMORY.ALL.SELF": 2 * n,
+        "BUS_ALL.SELF": 2 * n, "BUS_WR_WB.CCASTOUT.SELF": n,
+        "BUS_WR_WB.EQ_128BYTE.SELF": 0, "SI_CCQ_INSERTS.SELF": n,
+        "SI_CCQ_LIVE_REQ_LO.SELF": 2 * n, "SI_RQ_INSERTS.SELF": n,
+        "SI_RQ_LIVE_REQ_LO.SELF": 2 * n, "SI_WRITEQ_INSERTS.EWB.SELF": 0,
+        "SI_IOQ_LIVE_REQ_LO": 2 * 4 * n, "SI_SCB_INSERTS.MISS.EITHER": 2 * n,
+        "SI_SCB_INSERTS.ALL.EITHER": 2 * n, "SI_SCB_SIGNOFFS.MISS": n,
+        "SI_SCB_SIGNOFFS.ALL": n, "SI_SCB_LIVE_REQ_LO.EITHER": 8 * n,
+        "ER_SNOOPQ_REQ_LO": 4 * 8 * n, "BUS_DATA_CYCLE.SELF": 4 * n,
+        "BUS_B2B_DATA_CYCLES.SELF": 3 * n, "ER_MEM_READ_OUT_LO": MEMORY * n,
+        "ER_MEM_READ_OUT_HI": 0, "ER_BRQ_LIVE_REQ_LO": (MEMORY + L3) * n,
+        "L2D_BYPASS.L2_DATA1": 0, "L2D_FILLB_FULL.THIS": 0,
+    }),
+    ("stores to memory", ("w", 128, 24576), SMALL, lambda n: {
+        "L1D_READ_MISSES.ALL": 0, "L2D_REFERENCES.WRITES": n,
+        "L2D_OPS_ISSUED.STORE": n, "L2D_OPS_ISSUED.RMW": 0,
+        "L2D_FILL_MESI_STATE.M": n, "L3_WRITES.DATA_WRITE.MISS": n,
+        "L3_WRITES.L2_WB.HIT": n, "L3_WRITES.ALL.ALL": 2 * n,
+        "L3_REFERENCES": 2 * n, "L3_LINES_REPLACED": n,
+        "BUS_MEM_READ.BRIL.SELF": n, "BUS_WR_WB.EQ_128BYTE.SELF": n,
+        "BUS_WR_WB.CCASTOUT.SELF": 0, "SI_WRITEQ_INSERTS.EWB.SELF": n,
+        "SI_WRITEQ_INSERTS.ALL.EITHER": n,
+        "SI_WRITEQ_LIVE_REQ_LO.EITHER": 2 * n,
+        "BUS_DATA_CYCLE.SELF": 8 * n, "BUS_B2B_DATA_CYCLES.SELF": 6 * n,
+        # Sixteen at a time.
+        "ER_MEM_READ_OUT_LO": 0, "ER_MEM_READ_OUT_HI": n / 8 * MEMORY,
+        "ER_BRQ_LIVE_REQ_HI": n / 8 * (MEMORY + L3),
+        "L2D_FILLB_FULL.THIS": n / 16 * MEMORY,
+    }),
+    ("atomics, which wait for memory", ("a", 128, 24576), SMALL, lambda n: {
+        "L2D_REFERENCES.READS": n, "L2D_REFERENCES.WRITES": n,
+        "L2D_REFERENCES.ALL": 2 * n, "L2D_OPS_ISSUED.RMW": n,
+        "L2D_OPS_ISSUED.STORE": 0, "L2D_OZQ_ACQUIRE": 5 * n,
+        "L2D_OZQ_RELEASE": 0, "BUS_MEM_READ.BRIL.SELF": n,
+        "ER_MEM_READ_OUT_LO": MEMORY * n, "ER_MEM_READ_OUT_HI": 0,
+    }),
+    ("floating-point loads pass the L1D by", ("f", 64, 128), (), lambda n: {
+        "L1D_READS_SET0": 0, "L1D_READS_SET1": 0, "DATA_REFERENCES_SET0": n,
+        "DATA_REFERENCES_SET1": n, "L1D_READ_MISSES.ALL": 0,
+        "L2D_OPS_ISSUED.FP_LOAD": n, "L2D_REFERENCES.READS": n,
+        "L2D_INSERT_HITS": n,
+    }),
+    ("pages that the first data TLB has", ("r", 4096 + 64, 31), (), lambda n: {
+        "L1DTLB_TRANSFER": 0, "L2DTLB_MISSES": 0,
+    }),
+    ("pages that the second has", ("r", 4096 + 64, 64), (), lambda n: {
+        "L1DTLB_TRANSFER": n, "L2DTLB_MISSES": 0, "HPW_DATA_REFERENCES": 0,
+    }),
+    ("pages that neither has", ("r", 16384 + 64, 192), (), lambda n: {
+        "L1DTLB_TRANSFER": 0, "L2DTLB_MISSES": n, "DTLB_INSERTS_HPW": n,
+        "HPW_DATA_REFERENCES": n,
+    }),
+    ("code beyond the L1I, that the L2I has", ("x", 64, 512), (), lambda n: {
+        "L1I_READS": n, "L2I_DEMAND_READS": n, "L1I_FILLS": n,
+        "ISB_BUNPAIRS_IN": 2 * n, "L2I_READS.HIT.DMND": n,
+        "L2I_READS.MISS.ALL": 0, "L2I_READS.ALL.ALL": n,
+        "L2I_VICTIMIZATION": 0, "L1I_SNOOP": 0, "L3_REFERENCES": 0,
+        "ITLB_MISSES_FETCH.ALL": 0,
+    }),
+    ("code beyond the L2I, that the L3 has", ("x", 128, 16384),
+     ("itlb.first=1024",), lambda n: {
+        "L2I_READS.MISS.DMND": n, "L2I_READS.HIT.ALL": 0,
+        "L2I_VICTIMIZATION": n, "L1I_SNOOP": 2 * n,
+        "L3_READS.DINST_FETCH.HIT": n, "L3_READS.INST_FETCH.ALL": n,
+        "BUS_ALL.SELF": 0,
+    }),
+    ("pages of code that the second TLB has", ("x", 4096 + 64, 64), (),
+     lambda n: {
+        "ITLB_MISSES_FETCH.L1ITLB": n, "ITLB_MISSES_FETCH.L2ITLB": 0,
+        "ITLB_MISSES_FETCH.ALL": n, "L1ITLB_INSERTS_HPW": 0, "L1I_PURGE": 0,
+    }),
+    ("pages of code that neither has", ("x", 16384 + 64, 192), (), lambda n: {
+        "ITLB_MISSES_FETCH.L1ITLB": n, "ITLB_MISSES_FETCH.L2ITLB": n,
+        "L1ITLB_INSERTS_HPW": n, "L1I_PURGE": n,
+    }),
+]
+
+
+def near(c, events, wanted):
+    for event in events:
+        got = sum(c[e] for e in event.split(" + "))
+        assert wanted - 1 <= got <= wanted + SOME, f"{event}: {got}"
+
+
+def turns(kind, *sets):
+    sets = [word for s in sets for word in ("--set", s)]
+    return t.count(["-m", MACHINE, *sets, "-e", "all"],
+                   t.guest("turns.x86_64"), kind, str(TURNS))
+
+
+def identities(c):
+    """What holds of any program."""
+    def total(*events):
+        return sum(c[e] for e in events)
+    atomics = c["L2D_OPS_ISSUED.RMW"]
+    reads = c["BUS_MEM_READ.ALL.SELF"]
+    pairs = [
+        (total("L2D_INSERT_HITS", "L2D_INSERT_MISSES"),
+         c["L2D_REFERENCES.ALL"] - atomics),
+        (total("L2D_REFERENCES.READS", "L2D_REFERENCES.WRITES"),
+         c["L2D_REFERENCES.ALL"]),
+        (total("L2D_OPS_ISSUED.INT_LOAD", "L2D_OPS_ISSUED.FP_LOAD",
+               "L2D_OPS_ISSUED.RMW"), c["L2D_REFERENCES.READS"]),
+        (total("L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW"),
+         c["L2D_REFERENCES.WRITES"]),
+        (total("L1D_READS_SET1", "L2D_OPS_ISSUED.FP_LOAD",
+               "L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW"),
+         c["DATA_REFERENCES_SET1"]),
+        (c["L2D_MISSES"], c["L2D_INSERT_MISSES"]),
+        (total(*(f"L2D_FILL_MESI_STATE.{s}" for s in "MES")), c["L2D_MISSES"]),
+        (total("L2I_READS.HIT.ALL", "L2I_READS.MISS.ALL"),
+         c["L2I_DEMAND_READS"]),
+        (total("L3_READS.ALL.ALL", "L3_WRITES.ALL.ALL"), c["L3_REFERENCES"]),
+        (total("L3_READS.ALL.MISS", "L3_WRITES.ALL.MISS"), c["L3_MISSES"]),
+        (total("L3_READS.ALL.MISS", "L3_WRITES.DATA_WRITE.MISS"), reads -
+         c["BUS_MEM_READ.BIL.SELF"]),
+        (c["L3_INSERTS"], reads - c["BUS_MEM_READ.BIL.SELF"]),
+        (total("L2D_MISSES", "L2I_READS.MISS.ALL"), c["ER_BRQ_REQ_INSERTED"]),
+        (total("BUS_RD_HITM.SELF", "BUS_RD_INVAL_BST_HITM.SELF"),
+         c["BUS_HITM.SELF"]),
+        (total("BUS_MEM_READ.ALL.SELF", "BUS_WR_WB.ALL.SELF"),
+         c["BUS_MEMORY.ALL.SELF"]),
+        (total(*(f"SI_SCB_SIGNOFFS.{s}" for s in ("MISS", "HIT", "HITM"))),
+         c["SI_RQ_INSERTS.SELF"]),
+        (8 * c["ER_MEM_READ_OUT_HI"] + c["ER_MEM_READ_OUT_LO"],
+         MEMORY * (reads - c["BUS_MEM_READ.BIL.SELF"])),
+        (c["HPW_DATA_REFERENCES"], c["L2DTLB_MISSES"]),
+    ]
+    # Of each thread.
+    assert 0 <= c["CPU_OP_CYCLES.ALL"] // 8 - c["SI_CYCLES"] <= 1, "bus clocks"
+    for i, (left, right) in enumerate(pairs):
+        t.equal(left, right, f"identity {i + 1}")
+
+
+def program(name, *words):
+    c = t.count(["-m", MACHINE, "-e", "all"], t.guest(name), *words)
+    identities(c)
+
+
+@t.named("stores of two cores by turns")
+def writers():
+    c = turns("w", "place.threads=spread")
+    near(c, ["BUS_RD_INVAL_BST_HITM.SELF", "BUS_HITM.EITHER",
+             "SI_SCB_SIGNOFFS.HITM", "SI_WRITEQ_INSERTS.IWB.EITHER"], 2 * TURNS)
+    identities(c)
+
+
+@t.named("what one core stores the other reads")
+def readers():
+    c = turns("rw", "place.threads=spread")
+    # The line of the program's globals is shared, too.
+    assert c["L2D_FILL_MESI_STATE.S"] >= 2 * TURNS, "fills of shared lines"
+    near(c, ["BUS_RD_HITM.SELF", "L2D_STORE_HIT_SHARED.ANY", "BUS_MEM_READ.BIL.SELF",
+             "SI_SCB_INSERTS.HIT.EITHER"], 2 * TURNS)
+    identities(c)
+
+
+@t.named("threads of one core share its caches")
+def one_core():
+    c = turns("w")
+    near(c, ["BUS_HITM.SELF", "BUS_MEM_READ.BIL.SELF"], 0)
+
+
+for title, pattern, sets, wanted in PATTERNS:
+    t.case(title, check, *pattern, sets, wanted(pattern[2]))
+for name, words in (
+        ("bzip2.x86_64", ("-9kc", t.source("LICENSES",
+                                           "GPL-2.0-or-later.txt"))),
+        ("lua.x86_64", ("-e", "local s = 0 for i = 1, 1e5 do s = s + i / 3 end"
+                        )),
+        ("sqlite.x86_64", (":memory:", "create table t(a); insert into t "
+                           "values (1), (2); select sum(a) from t")),
+        ("busybox.x86_64", ("sha256sum", t.source("LICENSE"))),
+        ("bzip2.sparc64", ("-9kc", t.source("LICENSE")))):
+    t.case(f"identities of {name}", program, name, *words)
+t.main()
