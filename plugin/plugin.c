@@ -427,6 +427,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     /* So that a death by signal loses next to nothing. */
     if (tally_strands[vcpu] != NULL)
         strand_drain(tally_strands[vcpu]);
+    if (tally_strands[vcpu] != NULL)
+        tally_strands[vcpu]->total[SIGNAL_SYSTEM_CALLS]++;
     if (num ==
         (isa_is_mips(tally_plugin.shape.isa) ? SYS_EXECVE_MIPS : SYS_EXECVE))
         plugin_execve(a1, a2, a3);

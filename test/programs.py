@@ -224,4 +224,5 @@ def add_cases():
         t.case(f"{name}: all instruction sets say the same", same_words, name)
 
 
-t.main(add_cases)
+if __name__ == "__main__":
+    t.main(add_cases)

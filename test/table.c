@@ -538,7 +538,7 @@ test_event_list_default(void **state)
         assert_int_equal(error, machine->params != NULL ? 0 : TALLY_EIDLE);
         if (error != 0)
             continue;
-        assert_in_range(count, 1, 64);
+        assert_in_range(count, 1, 128);
         free(events);
     }
     /* TABLE 3-5, without the idle strands, and what the model knows. */

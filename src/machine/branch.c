@@ -30,6 +30,8 @@ branch_parts(const uint64_t *params, uint32_t parts)
         {PART_FAR, PARAM_FAR_ENTRIES},
         {PART_INDIRECT, PARAM_INDIRECT_ENTRIES},
         {PART_RETURNS, PARAM_RETURN_DEPTH},
+        {PART_FRAMES, PARAM_RSE_REGISTERS},
+        {PART_FRAMES, PARAM_RETURN_DEPTH}, /* else returns are not told */
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -74,7 +76,8 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
 
     memset(t, 0, sizeof(*t));
     t->size = 2 * entries + far + indirect + depth;
-    if (btc + far + indirect + depth == 0) {
+    t->has_frames = (parts & PART_FRAMES) != 0;
+    if (btc + far + indirect + depth == 0 && !t->has_frames) {
         t->size = 0;
         return 0;
     }
@@ -110,10 +113,14 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
         t->returns = take(&next, depth);
         t->depth = (uint32_t)depth;
     }
+    if (t->has_frames) {
+        t->kinds |= BLOCK_CALL | BLOCK_RETURN;
+        frames_init(&t->frames, params);
+    }
     t->more = t->kinds;
     if (btc != 0)
         t->more &= ~(uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP);
-    if (btc != 0 && far + indirect + depth == 0)
+    if (btc != 0 && far + indirect + depth == 0 && !t->has_frames)
         t->more = 0;
     targets_reset(t);
     return 0;
@@ -126,6 +133,7 @@ targets_reset(struct targets *t)
         t->memory[i] = NO_LINE;
     t->history = 0;
     t->top = t->held = 0;
+    frames_reset(&t->frames);
 }
 
 void
@@ -226,4 +234,8 @@ targets_ask(struct targets *t, uint64_t *total, const struct block *last,
         push_return(t, return_address(last));
     if (t->returns != NULL && (flags & BLOCK_RETURN) != 0)
         pop_return(t, total, target);
+    if (t->has_frames && (flags & BLOCK_CALL) != 0)
+        frames_call(&t->frames, total);
+    if (t->has_frames && (flags & BLOCK_RETURN) != 0)
+        frames_return(&t->frames, total);
 }

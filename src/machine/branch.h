@@ -23,8 +23,10 @@
 #ifndef TALLY_MACHINE_BRANCH_H
 #define TALLY_MACHINE_BRANCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/frames.h"
 #include "source/block.h"
 
 /*
@@ -39,7 +41,8 @@
 /* The parts that foretell targets. The target cache is quick, not the last
  * word: what it lacks or gets wrong is no mispredict. */
 #define PARTS_MISPREDICTS (PART_FAR | PART_INDIRECT | PART_RETURNS)
-#define PARTS_TARGETS (PART_BTC | PARTS_MISPREDICTS)
+/* All that calls, returns or targets move. */
+#define PARTS_TARGETS (PART_BTC | PARTS_MISPREDICTS | PART_FRAMES)
 
 /* Tables that do not run are NULL. */
 struct targets {
@@ -56,6 +59,8 @@ struct targets {
     uint64_t far_mask, indirect_mask;
     uint64_t history, history_mask; /* of indirect targets, newest lowest */
     uint32_t depth, top, held;
+    bool has_frames;
+    struct frames frames;
     uint64_t *memory; /* of all tables */
     size_t size;      /* words of it */
 };

@@ -53,8 +53,8 @@ chip_parts(const struct event_row *const *events, size_t count,
     }
     if (parts & PART_TIME)
         parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
-                 PART_L1I | PART_L1D | PART_L2 | PART_L3 | PART_ITLB |
-                 PART_DTLB;
+                 PART_FRAMES | PART_SYSTEM | PART_L1I | PART_L1D | PART_L2 |
+                 PART_L3 | PART_ITLB | PART_DTLB;
     /* It stands beside the caches that keep more than the order of use. */
     if (parts & PART_WAYS)
         parts |= PART_WRITEBACK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/cycles.h"
 
+#include "machine/bubble.h"
+
 /* What requests wait that missed the L1, the L2 and the L3. A level that the
  * machine lacks costs nothing, and misses what it is asked for. */
 static uint64_t
@@ -24,27 +26,31 @@ far_wait(const uint64_t *params, const uint64_t *n, enum signal_id local)
 }
 
 static uint64_t
-tlb_stall(const uint64_t *params, const uint64_t *n)
+itlb_stall(const uint64_t *params, const uint64_t *n)
 {
-    const uint64_t misses = n[SIGNAL_ITLB_MISSES] + n[SIGNAL_DTLB_LOAD_MISSES] +
-                            n[SIGNAL_DTLB_STORE_MISSES];
+    return n[SIGNAL_ITLB_MISSES] * params[PARAM_TIME_WALK] +
+           wait_of(params, n[SIGNAL_ITLB_WALK_REFS], n[SIGNAL_ITLB_WALK_MISSES],
+                   n[SIGNAL_ITLB_WALK_L3_MISSES]);
+}
+
+/* With what other nodes serve of either walk. */
+static uint64_t
+dtlb_stall(const uint64_t *params, const uint64_t *n)
+{
+    const uint64_t misses =
+        n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES];
 
     return misses * params[PARAM_TIME_WALK] +
-           wait_of(params, n[SIGNAL_ITLB_WALK_REFS] + n[SIGNAL_DTLB_WALK_REFS],
-                   n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES],
-                   n[SIGNAL_ITLB_WALK_L3_MISSES] +
-                       n[SIGNAL_DTLB_WALK_L3_MISSES]) +
+           wait_of(params, n[SIGNAL_DTLB_WALK_REFS], n[SIGNAL_DTLB_WALK_MISSES],
+                   n[SIGNAL_DTLB_WALK_L3_MISSES]) +
            far_wait(params, n, SIGNAL_L2_WALK_LOCAL);
 }
 
 static uint64_t
-mispredict_stall(const uint64_t *params, const uint64_t *n)
+mispredicts(const uint64_t *n)
 {
-    const uint64_t missed =
-        n[SIGNAL_CONDITIONAL_MISPREDICTS] + n[SIGNAL_FAR_MISPREDICTS] +
-        n[SIGNAL_INDIRECT_MISPREDICTS] + n[SIGNAL_RETURN_MISPREDICTS];
-
-    return missed * params[PARAM_TIME_MISPREDICT];
+    return n[SIGNAL_CONDITIONAL_MISPREDICTS] + n[SIGNAL_FAR_MISPREDICTS] +
+           n[SIGNAL_INDIRECT_MISPREDICTS] + n[SIGNAL_RETURN_MISPREDICTS];
 }
 
 static uint64_t
@@ -184,36 +190,46 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         wait_of(params, n[SIGNAL_L1I_MISSES], n[SIGNAL_L2_FETCH_MISSES],
                 n[SIGNAL_L3_FETCH_MISSES]) +
         far_wait(params, n, SIGNAL_L2_FETCH_LOCAL);
-    n[SIGNAL_STALL_LOAD] =
+    n[SIGNAL_STALL_PLAIN_LOAD] =
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
                 n[SIGNAL_L3_LOAD_MISSES]) +
-        wait_of(params, 0, n[SIGNAL_L2_FLOAT_MISSES],
-                n[SIGNAL_L3_FLOAT_MISSES]) +
         far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
+    n[SIGNAL_STALL_FLOAT_LOAD] = wait_of(params, 0, n[SIGNAL_L2_FLOAT_MISSES],
+                                         n[SIGNAL_L3_FLOAT_MISSES]);
+    n[SIGNAL_STALL_LOAD] =
+        n[SIGNAL_STALL_PLAIN_LOAD] + n[SIGNAL_STALL_FLOAT_LOAD];
     /* Those of stores overlap in the table; without one they cost nothing. */
     const uint64_t entries = params[PARAM_MISS_ENTRIES];
     n[SIGNAL_STALL_STORE] =
         n[SIGNAL_STORE_FULL] +
         (entries != 0 ? (store_wait(params, n) + entries - 1) / entries : 0);
     derive_misses(params, n);
-    n[SIGNAL_STALL_MISPREDICT] = mispredict_stall(params, n);
-    n[SIGNAL_STALL_BRANCH] =
-        taken_stall(params, n) + n[SIGNAL_STALL_MISPREDICT];
-    n[SIGNAL_STALL_TLB] = tlb_stall(params, n);
+    n[SIGNAL_STALL_MISPREDICT] = mispredicts(n) * params[PARAM_TIME_MISPREDICT];
+    n[SIGNAL_STALL_TAKEN] = taken_stall(params, n);
+    n[SIGNAL_STALL_BRANCH] = n[SIGNAL_STALL_TAKEN] + n[SIGNAL_STALL_MISPREDICT];
+    n[SIGNAL_STALL_ITLB] = itlb_stall(params, n);
+    n[SIGNAL_STALL_DTLB] = dtlb_stall(params, n);
+    n[SIGNAL_STALL_TLB] = n[SIGNAL_STALL_ITLB] + n[SIGNAL_STALL_DTLB];
     n[SIGNAL_STALL_WINDOW] =
         (n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]) *
         params[PARAM_TIME_WINDOW];
     n[SIGNAL_STALL_ATOMIC] = n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC];
+    n[SIGNAL_STALL_SPILL] =
+        n[SIGNAL_FRAME_SPILLS] * params[PARAM_TIME_REGISTER];
+    n[SIGNAL_STALL_FILL] = n[SIGNAL_FRAME_FILLS] * params[PARAM_TIME_REGISTER];
+    n[SIGNAL_STALL_SYSTEM] = n[SIGNAL_SYSTEM_CALLS] * params[PARAM_TIME_SYSTEM];
     n[SIGNAL_STALL_FP] = n[SIGNAL_FP_INSTRUCTIONS] * params[PARAM_TIME_FP];
     derive_orders(params, n);
-    n[SIGNAL_CYCLES] = n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] +
-                       n[SIGNAL_STALL_LOAD] + n[SIGNAL_STALL_BRANCH] +
-                       n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
-                       n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] +
-                       n[SIGNAL_STALL_STORE] + n[SIGNAL_STALL_ISSUE];
+    n[SIGNAL_CYCLES] =
+        n[SIGNAL_ISSUE_CYCLES] + n[SIGNAL_STALL_FETCH] + n[SIGNAL_STALL_LOAD] +
+        n[SIGNAL_STALL_BRANCH] + n[SIGNAL_STALL_TLB] + n[SIGNAL_STALL_WINDOW] +
+        n[SIGNAL_STALL_ATOMIC] + n[SIGNAL_STALL_FP] + n[SIGNAL_STALL_STORE] +
+        n[SIGNAL_STALL_SPILL] + n[SIGNAL_STALL_FILL] + n[SIGNAL_STALL_SYSTEM] +
+        n[SIGNAL_STALL_ISSUE];
     /* As of a strand alone on its core; machine/pipeline.h knows better. */
     n[SIGNAL_CORE_IDLE] =
         less(n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE], n[SIGNAL_ISSUE_CYCLES]);
     derive_stages(n);
+    bubble_derive(params, mispredicts(n), n);
     cycles_derive_bus(params, totals);
 }

@@ -117,10 +117,41 @@ derive_references(uint64_t *n)
     const uint64_t loads = n[SIGNAL_LOADS] + n[SIGNAL_REP_LOADS];
     const uint64_t stores = n[SIGNAL_STORES] + n[SIGNAL_REP_STORES];
 
+    n[SIGNAL_INTEGER_LOADS] = loads - n[SIGNAL_FLOAT_LOADS];
     n[SIGNAL_L1D_READS] =
         loads - n[SIGNAL_CLASS_ATOMIC] - n[SIGNAL_FLOAT_LOADS];
     n[SIGNAL_DATA_REFERENCES] = loads + stores - n[SIGNAL_CLASS_ATOMIC];
     n[SIGNAL_PLAIN_STORES] = stores - n[SIGNAL_CLASS_ATOMIC];
+}
+
+static uint64_t
+less(uint64_t from, uint64_t by)
+{
+    return from > by ? from - by : 0;
+}
+
+/* What was foretold right, of what is not the program's last branch. */
+static void
+derive_branches(const uint64_t *params, uint64_t *n)
+{
+    /* A static prediction needs no table: each taken branch was missed. */
+    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
+        n[SIGNAL_TAKEN_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
+    n[SIGNAL_CONDITIONAL_MISPREDICTS] =
+        n[SIGNAL_TAKEN_MISPREDICTS] + n[SIGNAL_NOT_TAKEN_MISPREDICTS];
+    n[SIGNAL_OK_DIRECT] =
+        less(n[SIGNAL_CONDITIONAL_BRANCHES] + n[SIGNAL_DIRECT_TAKEN],
+             n[SIGNAL_CONDITIONAL_MISPREDICTS]);
+    n[SIGNAL_OK_RETURNS] =
+        less(n[SIGNAL_RETURNS], n[SIGNAL_RETURN_MISPREDICTS]);
+    n[SIGNAL_OK_INDIRECT] =
+        less(n[SIGNAL_INDIRECT_TAKEN], n[SIGNAL_INDIRECT_MISPREDICTS]);
+    n[SIGNAL_OK_PATH_TAKEN] =
+        less(n[SIGNAL_CONDITIONAL_TAKEN], n[SIGNAL_TAKEN_MISPREDICTS]) +
+        n[SIGNAL_DIRECT_TAKEN];
+    n[SIGNAL_OK_PATH_NOT_TAKEN] =
+        less(n[SIGNAL_CONDITIONAL_BRANCHES],
+             n[SIGNAL_CONDITIONAL_TAKEN] + n[SIGNAL_NOT_TAKEN_MISPREDICTS]);
 }
 
 void
@@ -128,9 +159,7 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
 {
     uint64_t *n = totals->signal;
 
-    /* A static prediction needs no table: each taken branch was missed. */
-    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
-        n[SIGNAL_CONDITIONAL_MISPREDICTS] = n[SIGNAL_CONDITIONAL_TAKEN];
+    derive_branches(params, n);
     n[SIGNAL_PLAIN_LOAD_MISSES] =
         n[SIGNAL_L1D_LOAD_MISSES] - n[SIGNAL_BULK_L1D_MISSES];
     derive_services(params, n);
@@ -145,6 +174,7 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     if (parts & PART_BUS)
         bus_derive(params, n);
     derive_wrong_path(params, n);
+    n[SIGNAL_LEVEL_CHANGES] = 2 * n[SIGNAL_SYSTEM_CALLS];
     if (parts & PART_CONDITIONAL)
         n[SIGNAL_FAILED_CONDITIONALS] =
             n[SIGNAL_STORE_CONDITIONALS] - n[SIGNAL_STORED_CONDITIONALS];

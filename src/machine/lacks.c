@@ -41,6 +41,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
         (tally_signals[signal].parts & PART_WAYS) != 0)
         return "no way of the L2 is foretold as the machine is set; see the "
                "parameter l2.foretold";
+    if ((params[PARAM_RSE_REGISTERS] == 0 || params[PARAM_RETURN_DEPTH] == 0) &&
+        (tally_signals[signal].parts & PART_FRAMES) != 0)
+        return "no frames of registers are modelled as the machine is set; see "
+               "the parameters rse.registers and return.depth";
     if (is_link(signal) && nodes < HUBS_FROM)
         return "systems of one and two nodes have no hubs; see --set nodes";
     if (bank_of(signal) >= nodes * params[PARAM_MEMORY_BANKS])

@@ -9,6 +9,9 @@
 
 #include "machine/chip.h"
 
+static_assert(SIGNAL_TAKEN_MISPREDICTS == SIGNAL_NOT_TAKEN_MISPREDICTS + 1,
+              "found by the direction");
+
 #define STRAND_INLINE static inline __attribute__((always_inline))
 
 /* What a block's entry does; a constant at each call. */
@@ -64,7 +67,7 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken)
 
     s->history = (history * 2 + taken) & s->history_mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
-    total[SIGNAL_CONDITIONAL_MISPREDICTS] += next & 1;
+    total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
     /* Last: a byte may alias anything that would be loaded after it. */
     *at = next & COUNTER_STATES;
 }

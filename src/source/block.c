@@ -17,6 +17,12 @@ add_branch(int16_t *fixed, const struct insn *insn)
         fixed[SIGNAL_CONDITIONAL_BRANCHES]++;
     else if (insn->branch != BRANCH_NONE && insn->branch != BRANCH_NEVER)
         fixed[SIGNAL_UNCONDITIONAL_TAKEN]++;
+    if (insn->branch == BRANCH_JUMP || insn->branch == BRANCH_CALL)
+        fixed[SIGNAL_DIRECT_TAKEN]++;
+    if (insn->branch == BRANCH_INDIRECT || insn->branch == BRANCH_INDIRECT_CALL)
+        fixed[SIGNAL_INDIRECT_TAKEN]++;
+    if (insn->branch == BRANCH_RETURN)
+        fixed[SIGNAL_RETURNS]++;
 }
 
 void

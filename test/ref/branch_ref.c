@@ -32,7 +32,8 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
                                     r->params[PARAM_BRANCH_ENTRIES]];
     const bool foretold = *counter >= 2;
     if (foretold != taken)
-        chip_ref_count(r, SIGNAL_CONDITIONAL_MISPREDICTS);
+        chip_ref_count(r, taken ? SIGNAL_TAKEN_MISPREDICTS
+                                : SIGNAL_NOT_TAKEN_MISPREDICTS);
     if (taken && *counter < 3)
         ++*counter;
     if (!taken && *counter > 0)
@@ -114,6 +115,64 @@ come_back(struct chip_ref *r, uint64_t target)
         chip_ref_count(r, SIGNAL_RETURN_MISPREDICTS);
 }
 
+/* The register stack as a list: of each caller's frame, what is still there. */
+static uint32_t
+resident(const struct chip_ref *r)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < r->frame_count; i++)
+        sum += r->frames[i];
+    return sum;
+}
+
+static void
+retire_frame(struct chip_ref *r, uint64_t current)
+{
+    uint64_t *n = r->signals[r->outside];
+
+    n[SIGNAL_FRAME_EVENTS]++;
+    n[SIGNAL_FRAME_CURRENT_LOW] += current % 8;
+    n[SIGNAL_FRAME_CURRENT_MIDDLE] += current / 8 % 8;
+    n[SIGNAL_FRAME_CURRENT_HIGH] += current / 64;
+    n[SIGNAL_FRAME_DIRTY_LOW] += resident(r) % 8;
+    n[SIGNAL_FRAME_DIRTY_MIDDLE] += resident(r) / 8 % 8;
+    n[SIGNAL_FRAME_DIRTY_HIGH] += resident(r) / 64;
+}
+
+static void
+push_frame(struct chip_ref *r)
+{
+    const uint64_t *p = r->params;
+    const uint64_t own = p[PARAM_RSE_FRAME], outs = p[PARAM_RSE_OUTPUTS];
+
+    retire_frame(r, own);
+    r->frames = reallocarray(r->frames, r->frame_count + 1, sizeof(*r->frames));
+    if (r->frames == NULL)
+        abort();
+    r->frames[r->frame_count++] = (uint32_t)(own - outs);
+    retire_frame(r, outs);
+    /* One register after the other, of the oldest frame that has one. */
+    while (resident(r) + own > p[PARAM_RSE_REGISTERS]) {
+        size_t oldest = 0;
+        while (r->frames[oldest] == 0)
+            oldest++;
+        r->frames[oldest]--;
+        chip_ref_count(r, SIGNAL_FRAME_SPILLS);
+    }
+}
+
+static void
+pop_frame(struct chip_ref *r)
+{
+    const uint64_t *p = r->params;
+    const uint64_t own = p[PARAM_RSE_FRAME], outs = p[PARAM_RSE_OUTPUTS];
+
+    retire_frame(r, own);
+    const uint64_t there = r->frame_count > 0 ? r->frames[--r->frame_count] : 0;
+    r->signals[r->outside][SIGNAL_FRAME_FILLS] += own - outs - there;
+}
+
 void
 branch_ref_find_target(struct chip_ref *r, const struct block *last,
                        uint64_t target)
@@ -135,4 +194,8 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
         call(r, last);
     if ((r->parts & PART_RETURNS) && (kind & BLOCK_RETURN))
         come_back(r, target);
+    if ((r->parts & PART_FRAMES) && (kind & BLOCK_CALL))
+        push_frame(r);
+    if ((r->parts & PART_FRAMES) && (kind & BLOCK_RETURN))
+        pop_frame(r);
 }

@@ -119,6 +119,7 @@ chip_ref_finish(struct chip_ref *r)
     free(r->far);
     free(r->indirect);
     free(r->returns);
+    free(r->frames);
     free(r->homes);
     free(r->stores);
 }

@@ -51,6 +51,8 @@ struct chip_ref {
     uint64_t path;        /* history of indirect targets */
     uint64_t *returns;    /* [return_count] the last call's last */
     size_t return_count;
+    uint32_t *frames; /* [frame_count] of its callers, registers not spilled */
+    size_t frame_count;
     const struct block *previous;
     unsigned node;
     struct chip_ref *peers[4]; /* in order, itself too; NULL: has none */
