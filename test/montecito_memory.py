@@ -231,6 +231,31 @@ def one_core():
     near(c, ["BUS_HITM.SELF", "BUS_MEM_READ.BIL.SELF"], 0)
 
 
+def reasons(*sets):
+    """event: why it is idle."""
+    sets = [word for s in sets for word in ("--set", s)]
+    c = t.count(["-m", MACHINE, *sets, "-e", "all"],
+                t.guest("hello.x86_64"))
+    return {row["name"]: row["reason"] for row in c.json["events"]
+            if row["fidelity"] == "idle"}
+
+
+@t.named("what a machine lacks as it is set")
+def lacks():
+    whole = reasons()
+    shared = reasons("l3.shared=chip", "l2i.size=0", "l1d.float=cached")
+    for event in ("BUS_MEM_READ.ALL.SELF", "L2D_MISSES", "ER_MEM_READ_OUT_LO"):
+        assert event not in whole, event
+        assert "l3.shared" in shared[event], shared[event]
+    assert "L1D_READ_MISSES.ALL" not in shared, "misses of the L1D"
+    quiet = reasons("bus.castouts=none")
+    t.equal(set(quiet) - set(whole),
+            {*(f"SI_CCQ_{what}.{who}" for what in ("INSERTS", "LIVE_REQ_LO")
+               for who in ("EITHER", "SELF")),
+             *(f"BUS_WR_WB.CCASTOUT.{who}"
+               for who in ("EITHER", "SELF", "ANY"))})
+
+
 for title, pattern, sets, wanted in PATTERNS:
     t.case(title, check, *pattern, sets, wanted(pattern[2]))
 for name, words in (

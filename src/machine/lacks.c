@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/lacks.h"
 
+#include "machine/bus.h"
 #include "machine/memory.h"
 #include "machine/nodes.h"
 
@@ -45,6 +46,14 @@ signal_lacks(unsigned signal, const uint64_t *params)
         (tally_signals[signal].parts & PART_FRAMES) != 0)
         return "no frames of registers are modelled as the machine is set; see "
                "the parameters rse.registers and return.depth";
+    if ((tally_signals[signal].parts & PART_BUS) != 0 && !bus_is(params))
+        return "cores snoop each other where each has an L3; see the parameter "
+               "l3.shared";
+    if ((signal == SIGNAL_BUS_CASTOUTS ||
+         signal == SIGNAL_CASTOUT_QUEUE_CLOCKS) &&
+        params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_NONE)
+        return "clean lines that leave the L3 are not told on the bus as the "
+               "machine is set; see the parameter bus.castouts";
     if (is_link(signal) && nodes < HUBS_FROM)
         return "systems of one and two nodes have no hubs; see --set nodes";
     if (bank_of(signal) >= nodes * params[PARAM_MEMORY_BANKS])
