@@ -93,6 +93,14 @@ walk(struct strand *s, uint64_t page, enum request kind)
     }
 }
 
+/* Likewise of the pages that a data TLB behind a first has. */
+static void
+void_far_pages(struct core *core)
+{
+    for (struct strand *o = core->strands; o != NULL; o = o->sibling)
+        pages_void(o->far_pages);
+}
+
 /* A TLB of the strand's core, for data or code, one or two levels of which the
  * filters stand for. */
 static unsigned
@@ -105,12 +113,29 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
         lock_take(&core->lock);
     const unsigned result = tlb_access(tlb, page | s->tlb_tag);
     if (result & TLB_CLEARED) {
+        if (tlb == &core->dtlb)
+            void_far_pages(core);
         void_core_pages(s, data);
         if (s->chip->joint_tlb)
             void_core_pages(s, !data);
     }
     if (!alone)
         lock_give(&core->lock);
+    return result;
+}
+
+/* The data TLB, or the one behind a first. */
+static inline unsigned
+touch_far_page(struct strand *s, uint64_t page)
+{
+    uint64_t *known = &s->far_pages[page % FILTER_PAGES];
+
+    if (s->core->dtlb_first.entries == 0)
+        return tlb_locked(s, &s->core->dtlb, true, page);
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
+        return TLB_HIT;
+    const unsigned result = tlb_locked(s, &s->core->dtlb, true, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     return result;
 }
 
@@ -122,7 +147,7 @@ touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
     struct tlb *first = &s->core->dtlb_first;
     const bool both = first->entries != 0 && kind != REQUEST_FLOAT;
     const unsigned near = both ? tlb_locked(s, first, true, page) : TLB_HIT;
-    const unsigned result = tlb_locked(s, &s->core->dtlb, true, large);
+    const unsigned result = touch_far_page(s, large);
 
     /* What passes the L1D by leaves its TLB alone. */
     if (both || first->entries == 0)

@@ -300,6 +300,7 @@ strand_reset(struct strand *s)
         s->second[i] = s->data_second[i] = NO_LINE;
     memset(s->data_pages, 0, sizeof(s->data_pages));
     memset(s->code_pages, 0, sizeof(s->code_pages));
+    memset(s->far_pages, 0, sizeof(s->far_pages));
     s->previous = &no_block;
     s->history = 0;
     s->reads_out = 0;
