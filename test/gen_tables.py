@@ -243,6 +243,16 @@ REJECTED = [
      '"nodes" = { value = 2 }\n"l1d.write" = { value = "allocate" }',
      "[parameter]: nodes: only with l2.shared = chip, l1d.write = through, an "
      "L2 and no L3"),
+    (MACHINE, '"l3.size" =', '"l3.shared" = { value = "core" }\n"l3.size" =',
+     "[parameter]: l3.shared = core: only with l2.shared = core, l1d.write = "
+     "through, one node, an L2 and an L3 with lines of one size"),
+    (MACHINE, '"l3.size" =', '"l2i.size" = { value = "8K" }\n"l3.size" =',
+     "[parameter]: l2i.size, l1d.float: only with l3.shared = core"),
+    (MACHINE, '"l3.size" =', '"dtlb.first" = { value = 1 }\n"l3.size" =',
+     "[parameter]: itlb.first, dtlb.first: must be 0 or at least 2"),
+    (MACHINE, '"l3.size" =', '"itlb.first" = { value = 2 }\n'
+     '"tlb.kind" = { value = "joint" }\n"l3.size" =', "[parameter]: "
+     "tlb.kind: only with itlb.first = 0 and dtlb.first = 0"),
     (PARAMS, "default = 64", "default = 8", "[parameter.memory.interleave]: "
      "default = 8: must be a whole number from 16 to 1048576"),
     (PARAMS, 'choices = ["allocate", "through"]',
