@@ -114,6 +114,17 @@ find_lines(void)
     return true;
 }
 
+/* Of the T2 Plus, which alone has several as it is set at first: 1, 2 or 4. */
+static uint32_t
+node_count(void)
+{
+    const uint64_t nodes = tally_plugin.session->request.params[PARAM_NODES];
+
+    if (machine()->params[PARAM_NODES].value == 1)
+        return 1;
+    return nodes == 3 ? 4 : (uint32_t)nodes;
+}
+
 static bool
 start(void)
 {
@@ -121,6 +132,7 @@ start(void)
 
     tally_pmu_options_init(&options, sizeof(options));
     options.machine = machine()->name;
+    options.nodes = node_count();
     const size_t size = tally_pmu_size(&options);
     monitor.memory = size != 0 ? aligned_alloc(16, size) : NULL;
     if (monitor.memory == NULL ||

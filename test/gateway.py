@@ -454,6 +454,21 @@ def register_threads():
     t.equal(registers("sparc64", "ultrasparc-t2", "PCR=0x17e88046", "thread",
                       "PCR", "PIC", "PCR=0x17e88046", "PIC:1000"),
             ["PCR 0", "PIC 0", "PIC 3000 1000"], "the other thread's")
+    for nodes in (2, 3, 4):
+        t.equal(registers("sparc64", "ultrasparc-t2plus", "PCR=0x17e88046",
+                          "thread", "PCR", options=("--set", f"nodes={nodes}")),
+                ["PCR 0"], f"on another of {nodes} nodes")
+
+
+@t.named("registers: controllers of all nodes, and hubs where four meet")
+def register_nodes():
+    absent = ["NODE1_MCU0_PCR: trap 0x8", "ZAM0_LPU_A_PCR: trap 0x8"]
+    for nodes, wanted in ((1, absent), (2, ["NODE1_MCU0_PCR 0", absent[1]]),
+                          (4, ["NODE1_MCU0_PCR 0", "ZAM0_LPU_A_PCR 0"])):
+        t.equal(registers("sparc64", "ultrasparc-t2plus", "NODE1_MCU0_PCR",
+                          "ZAM0_LPU_A_PCR",
+                          options=("--set", f"nodes={nodes}")),
+                wanted, f"{nodes} nodes")
 
 
 @t.named("code that reads and writes %pcr and %pic, or T4's ASIs, runs as it is")
