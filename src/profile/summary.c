@@ -14,12 +14,11 @@
 /* What a group of a thread waits for. */
 struct open_interval {
     uint64_t group;
-    bool known;       /* the group was seen */
-    bool open;        /* a start, or the update before, waits for an update */
-    bool updated;     /* since the start */
-    bool gap_before;  /* of records, which may have held the start */
-    bool resumes;     /* behind it: one start was for many updates */
-    uint64_t updates; /* since the start */
+    bool known;      /* the group was seen */
+    bool open;       /* a start, or the update before, waits for an update */
+    bool updated;    /* since the start */
+    bool gap_before; /* of records, which may have held the start */
+    bool resumes;    /* behind it: a start was before */
     bool has_last, has_gap;
     uint64_t hi_code, lo_code, hi, lo;
     uint64_t cycles, pc, caller, gap;
@@ -168,7 +167,6 @@ take_start(struct summary *s, struct open_interval *g,
     if (g->open && !g->updated)
         trouble(s, DUMP_NO_UPDATE, at);
     g->gap_before = false;
-    g->updates = 0;
     if (s->machine == NULL && r->group <= 1)
         s->machine = machine_of(r);
     g->open = true;
@@ -374,7 +372,6 @@ take_update(struct summary *s, struct thread *t, struct open_interval *g,
     const bool resumes = g->gap_before && g->resumes;
     int error = 0;
 
-    g->updates++;
     if (!g->open)
         trouble(s, g->gap_before ? DUMP_GAP : DUMP_NO_START, at);
     else if (r->cycles < g->cycles)
@@ -403,7 +400,7 @@ thread_break(struct thread *t)
 
 /*
  * Records are missing before the first that carries -1: no interval goes
- * across. Where one start was for several updates, they are taken to go on.
+ * across. Updates behind them are taken to be of the start before them.
  */
 static void
 take_overrun(struct summary *s, struct thread *t, const struct dump_record *r,
@@ -414,7 +411,7 @@ take_overrun(struct summary *s, struct thread *t, const struct dump_record *r,
     if (r->overrun && !t->overrun) {
         for (size_t i = 0; i < GROUPS_MAX; i++) {
             struct open_interval *g = &t->groups[i];
-            g->resumes = g->open && g->updates > 1;
+            g->resumes = g->open;
             g->gap_before = true;
         }
         thread_break(t);
