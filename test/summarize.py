@@ -414,6 +414,17 @@ def overrun_resumes():
         t.equal([got["DC_miss"][x] for x in ("min", "max")], [1, 1])
 
 
+@t.named("all eight groups of a thread are told apart")
+def groups():
+    text = "".join(f"0,1,1,{8 * g:x},0,{g},200000002,200000002\n"
+                   f"0,2,2,{100 + 8 * g:x},0,{g},{g},{g},0\n"
+                   for g in range(8))
+    done = summarize("-j", text=START + HEADER + text + END)
+    got = json.loads(done.stdout)
+    t.equal((got["intervals"], done.stderr.count("skipped")), (8, 0))
+    t.equal(got["cells"][0]["series"][0]["mean"], 100)
+
+
 @t.named("codes of this host's events have their unit above")
 def host_codes():
     text = ("0,1,1,0,0,1,200000002,200000001\n0,2,2,a,0,1,5,6,0\n")

@@ -9,7 +9,7 @@
 
 #define CELLS_MAX 40000
 #define THREADS_MAX 65536
-#define GROUPS_MAX 4 /* of one thread */
+#define GROUPS_MAX 8 /* of one thread; as many as tally/profiler.h has */
 
 /* What a group of a thread waits for. */
 struct open_interval {
