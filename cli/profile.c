@@ -4,7 +4,9 @@
  * profiler's properties and events set from outside. They travel in the
  * environment; an emulated program runs under tally count.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/profile_pairs.h"
 #include "cli/screen.h"
+#include "lib/profiler_state.h"
 #include "profile/call_places.h"
 #include "profile/machine_choice.h"
 #include "table/text.h"
@@ -181,6 +184,10 @@ write_pairs(const struct profile_request *r, const struct machine_row *machine,
         }
         next += length + (next[length] == ',');
     }
+    if (count == 0) {
+        fprintf(stderr, "tally profile: -e names no event\n");
+        return EXIT_USAGE;
+    }
     if (r->rotate || count <= (t1 ? 1 : 2))
         return 0;
     fprintf(stderr,
@@ -272,22 +279,65 @@ set_events(struct profile_request *r, const struct machine_row *machine,
     return status;
 }
 
+/* As the program will check it, who may say nothing of it. */
+static int
+set_property(struct profiler_properties *checked, const char *name,
+             const char *value)
+{
+    char variable[64] = "TALLY_";
+
+    if (profiler_property(checked, name, value, &command_log) != 0)
+        return EXIT_USAGE;
+    for (size_t c = 0; name[c] != '\0'; c++)
+        variable[6 + c] = (char)toupper((unsigned char)name[c]);
+    return setenv(variable, value, 1) != 0 ? EXIT_OURS : 0;
+}
+
+static const char *
+dump_of(const struct profile_request *r)
+{
+    return r->output != NULL ? r->output : "profile.csv";
+}
+
+static int
+make_file(const char *path, int how)
+{
+    if (path == NULL || strstr(path, "%p") != NULL)
+        return 0;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+    if (fd >= 0)
+        return close(fd);
+    fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+    return EXIT_OURS;
+}
+
+/* They can be written, and no dump of before is taken for the new. Another
+ * program may still have the buffers of before. */
+static int
+make_files(const struct profile_request *r)
+{
+    const int status = make_file(dump_of(r), O_TRUNC);
+
+    return status == 0 ? make_file(r->buffer, 0) : status;
+}
+
 static int
 set_properties(const struct profile_request *r)
 {
     const char *const rows[][2] = {
-        {"TALLY_PROFILER_LOG_TABLE_SIZE", r->log_size},
-        {"TALLY_PROFILER_USER_DATA_SIZE", r->user_words},
-        {"TALLY_PROFILER_BUFFER_FILE", r->buffer},
-        {"TALLY_PROFILER_CLOCK", r->clock},
-        {"TALLY_PROFILER_DUMP_FILE",
-         r->output != NULL ? r->output : "profile.csv"},
+        {"profiler_log_table_size", r->log_size},
+        {"profiler_user_data_size", r->user_words},
+        {"profiler_buffer_file", r->buffer},
+        {"profiler_clock", r->clock},
+        {"profiler_dump_file", dump_of(r)},
     };
+    struct profiler_properties checked;
+    int status = 0;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i][1] != NULL && setenv(rows[i][0], rows[i][1], 1) != 0)
-            return EXIT_OURS;
-    return 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && status == 0; i++)
+        if (rows[i][1] != NULL)
+            status = set_property(&checked, rows[i][0], rows[i][1]);
+    return status;
 }
 
 /* Each thread has two descriptors for each pair of events. */
@@ -392,6 +442,10 @@ profile(struct profile_request *r)
     if (!here && machine_choose(r->machine, &program, true, &command_log,
                                 &machine, &foreign) != 0)
         status = EXIT_USAGE;
+    if (status == 0 && here && r->set_count > 0) {
+        fprintf(stderr, "tally profile: --set is for emulated machines\n");
+        status = EXIT_USAGE;
+    }
     if (status == 0)
         status = check_hardware(r, machine);
     if (status == 0)
@@ -400,6 +454,8 @@ profile(struct profile_request *r)
         status = set_properties(r);
     if (status == EXIT_OURS)
         fprintf(stderr, "tally profile: no memory\n");
+    if (status == 0)
+        status = make_files(r);
     if (status == 0)
         status = here ? run_here(&program) : run_emulated(r, machine);
     free(all);

@@ -235,12 +235,36 @@ def errors():
                        t.guest("pktproc.x86_64")), "for emulated machines")
     t.equal(refused("--rotate", "-m", "host", t.guest("pktproc.x86_64")),
             "tally profile: on this host --rotate needs -e\n")
+    native = t.guest("pktproc.x86_64")
+    for words, text in (
+            (("--log-size", "x"), "profiler_log_table_size takes a number"),
+            (("--log-size", "0"), "profiler_log_table_size takes 1 to"),
+            (("--user-words", "65"), "profiler_user_data_size takes 0 to 64"),
+            (("--clock", "sun"), "profiler_clock takes cycles or"),
+            (("-e", ""), "-e names no event"), (("-e", ","), "no event"),
+            (("--set", "l2.size=4M"), "--set is for emulated machines")):
+        t.contains(refused(*words, "-m", "host", native), text)
     t.contains(refused("--locations", "/bin/true"), "has no calls of the "
                                                     "profiler")
     t.contains(refused("--locations", os.devnull), "has no calls")
     done = t.run(t.tally(), "profile", "-o", os.devnull, "/bin/true")
     t.contains(done.stderr, "was it compiled with -DTALLY_PROFILE?")
     t.equal(done.returncode, 0, "status")
+
+
+@t.named("files that cannot be written are told, and an old dump is no new one")
+def files():
+    program = t.guest("pktproc.x86_64")
+    for option in ("-o", "--buffer"):
+        done = t.run(t.tally(), "profile", "-o", os.devnull, "-m", "host",
+                     option, "/dev/null/x", program)
+        t.equal((done.returncode, done.stdout), (125, ""), option)
+        t.contains(done.stderr, "cannot write /dev/null/x")
+    with tempfile.TemporaryDirectory() as folder:
+        dump = pathlib.Path(folder, "dump.csv")
+        dump.write_text("old")
+        t.run(t.tally(), "profile", "-o", str(dump), "/bin/true")
+        t.equal(dump.read_text(), "", "dump")
 
 
 t.main()
