@@ -23,6 +23,7 @@
 
 enum {
     OPT_MACHINE,
+    OPT_FOREIGN,
     OPT_EVENTS,
     OPT_ROTATE,
     OPT_HARDWARE,
@@ -38,6 +39,8 @@ enum {
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "run on it (default: the program's, or this host)"},
+    [OPT_FOREIGN] = {0, "foreign", NULL,
+                     "allow a program of another instruction set"},
     [OPT_EVENTS] = {'e', "events", "EVENTS",
                     "count these, whatever the program asks for"},
     [OPT_ROTATE] = {0, "rotate", NULL,
@@ -66,7 +69,7 @@ struct profile_request {
     const char *log_size, *user_words, *buffer, *clock;
     const char *sets[SETS];
     size_t set_count;
-    bool rotate, hardware, locations;
+    bool foreign, rotate, hardware, locations;
     char **program;
 };
 
@@ -81,6 +84,9 @@ take_option(struct profile_request *r, int option, const char *value)
     };
 
     switch (option) {
+    case OPT_FOREIGN:
+        r->foreign = true;
+        return 0;
     case OPT_ROTATE:
         r->rotate = true;
         return 0;
@@ -365,7 +371,7 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine)
 
     while (r->program[words] != NULL)
         words++;
-    char **argv = calloc(words + 2 * r->set_count + 10, sizeof(*argv));
+    char **argv = calloc(words + 2 * r->set_count + 11, sizeof(*argv));
     char *events = NULL;
     if (argv == NULL ||
         (r->events != NULL &&
@@ -378,6 +384,8 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine)
                                  "/dev/null"};
     for (size_t i = 0; i < sizeof(front) / sizeof(*front); i++)
         argv[count++] = (char *)front[i];
+    if (r->foreign)
+        argv[count++] = (char *)"--foreign";
     if (events != NULL) {
         argv[count++] = (char *)"-e";
         argv[count++] = events;
@@ -439,7 +447,7 @@ profile(struct profile_request *r)
                 program.path);
     const bool here = r->machine != NULL ? strcmp(r->machine->name, "host") == 0
                                          : ours(&program);
-    if (!here && machine_choose(r->machine, &program, true, &command_log,
+    if (!here && machine_choose(r->machine, &program, r->foreign, &command_log,
                                 &machine, &foreign) != 0)
         status = EXIT_USAGE;
     if (status == 0 && here && r->set_count > 0) {

@@ -158,6 +158,16 @@ def compiled_out():
         t.equal("_at" in symbols(), False, "calls")
 
 
+@t.named("--foreign runs a program of another processor on the machine")
+def foreign():
+    t.contains(refused("-m", "ultrasparc-t2", t.guest("pktproc.mips64")),
+               "--foreign runs it all the same")
+    run = Profiled(["--foreign", "-m", "ultrasparc-t2", "-e", "Load_instr,Store_instr"],
+                   1, 20, 32, arch="mips64")
+    t.equal(run.sum["intervals"], 60)
+    t.equal(run.stages["run_generator"]["Store_instr"]["p50"] >= 8 * 32, True)
+
+
 @t.named("C++ programs mark points, too")
 def from_cxx():
     compiler = shutil.which("c++") or shutil.which("g++")
