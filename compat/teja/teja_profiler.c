@@ -11,7 +11,7 @@
 #include "teja_thread.h"
 
 /* The machines that a mask is for. */
-enum target { T1, T2, HOST, TARGETS };
+enum target { T1, T2, T4, HOST, TARGETS };
 
 /* What a bit is called on each; NULL: there is no such event. */
 struct row {
@@ -19,66 +19,71 @@ struct row {
 };
 
 static const struct row cpu_rows[] = {
-    {{"branches", "Completed_branches", "branches"}},
-    {{"taken_branches", "Taken_branches", NULL}},
-    {{NULL, "FGU_arithmatic_instr", NULL}},
-    {{NULL, "Load_instr", "L1-dcache-loads"}},
-    {{NULL, "Store_instr", "L1-dcache-stores"}},
-    {{NULL, "sethi_instr", NULL}},
-    {{NULL, "Other_instr", NULL}},
-    {{NULL, "Atomics", NULL}},
-    {{"instr_cnt", "All_instr", "instructions"}},
-    {{"IC_miss", "Icache_misses", "L1-icache-load-misses"}},
-    {{"DC_miss", "Dcache_misses", "L1-dcache-load-misses"}},
-    {{"L2_imiss", "L2_instr_misses", NULL}},
-    {{"L2_dmiss_ld", "L2_load_misses", "cache-misses"}},
-    {{NULL, "ITLB_ref_L2", NULL}},
-    {{NULL, "DTLB_ref_L2", NULL}},
-    {{NULL, "ITLB_miss_L2", NULL}},
-    {{NULL, "DTLB_miss_L2", NULL}},
-    {{NULL, "Stream_LD_to_PCX", NULL}},
-    {{NULL, "Stream_ST_to_PCX", NULL}},
-    {{NULL, "CPU_LD_to_PCX", NULL}},
-    {{NULL, "CPU_Ifetch_to_PCX", NULL}},
-    {{NULL, "CPU_ST_to_PCX", NULL}},
-    {{NULL, "MMU_LD_to_PCX", NULL}},
-    {{NULL, "DES_3DES_OP", NULL}},
-    {{NULL, "AES_OP", NULL}},
-    {{NULL, "RC4_OP", NULL}},
-    {{NULL, "MD5_SHA1_SHA256_OP", NULL}},
-    {{NULL, "MA_OP", NULL}},
-    {{NULL, "CRC_TCPIP_Cksum_OP", NULL}},
-    {{NULL, "DES_3DES_Busy_cycle", NULL}},
-    {{NULL, "AES_Busy_cycle", NULL}},
-    {{NULL, "RC4_Busy_cycle", NULL}},
-    {{NULL, "MD5_SHA1_SHA256_Busy_cycle", NULL}},
-    {{NULL, "MA_Busy", NULL}},
-    {{NULL, "CRC_MPA_Cksum", NULL}},
-    {{"ITLB_miss", "ITLB_miss", "iTLB-load-misses"}},
-    {{"DTLB_miss", "DTLB_miss", "dTLB-load-misses"}},
-    {{NULL, "TLB_miss", NULL}},
-    {{"SB_full", NULL, NULL}},
-    {{"FP_instr_cnt", NULL, NULL}},
+    {{"branches", "Completed_branches", "Branches", "branches"}},
+    {{"taken_branches", "Taken_branches", "Taken_branches", NULL}},
+    {{NULL, "FGU_arithmatic_instr", "FGU_crypto_arithmetic_instructions",
+      NULL}},
+    {{NULL, "Load_instr", "Load_instructions", "L1-dcache-loads"}},
+    {{NULL, "Store_instr", "Store_instructions", "L1-dcache-stores"}},
+    {{NULL, "sethi_instr", "sethi_hi_fc000_g0", NULL}},
+    {{NULL, "Other_instr", "Other_instructions", NULL}},
+    {{NULL, "Atomics", "atomics", NULL}},
+    {{"instr_cnt", "All_instr", "All_instructions", "instructions"}},
+    {{"IC_miss", "Icache_misses", "Icache_miss", "L1-icache-load-misses"}},
+    {{"DC_miss", "Dcache_misses", "L1_data_cache_miss",
+      "L1-dcache-load-misses"}},
+    {{"L2_imiss", "L2_instr_misses", NULL, NULL}},
+    {{"L2_dmiss_ld", "L2_load_misses", NULL, "cache-misses"}},
+    {{NULL, "ITLB_ref_L2", NULL, NULL}},
+    {{NULL, "DTLB_ref_L2", NULL, NULL}},
+    {{NULL, "ITLB_miss_L2", NULL, NULL}},
+    {{NULL, "DTLB_miss_L2", NULL, NULL}},
+    {{NULL, "Stream_LD_to_PCX", NULL, NULL}},
+    {{NULL, "Stream_ST_to_PCX", NULL, NULL}},
+    {{NULL, "CPU_LD_to_PCX", NULL, NULL}},
+    {{NULL, "CPU_Ifetch_to_PCX", NULL, NULL}},
+    {{NULL, "CPU_ST_to_PCX", NULL, NULL}},
+    {{NULL, "MMU_LD_to_PCX", NULL, NULL}},
+    {{NULL, "DES_3DES_OP", NULL, NULL}},
+    {{NULL, "AES_OP", NULL, NULL}},
+    {{NULL, "RC4_OP", NULL, NULL}},
+    {{NULL, "MD5_SHA1_SHA256_OP", NULL, NULL}},
+    {{NULL, "MA_OP", NULL, NULL}},
+    {{NULL, "CRC_TCPIP_Cksum_OP", NULL, NULL}},
+    {{NULL, "DES_3DES_Busy_cycle", NULL, NULL}},
+    {{NULL, "AES_Busy_cycle", NULL, NULL}},
+    {{NULL, "RC4_Busy_cycle", NULL, NULL}},
+    {{NULL, "MD5_SHA1_SHA256_Busy_cycle", NULL, NULL}},
+    {{NULL, "MA_Busy", NULL, NULL}},
+    {{NULL, "CRC_MPA_Cksum", NULL, NULL}},
+    {{"ITLB_miss", "ITLB_miss", "ITLB_misses", "iTLB-load-misses"}},
+    {{"DTLB_miss", "DTLB_miss", "DTLB_misses_async", "dTLB-load-misses"}},
+    {{NULL, "TLB_miss", NULL, NULL}},
+    {{"SB_full", NULL, NULL, NULL}},
+    {{"FP_instr_cnt", NULL, NULL, NULL}},
 };
 
-#define EVERY_SUN(name)      \
-    {                        \
-        {                    \
-            name, name, NULL \
-        }                    \
+#define EVERY_SUN(name, t4)      \
+    {                            \
+        {                        \
+            name, name, t4, NULL \
+        }                        \
     }
 static const struct row dram_rows[] = {
-    EVERY_SUN("mem_reads"),        EVERY_SUN("mem_writes"),
-    EVERY_SUN("bank_busy_stalls"), EVERY_SUN("rd_queue_latency"),
-    EVERY_SUN("wr_queue_latency"), EVERY_SUN("rw_queue_latency"),
-    EVERY_SUN("wr_buf_hits"),
+    EVERY_SUN("mem_reads", "Read_transactions"),
+    EVERY_SUN("mem_writes", "Write_transactions"),
+    EVERY_SUN("bank_busy_stalls", "Bank_busy_stalls"),
+    EVERY_SUN("rd_queue_latency", "Read_queue_latency"),
+    EVERY_SUN("wr_queue_latency", "Write_queue_latency"),
+    EVERY_SUN("rw_queue_latency", "Read_Write_queue_latency"),
+    EVERY_SUN("wr_buf_hits", "Writeback_buffer_hits"),
 };
 
-#define T1_ALONE(name)       \
-    {                        \
-        {                    \
-            name, NULL, NULL \
-        }                    \
+#define T1_ALONE(name)             \
+    {                              \
+        {                          \
+            name, NULL, NULL, NULL \
+        }                          \
     }
 static const struct row jbus_rows[] = {
     T1_ALONE("jbus_cycles"),      T1_ALONE("dma_reads"),
@@ -113,7 +118,9 @@ target_here(char *machine, size_t size)
         return HOST;
     }
     snprintf(machine, size, "%s", hello.machine);
-    return strcmp(machine, "ultrasparc-t1") == 0 ? T1 : T2;
+    return strcmp(machine, "ultrasparc-t1") == 0 ? T1
+           : strcmp(machine, "sparc-t4") == 0    ? T4
+                                                 : T2;
 }
 
 static int
