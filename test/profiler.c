@@ -5,6 +5,7 @@
  */
 #include "lib/profiler_state.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -320,6 +321,25 @@ do_properties_are_checked(void)
 
 APART(properties_are_checked, &fake)
 
+static void
+do_says_why_not(void)
+{
+    MUST(tally_profiler_dump_fd(NULL, -5, TALLY_PROFILER_TABLE) == TALLY_EIO);
+    MUST(errno == EBADF);
+    setenv("TALLY_PROFILER_LOG_TABLE_SIZE", "x", 1);
+    MUST(tally_profiler_start(0, "1") == TALLY_ESYNTAX);
+    setenv("TALLY_PROFILER_LOG_TABLE_SIZE", "5000000000", 1);
+    MUST(tally_profiler_start(0, "1") == TALLY_ERANGE);
+    MUST(tally_profiler_self() == NULL);
+    setenv("TALLY_PROFILER_LOG_TABLE_SIZE", "5", 1);
+    setenv("TALLY_PROFILER_BUFFER_FILE", "/dev/null/none", 1);
+    MUST(tally_profiler_start(0, "1") == TALLY_ESYSTEM);
+    setenv("TALLY_PROFILER_BUFFER_FILE", "", 1);
+    MUST(tally_profiler_start(0, "1") == 0);
+}
+
+APART(says_why_not, &fake)
+
 /* P04: each thread its own; they dump in order, when they have ended too. */
 #define THREADS 300
 
@@ -500,6 +520,7 @@ main(void)
         cmocka_unit_test(groups_count_apart),
         cmocka_unit_test(takes_turns),
         cmocka_unit_test(properties_are_checked),
+        cmocka_unit_test(says_why_not),
         cmocka_unit_test(threads_have_logs),
         cmocka_unit_test(recovers_what_was_killed),
         cmocka_unit_test(children_begin_anew),

@@ -113,7 +113,7 @@ TALLY_API int tally_profiler_set_property(const char *name, const char *value);
 /* Where the profiler's messages go from here on; none before. @since 0.1 */
 TALLY_API void tally_profiler_set_log(const struct tally_log *log);
 
-/* The calling thread, with a buffer; NULL if there is no memory. @since 0.1 */
+/* The calling thread, with a buffer; NULL after telling why not. @since 0.1 */
 TALLY_API struct tally_profiler_thread *tally_profiler_self(void);
 
 /*
@@ -189,8 +189,9 @@ int tally_profiler_unused(int zero, ...);
 /*
  * tally_profiler_start(unsigned group, const char *events) counts one event or
  * two, "A,B", from here on; NULL or "": the clock alone. TALLY_ERANGE for a
- * group, TALLY_ERULE for too many events; else as tally_counter_open() and
- * tally_counter_add().
+ * group, TALLY_ERULE for too many events, TALLY_ENOMEM or TALLY_ESYSTEM if
+ * there is no buffer; else as tally_profiler_set_property() of the environment,
+ * tally_counter_open() and tally_counter_add().
  *
  * @since 0.1
  */

@@ -192,48 +192,59 @@ cpu_of(struct tally_profiler_thread *t)
     return cpu;
 }
 
-static struct tally_profiler_thread *
-begin_thread(void)
+static int
+begin_thread(struct tally_profiler_thread **thread)
 {
     const struct profiler_properties *p = &profiler.properties;
     const size_t bytes = call_log_bytes(p->log_table_size, p->user_data_size);
     struct tally_profiler_thread *t = calloc(1, sizeof(*t));
+    int error = 0;
 
-    if (t != NULL &&
-        (source()->open("", !p->instructions, &profiler.log, &t->clock) != 0 ||
-         source()->start(&t->clock, &t->clock) != 0)) {
+    if (t != NULL)
+        error = source()->open("", !p->instructions, &profiler.log, &t->clock);
+    if (t != NULL && error == 0)
+        error = source()->start(&t->clock, &t->clock);
+    if (error != 0) {
         free(t);
-        return NULL;
+        return error;
     }
     void *memory = t != NULL ? log_memory(bytes) : NULL;
     if (memory == NULL) {
-        tally_fail(&profiler.log, TALLY_ENOMEM,
-                   "no room for %llu records of a thread: %s",
-                   (unsigned long long)p->log_table_size, strerror(errno));
         free(t);
-        return NULL;
+        return tally_fail(&profiler.log, TALLY_ENOMEM,
+                          "no room for %llu records of a thread: %s",
+                          (unsigned long long)p->log_table_size,
+                          strerror(errno));
     }
     call_log_init(&t->log, memory, cpu_of(t), p->log_table_size,
                   p->user_data_size);
     pthread_setspecific(profiler.key, t);
     t->next = atomic_load_explicit(&profiler.threads, memory_order_relaxed);
     atomic_store_explicit(&profiler.threads, t, memory_order_release);
-    self = t;
-    return t;
+    *thread = self = t;
+    return 0;
+}
+
+static int
+own_thread(struct tally_profiler_thread **thread)
+{
+    *thread = self;
+    if (*thread != NULL)
+        return 0;
+    lock_take(&profiler.lock);
+    int error = begin();
+    if (error == 0)
+        error = begin_thread(thread);
+    lock_give(&profiler.lock);
+    return error;
 }
 
 struct tally_profiler_thread *
 tally_profiler_self(void)
 {
-    struct tally_profiler_thread *t = self;
+    struct tally_profiler_thread *t;
 
-    if (t != NULL)
-        return t;
-    lock_take(&profiler.lock);
-    if (begin() == 0)
-        t = begin_thread();
-    lock_give(&profiler.lock);
-    return t;
+    return own_thread(&t) == 0 ? t : NULL;
 }
 
 size_t
@@ -380,17 +391,18 @@ tally_profiler_start_at(struct tally_profiler_site *site, unsigned group,
                         const char *events)
 {
     const uint64_t pc = (uint64_t)(uintptr_t)__builtin_return_address(0);
-    struct tally_profiler_thread *const t = tally_profiler_self();
+    struct tally_profiler_thread *t;
     struct profiler_chosen *chosen;
 
     if (group >= TALLY_PROFILER_GROUPS)
         return tally_fail(&profiler.log, TALLY_ERANGE,
                           "groups are 0 to %d, not %u",
                           TALLY_PROFILER_GROUPS - 1, group);
-    if (t == NULL)
-        return TALLY_ENOMEM;
+    int error = own_thread(&t);
+    if (error != 0)
+        return error;
     struct profiler_group *const g = &t->groups[group];
-    int error = choose_turns(t, group);
+    error = choose_turns(t, group);
     if (error == 0)
         error = choose(t, group, events_of(g, events), &chosen);
     if (error == 0)

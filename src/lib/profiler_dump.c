@@ -128,6 +128,10 @@ tally_profiler_dump_fd(struct tally_profiler_thread *thread, int fd,
 {
     struct sink s = {.form = (enum dump_form)form, .fd = fd};
 
+    if (fd < 0) {
+        errno = EBADF;
+        return TALLY_EIO;
+    }
     return dump(&s, thread);
 }
 
