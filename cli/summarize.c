@@ -526,10 +526,9 @@ report(struct summarize_request *request, struct gathered *g)
             status = write_file(request->xlsx, write_xlsx, &r, &g->timeline);
         return status != 0 ? status : print_report(request, &r, &g->teja);
     }
-    fprintf(stderr,
-            "tally summarize: no interval%s: no start has an update behind it"
-            "\n",
-            s->skipped > 0 ? " behind those skipped" : "");
+    fprintf(stderr, "tally summarize: no interval%s\n",
+            s->skipped > 0 ? " behind those that --skip leaves out"
+                           : ": no start has an update behind it");
     if (request->form == SUMMARIZE_JSON)
         print_report(request, &r, &g->teja);
     return 1;
