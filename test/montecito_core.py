@@ -257,6 +257,21 @@ def parameters_move():
                 c["BR_PATH_PRED.ALL.MISPRED_TAKEN"]), "taken branches")
 
 
+SHARES = ("exception", "branch", "data", "execution", "rse", "front_end",
+          "unstalled")
+
+
+@t.named("the shares of the six reasons and of the cycles that retire: 100")
+def shares():
+    names = [f"{reason}_cycles_share" for reason in SHARES]
+    c = t.count(["-m", M, "-M", ",".join(names), "--set", "time.system=9"],
+                t.guest("lua.x86_64"), "-e", "print(math.sin(1))")
+    values = {m["name"]: m["value"] for m in c.json["metrics"]}
+    t.equal(sorted(values), sorted(names), "metrics")
+    assert min(values.values()) > 0, values
+    t.equal(round(sum(values.values()), 6), 100, "their sum")
+
+
 def add_cases():
     for program, arguments in PROGRAMS.items():
         for isa in ("x86_64", "sparc64", "mips64"):

@@ -349,6 +349,29 @@ skip_machine(const struct event_list *l, char **name)
     return 0;
 }
 
+/* A number of unit mask bits that no row of their own stands for. */
+static bool
+is_joined(const struct event_row *event, const struct umask_row *umask,
+          const char *text)
+{
+    unsigned value;
+
+    return umask != NULL && event->umask_bits && umask_value(text, &value) &&
+           value != umask->value;
+}
+
+static int
+add_umask(struct event_list *l, const struct event_row *event,
+          const struct umask_row *umask, const char *text)
+{
+    if (is_joined(event, umask, text))
+        return tally_fail(l->log, TALLY_ESYNTAX,
+                          "'%s.%s': a count takes one unit mask; those of its "
+                          "bits add up",
+                          event->name, text);
+    return list_add_counted(l, event, umask);
+}
+
 /* "EVENT.UMASK" or "EVENT:UMASK"; 1 if it is neither. */
 static int
 add_masked(struct event_list *l, char *name)
@@ -363,7 +386,7 @@ add_masked(struct event_list *l, char *name)
         const bool names = event != NULL && event->umask_count > 0 &&
                            strspn(p + 1, MODIFIERS) < strlen(p + 1) &&
                            strpbrk(p + 1, ":=") == NULL;
-        const int error = umask != NULL ? list_add_counted(l, event, umask)
+        const int error = umask != NULL ? add_umask(l, event, umask, p + 1)
                           : names ? umask_unknown(name, event, p + 1, l->log)
                                   : 1;
         *p = separator;
