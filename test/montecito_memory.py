@@ -211,7 +211,8 @@ def program(name, *words):
 def writers():
     c = turns("w", "place.threads=spread")
     near(c, ["BUS_RD_INVAL_BST_HITM.SELF", "BUS_HITM.EITHER",
-             "SI_SCB_SIGNOFFS.HITM", "SI_WRITEQ_INSERTS.IWB.EITHER"], 2 * TURNS)
+             "SI_IOQ_COLLISIONS", "SI_SCB_SIGNOFFS.HITM",
+             "SI_WRITEQ_INSERTS.IWB.EITHER"], 2 * TURNS)
     identities(c)
 
 

@@ -5,6 +5,11 @@
 
 #define AHEAD 8        /* as in memory.c */
 #define PAIR_BYTES 32u /* two bundles */
+
+/* Chapter 2, 2.5; the last is the most that SI_IOQ_LIVE_REQ counts. */
+#define WRITE_ENTRIES 2u
+#define CASTOUT_ENTRIES 4u
+#define ORDER_ENTRIES 8u
 #define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
 
 /* Whoever asks; queue_l2_signal[] has no place for loads of the last kind. */
@@ -91,6 +96,43 @@ bus_clear(struct bus_caches *b)
     mesi_clear(&b->l2i);
     mesi_clear(&b->l2d);
     mesi_clear(&b->l3);
+    memset(&b->writes, 0, sizeof(b->writes));
+    memset(&b->castouts, 0, sizeof(b->castouts));
+}
+
+static bool
+is_recent(const struct bus_recent *r, uint64_t line)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof(r->lines) / sizeof(r->lines[0]); i++)
+        found |= r->lines[i] == line + 1;
+    return found;
+}
+
+static void
+note_recent(struct bus_recent *r, unsigned most, uint64_t line)
+{
+    r->lines[r->next] = line + 1;
+    r->next = (r->next + 1) % most;
+}
+
+/* A transaction goes out on the bus. */
+static void
+note_order(struct strand *s, uint64_t line)
+{
+    struct bus_recent *order = &s->chip->bus_order;
+
+    s->total[SIGNAL_ORDER_COLLISIONS] += is_recent(order, line);
+    note_recent(order, ORDER_ENTRIES, line);
+}
+
+/* A modified line goes to memory. */
+static void
+note_write(struct strand *s, uint64_t line)
+{
+    note_order(s, line);
+    note_recent(&s->core->bus.writes, WRITE_ENTRIES, line);
 }
 
 /* A burst of reads ends. */
@@ -172,6 +214,8 @@ snoop_core(struct strand *s, struct core *core, uint64_t addr, bool take)
     const enum mesi_state l2 = snoop_cache(&b->l2d, line, take);
     const enum mesi_state l3 = snoop_cache(&b->l3, line, take);
 
+    s->total[SIGNAL_WRITE_COLLISIONS] += is_recent(&b->writes, line);
+    s->total[SIGNAL_CASTOUT_COLLISIONS] += is_recent(&b->castouts, line);
     if (b->l2i.words != NULL)
         s->total[SIGNAL_L2I_SNOOP_HITS] +=
             snoop_cache(&b->l2i, line, true) != MESI_INVALID;
@@ -204,6 +248,7 @@ static enum mesi_state
 read_line(struct strand *s, uint64_t addr, unsigned kind)
 {
     const bool own = WRITES >> kind & 1;
+    note_order(s, addr >> s->core->bus.l3.line_shift);
     const enum mesi_state other = snoop(s, addr, own);
     uint64_t *total = s->total;
 
@@ -227,6 +272,7 @@ read_line(struct strand *s, uint64_t addr, unsigned kind)
 static void
 invalidate_others(struct strand *s, uint64_t addr)
 {
+    note_order(s, addr >> s->core->bus.l3.line_shift);
     s->total[SIGNAL_BUS_INVALIDATES]++;
     s->total[SIGNAL_BUS_OWN_HITS] += snoop(s, addr, true) != MESI_INVALID;
 }
@@ -234,9 +280,18 @@ invalidate_others(struct strand *s, uint64_t addr)
 static void
 count_l3_victim(struct strand *s, uint64_t gone)
 {
-    if (gone != 0)
-        s->total[mesi_state(gone) == MESI_MODIFIED ? SIGNAL_L3_WRITEBACKS
-                                                   : SIGNAL_L3_CASTOUTS]++;
+    const uint64_t line = gone >> 2;
+
+    if (mesi_state(gone) == MESI_MODIFIED) {
+        s->total[SIGNAL_L3_WRITEBACKS]++;
+        note_write(s, line);
+    } else if (gone != 0) {
+        s->total[SIGNAL_L3_CASTOUTS]++;
+        if (s->chip->params[PARAM_BUS_CASTOUTS] != BUS_CASTOUTS_CLEAN)
+            return;
+        note_order(s, line);
+        note_recent(&s->core->bus.castouts, CASTOUT_ENTRIES, line);
+    }
 }
 
 /* A request that the L2 did not serve. The state that its line comes in. */
@@ -265,6 +320,13 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     return write ? MESI_MODIFIED : MESI_EXCLUSIVE;
 }
 
+static void
+write_past_l3(struct strand *s, uint64_t line)
+{
+    s->total[SIGNAL_L3_WRITE_MISSES]++;
+    note_write(s, line);
+}
+
 /* A line has to leave the L2 for data, and what other strands know of it. */
 static void
 drive_out(struct strand *s, uint64_t gone)
@@ -282,7 +344,7 @@ drive_out(struct strand *s, uint64_t gone)
     if (word != NULL)
         mesi_set(word, MESI_MODIFIED);
     else
-        s->total[SIGNAL_L3_WRITE_MISSES]++;
+        write_past_l3(s, gone >> 2);
 }
 
 /* A store or atomic finds its line in the L2. */

@@ -12,6 +12,10 @@
  * snoop takes the line out of their L2s for code. A store to a shared line
  * takes the copies without a read. The L1I is not searched.
  *
+ * The arbiter's queues of a core still have its last two write-backs and four
+ * castouts, and the bus's in-order queue the last eight transactions: nothing
+ * but the next one moves them on.
+ *
  * Reads for which nothing waits, those of stores, are out in memory together:
  * they end when `bus.reads` are out, or with the next read that the strand
  * waits for. One that ends so with n reads is a burst of n.

@@ -512,6 +512,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
             cache_clear(&chip->l2[i]);
     }
     nodes_forget(chip);
+    memset(&chip->bus_order, 0, sizeof(chip->bus_order));
     if (chip->l3.ways != 0)
         cache_clear(&chip->l3);
     dram_clear(&chip->dram);

@@ -106,9 +106,16 @@ struct homes {
     uint64_t mask, used;
 };
 
+/* The last lines that went through a queue of the bus, number + 1; or 0. */
+struct bus_recent {
+    uint64_t lines[8];
+    unsigned next;
+};
+
 /* Of a core with an L3 of its own; see machine/bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
+    struct bus_recent writes, castouts; /* of the arbiter's queues */
 };
 
 struct core {
@@ -203,6 +210,7 @@ struct chip {
     struct core *cores;             /* set up when a strand first runs there */
     struct cache l2[NODES_MAX], l3; /* the L2 of each node */
     struct homes homes;
+    struct bus_recent bus_order; /* of all cores */
     struct dram dram;
     /* Of all these, cores' L2s, used_cores and the list of strands. */
     struct lock lock;

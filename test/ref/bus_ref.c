@@ -85,6 +85,37 @@ fill(struct bus_ref *b, struct bus_ref_level *l, uint64_t addr,
     return gone;
 }
 
+static bool
+is_recent(const struct bus_ref_recent *q, uint64_t line)
+{
+    for (unsigned i = 0; i < q->count; i++) {
+        if (q->lines[i] == line)
+            return true;
+    }
+    return false;
+}
+
+/* The oldest of `most` goes. */
+static void
+enter(struct bus_ref_recent *q, unsigned most, uint64_t line)
+{
+    if (q->count == most) {
+        memmove(q->lines, q->lines + 1, (most - 1) * sizeof(uint64_t));
+        q->count--;
+    }
+    q->lines[q->count++] = line;
+}
+
+static void
+go_out(struct chip_ref *r, uint64_t line)
+{
+    struct bus_ref_recent *order = &r->peers[0]->bus.order;
+
+    if (is_recent(order, line))
+        chip_ref_count(r, SIGNAL_ORDER_COLLISIONS);
+    enter(order, 8, line);
+}
+
 static void
 end_burst(struct chip_ref *r)
 {
@@ -117,6 +148,10 @@ snoop_core(struct chip_ref *r, struct chip_ref *o, uint64_t addr, bool take)
     const enum bus_ref_state l2 = snoop_level(&o->bus.l2d, addr, take);
     const enum bus_ref_state l3 = snoop_level(&o->bus.l3, addr, take);
 
+    if (is_recent(&o->bus.writes, addr / size))
+        chip_ref_count(r, SIGNAL_WRITE_COLLISIONS);
+    if (is_recent(&o->bus.castouts, addr / size))
+        chip_ref_count(r, SIGNAL_CASTOUT_COLLISIONS);
     if (snoop_level(&o->bus.l2i, addr, true) != REF_INVALID)
         chip_ref_count(r, SIGNAL_L2I_SNOOP_HITS);
     for (uint64_t at = first; take && at < first + size; at++)
@@ -146,6 +181,7 @@ own(struct chip_ref *r, uint64_t addr)
 {
     struct bus_ref_line *l3 = find(&r->bus.l3, addr);
 
+    go_out(r, addr / r->bus.l3.line_size);
     chip_ref_count(r, SIGNAL_BUS_INVALIDATES);
     if (snoop(r, addr, true) != REF_INVALID)
         chip_ref_count(r, SIGNAL_BUS_OWN_HITS);
@@ -157,6 +193,7 @@ static enum bus_ref_state
 read_line(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 {
     const bool write = asker == BUS_REF_STORE || asker == BUS_REF_ATOMIC;
+    go_out(r, addr / r->bus.l3.line_size);
     const enum bus_ref_state other = snoop(r, addr, write);
 
     chip_ref_count(r, write                    ? SIGNAL_BUS_OWN_READS
@@ -183,10 +220,17 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
         chip_ref_count(r, askers[asker].l3_misses);
         const enum bus_ref_state state = read_line(r, addr, asker);
         const struct bus_ref_line gone = fill(&r->bus, &r->bus.l3, addr, state);
-        if (gone.state == REF_MODIFIED)
+        if (gone.state == REF_MODIFIED) {
             chip_ref_count(r, SIGNAL_L3_WRITEBACKS);
-        else if (gone.state != REF_INVALID)
+            go_out(r, gone.number);
+            enter(&r->bus.writes, 2, gone.number);
+        } else if (gone.state != REF_INVALID) {
             chip_ref_count(r, SIGNAL_L3_CASTOUTS);
+            if (r->params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_CLEAN) {
+                go_out(r, gone.number);
+                enter(&r->bus.castouts, 4, gone.number);
+            }
+        }
         return write ? REF_MODIFIED : state;
     }
     line->used = ++r->bus.now;
@@ -227,10 +271,13 @@ miss(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     chip_ref_count(r, SIGNAL_L2_WRITEBACKS);
     struct bus_ref_line *behind =
         find(&r->bus.l3, gone.number * r->bus.l2d.line_size);
-    if (behind != NULL)
+    if (behind != NULL) {
         behind->state = REF_MODIFIED;
-    else
-        chip_ref_count(r, SIGNAL_L3_WRITE_MISSES);
+        return;
+    }
+    chip_ref_count(r, SIGNAL_L3_WRITE_MISSES);
+    go_out(r, gone.number);
+    enter(&r->bus.writes, 2, gone.number);
 }
 
 void

@@ -24,7 +24,15 @@ struct bus_ref_level {
     } * lines; /* [sets][ways] */
 };
 
+/* The numbers of the last lines, in order; the first `count`. */
+struct bus_ref_recent {
+    uint64_t lines[8];
+    unsigned count;
+};
+
 struct bus_ref {
+    struct bus_ref_recent writes, castouts;
+    struct bus_ref_recent order; /* of all cores, in the first's */
     struct bus_ref_level l2i, l2d, l3;
     uint64_t now; /* uses so far */
     uint64_t out; /* reads that nothing waits for */
