@@ -248,6 +248,9 @@ set_value(const struct job *job, const struct event_row *event,
 {
     const char *lacks = machine_lacks(event, job->params);
 
+    if (lacks == NULL)
+        lacks = capture_lacks(event, &job->request->capture);
+
     *value = (struct count_value){
         .name = event->name,
         .unit = "",
@@ -326,6 +329,11 @@ prepare(const struct count_request *r, const struct program *program,
                                &command_log, job->params);
     if (error != 0)
         return error;
+    if (capture_wanted(&r->capture) && machine->family != FAMILY_MONTECITO)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "%s has no event address registers and no trace "
+                          "buffer; -m montecito has",
+                          machine->name);
     if (count_request_talks(r))
         say_place(r, machine, job->params);
     const char *cpu =
@@ -341,6 +349,7 @@ prepare(const struct count_request *r, const struct program *program,
         .scope = {r->from, r->to, r->skip, r->filters, r->filter_count,
                   r->model.sets, r->model.set_count},
         .color = command_color(r->color, stderr) == 1 && r->output == NULL,
+        .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
     };
     job->session = (struct session_options){
         .machine = machine,
@@ -352,6 +361,7 @@ prepare(const struct count_request *r, const struct program *program,
         .filters = r->filters,
         .filter_count = r->filter_count,
         .launch = r->model.launch,
+        .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
     };
     return 0;
@@ -363,6 +373,14 @@ has_no_counter(const struct event_row *event)
 {
     return event->counters == 0 || event->fidelity == FIDELITY_IDLE ||
            strcmp(event->unit, "cpu") != 0;
+}
+
+/* What is sampled, where nothing else is asked for. */
+static const char *
+events_wanted(const struct count_request *r)
+{
+    return r->events == NULL && r->metrics == NULL ? capture_event(&r->capture)
+                                                   : r->events;
 }
 
 static int
@@ -385,7 +403,7 @@ count_program(struct count_request *r, char **argv)
     job.program = &program;
     int error = prepare(r, &program, &job);
     if (error == 0)
-        error = counted_choose(job.report.machine, r->events, r->metrics,
+        error = counted_choose(job.report.machine, events_wanted(r), r->metrics,
                                r->hardware ? has_no_counter : NULL, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
@@ -410,11 +428,12 @@ names_host(const struct count_request *r)
 static const char *
 model_option(const struct count_request *r)
 {
-    return r->placed              ? "--place"
-           : r->skip != 0         ? "--skip"
-           : r->filter_count != 0 ? "--filter"
-           : r->hardware          ? "--hardware"
-                                  : model_options_given(&r->model);
+    return r->placed                     ? "--place"
+           : r->skip != 0                ? "--skip"
+           : r->filter_count != 0        ? "--filter"
+           : r->hardware                 ? "--hardware"
+           : capture_wanted(&r->capture) ? capture_option(&r->capture)
+                                         : model_options_given(&r->model);
 }
 
 /* A program of this computer's own kind. */

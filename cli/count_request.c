@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/count_request.h"
 
+#include "profile/filter.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,6 +10,7 @@
 
 #define MOST_MS 1000000000 /* eleven days */
 #define MOST_INTERVALS 1000000000
+#define MOST_PERIOD (UINT64_C(1) << 46)
 
 enum {
     OPT_MACHINE,
@@ -47,6 +50,10 @@ enum {
     OPT_FILTER,
     OPT_HARDWARE,
     OPT_COMPARE,
+    OPT_EAR,
+    OPT_ETB,
+    OPT_IP_EAR,
+    OPT_PERIOD,
     OPT_MODEL,
     OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
     OPT_COLOR,
@@ -117,6 +124,15 @@ const struct option_row count_options[] = {
                       "count through the machine's own counters, in turns"},
     [OPT_COMPARE] = {0, "compare", NULL,
                      "show the exact counts beside those of --hardware"},
+    [OPT_EAR] = {0, "ear", "WHAT",
+                 "sample Montecito's event address registers: "
+                 "load-latency=CYCLES, dtlb, fetch-latency=CYCLES or itlb"},
+    [OPT_ETB] = {0, "etb", "N",
+                 "show the last N entries of its trace buffer, 1 to 16"},
+    [OPT_IP_EAR] = {0, "ip-ear", "DELAY",
+                    "sample the instructions that retired until DELAY cycles "
+                    "after an overflow"},
+    [OPT_PERIOD] = {0, "period", "N", "one sample for N of their events"},
     MODEL_OPTION_ROWS(OPT_MODEL),
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
@@ -375,6 +391,47 @@ parse_place(struct count_request *r, const char *value)
 }
 
 static int
+parse_capture(struct count_request *r, int option, const char *value)
+{
+    int error = 0;
+
+    if (option == OPT_EAR)
+        error = capture_parse_ear(value, &command_log, &r->capture);
+    else if (option == OPT_ETB)
+        error = capture_parse_trace(value, &command_log, &r->capture);
+    else if (option == OPT_IP_EAR)
+        error = capture_parse_retired(value, &command_log, &r->capture);
+    else if (!parse_number(value, 1, MOST_PERIOD, &r->period))
+        return bad_usage("--period takes a number of events, not ", value);
+    return error != 0 ? EXIT_USAGE : 0;
+}
+
+/* What a capture does not go with: it is of one run, on a modelled machine,
+ * and of each access by itself. */
+static int
+check_capture(struct count_request *r)
+{
+    if (capture_complete(&r->capture, r->period, &command_log) != 0)
+        return EXIT_USAGE;
+    if (!capture_wanted(&r->capture))
+        return 0;
+    const char *const with =
+        filter_data(r->filters, r->filter_count) ? "--filter data="
+        : r->hardware                            ? "--hardware"
+        : r->interval_ms != 0                    ? "-I"
+        : r->runs > 1                            ? "-r"
+        : r->format == COUNT_CSV ? "CSV; its records are text or JSON"
+                                 : NULL;
+    if (with == NULL)
+        return 0;
+    fprintf(stderr,
+            "tally count: what is sampled does not go with %s; see tally "
+            "count --help\n",
+            with);
+    return EXIT_USAGE;
+}
+
+static int
 take_option(struct count_request *r, int option, const char *value)
 {
     if (take_plain(r, option, value))
@@ -411,6 +468,11 @@ take_option(struct count_request *r, int option, const char *value)
         return 0;
     case OPT_PLACE:
         return parse_place(r, value);
+    case OPT_EAR:
+    case OPT_ETB:
+    case OPT_IP_EAR:
+    case OPT_PERIOD:
+        return parse_capture(r, option, value);
     default:
         return take_times(r, option, value);
     }
@@ -454,7 +516,7 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;
-    return 0;
+    return check_capture(r);
 }
 
 bool

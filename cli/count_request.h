@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/model_options.h"
+#include "profile/capture.h"
 #include "table/table.h"
 
 enum count_format { COUNT_TEXT, COUNT_CSV, COUNT_JSON };
@@ -40,6 +41,8 @@ struct count_request {
     unsigned detail; /* how many -d */
     bool all_cpus, no_inherit, strict, only_user, only_kernel, null;
     uint64_t interval_count;
+    struct capture_request capture; /* nothing is wanted: all zero */
+    uint64_t period;                /* of it, or 0 */
     uint64_t skip;
     unsigned runs;
     enum count_format format;

@@ -10,6 +10,7 @@
 
 #include "machine/cycles.h"
 #include "machine/strand.h"
+#include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/owners.h"
 
@@ -115,14 +116,16 @@ choose_callbacks(struct plugin *p)
 
     choose[p->threaded][(p->parts & PART_RAW) != 0](
         &p->callbacks, p->parts, p->chip.stores_apart,
-        p->window == WINDOW_SKIP || r->range_count > 0 || p->data_filter);
+        p->window == WINDOW_SKIP || r->range_count > 0 || p->data_filter ||
+            capture_runs());
+    capture_callbacks(&p->callbacks);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */
     p->inline_counts = !p->threaded && p->work == 0 &&
                        !isa_is_mips((enum isa)r->isa) &&
                        (p->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
                        p->window_open && r->turns <= 1 && r->range_count == 0 &&
-                       !p->data_filter;
+                       !p->data_filter && !capture_runs();
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -222,6 +225,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     p->counts[vcpu] = counts;
     tally_strands[vcpu] = s;
     gateway_thread_starts(vcpu, p->counts[current_vcpu]->thread);
+    capture_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
@@ -238,6 +242,7 @@ end_thread(struct plugin *p, unsigned vcpu)
 {
     strand_end(tally_strands[vcpu], vcpu);
     gateway_thread_ends(vcpu);
+    capture_thread_ends(vcpu);
     free_strand(vcpu);
     region_fold(&p->region, p->counts[vcpu]);
     atomic_store(&p->counts[vcpu]->live, 0);
@@ -280,6 +285,7 @@ drain_all(struct plugin *p)
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (tally_strands[i] != NULL)
             strand_drain(tally_strands[i]);
+        capture_thread_ends(i);
     }
 }
 
@@ -390,6 +396,7 @@ on_fork_child(void)
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
     gateway_forks(slot);
+    capture_forks(slot);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < REGION_STRANDS; i++) {
         if (i != slot && tally_strands[i] != NULL)

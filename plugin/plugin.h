@@ -104,7 +104,7 @@ void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
  * nothing is translated. */
 void plugin_set_parts(uint32_t parts);
 
-/* Blocks that are translated from now on have new records (translate.c). */
+/* Blocks that are translated from now on have new records (blocks.c). */
 void plugin_forget_blocks(struct plugin *p);
 
 /* Has QEMU forget its translations, at the next moment when no guest thread

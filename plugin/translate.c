@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Translation: a QEMU block becomes a block record and its callbacks.
- *
- * QEMU translates the same code again after each flush of its cache and once
- * for each way it is entered, so records are found again by address and code.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/blocks.h"
+#include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
 
 #define MAX_INSNS 1024
-#define BLOCKS_A_CHUNK 1024u
 
 /* One of QEMU's blocks while it is being translated. */
 struct translation {
@@ -21,12 +19,6 @@ struct translation {
     struct insn insns[MAX_INSNS];
     const uint8_t *bytes[MAX_INSNS];
     uint64_t hash;
-};
-
-/* A record with the signals that do not fit into the region any more. */
-struct late_block {
-    struct block block;
-    int16_t fixed[SIGNAL_FIXED_COUNT];
 };
 
 static uint64_t
@@ -56,130 +48,6 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
             t->insns[i].access = ACCESS_FLOAT;
         t->hash = hash_bytes(t->hash, t->bytes[i], size);
     }
-}
-
-/* Blocks live until the process ends: QEMU keeps pointers to them. */
-static struct block *
-new_block(void)
-{
-    static struct block *chunk;
-    static unsigned used = BLOCKS_A_CHUNK;
-
-    if (used == BLOCKS_A_CHUNK) {
-        chunk = aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(*chunk));
-        if (chunk == NULL)
-            abort();
-        used = 0;
-    }
-    return &chunk[used++];
-}
-
-static void
-add_info(struct plugin *p, struct block *block, const struct block_info *info)
-{
-    block->index = p->block_count++;
-    p->region.infos[block->index] = *info;
-    atomic_store(&p->region.head->blocks, p->block_count);
-}
-
-/*
- * The table holds every part of every block under its hash; a part's hash is
- * its block's plus its number.
- */
-static struct block **
-table_slot(const struct plugin *p, uint64_t hash, uint64_t pc, uint64_t end)
-{
-    size_t slot = (hash ^ hash >> 32) & (p->table_size - 1);
-
-    while (p->table[slot] != NULL &&
-           (p->hashes[slot] != hash || p->table[slot]->pc != pc ||
-            p->table[slot]->end != end))
-        slot = (slot + 1) & (p->table_size - 1);
-    return &p->table[slot];
-}
-
-static void
-table_grow(struct plugin *p)
-{
-    struct block **old = p->table;
-    uint64_t *old_hashes = p->hashes;
-    const size_t old_size = p->table_size;
-
-    if (p->table_used * 2 < old_size)
-        return;
-    p->table_size = old_size ? old_size * 2 : 16384;
-    p->table = calloc(p->table_size, sizeof(struct block *));
-    p->hashes = calloc(p->table_size, sizeof(*p->hashes));
-    if (p->table == NULL || p->hashes == NULL)
-        abort();
-    for (size_t i = 0; i < old_size; i++) {
-        if (old[i] == NULL)
-            continue;
-        struct block **slot =
-            table_slot(p, old_hashes[i], old[i]->pc, old[i]->end);
-        *slot = old[i];
-        p->hashes[slot - p->table] = old_hashes[i];
-    }
-    free(old);
-    free(old_hashes);
-}
-
-void
-plugin_forget_blocks(struct plugin *p)
-{
-    if (p->table_size != 0)
-        memset(p->table, 0, p->table_size * sizeof(struct block *));
-    p->table_used = 0;
-}
-
-/* The known record for `model` under `hash`, or a new one. */
-static struct block *
-keep_block(struct plugin *p, uint64_t hash, const struct block *model,
-           const struct block_info *info)
-{
-    table_grow(p);
-    struct block **slot = table_slot(p, hash, model->pc, model->end);
-    if (*slot != NULL)
-        return *slot;
-
-    struct block *block = new_block();
-    *block = *model;
-    add_info(p, block, info);
-    *slot = block;
-    p->hashes[slot - p->table] = hash;
-    p->table_used++;
-    return block;
-}
-
-static void
-on_late_part(unsigned vcpu, void *data)
-{
-    const struct late_block *late = data;
-    struct strand *strand = tally_strands[vcpu];
-    uint64_t *total = strand->outside
-                          ? strand->ignored.signal
-                          : strand->counts->totals[strand->turn].signal;
-
-    for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
-        total[s] += (uint64_t)(int64_t)late->fixed[s];
-    gateway_add(strand, vcpu, late->fixed, late->block.pc);
-}
-
-/* Beyond REGION_BLOCKS: the signals are added at each execution. */
-static struct late_block *
-late_block(struct plugin *p, const struct block *model,
-           const struct block_info *info)
-{
-    struct late_block *late = aligned_alloc(64, sizeof(*late));
-
-    if (late == NULL)
-        abort();
-    late->block = *model;
-    late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
-    late->block.slot = REGION_BLOCKS - 1;
-    memcpy(late->fixed, info->fixed, sizeof(late->fixed));
-    atomic_fetch_add(&p->region.head->late_blocks, 1);
-    return late;
 }
 
 static uint64_t
@@ -227,9 +95,9 @@ mixed_call(const struct callbacks *c, const struct insn *insn)
                                                               : c->mixed;
 }
 
-static void
-register_access(const struct plugin *p, struct qemu_plugin_insn *target,
-                const struct insn *insn)
+/* What an access does by itself, NULL: nothing, and its data. */
+static qemu_plugin_vcpu_mem_cb_t
+access_call(const struct plugin *p, const struct insn *insn, void **its)
 {
     const struct callbacks *c = &p->callbacks;
     const bool through = p->chip.stores_apart;
@@ -265,10 +133,20 @@ register_access(const struct plugin *p, struct qemu_plugin_insn *target,
     default:
         call = mixed_call(c, insn);
     }
+    *its = (void *)(uintptr_t)data;
+    return call;
+}
+
+static void
+register_access(const struct plugin *p, struct qemu_plugin_insn *target,
+                const struct insn *insn)
+{
+    void *data;
+    const qemu_plugin_vcpu_mem_cb_t call = access_call(p, insn, &data);
+
     if (call != NULL)
         qemu_plugin_register_vcpu_mem_cb(target, call, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW,
-                                         (void *)(uintptr_t)data);
+                                         QEMU_PLUGIN_MEM_RW, data);
 }
 
 /* The next instruction from `i` on that touches memory, or the count. */
@@ -558,6 +436,24 @@ register_data(const struct plugin *p, const struct translation *t)
     }
 }
 
+/* What an event address register or the trace buffer may capture. */
+static void
+register_capture(const struct plugin *p, const struct translation *t,
+                 const struct block *block)
+{
+    const struct capture_shape shape = {t->tb, t->insns, t->count, block};
+
+    capture_register_retired(&shape);
+    for (size_t i = next_access(t, 0); i < t->count;
+         i = next_access(t, i + 1)) {
+        void *data;
+        const qemu_plugin_vcpu_mem_cb_t call =
+            access_call(p, &t->insns[i], &data);
+        if (call != NULL)
+            capture_register(&shape, i, call, data);
+    }
+}
+
 /* Accesses one by one, or two by two where they are pairs. */
 static void
 register_accesses(const struct plugin *p, const struct translation *t,
@@ -568,6 +464,10 @@ register_accesses(const struct plugin *p, const struct translation *t,
 
     if (p->data_filter) {
         register_data(p, t);
+        return;
+    }
+    if (capture_runs()) {
+        register_capture(p, t, block);
         return;
     }
     for (size_t i = next_access(t, 0); i < t->count;) {
@@ -588,23 +488,23 @@ register_accesses(const struct plugin *p, const struct translation *t,
     }
 }
 
-/* More blocks than the region holds: see late_block(). */
+/* More blocks than the region holds: see blocks_late(). */
 static void
 register_late(struct plugin *p, const struct translation *t,
               const struct block *model, const struct block_part *parts,
               size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct late_block *late = late_block(p, model, &parts[i].info);
+        struct late_block *late = blocks_late(p, model, &parts[i].info);
         if (i == 0) {
             register_entry(p, t, &late->block);
-            qemu_plugin_register_vcpu_tb_exec_cb(t->tb, on_late_part,
+            qemu_plugin_register_vcpu_tb_exec_cb(t->tb, blocks_late_part,
                                                  QEMU_PLUGIN_CB_NO_REGS, late);
             register_accesses(p, t, &late->block, false);
         } else {
             qemu_plugin_register_vcpu_insn_exec_cb(
-                qemu_plugin_tb_get_insn(t->tb, parts[i].marker), on_late_part,
-                QEMU_PLUGIN_CB_NO_REGS, late);
+                qemu_plugin_tb_get_insn(t->tb, parts[i].marker),
+                blocks_late_part, QEMU_PLUGIN_CB_NO_REGS, late);
         }
     }
 }
@@ -619,18 +519,19 @@ register_block(struct plugin *p, const struct translation *t,
     /* Only the last part says what closes the block, see BLOCK_TRAPS. */
     if (model->flags & BLOCK_TRAPS)
         entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
-    struct block *block = keep_block(p, t->hash, &entered, &parts[0].info);
+    struct block *block = blocks_keep(p, t->hash, &entered, &parts[0].info);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
-        block->slot = keep_block(p, t->hash + BLOCK_PARTS, model, &slot)->index;
+        block->slot =
+            blocks_keep(p, t->hash + BLOCK_PARTS, model, &slot)->index;
     if (!merged)
         register_entry(p, t, block);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
-        struct block *part = keep_block(
+        struct block *part = blocks_keep(
             p, t->hash + i, i < count - 1 ? &entered : model, &parts[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
             qemu_plugin_tb_get_insn(t->tb, parts[i].marker), p->callbacks.part,

@@ -95,7 +95,7 @@ totals_of(const struct session_options *o)
                                                     : turns_of(o);
 }
 
-/* Intervals of time need the time. */
+/* Intervals of time need the time, and so do latencies. */
 static uint32_t
 parts_of(const struct session_options *o)
 {
@@ -104,8 +104,9 @@ parts_of(const struct session_options *o)
     const struct event_row *const clocks[] = {&clock};
     const uint32_t parts = chip_parts(o->events, o->event_count, o->params);
 
-    return o->interval_ms == 0 ? parts
-                               : parts | chip_parts(clocks, 1, o->params);
+    return o->interval_ms == 0 && o->capture == NULL
+               ? parts
+               : parts | chip_parts(clocks, 1, o->params);
 }
 
 static int
@@ -122,6 +123,8 @@ make_request(const struct session_options *o, const struct program *program,
     r->turns = turns_of(o);
     r->slice = HARDWARE_SLICE;
     r->interval = interval_cycles(o->params, o->interval_ms);
+    if (o->capture != NULL)
+        r->capture = *o->capture;
     int error = set_window(o, program, log, r);
     if (error == 0 && o->interval_ms != 0 && totals_of(o) != turns_of(o))
         error =
@@ -340,6 +343,27 @@ collect_snapshots(const struct region *region, struct session_result *result)
 }
 
 static int
+collect_captures(const struct region *region, struct session_result *result)
+{
+    const unsigned made = atomic_load(&region->head->captures);
+    const unsigned kept = made < REGION_CAPTURES ? made : REGION_CAPTURES;
+
+    result->captures_lost += made - kept;
+    for (unsigned i = 0; i < kept; i++) {
+        struct session_capture *all =
+            grow(result->captures, result->capture_count, sizeof(*all));
+        if (all == NULL)
+            return TALLY_ENOMEM;
+        result->captures = all;
+        all[result->capture_count++] = (struct session_capture){
+            .process = (unsigned)result->process_count - 1,
+            .record = region->captures[i],
+        };
+    }
+    return 0;
+}
+
+static int
 collect_process(const struct session_options *o, int fd, unsigned index,
                 struct session_result *result)
 {
@@ -360,12 +384,15 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     struct session_process *p = &processes[result->process_count++];
     memset(p, 0, sizeof(*p));
     p->pid = region.head->pid;
+    p->load_bias = region.head->load_bias;
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
     p->running = !p->ended && kill(p->pid, 0) == 0;
     memcpy(p->program, region.head->program, sizeof(p->program));
     int error = collect_threads(o, &region, result);
     if (error == 0)
         error = collect_snapshots(&region, result);
+    if (error == 0)
+        error = collect_captures(&region, result);
     region_unmap(&region);
     return error;
 }
@@ -567,5 +594,6 @@ session_result_finish(struct session_result *result)
     free(result->threads);
     free(result->snapshots);
     free(result->intervals);
+    free(result->captures);
     memset(result, 0, sizeof(*result));
 }

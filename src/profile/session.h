@@ -33,6 +33,9 @@ struct session_options {
      * is counted in between is in the totals, not in the threads; or NULL. Not
      * with intervals nor --filter data=. */
     struct gate *gate;
+    /* What its event address registers and trace buffer capture, or NULL; not
+     * with hardware nor --filter data=. */
+    const struct capture_request *capture;
     struct launch_options launch;
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);
@@ -53,8 +56,15 @@ struct session_thread {
 struct session_process {
     int pid;
     char program[REGION_NAME];
-    bool ended;   /* in good order; otherwise by a signal, unless */
-    bool running; /* it still was when the program had ended */
+    uint64_t load_bias; /* of its addresses over the file's */
+    bool ended;         /* in good order; otherwise by a signal, unless */
+    bool running;       /* it still was when the program had ended */
+};
+
+/* What the monitor of a process's thread held when it had frozen. */
+struct session_capture {
+    unsigned process;
+    struct capture_record record;
 };
 
 /* What a thread had counted at a boundary of time. */
@@ -84,8 +94,11 @@ struct session_result {
     struct session_interval
         *intervals; /* likewise; one process after another */
     size_t interval_count;
-    struct totals totals; /* of all, cycles included */
-    double modelled_s;    /* busiest strand of each process, summed */
+    struct session_capture *captures;
+    size_t capture_count;
+    uint64_t captures_lost; /* for want of room */
+    struct totals totals;   /* of all, cycles included */
+    double modelled_s;      /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;
     int status;         /* as waitpid() gives it */
     bool started;       /* anything of the program ran */

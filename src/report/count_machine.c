@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1. */
+#include "report/capture.h"
 #include "report/count_report.h"
 #include "report/csv.h"
 
@@ -380,6 +381,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
     add_parts_and_metrics(r, o);
+    if (r->capture != NULL)
+        json_object_set_new(o, "sampled", report_capture_json(r));
     json_object_set_new(o, "uncounted", uncounted);
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "profile/capture.h"
 #include "profile/session.h"
 #include "table/table.h"
 
@@ -70,6 +71,7 @@ struct count_report {
     bool per_thread;
     bool windowed; /* --from, --to, --skip or --filter */
     struct count_scope scope;
+    const struct capture_request *capture; /* what was sampled, or NULL */
     bool color;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/capture.h"
 #include "report/count_report.h"
 
 #include <inttypes.h>
@@ -571,6 +572,7 @@ report_count_text(const struct count_report *r, FILE *out)
     if (r->isa != NULL)
         print_threads(r, out);
     print_parts(r, out);
+    report_capture_text(r, out);
     print_times(r, out);
     if (has_notes(r))
         fprintf(out, "\n");

@@ -62,6 +62,24 @@ int
 program_object(const char *path, const char *name, const struct tally_log *log,
                uint64_t *first, uint64_t *last);
 
+/* The functions of an ELF file, by address. */
+struct program_function {
+    uint64_t first, last;
+    char *name; /* owned */
+};
+struct program_functions {
+    struct program_function *all; /* ordered */
+    size_t count, room;
+};
+
+/* None where the file has no symbols. */
+void program_functions(const char *path, struct program_functions *functions);
+void program_functions_finish(struct program_functions *functions);
+
+/* The name of the function that holds the address in the file, or NULL. */
+const char *program_function_at(const struct program_functions *functions,
+                                uint64_t address);
+
 /* Whether an ELF file exports a dynamic symbol. */
 bool elf_exports(const char *path, const char *symbol);
 

@@ -18,8 +18,10 @@
 #define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * REGION_BLOCKS))
 #define SNAPSHOTS_AT \
     (THREADS_AT + ROUND(sizeof(struct region_thread) * REGION_THREADS))
-#define STRANDS_AT \
+#define CAPTURES_AT \
     (SNAPSHOTS_AT + ROUND(sizeof(struct region_snapshot) * REGION_SNAPSHOTS))
+#define STRANDS_AT \
+    (CAPTURES_AT + ROUND(sizeof(struct capture_record) * REGION_CAPTURES))
 #define STRAND_SIZE ROUND(sizeof(struct region_strand))
 #define REGION_SIZE (STRANDS_AT + STRAND_SIZE * REGION_STRANDS)
 
@@ -123,7 +125,7 @@ region_offset(unsigned index)
     return HEADER_SIZE + REGION_SIZE * index;
 }
 
-/* Maps head, infos, threads and snapshots in one piece, at `at` or anywhere. */
+/* Maps all but the strands in one piece, at `at` or anywhere. */
 static int
 map_region(struct region *region, int fd, unsigned index, void *at)
 {
@@ -137,6 +139,7 @@ map_region(struct region *region, int fd, unsigned index, void *at)
     region->infos = (void *)(memory + INFOS_AT);
     region->threads = (void *)(memory + THREADS_AT);
     region->snapshots = (void *)(memory + SNAPSHOTS_AT);
+    region->captures = (void *)(memory + CAPTURES_AT);
     region->fd = fd;
     region->offset = region_offset(index);
     return 0;
@@ -304,6 +307,15 @@ region_snap(struct region *region, const struct region_strand *strand,
         .totals = *sum,
     };
     atomic_store(&region->head->snapshots, index + 1);
+}
+
+void
+region_capture(struct region *region, const struct capture_record *record)
+{
+    const unsigned index = atomic_fetch_add(&region->head->captures, 1);
+
+    if (index < REGION_CAPTURES)
+        region->captures[index] = *record;
 }
 
 static int

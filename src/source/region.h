@@ -9,7 +9,8 @@
  * ever shortened, so a reader needs no lock; a live reading may be a few
  * blocks apart between strands.
  *
- *   header | region 0: head, block infos, threads, snapshots, strands | ...
+ *   header | region 0: head, block infos, threads, snapshots, captures, strands
+ *          | region 1 ...
  */
 #ifndef TALLY_SOURCE_REGION_H
 #define TALLY_SOURCE_REGION_H
@@ -21,6 +22,7 @@
 #include "base/error.h"
 #include "isa/insn.h"
 #include "source/block.h"
+#include "source/capture.h"
 #include "table/table.h"
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
@@ -30,6 +32,7 @@
 #define REGION_STRANDS 4096u /* live guest threads */
 #define REGION_NAME 256u
 #define REGION_SNAPSHOTS 65536u
+#define REGION_CAPTURES 262144u
 #define REGION_TURNS 32u            /* of events that share counters */
 #define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
@@ -64,6 +67,7 @@ struct session_request {
      * second `turns` after the first, for what is raised while they run. */
     struct code_range data_ranges[CODE_RANGES];
     uint32_t data_count;
+    struct capture_request capture;
     uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[REGION_NAME * 4];              /* path */
@@ -94,6 +98,7 @@ struct region_head {
     atomic_uint threads;     /* threads that have ended */
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
     atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
+    atomic_uint captures;    /* begun, may pass REGION_CAPTURES */
     uint32_t turns;          /* totals in use, at least 1 */
     uint32_t own_turns;      /* of them, those that blocks count in */
     uint32_t parts;          /* of the model that run, enum tally_part bits */
@@ -136,6 +141,7 @@ struct region {
     struct block_info *infos;          /* [REGION_BLOCKS] */
     struct region_thread *threads;     /* [REGION_THREADS] */
     struct region_snapshot *snapshots; /* [REGION_SNAPSHOTS] */
+    struct capture_record *captures;   /* [REGION_CAPTURES] */
     int fd;          /* the caller's; needed only while mapping */
     uint64_t offset; /* of the region in the file */
 };
@@ -197,6 +203,9 @@ void region_sum_all(const struct region *region,
 /* Keeps a snapshot, unless there are too many; one caller at a time. */
 void region_snap(struct region *region, const struct region_strand *strand,
                  uint64_t boundary, const struct totals *sum);
+
+/* Keeps a record, unless there are too many. */
+void region_capture(struct region *region, const struct capture_record *record);
 
 /* The same since the thread's last record. */
 void region_sum_now(const struct region *region,

@@ -268,3 +268,78 @@ elf_has_section(const char *path, const char *section)
         close(fd);
     return found;
 }
+
+static bool
+collect_function(void *user, const char *name, const GElf_Sym *symbol)
+{
+    struct program_functions *f = user;
+
+    if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_value == 0)
+        return true;
+    if (f->count == f->room) {
+        const size_t room = f->room ? f->room * 2 : 1024;
+        struct program_function *all = reallocarray(f->all, room, sizeof(*all));
+        if (all == NULL)
+            return false;
+        f->all = all;
+        f->room = room;
+    }
+    struct program_function *one = &f->all[f->count];
+    one->first = symbol->st_value;
+    one->last = symbol->st_value + (symbol->st_size ? symbol->st_size - 1 : 0);
+    one->name = strdup(name);
+    if (one->name == NULL)
+        return false;
+    f->count++;
+    return true;
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+    const struct program_function *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void
+program_functions(const char *path, struct program_functions *f)
+{
+    *f = (struct program_functions){0};
+    if (!visit_symbols(path, SHT_SYMTAB, collect_function, f))
+        visit_symbols(path, SHT_DYNSYM, collect_function, f);
+    if (f->count > 0)
+        qsort(f->all, f->count, sizeof(*f->all), by_address);
+}
+
+void
+program_functions_finish(struct program_functions *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free(f->all[i].name);
+    free(f->all);
+    *f = (struct program_functions){0};
+}
+
+const char *
+program_function_at(const struct program_functions *f, uint64_t address)
+{
+    size_t low = 0, high = f->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (f->all[middle].first <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Of several that begin there, any that reaches so far. */
+    for (size_t i = low; i > 0 && f->all[i - 1].first == f->all[low - 1].first;
+         i--) {
+        if (address <= f->all[i - 1].last)
+            return f->all[i - 1].name;
+    }
+    return NULL;
+}

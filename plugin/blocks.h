@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The records of translated blocks. QEMU translates the same code again after
+ * each flush of its cache and once for each way it is entered, so they are
+ * found again by address and code. Under the plugin's lock of translation.
+ */
+#ifndef TALLY_PLUGIN_BLOCKS_H
+#define TALLY_PLUGIN_BLOCKS_H
+
+#include "plugin/plugin.h"
+
+/* A record with the signals that do not fit into the region any more. */
+struct late_block {
+    struct block block;
+    int16_t fixed[SIGNAL_FIXED_COUNT];
+};
+
+/* The known record for `model` under `hash`, or a new one. */
+struct block *
+blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
+            const struct block_info *info);
+
+/* Beyond REGION_BLOCKS: the signals are added at each execution, by a callback
+ * with the record as data. */
+struct late_block *blocks_late(struct plugin *p, const struct block *model,
+                               const struct block_info *info);
+void blocks_late_part(unsigned vcpu, void *data);
+
+#endif

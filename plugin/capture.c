@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/capture.h"
+
+#include <stdlib.h>
+
+#include "machine/strand.h"
+#include "plugin/sampler.h"
+
+/* An instruction that accesses memory, or that retires. */
+struct capture_insn {
+    uint64_t pc;
+    qemu_plugin_vcpu_mem_cb_t call; /* what the model does with it */
+    void *data;
+    uint32_t at;   /* cycles after its block's entry */
+    bool atomic;   /* done in the L2 whatever the L1D holds */
+    bool floating; /* as is such a load, a cycle longer */
+};
+
+/* The misses of one access, or of one line. */
+struct misses {
+    uint64_t l1, l2, l3;
+    uint64_t near;     /* of the first TLB, if the second had the page */
+    uint64_t tlb;      /* of both */
+    uint64_t floating; /* 1: a cycle more, to a floating-point register */
+};
+
+/* A guest thread's monitor and clock. */
+struct monitor {
+    struct sampler *sampler;
+    uint64_t clock;        /* of the block that runs; its waits added */
+    uint64_t told;         /* what the sampler knows of the clock */
+    uint64_t block_cycles; /* of the block that runs, without waits */
+};
+
+static const struct capture_request *request; /* NULL: nothing is captured */
+static qemu_plugin_vcpu_udata_cb_t part_call; /* the block parts' own */
+static struct monitor monitors[REGION_STRANDS];
+
+bool
+capture_runs(void)
+{
+    const struct session_header *h = tally_plugin.session;
+
+    return h != NULL && capture_wanted(&h->request.capture);
+}
+
+void
+capture_thread_starts(unsigned vcpu)
+{
+    struct plugin *p = &tally_plugin;
+
+    if (!capture_runs())
+        return;
+    request = &p->session->request.capture;
+    monitors[vcpu] = (struct monitor){
+        .sampler = sampler_new(request, &p->region, p->counts[vcpu]->thread),
+    };
+    if (monitors[vcpu].sampler == NULL)
+        abort();
+}
+
+static void
+free_monitor(unsigned vcpu)
+{
+    sampler_free(monitors[vcpu].sampler);
+    monitors[vcpu].sampler = NULL;
+}
+
+void
+capture_thread_ends(unsigned vcpu)
+{
+    if (monitors[vcpu].sampler == NULL)
+        return;
+    sampler_end(monitors[vcpu].sampler);
+    free_monitor(vcpu);
+}
+
+/* The child's thread is its first. */
+void
+capture_forks(unsigned vcpu)
+{
+    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+        if (i != vcpu)
+            free_monitor(i);
+    }
+    if (monitors[vcpu].sampler != NULL)
+        sampler_rename(monitors[vcpu].sampler, 0);
+}
+
+/* Cycles that the monitor has not heard of yet. */
+static uint32_t
+untold(struct monitor *m, uint64_t now)
+{
+    const uint64_t cycles = now > m->told ? now - m->told : 0;
+
+    m->told += cycles;
+    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
+}
+
+/* An instruction retires: the monitor's clock goes on. */
+static void
+retire(struct strand *s, unsigned vcpu, uint64_t now,
+       struct tally_pmu_context *c)
+{
+    struct monitor *m = &monitors[vcpu];
+
+    c->cycles = untold(m, now);
+    s->total[SIGNAL_TRACE_ENTRIES] += sampler_retire(m->sampler, c);
+}
+
+/* A miss that the event address register may capture. */
+static void
+candidate(struct strand *s, unsigned vcpu, struct tally_pmu_context *c,
+          enum capture_level level)
+{
+    const bool inst =
+        request->ear == CAPTURE_FETCH || request->ear == CAPTURE_ITLB;
+
+    s->total[inst ? SIGNAL_FETCH_CAPTURES : SIGNAL_DATA_CAPTURES] +=
+        sampler_miss(monitors[vcpu].sampler, c, level);
+}
+
+static struct misses
+data_misses(const struct strand *s)
+{
+    const uint64_t *n = s->total;
+
+    return (struct misses){
+        .l1 = n[SIGNAL_L1D_LOAD_MISSES],
+        .l2 = n[SIGNAL_L2_LOAD_MISSES] + n[SIGNAL_L2_FLOAT_MISSES],
+        .l3 = n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES],
+        .near = n[SIGNAL_DTLB_TRANSFERS],
+        .tlb = n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES],
+    };
+}
+
+/* An atomic goes to the L2 as a store does, whatever the L1D holds. */
+static struct misses
+atomic_misses(const struct strand *s)
+{
+    struct misses m = data_misses(s);
+
+    m.l2 = s->total[SIGNAL_L2_STORE_MISSES];
+    m.l3 = s->total[SIGNAL_L3_STORE_MISSES];
+    return m;
+}
+
+static struct misses
+fetch_misses(const struct strand *s)
+{
+    const uint64_t *n = s->total;
+
+    return (struct misses){
+        .l1 = n[SIGNAL_L1I_MISSES],
+        .l2 = n[SIGNAL_L2_FETCH_MISSES],
+        .l3 = n[SIGNAL_L3_FETCH_MISSES],
+        .near = n[SIGNAL_ITLB_FIRST_MISSES] - n[SIGNAL_ITLB_MISSES],
+        .tlb = n[SIGNAL_ITLB_MISSES],
+    };
+}
+
+/* What has been added since; of an access to two lines the slower counts. */
+static struct misses
+misses_since(struct misses now, struct misses before)
+{
+    return (struct misses){
+        .l1 = now.l1 != before.l1,
+        .l2 = now.l2 != before.l2,
+        .l3 = now.l3 != before.l3,
+        .near = now.near != before.near,
+        .tlb = now.tlb != before.tlb,
+    };
+}
+
+/* Cycles more than a hit of the L1 takes. */
+static uint64_t
+wait_of(struct misses m)
+{
+    const uint64_t *params = tally_plugin.session->request.params;
+
+    return m.floating + m.l1 * params[PARAM_TIME_L2] +
+           m.l2 * params[PARAM_TIME_L3] + m.l3 * params[PARAM_TIME_MEMORY];
+}
+
+static enum capture_level
+level_of(struct misses m)
+{
+    return m.l3 ? CAPTURE_MEMORY : m.l2 ? CAPTURE_L3 : CAPTURE_L2;
+}
+
+/* Tells the clock what has passed until `now`, then the miss. */
+static void
+tell_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
+          uint64_t now, struct tally_pmu_context *c)
+{
+    struct monitor *m = &monitors[vcpu];
+
+    if (!request->retired && now > m->told)
+        retire(s, vcpu, now,
+               &(struct tally_pmu_context){.pc = c->pc, .type = 'M'});
+    if (tlb && (missed.tlb | missed.near)) {
+        c->miss = missed.tlb ? TALLY_PMU_MISS_VHPT : TALLY_PMU_MISS_TLB2;
+        candidate(s, vcpu, c, missed.tlb ? CAPTURE_WALK : CAPTURE_TLB);
+    } else if (!tlb && missed.l1) {
+        c->miss = TALLY_PMU_MISS_CACHE;
+        c->latency = (uint32_t)(1 + wait_of(missed));
+        candidate(s, vcpu, c, level_of(missed));
+    }
+}
+
+/* The misses stop the thread, which issues in order. */
+static void
+pass(struct monitor *m, struct misses missed)
+{
+    const uint64_t *params = tally_plugin.session->request.params;
+
+    m->clock += wait_of(missed) + missed.tlb * params[PARAM_TIME_WALK];
+}
+
+static void
+on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    const struct capture_insn *c = data;
+    struct strand *s = tally_strands[vcpu];
+    struct monitor *m = &monitors[vcpu];
+    const uint32_t ear = request->ear;
+    const bool atomic = c->atomic && qemu_plugin_mem_is_store(info);
+    struct misses (*const misses)(const struct strand *) =
+        atomic ? atomic_misses : data_misses;
+    const struct misses before = misses(s);
+
+    c->call(vcpu, info, addr, c->data);
+    strand_drain(s);
+    struct misses missed = misses_since(misses(s), before);
+    missed.l1 |= atomic | c->floating;
+    missed.floating = c->floating;
+    if (s->outside)
+        return;
+    if (ear == CAPTURE_LOAD || ear == CAPTURE_DTLB)
+        tell_miss(
+            s, vcpu, missed, ear == CAPTURE_DTLB, m->clock + c->at,
+            &(struct tally_pmu_context){.pc = c->pc, .ea = addr, .known = 3});
+    pass(m, missed);
+}
+
+/* One line of a block, as if it were one of its own. */
+static void
+fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
+           uint64_t line)
+{
+    const uint32_t ear = request->ear;
+    const uint64_t pc = line < b->pc ? b->pc : line;
+    struct block one = *b;
+
+    one.pc = pc;
+    one.end = pc + 1;
+    one.line0 = one.line1 = line;
+    one.slot0 = one.slot1 = (uint16_t)(line >> s->fetch.shift & s->fetch.mask);
+    const struct misses before = fetch_misses(s);
+    strand_fetch_slow(s, &one);
+    strand_drain(s);
+    const struct misses missed = misses_since(fetch_misses(s), before);
+    if (s->outside)
+        return;
+    if (ear == CAPTURE_FETCH || ear == CAPTURE_ITLB)
+        tell_miss(s, vcpu, missed, ear == CAPTURE_ITLB, monitors[vcpu].clock,
+                  &(struct tally_pmu_context){.pc = pc, .known = 1});
+    pass(&monitors[vcpu], missed);
+}
+
+void
+capture_fetch(struct strand *s, unsigned vcpu, const struct block *b)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+
+    for (uint64_t line = b->pc & ~(size - 1); line < b->end; line += size)
+        fetch_line(s, vcpu, b, line);
+}
+
+/* The cycles in which a block's instructions issue. */
+static uint64_t
+issue_cycles(const struct block *b)
+{
+    const struct block_info *info = &tally_plugin.region.infos[b->index];
+    uint64_t cycles = 0;
+
+    for (unsigned i = SIGNAL_RETIRE_1; i <= SIGNAL_RETIRE_6; i++)
+        cycles += (uint64_t)info->fixed[i];
+    return cycles;
+}
+
+static void
+begin_block(struct monitor *m, const struct block *b)
+{
+    m->clock += m->block_cycles;
+    m->block_cycles = issue_cycles(b);
+}
+
+static struct capture_branches
+branches_of(const struct strand *s)
+{
+    const uint64_t *n = s->total;
+
+    return (struct capture_branches){
+        s->previous,
+        n[SIGNAL_CONDITIONAL_MISPREDICTS],
+        n[SIGNAL_FAR_MISPREDICTS] + n[SIGNAL_INDIRECT_MISPREDICTS] +
+            n[SIGNAL_RETURN_MISPREDICTS],
+    };
+}
+
+struct capture_branches
+capture_enter(struct strand *s, unsigned vcpu, const struct block *b)
+{
+    begin_block(&monitors[vcpu], b);
+    capture_fetch(s, vcpu, b);
+    return branches_of(s);
+}
+
+/* What is known of the branch that closed a block, now that `b` follows. */
+static uint32_t
+branch_flags(const struct block *last, const struct block *b, bool path,
+             bool target)
+{
+    const bool conditional = (last->flags & BLOCK_CONDITIONAL) != 0;
+    const bool taken = !conditional || b->pc == last->taken_pc;
+
+    return (taken ? TALLY_PMU_TAKEN : 0) |
+           (path ? TALLY_PMU_PATH_MISPREDICTED : 0) |
+           (target ? TALLY_PMU_TARGET_MISPREDICTED : 0) |
+           (last->flags & BLOCK_RETURN     ? TALLY_PMU_RETURN
+            : last->flags & BLOCK_INDIRECT ? TALLY_PMU_INDIRECT
+                                           : 0);
+}
+
+void
+capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
+                const struct capture_branches *before)
+{
+    const uint64_t *params = tally_plugin.session->request.params;
+    const struct block *last = before->last;
+    const struct capture_branches now = branches_of(s);
+    struct monitor *m = &monitors[vcpu];
+    const bool path = now.paths != before->paths;
+    const bool target = now.targets != before->targets;
+
+    m->clock += (path | target) * params[PARAM_TIME_MISPREDICT];
+    if (s->outside || request->traced == 0 || (last->flags & BLOCK_KINDS) == 0)
+        return;
+    retire(s, vcpu, m->clock,
+           &(struct tally_pmu_context){
+               .pc = last->branch_pc,
+               .npc = b->pc,
+               .flags = branch_flags(last, b, path, target),
+               .slot = 2, /* a branch takes the last slot of its bundle */
+               .type = 'B',
+               .known = 1,
+           });
+}
+
+/* The IP-EAR: before the instruction runs, as if it had. */
+static void
+on_retired(unsigned vcpu, void *data)
+{
+    const struct capture_insn *c = data;
+    struct strand *s = tally_strands[vcpu];
+    struct monitor *m = &monitors[vcpu];
+
+    if (!s->outside)
+        retire(s, vcpu, m->clock + c->at,
+               &(struct tally_pmu_context){.pc = c->pc, .known = 1});
+}
+
+static void
+on_part(unsigned vcpu, void *data)
+{
+    begin_block(&monitors[vcpu], data);
+    part_call(vcpu, data);
+}
+
+void
+capture_callbacks(struct callbacks *c)
+{
+    if (!capture_runs())
+        return;
+    part_call = c->part;
+    c->part = on_part;
+}
+
+/* Lives until the process ends: QEMU keeps pointers to it. */
+static struct capture_insn *
+new_insn(const struct capture_shape *shape, size_t i)
+{
+    struct capture_insn *c = calloc(1, sizeof(*c));
+
+    if (c == NULL)
+        abort();
+    c->pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(shape->tb, i));
+    c->at = (uint32_t)(issue_cycles(shape->block) * i / shape->count);
+    c->atomic = shape->insns[i].access == ACCESS_ATOMIC;
+    c->floating = shape->insns[i].access == ACCESS_FLOAT;
+    return c;
+}
+
+void
+capture_register(const struct capture_shape *shape, size_t i,
+                 qemu_plugin_vcpu_mem_cb_t call, void *data)
+{
+    struct capture_insn *c = new_insn(shape, i);
+
+    c->call = call;
+    c->data = data;
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(shape->tb, i),
+                                     on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, c);
+}
+
+void
+capture_register_retired(const struct capture_shape *shape)
+{
+    if (!tally_plugin.session->request.capture.retired)
+        return;
+    for (size_t i = 0; i < shape->count; i++)
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            qemu_plugin_tb_get_insn(shape->tb, i), on_retired,
+            QEMU_PLUGIN_CB_NO_REGS, new_insn(shape, i));
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/capture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 20
+
+int
+capture_names(const struct session_result *result, struct capture_names *names)
+{
+    *names = (struct capture_names){.result = result};
+    names->functions =
+        calloc(result->process_count + 1, sizeof(*names->functions));
+    names->read = calloc(result->process_count + 1, sizeof(*names->read));
+    if (names->functions != NULL && names->read != NULL)
+        return 0;
+    free(names->functions);
+    free(names->read);
+    names->functions = NULL;
+    names->read = NULL;
+    return TALLY_ENOMEM;
+}
+
+void
+capture_names_finish(struct capture_names *names)
+{
+    for (size_t i = 0; names->read && i < names->result->process_count; i++)
+        program_functions_finish(&names->functions[i]);
+    free(names->functions);
+    free(names->read);
+}
+
+const char *
+capture_name(struct capture_names *names, unsigned process, uint64_t address)
+{
+    if (names->read == NULL)
+        return NULL;
+    const struct session_process *p = &names->result->processes[process];
+    if (!names->read[process])
+        program_functions(p->program, &names->functions[process]);
+    names->read[process] = true;
+    return program_function_at(&names->functions[process],
+                               address - p->load_bias);
+}
+
+/* The records of one function that one level served. */
+struct row {
+    const char *name; /* NULL: of no function that is known */
+    unsigned level;
+    uint64_t records, latency;
+};
+
+static bool
+same_row(const struct row *row, const char *name, unsigned level)
+{
+    if (row->level != level || (row->name == NULL) != (name == NULL))
+        return false;
+    return name == NULL || strcmp(row->name, name) == 0;
+}
+
+static int
+by_weight(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->latency != y->latency)
+        return x->latency > y->latency ? -1 : 1;
+    if (x->records != y->records)
+        return x->records > y->records ? -1 : 1;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return strcmp(x->name ? x->name : "", y->name ? y->name : "");
+}
+
+/* At most one row a record. */
+static size_t
+make_rows(const struct session_result *s, struct capture_names *names,
+          struct row *rows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->capture_count; i++) {
+        const struct session_capture *c = &s->captures[i];
+        size_t k = 0;
+        if (c->record.ended)
+            continue;
+        const char *name = capture_name(names, c->process, c->record.pc);
+        while (k < count && !same_row(&rows[k], name, c->record.level))
+            k++;
+        if (k == count)
+            rows[count++] = (struct row){name, c->record.level, 0, 0};
+        rows[k].records++;
+        rows[k].latency += c->record.latency;
+    }
+    qsort(rows, count, sizeof(*rows), by_weight);
+    return count;
+}
+
+static void
+print_row(const struct row *row, const struct row *sum, FILE *out)
+{
+    const double share =
+        sum->latency != 0 ? (double)row->latency * 100 / (double)sum->latency
+                          : (double)row->records * 100 / (double)sum->records;
+
+    fprintf(out, "  %6.2f %%  %8" PRIu64, share, row->records);
+    if (row->latency != 0)
+        fprintf(out, "  %8.1f", (double)row->latency / (double)row->records);
+    else
+        fprintf(out, "  %8s", "");
+    fprintf(out, "  %-9s  %s\n", capture_level_name(row->level),
+            row->name ? row->name : "(no function of the program)");
+}
+
+static void
+print_rows(const struct row *rows, size_t count, FILE *out)
+{
+    struct row sum = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        sum.records += rows[i].records;
+        sum.latency += rows[i].latency;
+    }
+    fprintf(out, "  %8s  %8s  %8s  %-9s  %s\n",
+            sum.latency ? "latency" : "share", "samples",
+            sum.latency ? "mean" : "", sum.latency ? "served by" : "",
+            "function");
+    for (size_t i = 0; i < count && i < MOST_ROWS; i++)
+        print_row(&rows[i], &sum, out);
+    if (count > MOST_ROWS)
+        fprintf(out, "  and %zu more rows\n", count - MOST_ROWS);
+}
+
+static void
+print_table(const struct count_report *r, struct capture_names *names,
+            FILE *out)
+{
+    const struct session_result *s = r->last;
+    struct row *rows = calloc(s->capture_count + 1, sizeof(*rows));
+    char what[80];
+
+    if (rows == NULL)
+        return;
+    const size_t count = make_rows(s, names, rows);
+    capture_text(r->capture, what, sizeof(what));
+    if (r->capture->period != 0)
+        fprintf(out, "\n  %s, one sample for %" PRIu64 " of them%s\n", what,
+                r->capture->period,
+                count == 0 ? ": the program made too few; see --period" : "");
+    if (count > 0)
+        print_rows(rows, count, out);
+    free(rows);
+}
+
+static const char *
+entry_kind(const struct capture_request *r, const struct capture_entry *e)
+{
+    if (r->retired)
+        return e->early ? "early freeze" : "retired";
+    if (!e->source)
+        return "target";
+    return e->slot == 3 ? "not taken" : e->mispredicted ? "missed" : "branch";
+}
+
+static void
+print_entry(const struct count_report *r, struct capture_names *names,
+            unsigned process, const struct capture_entry *e, FILE *out)
+{
+    const char *name = capture_name(names, process, e->address);
+
+    /* A bundle of 16 bytes may begin before the function. */
+    if (name == NULL)
+        name = capture_name(names, process, e->address + 15);
+    fprintf(out, "  PMD%u  %016" PRIx64 "  %-12s 0x%" PRIx64, e->number,
+            e->value, entry_kind(r->capture, e), e->address);
+    if (r->capture->retired)
+        fprintf(out, "  %2u cycles", e->cycles);
+    fprintf(out, "  %s\n", name ? name : "");
+}
+
+/* Of each thread the last, or the last of all if the monitor froze often. */
+static void
+print_buffer(const struct count_report *r, struct capture_names *names,
+             const struct session_capture *c, FILE *out)
+{
+    struct capture_entry entries[CAPTURE_ENTRIES];
+    const size_t most =
+        r->capture->retired ? CAPTURE_ENTRIES : r->capture->traced;
+    const size_t count = capture_entries(r->capture, &c->record, most, entries);
+
+    fprintf(out, "\n  %s of process %u, thread %u, %s:\n",
+            r->capture->retired ? "IP-EAR" : "trace buffer", c->process,
+            c->record.thread,
+            c->record.ended ? "when it ended" : "at the last sample");
+    for (size_t i = 0; i < count; i++)
+        print_entry(r, names, c->process, &entries[i], out);
+}
+
+void
+report_capture_text(const struct count_report *r, FILE *out)
+{
+    const struct session_result *s = r->last;
+    struct capture_names names;
+
+    if (r->capture == NULL)
+        return;
+    capture_names(s, &names);
+    print_table(r, &names, out);
+    for (size_t i = 0; i < s->capture_count; i++) {
+        const bool last = i + 1 == s->capture_count;
+        if (capture_buffered(r->capture) &&
+            (last || s->captures[i].record.ended))
+            print_buffer(r, &names, &s->captures[i], out);
+    }
+    if (s->captures_lost > 0)
+        fprintf(out, "  %" PRIu64 " more samples found no room; see --period\n",
+                s->captures_lost);
+    capture_names_finish(&names);
+}
