@@ -57,6 +57,10 @@ gateway_word(uint64_t value)
 /* What the thread has counted of an event so far. */
 uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);
 
+/* Likewise all threads together, those that have ended too; under the lock of
+ * the plugin. */
+uint64_t gateway_event_count_all(const struct event_row *event);
+
 /* Somebody has said hello, or now as good as; false: no memory. */
 bool gateway_ready(void);
 

@@ -109,19 +109,44 @@ count_event(const struct source *from, const struct totals *all, uint64_t id)
     return sum;
 }
 
+static uint64_t
+count_by_itself(const struct source *from, const struct event_row *event)
+{
+    const uint64_t id = gateway_id(event);
+
+    if (is_derived(id)) {
+        assemble(from, id, &assembled);
+        gateway_derive(&assembled);
+    }
+    return count_event(from, &assembled, id);
+}
+
 uint64_t
 gateway_event_count(unsigned vcpu, const struct event_row *event)
 {
     const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
                                 NULL};
 
-    const uint64_t id = gateway_id(event);
+    return count_by_itself(&from, event);
+}
 
-    if (is_derived(id)) {
-        assemble(&from, id, &assembled);
-        gateway_derive(&assembled);
+uint64_t
+gateway_event_count_all(const struct event_row *event)
+{
+    const struct plugin *p = &tally_plugin;
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (gateway_lives[i] != NULL)
+            sum += gateway_event_count(i, event);
     }
-    return count_event(&from, &assembled, id);
+    for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
+        const struct source from = {&gateway_state.memory->live[i], NULL,
+                                    gateway_state.ended[i]};
+        if (from.ended != NULL)
+            sum += count_by_itself(&from, event);
+    }
+    return sum;
 }
 
 static bool

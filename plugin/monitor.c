@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plugin/gateway.h"
+#include "plugin/monitor_shared.h"
 #include "pmu/pmu.h"
 #include "tally/pmu.h"
 #include "tally/sun4v.h"
@@ -137,7 +138,7 @@ start(void)
     monitor.memory = size != 0 ? aligned_alloc(16, size) : NULL;
     if (monitor.memory == NULL ||
         tally_pmu_init(monitor.memory, size, &options, &monitor.pmu) != 0 ||
-        !find_lines()) {
+        !find_lines() || !shared_start(monitor.pmu, machine())) {
         monitor_forget();
         return false;
     }
@@ -162,6 +163,7 @@ monitor_forget(void)
 {
     for (unsigned i = 0; i < REGION_STRANDS; i++)
         monitor_thread_ends(i);
+    shared_forget();
     free(monitor.memory);
     free(monitor.lines);
     free(monitor.totals);
@@ -264,6 +266,7 @@ set_register(unsigned vcpu, unsigned id, enum tally_pmu_level level,
     const int status =
         tally_pmu_write(monitor.pmu, strand_of(vcpu), id, level, value);
     choose(vcpu, heard);
+    shared_choose(monitor.pmu);
     free(heard);
     return status;
 }
@@ -285,6 +288,7 @@ call_sun4v(unsigned vcpu, const struct gateway_register *request,
         monitor.pmu, strand_of(vcpu), (unsigned)gateway_word(request->id),
         gateway_word(request->value), args, results);
     choose(vcpu, heard);
+    shared_choose(monitor.pmu);
     free(heard);
     return status;
 }
@@ -364,6 +368,7 @@ monitor_answer(unsigned vcpu, struct gateway_register *request)
         return;
     }
     sync_counters(vcpu);
+    shared_sync(monitor.pmu);
     const int64_t status = answer(vcpu, request, &value, results);
     request->value = gateway_word(value);
     request->results[0] = gateway_word(results[0]);

@@ -3,10 +3,7 @@
  * The performance monitor of the emulated machine, for a guest that reads and
  * writes its registers: src/pmu driven by what the model has counted when
  * somebody looks. A strand's monitor is that of the guest thread that runs
- * there.
- *
- * Events of units outside the cores raise nothing here: their registers hold
- * what software writes.
+ * there; those of memory controllers and hubs are in plugin/monitor_shared.h.
  */
 #ifndef TALLY_PLUGIN_MONITOR_H
 #define TALLY_PLUGIN_MONITOR_H

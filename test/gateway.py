@@ -474,6 +474,29 @@ def register_nodes():
                 wanted, f"{nodes} nodes")
 
 
+@t.named("registers: hubs count what threads on all nodes do")
+def register_links():
+    t.equal(registers("sparc64", "ultrasparc-t2plus", "links",
+                      options=("--set", "nodes=4")),
+            [f"hub {z} 32" for z in range(4)], "128 lines in four planes")
+
+
+@t.named("registers: a memory controller counts the reads of all threads")
+def register_controllers():
+    for machine, words, high, low in (
+            ("ultrasparc-t1", ("DRAM_CTL0=0", "DRAM_COUNT0"), True, True),
+            ("ultrasparc-t2", ("DRAM_CTL0=0xf", "DRAM_COUNT0"), True, False),
+            ("ultrasparc-t2plus", ("NODE0_MCU0_PCR=0", "NODE0_MCU0_PIC"), True,
+             True),
+            # All reads, and those of port 1.
+            ("sparc-t4", ("DRAM_PERF_CTL_REG0=8", "DRAM_PERF_COUNT01_REG0"),
+             True, False)):
+        count = int(registers("sparc64", machine, words[0], "thread",
+                              words[1])[0].split()[1], 16)
+        t.equal((count >> 32 > 20, (count & 0xffffffff) > 20), (high, low),
+                f"{machine}: {count:#x}")
+
+
 @t.named("code that reads and writes %pcr and %pic, or T4's ASIs, runs as it is")
 def shim():
     for machine, word, pcr in (("ultrasparc-t2", "pcr", "0x17e88046"),

@@ -61,6 +61,7 @@ struct tally_pmu {
      * not here is dropped at the door. Families keep it up to date. */
     uint64_t heard[PMU_STRANDS][4];
     uint64_t shared[PMU_SHARED]; /* values of registers that no strand owns */
+    bool shared_written[PMU_SHARED]; /* by software, since the reset */
     struct pmu_sun4v sun4v;
 };
 
@@ -115,6 +116,8 @@ int pmu_shared_read(const struct tally_pmu *pmu, unsigned id,
                     enum tally_pmu_level level, uint64_t *value);
 int pmu_shared_write(struct tally_pmu *pmu, unsigned id,
                      enum tally_pmu_level level, uint64_t value);
+/* Whether a counter has chosen it, by a select field that was written. */
+bool pmu_shared_heard(const struct tally_pmu *pmu, uint32_t signal);
 void pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
                        const struct tally_pmu_context *context);
 

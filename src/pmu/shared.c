@@ -26,8 +26,11 @@
 void
 pmu_shared_reset(struct tally_pmu *pmu)
 {
-    for (size_t i = 0; i < pmu->machine->registers_count && i < PMU_SHARED; i++)
+    for (size_t i = 0; i < pmu->machine->registers_count && i < PMU_SHARED;
+         i++) {
         pmu->shared[i] = pmu->machine->registers[i].reset;
+        pmu->shared_written[i] = false;
+    }
 }
 
 bool
@@ -62,6 +65,7 @@ pmu_shared_write(struct tally_pmu *pmu, unsigned id, enum tally_pmu_level level,
         return TALLY_PMU_DATA_ACCESS_EXCEPTION;
     pmu->shared[id] =
         pmu_merge(&pmu->machine->registers[id], pmu->shared[id], value);
+    pmu->shared_written[id] = true;
     return 0;
 }
 
@@ -133,30 +137,65 @@ count(uint64_t *value, const struct pmu_shared *c, bool in_steps, uint64_t n,
              (sticky ? mask + 1 : 0) << c->value_low;
 }
 
-void
-pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
-                  const struct tally_pmu_context *context)
+/* The counters of the unit whose signal it is, and how many; NULL if there are
+ * none that can choose it. */
+static const struct pmu_shared *
+counters_of(const struct tally_pmu *pmu, uint32_t signal, unsigned *number)
 {
     const struct pmu_machine *m = pmu->machine;
     const unsigned unit = signal >> 24, instance = signal >> 16 & 0xff;
     const unsigned code = signal >> 8 & 0xff;
 
     if (unit >= PMU_UNITS || instance >= m->units[unit].instances)
-        return;
+        return NULL;
     if (code >= 64 || !(unit_codes(m, unit) >> code & 1))
-        return;
+        return NULL;
     const struct pmu_unit *u = &m->units[unit];
     const struct pmu_shared *c = &m->shared[u->first + instance * u->counters];
-    const bool own_port = m->family == PMU_SPARC_T4 && code < T4_PORT_CODES;
+    *number = u->counters;
+    return pmu_shared_present(pmu, c->select) ? c : NULL;
+}
+
+/* Counter `k` of its unit. */
+static bool
+has_chosen(const struct tally_pmu *pmu, const struct pmu_shared *c, unsigned k,
+           uint32_t signal)
+{
+    const unsigned code = signal >> 8 & 0xff;
+    const bool own_port =
+        pmu->machine->family == PMU_SPARC_T4 && code < T4_PORT_CODES;
+    const uint64_t select = pmu->shared[c->select] >> c->select_low &
+                            ((UINT64_C(1) << c->select_width) - 1);
+
+    return select == code && (!own_port || signal >> k & 1);
+}
+
+bool
+pmu_shared_heard(const struct tally_pmu *pmu, uint32_t signal)
+{
+    unsigned number = 0;
+    const struct pmu_shared *c = counters_of(pmu, signal, &number);
+
+    for (unsigned k = 0; c != NULL && k < number; k++) {
+        if (pmu->shared_written[c[k].select] &&
+            has_chosen(pmu, &c[k], k, signal))
+            return true;
+    }
+    return false;
+}
+
+void
+pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
+                  const struct tally_pmu_context *context)
+{
+    const unsigned unit = signal >> 24, code = signal >> 8 & 0xff;
     const bool in_steps = unit == TALLY_PMU_JBUS && JBUS_STEP_CODES >> code & 1;
+    unsigned number = 0;
+    const struct pmu_shared *c = counters_of(pmu, signal, &number);
 
-    if (!pmu_shared_present(pmu, c->select))
-        return;
-    for (unsigned k = 0; k < u->counters; k++, c++) {
-        const uint64_t select = pmu->shared[c->select] >> c->select_low &
-                                ((UINT64_C(1) << c->select_width) - 1);
-
-        if (select == code && (!own_port || signal >> k & 1))
-            count(&pmu->shared[c->value], c, in_steps, n, context->cycles);
+    for (unsigned k = 0; c != NULL && k < number; k++) {
+        if (has_chosen(pmu, &c[k], k, signal))
+            count(&pmu->shared[c[k].value], &c[k], in_steps, n,
+                  context->cycles);
     }
 }

@@ -11,6 +11,7 @@
  *   take=TRAP     takes one, and prints the counters that overflowed
  *   thread        the rest is done by another thread
  *   t2plus        counts branches through the hypervisor's calls
+ *   links         counts lines that cross the hubs of four nodes, likewise
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -74,6 +75,54 @@ call_hypervisor(void)
     const uint64_t get = hv_vfalls_get_perfreg(HV_SPARC_PCR, &value);
     printf("%d %d %d %d %#" PRIx64 "\n", (int)early, (int)version, (int)set,
            (int)get, value);
+}
+
+enum { HUBS = 4, HUB_REGISTERS = 18, LINE = 64, BYTES = 16384 };
+
+static _Alignas(BYTES) unsigned char written[BYTES];
+
+static void
+read_hubs(uint64_t *counts)
+{
+    for (uint64_t i = 0; i < HUBS; i++)
+        hv_vfalls_get_perfreg(HV_ZAM0_LPU_B_PIC0 + i * HUB_REGISTERS,
+                              &counts[i]);
+}
+
+/* Every second line twice: the first time, all else comes into the caches. */
+static void *
+read_lines(void *unused)
+{
+    uint64_t before[HUBS] = {0}, after[HUBS] = {0};
+
+    hv_bind_call(tally_guest_sun4v, guest);
+    for (size_t round = 0; round < 2; round++) {
+        read_hubs(before);
+        for (size_t i = round * LINE; i < BYTES; i += 2 * (size_t)LINE)
+            *(volatile unsigned char *)&written[i];
+        read_hubs(after);
+    }
+    for (size_t i = 0; i < HUBS; i++)
+        printf("hub %zu %" PRIu64 "\n", i, after[i] - before[i]);
+    return unused;
+}
+
+/* This thread runs on node 0, the next on node 1, port B. */
+static void
+call_links(void)
+{
+    const uint64_t reads_to_share = 0x12;
+    uint64_t minor = 0;
+    pthread_t thread;
+
+    hv_bind_call(tally_guest_sun4v, guest);
+    hv_api_set_version(HV_GRP_VF_CPU, 1, 1, &minor);
+    for (uint64_t i = 0; i < HUBS; i++)
+        hv_vfalls_set_perfreg(HV_ZAM0_LPU_B_PCR + i * HUB_REGISTERS,
+                              reads_to_share);
+    memset(written, 1, sizeof(written));
+    pthread_create(&thread, NULL, read_lines, NULL);
+    pthread_join(thread, NULL);
 }
 
 static void
@@ -156,6 +205,8 @@ do_word(char **word)
         level = TALLY_PMU_HYPERPRIVILEGED;
     } else if (strcmp(*word, "t2plus") == 0) {
         call_hypervisor();
+    } else if (strcmp(*word, "links") == 0) {
+        call_links();
     } else if (strcmp(*word, "thread") == 0) {
         pthread_create(&thread, NULL, work, word + 1);
         pthread_join(thread, NULL);
