@@ -141,7 +141,7 @@ bool block_slot(const struct block_shape *shape, const struct block *block,
     (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_RETURN | \
      BLOCK_INDIRECT | BLOCK_FAR)
 
-#define BLOCK_PARTS 8 /* more window instructions than this share a part */
+#define BLOCK_PARTS 32 /* more window instructions than this share a part */
 
 /*
  * Fills in `block` (its index excepted) and the parts' info from `count`
