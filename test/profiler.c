@@ -483,6 +483,38 @@ do_handlers_may_update(void)
 
 APART(handlers_may_update, &profiler_counters)
 
+static void
+on_tick_start(int signal)
+{
+    (void)signal;
+    ticks++;
+    MUST(tally_profiler_start(1, "1,2") == 0);
+    MUST(tally_profiler_update(1) == 0);
+    MUST(tally_profiler_stop(1) == 0);
+}
+
+/* A handler takes the group that its thread is about to use. */
+static void
+do_handlers_may_stop(void)
+{
+    struct tally_profiler_values values;
+
+    MUST(tally_profiler_start(1, "1,2") == 0);
+    MUST(tally_profiler_start(1, "3") == 0);
+    signal(SIGALRM, on_tick_start);
+    ualarm(50, 50);
+    while (ticks < 3000) {
+        MUST(tally_profiler_start(1, "3") == 0);
+        tally_profiler_update(1);
+        tally_profiler_values(1, &values);
+        tally_profiler_stop(1);
+    }
+    ualarm(0, 0);
+    MUST(tally_profiler_start(1, "3") == 0 && tally_profiler_update(1) == 0);
+}
+
+APART(handlers_may_stop, &fake)
+
 /* On this host: events that every Linux has, and the clock alone. */
 static void
 do_counts_on_this_host(void)
@@ -525,6 +557,7 @@ main(void)
         cmocka_unit_test(recovers_what_was_killed),
         cmocka_unit_test(children_begin_anew),
         cmocka_unit_test(handlers_may_update),
+        cmocka_unit_test(handlers_may_stop),
         cmocka_unit_test(counts_on_this_host),
     };
 

@@ -354,14 +354,14 @@ count_chosen(const struct tally_profiler_thread *t, struct profiler_group *g,
 
 static void
 write_start(struct tally_profiler_thread *t, const struct profiler_group *g,
-            uint64_t pc, uint32_t caller)
+            const struct profiler_chosen *chosen, uint64_t pc, uint32_t caller)
 {
     call_log_add(&t->log, &(struct call){
                               .cycles = g->base.cycles,
                               .pc = pc,
                               .caller = caller,
                               .call = DUMP_CALL_START,
-                              .selection = g->chosen->selection,
+                              .selection = chosen->selection,
                           });
 }
 
@@ -410,7 +410,7 @@ tally_profiler_start_at(struct tally_profiler_site *site, unsigned group,
     if (error != 0)
         return error;
     g->turned = false;
-    write_start(t, g, pc, caller_of(site));
+    write_start(t, g, chosen, pc, caller_of(site));
     return 0;
 }
 
@@ -442,13 +442,23 @@ counted(uint64_t now, uint64_t base, unsigned bit, unsigned *overflow)
     return count & ((UINT64_C(1) << width) - 1);
 }
 
+/* What the group counts, once: a handler may stop it while a call goes on. NULL
+ * as well if there is no such group. */
+static inline __attribute__((always_inline)) struct profiler_chosen *
+chosen_now(const struct tally_profiler_thread *t, unsigned group)
+{
+    if (t == NULL || group >= TALLY_PROFILER_GROUPS)
+        return NULL;
+    return __atomic_load_n(&t->groups[group].chosen, __ATOMIC_RELAXED);
+}
+
 /* The update of any pair of events, at `pc`. */
 static __attribute__((noinline)) int
-update(struct tally_profiler_thread *t, unsigned group, struct call *call,
+update(struct tally_profiler_thread *t, unsigned group,
+       const struct profiler_chosen *chosen, struct call *call,
        struct tally_profiler_site *site)
 {
     struct profiler_group *const g = &t->groups[group];
-    const struct profiler_chosen *const chosen = g->chosen;
     struct profiler_reading now;
     const int error = source()->read(&chosen->set, &now);
 
@@ -462,7 +472,7 @@ update(struct tally_profiler_thread *t, unsigned group, struct call *call,
     call->lo = counted(now.lo, g->base.lo, 1, &call->overflow);
     if (g->turned) {
         g->turned = false;
-        write_start(t, g, g->pc, g->caller);
+        write_start(t, g, chosen, g->pc, g->caller);
     }
     call_log_add(&t->log, call);
     if (profiler.rotates)
@@ -473,9 +483,9 @@ update(struct tally_profiler_thread *t, unsigned group, struct call *call,
 /* Where all is at hand: no call, so that nothing is saved for one. */
 static inline __attribute__((always_inline)) void
 update_quick(const struct tally_profiler_thread *t,
-             const struct profiler_group *g, struct call *call)
+             const struct profiler_group *g,
+             const struct profiler_chosen *chosen, struct call *call)
 {
-    const struct profiler_chosen *const chosen = g->chosen;
     struct profiler_reading now;
 
     profiler_quick(&chosen->set, &now);
@@ -492,9 +502,9 @@ tally_profiler_update_at(struct tally_profiler_site *site, unsigned group,
                          const uint64_t *words, size_t count)
 {
     struct tally_profiler_thread *const t = self;
+    const struct profiler_chosen *const chosen = chosen_now(t, group);
 
-    if (t == NULL || group >= TALLY_PROFILER_GROUPS ||
-        t->groups[group].chosen == NULL)
+    if (chosen == NULL)
         return TALLY_ERULE;
     struct call call = {
         .pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
@@ -502,12 +512,11 @@ tally_profiler_update_at(struct tally_profiler_site *site, unsigned group,
         .words = words,
         .word_count = count,
     };
-    if (__builtin_expect(!t->groups[group].chosen->quick || call.caller == 0,
-                         0)) {
+    if (__builtin_expect(!chosen->quick || call.caller == 0, 0)) {
         struct call slow = call;
-        return update(t, group, &slow, site);
+        return update(t, group, chosen, &slow, site);
     }
-    update_quick(t, &t->groups[group], &call);
+    update_quick(t, &t->groups[group], chosen, &call);
     return 0;
 }
 
@@ -515,12 +524,11 @@ int
 tally_profiler_stop_at(unsigned group)
 {
     struct tally_profiler_thread *const t = self;
+    const struct profiler_chosen *const chosen = chosen_now(t, group);
 
-    if (t == NULL || group >= TALLY_PROFILER_GROUPS ||
-        t->groups[group].chosen == NULL)
+    if (chosen == NULL)
         return TALLY_ERULE;
     struct profiler_group *const g = &t->groups[group];
-    const struct profiler_chosen *const chosen = g->chosen;
     g->chosen = NULL;
     g->turned = false;
     atomic_signal_fence(memory_order_seq_cst);
@@ -531,14 +539,14 @@ int
 tally_profiler_values_at(unsigned group, struct tally_profiler_values *values)
 {
     const struct tally_profiler_thread *const t = self;
+    const struct profiler_chosen *const chosen = chosen_now(t, group);
     struct profiler_reading now;
     unsigned overflow = 0;
 
-    if (t == NULL || group >= TALLY_PROFILER_GROUPS ||
-        t->groups[group].chosen == NULL)
+    if (chosen == NULL)
         return TALLY_ERULE;
     const struct profiler_group *const g = &t->groups[group];
-    const int error = source()->read(&g->chosen->set, &now);
+    const int error = source()->read(&chosen->set, &now);
     if (error != 0)
         return error;
     values->cycles = now.cycles;
