@@ -414,6 +414,22 @@ def overrun_resumes():
         t.equal([got["DC_miss"][x] for x in ("min", "max")], [1, 1])
 
 
+@t.named("dumps without the group of the processor have a machine, too")
+def other_groups():
+    codes = {"ultrasparc-t2": ("0", "1", ["mem_reads", "mem_writes"]),
+             "host": ("200000002", "200000001", ["task-clock", "page-faults"])}
+    for machine, (hi, lo, names) in codes.items():
+        text = (START + HEADER + f"0,1,1,0,0,2,{hi},{lo}\n"
+                "0,2,2,a,0,2,5,6,0\n" + END)
+        t.contains(summarize(text=text).stdout, machine)
+        t.contains(summarize("--format", "teja", text=text).stdout, "Cycles")
+        got = json.loads(summarize("-j", text=text).stdout)
+        t.equal(got["machine"], machine)
+        t.equal(sorted(series(got["cells"][0])), sorted(["cycles"] + names))
+        with tempfile.TemporaryDirectory() as folder:
+            workbook(folder, text=text)
+
+
 @t.named("all eight groups of a thread are told apart")
 def groups():
     text = "".join(f"0,1,1,{8 * g:x},0,{g},200000002,200000002\n"

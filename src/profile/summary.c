@@ -167,7 +167,7 @@ take_start(struct summary *s, struct open_interval *g,
     if (g->open && !g->updated)
         trouble(s, DUMP_NO_UPDATE, at);
     g->gap_before = false;
-    if (s->machine == NULL && r->group <= 1)
+    if (s->machine == NULL && (r->group <= 1 || r->hi >> 32 != 0))
         s->machine = machine_of(r);
     g->open = true;
     g->updated = false;
@@ -538,6 +538,9 @@ sort_events(struct summary *s, struct summary_cell *cell)
 void
 summary_sort(struct summary *s)
 {
+    /* Groups that both machines have, and no other to tell them by. */
+    if (s->machine == NULL && s->cell_count > 0)
+        s->machine = machine_find("ultrasparc-t2");
     if (s->cell_count > 0)
         qsort(s->cells, s->cell_count, sizeof(struct summary_cell *),
               compare_cells);
