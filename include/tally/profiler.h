@@ -70,7 +70,9 @@
 extern "C" {
 #endif
 
-/* Groups are numbers from 0; each counts two events at a time. @since 0.1 */
+/* Groups are numbers from 0; each counts two events at a time. On an emulated
+ * machine 0 and 1 are for the processor's, 2 and 3 for the next units' events,
+ * or `tally summarize` gives them wrong names. @since 0.1 */
 #define TALLY_PROFILER_GROUPS 8
 
 /*
