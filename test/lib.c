@@ -145,6 +145,9 @@ finds_in_units(void **state)
     assert_null(tally_event_find(plus, "clock_cycles"));
     assert_string_equal(
         tally_event_unit(tally_event_find(plus, "gpd/clock_cycles")), "gpd");
+    assert_int_equal(tally_event_unit_number(
+                         plus, tally_event_find(plus, "gpd/clock_cycles")),
+                     6);
 }
 
 static void

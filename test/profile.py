@@ -221,6 +221,20 @@ def refused(*words):
     return done.stderr
 
 
+@t.named("events of any unit keep their names in any group")
+def other_units():
+    for machine, events in (("ultrasparc-t2", "mem_reads,mem_writes"),
+                            ("ultrasparc-t1", "mem_reads"),
+                            ("sparc-t4", "Read_transactions,Branches")):
+        named = ["-m", machine] if machine == "sparc-t4" else []
+        run = Profiled(["-m", machine, "-e", events], 1, 9, 8,
+                       summarize=named)
+        t.equal(run.sum["machine"], machine)
+        t.equal(run.sum["troubles"], [])
+        t.equal(set(events.split(",")) <= set(run.stages["run_generator"]),
+                True, events)
+
+
 @t.named("what cannot be profiled is told in a line")
 def errors():
     program = t.guest("pktproc.sparc64")

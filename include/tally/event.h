@@ -104,6 +104,10 @@ TALLY_API const char *tally_event_name(const struct tally_event *event);
  */
 TALLY_API const char *tally_event_unit(const struct tally_event *event);
 
+/* The unit's number among the machine's, from 1. @since 0.1 */
+TALLY_API size_t tally_event_unit_number(const struct tally_machine *machine,
+                                         const struct tally_event *event);
+
 /* Another name at `index`, from 0; NULL after the last. @since 0.1 */
 TALLY_API const char *
 tally_event_alias(const struct tally_event *event, size_t index);

@@ -3,6 +3,7 @@
 #include "tally/event.h"
 
 #include <assert.h>
+#include <string.h>
 
 static_assert((int)TALLY_EXACT == (int)FIDELITY_EXACT &&
                   (int)TALLY_MODELLED == (int)FIDELITY_MODELLED &&
@@ -73,6 +74,19 @@ const char *
 tally_event_unit(const struct tally_event *event)
 {
     return event_row(event)->unit;
+}
+
+size_t
+tally_event_unit_number(const struct tally_machine *machine,
+                        const struct tally_event *event)
+{
+    const struct machine_row *m = machine_row(machine);
+    size_t i = 0;
+
+    while (i < m->unit_count &&
+           strcmp(m->units[i].name, tally_event_unit(event)) != 0)
+        i++;
+    return i + 1;
 }
 
 const char *

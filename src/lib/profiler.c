@@ -294,6 +294,14 @@ find_chosen(struct tally_profiler_thread *t, unsigned group, const char *events)
     return NULL;
 }
 
+/* As the document has it where the group is the unit's. */
+static uint64_t
+code_in(unsigned group, uint64_t code)
+{
+    return code >> 32 == DUMP_UNIT + (group > 0 ? group : 1) ? (uint32_t)code
+                                                             : code;
+}
+
 static int
 choose(struct tally_profiler_thread *t, unsigned group, const char *events,
        struct profiler_chosen **chosen)
@@ -312,7 +320,8 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
                                      &profiler.log, &c->set);
     if (error != 0)
         return error;
-    const struct call_selection selection = {group, c->set.hi, c->set.lo};
+    const struct call_selection selection = {group, code_in(group, c->set.hi),
+                                             code_in(group, c->set.lo)};
     const int index = call_log_select(&t->log, &selection);
     if (index < 0) {
         source()->close(&c->set);

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/dump.h"
 #include "tally/counter.h"
 #include "tally/event.h"
 
 /*
- * The code that dumps have. Of the machine `host`: the unit, from 1, above the
- * code there. What is no row has a number of its name's under unit 255.
+ * The code that dumps have (dump.h), with the unit above. What is no row of the
+ * machine `host` has a number of its name's.
  */
 static uint64_t
 code_of(const char *machine, const char *name)
@@ -22,7 +23,10 @@ code_of(const char *machine, const char *name)
     const struct tally_event *event =
         tally_event_find(tally_machine_find(machine), plain);
     if (event != NULL && strcmp(machine, "host") != 0)
-        return (uint32_t)(tally_event_code(event) >= 0
+        return (DUMP_UNIT +
+                tally_event_unit_number(tally_machine_find(machine), event))
+                   << 32 |
+               (uint32_t)(tally_event_code(event) >= 0
                               ? tally_event_code(event)
                               : tally_event_number(event));
     for (uint64_t i = 0; event != NULL && i < 4; i++)
@@ -31,7 +35,7 @@ code_of(const char *machine, const char *name)
     uint32_t hash = 2166136261;
     for (; *name != '\0'; name++)
         hash = (hash ^ (unsigned char)*name) * 16777619;
-    return UINT64_C(255) << 32 | hash;
+    return (uint64_t)DUMP_NO_UNIT << 32 | hash;
 }
 
 static int

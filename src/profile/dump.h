@@ -18,6 +18,12 @@
 
 #include "base/error.h"
 
+/* Bits 32 up of an event's code: of this host's events the unit, from 1, or 255
+ * for none; of an emulated machine's, where the group is not its unit's, the
+ * unit from 1 and this. */
+#define DUMP_UNIT 0x80u
+#define DUMP_NO_UNIT 255u
+
 #define DUMP_VERSION "ver1.1"
 #define DUMP_FIELDS 9 /* of an update, user words aside */
 #define DUMP_START_FIELDS 8

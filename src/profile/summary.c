@@ -139,15 +139,26 @@ group_of(struct thread *t, uint64_t group)
     return NULL;
 }
 
-/* The T1 counts instructions, 100, always and beside them one event of a bit;
- * codes of the machine `host` have their unit above. */
+/* Whether the code is of the machine `host`. */
+static bool
+is_host(uint64_t code)
+{
+    const uint64_t unit = code >> 32;
+
+    return unit != 0 && ((unit & DUMP_UNIT) == 0 || unit == DUMP_NO_UNIT);
+}
+
+/* The T1 counts instructions, 100, always and beside them one event of a bit,
+ * or of another unit. */
 static const struct machine_row *
 machine_of(const struct dump_record *start)
 {
-    if (start->hi >> 32 != 0)
+    if (is_host(start->hi))
         return machine_find("host");
-    const bool t1 = start->hi == 0x100 && start->lo != 0 &&
-                    start->lo <= 0x100 && (start->lo & (start->lo - 1)) == 0;
+    const uint32_t lo = (uint32_t)start->lo;
+    const bool bit = lo != 0 && lo <= 0x100 && (lo & (lo - 1)) == 0;
+    const bool t1 = (uint32_t)start->hi == 0x100 &&
+                    (bit || start->lo >> 32 != start->hi >> 32);
 
     return machine_find(t1 ? "ultrasparc-t1" : "ultrasparc-t2");
 }
@@ -469,12 +480,12 @@ const struct event_row *
 summary_event_find(const struct machine_row *machine, uint64_t group,
                    uint64_t code)
 {
-    const bool has_unit = code >> 32 != 0; /* of the machine `host` */
-    const uint64_t number = has_unit ? code >> 32 : group;
+    const uint64_t number = code >> 32 == 0 ? group
+                            : is_host(code) ? code >> 32
+                                            : (code >> 32) - DUMP_UNIT;
     const uint64_t unit = number > 0 ? number - 1 : 0;
 
-    if (has_unit)
-        code &= UINT32_MAX;
+    code &= UINT32_MAX;
     if (machine == NULL || unit >= machine->unit_count || code > INT32_MAX)
         return NULL;
     for (size_t i = 0; i < machine->event_count; i++) {
