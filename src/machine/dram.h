@@ -34,6 +34,7 @@ struct dram_request {
 };
 
 struct dram_channel {
+    uint64_t busy_until;    /* the last of the queue is served */
     uint64_t stalled_until; /* stalls are counted up to this cycle */
     unsigned count;
     struct dram_request queue[DRAM_QUEUE_MAX];
