@@ -552,7 +552,8 @@ test_event_list_default(void **state)
     assert_int_equal(count, 53 + 8 + 1);
     free(events);
     assert_int_equal(event_list_parse(machine_of("montecito"),
-                                      "DATA_EAR_EVENTS", NULL, &events, &count),
+                                      "THREAD_SWITCH_GATED.LP", NULL, &events,
+                                      &count),
                      TALLY_EIDLE);
 }
 
