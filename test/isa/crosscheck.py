@@ -32,7 +32,7 @@ import tempfile
 (A_NONE, A_LOAD, A_STORE, A_UPDATE, A_ATOMIC, A_MIXED, A_REPEATED) = range(7)
 (F_DELAY, F_ANNUL, F_SAVE, F_RESTORE, F_FLUSHW, F_SYSCALL, F_PREFETCH, F_FP,
  F_MEMBAR, F_ILLEGAL, F_REPEAT_PAIR, F_SHARED_FPU, F_MULDIV,
- F_CONDITIONAL) = (1 << n for n in range(14))
+ F_CONDITIONAL, F_FLOAT) = (1 << n for n in range(15))
 
 # Netra DPS profiler, TABLE 3-2, footnote 3.
 SHARED_FPU = ('fadds faddd fsubs fsubd fmuls fmuld fdivs fdivd fsmuld fstox '
@@ -330,7 +330,8 @@ def mips_branch(word, name, operands):
 def mips_access(name):
     """(class, access, size, flags), or None."""
     if name in MIPS_LOADS:
-        return LOAD, A_LOAD, MIPS_LOADS[name], 0
+        return (LOAD, A_LOAD, MIPS_LOADS[name],
+                F_FLOAT if name.endswith('c1') else 0)
     if name in MIPS_STORES:
         return STORE, A_STORE, MIPS_STORES[name], 0
     if name in ('sc', 'scd'):

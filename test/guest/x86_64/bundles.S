@@ -16,6 +16,14 @@
  *   its return      D   miB               1             1     2
  *   end             1   MMi miB           2             3     3   a stop: the call
  *                                           changes a register of the group
+ *
+ * Counts of the whole program:
+ *   instructions           5086  5 N + 4 D + 6
+ *   loads                  3020  3 N + D: mov, ret
+ *   stores                   20  D: call
+ *   conditional_branches   1020  N + D: jnz, jz
+ *   conditional_taken      1000  (N - 1) + 1
+ *   unconditional_taken      41  1 + 2 D: jmp, call, ret
  */
         .equ    N, 1000
         .equ    D, 20
