@@ -51,58 +51,49 @@ line_of(const struct dram *d, uint64_t addr)
            inner >> d->line_shift;
 }
 
-/* Takes out those whose bank has served them. */
-static void
-leave(const struct dram *d, struct dram_channel *c)
+/* What a request finds in the queue as it comes. */
+struct found {
+    uint64_t start;  /* when its bank can begin with it */
+    bool deferred;   /* a write of its line waits */
+    bool goes_first; /* before some of its bank */
+};
+
+/* Takes out those whose bank has served them, and looks at all others. */
+static struct found
+look(const struct dram *d, struct dram_channel *c, const struct dram_request *r)
 {
+    struct found f = {.start = d->now};
     unsigned kept = 0;
 
     for (unsigned i = 0; i < c->count; i++) {
-        c->queue[kept] = c->queue[i];
-        kept += c->queue[i].start + d->time > d->now;
+        const struct dram_request q = c->queue[i];
+        const uint64_t end = q.start + d->time;
+        const bool live = end > d->now, waits = q.start > d->now;
+        const bool same = live & (q.bank == r->bank);
+        /* A read passes the writes that wait, as often as they let it. */
+        const bool behind = r->write | !q.write | !waits |
+                            (q.passed >= d->passes) | (q.line == r->line);
+        c->queue[kept] = q;
+        kept += live;
+        f.start = same & behind & (end > f.start) ? end : f.start;
+        f.goes_first |= same & !behind;
+        f.deferred |= waits & q.write & (q.line == r->line);
     }
     c->count = kept;
+    return f;
 }
 
-/* The queue has an entry from `now` on. */
+/* A full queue holds up what comes until an entry leaves it. */
 static void
 make_room(struct dram *d, struct dram_channel *c)
 {
     uint64_t first = UINT64_MAX;
 
-    leave(d, c);
-    if (c->count < d->size)
-        return;
     for (unsigned i = 0; i < c->count; i++) {
         const uint64_t end = c->queue[i].start + d->time;
         first = end < first ? end : first;
     }
     d->now = first;
-    leave(d, c);
-}
-
-/* Whether `r`, which comes now, goes behind `q` of the same bank. */
-static bool
-goes_behind(const struct dram *d, const struct dram_request *r,
-            const struct dram_request *q)
-{
-    return r->write || !q->write || q->start <= d->now ||
-           q->passed >= d->passes || q->line == r->line;
-}
-
-static uint64_t
-start_of(const struct dram *d, const struct dram_channel *c,
-         const struct dram_request *r)
-{
-    uint64_t start = d->now;
-
-    for (unsigned i = 0; i < c->count; i++) {
-        const struct dram_request *q = &c->queue[i];
-        if (q->bank == r->bank && goes_behind(d, r, q) &&
-            q->start + d->time > start)
-            start = q->start + d->time;
-    }
-    return start;
 }
 
 static void
@@ -128,32 +119,15 @@ pass(const struct dram *d, struct dram_channel *c, const struct dram_request *r,
     }
 }
 
-/* A read for which a write of its line waits. */
-static bool
-is_deferred(const struct dram *d, const struct dram_channel *c,
-            const struct dram_request *r)
-{
-    for (unsigned i = 0; i < c->count; i++) {
-        const struct dram_request *q = &c->queue[i];
-        if (q->write && q->line == r->line && q->start > d->now)
-            return true;
-    }
-    return false;
-}
-
 /* From now on one waits in each cycle until the last has begun. */
 static void
 count_stalls(const struct dram *d, struct dram_channel *c, uint64_t *stalls)
 {
-    uint64_t from = c->stalled_until > d->now ? c->stalled_until : d->now;
+    const uint64_t from = c->stalled_until > d->now ? c->stalled_until : d->now;
+    const uint64_t last = c->busy_until - d->time;
 
-    for (unsigned i = 0; i < c->count; i++) {
-        if (c->queue[i].start > from) {
-            *stalls += c->queue[i].start - from;
-            from = c->queue[i].start;
-        }
-    }
-    c->stalled_until = from;
+    *stalls += last > from ? last - from : 0;
+    c->stalled_until = last > from ? last : from;
 }
 
 /* It waits for the others in the queue, and they for it. */
@@ -161,12 +135,16 @@ static void
 queue_up(struct dram *d, struct dram_channel *c, struct dram_request *r,
          uint64_t *total, unsigned channel)
 {
-    make_room(d, c);
-    r->start = start_of(d, c, r);
-    if (!r->write) {
-        total[SIGNAL_DRAM_DEFERRED_0 + channel] += is_deferred(d, c, r);
-        pass(d, c, r, total, channel);
+    struct found found = look(d, c, r);
+
+    if (c->count == d->size) {
+        make_room(d, c);
+        found = look(d, c, r);
     }
+    r->start = found.start;
+    total[SIGNAL_DRAM_DEFERRED_0 + channel] += found.deferred & !r->write;
+    if (found.goes_first)
+        pass(d, c, r, total, channel);
 }
 
 /* Returns the cycle in which its bank begins. Three of ten find an empty queue:
