@@ -10,6 +10,7 @@
 
 #include "machine/cycles.h"
 #include "machine/strand.h"
+#include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/owners.h"
@@ -417,11 +418,6 @@ on_fork_parent(void)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-enum {
-    SYS_EXECVE = 59,        /* on x86-64 and on sparc64 */
-    SYS_EXECVE_MIPS = 5057, /* of the n64 ABI */
-};
-
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
@@ -435,9 +431,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (tally_strands[vcpu] != NULL)
         strand_drain(tally_strands[vcpu]);
     if (tally_strands[vcpu] != NULL)
-        tally_strands[vcpu]->total[SIGNAL_SYSTEM_CALLS]++;
-    if (num ==
-        (isa_is_mips(tally_plugin.shape.isa) ? SYS_EXECVE_MIPS : SYS_EXECVE))
+        call_count(tally_strands[vcpu], tally_plugin.shape.isa, num);
+    if (call_is_execve(tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);

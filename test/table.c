@@ -552,7 +552,7 @@ test_event_list_default(void **state)
     assert_int_equal(count, 53 + 8 + 1);
     free(events);
     assert_int_equal(event_list_parse(machine_of("montecito"),
-                                      "THREAD_SWITCH_GATED.LP", NULL, &events,
+                                      "MISALIGNED_LOADS_RETIRED", NULL, &events,
                                       &count),
                      TALLY_EIDLE);
 }

@@ -6,6 +6,7 @@
 #include "machine/chip.h"
 #include "machine/cycles.h"
 #include "machine/pipeline.h"
+#include "profile/switches.h"
 
 #define STRANDS_MAX 4096u
 
@@ -87,6 +88,7 @@ session_time(const uint64_t *params, struct session_result *result)
             const int error = share(params, threads, next - first);
             if (error != 0)
                 return error;
+            switches_count(params, threads, next - first);
         }
         all += busiest(threads, next - first);
     }
