@@ -2,5 +2,6 @@
 /* The callbacks of a process that has had more than one thread. */
 #define STRAND(vcpu) (tally_strands[vcpu])
 #define CHOOSE callbacks_choose_many
-#define RAW_HITS 0
+#define RAW_HITS(s) false
+#define ALIGNMENT false
 #include "plugin/callbacks.inc"

@@ -3,5 +3,6 @@
  */
 #define STRAND(vcpu) (tally_strands[vcpu])
 #define CHOOSE callbacks_choose_many_raw
-#define RAW_HITS 1
+#define RAW_HITS(s) true
+#define ALIGNMENT false
 #include "plugin/callbacks.inc"

@@ -7,5 +7,6 @@ struct strand tally_first;
 
 #define STRAND(vcpu) ((void)(vcpu), &tally_first)
 #define CHOOSE callbacks_choose_one
-#define RAW_HITS 0
+#define RAW_HITS(s) false
+#define ALIGNMENT false
 #include "plugin/callbacks.inc"

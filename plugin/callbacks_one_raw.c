@@ -4,5 +4,6 @@
 
 #define STRAND(vcpu) ((void)(vcpu), &tally_first)
 #define CHOOSE callbacks_choose_one_raw
-#define RAW_HITS 1
+#define RAW_HITS(s) true
+#define ALIGNMENT false
 #include "plugin/callbacks.inc"

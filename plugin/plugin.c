@@ -109,16 +109,18 @@ free_strand(unsigned vcpu)
 static void
 choose_callbacks(struct plugin *p)
 {
-    static callbacks_choose *const choose[2][2] = {
-        {callbacks_choose_one, callbacks_choose_one_raw},
-        {callbacks_choose_many, callbacks_choose_many_raw},
+    static callbacks_choose *const choose[2][3] = {
+        {callbacks_choose_one, callbacks_choose_one_raw,
+         callbacks_choose_one_align},
+        {callbacks_choose_many, callbacks_choose_many_raw,
+         callbacks_choose_many_align},
     };
+    const unsigned kind = p->parts & PART_ALIGN ? 2 : !!(p->parts & PART_RAW);
     const struct session_request *r = &p->session->request;
 
-    choose[p->threaded][(p->parts & PART_RAW) != 0](
-        &p->callbacks, p->parts, p->chip.stores_apart,
-        p->window == WINDOW_SKIP || r->range_count > 0 || p->data_filter ||
-            capture_runs());
+    choose[p->threaded][kind](&p->callbacks, p->parts, p->chip.stores_apart,
+                              p->window == WINDOW_SKIP || r->range_count > 0 ||
+                                  p->data_filter || capture_runs());
     capture_callbacks(&p->callbacks);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */

@@ -32,6 +32,7 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t load, store;
     /* Two accesses, struct access_pair as data; [first is a store][second]. */
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
+    qemu_plugin_vcpu_mem_cb_t wide_store;  /* as store, of more than 8 bytes */
     qemu_plugin_vcpu_mem_cb_t mixed;       /* asks QEMU for the kind */
     qemu_plugin_vcpu_mem_cb_t bulk;        /* block and twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
@@ -118,6 +119,7 @@ typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
                               bool write_through, bool windowed);
 callbacks_choose callbacks_choose_one, callbacks_choose_many;
 callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
+callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
 
 /* Where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);

@@ -112,7 +112,9 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
         call = sized ? c->load : c->mixed;
         break;
     case ACCESS_STORE:
-        call = sized ? c->store : c->mixed;
+        call = !sized                  ? c->mixed
+               : insn->access_size > 8 ? c->wide_store
+                                       : c->store;
         data = span_of(p, insn, through);
         break;
     case ACCESS_UPDATE:

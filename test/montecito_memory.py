@@ -110,6 +110,15 @@ PATTERNS = [
         "L2D_OPS_ISSUED.FP_LOAD": n, "L2D_REFERENCES.READS": n,
         "L2D_INSERT_HITS": n,
     }),
+    # Of 16 places in a row.
+    ("loads of 4 bytes, six of which lie within 8 bytes", ("i", 1, 4096), (),
+     lambda n: {"MISALIGNED_LOADS_RETIRED": n * 6 // 16,
+                "MISALIGNED_STORES_RETIRED": 0, "LOADS_RETIRED_INTG": n}),
+    ("loads of 8 bytes, that never do", ("r", 1, 4096), (), lambda n: {
+        "MISALIGNED_LOADS_RETIRED": 0, "LOADS_RETIRED_INTG": n}),
+    ("stores of 8 bytes, seven of which lie within 16", ("w", 1, 4096), (),
+     lambda n: {"MISALIGNED_LOADS_RETIRED": 0, "STORES_RETIRED": n,
+                "MISALIGNED_STORES_RETIRED": n * 7 // 16}),
     ("pages that the first data TLB has", ("r", 4096 + 64, 31), (), lambda n: {
         "L1DTLB_TRANSFER": 0, "L2DTLB_MISSES": 0,
     }),

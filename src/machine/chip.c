@@ -82,7 +82,7 @@ chip_parts(const struct event_row *const *events, size_t count,
         parts |= PART_ITLB | PART_DTLB;
     if (params[PARAM_STORE_BUFFER] + params[PARAM_STORE_QUEUE] == 0)
         parts &= ~(uint32_t)PART_RAW;
-    if (parts & (PART_DTLB | PART_RAW | PART_BULK))
+    if (parts & (PART_DTLB | PART_RAW | PART_BULK | PART_ALIGN))
         parts |= PART_L1D;
     if (parts & PART_ITLB)
         parts |= PART_L1I;

@@ -2,9 +2,9 @@
 /*
  * pattern KIND STEP COUNT ROUNDS: ROUNDS times over COUNT places that stand
  * STEP bytes apart, from a multiple of 16 MB on. KIND: "r" loads an integer
- * there, "f" a floating-point number, "w" stores, "a" adds as one, "x" executes
- * a jump to the next place (x86-64 alone). Two runs with the same number of
- * digits differ by their rounds and nothing else.
+ * there, "f" a floating-point number, "i" an integer of 4 bytes, "w" stores,
+ * "a" adds as one, "x" executes a jump to the next place (x86-64 alone). Two
+ * runs with the same number of digits differ by their rounds and nothing else.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +22,12 @@ static void
 loads(char *first, size_t step, size_t count, size_t rounds)
 {
     ROUNDS_OF((void)*(volatile uint64_t *)at);
+}
+
+static void
+words(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF((void)*(volatile uint32_t *)at);
 }
 
 static void
@@ -81,6 +87,9 @@ main(int argc, char **argv)
         return 1;
     char *at = (char *)(((uintptr_t)memory + UNIT) & ~(UNIT - 1));
     switch (argv[1][0]) {
+    case 'i':
+        pattern = words;
+        break;
     case 'f':
         pattern = floats;
         break;
