@@ -22,6 +22,7 @@
 #include "profile/session.h"
 #include "report/count_report.h"
 #include "source/plugin_path.h"
+#include "table/umask.h"
 
 static int
 choose_machine(const struct count_request *r, const struct program *program,
@@ -371,7 +372,9 @@ prepare(const struct count_request *r, const struct program *program,
 static bool
 has_no_counter(const struct event_row *event)
 {
-    return event->counters == 0 || event->fidelity == FIDELITY_IDLE ||
+    const bool masked = event->umask_count != 0 && umask_default(event) == NULL;
+
+    return masked || event->counters == 0 || event->fidelity == FIDELITY_IDLE ||
            strcmp(event->unit, "cpu") != 0;
 }
 

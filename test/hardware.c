@@ -307,11 +307,11 @@ test_refusals(void **state)
     assert_string_equal(heard.text,
                         "no counter of ultrasparc-t2 counts cycles");
     assert_int_equal(hardware_init(&h, model, &branches, 1, &log), TALLY_ERULE);
-    assert_string_equal(heard.text,
-                        "--hardware is for r10000, r10000-rev2, r12000, "
-                        "sparc-t4, ultrasparc-t1, ultrasparc-t2 or "
-                        "ultrasparc-t2plus; host-model is counted by its model "
-                        "alone");
+    assert_string_equal(
+        heard.text, "--hardware is for montecito, r10000, r10000-rev2, r12000, "
+                    "sparc-t4, ultrasparc-t1, ultrasparc-t2 or "
+                    "ultrasparc-t2plus; host-model is counted by its model "
+                    "alone");
     hardware_finish(&h);
 }
 

@@ -147,4 +147,33 @@ def hardware_strict():
     t.equal(status("All_instr", "Load_instr", "Store_instr"), 125)
 
 
+@t.named("--hardware on montecito: what fits its counters at once is exact")
+def hardware_montecito():
+    def check(events, turns, program):
+        words = ["-m", "montecito", "-e", ",".join(events)]
+        model, counters = (t.count([*words, *how], *program)
+                           for how in ([], ["--hardware"]))
+        if turns == 1:
+            t.same(counters.values, model.values, "counters and model")
+        text = t.run(t.tally(), "count", "--hardware", *words, *program).stderr
+        t.contains(text, "counted on PMD4 to PMD15 of each strand" +
+                   (f", in {turns} turns" if turns > 1 else "; 0 overflow"))
+    words = [g("words", "x86_64"), t.source("LICENSES", "MIT.txt")]
+    # An event of each kind: plain, L1D set 1, an L2D set, floating, a bit mask.
+    check(["CPU_OP_CYCLES", "IA64_INST_RETIRED", "L1D_READS_SET1",
+           "DATA_REFERENCES_SET1", "L2D_OPS_ISSUED.INT_LOAD", "L3_MISSES",
+           "L3_READS.ALL.ALL", "SYLL_NOT_DISPERSED.ALL", "LOADS_RETIRED",
+           "BUS_MEMORY.ALL.ANY"], 2, words)
+    check(["CPU_OP_CYCLES", "IA64_INST_RETIRED", "L2D_OPS_ISSUED.INT_LOAD",
+           "L3_MISSES", "L3_READS.ALL.ALL", "SYLL_NOT_DISPERSED.ALL",
+           "NOPS_RETIRED", "BUS_MEMORY.ALL.ANY"], 1, words)
+    # Two L2D sets at once, not three; one set of the L1D (rules R102, R107).
+    check(["L2D_OPS_ISSUED.INT_LOAD", "L2D_REFERENCES.ALL"], 1, words)
+    check(["L1D_READS_SET0", "L1D_READS_SET1"], 2, words)
+    # Banked counters take none of the L3's: six at most (R100, R135).
+    check([f"SI_SCB_INSERTS.{e}.EITHER" for e in ("ALL", "MISS")] +
+          ["L3_MISSES", "BUS_ALL.SELF", "BUS_MEMORY.ALL.SELF",
+           "BUS_RD_DATA.SELF", "BUS_MEM_READ.ALL.SELF"], 2, words)
+
+
 t.main()

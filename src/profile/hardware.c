@@ -27,6 +27,9 @@ struct hardware_layout {
     const char *control[HARDWARE_COUNTERS], *count[HARDWARE_COUNTERS];
     bool masks;   /* an event is a line of its group */
     bool numbers; /* or has a number in place of a group */
+    bool named;   /* or each event that is counted is a signal of its name */
+    unsigned strands; /* of the monitor that it takes */
+    unsigned bits;    /* of a counter, if not 32 */
     uint64_t trap_enable;
     uint64_t overflowed;
     /* A trap that finds a counter here or above came before the wrap. */
@@ -91,6 +94,20 @@ static const struct hardware_layout layouts[] = {
      .trap_enable = UINT64_C(1) << 4,
      .before_wrap = 0,
      .always = -1},
+    /* 47 bits (rule X17) that no turn fills: no overflow is served. The thread
+     * is in front, so that the banked counters, PMD10 to 15, count too. */
+    {.family = FAMILY_MONTECITO,
+     .level = TALLY_PMU_PRIVILEGED,
+     .counters = 12,
+     .apart = true,
+     .control = {"PMC4", "PMC5", "PMC6", "PMC7", "PMC8", "PMC9", "PMC10",
+                 "PMC11", "PMC12", "PMC13", "PMC14", "PMC15"},
+     .count = {"PMD4", "PMD5", "PMD6", "PMD7", "PMD8", "PMD9", "PMD10", "PMD11",
+               "PMD12", "PMD13", "PMD14", "PMD15"},
+     .named = true,
+     .strands = 2,
+     .bits = 47,
+     .always = -1},
 };
 
 static const struct hardware_layout *
@@ -152,22 +169,47 @@ line_signal(const struct hardware *h, const struct event_row *e)
     return TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, group, line);
 }
 
+static void
+add_line(struct hardware *h, const struct event_row *e, uint32_t signal)
+{
+    h->lines[h->total_count] = e;
+    h->totals[h->total_count++] =
+        (struct tally_pmu_total){.signal = signal, .cycles = 1};
+}
+
+/* Each of the events that are counted is a signal, with its unit mask. */
+static int
+find_named(struct hardware *h, const struct tally_log *log)
+{
+    for (size_t i = 0; i < h->event_count; i++) {
+        uint32_t signal;
+        if (!event_is_live(h->events[i]))
+            continue;
+        if (tally_pmu_signal_find(h->pmu, h->events[i]->name, &signal) != 0)
+            return tally_fail(log, TALLY_ERULE,
+                              "the monitor of %s has no %s: count it without "
+                              "--hardware",
+                              h->machine->name, h->events[i]->name);
+        add_line(h, h->events[i], signal);
+    }
+    return 0;
+}
+
 static int
 find_lines(struct hardware *h, const struct tally_log *log)
 {
-    h->totals = calloc(h->machine->event_count, sizeof(*h->totals));
-    h->lines = calloc(h->machine->event_count, sizeof(*h->lines));
+    const size_t most = h->machine->event_count + h->event_count;
+
+    h->totals = calloc(most, sizeof(*h->totals));
+    h->lines = calloc(most, sizeof(*h->lines));
     if (h->totals == NULL || h->lines == NULL)
         return no_memory(log);
+    if (h->layout->named)
+        return find_named(h, log);
     for (size_t i = 0; i < h->machine->event_count; i++) {
         const struct event_row *e = &h->machine->events[i];
-        if (!is_line(h, e))
-            continue;
-        h->lines[h->total_count] = e;
-        h->totals[h->total_count++] = (struct tally_pmu_total){
-            .signal = line_signal(h, e),
-            .cycles = 1,
-        };
+        if (is_line(h, e))
+            add_line(h, e, line_signal(h, e));
     }
     return 0;
 }
@@ -238,6 +280,21 @@ share_turns(struct hardware *h)
     }
 }
 
+/* What is counted may be an event with one of its unit masks. */
+static struct selection
+selection_counted(const struct machine_row *m, const struct event_row *counted)
+{
+    for (size_t i = 0; i < m->event_count; i++) {
+        const struct event_row *e = &m->events[i];
+        for (int u = 0; u < (int)e->umask_count; u++) {
+            const int at = e->umasks[u].counted;
+            if (at >= 0 && &m->narrowed_events[at] == counted)
+                return selection_of(m, e, u);
+        }
+    }
+    return selection_of(m, counted, -1);
+}
+
 static int
 plan_turns(struct hardware *h, const struct tally_log *log)
 {
@@ -247,7 +304,7 @@ plan_turns(struct hardware *h, const struct tally_log *log)
     if (list == NULL)
         return no_memory(log);
     for (size_t i = 0; i < h->event_count; i++) {
-        list[i] = selection_of(h->machine, h->events[i], -1);
+        list[i] = selection_counted(h->machine, h->events[i]);
         selection_default_privilege(&list[i]);
     }
     int error = plan_make(list, h->event_count, log, &plan);
@@ -274,12 +331,15 @@ make_monitor(struct hardware *h, const struct tally_log *log)
 
     tally_pmu_options_init(&options, sizeof(options));
     options.machine = h->machine->name;
-    options.strands = 1;
+    options.strands = h->layout->strands != 0 ? h->layout->strands : 1;
     const size_t size = tally_pmu_size(&options);
     h->memory = size != 0 ? aligned_alloc(16, size) : NULL;
     if (h->memory == NULL)
         return no_memory(log);
-    return tally_pmu_init(h->memory, size, &options, &h->pmu);
+    const int error = tally_pmu_init(h->memory, size, &options, &h->pmu);
+    if (error == 0 && h->machine->family == FAMILY_MONTECITO)
+        tally_pmu_set_state(h->pmu, 0, TALLY_PMU_UP, 1);
+    return error;
 }
 
 int
@@ -312,11 +372,11 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;
     if (error == 0)
+        error = make_monitor(h, log);
+    if (error == 0)
         error = find_lines(h, log);
     if (error == 0)
         error = plan_turns(h, log);
-    if (error == 0)
-        error = make_monitor(h, log);
     if (error != 0)
         hardware_finish(h);
     return error;
@@ -363,16 +423,18 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
         bool wrapped)
 {
     const unsigned low = h->layout->apart ? 0 : counter * 32;
+    const unsigned bits = h->layout->bits != 0 ? h->layout->bits : 32;
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
     const uint64_t pic = get(h, h->layout->count[counter]);
-    const uint32_t value = (uint32_t)(pic >> low);
+    const uint64_t value = pic >> low & mask;
 
     if (turn->event[counter] >= 0) {
         struct hardware_reading *r = &h->readings[turn->event[counter]];
         r->value += value;
         if (wrapped && value < h->layout->before_wrap)
-            r->value += UINT64_C(1) << 32;
+            r->value += UINT64_C(1) << bits;
     }
-    set(h, h->layout->count[counter], pic & ~(UINT64_C(0xffffffff) << low));
+    set(h, h->layout->count[counter], pic & ~(mask << low));
 }
 
 /* The handler of a trap: counters whose overflow made it. */

@@ -17,7 +17,7 @@
 #include "table/table.h"
 
 #define HARDWARE_SLICE 100000u /* instructions of a turn */
-#define HARDWARE_COUNTERS 4
+#define HARDWARE_COUNTERS 12
 
 struct hardware_layout;
 
