@@ -551,10 +551,6 @@ test_event_list_default(void **state)
      * write-backs of the L2. */
     assert_int_equal(count, 53 + 8 + 1);
     free(events);
-    assert_int_equal(event_list_parse(machine_of("montecito"),
-                                      "MISALIGNED_LOADS_RETIRED", NULL, &events,
-                                      &count),
-                     TALLY_EIDLE);
 }
 
 int
