@@ -278,6 +278,7 @@ count_events(struct job *job, const struct counted *c)
         job->session.event_count = c->count;
         job->report.values = values;
         job->report.count = c->count;
+        job->report.hidden = c->hidden;
         job->report.metrics = (const struct metric_row *const *)c->metrics;
         job->report.metric_count = c->metric_count;
         job->report.program = text;
@@ -345,6 +346,7 @@ prepare(const struct count_request *r, const struct program *program,
         .isa = isa_name(program->isa),
         .cpu = cpu,
         .foreign = foreign,
+        .accounting = r->accounting,
         .per_thread = r->per_thread,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
         .scope = {r->from, r->to, r->skip, r->filters, r->filter_count,
@@ -387,6 +389,22 @@ events_wanted(const struct count_request *r)
 }
 
 static int
+choose_events(const struct count_request *r, const struct machine_row *machine,
+              struct counted *counted)
+{
+    const char *events = events_wanted(r);
+    int error = 0;
+
+    /* Instead of the events counted by default. */
+    if (events != NULL || r->metrics != NULL || !r->accounting)
+        error = counted_choose(machine, events, r->metrics,
+                               r->hardware ? has_no_counter : NULL, counted);
+    if (error == 0 && r->accounting)
+        error = counted_account(machine, counted);
+    return error;
+}
+
+static int
 count_program(struct count_request *r, char **argv)
 {
     struct job job = {.request = r};
@@ -406,8 +424,7 @@ count_program(struct count_request *r, char **argv)
     job.program = &program;
     int error = prepare(r, &program, &job);
     if (error == 0)
-        error = counted_choose(job.report.machine, events_wanted(r), r->metrics,
-                               r->hardware ? has_no_counter : NULL, &counted);
+        error = choose_events(r, job.report.machine, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
@@ -435,6 +452,7 @@ model_option(const struct count_request *r)
            : r->skip != 0                ? "--skip"
            : r->filter_count != 0        ? "--filter"
            : r->hardware                 ? "--hardware"
+           : r->accounting               ? "--accounting"
            : capture_wanted(&r->capture) ? capture_option(&r->capture)
                                          : model_options_given(&r->model);
 }

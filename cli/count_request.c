@@ -48,6 +48,7 @@ enum {
     OPT_TO,
     OPT_SKIP,
     OPT_FILTER,
+    OPT_ACCOUNTING,
     OPT_HARDWARE,
     OPT_COMPARE,
     OPT_EAR,
@@ -120,6 +121,9 @@ const struct option_row count_options[] = {
     [OPT_FILTER] = {0, "filter", "KIND=WHERE",
                     "count only code=FUNCTION, or accesses of data=OBJECT; or "
                     "FIRST-LAST addresses"},
+    [OPT_ACCOUNTING] = {0, "accounting", NULL,
+                        "show where the modelled machine's cycles go, by "
+                        "reason"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "count through the machine's own counters, in turns"},
     [OPT_COMPARE] = {0, "compare", NULL,
@@ -256,6 +260,7 @@ static const struct {
     {OPT_NO_INHERIT, AT(no_inherit)},
     {OPT_STRICT, AT(strict)},
     {OPT_APPEND, AT(append)},
+    {OPT_ACCOUNTING, AT(accounting)},
     {OPT_HARDWARE, AT(hardware)},
     {OPT_COMPARE, AT(compare)},
     {OPT_QUIET, AT(quiet)},
@@ -509,6 +514,9 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     if (r->compare && !r->hardware)
         return bad_usage("--compare compares what is counted with ",
                          "--hardware");
+    if (r->accounting && (r->hardware || r->interval_ms != 0))
+        return bad_usage("--accounting does not go with ",
+                         r->hardware ? "--hardware" : "-I");
     if (r->hardware && r->per_thread)
         return bad_usage("--hardware does not go with ", "--per-thread");
     if (r->interval_count != 0 && r->interval_ms == 0)

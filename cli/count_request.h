@@ -48,7 +48,7 @@ struct count_request {
     enum count_format format;
     const char *format_option; /* that chose it, or NULL */
     char separator;
-    bool per_thread, append, hardware, compare, quiet, verbose;
+    bool accounting, per_thread, append, hardware, compare, quiet, verbose;
 };
 
 /*

@@ -50,19 +50,15 @@ check_inputs(const struct choosing *g, const struct metric_row *metric)
     return 0;
 }
 
+/* The events of its formula. */
 static int
-add_metric(void *user, const struct metric_row *metric)
+add_operands(const struct choosing *g, const struct metric_row *metric)
 {
-    struct choosing *g = user;
     struct selection events[METRIC_EVENTS_MAX];
     const size_t count =
         metric_events(g->machine, metric, events, METRIC_EVENTS_MAX);
-    int error = check_inputs(g, metric);
+    int error = 0;
 
-    /* Asked for twice, it is reported once, as an event is. */
-    for (size_t i = 0; i < g->c->metric_count; i++)
-        if (g->c->metrics[i] == metric)
-            return 0;
     for (size_t i = 0; i < count && error == 0; i++) {
         const struct event_row *e =
             umask_counted(g->machine, events[i].event, events[i].umask);
@@ -73,6 +69,21 @@ add_metric(void *user, const struct metric_row *metric)
         else
             error = add_event(g->c, e);
     }
+    return error;
+}
+
+static int
+add_metric(void *user, const struct metric_row *metric)
+{
+    struct choosing *g = user;
+    int error = check_inputs(g, metric);
+
+    /* Asked for twice, it is reported once, as an event is. */
+    for (size_t i = 0; i < g->c->metric_count; i++)
+        if (g->c->metrics[i] == metric)
+            return 0;
+    if (error == 0)
+        error = add_operands(g, metric);
     if (error != 0)
         return error;
     const struct metric_row **metrics =
@@ -101,6 +112,22 @@ counted_choose(const struct machine_row *machine, const char *events,
     if (error == 0 && metrics != NULL)
         error =
             metric_list_parse(machine, metrics, &command_log, add_metric, &g);
+    return error;
+}
+
+int
+counted_account(const struct machine_row *machine, struct counted *c)
+{
+    const struct choosing g = {machine, c};
+    const size_t before = c->count;
+    int error = 0;
+
+    if (machine->account_count == 0)
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "%s has no accounting of cycles", machine->name);
+    for (size_t i = 0; i < machine->account_count && error == 0; i++)
+        error = add_operands(&g, &machine->accounts[i].value);
+    c->hidden = c->count - before;
     return error;
 }
 

@@ -10,6 +10,7 @@ struct counted {
     const struct event_row **events;
     const struct metric_row **metrics;
     size_t count, metric_count;
+    size_t hidden;   /* of the events, the last, which only accounting needs */
     size_t left_out; /* of `all`, as unwanted */
 };
 
@@ -22,6 +23,9 @@ struct counted {
 int counted_choose(const struct machine_row *machine, const char *events,
                    const char *metrics, event_unwanted_fn unwanted,
                    struct counted *counted);
+
+/* Adds what the machine's accounting of cycles needs; 0 or an error, logged. */
+int counted_account(const struct machine_row *machine, struct counted *counted);
 void counted_finish(struct counted *counted);
 
 #endif

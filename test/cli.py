@@ -87,6 +87,8 @@ SCREENS = {
     "decode": "decode -m montecito PMC5=0x620edd09 PMC6=0x2030012",
     "decode-t4": "decode -m sparc-t4 PCR1=0x18b4",
     "count-text": "count -e all {g}/window.sparc64",
+    "count-accounting": "count -m ultrasparc-t2 --accounting "
+                        "{g}/window.sparc64",
     "count-csv": "count -x, -e all {g}/window.sparc64",
     "count-json": "count -j -e All_instr,AES_OP,cycles {g}/window.sparc64",
     "count-repeat": "count -r 3 -e All_instr,cycles {g}/window.sparc64",

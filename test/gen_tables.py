@@ -29,6 +29,7 @@ MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
 REGISTERS, METRICS = f"{FOLDER}/registers.toml", f"{FOLDER}/metrics.toml"
 INSTRUCTIONS = f"{FOLDER}/instructions.toml"
 COSTS = f"{FOLDER}/costs.toml"
+ACCOUNTS = f"{FOLDER}/accounting.toml"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -459,6 +460,24 @@ REJECTED = [
     (INSTRUCTIONS, 'reference = "the fake manual, page 5"\n', "",
      "[instructions.everything]: 'reference' is missing: one line of plain "
      "ASCII text"),
+    # The accounting of cycles
+    (ACCOUNTS, '"Done - Jumps"', '"Done - Jump"', "[account.busy]: formula: "
+     "unknown event 'Jump'; did you mean 'Jumps'?"),
+    (ACCOUNTS, '"@ipc"', '"@ip"', "[account.speed]: formula: no metric 'ip' "
+     "stands before it"),
+    (ACCOUNTS, 'of = "busy"', 'of = "rest"', "[account.odd]: of = 'rest': no "
+     "row before it; known are cycles, busy"),
+    (ACCOUNTS, "[account.speed]", '[account.speed]\nof = "odd"',
+     "[account.speed]: it does not stand with the other parts of its whole"),
+    (ACCOUNTS, "[account.speed]", '[account.speed]\nof = "rest"', None),
+    (ACCOUNTS, '"cycles each"', '"cycle"', "[account.speed]: unit = 'cycle': "
+     "must be one of cycles, cycles each"),
+    (ACCOUNTS, 'brief = "odd"', "", "[account.odd]: 'brief' is missing: one "
+     "line of plain ASCII text"),
+    (ACCOUNTS, "[account.odd]", '[account."o d"]', "[account.o d]: the name "
+     "must be letters, digits, '_', '-' and '.'"),
+    (ACCOUNTS, "[account.odd]\n", '[account.odd]\nkey = 1\n', "[account.odd]: "
+     "unknown key 'key'; known are of, formula, brief, unit"),
     # Metrics
     (METRICS, '"Done / Ticks"', '"Done / Tick"', "[metric.ipc]: formula: "
      "unknown event 'Tick'; did you mean 'Ticks'?"),
@@ -511,7 +530,7 @@ REJECTED = [
 def copy_data(to):
     """The data of the fake CPU alone."""
     for name in (SIGNALS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
-                 INSTRUCTIONS, COSTS):
+                 INSTRUCTIONS, COSTS, ACCOUNTS):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "data" / name, to / name)
 

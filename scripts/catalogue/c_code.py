@@ -347,6 +347,19 @@ def metric_tables(machine, name):
             c_table("input_row", f"inputs_{name}", inputs))
 
 
+def account_table(machine, name):
+    rows = []
+    for a in machine["accounts"]:
+        steps = ", ".join(map(c_operation, a["ops"]))
+        rows.append([*((f"value.{key}", c_text(a[key])) for key in
+                       ("name", "formula", "unit", "brief")),
+                     ("value.steps",
+                      f"(const struct formula_step[]){{{steps}}}"),
+                     ("value.step_count", len(a["ops"])),
+                     ("parent", a["parent"])])
+    return c_table("account_row", f"accounts_{name}", rows)
+
+
 def cost_table(machine, name):
     rows = []
     for c in machine["costs"]:
@@ -373,7 +386,7 @@ def code_machine(machine):
     out += counter_tables(machine, name) + modifier_tables(machine, name)
     out += group_tables(machine, name) + list_tables(machine, name)
     out += code_events(machine, name) + metric_tables(machine, name)
-    out += cost_table(machine, name)
+    out += cost_table(machine, name) + account_table(machine, name)
     out += code_index("event_names", name, sorted_names(machine))
     out += code_index("register_names", name,
                       plain_index(machine["registers"].values()))
@@ -405,6 +418,7 @@ def code_machines(machines):
                   ("metric", "metrics", len(m["metrics"])),
                   ("input", "inputs", len(m["inputs"])),
                   ("cost", "costs", len(m["costs"])),
+                  ("account", "accounts", len(m["accounts"])),
                   ("event_name", "event_names", len(sorted_names(m))),
                   ("register_name", "register_names",
                    len(plain_index(m["registers"].values()))),

@@ -4,6 +4,7 @@ import functools
 import operator
 import re
 
+from catalogue.account import load_accounts
 from catalogue.cost import load_costs
 from catalogue.event import load_event
 from catalogue.formula import Scope, load_inputs, load_metric
@@ -28,7 +29,7 @@ WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
           "group": "machine", "instructions": "instructions",
           "event": "events*", "metric": "metrics", "input": "metrics",
-          "cost": "costs"}
+          "cost": "costs", "account": "accounting"}
 
 
 class Folder:
@@ -328,8 +329,8 @@ def load_events(rows, machine, signals):
     return sorted(events, key=lambda e: units.index(e["unit"]))
 
 
-def load_metrics(rows, machine):
-    scope, taken, metrics = Scope(machine), {}, []
+def load_metrics(rows, scope):
+    taken, metrics = {}, []
     for name, row in rows.items():
         metric = load_metric(name, row, scope)
         claim(row, taken, [name] + metric["aliases"])
@@ -387,7 +388,9 @@ def load_machine(root, name, signals, params):
         file.bad(f"more than {DEFAULT_MAX} events are counted by default: "
                  "mark the others default = false")
     machine["inputs"] = load_inputs(tables["input"].items())
-    machine["metrics"] = load_metrics(tables["metric"], machine)
+    scope = Scope(machine)
+    machine["metrics"] = load_metrics(tables["metric"], scope)
+    machine["accounts"] = load_accounts(tables["account"], scope)
     machine["costs"] = load_costs(tables["cost"], machine)
     folder.done()
     return machine, file

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1. */
+#include "report/accounting.h"
 #include "report/capture.h"
 #include "report/count_report.h"
 #include "report/csv.h"
@@ -122,7 +123,7 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
 
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count - r->hidden; i++)
         csv_value(r, "", &r->values[i], separator, out);
     for (size_t p = 0; p < r->part_count; p++)
         for (size_t i = 0; i < r->count; i++)
@@ -134,6 +135,7 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
         for (size_t k = 0; k < count; k++)
             csv_metric(r, r->metrics[i], kinds[k], separator, out);
     }
+    report_accounting_csv(r, separator, out);
     if (c != (locale_t)0) {
         uselocale(old);
         freelocale(c);
@@ -241,7 +243,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_object_set_new(o, "program", any_string(p->program));
     json_object_set_new(o, "thread", integer(t->thread));
     json_object_set_new(o, "strand", integer(t->strand));
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count - r->hidden; i++)
         json_object_set_new(
             events, r->values[i].name,
             integer(event_value(r->values[i].event, &t->totals)));
@@ -353,7 +355,7 @@ document(const struct count_report *r)
     json_t *uncounted = json_array();
     json_t *o = json_object();
 
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count - r->hidden; i++)
         json_array_append_new(events, event_json(r, &r->values[i]));
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
@@ -381,6 +383,8 @@ document(const struct count_report *r)
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
     add_parts_and_metrics(r, o);
+    if (r->accounting)
+        json_object_set_new(o, "accounting", report_accounting_json(r));
     if (r->capture != NULL)
         json_object_set_new(o, "sampled", report_capture_json(r));
     json_object_set_new(o, "uncounted", uncounted);

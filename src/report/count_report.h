@@ -59,6 +59,7 @@ struct count_report {
     unsigned runs;
     const struct count_value *values;
     size_t count;
+    size_t hidden; /* of these, the last: only the accounting needs them */
     const struct metric_row *const *metrics; /* their events are counted */
     size_t metric_count;
     const struct session_result *last; /* the last run */
@@ -67,7 +68,8 @@ struct count_report {
     double at_s;                /* > 0: an interval that ended then */
     double wall_s, wall_stddev; /* means over the runs */
     const char *note;           /* one more line for people, or NULL */
-    bool attached; /* nothing was run: it has no status and no times */
+    bool attached;   /* nothing was run: it has no status and no times */
+    bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;
     bool windowed; /* --from, --to, --skip or --filter */
     struct count_scope scope;

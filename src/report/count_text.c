@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/accounting.h"
 #include "report/capture.h"
 #include "report/count_report.h"
 
@@ -203,7 +204,7 @@ name_width(const struct count_report *r)
 {
     size_t width = NAME_WIDTH;
 
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count - r->hidden; i++) {
         const size_t length = strlen(r->values[i].name);
         width = length > width ? length : width;
     }
@@ -346,7 +347,7 @@ print_threads(const struct count_report *r, FILE *out)
         const struct session_process *p = &s->processes[thread->process];
         fprintf(out, "\n  %s (pid %d) thread %u, strand %u\n", p->program,
                 p->pid, thread->thread, thread->strand);
-        for (size_t i = 0; i < r->count; i++) {
+        for (size_t i = 0; i < r->count - r->hidden; i++) {
             char value[32];
             if (r->values[i].event->fidelity == FIDELITY_IDLE)
                 continue;
@@ -564,11 +565,12 @@ int
 report_count_text(const struct count_report *r, FILE *out)
 {
     print_heading(r, out);
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count - r->hidden; i++) {
         print_value(r, &r->values[i], out);
         print_exact(&r->values[i], out);
     }
     print_metrics(r, out);
+    report_accounting_text(r, out);
     if (r->isa != NULL)
         print_threads(r, out);
     print_parts(r, out);

@@ -257,6 +257,16 @@ struct cost_row {
     bool assumed; /* the sources are silent: a declared assumption */
 };
 
+/*
+ * A line of what `tally count --accounting` prints: a part of the line
+ * `parent` (-1: of none), which stands before it. Parts that have the same
+ * whole add up to it. Aliases, reference and so on stay empty.
+ */
+struct account_row {
+    struct metric_row value;
+    int16_t parent;
+};
+
 /* What a formula needs beside counts: 0 is the clock, 1 the seconds counted. */
 enum { INPUT_CLOCK, INPUT_INTERVAL };
 struct input_row {
@@ -297,12 +307,13 @@ struct machine_row {
     const struct metric_row *metrics;
     const struct input_row *inputs;
     const struct cost_row *costs; /* in order of events */
+    const struct account_row *accounts;
     const struct name_index *event_names, *register_names, *metric_names;
     const struct code_index *codes;
     size_t event_count, narrowed_event_count, unit_count, counter_count,
         register_count;
     size_t modifier_count, group_count, list_count, metric_count, input_count;
-    size_t cost_count;
+    size_t cost_count, account_count;
     size_t event_name_count, register_name_count, metric_name_count;
     size_t code_count;
     bool hidden; /* only tests use it */
