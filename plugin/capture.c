@@ -36,20 +36,12 @@ static const struct capture_request *request; /* NULL: nothing is captured */
 static qemu_plugin_vcpu_udata_cb_t part_call; /* the block parts' own */
 static struct monitor monitors[REGION_STRANDS];
 
-bool
-capture_runs(void)
-{
-    const struct session_header *h = tally_plugin.session;
-
-    return h != NULL && capture_wanted(&h->request.capture);
-}
-
 void
 capture_thread_starts(unsigned vcpu)
 {
     struct plugin *p = &tally_plugin;
 
-    if (!capture_runs())
+    if (!tally_plugin.captures)
         return;
     request = &p->session->request.capture;
     monitors[vcpu] = (struct monitor){
@@ -381,7 +373,7 @@ on_part(unsigned vcpu, void *data)
 void
 capture_callbacks(struct callbacks *c)
 {
-    if (!capture_runs())
+    if (!tally_plugin.captures)
         return;
     part_call = c->part;
     c->part = on_part;

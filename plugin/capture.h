@@ -16,9 +16,6 @@
 
 #include "plugin/plugin.h"
 
-/* Whether the session captures anything. */
-bool capture_runs(void);
-
 /* Puts itself before the callbacks that were chosen. */
 void capture_callbacks(struct callbacks *callbacks);
 

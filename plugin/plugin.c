@@ -120,7 +120,7 @@ choose_callbacks(struct plugin *p)
 
     choose[p->threaded][kind](&p->callbacks, p->parts, p->chip.stores_apart,
                               p->window == WINDOW_SKIP || r->range_count > 0 ||
-                                  p->data_filter || capture_runs());
+                                  p->data_filter || p->captures);
     capture_callbacks(&p->callbacks);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot of MIPS was annulled tells the block that runs next. */
@@ -128,7 +128,7 @@ choose_callbacks(struct plugin *p)
                        !isa_is_mips((enum isa)r->isa) &&
                        (p->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
                        p->window_open && r->turns <= 1 && r->range_count == 0 &&
-                       !p->data_filter && !capture_runs();
+                       !p->data_filter && !p->captures;
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -559,6 +559,7 @@ set_up(struct plugin *p)
     memcpy(p->shape.ranges, r->ranges, sizeof(p->shape.ranges));
     p->shape.range_count = r->range_count;
     p->data_filter = r->data_count > 0;
+    p->captures = capture_wanted(&r->capture);
     if (!p->executed) {
         memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
         p->data_count = r->data_count;

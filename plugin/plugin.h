@@ -83,6 +83,7 @@ struct plugin {
     struct code_range data_ranges[CODE_RANGES]; /* of --filter data= */
     unsigned data_count;
     bool data_filter;
+    bool captures; /* event address registers and trace buffers run */
     uint64_t load_bias;
     unsigned region_index;
     bool loaded;   /* the program is in memory */

@@ -468,7 +468,7 @@ register_accesses(const struct plugin *p, const struct translation *t,
         register_data(p, t);
         return;
     }
-    if (capture_runs()) {
+    if (p->captures) {
         register_capture(p, t, block);
         return;
     }
