@@ -311,6 +311,16 @@ recover_file(struct gathered *g, const char *path)
 }
 
 static int
+is_image(const char *path)
+{
+    fprintf(stderr,
+            "tally summarize: %s holds a profiler's buffers and is no dump; "
+            "--recover reads it\n",
+            path);
+    return EXIT_USAGE;
+}
+
+static int
 read_file(struct summary *s, const char *path)
 {
     const bool standard = strcmp(path, "-") == 0;
@@ -319,6 +329,10 @@ read_file(struct summary *s, const char *path)
 
     if (fd < 0)
         return cannot_read(path);
+    if (!standard && call_image_is(fd)) {
+        close(fd);
+        return is_image(path);
+    }
     if (dump_reader_init(&reader, path, fill, &fd, &s->troubles) != 0)
         return no_memory();
     const int error = summary_read(s, &reader);

@@ -531,6 +531,8 @@ def recover():
         t.equal((done.returncode, done.stdout), (-signal.SIGKILL, b""))
         got = json.loads(summarize("-j", "--recover", buffers).stdout)
         t.equal((got["dumps"], got["intervals"]), (3, 60))
+        t.contains(summarize(buffers, status=2).stderr,
+                   "is no dump; --recover reads it")
         t.contains(summarize("--recover", buffers).stdout,
                    "selfprofile.c:")
         with open(buffers, "r+b") as file:

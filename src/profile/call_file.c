@@ -104,6 +104,16 @@ read_all(int fd, unsigned char *data, size_t size, size_t *got)
     return 0;
 }
 
+bool
+call_image_is(int fd)
+{
+    uint64_t word;
+
+    return pread(fd, &word, sizeof(word), 0) == (ssize_t)sizeof(word) &&
+           (word == CALL_FILE_MAGIC ||
+            word == __builtin_bswap64(CALL_FILE_MAGIC));
+}
+
 /* The numbers are checked; a log that is not whole has no magic. */
 static int
 open_image(struct call_image *image)

@@ -64,6 +64,9 @@ struct call_image {
     size_t room;
 };
 
+/* Whether the file is one, of either order of bytes; its place stays. */
+bool call_image_is(int fd);
+
 /*
  * Reads the whole file, of either order of bytes. TALLY_EIO with errno set,
  * TALLY_ENOMEM, or TALLY_ESYNTAX: it is none.
