@@ -72,6 +72,18 @@ add_operands(const struct choosing *g, const struct metric_row *metric)
     return error;
 }
 
+/* A model keeps no time unless something needs it. */
+static int
+add_clock(const struct choosing *g, const struct metric_row *metric)
+{
+    const struct event_row *cycles = event_find(g->machine, "cycles");
+
+    if ((metric_inputs(metric) >> INPUT_INTERVAL & 1) == 0 ||
+        g->machine->params == NULL || cycles == NULL)
+        return 0;
+    return add_event(g->c, umask_counted(g->machine, cycles, NULL));
+}
+
 static int
 add_metric(void *user, const struct metric_row *metric)
 {
@@ -84,6 +96,8 @@ add_metric(void *user, const struct metric_row *metric)
             return 0;
     if (error == 0)
         error = add_operands(g, metric);
+    if (error == 0)
+        error = add_clock(g, metric);
     if (error != 0)
         return error;
     const struct metric_row **metrics =

@@ -114,6 +114,24 @@ def montecito():
     assert lines["branch"]["value"] > 0 and lines["execution"]["value"] > 0
 
 
+@t.named("montecito: each metric of what counts has a value")
+def metrics():
+    """But for those that ask for what a count does not know."""
+    names = [name for name, row in
+             t.table("machines", "montecito", "metrics.toml")["metric"].items()
+             if name not in ("bus_clocks", "bus_data_share")]
+    small = ["-M", ",".join(names), "--set", "l3.size=384K",
+             "--place", "spread"]
+    runs = [t.count(["-m", "montecito", *small], t.guest(f"{program}.x86_64"),
+                    *words) for program, *words in
+            (("bzip2", *PROGRAMS["bzip2"]), ("turns", "rw", "150"))]
+    for i, name in enumerate(names):
+        found = [run.json["metrics"][i] for run in runs]
+        t.equal([m["name"] for m in found], [name, name], "order")
+        assert any(m["value"] is not None or m["fidelity"] == "idle"
+                   for m in found), f"{name}: no value: {found}"
+
+
 def add_cases():
     for machine in MACHINES:
         t.case(f"{machine}: text, CSV and JSON", check_forms, machine)

@@ -460,6 +460,17 @@ REJECTED = [
     (INSTRUCTIONS, 'reference = "the fake manual, page 5"\n', "",
      "[instructions.everything]: 'reference' is missing: one line of plain "
      "ASCII text"),
+    (EVENTS, 'all = false, attr', 'default = 1, attr', "[event.Misses]: umasks "
+     "3: 'default' is of the wrong kind: true or false"),
+    (EVENTS, 'fidelity = "modelled"\nsignals = ["l1d_load_misses", '
+     '"l1d_store_misses"]', 'fidelity = "modelled"', "[event.Misses]: an event "
+     "that is not idle has 'signals' and no 'reason'"),
+    (EVENTS, None, 'source = "s"\n[event.A]\nunit = "cache"\ncode = 1\n'
+     'umasks = [{ name = "X", pattern = "0000", signals = ["cycles"] },\n'
+     '{ name = "Y", pattern = "0001", signals = ["cycles"] }]\n'
+     'fidelity = "modelled"\ncounts = "c"\nbrief = "b"\nreference = "r"',
+     "[event.A]: counted by default, it has a unit mask that is: default = "
+     "true"),
     # The accounting of cycles
     (ACCOUNTS, '"Done - Jumps"', '"Done - Jump"', "[account.busy]: formula: "
      "unknown event 'Jump'; did you mean 'Jumps'?"),

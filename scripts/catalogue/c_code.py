@@ -184,7 +184,8 @@ def narrowed_events(event):
     """First those of its unit masks, then those of modifiers."""
     masks = [event | {"name": f"{event['name']}.{u['name']}",
                       "brief": u["brief"] or event["brief"],
-                      **{k: u[k] for k in ("signals", "fidelity", "reason")}}
+                      **{k: u[k] for k in ("signals", "fidelity", "reason",
+                                           "default")}}
              for u in event["umasks"] if u["fidelity"]]
     return masks + [
         event | {"name": f"{event['name']}:{suffix}", "signals": signals}

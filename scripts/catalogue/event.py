@@ -44,7 +44,7 @@ def load_umasks(row, bits, signals):
              "pattern": part.text("pattern"),
              "brief": part.get("brief", str, "text or \"\"", ""),
              "counts": part.word("counts", COUNTS, "yes"),
-             "all": part.flag("all", None),
+             "all": part.flag("all", None), "default": part.flag("default"),
              "attribution": part.word("attribution", ATTRIBUTIONS, None),
              "signals": read_signals(part, signals),
              "fidelity": part.word("fidelity", FIDELITIES, None),
@@ -142,8 +142,13 @@ def read_masked(row, event, signals):
         u["fidelity"] = "idle" if idle else u["fidelity"] or fidelity
         u["reason"] = u["reason"] or (event["reason"] if idle else None)
         check_standing(row, u, signals)
-    own = masked_default(event) or next(u for u in event["umasks"]
-                                        if u["signals"])
+    own = masked_default(event)
+    if event["default"] and not any(u["default"] for u in event["umasks"]):
+        if own is None:
+            row.bad("counted by default, it has a unit mask that is: "
+                    "default = true")
+        own["default"] = True
+    own = own or next(u for u in event["umasks"] if u["signals"])
     for key in ("signals", "fidelity", "reason"):
         event[key] = own[key]
 

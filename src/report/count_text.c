@@ -139,12 +139,24 @@ derive_host(const struct count_report *r, const struct count_value *v,
         rate_text(v->mean / ns * 1e9, text, size);
 }
 
-/* A term of the cycles. */
+/* A term of the cycles, a part of one, or some of them. */
 static bool
 is_term(const struct event_row *e)
 {
-    return e->signal_count == 1 && e->signals[0] >= SIGNAL_ISSUE_CYCLES &&
-           e->signals[0] <= SIGNAL_STALL_ISSUE;
+    for (size_t i = 0; i < e->signal_count; i++) {
+        const unsigned s = e->signals[i];
+        if ((s < SIGNAL_ISSUE_CYCLES || s > SIGNAL_STALL_MISPREDICT) &&
+            s != SIGNAL_STALL_REFILL && s != SIGNAL_STALL_BACK)
+            return false;
+    }
+    return e->signal_count > 0;
+}
+
+static bool
+is_cycles(const struct event_row *e)
+{
+    return e->signal_count == 1 && (e->signals[0] == SIGNAL_CYCLES ||
+                                    e->signals[0] == SIGNAL_CORE_CYCLES);
 }
 
 /* What the value means beside instructions or cycles of the same run. */
@@ -158,7 +170,7 @@ derive_model(const struct count_report *r, const struct count_value *v,
 
     if (all == 0 || e->fidelity == FIDELITY_IDLE)
         return;
-    if (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES)
+    if (is_cycles(e))
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
     else if (is_all(e))
         snprintf(text, size, "# %8.1f M a second of wall time",

@@ -54,18 +54,20 @@ list_add(struct event_list *l, const struct event_row *event)
     return 0;
 }
 
-/* With every unit mask that the model knows, or with the one that its bare
- * name means. */
+/* With every unit mask that the model knows, or with those counted by default;
+ * else with the one that its bare name means. */
 static int
 list_add_masks(struct event_list *l, const struct event_row *event, bool all)
 {
     bool any = false;
     int error = 0;
 
-    for (size_t i = 0; all && i < event->umask_count && error == 0; i++) {
+    for (size_t i = 0; i < event->umask_count && error == 0; i++) {
         const struct umask_row *u = &event->umasks[i];
         const struct event_row *part = umask_counted(l->machine, event, u);
         if (u->counted < 0 || part->fidelity == FIDELITY_IDLE)
+            continue;
+        if (!all && !part->by_default)
             continue;
         any = true;
         error = list_add(l, part);
