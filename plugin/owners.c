@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/owners_own.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,16 +29,13 @@ static struct {
 static bool
 map(void)
 {
-    struct plugin *p = &tally_plugin;
+    const struct plugin *p = &tally_plugin;
 
     if (own.client.shared != NULL)
         return true;
     if (own.refused)
         return false;
-    const int fd = open(p->session_path, O_RDWR | O_CLOEXEC);
-    own.client.shared = fd >= 0 ? session_map_owners(fd, OWNERS_AT) : NULL;
-    if (fd >= 0)
-        close(fd);
+    own.client.shared = session_map_owners(p->session, OWNERS_AT);
     own.refused = own.client.shared == NULL;
     own.source = owners_source();
     own.client.source = &own.source;

@@ -55,7 +55,7 @@ can_have(uint32_t region, uint32_t parts)
     struct region r;
     bool can = false;
 
-    if (fd >= 0 && region_map(fd, region, &r) == 0) {
+    if (region_map_session(tally_plugin.session, fd, region, &r) == 0) {
         can =
             (parts & ~r.head->parts) == 0 || atomic_load(&r.head->strands) == 1;
         region_unmap(&r);
@@ -307,6 +307,8 @@ owners_answer(struct gateway_virtual *q)
         result = prepare(q);
     } else if ((client = owners_begin()) != NULL) {
         result = answer(client, q);
+        if (result > 0 && owners_sums_failed())
+            result = -ENOMEM;
         owners_forget_sums();
         owners_arm();
         owners_finish();

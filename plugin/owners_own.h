@@ -18,8 +18,10 @@ bool owners_region(pid_t pid, struct region *region, uint32_t *index);
 /* Whose child a process is; 0: there is no such process. */
 pid_t owners_parent(pid_t pid);
 
-/* Counts are summed once, until they are forgotten. */
+/* Counts are summed once, until they are forgotten; those that cannot be had,
+ * for want of memory, are 0. */
 void owners_forget_sums(void);
+bool owners_sums_failed(void);
 struct owners_source owners_source(void);
 
 /* The lock, if there is anybody to share it with; else NULL. */

@@ -15,7 +15,7 @@
 
 /* Totals are summed once while the lock is held. */
 static struct {
-    bool known;
+    bool known, failed;
     uint32_t region;
     struct totals totals;
     struct totals *strands; /* of the machine, owned; NULL: not yet */
@@ -134,7 +134,8 @@ each_thread(uint32_t index,
         return true;
     }
     const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
-    const bool mapped = fd >= 0 && region_map(fd, index, &region) == 0;
+    const bool mapped =
+        region_map_session(tally_plugin.session, fd, index, &region) == 0;
     if (mapped) {
         if (atomic_load(&region.head->state) != REGION_FREE)
             region_each(&region, take, user);
@@ -163,6 +164,7 @@ source_process(void *user, uint32_t region, unsigned index)
     if (!summed.known || summed.region != region) {
         memset(&summed.totals, 0, sizeof(summed.totals));
         summed.known = each_thread(region, add_thread, &summed.totals);
+        summed.failed |= !summed.known;
         summed.region = region;
     }
     return value_of(&summed.totals, index);
@@ -174,7 +176,7 @@ sum_strands(struct totals *strands)
     const unsigned regions = atomic_load(&tally_plugin.session->regions);
 
     for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++)
-        each_thread(i, add_to_strand, strands);
+        summed.failed |= !each_thread(i, add_to_strand, strands);
 }
 
 static uint64_t
@@ -183,6 +185,7 @@ source_strand(void *user, unsigned strand, unsigned index)
     (void)user;
     if (summed.strands == NULL) {
         summed.strands = calloc(owners_strand_count(), sizeof(struct totals));
+        summed.failed |= summed.strands == NULL;
         if (summed.strands == NULL)
             return 0;
         sum_strands(summed.strands);
@@ -193,9 +196,15 @@ source_strand(void *user, unsigned strand, unsigned index)
 void
 owners_forget_sums(void)
 {
-    summed.known = false;
+    summed.known = summed.failed = false;
     free(summed.strands);
     summed.strands = NULL;
+}
+
+bool
+owners_sums_failed(void)
+{
+    return summed.failed;
 }
 
 static uint64_t
@@ -246,9 +255,8 @@ owners_region(pid_t pid, struct region *region, uint32_t *index)
     uint32_t i = atomic_load(&tally_plugin.session->regions);
     bool found = false;
 
-    for (i = i < SESSION_REGIONS ? i : SESSION_REGIONS;
-         i > 0 && fd >= 0 && !found; i--) {
-        if (region_map(fd, i - 1, region) != 0)
+    for (i = i < SESSION_REGIONS ? i : SESSION_REGIONS; i > 0 && !found; i--) {
+        if (region_map_session(tally_plugin.session, fd, i - 1, region) != 0)
             break;
         found = region->head->pid == pid &&
                 atomic_load(&region->head->state) == REGION_RUNNING;

@@ -28,13 +28,15 @@ static __thread unsigned current_vcpu;
 
 /*
  * The session's file is open only while something is mapped: the guest shares
- * our table of descriptors, and must find it as it would be without us.
+ * our table of descriptors, and must find it as it would be without us. Where
+ * it cannot be opened, since that table is full or the process has another user
+ * by now, the header's memory is there for it.
  */
-static bool
+static void
 session_open(struct plugin *p)
 {
     p->region.fd = open(p->session_path, O_RDWR | O_CLOEXEC);
-    return p->region.fd >= 0;
+    p->region.session = p->session;
 }
 
 static void
@@ -59,10 +61,8 @@ private_strand(void)
 static struct region_strand *
 map_counts(struct plugin *p, unsigned slot, void *at)
 {
-    struct region_strand *counts = NULL;
-
-    if (session_open(p))
-        counts = region_map_strand(&p->region, slot, at);
+    session_open(p);
+    struct region_strand *counts = region_map_strand(&p->region, slot, at);
     session_close(p);
     if (counts == NULL && at == NULL)
         counts = private_strand();
@@ -308,8 +308,8 @@ on_exit_process(qemu_plugin_id_t id, void *data)
             region_fold(&p->region, p->counts[i]);
     }
     atomic_store(&p->region.head->state, REGION_ENDED);
-    if (session_open(p))
-        region_release(&p->region, atomic_load(&p->region.head->strands));
+    session_open(p);
+    region_release(&p->region, atomic_load(&p->region.head->strands));
     session_close(p);
     pthread_mutex_unlock(&p->lock);
 }
@@ -342,9 +342,10 @@ move_region(struct plugin *p, unsigned index, unsigned slot)
     struct region fresh;
     bool moved = false;
 
-    if (index >= SESSION_REGIONS || !session_open(p))
+    if (index >= SESSION_REGIONS)
         return false;
-    if (region_map(p->region.fd, index, &fresh) == 0) {
+    session_open(p);
+    if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
         memcpy(fresh.infos, p->region.infos,
                p->block_count * sizeof(struct block_info));
         region_unmap(&fresh);

@@ -154,6 +154,14 @@ def profile(machine):
             ["200 in all 1 in the loop 0 elsewhere 0 later"])
 
 
+@on_both("no free descriptor and another user: what counts is still read")
+def limits(machine):
+    if os.geteuid() != 0:
+        raise t.Skip("only root has another user")
+    t.equal(lines(machine, "limits"),
+            ["child 1 born 1 thread 1 again 1"] * 2 + ["system 1"] * 2)
+
+
 @on_both("counters go on in the program that a process executes")
 def executed(machine):
     first, *rest = lines(machine, "exec")

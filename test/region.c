@@ -179,6 +179,43 @@ test_map(void **unused)
     teardown(&f);
 }
 
+/* Without the file, by the header: the same memory, also laid over other. */
+static void
+test_map_session(void **unused)
+{
+    struct region seen;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    f.region.head->pid = 5;
+    f.region.infos[REGION_BLOCKS - 1].size = 6;
+    f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 7;
+    assert_int_equal(region_map_session(f.header, -1, 0, &seen), 0);
+    struct region_strand *strand = region_map_strand(&seen, 0, NULL);
+    assert_non_null(strand);
+    assert_int_equal(seen.head->pid, 5);
+    assert_int_equal(seen.infos[REGION_BLOCKS - 1].size, 6);
+    assert_int_equal(strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 7);
+    strand->thread = 8;
+    assert_int_equal(f.strand->thread, 8);
+
+    const struct region_head *const head = seen.head;
+    assert_int_equal(region_remap(&seen, SESSION_REGIONS - 1), 0);
+    assert_ptr_equal(seen.head, head);
+    assert_int_equal(seen.head->pid, 0);
+    assert_ptr_equal(region_map_strand(&seen, REGION_STRANDS - 1, strand),
+                     strand);
+    assert_int_equal(strand->thread, 0);
+    seen.head->pid = 9;
+    region_unmap_strand(strand);
+    region_unmap(&seen);
+    assert_int_equal(region_map(f.fd, SESSION_REGIONS - 1, &seen), 0);
+    assert_int_equal(seen.head->pid, 9);
+    region_unmap(&seen);
+    teardown(&f);
+}
+
 /* Sum over i < blocks of i + 1. */
 static uint64_t
 triangle(uint64_t blocks)
@@ -431,9 +468,9 @@ test_owners(void **unused)
 
     (void)unused;
     setup(&f);
-    assert_null(session_map_owners(f.fd, at));
+    assert_null(session_map_owners(f.header, at));
     munmap(at, SESSION_OWNERS);
-    unsigned char *owners = session_map_owners(f.fd, at);
+    unsigned char *owners = session_map_owners(f.header, at);
     assert_ptr_equal(owners, at);
     owners[0] = 1;
     owners[SESSION_OWNERS - 1] = 2;
@@ -451,6 +488,7 @@ main(void)
         cmocka_unit_test(test_attach_wrong),
         cmocka_unit_test(test_attach_short),
         cmocka_unit_test(test_map),
+        cmocka_unit_test(test_map_session),
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_fold_many),

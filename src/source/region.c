@@ -107,16 +107,22 @@ session_attach(const char *path, const struct tally_log *log, int *fd,
 }
 
 void *
-session_map_owners(int fd, void *at)
+session_map_owners(const struct session_header *header, void *at)
 {
-    void *memory = mmap(at, SESSION_OWNERS, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED_NOREPLACE, fd,
-                        (off_t)offsetof(struct session_header, owners));
+    void *const place =
+        mmap(at, SESSION_OWNERS, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+             -1, 0);
 
     /* Older kernels take the address as a hint. */
-    if (memory != MAP_FAILED && memory != at)
-        munmap(memory, SESSION_OWNERS);
-    return memory == at ? memory : NULL;
+    if (place != MAP_FAILED && place != at)
+        munmap(place, SESSION_OWNERS);
+    if (place != at)
+        return NULL;
+    void *const memory =
+        mremap((void *)(uintptr_t)header->owners, 0, SESSION_OWNERS,
+               MREMAP_MAYMOVE | MREMAP_FIXED, at);
+    return memory == at ? at : NULL;
 }
 
 static uint64_t
@@ -125,13 +131,43 @@ region_offset(unsigned index)
     return HEADER_SIZE + REGION_SIZE * index;
 }
 
-/* Maps all but the strands in one piece, at `at` or anywhere. */
-static int
-map_region(struct region *region, int fd, unsigned index, void *at)
+/* Memory of the file at `offset`, from other memory of it: without a file to
+ * open. remap_file_pages() is deprecated, so this comes second. */
+static void *
+map_again(const struct session_header *header, void *at, size_t size,
+          uint64_t offset)
+{
+    void *const from = (void *)(uintptr_t)header;
+    void *memory = mremap(from, 0, size, MREMAP_MAYMOVE);
+
+    if (memory == MAP_FAILED)
+        return memory;
+    if (remap_file_pages(memory, size, 0, offset / PAGE, MAP_NONBLOCK) != 0) {
+        munmap(memory, size);
+        return MAP_FAILED;
+    }
+    return at == NULL
+               ? memory
+               : mremap(memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+}
+
+/* At `at` or anywhere. */
+static void *
+map_memory(const struct region *region, void *at, size_t size, uint64_t offset)
 {
     const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-    char *memory = mmap(at, STRANDS_AT, PROT_READ | PROT_WRITE, flags, fd,
-                        (off_t)region_offset(index));
+
+    if (region->fd < 0 && region->session != NULL)
+        return map_again(region->session, at, size, offset);
+    return mmap(at, size, PROT_READ | PROT_WRITE, flags, region->fd,
+                (off_t)offset);
+}
+
+/* Maps all but the strands in one piece. */
+static int
+map_region(struct region *region, unsigned index, void *at)
+{
+    char *memory = map_memory(region, at, STRANDS_AT, region_offset(index));
 
     if (memory == MAP_FAILED)
         return TALLY_ESYSTEM;
@@ -140,15 +176,23 @@ map_region(struct region *region, int fd, unsigned index, void *at)
     region->threads = (void *)(memory + THREADS_AT);
     region->snapshots = (void *)(memory + SNAPSHOTS_AT);
     region->captures = (void *)(memory + CAPTURES_AT);
-    region->fd = fd;
     region->offset = region_offset(index);
     return 0;
 }
 
 int
+region_map_session(const struct session_header *header, int fd, unsigned index,
+                   struct region *region)
+{
+    region->fd = fd;
+    region->session = header;
+    return map_region(region, index, NULL);
+}
+
+int
 region_map(int fd, unsigned index, struct region *region)
 {
-    return map_region(region, fd, index, NULL);
+    return region_map_session(NULL, fd, index, region);
 }
 
 void
@@ -162,16 +206,14 @@ region_unmap(struct region *region)
 int
 region_remap(struct region *region, unsigned index)
 {
-    return map_region(region, region->fd, index, region->head);
+    return map_region(region, index, region->head);
 }
 
 struct region_strand *
 region_map_strand(const struct region *region, unsigned slot, void *at)
 {
-    const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
     const uint64_t offset = region->offset + STRANDS_AT + STRAND_SIZE * slot;
-    void *memory = mmap(at, STRAND_SIZE, PROT_READ | PROT_WRITE, flags,
-                        region->fd, (off_t)offset);
+    void *memory = map_memory(region, at, STRAND_SIZE, offset);
 
     return memory == MAP_FAILED ? NULL : memory;
 }

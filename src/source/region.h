@@ -142,7 +142,10 @@ struct region {
     struct region_thread *threads;     /* [REGION_THREADS] */
     struct region_snapshot *snapshots; /* [REGION_SNAPSHOTS] */
     struct capture_record *captures;   /* [REGION_CAPTURES] */
-    int fd;          /* the caller's; needed only while mapping */
+    /* Needed only while mapping: the caller's file, or if that is negative
+     * memory that maps its header. */
+    int fd;
+    const struct session_header *session;
     uint64_t offset; /* of the region in the file */
 };
 
@@ -156,11 +159,16 @@ void session_destroy(int fd, struct session_header *header);
 int session_attach(const char *path, const struct tally_log *log, int *fd,
                    struct session_header **header);
 
-/* Maps the header's owners at this address; NULL if that cannot be. */
-void *session_map_owners(int fd, void *at);
+/* Maps the header's owners once more, at this address; NULL if that cannot be.
+ */
+void *session_map_owners(const struct session_header *header, void *at);
 
 /* Maps region `index` of the file. 0 or TALLY_ESYSTEM. */
 int region_map(int fd, unsigned index, struct region *region);
+
+/* The same; without a file (fd negative) by its header, which stays mapped. */
+int region_map_session(const struct session_header *header, int fd,
+                       unsigned index, struct region *region);
 void region_unmap(struct region *region);
 
 /*
