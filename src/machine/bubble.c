@@ -3,9 +3,8 @@
 
 #include "table/table.h"
 
-#define BUNDLES                                                  \
-    2u /* that enter and leave the instruction buffer in a cycle \
-        */
+/* Bundles enter and leave the instruction buffer so many a cycle. */
+#define BUNDLES 2u
 #define SYLLABLES 3u
 
 /* What stops the back end, but for flushes. */
