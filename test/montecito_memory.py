@@ -185,6 +185,8 @@ def identities(c):
         (total("L1D_READS_SET1", "L2D_OPS_ISSUED.FP_LOAD",
                "L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW"),
          c["DATA_REFERENCES_SET1"]),
+        (total("L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW",
+               "RSE_REFERENCES_RETIRED.STORE"), c["STORES_RETIRED"]),
         (c["L2D_MISSES"], c["L2D_INSERT_MISSES"]),
         (total(*(f"L2D_FILL_MESI_STATE.{s}" for s in "MES")), c["L2D_MISSES"]),
         (total("L2I_READS.HIT.ALL", "L2I_READS.MISS.ALL"),
