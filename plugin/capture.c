@@ -142,10 +142,12 @@ fetch_misses(const struct strand *s)
 {
     const uint64_t *n = s->total;
 
+    const uint64_t memory = n[SIGNAL_FETCH_WAITS_MEMORY];
+
     return (struct misses){
-        .l1 = n[SIGNAL_L1I_MISSES],
-        .l2 = n[SIGNAL_L2_FETCH_MISSES],
-        .l3 = n[SIGNAL_L3_FETCH_MISSES],
+        .l1 = n[SIGNAL_L1I_MISSES] - n[SIGNAL_STREAM_HITS],
+        .l2 = n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_L3] + memory,
+        .l3 = n[SIGNAL_L3_FETCH_MISSES] + memory,
         .near = n[SIGNAL_ITLB_FIRST_MISSES] - n[SIGNAL_ITLB_MISSES],
         .tlb = n[SIGNAL_ITLB_MISSES],
     };

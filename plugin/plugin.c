@@ -287,7 +287,7 @@ drain_all(struct plugin *p)
 {
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (tally_strands[i] != NULL)
-            strand_drain(tally_strands[i]);
+            strand_rest(tally_strands[i]);
         capture_thread_ends(i);
     }
 }

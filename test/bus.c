@@ -43,6 +43,45 @@ test_against_twin(void **unused)
         against_twin(&machines[m % COUNT(machines)], &state);
 }
 
+/* Lines that are fetched ahead, in all ways that there are. */
+static const struct machine streams[] = {
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=1", "l1i.size=1K", "l1i.line=16"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=2", "l1i.size=1K", "l1i.line=16", "l2i.size=1K",
+      "l2i.ways=1", "l3.size=3K", "prefetch.lines=6"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=1", "l1i.size=1K", "l1i.line=16", "l2i.size=1K",
+      "l2i.ways=1", "prefetch.lines=1"}},
+};
+
+static void
+test_ahead(void **unused)
+{
+    uint64_t state = random_seed();
+    struct totals sum = {{0}};
+
+    (void)unused;
+    for (size_t m = 0; m < 8 * COUNT(streams); m++) {
+        static struct cluster c;
+        uint64_t params[PARAM_COUNT];
+        cluster_start(&c, &streams[m % COUNT(streams)], params,
+                      random_next(&state));
+        cluster_run(&c, STEPS);
+        const struct totals its = sum_of(&c);
+        totals_add(&sum, &its);
+        cluster_finish(&c);
+    }
+    for (unsigned i = SIGNAL_STREAM_PREFETCHES;
+         i <= SIGNAL_REQUESTS_ALMOST_FULL_CYCLES; i++) {
+        if (sum.signal[i] == 0)
+            fail_msg("%s does not move", tally_signals[i].name);
+    }
+}
+
 /* How many cores have a line, in any level for data. */
 static unsigned
 holders(const struct cluster *c, uint64_t line)
@@ -85,6 +124,7 @@ check_bus(const struct cluster *c)
     assert_int_equal(reads,
                      n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_L3_LOAD_MISSES] +
                          n[SIGNAL_L3_FLOAT_MISSES] + n[SIGNAL_L3_STORE_MISSES] +
+                         n[SIGNAL_L3_PREFETCH_MISSES] +
                          n[SIGNAL_ITLB_WALK_L3_MISSES] +
                          n[SIGNAL_DTLB_WALK_L3_MISSES]);
     assert_true(n[SIGNAL_BUS_INVALIDATES] > 0 && n[SIGNAL_BUS_OWN_HITMS] > 0 &&
@@ -155,6 +195,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_twin),
+        cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_threads),
     };

@@ -130,8 +130,8 @@ def dtlb():
 @t.named("instruction fetches: lines and their latencies")
 def fetches():
     count, rounds = 8192, 4
-    c = sample(["--ear", "fetch-latency=8", "--period", "1", *PAGES], "x", 256,
-               count, rounds)
+    c = sample(["--ear", "fetch-latency=8", "--period", "1", *PAGES,
+                "--set", "prefetch.lines=0"], "x", 256, count, rounds)
     # Not of the program's file: its pieces without a function are below.
     own = [r for r in records(c, function=None)
            if number(r["instruction"]) > UNIT]

@@ -12,9 +12,11 @@ MACHINE = "montecito"
 ROUNDS = (2, 5)
 # An L3 of 12288 lines, and pages that make no misses of their own.
 SMALL = ["l3.size=1536K", "tlb.page=1M", "dtlb.first=512"]
-MEMORY, L3 = 166, 9  # time.memory, time.l3
+PLAIN = ("prefetch.lines=0",)
+MEMORY, L3, L2 = 166, 9, 4  # time.memory, time.l3, time.l2
+PAGE = 64  # lines of 4 KB
 TURNS = 1500  # of each thread
-SOME = 60  # lines of the C library that the threads share
+SOME = 120  # lines of the C library that the threads share
 
 
 def run(kind, step, count, rounds, sets):
@@ -129,7 +131,8 @@ PATTERNS = [
         "L1DTLB_TRANSFER": 0, "L2DTLB_MISSES": n, "DTLB_INSERTS_HPW": n,
         "HPW_DATA_REFERENCES": n,
     }),
-    ("code beyond the L1I, that the L2I has", ("x", 64, 512), (), lambda n: {
+    ("code beyond the L1I, that the L2I has", ("x", 64, 512),
+     PLAIN, lambda n: {
         "L1I_READS": n, "L2I_DEMAND_READS": n, "L1I_FILLS": n,
         "ISB_BUNPAIRS_IN": 2 * n, "L2I_READS.HIT.DMND": n,
         "L2I_READS.MISS.ALL": 0, "L2I_READS.ALL.ALL": n,
@@ -137,7 +140,7 @@ PATTERNS = [
         "ITLB_MISSES_FETCH.ALL": 0,
     }),
     ("code beyond the L2I, that the L3 has", ("x", 128, 16384),
-     ("itlb.first=1024",), lambda n: {
+     ("itlb.first=1024", *PLAIN), lambda n: {
         "L2I_READS.MISS.DMND": n, "L2I_READS.HIT.ALL": 0,
         "L2I_VICTIMIZATION": n, "L1I_SNOOP": 2 * n,
         "L3_READS.DINST_FETCH.HIT": n, "L3_READS.INST_FETCH.ALL": n,
@@ -152,6 +155,59 @@ PATTERNS = [
         "ITLB_MISSES_FETCH.L1ITLB": n, "ITLB_MISSES_FETCH.L2ITLB": n,
         "L1ITLB_INSERTS_HPW": n, "L1I_PURGE": n,
     }),
+]
+
+
+def streams(count, sets, wanted):
+    """Lines of code one after the other, of pages that the TLBs have: a page
+    starts a stream. The loop around them has a few lines more."""
+    got = by_round("x", 64, count, ("itlb.first=1024", "tlb.page=1M", *sets))
+    for event, n in wanted(count, count // PAGE).items():
+        assert n <= got[event] <= n * 1.01 + (n > 0) * 40, \
+            f"{event}: {got[event]}, not {n}"
+
+
+def served_by(wait):
+    """From behind the L2I, which has lines of two: every other line of a
+    stream is asked for behind it, and the one beside it waits. The first fetch
+    waits for 8 lines, and so does the first of each 8 behind those, whose
+    request the L2I has looked up; three of these 8 have waited for the one
+    beside them, as the eighth is asked for when all are there."""
+    return lambda n, pages: {
+        "L1I_FILLS": n, "L2I_DEMAND_READS": 8 * pages,
+        "L1I_FETCH_RAB_HIT": 7 * pages, "L2I_SPEC_ABORTS": 7 * pages,
+        "L1I_FETCH_ISB_HIT": n - 8 * pages,
+        "L1I_STRM_PREFETCHES": n - pages, "L2I_PREFETCHES": n - pages,
+        "L2I_READS.MISS.DMND": pages, "L2I_READS.HIT.DMND": 0,
+        "L2I_READS.MISS.PFTCH": n / 2 - pages,
+        "L2I_READS.HIT.PFTCH": n / 2, "L2I_READS.ALL.ALL": n,
+        "L2I_RECIRCULATES": (4 + 7 * 3) * pages,
+        "L3_READS.DINST_FETCH.ALL": pages, "L3_READS.INST_FETCH.ALL": n / 2,
+        "L1I_RAB_FULL": (L2 + wait) * pages, "L1I_RAB_ALMOST_FULL": 0,
+        "FE_BUBBLE.IMISS": 8 * (L2 + wait) * pages,
+        "BUS_MEM_READ.BRL.SELF": n / 2 if wait > L3 else 0,
+    }
+
+
+STREAMS = [
+    ("the L2I", 4096, (), lambda n, pages: {
+        "L1I_FILLS": n, "L2I_DEMAND_READS": pages,
+        "L1I_PREFETCHES": n - pages, "L1I_STRM_PREFETCHES": n - pages,
+        "L2I_PREFETCHES": n - pages, "L1I_FETCH_ISB_HIT": n - pages,
+        "L1I_FETCH_RAB_HIT": 0, "L2I_SPEC_ABORTS": 0, "L2I_RECIRCULATES": 0,
+        "L2I_READS.HIT.PFTCH": n - pages, "L2I_READS.HIT.DMND": pages,
+        "ISB_BUNPAIRS_IN": 2 * n, "L1I_RAB_FULL": L2 * pages,
+        "L1I_RAB_ALMOST_FULL": 0, "FE_BUBBLE.IMISS": L2 * pages,
+    }),
+    ("the L2I, six ahead", 4096, ("prefetch.lines=6",), lambda n, pages: {
+        "L1I_PREFETCHES": n - pages, "L1I_RAB_FULL": 0,
+        "L1I_RAB_ALMOST_FULL": L2 * pages,
+    }),
+    ("the L1I", 128, (), lambda n, pages: {
+        "L1I_PREFETCHES": 0, "L1I_FETCH_ISB_HIT": 0, "L1I_FILLS": 0,
+    }),
+    ("the L3", 32768, (), served_by(L3)),
+    ("memory", 32768, ("l3.size=1536K",), served_by(L3 + MEMORY)),
 ]
 
 
@@ -189,8 +245,11 @@ def identities(c):
                "RSE_REFERENCES_RETIRED.STORE"), c["STORES_RETIRED"]),
         (c["L2D_MISSES"], c["L2D_INSERT_MISSES"]),
         (total(*(f"L2D_FILL_MESI_STATE.{s}" for s in "MES")), c["L2D_MISSES"]),
-        (total("L2I_READS.HIT.ALL", "L2I_READS.MISS.ALL"),
-         c["L2I_DEMAND_READS"]),
+        (total("L2I_READS.HIT.ALL", "L2I_READS.MISS.ALL",
+               "L1I_FETCH_RAB_HIT"),
+         total("L2I_DEMAND_READS", "L2I_PREFETCHES")),
+        (total("L2I_DEMAND_READS", "L1I_FETCH_ISB_HIT"), c["L1I_FILLS"]),
+        (2 * c["L2I_READS.ALL.ALL"], c["ISB_BUNPAIRS_IN"]),
         (total("L3_READS.ALL.ALL", "L3_WRITES.ALL.ALL"), c["L3_REFERENCES"]),
         (total("L3_READS.ALL.MISS", "L3_WRITES.ALL.MISS"), c["L3_MISSES"]),
         (total("L3_READS.ALL.MISS", "L3_WRITES.DATA_WRITE.MISS"), reads -
@@ -260,6 +319,9 @@ def lacks():
         assert event not in whole, event
         assert "l3.shared" in shared[event], shared[event]
     assert "L1D_READ_MISSES.ALL" not in shared, "misses of the L1D"
+    for event in ("L1I_PREFETCHES", "L1I_RAB_FULL", "L2I_READS.ALL.PFTCH"):
+        assert event not in whole, event
+        assert "prefetch.lines" in reasons(*PLAIN)[event], event
     quiet = reasons("bus.castouts=none")
     t.equal(set(quiet) - set(whole),
             {*(f"SI_CCQ_{what}.{who}" for what in ("INSERTS", "LIVE_REQ_LO")
@@ -268,6 +330,8 @@ def lacks():
                for who in ("EITHER", "SELF", "ANY"))})
 
 
+for source, lines, sets, wanted in STREAMS:
+    t.case(f"lines fetched ahead from {source}", streams, lines, sets, wanted)
 for title, pattern, sets, wanted in PATTERNS:
     t.case(title, check, *pattern, sets, wanted(pattern[2]))
 for name, words in (

@@ -3,6 +3,7 @@
  * What the filters do not know: TLBs, the filters' new state, and the queue,
  * which drain.c takes through the caches.
  */
+#include "machine/ahead.h"
 #include "machine/nodes.h"
 #include "machine/strand.h"
 
@@ -444,9 +445,10 @@ strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
     access_slow(s, &s->store, addr, span, REQUEST_ATOMIC);
 }
 
-/* Looks a line up in the L1I of the core, which other strands may share. */
+/* Looks a line up in the L1I of the core, which other strands may share. Of a
+ * miss also those ahead: see machine/ahead.h. */
 static bool
-fetch_line(struct strand *s, uint64_t addr)
+fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
 {
     struct cache *l1i = &s->core->l1i;
     const bool alone = runs_alone(s);
@@ -454,6 +456,7 @@ fetch_line(struct strand *s, uint64_t addr)
     if (!alone)
         lock_take(&s->core->lock);
     const bool hit = cache_access(l1i, addr >> l1i->line_shift);
+    *has = hit ? 0 : ahead_has(l1i, addr >> l1i->line_shift, s->chip->ahead);
     for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
         if (o != s)
             filter_void(&o->fetch, addr, addr);
@@ -495,12 +498,15 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
 static void
 fetch_now(struct strand *s, uint32_t entry, uint64_t line)
 {
+    uint64_t has;
+
     settle(s, entry);
-    const bool hit = fetch_line(s, line);
+    const bool hit = fetch_line(s, line, &has);
     fetch_put(s, entry, line);
     if (!hit) {
         s->total[SIGNAL_L1I_MISSES]++;
-        queue_push(s, line, REQUEST_FETCH);
+        queue_push(s, s->chip->ahead == 0 ? line : (line & ~AHEAD_HAS) | has,
+                   REQUEST_FETCH);
     }
 }
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/bus.h"
 
+#include "machine/ahead.h"
 #include "machine/strand.h"
 
-#define AHEAD 8        /* as in memory.c */
-#define PAIR_BYTES 32u /* two bundles */
+#define AHEAD 8 /* as in memory.c */
 
 /* Chapter 2, 2.5; the last is the most that SI_IOQ_LIVE_REQ counts. */
 #define WRITE_ENTRIES 2u
 #define CASTOUT_ENTRIES 4u
 #define ORDER_ENTRIES 8u
 #define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
+#define CODE (1u << REQUEST_FETCH | 1u << REQUEST_AHEAD)
+/* For these the strand does not wait. */
+#define GO_ON (1u << REQUEST_THROUGH | 1u << REQUEST_AHEAD)
 
 /* Whoever asks; queue_l2_signal[] has no place for loads of the last kind. */
-static const uint16_t l2_signal[REQUEST_COUNT + 1] = {
+static const uint16_t l2_signal[REQUEST_COUNT + 2] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
@@ -22,9 +25,10 @@ static const uint16_t l2_signal[REQUEST_COUNT + 1] = {
     [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
     [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
+    [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
 };
 
-static const uint16_t l3_signal[REQUEST_COUNT + 1] = {
+static const uint16_t l3_signal[REQUEST_COUNT + 2] = {
     [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
@@ -33,6 +37,7 @@ static const uint16_t l3_signal[REQUEST_COUNT + 1] = {
     [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_L3_MISSES,
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_L3_MISSES,
     [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
+    [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES,
 };
 
 static const uint16_t fill_signal[] = {
@@ -157,7 +162,7 @@ static void
 read_memory(struct strand *s, unsigned kind)
 {
     s->reads_out++;
-    if (kind != REQUEST_THROUGH ||
+    if ((GO_ON >> kind & 1) == 0 ||
         s->reads_out == s->chip->params[PARAM_BUS_READS])
         end_burst(s, s->reads_out);
 }
@@ -258,8 +263,8 @@ read_line(struct strand *s, uint64_t addr, unsigned kind)
         total[SIGNAL_BUS_OWN_HITS] +=
             other == MESI_SHARED || other == MESI_EXCLUSIVE;
     } else {
-        total[kind == REQUEST_FETCH ? SIGNAL_BUS_CODE_READS
-                                    : SIGNAL_BUS_DATA_READS]++;
+        total[CODE >> kind & 1 ? SIGNAL_BUS_CODE_READS
+                               : SIGNAL_BUS_DATA_READS]++;
         total[SIGNAL_BUS_READ_HITMS] += other == MESI_MODIFIED;
         total[SIGNAL_BUS_READ_HITS] +=
             other == MESI_SHARED || other == MESI_EXCLUSIVE;
@@ -303,6 +308,8 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
     s->total[l2_signal[kind]]++;
+    if (s->chip->ahead != 0 && (GO_ON >> kind & 1) == 0)
+        ahead_settle(s, word == NULL ? AHEAD_MEMORY : AHEAD_L3);
     if (word == NULL) {
         s->total[l3_signal[kind]]++;
         const enum mesi_state state = read_line(s, addr, kind);
@@ -381,16 +388,18 @@ ask_data(struct strand *s, uint64_t addr, unsigned kind)
         s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == 0;
 }
 
-static void
-ask_code(struct strand *s, uint64_t addr)
+enum ahead_out
+bus_code(struct strand *s, uint64_t addr, unsigned kind)
 {
-    struct mesi *l2 = &s->core->bus.l2i;
+    struct mesi *l2 = &s->core->bus.l2i, *l3 = &s->core->bus.l3;
+    const uint64_t line = addr >> l2->line_shift;
 
-    if (mesi_use(l2, addr >> l2->line_shift) != NULL)
-        return;
-    ask_l3(s, addr, REQUEST_FETCH);
-    s->total[SIGNAL_L2I_VICTIMS] +=
-        mesi_fill(l2, addr >> l2->line_shift, MESI_SHARED) != 0;
+    if (mesi_use(l2, line) != NULL)
+        return AHEAD_IN;
+    const bool behind = mesi_find(l3, addr >> l3->line_shift) != NULL;
+    ask_l3(s, addr, kind);
+    s->total[SIGNAL_L2I_VICTIMS] += mesi_fill(l2, line, MESI_SHARED) != 0;
+    return behind ? AHEAD_L3 : AHEAD_MEMORY;
 }
 
 void
@@ -405,8 +414,10 @@ bus_shared(struct strand *s, const uint64_t *queue, size_t count)
         if (i + AHEAD < count)
             __builtin_prefetch(mesi_set_of(
                 &b->l2d, request_addr(queue[i + AHEAD]) >> b->l2d.line_shift));
-        if (kind == REQUEST_FETCH && b->l2i.words != NULL)
-            ask_code(s, addr);
+        if (kind == REQUEST_FETCH && s->chip->ahead != 0)
+            ahead_fetch(s, queue[i]);
+        else if (kind == REQUEST_FETCH && b->l2i.words != NULL)
+            bus_code(s, addr, kind);
         else
             ask_data(s, addr, kind);
     }
@@ -454,7 +465,8 @@ derive_reads(const uint64_t *params, uint64_t *n)
     const uint64_t hits = n[SIGNAL_FETCH_L3_HITS] + n[SIGNAL_LOAD_L3_HITS] +
                           n[SIGNAL_FLOAT_L3_HITS] + n[SIGNAL_STORE_L3_HITS] +
                           n[SIGNAL_ITLB_WALK_L3_HITS] +
-                          n[SIGNAL_DTLB_WALK_L3_HITS];
+                          n[SIGNAL_DTLB_WALK_L3_HITS] +
+                          n[SIGNAL_PREFETCH_L3_HITS];
 
     n[SIGNAL_READ_OUT_LOW_CYCLES] = n[SIGNAL_READS_OUT_LOW] * memory;
     n[SIGNAL_READ_OUT_HIGH_CYCLES] = n[SIGNAL_READS_OUT_HIGH] * memory;
@@ -494,10 +506,9 @@ void
 bus_derive(const uint64_t *params, uint64_t *n)
 {
     derive_l2d(n);
+    ahead_derive(params, n);
     n[SIGNAL_L1I_SNOOPS] = (n[SIGNAL_L2I_VICTIMS] + n[SIGNAL_L2I_SNOOP_HITS]) *
                            (params[PARAM_L2I_LINE] / params[PARAM_L1I_LINE]);
-    n[SIGNAL_INSTRUCTION_PAIRS] =
-        n[SIGNAL_L1I_MISSES] * params[PARAM_L1I_LINE] / PAIR_BYTES;
     if (params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_CLEAN)
         n[SIGNAL_BUS_CASTOUTS] = n[SIGNAL_L3_CASTOUTS];
     derive_reads(params, n);

@@ -40,6 +40,10 @@ void bus_clear(struct bus_caches *b);
 /* Takes a queue through the levels behind the L1s, and to memory. */
 void bus_shared(struct strand *s, const uint64_t *queue, size_t count);
 
+/* Asks the L2 for code, for a fetch or ahead of one (REQUEST_AHEAD), and what
+ * stands behind it. What serves it; AHEAD_IN: the L2. */
+enum ahead_out bus_code(struct strand *s, uint64_t addr, unsigned kind);
+
 /* Ends what the strand has out in memory. */
 void bus_settle(struct strand *s);
 

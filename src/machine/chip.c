@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/ahead.h"
 #include "machine/bus.h"
 #include "machine/cycles.h"
 #include "machine/nodes.h"
@@ -208,6 +209,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->store_filter = chip->write_through && (parts & PART_L2);
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
+    if ((parts & PART_BUS) && ahead_is(params))
+        chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart = chip->write_through || chip->marks;
@@ -304,6 +307,7 @@ strand_reset(struct strand *s)
     s->previous = &no_block;
     s->history = 0;
     s->reads_out = 0;
+    s->ahead = (struct ahead){0};
     s->repeats = 0;
     s->instructions = 0;
     s->slice = SLICE_LEAST;
@@ -460,14 +464,20 @@ strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
 }
 
 void
+strand_rest(struct strand *s)
+{
+    strand_drain(s);
+    bus_settle(s);
+}
+
+void
 strand_end(struct strand *s, unsigned slot)
 {
     struct chip *chip = s->chip;
 
     if (atomic_load(&chip->live) == 1)
         strand_settle(s);
-    strand_drain(s);
-    bus_settle(s);
+    strand_rest(s);
     lock_take(&chip->lock);
     snoop_count(s);
     chip->strands[slot] = NULL;

@@ -60,6 +60,9 @@ enum request {
  * which alone drains it. */
 #define REQUEST_FLOAT ((enum request)REQUEST_COUNT)
 
+/* A line of code fetched ahead, which is in no queue; see machine/ahead.h. */
+#define REQUEST_AHEAD ((unsigned)REQUEST_COUNT + 1)
+
 /* Of a line in the filter `store`: it is the first of its set, and a load that
  * passes the L1 by changes nothing; but a store may. */
 #define LINE_CLEAN ((uint64_t)1 << 63)
@@ -112,6 +115,25 @@ struct bus_recent {
     unsigned next;
 };
 
+/* How far a line of code is out that was asked for; see machine/ahead.h. */
+enum ahead_out { AHEAD_IN, AHEAD_L3, AHEAD_MEMORY };
+
+#define AHEAD_LINES 8u
+#define AHEAD_MOST 7u /* prefetch.lines at most */
+
+/* Lines that are fetched ahead. */
+struct ahead {
+    struct ahead_line {
+        uint64_t line; /* its number + 1; 0: none */
+        enum ahead_out out;
+        bool again; /* its request recirculates */
+    } lines[AHEAD_LINES];
+    unsigned next;  /* that is replaced */
+    uint64_t to;    /* the last line that the stream has asked for */
+    uint64_t asked; /* that a fetch waits for now */
+    enum ahead_out asked_out;
+};
+
 /* Of a core with an L3 of its own; see machine/bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
@@ -155,7 +177,8 @@ struct strand {
     uint32_t code_shift; /* pages that any TLB has */
     uint64_t tlb_tag;    /* of the strand's pages, if it has its own entries */
     uint64_t reads_out;  /* of memory, see machine/bus.h */
-    bool itlb, dtlb;     /* copies of what the chip runs, for the slow path */
+    struct ahead ahead;
+    bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;
     bool marks; /* stores mark lines of the L1D, which writes back: those in
                  * `store` are the first of their sets and dirty */
@@ -206,6 +229,7 @@ struct chip {
     bool passes; /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
+    unsigned ahead;                 /* lines of code fetched ahead; 0: none */
     uint32_t bank_shift, bank_mask; /* of memory, by address */
     struct core *cores;             /* set up when a strand first runs there */
     struct cache l2[NODES_MAX], l3; /* the L2 of each node */
@@ -258,6 +282,9 @@ void chip_after_fork(struct chip *chip, unsigned slot);
 
 /* Puts all that waits in the queue through the caches. */
 void strand_drain(struct strand *strand);
+
+/* Likewise, and counts what is out in memory: nothing follows. */
+void strand_rest(struct strand *strand);
 
 /* Counts from now on inside or outside the window. */
 void strand_window(struct strand *strand, bool counted);

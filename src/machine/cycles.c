@@ -187,8 +187,10 @@ cycles_derive(const uint64_t *params, struct totals *totals)
         issue_of(params, n[SIGNAL_INSTRUCTIONS] - n[SIGNAL_CLASS_LOAD] -
                              n[SIGNAL_CLASS_STORE]);
     n[SIGNAL_STALL_FETCH] =
-        wait_of(params, n[SIGNAL_L1I_MISSES], n[SIGNAL_L2_FETCH_MISSES],
-                n[SIGNAL_L3_FETCH_MISSES]) +
+        wait_of(params, n[SIGNAL_L1I_MISSES] - n[SIGNAL_STREAM_HITS],
+                n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_L3] +
+                    n[SIGNAL_FETCH_WAITS_MEMORY],
+                n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_MEMORY]) +
         far_wait(params, n, SIGNAL_L2_FETCH_LOCAL);
     n[SIGNAL_STALL_PLAIN_LOAD] =
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "machine/ahead.h"
 #include "machine/bus.h"
 #include "machine/cache_avx2.h"
 #include "machine/memory.h"
@@ -121,6 +122,7 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
 {
     struct cache *l1i = &s->core->l1i;
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
+    const unsigned ahead = s->chip->ahead;
     size_t waits = 0, kept = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -134,6 +136,8 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
         const uint64_t line = request_addr(*entry) >> l1i->line_shift;
         const bool hit = cache_access_turned(l1i, line, *entry >> 63);
         *entry = hit ? 0 : *entry & ~(REQUEST_TURN | REQUEST_LOOKUP);
+        if (ahead != 0 && !hit)
+            *entry = (*entry & ~AHEAD_HAS) | ahead_has(l1i, line, ahead);
         s->total[SIGNAL_L1I_MISSES] += !hit;
     }
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/lacks.h"
 
+#include "machine/ahead.h"
 #include "machine/bus.h"
 #include "machine/memory.h"
 #include "machine/nodes.h"
@@ -49,6 +50,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
     if ((tally_signals[signal].parts & PART_BUS) != 0 && !bus_is(params))
         return "cores snoop each other where each has an L3; see the parameter "
                "l3.shared";
+    if (signal >= SIGNAL_STREAM_PREFETCHES &&
+        signal <= SIGNAL_REQUESTS_ALMOST_FULL_CYCLES && !ahead_is(params))
+        return "no line of code is fetched ahead as the machine is set; see "
+               "the parameters prefetch.lines and l2i.size";
     if ((signal == SIGNAL_BUS_CASTOUTS ||
          signal == SIGNAL_CASTOUT_QUEUE_CLOCKS) &&
         params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_NONE)

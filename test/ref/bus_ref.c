@@ -15,6 +15,7 @@ static const struct {
     [BUS_REF_FLOAT] = {SIGNAL_L2_FLOAT_MISSES, SIGNAL_L3_FLOAT_MISSES},
     [BUS_REF_STORE] = {SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES},
     [BUS_REF_ATOMIC] = {SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES},
+    [BUS_REF_AHEAD] = {SIGNAL_L2_PREFETCH_MISSES, SIGNAL_L3_PREFETCH_MISSES},
     [BUS_REF_WALK_I] = {SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES},
     [BUS_REF_WALK_D] = {SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES},
 };
@@ -189,6 +190,13 @@ own(struct chip_ref *r, uint64_t addr)
         l3->state = REF_EXCLUSIVE;
 }
 
+/* Whether the strand does so while the request waits. */
+static bool
+goes_on(enum bus_ref_asker asker)
+{
+    return asker == BUS_REF_STORE || asker == BUS_REF_AHEAD;
+}
+
 static enum bus_ref_state
 read_line(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 {
@@ -198,13 +206,14 @@ read_line(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 
     chip_ref_count(r, write                    ? SIGNAL_BUS_OWN_READS
                       : asker == BUS_REF_FETCH ? SIGNAL_BUS_CODE_READS
+                      : asker == BUS_REF_AHEAD ? SIGNAL_BUS_CODE_READS
                                                : SIGNAL_BUS_DATA_READS);
     if (other == REF_MODIFIED)
         chip_ref_count(r, write ? SIGNAL_BUS_OWN_HITMS : SIGNAL_BUS_READ_HITMS);
     else if (other != REF_INVALID)
         chip_ref_count(r, write ? SIGNAL_BUS_OWN_HITS : SIGNAL_BUS_READ_HITS);
     r->bus.out++;
-    if (asker != BUS_REF_STORE || r->bus.out == r->params[PARAM_BUS_READS])
+    if (!goes_on(asker) || r->bus.out == r->params[PARAM_BUS_READS])
         end_burst(r);
     return write || other == REF_INVALID ? REF_EXCLUSIVE : REF_SHARED;
 }
@@ -216,6 +225,8 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     struct bus_ref_line *line = find(&r->bus.l3, addr);
 
     chip_ref_count(r, askers[asker].l2_misses);
+    if (!goes_on(asker))
+        ahead_ref_wait(r, line == NULL ? 2 : 1);
     if (line == NULL) {
         chip_ref_count(r, askers[asker].l3_misses);
         const enum bus_ref_state state = read_line(r, addr, asker);
@@ -243,18 +254,20 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     return line->state == REF_SHARED ? REF_SHARED : REF_EXCLUSIVE;
 }
 
-static void
-ask_code(struct chip_ref *r, uint64_t addr)
+unsigned
+bus_ref_code(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 {
     struct bus_ref_line *line = find(&r->bus.l2i, addr);
 
     if (line != NULL) {
         line->used = ++r->bus.now;
-        return;
+        return 0;
     }
-    ask_l3(r, addr, BUS_REF_FETCH);
+    const unsigned served = find(&r->bus.l3, addr) != NULL ? 1 : 2;
+    ask_l3(r, addr, asker);
     if (fill(&r->bus, &r->bus.l2i, addr, REF_SHARED).state != REF_INVALID)
         chip_ref_count(r, SIGNAL_L2I_VICTIMS);
+    return served;
 }
 
 static void
@@ -286,7 +299,7 @@ bus_ref_ask(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     struct bus_ref_line *line;
 
     if (asker == BUS_REF_FETCH && r->bus.l2i.lines != NULL) {
-        ask_code(r, addr);
+        ahead_ref_fetch(r, addr);
         return;
     }
     line = find(&r->bus.l2d, addr);

@@ -12,6 +12,8 @@
 
 #include "table/table.h"
 
+#include "ref/ahead_ref.h"
+
 struct chip_ref;
 
 enum bus_ref_state { REF_INVALID, REF_SHARED, REF_EXCLUSIVE, REF_MODIFIED };
@@ -36,6 +38,7 @@ struct bus_ref {
     struct bus_ref_level l2i, l2d, l3;
     uint64_t now; /* uses so far */
     uint64_t out; /* reads that nothing waits for */
+    struct ahead_ref ahead;
 };
 
 /* Who asks. */
@@ -47,6 +50,7 @@ enum bus_ref_asker {
     BUS_REF_ATOMIC,
     BUS_REF_WALK_I,
     BUS_REF_WALK_D,
+    BUS_REF_AHEAD, /* a line of code before it is fetched */
 };
 
 void bus_ref_init(struct bus_ref *b, const uint64_t *params);
@@ -54,5 +58,10 @@ void bus_ref_finish(struct bus_ref *b);
 
 /* A request that passes the L1s, or that they lack. */
 void bus_ref_ask(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker);
+
+/* The L2 for code and what stands behind it. What served the request: 0 the L2,
+ * 1 the L3, 2 memory. */
+unsigned
+bus_ref_code(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker);
 
 #endif

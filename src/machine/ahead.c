@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/ahead.h"
+
+#include "machine/bus.h"
+
+#define PAGE_BYTES 4096u
+#define PAIR_BYTES 32u /* two bundles */
+#define REQUESTS 8u    /* of the request address buffer: Table 2-9 */
+
+bool
+ahead_is(const uint64_t *params)
+{
+    return bus_is(params) && params[PARAM_L2I_SIZE] != 0 &&
+           params[PARAM_PREFETCH_LINES] != 0;
+}
+
+uint64_t
+ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead)
+{
+    uint64_t has = 0;
+
+    for (unsigned i = 0; i < ahead; i++) {
+        const bool hit = cache_search(l1i, line + 1 + i) < l1i->ways;
+        has |= (uint64_t)hit << i;
+    }
+    return has << AHEAD_HAS_SHIFT;
+}
+
+static struct ahead_line *
+find(struct ahead *t, uint64_t line)
+{
+    for (unsigned i = 0; i < AHEAD_LINES; i++) {
+        if (t->lines[i].line == line + 1)
+            return &t->lines[i];
+    }
+    return NULL;
+}
+
+void
+ahead_settle(struct strand *s, enum ahead_out waited)
+{
+    struct ahead *t = &s->ahead;
+
+    for (unsigned i = 0; i < AHEAD_LINES; i++) {
+        if (t->lines[i].out <= waited)
+            t->lines[i].out = AHEAD_IN;
+    }
+}
+
+static unsigned
+count_out(const struct ahead *t)
+{
+    unsigned out = 0;
+
+    for (unsigned i = 0; i < AHEAD_LINES; i++)
+        out += t->lines[i].out != AHEAD_IN;
+    return out;
+}
+
+/* How far a line of the L2 for code is out for another of the L1I. */
+static enum ahead_out
+pending(const struct strand *s, uint64_t line)
+{
+    const struct ahead *t = &s->ahead;
+    const uint32_t l1i = s->core->l1i.line_shift;
+    const uint32_t l2i = s->core->bus.l2i.line_shift;
+    const uint32_t shift = l2i > l1i ? l2i - l1i : 0;
+
+    for (unsigned i = 0; i < AHEAD_LINES; i++) {
+        const struct ahead_line *o = &t->lines[i];
+        if (o->out != AHEAD_IN && (o->line - 1) >> shift == line >> shift)
+            return o->out;
+    }
+    return t->asked >> shift == line >> shift ? t->asked_out : AHEAD_IN;
+}
+
+/* Asks the L2 for code, for a fetch or ahead of one. */
+static enum ahead_out
+ask(struct strand *s, uint64_t line, unsigned kind, bool *again)
+{
+    const enum ahead_out before = pending(s, line);
+    const enum ahead_out out =
+        bus_code(s, line << s->core->l1i.line_shift, kind);
+
+    *again = out == AHEAD_IN && before != AHEAD_IN;
+    s->total[SIGNAL_L2I_RECIRCULATES] += *again;
+    return *again ? before : out;
+}
+
+static void
+ask_ahead(struct strand *s, uint64_t line)
+{
+    struct ahead *t = &s->ahead;
+    struct ahead_line *place = &t->lines[t->next];
+    bool again;
+
+    s->total[SIGNAL_L2I_PREFETCHES]++;
+    const enum ahead_out out = ask(s, line, REQUEST_AHEAD, &again);
+    *place = (struct ahead_line){line + 1, out, again};
+    t->next = (t->next + 1) % AHEAD_LINES;
+}
+
+/* The stream goes on behind a line. How many requests the L2 had. */
+static unsigned
+go_on(struct strand *s, uint64_t line, uint64_t has)
+{
+    struct ahead *t = &s->ahead;
+    const uint64_t page = PAGE_BYTES >> s->core->l1i.line_shift;
+    const uint64_t ahead = s->chip->ahead;
+    const uint64_t to = line + ahead;
+    unsigned asked = 0;
+
+    if (t->to <= line || t->to > to)
+        t->to = line;
+    for (uint64_t next = t->to + 1; next <= to && next % page != 0; next++) {
+        s->total[SIGNAL_STREAM_PREFETCHES]++;
+        t->to = next;
+        if ((has >> (next - line - 1) & 1) != 0 || find(t, next) != NULL)
+            continue;
+        ask_ahead(s, next);
+        asked++;
+    }
+    return asked;
+}
+
+/* A line in the buffer serves the fetch, or will. */
+static void
+serve(struct strand *s, struct ahead_line *l)
+{
+    const enum ahead_out out = l->out;
+    uint64_t *total = s->total;
+
+    total[SIGNAL_STREAM_HITS] += out == AHEAD_IN;
+    total[SIGNAL_REQUEST_HITS] += out != AHEAD_IN;
+    total[SIGNAL_L2I_SPEC_ABORTS] += out != AHEAD_IN && !l->again;
+    total[SIGNAL_FETCH_WAITS_L3] += out == AHEAD_L3;
+    total[SIGNAL_FETCH_WAITS_MEMORY] += out == AHEAD_MEMORY;
+    *l = (struct ahead_line){0};
+    ahead_settle(s, out);
+}
+
+/* So many requests are out while a fetch waits. */
+static void
+count_full(struct strand *s, unsigned requests, enum ahead_out out)
+{
+    const uint64_t *params = s->chip->params;
+    const uint64_t cycles =
+        params[PARAM_TIME_L2] + (out != AHEAD_IN ? params[PARAM_TIME_L3] : 0) +
+        (out == AHEAD_MEMORY ? params[PARAM_TIME_MEMORY] : 0);
+
+    if (requests >= REQUESTS)
+        s->total[SIGNAL_REQUESTS_FULL_CYCLES] += cycles;
+    else if (requests == REQUESTS - 1)
+        s->total[SIGNAL_REQUESTS_ALMOST_FULL_CYCLES] += cycles;
+}
+
+/* A fetch that no line in the buffer serves. */
+static void
+start(struct strand *s, uint64_t line, uint64_t has)
+{
+    struct ahead *t = &s->ahead;
+    const unsigned before = count_out(t);
+    bool again;
+
+    t->to = line;
+    t->asked_out = AHEAD_IN;
+    const enum ahead_out out = ask(s, line, REQUEST_FETCH, &again);
+    s->total[SIGNAL_FETCH_WAITS_L3] += again && out == AHEAD_L3;
+    s->total[SIGNAL_FETCH_WAITS_MEMORY] += again && out == AHEAD_MEMORY;
+    t->asked = line;
+    t->asked_out = out;
+    count_full(s, 1 + before + go_on(s, line, has), out);
+    t->asked_out = AHEAD_IN;
+    ahead_settle(s, out);
+}
+
+void
+ahead_fetch(struct strand *s, uint64_t entry)
+{
+    const uint64_t has = (entry & AHEAD_HAS) >> AHEAD_HAS_SHIFT;
+    const uint64_t line =
+        request_addr(entry & ~AHEAD_HAS) >> s->core->l1i.line_shift;
+    struct ahead_line *l = find(&s->ahead, line);
+
+    if (l == NULL) {
+        start(s, line, has);
+        return;
+    }
+    serve(s, l);
+    go_on(s, line, has);
+}
+
+void
+ahead_derive(const uint64_t *params, uint64_t *n)
+{
+    const uint64_t served = n[SIGNAL_STREAM_HITS];
+
+    n[SIGNAL_L2I_DEMAND_READS] = n[SIGNAL_L1I_MISSES] - served;
+    n[SIGNAL_L2I_DEMAND_LOOKUPS] =
+        n[SIGNAL_L2I_DEMAND_READS] - n[SIGNAL_REQUEST_HITS];
+    n[SIGNAL_FETCH_L2_HITS] -= served + n[SIGNAL_REQUEST_HITS];
+    n[SIGNAL_L2I_PREFETCH_HITS] =
+        n[SIGNAL_L2I_PREFETCHES] - n[SIGNAL_L2_PREFETCH_MISSES];
+    n[SIGNAL_PREFETCH_L3_HITS] =
+        n[SIGNAL_L2_PREFETCH_MISSES] - n[SIGNAL_L3_PREFETCH_MISSES];
+    n[SIGNAL_INSTRUCTION_PAIRS] =
+        (n[SIGNAL_L2I_DEMAND_LOOKUPS] + n[SIGNAL_L2I_PREFETCHES]) *
+        params[PARAM_L1I_LINE] / PAIR_BYTES;
+}
