@@ -5,14 +5,12 @@
  * of the guest's machine the plugin itself executes QEMU on it; for all others
  * it notes the name as uncounted and lets the call go on.
  */
-#include <dlfcn.h>
 #include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "plugin/owners.h"
@@ -20,31 +18,10 @@
 
 #define SCRIPT_DEPTH 4
 
-const void *
-plugin_memory(uint64_t addr)
-{
-    /* An exported variable of QEMU's user mode; absent means 0. */
-    static const uintptr_t *base;
-
-    if (base == NULL)
-        base = dlsym(RTLD_DEFAULT, "guest_base");
-    return (const void *)((uintptr_t)addr + (base ? *base : 0));
-}
-
-/* Reads guest memory that may not be there. */
-static bool
-guest_read(uint64_t addr, void *out, size_t size)
-{
-    struct iovec here = {out, size};
-    struct iovec there = {(void *)(uintptr_t)plugin_memory(addr), size};
-
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
 static bool
 guest_word(const struct plugin *p, uint64_t addr, uint64_t *word)
 {
-    if (!guest_read(addr, word, sizeof(*word)))
+    if (!plugin_read(addr, word, sizeof(*word)))
         return false;
     *word = isa_is_big_endian(p->shape.isa) ? be64toh(*word) : le64toh(*word);
     return true;
@@ -62,7 +39,7 @@ guest_count(const struct plugin *p, uint64_t addr, size_t *count)
             return false;
         if (string == 0)
             return true;
-        if (!guest_read(string, &first, 1))
+        if (!plugin_read(string, &first, 1))
             return false;
     }
     return true;
@@ -275,7 +252,7 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
     char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME], first;
     size_t count = 0, env_count = 0;
 
-    if (path_at == 0 || !guest_read(path_at, &first, 1))
+    if (path_at == 0 || !plugin_read(path_at, &first, 1))
         return;
     const char *path = own_path(plugin_memory(path_at), link, sizeof(link));
     const char **args = guest_vector(p, argv_at, 2 * SCRIPT_DEPTH, &count);

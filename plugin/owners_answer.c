@@ -153,18 +153,18 @@ start(const struct asked *a, bool change, const struct gateway_virtual *q)
 static int
 profile(const struct asked *a, const struct gateway_virtual *q)
 {
-    const struct virtual_range *const ranges = owners_profile_take(q);
     int result = VIRTUAL_EINVAL;
+    const struct virtual_range *const ranges = owners_profile_take(q, &result);
 
-    if (ranges != NULL &&
-        can_have(a->caller->region, parts_for(events_in(&a->request))))
+    if (ranges == NULL)
+        return result;
+    if (can_have(a->caller->region, parts_for(events_in(&a->request))))
         result =
             virtual_profile(a->system, &a->caller->owner, &a->request, ranges,
                             (uint32_t)gateway_word(q->range_count));
     if (result > 0)
         a->caller->host_signal = (int)gateway_word(q->host_signal);
-    else
-        owners_profile_forget();
+    owners_profile_choose(result > 0);
     return result;
 }
 

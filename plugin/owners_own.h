@@ -36,10 +36,13 @@ void owners_watch(void);
 /* This process's thresholds as they are now; the lock is held. */
 void owners_arm(void);
 
-/* The ranges of a profile, ours from then on, or NULL; what has been counted is
- * given to the program; there is no profile. */
+/* The ranges of a profile that is asked for, ours from then on, or NULL and
+ * -EINVAL, -EFAULT or -ENOMEM; it takes the place of the one there is, or is
+ * forgotten; what has been counted is given to the program, and a range whose
+ * buckets are gone is given no more; there is no profile. */
 const struct virtual_range *
-owners_profile_take(const struct gateway_virtual *request);
+owners_profile_take(const struct gateway_virtual *request, int *error);
+void owners_profile_choose(bool fresh);
 void owners_profile_give(void);
 void owners_profile_forget(void);
 

@@ -125,6 +125,11 @@ callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
 /* Where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);
 
+/* A copy from guest memory that may not be there, or to it; false: it is not,
+ * and part may be done. */
+bool plugin_read(uint64_t addr, void *out, size_t size);
+bool plugin_write(uint64_t addr, const void *in, size_t size);
+
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 

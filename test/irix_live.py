@@ -151,7 +151,8 @@ def usage(machine):
 @on_both("HWPERF_PROFENABLE: a bucket for each threshold")
 def profile(machine):
     t.equal(lines(machine, "profile"),
-            ["200 in all 1 in the loop 0 elsewhere 0 later"])
+            ["200 in all 1 in the loop 0 elsewhere 0 later",
+             "bad 1 1 1 goes on 1 good 1 gone 1"])
 
 
 @on_both("no free descriptor and another user: what counts is still read")
