@@ -168,7 +168,7 @@ def executed(machine):
     first, *rest = lines(machine, "exec")
     small, large = map(int, first.split())
     t.equal(large - small, 12000)
-    t.equal(rest, ["generation 0"])
+    t.equal(rest, ["generation 0", "closed 0 1"])
 
 
 @t.named("elsewhere it is the host's counters, or EINVAL")

@@ -43,7 +43,7 @@ is_process(const char *path, pid_t *pid)
 }
 
 static int
-open_process(pid_t pid)
+open_process(pid_t pid, int flags)
 {
     char name[32];
     void *system;
@@ -54,7 +54,7 @@ open_process(pid_t pid)
         return -1;
     }
     snprintf(name, sizeof(name), FILE_NAME "%d", (int)pid);
-    return memfd_create(name, MFD_CLOEXEC);
+    return memfd_create(name, (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
 }
 
 /* The process of a file that open_process() made, or -1. */
@@ -80,7 +80,7 @@ open_any(const char *path, int flags, mode_t mode)
     pid_t pid;
 
     if ((flags & O_DIRECTORY) == 0 && is_process(path, &pid))
-        return open_process(pid);
+        return open_process(pid, flags);
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 

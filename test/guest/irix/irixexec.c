@@ -2,7 +2,7 @@
 /*
  * Counters stay with a process that executes another program, here this one:
  * prints what the child has counted with 1000 turns, and with 5000, before and
- * after it.
+ * after it. Then whether files of /proc go over an exec, as they are opened.
  */
 #include "family.h"
 
@@ -50,6 +50,15 @@ count_child(const char *program, const char *turns, int *change)
     return counted;
 }
 
+static int
+is_closed(int flags)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%05d", (int)getpid());
+    return (fcntl(open(path, O_RDWR | flags), F_GETFD) & FD_CLOEXEC) != 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -60,5 +69,6 @@ main(int argc, char **argv)
     const unsigned long long small = count_child(argv[0], "1000", &change);
     printf("%llu %llu\n", small, count_child(argv[0], "3000", &change));
     printf("generation %d\n", change);
+    printf("closed %d %d\n", is_closed(0), is_closed(O_CLOEXEC));
     return 0;
 }
