@@ -229,12 +229,24 @@ resolve(struct plugin *p, const char **path, const char **args, size_t *count,
                                                              : FILE_UNKNOWN;
 }
 
+/* The guest's program, from the root: it may change its folder, and QEMU puts
+ * "./" before its own name for it each time. */
+static char *program; /* owned; NULL: that cannot be had */
+
+void
+plugin_note_program(void)
+{
+    const char *const path = qemu_plugin_path_to_binary();
+
+    program = path != NULL ? realpath(path, NULL) : NULL;
+}
+
 /* The guest's own /proc/self names its program and files, not QEMU's. */
 static const char *
 own_path(const char *path, char *room, size_t size)
 {
     if (strcmp(path, "/proc/self/exe") == 0)
-        return qemu_plugin_path_to_binary();
+        return program != NULL ? program : qemu_plugin_path_to_binary();
     if (strncmp(path, "/proc/self/fd/", 14) != 0 &&
         strncmp(path, "/dev/fd/", 8) != 0)
         return path;

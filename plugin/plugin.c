@@ -634,6 +634,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (!p->loaded) {
         p->loaded = true;
         apply_bias(p);
+        plugin_note_program();
     }
     plugin_translate(id, tb);
 }

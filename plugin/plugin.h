@@ -122,6 +122,9 @@ callbacks_choose callbacks_choose_one, callbacks_choose_many;
 callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
 callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
 
+/* What /proc/self/exe is to the guest; before it runs, once it is loaded. */
+void plugin_note_program(void);
+
 /* Where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);
 

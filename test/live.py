@@ -174,10 +174,10 @@ def bad_arguments():
         t.equal(c.status, 0, "status")
 
 
-@t.named("/proc/self/exe is the program, not QEMU")
+@t.named("/proc/self/exe is the program, not QEMU, in any folder")
 def self_executed():
     for arch in ARCHES:
-        c = t.count([], g("odd", arch), "self")
+        c = t.count([], f"./odd.{arch}", "self", cwd=t.build / "guests")
         t.equal((c.status, c.stdout), (0, "again\n"), "status, output")
         t.equal(c.json["uncounted"], [], "uncounted")
 

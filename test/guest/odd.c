@@ -4,7 +4,7 @@
  *
  *   badargv  executes itself with arguments that are no addresses; leaves with
  *            0 if that fails with EFAULT
- *   self     executes /proc/self/exe, which prints "again"
+ *   self     executes /proc/self/exe from another folder, which prints "again"
  *   many N   executes itself with N arguments more, which prints their number
  *   nofile   allows itself no descriptors and forks a child that counts to
  *            100000 turns
@@ -70,7 +70,8 @@ main(int argc, char **argv)
     if (strcmp(mode, "badargv") == 0)
         return bad_arguments(argv[0]);
     if (strcmp(mode, "self") == 0)
-        return execl("/proc/self/exe", argv[0], "again", (char *)NULL);
+        return chdir("/") != 0 ||
+               execl("/proc/self/exe", argv[0], "again", (char *)NULL);
     if (strcmp(mode, "many") == 0 && argc > 2)
         return many(argv[0], atoi(argv[2]));
     if (strcmp(mode, "nofile") == 0)
