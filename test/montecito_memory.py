@@ -328,6 +328,11 @@ def lacks():
                for who in ("EITHER", "SELF")),
              *(f"BUS_WR_WB.CCASTOUT.{who}"
                for who in ("EITHER", "SELF", "ANY"))})
+    loose = reasons("issue.groups=any")
+    for event in ("IA64_INST_RETIRED.THIS", "NOPS_RETIRED",
+                  "SYLL_NOT_DISPERSED.EXPL"):
+        assert event not in whole, event
+        assert "issue.groups" in loose[event], loose[event]
 
 
 for source, lines, sets, wanted in STREAMS:

@@ -13,6 +13,13 @@ is_link(unsigned signal)
            signal <= SIGNAL_LINK_INVALIDATIONS_63;
 }
 
+/* Of bundles of an Itanium 2, and of the cycles in which they disperse. */
+static bool
+is_of_bundles(unsigned signal)
+{
+    return signal >= SIGNAL_RETIRE_1 && signal <= SIGNAL_UNREACHED_BUNDLES;
+}
+
 /* Of what one bank does, which bank; else 0. */
 static uint64_t
 bank_of(unsigned signal)
@@ -47,6 +54,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
         (tally_signals[signal].parts & PART_FRAMES) != 0)
         return "no frames of registers are modelled as the machine is set; see "
                "the parameters rse.registers and return.depth";
+    if (is_of_bundles(signal) &&
+        params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BUNDLES)
+        return "instructions are put in no bundles as the machine is set; see "
+               "the parameter issue.groups";
     if ((tally_signals[signal].parts & PART_BUS) != 0 && !bus_is(params))
         return "cores snoop each other where each has an L3; see the parameter "
                "l3.shared";
