@@ -10,7 +10,7 @@
 
 #define MOST_MS 1000000000 /* eleven days */
 #define MOST_INTERVALS 1000000000
-#define MOST_PERIOD (UINT64_C(1) << 46)
+#define MOST_PERIOD (UINT64_C(1) << 46) /* half of what a counter holds */
 
 enum {
     OPT_MACHINE,
@@ -407,7 +407,9 @@ parse_capture(struct count_request *r, int option, const char *value)
     else if (option == OPT_IP_EAR)
         error = capture_parse_retired(value, &command_log, &r->capture);
     else if (!parse_number(value, 1, MOST_PERIOD, &r->period))
-        return bad_usage("--period takes a number of events, not ", value);
+        return bad_usage("--period takes 1 to 70368744177664 events, not ",
+                         value);
+
     return error != 0 ? EXIT_USAGE : 0;
 }
 

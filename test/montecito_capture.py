@@ -265,6 +265,7 @@ REFUSED = [
     (["--ip-ear", "256"], "0 to 255"),
     (["--ip-ear", "1", "--etb", "2"], "same registers"),
     (["--period", "5"], "--period is of"),
+    (["--etb", "2", "--period", "0"], f"1 to {1 << 46} events"),
     (["--etb", "2", "-x", ","], "CSV"),
     (["--etb", "2", "-r", "2"], "-r"),
     (["--etb", "2", "--hardware"], "--hardware"),
