@@ -302,6 +302,15 @@ def one_core():
     near(c, ["BUS_HITM.SELF", "BUS_MEM_READ.BIL.SELF"], 0)
 
 
+@t.named("a snoop waits for bus clocks, also for parts of a cycle")
+def snoop_clocks():
+    c = t.count(["-m", MACHINE, "--set", "bus.clock=333M", "-e",
+                 "SI_RQ_INSERTS.SELF,ER_SNOOPQ_REQ_LO"],
+                t.guest("hello.x86_64"))
+    t.equal(c["ER_SNOOPQ_REQ_LO"],
+            c["SI_RQ_INSERTS.SELF"] * 4 * 1600 // 333, "cycles")
+
+
 def reasons(*sets):
     """event: why it is idle."""
     sets = [word for s in sets for word in ("--set", s)]

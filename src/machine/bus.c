@@ -452,8 +452,8 @@ derive_bus(const uint64_t *params, uint64_t *n)
     n[SIGNAL_SNOOP_BUFFER_CLOCKS] =
         params[PARAM_CORES] * requests * params[PARAM_BUS_SNOOP];
     n[SIGNAL_SNOOP_QUEUE_CYCLES] =
-        requests * params[PARAM_BUS_SNOOP] *
-        (params[PARAM_CLOCK] / params[PARAM_BUS_CLOCK]);
+        (uint64_t)((unsigned __int128)(requests * params[PARAM_BUS_SNOOP]) *
+                   params[PARAM_CLOCK] / params[PARAM_BUS_CLOCK]);
 }
 
 /* From the miss of the L2 on, and from that of the L3. */
