@@ -261,6 +261,7 @@ REFUSED = [
     (["--ear", "load-latency=65"], "takes latencies of 4, 8, 16, 32, 64"),
     (["--ear", "alat"], "ALAT"),
     (["--ear", "stores"], "--ear takes"),
+    (["--ear", "dtlb", "--ear", "itlb"], "'itlb' is a second --ear"),
     (["--etb", "17"], "1 to 16"),
     (["--ip-ear", "256"], "0 to 255"),
     (["--ip-ear", "1", "--etb", "2"], "same registers"),

@@ -94,6 +94,11 @@ capture_parse_ear(const char *text, const struct tally_log *log,
 {
     static const char load[] = "load-latency=", fetch[] = "fetch-latency=";
 
+    if (r->ear != CAPTURE_NONE)
+        return tally_fail(log, TALLY_ERANGE,
+                          "one event address register is sampled at a time: "
+                          "'%s' is a second --ear",
+                          text);
     if (strncmp(text, load, sizeof(load) - 1) == 0)
         return ask_load(text + sizeof(load) - 1, log, r);
     if (strncmp(text, fetch, sizeof(fetch) - 1) == 0)
