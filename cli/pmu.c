@@ -218,6 +218,13 @@ read_lines(struct session *s)
     return status;
 }
 
+static FILE *
+open_file(void *user, const char *path)
+{
+    (void)user;
+    return fopen(path, "re");
+}
+
 static int
 run_session(struct session *s)
 {
@@ -225,6 +232,7 @@ run_session(struct session *s)
     int status = 0;
 
     pmu_console_init(&s->console, tell, s);
+    s->console.open_file = open_file;
     tally_pmu_options_init(&monitor, sizeof(monitor));
     monitor.machine = s->machine;
     if (s->machine != NULL &&

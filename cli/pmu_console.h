@@ -7,6 +7,8 @@
 #ifndef TALLY_CLI_PMU_CONSOLE_H
 #define TALLY_CLI_PMU_CONSOLE_H
 
+#include <stdio.h>
+
 #include "cli/pmu_words.h"
 #include "table/table.h"
 #include "tally/pmu.h"
@@ -38,6 +40,9 @@ struct pmu_console {
     unsigned strand; /* of lines that name none */
     /* Called for each result; it lives until the function returns. */
     void (*tell)(void *user, const struct pmu_result *result);
+    /* Opens a file that a line names, for reading; NULL with errno set. A
+     * console without this function reads none. */
+    FILE *(*open_file)(void *user, const char *path);
     void *user;
 };
 

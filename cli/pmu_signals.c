@@ -26,6 +26,8 @@ static const struct pmu_word flag_words[] = {
     {"local", UINT64_C(1) << 13}, /* what served a miss of the L2 */
     {"remote", UINT64_C(1) << 14},
     {"cache", UINT64_C(1) << 15},
+    {"no_branch", TALLY_PMU_NO_BRANCH},
+    {"same_bundle", TALLY_PMU_SAME_BUNDLE},
     {0},
 };
 

@@ -24,6 +24,7 @@ int pmu_do_dump(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_mode(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_signal(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_retire(struct pmu_console *c, struct pmu_call *call);
+int pmu_do_bundles(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_traps(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_take(struct pmu_console *c, struct pmu_call *call);
 int pmu_do_hcall(struct pmu_console *c, struct pmu_call *call);

@@ -22,6 +22,16 @@ tell(void *user, const struct pmu_result *r)
         fuzz_hear(user, TALLY_LOG_INFO, r->wanted);
 }
 
+/* A file is what stands from the first "ip," of the input on. */
+static FILE *
+open_file(void *user, const char *path)
+{
+    char *const at = strstr(user, "ip,");
+
+    (void)path;
+    return at != NULL ? fmemopen(at, strlen(at), "r") : NULL;
+}
+
 static void
 open_machine(struct pmu_console *console, unsigned choice)
 {
@@ -36,18 +46,21 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pmu_console console;
-    char *text, *line;
+    char *text, *file, *line;
 
     if (size == 0)
         return 0;
-    pmu_console_init(&console, tell, NULL);
-    open_machine(&console, data[0]);
     text = fuzz_text(data + 1, size - 1);
+    file = fuzz_text(data + 1, size - 1);
+    pmu_console_init(&console, tell, file);
+    console.open_file = open_file;
+    open_machine(&console, data[0]);
     for (char *next = text; next != NULL;) {
         line = strsep(&next, "\n");
         (void)pmu_console_line(&console, line);
     }
     free(text);
+    free(file);
     pmu_console_finish(&console);
     return 0;
 }

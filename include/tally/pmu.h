@@ -272,6 +272,9 @@ enum tally_pmu_flags {
     TALLY_PMU_LOCAL = 1 << 13,
     TALLY_PMU_REMOTE = 1 << 14,
     TALLY_PMU_CACHE = 1 << 15,
+    TALLY_PMU_NO_BRANCH = 1 << 16, /* Itanium: of type 'B', yet no branch */
+    /* Itanium: it retires in the cycle and bundle of the one before. */
+    TALLY_PMU_SAME_BUNDLE = 1 << 17,
 };
 
 /* Where a miss of an event address register was served. @since 0.1 */

@@ -135,7 +135,9 @@ trace_captured(const struct montecito_thread *t,
 {
     if (!montecito_enabled(t, 39))
         return false;
-    return c->flags & DIVERTED || (c->type == 'B' && branch_captured(t, c));
+    return c->flags & DIVERTED ||
+           (c->type == 'B' && !(c->flags & TALLY_PMU_NO_BRANCH) &&
+            branch_captured(t, c));
 }
 
 static void
@@ -262,9 +264,12 @@ uint64_t
 montecito_trace_retire(struct montecito_thread *t, uint64_t n,
                        const struct tally_pmu_context *c)
 {
+    const bool began = !(c->flags & TALLY_PMU_SAME_BUNDLE);
+
     if (n == 0)
         return 0;
-    montecito_ear_pass(t, n, c->cycles);
+    if (began)
+        montecito_ear_pass(t, n, c->cycles);
     t->trace.ip = c->pc;
     if (c->flags & TALLY_PMU_FLUSH)
         t->trace.flushed = true;
@@ -272,7 +277,7 @@ montecito_trace_retire(struct montecito_thread *t, uint64_t n,
     case MODE_TRACE:
         return trace_retire(t, n, c);
     case MODE_IP:
-        return ip_retire(t, n, c->cycles);
+        return began ? ip_retire(t, n, c->cycles) : 0;
     }
     return 0;
 }
