@@ -93,4 +93,17 @@ def misses():
     t.equal(n["GATED"], 0, "gated")
 
 
+@t.named("two threads have pages of their own, and lines in common")
+def pages():
+    tlbs = ("L1ITLB_INSERTS_HPW", "L2DTLB_MISSES")
+    apart, shared = (
+        t.count(["-m", "montecito", "--set", f"tlb.threads={how}", "-e",
+                 ",".join((*tlbs, "L2D_MISSES"))],
+                t.guest("threads.x86_64"), "1", "50")
+        for how in ("apart", "shared"))
+    for event in tlbs:
+        assert apart[event] > shared[event] + 1, f"{apart[event]} {event}"
+    assert abs(apart["L2D_MISSES"] - shared["L2D_MISSES"]) < 16, "lines"
+
+
 t.main()
