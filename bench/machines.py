@@ -31,7 +31,7 @@ CREW = ["8", "6"]  # threads, rounds
 AIMS = {
     "ultrasparc-t1": 2.2, "ultrasparc-t2": 2.2, "r10000": 2.2,
     "r10000-rev2": 2.2, "r12000": 2.2, "sparc-t4": 2.8,
-    "ultrasparc-t2plus": 2.8,
+    "ultrasparc-t2plus": 2.8, "montecito": 3.5,
 }  # fmt: skip
 AIM_OF_THREADS = 0.7
 
@@ -43,7 +43,9 @@ def machines(tally):
     )
     by_isa = {}
     for machine in json.loads(done.stdout)["machines"]:
-        for isa in machine["isas"] if machine["model"] else []:
+        # One that no program is made for runs those of x86-64, as others.
+        isas = machine["isas"] or ["x86_64"]
+        for isa in isas if machine["model"] else []:
             by_isa.setdefault(isa, []).append(machine["name"])
     return by_isa
 

@@ -114,6 +114,21 @@ def montecito():
     assert lines["branch"]["value"] > 0 and lines["execution"]["value"] > 0
 
 
+@t.named("montecito: no count depends on whether the first data TLB runs")
+def first_tlb():
+    """Only its own misses need it."""
+    events = ["CPU_OP_CYCLES.ALL", "BACK_END_BUBBLE.ALL", "L2DTLB_MISSES",
+              "BE_L1D_FPU_BUBBLE.L1D_HPW", "L1D_READ_MISSES.ALL", "L3_MISSES"]
+    first = ["L1DTLB_TRANSFER"]
+    for program in PROGRAMS:
+        run = [t.guest(f"{program}.x86_64"), *PROGRAMS[program]]
+        without, with_it = (
+            t.count(["-m", "montecito", "-e", ",".join(names)], *run)
+            for names in (events, events + first))
+        t.same({e: without[e] for e in events}, {e: with_it[e] for e in events})
+        assert with_it[first[0]] > 0, program
+
+
 @t.named("montecito: each metric of what counts has a value")
 def metrics():
     """But for those that ask for what a count does not know."""

@@ -95,14 +95,16 @@ totals_of(const struct session_options *o)
                                                     : turns_of(o);
 }
 
-/* Intervals of time need the time, and so do latencies. */
+/* Intervals of time need the time, and so do latencies; what is captured may be
+ * a miss of the first TLB. */
 static uint32_t
 parts_of(const struct session_options *o)
 {
     static const uint16_t time[] = {SIGNAL_CYCLES};
     static const struct event_row clock = {.signals = time, .signal_count = 1};
     const struct event_row *const clocks[] = {&clock};
-    const uint32_t parts = chip_parts(o->events, o->event_count, o->params);
+    const uint32_t parts = chip_parts(o->events, o->event_count, o->params) |
+                           (o->capture != NULL ? (uint32_t)PART_DTLB_FIRST : 0);
 
     return o->interval_ms == 0 && o->capture == NULL
                ? parts

@@ -452,7 +452,7 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
     if (r->dtlb_first.entries != 0 && !passes)
         near = !tlb_ref_access(&r->dtlb_first, small_page(r, addr)).miss;
     if (!tlb_ref_access(&r->dtlb, page).miss) {
-        if (!near && !store)
+        if (!near && !store && (r->parts & PART_DTLB_FIRST))
             chip_ref_count(r, SIGNAL_DTLB_TRANSFERS);
         return;
     }
