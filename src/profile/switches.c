@@ -9,13 +9,14 @@ static_assert(SIGNAL_SWITCH_STALLS_4096 ==
                   SIGNAL_SWITCH_STALLS_4 + SWITCH_STALLS - 1,
               "in this order");
 
-/* Misses of the L3 that a thread waits for: not those of stores. */
+/* Misses of the L3 that a thread waits for: not those of stores, nor of code
+ * that is fetched ahead, but for what is fetched before it has come. */
 static uint64_t
 waited_for(const uint64_t *n)
 {
     return n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES] +
-           n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_ITLB_WALK_L3_MISSES] +
-           n[SIGNAL_DTLB_WALK_L3_MISSES];
+           n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_MEMORY] +
+           n[SIGNAL_ITLB_WALK_L3_MISSES] + n[SIGNAL_DTLB_WALK_L3_MISSES];
 }
 
 static struct switch_times
