@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "host/open.h"
 #include "machine/lacks.h"
+#include "profile/filter.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_report.h"
@@ -251,6 +252,9 @@ set_value(const struct job *job, const struct event_row *event,
 
     if (lacks == NULL)
         lacks = capture_lacks(event, &job->request->capture);
+    if (lacks == NULL)
+        lacks = filter_lacks(event, filter_data(job->request->filters,
+                                                job->request->filter_count));
 
     *value = (struct count_value){
         .name = event->name,

@@ -41,6 +41,8 @@ def objects(machine, isa):
             t.equal(n, loads, "loads")
         for n in of_signals(machine, c, "stores", "class_store"):
             t.equal(n, stores, "stores")
+        for n in of_signals(machine, c, "data_matches"):
+            t.equal(n, loads + stores, "accesses that match")
         for n in of_signals(machine, c, "l1d_load_misses"):
             t.equal(n, loads * 8 // 32, "load misses")
         for n in of_signals(machine, c, "instructions"):
@@ -54,6 +56,7 @@ def objects(machine, isa):
 # Instructions of these classes that access no data count with no filter only;
 # of MIPS prefetches are loads.
 WITHOUT_ACCESS = {"t4_class_load", "t4_class_store"}
+FILTERED = {"data_matches"}  # counts with a filter only
 PREFETCHES = {"mips64": {"class_load"}, "mips64el": {"class_load"}}
 
 
@@ -68,7 +71,7 @@ def halves(machine, isa):
         rows = [t.signals()[s] for s in signals]
         if event in whole.values and rows and \
                 all(r.get("data") for r in rows) and \
-                not (WITHOUT_ACCESS | PREFETCHES.get(isa, set())) & \
+                not (WITHOUT_ACCESS | FILTERED | PREFETCHES.get(isa, set())) & \
                 set(signals):
             t.equal(sum(c[event] for c in parts), whole[event], event)
 

@@ -320,6 +320,16 @@ def reasons(*sets):
             if row["fidelity"] == "idle"}
 
 
+@t.named("a filter of data stands for the debug registers")
+def debug_registers():
+    places = 8192  # of test/guest/arrays.c: each read twice, written once
+    for data, matches in (("first", 2 * places), ("second", places)):
+        c = t.count(["-m", MACHINE, "-e", "all", "--filter", f"data={data}"],
+                    t.guest("arrays.x86_64"))
+        t.equal(c["DATA_DEBUG_REGISTER_MATCHES"], matches, data)
+    assert "--filter" in reasons()["DATA_DEBUG_REGISTER_MATCHES"]
+
+
 @t.named("what a machine lacks as it is set")
 def lacks():
     whole = reasons()

@@ -138,3 +138,12 @@ filter_restrict(struct totals *all, const struct totals *left)
             all->signal[s] = left->signal[s];
     }
 }
+
+const char *
+filter_lacks(const struct event_row *event, bool filtered)
+{
+    if (filtered || event->signal_count == 0 ||
+        event->signals[0] != SIGNAL_DATA_MATCHES)
+        return NULL;
+    return "no data debug register is set: see --filter data=";
+}

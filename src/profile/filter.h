@@ -29,6 +29,10 @@ bool filter_data(const char *const *filters, size_t count);
 int filter_check_data(const struct event_row *const *events, size_t count,
                       const struct tally_log *log);
 
+/* Why the event counts nothing where no filter restricts accesses of data; or
+ * NULL. */
+const char *filter_lacks(const struct event_row *event, bool filtered);
+
 /*
  * Totals were kept apart: `inside` is what was raised while accesses of the
  * filter ran. Adds it to *all, and gives *inside what of it the filter leaves:
