@@ -15,7 +15,7 @@ unsigned owners_strand_count(void);
  * false: there is none. */
 bool owners_region(pid_t pid, struct region *region, uint32_t *index);
 
-/* Whose child a process is; 0: there is no such process. */
+/* Whose child a process is; 0: there is no such process, or it has ended. */
 pid_t owners_parent(pid_t pid);
 
 /* Counts are summed once, until they are forgotten; those that cannot be had,

@@ -233,6 +233,7 @@ owners_parent(pid_t pid)
 {
     char path[32], text[512];
     int parent = 0;
+    char state;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
@@ -242,7 +243,8 @@ owners_parent(pid_t pid)
     fclose(file);
     text[n] = '\0';
     const char *rest = strrchr(text, ')');
-    if (rest == NULL || sscanf(rest, ") %*c %d", &parent) != 1)
+    if (rest == NULL || sscanf(rest, ") %c %d", &state, &parent) != 2 ||
+        state == 'Z')
         return 0;
     return (pid_t)parent;
 }

@@ -99,7 +99,7 @@ def child(machine):
     t.equal(large - small, 12000)
     assert 3000 < small < 3200, small
     t.equal(rest, ["generations 0 0", f"control {15 << 5 | 8} 0", "changed 1",
-                   "kept 0", "released 0", "after 0", "gone 1 -1"])
+                   "kept 0", "released 0", "after 0", "gone 1 -1", "ended 1"])
 
 
 @on_both("EBUSY and EPERM between two processes")

@@ -6,6 +6,29 @@
  */
 #include "family.h"
 
+#include <time.h>
+
+/* A child that has ended and that nobody has waited for. */
+static int
+is_refused_at_once(void)
+{
+    struct timespec begin, end;
+    siginfo_t info;
+    const pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    const int fd = open_counters(pid);
+    const int error = errno;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    waitpid(pid, NULL, 0);
+    return fd < 0 && error == ENOENT &&
+           (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec <
+               begin.tv_nsec + 500000000;
+}
+
 int
 main(void)
 {
@@ -37,5 +60,6 @@ main(void)
     end_child(&c);
     count(fd, &last);
     printf("gone %d %d\n", last == -ESRCH, open_counters(c.pid));
+    printf("ended %d\n", is_refused_at_once());
     return 0;
 }
