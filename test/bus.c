@@ -47,7 +47,8 @@ test_against_twin(void **unused)
 static const struct machine streams[] = {
     {__LINE__,
      "montecito",
-     {"strands=1", "cores=1", "l1i.size=1K", "l1i.line=16"}},
+     {"strands=1", "cores=1", "l1i.size=1K", "l1i.line=16",
+      "prefetch.lines=7"}},
     {__LINE__,
      "montecito",
      {"strands=1", "cores=2", "l1i.size=1K", "l1i.line=16", "l2i.size=1K",

@@ -161,7 +161,8 @@ PATTERNS = [
 def streams(count, sets, wanted):
     """Lines of code one after the other, of pages that the TLBs have: a page
     starts a stream. The loop around them has a few lines more."""
-    got = by_round("x", 64, count, ("itlb.first=1024", "tlb.page=1M", *sets))
+    got = by_round("x", 64, count, ("itlb.first=1024", "tlb.page=1M",
+                                    "prefetch.lines=7", *sets))
     for event, n in wanted(count, count // PAGE).items():
         assert n <= got[event] <= n * 1.01 + (n > 0) * 40, \
             f"{event}: {got[event]}, not {n}"

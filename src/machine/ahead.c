@@ -17,13 +17,7 @@ ahead_is(const uint64_t *params)
 uint64_t
 ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead)
 {
-    uint64_t has = 0;
-
-    for (unsigned i = 0; i < ahead; i++) {
-        const bool hit = cache_search(l1i, line + 1 + i) < l1i->ways;
-        has |= (uint64_t)hit << i;
-    }
-    return has << AHEAD_HAS_SHIFT;
+    return cache_search_next(l1i, line, ahead) << AHEAD_HAS_SHIFT;
 }
 
 static struct ahead_line *

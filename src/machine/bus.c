@@ -148,7 +148,7 @@ end_burst(struct strand *s, uint64_t length)
     s->total[SIGNAL_READS_OUT_HIGH] += length >> 3;
     s->total[SIGNAL_READS_OUT_FULL] +=
         length == s->chip->params[PARAM_BUS_READS];
-    s->reads_out = 0;
+    s->reads_out = s->reads_ahead = 0;
 }
 
 void
@@ -162,6 +162,7 @@ static void
 read_memory(struct strand *s, unsigned kind)
 {
     s->reads_out++;
+    s->reads_ahead += kind == REQUEST_AHEAD;
     if ((GO_ON >> kind & 1) == 0 ||
         s->reads_out == s->chip->params[PARAM_BUS_READS])
         end_burst(s, s->reads_out);
@@ -317,7 +318,7 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
         return write ? MESI_MODIFIED : state;
     }
     if (kind == REQUEST_LOAD || kind == REQUEST_FLOAT)
-        s->total[SIGNAL_L3_BYPASSES] += s->reads_out == 0;
+        s->total[SIGNAL_L3_BYPASSES] += s->reads_out == s->reads_ahead;
     if (mesi_state(*word) == MESI_SHARED && !write)
         return MESI_SHARED;
     if (mesi_state(*word) == MESI_SHARED) {
@@ -385,7 +386,7 @@ ask_data(struct strand *s, uint64_t addr, unsigned kind)
     if (WRITES >> kind & 1)
         write_hit(s, word, addr);
     else if (kind == REQUEST_LOAD)
-        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == 0;
+        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == s->reads_ahead;
 }
 
 enum ahead_out

@@ -86,6 +86,10 @@ void cache_widen(struct cache *c);
 /* The place of `line` in its set's order of use; or `ways`. */
 uint32_t cache_search(const struct cache *c, uint64_t line);
 
+/* Which of so many lines behind `line` it has, a bit each, the next lowest. */
+uint64_t
+cache_search_next(const struct cache *c, uint64_t line, unsigned count);
+
 static inline uint32_t
 cache_tag(const struct cache *c, uint64_t line)
 {

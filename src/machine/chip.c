@@ -320,7 +320,7 @@ strand_reset(struct strand *s)
     memset(s->far_pages, 0, sizeof(s->far_pages));
     s->previous = &no_block;
     s->history = 0;
-    s->reads_out = 0;
+    s->reads_out = s->reads_ahead = 0;
     s->ahead = (struct ahead){0};
     s->repeats = 0;
     s->instructions = 0;

@@ -173,10 +173,11 @@ struct strand {
      * often that this is 6 % of all time of bzip2 on Montecito. */
     uint64_t far_pages[FILTER_PAGES];
 
-    uint32_t page_shift; /* of data_pages, and of code_pages: the smallest */
-    uint32_t code_shift; /* pages that any TLB has */
-    uint64_t tlb_tag;    /* of the strand's pages, if it has its own entries */
-    uint64_t reads_out;  /* of memory, see machine/bus.h */
+    uint32_t page_shift;  /* of data_pages, and of code_pages: the smallest */
+    uint32_t code_shift;  /* pages that any TLB has */
+    uint64_t tlb_tag;     /* of the strand's pages, if it has its own entries */
+    uint64_t reads_out;   /* of memory, see machine/bus.h */
+    uint64_t reads_ahead; /* of them, those of code fetched ahead */
     struct ahead ahead;
     bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;

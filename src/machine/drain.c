@@ -61,16 +61,18 @@ misses_of(miss_counts m, size_t kind)
 
 /*
  * Whether all lines that the cache will see have tags of 32 bits. The walks of
- * page tables, which pass the L1s by, are too far up for some.
+ * page tables, which pass the L1s by, are too far up for some. `beside`: bits
+ * that are no address's.
  */
 static bool
 all_fit(const struct cache *c, const uint64_t *queue, size_t count,
-        unsigned wanted)
+        unsigned wanted, uint64_t beside)
 {
     uint64_t any = 0;
 
     for (size_t i = 0; i < count; i++)
         any |= queue[i];
+    any &= ~beside;
     if (__builtin_expect(cache_fits(c, request_addr(any) >> c->line_shift), 1))
         return true;
     any = 0;
@@ -81,9 +83,9 @@ all_fit(const struct cache *c, const uint64_t *queue, size_t count,
 
 static size_t
 stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
-      miss_counts *misses, const struct cache *next)
+      miss_counts *misses, const struct cache *next, uint64_t beside)
 {
-    if (c->columns != 0 && !all_fit(c, queue, count, wanted))
+    if (c->columns != 0 && !all_fit(c, queue, count, wanted, beside))
         cache_widen(c);
 #ifdef __x86_64__
     if (cache_avx2_runs())
@@ -155,6 +157,7 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
           const struct cache *l2)
 {
     struct cache *l1d = &s->core->l1d;
+    const uint64_t beside = s->chip->ahead != 0 ? AHEAD_HAS : 0;
     miss_counts misses = 0;
     size_t kept = 0;
 
@@ -162,8 +165,8 @@ drain_l1d(struct strand *s, uint64_t *queue, size_t count,
         size_t to = from;
         while (to < count && (queue[to] & REQUEST_MASK) != REQUEST_ATOMIC)
             to++;
-        const size_t n =
-            stage(l1d, queue + from, to - from, DATA_KINDS, &misses, l2);
+        const size_t n = stage(l1d, queue + from, to - from, DATA_KINDS,
+                               &misses, l2, beside);
         if (kept != from)
             memmove(queue + kept, queue + from, n * sizeof(*queue));
         kept += n;
@@ -197,12 +200,12 @@ drain_shared(struct strand *s, uint64_t *queue, size_t count)
 
     if (chip->parts & PART_L2) {
         miss_counts misses = 0;
-        count = stage(s->l2, queue, count, ALL_KINDS, &misses, l3);
+        count = stage(s->l2, queue, count, ALL_KINDS, &misses, l3, 0);
         add_misses(total, queue_l2_signal, misses);
     }
     if (l3 != NULL) {
         miss_counts misses = 0;
-        stage(l3, queue, count, ALL_KINDS, &misses, NULL);
+        stage(l3, queue, count, ALL_KINDS, &misses, NULL, 0);
         add_misses(total, queue_l3_signal, misses);
     }
 }

@@ -126,7 +126,7 @@ end_burst(struct chip_ref *r)
     n[SIGNAL_READS_OUT_HIGH] += r->bus.out / 8;
     if (r->bus.out == r->params[PARAM_BUS_READS])
         n[SIGNAL_READS_OUT_FULL]++;
-    r->bus.out = 0;
+    r->bus.out = r->bus.out_ahead = 0;
 }
 
 /* What a snoop finds in a level, and leaves. */
@@ -213,6 +213,8 @@ read_line(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     else if (other != REF_INVALID)
         chip_ref_count(r, write ? SIGNAL_BUS_OWN_HITS : SIGNAL_BUS_READ_HITS);
     r->bus.out++;
+    if (asker == BUS_REF_AHEAD)
+        r->bus.out_ahead++;
     if (!goes_on(asker) || r->bus.out == r->params[PARAM_BUS_READS])
         end_burst(r);
     return write || other == REF_INVALID ? REF_EXCLUSIVE : REF_SHARED;
@@ -245,7 +247,8 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
         return write ? REF_MODIFIED : state;
     }
     line->used = ++r->bus.now;
-    if ((asker == BUS_REF_LOAD || asker == BUS_REF_FLOAT) && r->bus.out == 0)
+    if ((asker == BUS_REF_LOAD || asker == BUS_REF_FLOAT) &&
+        r->bus.out == r->bus.out_ahead)
         chip_ref_count(r, SIGNAL_L3_BYPASSES);
     if (write && line->state == REF_SHARED)
         own(r, addr);
@@ -308,7 +311,7 @@ bus_ref_ask(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
         return;
     }
     line->used = ++r->bus.now;
-    if (asker == BUS_REF_LOAD && r->bus.out == 0)
+    if (asker == BUS_REF_LOAD && r->bus.out == r->bus.out_ahead)
         chip_ref_count(r, SIGNAL_L2D_BYPASSES);
     if (asker != BUS_REF_STORE && asker != BUS_REF_ATOMIC)
         return;

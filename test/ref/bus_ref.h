@@ -36,8 +36,9 @@ struct bus_ref {
     struct bus_ref_recent writes, castouts;
     struct bus_ref_recent order; /* of all cores, in the first's */
     struct bus_ref_level l2i, l2d, l3;
-    uint64_t now; /* uses so far */
-    uint64_t out; /* reads that nothing waits for */
+    uint64_t now;       /* uses so far */
+    uint64_t out;       /* reads that nothing waits for */
+    uint64_t out_ahead; /* of them, of code that is fetched ahead */
     struct ahead_ref ahead;
 };
 
