@@ -256,8 +256,9 @@ owners_forked(void)
     owners_profile_forget();
     if (owners_begin() == NULL)
         return;
+    /* Its thresholds are seen to when the call returns: QEMU's own locks are
+     * not to be had while it forks. */
     owners_fork(&own.client, getppid(), getpid(), tally_plugin.region_index);
-    owners_arm();
     owners_finish();
 }
 

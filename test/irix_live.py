@@ -143,6 +143,11 @@ def signal(machine):
     t.equal(rest, ["child 100", "in system mode -22"])
 
 
+@on_both("a threshold from another process comes while one forks")
+def forks(machine):
+    t.equal(lines(machine, "forks"), ["40"])
+
+
 @on_both("prusage has the system calls that the machine has seen")
 def usage(machine):
     t.equal(lines(machine, "usage"), ["17 calls 7 reads 10 writes"])
