@@ -7,14 +7,14 @@
  * block's last cycle has no second bundle to disperse:
  *
  *   block        runs   bundles      cycles  instructions  nops
- *   begin           1   MiB               1             2     1
+ *   the begin       1   MiB               1             2     1
  *   round           N   MMi MIB           2             5     1   three loads:
  *                                           the third waits for a port
  *   to the calls    1   MiB               1             2     1
  *   leaf            D   MiB               1             2     1
  *   its call    D - 1   miB               1             1     2
  *   its return      D   miB               1             1     2
- *   end             1   MMi miB           2             3     3   a stop: the call
+ *   the end         1   MMi miB           2             3     3   a stop: the call
  *                                           changes a register of the group
  *
  * Counts of the whole program:
