@@ -76,7 +76,8 @@ static bool
 is_single(const struct insn *insn)
 {
     return (insn->access == ACCESS_LOAD || insn->access == ACCESS_STORE) &&
-           insn->access_size > 0 && insn->access_size <= 8;
+           (insn->flags & INSN_NO_FAULT) == 0 && insn->access_size > 0 &&
+           insn->access_size <= 8;
 }
 
 /* Loads that the T4 does not count as misses of its L1 data cache. */

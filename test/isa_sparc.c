@@ -15,6 +15,10 @@
 #define LOAD_MIXED(word, bytes, writes)                    \
     ROW(word, .class = CLASS_LOAD, .access = ACCESS_MIXED, \
         .access_size = (bytes), .loads = 1, .reg_writes = (writes))
+#define LOAD_NO_FAULT(word, bytes, writes, more)                    \
+    ROW(word, .class = CLASS_LOAD, .access = ACCESS_LOAD,           \
+        .access_size = (bytes), .loads = 1, .reg_writes = (writes), \
+        .flags = INSN_NO_FAULT | (more))
 #define STORE_MIXED(word, bytes)                            \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_MIXED, \
         .access_size = (bytes), .stores = 1)

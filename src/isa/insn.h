@@ -84,7 +84,8 @@ enum insn_flags {
     INSN_SHARED_FPU = 1 << 11,  /* of the 23 of the T1's FP_instr_cnt (P62) */
     INSN_MULDIV = 1 << 12,      /* MIPS integer multiply or divide */
     INSN_CONDITIONAL = 1 << 13, /* a store conditional */
-    INSN_FLOAT = 1 << 14, /* what it loads goes to an FPU or a vector unit */
+    INSN_FLOAT = 1 << 14,    /* what it loads goes to an FPU or a vector unit */
+    INSN_NO_FAULT = 1 << 15, /* SPARC: QEMU may show its access twice, or not */
 };
 
 #define INSN_NO_REG (-1)

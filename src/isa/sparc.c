@@ -328,6 +328,8 @@ static const uint8_t asi_kind[256] = {
 #define OP3_CASA 0x3c
 #define OP3_CASXA 0x3e
 
+#define ASI_NO_FAULT 2 /* of 0x80 to 0x8b */
+
 static void
 mixed(struct insn *insn, uint8_t access_size)
 {
@@ -345,6 +347,8 @@ alternate(uint32_t word, struct insn *insn)
                              ? ASI_UNKNOWN
                              : (enum asi)asi_kind[insn_bits(word, 5, 8)];
 
+    if (asi == ASI_PLAIN && (insn_bits(word, 5, 8) & ASI_NO_FAULT) != 0)
+        insn->flags |= INSN_NO_FAULT;
     if (asi == ASI_PLAIN || (asi == ASI_TWIN && insn->class == CLASS_STORE))
         return;
     if (fp_double && (asi == ASI_SHORT_8 || asi == ASI_SHORT_16))
