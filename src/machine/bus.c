@@ -15,31 +15,6 @@
 /* For these the strand does not wait. */
 #define GO_ON (1u << REQUEST_THROUGH | 1u << REQUEST_AHEAD)
 
-/* Whoever asks; queue_l2_signal[] has no place for loads of the last kind. */
-static const uint16_t l2_signal[REQUEST_COUNT + 2] = {
-    [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
-    [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
-    [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
-    [REQUEST_ATOMIC] = SIGNAL_L2_STORE_MISSES,
-    [REQUEST_FETCH] = SIGNAL_L2_FETCH_MISSES,
-    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
-    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
-    [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
-    [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
-};
-
-static const uint16_t l3_signal[REQUEST_COUNT + 2] = {
-    [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
-    [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_ATOMIC] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_FETCH] = SIGNAL_L3_FETCH_MISSES,
-    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_L3_MISSES,
-    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_L3_MISSES,
-    [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
-    [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES,
-};
-
 static const uint16_t fill_signal[] = {
     [MESI_SHARED] = SIGNAL_L2D_FILLS_SHARED,
     [MESI_EXCLUSIVE] = SIGNAL_L2D_FILLS_EXCLUSIVE,
@@ -308,11 +283,11 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     const bool write = WRITES >> kind & 1;
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
-    s->total[l2_signal[kind]]++;
+    s->total[queue_l2_signal[kind]]++;
     if (s->chip->ahead != 0 && (GO_ON >> kind & 1) == 0)
         ahead_settle(s, word == NULL ? AHEAD_MEMORY : AHEAD_L3);
     if (word == NULL) {
-        s->total[l3_signal[kind]]++;
+        s->total[queue_l3_signal[kind]]++;
         const enum mesi_state state = read_line(s, addr, kind);
         count_l3_victim(s, mesi_fill(l3, addr >> l3->line_shift, state));
         return write ? MESI_MODIFIED : state;

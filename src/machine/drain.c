@@ -13,7 +13,7 @@
 #include "machine/nodes.h"
 #include "machine/strand.h"
 
-const uint16_t queue_l2_signal[REQUEST_COUNT] = {
+const uint16_t queue_l2_signal[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L2_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L2_STORE_MISSES,
@@ -21,9 +21,11 @@ const uint16_t queue_l2_signal[REQUEST_COUNT] = {
     [REQUEST_FETCH] = SIGNAL_L2_FETCH_MISSES,
     [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
+    [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
+    [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
 };
 
-const uint16_t queue_l3_signal[REQUEST_COUNT] = {
+const uint16_t queue_l3_signal[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
     [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
     [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
@@ -31,6 +33,8 @@ const uint16_t queue_l3_signal[REQUEST_COUNT] = {
     [REQUEST_FETCH] = SIGNAL_L3_FETCH_MISSES,
     [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_L3_MISSES,
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_L3_MISSES,
+    [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
+    [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES,
 };
 
 /* Misses of one stage by kind, each in bits of its own. */

@@ -5,9 +5,12 @@
 
 #include "machine/chip.h"
 
+/* Kinds with those that only some machines have: REQUEST_FLOAT, _AHEAD. */
+#define REQUEST_KINDS (REQUEST_COUNT + 2)
+
 /* What a miss of the L2, of the L3 counts as, by the request's kind. */
-extern const uint16_t queue_l2_signal[REQUEST_COUNT];
-extern const uint16_t queue_l3_signal[REQUEST_COUNT];
+extern const uint16_t queue_l2_signal[REQUEST_KINDS];
+extern const uint16_t queue_l3_signal[REQUEST_KINDS];
 
 /* Where strands of several nodes or cores meet, a queue is full with as many,
  * so that what one does reaches the others soon. */
