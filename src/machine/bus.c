@@ -149,11 +149,9 @@ static void
 void_line(const struct core *core, uint64_t addr, bool gone)
 {
     for (struct strand *o = core->strands; o != NULL; o = o->sibling) {
-        const uint64_t step = (uint64_t)1 << o->data.shift;
-        const uint64_t size = (uint64_t)1 << o->store.shift;
         filter_put(&o->store, addr, NO_LINE);
-        for (uint64_t at = 0; gone && at < size; at += step)
-            filter_put(&o->data, addr + at, NO_LINE);
+        if (gone)
+            filter_forget(&o->data, addr, (uint64_t)1 << o->store.shift);
     }
 }
 
@@ -161,12 +159,8 @@ void_line(const struct core *core, uint64_t addr, bool gone)
 static void
 invalidate_l1d(struct core *core, uint64_t addr)
 {
-    const uint64_t size = (uint64_t)1 << core->bus.l2d.line_shift;
-    const uint64_t step = (uint64_t)1 << core->l1d.line_shift;
-
     lock_take(&core->lock);
-    for (uint64_t at = 0; at < size; at += step)
-        cache_invalidate(&core->l1d, (addr + at) >> core->l1d.line_shift);
+    cache_drop(&core->l1d, addr, (uint64_t)1 << core->bus.l2d.line_shift);
     void_line(core, addr, true);
     lock_give(&core->lock);
 }

@@ -215,6 +215,21 @@ cache_invalidate(struct cache *c, uint64_t line)
     return dirty;
 }
 
+uint64_t
+cache_drop(struct cache *c, uint64_t addr, uint64_t size)
+{
+    const uint64_t last = (addr + size - 1) >> c->line_shift;
+    uint64_t dropped = 0;
+
+    for (uint64_t line = addr >> c->line_shift; line <= last; line++) {
+        if (cache_search(c, line) == c->ways)
+            continue;
+        cache_invalidate(c, line);
+        dropped++;
+    }
+    return dropped;
+}
+
 bool
 cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place)
 {

@@ -57,6 +57,9 @@ int cache_keep_dirty(struct cache *c);
 /* Removes the line if it is there. True if it was dirty. */
 bool cache_invalidate(struct cache *c, uint64_t line);
 
+/* Removes the lines that `size` bytes cover. How many there were. */
+uint64_t cache_drop(struct cache *c, uint64_t addr, uint64_t size);
+
 /* Whether the line at this place of its set is dirty. */
 bool cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place);
 

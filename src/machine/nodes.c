@@ -127,16 +127,13 @@ write_memory(struct strand *s, uint64_t addr)
 static void
 void_line(struct chip *chip, unsigned node, uint64_t addr, bool data)
 {
-    const uint64_t size = chip->params[PARAM_L2_LINE];
-    const uint64_t step = chip->params[PARAM_L1D_LINE];
-
     for (unsigned i = 0; i < chip->slots_used; i++) {
         struct strand *o = chip->strands[i];
         if (o == NULL || o->node != node)
             continue;
         filter_put(&o->store, addr, NO_LINE);
-        for (uint64_t at = 0; data && at < size; at += step)
-            filter_put(&o->data, addr + at, NO_LINE);
+        if (data)
+            filter_forget(&o->data, addr, chip->params[PARAM_L2_LINE]);
     }
 }
 
@@ -145,8 +142,6 @@ static void
 invalidate_l1d(struct chip *chip, unsigned node, uint64_t addr, bool alone)
 {
     const unsigned cores = chip->core_count / chip->node_count;
-    const uint64_t size = chip->params[PARAM_L2_LINE];
-    const uint64_t step = chip->params[PARAM_L1D_LINE];
 
     for (unsigned i = node * cores; i < (node + 1) * cores; i++) {
         struct core *core = &chip->cores[i];
@@ -154,8 +149,7 @@ invalidate_l1d(struct chip *chip, unsigned node, uint64_t addr, bool alone)
             continue;
         if (!alone)
             lock_take(&core->lock);
-        for (uint64_t at = 0; at < size; at += step)
-            cache_invalidate(&core->l1d, (addr + at) >> core->l1d.line_shift);
+        cache_drop(&core->l1d, addr, chip->params[PARAM_L2_LINE]);
         if (!alone)
             lock_give(&core->lock);
     }

@@ -53,31 +53,6 @@ note(const struct core *core, enum signal_id signal, uint64_t n)
         core->strands->snooped[signal - SIGNAL_L1I_SNOOP_INVALIDATIONS] += n;
 }
 
-/* Takes the lines of an L1 that `size` bytes cover. How many there were. */
-static uint64_t
-drop(struct cache *c, uint64_t addr, uint64_t size)
-{
-    const uint64_t last = (addr + size - 1) >> c->line_shift;
-    uint64_t dropped = 0;
-
-    for (uint64_t line = addr >> c->line_shift; line <= last; line++) {
-        if (cache_search(c, line) == c->ways)
-            continue;
-        cache_invalidate(c, line);
-        dropped++;
-    }
-    return dropped;
-}
-
-static void
-forget(struct filter *f, uint64_t addr, uint64_t size)
-{
-    const uint64_t step = (uint64_t)1 << f->shift;
-
-    for (uint64_t at = addr & f->line_mask; at < addr + size; at += step)
-        filter_put(f, at, NO_LINE);
-}
-
 /* First the caches: what strands learn between the two is forgotten. */
 static void
 take(struct strand *s, struct core *core, uint64_t line, enum line_state state)
@@ -91,14 +66,16 @@ take(struct strand *s, struct core *core, uint64_t line, enum line_state state)
     cache_invalidate(&core->l2, line);
     if (!alone)
         lock_take(&core->lock);
-    note(core, SIGNAL_L1I_SNOOP_INVALIDATIONS, drop(&core->l1i, addr, size));
-    note(core, SIGNAL_L1D_SNOOP_INVALIDATIONS, drop(&core->l1d, addr, size));
+    note(core, SIGNAL_L1I_SNOOP_INVALIDATIONS,
+         cache_drop(&core->l1i, addr, size));
+    note(core, SIGNAL_L1D_SNOOP_INVALIDATIONS,
+         cache_drop(&core->l1d, addr, size));
     note(core, SIGNAL_EXTERNAL_INVALIDATIONS, 1);
     note(core, SIGNAL_EXTERNAL_INVALIDATION_STATES, state);
     for (struct strand *o = core->strands; o != NULL; o = o->sibling) {
-        forget(&o->fetch, addr, size);
-        forget(&o->data, addr, size);
-        forget(&o->store, addr, size);
+        filter_forget(&o->fetch, addr, size);
+        filter_forget(&o->data, addr, size);
+        filter_forget(&o->store, addr, size);
     }
     if (!alone)
         lock_give(&core->lock);
@@ -136,7 +113,7 @@ clean(struct strand *s, struct core *core, uint64_t line)
     for (uint64_t at = addr; at < addr + size; at += step)
         cache_unmark(&core->l1d, at >> core->l1d.line_shift);
     for (struct strand *o = core->strands; o != NULL; o = o->sibling)
-        forget(&o->store, addr, size);
+        filter_forget(&o->store, addr, size);
     if (!alone)
         lock_give(&core->lock);
 }

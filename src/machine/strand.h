@@ -49,6 +49,16 @@ filter_void(struct filter *theirs, uint64_t addr, uint64_t first)
         filter_put(theirs, addr, NO_LINE);
 }
 
+/* No line that `size` bytes cover is known any more. */
+static inline void
+filter_forget(struct filter *f, uint64_t addr, uint64_t size)
+{
+    const uint64_t step = (uint64_t)1 << f->shift;
+
+    for (uint64_t at = addr & f->line_mask; at < addr + size; at += step)
+        filter_put(f, at, NO_LINE);
+}
+
 /* From now on no line is known. */
 static inline void
 filter_clear(struct filter *f)
