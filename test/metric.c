@@ -28,10 +28,11 @@ value_named(const struct made_up *m, const char *name)
 }
 
 static double
-named_count(void *user, const struct event_row *event, int umask)
+named_count(void *user, const struct formula_step *step)
 {
     const struct made_up *m = user;
-    const struct selection s = selection_of(m->machine, event, umask);
+    const struct selection s =
+        selection_of(m->machine, &m->machine->events[step->row], step->umask);
     char name[SELECTION_TEXT];
 
     selection_text(&s, name, sizeof(name));
@@ -157,7 +158,7 @@ test_rows(void **state)
         if (metric == NULL)
             fail_msg("row at line %d: no %s", rows[i].line, rows[i].metric);
         const double value =
-            metric_value(m, metric, named_count, named_input, &made_up);
+            metric_value(metric, named_count, named_input, &made_up);
         if (!(fabs(value - rows[i].wanted) <= rows[i].error))
             fail_msg("row at line %d: got %.10g, wanted %g", rows[i].line,
                      value, rows[i].wanted);
@@ -166,11 +167,10 @@ test_rows(void **state)
 
 /* Positive, and different for each event and unit mask. */
 static double
-distinct_count(void *user, const struct event_row *event, int umask)
+distinct_count(void *user, const struct formula_step *step)
 {
-    const struct machine_row *m = user;
-
-    return 1000.0 + 17.0 * (double)(event - m->events) + umask;
+    (void)user;
+    return 1000.0 + 17.0 * step->row + step->umask;
 }
 
 static double
@@ -181,11 +181,10 @@ distinct_input(void *user, size_t input)
 }
 
 static double
-no_count(void *user, const struct event_row *event, int umask)
+no_count(void *user, const struct formula_step *step)
 {
     (void)user;
-    (void)event;
-    (void)umask;
+    (void)step;
     return 0;
 }
 
@@ -227,17 +226,16 @@ test_every_metric(void **state)
         void *user = (void *)(uintptr_t)machine;
         for (size_t i = 0; i < machine->metric_count; i++, count++) {
             const struct metric_row *metric = &machine->metrics[i];
-            const double value = metric_value(machine, metric, distinct_count,
-                                              distinct_input, user);
+            const double value =
+                metric_value(metric, distinct_count, distinct_input, user);
             if (!isfinite(value))
                 fail_msg("%s %s: %g", machine->name, metric->name, value);
-            const double none =
-                metric_value(machine, metric, no_count, no_input, user);
+            const double none = metric_value(metric, no_count, no_input, user);
             if (divides(metric) ? !isnan(none) : !isfinite(none))
                 fail_msg("%s %s: %g of zeros", machine->name, metric->name,
                          none);
-            const double unknown = metric_value(machine, metric, distinct_count,
-                                                unknown_input, user);
+            const double unknown =
+                metric_value(metric, distinct_count, unknown_input, user);
             if (isnan(unknown) != (metric_inputs(metric) != 0))
                 fail_msg("%s %s: %g without inputs", machine->name,
                          metric->name, unknown);

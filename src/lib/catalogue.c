@@ -295,11 +295,12 @@ struct asking {
 };
 
 static double
-ask_count(void *user, const struct event_row *event, int umask)
+ask_count(void *user, const struct formula_step *step)
 {
     const struct asking *a = user;
     char text[SELECTION_TEXT];
-    struct selection s = selection_of(a->machine, event, umask);
+    struct selection s =
+        selection_of(a->machine, &a->machine->events[step->row], step->umask);
 
     s.given = 0;
     selection_text(&s, text, sizeof(text));
@@ -323,6 +324,5 @@ tally_metric_value(const struct tally_machine *machine,
 {
     struct asking a = {machine_row(machine), value_of, user};
 
-    return metric_value(a.machine, metric_row(metric), ask_count, ask_input,
-                        &a);
+    return metric_value(metric_row(metric), ask_count, ask_input, &a);
 }

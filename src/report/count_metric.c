@@ -4,7 +4,6 @@
 
 #include "report/count_report.h"
 #include "table/metric.h"
-#include "table/umask.h"
 
 /* One of the values of a metric. */
 struct wanted {
@@ -28,12 +27,11 @@ value_of(const struct wanted *w, const struct event_row *event)
 }
 
 static double
-count_of(void *user, const struct event_row *event, int umask)
+count_of(void *user, const struct formula_step *step)
 {
     const struct wanted *w = user;
     const struct count_value *v =
-        value_of(w, umask_counted(w->report->machine, event,
-                                  umask < 0 ? NULL : &event->umasks[umask]));
+        value_of(w, metric_counted(w->report->machine, step));
 
     return v != NULL ? v->mean : (double)NAN;
 }
@@ -156,5 +154,5 @@ report_metric(const struct count_report *r, const struct metric_row *metric,
     struct wanted wanted = {r, kind};
 
     *fidelity = standing(&wanted, metric);
-    return metric_value(r->machine, metric, count_of, input_of, &wanted);
+    return metric_value(metric, count_of, input_of, &wanted);
 }

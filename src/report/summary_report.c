@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "table/umask.h"
 
 static bool
 is_member(const struct summary *s, const struct summary_cell *cell,
@@ -114,13 +113,12 @@ summary_view_word(const struct summary_view *v, size_t word)
 }
 
 static double
-count_of(void *user, const struct event_row *event, int umask)
+count_of(void *user, const struct formula_step *step)
 {
     const struct summary_view *v = user;
 
     return summary_view_event(
-        v, umask_counted(v->report->summary->machine, event,
-                         umask < 0 ? NULL : &event->umasks[umask]));
+        v, metric_counted(v->report->summary->machine, step));
 }
 
 static double
@@ -143,8 +141,7 @@ summary_view_metric(const struct summary_view *view,
 {
     struct summary_view v = *view;
 
-    return metric_value(v.report->summary->machine, metric, count_of, input_of,
-                        &v);
+    return metric_value(metric, count_of, input_of, &v);
 }
 
 struct summary_lack

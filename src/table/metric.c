@@ -29,8 +29,8 @@ combine(enum formula_kind kind, double a, double b)
 }
 
 double
-metric_value(const struct machine_row *machine, const struct metric_row *metric,
-             metric_count_fn count, metric_input_fn input, void *user)
+metric_value(const struct metric_row *metric, metric_count_fn count,
+             metric_input_fn input, void *user)
 {
     double stack[METRIC_DEPTH];
     size_t depth = 0;
@@ -41,7 +41,7 @@ metric_value(const struct machine_row *machine, const struct metric_row *metric,
         if (s->kind == FORMULA_NUMBER)
             stack[depth++] = s->number;
         else if (s->kind == FORMULA_EVENT)
-            stack[depth++] = count(user, &machine->events[s->row], s->umask);
+            stack[depth++] = count(user, s);
         else if (s->kind == FORMULA_INPUT)
             stack[depth++] = input(user, s->row);
         else if (s->kind == FORMULA_NEGATE)

@@ -7,9 +7,8 @@
 
 #define METRIC_DEPTH 64 /* the most operands that wait in a formula */
 
-/* The count of an event with a unit mask (-1: none). */
-typedef double (*metric_count_fn)(void *user, const struct event_row *event,
-                                  int umask);
+/* The count of an operand that is an event. */
+typedef double (*metric_count_fn)(void *user, const struct formula_step *step);
 
 /* The value of an input of the machine, by its row; NAN: not known. */
 typedef double (*metric_input_fn)(void *user, size_t input);
@@ -18,9 +17,8 @@ typedef double (*metric_input_fn)(void *user, size_t input);
  * The metric's value; NAN where it has none: a division by 0, an input that
  * is not known.
  */
-double
-metric_value(const struct machine_row *machine, const struct metric_row *metric,
-             metric_count_fn count, metric_input_fn input, void *user);
+double metric_value(const struct metric_row *metric, metric_count_fn count,
+                    metric_input_fn input, void *user);
 
 /* The different events it needs; at most `max` are written. */
 size_t metric_events(const struct machine_row *machine,
