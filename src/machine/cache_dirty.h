@@ -24,9 +24,16 @@ cache_moved_first(uint32_t bits, uint32_t place, uint32_t first)
     return behind | before << 1 | first;
 }
 
+/* cache_move(), or what does the same on some hosts. */
+typedef bool cache_mover(uint32_t *tags, uint32_t tag, uint32_t columns,
+                         uint32_t ways, uint64_t turn, uint32_t *place);
+
+/* cache_touch() of a line whose tag fits; `columns` and `move` are constants.
+ */
 static inline __attribute__((always_inline)) bool
 cache_touch_columns(struct cache *c, uint64_t line, bool write,
-                    uint32_t columns, struct cache_driven *driven)
+                    uint32_t columns, cache_mover *move,
+                    struct cache_driven *driven)
 {
     const uint64_t set = line & c->set_mask;
     const uint32_t tag = cache_tag(c, line);
@@ -35,12 +42,13 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
     const uint32_t last = tags[c->ways - 1];
     uint32_t place;
 
+    *driven = (struct cache_driven){.line = CACHE_NOTHING};
     if (tags[0] == tag) {
         c->dirty[set] = (uint16_t)(bits | write);
         driven->updated = write && (bits & 1) == 0;
         return true;
     }
-    const bool hit = cache_move(tags, tag, columns, c->ways, 0, &place);
+    const bool hit = move(tags, tag, columns, c->ways, 0, &place);
     const bool was = bits >> place & 1;
     c->dirty[set] =
         (uint16_t)cache_moved_first(bits, place, (hit && was) || write ? 1 : 0);
@@ -61,6 +69,7 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     const uint32_t moved = hit ? place : c->ways - 1;
     const uint64_t gone = set[moved];
 
+    *driven = (struct cache_driven){.line = CACHE_NOTHING};
     memmove(set + 1, set, moved * sizeof(*set));
     set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
     driven->updated = hit && write && (gone & CACHE_DIRTY) == 0;
@@ -80,17 +89,15 @@ static inline bool
 cache_touch(struct cache *c, uint64_t line, bool write,
             struct cache_driven *driven)
 {
-    driven->line = CACHE_NOTHING;
-    driven->clean = false;
     if (__builtin_expect(!cache_fits(c, line), 0))
         cache_widen(c);
     switch (c->columns) {
     case 4:
-        return cache_touch_columns(c, line, write, 4, driven);
+        return cache_touch_columns(c, line, write, 4, cache_move, driven);
     case 8:
-        return cache_touch_columns(c, line, write, 8, driven);
+        return cache_touch_columns(c, line, write, 8, cache_move, driven);
     case 16:
-        return cache_touch_columns(c, line, write, 16, driven);
+        return cache_touch_columns(c, line, write, 16, cache_move, driven);
     default:
         return cache_touch_list(c, line, write, driven);
     }

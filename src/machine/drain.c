@@ -51,23 +51,7 @@ misses_of(miss_counts m, size_t kind)
     return m >> kind * MISS_BITS & ((1u << MISS_BITS) - 1);
 }
 
-#define STAGE_TARGET
-#define STAGE_MOVE cache_move
-#define STAGE_NAME stage_any
-#include "machine/stage.inc"
-
-#ifdef __x86_64__
-#define STAGE_TARGET CACHE_AVX2
-#define STAGE_MOVE cache_move_avx2
-#define STAGE_NAME stage_avx2
-#include "machine/stage.inc"
-#endif
-
-/*
- * Whether all lines that the cache will see have tags of 32 bits. The walks of
- * page tables, which pass the L1s by, are too far up for some. `beside`: bits
- * that are no address's.
- */
+/* Whether all that the cache will see, by kinds, have tags of 32 bits. */
 static bool
 all_fit(const struct cache *c, const uint64_t *queue, size_t count,
         unsigned wanted, uint64_t beside)
@@ -85,22 +69,37 @@ all_fit(const struct cache *c, const uint64_t *queue, size_t count,
     return cache_fits(c, request_addr(any) >> c->line_shift);
 }
 
+void
+queue_widen(struct cache *c, const uint64_t *queue, size_t count,
+            unsigned wanted, uint64_t beside)
+{
+    if (c->columns != 0 && !all_fit(c, queue, count, wanted, beside))
+        cache_widen(c);
+}
+
+#define STAGE_TARGET
+#define STAGE_MOVE cache_move
+#define STAGE_NAME stage_any
+#include "machine/stage.inc"
+
+#ifdef __x86_64__
+#define STAGE_TARGET CACHE_AVX2
+#define STAGE_MOVE cache_move_avx2
+#define STAGE_NAME stage_avx2
+#include "machine/stage.inc"
+#endif
+
 static size_t
 stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
       miss_counts *misses, const struct cache *next, uint64_t beside)
 {
-    if (c->columns != 0 && !all_fit(c, queue, count, wanted, beside))
-        cache_widen(c);
+    queue_widen(c, queue, count, wanted, beside);
 #ifdef __x86_64__
     if (cache_avx2_runs())
         return stage_avx2(c, queue, count, wanted, misses, next);
 #endif
     return stage_any(c, queue, count, wanted, misses, next);
 }
-
-#define KIND(request) (1u << (request))
-#define DATA_KINDS (KIND(REQUEST_LOAD) | KIND(REQUEST_STORE))
-#define ALL_KINDS (KIND(REQUEST_COUNT) - 1)
 
 /*
  * Other strands of the core must not take for most recent what we have moved.

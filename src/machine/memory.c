@@ -1,48 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/memory.h"
 
+#include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
 #include "machine/snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
 
 static_assert(REQUEST_WRITE_BACK <= REQUEST_MASK, "fits a request's kind");
-
-size_t
-memory_l1d(struct strand *s, const uint64_t *queue, size_t count, uint64_t *out)
-{
-    struct cache *l1d = &s->core->l1d;
-    uint64_t *total = s->total;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const unsigned kind = queue[i] & REQUEST_MASK;
-        const uint64_t line = request_addr(queue[i]) >> l1d->line_shift;
-        const bool store = kind == REQUEST_STORE;
-        struct cache_driven driven;
-        if (store || kind == REQUEST_LOAD) {
-            if (queue[i] & REQUEST_TURN)
-                cache_turn(l1d, line & l1d->set_mask);
-            if (cache_touch(l1d, line, store, &driven)) {
-                if (!driven.updated)
-                    continue;
-                total[SIGNAL_L1D_UPDATES]++;
-                if (s->chip->tells)
-                    out[kept++] = (queue[i] & ~REQUEST_MASK) | REQUEST_UPDATE |
-                                  REQUEST_WRITE_BACK;
-                continue;
-            }
-            total[store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES]++;
-            if (driven.line != CACHE_NOTHING) {
-                total[SIGNAL_L1D_WRITEBACKS]++;
-                out[kept++] =
-                    driven.line << l1d->line_shift | REQUEST_WRITE_BACK;
-            }
-        }
-        out[kept++] = queue[i] & ~REQUEST_TURN;
-    }
-    return kept;
-}
 
 unsigned
 memory_bank(const struct chip *chip, uint64_t addr)
@@ -170,47 +135,58 @@ ask_others(struct strand *s, uint64_t line, bool write)
     return true;
 }
 
-/* `meets`: other cores' L2s may hold lines; a constant. */
-static inline __attribute__((always_inline)) void
+/* The L2 lacks the line, which has driven out another. */
+static void
+missed(struct strand *s, uint64_t addr, unsigned kind, bool write, bool meets,
+       const struct cache_driven *driven)
+{
+    const uint64_t line = addr >> s->l2->line_shift;
+
+    s->total[queue_l2_signal[kind]]++;
+    if (driven->line != CACHE_NOTHING) {
+        s->total[SIGNAL_L2_WRITEBACKS]++;
+        write_l3(s, driven->line << s->l2->line_shift);
+    }
+    s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven->clean;
+    if (!meets || !ask_others(s, line, write))
+        ask_memory(s, addr, kind);
+    memory_settle(s);
+}
+
+#define MEMORY_NAME(name) name##_any
+#define MEMORY_TARGET
+#define MEMORY_MOVE cache_move
+#include "machine/memory.inc"
+
+#ifdef __x86_64__
+#define MEMORY_NAME(name) name##_avx2
+#define MEMORY_TARGET CACHE_AVX2
+#define MEMORY_MOVE cache_move_avx2
+#include "machine/memory.inc"
+#endif
+
+size_t
+memory_l1d(struct strand *s, const uint64_t *queue, size_t count, uint64_t *out)
+{
+    queue_widen(&s->core->l1d, queue, count, DATA_KINDS, 0);
+#ifdef __x86_64__
+    if (cache_avx2_runs())
+        return l1d_avx2(s, queue, count, out);
+#endif
+    return l1d_any(s, queue, count, out);
+}
+
+static void
 take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
 {
-    struct cache *l2 = s->l2;
-    const bool ways = (s->chip->parts & PART_WAYS) != 0;
-    const unsigned writes = WRITES | (unsigned)s->chip->tells << REQUEST_STORE;
-
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t addr = request_addr(queue[i]);
-        const unsigned kind = queue[i] & REQUEST_MASK;
-        const bool write = writes >> kind & 1;
-        struct cache_driven driven;
-        if (i + AHEAD < count)
-            cache_prefetch(l2,
-                           request_addr(queue[i + AHEAD]) >> l2->line_shift);
-        if (kind == REQUEST_WRITE_BACK) {
-            (queue[i] & REQUEST_UPDATE ? update_l2 : write_l2)(s, addr, meets);
-            memory_settle(s);
-            continue;
-        }
-        const uint64_t line = addr >> l2->line_shift;
-        if (ways)
-            ask_ways(s, line, kind);
-        if (cache_touch(l2, line, write, &driven)) {
-            if (meets && driven.updated)
-                updated(s, line, true);
-            else
-                s->total[SIGNAL_L2_UPDATES] += driven.updated && s->chip->tells;
-            continue;
-        }
-        s->total[queue_l2_signal[kind]]++;
-        if (driven.line != CACHE_NOTHING) {
-            s->total[SIGNAL_L2_WRITEBACKS]++;
-            write_l3(s, driven.line << l2->line_shift);
-        }
-        s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
-        if (!meets || !ask_others(s, line, write))
-            ask_memory(s, addr, kind);
-        memory_settle(s);
+    queue_widen(s->l2, queue, count, ALL_KINDS, 0);
+#ifdef __x86_64__
+    if (cache_avx2_runs()) {
+        l2_avx2(s, queue, count, meets);
+        return;
     }
+#endif
+    l2_any(s, queue, count, meets);
 }
 
 void

@@ -16,6 +16,19 @@ extern const uint16_t queue_l3_signal[REQUEST_KINDS];
  * so that what one does reaches the others soon. */
 #define SHORT_QUEUE 32u
 
+#define REQUEST_BIT(request) (1u << (request))
+#define DATA_KINDS (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE))
+#define ALL_KINDS (REQUEST_BIT(REQUEST_MASK + 1) - 1)
+
+/*
+ * The cache goes over to list form before it sees a line whose tag has more
+ * than 32 bits: the walks of page tables, which pass the L1s by, are too far up
+ * for some. `wanted`: a bit for each kind of request that it will see;
+ * `beside`: bits of an entry that are no address's.
+ */
+void queue_widen(struct cache *c, const uint64_t *queue, size_t count,
+                 unsigned wanted, uint64_t beside);
+
 static inline uint64_t
 request_addr(uint64_t entry)
 {
