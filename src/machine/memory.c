@@ -77,7 +77,8 @@ update_l2(struct strand *s, uint64_t addr, bool meets)
     updated(s, line, meets);
 }
 
-static void
+/* True if the L2 has it. */
+static bool
 write_l2(struct strand *s, uint64_t addr, bool meets)
 {
     struct cache *l2 = s->l2;
@@ -85,8 +86,7 @@ write_l2(struct strand *s, uint64_t addr, bool meets)
 
     if (meets && cache_search(l2, line) < l2->ways)
         snoop_write(s, line, true);
-    if (!cache_mark(l2, line))
-        write_l3(s, addr);
+    return cache_mark(l2, line);
 }
 
 /* A request that the L2 did not serve. */
@@ -110,6 +110,12 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
 
 /* What goes through the L1 makes the L2's line dirty. */
 #define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
+
+static bool
+writes_l2(const struct strand *s, unsigned kind)
+{
+    return (WRITES | (unsigned)s->chip->tells << REQUEST_STORE) >> kind & 1;
+}
 
 static void
 ask_ways(struct strand *s, uint64_t line, unsigned kind)
@@ -135,22 +141,49 @@ ask_others(struct strand *s, uint64_t line, bool write)
     return true;
 }
 
-/* The L2 lacks the line, which has driven out another. */
-static void
-missed(struct strand *s, uint64_t addr, unsigned kind, bool write, bool meets,
-       const struct cache_driven *driven)
-{
-    const uint64_t line = addr >> s->l2->line_shift;
+/* What the L2 has for the levels behind it. */
+struct passed {
+    uint64_t request; /* that it lacks, or a dirty line that is written back */
+    uint64_t driven;  /* the dirty line that went for it; or CACHE_NOTHING */
+};
 
-    s->total[queue_l2_signal[kind]]++;
-    if (driven->line != CACHE_NOTHING) {
-        s->total[SIGNAL_L2_WRITEBACKS]++;
-        write_l3(s, driven->line << s->l2->line_shift);
+static void
+pass_on(struct strand *s, const struct passed *p, bool meets)
+{
+    const uint64_t addr = request_addr(p->request);
+    const unsigned kind = p->request & REQUEST_MASK;
+    const unsigned shift = s->l2->line_shift;
+
+    if (kind == REQUEST_WRITE_BACK) {
+        write_l3(s, addr);
+    } else {
+        s->total[queue_l2_signal[kind]]++;
+        if (p->driven != CACHE_NOTHING) {
+            s->total[SIGNAL_L2_WRITEBACKS]++;
+            write_l3(s, p->driven << shift);
+        }
+        if (!meets || !ask_others(s, addr >> shift, writes_l2(s, kind)))
+            ask_memory(s, addr, kind);
     }
-    s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven->clean;
-    if (!meets || !ask_others(s, line, write))
-        ask_memory(s, addr, kind);
     memory_settle(s);
+}
+
+/* The sets of the L3 are fetched from the host's memory in time. */
+static void
+pass_all(struct strand *s, const struct passed *passed, size_t count)
+{
+    const struct cache *l3 = &s->chip->l3;
+    const unsigned shift = s->l2->line_shift;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            const struct passed *p = &passed[i + AHEAD];
+            cache_prefetch(l3, request_addr(p->request) >> l3->line_shift);
+            if (p->driven != CACHE_NOTHING)
+                cache_prefetch(l3, p->driven << shift >> l3->line_shift);
+        }
+        pass_on(s, &passed[i], false);
+    }
 }
 
 #define MEMORY_NAME(name) name##_any

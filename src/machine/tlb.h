@@ -22,8 +22,9 @@
 
 struct tlb {
     uint64_t *pages; /* [entries] page number + 1; 0: empty */
-    uint8_t *used;   /* [entries] */
-    uint32_t *slots; /* [slot_mask + 1] entry + 1 by hash of its page */
+    uint64_t *used;  /* a bit for each entry; those behind the last are set */
+    uint32_t *first; /* [slot_mask + 1] entry + 1 by hash of its page; or 0 */
+    uint32_t *next;  /* [entries] likewise, of those of the same hash */
     uint32_t entries;
     uint32_t slot_mask;
     uint32_t used_count;
