@@ -15,13 +15,6 @@
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
 
-static void
-pages_void(uint64_t *pages)
-{
-    for (size_t i = 0; i < FILTER_PAGES; i++)
-        __atomic_store_n(&pages[i], 0, __ATOMIC_RELAXED);
-}
-
 /* Puts the order right in the set of the most recent line of an entry. */
 static void
 settle(struct strand *s, uint32_t entry)
@@ -58,15 +51,17 @@ strand_settle(struct strand *s)
 static void
 void_pages(struct strand *s, bool data)
 {
+    const bool alone = runs_alone(s);
+
     if (data) {
-        filter_clear(&s->data);
-        filter_clear(&s->store);
-        pages_void(s->data_pages);
+        filter_clear(&s->data, alone);
+        filter_clear(&s->store, alone);
+        filter_fill(s->data_pages, FILTER_PAGES, 0, alone);
     } else {
-        if (runs_alone(s))
+        if (alone)
             settle_fetch(s);
-        filter_clear(&s->fetch);
-        pages_void(s->code_pages);
+        filter_clear(&s->fetch, alone);
+        filter_fill(s->code_pages, FILTER_PAGES, 0, alone);
     }
 }
 
@@ -99,7 +94,7 @@ static void
 void_far_pages(struct core *core)
 {
     for (struct strand *o = core->strands; o != NULL; o = o->sibling)
-        pages_void(o->far_pages);
+        filter_fill(o->far_pages, FILTER_PAGES, 0, runs_alone(o));
 }
 
 /* A TLB of the strand's core, for data or code, one or two levels of which the

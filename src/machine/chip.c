@@ -21,7 +21,7 @@ filter_init(struct filter *f, uint64_t set_mask, uint32_t line_shift)
     f->offset_shift = f->shift - 3;
     f->offset_mask = f->mask << 3;
     f->line_mask = ~(((uint64_t)1 << f->shift) - 1);
-    filter_clear(f);
+    filter_clear(f, false);
 }
 
 uint64_t
@@ -310,9 +310,9 @@ static const struct block no_block = {.taken_pc = NO_LINE};
 static void
 strand_reset(struct strand *s)
 {
-    filter_clear(&s->fetch);
-    filter_clear(&s->data);
-    filter_clear(&s->store);
+    filter_clear(&s->fetch, false);
+    filter_clear(&s->data, false);
+    filter_clear(&s->store, false);
     for (size_t i = 0; i < FILTER_SETS; i++)
         s->second[i] = s->data_second[i] = NO_LINE;
     memset(s->data_pages, 0, sizeof(s->data_pages));

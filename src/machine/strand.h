@@ -59,12 +59,22 @@ filter_forget(struct filter *f, uint64_t addr, uint64_t size)
         filter_put(f, at, NO_LINE);
 }
 
+/* All of a filter's words. Where no other strand runs (`alone`) none reads
+ * them, and several are written at once. */
+static inline void
+filter_fill(uint64_t *words, size_t count, uint64_t value, bool alone)
+{
+    for (size_t i = 0; alone && i < count; i++)
+        words[i] = value;
+    for (size_t i = 0; !alone && i < count; i++)
+        __atomic_store_n(&words[i], value, __ATOMIC_RELAXED);
+}
+
 /* From now on no line is known. */
 static inline void
-filter_clear(struct filter *f)
+filter_clear(struct filter *f, bool alone)
 {
-    for (uint32_t i = 0; i <= f->mask; i++)
-        __atomic_store_n(&f->line[i], NO_LINE, __ATOMIC_RELAXED);
+    filter_fill(f->line, f->mask + 1, NO_LINE, alone);
 }
 
 STRAND_INLINE void
