@@ -217,7 +217,10 @@ test_moves(void **unused)
 
     (void)unused;
     for (uint32_t ways = 1; ways <= CACHE_FAST_WAYS; ways++) {
-        const uint32_t columns = ways <= 4 ? 4 : ways <= 8 ? 8 : 16;
+        const uint32_t columns = ways <= 2   ? 2
+                                 : ways <= 4 ? 4
+                                 : ways <= 8 ? 8
+                                             : 16;
         _Alignas(64) uint32_t sets[3][CACHE_FAST_WAYS] = {{0}};
         for (int i = 0; i < ACCESSES; i++) {
             const uint32_t tag =

@@ -50,7 +50,8 @@ same_state(const struct tlb *fast, const struct tlb_ref *slow, int row, int i)
     for (uint32_t e = 0; e < slow->entries; e++) {
         const struct tlb_ref_entry *entry = &slow->entry[e];
         const uint64_t page = entry->filled ? entry->page + 1 : 0;
-        if (fast->pages[e] != page || (fast->used[e / 64] >> e % 64 & 1) != entry->used)
+        if (fast->pages[e] != page ||
+            (fast->used[e / 64] >> e % 64 & 1) != entry->used)
             fail_msg("row at line %d: entry %u differs after access %d", row, e,
                      i);
         used += entry->used;

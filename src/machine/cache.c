@@ -15,6 +15,8 @@ const uint32_t cache_upto[32] = {ONES, ONES, ONES, ONES, ONES, ONES,
 static uint32_t
 columns_for(uint32_t ways)
 {
+    if (ways <= 2)
+        return 2;
     if (ways <= 4)
         return 4;
     if (ways <= 8)
@@ -132,6 +134,8 @@ search_tags(const uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways)
     const __m128i *set = (const __m128i *)tags;
     __m128i equal[4] = {key, key, key, key};
 
+    if (columns == 2)
+        return tags[0] == tag ? 0 : tags[1] == tag ? 1 : ways;
     for (uint32_t i = 0; i < columns / 4; i++)
         equal[i] = _mm_cmpeq_epi32(_mm_load_si128(set + i), key);
     return (uint32_t)__builtin_ctz(cache_places(equal, columns) | 1u << ways);

@@ -62,6 +62,8 @@ cache_move_avx2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
     const __m256i key = _mm256_set1_epi32((int)tag);
     __m256i *set = (__m256i *)tags;
 
+    if (columns == 2)
+        return cache_move_two(tags, tag, ways, turn, at);
     if (columns == 4)
         return cache_move_four(tags, tag, ways, turn, at);
 

@@ -92,6 +92,8 @@ cache_touch(struct cache *c, uint64_t line, bool write,
     if (__builtin_expect(!cache_fits(c, line), 0))
         cache_widen(c);
     switch (c->columns) {
+    case 2:
+        return cache_touch_columns(c, line, write, 2, cache_move, driven);
     case 4:
         return cache_touch_columns(c, line, write, 4, cache_move, driven);
     case 8:
