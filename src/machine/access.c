@@ -9,9 +9,10 @@
 
 /*
  * Where a hardware table walk reads: one 16-byte entry a page, a table for each
- * of its requests, in a region that no program uses.
+ * of its requests, in a region that no program uses; low enough that tags of
+ * 32 bits do for the L2 of the T4 (its list form is 7 % of all time on bzip2).
  */
-#define TABLES_AT ((uint64_t)0x7ff000000000u)
+#define TABLES_AT ((uint64_t)0x3ff000000000u)
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
 
