@@ -85,24 +85,7 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
  * cache_access() that keeps which lines are dirty, and says what a miss drove
  * out.
  */
-static inline bool
-cache_touch(struct cache *c, uint64_t line, bool write,
-            struct cache_driven *driven)
-{
-    if (__builtin_expect(!cache_fits(c, line), 0))
-        cache_widen(c);
-    switch (c->columns) {
-    case 2:
-        return cache_touch_columns(c, line, write, 2, cache_move, driven);
-    case 4:
-        return cache_touch_columns(c, line, write, 4, cache_move, driven);
-    case 8:
-        return cache_touch_columns(c, line, write, 8, cache_move, driven);
-    case 16:
-        return cache_touch_columns(c, line, write, 16, cache_move, driven);
-    default:
-        return cache_touch_list(c, line, write, driven);
-    }
-}
+bool cache_touch(struct cache *c, uint64_t line, bool write,
+                 struct cache_driven *driven);
 
 #endif
