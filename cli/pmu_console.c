@@ -323,6 +323,13 @@ find_verb(const char *word, const struct tally_log *log)
 }
 
 static int
+twice(const struct pmu_call *call, const char *what)
+{
+    return tally_fail(call->log, TALLY_ESYNTAX, "a line has one %s, not two",
+                      what);
+}
+
+static int
 take_level(struct pmu_call *call, size_t at)
 {
     static const struct pmu_word levels[] = {
@@ -359,17 +366,23 @@ take_strand(const struct pmu_console *c, struct pmu_call *call, size_t at)
 static int
 take_place(const struct pmu_console *c, unsigned takes, struct pmu_call *call)
 {
+    unsigned taken = 0;
     size_t i = 1;
     int error = 0;
 
     while (error == 0 && i < call->line.count) {
         const char *const word = call->line.words[i];
-        if ((takes & TAKES_LEVEL) != 0 && word[0] == '@')
-            error = take_level(call, i);
-        else if ((takes & TAKES_STRAND) != 0 && strcmp(word, "strand") == 0)
-            error = take_strand(c, call, i);
-        else
+        if ((takes & TAKES_LEVEL) != 0 && word[0] == '@') {
+            error = (taken & TAKES_LEVEL) != 0 ? twice(call, "@level")
+                                               : take_level(call, i);
+            taken |= TAKES_LEVEL;
+        } else if ((takes & TAKES_STRAND) != 0 && strcmp(word, "strand") == 0) {
+            error = (taken & TAKES_STRAND) != 0 ? twice(call, "strand")
+                                                : take_strand(c, call, i);
+            taken |= TAKES_STRAND;
+        } else {
             i++;
+        }
     }
     return error;
 }

@@ -3,6 +3,7 @@
 #include "cli/pmu_verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/decode.h"
@@ -268,26 +269,52 @@ mode_level(const char *word)
     return -1;
 }
 
+/* user, priv, hyper or NAME=VALUE. */
+static int
+do_state(struct pmu_console *c, struct pmu_call *call, char *word)
+{
+    char *const equals = strchr(word, '=');
+    const int level = mode_level(word);
+
+    if (equals != NULL)
+        return set_state(c, call, word, equals);
+    if (level < 0)
+        return unknown_state(word, call->log);
+    call->refused = tally_pmu_set_state(c->pmu, call->strand, TALLY_PMU_LEVEL,
+                                        (uint64_t)level);
+    return 0;
+}
+
+/* All of the words; where one is wrong or refused, none. */
+static int
+do_states(struct pmu_console *c, struct pmu_call *call)
+{
+    const size_t size = tally_pmu_size(&c->options);
+    void *const memory = aligned_alloc(16, size);
+    struct tally_pmu *before;
+    int error = 0;
+
+    if (memory == NULL)
+        return tally_fail(call->log, TALLY_ENOMEM, "no memory");
+    tally_pmu_init(memory, size, &c->options, &before);
+    tally_pmu_copy(before, c->pmu);
+    for (size_t i = 1; i < call->line.count && error == 0 && call->refused == 0;
+         i++)
+        error = do_state(c, call, call->line.words[i]);
+    if (error != 0 || call->refused != 0)
+        tally_pmu_copy(c->pmu, before);
+    free(memory);
+    return error;
+}
+
 int
 pmu_do_mode(struct pmu_console *c, struct pmu_call *call)
 {
-    char *const *const words = call->line.words;
-    int error = 0;
+    char *const word = call->line.words[1];
 
-    if (call->line.count == 2 && strchr(words[1], '=') == NULL &&
-        mode_level(words[1]) < 0)
-        return get_state(c, call, words[1]);
-    for (size_t i = 1; i < call->line.count && error == 0 && call->refused == 0;
-         i++) {
-        char *const equals = strchr(words[i], '=');
-        const int level = mode_level(words[i]);
-        if (equals != NULL)
-            error = set_state(c, call, words[i], equals);
-        else if (level < 0)
-            error = unknown_state(words[i], call->log);
-        else
-            call->refused = tally_pmu_set_state(
-                c->pmu, call->strand, TALLY_PMU_LEVEL, (uint64_t)level);
-    }
-    return error;
+    if (call->line.count > 2)
+        return do_states(c, call);
+    if (strchr(word, '=') == NULL && mode_level(word) < 0)
+        return get_state(c, call, word);
+    return do_state(c, call, word);
 }

@@ -134,6 +134,12 @@ def make_files(d):
         "machine montecito\nsignal CPU_OP_CYCLES\nsignal CPU_OP_CYCLES.ANY\n"
         "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n"
         "machine r10000\nsignal 0:0+2:0\n")
+    (d / "half.pmu").write_text(
+        "machine montecito\nmode sp=1 bogus=1\nmode sp=1 cpl=4\n"
+        "mode sp = 0\n")
+    (d / "twice.pmu").write_text(
+        "machine montecito\nread PMC4 @user @priv\n"
+        "read PMC4 strand 0 strand 1\nread PMC4 @user strand 1\n")
     (d / "bytes.pmu").write_bytes(b"machine r10000\nread CNT0 = \xff\x01\n")
     (d / "capitals.pmu").write_text("MACHINE R10000\nREAD cnt0\n")
     (d / "right.pmu").write_text("machine r10000\nwrite CNT0 1 = ok\n")
