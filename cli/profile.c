@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/profile_pairs.h"
 #include "cli/screen.h"
+#include "host/set.h"
 #include "lib/profiler_state.h"
 #include "profile/call_places.h"
 #include "profile/machine_choice.h"
@@ -250,6 +251,43 @@ write_hardware(const struct profile_request *r,
     return setenv("TALLY_PROFILER_COUNTER_BITS", bits, 1) != 0 ? EXIT_OURS : 0;
 }
 
+/* As the profiler will open them, in a program that may say nothing of it. */
+static int
+check_pair(const char *pair, size_t length)
+{
+    const struct host_set_options own = {.log = command_log};
+    const bool braces = memchr(pair, '{', length) != NULL;
+    struct host_event *events = NULL;
+    struct host_set *set = NULL;
+    char *text;
+    size_t count = 0;
+
+    if (asprintf(&text, braces ? "%.*s" : "{%.*s}", (int)length, pair) < 0)
+        return EXIT_OURS;
+    int error = host_event_list_parse(text, &command_log, &events, &count);
+    if (error == 0)
+        error = host_set_create(&own, &set);
+    if (error == 0)
+        error = host_set_add(set, events, count);
+    host_set_ops.close(set);
+    free(events);
+    free(text);
+    return error == 0 ? 0 : EXIT_USAGE;
+}
+
+static int
+check_here(const char *pairs)
+{
+    int status = 0;
+
+    while (*pairs != '\0' && status == 0) {
+        const size_t length = strcspn(pairs, ";");
+        status = check_pair(pairs, length);
+        pairs += length + (pairs[length] == ';');
+    }
+    return status;
+}
+
 static int
 set_events(struct profile_request *r, const struct machine_row *machine,
            char **all)
@@ -275,6 +313,8 @@ set_events(struct profile_request *r, const struct machine_row *machine,
                              : write_pairs(r, machine, out);
     if (fclose(out) != 0)
         status = EXIT_OURS;
+    if (status == 0 && machine == NULL)
+        status = check_here(pairs);
     if (status == 0)
         status = setenv("TALLY_PROFILER_EVENTS", pairs, 1) != 0 ||
                          setenv("TALLY_PROFILER_ROTATE", r->rotate ? "1" : "0",

@@ -411,6 +411,23 @@ tell_growing(const struct summary_report *r)
                         "running sum, --user-cumulative takes differences\n");
 }
 
+/* A word that was asked for and that no record has. */
+static void
+tell_absent(const struct summary_report *r)
+{
+    const struct summary *s = r->summary;
+
+    for (size_t i = 0; i < SUMMARY_INPUTS; i++) {
+        const struct summary_input *in = &r->inputs[i];
+        if (in->given && in->source == SUMMARY_WORD &&
+            in->word >= s->word_count)
+            fprintf(stderr,
+                    "tally: warning: no record has user word %zu: metrics with "
+                    "%s have no value\n",
+                    in->word + 1, s->machine->inputs[i].name);
+    }
+}
+
 static int
 print_text(struct summary_report *r, const char *color)
 {
@@ -535,6 +552,7 @@ report(struct summarize_request *request, struct gathered *g)
     if (request->form != SUMMARIZE_TEJA)
         tell_growing(&r);
     if (s->intervals > 0) {
+        tell_absent(&r);
         status = write_file(request->html, write_html, &r, &g->timeline);
         if (status == 0)
             status = write_file(request->xlsx, write_xlsx, &r, &g->timeline);

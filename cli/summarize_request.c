@@ -146,6 +146,7 @@ take_input(const char *text, const struct machine_row *machine,
     if (row < 0)
         return input_unknown(machine != NULL ? machine : machine_find(told[0]),
                              text, length);
+    input.given = true;
     inputs[row] = input;
     return 0;
 }

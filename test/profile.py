@@ -268,6 +268,12 @@ def errors():
             (("-e", ""), "-e names no event"), (("-e", ","), "no event"),
             (("--set", "l2.size=4M"), "--set is for emulated machines")):
         t.contains(refused(*words, "-m", "host", native), text)
+    # A program without a log would say nothing of them.
+    for events in ("nosuch", "page-faults,nosuch", "page-faults;nosuch"):
+        t.equal(refused("-e", events, "-m", "host",
+                        f"{t.build}/test/host-selfprofile"),
+                "tally: unknown event 'nosuch' on this host; tally list -m "
+                "host shows its events\n", events)
     t.contains(refused("--locations", "/bin/true"), "has no calls of the "
                                                     "profiler")
     t.contains(refused("--locations", os.devnull), "has no calls")

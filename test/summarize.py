@@ -239,6 +239,14 @@ def running_sum():
         assert hint not in summarize(*options).stderr, options
 
 
+@t.named("a user word that no record has is told")
+def absent_word():
+    for word in (1, 2, 3, 9):
+        done = summarize("--input", f"pkts=user{word}", sample("t1.csv"))
+        t.equal("tally: warning: no record has user word 9: metrics with pkts "
+                "have no value\n" in done.stderr, word == 9, word)
+
+
 T2_SUMMARY = {"Cycles": 213357798, "Store_instr": 5157787,
               "L2_load_misses": 59993, "Icache_misses": 1932,
               "Dcache_misses": 1024428, "Load_instr": 14564094,

@@ -30,6 +30,7 @@ struct summary_input {
     enum summary_source source;
     double number;
     size_t word; /* from 0 */
+    bool given;  /* else it is the model's own way */
 };
 
 struct summary_report {
