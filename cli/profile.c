@@ -139,6 +139,8 @@ print_places(const char *path)
     if (error == TALLY_EIO)
         fprintf(stderr, "tally profile: cannot read %s: %s\n", path,
                 strerror(errno));
+    else if (error == TALLY_ENOMEM)
+        fprintf(stderr, "tally profile: no memory\n");
     else if (error != 0)
         fprintf(stderr,
                 "tally profile: %s has no calls of the profiler: they are in "

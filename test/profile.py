@@ -199,7 +199,8 @@ int main()
                          "-", *more, stdin=None, input=text)
             t.equal(done.returncode, 0, done.stderr)
         listed = t.run(t.tally(), "profile", "--locations", f"{folder}/queue")
-        t.equal(len(listed.stdout.splitlines()), 6, "calls of two instances")
+        # Two of the three calls share a line, and are one place.
+        t.equal(len(listed.stdout.splitlines()), 4, "calls of two instances")
         functions = {line.split(":", 2)[2]
                      for line in listed.stdout.splitlines()}
         t.equal(len(functions), 2, "functions")

@@ -108,7 +108,7 @@ keep_place(const struct tally_profiler_site *site)
 {
     char text[DUMP_LINE_SIZE];
 
-    if (profiler.file.head != NULL)
+    if (profiler.file.head != NULL && !profiler_is_known(site))
         call_file_text(&profiler.file, text,
                        profiler_place(site, text, sizeof(text)));
 }
@@ -256,6 +256,18 @@ profiler_place(const struct tally_profiler_site *site, char *text, size_t size)
     if (length < 0 || (size_t)length >= size)
         return 0;
     return (size_t)length;
+}
+
+bool
+profiler_is_known(const struct tally_profiler_site *site)
+{
+    const struct tally_profiler_site *old = site->next;
+
+    while (old != NULL && (old->id != site->id || old->line != site->line ||
+                           strcmp(old->file, site->file) != 0 ||
+                           strcmp(old->function, site->function) != 0))
+        old = old->next;
+    return old != NULL;
 }
 
 /* The place's id, and it joins the list. Any thread, any handler, once. */

@@ -172,7 +172,9 @@ tally_profiler_locations_fd(int fd)
              atomic_load_explicit(&profiler.sites, memory_order_acquire);
          site != NULL && error == 0; site = site->next) {
         char text[DUMP_LINE_SIZE];
-        error = write_all(fd, text, profiler_place(site, text, sizeof(text)));
+        if (!profiler_is_known(site))
+            error =
+                write_all(fd, text, profiler_place(site, text, sizeof(text)));
     }
     return error;
 }

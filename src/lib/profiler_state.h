@@ -98,4 +98,7 @@ void profiler_dump_at_exit(void);
 size_t
 profiler_place(const struct tally_profiler_site *site, char *text, size_t size);
 
+/* Whether a call of the same place is in the list already. */
+bool profiler_is_known(const struct tally_profiler_site *site);
+
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,12 +19,20 @@
 /* Of the variable, in mangled names of C++. */
 #define SITE_NAME "19tally_profiler_here"
 
+/* Its texts are the program's, whose file is open. */
+struct site {
+    const char *file, *function;
+    uint32_t line;
+};
+
 struct places {
     Elf *elf;
     bool big;
+    bool crowded; /* there was no memory */
     void (*take)(void *user, uint32_t id, const char *file, uint32_t line,
                  const char *function);
     void *user;
+    struct site *sites; /* owned */
     size_t count;
 };
 
@@ -105,6 +114,35 @@ pointer_at(const struct places *p, uint64_t address, const unsigned char *bytes)
     return number_at(p, bytes, 8);
 }
 
+/* Calls that share a source line are one place. */
+static bool
+is_known(const struct places *p, const struct site *site)
+{
+    size_t i = 0;
+
+    while (i < p->count && (p->sites[i].line != site->line ||
+                            strcmp(p->sites[i].file, site->file) != 0 ||
+                            strcmp(p->sites[i].function, site->function) != 0))
+        i++;
+    return i < p->count;
+}
+
+static void
+add_site(struct places *p, const struct site *site)
+{
+    if ((p->count & (p->count - 1)) == 0) {
+        const size_t room = p->count > 0 ? 2 * p->count : 1;
+        struct site *more = realloc(p->sites, room * sizeof(*more));
+        p->crowded |= more == NULL;
+        if (more == NULL)
+            return;
+        p->sites = more;
+    }
+    p->sites[p->count++] = *site;
+    p->take(p->user, call_id(site->file, site->line, site->function),
+            site->file, site->line, site->function);
+}
+
 static void
 take_site(struct places *p, uint64_t address)
 {
@@ -113,14 +151,14 @@ take_site(struct places *p, uint64_t address)
 
     if (bytes == NULL || left < SITE_SIZE)
         return;
-    const char *file = string_at(p, pointer_at(p, address, bytes));
-    const char *function = string_at(
-        p, pointer_at(p, address + SITE_FUNCTION, bytes + SITE_FUNCTION));
-    const uint32_t line = (uint32_t)number_at(p, bytes + SITE_LINE, 4);
-    if (file == NULL || function == NULL)
-        return;
-    p->count++;
-    p->take(p->user, call_id(file, line, function), file, line, function);
+    const struct site site = {
+        .file = string_at(p, pointer_at(p, address, bytes)),
+        .function = string_at(
+            p, pointer_at(p, address + SITE_FUNCTION, bytes + SITE_FUNCTION)),
+        .line = (uint32_t)number_at(p, bytes + SITE_LINE, 4),
+    };
+    if (site.file != NULL && site.function != NULL && !is_known(p, &site))
+        add_site(p, &site);
 }
 
 /* Of calls in C. */
@@ -190,5 +228,6 @@ call_places_read(const char *path,
     }
     elf_end(p.elf);
     close(fd);
-    return p.count > 0 ? 0 : TALLY_EPROGRAM;
+    free(p.sites);
+    return p.crowded ? TALLY_ENOMEM : p.count > 0 ? 0 : TALLY_EPROGRAM;
 }

@@ -12,8 +12,8 @@
 #include "base/error.h"
 
 /*
- * Hands each place over, in the file's order. 0; TALLY_EIO with errno set;
- * TALLY_EPROGRAM: it is no 64-bit ELF file, or it has none.
+ * Hands each place over once, in the file's order. 0; TALLY_EIO with errno set;
+ * TALLY_EPROGRAM: it is no 64-bit ELF file, or it has none; TALLY_ENOMEM.
  */
 int call_places_read(const char *path,
                      void (*take)(void *user, uint32_t id, const char *file,
