@@ -348,7 +348,8 @@ read_file(struct summary *s, const char *path)
 
 /* What was skipped, and where first; one line each kind. */
 static void
-tell_troubles(const struct dump_troubles *troubles)
+tell_troubles(const struct summarize_request *r,
+              const struct dump_troubles *troubles)
 {
     for (int i = 0; i < DUMP_TROUBLES; i++) {
         const struct dump_place *p = &troubles->places[i];
@@ -361,7 +362,10 @@ tell_troubles(const struct dump_troubles *troubles)
         if (p->line > 0)
             fprintf(stderr, " (%s%s:%" PRIu64 ")", p->count > 1 ? "first " : "",
                     p->file, p->line);
-        fprintf(stderr, "\n");
+        fprintf(stderr, "%s\n",
+                what == DUMP_UNKNOWN_EVENT && r->options.machine == NULL
+                    ? "; a dump of another machine needs -m"
+                    : "");
     }
 }
 
@@ -538,7 +542,7 @@ report(struct summarize_request *request, struct gathered *g)
             if (s->cells[c]->events[i].event == NULL)
                 dump_trouble_add(&s->troubles, DUMP_UNKNOWN_EVENT,
                                  request->files[0], 0);
-    tell_troubles(&s->troubles);
+    tell_troubles(request, &s->troubles);
     status = summarize_inputs(request, s->machine, r.inputs);
     if (status == 0)
         status = summarize_metrics(request, s->machine);

@@ -57,6 +57,17 @@ static const char *const told[] = {"ultrasparc-t2", "ultrasparc-t1"};
 
 static const struct tally_log silent = {NULL, NULL};
 
+#define ANOTHER "; a dump of another machine needs -m"
+
+static void
+tell_guessed(void *user, enum tally_level level, const char *text)
+{
+    (void)user, (void)level;
+    tally_fail(&command_log, TALLY_EUNKNOWN, "%s" ANOTHER, text);
+}
+
+static const struct tally_log guessed = {tell_guessed, NULL};
+
 int
 summarize_metrics(struct summarize_request *r,
                   const struct machine_row *machine)
@@ -71,7 +82,10 @@ summarize_metrics(struct summarize_request *r,
     }
     r->metric_count = 0;
     return metric_list_parse(machine != NULL ? machine : machine_find(told[0]),
-                             r->metric_list, &command_log, take_metric, r) == 0
+                             r->metric_list,
+                             r->options.machine == NULL ? &guessed
+                                                        : &command_log,
+                             take_metric, r) == 0
                ? 0
                : EXIT_USAGE;
 }
@@ -107,7 +121,8 @@ read_input(const char *text, struct summary_input *input)
 }
 
 static int
-input_unknown(const struct machine_row *machine, const char *text,
+input_unknown(const struct summarize_request *r,
+              const struct machine_row *machine, const char *text,
               size_t length)
 {
     const char *names[SUMMARY_INPUTS];
@@ -120,13 +135,14 @@ input_unknown(const struct machine_row *machine, const char *text,
     join_words(names, count, list, sizeof(list));
     fprintf(stderr, "tally summarize: the metrics of %s have no input '%s'",
             machine->name, shown(text, length).text);
-    fprintf(stderr, count > 0 ? "; they have %s\n" : "\n", list);
+    fprintf(stderr, count > 0 ? "; they have %s%s\n" : "%s%s\n", list,
+            r->options.machine == NULL ? ANOTHER : "");
     return EXIT_USAGE;
 }
 
 static int
-take_input(const char *text, const struct machine_row *machine,
-           struct summary_input *inputs)
+take_input(const struct summarize_request *r, const char *text,
+           const struct machine_row *machine, struct summary_input *inputs)
 {
     const size_t length = strcspn(text, "=");
     struct summary_input input = {0};
@@ -144,8 +160,8 @@ take_input(const char *text, const struct machine_row *machine,
     for (size_t i = 0; machine == NULL && row < 0 && i < 2; i++)
         row = input_find(machine_find(told[i]), text, length);
     if (row < 0)
-        return input_unknown(machine != NULL ? machine : machine_find(told[0]),
-                             text, length);
+        return input_unknown(
+            r, machine != NULL ? machine : machine_find(told[0]), text, length);
     input.given = true;
     inputs[row] = input;
     return 0;
@@ -180,7 +196,7 @@ summarize_inputs(const struct summarize_request *r,
         inputs[INPUT_CLOCK] = (struct summary_input){.source = SUMMARY_NUMBER,
                                                      .number = r->clock};
     for (size_t i = 0; i < r->input_count; i++)
-        if (take_input(r->inputs[i], machine, inputs) != 0)
+        if (take_input(r, r->inputs[i], machine, inputs) != 0)
             return EXIT_USAGE;
     return 0;
 }

@@ -303,10 +303,14 @@ summary_report_text(const struct summary_report *r, FILE *out)
     if (s->machine == NULL)
         return 0;
     fprintf(out,
-            "%s: %" PRIu64 " interval%s of %zu thread%s, from %" PRIu64
+            "%s%s: %" PRIu64 " interval%s of %zu thread%s, from %" PRIu64
             " dump%s\n",
-            s->machine->name, s->intervals, s->intervals == 1 ? "" : "s",
-            s->thread_count, s->thread_count == 1 ? "" : "s", s->dumps,
+            s->machine->name,
+            s->options.machine == NULL && !s->machine->native
+                ? " (-m names another)"
+                : "",
+            s->intervals, s->intervals == 1 ? "" : "s", s->thread_count,
+            s->thread_count == 1 ? "" : "s", s->dumps,
             s->dumps == 1 ? "" : "s");
     if (s->skipped > 0)
         fprintf(out, "%" PRIu64 " more left out as warm-up\n", s->skipped);
