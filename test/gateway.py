@@ -193,6 +193,18 @@ PACKETS = [
 ]
 
 
+# P01
+@t.named("masks mean nothing on a machine of none of theirs, and one line says it")
+def example_elsewhere():
+    for arch, machine in (("mips64", "r10000"), ("x86_64", "montecito")):
+        c = t.Count(["-m", machine, "-e", "all"], [guest("example32", arch)])
+        t.equal(c.stderr, "teja_profiler_start: masks are of the T1, T2 and T4, "
+                f"not of {machine}: tally profile -e names its events\n")
+    c = t.count(["-m", "host-model", "-e", "all"], guest("example32", "x86_64"))
+    rows = [row for row in c.stdout.splitlines() if "teja" not in row.lower()]
+    t.equal(len(rows), 3 + 301, "heads and records, on the model of this host")
+
+
 # P01 P02
 @t.named("what the examples' dumps say of the packets, tally count says")
 def example_counts():

@@ -2,6 +2,7 @@
 /* Masks of events as the profiler's own lists, and dumps to the console. */
 #include "teja_profiler.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,8 @@ static const struct {
     [TEJA_PROFILER_CMT_JBUS] = ROWS(jbus_rows),
 };
 
-/* Names of other machines' events are looked for among the T2's. */
+/* TARGETS: the machine has none of a mask's events. A T2 Plus is a T2, and the
+ * model of this host has this host's names. */
 static enum target
 target_here(char *machine, size_t size)
 {
@@ -118,9 +120,11 @@ target_here(char *machine, size_t size)
         return HOST;
     }
     snprintf(machine, size, "%s", hello.machine);
-    return strcmp(machine, "ultrasparc-t1") == 0 ? T1
-           : strcmp(machine, "sparc-t4") == 0    ? T4
-                                                 : T2;
+    return strcmp(machine, "ultrasparc-t1") == 0        ? T1
+           : strncmp(machine, "ultrasparc-t2", 13) == 0 ? T2
+           : strcmp(machine, "sparc-t4") == 0           ? T4
+           : strcmp(machine, "host-model") == 0         ? HOST
+                                                        : TARGETS;
 }
 
 static int
@@ -128,6 +132,20 @@ refuse(const char *what, unsigned number, const char *machine)
 {
     fprintf(stderr, "teja_profiler_start: %s %u on %s\n", what, number,
             machine);
+    return -1;
+}
+
+/* Once: a program asks at each start. */
+static int
+refuse_masks(const char *machine)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&told))
+        fprintf(stderr,
+                "teja_profiler_start: masks are of the T1, T2 and T4, not of "
+                "%s: tally profile -e names its events\n",
+                machine);
     return -1;
 }
 
@@ -146,6 +164,8 @@ write_list(teja_profiler_group_t group, teja_profiler_event_t events,
     size_t used = 0;
 
     *list = '\0';
+    if (target == TARGETS)
+        return refuse_masks(machine);
     if (group >= sizeof(groups) / sizeof(*groups) || groups[group].count == 0)
         return refuse("no group", group, machine);
     if (always != 0) {
