@@ -48,9 +48,11 @@ def load_umasks(row, bits, signals):
              "attribution": part.word("attribution", ATTRIBUTIONS, None),
              "signals": read_signals(part, signals),
              "fidelity": part.word("fidelity", FIDELITIES, None),
-             "reason": part.text("reason", None),
-             "repeats": part.word("repeats", [v["name"] for v in umasks],
-                                  None)}
+             "reason": part.text("reason", None)}
+        named = part.word("repeats", [v["name"] for v in umasks], None)
+        u["repeats"] = next((v for v in umasks if v["name"] == named), None)
+        if u["repeats"]:
+            u["signals"] = u["repeats"]["signals"]
         part.done()
         if not PATTERN.fullmatch(u["pattern"]):
             part.bad("'pattern' must be four characters of 0, 1 and x")
@@ -135,9 +137,6 @@ def read_masked(row, event, signals):
     for u in event["umasks"]:
         if u["counts"] != "yes":
             continue
-        for other in event["umasks"]:
-            if u["repeats"] == other["name"]:
-                u["signals"] = other["signals"]
         idle = not u["signals"]
         u["fidelity"] = "idle" if idle else u["fidelity"] or fidelity
         u["reason"] = u["reason"] or (event["reason"] if idle else None)

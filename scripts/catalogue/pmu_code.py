@@ -93,12 +93,9 @@ def value_and_care(row):
             int(pattern.translate(str.maketrans("01x", "110")), 2))
 
 
-def written(event, row):
+def written(row):
     """The value that signals of the row have: that of the row it repeats."""
-    for other in event["umasks"]:
-        if other["name"] == row["repeats"]:
-            row = other
-    return value_and_care(row)[0]
+    return value_and_care(row["repeats"] or row)[0]
 
 
 def umask_words(event, words, signal):
@@ -108,7 +105,7 @@ def umask_words(event, words, signal):
         if row["counts"] != "yes":
             continue
         names = [n for n in (row["name"], *row["aliases"]) if n]
-        value = written(event, row)
+        value = written(row)
         yield from ((f"{word}.{name}" if name else word, signal | value)
                     for word in words for name in names or [""])
 
@@ -119,7 +116,7 @@ def umask_rows(event):
     if not event["umasks"]:
         return [0] * 16
     out = []
-    rows = [(*value_and_care(u), u["counts"], written(event, u))
+    rows = [(*value_and_care(u), u["counts"], written(u))
             for u in event["umasks"]]
     for umask in range(16):
         row = next((r for r in rows if (umask ^ r[0]) & r[1] == 0), None)
