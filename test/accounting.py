@@ -98,7 +98,7 @@ def check_forms(machine):
 
 @t.named("montecito: cycles that retire, and the latency of memory")
 def montecito():
-    thresholds = [f"IA64_INST_RETIRED:thr={n}" for n in THRESHOLDS]
+    thresholds = [f"IA64_INST_RETIRED.THIS:thr={n}" for n in THRESHOLDS]
     queue = ["SI_RQ_LIVE_REQ_HI", "SI_RQ_LIVE_REQ_LO.SELF"]  # the first: idle
     reads = [f"ER_MEM_READ_OUT_{n}" for n in ("HI", "LO")]
     c = account("montecito", "bzip2", "-e", ",".join(

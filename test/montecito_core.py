@@ -26,7 +26,7 @@ def named(event, *masks):
 EVENTS = [
     "CPU_OP_CYCLES.ALL", "IA64_INST_RETIRED.THIS", "NOPS_RETIRED",
     "PREDICATE_SQUASHED_RETIRED",
-    *[f"IA64_INST_RETIRED:thr={n}" for n in THRESHOLDS],
+    *[f"IA64_INST_RETIRED.THIS:thr={n}" for n in THRESHOLDS],
     "INST_DISPERSED", "DISP_STALLED", "LOADS_RETIRED_INTG",
     *named("SYLL_NOT_DISPERSED", "EXPL", "IMPL", "FE", "MLX", "ALL"),
     *named("SYLL_OVERCOUNT", "EXPL", "IMPL", "ALL"),
@@ -72,7 +72,7 @@ def count(program, *arguments, options=()):
 def retiring(c):
     """Cycles that retire: each threshold leaves out one more instruction."""
     return c["IA64_INST_RETIRED.THIS"] - sum(
-        c[f"IA64_INST_RETIRED:thr={n}"] for n in THRESHOLDS)
+        c[f"IA64_INST_RETIRED.THIS:thr={n}"] for n in THRESHOLDS)
 
 
 def registers(c, what):
@@ -205,8 +205,8 @@ def kernel():
     blocks = 1 + N + 1 + DEPTH + DEPTH - 1 + DEPTH + 1
     t.same({
         "IA64_INST_RETIRED.THIS": 3 * cycles,
-        "IA64_INST_RETIRED:thr=2": cycles,
-        "IA64_INST_RETIRED:thr=3": 0,
+        "IA64_INST_RETIRED.THIS:thr=2": cycles,
+        "IA64_INST_RETIRED.THIS:thr=3": 0,
         "NOPS_RETIRED": nops,
         "SYLL_NOT_DISPERSED.EXPL": 3,
         "SYLL_NOT_DISPERSED.IMPL": 3 * N,
@@ -225,8 +225,8 @@ def kernel():
         # The return stack knows the last of them.
         "BR_MISPRED_DETAIL.RETURN.WRONG_TARGET": DEPTH - p["return.depth"],
     }, {**{e: c[e] for e in (
-        "IA64_INST_RETIRED.THIS", "IA64_INST_RETIRED:thr=2",
-        "IA64_INST_RETIRED:thr=3", "NOPS_RETIRED", "SYLL_NOT_DISPERSED.EXPL",
+        "IA64_INST_RETIRED.THIS", "IA64_INST_RETIRED.THIS:thr=2",
+        "IA64_INST_RETIRED.THIS:thr=3", "NOPS_RETIRED", "SYLL_NOT_DISPERSED.EXPL",
         "SYLL_NOT_DISPERSED.IMPL", "SYLL_NOT_DISPERSED.MLX",
         "SYLL_OVERCOUNT.ALL", "BE_LOST_BW_DUE_TO_FE.UNREACHED",
         "BR_MISPRED_DETAIL.IPREL.ALL_PRED",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The C of src/table/table.h's tables."""
+from catalogue.event import masked_default
 from catalogue.machine import FAMILIES
 from catalogue.row import ident
 
@@ -181,14 +182,18 @@ def code_events(machine, name):
 
 
 def narrowed_events(event):
-    """First those of its unit masks, then those of modifiers."""
+    """First those of its unit masks, then those of modifiers, with the unit
+    mask that its bare name means."""
+    own = masked_default(event) if any(
+        u["fidelity"] for u in event["umasks"]) else None
+    name = f"{event['name']}.{own['name']}" if own else event["name"]
     masks = [event | {"name": f"{event['name']}.{u['name']}",
                       "brief": u["brief"] or event["brief"],
                       **{k: u[k] for k in ("signals", "fidelity", "reason",
                                            "default")}}
              for u in event["umasks"] if u["fidelity"]]
     return masks + [
-        event | {"name": f"{event['name']}:{suffix}", "signals": signals}
+        event | {"name": f"{name}:{suffix}", "signals": signals}
         for suffix, signals in event["narrowed"].items()]
 
 

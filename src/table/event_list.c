@@ -249,18 +249,30 @@ check_modifier(const struct event_list *l, const char *word,
                       s.text);
 }
 
+/* The modifier that leaves `part` of the event, "EVENT:at=3" or, with its unit
+ * mask, "EVENT.THIS:thr=1"; NULL: it is none. */
+static const char *
+modifier_of(const struct event_row *part, const struct event_row *event)
+{
+    const size_t length = strlen(event->name);
+
+    if (strcmp(part->unit, event->unit) != 0 ||
+        strncmp(part->name, event->name, length) != 0 ||
+        (part->name[length] != ':' && part->name[length] != '.'))
+        return NULL;
+    const char *const colon = strchr(part->name + length, ':');
+    return colon != NULL ? colon + 1 : NULL;
+}
+
 /* The event of which `modifier` leaves a part; NULL. */
 static const struct event_row *
 narrowed_find(const struct machine_row *machine, const struct event_row *event,
               const char *modifier)
 {
-    const size_t length = strlen(event->name);
-
     for (size_t i = 0; i < machine->narrowed_event_count; i++) {
         const struct event_row *e = &machine->narrowed_events[i];
-        if (e->code == event->code && strcmp(e->unit, event->unit) == 0 &&
-            strncmp(e->name, event->name, length) == 0 &&
-            e->name[length] == ':' && same_name(e->name + length + 1, modifier))
+        const char *const own = modifier_of(e, event);
+        if (e->code == event->code && own != NULL && same_name(own, modifier))
             return e;
     }
     return NULL;
@@ -271,17 +283,15 @@ narrowed_unknown(const struct event_list *l, const struct event_row *event,
                  const char *modifier)
 {
     const struct shown word = shown(modifier, strlen(modifier));
-    const size_t length = strlen(event->name);
     const char *words[NARROWED_SHOWN];
     char text[NEAR_SIZE];
     size_t count = 0;
 
     for (size_t i = 0; i < l->machine->narrowed_event_count; i++) {
-        const struct event_row *e = &l->machine->narrowed_events[i];
-        if (count < NARROWED_SHOWN && strcmp(e->unit, event->unit) == 0 &&
-            strncmp(e->name, event->name, length) == 0 &&
-            e->name[length] == ':')
-            words[count++] = e->name + length + 1;
+        const char *const own =
+            modifier_of(&l->machine->narrowed_events[i], event);
+        if (count < NARROWED_SHOWN && own != NULL)
+            words[count++] = own;
     }
     join_words(words, count, text, sizeof(text));
     if (count == 0)
