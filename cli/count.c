@@ -79,7 +79,7 @@ run_value(const struct job *job, size_t i, const struct session_result *result)
 {
     return job->session.hardware != NULL
                ? hardware_scaled(&job->hardware.readings[i])
-               : event_value(job->session.events[i], &result->totals);
+               : report_value(&job->report.values[i], &result->totals);
 }
 
 /* Means and deviations, by Welford's recurrence. */

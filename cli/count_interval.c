@@ -11,7 +11,7 @@ set_values(const struct count_report *report,
 
     for (size_t i = 0; i < report->count; i++) {
         values[i] = report->values[i];
-        values[i].value = event_value(values[i].event, &interval->totals);
+        values[i].value = report_value(&values[i], &interval->totals);
         values[i].mean = (double)values[i].value;
         values[i].stddev = 0;
         values[i].enabled = values[i].running = (uint64_t)ns;

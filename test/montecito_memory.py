@@ -350,9 +350,15 @@ def lacks():
                for who in ("EITHER", "SELF", "ANY"))})
     loose = reasons("issue.groups=any")
     for event in ("IA64_INST_RETIRED.THIS", "NOPS_RETIRED",
-                  "SYLL_NOT_DISPERSED.EXPL"):
+                  "SYLL_NOT_DISPERSED.EXPL", "INST_DISPERSED",
+                  "SYLL_NOT_DISPERSED.ALL", "FE_LOST_BW.ALL"):
         assert event not in whole, event
         assert "issue.groups" in loose[event], loose[event]
+    c = t.count(["-m", MACHINE, "--per-thread", "--set", "issue.groups=any",
+                 "-e", "INST_DISPERSED"], t.guest("hello.x86_64"))
+    # Of its two signals that of wrong paths is raised.
+    t.equal((c["INST_DISPERSED"], c.json["strands"][0]["events"]),
+            (0, {"INST_DISPERSED": 0}), "an idle event")
 
 
 for source, lines, sets, wanted in STREAMS:

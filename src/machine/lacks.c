@@ -54,10 +54,6 @@ signal_lacks(unsigned signal, const uint64_t *params)
         (tally_signals[signal].parts & PART_FRAMES) != 0)
         return "no frames of registers are modelled as the machine is set; see "
                "the parameters rse.registers and return.depth";
-    if (is_of_bundles(signal) &&
-        params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BUNDLES)
-        return "instructions are put in no bundles as the machine is set; see "
-               "the parameter issue.groups";
     if ((tally_signals[signal].parts & PART_BUS) != 0 && !bus_is(params))
         return "cores snoop each other where each has an L3; see the parameter "
                "l3.shared";
@@ -78,11 +74,28 @@ signal_lacks(unsigned signal, const uint64_t *params)
     return NULL;
 }
 
+/* Of syllables a part alone would be told: those of wrong paths, and those that
+ * the front end loses. */
+static const char *
+bundles_lacking(const struct event_row *event, const uint64_t *params)
+{
+    if (params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES)
+        return NULL;
+    for (size_t i = 0; i < event->signal_count; i++) {
+        if (is_of_bundles(event->signals[i]))
+            return "instructions are put in no bundles as the machine is set; "
+                   "see the parameter issue.groups";
+    }
+    return NULL;
+}
+
 const char *
 machine_lacks(const struct event_row *event, const uint64_t *params)
 {
-    const char *why = NULL;
+    const char *why = bundles_lacking(event, params);
 
+    if (why != NULL)
+        return why;
     for (size_t i = 0; i < event->signal_count; i++) {
         why = signal_lacks(event->signals[i], params);
         if (why == NULL)

@@ -246,7 +246,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     for (size_t i = 0; i < r->count - r->hidden; i++)
         json_object_set_new(
             events, r->values[i].name,
-            integer(event_value(r->values[i].event, &t->totals)));
+            integer(report_value(&r->values[i], &t->totals)));
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
     return o;

@@ -88,6 +88,11 @@ struct count_part {
 double report_off(const struct count_value *value);
 void report_off_text(const struct count_value *value, char *text, size_t size);
 
+/* What the event has counted there; of an idle one nothing, though some of its
+ * signals may be raised. */
+uint64_t
+report_value(const struct count_value *value, const struct totals *totals);
+
 /* The standing of an event in this report: foreign guests lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);

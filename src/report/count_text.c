@@ -35,6 +35,12 @@ report_fidelity(const struct count_report *r, const struct event_row *event)
     return event->fidelity;
 }
 
+uint64_t
+report_value(const struct count_value *v, const struct totals *totals)
+{
+    return v->fidelity == FIDELITY_IDLE ? 0 : event_value(v->event, totals);
+}
+
 void
 report_status(int status, char *text, size_t size)
 {
@@ -361,10 +367,9 @@ print_threads(const struct count_report *r, FILE *out)
                 p->pid, thread->thread, thread->strand);
         for (size_t i = 0; i < r->count - r->hidden; i++) {
             char value[32];
-            if (r->values[i].event->fidelity == FIDELITY_IDLE)
+            if (r->values[i].fidelity == FIDELITY_IDLE)
                 continue;
-            format_grouped(event_value(r->values[i].event, &thread->totals),
-                           value);
+            format_grouped(report_value(&r->values[i], &thread->totals), value);
             fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
         }
     }
