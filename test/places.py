@@ -155,6 +155,35 @@ def lacking():
             ["idle", "estimated"], "without an L2")
 
 
+# What is set, the machine, the parameter that reasons name, what it takes, and
+# some of what stays.
+LEVELS = [
+    (["l2.size=0", "tlb.walk=0"], "ultrasparc-t2", "l2.size",
+     ["L2_load_misses", "L2_instr_misses"], ["Dcache_misses", "DTLB_miss"]),
+    (["tlb.walk=0"], "ultrasparc-t2", "tlb.walk",
+     ["DTLB_ref_L2", "DTLB_miss_L2", "MMU_LD_to_PCX"], ["L2_load_misses"]),
+    (["l3.size=0"], "sparc-t4", "l3.size",
+     ["Store_hits_in_L3", "L3_store_misses"],
+     ["Stores_to_local_memory", "L1_data_cache_miss_local_memory_hit"]),
+    (["l2.size=0", "l3.size=0", "tlb.walk=0"], "sparc-t4", "l2.size",
+     ["Store_hits_in_L2", "L1_data_cache_miss_L2_L3_hit"],
+     ["L1_data_cache_miss_local_memory_hit"]),
+]
+
+
+@t.named("events of a level that the machine lacks are idle, others are not")
+def no_level():
+    for sets, machine, parameter, gone, left in LEVELS:
+        c = t.count(["-m", machine, *(w for s in sets for w in ("--set", s)),
+                     "-e", ",".join(gone + left)], t.guest("words.sparc64"),
+                    t.source("LICENSE"))
+        for row in c.json["events"]:
+            where = f"{row} of {machine}, {sets}"
+            t.equal(row["name"] in gone, row["fidelity"] == "idle", where)
+            t.equal((row["value"] > 0, parameter in row.get("reason", "")),
+                    (row["name"] in left, row["name"] in gone), where)
+
+
 @t.named("one node is an UltraSPARC T2")
 def as_t2():
     shared = [*MISSES, "L2_load_misses", "DTLB_miss", "mem_reads",

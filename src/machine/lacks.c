@@ -20,6 +20,44 @@ is_of_bundles(unsigned signal)
     return signal >= SIGNAL_RETIRE_1 && signal <= SIGNAL_UNREACHED_BUNDLES;
 }
 
+/* Of table walks: their requests, and what served them. */
+static bool
+is_of_walks(unsigned signal)
+{
+    return (signal >= SIGNAL_ITLB_WALK_REFS &&
+            signal <= SIGNAL_DTLB_WALK_L3_MISSES) ||
+           (signal >= SIGNAL_ITLB_WALK_L2_HITS &&
+            signal <= SIGNAL_DTLB_WALK_MEMORY) ||
+           (signal >= SIGNAL_L2_WALK_LOCAL && signal <= SIGNAL_L2_WALK_CACHE);
+}
+
+/* Without an L2 the memory serves what the L1s lack. */
+static bool
+is_of_l2(unsigned signal)
+{
+    return (tally_signals[signal].parts & PART_L2) != 0 &&
+           signal != SIGNAL_FETCH_MEMORY && signal != SIGNAL_LOAD_MEMORY;
+}
+
+static bool
+is_of_l3(unsigned signal)
+{
+    static const uint16_t those[] = {
+        SIGNAL_BULK_L3_MISSES,      SIGNAL_L3_FETCH_MISSES,
+        SIGNAL_L3_LOAD_MISSES,      SIGNAL_L3_STORE_MISSES,
+        SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_DTLB_WALK_L3_MISSES,
+        SIGNAL_FETCH_L3_HITS,       SIGNAL_LOAD_L3_HITS,
+        SIGNAL_ITLB_WALK_L3_HITS,   SIGNAL_DTLB_WALK_L3_HITS,
+        SIGNAL_STORE_L3_HITS,       SIGNAL_L3_WRITEBACKS,
+    };
+
+    for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++) {
+        if (signal == those[i])
+            return true;
+    }
+    return false;
+}
+
 /* Of what one bank does, which bank; else 0. */
 static uint64_t
 bank_of(unsigned signal)
@@ -46,6 +84,13 @@ signal_lacks(unsigned signal, const uint64_t *params)
     if (params[PARAM_L2_SIZE] == 0 &&
         (tally_signals[signal].parts & PART_WRITEBACK) != 0)
         return "what passes to memory and from it is known behind an L2 only";
+    if (params[PARAM_TLB_WALK] == 0 && is_of_walks(signal))
+        return "no table is walked as the machine is set; see the parameter "
+               "tlb.walk";
+    if (params[PARAM_L2_SIZE] == 0 && is_of_l2(signal))
+        return "the machine has no L2 as it is set; see the parameter l2.size";
+    if (params[PARAM_L3_SIZE] == 0 && is_of_l3(signal))
+        return "the machine has no L3 as it is set; see the parameter l3.size";
     if (params[PARAM_L2_FORETOLD] == 0 &&
         (tally_signals[signal].parts & PART_WAYS) != 0)
         return "no way of the L2 is foretold as the machine is set; see the "

@@ -244,9 +244,8 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_object_set_new(o, "thread", integer(t->thread));
     json_object_set_new(o, "strand", integer(t->strand));
     for (size_t i = 0; i < r->count - r->hidden; i++)
-        json_object_set_new(
-            events, r->values[i].name,
-            integer(report_value(&r->values[i], &t->totals)));
+        json_object_set_new(events, r->values[i].name,
+                            integer(report_value(&r->values[i], &t->totals)));
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
     return o;
