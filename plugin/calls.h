@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls of the guest, by their numbers in its ABI. */
+/* What hands a thread's processor over: system calls of the guest, by their
+ * numbers in its ABI, and no-ops that stand for one. */
 #ifndef TALLY_PLUGIN_CALLS_H
 #define TALLY_PLUGIN_CALLS_H
 
+#include "isa/insn.h"
 #include "machine/chip.h"
+#include "plugin/qemu_api.h"
 
 bool call_is_execve(enum isa isa, int64_t number);
 
 /* A thread makes a call: what it counts as. */
 void call_count(struct strand *strand, enum isa isa, int64_t number);
+
+/* Pauses of a block, which on a machine whose threads switch are hints. */
+void call_register_pauses(const struct chip *chip, struct qemu_plugin_tb *tb,
+                          const struct insn *insns, size_t count);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/blocks.h"
+#include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
@@ -564,6 +565,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         register_block(p, t, &model, parts, count);
     else
         register_late(p, t, &model, parts, count);
+    call_register_pauses(&p->chip, tb, t->insns, t->count);
     gateway_register_asks(p, tb, t->count);
     pthread_mutex_unlock(&p->lock);
 }

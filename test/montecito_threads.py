@@ -35,7 +35,8 @@ def count(*program, sets=(), cost=15):
 def alone():
     for program in (["words.x86_64", t.source("LICENSES", "MIT.txt")],
                     ["pattern.x86_64", "r", "128", "200000", "2"],
-                    ["yields.x86_64", "0", "9", "9"]):
+                    ["yields.x86_64", "0", "9", "9"],
+                    ["yields.x86_64", "0", "9", "9", "pause"]):
         n = count(t.guest(program[0]), *program[1:])
         t.equal({e: v for e, v in n.items() if e.startswith("EVENTS") and v},
                 {}, program[0])
@@ -76,14 +77,17 @@ def cost():
     t.equal(n["EVENTS.ALL"], 0, "no switches")
 
 
-@t.named("sched_yield is a hint, while there is another thread")
+# M08
+@t.named("sched_yield and pauses are hints, while there is another thread")
 def hints():
-    for arch in ("x86_64", "sparc64"):
+    for arch, how in (("x86_64", []), ("sparc64", []), ("x86_64", ["pause"]),
+                      ("sparc64", ["pause"]), ("mips64", ["pause"]),
+                      ("mips64el", ["pause"])):
         times = 400
-        n = count(t.guest(f"yields.{arch}"), "3", str(times), "2000",
+        n = count(t.guest(f"yields.{arch}"), "3", str(times), "2000", *how,
                   sets=["time.quantum=0"])
         # The third and second thread share a core; the first has main beside.
-        assert times < n["EVENTS.HINT"] <= 3 * times, f"{arch}: {n}"
+        assert times < n["EVENTS.HINT"] <= 3 * times, f"{arch} {how}: {n}"
 
 
 @t.named("threads that miss hide each other's waits")

@@ -86,6 +86,7 @@ enum insn_flags {
     INSN_CONDITIONAL = 1 << 13, /* a store conditional */
     INSN_FLOAT = 1 << 14,    /* what it loads goes to an FPU or a vector unit */
     INSN_NO_FAULT = 1 << 15, /* SPARC: QEMU may show its access twice, or not */
+    INSN_PAUSE = 1 << 16,    /* a no-op by which a thread waits for others */
 };
 
 #define INSN_NO_REG (-1)
@@ -123,7 +124,7 @@ struct insn {
     bool t4_block;    /* a block load or store of the T4 */
     uint8_t t4_more;  /* micro-operations of the T4 beyond the first */
     uint8_t t4_class; /* enum t4_class */
-    uint16_t flags;   /* enum insn_flags */
+    uint32_t flags;   /* enum insn_flags */
 };
 
 /* Whether it is one load of data that may pass an L1D for integers by. */

@@ -148,11 +148,15 @@ jump_link(uint32_t word, struct insn *insn)
         insn->branch = BRANCH_INDIRECT_CALL;
 }
 
+#define PAUSE 0x00000140u /* sll $0, $0, 5 */
+
 static void
 shift(uint32_t word, struct insn *insn)
 {
     if (rs_of(word) != 0)
         insn_illegal(insn);
+    else if (word == PAUSE)
+        insn->flags |= INSN_PAUSE;
 }
 
 /* SRL and its kin: bit 21 makes a rotation of it. */

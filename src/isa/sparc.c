@@ -166,10 +166,14 @@ move_condition(uint32_t word, struct insn *insn)
         insn_illegal(insn);
 }
 
+#define READ_CCR_AWAY 0x81408000u /* rd %ccr, %g0: the no-op of spin loops */
+
 /* RDASR of register 15 is MEMBAR or STBAR, with no destination. */
 static void
 read_state(uint32_t word, struct insn *insn)
 {
+    if (word == READ_CCR_AWAY)
+        insn->flags |= INSN_PAUSE;
     if (insn_bits(word, 14, 5) != 15)
         return;
     if (insn_bits(word, 25, 5) != 0)
@@ -610,7 +614,7 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     if (row->more)
         row->more(word, insn);
     if (insn->access != ACCESS_LOAD)
-        insn->flags &= (uint16_t)~INSN_FLOAT;
+        insn->flags &= ~(uint32_t)INSN_FLOAT;
     set_step(word, insn);
     if (direct((enum insn_branch)insn->branch))
         insn->target += pc;

@@ -452,6 +452,9 @@ set_flags(const ZydisDecodedInstruction *info, struct insn *insn)
     case ZYDIS_MNEMONIC_SFENCE:
         insn->flags |= INSN_MEMBAR;
         break;
+    case ZYDIS_MNEMONIC_PAUSE:
+        insn->flags |= INSN_PAUSE;
+        break;
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:

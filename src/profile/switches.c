@@ -44,7 +44,7 @@ add_load(const struct switch_times *times, const struct session_thread *t,
         load->start = t->born;
     load->run += own > waits ? own - waits : 0;
     load->misses += misses;
-    load->hints += n[SIGNAL_YIELDS];
+    load->hints += n[SIGNAL_YIELDS] + n[SIGNAL_PAUSES];
 }
 
 static void

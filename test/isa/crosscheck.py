@@ -32,7 +32,7 @@ import tempfile
 (A_NONE, A_LOAD, A_STORE, A_UPDATE, A_ATOMIC, A_MIXED, A_REPEATED) = range(7)
 (F_DELAY, F_ANNUL, F_SAVE, F_RESTORE, F_FLUSHW, F_SYSCALL, F_PREFETCH, F_FP,
  F_MEMBAR, F_ILLEGAL, F_REPEAT_PAIR, F_SHARED_FPU, F_MULDIV,
- F_CONDITIONAL, F_FLOAT) = (1 << n for n in range(15))
+ F_CONDITIONAL, F_FLOAT, F_NO_FAULT, F_PAUSE) = (1 << n for n in range(17))
 
 # Netra DPS profiler, TABLE 3-2, footnote 3.
 SHARED_FPU = ('fadds faddd fsubs fsubd fmuls fmuld fdivs fdivd fsmuld fstox '
@@ -197,6 +197,8 @@ def sparc_expect(word, text):
         return {'class': SETHI}
     flags = {'save': F_SAVE, 'restore': F_RESTORE, 'flushw': F_FLUSHW,
              'membar': F_MEMBAR, 'stbar': F_MEMBAR}.get(name, 0)
+    if name == 'rd' and re.fullmatch('%ccr, *%g0', operands):
+        flags = F_PAUSE
     if name in TRAPS:
         return {'class': OTHER, 'flags': F_SYSCALL, 'access': A_NONE}
     if name in INTEGER:
@@ -392,6 +394,8 @@ def mips_expect(word, text):
         want['flags'] = F_SYSCALL
     elif name.startswith('sync') and name != 'synci':
         want['flags'] = F_MEMBAR
+    elif name == 'pause':
+        want['flags'] = F_PAUSE
     elif not MIPS_INTEGER.match(name):
         return {'unknown': True}
     return want
