@@ -76,8 +76,8 @@ test_ahead(void **unused)
         totals_add(&sum, &its);
         cluster_finish(&c);
     }
-    for (unsigned i = SIGNAL_STREAM_PREFETCHES;
-         i <= SIGNAL_REQUESTS_ALMOST_FULL_CYCLES; i++) {
+    for (unsigned i = SIGNAL_STREAM_PREFETCHES; i <= SIGNAL_STREAM_CLOSE_CYCLES;
+         i++) {
         if (sum.signal[i] == 0)
             fail_msg("%s does not move", tally_signals[i].name);
     }

@@ -185,6 +185,8 @@ def served_by(wait):
         "L2I_RECIRCULATES": (4 + 7 * 3) * pages,
         "L3_READS.DINST_FETCH.ALL": pages, "L3_READS.INST_FETCH.ALL": n / 2,
         "L1I_RAB_FULL": (L2 + wait) * pages, "L1I_RAB_ALMOST_FULL": 0,
+        "L1I_PREFETCH_STALL.FLOW": 7 * (L2 + wait) * pages,
+        "L1I_PREFETCH_STALL.ALL": 8 * (L2 + wait) * pages,
         "FE_BUBBLE.IMISS": 8 * (L2 + wait) * pages,
         "BUS_MEM_READ.BRL.SELF": n / 2 if wait > L3 else 0,
     }
@@ -199,6 +201,7 @@ STREAMS = [
         "L2I_READS.HIT.PFTCH": n - pages, "L2I_READS.HIT.DMND": pages,
         "ISB_BUNPAIRS_IN": 2 * n, "L1I_RAB_FULL": L2 * pages,
         "L1I_RAB_ALMOST_FULL": 0, "FE_BUBBLE.IMISS": L2 * pages,
+        "L1I_PREFETCH_STALL.FLOW": 0, "L1I_PREFETCH_STALL.ALL": L2 * pages,
     }),
     ("the L2I, six ahead", 4096, ("prefetch.lines=6",), lambda n, pages: {
         "L1I_PREFETCHES": n - pages, "L1I_RAB_FULL": 0,
@@ -206,6 +209,7 @@ STREAMS = [
     }),
     ("the L1I", 128, (), lambda n, pages: {
         "L1I_PREFETCHES": 0, "L1I_FETCH_ISB_HIT": 0, "L1I_FILLS": 0,
+        "L1I_PREFETCH_STALL.ALL": 0,
     }),
     ("the L3", 32768, (), served_by(L3)),
     ("memory", 32768, ("l3.size=1536K",), served_by(L3 + MEMORY)),

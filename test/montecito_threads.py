@@ -10,7 +10,8 @@ import tallytest as t
 CAUSES = ("L3MISS", "TIMER", "HINT", "LP")
 STALLS = [4 << n for n in range(11)]
 EVENTS = [f"THREAD_SWITCH_EVENTS.{c}" for c in (*CAUSES, "ALL", "MISSED")]
-EVENTS += ["THREAD_SWITCH_CYCLE.TOTAL", "THREAD_SWITCH_GATED.ALL"]
+EVENTS += ["THREAD_SWITCH_CYCLE.TOTAL", "THREAD_SWITCH_CYCLE.ALL_GATED",
+           "THREAD_SWITCH_GATED.ALL"]
 EVENTS += [f"THREAD_SWITCH_STALL.GTE_{n}" for n in STALLS]
 MISSES = ["L3_MISSES", "CPU_OP_CYCLES.ALL"]
 
@@ -28,6 +29,10 @@ def count(*program, sets=(), cost=15):
     # A miss is one event, its return another.
     l3 = n["EVENTS.L3MISS"] + n["EVENTS.MISSED"]
     assert l3 <= 2 * n["L3_MISSES"], f"{l3} events of {n['L3_MISSES']} misses"
+    # What is held back is a chance missed, while another switch is under way.
+    assert n["GATED.ALL"] <= n["EVENTS.MISSED"], f"{n}"
+    gated = n["GATED.ALL"] * cost
+    assert n["GATED.ALL"] <= n["CYCLE.ALL_GATED"] <= gated, f"{n}"
     return n
 
 
@@ -94,7 +99,23 @@ def hints():
 def misses():
     n = count(t.guest("turns.x86_64"), "w", "2000")
     assert n["EVENTS.L3MISS"] > 20, f"{n}"
-    t.equal(n["GATED"], 0, "gated")
+    t.equal(n["GATED.ALL"], 0, "gated")
+
+
+@t.named("a time-out holds back what a line that comes just then would switch")
+def gated():
+    # The way of test_gated() in test/switch.c over and over: 9 cycles each.
+    n = count(t.guest("turns.x86_64"), "w", "300", sets=[
+        "time.quantum=80", "l2.size=8K", "l3.size=96K"])
+    assert n["GATED.ALL"] > n["EVENTS.L3MISS"] * 9 / 10 > 9000, f"{n}"
+    t.equal(n["CYCLE.ALL_GATED"] // n["GATED.ALL"], 9, "cycles of each")
+
+
+@t.named("a quantum shorter than a switch lets a thread run for a cycle")
+def short_quantum():
+    n = count(t.guest("turns.x86_64"), "w", "20",
+              sets=["time.quantum=3"])
+    assert n["EVENTS.TIMER"] > n["EVENTS.L3MISS"], f"{n}"
 
 
 @t.named("two threads have pages of their own, and lines in common")

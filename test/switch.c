@@ -170,6 +170,50 @@ test_quantum(void **state)
     assert_int_equal(counts[0].stalls[0], 0);
 }
 
+/* One that is over before the switch is: a cycle each. */
+static void
+test_short_quantum(void **state)
+{
+    const struct switch_times times = {13, 166, 15, 3};
+    const struct switch_load loads[2] = {{0, 50, 0, 0}, {0, 50, 0, 0}};
+    struct switch_counts counts[2];
+
+    (void)state;
+    switch_run(&times, loads, counts);
+    assert_int_equal(counts[0].by_timer, 1 + (50 - 3 - 1));
+    assert_int_equal(counts[1].by_timer, 50 - 3);
+}
+
+/* Thread 0 misses at 38, thread 1 at 91; 1 is timed out at 118 and 0 at 198,
+ * both stalled. At 204 the line of 0 comes, which makes it the more urgent, but
+ * the core is 1's from 213 on. Then 1 runs from 257 until it is timed out. */
+static void
+test_gated(void **state)
+{
+    const struct switch_times times = {13, 166, 15, 80};
+    const struct switch_load loads[2] = {{0, 50, 1, 0}, {0, 50, 1, 0}};
+    const struct switch_counts wanted[2] = {
+        {.by_l3 = 1,
+         .by_timer = 1,
+         .by_halt = 1,
+         .cycles = 45,
+         .stalls = {2, 2, 1, 1, 1, 1}},
+        {.by_timer = 2,
+         .missed = 3,
+         .gated = 1,
+         .gated_cycles = 9,
+         .cycles = 30,
+         .stalls = {1, 1, 1, 1}},
+    };
+    struct switch_counts counts[2];
+
+    (void)state;
+    switch_run(&times, loads, counts);
+    check(__LINE__, counts, wanted);
+    switch_ref_run(&times, loads, counts);
+    check(__LINE__, counts, wanted);
+}
+
 static void
 test_twin(void **state)
 {
@@ -202,10 +246,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_script),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_quantum),
-        cmocka_unit_test(test_twin),
+        cmocka_unit_test(test_script),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_quantum), cmocka_unit_test(test_short_quantum),
+        cmocka_unit_test(test_gated),   cmocka_unit_test(test_twin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

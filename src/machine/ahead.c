@@ -117,6 +117,14 @@ go_on(struct strand *s, uint64_t line, uint64_t has)
     return asked;
 }
 
+static uint64_t
+wait_for(const uint64_t *params, enum ahead_out out)
+{
+    return params[PARAM_TIME_L2] +
+           (out != AHEAD_IN ? params[PARAM_TIME_L3] : 0) +
+           (out == AHEAD_MEMORY ? params[PARAM_TIME_MEMORY] : 0);
+}
+
 /* A line in the buffer serves the fetch, or will. */
 static void
 serve(struct strand *s, struct ahead_line *l)
@@ -129,6 +137,8 @@ serve(struct strand *s, struct ahead_line *l)
     total[SIGNAL_L2I_SPEC_ABORTS] += out != AHEAD_IN && !l->again;
     total[SIGNAL_FETCH_WAITS_L3] += out == AHEAD_L3;
     total[SIGNAL_FETCH_WAITS_MEMORY] += out == AHEAD_MEMORY;
+    if (out != AHEAD_IN)
+        total[SIGNAL_STREAM_CLOSE_CYCLES] += wait_for(s->chip->params, out);
     *l = (struct ahead_line){0};
     ahead_settle(s, out);
 }
@@ -137,10 +147,7 @@ serve(struct strand *s, struct ahead_line *l)
 static void
 count_full(struct strand *s, unsigned requests, enum ahead_out out)
 {
-    const uint64_t *params = s->chip->params;
-    const uint64_t cycles =
-        params[PARAM_TIME_L2] + (out != AHEAD_IN ? params[PARAM_TIME_L3] : 0) +
-        (out == AHEAD_MEMORY ? params[PARAM_TIME_MEMORY] : 0);
+    const uint64_t cycles = wait_for(s->chip->params, out);
 
     if (requests >= REQUESTS)
         s->total[SIGNAL_REQUESTS_FULL_CYCLES] += cycles;

@@ -170,6 +170,8 @@ count_l3(struct schedule *s, unsigned from, enum switch_outcome outcome,
     if (outcome == SWITCH_TAKEN && s->now < s->ready) {
         s->core.front = (uint8_t)from;
         outcome = SWITCH_KEPT;
+        s->counts[from].gated++;
+        s->counts[from].gated_cycles += s->ready - s->now;
     }
     s->counts[from].missed += outcome == SWITCH_KEPT;
     s->counts[from].by_l3 += outcome == SWITCH_TAKEN;
@@ -261,7 +263,7 @@ runs_from(struct schedule *s)
     return s->now > s->ready ? s->now : s->ready;
 }
 
-/* Not while a switch is under way. */
+/* Not before the thread has run for a cycle: none would ever end. */
 static uint64_t
 quantum_ends(const struct schedule *s)
 {
@@ -269,7 +271,7 @@ quantum_ends(const struct schedule *s)
 
     if (s->times->quantum == 0 || !s->core.present[0] || !s->core.present[1])
         return NEVER;
-    return end > s->ready ? end : s->ready;
+    return end > s->ready ? end : s->ready + 1;
 }
 
 static uint64_t

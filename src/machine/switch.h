@@ -3,7 +3,8 @@
  * Two threads of a Montecito's core, of which one owns it (chapter 2, 2.4.1):
  * switches on events of the L3, on a time-out, on a hint, and when a thread
  * halts. Not modelled: prefetches and what a switch costs them, instruction
- * fetches of the thread in the background, what gates a switch.
+ * fetches of the thread in the background, what gates a switch but that
+ * another is under way.
  *
  * The first part is the machine of urgencies alone, driven event by event. The
  * second drives it from counts: a thread's misses of the L3 and its hints stand
@@ -64,6 +65,8 @@ struct switch_counts {
     uint64_t by_l3, by_timer, by_hint, by_halt;
     uint64_t missed; /* events of the L3 at which the other was present, and no
                       * switch came of it */
+    uint64_t gated;  /* of them, because another was under way */
+    uint64_t gated_cycles; /* and how long that still was */
     uint64_t cycles;
     uint64_t stalls[SWITCH_STALLS]; /* that had stalled for so long */
 };

@@ -57,6 +57,8 @@ put_counts(const struct switch_counts *c, struct session_thread *t)
     n[SIGNAL_SWITCHES_HINT] = c->by_hint;
     n[SIGNAL_SWITCHES_HALT] = c->by_halt;
     n[SIGNAL_SWITCHES_MISSED] = c->missed;
+    n[SIGNAL_SWITCHES_GATED] = c->gated;
+    n[SIGNAL_SWITCH_GATED_CYCLES] = c->gated_cycles;
     n[SIGNAL_SWITCH_CYCLES] = c->cycles;
     for (unsigned i = 0; i < SWITCH_STALLS; i++)
         n[SIGNAL_SWITCH_STALLS_4 + i] = c->stalls[i];

@@ -104,6 +104,10 @@ take(struct chip_ref *r, struct ahead_ref_line *l)
     if (served != 0 && !l->waits)
         chip_ref_count(r, SIGNAL_L2I_SPEC_ABORTS);
     wait_for(r, served);
+    if (served != 0)
+        r->signals[r->outside][SIGNAL_STREAM_CLOSE_CYCLES] +=
+            r->params[PARAM_TIME_L2] + r->params[PARAM_TIME_L3] +
+            (served == 2 ? r->params[PARAM_TIME_MEMORY] : 0);
     ahead_ref_wait(r, served);
 }
 

@@ -76,6 +76,10 @@ compare(struct core *c, uint64_t now, uint64_t stall)
         return;
     if (mine->urgency >= other->urgency || now < c->ready) {
         c->counts[c->owner].missed++;
+        if (mine->urgency < other->urgency) {
+            c->counts[c->owner].gated++;
+            c->counts[c->owner].gated_cycles += c->ready - now;
+        }
         return;
     }
     c->counts[c->owner].by_l3++;
@@ -172,7 +176,7 @@ times_out(struct core *c, uint64_t now)
     struct thread *mine = &c->threads[c->owner];
 
     if (c->times->quantum == 0 || !mine->here || !c->threads[!c->owner].here ||
-        now < c->ready || now - c->owned < c->times->quantum)
+        now <= c->ready || now - c->owned < c->times->quantum)
         return false;
     const uint64_t stall = stall_of(c, now);
     if (stall == 0)
