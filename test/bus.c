@@ -59,28 +59,55 @@ static const struct machine streams[] = {
       "l2i.ways=1", "prefetch.lines=1"}},
 };
 
+/* Against the twin; the signals from `first` to `last` move. */
 static void
-test_ahead(void **unused)
+check_moves(const struct machine *m, size_t count, unsigned first,
+            unsigned last)
 {
     uint64_t state = random_seed();
     struct totals sum = {{0}};
 
-    (void)unused;
-    for (size_t m = 0; m < 8 * COUNT(streams); m++) {
+    for (size_t i = 0; i < 8 * count; i++) {
         static struct cluster c;
         uint64_t params[PARAM_COUNT];
-        cluster_start(&c, &streams[m % COUNT(streams)], params,
-                      random_next(&state));
+        cluster_start(&c, &m[i % count], params, random_next(&state));
         cluster_run(&c, STEPS);
         const struct totals its = sum_of(&c);
         totals_add(&sum, &its);
         cluster_finish(&c);
     }
-    for (unsigned i = SIGNAL_STREAM_PREFETCHES; i <= SIGNAL_STREAM_CLOSE_CYCLES;
-         i++) {
+    for (unsigned i = first; i <= last; i++) {
         if (sum.signal[i] == 0)
             fail_msg("%s does not move", tally_signals[i].name);
     }
+}
+
+static void
+test_ahead(void **unused)
+{
+    (void)unused;
+    check_moves(streams, COUNT(streams), SIGNAL_STREAM_PREFETCHES,
+                SIGNAL_STREAM_CLOSE_CYCLES);
+}
+
+/* Lines that stores have out, with little time to wait for others. */
+static const struct machine stores[] = {
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=2", "l1i.size=1K", "l2i.size=1K", "l2i.ways=1",
+      "l3.size=3K", "bus.reads=2", "prefetch.lines=3", "time.memory=1000"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=1", "l2.size=2K", "l3.size=6K", "bus.reads=10",
+      "time.memory=2000"}},
+};
+
+static void
+test_fills(void **unused)
+{
+    (void)unused;
+    check_moves(stores, COUNT(stores), SIGNAL_L2D_SECONDARY_LOADS,
+                SIGNAL_L2I_PREFETCH_REJECTS);
 }
 
 /* How many cores have a line, in any level for data. */
@@ -195,9 +222,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_twin),
-        cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_against_twin), cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_fills),        cmocka_unit_test(test_states),
         cmocka_unit_test(test_threads),
     };
 

@@ -2,6 +2,7 @@
 #include "machine/bus.h"
 
 #include "machine/ahead.h"
+#include "machine/fills.h"
 #include "machine/strand.h"
 
 #define AHEAD 8 /* as in memory.c */
@@ -115,32 +116,20 @@ note_write(struct strand *s, uint64_t line)
     note_recent(&s->core->bus.writes, WRITE_ENTRIES, line);
 }
 
-/* A burst of reads ends. */
-static void
-end_burst(struct strand *s, uint64_t length)
-{
-    s->total[SIGNAL_READS_OUT_LOW] += length & 7;
-    s->total[SIGNAL_READS_OUT_HIGH] += length >> 3;
-    s->total[SIGNAL_READS_OUT_FULL] +=
-        length == s->chip->params[PARAM_BUS_READS];
-    s->reads_out = s->reads_ahead = 0;
-}
-
 void
 bus_settle(struct strand *s)
 {
     if (s->reads_out != 0)
-        end_burst(s, s->reads_out);
+        fills_end(s);
 }
 
 static void
-read_memory(struct strand *s, unsigned kind)
+read_memory(struct strand *s, uint64_t addr, unsigned kind)
 {
-    s->reads_out++;
-    s->reads_ahead += kind == REQUEST_AHEAD;
-    if ((GO_ON >> kind & 1) == 0 ||
-        s->reads_out == s->chip->params[PARAM_BUS_READS])
-        end_burst(s, s->reads_out);
+    if (GO_ON >> kind & 1)
+        fills_add(s, addr, kind == REQUEST_THROUGH);
+    else
+        fills_end_with(s);
 }
 
 /* The strands of a core no longer know a line of the L2; nor that of the L1D
@@ -239,7 +228,7 @@ read_line(struct strand *s, uint64_t addr, unsigned kind)
         total[SIGNAL_BUS_READ_HITS] +=
             other == MESI_SHARED || other == MESI_EXCLUSIVE;
     }
-    read_memory(s, kind);
+    read_memory(s, addr, kind);
     return other == MESI_INVALID || own ? MESI_EXCLUSIVE : MESI_SHARED;
 }
 
@@ -278,6 +267,8 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
     s->total[queue_l2_signal[kind]]++;
+    if (s->fills.left != 0)
+        fills_refuse(s, addr, kind);
     if (s->chip->ahead != 0 && (GO_ON >> kind & 1) == 0)
         ahead_settle(s, word == NULL ? AHEAD_MEMORY : AHEAD_L3);
     if (word == NULL) {
@@ -288,6 +279,9 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     }
     if (kind == REQUEST_LOAD || kind == REQUEST_FLOAT)
         s->total[SIGNAL_L3_BYPASSES] += s->reads_out == s->reads_ahead;
+    if ((GO_ON >> kind & 1) == 0)
+        fills_wait(s, s->chip->params[PARAM_TIME_L2] +
+                          s->chip->params[PARAM_TIME_L3]);
     if (mesi_state(*word) == MESI_SHARED && !write)
         return MESI_SHARED;
     if (mesi_state(*word) == MESI_SHARED) {
@@ -340,22 +334,46 @@ write_hit(struct strand *s, uint64_t *word, uint64_t addr)
     mesi_set(word, MESI_MODIFIED);
 }
 
+/* A read finds its line in the L2. */
+static void
+read_hit(struct strand *s, uint64_t addr, unsigned kind)
+{
+    if (kind == REQUEST_LOAD && fills_load(s, addr))
+        return;
+    if (kind == REQUEST_LOAD)
+        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == s->reads_ahead;
+    if (kind != REQUEST_FLOAT)
+        fills_wait(s, s->chip->params[PARAM_TIME_L2]);
+}
+
+static void
+fill_data(struct strand *s, uint64_t addr, unsigned kind)
+{
+    struct mesi *l2 = &s->core->bus.l2d;
+    const unsigned before = s->fills.count;
+    const enum mesi_state state = ask_l3(s, addr, kind);
+    const uint64_t gone = mesi_fill(l2, addr >> l2->line_shift, state);
+
+    s->total[fill_signal[state]]++;
+    s->fills.victims +=
+        s->fills.count > before && mesi_state(gone) == MESI_MODIFIED;
+    drive_out(s, gone);
+}
+
 static void
 ask_data(struct strand *s, uint64_t addr, unsigned kind)
 {
     struct mesi *l2 = &s->core->bus.l2d;
     uint64_t *word = mesi_use(l2, addr >> l2->line_shift);
 
-    if (word == NULL) {
-        const enum mesi_state state = ask_l3(s, addr, kind);
-        s->total[fill_signal[state]]++;
-        drive_out(s, mesi_fill(l2, addr >> l2->line_shift, state));
-        return;
-    }
-    if (WRITES >> kind & 1)
+    if (kind == REQUEST_ATOMIC)
+        fills_atomic(s, addr, word != NULL);
+    if (word == NULL)
+        fill_data(s, addr, kind);
+    else if (WRITES >> kind & 1)
         write_hit(s, word, addr);
-    else if (kind == REQUEST_LOAD)
-        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == s->reads_ahead;
+    else
+        read_hit(s, addr, kind);
 }
 
 enum ahead_out
@@ -441,6 +459,8 @@ derive_reads(const uint64_t *params, uint64_t *n)
     n[SIGNAL_READ_OUT_LOW_CYCLES] = n[SIGNAL_READS_OUT_LOW] * memory;
     n[SIGNAL_READ_OUT_HIGH_CYCLES] = n[SIGNAL_READS_OUT_HIGH] * memory;
     n[SIGNAL_FILL_FULL_CYCLES] = n[SIGNAL_READS_OUT_FULL] * memory;
+    n[SIGNAL_VICTIM_FULL_CYCLES] =
+        n[SIGNAL_VICTIMS_FULL] * params[PARAM_TIME_L3];
     n[SIGNAL_REQUEST_LOW_CYCLES] =
         n[SIGNAL_READS_OUT_LOW] * both + hits * params[PARAM_TIME_L3];
     n[SIGNAL_REQUEST_HIGH_CYCLES] = n[SIGNAL_READS_OUT_HIGH] * both;
@@ -465,7 +485,9 @@ derive_l2d(uint64_t *n)
         n[SIGNAL_ITLB_WALK_MISSES] + n[SIGNAL_DTLB_WALK_MISSES] +
         n[SIGNAL_L2_STORE_MISSES];
 
-    n[SIGNAL_L2D_FIRST_HITS] = less(asked, missed);
+    n[SIGNAL_L2D_FIRST_HITS] =
+        less(asked, missed + n[SIGNAL_L2D_SECONDARY_LOADS] +
+                        n[SIGNAL_L2D_SECONDARY_ATOMICS]);
     n[SIGNAL_FLOAT_L3_HITS] =
         n[SIGNAL_L2_FLOAT_MISSES] - n[SIGNAL_L3_FLOAT_MISSES];
     n[SIGNAL_L3_WRITE_HITS] =

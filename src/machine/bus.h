@@ -17,8 +17,7 @@
  * but the next one moves them on.
  *
  * Reads for which nothing waits, those of stores, are out in memory together:
- * they end when `bus.reads` are out, or with the next read that the strand
- * waits for. One that ends so with n reads is a burst of n.
+ * machine/fills.h says until when. Those that end so are a burst.
  * test/ref/bus_ref.c is the slow, obvious twin.
  */
 #ifndef TALLY_MACHINE_BUS_H

@@ -322,6 +322,7 @@ strand_reset(struct strand *s)
     s->history = 0;
     s->reads_out = s->reads_ahead = 0;
     s->ahead = (struct ahead){0};
+    s->fills = (struct fills){0};
     s->repeats = 0;
     s->instructions = 0;
     s->slice = SLICE_LEAST;

@@ -134,6 +134,16 @@ struct ahead {
     enum ahead_out asked_out;
 };
 
+#define FILLS_MOST 63u /* bus.reads at most */
+
+/* Reads of memory for which nothing waits yet; see machine/fills.h. */
+struct fills {
+    uint64_t left; /* cycles that the strand has to wait until they are there */
+    unsigned count;
+    unsigned victims;           /* dirty lines that made room for these: */
+    uint64_t lines[FILLS_MOST]; /* [count] numbers of lines of the L2 */
+};
+
 /* Of a core with an L3 of its own; see machine/bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
@@ -176,9 +186,10 @@ struct strand {
     uint32_t page_shift;  /* of data_pages, and of code_pages: the smallest */
     uint32_t code_shift;  /* pages that any TLB has */
     uint64_t tlb_tag;     /* of the strand's pages, if it has its own entries */
-    uint64_t reads_out;   /* of memory, see machine/bus.h */
+    uint64_t reads_out;   /* of memory, see machine/fills.h */
     uint64_t reads_ahead; /* of them, those of code fetched ahead */
     struct ahead ahead;
+    struct fills fills;
     bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
     bool store_filter;
     bool marks; /* stores mark lines of the L1D, which writes back: those in

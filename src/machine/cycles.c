@@ -195,7 +195,7 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_STALL_PLAIN_LOAD] =
         wait_of(params, n[SIGNAL_L1D_LOAD_MISSES], n[SIGNAL_L2_LOAD_MISSES],
                 n[SIGNAL_L3_LOAD_MISSES]) +
-        far_wait(params, n, SIGNAL_L2_LOAD_LOCAL);
+        far_wait(params, n, SIGNAL_L2_LOAD_LOCAL) + n[SIGNAL_SECONDARY_WAIT];
     n[SIGNAL_STALL_FLOAT_LOAD] = wait_of(params, 0, n[SIGNAL_L2_FLOAT_MISSES],
                                          n[SIGNAL_L3_FLOAT_MISSES]);
     n[SIGNAL_STALL_LOAD] =
@@ -215,7 +215,9 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_STALL_WINDOW] =
         (n[SIGNAL_WINDOW_SPILLS] + n[SIGNAL_WINDOW_FILLS]) *
         params[PARAM_TIME_WINDOW];
-    n[SIGNAL_STALL_ATOMIC] = n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC];
+    n[SIGNAL_STALL_ATOMIC] =
+        n[SIGNAL_CLASS_ATOMIC] * params[PARAM_TIME_ATOMIC] +
+        n[SIGNAL_ATOMIC_WAIT];
     n[SIGNAL_STALL_SPILL] =
         n[SIGNAL_FRAME_SPILLS] * params[PARAM_TIME_REGISTER];
     n[SIGNAL_STALL_FILL] = n[SIGNAL_FRAME_FILLS] * params[PARAM_TIME_REGISTER];

@@ -3,8 +3,10 @@
  * pattern KIND STEP COUNT ROUNDS: ROUNDS times over COUNT places that stand
  * STEP bytes apart, from a multiple of 16 MB on. KIND: "r" loads an integer
  * there, "f" a floating-point number, "i" an integer of 4 bytes, "w" stores,
- * "a" adds as one, "x" executes a jump to the next place (x86-64 alone). Two
- * runs with the same number of digits differ by their rounds and nothing else.
+ * "a" adds as one, "b" stores and loads it back, "s" stores and then adds as
+ * one to another place, always the same; x86-64 alone: "x" executes a jump to
+ * the next place, "c" stores a return there and calls it. Two runs with the
+ * same number of digits differ by their rounds and nothing else.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,6 +48,28 @@ static void
 atomics(char *first, size_t step, size_t count, size_t rounds)
 {
     ROUNDS_OF(__atomic_fetch_add((uint64_t *)at, 1, __ATOMIC_SEQ_CST));
+}
+
+static void
+back(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF((*(volatile uint64_t *)at = 1, (void)*(volatile uint64_t *)at));
+}
+
+static void
+orders(char *first, size_t step, size_t count, size_t rounds)
+{
+    uint64_t *same = (uint64_t *)(first - 128);
+
+    ROUNDS_OF((*(volatile uint64_t *)at = 1,
+               __atomic_fetch_add(same, 1, __ATOMIC_SEQ_CST)));
+}
+
+static void
+calls(char *first, size_t step, size_t count, size_t rounds)
+{
+    ROUNDS_OF(
+        (*(volatile char *)at = (char)0xc3, ((void (*)(void))(uintptr_t)at)()));
 }
 
 /* jmp to the next place; the last returns. */
@@ -98,6 +122,15 @@ main(int argc, char **argv)
         break;
     case 'a':
         pattern = atomics;
+        break;
+    case 'b':
+        pattern = back;
+        break;
+    case 's':
+        pattern = orders;
+        break;
+    case 'c':
+        pattern = calls;
         break;
     case 'x':
         write_jumps(at, step, count);

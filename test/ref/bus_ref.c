@@ -126,7 +126,41 @@ end_burst(struct chip_ref *r)
     n[SIGNAL_READS_OUT_HIGH] += r->bus.out / 8;
     if (r->bus.out == r->params[PARAM_BUS_READS])
         n[SIGNAL_READS_OUT_FULL]++;
+    if (r->bus.victims > 7)
+        n[SIGNAL_VICTIMS_FULL] += r->bus.victims - 7;
     r->bus.out = r->bus.out_ahead = 0;
+    r->bus.line_count = 0;
+    r->bus.victims = r->bus.left = 0;
+}
+
+static bool
+is_out(const struct chip_ref *r, uint64_t addr)
+{
+    const uint64_t size = r->bus.l2d.line_size;
+
+    for (unsigned i = 0; i < r->bus.line_count; i++) {
+        if (r->bus.lines[i] / size == addr / size)
+            return true;
+    }
+    return false;
+}
+
+static void
+wait_cycles(struct chip_ref *r, uint64_t cycles)
+{
+    if (r->bus.left == 0)
+        return;
+    r->bus.left -= cycles < r->bus.left ? cycles : r->bus.left;
+    if (r->bus.left == 0 && r->bus.out != 0)
+        end_burst(r);
+}
+
+/* What is out has to be there first. */
+static void
+wait_all(struct chip_ref *r, enum signal_id cycles)
+{
+    r->signals[r->outside][cycles] += r->bus.left;
+    end_burst(r);
 }
 
 /* What a snoop finds in a level, and leaves. */
@@ -215,9 +249,29 @@ read_line(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     r->bus.out++;
     if (asker == BUS_REF_AHEAD)
         r->bus.out_ahead++;
+    if (asker == BUS_REF_STORE)
+        r->bus.lines[r->bus.line_count++] = addr;
     if (!goes_on(asker) || r->bus.out == r->params[PARAM_BUS_READS])
         end_burst(r);
+    if (goes_on(asker))
+        r->bus.left = r->params[PARAM_TIME_L3] + r->params[PARAM_TIME_MEMORY];
     return write || other == REF_INVALID ? REF_EXCLUSIVE : REF_SHARED;
+}
+
+static void
+refuse(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
+{
+    const bool code = asker == BUS_REF_FETCH || asker == BUS_REF_AHEAD;
+    const bool full = r->bus.out == 0 && r->bus.left != 0;
+
+    if (full || (code && is_out(r, addr)))
+        chip_ref_count(r, asker == BUS_REF_AHEAD ? SIGNAL_L2I_PREFETCH_REJECTS
+                          : code                 ? SIGNAL_L2I_L3_REJECTS
+                                                 : SIGNAL_L2D_L3_REJECTS);
+    if (full)
+        r->bus.left = 0;
+    else if (asker == BUS_REF_FETCH && is_out(r, addr))
+        end_burst(r);
 }
 
 static enum bus_ref_state
@@ -227,6 +281,7 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     struct bus_ref_line *line = find(&r->bus.l3, addr);
 
     chip_ref_count(r, askers[asker].l2_misses);
+    refuse(r, addr, asker);
     if (!goes_on(asker))
         ahead_ref_wait(r, line == NULL ? 2 : 1);
     if (line == NULL) {
@@ -250,6 +305,8 @@ ask_l3(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     if ((asker == BUS_REF_LOAD || asker == BUS_REF_FLOAT) &&
         r->bus.out == r->bus.out_ahead)
         chip_ref_count(r, SIGNAL_L3_BYPASSES);
+    if (!goes_on(asker))
+        wait_cycles(r, r->params[PARAM_TIME_L2] + r->params[PARAM_TIME_L3]);
     if (write && line->state == REF_SHARED)
         own(r, addr);
     if (write)
@@ -276,7 +333,9 @@ bus_ref_code(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 static void
 miss(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
 {
+    const unsigned out = r->bus.line_count;
     const enum bus_ref_state state = ask_l3(r, addr, asker);
+    const bool joined = r->bus.line_count == out + 1;
     const struct bus_ref_line gone = fill(&r->bus, &r->bus.l2d, addr, state);
 
     chip_ref_count(r, state == REF_MODIFIED    ? SIGNAL_L2D_FILLS_MODIFIED
@@ -285,6 +344,7 @@ miss(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     if (gone.state != REF_MODIFIED)
         return;
     chip_ref_count(r, SIGNAL_L2_WRITEBACKS);
+    r->bus.victims += joined;
     struct bus_ref_line *behind =
         find(&r->bus.l3, gone.number * r->bus.l2d.line_size);
     if (behind != NULL) {
@@ -306,15 +366,29 @@ bus_ref_ask(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
         return;
     }
     line = find(&r->bus.l2d, addr);
+    if (asker == BUS_REF_ATOMIC && r->bus.line_count > 0) {
+        chip_ref_count(r, SIGNAL_L2D_ATOMIC_CANCELS);
+        if (line != NULL && is_out(r, addr))
+            chip_ref_count(r, SIGNAL_L2D_SECONDARY_ATOMICS);
+        wait_all(r, SIGNAL_ATOMIC_WAIT);
+    }
     if (line == NULL) {
         miss(r, addr, asker);
         return;
     }
     line->used = ++r->bus.now;
+    if (asker == BUS_REF_LOAD && is_out(r, addr)) {
+        chip_ref_count(r, SIGNAL_L2D_SECONDARY_LOADS);
+        wait_all(r, SIGNAL_SECONDARY_WAIT);
+        return;
+    }
     if (asker == BUS_REF_LOAD && r->bus.out == r->bus.out_ahead)
         chip_ref_count(r, SIGNAL_L2D_BYPASSES);
-    if (asker != BUS_REF_STORE && asker != BUS_REF_ATOMIC)
+    if (asker != BUS_REF_STORE && asker != BUS_REF_ATOMIC) {
+        if (asker != BUS_REF_FLOAT)
+            wait_cycles(r, r->params[PARAM_TIME_L2]);
         return;
+    }
     if (line->state == REF_SHARED) {
         chip_ref_count(r, SIGNAL_L2D_HITS_SHARED);
         own(r, addr);

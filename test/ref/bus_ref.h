@@ -40,6 +40,10 @@ struct bus_ref {
     uint64_t out;       /* reads that nothing waits for */
     uint64_t out_ahead; /* of them, of code that is fetched ahead */
     struct ahead_ref ahead;
+    uint64_t lines[64]; /* that stores have out: [line_count] addresses */
+    unsigned line_count;
+    uint64_t left;    /* cycles to wait for all that is out */
+    uint64_t victims; /* dirty lines that made room for them */
 };
 
 /* Who asks. */
