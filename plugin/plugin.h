@@ -39,6 +39,9 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t atomic;
     qemu_plugin_vcpu_mem_cb_t floats;   /* ACCESS_FLOAT, span of a store */
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
+    /* A prefetch at some distance from the access: that << 1, and 1 if it is
+     * for the L1D, as data. NULL: none is performed. */
+    qemu_plugin_vcpu_mem_cb_t prefetch;
     /* --filter data=, struct data_insn as data: before the instruction, and
      * each of its accesses. */
     qemu_plugin_vcpu_udata_cb_t data_begin;

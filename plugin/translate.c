@@ -10,6 +10,7 @@
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
+#include "source/prefetch.h"
 
 #define MAX_INSNS 1024
 
@@ -19,6 +20,7 @@ struct translation {
     size_t count;
     struct insn insns[MAX_INSNS];
     const uint8_t *bytes[MAX_INSNS];
+    bool tells[MAX_INSNS]; /* it is an access that tells a prefetch's address */
     uint64_t hash;
 };
 
@@ -71,14 +73,6 @@ span_of(const struct plugin *p, const struct insn *insn, bool through)
     const uint64_t size = insn->access_size > 8 ? 8 : insn->access_size;
 
     return line >= size ? line - size : 0;
-}
-
-static bool
-is_single(const struct insn *insn)
-{
-    return (insn->access == ACCESS_LOAD || insn->access == ACCESS_STORE) &&
-           (insn->flags & INSN_NO_FAULT) == 0 && insn->access_size > 0 &&
-           insn->access_size <= 8;
 }
 
 /* Loads that the T4 does not count as misses of its L1 data cache. */
@@ -141,16 +135,56 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
     return call;
 }
 
+/* Notes which accesses tell the addresses of prefetches. */
 static void
-register_access(const struct plugin *p, struct qemu_plugin_insn *target,
-                const struct insn *insn)
+find_prefetches(const struct plugin *p, struct translation *t)
+{
+    int64_t distance;
+
+    memset(t->tells, 0, sizeof(t->tells));
+    for (size_t i = 0; p->callbacks.prefetch != NULL && i < t->count; i++) {
+        if (t->insns[i].prefetch == PREFETCH_NOWHERE)
+            continue;
+        const size_t k = prefetch_teller(t->insns, t->count, i, &distance);
+        if (k < t->count)
+            t->tells[k] = true;
+    }
+}
+
+/* The prefetches of `from` to before `to` whose addresses access `k` tells:
+ * each a call of the access, as QEMU makes none of a prefetch. */
+static void
+register_prefetches(const struct plugin *p, const struct translation *t,
+                    size_t k, size_t from, size_t to)
+{
+    for (size_t i = from; t->tells[k] && i < to; i++) {
+        const struct insn *insn = &t->insns[i];
+        int64_t distance;
+        if (insn->prefetch == PREFETCH_NOWHERE ||
+            prefetch_teller(t->insns, t->count, i, &distance) != k)
+            continue;
+        const uint64_t data =
+            (uint64_t)distance << 1 | (insn->prefetch == PREFETCH_NEAR);
+        qemu_plugin_register_vcpu_mem_cb(
+            qemu_plugin_tb_get_insn(t->tb, k), p->callbacks.prefetch,
+            QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+            (void *)(uintptr_t)data);
+    }
+}
+
+/* The access `i`, behind the prefetches that stand before it. */
+static void
+register_access(const struct plugin *p, const struct translation *t, size_t i)
 {
     void *data;
-    const qemu_plugin_vcpu_mem_cb_t call = access_call(p, insn, &data);
+    const qemu_plugin_vcpu_mem_cb_t call = access_call(p, &t->insns[i], &data);
 
+    register_prefetches(p, t, i, 0, i);
     if (call != NULL)
-        qemu_plugin_register_vcpu_mem_cb(target, call, QEMU_PLUGIN_CB_NO_REGS,
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(t->tb, i),
+                                         call, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, data);
+    register_prefetches(p, t, i, i, t->count);
 }
 
 /* The next instruction from `i` on that touches memory, or the count. */
@@ -162,45 +196,20 @@ next_access(const struct translation *t, size_t i)
     return i;
 }
 
-static uint64_t
-register_bit(int reg)
-{
-    return reg == INSN_NO_REG ? 0 : (uint64_t)1 << reg;
-}
-
 /*
  * Whether access `k` is at a fixed distance from access `i`, the one before
  * it: both are certain, and what lies between changes their registers by
- * constants only.
+ * constants only. Prefetches stand before or behind each access alone.
  */
 static bool
 is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
 {
-    const struct insn *a = &t->insns[i];
-
-    if (k >= t->count || !is_single(a) || !is_single(&t->insns[k]))
+    if (k >= t->count || !prefetch_single(&t->insns[i]) ||
+        !prefetch_single(&t->insns[k]) || t->tells[i] || t->tells[k])
         return false;
     if (t->insns[k - 1].flags & INSN_ANNUL)
         return false;
-    const struct insn *b = &t->insns[k];
-    if (!a->addr_known || !b->addr_known || a->addr_base != b->addr_base ||
-        a->addr_index != b->addr_index || a->addr_scale != b->addr_scale)
-        return false;
-    const uint64_t base = register_bit(a->addr_base);
-    const uint64_t index = register_bit(a->addr_index);
-    uint64_t distance = (uint64_t)b->addr_disp - (uint64_t)a->addr_disp;
-    for (; i < k; i++) {
-        const struct insn *insn = &t->insns[i];
-        const uint64_t step = register_bit(insn->step_reg);
-        if (insn->reg_writes & (base | index) & ~step)
-            return false;
-        if (step & base)
-            distance += (uint64_t)insn->step;
-        if (step & index)
-            distance += (uint64_t)insn->step * a->addr_scale;
-    }
-    *delta = (int64_t)distance;
-    return true;
+    return prefetch_distance(t->insns, i, k, delta);
 }
 
 static const struct entry_callbacks *
@@ -285,7 +294,8 @@ can_merge(const struct plugin *p, const struct translation *t, size_t i,
           const struct block *block, size_t parts)
 {
     if (entry_of(p, block)->load == NULL || i == t->count || parts > 1 ||
-        (block->flags & BLOCK_RARE) != 0 || !is_single(&t->insns[i]))
+        (block->flags & BLOCK_RARE) != 0 || t->tells[i] ||
+        !prefetch_single(&t->insns[i]))
         return false;
     for (size_t k = 0; k < i; k++) {
         if (t->insns[k].flags & (INSN_SYSCALL | INSN_ILLEGAL))
@@ -434,9 +444,11 @@ register_data(const struct plugin *p, const struct translation *t)
         if (i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 target, p->callbacks.data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
+        register_prefetches(p, t, i, 0, i);
         qemu_plugin_register_vcpu_mem_cb(target, p->callbacks.data_access,
                                          QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, d);
+        register_prefetches(p, t, i, i, t->count);
     }
 }
 
@@ -484,8 +496,7 @@ register_accesses(const struct plugin *p, const struct translation *t,
             if (merged)
                 register_merged(p, t, i, block);
             else
-                register_access(p, qemu_plugin_tb_get_insn(t->tb, i),
-                                &t->insns[i]);
+                register_access(p, t, i);
             i = k;
         }
         merged = false;
@@ -559,6 +570,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         block_build(&p->shape, qemu_plugin_tb_vaddr(tb), t->insns, t->bytes,
                     t->count, &model, parts);
     t->count = model.instructions;
+    find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
     if (p->block_count + BLOCK_PARTS + 1 < REGION_BLOCKS)

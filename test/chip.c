@@ -72,6 +72,16 @@ static const struct machine machines[] = {
     {__LINE__, "t4", {NULL}},
     {__LINE__, "t4", {"store.buffer=64", "store.queue=64", "l1d.line=8"}},
     {__LINE__, "t4", {"store.buffer=0", "store.queue=1"}},
+    {__LINE__, "t4", {"l2.size=4K", "l3.size=0", "l1d.size=1K", "tlb.walk=0"}},
+    {__LINE__, "t4", {"prefetch.data=counted"}},
+    {__LINE__, "t2", {"prefetch.data=performed"}},
+    {__LINE__, "t2", {"prefetch.data=performed", "l3.size=8M", "l2.size=64K"}},
+    {__LINE__,
+     "host-model",
+     {"prefetch.data=performed", "l3.size=0", "l2.size=0", "l1d.line=8"}},
+    {__LINE__,
+     "host-model",
+     {"prefetch.data=performed", "l1d.ways=17", "l1d.size=17K"}},
     {__LINE__, "t2", {"store.buffer=3", "store.queue=2"}},
     {__LINE__, "t2", {"l1d.write=allocate", "memory.banks=2"}},
     {__LINE__, "t2", {"l2.size=16K", "l2.ways=4", "l3.size=64K"}},
@@ -161,6 +171,8 @@ access_ref(struct chip_ref *r, const struct access *a)
         chip_ref_load(r, a->addr, a->size);
     else if (a->kind == ACCESS_IS_BULK)
         chip_ref_bulk(r, a->addr, a->size);
+    else if (a->kind == ACCESS_IS_NEAR || a->kind == ACCESS_IS_FAR)
+        chip_ref_prefetch(r, a->addr, a->kind == ACCESS_IS_NEAR);
     else if (a->kind == ACCESS_IS_FLOAT)
         chip_ref_float(r, a->addr, a->size);
     else if (a->kind == ACCESS_IS_STORE)

@@ -103,7 +103,9 @@ static const struct row addresses[] = {
     NO_ADDRESS(0x6ca40010),                  /* ldr $4, 16($5) */
     NO_ADDRESS(0xa8a40010),                  /* swl $4, 16($5) */
     NO_ADDRESS(0xe0a40010),                  /* sc $4, 16($5) */
-    NO_ADDRESS(0xccc50010),                  /* pref 5, 16($6) */
+    ADDRESS(0xccc50010, 6, NONE, 0, 16),     /* pref 5, 16($6) */
+    ADDRESS(0x4ce6280f, 7, 6, 1, 0),         /* prefx 5, $6($7) */
+    NO_ADDRESS(0xccde0010),                  /* pref 30, 16($6) */
     NO_ADDRESS(0x00851021),                  /* addu $2, $4, $5 */
 };
 

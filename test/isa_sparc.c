@@ -157,7 +157,10 @@ static const struct row addresses[] = {
     NO_ADDRESS(0xd4822008),                  /* lda [%o0+8] %asi, %o2 */
     NO_ADDRESS(0xc9120000),                  /* ldq [%o0], %f4 */
     NO_ADDRESS(0xc19a1e00),                  /* ldda [%o0] ASI_BLK_P, %f0 */
-    NO_ADDRESS(0xc56a2040),                  /* prefetch [%o0+64], 2 */
+    ADDRESS(0xc56a2040, 8, NONE, 0, 64),     /* prefetch [%o0+64], 2 */
+    ADDRESS(0xc16a0009, 8, 9, 1, 0),         /* prefetch [%o0+%o1], 0 */
+    ADDRESS(0xc5ea1009, 8, 9, 1, 0),         /* prefetcha [%o0+%o1] ASI_P, 2 */
+    NO_ADDRESS(0xe16a2040),                  /* prefetch [%o0+64], 16 */
     NO_ADDRESS(0x90020009),                  /* add %o0, %o1, %o0 */
     NO_ADDRESS(0x81c3e008),                  /* retl */
     NO_ADDRESS(0x81da0000),                  /* flush %o0 */

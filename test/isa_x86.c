@@ -92,6 +92,10 @@ struct row {
 #define FLAG(hex, in_class, flag, writes) \
     ROW(hex, .class = CLASS_##in_class, .flags = (flag), .reg_writes = (writes))
 
+#define PREFETCH(hex, where)                              \
+    ROW(hex, .class = CLASS_LOAD, .flags = INSN_PREFETCH, \
+        .prefetch = PREFETCH_##where)
+
 #define ACCESS_NO ACCESS_NONE
 #define BRANCH_COND BRANCH_CONDITIONAL
 
@@ -146,26 +150,28 @@ static const struct row addresses[] = {
     ADDRESS("c7053412000007000000", NONE, NONE, 0, 0x40123e),
     ADDRESS("8b042500100000", NONE, NONE, 0, 0x1000), /* mov eax, [0x1000] */
     ADDRESS("a18877665544332211", NONE, NONE, 0, 0x1122334455667788),
-    ADDRESS("50", RSP, NONE, 0, -8),             /* push rax */
-    ADDRESS("6650", RSP, NONE, 0, -2),           /* push ax */
-    ADDRESS("6a05", RSP, NONE, 0, -8),           /* push 5 */
-    ADDRESS("9c", RSP, NONE, 0, -8),             /* pushfq */
-    ADDRESS("58", RSP, NONE, 0, 0),              /* pop rax */
-    ADDRESS("9d", RSP, NONE, 0, 0),              /* popfq */
-    ADDRESS("e800000000", RSP, NONE, 0, -8),     /* call .+5 */
-    ADDRESS("ffd0", RSP, NONE, 0, -8),           /* call rax */
-    ADDRESS("c3", RSP, NONE, 0, 0),              /* ret */
-    ADDRESS("c21000", RSP, NONE, 0, 0),          /* ret 16 */
-    ADDRESS("c9", RBP, NONE, 0, 0),              /* leave */
-    ADDRESS("aa", RDI, NONE, 0, 0),              /* stosb */
-    ADDRESS("ac", RSI, NONE, 0, 0),              /* lodsb */
-    ADDRESS("ae", RDI, NONE, 0, 0),              /* scasb */
-    ADDRESS("8700", RAX, NONE, 0, 0),            /* xchg [rax], eax */
-    ADDRESS("f00fb10f", RDI, NONE, 0, 0),        /* lock cmpxchg [rdi], ecx */
-    ADDRESS("014808", RAX, NONE, 0, 8),          /* add [rax+8], ecx */
-    ADDRESS("0fba280d", RAX, NONE, 0, 0),        /* bts dword [rax], 13 */
-    ADDRESS("f20f584008", RAX, NONE, 0, 8),      /* addsd xmm0, [rax+8] */
-    ADDRESS("ff24c540000000", NONE, RAX, 8, 64), /* jmp [rax*8+64] */
+    ADDRESS("50", RSP, NONE, 0, -8),               /* push rax */
+    ADDRESS("6650", RSP, NONE, 0, -2),             /* push ax */
+    ADDRESS("6a05", RSP, NONE, 0, -8),             /* push 5 */
+    ADDRESS("9c", RSP, NONE, 0, -8),               /* pushfq */
+    ADDRESS("58", RSP, NONE, 0, 0),                /* pop rax */
+    ADDRESS("9d", RSP, NONE, 0, 0),                /* popfq */
+    ADDRESS("e800000000", RSP, NONE, 0, -8),       /* call .+5 */
+    ADDRESS("ffd0", RSP, NONE, 0, -8),             /* call rax */
+    ADDRESS("c3", RSP, NONE, 0, 0),                /* ret */
+    ADDRESS("c21000", RSP, NONE, 0, 0),            /* ret 16 */
+    ADDRESS("c9", RBP, NONE, 0, 0),                /* leave */
+    ADDRESS("aa", RDI, NONE, 0, 0),                /* stosb */
+    ADDRESS("ac", RSI, NONE, 0, 0),                /* lodsb */
+    ADDRESS("ae", RDI, NONE, 0, 0),                /* scasb */
+    ADDRESS("8700", RAX, NONE, 0, 0),              /* xchg [rax], eax */
+    ADDRESS("f00fb10f", RDI, NONE, 0, 0),          /* lock cmpxchg [rdi], ecx */
+    ADDRESS("0f1800", RAX, NONE, 0, 0),            /* prefetchnta [rax] */
+    ADDRESS("0f188c8840010000", RAX, RCX, 4, 320), /* prefetcht0 [] */
+    ADDRESS("014808", RAX, NONE, 0, 8),            /* add [rax+8], ecx */
+    ADDRESS("0fba280d", RAX, NONE, 0, 0),          /* bts dword [rax], 13 */
+    ADDRESS("f20f584008", RAX, NONE, 0, 8),        /* addsd xmm0, [rax+8] */
+    ADDRESS("ff24c540000000", NONE, RAX, 8, 64),   /* jmp [rax*8+64] */
     NO_ADDRESS("0fab08"),             /* bts [rax], ecx: a bit string */
     NO_ADDRESS("0fb308"),             /* btr [rax], ecx */
     NO_ADDRESS("f00fbb08"),           /* lock btc [rax], ecx */
@@ -179,7 +185,6 @@ static const struct row addresses[] = {
     NO_ADDRESS("f3a4"),               /* rep movsb */
     NO_ADDRESS("ff33"),               /* push [rbx] */
     NO_ADDRESS("488d0498"),           /* lea rax, [rax+rbx*4] */
-    NO_ADDRESS("0f1800"),             /* prefetchnta [rax] */
     NO_ADDRESS("480fc70f"),           /* cmpxchg16b [rdi] */
     NO_ADDRESS("c4e265900c90"),       /* vpgatherdd */
 };

@@ -243,7 +243,9 @@ def check_memory(c, bulk):
              for tlb in ("ITLB", "DTLB")]
     t.equal(c["Icache_miss_local_memory_hit"] + c["Stores_to_local_memory"] +
             c["L1_data_cache_miss_local_memory_hit"] + sum(walks) +
-            bulk, c["All_reads"], "reads of memory")
+            bulk + c["Data_prefetch_hits_to_local_memory"] +
+            c["L1D_prefetches_to_local_memory"], c["All_reads"],
+            "reads of memory")
     check_dram(c, T4)
     t.equal(c["Read_transactions"], c["All_reads"], "reads of all ports")
     t.equal(c["Write_transactions"], c["All_writes"], "writes of all ports")
@@ -323,6 +325,34 @@ def t4_evictions():
               c["L2_store_misses"] + walks)
     t.equal(c["Clean_L2_evictions"] + c["Dirty_L2_evictions"], misses - 2048,
             "evictions")
+
+
+def t4_prefetch():
+    """Nothing waits for a prefetch: of 32 pairs in one bank of memory the
+    second waits until that has served the first. Performed or not, a prefetch
+    costs no cycle; where it is not, the loads find less."""
+    def counts(how):
+        return {name: t.count(["-m", T4, "-e", "all", "--set",
+                               f"prefetch.data={how}"],
+                              t.guest(f"{name}.sparc64"))
+                for name in ("prefetch_queue", "prefetch")}
+
+    performed, counted = counts("performed"), counts("counted")
+    time = t.table("machines", T4, "machine.toml")["parameter"]["time.bank"]
+    c = performed["prefetch_queue"]
+    t.equal(c["Read_queue_latency"], time["value"] * (c["All_reads"] + 32),
+            "reads in the queue")
+    t.equal(counted["prefetch_queue"]["stall_load"], c["stall_load"],
+            "loads of lines that nothing prefetches")
+    first, second = performed["prefetch"], counted["prefetch"]
+    t.equal(second["L1_data_cache_miss_local_memory_hit"] -
+            first["L1_data_cache_miss_local_memory_hit"], 200, "from memory")
+    t.equal(second["Cycles"] - first["Cycles"],
+            second["stall_load"] - first["stall_load"], "cycles")
+    for event in ("Data_prefetch_hits_in_L2", "L1D_prefetch_misses"):
+        t.equal(second[event], 0, event)
+    t.equal(second["unperformed_prefetches"], second["Software_prefetch"],
+            "of none performed")
 
 
 def t4_fetch():
@@ -553,6 +583,7 @@ def add_cases():
     t.case(f"--set on {T4}", t4_set)
     t.case(f"cycles on {T4}", t4_cycles)
     t.case(f"fetches on {T4}", t4_fetch)
+    t.case(f"prefetches on {T4}", t4_prefetch)
     t.case(f"sizes of pages on {T4}", t4_pages)
     t.case(f"evictions on {T4}", t4_evictions)
     t.case(f"bzip2 on {T4}: classes add up, two runs alike", bzip2_on_t4)

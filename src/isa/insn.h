@@ -58,6 +58,13 @@ enum insn_access {
                       * decoded, but made of INSN_FLOAT */
 };
 
+/* Where a prefetch brings its line. */
+enum insn_prefetch {
+    PREFETCH_NOWHERE, /* it is none, or brings no line of data */
+    PREFETCH_NEAR,    /* to the L1 data cache and what stands behind it */
+    PREFETCH_FAR,     /* to the L2 and what stands behind that */
+};
+
 enum insn_branch {
     BRANCH_NONE,
     BRANCH_CONDITIONAL,   /* direct, taken or not */
@@ -116,6 +123,7 @@ struct insn {
     uint8_t loads;       /* loads in the program's terms; REP counts 0 */
     uint8_t stores;
     uint8_t branch;     /* enum insn_branch */
+    uint8_t prefetch;   /* enum insn_prefetch */
     uint8_t addr_scale; /* 0: no index */
     int8_t step_reg;    /* of those it changes, or INSN_NO_REG */
     int8_t addr_base;   /* register number or INSN_NO_REG */

@@ -259,7 +259,8 @@ read_hardware(uint32_t word, struct insn *insn)
 #define STORE_CONDITIONAL(bytes) \
     ACCESS(CLASS_STORE, ACCESS_MIXED, bytes), TO_RT, .flags = INSN_CONDITIONAL
 /* It goes down the load pipe, and is no load of the program's. */
-#define PREFETCH .legal = true, .class = CLASS_LOAD, .flags = INSN_PREFETCH
+#define PREFETCH(how) \
+    .legal = true, .class = CLASS_LOAD, .flags = INSN_PREFETCH, .more = (how)
 
 /* Opcode 0, by function. */
 static const struct row special[64] = {
@@ -454,6 +455,31 @@ indexed(uint32_t word, struct insn *insn)
         insn_illegal(insn);
 }
 
+/*
+ * The hints of MIPS IV for a load or a store, streamed and retained ones too;
+ * later ones bring no line, or prepare one without a look at memory.
+ */
+static void
+set_prefetch(uint32_t hint, struct insn *insn)
+{
+    if (hint < 2 || (hint >= 4 && hint < 8))
+        insn->prefetch = PREFETCH_NEAR;
+}
+
+static void
+prefetch(uint32_t word, struct insn *insn)
+{
+    set_prefetch(rt_of(word), insn);
+}
+
+/* PREFX has its hint where a load has fs. */
+static void
+prefetch_indexed(uint32_t word, struct insn *insn)
+{
+    set_prefetch(rd_of(word), insn);
+    indexed(word, insn);
+}
+
 #define MULTIPLY_ADD \
     .legal = true, .class = CLASS_FGU, .flags = INSN_FP | INSN_SHARED_FPU
 
@@ -465,7 +491,7 @@ static const struct row cop1x[64] = {
     [0x08] = {STORE(4), .more = indexed},         /* SWXC1 */
     [0x09] = {STORE(8), .more = indexed},         /* SDXC1 */
     [0x0d] = {STORE(8), .more = indexed},         /* SUXC1 */
-    [0x0f] = {PREFETCH, .more = indexed},         /* PREFX */
+    [0x0f] = {PREFETCH(prefetch_indexed)},        /* PREFX */
     [0x1e] = {.legal = true, .class = CLASS_FGU}, /* ALNV.PS */
     [0x20 ... 0x21] = {MULTIPLY_ADD},             /* MADD.S .D */
     [0x26] = {MULTIPLY_ADD},                      /* .PS */
@@ -512,7 +538,7 @@ static const struct row opcodes[64] = {
     [0x2c ... 0x2e] = {STORE_BYTES},       /* SDL, SDR, SWR */
     [0x30] = {LOAD(4), TO_RT},             /* LL */
     [0x31] = {LOAD(4), FLOAT},             /* LWC1 */
-    [0x33] = {PREFETCH},                   /* PREF */
+    [0x33] = {PREFETCH(prefetch)},         /* PREF */
     [0x34] = {LOAD(8), TO_RT},             /* LLD */
     [0x35] = {LOAD(8), FLOAT},             /* LDC1 */
     [0x37] = {LOAD(8), TO_RT},             /* LD */
@@ -572,7 +598,8 @@ address(uint32_t word, struct insn *insn)
 {
     const uint32_t opcode = word >> 26;
 
-    if (opcode == 0x13 && insn_bits(word, 2, 1))
+    if (opcode == 0x13 && insn_bits(word, 2, 1) &&
+        insn->prefetch == PREFETCH_NOWHERE)
         return;
     insn->addr_known = true;
     if (rs_of(word) != 0)
@@ -633,7 +660,8 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
         insn->target += slot;
     else if (insn->branch == BRANCH_JUMP || insn->branch == BRANCH_CALL)
         insn->target |= slot & ~UINT64_C(0x0fffffff);
-    if (insn->access == ACCESS_LOAD || insn->access == ACCESS_STORE)
+    if (insn->access == ACCESS_LOAD || insn->access == ACCESS_STORE ||
+        insn->prefetch != PREFETCH_NOWHERE)
         address(word, insn);
 }
 

@@ -330,6 +330,7 @@ static const uint8_t asi_kind[256] = {
 #define OP3_LDDFA 0x33
 #define OP3_STDFA 0x37
 #define OP3_CASA 0x3c
+#define OP3_PREFETCHA 0x3d
 #define OP3_CASXA 0x3e
 
 #define ASI_NO_FAULT 2 /* of 0x80 to 0x8b */
@@ -362,6 +363,31 @@ alternate(uint32_t word, struct insn *insn)
         mixed(insn, 8);
     else
         mixed(insn, 0);
+}
+
+/*
+ * By its function, in rd, as the T4 takes it: 0 and 14h are for the L1, 1 to 3,
+ * 15h to 17h and 11h, the nearest cache of code and data, for the L2 (TABLE
+ * 10-2, sl 21). A page (4), an invalidation (10h), and those without a public
+ * meaning bring no line. Nor does one to a space that is no program's memory;
+ * what takes it from %asi is taken for plain.
+ */
+static void
+prefetch(uint32_t word, struct insn *insn)
+{
+    static const uint32_t near = 1u << 0x00 | 1u << 0x14;
+    static const uint32_t far = 1u << 0x01 | 1u << 0x02 | 1u << 0x03 |
+                                1u << 0x11 | 1u << 0x15 | 1u << 0x16 |
+                                1u << 0x17;
+    const uint32_t function = insn_bits(word, 25, 5);
+
+    if (insn_bits(word, 19, 6) == OP3_PREFETCHA && !immediate(word) &&
+        asi_kind[insn_bits(word, 5, 8)] != ASI_PLAIN)
+        return;
+    if (near >> function & 1)
+        insn->prefetch = PREFETCH_NEAR;
+    else if (far >> function & 1)
+        insn->prefetch = PREFETCH_FAR;
 }
 
 /* A quad is two accesses of 8 bytes, whatever its address space. */
@@ -470,7 +496,7 @@ static const struct row format_3[64] = {
    load of the program's. Functions 5 to 15 are reserved. */
 #define PREFETCH                                                 \
     .class = CLASS_LOAD, .flags = INSN_PREFETCH, .shift = AT_RD, \
-    .valid = 0xffff001f
+    .valid = 0xffff001f, .more = prefetch
 #define ALTERNATE .more = alternate
 
 /* op = 3, by op3. */
@@ -521,7 +547,7 @@ static const struct row memory[64] = {
     [0x36] = {STORE(8), .more = quad_alternate},
     [OP3_STDFA] = {STORE(8), ALTERNATE},
     [OP3_CASA] = {ATOMIC(4), ALTERNATE},
-    [0x3d] = {PREFETCH},
+    [OP3_PREFETCHA] = {PREFETCH},
     [OP3_CASXA] = {ATOMIC(8), ALTERNATE},
 };
 
@@ -618,7 +644,8 @@ decode_word(uint32_t word, uint64_t pc, struct insn *insn)
     set_step(word, insn);
     if (direct((enum insn_branch)insn->branch))
         insn->target += pc;
-    if (insn->access != ACCESS_NONE && insn->access != ACCESS_MIXED)
+    if (insn->prefetch != PREFETCH_NOWHERE ||
+        (insn->access != ACCESS_NONE && insn->access != ACCESS_MIXED))
         address(word, insn);
 }
 

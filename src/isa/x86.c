@@ -339,13 +339,29 @@ is_float(const struct decoded *d)
     return false;
 }
 
+/* PREFETCHT1, T2 and WT1 are for the L2, all others for the L1. */
+static void
+set_prefetch(const struct decoded *d, const struct memory *m, uint64_t pc,
+             struct insn *insn)
+{
+    const bool far = d->info.mnemonic == ZYDIS_MNEMONIC_PREFETCHT1 ||
+                     d->info.mnemonic == ZYDIS_MNEMONIC_PREFETCHT2 ||
+                     d->info.mnemonic == ZYDIS_MNEMONIC_PREFETCHWT1;
+
+    insn->prefetch = far ? PREFETCH_FAR : PREFETCH_NEAR;
+    set_address(d, m->operand, pc, insn);
+}
+
 static void
 set_access(const struct decoded *d, const struct memory *m, uint64_t pc,
            struct insn *insn)
 {
-    if (m->operands == 0 || oddity(&d->info) == ODDITY_NO_ACCESS ||
-        is_prefetch(&d->info))
+    if (m->operands == 0 || oddity(&d->info) == ODDITY_NO_ACCESS)
         return;
+    if (is_prefetch(&d->info)) {
+        set_prefetch(d, m, pc, insn);
+        return;
+    }
 
     insn->access = (uint8_t)access_kind(&d->info, m);
     if (ordinary_size(m->size) && !is_masked(&d->info) &&

@@ -368,6 +368,85 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
 }
 
+/* What a prefetch raises in place of what its request does. */
+struct asked {
+    enum signal_id as, to;
+};
+
+static const struct asked near_asked[] = {
+    {SIGNAL_L1D_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_MISSES},
+    {SIGNAL_L2_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_L2_MISSES},
+    {SIGNAL_L3_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_L3_MISSES},
+};
+
+static const struct asked far_asked[] = {
+    {SIGNAL_DTLB_WALK_MISSES, SIGNAL_FAR_PREFETCH_L2_MISSES},
+    {SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_FAR_PREFETCH_L3_MISSES},
+};
+
+#define ASKED_MOST 3
+
+/* Drains what was pushed alone, and counts what it raises as a prefetch's. */
+static void
+drain_asked(struct strand *s, const struct asked *asked, size_t count)
+{
+    uint64_t before[ASKED_MOST];
+
+    for (size_t i = 0; i < count; i++)
+        before[i] = s->total[asked[i].as];
+    s->goes_on = true;
+    strand_drain(s);
+    s->goes_on = false;
+    for (size_t i = 0; i < count; i++) {
+        s->total[asked[i].to] += s->total[asked[i].as] - before[i];
+        s->total[asked[i].as] = before[i];
+    }
+}
+
+/* No TLB is asked, so that the filters may not know the line: they stand for
+ * a page whose used bit is set. */
+static void
+prefetch_near(struct strand *s, uint64_t addr)
+{
+    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+    const uint64_t line = addr & s->data.line_mask;
+    const uint64_t missed = s->total[SIGNAL_NEAR_PREFETCH_MISSES];
+
+    if (filter_line(&s->data, line) != line) {
+        strand_drain(s);
+        data_push(s, second, line, REQUEST_LOAD);
+        *second = NO_LINE;
+        filter_put(&s->data, line, NO_LINE);
+        filter_put(&s->store, line, NO_LINE);
+        drain_asked(s, near_asked, 3);
+    }
+    s->total[SIGNAL_NEAR_PREFETCH_HITS] +=
+        s->total[SIGNAL_NEAR_PREFETCH_MISSES] == missed;
+}
+
+/* It is no walk's, but as that passes the L1s by and is looked up in the L2. */
+static void
+prefetch_far(struct strand *s, uint64_t addr)
+{
+    strand_drain(s);
+    queue_push(s, addr & s->data.line_mask, REQUEST_WALK_D);
+    filter_put(&s->store, addr, NO_LINE);
+    drain_asked(s, far_asked, 2);
+    s->total[SIGNAL_FAR_PREFETCHES]++;
+}
+
+void
+strand_prefetch(struct strand *s, uint64_t addr, bool near)
+{
+    /* No program has memory there: a difference went below 0. */
+    if (!s->chip->prefetches || addr >> 62 != 0)
+        return;
+    if (near)
+        prefetch_near(s, addr);
+    else if (s->chip->parts & PART_L2)
+        prefetch_far(s, addr);
+}
+
 void
 strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
 {

@@ -42,6 +42,14 @@ has_nodes(const uint64_t *params)
            params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
 }
 
+/* Nodes and buses count by who asks them; of prefetches nobody does. */
+bool
+chip_prefetches(const uint64_t *params)
+{
+    return params[PARAM_PREFETCH_DATA] == PREFETCH_DATA_PERFORMED &&
+           !has_nodes(params) && !bus_is(params);
+}
+
 uint32_t
 chip_parts(const struct event_row *const *events, size_t count,
            const uint64_t *params)
@@ -226,6 +234,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     if ((parts & PART_BUS) && ahead_is(params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
+    chip->prefetches = (parts & PART_L1D) && chip_prefetches(params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart = chip->write_through || chip->marks;
     chip->bank_shift =

@@ -213,6 +213,7 @@ struct strand {
     unsigned turn;  /* that its counts go to, in the window */
     unsigned aside; /* further on, of --filter data=: see strand_aside() */
     bool outside;   /* the window */
+    bool goes_on;   /* what it asks for now holds it up nowhere */
     /* Of the instruction whose accesses --filter data= looks at. */
     bool data_counted;
     uint8_t data_loads, data_stores; /* counted so far */
@@ -238,7 +239,8 @@ struct chip {
     bool marks;        /* stores mark lines of an L1D that writes back */
     bool tells;        /* and the L2's line with the L1D's */
     bool joint_tlb;
-    bool passes; /* loads of floating-point registers pass the L1D by */
+    bool prefetches; /* are performed */
+    bool passes;     /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
     unsigned ahead;                 /* lines of code fetched ahead; 0: none */
@@ -262,6 +264,9 @@ struct chip {
  */
 uint32_t chip_parts(const struct event_row *const *events, size_t count,
                     const uint64_t *params);
+
+/* Whether prefetches are performed, if only with PART_L1D. */
+bool chip_prefetches(const uint64_t *params);
 
 /* Sets up a machine with empty caches. `slots`: strands live at once at most.
  * chip_finish() accepts a zeroed struct. */
@@ -319,6 +324,9 @@ void strand_load_slow(struct strand *s, uint64_t addr, uint64_t span);
 /* A load whose misses do not count as others do; with PART_BULK. */
 void strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_store_slow(struct strand *s, uint64_t addr, uint64_t span);
+/* A prefetch for the L1D and what stands behind it (`near`), or for the L2 and
+ * what stands behind that; where the chip performs them. */
+void strand_prefetch(struct strand *s, uint64_t addr, bool near);
 void strand_float_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_through_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);

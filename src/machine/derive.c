@@ -11,6 +11,18 @@ static const struct service {
     enum signal_id l2_hits, l3_hits, memory;
     enum signal_id apart; /* of `missed`, what does not count; or 0 */
 } services[] = {
+    {{SIGNAL_NEAR_PREFETCH_MISSES, SIGNAL_NEAR_PREFETCH_L2_MISSES,
+      SIGNAL_NEAR_PREFETCH_L3_MISSES},
+     SIGNAL_NEAR_PREFETCH_L2_HITS,
+     SIGNAL_NEAR_PREFETCH_L3_HITS,
+     SIGNAL_NEAR_PREFETCH_MEMORY,
+     0},
+    {{SIGNAL_FAR_PREFETCHES, SIGNAL_FAR_PREFETCH_L2_MISSES,
+      SIGNAL_FAR_PREFETCH_L3_MISSES},
+     SIGNAL_FAR_PREFETCH_L2_HITS,
+     SIGNAL_FAR_PREFETCH_L3_HITS,
+     SIGNAL_FAR_PREFETCH_MEMORY,
+     0},
     {{SIGNAL_L1I_MISSES, SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES},
      SIGNAL_FETCH_L2_HITS,
      SIGNAL_FETCH_L3_HITS,
@@ -58,6 +70,12 @@ derive_services(const uint64_t *params, uint64_t *n)
     }
 }
 
+static uint64_t
+less(uint64_t from, uint64_t by)
+{
+    return from > by ? from - by : 0;
+}
+
 /* Each store asks for one line. A block store, or one that crosses a line, may
  * miss with two, and so hide another's hit. */
 static void
@@ -73,6 +91,16 @@ derive_stores(const uint64_t *params, uint64_t *n)
     n[SIGNAL_STORE_L2_HITS] = stores > past_l2 ? stores - past_l2 : 0;
     n[SIGNAL_STORE_L3_HITS] = past_l2 - past_l3 - beside;
     n[SIGNAL_STORE_MEMORY] = past_l3;
+}
+
+/* No instruction is performed twice, nor in both. */
+static void
+derive_prefetches(uint64_t *n)
+{
+    n[SIGNAL_UNPERFORMED_PREFETCHES] =
+        less(n[SIGNAL_PREFETCHES], n[SIGNAL_NEAR_PREFETCH_HITS] +
+                                       n[SIGNAL_NEAR_PREFETCH_MISSES] +
+                                       n[SIGNAL_FAR_PREFETCHES]);
 }
 
 /* By the size of the page that a walk finds. */
@@ -124,12 +152,6 @@ derive_references(uint64_t *n)
     n[SIGNAL_PLAIN_STORES] = stores - n[SIGNAL_CLASS_ATOMIC];
 }
 
-static uint64_t
-less(uint64_t from, uint64_t by)
-{
-    return from > by ? from - by : 0;
-}
-
 /* What was foretold right, of what is not the program's last branch. */
 static void
 derive_branches(const uint64_t *params, uint64_t *n)
@@ -164,6 +186,7 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
         n[SIGNAL_L1D_LOAD_MISSES] - n[SIGNAL_BULK_L1D_MISSES];
     derive_services(params, n);
     derive_stores(params, n);
+    derive_prefetches(n);
     derive_fills(params, n);
     n[SIGNAL_L1D_WRITEBACK_QUADWORDS] =
         n[SIGNAL_L1D_WRITEBACKS] * (params[PARAM_L1D_LINE] / 16);

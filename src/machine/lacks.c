@@ -106,6 +106,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
         signal <= SIGNAL_REQUESTS_ALMOST_FULL_CYCLES && !ahead_is(params))
         return "no line of code is fetched ahead as the machine is set; see "
                "the parameters prefetch.lines and l2i.size";
+    if (signal >= SIGNAL_NEAR_PREFETCH_HITS &&
+        signal <= SIGNAL_FAR_PREFETCH_MEMORY && !chip_prefetches(params))
+        return "prefetches are counted and not performed as the machine is "
+               "set; see the parameter prefetch.data";
     if ((signal == SIGNAL_BUS_CASTOUTS ||
          signal == SIGNAL_CASTOUT_QUEUE_CLOCKS) &&
         params[PARAM_BUS_CASTOUTS] == BUS_CASTOUTS_NONE)

@@ -2,7 +2,7 @@
 /*
  * What a machine lacks as its parameters have it: the hubs of one and of two
  * nodes, memory banks of nodes that are not there, memory behind no L2, bundles
- * where instructions are put in none.
+ * where instructions are put in none, prefetches that are not performed.
  */
 #ifndef TALLY_MACHINE_LACKS_H
 #define TALLY_MACHINE_LACKS_H

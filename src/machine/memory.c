@@ -24,7 +24,7 @@ memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind)
     s->total[SIGNAL_MEMORY_READS_0 + channel]++;
     if (s->chip->parts & PART_DRAM)
         dram_read(&s->chip->dram, s->total, channel, addr,
-                  (GO_ON >> kind & 1) == 0);
+                  (GO_ON >> kind & 1) == 0 && !s->goes_on);
 }
 
 void

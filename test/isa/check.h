@@ -41,6 +41,7 @@ check_insn(const char *file, int line, const struct insn *got,
            CHECK(file, line, got, want, loads) +
            CHECK(file, line, got, want, stores) +
            CHECK(file, line, got, want, branch) +
+           CHECK(file, line, got, want, prefetch) +
            CHECK(file, line, got, want, target) +
            CHECK(file, line, got, want, flags) +
            CHECK(file, line, got, want, reg_writes);
@@ -76,7 +77,10 @@ check_rules(const char *text, const struct insn *insn)
         (insn->branch != BRANCH_NONE) == (insn->class == CLASS_BRANCH) &&
         (direct || insn->target == 0) &&
         (insn->loads + insn->stores > 0) == counted &&
-        (single || !insn->addr_known) && (!single || insn->access_size > 0) &&
+        (single || !insn->addr_known || insn->prefetch != PREFETCH_NOWHERE) &&
+        (insn->prefetch == PREFETCH_NOWHERE ||
+         (insn->flags & INSN_PREFETCH) != 0) &&
+        (!single || insn->access_size > 0) &&
         (insn->addr_known ||
          (insn->addr_base == INSN_NO_REG && insn->addr_index == INSN_NO_REG)) &&
         (insn->addr_scale == 0) == (insn->addr_index == INSN_NO_REG) &&

@@ -52,7 +52,9 @@ struct illegal {
 #define STORE(word, bytes)                                  \
     ROW(word, .class = CLASS_STORE, .access = ACCESS_STORE, \
         .access_size = (bytes), .stores = 1)
-#define PREFETCH(word) ROW(word, .class = CLASS_LOAD, .flags = INSN_PREFETCH)
+#define PREFETCH(word, where)                              \
+    ROW(word, .class = CLASS_LOAD, .flags = INSN_PREFETCH, \
+        .prefetch = PREFETCH_##where)
 #define BRANCH_COND BRANCH_CONDITIONAL
 #define D INSN_DELAY_SLOT
 #define A INSN_ANNUL

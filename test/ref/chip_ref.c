@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ref/branch_ref.h"
+#include "ref/raw_ref.h"
 #include "ref/snoop_ref.h"
 
 /* Where table walks read; as in machine/access.c. */
@@ -27,6 +28,13 @@ static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
 static const struct asker stores = {
     SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
     SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE};
+/* Of one core, or with an L3 for all: no node counts them. */
+static const struct asker near_prefetches = {
+    .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES,
+    .l3_misses = SIGNAL_NEAR_PREFETCH_L3_MISSES};
+static const struct asker far_prefetches = {
+    .l2_misses = SIGNAL_FAR_PREFETCH_L2_MISSES,
+    .l3_misses = SIGNAL_FAR_PREFETCH_L3_MISSES};
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
 static const struct asker atomics = {.bus = BUS_REF_ATOMIC};
@@ -544,70 +552,49 @@ write_through(const struct chip_ref *r)
     return r->params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
 }
 
-/* Of each 65536 stores but the first the first 2048 are looked at; how many
- * hits one stands for, or 0. */
-static unsigned
-sample(uint64_t count)
-{
-    if (count < 65536)
-        return 1;
-    return count % 65536 < 2048 ? 32 : 0;
-}
-
-static void
-count_hit(struct chip_ref *r, bool buffer, bool full)
-{
-    r->signals[r->outside][buffer ? full ? SIGNAL_RAW_BUFFER_FULL
-                                         : SIGNAL_RAW_BUFFER_PARTIAL
-                           : full ? SIGNAL_RAW_QUEUE_FULL
-                                  : SIGNAL_RAW_QUEUE_PARTIAL] +=
-        sample(r->store_count);
-}
-
-/* The last store that has a byte of it. */
-static void
-look_for_store(struct chip_ref *r, uint64_t addr, uint64_t size)
-{
-    const uint64_t buffer = r->params[PARAM_STORE_BUFFER];
-    const uint64_t reach = buffer + r->params[PARAM_STORE_QUEUE];
-
-    for (size_t age = 0; age < reach && age < r->store_count; age++) {
-        const struct store_ref *s = &r->stores[r->store_count - 1 - age];
-        if (sample(r->store_count - 1 - age) == 0)
-            break;
-        uint64_t bytes = 0;
-        for (uint64_t i = 0; i < size; i++)
-            bytes += addr + i >= s->addr && addr + i < s->addr + s->size;
-        if (bytes == 0)
-            continue;
-        count_hit(r, age < buffer, bytes == size);
-        return;
-    }
-}
-
-static void
-remember_store(struct chip_ref *r, uint64_t addr, uint64_t size)
-{
-    const size_t n = r->store_count;
-
-    /* Full where the count is a power of two. */
-    if ((n & (n - 1)) == 0)
-        r->stores =
-            reallocarray(r->stores, n == 0 ? 1 : 2 * n, sizeof(*r->stores));
-    if (r->stores == NULL)
-        abort();
-    r->stores[r->store_count++] = (struct store_ref){addr, size};
-}
-
 void
 chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
     if (r->parts & PART_RAW)
-        look_for_store(r, addr, size);
+        raw_ref_load(r, addr, size);
     for (; addr < end; addr = next_line(r, addr))
         allocate(r, addr, false);
+}
+
+/* Whether there is what prefetches are performed in. */
+static bool
+prefetches(const struct chip_ref *r)
+{
+    const uint64_t *p = r->params;
+
+    return p[PARAM_PREFETCH_DATA] == PREFETCH_DATA_PERFORMED &&
+           p[PARAM_L3_SHARED] != L3_SHARED_CORE &&
+           (p[PARAM_L2_SHARED] == L2_SHARED_CORE || p[PARAM_L3_SIZE] != 0 ||
+            !write_through(r));
+}
+
+void
+chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near)
+{
+    uint64_t out;
+
+    if (!prefetches(r))
+        return;
+    if (!near && (r->parts & PART_L2) != 0) {
+        chip_ref_count(r, SIGNAL_FAR_PREFETCHES);
+        ask_shared(r, addr, false, &far_prefetches);
+    }
+    if (!near)
+        return;
+    if (access_cache(&r->l1d, addr, false, &out)) {
+        chip_ref_count(r, SIGNAL_NEAR_PREFETCH_HITS);
+        return;
+    }
+    chip_ref_count(r, SIGNAL_NEAR_PREFETCH_MISSES);
+    write_back(r, 1, out);
+    ask_shared(r, addr, false, &near_prefetches);
 }
 
 /* A load whose misses are apart. */
@@ -644,7 +631,7 @@ chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
     const uint64_t end = addr + size;
 
     if (r->parts & PART_RAW)
-        remember_store(r, addr, size);
+        raw_ref_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r))
             pass_through(r, addr, &stores);

@@ -80,6 +80,7 @@ void chip_ref_block(struct chip_ref *r, const struct block *block);
 void chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_float(struct chip_ref *r, uint64_t addr, uint64_t size);
+void chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near);
 void chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size);
 void chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size);
 

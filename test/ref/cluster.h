@@ -103,6 +103,8 @@ do_access(struct cluster *c, unsigned who)
         chip_ref_load(r, a.addr, a.size);
     else if (a.kind == ACCESS_IS_BULK)
         chip_ref_bulk(r, a.addr, a.size);
+    else if (a.kind == ACCESS_IS_NEAR || a.kind == ACCESS_IS_FAR)
+        chip_ref_prefetch(r, a.addr, a.kind == ACCESS_IS_NEAR);
     else if (a.kind == ACCESS_IS_FLOAT)
         chip_ref_float(r, a.addr, a.size);
     else if (a.kind == ACCESS_IS_STORE)

@@ -135,6 +135,8 @@ access_data(struct strand *s, const struct access *a)
         strand_bulk(s, a->addr, span);
     else if (is_load(a))
         strand_load(s, a->addr, span);
+    else if (a->kind == ACCESS_IS_NEAR || a->kind == ACCESS_IS_FAR)
+        strand_prefetch(s, a->addr, a->kind == ACCESS_IS_NEAR);
     else if (a->kind == ACCESS_IS_FLOAT)
         strand_float(s, a->addr, span);
     else if (a->kind == ACCESS_IS_STORE)

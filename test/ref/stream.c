@@ -262,6 +262,8 @@ stream_access(struct stream *s)
              : kind < 12           ? ACCESS_IS_STORE
              : kind < 14           ? ACCESS_IS_BULK
              : kind < 18 && passes ? ACCESS_IS_FLOAT
+             : kind < 21           ? ACCESS_IS_NEAR
+             : kind < 23           ? ACCESS_IS_FAR
                                    : ACCESS_IS_LOAD;
     if (a.kind == ACCESS_IS_ATOMIC || kind % 2 == 0)
         a.addr = a.addr / a.size * a.size;

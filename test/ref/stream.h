@@ -50,6 +50,8 @@ enum access_kind {
     ACCESS_IS_LOAD,
     ACCESS_IS_BULK,  /* a load too: a block load or twin load */
     ACCESS_IS_FLOAT, /* a load that passes the L1D by */
+    ACCESS_IS_NEAR,  /* a prefetch for the L1D, or for the L2 */
+    ACCESS_IS_FAR,
     ACCESS_IS_STORE,
     ACCESS_IS_ATOMIC
 };
