@@ -21,6 +21,8 @@ struct translation {
     struct insn insns[MAX_INSNS];
     const uint8_t *bytes[MAX_INSNS];
     bool tells[MAX_INSNS]; /* it is an access that tells a prefetch's address */
+    size_t teller[MAX_INSNS]; /* of a prefetch that access, or `count` */
+    int64_t distance[MAX_INSNS];
     uint64_t hash;
 };
 
@@ -135,19 +137,18 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
     return call;
 }
 
-/* Notes which accesses tell the addresses of prefetches. */
+/* Finds the accesses that tell the addresses of prefetches, if these are to be
+ * performed. */
 static void
 find_prefetches(const struct plugin *p, struct translation *t)
 {
-    int64_t distance;
-
-    memset(t->tells, 0, sizeof(t->tells));
+    memset(t->tells, 0, t->count * sizeof(*t->tells));
     for (size_t i = 0; p->callbacks.prefetch != NULL && i < t->count; i++) {
         if (t->insns[i].prefetch == PREFETCH_NOWHERE)
             continue;
-        const size_t k = prefetch_teller(t->insns, t->count, i, &distance);
-        if (k < t->count)
-            t->tells[k] = true;
+        t->teller[i] = prefetch_teller(t->insns, t->count, i, &t->distance[i]);
+        if (t->teller[i] < t->count)
+            t->tells[t->teller[i]] = true;
     }
 }
 
@@ -158,13 +159,11 @@ register_prefetches(const struct plugin *p, const struct translation *t,
                     size_t k, size_t from, size_t to)
 {
     for (size_t i = from; t->tells[k] && i < to; i++) {
-        const struct insn *insn = &t->insns[i];
-        int64_t distance;
-        if (insn->prefetch == PREFETCH_NOWHERE ||
-            prefetch_teller(t->insns, t->count, i, &distance) != k)
+        const unsigned prefetch = t->insns[i].prefetch;
+        if (prefetch == PREFETCH_NOWHERE || t->teller[i] != k)
             continue;
         const uint64_t data =
-            (uint64_t)distance << 1 | (insn->prefetch == PREFETCH_NEAR);
+            (uint64_t)t->distance[i] << 1 | (prefetch == PREFETCH_NEAR);
         qemu_plugin_register_vcpu_mem_cb(
             qemu_plugin_tb_get_insn(t->tb, k), p->callbacks.prefetch,
             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,

@@ -386,6 +386,14 @@ static const struct asked far_asked[] = {
 
 #define ASKED_MOST 3
 
+/* So that what is pushed next is drained alone. */
+static inline void
+drain_before(struct strand *s)
+{
+    if (s->queue_next != s->queue)
+        strand_drain(s);
+}
+
 /* Drains what was pushed alone, and counts what it raises as a prefetch's. */
 static void
 drain_asked(struct strand *s, const struct asked *asked, size_t count)
@@ -403,8 +411,6 @@ drain_asked(struct strand *s, const struct asked *asked, size_t count)
     }
 }
 
-/* No TLB is asked, so that the filters may not know the line: they stand for
- * a page whose used bit is set. */
 static void
 prefetch_near(struct strand *s, uint64_t addr)
 {
@@ -412,11 +418,11 @@ prefetch_near(struct strand *s, uint64_t addr)
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t missed = s->total[SIGNAL_NEAR_PREFETCH_MISSES];
 
-    if (filter_line(&s->data, line) != line) {
-        strand_drain(s);
+    if ((filter_line(&s->data, line) & ~LINE_PREFETCHED) != line) {
+        drain_before(s);
         data_push(s, second, line, REQUEST_LOAD);
         *second = NO_LINE;
-        filter_put(&s->data, line, NO_LINE);
+        filter_put(&s->data, line, line | LINE_PREFETCHED);
         filter_put(&s->store, line, NO_LINE);
         drain_asked(s, near_asked, 3);
     }
@@ -428,7 +434,7 @@ prefetch_near(struct strand *s, uint64_t addr)
 static void
 prefetch_far(struct strand *s, uint64_t addr)
 {
-    strand_drain(s);
+    drain_before(s);
     queue_push(s, addr & s->data.line_mask, REQUEST_WALK_D);
     filter_put(&s->store, addr, NO_LINE);
     drain_asked(s, far_asked, 2);

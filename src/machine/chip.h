@@ -67,6 +67,12 @@ enum request {
  * passes the L1 by changes nothing; but a store may. */
 #define LINE_CLEAN ((uint64_t)1 << 63)
 
+/* Of a line in the filter `data`: a prefetch made it the first of its set, and
+ * another one changes nothing. A load or store is not known: no TLB was asked.
+ * Measured on a loop that prefetches each of four words in a line: half of all
+ * time. */
+#define LINE_PREFETCHED ((uint64_t)1 << 62)
+
 /* Lines for which an access of this kind changes no state. */
 struct filter {
     uint32_t shift;             /* log2 of the line */
