@@ -353,6 +353,10 @@ def t4_prefetch():
         t.equal(second[event], 0, event)
     t.equal(second["unperformed_prefetches"], second["Software_prefetch"],
             "of none performed")
+    for event in ("L1_data_cache_miss", "L2_load_misses",
+                  "Data_prefetch_hits_in_L2", "unperformed_prefetches"):
+        alone = t.count(["-m", T4, "-e", event], t.guest("prefetch.sparc64"))
+        t.equal(alone[event], first[event], f"{event} alone")
 
 
 def t4_fetch():
