@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/monitor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,22 @@ static unsigned
 strand_of(unsigned vcpu)
 {
     return tally_plugin.counts[vcpu]->strand % tally_pmu_strands(monitor.pmu);
+}
+
+/* Told once: the thread has another one's registers. */
+static void
+tell_shared(unsigned vcpu)
+{
+    const unsigned strands = tally_pmu_strands(monitor.pmu);
+    static bool told;
+
+    if (told || tally_plugin.counts[vcpu]->strand < strands)
+        return;
+    told = true;
+    fprintf(stderr,
+            "tally: warning: more guest threads than the %u strand%s with "
+            "registers of %s: threads share them\n",
+            strands, strands == 1 ? "" : "s", machine()->name);
 }
 
 static bool
@@ -367,6 +384,7 @@ monitor_answer(unsigned vcpu, struct gateway_register *request)
         request->status = gateway_word((uint64_t)(int64_t)TALLY_EUNKNOWN);
         return;
     }
+    tell_shared(vcpu);
     sync_counters(vcpu);
     shared_sync(monitor.pmu);
     const int64_t status = answer(vcpu, request, &value, results);

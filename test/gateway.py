@@ -407,6 +407,21 @@ def registers(arch, machine, *words, options=()):
     return lines[1:]
 
 
+@t.named("threads beyond the strands share registers, and one line says so")
+def shared_registers():
+    for machine, arch, words, shared in (
+            ("r10000", "mips64", ("CNT0=5", "CNT0", "thread", "CNT0",
+                                  "thread", "CNT0"), True),
+            ("ultrasparc-t2", "sparc64", ("PIC=5", "PIC", "thread", "PIC"),
+             False)):
+        done = t.run(t.tally(), "count", "-o", "/dev/null", "-m", machine,
+                     guest("selfregs", arch), *words)
+        t.equal(done.stderr, "tally: warning: more guest threads than the 1 "
+                "strand with registers of r10000: threads share them\n"
+                if shared else "", machine)
+        t.equal(done.stdout.count("0x5"), 3 if shared else 1, done.stdout)
+
+
 # machine, guest, what programs two counters, who is read: branches and
 # instructions, or the other way round
 PROGRAMS = [
