@@ -122,6 +122,19 @@ test_shared_fpu(void **state)
     assert_int_equal(count, 23);
 }
 
+/* FLUSH alone. */
+static void
+test_serializing(void **state)
+{
+    (void)state;
+    for (uint32_t op = 2; op <= 3; op++) {
+        for (uint32_t op3 = 0; op3 < 64; op3++) {
+            const struct insn insn = decode(op << 30 | op3 << 19 | 1 << 14);
+            assert_int_equal(insn.serializes, op == 2 && op3 == 0x3b);
+        }
+    }
+}
+
 /* MOVcc, FMOVcc and Tcc exist with all 16 conditions. */
 static void
 test_other_conditions(void **state)
@@ -306,6 +319,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_shared_fpu),
+        cmocka_unit_test(test_serializing),
         cmocka_unit_test(test_branch_conditions),
         cmocka_unit_test(test_other_conditions),
         cmocka_unit_test(test_addresses),

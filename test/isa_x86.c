@@ -349,14 +349,39 @@ test_t4_classes(void **state)
     }
 }
 
+static void
+test_serializing(void **state)
+{
+    static const struct {
+        const char *hex;
+        bool want;
+    } list[] = {
+        {"0fa2", true},    /* cpuid */
+        {"0f01e8", true},  /* serialize */
+        {"0faef0", false}, /* mfence */
+        {"0f05", false},   /* syscall */
+        {"01c8", false},   /* add eax, ecx */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+        uint8_t bytes[16];
+        struct insn insn;
+        const size_t size = hex_bytes(list[i].hex, bytes, sizeof(bytes));
+
+        assert_true(insn_decode(ISA_X86_64, bytes, size, PC, &insn));
+        assert_int_equal(insn.serializes, list[i].want);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_illegal),    cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_text),       cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_t4_classes),
+        cmocka_unit_test(test_serializing),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_addresses),    cmocka_unit_test(test_illegal),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_text),
+        cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_t4_classes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,10 @@ PATTERNS = [
         "L2D_OPS_ISSUED.FP_LOAD": n, "L2D_REFERENCES.READS": n,
         "L2D_INSERT_HITS": n,
     }),
+    ("serializing instructions", ("z", 64, 4096), (), lambda n: {
+        "SERIALIZATION_EVENTS": n, "BE_FLUSH_BUBBLE.XPN": 6 * n,
+        "CPU_CPL_CHANGES.ALL": 0,
+    }),
     # Of 16 places in a row.
     ("loads of 4 bytes, six of which lie within 8 bytes", ("i", 1, 4096), (),
      lambda n: {"MISALIGNED_LOADS_RETIRED": n * 6 // 16,
@@ -269,8 +273,8 @@ def identities(c):
         (total("L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW"),
          c["L2D_REFERENCES.WRITES"]),
         (total("L1D_READS_SET1", "L2D_OPS_ISSUED.FP_LOAD",
-               "L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW"),
-         c["DATA_REFERENCES_SET1"]),
+               "L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW",
+               "RSE_REFERENCES_RETIRED.STORE"), c["DATA_REFERENCES_SET1"]),
         (total("L2D_OPS_ISSUED.STORE", "L2D_OPS_ISSUED.RMW",
                "RSE_REFERENCES_RETIRED.STORE"), c["STORES_RETIRED"]),
         (total("L2D_MISSES", "L2D_FORCE_RECIRC.SECONDARY_READ"),

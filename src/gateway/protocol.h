@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATEWAY_VERSION 4
+#define GATEWAY_VERSION 5
 #define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
@@ -39,7 +39,7 @@ enum gateway_operation {
 #define GATEWAY_ASK_SPARC 0x0134616cu
 #define GATEWAY_ASK_MIPS 0x3c007461u
 
-#define GATEWAY_SLOTS 56
+#define GATEWAY_SLOTS 60
 #define GATEWAY_THREADS 65536u
 
 /* Of the process. */
@@ -55,7 +55,7 @@ struct gateway_live {
     uint64_t value[GATEWAY_SLOTS]; /* by signal that is fixed */
     uint32_t maker, strand;
     uint64_t ask; /* address of a struct gateway_read; the guest's word */
-    uint64_t reserved[6];
+    uint64_t reserved[2];
 };
 
 /* The overflows of a thread, by its number; they follow the threads. */

@@ -130,6 +130,7 @@ struct insn {
     int8_t addr_index;
     bool addr_known;  /* the four addr fields hold */
     bool t4_block;    /* a block load or store of the T4 */
+    bool serializes;  /* later fetches see earlier stores: CPUID, FLUSH */
     uint8_t t4_more;  /* micro-operations of the T4 beyond the first */
     uint8_t t4_class; /* enum t4_class */
     uint32_t flags;   /* enum insn_flags */

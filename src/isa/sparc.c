@@ -390,6 +390,13 @@ prefetch(uint32_t word, struct insn *insn)
         insn->prefetch = PREFETCH_FAR;
 }
 
+static void
+flush(uint32_t word, struct insn *insn)
+{
+    (void)word;
+    insn->serializes = true;
+}
+
 /* A quad is two accesses of 8 bytes, whatever its address space. */
 static void
 quad(uint32_t word, struct insn *insn)
@@ -468,7 +475,7 @@ static const struct row format_3[64] = {
     [0x39] = {CLASS_BRANCH, TO_ALL, .flags = INSN_DELAY_SLOT | INSN_RESTORE,
               .valid = ANY, .more = return_jump},
     [0x3a] = {CHECKED(AT_CC, EVEN), TO_ALL, .flags = INSN_SYSCALL},
-    [0x3b] = {OTHER}, /* FLUSH: it touches no data */
+    [0x3b] = {OTHER, .more = flush}, /* FLUSH: it touches no data */
     [0x3c] = {OTHER, TO_ALL, .flags = INSN_SAVE},
     [0x3d] = {OTHER, TO_ALL, .flags = INSN_RESTORE},
     [0x3e] = {CHECKED(AT_RD, 3)}, /* DONE, RETRY */

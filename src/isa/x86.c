@@ -471,6 +471,10 @@ set_flags(const ZydisDecodedInstruction *info, struct insn *insn)
     case ZYDIS_MNEMONIC_PAUSE:
         insn->flags |= INSN_PAUSE;
         break;
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_SERIALIZE:
+        insn->serializes = true;
+        break;
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:

@@ -221,7 +221,8 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_STALL_SPILL] =
         n[SIGNAL_FRAME_SPILLS] * params[PARAM_TIME_REGISTER];
     n[SIGNAL_STALL_FILL] = n[SIGNAL_FRAME_FILLS] * params[PARAM_TIME_REGISTER];
-    n[SIGNAL_STALL_SYSTEM] = n[SIGNAL_SYSTEM_CALLS] * params[PARAM_TIME_SYSTEM];
+    n[SIGNAL_STALL_SYSTEM] = (n[SIGNAL_SYSTEM_CALLS] + n[SIGNAL_SERIALIZERS]) *
+                             params[PARAM_TIME_SYSTEM];
     n[SIGNAL_STALL_FP] = n[SIGNAL_FP_INSTRUCTIONS] * params[PARAM_TIME_FP];
     derive_orders(params, n);
     n[SIGNAL_CYCLES] =

@@ -52,6 +52,8 @@ block_add_insn(struct block_info *info, const struct insn *insn)
         fixed[SIGNAL_FLOAT_LOADS]++;
     if (insn->flags & INSN_MEMBAR)
         fixed[SIGNAL_BARRIERS]++;
+    if (insn->serializes)
+        fixed[SIGNAL_SERIALIZERS]++;
     add_branch(fixed, insn);
 }
 

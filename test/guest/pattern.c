@@ -5,8 +5,9 @@
  * there, "f" a floating-point number, "i" an integer of 4 bytes, "w" stores,
  * "a" adds as one, "b" stores and loads it back, "s" stores and then adds as
  * one to another place, always the same; x86-64 alone: "x" executes a jump to
- * the next place, "c" stores a return there and calls it. Two runs with the
- * same number of digits differ by their rounds and nothing else.
+ * the next place, "c" stores a return there and calls it, "z" executes CPUID as
+ * often. Two runs with the same number of digits differ by their rounds and
+ * nothing else.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,6 +73,24 @@ calls(char *first, size_t step, size_t count, size_t rounds)
         (*(volatile char *)at = (char)0xc3, ((void (*)(void))(uintptr_t)at)()));
 }
 
+static void
+serializers(char *first, size_t step, size_t count, size_t rounds)
+{
+#if defined(__x86_64__)
+    unsigned out[4];
+
+    ROUNDS_OF(__asm__ volatile("cpuid"
+                               : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]),
+                                 "=d"(out[3])
+                               : "a"(0), "c"(0)));
+#else
+    (void)first;
+    (void)step;
+    (void)count;
+    (void)rounds;
+#endif
+}
+
 /* jmp to the next place; the last returns. */
 static void
 write_jumps(char *at, size_t step, size_t count)
@@ -131,6 +150,9 @@ main(int argc, char **argv)
         break;
     case 'c':
         pattern = calls;
+        break;
+    case 'z':
+        pattern = serializers;
         break;
     case 'x':
         write_jumps(at, step, count);
