@@ -385,4 +385,17 @@ def colour():
         t.equal("\033[1m" in shown, wanted, "colour")
 
 
+@t.named("the page of the Montecito names each event that counts")
+def page():
+    with open(t.source("doc", "models", "montecito.md")) as file:
+        named = set(re.findall(r"\w+", file.read()))
+    events = {name: row for part in ("core", "cache", "system")
+              for name, row in t.table("machines", "montecito",
+                                       f"events-{part}.toml")["event"].items()}
+    driven = {name for name, row in events.items()
+              if row["fidelity"] != "idle"}
+    assert len(driven) >= 120, f"{len(driven)} of {len(events)} count"
+    t.equal(driven - named, set(), "events that the page lacks")
+
+
 t.main()
