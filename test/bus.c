@@ -4,6 +4,7 @@
  * what their states must keep to.
  */
 #include "machine/bus.h"
+#include "machine/mesi_avx2.h"
 #include "ref/cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -20,6 +21,17 @@ static const struct machine machines[] = {
      "montecito",
      {"strands=1", "cores=3", "l2i.size=0", "l2.size=64K", "l3.size=3K",
       "bus.reads=2"}},
+};
+
+/* No other core ever runs: machine/bus_lone.h. */
+static const struct machine lone[] = {
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=1", "l2.size=2K", "l3.size=6K"}},
+    {__LINE__,
+     "montecito",
+     {"strands=1", "cores=1", "l2i.size=0", "l2.size=1K", "l3.size=3K",
+      "bus.reads=2", "dtlb.first=2"}},
 };
 
 static void
@@ -41,6 +53,8 @@ test_against_twin(void **unused)
     (void)unused;
     for (size_t m = 0; m < 3 * COUNT(machines); m++)
         against_twin(&machines[m % COUNT(machines)], &state);
+    for (size_t m = 0; m < 3 * COUNT(lone); m++)
+        against_twin(&lone[m % COUNT(lone)], &state);
 }
 
 /* Lines that are fetched ahead, in all ways that there are. */
@@ -127,7 +141,7 @@ holders(const struct cluster *c, uint64_t line)
 static void
 check_owned(const struct cluster *c, const struct mesi *m)
 {
-    for (uint64_t i = 0; i < (m->set_mask + 1) * m->ways; i++) {
+    for (uint64_t i = 0; i < (m->set_mask + 1) * m->columns; i++) {
         if (mesi_state(m->words[i]) > MESI_SHARED)
             assert_int_equal(holders(c, m->words[i] >> 2), 1);
     }
@@ -218,13 +232,54 @@ test_threads(void **unused)
     chip_finish(&chip);
 }
 
+#ifdef __x86_64__
+static CACHE_AVX2 void
+touch_both(uint32_t ways, uint64_t *state)
+{
+    struct mesi plain = {0}, fast = {0};
+
+    assert_int_equal(mesi_init(&plain, 2 * ways * 64, ways, 64), 0);
+    assert_int_equal(mesi_init(&fast, 2 * ways * 64, ways, 64), 0);
+    for (unsigned i = 0; i < STEPS; i++) {
+        const uint64_t line = random_below(state, 4 * ways);
+        const uint64_t states = random_below(state, 2) * MESI_MODIFIED;
+        uint64_t gone[2] = {0};
+        const bool hit = mesi_touch(&plain, line, states, &gone[0]);
+        assert_int_equal(mesi_touch_avx2(&fast, line, states, &gone[1]), hit);
+        if (!hit)
+            assert_int_equal(gone[0], gone[1]);
+        assert_memory_equal(plain.words, fast.words,
+                            2 * fast.columns * sizeof(*fast.words));
+    }
+    mesi_finish(&plain);
+    mesi_finish(&fast);
+}
+#endif
+
+/* What lines, states and order become, with vectors and without. */
+static void
+test_touch(void **unused)
+{
+    (void)unused;
+#ifdef __x86_64__
+    uint64_t state = random_seed();
+
+    if (!cache_avx2_runs())
+        skip();
+    for (uint32_t ways = 1; ways <= 17; ways++)
+        touch_both(ways, &state);
+#else
+    skip();
+#endif
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_twin), cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_fills),        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_touch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

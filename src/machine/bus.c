@@ -2,6 +2,8 @@
 #include "machine/bus.h"
 
 #include "machine/ahead.h"
+#include "machine/bus_lone.h"
+#include "machine/bus_own.h"
 #include "machine/fills.h"
 #include "machine/strand.h"
 
@@ -11,10 +13,6 @@
 #define WRITE_ENTRIES 2u
 #define CASTOUT_ENTRIES 4u
 #define ORDER_ENTRIES 8u
-#define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
-#define CODE (1u << REQUEST_FETCH | 1u << REQUEST_AHEAD)
-/* For these the strand does not wait. */
-#define GO_ON (1u << REQUEST_THROUGH | 1u << REQUEST_AHEAD)
 
 static const uint16_t fill_signal[] = {
     [MESI_SHARED] = SIGNAL_L2D_FILLS_SHARED,
@@ -126,7 +124,7 @@ bus_settle(struct strand *s)
 static void
 read_memory(struct strand *s, uint64_t addr, unsigned kind)
 {
-    if (GO_ON >> kind & 1)
+    if (BUS_GO_ON >> kind & 1)
         fills_add(s, addr, kind == REQUEST_THROUGH);
     else
         fills_end_with(s);
@@ -207,11 +205,12 @@ snoop(struct strand *s, uint64_t addr, bool take)
     return best;
 }
 
-/* Reads a line over the bus. The state in which the core has it then. */
-static enum mesi_state
-read_line(struct strand *s, uint64_t addr, unsigned kind)
+enum mesi_state
+bus_read(struct strand *s, uint64_t addr, unsigned kind)
 {
-    const bool own = WRITES >> kind & 1;
+    const bool own = BUS_WRITES >> kind & 1;
+
+    s->total[queue_l3_signal[kind]]++;
     note_order(s, addr >> s->core->bus.l3.line_shift);
     const enum mesi_state other = snoop(s, addr, own);
     uint64_t *total = s->total;
@@ -222,8 +221,8 @@ read_line(struct strand *s, uint64_t addr, unsigned kind)
         total[SIGNAL_BUS_OWN_HITS] +=
             other == MESI_SHARED || other == MESI_EXCLUSIVE;
     } else {
-        total[CODE >> kind & 1 ? SIGNAL_BUS_CODE_READS
-                               : SIGNAL_BUS_DATA_READS]++;
+        total[BUS_CODE >> kind & 1 ? SIGNAL_BUS_CODE_READS
+                                   : SIGNAL_BUS_DATA_READS]++;
         total[SIGNAL_BUS_READ_HITMS] += other == MESI_MODIFIED;
         total[SIGNAL_BUS_READ_HITS] +=
             other == MESI_SHARED || other == MESI_EXCLUSIVE;
@@ -241,8 +240,8 @@ invalidate_others(struct strand *s, uint64_t addr)
     s->total[SIGNAL_BUS_OWN_HITS] += snoop(s, addr, true) != MESI_INVALID;
 }
 
-static void
-count_l3_victim(struct strand *s, uint64_t gone)
+void
+bus_drive_out(struct strand *s, uint64_t gone)
 {
     const uint64_t line = gone >> 2;
 
@@ -263,23 +262,22 @@ static enum mesi_state
 ask_l3(struct strand *s, uint64_t addr, unsigned kind)
 {
     struct mesi *l3 = &s->core->bus.l3;
-    const bool write = WRITES >> kind & 1;
+    const bool write = BUS_WRITES >> kind & 1;
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
     s->total[queue_l2_signal[kind]]++;
     if (s->fills.left != 0)
         fills_refuse(s, addr, kind);
-    if (s->chip->ahead != 0 && (GO_ON >> kind & 1) == 0)
+    if (s->chip->ahead != 0 && (BUS_GO_ON >> kind & 1) == 0)
         ahead_settle(s, word == NULL ? AHEAD_MEMORY : AHEAD_L3);
     if (word == NULL) {
-        s->total[queue_l3_signal[kind]]++;
-        const enum mesi_state state = read_line(s, addr, kind);
-        count_l3_victim(s, mesi_fill(l3, addr >> l3->line_shift, state));
+        const enum mesi_state state = bus_read(s, addr, kind);
+        bus_drive_out(s, mesi_fill(l3, addr >> l3->line_shift, state));
         return write ? MESI_MODIFIED : state;
     }
     if (kind == REQUEST_LOAD || kind == REQUEST_FLOAT)
         s->total[SIGNAL_L3_BYPASSES] += s->reads_out == s->reads_ahead;
-    if ((GO_ON >> kind & 1) == 0)
+    if ((BUS_GO_ON >> kind & 1) == 0)
         fills_wait(s, s->chip->params[PARAM_TIME_L2] +
                           s->chip->params[PARAM_TIME_L3]);
     if (mesi_state(*word) == MESI_SHARED && !write)
@@ -298,24 +296,35 @@ write_past_l3(struct strand *s, uint64_t line)
     note_write(s, line);
 }
 
-/* A line has to leave the L2 for data, and what other strands know of it. */
-static void
-drive_out(struct strand *s, uint64_t gone)
+void
+bus_void_line(struct strand *s, uint64_t addr)
 {
-    const uint64_t addr = gone >> 2 << s->core->bus.l2d.line_shift;
-
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
         if (o != s && (filter_line(&o->store, addr) & ~LINE_CLEAN) == addr)
             filter_put(&o->store, addr, NO_LINE);
     }
-    if (mesi_state(gone) != MESI_MODIFIED)
-        return;
-    uint64_t *word = mesi_find(&s->core->bus.l3, gone >> 2);
-    s->total[SIGNAL_L2_WRITEBACKS]++;
+}
+
+void
+bus_write_back(struct strand *s, uint64_t line)
+{
+    uint64_t *word = mesi_find(&s->core->bus.l3, line);
+
     if (word != NULL)
         mesi_set(word, MESI_MODIFIED);
     else
-        write_past_l3(s, gone >> 2);
+        write_past_l3(s, line);
+}
+
+/* A line has to leave the L2 for data, and what other strands know of it. */
+static void
+drive_out(struct strand *s, uint64_t gone)
+{
+    bus_void_line(s, gone >> 2 << s->core->bus.l2d.line_shift);
+    if (mesi_state(gone) != MESI_MODIFIED)
+        return;
+    s->total[SIGNAL_L2_WRITEBACKS]++;
+    bus_write_back(s, gone >> 2);
 }
 
 /* A store or atomic finds its line in the L2. */
@@ -334,9 +343,8 @@ write_hit(struct strand *s, uint64_t *word, uint64_t addr)
     mesi_set(word, MESI_MODIFIED);
 }
 
-/* A read finds its line in the L2. */
-static void
-read_hit(struct strand *s, uint64_t addr, unsigned kind)
+void
+bus_read_hit(struct strand *s, uint64_t addr, unsigned kind)
 {
     if (kind == REQUEST_LOAD && fills_load(s, addr))
         return;
@@ -370,10 +378,10 @@ ask_data(struct strand *s, uint64_t addr, unsigned kind)
         fills_atomic(s, addr, word != NULL);
     if (word == NULL)
         fill_data(s, addr, kind);
-    else if (WRITES >> kind & 1)
+    else if (BUS_WRITES >> kind & 1)
         write_hit(s, word, addr);
     else
-        read_hit(s, addr, kind);
+        bus_read_hit(s, addr, kind);
 }
 
 enum ahead_out
@@ -396,6 +404,10 @@ bus_shared(struct strand *s, const uint64_t *queue, size_t count)
     const struct bus_caches *b = &s->core->bus;
     const uint64_t line_mask = ~(((uint64_t)1 << b->l2d.line_shift) - 1);
 
+    if (!meets_others(s)) {
+        bus_lone(s, queue, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const uint64_t addr = request_addr(queue[i]) & line_mask;
         const unsigned kind = queue[i] & REQUEST_MASK;

@@ -9,7 +9,7 @@
 static size_t
 bytes_of(const struct mesi *c)
 {
-    return (c->set_mask + 1) * c->ways * sizeof(*c->words);
+    return (c->set_mask + 1) * c->columns * sizeof(*c->words);
 }
 
 int
@@ -20,9 +20,13 @@ mesi_init(struct mesi *c, uint64_t size, uint32_t ways, uint32_t line)
     assert(sets > 0 && (sets & (sets - 1)) == 0);
     c->set_mask = sets - 1;
     c->ways = ways;
+    c->columns = (ways + 3) & ~3u;
     c->line_shift = (uint32_t)__builtin_ctz(line);
-    c->words = calloc(sets * ways, sizeof(*c->words));
-    return c->words == NULL ? TALLY_ENOMEM : 0;
+    c->words = aligned_alloc(64, (bytes_of(c) + 63) & ~(size_t)63);
+    if (c->words == NULL)
+        return TALLY_ENOMEM;
+    mesi_clear(c);
+    return 0;
 }
 
 void
@@ -42,7 +46,8 @@ mesi_clear(struct mesi *c)
 void
 mesi_drop(struct mesi *c, uint64_t *word)
 {
-    uint64_t *set = c->words + (size_t)(word - c->words) / c->ways * c->ways;
+    uint64_t *set =
+        c->words + (size_t)(word - c->words) / c->columns * c->columns;
     const size_t behind = c->ways - (size_t)(word - set) - 1;
 
     memmove(word, word + 1, behind * sizeof(*word));

@@ -17,9 +17,10 @@ enum mesi_state { MESI_INVALID, MESI_SHARED, MESI_EXCLUSIVE, MESI_MODIFIED };
 #define MESI_STATE ((uint64_t)3)
 
 struct mesi {
-    uint64_t *words; /* [sets][ways] line << 2 | state; 0: empty */
+    uint64_t *words; /* [sets][columns] line << 2 | state; 0: empty */
     uint64_t set_mask;
     uint32_t ways;
+    uint32_t columns;    /* ways, rounded up to whole vectors */
     uint32_t line_shift; /* log2 of the line in bytes */
 };
 
@@ -48,7 +49,7 @@ mesi_set(uint64_t *word, enum mesi_state state)
 static inline uint64_t *
 mesi_set_of(const struct mesi *c, uint64_t line)
 {
-    return c->words + (line & c->set_mask) * c->ways;
+    return c->words + (line & c->set_mask) * c->columns;
 }
 
 /* The word of a line, or NULL. */
@@ -90,6 +91,34 @@ mesi_fill(struct mesi *c, uint64_t line, enum mesi_state state)
     memmove(set + 1, set, (c->ways - 1) * sizeof(*set));
     set[0] = line << 2 | state;
     return gone;
+}
+
+/*
+ * Uses a line that is exclusive or modified, or puts it in as exclusive, and
+ * adds to its state: 0, or MESI_MODIFIED. True if it was there; else `*gone` is
+ * the word that had to go, or 0.
+ */
+static inline bool
+mesi_touch(struct mesi *c, uint64_t line, uint64_t states, uint64_t *gone)
+{
+    uint64_t *word = mesi_use(c, line);
+    const bool hit = word != NULL;
+
+    if (hit)
+        *word |= states;
+    else
+        *gone = mesi_fill(c, line, MESI_EXCLUSIVE | (enum mesi_state)states);
+    return hit;
+}
+
+/* Its set may span two lines of the host. */
+static inline void
+mesi_prefetch(const struct mesi *c, uint64_t line)
+{
+    const uint64_t *set = mesi_set_of(c, line);
+
+    __builtin_prefetch(set);
+    __builtin_prefetch(set + c->columns - 1);
 }
 
 #endif
