@@ -37,10 +37,37 @@ settle_fetch(struct strand *s)
         settle(s, i);
 }
 
+/* What nothing but its page keeps from being known. */
+static inline uint64_t
+known_line(const struct filter *f, uint64_t addr)
+{
+    return filter_line(f, addr) & ~LINE_WAITS;
+}
+
+/* Until their pages are touched, no lines are known. */
+static void
+lines_wait(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        f->line[i] |= LINE_WAITS;
+}
+
+/* Those that wait are not known. */
+static void
+settle_lines(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++) {
+        if (f->line[i] & LINE_WAITS)
+            f->line[i] = NO_LINE;
+    }
+}
+
 void
 strand_settle(struct strand *s)
 {
     settle_fetch(s);
+    settle_lines(&s->data);
+    settle_lines(&s->store);
     for (uint32_t i = 0; s->data_turns && i <= s->data.mask; i++) {
         if (s->data_second[i] & SECOND_TURNED)
             cache_turn(&s->core->l1d, i);
@@ -54,16 +81,18 @@ void_pages(struct strand *s, bool data)
 {
     const bool alone = runs_alone(s);
 
-    if (data) {
-        filter_clear(&s->data, alone);
-        filter_clear(&s->store, alone);
-        filter_fill(s->data_pages, FILTER_PAGES, 0, alone);
+    if (data && alone) {
+        lines_wait(&s->data);
+        lines_wait(&s->store);
+    } else if (data) {
+        filter_clear(&s->data, false);
+        filter_clear(&s->store, false);
     } else {
         if (alone)
             settle_fetch(s);
         filter_clear(&s->fetch, alone);
-        filter_fill(s->code_pages, FILTER_PAGES, 0, alone);
     }
+    filter_fill(data ? s->data_pages : s->code_pages, FILTER_PAGES, 0, alone);
 }
 
 /* Under the core's lock where the core is shared. */
@@ -209,7 +238,7 @@ data_turn(struct strand *s, uint64_t *second, uint64_t line)
 {
     if ((*second & ~SECOND_TURNED) != line)
         return false;
-    *second = filter_line(&s->data, line) |
+    *second = known_line(&s->data, line) |
               ((*second & SECOND_TURNED) ^ SECOND_TURNED);
     filter_put(&s->data, line, line);
     return true;
@@ -223,7 +252,7 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
 
     queue_push(s, addr | turn, kind);
     *second = s->data_turns && kind != REQUEST_ATOMIC && runs_alone(s)
-                  ? filter_line(&s->data, addr)
+                  ? known_line(&s->data, addr)
                   : NO_LINE;
 }
 
@@ -237,18 +266,22 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
 
     if (s->dtlb)
         touch_data_page(s, addr, kind);
+    const uint64_t known = known_line(f, line);
     if (kind == REQUEST_ATOMIC) {
         /* Taken out of its own L1 line, shorter than the L2's. */
         data_push(s, second, addr & ~REQUEST_MASK, kind);
         filter_put(&s->data, addr, NO_LINE);
     } else if (kind == REQUEST_FLOAT) {
-        if ((filter_line(f, line) & ~LINE_CLEAN) == line)
+        if ((known & ~LINE_CLEAN) == line) {
+            filter_put(f, line, known);
             return;
+        }
         if (s->store_filter)
             queue_push(s, line, kind);
         filter_put(f, line, line | LINE_CLEAN);
         return;
-    } else if (filter_line(f, line) == line) {
+    } else if (known == line) {
+        filter_put(f, line, line);
         return;
     } else if (kind != REQUEST_THROUGH) {
         if (s->marks)
@@ -332,6 +365,9 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
     const uint64_t offset = addr >> s->data.offset_shift & s->data.offset_mask;
     uint64_t *first = (uint64_t *)((char *)s->data.line + offset);
     uint64_t *second = (uint64_t *)((char *)s->data_second + offset);
+    *first &= ~LINE_WAITS;
+    if (__builtin_expect(*first == line, 0))
+        return;
     const uint64_t pushed = turn_or_push(s, first, second, line, kind);
     if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter | s->marks, 0))
         filter_put(&s->store, line,
@@ -418,11 +454,11 @@ prefetch_near(struct strand *s, uint64_t addr)
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t missed = s->total[SIGNAL_NEAR_PREFETCH_MISSES];
 
-    if ((filter_line(&s->data, line) & ~LINE_PREFETCHED) != line) {
+    if (known_line(&s->data, line) != line) {
         drain_before(s);
         data_push(s, second, line, REQUEST_LOAD);
         *second = NO_LINE;
-        filter_put(&s->data, line, line | LINE_PREFETCHED);
+        filter_put(&s->data, line, line | LINE_WAITS);
         filter_put(&s->store, line, NO_LINE);
         drain_asked(s, near_asked, 3);
     }
@@ -471,15 +507,17 @@ mark_line(struct strand *s, uint64_t addr)
 
     if (s->dtlb)
         touch_data_page(s, addr, REQUEST_STORE);
-    if (filter_line(&s->store, line) == line)
+    if (known_line(&s->store, line) == line) {
+        filter_put(&s->store, line, line);
         return;
-    if (filter_line(&s->data, line) == line) {
+    }
+    if (known_line(&s->data, line) == line) {
         queue_push(s, line | (*second & SECOND_TURNED) << 63, REQUEST_STORE);
         *second &= ~SECOND_TURNED;
     } else {
         data_push(s, second, line, REQUEST_STORE);
-        filter_put(&s->data, line, line);
     }
+    filter_put(&s->data, line, line);
     filter_put(&s->store, line, line);
 }
 
