@@ -200,7 +200,7 @@ touch_data_page(struct strand *s, uint64_t addr, enum request kind)
 }
 
 /* The second level is asked for what the first lacks. */
-static void
+static __attribute__((noinline)) void
 touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
                      uint64_t *known)
 {
@@ -222,7 +222,7 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     }
 }
 
-static void
+static inline __attribute__((always_inline)) void
 touch_code_page(struct strand *s, uint64_t addr)
 {
     const uint64_t page = addr >> s->code_shift;
@@ -644,7 +644,7 @@ fetch_new(struct strand *s, const struct block *block, uint32_t entry,
     } else {
         fetch_now(s, entry, line);
     }
-    if (s->store_filter)
+    if (s->fetch_voids)
         filter_put(&s->store, line, NO_LINE);
     if (s->queue_next >= s->queue_end)
         strand_drain(s);
@@ -667,9 +667,15 @@ fetch_all(struct strand *s, const struct block *block)
 static inline __attribute__((always_inline)) void
 fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
 {
-    if (s->fetch.line[entry] != line)
+    if (s->fetch.line[entry] == line)
+        return;
+    if (s->itlb)
+        touch_code_page(s, line);
+    const uint64_t pushed =
         turn_or_push(s, &s->fetch.line[entry], &s->second[entry], line,
                      REQUEST_FETCH | REQUEST_LOOKUP);
+    if (s->fetch_voids && pushed)
+        filter_put(&s->store, line, NO_LINE);
 }
 
 /* As data_quick(), for blocks in two lines at most. */
@@ -677,7 +683,7 @@ void
 strand_fetch_slow(struct strand *s, const struct block *b)
 {
     if (__builtin_expect(
-            b->line1 == MANY_LINES || !s->fetch_quick || !runs_alone(s), 0)) {
+            b->line1 == MANY_LINES || !s->fetch_turns || !runs_alone(s), 0)) {
         fetch_all(s, b);
         return;
     }

@@ -412,7 +412,7 @@ strand_init(struct strand *s)
     s->dtlb = (chip->parts & PART_DTLB) != 0;
     s->store_filter = chip->store_filter;
     s->marks = chip->marks;
-    s->fetch_quick = s->fetch_turns && !s->itlb && !s->store_filter;
+    s->fetch_voids = s->store_filter && s->core->bus.l2i.words == NULL;
     if (chip->parts & PART_PREDICTOR) {
         s->history_mask = branch_history_mask(chip->params);
         s->counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);

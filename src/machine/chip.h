@@ -202,7 +202,7 @@ struct strand {
                  * `store` are the first of their sets and dirty */
     bool data_turns;  /* data's sets have an entry and two lines each */
     bool fetch_turns; /* likewise */
-    bool fetch_quick; /* and nothing else depends on a fetch */
+    bool fetch_voids; /* a fetch may reorder a set of the L2 for data */
     struct chip *chip;
     struct core *core;
     struct cache *l2;       /* that it asks; NULL: none runs */
