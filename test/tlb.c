@@ -17,10 +17,23 @@ static const struct {
     int line;
     uint32_t entries;
     int accesses;
+    uint32_t reserve, tags; /* of these the first has most accesses */
 } sizes[] = {
-    {__LINE__, 2, 20000},   {__LINE__, 3, 20000},    {__LINE__, 64, 50000},
-    {__LINE__, 128, 50000}, {__LINE__, 1000, 30000},
+    {__LINE__, 2, 20000, 0, 1},    {__LINE__, 3, 20000, 0, 1},
+    {__LINE__, 64, 50000, 0, 1},   {__LINE__, 128, 50000, 0, 1},
+    {__LINE__, 1000, 30000, 0, 1}, {__LINE__, 64, 50000, 0, 2},
+    {__LINE__, 4, 20000, 1, 2},    {__LINE__, 128, 50000, 16, 2},
+    {__LINE__, 64, 30000, 31, 2},  {__LINE__, 70, 30000, 9, 7},
 };
+
+/* A few turns in a row are of one tag. */
+static uint64_t
+next_tag(uint64_t *state, uint32_t tags, uint64_t tag)
+{
+    if (tags == 1 || random_below(state, 16) != 0)
+        return tag;
+    return random_below(state, 4) == 0 ? random_below(state, tags) : 0;
+}
 
 enum pattern { UNIFORM, LOOP, HOT, FAR, PATTERN_COUNT };
 
@@ -81,10 +94,16 @@ check(uint64_t *state, size_t row, enum pattern pattern)
     struct tlb fast;
     struct tlb_ref slow;
 
+    uint64_t tag = 0;
+
     assert_int_equal(tlb_init(&fast, entries), 0);
     tlb_ref_init(&slow, entries);
+    tlb_reserve(&fast, sizes[row].reserve);
+    slow.reserve = sizes[row].reserve;
     for (int i = 0; i < sizes[row].accesses; i++) {
-        const uint64_t page = next_page(state, pattern, entries, i);
+        tag = next_tag(state, sizes[row].tags, tag);
+        const uint64_t page =
+            next_page(state, pattern, entries, i) | tag << TLB_TAG_SHIFT;
         step(&fast, &slow, page, sizes[row].line, i);
         if (i % 64 == 0)
             same_state(&fast, &slow, sizes[row].line, i);
@@ -131,6 +150,29 @@ test_two_entries(void **unused)
     tlb_finish(&t);
 }
 
+/* M10: what the other thread does leaves a thread its last entries. */
+static void
+test_reserve(void **unused)
+{
+    const uint64_t other = UINT64_C(1) << TLB_TAG_SHIFT;
+
+    (void)unused;
+    for (uint32_t reserve = 0; reserve <= 16; reserve += 8) {
+        struct tlb t;
+        uint32_t left = 0;
+        assert_int_equal(tlb_init(&t, 128), 0);
+        tlb_reserve(&t, reserve);
+        for (uint64_t page = 0; page < 24; page++)
+            assert_int_equal(tlb_access(&t, other | page), TLB_MISS);
+        for (uint64_t page = 0; page < 1000; page++)
+            assert_int_equal(tlb_access(&t, page) & TLB_MISS, TLB_MISS);
+        for (uint32_t entry = 0; entry < 128; entry++)
+            left += (t.pages[entry] - 1) >> TLB_TAG_SHIFT == 1;
+        assert_int_equal(left, reserve);
+        tlb_finish(&t);
+    }
+}
+
 static void
 test_finish_zeroed(void **unused)
 {
@@ -146,6 +188,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_two_entries),
+        cmocka_unit_test(test_reserve),
         cmocka_unit_test(test_finish_zeroed),
     };
 

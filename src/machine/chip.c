@@ -189,6 +189,8 @@ core_init(struct core *core, const struct chip *chip)
         error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
     if (error == 0)
         error = tlb_init(&core->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    tlb_reserve(&core->itlb, (uint32_t)params[PARAM_ITLB_RESERVE]);
+    tlb_reserve(&core->dtlb, (uint32_t)params[PARAM_DTLB_RESERVE]);
     if (error == 0)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)

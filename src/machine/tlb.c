@@ -64,6 +64,7 @@ tlb_clear(struct tlb *t)
     memset(t->first, 0, (t->slot_mask + 1) * sizeof(*t->first));
     clear_used(t);
     t->hand = 0;
+    memset(t->held, 0, sizeof(t->held));
 }
 
 static uint32_t
@@ -98,10 +99,69 @@ choose_victim(struct tlb *t)
     return t->hand;
 }
 
-static uint32_t
-fill(struct tlb *t, uint64_t page, uint32_t slot)
+void
+tlb_reserve(struct tlb *t, uint32_t entries)
 {
-    const uint32_t entry = choose_victim(t);
+    t->reserve = entries;
+}
+
+static unsigned
+owner_of(const struct tlb *t, uint32_t entry)
+{
+    return (unsigned)((t->pages[entry] - 1) >> TLB_TAG_SHIFT);
+}
+
+static bool
+may_go(const struct tlb *t, uint32_t entry, unsigned tag)
+{
+    return t->pages[entry] == 0 || owner_of(t, entry) == tag ||
+           t->held[owner_of(t, entry)] > t->reserve;
+}
+
+/* The first from the hand on that is not used and may go; false: none. */
+static bool
+find_going(struct tlb *t, unsigned tag)
+{
+    for (uint32_t i = 0; i < t->entries; i++) {
+        const uint32_t entry = (t->hand + i) % t->entries;
+        if ((t->used[entry / 64] >> entry % 64 & 1) == 0 &&
+            may_go(t, entry, tag)) {
+            t->hand = entry;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a TLB with a reserve, most of whose victims are those without. */
+static uint32_t
+choose_apart(struct tlb *t, unsigned tag, unsigned *result)
+{
+    const uint32_t hand = t->hand;
+    uint32_t entry = choose_victim(t);
+
+    if (!may_go(t, entry, tag)) {
+        t->hand = hand;
+        if (!find_going(t, tag)) {
+            *result |= TLB_CLEARED;
+            clear_used(t);
+            find_going(t, tag);
+        }
+        entry = t->hand;
+    }
+    if (t->pages[entry] != 0)
+        t->held[owner_of(t, entry)]--;
+    t->held[tag]++;
+    return entry;
+}
+
+static uint32_t
+fill(struct tlb *t, uint64_t page, uint32_t slot, unsigned *result)
+{
+    const uint32_t entry =
+        t->reserve == 0
+            ? choose_victim(t)
+            : choose_apart(t, (unsigned)(page >> TLB_TAG_SHIFT), result);
 
     if (t->pages[entry] != 0)
         unlink_entry(t, entry);
@@ -140,5 +200,7 @@ tlb_access(struct tlb *t, uint64_t page)
         found = t->next[found - 1];
     if (found != 0)
         return TLB_HIT | mark_used(t, found - 1);
-    return TLB_MISS | mark_used(t, fill(t, page, slot));
+    unsigned result = TLB_MISS;
+    const uint32_t entry = fill(t, page, slot, &result);
+    return result | mark_used(t, entry);
 }

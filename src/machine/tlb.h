@@ -19,6 +19,7 @@
 
 /* Where strands have their own entries their number stands here in a page's. */
 #define TLB_TAG_SHIFT 56
+#define TLB_TAGS 256
 
 struct tlb {
     uint64_t *pages; /* [entries] page number + 1; 0: empty */
@@ -29,6 +30,8 @@ struct tlb {
     uint32_t slot_mask;
     uint32_t used_count;
     uint32_t hand;
+    uint32_t reserve;        /* 0: none, and `held` is not kept */
+    uint32_t held[TLB_TAGS]; /* entries of each tag */
 };
 
 enum tlb_result {
@@ -41,6 +44,13 @@ enum tlb_result {
 int tlb_init(struct tlb *t, uint32_t entries);
 void tlb_finish(struct tlb *t);
 void tlb_clear(struct tlb *t);
+
+/*
+ * From now on a miss leaves each other tag's last `entries` alone: it takes the
+ * first entry, from the hand on, whose used bit is clear and that may go; where
+ * there is none all used bits are cleared first. Of an empty TLB.
+ */
+void tlb_reserve(struct tlb *t, uint32_t entries);
 
 /* Accesses a page; the result is a set of enum tlb_result bits. */
 unsigned tlb_access(struct tlb *t, uint64_t page);

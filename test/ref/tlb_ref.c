@@ -8,6 +8,7 @@ void
 tlb_ref_init(struct tlb_ref *t, uint32_t entries)
 {
     t->entries = entries;
+    t->reserve = 0;
     t->entry = calloc(entries, sizeof(*t->entry));
     if (t->entry == NULL)
         abort();
@@ -38,14 +39,44 @@ find(struct tlb_ref *t, uint64_t page)
     return NULL;
 }
 
+/* What the page's tag has, or another one's beyond what that keeps. */
+static bool
+may_go(const struct tlb_ref *t, const struct tlb_ref_entry *entry,
+       uint64_t page)
+{
+    const uint64_t tag = entry->page >> 56;
+    uint32_t held = 0;
+
+    for (uint32_t i = 0; i < t->entries; i++)
+        held += t->entry[i].filled && t->entry[i].page >> 56 == tag;
+    return !entry->filled || tag == page >> 56 || held > t->reserve;
+}
+
+static struct tlb_ref_entry *
+find_unused(struct tlb_ref *t, uint64_t page)
+{
+    for (uint32_t i = 0; i < t->entries; i++) {
+        const uint32_t at = (t->hand + i) % t->entries;
+        if (!t->entry[at].used && may_go(t, &t->entry[at], page)) {
+            t->hand = at;
+            return &t->entry[at];
+        }
+    }
+    return NULL;
+}
+
 /* The first entry from the hand on that is not used takes the page. */
 static struct tlb_ref_entry *
-replace(struct tlb_ref *t, uint64_t page)
+replace(struct tlb_ref *t, uint64_t page, bool *cleared)
 {
-    while (t->entry[t->hand].used)
-        t->hand = (t->hand + 1) % t->entries;
+    struct tlb_ref_entry *entry = find_unused(t, page);
 
-    struct tlb_ref_entry *entry = &t->entry[t->hand];
+    if (entry == NULL) {
+        *cleared = true;
+        for (uint32_t i = 0; i < t->entries; i++)
+            t->entry[i].used = false;
+        entry = find_unused(t, page);
+    }
     *entry = (struct tlb_ref_entry){.filled = true, .page = page};
     return entry;
 }
@@ -67,7 +98,7 @@ tlb_ref_access(struct tlb_ref *t, uint64_t page)
     struct tlb_ref_result result = {.miss = entry == NULL};
 
     if (entry == NULL)
-        entry = replace(t, page);
+        entry = replace(t, page, &result.cleared);
     entry->used = true;
     if (all_used(t)) {
         result.cleared = true;

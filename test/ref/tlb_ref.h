@@ -17,6 +17,7 @@ struct tlb_ref_entry {
 struct tlb_ref {
     uint32_t entries;
     uint32_t hand;
+    uint32_t reserve; /* entries that each tag keeps, 0: none */
     struct tlb_ref_entry *entry;
 };
 
