@@ -141,7 +141,6 @@ static struct misses
 fetch_misses(const struct strand *s)
 {
     const uint64_t *n = s->total;
-
     const uint64_t memory = n[SIGNAL_FETCH_WAITS_MEMORY];
 
     return (struct misses){
