@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "counter/virtual_mips.h"
 
+#include "counter/virtual_registers.h"
+
 #define COUNTERS 2
 #define BASE1 16 /* the first index of counter 1 of R10000 */
 
@@ -11,15 +13,11 @@ virtual_mips_init(struct virtual_mips *mips, struct tally_pmu **monitors)
     static const char *const counts[COUNTERS] = {"CNT0", "CNT1"};
 
     mips->monitors = monitors;
-    for (unsigned c = 0; c < COUNTERS; c++) {
-        const int control = tally_pmu_register_find(monitors[0], controls[c]);
-        const int count = tally_pmu_register_find(monitors[0], counts[c]);
-        if (control < 0 || count < 0)
-            return VIRTUAL_EINVAL;
-        mips->control[c] = (unsigned)control;
-        mips->count[c] = (unsigned)count;
-    }
-    return 0;
+    const int error =
+        virtual_registers(monitors[0], controls, COUNTERS, mips->control);
+    return error != 0
+               ? error
+               : virtual_registers(monitors[0], counts, COUNTERS, mips->count);
 }
 
 static uint32_t

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "counter/virtual_registers.h"
+
 #define FIRST 4 /* of PMC and PMD */
 #define WIDTH 47
 #define ALL ((UINT32_C(1) << VIRTUAL_MONTECITO_COUNTERS) - 1)
@@ -30,22 +32,18 @@ virtual_montecito_init(struct virtual_montecito *m, struct tally_pmu *pmu)
     static const char *const pmds[] = {"PMD4",  "PMD5",  "PMD6",  "PMD7",
                                        "PMD8",  "PMD9",  "PMD10", "PMD11",
                                        "PMD12", "PMD13", "PMD14", "PMD15"};
-    const int status = tally_pmu_register_find(pmu, "PMC0");
+    static const char *const status[] = {"PMC0"};
 
     memset(m, 0, sizeof(*m));
     m->pmu = pmu;
-    if (status < 0)
-        return VIRTUAL_EINVAL;
-    m->status = (unsigned)status;
-    for (unsigned c = 0; c < VIRTUAL_MONTECITO_COUNTERS; c++) {
-        const int pmc = tally_pmu_register_find(pmu, pmcs[c]);
-        const int pmd = tally_pmu_register_find(pmu, pmds[c]);
-        if (pmc < 0 || pmd < 0)
-            return VIRTUAL_EINVAL;
-        m->pmc[c] = (unsigned)pmc;
-        m->pmd[c] = (unsigned)pmd;
-    }
-    return 0;
+    int error = virtual_registers(pmu, status, 1, &m->status);
+    if (error == 0)
+        error =
+            virtual_registers(pmu, pmcs, VIRTUAL_MONTECITO_COUNTERS, m->pmc);
+    if (error == 0)
+        error =
+            virtual_registers(pmu, pmds, VIRTUAL_MONTECITO_COUNTERS, m->pmd);
+    return error;
 }
 
 static uint32_t

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "counter/virtual_registers.h"
+
 /* Fields of a PCR; SPARC T4 Supplement, TABLE 10-1. */
 #define PCR_OV (UINT64_C(1) << 0)
 #define PCR_TOE (UINT64_C(1) << 1)
@@ -18,15 +20,10 @@ virtual_t4_init(struct virtual_t4 *t, struct tally_pmu *pmu)
 
     memset(t, 0, sizeof(*t));
     t->pmu = pmu;
-    for (unsigned c = 0; c < VIRTUAL_T4_COUNTERS; c++) {
-        const int pcr = tally_pmu_register_find(pmu, pcrs[c]);
-        const int pic = tally_pmu_register_find(pmu, pics[c]);
-        if (pcr < 0 || pic < 0)
-            return VIRTUAL_EINVAL;
-        t->pcr[c] = (unsigned)pcr;
-        t->pic[c] = (unsigned)pic;
-    }
-    return 0;
+    const int error = virtual_registers(pmu, pcrs, VIRTUAL_T4_COUNTERS, t->pcr);
+    return error != 0
+               ? error
+               : virtual_registers(pmu, pics, VIRTUAL_T4_COUNTERS, t->pic);
 }
 
 static uint32_t
