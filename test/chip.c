@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "machine/inclusion.h"
 #include "ref/chip_ref.h"
 #include "ref/drive.h"
 #include "ref/random.h"
@@ -82,6 +83,17 @@ static const struct machine machines[] = {
     {__LINE__,
      "host-model",
      {"prefetch.data=performed", "l1d.ways=17", "l1d.size=17K"}},
+    {__LINE__, "t4", {"l2.inclusive=none"}},
+    {__LINE__, "t4", {"l2.size=8K", "itlb.entries=2", "dtlb.entries=3"}},
+    {__LINE__, "t4", {"l2.size=16K", "l2.line=64", "l1d.line=16"}},
+    {__LINE__,
+     "t4",
+     {"l2.size=2K", "l2.ways=1", "l2.line=32", "l3.size=0", "tlb.walk=3"}},
+    {__LINE__,
+     "t4",
+     {"l2.size=40K", "l2.ways=20", "l1i.size=64K", "l1d.size=64K",
+      "l1d.ways=2"}},
+    {__LINE__, "t4", {"l2.size=4K", "l1i.ways=32", "l1d.ways=64"}},
     {__LINE__, "t2", {"store.buffer=3", "store.queue=2"}},
     {__LINE__, "t2", {"l1d.write=allocate", "memory.banks=2"}},
     {__LINE__, "t2", {"l2.size=16K", "l2.ways=4", "l3.size=64K"}},
@@ -253,6 +265,21 @@ both_compare(struct both *b, int step)
                         b->program.count * sizeof(uint64_t));
 }
 
+/* Now and then, and always before it is time. */
+static void
+both_settle(struct both *b)
+{
+    struct strand *s = b->strand;
+    const size_t asked = s->asked + (size_t)(s->queue_next - s->queue);
+    const bool now = random_below(&b->stream.state, 50) == 0;
+
+    if (!b->chip.inclusive || (!now && asked < INCLUSION_REQUESTS / 2))
+        return;
+    strand_drain(s);
+    inclusion_settle(s);
+    chip_ref_settle(&b->ref);
+}
+
 static void
 both_step(struct both *b)
 {
@@ -276,6 +303,7 @@ static void
 both_run(struct both *b, int steps)
 {
     for (int i = 0; i < steps; i++) {
+        both_settle(b);
         both_step(b);
         if (random_below(&b->stream.state, 1000) == 0)
             both_compare(b, i);

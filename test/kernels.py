@@ -359,6 +359,19 @@ def t4_prefetch():
         t.equal(alone[event], first[event], f"{event} alone")
 
 
+def t4_outlived():
+    """What an L2 drives out that holds nothing for the L1s stays in them: the
+    lines of evictions.S are missed once."""
+    c = t.count(["-m", T4, "-e", "all", "--set", "l2.inclusive=none"],
+                t.guest("evictions.sparc64"))
+    check_t4(c)
+    t.equal(c["L1_data_cache_miss"], 65536 + 3, "L1_data_cache_miss")
+    t.equal(c["Icache_miss"], 3, "Icache_miss")
+    for event in ("Data_cache_eviction_invalidations",
+                  "Any_L1_cache_invalidation"):
+        t.equal(c[event], 0, event)
+
+
 def t4_fetch():
     """t4_stages.S's header has the cycles with a fetch."""
     c = t.count(["-m", T4, "-e", "all"], t.guest("t4_stages.sparc64"))
@@ -590,6 +603,7 @@ def add_cases():
     t.case(f"prefetches on {T4}", t4_prefetch)
     t.case(f"sizes of pages on {T4}", t4_pages)
     t.case(f"evictions on {T4}", t4_evictions)
+    t.case(f"an L2 that is not inclusive on {T4}", t4_outlived)
     t.case(f"bzip2 on {T4}: classes add up, two runs alike", bzip2_on_t4)
     t.case(f"lua on {T4}: classes add up", lua_on_t4)
 

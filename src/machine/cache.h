@@ -89,6 +89,17 @@ void cache_widen(struct cache *c);
 /* The place of `line` in its set's order of use; or `ways`. */
 uint32_t cache_search(const struct cache *c, uint64_t line);
 
+/* Whether it may have `line`: never false if it has, and exact up to 4 ways. */
+static inline bool
+cache_may_have(const struct cache *c, uint64_t line)
+{
+    if (c->columns != 4)
+        return true;
+    const uint32_t *t = c->tags + (line & c->set_mask) * 4;
+    const uint32_t tag = (uint32_t)(line >> c->tag_shift) + 1;
+    return (t[0] == tag) | (t[1] == tag) | (t[2] == tag) | (t[3] == tag);
+}
+
 /* Which of so many lines behind `line` it has, a bit each, the next lowest. */
 uint64_t
 cache_search_next(const struct cache *c, uint64_t line, unsigned count);

@@ -7,12 +7,15 @@
 
 #define CACHE_NOTHING UINT64_MAX
 
-/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one. Or
- * that a write found its line clean. */
+/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one.
+ * Likewise either. Or that a write found its line clean. */
 struct cache_driven {
-    uint64_t line;
+    uint64_t line, any;
     bool clean, updated;
 };
+
+static const struct cache_driven cache_driven_nothing = {CACHE_NOTHING,
+                                                         CACHE_NOTHING, 0, 0};
 
 /* The bits of a set whose line at `place` has become the first. */
 static inline uint32_t
@@ -42,7 +45,7 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
     const uint32_t last = tags[c->ways - 1];
     uint32_t place;
 
-    *driven = (struct cache_driven){.line = CACHE_NOTHING};
+    *driven = cache_driven_nothing;
     if (tags[0] == tag) {
         c->dirty[set] = (uint16_t)(bits | write);
         driven->updated = write && (bits & 1) == 0;
@@ -54,8 +57,10 @@ cache_touch_columns(struct cache *c, uint64_t line, bool write,
         (uint16_t)cache_moved_first(bits, place, (hit && was) || write ? 1 : 0);
     driven->clean = !hit && !was && last != 0;
     driven->updated = hit && write && !was;
+    if (!hit && last != 0)
+        driven->any = (uint64_t)(last - 1) << c->tag_shift | set;
     if (!hit && was)
-        driven->line = (uint64_t)(last - 1) << c->tag_shift | set;
+        driven->line = driven->any;
     return hit;
 }
 
@@ -69,15 +74,17 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     const uint32_t moved = hit ? place : c->ways - 1;
     const uint64_t gone = set[moved];
 
-    *driven = (struct cache_driven){.line = CACHE_NOTHING};
+    *driven = cache_driven_nothing;
     memmove(set + 1, set, moved * sizeof(*set));
     set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
     driven->updated = hit && write && (gone & CACHE_DIRTY) == 0;
     if (hit)
         set[0] |= gone & CACHE_DIRTY;
     driven->clean = !hit && gone != 0 && (gone & CACHE_DIRTY) == 0;
+    if (!hit && gone != 0)
+        driven->any = (gone & ~CACHE_DIRTY) >> 1;
     if (!hit && (gone & CACHE_DIRTY) != 0)
-        driven->line = (gone & ~CACHE_DIRTY) >> 1;
+        driven->line = driven->any;
     return hit;
 }
 

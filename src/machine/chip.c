@@ -7,6 +7,7 @@
 #include "machine/ahead.h"
 #include "machine/bus.h"
 #include "machine/cycles.h"
+#include "machine/inclusion.h"
 #include "machine/nodes.h"
 #include "machine/snoop.h"
 #include "machine/strand.h"
@@ -66,6 +67,10 @@ chip_parts(const struct event_row *const *events, size_t count,
                  PART_L3 | PART_ITLB | PART_DTLB;
     /* It stands beside the caches that keep more than the order of use. */
     if (parts & PART_WAYS)
+        parts |= PART_WRITEBACK;
+    /* So do those from which what leaves the L2 is taken. */
+    if ((parts & (PART_L1I | PART_L1D | PART_L2 | PART_BULK)) &&
+        inclusion_is(params))
         parts |= PART_WRITEBACK;
     if ((parts & PART_TIME) && params[PARAM_BTC_HIDES] == BTC_HIDES_TAKEN)
         parts |= PART_BTC;
@@ -233,6 +238,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->store_filter = chip->write_through && (parts & PART_L2);
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
+    chip->inclusive = inclusion_is(params) && (parts & PART_WRITEBACK);
     if ((parts & PART_BUS) && ahead_is(params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
@@ -334,6 +340,7 @@ strand_reset(struct strand *s)
     s->reads_out = s->reads_ahead = 0;
     s->ahead = (struct ahead){0};
     s->fills = (struct fills){0};
+    s->driven_count = s->asked = 0;
     s->repeats = 0;
     s->instructions = 0;
     s->slice = SLICE_LEAST;
@@ -493,6 +500,9 @@ strand_rest(struct strand *s)
 {
     strand_drain(s);
     bus_settle(s);
+    lock_take(&s->chip->lock);
+    inclusion_settle(s);
+    lock_give(&s->chip->lock);
 }
 
 void

@@ -226,6 +226,10 @@ struct strand {
     struct totals ignored;           /* what `total` means outside the window */
     uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
     struct raw raw;           /* only where it runs */
+    /* What left an L2 that holds all that the L1s hold, by line number, and the
+     * requests since it left those too; see machine/inclusion.h. */
+    size_t driven_count, asked;
+    uint64_t driven[QUEUE_LENGTH + QUEUE_SLACK];
     uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
@@ -244,6 +248,7 @@ struct chip {
     bool store_filter; /* stores go through to an L2 that is modelled */
     bool marks;        /* stores mark lines of an L1D that writes back */
     bool tells;        /* and the L2's line with the L1D's */
+    bool inclusive;    /* what leaves the L2 leaves the L1s */
     bool joint_tlb;
     bool prefetches; /* are performed */
     bool passes;     /* loads of floating-point registers pass the L1D by */

@@ -9,6 +9,7 @@
 #include "machine/ahead.h"
 #include "machine/bus.h"
 #include "machine/cache_avx2.h"
+#include "machine/inclusion.h"
 #include "machine/memory.h"
 #include "machine/nodes.h"
 #include "machine/strand.h"
@@ -213,6 +214,15 @@ drain_shared(struct strand *s, uint64_t *queue, size_t count)
     }
 }
 
+/* Requests at which the queue is full. */
+static size_t
+queue_length(const struct strand *s, bool alone)
+{
+    const size_t most = INCLUSION_REQUESTS - s->asked;
+
+    return alone || !meets_others(s) || most < SHORT_QUEUE ? most : SHORT_QUEUE;
+}
+
 void
 strand_drain(struct strand *s)
 {
@@ -221,7 +231,8 @@ strand_drain(struct strand *s)
     uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
     uint64_t *queue = s->queue;
     const bool alone = runs_alone(s);
-    size_t count = (size_t)(s->queue_next - s->queue);
+    const size_t asked = (size_t)(s->queue_next - s->queue);
+    size_t count = asked;
 
     if (!alone) {
         lock_take(&s->core->lock);
@@ -244,9 +255,10 @@ strand_drain(struct strand *s)
         memory_shared(s, queue, count);
     else
         drain_shared(s, queue, count);
+    if (chip->inclusive)
+        inclusion_drained(s, asked);
     if (!alone)
         lock_give(&chip->lock);
     s->queue_next = s->queue;
-    s->queue_end =
-        s->queue + (alone || !meets_others(s) ? QUEUE_LENGTH : SHORT_QUEUE);
+    s->queue_end = s->queue + queue_length(s, alone);
 }

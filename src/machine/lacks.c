@@ -3,6 +3,7 @@
 
 #include "machine/ahead.h"
 #include "machine/bus.h"
+#include "machine/inclusion.h"
 #include "machine/memory.h"
 #include "machine/nodes.h"
 
@@ -95,6 +96,11 @@ signal_lacks(unsigned signal, const uint64_t *params)
         (tally_signals[signal].parts & PART_WAYS) != 0)
         return "no way of the L2 is foretold as the machine is set; see the "
                "parameter l2.foretold";
+    if ((signal == SIGNAL_L1I_EVICTION_INVALIDATIONS ||
+         signal == SIGNAL_L1D_EVICTION_INVALIDATIONS) &&
+        !inclusion_is(params))
+        return "a line that leaves the L2 stays in the L1s as the machine is "
+               "set; see the parameter l2.inclusive";
     if ((params[PARAM_RSE_REGISTERS] == 0 || params[PARAM_RETURN_DEPTH] == 0) &&
         (tally_signals[signal].parts & PART_FRAMES) != 0)
         return "no frames of registers are modelled as the machine is set; see "

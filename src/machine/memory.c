@@ -3,6 +3,7 @@
 
 #include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
+#include "machine/inclusion.h"
 #include "machine/snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
@@ -145,6 +146,7 @@ ask_others(struct strand *s, uint64_t line, bool write)
 struct passed {
     uint64_t request; /* that it lacks, or a dirty line that is written back */
     uint64_t driven;  /* the dirty line that went for it; or CACHE_NOTHING */
+    uint64_t any;     /* that or a clean one */
 };
 
 static void
@@ -162,6 +164,8 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
             s->total[SIGNAL_L2_WRITEBACKS]++;
             write_l3(s, p->driven << shift);
         }
+        if (s->chip->inclusive && p->any != CACHE_NOTHING)
+            inclusion_note(s, p->any);
         if (!meets || !ask_others(s, addr >> shift, writes_l2(s, kind)))
             ask_memory(s, addr, kind);
     }

@@ -107,6 +107,12 @@ cache_ref_is_full(const struct cache_ref *c, uint64_t line)
     return c->filled[line % c->sets] == c->ways;
 }
 
+uint64_t
+cache_ref_oldest(const struct cache_ref *c, uint64_t line)
+{
+    return c->lines[(line % c->sets + 1) * c->ways - 1];
+}
+
 bool
 cache_ref_is_recent(const struct cache_ref *c, uint64_t line)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ref/branch_ref.h"
+#include "ref/inclusion_ref.h"
 #include "ref/raw_ref.h"
 #include "ref/snoop_ref.h"
 
@@ -130,6 +131,7 @@ chip_ref_finish(struct chip_ref *r)
     free(r->frames);
     free(r->homes);
     free(r->stores);
+    free(r->driven);
 }
 
 void
@@ -381,6 +383,8 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
         return;
     }
     const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
+    if (full && !cache_ref_has(&r->l2, addr / r->l2.line_size))
+        inclusion_ref_note(r, addr);
     if (r->parts & PART_WAYS)
         foretell_way(r, addr, asker);
     if (write && (r->parts & PART_WRITEBACK))

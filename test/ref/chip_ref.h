@@ -62,6 +62,8 @@ struct chip_ref {
         uint64_t addr, size;
     } * stores; /* [store_count] all of them */
     size_t store_count;
+    uint64_t *driven; /* [driven_count] bytes of lines that left the L2 */
+    size_t driven_count;
     bool outside;                      /* of the counted window */
     uint64_t signals[2][SIGNAL_COUNT]; /* [outside] */
 };
@@ -74,6 +76,9 @@ struct chip_ref {
 void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
 void chip_ref_finish(struct chip_ref *r);
 void chip_ref_join(struct chip_ref *nodes, unsigned count);
+
+/* Now what has left an L2 that holds all that the L1s hold leaves those. */
+void chip_ref_settle(struct chip_ref *r);
 
 /* A block is entered: its predecessor's branch, then its lines. */
 void chip_ref_block(struct chip_ref *r, const struct block *block);

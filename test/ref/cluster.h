@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "machine/inclusion.h"
 #include "ref/chip_ref.h"
 #include "ref/drive.h"
 #include "ref/random.h"
@@ -140,11 +141,24 @@ cluster_compare(const struct cluster *c, int step)
     }
 }
 
+/* Now and then, and always before it is time. */
+static inline void
+cluster_settle(struct cluster *c, unsigned who)
+{
+    if (!c->chip.inclusive ||
+        (c->strands[who]->asked < INCLUSION_REQUESTS / 2 &&
+         random_below(&c->state, 50) != 0))
+        return;
+    inclusion_settle(c->strands[who]);
+    chip_ref_settle(&c->refs[who]);
+}
+
 static inline void
 cluster_run(struct cluster *c, int steps)
 {
     for (int i = 0; i < steps; i++) {
         const unsigned who = (unsigned)random_below(&c->state, c->count);
+        cluster_settle(c, who);
         if (random_below(&c->state, 5) == 0)
             do_block(c, who);
         else
