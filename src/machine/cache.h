@@ -97,7 +97,13 @@ cache_may_have(const struct cache *c, uint64_t line)
         return true;
     const uint32_t *t = c->tags + (line & c->set_mask) * 4;
     const uint32_t tag = (uint32_t)(line >> c->tag_shift) + 1;
+#ifdef __SSE2__
+    const __m128i key = _mm_set1_epi32((int)tag);
+    const __m128i set = _mm_load_si128((const __m128i *)t);
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(set, key)) != 0;
+#else
     return (t[0] == tag) | (t[1] == tag) | (t[2] == tag) | (t[3] == tag);
+#endif
 }
 
 /* Which of so many lines behind `line` it has, a bit each, the next lowest. */
