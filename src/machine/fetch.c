@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/fetch.h"
+
+#include "machine/ahead.h"
+#include "machine/pages.h"
+#include "machine/turn.h"
+
+/* Puts the order right in the set of the most recent line of an entry. */
+static void
+settle(struct strand *s, uint32_t entry)
+{
+    struct cache *l1i = &s->core->l1i;
+    const uint64_t line =
+        __atomic_load_n(&s->fetch.line[entry], __ATOMIC_RELAXED);
+
+    if (s->second[entry] & SECOND_TURNED)
+        cache_turn(l1i, line >> l1i->line_shift & l1i->set_mask);
+    s->second[entry] = NO_LINE;
+}
+
+void
+fetch_settle(struct strand *s)
+{
+    strand_drain(s);
+    for (uint32_t i = 0; i <= s->fetch.mask; i++)
+        settle(s, i);
+}
+
+/* Looks a line up in the L1I of the core, which other strands may share. Of a
+ * miss also those ahead: see machine/ahead.h. */
+static bool
+fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
+{
+    struct cache *l1i = &s->core->l1i;
+    const bool alone = runs_alone(s);
+
+    if (!alone)
+        lock_take(&s->core->lock);
+    const bool hit = cache_access(l1i, addr >> l1i->line_shift);
+    *has = hit ? 0 : ahead_has(l1i, addr >> l1i->line_shift, s->chip->ahead);
+    for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
+        if (o != s)
+            filter_void(&o->fetch, addr, addr);
+    }
+    if (!alone)
+        lock_give(&s->core->lock);
+    return hit;
+}
+
+/* True if the line was the second most recent, and is now the first. */
+static inline bool
+fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t second = s->second[entry];
+
+    if ((second & ~SECOND_TURNED) != line)
+        return false;
+    s->second[entry] = filter_line(&s->fetch, line) |
+                       ((second & SECOND_TURNED) ^ SECOND_TURNED);
+    filter_put(&s->fetch, line, line);
+    return true;
+}
+
+/* The line that was most recent becomes second, if it is of the same set. */
+static void
+fetch_put(struct strand *s, uint32_t entry, uint64_t line)
+{
+    const uint64_t before = filter_line(&s->fetch, line);
+    const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
+
+    s->second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
+                               s->core->l1i.ways > 1 && runs_alone(s)
+                           ? before
+                           : NO_LINE;
+    filter_put(&s->fetch, line, line);
+}
+
+/* A lookup that does not wait. */
+static void
+fetch_now(struct strand *s, uint32_t entry, uint64_t line)
+{
+    uint64_t has;
+
+    settle(s, entry);
+    const bool hit = fetch_line(s, line, &has);
+    fetch_put(s, entry, line);
+    if (!hit) {
+        s->total[SIGNAL_L1I_MISSES]++;
+        queue_push(s, s->chip->ahead == 0 ? line : (line & ~AHEAD_HAS) | has,
+                   REQUEST_FETCH);
+    }
+}
+
+/* The line is neither of the two that the filters hold. */
+static inline __attribute__((always_inline)) void
+fetch_new(struct strand *s, const struct block *block, uint32_t entry,
+          uint64_t line)
+{
+    if (s->itlb)
+        touch_code_page(s, line < block->pc ? block->pc : line);
+    fetch_now(s, entry, line);
+    if (s->fetch_voids)
+        filter_put(&s->store, line, NO_LINE);
+    if (s->queue_next >= s->queue_end)
+        strand_drain(s);
+}
+
+static __attribute__((noinline)) void
+fetch_all(struct strand *s, const struct block *block)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+
+    for (uint64_t line = block->pc & ~(size - 1); line < block->end;
+         line += size) {
+        const uint32_t entry =
+            (uint32_t)(line >> s->fetch.shift) & s->fetch.mask;
+        if (filter_line(&s->fetch, line) != line && !fetch_turn(s, entry, line))
+            fetch_new(s, block, entry, line);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
+{
+    if (s->fetch.line[entry] == line)
+        return;
+    if (s->itlb)
+        touch_code_page(s, line);
+    const uint64_t pushed =
+        turn_or_push(s, &s->fetch.line[entry], &s->second[entry], line,
+                     REQUEST_FETCH | REQUEST_LOOKUP);
+    if (s->fetch_voids && pushed)
+        filter_put(&s->store, line, NO_LINE);
+}
+
+/* Likewise of a block in more than two lines. */
+static void
+fetch_many(struct strand *s, const struct block *b)
+{
+    const uint64_t size = (uint64_t)1 << s->fetch.shift;
+
+    for (uint64_t line = b->pc & s->fetch.line_mask; line < b->end;
+         line += size) {
+        fetch_quick(s, (uint32_t)(line >> s->fetch.shift) & s->fetch.mask,
+                    line);
+        if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+            strand_drain(s);
+    }
+}
+
+/* As data_quick(). */
+void
+strand_fetch_slow(struct strand *s, const struct block *b)
+{
+    if (__builtin_expect(!s->fetch_turns || !runs_alone(s), 0)) {
+        fetch_all(s, b);
+        return;
+    }
+    if (b->line1 == MANY_LINES) {
+        fetch_many(s, b);
+        return;
+    }
+    fetch_quick(s, b->slot0, b->line0);
+    fetch_quick(s, b->slot1, b->line1);
+    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        strand_drain(s);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/pages.h"
+
+#include "machine/fetch.h"
+
+/*
+ * Where a hardware table walk reads: one 16-byte entry a page, a table for each
+ * of its requests, in a region that no program uses; low enough that tags of
+ * 32 bits do for the L2 of the T4 (its list form is 7 % of all time on bzip2).
+ */
+#define TABLES_AT ((uint64_t)0x3ff000000000u)
+#define TABLE_ENTRY 16u
+#define TABLE_ENTRIES 65536u
+
+/* Until their pages are touched, no lines are known. */
+static void
+lines_wait(struct filter *f)
+{
+    for (uint32_t i = 0; i <= f->mask; i++)
+        f->line[i] |= LINE_WAITS;
+}
+
+/* Used bits were cleared: nothing is known of the core's pages any more. */
+static void
+void_pages(struct strand *s, bool data)
+{
+    const bool alone = runs_alone(s);
+
+    if (data && alone) {
+        lines_wait(&s->data);
+        lines_wait(&s->store);
+    } else if (data) {
+        filter_clear(&s->data, false);
+        filter_clear(&s->store, false);
+    } else {
+        if (alone)
+            fetch_settle(s);
+        filter_clear(&s->fetch, alone);
+    }
+    filter_fill(data ? s->data_pages : s->code_pages, FILTER_PAGES, 0, alone);
+}
+
+/* Under the core's lock where the core is shared. */
+static void
+void_core_pages(struct strand *s, bool data)
+{
+    for (struct strand *o = s->core->strands; o != NULL; o = o->sibling)
+        void_pages(o, data);
+}
+
+/* The requests a table walk for `page` sends to the L2. */
+static void
+walk(struct strand *s, uint64_t page, enum request kind)
+{
+    const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
+
+    s->total[kind == REQUEST_WALK_D ? SIGNAL_DTLB_WALK_REFS
+                                    : SIGNAL_ITLB_WALK_REFS] += requests;
+    for (uint64_t i = 0; i < requests; i++) {
+        const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
+        const uint64_t addr = TABLES_AT + entry * TABLE_ENTRY;
+        queue_push(s, addr, kind);
+        filter_put(&s->store, addr, NO_LINE);
+    }
+}
+
+/* Likewise of the pages that a data TLB behind a first has. */
+static void
+void_far_pages(struct core *core)
+{
+    for (struct strand *o = core->strands; o != NULL; o = o->sibling)
+        filter_fill(o->far_pages, FILTER_PAGES, 0, runs_alone(o));
+}
+
+/* A TLB of the strand's core, for data or code, one or two levels of which the
+ * filters stand for. */
+static unsigned
+tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
+{
+    struct core *core = s->core;
+    const bool alone = runs_alone(s);
+
+    if (!alone)
+        lock_take(&core->lock);
+    const unsigned result = tlb_access(tlb, page | s->tlb_tag);
+    if (result & TLB_CLEARED) {
+        if (tlb == &core->dtlb)
+            void_far_pages(core);
+        void_core_pages(s, data);
+        if (s->chip->joint_tlb)
+            void_core_pages(s, !data);
+    }
+    if (!alone)
+        lock_give(&core->lock);
+    return result;
+}
+
+/* The data TLB, or the one behind a first. */
+static inline unsigned
+touch_far_page(struct strand *s, uint64_t page)
+{
+    uint64_t *known = &s->far_pages[page % FILTER_PAGES];
+
+    if (s->core->dtlb_first.entries == 0)
+        return tlb_locked(s, &s->core->dtlb, true, page);
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
+        return TLB_HIT;
+    const unsigned result = tlb_locked(s, &s->core->dtlb, true, page);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+void
+touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
+{
+    uint64_t *known = &s->data_pages[page % FILTER_PAGES];
+    const uint64_t large = page >> (s->chip->page_shift - s->page_shift);
+    struct tlb *first = &s->core->dtlb_first;
+    const bool both = first->entries != 0 && kind != REQUEST_FLOAT;
+    const unsigned near = both ? tlb_locked(s, first, true, page) : TLB_HIT;
+    const unsigned result = touch_far_page(s, large);
+
+    /* What passes the L1D by leaves its TLB alone. */
+    if (both || first->entries == 0)
+        __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[kind == REQUEST_LOAD || kind == REQUEST_FLOAT
+                     ? SIGNAL_DTLB_LOAD_MISSES
+                     : SIGNAL_DTLB_STORE_MISSES]++;
+        walk(s, large, REQUEST_WALK_D);
+    } else if (kind == REQUEST_LOAD) {
+        s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
+    }
+}
+
+void
+touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
+                     uint64_t *known)
+{
+    const uint64_t large = addr >> s->chip->page_shift;
+    struct core *core = s->core;
+    struct tlb *last = s->chip->joint_tlb ? &core->dtlb : &core->itlb;
+    unsigned result = TLB_MISS;
+
+    if (core->itlb_first.entries != 0) {
+        result = tlb_locked(s, &core->itlb_first, false, page) & TLB_MISS;
+        s->total[SIGNAL_ITLB_FIRST_MISSES] += result;
+    }
+    if (result & TLB_MISS)
+        result = tlb_locked(s, last, false, large);
+    __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
+    if (result & TLB_MISS) {
+        s->total[SIGNAL_ITLB_MISSES]++;
+        walk(s, large, REQUEST_WALK_I);
+    }
+}

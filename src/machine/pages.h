@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pages of accesses, and the TLBs for what the filters of pages do not
+ * know. A TLB that clears its used bits makes pages and lines unknown, a miss
+ * that is walked for sends requests to the L2.
+ */
+#ifndef TALLY_MACHINE_PAGES_H
+#define TALLY_MACHINE_PAGES_H
+
+#include "machine/strand.h"
+#include "machine/queue.h"
+
+void touch_data_page_slow(struct strand *s, uint64_t page, enum request kind);
+/* The second level is asked for what the first lacks. */
+void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
+                          uint64_t *known);
+
+/* What nothing but its page keeps from being known. */
+static inline uint64_t
+known_line(const struct filter *f, uint64_t addr)
+{
+    return filter_line(f, addr) & ~LINE_WAITS;
+}
+
+static inline void
+touch_data_page(struct strand *s, uint64_t addr, enum request kind)
+{
+    const uint64_t page = addr >> s->page_shift;
+    const uint64_t known =
+        __atomic_load_n(&s->data_pages[page % FILTER_PAGES], __ATOMIC_RELAXED);
+
+    if (known != page + 1)
+        touch_data_page_slow(s, page, kind);
+}
+
+static inline __attribute__((always_inline)) void
+touch_code_page(struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->code_shift;
+    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) != page + 1)
+        touch_code_page_slow(s, addr, page, known);
+}
+
+#endif

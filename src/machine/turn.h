@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Two lines of each set in a lone strand's filters. */
+#ifndef TALLY_MACHINE_TURN_H
+#define TALLY_MACHINE_TURN_H
+
+#include "machine/strand.h"
+
+/*
+ * A line that is not the most recent of its set, where a lone strand's filters
+ * hold two of each: it becomes the first of them. Returns 0 if it was the
+ * second, else pushes the request and returns 1. No branch depends on which,
+ * as it cannot be foreseen.
+ */
+static inline __attribute__((always_inline)) uint64_t
+turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,
+             uint64_t request)
+{
+    const uint64_t turned = *second & SECOND_TURNED; /* 0 or 1 */
+    uint64_t pushed = (*second ^ turned) != line;
+
+    __asm__("" : "+r"(pushed)); /* a number, or compilers make a branch of it */
+    *s->queue_next = line | request | turned << 63;
+    *second = *first | ((pushed ^ 1) & (turned ^ 1));
+    *first = line;
+    s->queue_next += pushed;
+    return pushed;
+}
+
+#endif
