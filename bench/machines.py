@@ -35,6 +35,18 @@ AIMS = {
 }  # fmt: skip
 AIM_OF_THREADS = 0.7
 
+# A second row of a machine: its title, events, and aim.
+PARTS = {
+    "montecito": (
+        "basic, stall and L1",
+        "CPU_OP_CYCLES,IA64_INST_RETIRED,NOPS_RETIRED,BACK_END_BUBBLE.ALL,"
+        "BE_EXE_BUBBLE.ALL,BE_FLUSH_BUBBLE.ALL,BE_L1D_FPU_BUBBLE.ALL,"
+        "BE_RSE_BUBBLE.ALL,L1D_READS_SET0,L1D_READ_MISSES.ALL,L1I_READS,"
+        "L2I_DEMAND_READS",
+        2.2,
+    ),
+}
+
 
 def machines(tally):
     """instruction set: the machines that have it."""
@@ -50,43 +62,56 @@ def machines(tally):
     return by_isa
 
 
-def count(args, machine, command):
+def selections(names):
+    """Title, machine, events and aim of each row of these machines."""
+    for name in names:
+        yield name, name, "all", AIMS.get(name)
+        if name in PARTS:
+            title, events, aim = PARTS[name]
+            yield f"{name}: {title}", name, events, aim
+
+
+def count(args, machine, events, command):
     return [
         args.tally, "count", "-q", "-o", os.devnull, "-m", machine,
-        "-e", "all", "--", *command,
+        "-e", events, "--", *command,
     ]  # fmt: skip
 
 
-def commands(args, isa, names, program):
-    """name: command line, in the order of the turns."""
+def commands(args, isa, rows, program):
+    """title: command line, in the order of the turns."""
     qemu = [bench.tool(f"qemu-{isa}"), "-seed", "1"]
     if isa == "x86_64":
         qemu += ["-cpu", "Nehalem"]  # the model that tally pins
     return {
         "plain": qemu + program,
         "floor": [*qemu, "-plugin", args.floor, *program],
-        **{name: count(args, name, program) for name in names},
+        **{
+            title: count(args, machine, events, program)
+            for title, machine, events, _ in rows
+        },
     }
 
 
 def workload_rows(args, title, isa, names, program):
     times = {}
+    rows = list(selections(names))
     for turn in range(args.runs):
-        for name, command in commands(args, isa, names, program).items():
+        for name, command in commands(args, isa, rows, program).items():
             bench.progress(
                 f"bench: {title}, {isa}, run {turn + 1} of {args.runs}: {name}"
             )
             times.setdefault(name, []).append(bench.run(command)[0])
     bench.progress("")
     medians = {name: statistics.median(t) for name, t in times.items()}
-    for name in names:
+    for name, _, _, aim in rows:
         yield [
             name,
             f"{title}, {isa}",
             *(f"{medians[key]:.2f}" for key in ("plain", "floor", name)),
             f"{medians[name] / medians['plain']:.2f}",
             f"{medians[name] / medians['floor']:.2f}",
-            f"{AIMS[name]:.1f}" if name in AIMS else "",
+            f"{aim:.1f}" if aim else "",
         ]
 
 
@@ -123,7 +148,7 @@ def timed(command, cpus):
 
 
 def thread_row(args, isa, name, two):
-    command = count(args, name, [str(args.guests / f"crew.{isa}"), *CREW])
+    command = count(args, name, "all", [str(args.guests / f"crew.{isa}"), *CREW])
     sets = {"one": two[:1], "two": two}
     times = {"one": [], "two": []}
     for turn in range(args.runs):
