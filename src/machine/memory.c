@@ -109,21 +109,20 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
     memory_read(s, memory_bank(chip, addr), addr, kind);
 }
 
-/* What goes through the L1 makes the L2's line dirty. */
-#define WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
-
-static bool
-writes_l2(const struct strand *s, unsigned kind)
+/* The kinds that make the L2's line dirty: what goes through the L1 does. */
+static unsigned
+writes_l2(const struct strand *s)
 {
-    return (WRITES | (unsigned)s->chip->tells << REQUEST_STORE) >> kind & 1;
+    return 1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC |
+           (unsigned)s->chip->tells << REQUEST_STORE;
 }
 
-static void
+static inline void
 ask_ways(struct strand *s, uint64_t line, unsigned kind)
 {
-    if (ways_ask(&s->core->ways, s->l2, line))
-        s->total[kind == REQUEST_FETCH ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
-                                       : SIGNAL_L2_DATA_WAY_MISPREDICTS]++;
+    s->total[kind == REQUEST_FETCH ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
+                                   : SIGNAL_L2_DATA_WAY_MISPREDICTS] +=
+        ways_ask(&s->core->ways, s->l2, line);
 }
 
 /* True if the L2 of another core served it. */
@@ -166,7 +165,7 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
         }
         if (s->chip->inclusive && p->any != CACHE_NOTHING)
             inclusion_note(s, p->any);
-        if (!meets || !ask_others(s, addr >> shift, writes_l2(s, kind)))
+        if (!meets || !ask_others(s, addr >> shift, writes_l2(s) >> kind & 1))
             ask_memory(s, addr, kind);
     }
     memory_settle(s);

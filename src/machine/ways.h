@@ -56,10 +56,11 @@ ways_ask(struct ways *w, const struct cache *c, uint64_t line)
     uint8_t *order = w->order + 2 * set;
     uint8_t *foretold = ways_foretold(w, set);
     const uint8_t before = *foretold;
-    const bool first = tags[0] == tag;
-    const uint8_t other = tags[0] == 0 ? before : order[1];
-    const uint8_t way = first ? order[0] : other;
-    const bool hit = first | (tags[1] == tag);
+    const bool hit = (tags[0] == tag) | (tags[1] == tag);
+    /* Numbers: nobody can foresee which it is, so no branch shall ask. */
+    const uint8_t known = (uint8_t)(order[0] ^ (tags[0] != tag));
+    const uint8_t empty = (uint8_t) - (tags[0] == 0);
+    const uint8_t way = (uint8_t)((known & ~empty) | (before & empty));
 
     order[0] = way;
     order[1] = way ^ 1;
