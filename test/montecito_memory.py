@@ -383,6 +383,13 @@ def lacks():
                for who in ("EITHER", "SELF")),
              *(f"BUS_WR_WB.CCASTOUT.{who}"
                for who in ("EITHER", "SELF", "ANY"))})
+    for own in ("time.switch=0", "strands=1"):
+        alone = reasons(own)
+        for event in ("THREAD_SWITCH_EVENTS.ALL", "THREAD_SWITCH_GATED.ALL",
+                      "THREAD_SWITCH_CYCLE.TOTAL",
+                      "THREAD_SWITCH_STALL.GTE_4"):
+            assert event not in whole, event
+            assert "time.switch" in alone[event], alone[event]
     loose = reasons("issue.groups=any")
     for event in ("IA64_INST_RETIRED.THIS", "NOPS_RETIRED",
                   "SYLL_NOT_DISPERSED.EXPL", "INST_DISPERSED",

@@ -21,6 +21,13 @@ is_of_bundles(unsigned signal)
     return signal >= SIGNAL_RETIRE_1 && signal <= SIGNAL_UNREACHED_BUNDLES;
 }
 
+/* Of two threads that own a core by turns; see profile/switches.h. */
+static bool
+is_of_switches(unsigned signal)
+{
+    return signal >= SIGNAL_SWITCHES_L3 && signal <= SIGNAL_SWITCH_STALLS_4096;
+}
+
 /* Of table walks: their requests, and what served them. */
 static bool
 is_of_walks(unsigned signal)
@@ -112,6 +119,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
         signal <= SIGNAL_REQUESTS_ALMOST_FULL_CYCLES && !ahead_is(params))
         return "no line of code is fetched ahead as the machine is set; see "
                "the parameters prefetch.lines and l2i.size";
+    if (is_of_switches(signal) &&
+        (params[PARAM_TIME_SWITCH] == 0 || params[PARAM_STRANDS] != 2))
+        return "no two threads own a core by turns as the machine is set; see "
+               "the parameters time.switch and strands";
     if (signal >= SIGNAL_NEAR_PREFETCH_HITS &&
         signal <= SIGNAL_FAR_PREFETCH_MEMORY && !chip_prefetches(params))
         return "prefetches are counted and not performed as the machine is "
