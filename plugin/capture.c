@@ -22,6 +22,7 @@ struct misses {
     uint64_t near;     /* of the first TLB, if the second had the page */
     uint64_t tlb;      /* of both */
     uint64_t floating; /* 1: a cycle more, to a floating-point register */
+    uint64_t waits;    /* cycles, for lines that stores have out in memory */
 };
 
 /* A guest thread's monitor and clock. */
@@ -123,6 +124,7 @@ data_misses(const struct strand *s)
         .l3 = n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES],
         .near = n[SIGNAL_DTLB_TRANSFERS],
         .tlb = n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES],
+        .waits = n[SIGNAL_SECONDARY_WAIT] + n[SIGNAL_ATOMIC_WAIT],
     };
 }
 
@@ -162,6 +164,7 @@ misses_since(struct misses now, struct misses before)
         .l3 = now.l3 != before.l3,
         .near = now.near != before.near,
         .tlb = now.tlb != before.tlb,
+        .waits = now.waits - before.waits,
     };
 }
 
@@ -172,13 +175,14 @@ wait_of(struct misses m)
     const uint64_t *params = tally_plugin.session->request.params;
 
     return m.floating + m.l1 * params[PARAM_TIME_L2] +
-           m.l2 * params[PARAM_TIME_L3] + m.l3 * params[PARAM_TIME_MEMORY];
+           m.l2 * params[PARAM_TIME_L3] + m.l3 * params[PARAM_TIME_MEMORY] +
+           m.waits;
 }
 
 static enum capture_level
 level_of(struct misses m)
 {
-    return m.l3 ? CAPTURE_MEMORY : m.l2 ? CAPTURE_L3 : CAPTURE_L2;
+    return m.l3 | m.waits ? CAPTURE_MEMORY : m.l2 ? CAPTURE_L3 : CAPTURE_L2;
 }
 
 /* Tells the clock what has passed until `now`, then the miss. */

@@ -56,13 +56,15 @@ LOADS = [
     ("f", 128, 1024, 5, "L2", L2 + 1, 1),
     ("f", 128, 8192, 5, "L3", L3 + 1, 1),
     ("a", 128, 1024, 5, "L2", L2, 0),
+    # Each waits for the store before it, as long as for memory.
+    ("b", 128, 110000, 2, "memory", MEMORY, 0),
 ]
 
 
 def loads(kind, step, count, rounds, served, latency, cold):
     """A load each 7 clocks at most is captured: rule R262; those of the L2 are
     nearer to each other."""
-    name = {"r": "loads", "f": "floats", "a": "atomics"}[kind]
+    name = {"r": "loads", "f": "floats", "a": "atomics", "b": "back"}[kind]
     c = sample(["--ear", "load-latency=4", "--period", "1", *PAGES], kind,
                step, count, rounds)
     own = main_ones(records(c, function=name))
