@@ -369,6 +369,8 @@ def debug_registers():
 @t.named("what a machine lacks as it is set")
 def lacks():
     whole = reasons()
+    # L2D_L3ACCESS_CANCEL.ER_REJECT counts what is.
+    assert not any("nothing is refused" in why for why in whole.values())
     shared = reasons("l3.shared=chip", "l2i.size=0", "l1d.float=cached")
     for event in ("BUS_MEM_READ.ALL.SELF", "L2D_MISSES", "ER_MEM_READ_OUT_LO"):
         assert event not in whole, event
