@@ -111,6 +111,12 @@ PATTERNS = [
         "ER_MEM_READ_OUT_LO": MEMORY * n, "L2D_VICTIMB_FULL.THIS": 0,
         "BE_EXE_BUBBLE.GRALL": (L2 + L3 + MEMORY) * n,
     }),
+    ("loads of what a full burst has out, which is there",
+     ("b", 128, 24576), (*SMALL, "bus.reads=1"), lambda n: {
+        "L2D_FORCE_RECIRC.SECONDARY_READ": 0, "L2D_INSERT_HITS": n,
+        "L2D_MISSES": n, "L2D_FILLB_FULL.THIS": MEMORY * n,
+        "BE_EXE_BUBBLE.GRALL": L2 * n,
+    }),
     ("atomics, which wait for the lines of stores", ("s", 128, 24576), SMALL,
      lambda n: {
         "L2D_OZQ_CANCELS0.SEMA": n, "L2D_OZQ_CANCELS1.ANY": n,
