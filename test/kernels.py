@@ -353,6 +353,7 @@ def t4_prefetch():
         t.equal(second[event], 0, event)
     t.equal(second["unperformed_prefetches"], second["Software_prefetch"],
             "of none performed")
+    check_bare_prefetches()
     for event in ("L1_data_cache_miss", "L2_load_misses",
                   "Data_prefetch_hits_in_L2", "unperformed_prefetches"):
         alone = t.count(["-m", T4, "-e", event], t.guest("prefetch.sparc64"))
@@ -370,6 +371,23 @@ def t4_outlived():
     for event in ("Data_cache_eviction_invalidations",
                   "Any_L1_cache_invalidation"):
         t.equal(c[event], 0, event)
+
+
+def check_bare_prefetches():
+    """prefetch.S where memory is behind the L1D or the L2."""
+    no_l3, no_l2 = "--set l3.size=0", "--set l2.size=0 --set tlb.walk=0"
+    for sets, event, count, lacks in (
+            (no_l3, "Data_prefetch_hits_in_L3", 0, "l3.size"),
+            (no_l3, "Data_prefetch_hits_to_local_memory", 200, ""),
+            (f"{no_l2} {no_l3}", "Data_prefetch_hits_in_L2", 0, "l2.size"),
+            (f"{no_l2} {no_l3}", "L1D_prefetches_to_local_memory", 100, ""),
+            (f"{no_l2} {no_l3}", "unperformed_prefetches", 500, "")):
+        c = t.count(["-m", T4, *sets.split(), "-e", event],
+                    t.guest("prefetch.sparc64"))
+        row = c.json["events"][0]
+        t.equal(row["value"], count, f"{event}, {sets}")
+        t.equal(row["fidelity"] == "idle", lacks != "", f"{event}, {sets}")
+        assert lacks in row.get("reason", ""), row
 
 
 def t4_fetch():

@@ -39,24 +39,29 @@ is_of_walks(unsigned signal)
            (signal >= SIGNAL_L2_WALK_LOCAL && signal <= SIGNAL_L2_WALK_CACHE);
 }
 
-/* Without an L2 the memory serves what the L1s lack. */
+/* Without an L2 the memory serves what the L1s lack, and a prefetch for the L2
+ * is not performed. */
 static bool
 is_of_l2(unsigned signal)
 {
     return (tally_signals[signal].parts & PART_L2) != 0 &&
-           signal != SIGNAL_FETCH_MEMORY && signal != SIGNAL_LOAD_MEMORY;
+           signal != SIGNAL_FETCH_MEMORY && signal != SIGNAL_LOAD_MEMORY &&
+           signal != SIGNAL_NEAR_PREFETCH_MEMORY &&
+           signal != SIGNAL_UNPERFORMED_PREFETCHES;
 }
 
 static bool
 is_of_l3(unsigned signal)
 {
     static const uint16_t those[] = {
-        SIGNAL_BULK_L3_MISSES,      SIGNAL_L3_FETCH_MISSES,
-        SIGNAL_L3_LOAD_MISSES,      SIGNAL_L3_STORE_MISSES,
-        SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_DTLB_WALK_L3_MISSES,
-        SIGNAL_FETCH_L3_HITS,       SIGNAL_LOAD_L3_HITS,
-        SIGNAL_ITLB_WALK_L3_HITS,   SIGNAL_DTLB_WALK_L3_HITS,
-        SIGNAL_STORE_L3_HITS,       SIGNAL_L3_WRITEBACKS,
+        SIGNAL_BULK_L3_MISSES,          SIGNAL_L3_FETCH_MISSES,
+        SIGNAL_L3_LOAD_MISSES,          SIGNAL_L3_STORE_MISSES,
+        SIGNAL_ITLB_WALK_L3_MISSES,     SIGNAL_DTLB_WALK_L3_MISSES,
+        SIGNAL_FETCH_L3_HITS,           SIGNAL_LOAD_L3_HITS,
+        SIGNAL_ITLB_WALK_L3_HITS,       SIGNAL_DTLB_WALK_L3_HITS,
+        SIGNAL_STORE_L3_HITS,           SIGNAL_L3_WRITEBACKS,
+        SIGNAL_NEAR_PREFETCH_L3_MISSES, SIGNAL_NEAR_PREFETCH_L3_HITS,
+        SIGNAL_FAR_PREFETCH_L3_MISSES,  SIGNAL_FAR_PREFETCH_L3_HITS,
     };
 
     for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++) {
