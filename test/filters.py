@@ -128,6 +128,22 @@ def conditionals():
             t.equal(c[event], wanted, f"{event} of {f}")
 
 
+@t.named("of prefetches --filter data= restricts what they find")
+def prefetches():
+    """Half of the rounds of prefetch.S, of 128 bytes each."""
+    program = t.guest("prefetch.sparc64")
+    at = t.symbol(program, "data")
+    found = ["Dropped_software_prefetch_data_cache_hit", "L1D_prefetch_misses",
+             "Data_prefetch_hits_in_L2", "Data_prefetch_hits_in_L3",
+             "Data_prefetch_hits_to_local_memory"]
+    whole = {"Software_prefetch": 700, "unperformed_prefetches": 200}
+    c = t.count(["-m", "sparc-t4", "-e", ",".join([*found, *whole]),
+                 "--filter", f"data={at:#x}-{at + 50 * 128 - 1:#x}"], program)
+    t.equal([c[event] for event in found], [50] * len(found), "what they find")
+    for event, count in whole.items():
+        t.equal(c[event], count, event)
+
+
 @t.named("--filter data= and --hardware: the counters see what it leaves")
 def hardware():
     t2 = ["-m", "ultrasparc-t2", *L1D, "--filter", "data=first"]
