@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/ahead.h"
+#include "machine/buffers.h"
 #include "machine/bus.h"
 #include "machine/cycles.h"
 #include "machine/inclusion.h"
@@ -239,6 +240,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
     chip->inclusive = inclusion_is(params) && (parts & PART_WRITEBACK);
+    chip->buffers = buffers_are(params);
     if ((parts & PART_BUS) && ahead_is(params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
@@ -340,6 +342,7 @@ strand_reset(struct strand *s)
     s->reads_out = s->reads_ahead = 0;
     s->ahead = (struct ahead){0};
     s->fills = (struct fills){0};
+    s->buffers = (struct buffers){0};
     s->driven_count = s->asked = 0;
     s->repeats = 0;
     s->instructions = 0;

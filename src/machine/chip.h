@@ -150,6 +150,11 @@ struct fills {
     uint64_t lines[FILLS_MOST]; /* [count] numbers of lines of the L2 */
 };
 
+/* Entries in use of an L2's buffers; see machine/buffers.h. */
+struct buffers {
+    unsigned misses, fills, writebacks;
+};
+
 /* Of a core with an L3 of its own; see machine/bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
@@ -226,6 +231,7 @@ struct strand {
     struct totals ignored;           /* what `total` means outside the window */
     uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
     struct raw raw;           /* only where it runs */
+    struct buffers buffers;   /* of the L2, for this strand */
     /* What left an L2 that holds all that the L1s hold, by line number, and the
      * requests since it left those too; see machine/inclusion.h. */
     size_t driven_count, asked;
@@ -249,6 +255,7 @@ struct chip {
     bool marks;        /* stores mark lines of an L1D that writes back */
     bool tells;        /* and the L2's line with the L1D's */
     bool inclusive;    /* what leaves the L2 leaves the L1s */
+    bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
     bool prefetches; /* are performed */
     bool passes;     /* loads of floating-point registers pass the L1D by */

@@ -2,6 +2,7 @@
 #include "machine/lacks.h"
 
 #include "machine/ahead.h"
+#include "machine/buffers.h"
 #include "machine/bus.h"
 #include "machine/inclusion.h"
 #include "machine/memory.h"
@@ -89,6 +90,23 @@ bank_of(unsigned signal)
     return 0;
 }
 
+/* The entries of the L2's buffer that a signal tells of; of any buffer, some.
+ */
+static uint64_t
+buffer_of(unsigned signal, const uint64_t *params)
+{
+    switch (signal) {
+    case SIGNAL_L2_MISSES_FULL:
+        return params[PARAM_L2_MISSES];
+    case SIGNAL_L2_FILLS_FULL:
+        return params[PARAM_L2_FILLS];
+    case SIGNAL_L2_WRITEBACKS_FULL:
+        return params[PARAM_L2_WRITEBACKS];
+    default:
+        return 1;
+    }
+}
+
 static const char *
 signal_lacks(unsigned signal, const uint64_t *params)
 {
@@ -113,6 +131,10 @@ signal_lacks(unsigned signal, const uint64_t *params)
         !inclusion_is(params))
         return "a line that leaves the L2 stays in the L1s as the machine is "
                "set; see the parameter l2.inclusive";
+    if (signal >= SIGNAL_L2_MISSES_FULL && signal <= SIGNAL_L2_STALLS &&
+        (!buffers_are(params) || buffer_of(signal, params) == 0))
+        return "the L2 has no such buffer as the machine is set; see the "
+               "parameters l2.misses, l2.fills and l2.writebacks";
     if ((params[PARAM_RSE_REGISTERS] == 0 || params[PARAM_RETURN_DEPTH] == 0) &&
         (tally_signals[signal].parts & PART_FRAMES) != 0)
         return "no frames of registers are modelled as the machine is set; see "

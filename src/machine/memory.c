@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/memory.h"
 
+#include "machine/buffers.h"
 #include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
 #include "machine/inclusion.h"
@@ -19,13 +20,18 @@ memory_bank(const struct chip *chip, uint64_t addr)
 /* A strand goes on while its stores wait, in the store buffer. */
 #define GO_ON (1u << REQUEST_STORE | 1u << REQUEST_THROUGH)
 
+static bool
+waits_for(const struct strand *s, unsigned kind)
+{
+    return (GO_ON >> kind & 1) == 0 && !s->goes_on;
+}
+
 void
 memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind)
 {
     s->total[SIGNAL_MEMORY_READS_0 + channel]++;
     if (s->chip->parts & PART_DRAM)
-        dram_read(&s->chip->dram, s->total, channel, addr,
-                  (GO_ON >> kind & 1) == 0 && !s->goes_on);
+        dram_read(&s->chip->dram, s->total, channel, addr, waits_for(s, kind));
 }
 
 void
@@ -90,8 +96,8 @@ write_l2(struct strand *s, uint64_t addr, bool meets)
     return cache_mark(l2, line);
 }
 
-/* A request that the L2 did not serve. */
-static void
+/* A request that the L2 did not serve. True if the L3 has. */
+static bool
 ask_memory(struct strand *s, uint64_t addr, unsigned kind)
 {
     struct chip *chip = s->chip;
@@ -99,7 +105,7 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
 
     if (chip->parts & PART_L3) {
         if (cache_touch(&chip->l3, addr >> chip->l3.line_shift, false, &driven))
-            return;
+            return true;
         s->total[queue_l3_signal[kind]]++;
         if (driven.line != CACHE_NOTHING) {
             s->total[SIGNAL_L3_WRITEBACKS]++;
@@ -107,6 +113,7 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
         }
     }
     memory_read(s, memory_bank(chip, addr), addr, kind);
+    return false;
 }
 
 /* The kinds that make the L2's line dirty: what goes through the L1 does. */
@@ -165,8 +172,12 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
         }
         if (s->chip->inclusive && p->any != CACHE_NOTHING)
             inclusion_note(s, p->any);
-        if (!meets || !ask_others(s, addr >> shift, writes_l2(s) >> kind & 1))
+        const bool behind =
+            (meets && ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
             ask_memory(s, addr, kind);
+        if (s->chip->buffers)
+            buffers_miss(s, waits_for(s, kind), behind,
+                         p->driven != CACHE_NOTHING);
     }
     memory_settle(s);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ref/branch_ref.h"
+#include "ref/buffers_ref.h"
 #include "ref/inclusion_ref.h"
 #include "ref/raw_ref.h"
 #include "ref/snoop_ref.h"
@@ -29,6 +30,10 @@ static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
 static const struct asker stores = {
     SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
     SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE};
+/* Where stores go through the L1. */
+static const struct asker atomics = {
+    SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
+    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_ATOMIC};
 /* Of one core, or with an L3 for all: no node counts them. */
 static const struct asker near_prefetches = {
     .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES,
@@ -38,13 +43,20 @@ static const struct asker far_prefetches = {
     .l3_misses = SIGNAL_FAR_PREFETCH_L3_MISSES};
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
-static const struct asker atomics = {.bus = BUS_REF_ATOMIC};
 static const struct asker fetch_walks = {
     SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
     SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_I};
 static const struct asker data_walks = {
     SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
     SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_D};
+
+/* Whether the strand does so while the request waits. */
+static bool
+goes_on(const struct asker *asker)
+{
+    return asker == &stores || asker == &near_prefetches ||
+           asker == &far_prefetches;
+}
 
 static void
 init_cache(struct cache_ref *c, const uint64_t *params, int size)
@@ -369,6 +381,25 @@ ask_cores(struct chip_ref *r, uint64_t addr, bool write)
     return true;
 }
 
+/* What the L2 lacks. True if it comes from memory. */
+static bool
+ask_behind(struct chip_ref *r, uint64_t addr, bool write,
+           const struct asker *asker)
+{
+    uint64_t out;
+
+    if (ask_cores(r, addr, write))
+        return false;
+    if (r->parts & PART_L3) {
+        if (access_cache(l3_of(r), addr, false, &out))
+            return false;
+        chip_ref_count(r, asker->l3_misses);
+        write_back(r, 3, out);
+    }
+    serve(r, addr, write, asker);
+    return true;
+}
+
 /* A request that the first level did not serve, or that passed it by. */
 static void
 ask_shared(struct chip_ref *r, uint64_t addr, bool write,
@@ -398,15 +429,8 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
     if (full && out == NOWHERE && (r->parts & PART_WRITEBACK))
         chip_ref_count(r, SIGNAL_L2_CLEAN_EVICTIONS);
     write_back(r, 2, out);
-    if (ask_cores(r, addr, write))
-        return;
-    if (r->parts & PART_L3) {
-        if (access_cache(l3_of(r), addr, false, &out))
-            return;
-        chip_ref_count(r, asker->l3_misses);
-        write_back(r, 3, out);
-    }
-    serve(r, addr, write, asker);
+    const bool memory = ask_behind(r, addr, write, asker);
+    buffers_ref_miss(r, !goes_on(asker), memory, out != NOWHERE);
 }
 
 static void
@@ -651,7 +675,7 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
 
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r)) {
-            pass_through(r, addr, r->parts & PART_BUS ? &atomics : &stores);
+            pass_through(r, addr, &atomics);
             cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
         } else {
             allocate(r, addr, false);

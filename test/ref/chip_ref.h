@@ -62,6 +62,7 @@ struct chip_ref {
         uint64_t addr, size;
     } * stores; /* [store_count] all of them */
     size_t store_count;
+    unsigned misses, fills, writebacks; /* entries in use of the L2's buffers */
     uint64_t *driven; /* [driven_count] bytes of lines that left the L2 */
     size_t driven_count;
     bool outside;                      /* of the counted window */
