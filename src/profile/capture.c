@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/text.h"
+
 #define PLM_USER UINT64_C(8)
 #define ISM_OPEN (UINT64_C(2) << 24) /* PMC40 */
 #define DATA_TLB (UINT64_C(1) << 7)
@@ -57,7 +59,7 @@ find_latency(const char *text, const struct latency *table, size_t count,
     }
     return tally_fail(log, TALLY_ERANGE,
                       "the register takes latencies of %s cycles, not '%s'",
-                      list, text);
+                      list, shown(text, strlen(text)).text);
 }
 
 static int
@@ -98,7 +100,7 @@ capture_parse_ear(const char *text, const struct tally_log *log,
         return tally_fail(log, TALLY_ERANGE,
                           "one event address register is sampled at a time: "
                           "'%s' is a second --ear",
-                          text);
+                          shown(text, strlen(text)).text);
     if (strncmp(text, load, sizeof(load) - 1) == 0)
         return ask_load(text + sizeof(load) - 1, log, r);
     if (strncmp(text, fetch, sizeof(fetch) - 1) == 0)
@@ -120,7 +122,7 @@ capture_parse_ear(const char *text, const struct tally_log *log,
     return tally_fail(log, TALLY_ESYNTAX,
                       "--ear takes load-latency=CYCLES, dtlb, "
                       "fetch-latency=CYCLES or itlb, not '%s'",
-                      text);
+                      shown(text, strlen(text)).text);
 }
 
 static bool
@@ -144,7 +146,7 @@ capture_parse_trace(const char *text, const struct tally_log *log,
         return tally_fail(log, TALLY_ERANGE,
                           "--etb takes 1 to 16 entries of the trace buffer, "
                           "not '%s'",
-                          text);
+                          shown(text, strlen(text)).text);
     r->traced = (uint32_t)n;
     r->pmc39 = PLM_USER | TRACE_TAKEN | TRACE_TARGETS | TRACE_PATHS;
     return 0;
@@ -160,7 +162,7 @@ capture_parse_retired(const char *text, const struct tally_log *log,
         return tally_fail(log, TALLY_ERANGE,
                           "--ip-ear takes a delay of 0 to 255 cycles, not "
                           "'%s'",
-                          text);
+                          shown(text, strlen(text)).text);
     r->retired = true;
     r->delay = (uint8_t)n;
     r->pmc42 = PLM_USER | IP_MODE | (uint64_t)n << IP_DELAY;
