@@ -184,6 +184,8 @@ chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals)
     derive_branches(params, n);
     n[SIGNAL_PLAIN_LOAD_MISSES] =
         n[SIGNAL_L1D_LOAD_MISSES] - n[SIGNAL_BULK_L1D_MISSES];
+    n[SIGNAL_L1I_MICROTAG_MISSES] =
+        n[SIGNAL_L1I_MISSES] - n[SIGNAL_L1I_MICROTAG_FINDS];
     derive_services(params, n);
     derive_stores(params, n);
     derive_prefetches(n);

@@ -131,6 +131,11 @@ signal_lacks(unsigned signal, const uint64_t *params)
         !inclusion_is(params))
         return "a line that leaves the L2 stays in the L1s as the machine is "
                "set; see the parameter l2.inclusive";
+    if (params[PARAM_L1I_MICROTAG] == 0 &&
+        (signal == SIGNAL_L1I_MICROTAG_FINDS ||
+         signal == SIGNAL_L1I_MICROTAG_MISSES))
+        return "lines have no microtags as the machine is set; see the "
+               "parameter l1i.microtag";
     if (signal >= SIGNAL_L2_MISSES_FULL && signal <= SIGNAL_L2_STALLS &&
         (!buffers_are(params) || buffer_of(signal, params) == 0))
         return "the L2 has no such buffer as the machine is set; see the "

@@ -128,6 +128,18 @@ cache_ref_has(const struct cache_ref *c, uint64_t line)
 }
 
 bool
+cache_ref_has_alike(const struct cache_ref *c, uint64_t line, uint64_t tags)
+{
+    const uint64_t set = line % c->sets, tag = line / c->sets;
+
+    for (uint32_t i = 0; i < c->filled[set]; i++) {
+        if (c->lines[set * c->ways + i] / c->sets % tags == tag % tags)
+            return true;
+    }
+    return false;
+}
+
+bool
 cache_ref_is_dirty(const struct cache_ref *c, uint64_t line)
 {
     return cache_ref_has(c, line) &&

@@ -44,6 +44,10 @@ bool cache_ref_is_full(const struct cache_ref *c, uint64_t line);
 uint64_t cache_ref_oldest(const struct cache_ref *c, uint64_t line);
 bool cache_ref_is_recent(const struct cache_ref *c, uint64_t line);
 bool cache_ref_has(const struct cache_ref *c, uint64_t line);
+/* Whether a line of its set has the same tag, of so many that are told apart.
+ */
+bool
+cache_ref_has_alike(const struct cache_ref *c, uint64_t line, uint64_t tags);
 bool cache_ref_is_dirty(const struct cache_ref *c, uint64_t line);
 
 /* True if it was there, and dirty. */

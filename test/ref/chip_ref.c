@@ -507,9 +507,13 @@ fetch(struct chip_ref *r, const struct block *block)
         const uint64_t addr = line * size;
         uint64_t out;
         translate_fetch(r, addr < block->pc ? block->pc : addr);
+        const bool alike = cache_ref_has_alike(
+            &r->l1i, line, (uint64_t)1 << r->params[PARAM_L1I_MICROTAG]);
         if (access_cache(&r->l1i, addr, false, &out))
             continue;
         chip_ref_count(r, SIGNAL_L1I_MISSES);
+        if (alike && r->params[PARAM_L1I_MICROTAG] != 0)
+            chip_ref_count(r, SIGNAL_L1I_MICROTAG_FINDS);
         ask_shared(r, addr, false, &fetches);
     }
 }
