@@ -4,6 +4,6 @@
 
 #define STRAND(vcpu) ((void)(vcpu), &tally_first)
 #define CHOOSE callbacks_choose_one_align
-#define RAW_HITS(s) ((s->chip->parts & PART_RAW) != 0)
+#define RAW_HITS(s) false
 #define ALIGNMENT true
 #include "plugin/callbacks.inc"

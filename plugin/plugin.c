@@ -109,13 +109,14 @@ free_strand(unsigned vcpu)
 static void
 choose_callbacks(struct plugin *p)
 {
-    static callbacks_choose *const choose[2][3] = {
+    static callbacks_choose *const choose[2][4] = {
         {callbacks_choose_one, callbacks_choose_one_raw,
-         callbacks_choose_one_align},
+         callbacks_choose_one_align, callbacks_choose_one_both},
         {callbacks_choose_many, callbacks_choose_many_raw,
-         callbacks_choose_many_align},
+         callbacks_choose_many_align, callbacks_choose_many_align},
     };
-    const unsigned kind = p->parts & PART_ALIGN ? 2 : !!(p->parts & PART_RAW);
+    const unsigned kind =
+        (p->parts & PART_ALIGN ? 2 : 0) + (p->parts & PART_RAW ? 1 : 0);
     const struct session_request *r = &p->session->request;
 
     choose[p->threaded][kind](&p->callbacks, p->parts, p->chip.stores_apart,

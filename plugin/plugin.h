@@ -124,6 +124,7 @@ typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
 callbacks_choose callbacks_choose_one, callbacks_choose_many;
 callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
 callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
+callbacks_choose callbacks_choose_one_both;
 
 /* What /proc/self/exe is to the guest; before it runs, once it is loaded. */
 void plugin_note_program(void);

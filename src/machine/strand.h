@@ -97,9 +97,9 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken)
  * target cache, and goes where it went, changes nothing there. One branch for
  * all: whether a conditional one is taken cannot be foreseen.
  */
-STRAND_INLINE void
-strand_target(struct strand *s, const struct block *last, const struct block *b,
-              uint64_t taken)
+STRAND_INLINE bool
+strand_target(const struct strand *s, const struct block *last,
+              const struct block *b, uint64_t taken)
 {
     const struct targets *t = &s->targets;
     const uint64_t asks = last->flags & t->kinds;
@@ -108,12 +108,13 @@ strand_target(struct strand *s, const struct block *last, const struct block *b,
                              (t->quick[last->btc] ^ last->branch_pc) |
                              (t->quick_targets[last->btc] ^ b->pc);
 
-    if ((asks != 0) & (taken_if == 0) & (unknown != 0))
-        targets_ask(&s->targets, s->total, last, b->pc);
+    return (asks != 0) & (taken_if == 0) & (unknown != 0);
 }
 
-/* The branch that closed `last`, now that `b` follows. */
-STRAND_INLINE void
+/* The branch that closed `last`, now that `b` follows. True: targets_ask() is
+ * to be called for it, by the caller's last call, so that it saves no registers
+ * for those that need not. */
+STRAND_INLINE bool
 strand_branch(struct strand *s, const struct block *last, const struct block *b,
               unsigned work)
 {
@@ -124,8 +125,7 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
         s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     else if ((last->flags & BLOCK_CONDITIONAL) != 0)
         strand_direction(s, last, taken);
-    if (work & WORK_TARGETS)
-        strand_target(s, last, b, taken);
+    return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 
 /* Of the parts that run; see enum block_work. */
@@ -145,15 +145,15 @@ work_of_parts(uint32_t parts)
     return work;
 }
 
-STRAND_INLINE void
+/* As strand_branch(), of the block before, which is s->previous until then. */
+STRAND_INLINE bool
 strand_block(struct strand *s, const struct block *b, unsigned work)
 {
     const struct block *last = s->previous;
 
     s->exec[b->index]++;
     s->previous = b;
-    if (work & WORK_DIRECTION)
-        strand_branch(s, last, b, work);
+    return (work & WORK_DIRECTION) && strand_branch(s, last, b, work);
 }
 
 /* The block before `b` is over, and counts where it ran: for a change of the
@@ -161,8 +161,10 @@ strand_block(struct strand *s, const struct block *b, unsigned work)
 STRAND_INLINE void
 strand_close(struct strand *s, const struct block *b, unsigned work)
 {
-    if (work & WORK_DIRECTION)
-        strand_branch(s, s->previous, b, work);
+    const struct block *last = s->previous;
+
+    if ((work & WORK_DIRECTION) && strand_branch(s, last, b, work))
+        targets_ask(&s->targets, s->total, last, b->pc);
     strand_forget(s);
 }
 

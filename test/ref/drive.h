@@ -98,7 +98,10 @@ free_strand(struct strand *strand, unsigned slot)
 static inline void
 enter(struct strand *s, const struct block *b, unsigned work)
 {
-    strand_block(s, b, work);
+    const struct block *last = s->previous;
+
+    if (strand_block(s, b, work))
+        targets_ask(&s->targets, s->total, last, b->pc);
     if ((work & WORK_FETCH) &&
         !strand_fetch_known(s, b,
                             b->line0 == b->line1 ? work | WORK_ONE_LINE : work))
