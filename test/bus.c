@@ -243,10 +243,16 @@ touch_both(uint32_t ways, uint64_t *state)
     for (unsigned i = 0; i < STEPS; i++) {
         const uint64_t line = random_below(state, 4 * ways);
         const uint64_t states = random_below(state, 2) * MESI_MODIFIED;
+        const bool mark = random_below(state, 4) == 0;
         uint64_t gone[2] = {0};
-        const bool hit = mesi_touch(&plain, line, states, &gone[0]);
-        assert_int_equal(mesi_touch_avx2(&fast, line, states, &gone[1]), hit);
-        if (!hit)
+        const bool hit = states == 0
+                             ? mesi_touch_or_mark(&plain, line, mark, &gone[0])
+                             : mesi_touch(&plain, line, states, &gone[0]);
+        assert_int_equal(
+            states == 0 ? mesi_touch_or_mark_avx2(&fast, line, mark, &gone[1])
+                        : mesi_touch_avx2(&fast, line, states, &gone[1]),
+            hit);
+        if (!hit && !(mark && states == 0))
             assert_int_equal(gone[0], gone[1]);
         assert_memory_equal(plain.words, fast.words,
                             2 * fast.columns * sizeof(*fast.words));

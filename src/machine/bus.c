@@ -289,8 +289,8 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     return write ? MESI_MODIFIED : MESI_EXCLUSIVE;
 }
 
-static void
-write_past_l3(struct strand *s, uint64_t line)
+void
+bus_write_past(struct strand *s, uint64_t line)
 {
     s->total[SIGNAL_L3_WRITE_MISSES]++;
     note_write(s, line);
@@ -305,15 +305,12 @@ bus_void_line(struct strand *s, uint64_t addr)
     }
 }
 
-void
-bus_write_back(struct strand *s, uint64_t line)
+/* A modified line that leaves the L2 goes to the L3, or past it. */
+static void
+write_back(struct strand *s, uint64_t line)
 {
-    uint64_t *word = mesi_find(&s->core->bus.l3, line);
-
-    if (word != NULL)
-        mesi_set(word, MESI_MODIFIED);
-    else
-        write_past_l3(s, line);
+    if (!mesi_mark(&s->core->bus.l3, line))
+        bus_write_past(s, line);
 }
 
 /* A line has to leave the L2 for data, and what other strands know of it. */
@@ -324,7 +321,7 @@ drive_out(struct strand *s, uint64_t gone)
     if (mesi_state(gone) != MESI_MODIFIED)
         return;
     s->total[SIGNAL_L2_WRITEBACKS]++;
-    bus_write_back(s, gone >> 2);
+    write_back(s, gone >> 2);
 }
 
 /* A store or atomic finds its line in the L2. */

@@ -8,10 +8,13 @@
 #include "machine/strand.h"
 
 /* Of an entry behind the L2: a line that has to leave it, modified. */
-#define BACK REQUEST_TURN
+#define BACK REQUEST_TURN /* bit 63 */
 
 /* Likewise: the L2 has the line, but who reads it may wait for what is out. */
-#define HIT REQUEST_LOOKUP
+#define HIT REQUEST_LOOKUP /* bit 62 */
+
+/* Entries from which on count_hits() is quicker than count_each(). */
+#define MANY 32u
 
 #define ENTRIES (2 * (QUEUE_LENGTH + QUEUE_SLACK))
 
@@ -42,22 +45,108 @@ hit_l2(struct strand *s, uint64_t entry)
         bus_read_hit(s, addr_of(entry), kind);
 }
 
-/* Behind a request of the L3: it drives a modified line out of the L2. */
+/* As ask_l3() in bus.c. `gone`: the word that left an L3 that lacks it. */
 static void
-write_back(struct strand *s, uint64_t entry, unsigned fills)
+ask_l3(struct strand *s, uint64_t entry, bool hit, uint64_t gone)
 {
-    s->fills.victims += s->fills.count > fills;
-    bus_write_back(s, addr_of(entry) >> s->core->bus.l2d.line_shift);
+    const uint64_t *params = s->chip->params;
+    const unsigned kind = entry & REQUEST_MASK;
+    const uint64_t addr = addr_of(entry);
+    const bool waits = (BUS_GO_ON >> kind & 1) == 0;
+    const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
+
+    if (kind == REQUEST_ATOMIC)
+        fills_atomic(s, addr, false);
+    s->total[queue_l2_signal[kind]]++;
+    if (s->fills.left != 0)
+        fills_refuse(s, addr, kind);
+    if (s->chip->ahead != 0 && waits)
+        ahead_settle(s, hit ? AHEAD_L3 : AHEAD_MEMORY);
+    s->total[SIGNAL_L3_BYPASSES] +=
+        hit & load & (s->reads_out == s->reads_ahead);
+    if (!hit) {
+        bus_read(s, addr, kind);
+        bus_drive_out(s, gone);
+    } else if (waits) {
+        fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
+    }
+}
+
+/* What the L2 leaves to do, in order. */
+struct behind {
+    size_t kept, asked, missed;
+    size_t done;              /* of the entries, counted */
+    uint16_t asks[ENTRIES];   /* [asked] the entries of the L3 */
+    uint16_t misses[ENTRIES]; /* [missed] those of them that it lacks, not */
+    uint64_t gone[ENTRIES];   /* yet counted, and what left it for each */
+    uint64_t entries[ENTRIES];
+};
+
+static void
+count_each(struct strand *s, const struct behind *q, size_t end)
+{
+    unsigned fills = 0; /* before the last request of the L3 */
+    size_t missed = 0;
+
+    for (size_t i = q->done; i < end; i++) {
+        const uint64_t entry = q->entries[i];
+        const bool lacks = missed < q->missed && q->misses[missed] == i;
+
+        if (entry & BACK) {
+            s->fills.victims += s->fills.count > fills;
+            if (lacks)
+                bus_write_past(s, addr_of(entry) >> s->core->bus.l3.line_shift);
+        } else if (entry & HIT) {
+            hit_l2(s, entry);
+        } else {
+            fills = s->fills.count;
+            ask_l3(s, entry, !lacks, q->gone[missed]);
+        }
+        missed += lacks;
+    }
+}
+
+/* Likewise, where the L3 has all and nothing is out in memory: nothing waits,
+ * and no branch depends on what an entry is. */
+static void
+count_hits(struct strand *s, const struct behind *q, size_t end)
+{
+    uint64_t n[4][REQUEST_MASK + 1] = {0}; /* by BACK and HIT, and by kind */
+    uint64_t waits = 0;
+
+    for (size_t i = q->done; i < end; i++)
+        n[q->entries[i] >> 62][q->entries[i] & REQUEST_MASK]++;
+    for (unsigned kind = 0; kind <= REQUEST_MASK; kind++) {
+        s->total[queue_l2_signal[kind]] += n[0][kind];
+        waits += BUS_GO_ON >> kind & 1 ? 0 : n[0][kind];
+    }
+    s->total[SIGNAL_L3_BYPASSES] += n[0][REQUEST_LOAD] + n[0][REQUEST_FLOAT];
+    s->total[SIGNAL_L2D_BYPASSES] += n[1][REQUEST_LOAD];
+    if (s->chip->ahead != 0 && waits != 0)
+        ahead_settle(s, AHEAD_L3);
+}
+
+static void
+count_until(struct strand *s, struct behind *q, size_t end)
+{
+    if (q->missed == 0 && s->reads_out == 0 && s->fills.left == 0 &&
+        end - q->done >= MANY)
+        count_hits(s, q, end);
+    else
+        count_each(s, q, end);
+    q->missed = 0;
 }
 
 #define LONE_TARGET
 #define LONE_TOUCH mesi_touch
+#define LONE_EITHER mesi_touch_or_mark
 #define LONE_NAME lone_any
 #include "machine/bus_lone.inc"
 
 #ifdef __x86_64__
 #define LONE_TARGET CACHE_AVX2
 #define LONE_TOUCH mesi_touch_avx2
+#define LONE_EITHER mesi_touch_or_mark_avx2
 #define LONE_NAME lone_avx2
 #include "machine/bus_lone.inc"
 #endif

@@ -21,8 +21,8 @@ void bus_drive_out(struct strand *s, uint64_t gone);
 /* The strands of the core, but for this, no longer know a line of the L2. */
 void bus_void_line(struct strand *s, uint64_t addr);
 
-/* A modified line that leaves the L2 goes to the L3, or past it. */
-void bus_write_back(struct strand *s, uint64_t line);
+/* A modified line that leaves the L2 goes past the L3, which lacks it. */
+void bus_write_past(struct strand *s, uint64_t line);
 
 /* A read finds its line in the L2 for data. */
 void bus_read_hit(struct strand *s, uint64_t addr, unsigned kind);

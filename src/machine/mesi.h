@@ -111,6 +111,25 @@ mesi_touch(struct mesi *c, uint64_t line, uint64_t states, uint64_t *gone)
     return hit;
 }
 
+/* Makes a line modified that may be there; nothing else changes. True if it is
+ * there. */
+static inline bool
+mesi_mark(struct mesi *c, uint64_t line)
+{
+    uint64_t *word = mesi_find(c, line);
+
+    if (word != NULL)
+        mesi_set(word, MESI_MODIFIED);
+    return word != NULL;
+}
+
+/* mesi_touch(), or mesi_mark() where `mark`. */
+static inline bool
+mesi_touch_or_mark(struct mesi *c, uint64_t line, bool mark, uint64_t *gone)
+{
+    return mark ? mesi_mark(c, line) : mesi_touch(c, line, 0, gone);
+}
+
 /* Its set may span two lines of the host. */
 static inline void
 mesi_prefetch(const struct mesi *c, uint64_t line)
