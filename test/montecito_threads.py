@@ -56,15 +56,16 @@ def spread():
 
 @t.named("the first of two to end halts")
 def halt():
+    # meet.c: a thread that starts late would take the strand of one that ended.
     for threads, cores in ((1, 1), (3, 2)):
-        n = count(t.guest("threads.x86_64"), str(threads), "1000000")
+        n = count(t.guest("meet.x86_64"), str(threads), "1000000")
         t.equal(n["EVENTS.LP"], cores, f"{threads} threads")
         assert n["EVENTS.L3MISS"] > 0, f"{n}"
 
 
 @t.named("a quantum ends a thread's turn, none without one")
 def quantum():
-    program = [t.guest("threads.x86_64"), "3", "8000000"]
+    program = [t.guest("meet.x86_64"), "3", "8000000"]
     by = {q: count(*program, sets=[f"time.quantum={q}"])["EVENTS.TIMER"]
           for q in (0, 20000, 40000)}
     t.equal(by[0], 0, "without")
