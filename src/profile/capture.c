@@ -71,9 +71,11 @@ ask_load(const char *text, const struct tally_log *log,
         text, load_latencies, sizeof(load_latencies) / sizeof(*load_latencies),
         log, &umask);
 
+    if (error != 0)
+        return error;
     r->ear = CAPTURE_LOAD;
     r->pmc40 = PLM_USER | ISM_OPEN | umask << DATA_UMASK;
-    return error;
+    return 0;
 }
 
 static int
@@ -85,9 +87,11 @@ ask_fetch(const char *text, const struct tally_log *log,
         text, fetch_latencies,
         sizeof(fetch_latencies) / sizeof(*fetch_latencies), log, &umask);
 
+    if (error != 0)
+        return error;
     r->ear = CAPTURE_FETCH;
     r->pmc37 = PLM_USER | INST_CACHE | umask << INST_UMASK;
-    return error;
+    return 0;
 }
 
 int

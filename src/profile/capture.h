@@ -15,9 +15,11 @@
 #define CAPTURE_PERIOD 101u      /* of an event address register */
 #define CAPTURE_RETIRED 1000003u /* instructions, of the IP-EAR alone */
 
-/* "load-latency=64", "dtlb", "fetch-latency=32", "itlb". TALLY_ERANGE for a
- * latency that the register has no code for, TALLY_ESYNTAX, TALLY_EIDLE for
- * what foreign programs never raise; logged. */
+/* These change the request on success only.
+ *
+ * "load-latency=64", "dtlb", "fetch-latency=32", "itlb". TALLY_ERANGE for a
+ * second one and a latency that the register has no code for, TALLY_ESYNTAX,
+ * TALLY_EIDLE for what foreign programs never raise; logged. */
 int capture_parse_ear(const char *text, const struct tally_log *log,
                       struct capture_request *request);
 
