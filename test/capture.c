@@ -61,11 +61,27 @@ test_parse(void **unused)
     }
 }
 
+/* What was asked for once is not asked for again. */
+static void
+test_twice(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct capture_request r;
+        if (rows[i].error != 0)
+            continue;
+        memset(&r, 0, sizeof(r));
+        check(&rows[i], rows[i].text, 0, &r);
+        check(&rows[i], rows[i].text, TALLY_ERANGE, &r);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_twice),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -264,6 +264,8 @@ REFUSED = [
     (["--ear", "alat"], "ALAT"),
     (["--ear", "stores"], "--ear takes"),
     (["--ear", "dtlb", "--ear", "itlb"], "'itlb' is a second --ear"),
+    (["--etb", "2", "--etb", "4"], "'4' is a second --etb"),
+    (["--ip-ear", "0", "--ip-ear", "9"], "'9' is a second --ip-ear"),
     (["--etb", "17"], "1 to 16"),
     (["--ip-ear", "256"], "0 to 255"),
     (["--ip-ear", "1", "--etb", "2"], "same registers"),

@@ -140,12 +140,23 @@ parse_small(const char *text, unsigned long least, unsigned long most,
            *value <= most;
 }
 
+static int
+second(const char *option, const char *text, const struct tally_log *log)
+{
+    return tally_fail(log, TALLY_ERANGE,
+                      "the trace buffer is programmed once: '%s' is a second "
+                      "%s",
+                      text, option);
+}
+
 int
 capture_parse_trace(const char *text, const struct tally_log *log,
                     struct capture_request *r)
 {
     unsigned long n;
 
+    if (r->traced != 0)
+        return second("--etb", text, log);
     if (!parse_small(text, 1, CAPTURE_ENTRIES, &n))
         return tally_fail(log, TALLY_ERANGE,
                           "--etb takes 1 to 16 entries of the trace buffer, "
@@ -162,6 +173,8 @@ capture_parse_retired(const char *text, const struct tally_log *log,
 {
     unsigned long n;
 
+    if (r->retired)
+        return second("--ip-ear", text, log);
     if (!parse_small(text, 0, 255, &n))
         return tally_fail(log, TALLY_ERANGE,
                           "--ip-ear takes a delay of 0 to 255 cycles, not "

@@ -24,7 +24,7 @@ int capture_parse_ear(const char *text, const struct tally_log *log,
                       struct capture_request *request);
 
 /* Entries of the trace buffer, 1 to 16; cycles of the IP-EAR's delay, 0 to
- * 255. TALLY_ERANGE, logged. */
+ * 255. TALLY_ERANGE, also for a second one, logged. */
 int capture_parse_trace(const char *text, const struct tally_log *log,
                         struct capture_request *request);
 int capture_parse_retired(const char *text, const struct tally_log *log,
