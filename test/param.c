@@ -376,6 +376,17 @@ static const struct {
      "t2",
      {"dtlb.first=2", "tlb.kind=joint"},
      "tlb.kind=joint: needs itlb.first=0, dtlb.first=0"},
+    {__LINE__, "montecito", {"dtlb.reserve=64"}, NULL},
+    {__LINE__,
+     "montecito",
+     {"dtlb.reserve=65"},
+     "dtlb.reserve=65: times strands=2 must be at most dtlb.entries=128"},
+    {__LINE__,
+     "montecito",
+     {"itlb.entries=3", "itlb.reserve=2"},
+     "itlb.reserve=2: times strands=2 must be at most itlb.entries=3"},
+    {__LINE__, "montecito", {"dtlb.reserve=65", "strands=1"}, NULL},
+    {__LINE__, "montecito", {"dtlb.reserve=65", "tlb.threads=shared"}, NULL},
 };
 
 static void

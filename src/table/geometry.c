@@ -293,6 +293,33 @@ check_first(const struct check *c)
     return 0;
 }
 
+/* Entries of a TLB that its core's strands keep each, all at once. */
+static int
+check_reserve(const struct check *c)
+{
+    static const struct {
+        int reserve, entries;
+    } tlbs[] = {
+        {PARAM_ITLB_RESERVE, PARAM_ITLB_ENTRIES},
+        {PARAM_DTLB_RESERVE, PARAM_DTLB_ENTRIES},
+    };
+    const uint64_t strands = c->params[PARAM_STRANDS];
+    char what[2 * PARAM_TEXT_SIZE];
+
+    if (c->params[PARAM_TLB_THREADS] != TLB_THREADS_APART || strands == 1)
+        return 0;
+    for (size_t i = 0; i < sizeof(tlbs) / sizeof(tlbs[0]); i++) {
+        const uint64_t entries = c->params[tlbs[i].entries];
+        if (c->params[tlbs[i].reserve] <= entries / strands)
+            continue;
+        snprintf(what, sizeof(what),
+                 "times strands=%" PRIu64 " must be at most %s=%" PRIu64,
+                 strands, tally_params[tlbs[i].entries].key, entries);
+        return fail_param(c, tlbs[i].reserve, what);
+    }
+    return 0;
+}
+
 static int
 check_limits(const struct check *c)
 {
@@ -309,7 +336,7 @@ params_check(const uint64_t *params, const struct tally_log *log)
     static int (*const checks[])(const struct check *) = {
         check_limits,     check_levels,  check_caches, check_lines,
         check_banks,      check_targets, check_nodes,  check_pipelines,
-        check_wrong_path, check_bus,     check_first,
+        check_wrong_path, check_bus,     check_first,  check_reserve,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;
