@@ -138,7 +138,7 @@ test_values(void **state)
         const char *name;
         size_t turns;
     } machines[] = {
-        {"ultrasparc-t1", 8}, {"ultrasparc-t2", 13}, {"sparc-t4", 29},
+        {"ultrasparc-t1", 8}, {"ultrasparc-t2", 13}, {"sparc-t4", 30},
         {"r10000", 16},       {"r10000-rev2", 16},   {"r12000", 16},
     };
 
