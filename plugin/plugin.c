@@ -552,6 +552,7 @@ set_up(struct plugin *p)
     branch_shape(r->params, &p->shape);
     p->shape.group = cycles_group(r->params);
     p->shape.bundles = r->params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES;
+    p->shape.tags = tags_of(r->params);
     p->shape.drain_entries = (unsigned)r->params[PARAM_STORE_ENTRIES];
     p->shape.drain_cycles = (unsigned)r->params[PARAM_TIME_STORE];
     if (p->window == WINDOW_FROM_TO) {

@@ -265,6 +265,9 @@ def check_stages(c, twins):
     t.equal(c["Sel-1"] + c["Sel-2"], c["Sel-1-or-2"], "select, mask 18h")
     t.equal(c["Sel-0-wait-or-ready"] + c["Sel-1-or-2"], c["Sel-all"], "1Fh")
     t.equal(c["Sel-all"] + c["Select_tag_wait_cycles"], cycles, "select")
+    waits = [c[f"{buffer}_tag_wait_cycles"] for buffer in ("ROB", "LB", "SB")]
+    t.equal(sum(waits), c["Select_tag_wait_cycles"], "waits for a tag")
+    t.equal(sum(waits), c["stall_load"], "waits for loads")
     t.equal(c["Sel-pipe-drain-cycles"], 24 * c["Branch_mispredict"], "drains")
     assert c["Sel-pipe-drain-cycles"] <= c["Sel-0-wait"], "drains are waits"
     picks = [c[f"Pick-{n}"] for n in range(4)]

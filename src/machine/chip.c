@@ -241,7 +241,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
     chip->inclusive = inclusion_is(params) && (parts & PART_WRITEBACK);
     chip->buffers = buffers_are(params);
-    chip->microtag = ((uint64_t)1 << params[PARAM_L1I_MICROTAG]) - 1;
+    chip->microtag =
+        (uint32_t)((UINT64_C(1) << params[PARAM_L1I_MICROTAG]) - 1);
     if ((parts & PART_BUS) && ahead_is(params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;

@@ -261,7 +261,7 @@ struct chip {
     bool passes;     /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */
     bool stores_apart;
-    uint64_t microtag;              /* bits of an L1I's tags; 0: none */
+    uint32_t microtag;              /* bits of an L1I's tags; 0: none */
     unsigned ahead;                 /* lines of code fetched ahead; 0: none */
     uint32_t bank_shift, bank_mask; /* of memory, by address */
     struct core *cores;             /* set up when a strand first runs there */

@@ -107,6 +107,20 @@ less(uint64_t from, uint64_t by)
     return from > by ? from - by : 0;
 }
 
+/* Waits for loads by what fills behind them, each load as long as any other. */
+static void
+derive_tags(uint64_t *n)
+{
+    const uint64_t stall = n[SIGNAL_STALL_LOAD];
+    const uint64_t loads =
+        n[SIGNAL_ROB_LOADS] + n[SIGNAL_LB_LOADS] + n[SIGNAL_SB_LOADS];
+    const unsigned __int128 lb = n[SIGNAL_LB_LOADS], sb = n[SIGNAL_SB_LOADS];
+
+    n[SIGNAL_STALL_LB] = loads == 0 ? 0 : (uint64_t)(lb * stall / loads);
+    n[SIGNAL_STALL_SB] = loads == 0 ? 0 : (uint64_t)(sb * stall / loads);
+    n[SIGNAL_STALL_ROB] = stall - n[SIGNAL_STALL_LB] - n[SIGNAL_STALL_SB];
+}
+
 /* What the stages of a SPARC T4 do in the cycles that are now known. */
 static void
 derive_stages(uint64_t *n)
@@ -235,6 +249,7 @@ cycles_derive(const uint64_t *params, struct totals *totals)
     n[SIGNAL_CORE_IDLE] =
         less(n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE], n[SIGNAL_ISSUE_CYCLES]);
     derive_stages(n);
+    derive_tags(n);
     bubble_derive(params, mispredicts(n), n);
     cycles_derive_bus(params, totals);
 }

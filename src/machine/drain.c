@@ -130,7 +130,7 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
     struct cache *l1i = &s->core->l1i;
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
     const unsigned ahead = s->chip->ahead;
-    const uint64_t microtag = s->chip->microtag;
+    const uint32_t microtag = s->chip->microtag;
     size_t waits = 0, kept = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -143,15 +143,12 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
         uint64_t *entry = &queue[waiting[i]];
         const uint64_t line = request_addr(*entry) >> l1i->line_shift;
         const uint64_t turn = *entry >> 63;
-        const uint64_t last =
-            microtag != 0 ? microtag_last(l1i, line, turn) : 0;
+        const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
         const bool hit = cache_access_turned(l1i, line, turn);
         *entry = hit ? 0 : *entry & ~(REQUEST_TURN | REQUEST_LOOKUP);
         if (ahead != 0 && !hit)
             *entry = (*entry & ~AHEAD_HAS) | ahead_has(l1i, line, ahead);
-        if (microtag != 0 && !hit)
-            s->total[SIGNAL_L1I_MICROTAG_FINDS] +=
-                microtag_found(l1i, line, last, microtag);
+        s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
         s->total[SIGNAL_L1I_MISSES] += !hit;
     }
     for (size_t i = 0; i < count; i++) {

@@ -34,17 +34,15 @@ fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
 {
     struct cache *l1i = &s->core->l1i;
     const uint64_t line = addr >> l1i->line_shift;
-    const uint64_t microtag = s->chip->microtag;
+    const uint32_t microtag = s->chip->microtag;
     const bool alone = runs_alone(s);
 
     if (!alone)
         lock_take(&s->core->lock);
-    const uint64_t last = microtag_last(l1i, line, 0);
+    const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
     const bool hit = cache_access(l1i, line);
     *has = hit ? 0 : ahead_has(l1i, line, s->chip->ahead);
-    if (microtag != 0 && !hit)
-        s->total[SIGNAL_L1I_MICROTAG_FINDS] +=
-            microtag_found(l1i, line, last, microtag);
+    s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
     for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
         if (o != s)
             filter_void(&o->fetch, addr, addr);

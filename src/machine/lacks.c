@@ -131,6 +131,11 @@ signal_lacks(unsigned signal, const uint64_t *params)
         !inclusion_is(params))
         return "a line that leaves the L2 stays in the L1s as the machine is "
                "set; see the parameter l2.inclusive";
+    if ((signal == SIGNAL_STALL_LB || signal == SIGNAL_STALL_SB) &&
+        (params[PARAM_ROB_ENTRIES] == 0 ||
+         params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BLOCK))
+        return "what fills behind a load is not asked as the machine is set; "
+               "see the parameters rob.entries and issue.groups";
     if (params[PARAM_L1I_MICROTAG] == 0 &&
         (signal == SIGNAL_L1I_MICROTAG_FINDS ||
          signal == SIGNAL_L1I_MICROTAG_MISSES))

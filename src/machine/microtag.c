@@ -13,20 +13,13 @@ tag_at(const struct cache *c, uint64_t line, uint32_t place)
     return entry == 0 ? 0 : ((entry & ~CACHE_DIRTY) >> 1 >> c->tag_shift) + 1;
 }
 
-uint64_t
-microtag_last(const struct cache *c, uint64_t line, uint64_t turn)
-{
-    return tag_at(c, line, turn != 0 && c->ways == 2 ? 0 : c->ways - 1);
-}
-
 bool
-microtag_found(const struct cache *c, uint64_t line, uint64_t last,
-               uint64_t mask)
+microtag_found_any(const struct cache *c, uint64_t line, uint32_t mask)
 {
     const uint64_t tag = line >> c->tag_shift;
-    bool found = last != 0 && (((last - 1) ^ tag) & mask) == 0;
+    bool found = false;
 
-    for (uint32_t i = 1; i < c->ways; i++) {
+    for (uint32_t i = 0; i < c->ways; i++) {
         const uint64_t other = tag_at(c, line, i);
         found |= other != 0 && (((other - 1) ^ tag) & mask) == 0;
     }

@@ -14,13 +14,28 @@
 
 #include "machine/cache.h"
 
-/* The tag, plus 1, of what a miss of `line` drives out of its set, whose first
- * two change places before where `turn`; 0: nothing. */
-uint64_t microtag_last(const struct cache *c, uint64_t line, uint64_t turn);
+bool microtag_found_any(const struct cache *c, uint64_t line, uint32_t mask);
 
-/* Whether a lookup of `line` found its microtag: it missed, and has driven out
- * `last`. `mask` has the bits of a microtag. */
-bool microtag_found(const struct cache *c, uint64_t line, uint64_t last,
-                    uint64_t mask);
+static inline bool
+microtag_is(uint32_t entry, uint32_t tag, uint32_t mask)
+{
+    return (entry != 0) & ((((entry - 1) ^ tag) & mask) == 0);
+}
+
+/*
+ * Whether a line of the set of `line` has its microtag, before that is looked
+ * up; `mask` has the bits of a microtag. No branch depends on what it finds, as
+ * none can foresee which lookup misses: that is 1 % of all time of bzip2.
+ */
+static inline bool
+microtag_found(const struct cache *c, uint64_t line, uint32_t mask)
+{
+    if (__builtin_expect(c->columns != 4, 0))
+        return microtag_found_any(c, line, mask);
+    const uint32_t *t = c->tags + (line & c->set_mask) * 4;
+    const uint32_t tag = (uint32_t)(line >> c->tag_shift);
+    return microtag_is(t[0], tag, mask) | microtag_is(t[1], tag, mask) |
+           microtag_is(t[2], tag, mask) | microtag_is(t[3], tag, mask);
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include "source/bundle.h"
 #include "source/drain.h"
 #include "source/group.h"
+#include "source/tags.h"
 
 /* Bytes that are fetched at once, where that is counted. */
 #define FETCH_WINDOW 32u
@@ -113,6 +114,8 @@ add_order(const struct block_shape *shape, const struct insn *insns,
         int16_t *fixed = parts[i].info.fixed;
         if (shape->group != 0)
             group_add(insns + first, end - first, shape->group, fixed);
+        if (shape->group != 0)
+            tags_add(&shape->tags, insns + first, end - first, fixed);
         if (shape->bundles)
             bundle_add(insns + first, end - first, fixed);
         drain_add(&drain, insns + first, end - first, fixed);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "isa/insn.h"
+#include "source/tags.h"
 #include "table/table.h"
 
 /* No line, no address: in the hole of every guest's address space. */
@@ -107,6 +108,7 @@ struct block_shape {
     bool return_stack;      /* else a return is as any indirect jump */
     unsigned group;         /* see source/group.h: 1 or 2; 0: not counted */
     bool bundles;           /* see source/bundle.h */
+    struct tags tags;       /* with `group` */
     unsigned drain_entries; /* see source/drain.h; 0: not counted */
     unsigned drain_cycles;
     uint64_t from, to; /* --from and --to addresses, or NO_LINE */
