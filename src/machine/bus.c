@@ -34,7 +34,10 @@ bus_parts(const uint64_t *params, uint32_t parts)
     const uint32_t others = PART_WRITEBACK | PART_SNOOP | PART_DRAM;
 
     if (!bus_is(params))
-        return parts & ~(uint32_t)PART_BUS;
+        return parts & ~(uint32_t)(PART_BUS | PART_BUS_BACKS);
+    /* Cycles want the levels, but not what is written back between them. */
+    if (parts & (PART_WRITEBACK | PART_SNOOP | PART_BUS))
+        parts |= PART_BUS_BACKS;
     if ((parts & shared) == 0)
         return parts & ~others;
     return (parts & ~others) | PART_BUS | PART_L2 | PART_L3;
@@ -313,12 +316,21 @@ write_back(struct strand *s, uint64_t line)
         bus_write_past(s, line);
 }
 
+/* Whether the word that leaves an L2 is of a modified line, and those are
+ * followed. */
+static bool
+is_back(const struct strand *s, uint64_t gone)
+{
+    return mesi_state(gone) == MESI_MODIFIED &&
+           (s->chip->parts & PART_BUS_BACKS) != 0;
+}
+
 /* A line has to leave the L2 for data, and what other strands know of it. */
 static void
 drive_out(struct strand *s, uint64_t gone)
 {
     bus_void_line(s, gone >> 2 << s->core->bus.l2d.line_shift);
-    if (mesi_state(gone) != MESI_MODIFIED)
+    if (!is_back(s, gone))
         return;
     s->total[SIGNAL_L2_WRITEBACKS]++;
     write_back(s, gone >> 2);
@@ -360,8 +372,7 @@ fill_data(struct strand *s, uint64_t addr, unsigned kind)
     const uint64_t gone = mesi_fill(l2, addr >> l2->line_shift, state);
 
     s->total[fill_signal[state]]++;
-    s->fills.victims +=
-        s->fills.count > before && mesi_state(gone) == MESI_MODIFIED;
+    s->fills.victims += s->fills.count > before && is_back(s, gone);
     drive_out(s, gone);
 }
 

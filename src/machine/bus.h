@@ -16,6 +16,9 @@
  * castouts, and the bus's in-order queue the last eight transactions: nothing
  * but the next one moves them on.
  *
+ * What leaves an L2 modified is followed with PART_BUS_BACKS, on which nothing
+ * depends but the counts of what is written back and of what the bus carries.
+ *
  * Reads for which nothing waits, those of stores, are out in memory together:
  * machine/fills.h says until when. Those that end so are a burst.
  * test/ref/bus_ref.c is the slow, obvious twin.

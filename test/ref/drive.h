@@ -28,7 +28,8 @@ struct machine {
 #define ALL_PARTS                                                      \
     (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
      PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
-     PART_RAW | PART_WAYS | PART_BULK | PART_SNOOP | PART_BUS | PARTS_TARGETS)
+     PART_RAW | PART_WAYS | PART_BULK | PART_SNOOP | PART_BUS |        \
+     PART_BUS_BACKS | PARTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
