@@ -55,6 +55,8 @@ made_up_t4(uint64_t seed, uint64_t scale)
     n[SIGNAL_STALL_BRANCH] += n[SIGNAL_STALL_MISPREDICT];
     n[SIGNAL_L1I_MISSES] = n[SIGNAL_FETCH_L2_HITS] + n[SIGNAL_FETCH_L3_HITS] +
                            n[SIGNAL_FETCH_MEMORY];
+    n[SIGNAL_STALL_LOAD] =
+        n[SIGNAL_STALL_ROB] + n[SIGNAL_STALL_LB] + n[SIGNAL_STALL_SB];
     n[SIGNAL_L1I_MICROTAG_FINDS] %= n[SIGNAL_L1I_MISSES] + 1;
     n[SIGNAL_L1I_MICROTAG_MISSES] =
         n[SIGNAL_L1I_MISSES] - n[SIGNAL_L1I_MICROTAG_FINDS];
@@ -141,7 +143,7 @@ test_values(void **state)
         const char *name;
         size_t turns;
     } machines[] = {
-        {"ultrasparc-t1", 8}, {"ultrasparc-t2", 13}, {"sparc-t4", 30},
+        {"ultrasparc-t1", 8}, {"ultrasparc-t2", 13}, {"sparc-t4", 31},
         {"r10000", 16},       {"r10000-rev2", 16},   {"r12000", 16},
     };
 
