@@ -268,21 +268,12 @@ ask_l3(struct strand *s, uint64_t addr, unsigned kind)
     const bool write = BUS_WRITES >> kind & 1;
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
-    s->total[queue_l2_signal[kind]]++;
-    if (s->fills.left != 0)
-        fills_refuse(s, addr, kind);
-    if (s->chip->ahead != 0 && (BUS_GO_ON >> kind & 1) == 0)
-        ahead_settle(s, word == NULL ? AHEAD_MEMORY : AHEAD_L3);
+    bus_ask(s, addr, kind, word != NULL);
     if (word == NULL) {
         const enum mesi_state state = bus_read(s, addr, kind);
         bus_drive_out(s, mesi_fill(l3, addr >> l3->line_shift, state));
         return write ? MESI_MODIFIED : state;
     }
-    if (kind == REQUEST_LOAD || kind == REQUEST_FLOAT)
-        s->total[SIGNAL_L3_BYPASSES] += s->reads_out == s->reads_ahead;
-    if ((BUS_GO_ON >> kind & 1) == 0)
-        fills_wait(s, s->chip->params[PARAM_TIME_L2] +
-                          s->chip->params[PARAM_TIME_L3]);
     if (mesi_state(*word) == MESI_SHARED && !write)
         return MESI_SHARED;
     if (mesi_state(*word) == MESI_SHARED) {

@@ -45,30 +45,19 @@ hit_l2(struct strand *s, uint64_t entry)
         bus_read_hit(s, addr_of(entry), kind);
 }
 
-/* As ask_l3() in bus.c. `gone`: the word that left an L3 that lacks it. */
+/* `gone`: the word that left an L3 that lacks it. */
 static void
 ask_l3(struct strand *s, uint64_t entry, bool hit, uint64_t gone)
 {
-    const uint64_t *params = s->chip->params;
     const unsigned kind = entry & REQUEST_MASK;
     const uint64_t addr = addr_of(entry);
-    const bool waits = (BUS_GO_ON >> kind & 1) == 0;
-    const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
 
     if (kind == REQUEST_ATOMIC)
         fills_atomic(s, addr, false);
-    s->total[queue_l2_signal[kind]]++;
-    if (s->fills.left != 0)
-        fills_refuse(s, addr, kind);
-    if (s->chip->ahead != 0 && waits)
-        ahead_settle(s, hit ? AHEAD_L3 : AHEAD_MEMORY);
-    s->total[SIGNAL_L3_BYPASSES] +=
-        hit & load & (s->reads_out == s->reads_ahead);
+    bus_ask(s, addr, kind, hit);
     if (!hit) {
         bus_read(s, addr, kind);
         bus_drive_out(s, gone);
-    } else if (waits) {
-        fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
     }
 }
 

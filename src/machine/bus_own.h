@@ -3,13 +3,38 @@
 #ifndef TALLY_MACHINE_BUS_OWN_H
 #define TALLY_MACHINE_BUS_OWN_H
 
+#include "machine/ahead.h"
 #include "machine/bus.h"
+#include "machine/fills.h"
 
 /* Kinds of requests, a bit each. */
 #define BUS_WRITES (1u << REQUEST_THROUGH | 1u << REQUEST_ATOMIC)
 #define BUS_CODE (1u << REQUEST_FETCH | 1u << REQUEST_AHEAD)
 /* For these the strand does not wait. */
 #define BUS_GO_ON (1u << REQUEST_THROUGH | 1u << REQUEST_AHEAD)
+
+/*
+ * A request that the L2 did not serve asks the L3, which has its line or not
+ * (`hit`); of one that it lacks nothing is read yet. In both files: each is the
+ * hot path of its own.
+ */
+static inline void
+bus_ask(struct strand *s, uint64_t addr, unsigned kind, bool hit)
+{
+    const uint64_t *params = s->chip->params;
+    const bool waits = (BUS_GO_ON >> kind & 1) == 0;
+    const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
+
+    s->total[queue_l2_signal[kind]]++;
+    if (s->fills.left != 0)
+        fills_refuse(s, addr, kind);
+    if (s->chip->ahead != 0 && waits)
+        ahead_settle(s, hit ? AHEAD_L3 : AHEAD_MEMORY);
+    s->total[SIGNAL_L3_BYPASSES] +=
+        hit & load & (s->reads_out == s->reads_ahead);
+    if (hit && waits)
+        fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
+}
 
 /* A request of the L3 that it lacks goes over the bus. The state in which the
  * core has the line then. */

@@ -89,6 +89,12 @@ void cache_widen(struct cache *c);
 /* The place of `line` in its set's order of use; or `ways`. */
 uint32_t cache_search(const struct cache *c, uint64_t line);
 
+static inline uint32_t
+cache_tag(const struct cache *c, uint64_t line)
+{
+    return (uint32_t)(line >> c->tag_shift) + 1;
+}
+
 /* Whether it may have `line`: never false if it has, and exact up to 4 ways. */
 static inline bool
 cache_may_have(const struct cache *c, uint64_t line)
@@ -96,7 +102,7 @@ cache_may_have(const struct cache *c, uint64_t line)
     if (c->columns != 4)
         return true;
     const uint32_t *t = c->tags + (line & c->set_mask) * 4;
-    const uint32_t tag = (uint32_t)(line >> c->tag_shift) + 1;
+    const uint32_t tag = cache_tag(c, line);
 #ifdef __SSE2__
     const __m128i key = _mm_set1_epi32((int)tag);
     const __m128i set = _mm_load_si128((const __m128i *)t);
@@ -109,12 +115,6 @@ cache_may_have(const struct cache *c, uint64_t line)
 /* Which of so many lines behind `line` it has, a bit each, the next lowest. */
 uint64_t
 cache_search_next(const struct cache *c, uint64_t line, unsigned count);
-
-static inline uint32_t
-cache_tag(const struct cache *c, uint64_t line)
-{
-    return (uint32_t)(line >> c->tag_shift) + 1;
-}
 
 /* Whether the tag of `line`, or of any line in an OR of lines, has 32 bits. */
 static inline bool

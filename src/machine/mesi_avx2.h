@@ -54,39 +54,36 @@ mesi_touch_columns(struct mesi *c, uint64_t line, uint64_t states, bool mark,
     return found != 0;
 }
 
+/* Either, by `mark`. */
 static inline CACHE_AVX2 __attribute__((always_inline)) bool
-mesi_touch_avx2(struct mesi *c, uint64_t line, uint64_t states, uint64_t *gone)
+mesi_either_avx2(struct mesi *c, uint64_t line, uint64_t states, bool mark,
+                 uint64_t *gone)
 {
     switch (c->columns) {
     case 4:
-        return mesi_touch_columns(c, line, states, false, 4, gone);
+        return mesi_touch_columns(c, line, states, mark, 4, gone);
     case 8:
-        return mesi_touch_columns(c, line, states, false, 8, gone);
+        return mesi_touch_columns(c, line, states, mark, 8, gone);
     case 12:
-        return mesi_touch_columns(c, line, states, false, 12, gone);
+        return mesi_touch_columns(c, line, states, mark, 12, gone);
     case 16:
-        return mesi_touch_columns(c, line, states, false, 16, gone);
+        return mesi_touch_columns(c, line, states, mark, 16, gone);
     default:
-        return mesi_touch(c, line, states, gone);
+        return mark ? mesi_mark(c, line) : mesi_touch(c, line, states, gone);
     }
+}
+
+static inline CACHE_AVX2 __attribute__((always_inline)) bool
+mesi_touch_avx2(struct mesi *c, uint64_t line, uint64_t states, uint64_t *gone)
+{
+    return mesi_either_avx2(c, line, states, false, gone);
 }
 
 static inline CACHE_AVX2 __attribute__((always_inline)) bool
 mesi_touch_or_mark_avx2(struct mesi *c, uint64_t line, bool mark,
                         uint64_t *gone)
 {
-    switch (c->columns) {
-    case 4:
-        return mesi_touch_columns(c, line, 0, mark, 4, gone);
-    case 8:
-        return mesi_touch_columns(c, line, 0, mark, 8, gone);
-    case 12:
-        return mesi_touch_columns(c, line, 0, mark, 12, gone);
-    case 16:
-        return mesi_touch_columns(c, line, 0, mark, 16, gone);
-    default:
-        return mesi_touch_or_mark(c, line, mark, gone);
-    }
+    return mesi_either_avx2(c, line, 0, mark, gone);
 }
 
 #endif
