@@ -146,7 +146,7 @@ second(const char *option, const char *text, const struct tally_log *log)
     return tally_fail(log, TALLY_ERANGE,
                       "the trace buffer is programmed once: '%s' is a second "
                       "%s",
-                      text, option);
+                      shown(text, strlen(text)).text, option);
 }
 
 int
