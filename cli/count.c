@@ -72,6 +72,7 @@ struct job {
     struct hardware hardware; /* zero without --hardware */
     char note[160];
     uint64_t params[PARAM_COUNT];
+    const char *settings[PARAM_COUNT]; /* that the report names */
 };
 
 static uint64_t
@@ -300,17 +301,26 @@ count_events(struct job *job, const struct counted *c)
     return status;
 }
 
-/* One node is one place for pages; threads go round its cores as they fill
- * them, where these are one or have one strand each. */
-static void
-say_place(const struct count_request *r, const struct machine_row *machine,
-          const uint64_t *params)
+/* Returns what --place chose that changes nothing (enum placed). One node is
+ * one place for pages; threads go round its cores as they fill them, where the
+ * cores are one or have one strand each. */
+static unsigned
+idle_place(const struct count_request *r, const uint64_t *params)
 {
     const bool plain = params[PARAM_CORES] == 1 || params[PARAM_STRANDS] == 1;
-    const bool threads = plain && (r->placed & PLACED_THREADS);
-    const bool pages = r->placed & PLACED_PAGES;
 
-    if (params[PARAM_NODES] == 1 && (threads || pages))
+    if (params[PARAM_NODES] > 1)
+        return 0;
+    return r->placed & (plain ? PLACED_THREADS | PLACED_PAGES : PLACED_PAGES);
+}
+
+static void
+say_idle_place(unsigned idle, const struct machine_row *machine,
+               const uint64_t *params)
+{
+    const bool threads = idle & PLACED_THREADS, pages = idle & PLACED_PAGES;
+
+    if (idle != 0)
         fprintf(stderr,
                 "tally: --place has no effect on %s: %s has one node%s\n",
                 threads && pages ? "threads and pages"
@@ -320,6 +330,25 @@ say_place(const struct count_request *r, const struct machine_row *machine,
                 !threads                   ? ""
                 : params[PARAM_CORES] == 1 ? " of one core"
                                            : ", and a strand a core");
+}
+
+/* Lists the settings that the report says the count is of: all but those of
+ * --place that change nothing. */
+static void
+list_settings(const struct count_request *r, unsigned idle, struct job *job)
+{
+    struct count_scope *const scope = &job->report.scope;
+
+    for (size_t i = 0; i < r->model.set_count; i++) {
+        const char *const set = r->model.sets[i];
+        const bool threads = strncmp(set, "place.threads=", 14) == 0;
+        const bool pages = !threads && strncmp(set, "place.", 6) == 0;
+        if ((threads && (idle & PLACED_THREADS)) ||
+            (pages && (idle & PLACED_PAGES)))
+            continue;
+        job->settings[scope->set_count++] = set;
+    }
+    scope->sets = job->settings;
 }
 
 static int
@@ -340,8 +369,9 @@ prepare(const struct count_request *r, const struct program *program,
                           "%s has no event address registers and no trace "
                           "buffer; -m montecito has",
                           machine->name);
+    const unsigned idle = idle_place(r, job->params);
     if (count_request_talks(r))
-        say_place(r, machine, job->params);
+        say_idle_place(idle, machine, job->params);
     const char *cpu =
         r->model.launch.cpu ? r->model.launch.cpu : launch_cpu(program->isa);
     job->report = (struct count_report){
@@ -353,11 +383,11 @@ prepare(const struct count_request *r, const struct program *program,
         .accounting = r->accounting,
         .per_thread = r->per_thread,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
-        .scope = {r->from, r->to, r->skip, r->filters, r->filter_count,
-                  r->model.sets, r->model.set_count},
+        .scope = {r->from, r->to, r->skip, r->filters, r->filter_count},
         .color = command_color(r->color, stderr) == 1 && r->output == NULL,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
     };
+    list_settings(r, idle, job);
     job->session = (struct session_options){
         .machine = machine,
         .params = job->params,

@@ -7,6 +7,9 @@ memory, remote memory and another node's L2 served, each read and write has its
 memory controller, each reply that one hub's port receives another sends. What
 one thread does is told to the unit by where its pages are.
 """
+import json
+import tempfile
+
 import tallytest as t
 
 T2PLUS = "ultrasparc-t2plus"
@@ -259,6 +262,19 @@ def no_effect(machine, words, said):
     lines = [line for line in done.stderr.splitlines() if "no effect" in line]
     t.equal(lines, [f"tally: --place has no effect on {said}"] if said else [],
             "warnings")
+    # What has no effect is no part of what was counted.
+    idle = said.partition(":")[0]
+    left = [word for word in words.split(",")
+            if ("threads" if word == "spread" else "pages") not in idle]
+    scope = [line for line in done.stderr.splitlines() if "counted:" in line]
+    t.equal(len(scope), 1 if left else 0, f"{scope}")
+    t.equal("".join(scope).count("--set"), len(left), f"{scope}")
+    with tempfile.NamedTemporaryFile() as file:
+        t.run(t.tally(), "count", "-m", machine, "--place", words, "-j", "-o",
+              file.name, t.guest(guest))
+        with open(file.name, encoding="utf-8") as report:
+            sets = json.load(report).get("counted", {}).get("set", [])
+    t.equal(len(sets), len(left), f"{sets}")
 
 
 for machine, words, said in (
