@@ -122,11 +122,19 @@ def browser():
     return found
 
 
-@t.named("--html in a browser: it draws, sorts, and has nothing to complain of")
-def html_drawn():
+# Reads the line below the title.
+ABOUT = """<script>
+const result = document.createElement("pre");
+result.id = "result";
+result.textContent = JSON.stringify(document.getElementById("about").textContent);
+document.body.append(result);
+</script></body>"""
+
+
+def drawn(text, probe):
+    """What `probe` finds in the page of `text`, in a browser."""
     program = browser()
-    text = page("--freq", "1.2G", sample("t1.csv"))
-    text = text.replace("<head>", CATCH, 1).replace("</body>", PROBE, 1)
+    text = text.replace("<head>", CATCH, 1).replace("</body>", probe, 1)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/page.html"
         with open(path, "w", encoding="utf-8") as file:
@@ -136,7 +144,12 @@ def html_drawn():
                      f"file://{path}", timeout=120)
     found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout)
     assert found, f"no result: {done.stderr[-500:]}"
-    got = json.loads(html_module.unescape(found[1]))
+    return json.loads(html_module.unescape(found[1]))
+
+
+@t.named("--html in a browser: it draws, sorts, and has nothing to complain of")
+def html_drawn():
+    got = drawn(page("--freq", "1.2G", sample("t1.csv")), PROBE)
     t.equal(got["faults"], [], "complaints")
     t.equal(got["title"], "ultrasparc-t1: 7 intervals")
     values = [float(v.replace(",", "")) for v in got["up"]]
@@ -148,6 +161,17 @@ def html_drawn():
     t.equal((got["filtered"], got["lines"], got["bars"], got["cells"]),
             (1, 1, 32, 1))
     t.equal((got["event"], got["metrics"] > 10), (1, True))
+
+
+@t.named("--html in a browser: the line below the title ends with what it has")
+def html_about():
+    for options, wanted in (
+            (("-m", "host-model"), "15 records of 1 dump"),
+            (("-m", "ultrasparc-t1", "--freq", "1.2G"),
+             "15 records of 1 dump; clock = 1200000000 (given), "
+             "pkts is user word 1, l1_miss_latency = 22 (assumed), "
+             "l2_miss_latency = 108 (assumed)")):
+        t.equal(drawn(page(*options, sample("t1.csv")), ABOUT), wanted)
 
 
 # The workbook.
