@@ -398,6 +398,7 @@ prepare(const struct count_request *r, const struct program *program,
         .filters = r->filters,
         .filter_count = r->filter_count,
         .launch = r->model.launch,
+        .insn_text = insn_text,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
     };

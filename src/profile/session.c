@@ -517,21 +517,22 @@ collect(const struct session_options *o, int fd, struct session_header *header,
 
 /* The text of the instruction that the first process ended on. */
 static void
-explain_death(int fd, const struct program *program,
-              struct session_result *result)
+explain_death(const struct session_options *o, int fd,
+              const struct program *program, struct session_result *result)
 {
     struct region region;
 
-    if (!WIFSIGNALED(result->status) || region_map(fd, 0, &region) != 0)
+    if (o->insn_text == NULL || !WIFSIGNALED(result->status) ||
+        region_map(fd, 0, &region) != 0)
         return;
     struct region_strand *s = region_map_strand(&region, 0, NULL);
     const unsigned last = s ? s->last_block : REGION_BLOCKS;
     if (last < atomic_load(&region.head->blocks)) {
         const struct block_info *info = &region.infos[last];
         result->last_pc = info->pc + info->size - info->last_size;
-        insn_text(program->isa, info->last_bytes, info->last_size,
-                  result->last_pc, result->last_insn,
-                  sizeof(result->last_insn));
+        o->insn_text(program->isa, info->last_bytes, info->last_size,
+                     result->last_pc, result->last_insn,
+                     sizeof(result->last_insn));
     }
     region_unmap_strand(s);
     region_unmap(&region);
@@ -582,7 +583,7 @@ session_run(const struct session_options *o, const struct program *program,
     }
     if (error == 0) {
         error = collect(o, fd, header, result);
-        explain_death(fd, program, result);
+        explain_death(o, fd, program, result);
     }
     launch_finish(&launch);
     session_destroy(fd, header);

@@ -37,6 +37,11 @@ struct session_options {
      * with hardware nor --filter data=. */
     const struct capture_request *capture;
     struct launch_options launch;
+    /* insn_text(), for the instruction that a program died on; or NULL: the
+     * result then has no text. Through a pointer, so that libtally does without
+     * the decoders of instructions. */
+    void (*insn_text)(enum isa isa, const uint8_t *bytes, size_t size,
+                      uint64_t pc, char *text, size_t text_size);
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);
     void *progress_user;
