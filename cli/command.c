@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "table/table.h"
+
+#define OPTIONS_MOST 128 /* of one command */
 
 static void
 write_line(void *user, enum tally_level level, const char *text)
@@ -36,10 +39,15 @@ option_help(const struct option_row *row, FILE *out)
 void
 command_help(const struct command *command, FILE *out)
 {
+    const struct option_group *group = command->groups;
+
     fprintf(out, "tally %s: %s\n\nusage: tally %s %s\n\n", command->name,
             command->summary, command->name, command->synopsis);
-    for (const struct option_row *row = command->options; row->name; row++)
-        option_help(row, out);
+    for (int i = 0; command->options[i].name != NULL; i++) {
+        if (group != NULL && group->title != NULL && group->first == i)
+            fprintf(out, "%s%s:\n", i == 0 ? "" : "\n", group++->title);
+        option_help(&command->options[i], out);
+    }
     if (command->more != NULL)
         command->more(out);
     fprintf(out, "\nexample:\n%s\n", command->example);
@@ -78,12 +86,13 @@ long_option(struct option_walk *w, const char *text, const char **value)
 {
     const size_t length = strcspn(text, "=");
     const char *given = text[length] ? text + length + 1 : NULL;
-    char dashed[64][40];
-    const char *names[64];
+    char dashed[OPTIONS_MOST][40];
+    const char *names[OPTIONS_MOST];
     size_t count = 0;
 
     for (int i = 0; w->command->options[i].name != NULL; i++) {
         const char *name = w->command->options[i].name;
+        assert(count < OPTIONS_MOST);
         if (strlen(name) == length && strncmp(name, text, length) == 0)
             return take_value(w, i, given, value);
         snprintf(dashed[count], sizeof(dashed[count]), "--%s", name);

@@ -26,13 +26,20 @@ struct option_row {
     const char *help;
 };
 
+/* A title over the rows from `first` to the next group. */
+struct option_group {
+    int first;
+    const char *title;
+};
+
 struct command {
     const char *name, *alias; /* alias may be NULL */
     const char *summary;
     const char *synopsis; /* after "tally NAME" */
     const char *example;
-    const struct option_row *options; /* ends with a NULL name */
-    void (*more)(FILE *out);          /* what else --help shows; may be NULL */
+    const struct option_row *options;  /* ends with a NULL name */
+    const struct option_group *groups; /* ends with a NULL title; or NULL */
+    void (*more)(FILE *out);           /* what else --help shows; may be NULL */
     int (*run)(int argc, char **argv);
 };
 

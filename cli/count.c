@@ -583,8 +583,10 @@ const struct command command_count = {
     .alias = "stat",
     .summary = "run a program and count its events",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-    .example = "  tally count -m ultrasparc-t2 -e All_instr,Dcache_misses -- "
+    .example = "  tally count ./program\n"
+               "  tally count -m ultrasparc-t2 -e All_instr,Dcache_misses -- "
                "./bzip2.sparc64 -9k file",
     .options = count_options,
+    .groups = count_groups,
     .run = run_count,
 };

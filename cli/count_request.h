@@ -68,5 +68,6 @@ int count_request_strict(const struct count_request *request, int status,
 void count_request_finish(struct count_request *request);
 
 extern const struct option_row count_options[];
+extern const struct option_group count_groups[];
 
 #endif

@@ -43,6 +43,19 @@ def option(row):
     return [".TP", term, roff(row.help)]
 
 
+def options(rows):
+    """The rows under their groups' titles, --help in the first group."""
+    lines, group = [], ""
+    last = max((i for i, row in enumerate(rows) if row.group == rows[0].group),
+               default=-1)
+    for row in [*rows[:last + 1], HELP, *rows[last + 1:]]:
+        if row.group not in ("", group):
+            lines.append(f".SS {roff(row.group)}")
+            group = row.group
+        lines += option(row)
+    return lines
+
+
 def page(commands, version, title, prose):
     parts = {}
     if title == "tally":
@@ -55,8 +68,7 @@ def page(commands, version, title, prose):
     else:
         [c] = [c for c in commands if f"tally-{c.name}" == title]
         parts["HEAD"] = head(title, version, c.summary, c.synopsis)
-        parts["OPTIONS"] = sum(map(option, c.options), [])
-        parts["OPTIONS"] += option(HELP)
+        parts["OPTIONS"] = options(c.options)
         parts["LINES"] = [text for form, brief in c.lines
                           for text in (".TP", roff(form), roff(brief))]
         parts["EXAMPLE"] = [".nf", ".RS", *map(roff, c.example), ".RE", ".fi"]

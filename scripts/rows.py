@@ -12,6 +12,7 @@ class Option:
     name: str
     argument: str  # "" if it takes none
     help: str
+    group: str = ""  # the title that it stands under
 
     @property
     def choices(self):
@@ -44,16 +45,20 @@ def read_command(tally, name):
     head, *rest = output(tally, name, "--help").splitlines()
     command = Command(name, head.partition(": ")[2])
     lines = iter(rest)
+    group = ""
     for line in lines:
         if line.startswith("usage: "):
             command.synopsis = line.removeprefix(f"usage: tally {name}").strip()
         elif match := OPTION.fullmatch(line):
-            command.options.append(Option(*(g or "" for g in match.groups())))
+            row = (g or "" for g in match.groups())
+            command.options.append(Option(*row, group))
         elif line.startswith("commands, one a line"):
             block = [text.strip() for text in iter(lines.__next__, "")]
             command.lines = list(zip(block[::2], block[1::2]))
         elif line == "example:":
             command.example = [text.strip() for text in lines]
+        elif re.fullmatch(r"[A-Z].*:", line):
+            group = line.removesuffix(":")
         elif line:
             raise SystemExit(f"tally {name} --help: not understood: {line}")
     return command

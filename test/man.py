@@ -28,6 +28,17 @@ class Pages(unittest.TestCase):
             self.assertEqual([s for s in found if s in SECTIONS], SECTIONS)
             self.assertIsNone(re.search(r"^@", text, re.MULTILINE), page)
 
+    def test_groups(self):
+        """tally-count.1 has the groups of --help, each with options."""
+        [page] = [p for p in PAGES if Path(p).name == "tally-count.1"]
+        text = Path(page).read_text()
+        options = text.partition(".SH OPTIONS\n")[2].partition(".SH ")[0]
+        begin, *groups = re.split(r"^\.SS (.*)$", options, flags=re.MULTILINE)
+        self.assertEqual(begin, "")
+        self.assertEqual(groups[0], "Everyday")
+        for title, rows in zip(groups[::2], groups[1::2]):
+            self.assertIn(".TP\n", rows, title)
+
     def test_warnings(self):
         if shutil.which("man") is None:
             self.skipTest("man is missing")
