@@ -40,6 +40,9 @@ CACHEGRIND_EVENTS = ",".join([
     "l2-store-misses", "conditional-branches", "branch-misses",
 ])  # fmt: skip
 
+# The CPU model that tally pins for x86-64 programs.
+CPU = "Haswell-noTSX,-pcid,-x2apic,-tsc-deadline,-invpcid,-erms,enforce"
+
 # configuration: how the table names it
 NAMES = {
     "native": "native",
@@ -74,7 +77,7 @@ class Workload:
             machine, one, every = "ultrasparc-t2", "All_instr", []
         else:
             machine, one, every = "host-model", "instructions", ["-e", "all"]
-            qemu += ["-cpu", "Nehalem"]  # the model that tally pins
+            qemu += ["-cpu", CPU]
         count += ["-m", machine]
         commands = {
             "plain": qemu + self.command,

@@ -82,7 +82,7 @@ def commands(args, isa, rows, program):
     """title: command line, in the order of the turns."""
     qemu = [bench.tool(f"qemu-{isa}"), "-seed", "1"]
     if isa == "x86_64":
-        qemu += ["-cpu", "Nehalem"]  # the model that tally pins
+        qemu += ["-cpu", bench.CPU]
     return {
         "plain": qemu + program,
         "floor": [*qemu, "-plugin", args.floor, *program],

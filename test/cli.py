@@ -524,10 +524,30 @@ def cpu_named():
     c = t.count([], t.guest("hello.x86_64"))
     done = t.run(t.tally(), "count", "-m", "host-model",
                  t.guest("hello.x86_64"))
-    assert c.json["cpu"], c.json["cpu"]
-    t.contains(done.stderr, f"CPU model {c.json['cpu']}")
+    name, *features = c.json["cpu"].split(",")
+    t.contains(done.stderr, f"CPU model {name})")
+    t.contains(features, "enforce")
     c = t.count(["--cpu-model", "max"], t.guest("hello.x86_64"))
     t.equal(c.json["cpu"], "max", "cpu")
+
+
+@t.named("the pinned CPU model is x86-64-v3 to libc, and QEMU warns of nothing")
+def cpu_level():
+    loader = "/lib64/ld-linux-x86-64.so.2"
+    if not os.path.exists(loader):
+        raise t.Skip(f"no {loader}")
+    done = t.run(t.tally(), "count", "-m", "host-model", loader, "--help")
+    t.contains(done.stdout, "x86-64-v3 (supported, searched)")
+    assert "x86-64-v4 (supported" not in done.stdout, "no AVX-512 in QEMU"
+    assert "qemu-" not in done.stderr, done.stderr
+
+
+@t.named("a QEMU that lacks a feature of its CPU model does not start")
+def cpu_enforced():
+    done = t.run(t.tally(), "count", "-m", "host-model", "--cpu-model",
+                 "Skylake-Server,enforce", t.guest("hello.x86_64"))
+    t.equal(done.returncode, 125, "status")
+    t.contains(done.stderr, "TCG doesn't support requested feature")
 
 
 @t.named("names that are not plain: JSON and CSV stay whole")

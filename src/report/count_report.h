@@ -54,8 +54,10 @@ struct count_report {
     const char *program; /* the command line as one text */
     const char *target;  /* what was counted, if not the program, or NULL */
     const char *isa;     /* the guest's; NULL: counted on this host itself */
-    const char *cpu;     /* guest CPU model or NULL */
-    bool foreign;        /* the program's ISA is not the machine's own */
+    const char *cpu;     /* guest CPU model, as QEMU reads it, or NULL */
+    const char
+        *cpu_name; /* the same for people: the pinned model by its name */
+    bool foreign;  /* the program's ISA is not the machine's own */
     unsigned runs;
     const struct count_value *values;
     size_t count;

@@ -569,8 +569,8 @@ print_heading(const struct count_report *r, FILE *out)
 {
     if (r->isa != NULL)
         fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
-                r->machine->name, r->isa, r->cpu ? ", CPU model " : "",
-                r->cpu ? r->cpu : "");
+                r->machine->name, r->isa, r->cpu_name ? ", CPU model " : "",
+                r->cpu_name ? r->cpu_name : "");
     else if (r->target != NULL && !r->attached)
         fprintf(out, "\n %s on this host, during `%s`\n\n", r->target,
                 r->program);

@@ -26,8 +26,12 @@ struct launch {
     char *path;  /* of the program, padded; likewise */
 };
 
-/* The guest CPU model used unless another is asked for; NULL: QEMU's. */
+/* The guest CPU model used unless another is asked for, with the features that
+ * are left out, as QEMU reads it; NULL: QEMU's own choice. */
 const char *launch_cpu(enum isa isa);
+
+/* The name alone of the model that launch_cpu() returns, for people. */
+const char *launch_cpu_name(enum isa isa);
 
 /* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */
 int launch_find_qemu(enum isa isa, const char *wanted,
