@@ -69,7 +69,8 @@ own := $(foreach arch,$(filter mips64,$(arches)),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
-        $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr)
+        $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr) \
+    $(patsubst $(here)/x86_64/%.c,$(OUT)/%.x86_64,$(wildcard $(here)/x86_64/*.c))
 real := $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),bzip2 busybox lua sqlite)) \
     $(OUT)/bzip2.dyn.sparc64
@@ -136,6 +137,9 @@ $(OUT)/pktproc.$(1): examples/pktproc.c $(OUT)/libtally.$(1).a
 $(OUT)/%.$(1): $(here)/$(assembly_$(1))/%.S | $(OUT)
 	$(CC_$(1)) -g -nostdlib -static -fno-pie -no-pie \
 	    $(assembly_flags_$(1)) -o $$@ $$<
+
+$(OUT)/%.$(1): $(here)/$(1)/%.c | $(OUT)
+	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$< -lm
 
 $(OUT)/bzip2.$(1): $(OUT)/source/bzip2-1.0.8
 	$(CC_$(1)) $(bzip2_flags) -static -o $$@ $(bzip2_sources)
