@@ -89,6 +89,22 @@ static const struct {
       {1, 0, 0, 1000, 1000, 1000, 0},
       {0, 1, 500, 1000, 1000, 1000, 0},
       {1, 0, 500, 1000, 1000, 1000, 0}}},
+    /* 1 and 0 wait for each other's strand at 10 and at 50, then go on. 0 makes
+     * 4 at 60 and waits until 2, before 4 on its strand, is over. */
+    {__LINE__,
+     "the maker waits for the thread that it makes, not for one before",
+     {{0, NO_MAKER, 0, 300, 300, 120, 0},
+      {1, 0, 0, 100, 100, 20, 0},
+      {1, 0, 50, 100, 100, 0, 0},
+      {0, 1, 10, 50, 50, 0, 0},
+      {1, 0, 60, 100, 100, 100, 0}}},
+    /* 100 / 0.7 less 100 cycles; 0.7 of what is left of 300. */
+    {__LINE__,
+     "to the nearest cycle",
+     {{0, NO_MAKER, 0, 100, 100, 43, 0}, {1, 0, 0, 90, 300, 0, 110}}},
+    {__LINE__,
+     "made beyond its maker's end: at the end",
+     {{0, NO_MAKER, 0, 25, 100, 0, 75}, {1, 0, 500, 25, 100, 0, 75}}},
     {__LINE__,
      "alone, idle when it stalls",
      {{0, NO_MAKER, 0, 250, 1000, 0, 750}}},
@@ -229,17 +245,24 @@ any_crew(struct pipeline_thread *t, size_t count, uint64_t strands,
     uint64_t born[CREW] = {0};
 
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t cycles = 1 + random_below(random, 1000000000);
-        const uint32_t maker = (uint32_t)random_below(random, i + 1) / 2;
+        const uint64_t cycles = 1000 + random_below(random, 1000000000);
+        const uint64_t issue = random_below(random, cycles + 1);
         t[i] = (struct pipeline_thread){
             .strand = (uint32_t)(spread ? i % strands
                                         : random_below(random, strands)),
-            .maker = i == 0 ? NO_MAKER : maker,
-            .issue = random_below(random, cycles + 1),
+            .maker = NO_MAKER,
+            .issue = random_below(random, 4) == 0 ? cycles : issue,
             .cycles = cycles,
         };
-        if (i > 0)
-            t[i].born = born[maker] += 1 + random_below(random, 10000000);
+        while (i > 0 && t[i].maker == NO_MAKER) {
+            const uint32_t maker = (uint32_t)random_below(random, i);
+            const uint64_t left = t[maker].cycles - born[maker];
+            if (left < 1000)
+                continue;
+            born[maker] += 1 + random_below(random, left / 8);
+            t[i].maker = maker;
+            t[i].born = born[maker];
+        }
     }
 }
 
@@ -249,9 +272,11 @@ test_events(void **state)
     uint64_t random = random_seed();
 
     (void)state;
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 20000; round++) {
         static struct pipeline_thread t[CREW], twin[CREW];
-        const size_t count = 1 + random_below(&random, CREW);
+        /* A few threads meet in the most ways. */
+        const size_t count =
+            1 + random_below(&random, round % 1000 == 0 ? CREW : 12);
         uint64_t some[PARAM_COUNT] = {0};
         some[PARAM_NODES] = 1 + random_below(&random, 2);
         some[PARAM_CORES] = 1 + random_below(&random, 8);

@@ -8,12 +8,15 @@
  * waits longest). A thread that gets less than it wants is slower by that, and
  * the difference is its wait, stall_issue.
  *
- * A thread starts when the one that made it has come to that point, and when
- * the thread before it on its strand is over; its maker waits for both. It then
- * runs without a pause: that it may wait for other threads is not modelled. A
- * core is idle in the product of the shares that its pipelines leave over: they
- * issue without regard to each other.
- * What follows depends on counts alone, not on how the host ran the threads.
+ * A thread is made when its maker has come to that point. It starts when the
+ * threads that were made for its strand before are over, and its maker waits
+ * until it starts, unless the thread is in line behind the maker. Where no
+ * thread runs, since all makers wait for each other, all of them go on. A
+ * thread that has started runs without a pause but to make threads: that it may
+ * wait for other threads is not modelled. A core is idle in the product of the
+ * shares that its pipelines leave over: they issue without regard to each
+ * other. What follows depends on counts alone, not on how the host ran the
+ * threads.
  */
 #ifndef TALLY_MACHINE_PIPELINE_H
 #define TALLY_MACHINE_PIPELINE_H
@@ -26,7 +29,7 @@
 struct pipeline_thread {
     uint32_t strand; /* of the machine */
     uint32_t maker;  /* index of an earlier thread, or PIPELINE_NO_MAKER */
-    uint64_t born;   /* own cycles of the maker until then */
+    uint64_t born;   /* own cycles of the maker until then; <= its cycles */
     uint64_t issue, cycles; /* alone on its pipeline; issue <= cycles */
     uint64_t wait;          /* the result, in cycles */
     uint64_t idle; /* likewise: nothing of its core issues while it runs */

@@ -1,313 +1,293 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Plays the whole machine through, from one happening to the next: at each it
+ * asks of every thread what holds it, and deals every pipeline out anew.
+ * Nothing is remembered between two happenings but how far each thread has
+ * come.
+ */
 #include "ref/pipeline_ref.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "table/table.h"
 
-#define NONE UINT32_MAX
-#define STRANDS_MAX 4096u
+enum phase { TO_COME, RUNS, CALLS, OVER };
 
-enum job_state { JOB_UNBORN, JOB_QUEUED, JOB_RUNS, JOB_OVER };
-
-struct job {
-    enum job_state state;
-    uint32_t pipe;
-    uint32_t child, sibling; /* the next to be born, the maker's next */
-    uint32_t behind;         /* the next that waits for its strand */
-    bool held;               /* until its child has a strand */
-    double share;            /* of all cycles, alone */
-    double speed;            /* own cycles in one cycle */
-    double done, wait, idle;
+struct life {
+    const struct pipeline_thread *thread;
+    uint32_t core, pipeline; /* of the machine */
+    enum phase phase;
+    size_t turn;     /* its number among the threads that were called, from 1 */
+    size_t child;    /* the next that it makes; [count]: no more */
+    long double own; /* cycles done, of its own */
+    long double time;       /* cycles that this took */
+    long double idle;       /* of them, without an issue on its core */
+    long double part, pace; /* of the pipeline; own cycles a cycle */
 };
 
-struct pipe {
-    double left; /* of its slots, to those who want more than their part */
-    double used; /* of them, by all */
-    unsigned hungry;
+struct world {
+    struct life *lives;
+    size_t count;
+    size_t turns; /* that were given */
 };
 
-struct schedule {
-    struct pipeline_thread *threads;
-    struct job *jobs;
-    struct pipe *pipes;
-    uint32_t *running;
-    size_t count, running_count;
-    uint32_t core_pipes;         /* of each core */
-    uint32_t first[STRANDS_MAX]; /* the thread that has the strand, or NONE */
-    uint32_t last[STRANDS_MAX];  /* of those that wait for it */
-};
-
-static uint32_t
-pipe_of(const uint64_t *params, uint32_t strand)
+static size_t
+next_child(const struct world *w, size_t maker, size_t after)
 {
-    const uint64_t strands = params[PARAM_STRANDS];
-    const uint64_t pipes = params[PARAM_PIPELINES];
+    size_t i = after + 1;
 
-    return (uint32_t)(strand / strands * pipes +
-                      strand % strands * pipes / strands);
+    while (i < w->count && w->lives[i].thread->maker != maker)
+        i++;
+    return i;
 }
 
 static void
-run_job(struct schedule *s, uint32_t i)
+be_born(struct world *w, const uint64_t *params,
+        const struct pipeline_thread *threads)
 {
-    s->jobs[i].state = JOB_RUNS;
-    s->running[s->running_count++] = i;
-}
+    const uint32_t strands = (uint32_t)params[PARAM_STRANDS];
+    const uint32_t pipelines = (uint32_t)params[PARAM_PIPELINES];
 
-/* Its maker has come to where it made it. */
-static void
-bear(struct schedule *s, uint32_t i)
-{
-    const uint32_t strand = s->threads[i].strand % STRANDS_MAX;
-    const uint32_t maker = s->threads[i].maker;
-
-    if (s->first[strand] == NONE) {
-        s->first[strand] = s->last[strand] = i;
-        run_job(s, i);
-        return;
+    for (size_t i = 0; i < w->count; i++) {
+        w->lives[i] = (struct life){
+            .thread = &threads[i],
+            .core = threads[i].strand / strands,
+            .pipeline = threads[i].strand / (strands / pipelines),
+        };
     }
-    s->jobs[i].state = JOB_QUEUED;
-    s->jobs[s->last[strand]].behind = i;
-    s->last[strand] = i;
-    if (maker != PIPELINE_NO_MAKER &&
-        s->threads[maker].strand % STRANDS_MAX != strand)
-        s->jobs[maker].held = true;
+    for (size_t i = 0; i < w->count; i++) {
+        w->lives[i].child = next_child(w, i, i);
+        if (threads[i].maker == PIPELINE_NO_MAKER)
+            w->lives[i].turn = ++w->turns;
+    }
 }
 
-/* The next in line gets the strand of a job that is over. */
-static void
-pass_strand(struct schedule *s, uint32_t i)
-{
-    const uint32_t strand = s->threads[i].strand % STRANDS_MAX;
-    const uint32_t next = s->jobs[i].behind;
-
-    s->first[strand] = next;
-    if (next == NONE)
-        return;
-    if (s->threads[next].maker != PIPELINE_NO_MAKER)
-        s->jobs[s->threads[next].maker].held = false;
-    run_job(s, next);
-}
-
-/* What it will have done when next something happens to it. */
-static double
-mark_of(const struct schedule *s, const struct job *job)
-{
-    const double end = (double)s->threads[job - s->jobs].cycles;
-
-    if (job->child == NONE)
-        return end;
-    const double born = (double)s->threads[job->child].born;
-    return born < end ? born : end;
-}
-
-/* Births and ends that are due; whether there was any. */
+/* Returns whether the strand of thread i, which was called, is free for it: all
+ * that were called to the strand before are over. */
 static bool
-settle(struct schedule *s)
+has_strand(const struct world *w, size_t i)
 {
-    bool any = false;
+    const struct life *l = &w->lives[i];
 
-    for (size_t k = 0; k < s->running_count;) {
-        const uint32_t i = s->running[k];
-        struct job *job = &s->jobs[i];
-        if (job->held || job->done < mark_of(s, job)) {
-            k++;
-            continue;
-        }
-        any = true;
-        if (job->child != NONE) {
-            const uint32_t child = job->child;
-            job->child = s->jobs[child].sibling;
-            bear(s, child);
-            continue;
-        }
-        job->state = JOB_OVER;
-        s->running[k] = s->running[--s->running_count];
-        pass_strand(s, i);
-    }
-    return any;
-}
-
-/* All that run are held: each by a job in line behind it. They go on. */
-static bool
-release(struct schedule *s)
-{
-    bool any = false;
-
-    for (size_t k = 0; k < s->running_count; k++) {
-        any |= s->jobs[s->running[k]].held;
-        s->jobs[s->running[k]].held = false;
-    }
-    return any;
-}
-
-/* The first pipeline of its core. */
-static struct pipe *
-core_of(const struct schedule *s, const struct job *job)
-{
-    return &s->pipes[job->pipe - job->pipe % s->core_pipes];
-}
-
-static void
-ask(struct schedule *s)
-{
-    for (size_t k = 0; k < s->running_count; k++) {
-        struct job *job = &s->jobs[s->running[k]];
-        struct pipe *core = core_of(s, job);
-        for (uint32_t p = 0; p < s->core_pipes; p++)
-            core[p] = (struct pipe){.left = 1};
-        job->speed = 0;
-    }
-    for (size_t k = 0; k < s->running_count; k++) {
-        const struct job *job = &s->jobs[s->running[k]];
-        s->pipes[job->pipe].hungry += !job->held;
-    }
-}
-
-/* Who wants no more than an equal part of what is left has it; the others then
- * have more. */
-static void
-share(struct schedule *s)
-{
-    bool any = true;
-
-    ask(s);
-    while (any) {
-        any = false;
-        for (size_t k = 0; k < s->running_count; k++) {
-            struct job *job = &s->jobs[s->running[k]];
-            struct pipe *pipe = &s->pipes[job->pipe];
-            if (job->held || job->speed > 0 ||
-                job->share * pipe->hungry > pipe->left)
-                continue;
-            job->speed = 1;
-            pipe->left -= job->share;
-            pipe->hungry--;
-            any = true;
-        }
-    }
-    for (size_t k = 0; k < s->running_count; k++) {
-        struct job *job = &s->jobs[s->running[k]];
-        struct pipe *pipe = &s->pipes[job->pipe];
-        if (!job->held && job->speed <= 0)
-            job->speed = pipe->left / pipe->hungry / job->share;
-        pipe->used += job->share * job->speed;
-    }
-}
-
-/* Of all cycles, those in which nothing of the job's core issues. */
-static double
-idle_share(const struct schedule *s, const struct job *job)
-{
-    const struct pipe *core = core_of(s, job);
-    double idle = 1;
-
-    for (uint32_t p = 0; p < s->core_pipes; p++)
-        idle *= core[p].used < 1 ? 1 - core[p].used : 0;
-    return idle;
-}
-
-/* Lets time pass until something happens; false: nothing will. */
-static bool
-advance(struct schedule *s)
-{
-    double least = INFINITY;
-
-    share(s);
-    for (size_t k = 0; k < s->running_count; k++) {
-        const struct job *job = &s->jobs[s->running[k]];
-        if (job->held)
-            continue;
-        const double time = (mark_of(s, job) - job->done) / job->speed;
-        least = time < least ? time : least;
-    }
-    if (isinf(least))
-        return release(s);
-    for (size_t k = 0; k < s->running_count; k++) {
-        struct job *job = &s->jobs[s->running[k]];
-        if (job->held)
-            continue;
-        /* To the mark itself, whatever rounding would make of it. */
-        const double mark = mark_of(s, job);
-        const bool comes = (mark - job->done) / job->speed <= least;
-        job->done = comes ? mark : job->done + least * job->speed;
-        job->wait += least * (1 - job->speed);
-        job->idle += least * idle_share(s, job);
+    for (size_t k = 0; k < w->count; k++) {
+        const struct life *other = &w->lives[k];
+        if (other->thread->strand == l->thread->strand && other->turn != 0 &&
+            other->turn < l->turn && other->phase != OVER)
+            return false;
     }
     return true;
 }
 
-static void
-init_job(struct schedule *s, const uint64_t *params, uint32_t i)
+/* Its own cycles until something happens to it: it makes a thread, or ends. */
+static long double
+goal(const struct world *w, const struct life *l)
 {
-    const struct pipeline_thread *t = &s->threads[i];
+    const uint64_t end = l->thread->cycles;
+    const uint64_t born =
+        l->child < w->count ? w->lives[l->child].thread->born : end;
 
-    s->jobs[i] = (struct job){
-        .pipe = pipe_of(params, t->strand),
-        .child = NONE,
-        .sibling = NONE,
-        .behind = NONE,
-        .share = t->cycles > 0 ? (double)t->issue / (double)t->cycles : 0,
-    };
+    return (long double)(born < end ? born : end);
+}
+
+/* Turns from the thread that it has made to the next. */
+static void
+go_on(struct world *w, size_t i)
+{
+    w->lives[i].child = next_child(w, i, w->lives[i].child);
+    w->lives[i].phase = RUNS;
+}
+
+/* Makes the next thread, and waits for it unless it is in line behind i. */
+static void
+make(struct world *w, size_t i)
+{
+    struct life *l = &w->lives[i];
+
+    w->lives[l->child].turn = ++w->turns;
+    if (w->lives[l->child].thread->strand == l->thread->strand)
+        go_on(w, i);
+    else
+        l->phase = CALLS;
+}
+
+/* Takes the step that is due for a thread. False: none is. */
+static bool
+step(struct world *w, size_t i)
+{
+    struct life *l = &w->lives[i];
+
+    switch (l->phase) {
+    case TO_COME:
+        if (l->turn == 0 || !has_strand(w, i))
+            return false;
+        l->phase = RUNS;
+        return true;
+    case RUNS:
+        if (l->own < goal(w, l))
+            return false;
+        if (l->child < w->count)
+            make(w, i);
+        else
+            l->phase = OVER;
+        return true;
+    case CALLS:
+        if (w->lives[l->child].phase == TO_COME)
+            return false;
+        go_on(w, i);
+        return true;
+    case OVER:
+        return false;
+    }
+    return false;
+}
+
+/* Nobody runs: each that makes a thread waits for others that wait. All of them
+ * go on. */
+static bool
+untie(struct world *w)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->lives[i].phase == RUNS)
+            return false;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        any |= w->lives[i].phase == CALLS;
+        if (w->lives[i].phase == CALLS)
+            go_on(w, i);
+    }
+    return any;
 }
 
 static void
-run(struct schedule *s, const uint64_t *params)
+settle(struct world *w)
 {
-    for (size_t i = 0; i < STRANDS_MAX; i++)
-        s->first[i] = s->last[i] = NONE;
-    for (size_t i = 0; i < s->count; i++)
-        init_job(s, params, (uint32_t)i);
-    /* From the last, so that each maker's children are in order. */
-    for (size_t i = s->count; i-- > 0;) {
-        const uint32_t maker = s->threads[i].maker;
-        if (maker == PIPELINE_NO_MAKER)
-            continue;
-        s->jobs[i].sibling = s->jobs[maker].child;
-        s->jobs[maker].child = (uint32_t)i;
-    }
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->threads[i].maker == PIPELINE_NO_MAKER)
-            bear(s, (uint32_t)i);
-    }
+    bool moved;
+
     do {
-        while (settle(s))
-            ;
-    } while (advance(s));
-    for (size_t i = 0; i < s->count; i++) {
-        s->threads[i].wait = (uint64_t)(s->jobs[i].wait + 0.5);
-        s->threads[i].idle = (uint64_t)(s->jobs[i].idle + 0.5);
+        moved = false;
+        for (size_t i = 0; i < w->count; i++)
+            moved |= step(w, i);
+    } while (moved || untie(w));
+}
+
+static long double
+wish(const struct life *l)
+{
+    return (long double)l->thread->issue / (long double)l->thread->cycles;
+}
+
+/* The water level: at it, or at its wish where that is less, each thread of the
+ * pipeline has its part, and the parts fill the pipeline. Found by raising it
+ * from one wish to the next. Above 1: all have what they wish. */
+static long double
+level_of(const struct world *w, uint32_t pipeline)
+{
+    long double level = 0, filled = 0;
+
+    for (;;) {
+        long double next = 2;
+        unsigned thirsty = 0;
+        for (size_t i = 0; i < w->count; i++) {
+            const struct life *l = &w->lives[i];
+            if (l->phase != RUNS || l->pipeline != pipeline || wish(l) <= level)
+                continue;
+            thirsty++;
+            next = wish(l) < next ? wish(l) : next;
+        }
+        if (thirsty == 0)
+            return 2;
+        if (filled + thirsty * (next - level) >= 1)
+            return level + (1 - filled) / thirsty;
+        filled += thirsty * (next - level);
+        level = next;
     }
+}
+
+static void
+deal(struct world *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        struct life *l = &w->lives[i];
+        if (l->phase != RUNS)
+            continue;
+        const long double level = level_of(w, l->pipeline);
+        l->part = wish(l) < level ? wish(l) : level;
+        l->pace = wish(l) > 0 ? l->part / wish(l) : 1;
+    }
+}
+
+/* The part of the time in which no pipeline of a core issues. */
+static long double
+idle_of(const struct world *w, uint32_t core)
+{
+    long double idle = 1;
+
+    for (size_t i = 0; i < w->count; i++) {
+        const struct life *first = &w->lives[i];
+        long double left = 1;
+        bool seen = first->phase != RUNS || first->core != core;
+        for (size_t k = 0; k < w->count && !seen; k++) {
+            const struct life *l = &w->lives[k];
+            if (l->phase != RUNS || l->pipeline != first->pipeline)
+                continue;
+            seen = k < i;
+            left -= l->part;
+        }
+        if (!seen)
+            idle *= left > 0 ? left : 0;
+    }
+    return idle;
+}
+
+/* Lets time pass until the next happening. False: there is none. */
+static bool
+pass(struct world *w)
+{
+    long double time = -1;
+
+    for (size_t i = 0; i < w->count; i++) {
+        const struct life *l = &w->lives[i];
+        if (l->phase != RUNS)
+            continue;
+        const long double needs = (goal(w, l) - l->own) / l->pace;
+        if (time < 0 || needs < time)
+            time = needs;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        struct life *l = &w->lives[i];
+        if (l->phase != RUNS)
+            continue;
+        const long double needs = (goal(w, l) - l->own) / l->pace;
+        l->own = needs <= time ? goal(w, l) : l->own + time * l->pace;
+        l->time += time;
+        l->idle += time * idle_of(w, l->core);
+    }
+    return time >= 0;
 }
 
 int
 pipeline_ref_share(const uint64_t *params, struct pipeline_thread *threads,
                    size_t count)
 {
-    const size_t pipes =
-        params[PARAM_NODES] * params[PARAM_CORES] * params[PARAM_PIPELINES];
-    struct schedule *s = calloc(1, sizeof(*s));
-    int error = TALLY_ENOMEM;
+    struct world w = {calloc(count, sizeof(*w.lives)), count, 0};
 
-    if (s != NULL) {
-        s->threads = threads;
-        s->count = count;
-        s->core_pipes = (uint32_t)params[PARAM_PIPELINES];
-        s->jobs = calloc(count, sizeof(*s->jobs));
-        s->running = calloc(count, sizeof(*s->running));
-        s->pipes = calloc(pipes, sizeof(*s->pipes));
-        if (s->jobs != NULL && s->running != NULL && s->pipes != NULL) {
-            run(s, params);
-            error = 0;
-        }
-        free(s->jobs);
-        free(s->running);
-        free(s->pipes);
+    if (w.lives == NULL)
+        return TALLY_ENOMEM;
+    be_born(&w, params, threads);
+    do {
+        settle(&w);
+        deal(&w);
+    } while (pass(&w));
+    for (size_t i = 0; i < count; i++) {
+        const struct life *l = &w.lives[i];
+        threads[i].wait =
+            (uint64_t)(l->time - (long double)l->thread->cycles + 0.5L);
+        threads[i].idle = (uint64_t)(l->idle + 0.5L);
     }
-    free(s);
-    return error;
+    free(w.lives);
+    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slow, obvious twin of machine/pipeline.h: whenever something happens to
- * a thread, all that run on any core are moved on and share anew.
+ * The slow, obvious twin of machine/pipeline.h, written from the rules there
+ * and in doc/models/ultrasparc-t2.md.
  */
 #ifndef TALLY_TEST_PIPELINE_REF_H
 #define TALLY_TEST_PIPELINE_REF_H
