@@ -261,6 +261,24 @@ test_bad(void **state)
 }
 
 static void
+test_no_tracefs(void **state)
+{
+    struct fixture *f = *state;
+    struct host_event *events;
+    size_t count;
+
+    strcat(f->trace, "/nowhere");
+    assert_int_equal(parse(f, false, "sched:sched_switch", &events, &count),
+                     TALLY_EUNKNOWN);
+    assert_non_null(strstr(f->text, "tracefs, which is not mounted; sudo mount "
+                                    "-t tracefs nodev /sys/kernel/tracing"));
+    assert_int_equal(parse(f, false, "no::such", &events, &count),
+                     TALLY_EUNKNOWN);
+    assert_null(strstr(f->text, "tracefs"));
+    f->trace[strlen(f->trace) - strlen("/nowhere")] = '\0';
+}
+
+static void
 test_uncore(void **state)
 {
     struct fixture *f = *state;
@@ -347,9 +365,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_uncore), cmocka_unit_test(test_hybrid),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_tracefs), cmocka_unit_test(test_uncore),
+        cmocka_unit_test(test_hybrid),     cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -107,6 +107,14 @@ find_near(const struct host_list *list, struct near *near,
         host_pfm_near(near);
 }
 
+/* Returns whether `name` reads SYSTEM:NAME and no tracepoint can be found. */
+static bool
+is_hidden_tracepoint(const struct host_list *list, const char *name)
+{
+    return strchr(name, ':') != NULL && strstr(name, "::") == NULL &&
+           !host_tracepoints_are_listed(list->root);
+}
+
 static int
 unknown(const struct host_list *list, const char *name)
 {
@@ -128,6 +136,12 @@ unknown(const struct host_list *list, const char *name)
             ? tally_fail(list->log, TALLY_EUNKNOWN,
                          "unknown event '%s' on this host: did you mean %s?",
                          text.text, near_names)
+        : is_hidden_tracepoint(list, name)
+            ? tally_fail(list->log, TALLY_EUNKNOWN,
+                         "unknown event '%s': tracepoints are found in "
+                         "tracefs, which is not mounted; sudo mount -t tracefs "
+                         "nodev /sys/kernel/tracing",
+                         text.text)
             : tally_fail(list->log, TALLY_EUNKNOWN,
                          "unknown event '%s' on this host; tally list -m host "
                          "shows its events",

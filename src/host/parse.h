@@ -72,6 +72,8 @@ void host_names_finish(struct host_names *names);
 void host_pmu_names(const struct host_root *root, struct host_names *names);
 void host_tracepoint_names(const struct host_root *root, const char *system,
                            struct host_names *names);
+/* Returns false where tracefs is not mounted: no tracepoint can be found. */
+bool host_tracepoints_are_listed(const struct host_root *root);
 void host_pfm_near(struct near *near);
 
 #endif

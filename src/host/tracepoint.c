@@ -142,6 +142,16 @@ host_tracepoint_add(struct host_list *list, const char *system,
     return error == 0 && s.found == 0 ? HOST_NOT_MINE : error;
 }
 
+bool
+host_tracepoints_are_listed(const struct host_root *root)
+{
+    char path[HOST_PATH];
+    struct stat st;
+
+    return !host_trace_path(root, path, sizeof(path), "") ||
+           stat(path, &st) == 0 || errno != ENOENT;
+}
+
 struct naming {
     const char *system;
     struct host_names *names;
