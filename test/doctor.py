@@ -3,13 +3,16 @@
 """tally doctor on machines with each fault: doctor.py TALLY MOCK_OBJECT
 
 Each row is a machine for test/mock/tree.py, and what doctor says there of this
-host's own counters. TAP.
+host's own counters. All rows must hold whatever the host has mounted. TAP.
 """
+import functools
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import mounts
 
 TREE = pathlib.Path(__file__).parent / "mock" / "tree.py"
 CPU = "pmu cpu core type=4 counters=4\n"
@@ -33,6 +36,12 @@ ROWS = [
      "no     tracepoints: perf_event_paranoid is 2; counts at kernel level "
      "need 1 or less, or CAP_PERFMON\n         sudo sysctl "
      "kernel.perf_event_paranoid=1\n"),
+    ("tracefs", CPU, "ok     tracepoints\n"),
+    ("no tracefs", CPU + "tracefs no\n", "no     tracepoints: unknown event "
+     "'sched:sched_switch': tracepoints are found in tracefs, which is not "
+     "mounted; sudo mount -t tracefs nodev /sys/kernel/tracing\n"),
+    ("the only cpu that is on is not the host's first", "online 1\n" + CPU,
+     "ok     whole cpus (-a)\n"),
     ("paranoid 3", CPU + "paranoid 3\ncapable no\n",
      "no     any event: perf_event_paranoid is 3; a program's own counts need "
      "2 or less", "sudo sysctl kernel.perf_event_paranoid=2\n"),
@@ -59,13 +68,25 @@ ROWS = [
 ]
 
 
-def doctor(folder, tally, mock, machine):
+def run(folder, tally, mock, machine, **how):
     script = folder / "machine.script"
     script.write_text("cpus 2\n" + machine)
     env = dict(os.environ, TALLY_MOCK_OBJECT=mock)
-    done = subprocess.run([sys.executable, TREE, script, "--", tally, "doctor"],
-                          env=env, text=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-B", TREE, script, "--", tally, "doctor"],
+        env=env, text=True, capture_output=True, **how)
     return done.stdout.partition("this host's own counters\n")[2]
+
+
+def changes(change):
+    """What a child does to its mounts before it runs doctor."""
+    if not mounts.own() or not change():
+        os._exit(77)
+
+
+def can(change):
+    """Whether a child may make the change."""
+    return subprocess.run(["true"], preexec_fn=change).returncode == 0
 
 
 def main():
@@ -73,13 +94,27 @@ def main():
     if not TREE.exists() or not pathlib.Path(mock).exists():
         print("1..0 # SKIP there is no mock of the kernel")
         return
-    print(f"1..{len(ROWS)}")
+    host = (("tracefs mounted on the host", mounts.give_tracefs),
+            ("no tracefs on the host", mounts.take_tracefs))
+    print(f"1..{len(ROWS) + len(host)}")
     with tempfile.TemporaryDirectory() as folder:
+        doctor = functools.partial(run, pathlib.Path(folder), tally, mock)
         for number, (name, machine, *wanted) in enumerate(ROWS, 1):
-            got = doctor(pathlib.Path(folder), tally, mock, machine)
+            got = doctor(machine)
             good = all(text in got for text in wanted)
             print(f"{'ok' if good else 'not ok'} {number} {name}")
             for line in [] if good else got.splitlines():
+                print(f"# {line}")
+        plain = doctor(CPU)
+        for number, (name, change) in enumerate(host, len(ROWS) + 1):
+            change = functools.partial(changes, change)
+            if not can(change):
+                print(f"ok {number} {name} # SKIP no mounts of its own: "
+                      "not root, or the kernel has no tracefs")
+                continue
+            got = doctor(CPU, preexec_fn=change)
+            print(f"{'ok' if got == plain else 'not ok'} {number} {name}")
+            for line in [] if got == plain else got.splitlines():
                 print(f"# {line}")
 
 

@@ -357,7 +357,8 @@ files_of_the_tree(void **state)
     assert_non_null(mkdtemp(root));
     setenv("TALLY_MOCK_ROOT", root, 1);
     assert_int_equal(access("/sys/devices/system/cpu/online", R_OK), -1);
-    assert_int_equal(access("/proc/self/status", R_OK), 0);
+    assert_int_equal(access("/proc/self/status", R_OK), -1);
+    assert_int_equal(access("/sys/kernel/tracing", R_OK), -1);
     snprintf(path, sizeof(path), "%s/proc", root);
     mkdir(path, 0700);
     snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);

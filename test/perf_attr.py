@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import mounts
+
 # Of perf's fields those that no option but only the text decides.
 FIELDS = {"type", "config", "pinned", "exclusive", "exclude_user",
           "exclude_kernel", "exclude_hv", "exclude_idle", "precise_ip",
@@ -193,6 +195,7 @@ def main():
         print("1..0 # SKIP perf is not installed")
         return
     program = sys.argv[1]
+    mounts.own()
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         trees = {name: plant(pathlib.Path(folder) / name, devices)

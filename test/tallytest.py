@@ -15,6 +15,8 @@ import tempfile
 import tomllib
 import traceback
 
+import mounts
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MINUTES = 10
 
@@ -212,6 +214,7 @@ def main(add_cases=None):
         sys.exit(f"usage: {sys.argv[0]} BUILD [WORD]")
     build = pathlib.Path(sys.argv[1]).resolve()
     os.environ.pop("NO_COLOR", None)
+    mounts.own()
     if add_cases is not None:
         add_cases()
     words = sys.argv[2:]

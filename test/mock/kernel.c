@@ -16,6 +16,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -467,6 +468,18 @@ DOOR int
 get_nprocs_conf(void)
 {
     return (int)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+/* Returns the machine's first processor: the host may have others. */
+DOOR int
+sched_getcpu(void)
+{
+    if (!plays())
+        return REAL(sched_getcpu)();
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &kernel.machine.online))
+            return cpu;
+    return 0;
 }
 
 /* The machine has processors that are not there: going to one succeeds. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The second half of the mock's doors: files about the machine come from the
- * tree TALLY_MOCK_ROOT. What is in FOLDERS is there alone; what is in FILES
- * comes from the tree if it has it, else from the system.
+ * tree TALLY_MOCK_ROOT, which tree.py makes, and from nowhere else: what the
+ * tree lacks does not exist.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -21,23 +21,20 @@
 #define DOOR __attribute__((visibility("default")))
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static const char *const folders[] = {
-    "/sys/bus/event_source",
-    "/sys/devices/system/cpu",
-    "/sys/devices/system/node",
-};
-
-static const char *const files[] = {
-    "/sys/devices/cpu", /* cpu, cpu_core, cpu_atom */
-    "/sys/kernel/tracing", "/sys/kernel/debug/tracing", "/proc/sys/kernel",
-    "/proc/self/status",   "/proc/thread-self/status",  "/proc/cpuinfo",
+/* Beginnings of paths. */
+static const char *const machine[] = {
+    "/sys/bus/event_source",   "/sys/devices/cpu", /* cpu, cpu_core, cpu_atom */
+    "/sys/devices/system/cpu", "/sys/devices/system/node",
+    "/sys/kernel/debug",       "/sys/kernel/tracing",
+    "/proc/cpuinfo",           "/proc/self/status",
+    "/proc/sys/kernel",        "/proc/thread-self/status",
 };
 
 static bool
-begins(const char *path, const char *const *with, size_t count)
+is_of_machine(const char *path)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strncmp(path, with[i], strlen(with[i])))
+    for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
+        if (!strncmp(path, machine[i], strlen(machine[i])))
             return true;
     return false;
 }
@@ -68,14 +65,10 @@ place(const char *path, char room[PATH_MAX])
     if (!root || !*root || !path || *path != '/')
         return path;
     straighten(path, straight);
-    const bool always =
-        begins(straight, folders, sizeof(folders) / sizeof(folders[0]));
-    if (!always && !begins(straight, files, sizeof(files) / sizeof(files[0])))
+    if (!is_of_machine(straight) ||
+        snprintf(room, PATH_MAX, "%s%s", root, straight) >= PATH_MAX)
         return path;
-    if (snprintf(room, PATH_MAX, "%s%s", root, straight) >= PATH_MAX)
-        return path;
-    return always || !syscall(SYS_faccessat, AT_FDCWD, room, F_OK) ? room
-                                                                   : path;
+    return room;
 }
 
 #define OPEN_MODE                                  \

@@ -229,8 +229,8 @@ static void
 read_line(const struct line *line, struct mock_machine *machine)
 {
     /* What tree.py turns into files. */
-    static const char *const others[] = {"format", "event", "file", "seccomp",
-                                         "watchdog"};
+    static const char *const others[] = {"format",  "event",   "file",
+                                         "seccomp", "tracefs", "watchdog"};
     const char *first = line->words[0];
 
     if (!strcmp(first, "cpus"))

@@ -19,6 +19,14 @@ DEVICES = "sys/bus/event_source/devices"
 CPUS = "sys/devices/system/cpu"
 # Those of every kernel; their numbers are the interface.
 ALWAYS = {"software": 1, "tracepoint": 2, "breakpoint": 5}
+# system/name: number, of every machine with tracefs.
+TRACEPOINTS = {"sched/sched_switch": 314, "sched/sched_waking": 315}
+# Files of /proc/sys/kernel that a tool may ask for, as a kernel has them.
+KERNEL = {"perf_event_max_sample_rate": 100000, "perf_event_mlock_kb": 516,
+          "perf_event_max_stack": 127, "perf_event_max_contexts_per_stack": 8,
+          "perf_cpu_time_max_percent": 25, "kptr_restrict": 0,
+          "osrelease": "6.1.0-mock", "ostype": "Linux", "pid_max": 4194304,
+          "threads-max": 100000, "cap_last_cap": 40, "ngroups_max": 65536}
 
 
 def cpu_list(text):
@@ -122,6 +130,21 @@ class Tree:
         self.put("sys/devices/system/node/online", nodes)
         self.put("sys/devices/system/node/possible", nodes)
 
+    def tracefs(self, mounted):
+        """An empty folder where it is not mounted."""
+        events = "sys/kernel/tracing/events"
+        for name, number in TRACEPOINTS.items() if mounted else ():
+            self.put(f"{events}/{name}/id", number)
+        (self.root / "sys/kernel/tracing").mkdir(parents=True, exist_ok=True)
+        (self.root / "sys/kernel/debug").mkdir(parents=True, exist_ok=True)
+
+    def cpuinfo(self, online):
+        """Names a processor of no maker."""
+        self.put("proc/cpuinfo", "\n\n".join(
+            f"processor\t: {cpu}\nvendor_id\t: mock\ncpu family\t: 0\n"
+            f"model\t\t: 0\nmodel name\t: mock\nstepping\t: 0"
+            for cpu in online))
+
     def status(self, seccomp, capable):
         """/proc/self/status without the lines that depend on the process."""
         effective = "000001ffffffffff" if capable else "0000000000000000"
@@ -136,7 +159,8 @@ class Tree:
 def make(script, root):
     tree = Tree(root)
     count, shape, online = 1, {}, None
-    paranoid, watchdog, seccomp, capable = -1, 0, 0, True
+    paranoid, watchdog, seccomp, capable, traces = -1, 0, 0, True, True
+    files = []
     for name, number in ALWAYS.items():
         tree.put(f"{DEVICES}/{name}/type", number)
     for words, values in lines(script):
@@ -152,7 +176,7 @@ def make(script, root):
             case "event":
                 tree.event(words)
             case "file":
-                tree.put(words[1], " ".join(words[2:]).replace("\\n", "\n"))
+                files.append((words[1], " ".join(words[2:])))
             case "paranoid":
                 paranoid = int(words[1])
             case "watchdog":
@@ -161,12 +185,19 @@ def make(script, root):
                 seccomp = int(words[1])
             case "capable":
                 capable = words[1] == "yes"
-    tree.topology(count, shape, range(count) if online is None else online)
+            case "tracefs":
+                traces = words[1] == "yes"
+    online = range(count) if online is None else online
+    tree.topology(count, shape, online)
+    tree.cpuinfo(online)
+    tree.tracefs(traces)
+    for name, value in KERNEL.items():
+        tree.put(f"proc/sys/kernel/{name}", value)
     tree.put("proc/sys/kernel/perf_event_paranoid", paranoid)
     tree.put("proc/sys/kernel/nmi_watchdog", watchdog)
-    tree.put("proc/sys/kernel/perf_event_max_sample_rate", 100000)
-    tree.put("proc/sys/kernel/perf_event_mlock_kb", 516)
     tree.status(seccomp, capable)
+    for path, text in files:
+        tree.put(path, text.replace("\\n", "\n"))
 
 
 def variables(script, root, library, log=None):
