@@ -116,6 +116,8 @@ main(int argc, char **argv)
         pipe_action.sa_handler != SIG_IGN)
         signal(SIGPIPE, take_no_notice);
     const int status = run(argc, argv);
+    const bool failed = ferror(stdout) != 0;
 
-    return fclose(stdout) == 0 ? status : command_unwritten("output");
+    return fclose(stdout) == 0 && !failed ? status
+                                          : command_unwritten("output");
 }
