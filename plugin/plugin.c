@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/plugin.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "machine/cycles.h"
 #include "machine/strand.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
+#include "plugin/own_region.h"
 #include "plugin/owners.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
@@ -25,58 +23,6 @@ struct strand *tally_strands[REGION_STRANDS];
 
 /* The guest thread that runs on this host thread, known in system calls. */
 static __thread unsigned current_vcpu;
-
-/*
- * The session's file is open only while something is mapped: the guest shares
- * our table of descriptors, and must find it as it would be without us. Where
- * it cannot be opened, since that table is full or the process has another user
- * by now, the header's memory is there for it.
- */
-static void
-session_open(struct plugin *p)
-{
-    p->region.fd = open(p->session_path, O_RDWR | O_CLOEXEC);
-    p->region.session = p->session;
-}
-
-static void
-session_close(struct plugin *p)
-{
-    if (p->region.fd >= 0)
-        close(p->region.fd);
-    p->region.fd = -1;
-}
-
-static void *
-private_strand(void)
-{
-    void *memory =
-        mmap(NULL, sizeof(struct region_strand), PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* Counts for a thread; without the session (it has ended) nobody reads them. */
-static struct region_strand *
-map_counts(struct plugin *p, unsigned slot, void *at)
-{
-    session_open(p);
-    struct region_strand *counts = region_map_strand(&p->region, slot, at);
-    session_close(p);
-    if (counts == NULL && at == NULL)
-        counts = private_strand();
-    return counts;
-}
-
-static void
-raise_to(atomic_uint *value, unsigned least)
-{
-    unsigned seen = atomic_load(value);
-
-    while (seen < least && !atomic_compare_exchange_weak(value, &seen, least))
-        ;
-}
 
 static bool
 starts_outside(const struct plugin *p)
@@ -211,7 +157,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         abort();
     }
     pthread_mutex_lock(&p->lock);
-    struct region_strand *counts = map_counts(p, vcpu, NULL);
+    struct region_strand *counts = own_region_map_counts(p, vcpu, NULL);
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0) {
@@ -309,73 +255,10 @@ on_exit_process(qemu_plugin_id_t id, void *data)
             region_fold(&p->region, p->counts[i]);
     }
     atomic_store(&p->region.head->state, REGION_ENDED);
-    session_open(p);
+    own_region_open(p);
     region_release(&p->region, atomic_load(&p->region.head->strands));
-    session_close(p);
+    own_region_close(p);
     pthread_mutex_unlock(&p->lock);
-}
-
-static void
-name_region(struct plugin *p, const char *program)
-{
-    struct region_head *head = p->region.head;
-
-    head->pid = (int32_t)getpid();
-    head->turns = p->session->request.turns << p->data_filter;
-    head->own_turns = p->session->request.turns;
-    head->load_bias = p->load_bias;
-    head->parts = p->parts;
-    snprintf(head->program, sizeof(head->program), "%s", program);
-    atomic_store(&head->blocks, p->block_count);
-    atomic_store(&head->state, REGION_RUNNING);
-}
-
-static unsigned
-claim_region(struct plugin *p)
-{
-    return atomic_fetch_add(&p->session->regions, 1);
-}
-
-/* Moves to region `index`, which starts with what the parent knows. */
-static bool
-move_region(struct plugin *p, unsigned index, unsigned slot)
-{
-    struct region fresh;
-    bool moved = false;
-
-    if (index >= SESSION_REGIONS)
-        return false;
-    session_open(p);
-    if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
-        memcpy(fresh.infos, p->region.infos,
-               p->block_count * sizeof(struct block_info));
-        region_unmap(&fresh);
-        moved = region_remap(&p->region, index) == 0 &&
-                region_map_strand(&p->region, slot, p->counts[slot]) != NULL;
-    }
-    session_close(p);
-    return moved;
-}
-
-/*
- * The child of a fork gets a region of its own under the same addresses; with
- * none left, or the session over, it counts for nobody.
- */
-static void
-adopt_region(struct plugin *p, unsigned slot)
-{
-    char program[REGION_NAME];
-
-    memcpy(program, p->region.head->program, sizeof(program));
-    p->region_index = claim_region(p);
-    if (!move_region(p, p->region_index, slot)) {
-        plugin_uncounted(p, "a forked child that cannot reach the session");
-        if (region_detach(&p->region, p->counts[slot]) != 0)
-            abort();
-    }
-    owners_forked();
-    name_region(p, program);
-    raise_to(&p->region.head->strands, slot + 1);
 }
 
 static void
@@ -383,6 +266,7 @@ on_fork_child(void)
 {
     struct plugin *p = &tally_plugin;
     const unsigned slot = current_vcpu;
+    char program[REGION_NAME];
 
     pthread_mutex_init(&p->lock, NULL);
     if (tally_strands[slot] == NULL)
@@ -394,7 +278,10 @@ on_fork_child(void)
         p->counts[i] = NULL;
     }
     p->thread_count = 1;
-    adopt_region(p, slot);
+    own_region_adopt(p, slot, program);
+    owners_forked();
+    own_region_name(p, program);
+    raise_to(&p->region.head->strands, slot + 1);
     p->counts[slot]->strand = tally_strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;
@@ -446,7 +333,7 @@ static void
 on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
 {
-    (void)id, (void)vcpu, (void)num, (void)result;
+    (void)id;
     owners_return();
 }
 
@@ -470,41 +357,18 @@ log_stderr(void *user, enum tally_level level, const char *text)
     fprintf(stderr, "tally: %s\n", text);
 }
 
-/* The region of the program that executed this one has ended. */
-static void
-end_previous(struct plugin *p, const char *number)
-{
-    const unsigned index = (unsigned)strtoul(number, NULL, 10);
-    struct region previous;
-
-    if (region_map(p->region.fd, index, &previous) != 0)
-        return;
-    region_release(&previous, atomic_load(&previous.head->strands));
-    atomic_store(&previous.head->state, REGION_ENDED);
-    region_unmap(&previous);
-}
-
 static int
 attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
 {
-    const char *path = option(argc, argv, "session");
     const char *previous = option(argc, argv, "previous");
+    const int error = own_region_attach(p, option(argc, argv, "session"),
+                                        previous != NULL ? NULL : log);
 
-    if (path == NULL || strlen(path) >= sizeof(p->session_path))
-        return tally_fail(log, TALLY_ESYNTAX,
-                          "this plugin is started by `tally count`");
-    strcpy(p->session_path, path);
-    const int error =
-        session_attach(path, previous ? NULL : log, &p->region.fd, &p->session);
     if (error != 0)
         return error;
-    p->region_index = claim_region(p);
-    if (p->region_index >= SESSION_REGIONS ||
-        region_map(p->region.fd, p->region_index, &p->region) != 0)
-        return TALLY_ESYSTEM;
     if (previous != NULL) {
         const char *open_then = option(argc, argv, "window");
-        end_previous(p, previous);
+        own_region_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
         p->executed = true;
         p->window_open = open_then == NULL || strcmp(open_then, "0") != 0;
     }
@@ -678,17 +542,17 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
         return -1;
     }
     if (attach(p, argc, argv, &log) != 0) {
-        session_close(p);
+        own_region_close(p);
         /* An executed child whose session is over runs uncounted. */
         return option(argc, argv, "previous") != NULL ? 0 : -1;
     }
-    session_close(p);
+    own_region_close(p);
     if (set_up(p) != 0) {
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
         return -1;
     }
     const char *name = option(argc, argv, "name");
-    name_region(p, name ? name : "?");
+    own_region_name(p, name ? name : "?");
     if (p->executed)
         owners_executed();
     pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/own_region.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The session's file is open only while something is mapped: the guest shares
+ * our table of descriptors, and must find it as it would be without us. Where
+ * it cannot be opened, since that table is full or the process has another user
+ * by now, the header's memory is there for it.
+ */
+void
+own_region_open(struct plugin *p)
+{
+    p->region.fd = open(p->session_path, O_RDWR | O_CLOEXEC);
+    p->region.session = p->session;
+}
+
+void
+own_region_close(struct plugin *p)
+{
+    if (p->region.fd >= 0)
+        close(p->region.fd);
+    p->region.fd = -1;
+}
+
+void
+raise_to(atomic_uint *value, unsigned least)
+{
+    unsigned seen = atomic_load(value);
+
+    while (seen < least && !atomic_compare_exchange_weak(value, &seen, least))
+        ;
+}
+
+static unsigned
+claim_region(struct plugin *p)
+{
+    return atomic_fetch_add(&p->session->regions, 1);
+}
+
+int
+own_region_attach(struct plugin *p, const char *path,
+                  const struct tally_log *log)
+{
+    if (path == NULL || strlen(path) >= sizeof(p->session_path))
+        return tally_fail(log, TALLY_ESYNTAX,
+                          "this plugin is started by `tally count`");
+    strcpy(p->session_path, path);
+    const int error = session_attach(path, log, &p->region.fd, &p->session);
+    if (error != 0)
+        return error;
+    p->region_index = claim_region(p);
+    if (p->region_index >= SESSION_REGIONS ||
+        region_map(p->region.fd, p->region_index, &p->region) != 0)
+        return TALLY_ESYSTEM;
+    return 0;
+}
+
+void
+own_region_end_previous(struct plugin *p, unsigned index)
+{
+    struct region previous;
+
+    if (region_map(p->region.fd, index, &previous) != 0)
+        return;
+    region_release(&previous, atomic_load(&previous.head->strands));
+    atomic_store(&previous.head->state, REGION_ENDED);
+    region_unmap(&previous);
+}
+
+static struct region_strand *
+private_counts(void)
+{
+    void *memory =
+        mmap(NULL, sizeof(struct region_strand), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct region_strand *
+own_region_map_counts(struct plugin *p, unsigned slot, void *at)
+{
+    own_region_open(p);
+    struct region_strand *counts = region_map_strand(&p->region, slot, at);
+    own_region_close(p);
+    if (counts == NULL && at == NULL)
+        counts = private_counts();
+    return counts;
+}
+
+/* Moves to region `index`, which starts with what the parent knows. */
+static bool
+move_region(struct plugin *p, unsigned index, unsigned slot)
+{
+    struct region fresh;
+    bool moved = false;
+
+    if (index >= SESSION_REGIONS)
+        return false;
+    own_region_open(p);
+    if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
+        memcpy(fresh.infos, p->region.infos,
+               p->block_count * sizeof(struct block_info));
+        region_unmap(&fresh);
+        moved = region_remap(&p->region, index) == 0 &&
+                region_map_strand(&p->region, slot, p->counts[slot]) != NULL;
+    }
+    own_region_close(p);
+    return moved;
+}
+
+void
+own_region_adopt(struct plugin *p, unsigned slot, char *program)
+{
+    memcpy(program, p->region.head->program, REGION_NAME);
+    p->region_index = claim_region(p);
+    if (!move_region(p, p->region_index, slot)) {
+        plugin_uncounted(p, "a forked child that cannot reach the session");
+        if (region_detach(&p->region, p->counts[slot]) != 0)
+            abort();
+    }
+}
+
+void
+own_region_name(struct plugin *p, const char *program)
+{
+    struct region_head *head = p->region.head;
+
+    head->pid = (int32_t)getpid();
+    head->turns = p->session->request.turns << p->data_filter;
+    head->own_turns = p->session->request.turns;
+    head->load_bias = p->load_bias;
+    head->parts = p->parts;
+    snprintf(head->program, sizeof(head->program), "%s", program);
+    atomic_store(&head->blocks, p->block_count);
+    atomic_store(&head->state, REGION_RUNNING);
+}

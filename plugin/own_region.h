@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* This process's region in the session's memory. */
+#ifndef TALLY_PLUGIN_OWN_REGION_H
+#define TALLY_PLUGIN_OWN_REGION_H
+
+#include "base/error.h"
+#include "plugin/plugin.h"
+
+/* Opens and closes the session's file. */
+void own_region_open(struct plugin *p);
+void own_region_close(struct plugin *p);
+
+/* Attaches to the session at `path` and claims a region of it. Then the file
+ * is open. */
+int own_region_attach(struct plugin *p, const char *path,
+                      const struct tally_log *log);
+
+/* Ends the region of the program that executed this one. */
+void own_region_end_previous(struct plugin *p, unsigned index);
+
+/* Maps counts for a thread, at `at` or anywhere; without the session, which
+ * has ended then, nobody reads them. */
+struct region_strand *
+own_region_map_counts(struct plugin *p, unsigned slot, void *at);
+
+/* Gives the child of a fork a region of its own under the same addresses; with
+ * none left, or the session over, the child counts for nobody. Returns the
+ * former program's name in `program`, of REGION_NAME. */
+void own_region_adopt(struct plugin *p, unsigned slot, char *program);
+
+/* Writes what the region says of this process. */
+void own_region_name(struct plugin *p, const char *program);
+
+/* Raises a value that others raise too. */
+void raise_to(atomic_uint *value, unsigned least);
+
+#endif
