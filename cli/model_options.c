@@ -16,6 +16,9 @@ model_options_take(struct model_options *m, int option, const char *value)
     case MODEL_CLEAN_ENV:
         m->launch.clean_env = true;
         break;
+    case MODEL_REAL_RANDOM:
+        m->launch.real_random = true;
+        break;
     case MODEL_SYSROOT:
         m->launch.sysroot = value;
         break;
@@ -34,6 +37,7 @@ model_options_given(const struct model_options *m)
     return m->set_count > 0            ? "--set"
            : m->foreign                ? "--foreign"
            : m->launch.clean_env       ? "--clean-env"
+           : m->launch.real_random     ? "--real-random"
            : m->launch.sysroot != NULL ? "--sysroot"
            : m->launch.cpu != NULL     ? "--cpu-model"
            : m->launch.qemu != NULL    ? "--qemu"

@@ -15,6 +15,7 @@ enum {
     MODEL_SET,
     MODEL_FOREIGN,
     MODEL_CLEAN_ENV,
+    MODEL_REAL_RANDOM,
     MODEL_SYSROOT,
     MODEL_CPU,
     MODEL_QEMU,
@@ -30,7 +31,10 @@ enum {
         {0, "foreign", NULL, "allow a program of another instruction set"},    \
     [(first) + MODEL_CLEAN_ENV] =                                              \
         {0, "clean-env", NULL,                                                 \
-         "run in a fixed environment, which does not move the counts"},        \
+         "run in a fixed environment with fixed random bytes: counts repeat"}, \
+    [(first) + MODEL_REAL_RANDOM] =                                            \
+        {0, "real-random", NULL,                                               \
+         "leave the program's random bytes random, with --clean-env too"},     \
     [(first) + MODEL_SYSROOT] =                                                \
         {'L', "sysroot", "DIR",                                                \
          "where a dynamic program finds its loader and libraries"},            \

@@ -12,6 +12,7 @@
 #include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/perfex_text.h"
+#include "report/run_note.h"
 #include "source/plugin_path.h"
 
 struct job {
@@ -28,9 +29,10 @@ struct job {
     struct count_report report;
     uint64_t params[PARAM_COUNT];
     char status[96], turns[128], processes[64];
+    char random[RUN_NOTE], left[RUN_NOTE];
 };
 
-#define NOTES 8
+#define NOTES 12
 
 static bool
 wants_times(const struct perfex_request *r)
@@ -183,6 +185,10 @@ make_notes(struct job *job, const struct session_result *result,
     }
     if (job->gate != NULL && job->gate->opened == 0)
         add_note(notes, "no SIGUSR1 came: nothing was counted");
+    if (report_random_fixed(result, job->random, sizeof(job->random)))
+        add_note(notes, job->random);
+    if (report_random_left(result, job->left, sizeof(job->left)))
+        add_note(notes, job->left);
     if (result->uncounted > 0)
         add_note(notes, "some programs ran outside the emulation, uncounted");
     add_note(notes, r->kernel || r->exception

@@ -3,31 +3,32 @@
 
 #include "plugin/plugin.h"
 
-/* On sparc64, on mips64 (the n64 ABI), on x86-64. */
-struct numbers {
+/* Each call's numbers on sparc64, on mips64 (the n64 ABI), on x86-64; -1: the
+ * architecture has no such call. */
+static const struct {
     int64_t sparc, mips, x86;
+} numbers[] = {
+    [CALL_EXECVE] = {59, 5057, 59},   [CALL_SCHED_YIELD] = {245, 5023, 24},
+    [CALL_READ] = {3, 5000, 0},       [CALL_WRITE] = {4, 5001, 1},
+    [CALL_PREAD] = {67, 5016, 17},    [CALL_READV] = {120, 5018, 19},
+    [CALL_PREADV] = {324, 5289, 295}, [CALL_GETRANDOM] = {347, 5313, 318},
+    [CALL_SENDFILE] = {39, 5039, 40}, [CALL_SENDFILE64] = {140, -1, -1},
+    [CALL_SPLICE] = {232, 5263, 275},
 };
 
-static const struct numbers exec_numbers = {59, 5057, 59};
-static const struct numbers yield_numbers = {245, 5023, 24}; /* sched_yield */
-
-static int64_t
-number_of(const struct numbers *n, enum isa isa)
-{
-    return isa == ISA_SPARC64 ? n->sparc : isa_is_mips(isa) ? n->mips : n->x86;
-}
-
 bool
-call_is_execve(enum isa isa, int64_t number)
+call_is(enum call call, enum isa isa, int64_t number)
 {
-    return number == number_of(&exec_numbers, isa);
+    return number == (isa == ISA_SPARC64 ? numbers[call].sparc
+                      : isa_is_mips(isa) ? numbers[call].mips
+                                         : numbers[call].x86);
 }
 
 void
 call_count(struct strand *s, enum isa isa, int64_t number)
 {
     s->total[SIGNAL_SYSTEM_CALLS]++;
-    s->total[SIGNAL_YIELDS] += number == number_of(&yield_numbers, isa);
+    s->total[SIGNAL_YIELDS] += call_is(CALL_SCHED_YIELD, isa, number);
 }
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hands a thread's processor over: system calls of the guest, by their
- * numbers in its ABI, and no-ops that stand for one. */
+/* System calls of the guest by their numbers in its ABI, and what hands a
+ * thread's processor over: one of them, and no-ops that stand for one. */
 #ifndef TALLY_PLUGIN_CALLS_H
 #define TALLY_PLUGIN_CALLS_H
 
@@ -8,7 +8,22 @@
 #include "machine/chip.h"
 #include "plugin/qemu_api.h"
 
-bool call_is_execve(enum isa isa, int64_t number);
+enum call {
+    CALL_EXECVE,
+    CALL_SCHED_YIELD,
+    CALL_READ,
+    CALL_WRITE,
+    CALL_PREAD,
+    CALL_READV,
+    CALL_PREADV,
+    CALL_GETRANDOM,
+    CALL_SENDFILE,
+    CALL_SENDFILE64,
+    CALL_SPLICE,
+};
+
+/* Whether `number` is `call` for a guest of this architecture. */
+bool call_is(enum call call, enum isa isa, int64_t number);
 
 /* A thread makes a call: what it counts as. */
 void call_count(struct strand *strand, enum isa isa, int64_t number);

@@ -15,27 +15,19 @@
 
 #include "plugin/owners.h"
 #include "plugin/plugin.h"
+#include "plugin/random.h"
 
 #define SCRIPT_DEPTH 4
 
-static bool
-guest_word(const struct plugin *p, uint64_t addr, uint64_t *word)
-{
-    if (!plugin_read(addr, word, sizeof(*word)))
-        return false;
-    *word = isa_is_big_endian(p->shape.isa) ? be64toh(*word) : le64toh(*word);
-    return true;
-}
-
 /* The length of a guest's NULL-terminated vector; false if it is not whole. */
 static bool
-guest_count(const struct plugin *p, uint64_t addr, size_t *count)
+guest_count(uint64_t addr, size_t *count)
 {
     uint64_t string = 1;
     char first;
 
     for (*count = 0; addr != 0; addr += 8, ++*count) {
-        if (!guest_word(p, addr, &string))
+        if (!plugin_read_word(addr, &string))
             return false;
         if (string == 0)
             return true;
@@ -50,14 +42,14 @@ guest_count(const struct plugin *p, uint64_t addr, size_t *count)
  * or where the guest's pointers are bad: QEMU then tells the guest.
  */
 static const char **
-guest_vector(const struct plugin *p, uint64_t addr, size_t extra, size_t *count)
+guest_vector(uint64_t addr, size_t extra, size_t *count)
 {
-    if (!guest_count(p, addr, count))
+    if (!guest_count(addr, count))
         return NULL;
     const char **out = calloc(*count + extra + 1, sizeof(*out));
     for (size_t i = 0; out != NULL && i < *count; i++) {
         uint64_t string = 0;
-        guest_word(p, addr + 8 * i, &string);
+        plugin_read_word(addr + 8 * i, &string);
         out[i] = plugin_memory(string);
     }
     return out;
@@ -182,8 +174,9 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     escape_commas(r->plugin, library, sizeof(library));
     escape_commas(path, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
-             "%s,session=%s,previous=%u,window=%d,name=%s", library,
-             p->session_path, p->region_index, (int)p->window_open, name);
+             "%s,session=%s,previous=%u,window=%d,random=%" PRIx64 ",name=%s",
+             library, p->session_path, p->region_index, (int)p->window_open,
+             random_executes(), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;
@@ -267,8 +260,8 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
     if (path_at == 0 || !plugin_read(path_at, &first, 1))
         return;
     const char *path = own_path(plugin_memory(path_at), link, sizeof(link));
-    const char **args = guest_vector(p, argv_at, 2 * SCRIPT_DEPTH, &count);
-    const char **env = guest_vector(p, envp_at, 0, &env_count);
+    const char **args = guest_vector(argv_at, 2 * SCRIPT_DEPTH, &count);
+    const char **env = guest_vector(envp_at, 0, &env_count);
     if (args == NULL || env == NULL)
         goto out;
     switch (resolve(p, &path, args, &count, heads)) {

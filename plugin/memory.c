@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The guest's memory. */
 #include <dlfcn.h>
+#include <endian.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -29,6 +30,16 @@ plugin_read(uint64_t addr, void *out, size_t size)
     const struct iovec here = {out, size}, there = guest_piece(addr, size);
 
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+bool
+plugin_read_word(uint64_t addr, uint64_t *word)
+{
+    if (!plugin_read(addr, word, sizeof(*word)))
+        return false;
+    *word = isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(*word)
+                                                      : le64toh(*word);
+    return true;
 }
 
 bool

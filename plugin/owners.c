@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plugin/calls.h"
 #include "plugin/watch.h"
 
 static_assert(sizeof(struct owners) <= SESSION_OWNERS, "the session has room");
@@ -211,15 +212,13 @@ static __thread bool waiting;
 static void
 count_call(int64_t number)
 {
-    static const int64_t reads[] = {3, 0, 5000}, writes[] = {4, 1, 5001};
     const enum isa isa = tally_plugin.shape.isa;
-    const unsigned kind = isa == ISA_SPARC64 ? 0 : isa_is_mips(isa) ? 2 : 1;
     struct region_head *const head = tally_plugin.region.head;
 
     atomic_fetch_add(&head->calls, 1);
-    if (number == reads[kind])
+    if (call_is(CALL_READ, isa, number))
         atomic_fetch_add(&head->reads, 1);
-    else if (number == writes[kind])
+    else if (call_is(CALL_WRITE, isa, number))
         atomic_fetch_add(&head->writes, 1);
 }
 

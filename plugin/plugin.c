@@ -12,6 +12,7 @@
 #include "plugin/gateway.h"
 #include "plugin/own_region.h"
 #include "plugin/owners.h"
+#include "plugin/random.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
@@ -287,6 +288,7 @@ on_fork_child(void)
     p->counts[slot]->born = 0;
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
+    random_forks();
     gateway_forks(slot);
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);
@@ -301,6 +303,7 @@ static void
 on_fork_before(void)
 {
     pthread_mutex_lock(&tally_plugin.lock);
+    random_before_fork();
 }
 
 static void
@@ -323,8 +326,9 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         strand_drain(tally_strands[vcpu]);
     if (tally_strands[vcpu] != NULL)
         call_count(tally_strands[vcpu], tally_plugin.shape.isa, num);
-    if (call_is_execve(tally_plugin.shape.isa, num))
+    if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
+    random_syscall(args);
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
@@ -334,6 +338,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
 {
     (void)id;
+    random_return(vcpu, num, result);
     owners_return();
 }
 
@@ -555,6 +560,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     own_region_name(p, name ? name : "?");
     if (p->executed)
         owners_executed();
+    random_begin(option(argc, argv, "random"));
     pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);
     listen_to(id);
     return 0;

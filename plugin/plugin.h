@@ -137,6 +137,9 @@ const void *plugin_memory(uint64_t addr);
 bool plugin_read(uint64_t addr, void *out, size_t size);
 bool plugin_write(uint64_t addr, const void *in, size_t size);
 
+/* Reads a pointer or length of guest memory, in the guest's order of bytes. */
+bool plugin_read_word(uint64_t addr, uint64_t *word);
+
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 

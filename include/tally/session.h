@@ -45,8 +45,11 @@ struct tally_session_options {
     const char *const *set;
     const char *from, *to; /* count between these functions; NULL: all */
     uint64_t skip;         /* count only after so many instructions */
-    bool foreign;   /* allow a program that is not of the machine's own ISA */
-    bool clean_env; /* a fixed environment, not the caller's */
+    bool foreign; /* allow a program that is not of the machine's own ISA */
+    /* A fixed environment, not the caller's, and fixed random bytes: what the
+     * program reads of the kernel's random bytes is the same in every run, so
+     * keys made of them are not secret; real_random leaves them random. */
+    bool clean_env, real_random;
     const char *sysroot; /* of dynamic programs; NULL: the cross libc's */
     const char *cpu;     /* CPU model QEMU shows the program; NULL: pinned */
     const char *qemu;    /* path or name; NULL: qemu-ISA from PATH */

@@ -87,7 +87,8 @@ run_program(const struct tally_session_options *o,
                    .sysroot = o->sysroot,
                    .cpu = o->cpu,
                    .plugin = plugin,
-                   .clean_env = o->clean_env},
+                   .clean_env = o->clean_env,
+                   .real_random = o->real_random},
     };
     error = session_run(&session, program, &o->log, &r->session);
     if (error == 0 && r->session.process_count == 0)

@@ -507,6 +507,9 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     }
     if (o->gate != NULL)
         collect_gate(o, result);
+    result->random_asked = header->request.fixed_random;
+    result->random_fixed = atomic_load(&header->random_fixed);
+    result->random_left = atomic_load(&header->random_left);
     result->uncounted = atomic_load(&header->uncounted);
     if (regions > SESSION_REGIONS)
         result->uncounted += regions - SESSION_REGIONS;

@@ -110,6 +110,11 @@ struct session_result {
     bool interrupted;   /* a signal to us was passed on */
     unsigned uncounted; /* programs that ran outside */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    /* Random bytes that the program was given: fixed ones, and those that the
+     * kernel moved itself, which stayed random although fixed were asked for.
+     */
+    bool random_asked;
+    uint64_t random_fixed, random_left;
     char last_insn[96]; /* what the program died on, or empty */
     uint64_t last_pc;
     uint32_t parts;

@@ -346,6 +346,20 @@ scope_json(const struct count_scope *s)
     return o;
 }
 
+/* Whether fixed random bytes were asked for, and how many the programs took. */
+static json_t *
+random_json(const struct session_result *s)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "fixed", json_boolean(s->random_asked));
+    json_object_set_new(
+        o, "bytes", s->random_asked ? integer(s->random_fixed) : json_null());
+    json_object_set_new(
+        o, "left", s->random_asked ? integer(s->random_left) : json_null());
+    return o;
+}
+
 static json_t *
 document(const struct count_report *r)
 {
@@ -387,6 +401,8 @@ document(const struct count_report *r)
     if (r->capture != NULL)
         json_object_set_new(o, "sampled", report_capture_json(r));
     json_object_set_new(o, "uncounted", uncounted);
+    if (r->isa != NULL)
+        json_object_set_new(o, "random", random_json(s));
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));
     json_object_set_new(o, "sys_s", json_real(s->sys_s));

@@ -2,6 +2,7 @@
 #include "report/accounting.h"
 #include "report/capture.h"
 #include "report/count_report.h"
+#include "report/run_note.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -486,7 +487,7 @@ static void
 print_notes(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
-    char status[64];
+    char status[64], text[RUN_NOTE];
 
     report_status(s->status, status, sizeof(status));
     if (*status != '\0')
@@ -516,6 +517,10 @@ print_notes(const struct count_report *r, FILE *out)
             fprintf(out, "  still running, counted so far: %s (pid %d)\n",
                     s->processes[i].program, s->processes[i].pid);
     }
+    if (report_random_fixed(s, text, sizeof(text)))
+        fprintf(out, "  %s\n", text);
+    if (report_random_left(s, text, sizeof(text)))
+        fprintf(out, "  %s\n", text);
     if (r->note != NULL)
         fprintf(out, "  %s\n", r->note);
     if (r->params != NULL && r->params[PARAM_NODES] > 1)

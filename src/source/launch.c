@@ -170,8 +170,9 @@ launch_request(const struct launch_options *options,
         error = add_pair(r, "-L", sysroot, log);
     if (error == 0 && cpu != NULL)
         error = add_pair(r, "-cpu", cpu, log);
-    if (error == 0)
+    if (error == 0 && !options->real_random)
         error = add_pair(r, "-seed", "1", log);
+    r->fixed_random = options->clean_env && !options->real_random;
     return error;
 }
 

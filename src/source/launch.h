@@ -17,6 +17,7 @@ struct launch_options {
     const char *cpu;     /* NULL: the pinned model, see launch_cpu() */
     const char *plugin;  /* path of tally-plugin.so */
     bool clean_env;      /* a fixed environment instead of ours */
+    bool real_random;    /* random bytes are random, also with clean_env */
 };
 
 struct launch {

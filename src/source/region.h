@@ -73,6 +73,7 @@ struct session_request {
     char plugin[REGION_NAME * 4];              /* path */
     char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
     uint32_t qemu_arg_count;
+    uint32_t fixed_random; /* the program's random bytes repeat */
 };
 
 struct session_header {
@@ -82,6 +83,9 @@ struct session_header {
     atomic_uint regions;   /* claimed so far, may pass SESSION_REGIONS */
     atomic_uint uncounted; /* programs that ran outside, likewise */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    /* Random bytes that the programs were given: fixed ones, and those that
+     * the kernel itself moved out of a device, which stay random. */
+    atomic_uint_fast64_t random_fixed, random_left;
     /* Some process has virtual counters; they are in the memory below, which
      * begins a page (gateway/owners.h). */
     atomic_uint owned;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to be said of a run for people, a line each. */
+#ifndef TALLY_REPORT_RUN_NOTE_H
+#define TALLY_REPORT_RUN_NOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profile/session.h"
+
+#define RUN_NOTE 256 /* room for any of the lines */
+
+/* Says that the program's random bytes were fixed; false: it read none. */
+bool
+report_random_fixed(const struct session_result *run, char *text, size_t size);
+
+/* Says that some of them could not be fixed; false: there were none. */
+bool
+report_random_left(const struct session_result *run, char *text, size_t size);
+
+#endif

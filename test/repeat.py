@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts that repeat: repeat.py BUILD [WORD]
+
+Random bytes that --clean-env fixes.
+"""
+import re
+
+import tallytest as t
+from live_help import g, at_arch, instructions
+
+WAYS = ("getrandom", "urandom", "random", "readv", "preadv", "pread", "dup",
+        "uuid", "end", "fork", "threads", "inherit")
+
+
+def read_random(arch, *ways, options=("--clean-env",)):
+    """The lines of one run: each a way and its digits; and the run."""
+    c = t.count(options, g("random", arch), *ways)
+    return [line.split() for line in c.stdout.splitlines()], c
+
+
+@at_arch("--clean-env fixes random bytes, however they are read")
+def fixed(arch):
+    """Each thread's bytes come from one stream, so no two reads are equal."""
+    once, c = read_random(arch, *WAYS)
+    again, _ = read_random(arch, *WAYS)
+    t.equal(once, again, "two runs")
+    digits = [line[1] for line in once]
+    t.equal(len(set(digits)), len(digits), "different reads")
+    t.equal([line[0] for line in once],
+            [*WAYS[:-3], "parent", "child", "child", "parent", "main",
+             "thread", "thread", "main", "stdin"], "ways")
+    uuid = dict(once)["uuid"]
+    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-"
+                        r"[89ab][0-9a-f]{3}-[0-9a-f]{12}", uuid), uuid
+    # 24 bytes a line, but 23 of the two lines of pieces, 37 of the UUID's, 8;
+    # and 8 for malloc() of each program.
+    random = c.json["random"]
+    t.equal((random["fixed"], random["left"]), (True, 0), "random")
+    t.equal(random["bytes"], 14 * 24 + 2 * 23 + 37 + 8 + 2 * 8, "bytes")
+
+
+@t.named("the stream of the first thread is the documented one")
+def documented():
+    """plugin/random.h says how its bytes are made. malloc() reads the first."""
+    mask, key = 2**64 - 1, 0x74616c6c79000001
+    stream = b""
+    for n in range(1, 9):
+        x = key + n * 0x9e3779b97f4a7c15 & mask
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & mask
+        x = (x ^ x >> 27) * 0x94d049bb133111eb & mask
+        stream += (x ^ x >> 31).to_bytes(8, "little")
+    for arch in ("sparc64", "x86_64"):
+        lines, _ = read_random(arch, "getrandom", "urandom")
+        t.contains(stream.hex(), "".join(line[1] for line in lines))
+
+
+@at_arch("fixed random bytes are as many as the call returned")
+def as_many(arch):
+    """A call that fails says so, and its memory stays as it was."""
+    lines, c = read_random(arch, "bad", "preadv", "readv")
+    t.equal(lines[0], ["bad", "EFAULT"], "the call that fails")
+    t.equal([len(line[1]) for line in lines[1:]], [46, 46], "digits")
+    t.equal(c.json["random"]["bytes"], 46 + 8, "bytes; malloc() reads 8")
+
+
+@at_arch("random bytes stay random with --real-random, or without --clean-env")
+def real(arch):
+    for options in (["--clean-env", "--real-random"], ["--real-random"], []):
+        runs = [read_random(arch, *WAYS, options=options) for _ in range(2)]
+        both = [{line[1] for line in lines} for lines, _ in runs]
+        t.equal(both[0] & both[1], set(), f"equal bytes with {options}")
+        t.equal(runs[0][1].json["random"],
+                {"fixed": False, "bytes": None, "left": None}, "random")
+
+
+@t.named("bytes that the kernel moves itself are told of")
+def left():
+    lines, c = read_random("x86_64", "sendfile")
+    t.equal(len(lines[0][1]), 48, "digits")
+    t.equal(c.json["random"]["left"], 24, "left")
+    done = t.run(t.tally(), "count", "-m", "host-model", "--clean-env", "--",
+                 g("random", "x86_64"), "sendfile")
+    t.contains(done.stderr, "could not be fixed: 24, which the kernel moved")
+
+
+@t.named("the report says that random bytes were fixed")
+def told():
+    for arch, command in (
+            ("x86_64", ["count", "-m", "host-model"]),
+            ("mips64", ["perfex", "-m", "r10000", "-e", "0"])):
+        for options, wanted in ((["--clean-env"], True), ([], False)):
+            done = t.run(t.tally(), *command, *options, "--",
+                         g("random", arch), "getrandom")
+            t.equal("random bytes were fixed, 32 of them: keys made in this "
+                    "run are not secret (--real-random)" in done.stderr,
+                    wanted, f"{command} {options}: {done.stderr}")
+
+
+@at_arch("a table keyed by random bytes takes as many instructions twice")
+def hashed(arch):
+    once, again = (instructions(arch, g("random", arch), "table",
+                                options=["--clean-env"]) for _ in range(2))
+    t.equal(once, again, "instructions")
+    several = {instructions(arch, g("random", arch), "table",
+                            options=["--clean-env", "--real-random"])
+               for _ in range(3)}
+    assert len(several) > 1, several
+
+
+t.main()
