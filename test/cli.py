@@ -562,6 +562,13 @@ def odd_names():
             json.loads(done.stderr)
 
 
+@t.named("the heading is one line, whatever the arguments hold")
+def heading():
+    done = t.run(t.tally(), "count", "-e", "All_instr",
+                 t.guest("hello.sparc64"), "a\nb", "\033[1mc\t")
+    t.contains(done.stderr, " a b  [1mc  on ultrasparc-t2,")
+
+
 def csv_rows(*options, **how):
     done = t.run(t.tally(), "count", *options, t.guest("window.sparc64"),
                  **how)

@@ -4,6 +4,7 @@
 #include "report/count_report.h"
 #include "report/run_note.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -568,19 +569,36 @@ report_interval_text(const struct count_report *r, FILE *out)
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
+/* Prints each control character of `text`, such as the ends of lines in a
+   script that is an argument, as a space. */
+static void
+print_line(const char *text, FILE *out)
+{
+    for (const char *c = text; *c != '\0'; c++)
+        fputc(iscntrl((unsigned char)*c) ? ' ' : *c, out);
+}
+
 /* As perf does: a program beside what is counted is not what is counted. */
 static void
 print_heading(const struct count_report *r, FILE *out)
 {
-    if (r->isa != NULL)
-        fprintf(out, "\n %s on %s, emulated (guest %s%s%s)\n\n", r->program,
-                r->machine->name, r->isa, r->cpu_name ? ", CPU model " : "",
+    const bool beside = r->isa == NULL && r->target != NULL && !r->attached;
+
+    fprintf(out, "\n ");
+    print_line(beside ? r->target : r->program, out);
+    if (r->isa != NULL) {
+        fprintf(out, " on %s, emulated (guest %s%s%s)", r->machine->name,
+                r->isa, r->cpu_name ? ", CPU model " : "",
                 r->cpu_name ? r->cpu_name : "");
-    else if (r->target != NULL && !r->attached)
-        fprintf(out, "\n %s on this host, during `%s`\n\n", r->target,
-                r->program);
-    else
-        fprintf(out, "\n %s on this host\n\n", r->program);
+    } else {
+        fprintf(out, " on this host");
+    }
+    if (beside) {
+        fprintf(out, ", during `");
+        print_line(r->program, out);
+        fprintf(out, "`");
+    }
+    fprintf(out, "\n\n");
 }
 
 int
