@@ -11,7 +11,8 @@
 
 #include "table/table.h"
 
-#define OPTIONS_MOST 128 /* of one command */
+#define COMMAND_NOTHING (-4) /* an option that changes nothing */
+#define OPTIONS_MOST 128     /* of one command */
 
 static void
 write_line(void *user, enum tally_level level, const char *text)
@@ -81,6 +82,37 @@ take_value(struct option_walk *w, int index, const char *inline_value,
     return index;
 }
 
+/* The other tool's option of this letter, or of this long name; or NULL. */
+static const struct other_option *
+find_other(const struct option_walk *w, char letter, const char *name,
+           size_t length)
+{
+    const struct other_option *o = w->command->others;
+
+    for (; o != NULL && o->name != NULL; o++)
+        if (letter != 0 ? o->letter == letter
+                        : strlen(o->name) == length &&
+                              strncmp(o->name, name, length) == 0)
+            return o;
+    return NULL;
+}
+
+/* Refuses the option, or answers with ours; COMMAND_NOTHING if nothing is to
+ * be done. */
+static int
+take_other(const struct option_walk *w, const struct other_option *other,
+           const char *option)
+{
+    for (int i = 0; other->own != NULL; i++)
+        if (strcmp(w->command->options[i].name, other->own) == 0)
+            return i;
+    if (other->advice == NULL)
+        return COMMAND_NOTHING;
+    fprintf(stderr, "tally %s: there is no %s: %s\n", w->command->name, option,
+            other->advice);
+    return COMMAND_BAD;
+}
+
 static int
 long_option(struct option_walk *w, const char *text, const char **value)
 {
@@ -100,7 +132,10 @@ long_option(struct option_walk *w, const char *text, const char **value)
         count++;
     }
     char word[64], near[128];
+    const struct other_option *other = find_other(w, 0, text, length);
     snprintf(word, sizeof(word), "--%.*s", (int)length, text);
+    if (other != NULL)
+        return take_other(w, other, word);
     near_names(word, names, count, 3, near, sizeof(near));
     fprintf(stderr, "tally %s: unknown option %s%s%s%s; see tally %s --help\n",
             w->command->name, word, *near ? "; did you mean " : "", near,
@@ -125,11 +160,13 @@ short_option(struct option_walk *w, const char **value)
         w->cluster = NULL;
         return take_value(w, i, rest, value);
     }
-    return usage_error(w, "unknown option", text);
+    const struct other_option *other = find_other(w, letter, "", 0);
+    return other != NULL ? take_other(w, other, text)
+                         : usage_error(w, "unknown option", text);
 }
 
-int
-command_option(struct option_walk *w, const char **value)
+static int
+next_option(struct option_walk *w, const char **value)
 {
     *value = NULL;
     if (w->next == 0)
@@ -151,6 +188,17 @@ command_option(struct option_walk *w, const char **value)
         return long_option(w, word + 2, value);
     w->cluster = word + 1;
     return short_option(w, value);
+}
+
+int
+command_option(struct option_walk *w, const char **value)
+{
+    int option;
+
+    do
+        option = next_option(w, value);
+    while (option == COMMAND_NOTHING);
+    return option;
 }
 
 int

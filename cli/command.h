@@ -26,6 +26,18 @@ struct option_row {
     const char *help;
 };
 
+/* An option of another tool that the command does not have as its own. */
+struct other_option {
+    char letter;        /* 0: none */
+    const char *name;   /* long name, or "" */
+    const char *own;    /* the long name of ours that does it, or NULL */
+    const char *advice; /* why there is none and what to do; NULL, and no `own`:
+                         * what it asks for is always so */
+};
+
+/* Those of perf stat; ends with a NULL name. Generated. */
+extern const struct other_option perf_stat_options[];
+
 /* A title over the rows from `first` to the next group. */
 struct option_group {
     int first;
@@ -39,6 +51,7 @@ struct command {
     const char *example;
     const struct option_row *options;  /* ends with a NULL name */
     const struct option_group *groups; /* ends with a NULL title; or NULL */
+    const struct other_option *others; /* ends with a NULL name; or NULL */
     void (*more)(FILE *out);           /* what else --help shows; may be NULL */
     int (*run)(int argc, char **argv);
 };

@@ -10,12 +10,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/around.h"
 #include "cli/command.h"
 #include "cli/count_host.h"
 #include "cli/count_interval.h"
 #include "cli/count_request.h"
 #include "cli/counted.h"
 #include "cli/output.h"
+#include "cli/run_table.h"
 #include "host/open.h"
 #include "machine/lacks.h"
 #include "profile/filter.h"
@@ -69,6 +71,7 @@ struct job {
     const struct program *program;
     struct session_options session;
     struct count_report report;
+    struct run_table table;   /* empty without --table */
     struct hardware hardware; /* zero without --hardware */
     char note[160];
     uint64_t params[PARAM_COUNT];
@@ -158,6 +161,25 @@ note_hardware(struct job *job)
     job->report.note = job->note;
 }
 
+/* Keeps what this run counted, for --table. */
+static int
+note_run(struct job *job, const struct session_result *result)
+{
+    struct count_value *values = calloc(job->report.count, sizeof(*values));
+    int error = TALLY_ENOMEM;
+
+    if (values != NULL) {
+        for (size_t i = 0; i < job->report.count; i++) {
+            values[i] = job->report.values[i];
+            values[i].value = run_value(job, i, result);
+        }
+        error = run_table_add(&job->table, result->wall_s, values,
+                              job->report.count);
+    }
+    free(values);
+    return error;
+}
+
 static int
 run_all(struct job *job, struct count_value *values,
         struct session_result *result, FILE *out)
@@ -167,13 +189,21 @@ run_all(struct job *job, struct count_value *values,
     for (unsigned run = 1; run <= job->request->runs; run++) {
         if (run > 1)
             session_result_finish(result);
-        int error =
-            session_run(&job->session, job->program, &command_log, result);
+        int error = around_before(job->request);
+        if (error == 0)
+            error =
+                session_run(&job->session, job->program, &command_log, result);
+        if (error == 0)
+            error = around_after(job->request);
         if (error == 0)
             error = count_intervals(job->request, &job->report, result, out);
         if (error != 0)
             return error;
         add_run(job, values, run, result);
+        if (job->request->table)
+            error = note_run(job, result);
+        if (error != 0)
+            return error;
         const double off = result->wall_s - mean;
         mean += off / run;
         squares += off * (result->wall_s - mean);
@@ -184,6 +214,7 @@ run_all(struct job *job, struct count_value *values,
     finish_runs(job, values, mean);
     if (job->session.hardware != NULL)
         note_hardware(job);
+    job->report.table = job->table.runs;
     job->report.wall_s = mean;
     job->report.wall_stddev =
         job->report.runs > 1 ? sqrt(squares / (job->report.runs - 1)) : 0;
@@ -193,11 +224,14 @@ run_all(struct job *job, struct count_value *values,
 static int
 run_and_report(struct job *job, struct count_value *values)
 {
+    const struct count_request *r = job->request;
     struct session_result result = {0};
     struct output out;
     int error =
-        output_open(job->request->output,
-                    job->request->append ? OUTPUT_APPEND : OUTPUT_WHOLE, &out);
+        r->log_fd != 0
+            ? output_open_descriptor(r->log_fd, &out)
+            : output_open(r->output, r->append ? OUTPUT_APPEND : OUTPUT_WHOLE,
+                          &out);
 
     if (error != 0)
         return EXIT_OURS;
@@ -209,8 +243,8 @@ run_and_report(struct job *job, struct count_value *values)
                            "%s: QEMU could not start it", job->program->path);
     job->report.last = &result;
     /* Of documents, each interval is one. */
-    if (error == 0 && (job->request->interval_ms == 0 ||
-                       job->request->format == COUNT_TEXT)) {
+    job->report.summary = r->interval_ms != 0 && r->format != COUNT_TEXT;
+    if (error == 0 && (!job->report.summary || r->summary)) {
         error = write_report(job->request, &job->report, out.file);
     }
     const int closed = output_close(&out, error == 0);
@@ -296,6 +330,7 @@ count_events(struct job *job, const struct counted *c)
         status = count_request_strict(job->request, status, all);
     }
     hardware_finish(&job->hardware);
+    run_table_finish(&job->table);
     free(values);
     free(text);
     return status;
@@ -385,7 +420,9 @@ prepare(const struct count_request *r, const struct program *program,
         .per_thread = r->per_thread,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
         .scope = {r->from, r->to, r->skip, r->filters, r->filter_count},
-        .color = command_color(r->color, stderr) == 1 && r->output == NULL,
+        .color = count_request_color(r),
+        .plain = r->plain,
+        .metric_only = r->metric_only,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
     };
     list_settings(r, idle, job);
@@ -589,5 +626,6 @@ const struct command command_count = {
                "./bzip2.sparc64 -9k file",
     .options = count_options,
     .groups = count_groups,
+    .others = perf_stat_options,
     .run = run_count,
 };

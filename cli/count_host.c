@@ -7,12 +7,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cli/around.h"
 #include "cli/exec_status.h"
 #include "cli/host_events.h"
 #include "cli/host_opened.h"
 #include "cli/host_probes.h"
 #include "cli/host_targets.h"
 #include "cli/output.h"
+#include "cli/run_table.h"
 #include "host/child.h"
 #include "host/count.h"
 #include "report/count_report.h"
@@ -40,6 +42,7 @@ struct host_job {
     struct host_targets targets;
     struct host_marks marks; /* --from and --to */
     char note[512];
+    struct run_table table;      /* empty without --table */
     struct host_reason *reasons; /* of events that some run did not count */
     struct output out;
     struct child_signals signals;
@@ -65,6 +68,7 @@ count_host_option(const struct count_request *r)
            : r->all_cpus            ? "-a"
            : r->cpus != NULL        ? "-C"
            : r->interval_count != 0 ? "--interval-count"
+           : r->interval_clear      ? "--interval-clear"
            : r->timeout_ms != 0     ? "--timeout"
            : r->delay_ms != 0       ? "-D"
            : r->detail != 0         ? "-d"
@@ -212,8 +216,9 @@ report_of(const struct host_job *job, const struct count_value *values,
         .note = job->user_only ? "what ends in :u is of user level alone, as "
                                  "perf_event_paranoid wants it"
                                : NULL,
-        .color =
-            command_color(job->r->color, stderr) == 1 && job->r->output == NULL,
+        .color = count_request_color(job->r),
+        .plain = job->r->plain,
+        .metric_only = job->r->metric_only,
     };
 }
 
@@ -241,6 +246,8 @@ print_interval(void *user, const struct host_counts *counts)
     report.last = &nothing;
     report.wall_s = counts->length_s;
     report.parts = parts;
+    if (job->r->interval_clear)
+        fputs("\033[H\033[2J", job->out.file);
     errno = 0;
     if (job->r->format == COUNT_JSON)
         error = report_interval_json(&report, job->out.file);
@@ -307,6 +314,17 @@ add_run(struct host_job *job, struct count_value *sums,
     }
 }
 
+/* Keeps what this run counted, for --table; the values of several units that
+ * one name stands for become one. */
+static int
+note_run(struct host_job *job, double wall_s, struct count_value *values)
+{
+    if (!job->r->table)
+        return 0;
+    return run_table_add(&job->table, wall_s, values,
+                         host_units_fold(job->events, values, job->count));
+}
+
 static int
 write_report(const struct host_job *job, const struct count_report *report)
 {
@@ -352,6 +370,8 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     }
     report.target = target;
     report.runs = runs;
+    report.table = job->table.runs;
+    report.summary = job->r->interval_ms != 0 && job->r->format != COUNT_TEXT;
     report.last = &session;
     report.wall_s = wall_s;
     report.wall_stddev = runs > 1 ? sqrt(wall_squares / (runs - 1)) : 0;
@@ -363,7 +383,7 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     if (job->write_error != 0) {
         errno = job->write_error;
         error = TALLY_EIO;
-    } else if (job->r->interval_ms == 0 || job->r->format == COUNT_TEXT) {
+    } else if (!report.summary || job->r->summary) {
         error = write_report(job, &report);
     }
     const int cause = errno;
@@ -406,7 +426,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
 
     do {
         host_count_result_finish(&result);
-        if (host_count(&o, &command_log, &result) != 0)
+        if (around_before(r) != 0 || host_count(&o, &command_log, &result) != 0)
             return EXIT_OURS;
         if (result.exec_error != 0) {
             status = exec_status("count", result.exec_error, argv);
@@ -418,6 +438,10 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
         squares += off * (result.wall_s - mean);
         values_of(job, result.counts.values, values);
         add_run(job, sums, values, run);
+        if (around_after(r) != 0 || note_run(job, result.wall_s, values) != 0) {
+            host_count_result_finish(&result);
+            return EXIT_OURS;
+        }
         if (child_signals_came(&job->signals))
             result.interrupted = true;
     } while (run < r->runs && !result.interrupted);
@@ -448,7 +472,9 @@ count_events(struct host_job *job, char **argv)
     job->attached = argv == NULL;
     job->reasons = calloc(job->count, sizeof(*job->reasons));
     if (sums != NULL && job->reasons != NULL &&
-        output_open(job->r->output, kind, &job->out) == 0) {
+        (job->r->log_fd != 0
+             ? output_open_descriptor(job->r->log_fd, &job->out)
+             : output_open(job->r->output, kind, &job->out)) == 0) {
         child_signals_hold(&job->signals);
         status = run_all(job, argv, sums, sums + job->count);
         if (output_close(&job->out, job->reported) != 0 && job->reported) {
@@ -459,6 +485,7 @@ count_events(struct host_job *job, char **argv)
     }
     free(sums);
     free(job->reasons);
+    run_table_finish(&job->table);
     return count_request_strict(job->r, status, !job->failed);
 }
 

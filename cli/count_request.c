@@ -4,9 +4,12 @@
 #include "profile/filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_MS 1000000000 /* eleven days */
 #define MOST_INTERVALS 1000000000
@@ -20,15 +23,24 @@ enum {
     OPT_REPEAT,
     OPT_INTERVAL,
     OPT_PER_THREAD,
-    OPT_STRICT,
-    OPT_OUTPUT,
-    OPT_APPEND,
     OPT_JSON,
     OPT_SEPARATOR,
-    OPT_FORMAT,
-    OPT_COLOR,
+    OPT_OUTPUT,
     OPT_QUIET,
     OPT_VERBOSE,
+    OPT_TABLE,
+    OPT_PRE,
+    OPT_POST,
+    OPT_SYNC,
+    OPT_STRICT,
+    OPT_METRIC_ONLY,
+    OPT_SUMMARY,
+    OPT_FORMAT,
+    OPT_APPEND,
+    OPT_LOG_FD,
+    OPT_BIG_NUM,
+    OPT_NO_BIG_NUM,
+    OPT_COLOR,
     OPT_FROM,
     OPT_TO,
     OPT_SKIP,
@@ -54,6 +66,7 @@ enum {
     OPT_DELAY,
     OPT_TIMEOUT,
     OPT_INTERVAL_COUNT,
+    OPT_INTERVAL_CLEAR,
     OPT_HARDWARE,
     OPT_COMPARE,
     OPT_EAR,
@@ -78,18 +91,34 @@ const struct option_row count_options[] = {
                       "modelled machine"},
     [OPT_PER_THREAD] = {0, "per-thread", NULL,
                         "show each thread too; on the host, those of -p or -t"},
-    [OPT_STRICT] = {0, "strict", NULL, "fail if an event was not counted"},
-    [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "write the report there instead of stderr"},
-    [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
                        "CSV with this separator"},
-    [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
-    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there instead of stderr"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line"},
     [OPT_VERBOSE] = {'v', "verbose", NULL,
                      "say what is run, or how each event is opened"},
+    [OPT_TABLE] = {0, "table", NULL, "show each run of -r too"},
+    [OPT_PRE] = {0, "pre", "COMMAND",
+                 "give COMMAND to sh before each run, uncounted"},
+    [OPT_POST] = {0, "post", "COMMAND", "and this one after each run"},
+    [OPT_SYNC] = {'S', "sync", NULL,
+                  "write all files' pages to their disks before each run"},
+    [OPT_STRICT] = {0, "strict", NULL, "fail if an event was not counted"},
+    [OPT_METRIC_ONLY] = {0, "metric-only", NULL,
+                         "show the metrics of -M without the events"},
+    [OPT_SUMMARY] = {0, "summary", NULL,
+                     "show the sums after the intervals of -I, in CSV and JSON "
+                     "too"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
+    [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
+    [OPT_LOG_FD] = {0, "log-fd", "N",
+                    "write the report to this open descriptor"},
+    [OPT_BIG_NUM] = {'B', "big-num", NULL,
+                     "separate thousands in text, as without the option"},
+    [OPT_NO_BIG_NUM] = {0, "no-big-num", NULL, "no such separators"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "count only from where this function is entered"},
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
@@ -128,6 +157,8 @@ const struct option_row count_options[] = {
     [OPT_TIMEOUT] = {0, "timeout", "MS", "end it after MS milliseconds [host]"},
     [OPT_INTERVAL_COUNT] = {0, "interval-count", "N",
                             "end after N intervals of -I [host]"},
+    [OPT_INTERVAL_CLEAR] = {0, "interval-clear", NULL,
+                            "clear the screen before each interval [host]"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "count through the machine's own counters, in turns "
                       "[all but host-model]"},
@@ -151,6 +182,7 @@ const struct option_row count_options[] = {
 
 const struct option_group count_groups[] = {
     {OPT_MACHINE, "Everyday"},
+    {OPT_TABLE, "More about runs and reports"},
     {OPT_FROM, "A part of the program"},
     {OPT_ACCOUNTING, "Modelled machines, not the host"},
     {OPT_PID, "Host only, this computer's own counters"},
@@ -272,6 +304,12 @@ static const struct {
     {OPT_NULL, AT(null)},
     {OPT_NO_INHERIT, AT(no_inherit)},
     {OPT_STRICT, AT(strict)},
+    {OPT_TABLE, AT(table)},
+    {OPT_SYNC, AT(sync)},
+    {OPT_METRIC_ONLY, AT(metric_only)},
+    {OPT_SUMMARY, AT(summary)},
+    {OPT_BIG_NUM, AT(big_num)},
+    {OPT_INTERVAL_CLEAR, AT(interval_clear)},
     {OPT_APPEND, AT(append)},
     {OPT_ACCOUNTING, AT(accounting)},
     {OPT_HARDWARE, AT(hardware)},
@@ -286,7 +324,7 @@ static const struct {
 } texts[] = {
     {OPT_MACHINE, AT(machine)}, {OPT_PID, AT(pids)},  {OPT_TID, AT(tids)},
     {OPT_CPUS, AT(cpus)},       {OPT_FROM, AT(from)}, {OPT_TO, AT(to)},
-    {OPT_COLOR, AT(color)},
+    {OPT_COLOR, AT(color)},     {OPT_PRE, AT(pre)},   {OPT_POST, AT(post)},
 };
 
 static const struct {
@@ -333,6 +371,20 @@ take_times(struct count_request *r, int option, const char *value)
     if (parse_number(value, 1, MOST_INTERVALS, &r->interval_count))
         return 0;
     return bad_usage("--interval-count takes 1 to 1000000000, not ", value);
+}
+
+/* Reads the descriptor of --log-fd, which must be open. */
+static int
+parse_descriptor(struct count_request *r, const char *value)
+{
+    uint64_t n;
+
+    if (!parse_number(value, 1, INT_MAX, &n))
+        return bad_usage("--log-fd takes a descriptor from 1 on, not ", value);
+    if (fcntl((int)n, F_GETFD) < 0)
+        return bad_usage("--log-fd takes an open descriptor, not ", value);
+    r->log_fd = (int)n;
+    return 0;
 }
 
 static int
@@ -451,6 +503,35 @@ check_capture(struct count_request *r)
     return EXIT_USAGE;
 }
 
+/* Options of the report that need others, or do not go with them. */
+static int
+check_report(const struct count_request *r)
+{
+    if (r->table && r->runs == 1)
+        return bad_usage("--table shows each of the runs of ", "-r");
+    if (r->table && r->format == COUNT_CSV)
+        return bad_usage("--table goes with text and JSON, not with ", "CSV");
+    if (r->table && r->interval_ms != 0)
+        return bad_usage("--table does not go with ", "-I");
+    if (r->metric_only && r->metrics == NULL)
+        return bad_usage("--metric-only shows the metrics of ", "-M");
+    if (r->summary && r->interval_ms == 0)
+        return bad_usage("--summary adds up the intervals of ", "-I");
+    if (r->interval_clear && r->interval_ms == 0)
+        return bad_usage("--interval-clear is for the intervals of ", "-I");
+    if (r->interval_clear && (r->format != COUNT_TEXT || r->output != NULL))
+        return bad_usage("--interval-clear is for text on a terminal, not for ",
+                         r->format == COUNT_CSV    ? "CSV"
+                         : r->format == COUNT_JSON ? "JSON"
+                                                   : "-o");
+    if ((r->big_num || r->plain) && r->format != COUNT_TEXT)
+        return bad_usage("separators stand in text alone; leave away ",
+                         r->plain ? "--no-big-num" : "-B");
+    if (r->log_fd != 0 && r->output != NULL)
+        return bad_usage("--log-fd does not go with ", "-o");
+    return 0;
+}
+
 static int
 take_option(struct count_request *r, int option, const char *value)
 {
@@ -461,8 +542,13 @@ take_option(struct count_request *r, int option, const char *value)
     switch (option) {
     case OPT_EVENTS:
         return join_list(&r->events, value);
-    case OPT_METRICS:
     case OPT_GROUP:
+        if (*value == '-') /* as with perf, whose -g takes nothing */
+            return bad_usage("-g takes metrics, as -M does; -e '{A,B}' makes a "
+                             "group of events; not ",
+                             value);
+        return join_list(&r->metrics, value);
+    case OPT_METRICS:
         return join_list(&r->metrics, value);
     case OPT_REPEAT:
     case OPT_SKIP:
@@ -480,6 +566,11 @@ take_option(struct count_request *r, int option, const char *value)
         if (*value == '\0')
             return bad_usage("-o takes a file's name, not ", value);
         r->output = value;
+        return 0;
+    case OPT_LOG_FD:
+        return parse_descriptor(r, value);
+    case OPT_NO_BIG_NUM:
+        r->plain = true;
         return 0;
     case OPT_FILTER:
         if (r->filter_count == CODE_RANGES)
@@ -539,13 +630,22 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;
-    return check_capture(r);
+    status = check_report(r);
+    return status != 0 ? status : check_capture(r);
 }
 
 bool
 count_request_talks(const struct count_request *r)
 {
-    return r->format == COUNT_TEXT || r->output != NULL;
+    return r->format == COUNT_TEXT || r->output != NULL ||
+           (r->log_fd != 0 && r->log_fd != STDERR_FILENO);
+}
+
+bool
+count_request_color(const struct count_request *r)
+{
+    return command_color(r->color, stderr) == 1 && r->output == NULL &&
+           r->log_fd == 0;
 }
 
 int

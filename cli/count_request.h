@@ -29,6 +29,8 @@ enum placed {
 
 struct count_request {
     const char *machine, *from, *to, *output, *color;
+    const char *pre, *post; /* commands for sh, or NULL */
+    int log_fd;             /* where the report goes, 0: not given */
     char *events, *metrics; /* owned; all -e, all -M joined */
     struct model_options model;
     char place_node[16]; /* one of the model's */
@@ -49,6 +51,8 @@ struct count_request {
     const char *format_option; /* that chose it, or NULL */
     char separator;
     bool accounting, per_thread, append, hardware, compare, quiet, verbose;
+    bool table, sync, metric_only, summary, interval_clear;
+    bool big_num, plain; /* -B, --no-big-num */
 };
 
 /*
@@ -59,6 +63,9 @@ int count_request_read(int argc, char **argv, struct count_request *request,
                        int *operand);
 /* Whether stderr is free for talk: a document that goes there must stay one. */
 bool count_request_talks(const struct count_request *request);
+
+/* Whether the report is coloured: never where it goes to a file. */
+bool count_request_color(const struct count_request *request);
 
 /* The status in the end: EXIT_OURS, and why, where --strict does not let an
  * event pass that was not counted. */

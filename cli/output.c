@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +32,22 @@ output_open(const char *path, enum output_kind kind, struct output *out)
     free(out->temporary);
     return tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
                       strerror(errno));
+}
+
+int
+output_open_descriptor(int descriptor, struct output *out)
+{
+    const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+    *out = (struct output){.file = fd < 0 ? NULL : fdopen(fd, "w")};
+    if (out->file != NULL)
+        return 0;
+    const int cause = errno;
+    if (fd >= 0)
+        close(fd);
+    return tally_fail(&command_log, TALLY_EIO,
+                      "cannot write to descriptor %d: %s", descriptor,
+                      strerror(cause));
 }
 
 int

@@ -23,6 +23,9 @@ enum output_kind {
 /* `path` NULL: stderr. 0 or TALLY_EIO, logged. */
 int output_open(const char *path, enum output_kind kind, struct output *out);
 
+/* Writes to a copy of an open descriptor. 0 or TALLY_EIO, logged. */
+int output_open_descriptor(int descriptor, struct output *out);
+
 /* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */
 int output_close(struct output *out, bool keep);
 

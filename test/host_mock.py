@@ -8,19 +8,14 @@ it is there for. PERF holds what only perf says in its own way.
 """
 import functools
 import json
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import tallytest as t
-
-sys.path.insert(0, t.source("test", "mock"))
-import tree  # noqa: E402
+from mock_help import Machine
 
 NONE = None  # not counted, not supported
 
@@ -120,47 +115,6 @@ ROWS = [
     ("paranoid 4 with capabilities", CORE + "\nparanoid 4", "-e cycles",
      {"cycles": (2000000, 100)}),
 ]
-
-
-def library():
-    path = t.build / "test" / "mock" / "mock-kernel.so"
-    if not path.exists():
-        raise t.Skip("the mock is not built")
-    return path
-
-
-class Machine:
-    """A script and its tree, for the time of a with statement."""
-
-    def __init__(self, script):
-        self.script = script
-
-    def __enter__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="tally-mock-")
-        root = pathlib.Path(self.folder.name)
-        known = pathlib.Path(t.source("test", "mock", f"{self.script}.script"))
-        text = self.script if "\n" in self.script else known.read_text()
-        script = root / "script"
-        script.write_text(f"{text}\n")
-        tree.make(script, root / "tree")
-        self.log = root / "log"
-        self.variables = tree.variables(script, root / "tree", library(),
-                                        self.log)
-        return self
-
-    def __exit__(self, *_):
-        self.folder.cleanup()
-
-    def env(self):
-        # No table of events of the true processor for perf.
-        return {**os.environ, **self.variables, "LC_ALL": "C",
-                "PERF_CPUID": "mock-0-0-0"}
-
-    def run(self, *words, **how):
-        return t.run(*words, env=self.env(), **how)
-
-    def opened(self):
-        return self.log.read_text() if self.log.exists() else ""
 
 
 def perf(machine, *words):
@@ -689,21 +643,6 @@ def passive():
             del env[name]
         done = t.run("cat", "/proc/self/status", env=env)
         t.contains(done.stdout, "VmSize")
-
-
-@t.named("doc/perf-stat.md has every option of perf stat")
-def documented():
-    done = t.run("perf", "stat", "-h") if shutil.which("perf") else None
-    if not done or "6.1" not in t.run("perf", "--version").stdout:
-        raise t.Skip("perf 6.1 is not installed")
-    text = pathlib.Path(t.source("doc", "perf-stat.md")).read_text()
-    said = re.findall(r"^ +(?:(-\w), |    )(--[\w-]+)?",
-                      done.stdout + done.stderr, re.MULTILINE)
-    wanted = {name for names in said for name in names if name}
-    missing = {name for name in wanted
-               if not re.search(rf"`{name}[` ]", text)}
-    if len(wanted) < 70 or missing:
-        raise AssertionError(f"of {len(wanted)} options missing: {missing}")
 
 
 t.main()

@@ -80,7 +80,7 @@ print_line(const struct count_report *r, const struct line *line, FILE *out)
     if (line->each && !isnan(line->value))
         snprintf(value, sizeof(value), "%.2f", line->value);
     else if (!isnan(line->value))
-        format_grouped((uint64_t)llround(line->value), value);
+        report_number(r, (uint64_t)llround(line->value), value);
     if (!isnan(share))
         snprintf(percent, sizeof(percent), "%6.2f %%", share);
     const char *what = line->row->value.formula;

@@ -20,14 +20,16 @@ per_instruction(const struct count_report *r, const struct count_value *v)
     return all > 0 ? v->mean / all : 0;
 }
 
-/* The time of an interval, and where there are parts the part, stand first, as
- * perf's -I, -A and --per-thread have them. */
+/* The time of an interval, or "summary" of their sum, and where there are parts
+ * the part, stand first, as perf's -I, -A and --per-thread have them. */
 static void
 csv_place(const struct count_report *r, const char *part, char separator,
           FILE *out)
 {
     if (r->at_s > 0)
         fprintf(out, "%.9f%c", r->at_s, separator);
+    if (r->summary)
+        fprintf(out, "summary%c", separator);
     if (r->part_count == 0)
         return;
     report_csv_text(part[0] != '\0' ? part : "all", separator, out);
@@ -85,6 +87,17 @@ csv_exact(const struct count_value *v, char separator, FILE *out)
         fprintf(out, "%.4f", off);
 }
 
+/* -r: how far the mean may be off, as perf has it, in the last column. */
+static void
+csv_spread(const struct count_report *r, const struct count_value *v,
+           char separator, FILE *out)
+{
+    fputc(separator, out);
+    if (v->counted)
+        fprintf(out, "%.2f%%",
+                v->mean > 0 ? 100 * v->stddev / sqrt(r->runs) / v->mean : 0);
+}
+
 static void
 csv_value(const struct count_report *r, const char *part,
           const struct count_value *v, char separator, FILE *out)
@@ -92,12 +105,13 @@ csv_value(const struct count_report *r, const char *part,
     csv_place(r, part, separator, out);
     if (v->counted && is_scaled(v))
         fprintf(out, "%.9g", v->mean * v->scale);
+    else if (v->counted && v->raw != NULL)
+        fprintf(out, "%.6f", v->mean * v->scale);
     else if (v->counted)
         fprintf(out, "%" PRIu64, v->value);
     else
         fprintf(out, "<%s>", v->code);
-    fprintf(out, "%c%s%c", separator, v->raw != NULL ? v->raw : v->unit,
-            separator);
+    fprintf(out, "%c%s%c", separator, v->unit, separator);
     report_csv_text(v->name, separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
@@ -112,6 +126,8 @@ csv_value(const struct count_report *r, const char *part,
     if (v->timed)
         fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
                 v->typical_s, separator, v->maximum_s);
+    if (r->runs > 1)
+        csv_spread(r, v, separator, out);
     fputc('\n', out);
 }
 
@@ -123,9 +139,9 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
 
-    for (size_t i = 0; i < r->count - r->hidden; i++)
+    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++)
         csv_value(r, "", &r->values[i], separator, out);
-    for (size_t p = 0; p < r->part_count; p++)
+    for (size_t p = 0; p < r->part_count && !r->metric_only; p++)
         for (size_t i = 0; i < r->count; i++)
             csv_value(r, r->parts[p].name, &r->parts[p].values[i], separator,
                       out);
@@ -280,7 +296,7 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
 {
     json_t *metrics = json_array(), *parts = json_array();
 
-    for (size_t p = 0; p < r->part_count; p++)
+    for (size_t p = 0; p < r->part_count && !r->metric_only; p++)
         json_array_append_new(parts, part_json(r, &r->parts[p]));
     for (size_t i = 0; i < r->metric_count; i++) {
         const char *kinds[METRIC_KINDS];
@@ -289,7 +305,7 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
             json_array_append_new(metrics,
                                   metric_json(r, r->metrics[i], kinds[k]));
     }
-    if (r->part_count > 0)
+    if (r->part_count > 0 && !r->metric_only)
         json_object_set(o, "parts", parts);
     if (r->metric_count > 0)
         json_object_set(o, "metrics", metrics);
@@ -360,6 +376,29 @@ random_json(const struct session_result *s)
     return o;
 }
 
+/* Each run's time and values, which stand in the order of the events. */
+static json_t *
+table_json(const struct count_report *r)
+{
+    json_t *runs = json_array();
+
+    for (unsigned k = 0; k < r->runs; k++) {
+        json_t *values = json_array();
+        for (size_t i = 0; i < r->count - r->hidden; i++) {
+            const uint64_t value = r->table[k].values[i];
+            struct count_value v = r->values[i];
+            v.value = value;
+            v.mean = (double)value;
+            v.counted = value != COUNT_NONE;
+            json_array_append_new(values, value_json(&v));
+        }
+        json_array_append_new(runs,
+                              json_pack("{sfso}", "wall_s", r->table[k].wall_s,
+                                        "values", values));
+    }
+    return runs;
+}
+
 static json_t *
 document(const struct count_report *r)
 {
@@ -368,7 +407,7 @@ document(const struct count_report *r)
     json_t *uncounted = json_array();
     json_t *o = json_object();
 
-    for (size_t i = 0; i < r->count - r->hidden; i++)
+    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++)
         json_array_append_new(events, event_json(r, &r->values[i]));
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
@@ -396,6 +435,10 @@ document(const struct count_report *r)
     json_object_set_new(o, "strands", strands);
     json_object_set_new(o, "events", events);
     add_parts_and_metrics(r, o);
+    if (r->table != NULL && !r->metric_only)
+        json_object_set_new(o, "runs", table_json(r));
+    if (r->summary)
+        json_object_set_new(o, "summary", json_true());
     if (r->accounting)
         json_object_set_new(o, "accounting", report_accounting_json(r));
     if (r->capture != NULL)
@@ -424,7 +467,7 @@ report_interval_json(const struct count_report *r, FILE *out)
 {
     json_t *events = json_array();
 
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count && !r->metric_only; i++)
         json_array_append_new(events, event_json(r, &r->values[i]));
     json_t *o =
         json_pack("{sisssfsfso}", "schema", 1, "machine", r->machine->name,
@@ -444,8 +487,9 @@ int
 report_count_json(const struct count_report *r, FILE *out)
 {
     json_t *o = document(r);
-    const int written =
-        json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    /* The sum of intervals is one line more, as each of them is. */
+    const size_t indent = r->summary ? 0 : JSON_INDENT(2);
+    const int written = json_dumpf(o, out, indent | JSON_REAL_PRECISION(9));
 
     json_decref(o);
     if (written != 0)

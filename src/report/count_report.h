@@ -48,6 +48,14 @@ struct count_scope {
 /* Whether anything was asked for. */
 bool count_scope_any(const struct count_scope *scope);
 
+#define COUNT_NONE UINT64_MAX /* no value: it was not counted */
+
+/* One of several runs. */
+struct count_run {
+    double wall_s;
+    const uint64_t *values; /* of each event of the report, or COUNT_NONE */
+};
+
 struct count_report {
     const struct machine_row *machine;
     const uint64_t *params;
@@ -73,7 +81,11 @@ struct count_report {
     bool attached;   /* nothing was run: it has no status and no times */
     bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;
-    bool windowed; /* --from, --to, --skip or --filter */
+    bool plain;       /* text without separators of thousands */
+    bool metric_only; /* the metrics without the events */
+    bool summary; /* CSV and JSON: the sums of intervals that stand before */
+    const struct count_run *table; /* `runs` of them, or NULL: not shown */
+    bool windowed;                 /* --from, --to, --skip or --filter */
     struct count_scope scope;
     const struct capture_request *capture; /* what was sampled, or NULL */
     bool color;
@@ -142,5 +154,9 @@ int report_count_json(const struct count_report *report, FILE *out);
 
 /* 1234567 -> "1,234,567", into at least 32 bytes. */
 void format_grouped(uint64_t value, char *text);
+
+/* The same, or without separators where the report is plain. */
+void
+report_number(const struct count_report *report, uint64_t value, char *text);
 
 #endif

@@ -13,6 +13,8 @@
 
 #define VALUE_WIDTH 20
 #define NAME_WIDTH 26 /* at least */
+#define RUN_WIDTH 15  /* of a run's column in a table */
+#define RUNS_BESIDE 3
 
 void
 format_grouped(uint64_t value, char *text)
@@ -206,16 +208,26 @@ derive(const struct count_report *r, const struct count_value *v, char *text,
         derive_model(r, v, text, size);
 }
 
+void
+report_number(const struct count_report *r, uint64_t value, char *text)
+{
+    if (r->plain)
+        sprintf(text, "%" PRIu64, value);
+    else
+        format_grouped(value, text);
+}
+
 /* The number as people read it, with its unit. */
 static void
-value_text(const struct count_value *v, char *text, size_t size)
+value_text(const struct count_report *r, const struct count_value *v,
+           char *text, size_t size)
 {
     if (!v->counted)
         snprintf(text, size, "<%s>", v->code);
     else if (v->unit[0] != '\0')
         snprintf(text, size, "%.2f %s", v->mean * v->scale, v->unit);
     else
-        format_grouped(v->value, text);
+        report_number(r, v->value, text);
 }
 
 /* So that what stands behind names begins in one column. */
@@ -242,7 +254,7 @@ print_value(const struct count_report *r, const struct count_value *v,
     const bool idle = v->fidelity == FIDELITY_IDLE || !v->counted;
     char value[48], derived[64], spread[32] = "", share[24] = "", line[384];
 
-    value_text(v, value, sizeof(value));
+    value_text(r, v, value, sizeof(value));
     derive(r, v, derived, sizeof(derived));
     if (r->runs > 1 && v->mean > 0)
         snprintf(spread, sizeof(spread), " ( +- %5.2f %% )",
@@ -283,13 +295,14 @@ report_off_text(const struct count_value *v, char *text, size_t size)
 
 /* Below the event: what it should be. */
 static void
-print_exact(const struct count_value *v, FILE *out)
+print_exact(const struct count_report *r, const struct count_value *v,
+            FILE *out)
 {
     char exact[32], off[32] = "no count to compare";
 
     if (!v->compared)
         return;
-    format_grouped((uint64_t)llround(v->exact), exact);
+    report_number(r, (uint64_t)llround(v->exact), exact);
     if (v->counted)
         report_off_text(v, off, sizeof(off));
     fprintf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
@@ -344,17 +357,64 @@ print_metric(const struct count_report *r, const struct metric_row *m,
                 m->unit[0] != '\0' ? m->unit : m->brief);
 }
 
+/* Prints the metrics, a line each; in an interval behind its time. */
 static void
 print_metrics(const struct count_report *r, FILE *out)
 {
-    if (r->metric_count > 0)
+    if (r->metric_count > 0 && !r->metric_only && r->at_s == 0)
         fprintf(out, "\n");
     for (size_t i = 0; i < r->metric_count; i++) {
         const char *kinds[METRIC_KINDS];
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < count; k++) {
+            if (r->at_s > 0)
+                fprintf(out, "%12.6f ", r->at_s);
+            if (r->at_s > 0 && r->part_count > 0)
+                fprintf(out, "%-16s ", "all");
             print_metric(r, r->metrics[i], kinds[k], out);
+        }
     }
+}
+
+/* Prints the runs: a column each, a line for each event. */
+static void
+print_run_lines(const struct count_report *r, unsigned first, unsigned count,
+                FILE *out)
+{
+    fprintf(out, "\n  %-*s", NAME_WIDTH, "run");
+    for (unsigned k = first; k < first + count; k++)
+        fprintf(out, " %*u", RUN_WIDTH, k + 1);
+    fprintf(out, "\n  %-*s", NAME_WIDTH, "s wall");
+    for (unsigned k = first; k < first + count; k++)
+        fprintf(out, " %*.6f", RUN_WIDTH, r->table[k].wall_s);
+    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
+        fprintf(out, "\n  %-*s", NAME_WIDTH, r->values[i].name);
+        for (unsigned k = first; k < first + count; k++) {
+            struct count_value v = r->values[i];
+            char text[48];
+            v.value = r->table[k].values[i];
+            v.counted = v.value != COUNT_NONE;
+            v.mean = (double)v.value;
+            if (v.counted)
+                value_text(r, &v, text, sizeof(text));
+            else
+                snprintf(text, sizeof(text), "-");
+            fprintf(out, " %*s", RUN_WIDTH, text);
+        }
+    }
+    fputc('\n', out);
+}
+
+/* Prints what --table shows, as many runs side by side as a page holds. */
+static void
+print_table(const struct count_report *r, FILE *out)
+{
+    if (r->table == NULL)
+        return;
+    for (unsigned first = 0; first < r->runs; first += RUNS_BESIDE)
+        print_run_lines(
+            r, first,
+            r->runs - first < RUNS_BESIDE ? r->runs - first : RUNS_BESIDE, out);
 }
 
 static void
@@ -362,7 +422,9 @@ print_threads(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
 
-    for (size_t t = 0; r->per_thread && t < s->thread_count; t++) {
+    const bool shown = r->per_thread && !r->metric_only;
+
+    for (size_t t = 0; shown && t < s->thread_count; t++) {
         const struct session_thread *thread = &s->threads[t];
         const struct session_process *p = &s->processes[thread->process];
         fprintf(out, "\n  %s (pid %d) thread %u, strand %u\n", p->program,
@@ -371,7 +433,8 @@ print_threads(const struct count_report *r, FILE *out)
             char value[32];
             if (r->values[i].fidelity == FIDELITY_IDLE)
                 continue;
-            format_grouped(report_value(&r->values[i], &thread->totals), value);
+            report_number(r, report_value(&r->values[i], &thread->totals),
+                          value);
             fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
         }
     }
@@ -380,11 +443,11 @@ print_threads(const struct count_report *r, FILE *out)
 static void
 print_parts(const struct count_report *r, FILE *out)
 {
-    for (size_t p = 0; p < r->part_count; p++) {
+    for (size_t p = 0; p < r->part_count && !r->metric_only; p++) {
         fprintf(out, "\n  %s\n", r->parts[p].name);
         for (size_t i = 0; i < r->count; i++) {
             char value[48];
-            value_text(&r->parts[p].values[i], value, sizeof(value));
+            value_text(r, &r->parts[p].values[i], value, sizeof(value));
             fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
         }
     }
@@ -552,7 +615,7 @@ static void
 print_interval_part(const struct count_report *r, const char *part,
                     const struct count_value *values, FILE *out)
 {
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count && !r->metric_only; i++) {
         fprintf(out, "%12.6f ", r->at_s);
         if (r->part_count > 0)
             fprintf(out, "%-16s ", part);
@@ -566,6 +629,7 @@ report_interval_text(const struct count_report *r, FILE *out)
     print_interval_part(r, "all", r->values, out);
     for (size_t p = 0; p < r->part_count; p++)
         print_interval_part(r, r->parts[p].name, r->parts[p].values, out);
+    print_metrics(r, out);
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
@@ -605,11 +669,12 @@ int
 report_count_text(const struct count_report *r, FILE *out)
 {
     print_heading(r, out);
-    for (size_t i = 0; i < r->count - r->hidden; i++) {
+    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
         print_value(r, &r->values[i], out);
-        print_exact(&r->values[i], out);
+        print_exact(r, &r->values[i], out);
     }
     print_metrics(r, out);
+    print_table(r, out);
     report_accounting_text(r, out);
     if (r->isa != NULL)
         print_threads(r, out);
