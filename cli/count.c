@@ -15,6 +15,7 @@
 #include "cli/count_host.h"
 #include "cli/count_interval.h"
 #include "cli/count_request.h"
+#include "cli/count_software.h"
 #include "cli/counted.h"
 #include "cli/output.h"
 #include "cli/run_table.h"
@@ -25,6 +26,7 @@
 #include "profile/session.h"
 #include "report/count_report.h"
 #include "source/plugin_path.h"
+#include "table/software.h"
 #include "table/umask.h"
 
 static int
@@ -71,7 +73,8 @@ struct job {
     const struct program *program;
     struct session_options session;
     struct count_report report;
-    struct run_table table;   /* empty without --table */
+    struct run_table table; /* empty without --table */
+    struct count_split split;
     struct hardware hardware; /* zero without --hardware */
     char note[160];
     uint64_t params[PARAM_COUNT];
@@ -81,8 +84,12 @@ struct job {
 static uint64_t
 run_value(const struct job *job, size_t i, const struct session_result *result)
 {
-    return job->session.hardware != NULL
-               ? hardware_scaled(&job->hardware.readings[i])
+    const size_t place = job->split.place[i];
+
+    return job->report.values[i].emulator
+               ? result->software[place].reading.value
+           : job->session.hardware != NULL
+               ? hardware_scaled(&job->hardware.readings[place])
                : report_value(&job->report.values[i], &result->totals);
 }
 
@@ -95,9 +102,13 @@ add_run(const struct job *job, struct count_value *values, unsigned run,
         const uint64_t value = run_value(job, i, result);
         const double off = (double)value - values[i].mean;
         values[i].mean += off / run;
-        if (job->request->compare) {
+        if (values[i].emulator) {
+            const size_t place = job->split.place[i];
+            count_software_keep(&result->software[place],
+                                &job->split.reasons[place], &values[i]);
+        } else if (job->request->compare) {
             const double exact =
-                (double)event_value(job->session.events[i], &result->totals);
+                (double)event_value(values[i].event, &result->totals);
             values[i].exact += (exact - values[i].exact) / run;
             values[i].compared = true;
         }
@@ -111,7 +122,8 @@ add_run(const struct job *job, struct count_value *values, unsigned run,
 static void
 set_share(const struct job *job, struct count_value *v, size_t i)
 {
-    const struct hardware_reading *r = &job->hardware.readings[i];
+    const struct hardware_reading *r =
+        &job->hardware.readings[job->split.place[i]];
 
     v->running = r->enabled == 0
                      ? 0
@@ -134,7 +146,7 @@ finish_runs(const struct job *job, struct count_value *values, double wall_s)
     for (size_t i = 0; i < job->report.count; i++) {
         values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
         values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
-        if (job->session.hardware != NULL)
+        if (job->session.hardware != NULL && !values[i].emulator)
             set_share(job, &values[i], i);
     }
 }
@@ -283,8 +295,13 @@ static void
 set_value(const struct job *job, const struct event_row *event,
           struct count_value *value)
 {
-    const char *lacks = machine_lacks(event, job->params);
+    const char *lacks = NULL;
 
+    if (event_is_software(event)) {
+        *value = count_software_value(event);
+        return;
+    }
+    lacks = machine_lacks(event, job->params);
     if (lacks == NULL)
         lacks = capture_lacks(event, &job->request->capture);
     if (lacks == NULL)
@@ -310,11 +327,15 @@ count_events(struct job *job, const struct counted *c)
     char *text = command_text(job->program->argv);
     int status = EXIT_OURS;
 
-    if (values != NULL && text != NULL) {
+    if (values != NULL && text != NULL && count_split(c, &job->split) == 0) {
         for (size_t i = 0; i < c->count; i++)
             set_value(job, c->events[i], &values[i]);
-        job->session.events = (const struct event_row *const *)c->events;
-        job->session.event_count = c->count;
+        job->session.events =
+            (const struct event_row *const *)job->split.modelled;
+        job->session.event_count = job->split.modelled_count;
+        job->session.software =
+            (const struct event_row *const *)job->split.software;
+        job->session.software_count = job->split.software_count;
         job->report.values = values;
         job->report.count = c->count;
         job->report.hidden = c->hidden;
@@ -331,6 +352,7 @@ count_events(struct job *job, const struct counted *c)
     }
     hardware_finish(&job->hardware);
     run_table_finish(&job->table);
+    count_split_finish(&job->split);
     free(values);
     free(text);
     return status;
@@ -501,7 +523,7 @@ count_program(struct count_request *r, char **argv)
     if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
-    if (error == 0)
+    if (error == 0 && count_software_check(r, &counted) == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);
     program_close(&program);

@@ -2,6 +2,7 @@
 #include "profile/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +156,13 @@ signals_of_interest(sigset_t *set)
 }
 
 static __attribute__((noreturn)) void
-run_child(const struct launch *launch, const sigset_t *mask)
+run_child(const struct launch *launch, const sigset_t *mask, int gate)
 {
+    char byte;
+
+    /* Without a byte tally is gone, and nobody would count. */
+    if (read(gate, &byte, 1) != 1)
+        _exit(125);
     /* Fixed addresses for QEMU's own mappings leave the guest's fixed. */
     personality(ADDR_NO_RANDOMIZE);
     sigprocmask(SIG_SETMASK, mask, NULL);
@@ -203,10 +209,9 @@ report_progress(const struct running *run)
 
 static void
 wait_for(pid_t child, const sigset_t *set, const struct running *run,
-         struct session_result *result)
+         struct session_result *result, struct rusage *usage)
 {
     const struct timespec tick = {0, PROGRESS_NS};
-    struct rusage usage;
 
     for (;;) {
         siginfo_t info;
@@ -217,15 +222,15 @@ wait_for(pid_t child, const sigset_t *set, const struct running *run,
                       atomic_load(&run->header->regions));
         else if (signal_number > 0 && signal_number != SIGCHLD)
             forward(child, &info, result);
-        if (wait4(child, &result->status, WNOHANG, &usage) == child)
+        if (wait4(child, &result->status, WNOHANG, usage) == child)
             break;
         if (signal_number < 0)
             report_progress(run);
     }
     result->user_s =
-        (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
+        (double)usage->ru_utime.tv_sec + (double)usage->ru_utime.tv_usec * 1e-6;
     result->sys_s =
-        (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
+        (double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec * 1e-6;
 }
 
 static void *
@@ -541,24 +546,69 @@ explain_death(const struct session_options *o, int fd,
     region_unmap(&region);
 }
 
+/* Starts QEMU, held before its exec until `gate` has a byte. */
+static pid_t
+start(const struct launch *launch, const sigset_t *mask, int *gate)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        run_child(launch, mask, ends[0]);
+    }
+    const int error = errno;
+    close(ends[0]);
+    if (child > 0)
+        *gate = ends[1];
+    else
+        close(ends[1]);
+    errno = error;
+    return child;
+}
+
+/* Lets QEMU go, and counts the kernel's events of it until its end. */
+static int
+count_software(const struct running *run, pid_t child, int gate,
+               const sigset_t *set, struct session_result *result)
+{
+    struct host_software software = {0};
+    struct rusage usage = {0};
+    const int error = host_software_open(&software, run->options->software,
+                                         run->options->software_count, child);
+
+    while (error == 0 && write(gate, "", 1) < 0 && errno == EINTR)
+        ;
+    close(gate);
+    wait_for(child, set, run, result, &usage);
+    if (error == 0)
+        host_software_read(&software, &usage);
+    result->software = software.values;
+    software.values = NULL;
+    host_software_finish(&software);
+    return error;
+}
+
 static int
 start_and_wait(const struct launch *launch, const struct running *run,
                const struct tally_log *log, struct session_result *result)
 {
     sigset_t set, old;
+    int gate = -1, error = 0;
 
     signals_of_interest(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
-    const pid_t child = fork();
-    if (child == 0)
-        run_child(launch, &old);
+    const pid_t child = start(launch, &old, &gate);
     if (child > 0)
-        wait_for(child, &set, run, result);
+        error = count_software(run, child, gate, &set, result);
+    else
+        error = tally_fail(log, TALLY_ESYSTEM, "cannot start a process: %s",
+                           strerror(errno));
     sigprocmask(SIG_SETMASK, &old, NULL);
     result->wall_s = now_s() - run->started;
-    return child > 0 ? 0
-                     : tally_fail(log, TALLY_ESYSTEM, "cannot fork: %s",
-                                  strerror(errno));
+    return error;
 }
 
 int
@@ -601,5 +651,6 @@ session_result_finish(struct session_result *result)
     free(result->snapshots);
     free(result->intervals);
     free(result->captures);
+    free(result->software);
     memset(result, 0, sizeof(*result));
 }

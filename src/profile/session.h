@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/software.h"
 #include "profile/gate.h"
 #include "profile/hardware.h"
 #include "source/launch.h"
@@ -20,6 +21,9 @@ struct session_options {
     const uint64_t *params; /* PARAM_COUNT values */
     const struct event_row *const *events;
     size_t event_count;
+    /* Software events, which the kernel counts of QEMU as a whole. */
+    const struct event_row *const *software;
+    size_t software_count;
     const char *from, *to; /* function names or NULL */
     uint64_t skip;         /* instructions */
     uint64_t interval_ms;  /* of modelled time, or 0; not with hardware */
@@ -101,9 +105,10 @@ struct session_result {
     size_t interval_count;
     struct session_capture *captures;
     size_t capture_count;
-    uint64_t captures_lost; /* for want of room */
-    struct totals totals;   /* of all, cycles included */
-    double modelled_s;      /* busiest strand of each process, summed */
+    uint64_t captures_lost;      /* for want of room */
+    struct host_value *software; /* of each software event */
+    struct totals totals;        /* of all, cycles included */
+    double modelled_s;           /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;
     int status;         /* as waitpid() gives it */
     bool started;       /* anything of the program ran */

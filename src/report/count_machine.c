@@ -76,12 +76,27 @@ is_scaled(const struct count_value *v)
     return v->raw == NULL && v->scale != 1;
 }
 
-/* --compare: two columns more. */
+/* Returns whether the rows have the columns of --compare. */
+static bool
+is_compared(const struct count_report *r)
+{
+    bool compared = false;
+
+    for (size_t i = 0; i < r->count; i++)
+        compared = compared || r->values[i].compared;
+    return compared;
+}
+
+/* --compare: two columns more, empty where the model has no exact count. */
 static void
 csv_exact(const struct count_value *v, char separator, FILE *out)
 {
     const double off = report_off(v);
 
+    if (v->emulator) {
+        fprintf(out, "%c%c", separator, separator);
+        return;
+    }
     fprintf(out, "%c%.0f%c", separator, v->exact, separator);
     if (v->counted && !isinf(off))
         fprintf(out, "%.4f", off);
@@ -115,13 +130,12 @@ csv_value(const struct count_report *r, const char *part,
     report_csv_text(v->name, separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
-    if (r->isa != NULL && v->counted)
+    if (r->isa != NULL && v->counted && !v->emulator)
         fprintf(out, "%.6f%cper instruction", per_instruction(r, v), separator);
     else
         fprintf(out, "%c", separator);
-    fprintf(out, "%c%s", separator,
-            v->counted ? fidelity_name(v->fidelity) : v->code);
-    if (v->compared)
+    fprintf(out, "%c%s", separator, v->counted ? report_standing(v) : v->code);
+    if (is_compared(r))
         csv_exact(v, separator, out);
     if (v->timed)
         fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
@@ -185,10 +199,11 @@ event_json(const struct count_report *r, const struct count_value *v)
         json_object_set_new(e, "unit",
                             json_string(v->raw != NULL ? v->raw : v->unit));
     if (v->counted)
-        json_object_set_new(e, "fidelity",
-                            json_string(fidelity_name(v->fidelity)));
+        json_object_set_new(e, "fidelity", json_string(report_standing(v)));
     else
         json_object_set_new(e, "code", json_string(v->code));
+    if (v->emulator)
+        json_object_set_new(e, "source", json_string("kernel"));
     if (v->reason != NULL)
         json_object_set_new(e, "reason", json_string(v->reason));
     if (v->mend != NULL && v->mend[0] != '\0')
@@ -259,9 +274,13 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_object_set_new(o, "program", any_string(p->program));
     json_object_set_new(o, "thread", integer(t->thread));
     json_object_set_new(o, "strand", integer(t->strand));
-    for (size_t i = 0; i < r->count - r->hidden; i++)
-        json_object_set_new(events, r->values[i].name,
-                            integer(report_value(&r->values[i], &t->totals)));
+    for (size_t i = 0; i < r->count - r->hidden; i++) {
+        const struct count_value *v = &r->values[i];
+        /* The kernel counts the emulator as a whole. */
+        json_object_set_new(events, v->name,
+                            v->emulator ? json_null()
+                                        : integer(report_value(v, &t->totals)));
+    }
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
     return o;

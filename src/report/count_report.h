@@ -24,8 +24,9 @@ struct count_value {
     const char *kind;   /* the PMU of one kind of cores: "cpu_core"; or NULL */
     const struct event_row *event; /* NULL: of no catalogue */
     enum fidelity fidelity;
-    bool counted;              /* false: there is no value, not even 0 */
-    uint64_t value;            /* of the only run, or the mean, rounded */
+    bool emulator;  /* the kernel's count of QEMU as a whole, not the model's */
+    bool counted;   /* false: there is no value, not even 0 */
+    uint64_t value; /* of the only run, or the mean, rounded */
     double mean, stddev;       /* over the runs; stddev 0 for one run */
     double scale;              /* a unit's worth of the value, for people */
     uint64_t enabled, running; /* ns */
@@ -106,6 +107,10 @@ void report_off_text(const struct count_value *value, char *text, size_t size);
  * signals may be raised. */
 uint64_t
 report_value(const struct count_value *value, const struct totals *totals);
+
+/* Returns the word for what a count is worth: that of its fidelity, or
+ * "emulator" for what the kernel counted of QEMU. */
+const char *report_standing(const struct count_value *value);
 
 /* The standing of an event in this report: foreign guests lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,

@@ -39,6 +39,12 @@ report_fidelity(const struct count_report *r, const struct event_row *event)
     return event->fidelity;
 }
 
+const char *
+report_standing(const struct count_value *v)
+{
+    return v->emulator ? "emulator" : fidelity_name(v->fidelity);
+}
+
 uint64_t
 report_value(const struct count_value *v, const struct totals *totals)
 {
@@ -202,7 +208,7 @@ derive(const struct count_report *r, const struct count_value *v, char *text,
     text[0] = '\0';
     if (!v->counted || v->mean == 0)
         return;
-    if (r->isa == NULL)
+    if (r->isa == NULL || v->emulator)
         derive_host(r, v, text, size);
     else
         derive_model(r, v, text, size);
@@ -252,6 +258,8 @@ print_value(const struct count_report *r, const struct count_value *v,
             FILE *out)
 {
     const bool idle = v->fidelity == FIDELITY_IDLE || !v->counted;
+    const char *standing =
+        v->fidelity == FIDELITY_EXACT && !v->emulator ? "" : report_standing(v);
     char value[48], derived[64], spread[32] = "", share[24] = "", line[384];
 
     value_text(r, v, value, sizeof(value));
@@ -264,10 +272,7 @@ print_value(const struct count_report *r, const struct count_value *v,
                  100.0 * (double)v->running / (double)v->enabled);
     const int n = snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s%s",
                            VALUE_WIDTH, value, name_width(r), v->name,
-                           v->fidelity == FIDELITY_EXACT || !v->counted
-                               ? ""
-                               : fidelity_name(v->fidelity),
-                           derived, spread, share);
+                           !v->counted ? "" : standing, derived, spread, share);
     for (int i = n; i > 0 && line[i - 1] == ' '; i--)
         line[i - 1] = '\0';
     fprintf(out, "%s%s%s\n", idle && r->color ? "\033[2m" : "", line,
@@ -431,7 +436,7 @@ print_threads(const struct count_report *r, FILE *out)
                 p->pid, thread->thread, thread->strand);
         for (size_t i = 0; i < r->count - r->hidden; i++) {
             char value[32];
-            if (r->values[i].fidelity == FIDELITY_IDLE)
+            if (r->values[i].fidelity == FIDELITY_IDLE || r->values[i].emulator)
                 continue;
             report_number(r, report_value(&r->values[i], &thread->totals),
                           value);
@@ -547,6 +552,21 @@ print_nothing(const struct count_scope *s, FILE *out)
         fprintf(out, "  the program never came to where counting begins\n");
 }
 
+/* Says what the kernel's counts beside the model's are of. */
+static void
+print_emulator(const struct count_report *r, FILE *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->count; i++)
+        any = any || r->values[i].emulator;
+    if (any)
+        fprintf(out,
+                "  emulator: the kernel's counts of QEMU as a whole, whose own "
+                "time and memory are in them%s\n",
+                r->per_thread ? "; of single threads there are none" : "");
+}
+
 static void
 print_notes(const struct count_report *r, FILE *out)
 {
@@ -596,6 +616,7 @@ print_notes(const struct count_report *r, FILE *out)
                 "  a program for %s on a machine of another instruction set: "
                 "nothing is exact\n",
                 r->isa);
+    print_emulator(r, out);
     fprintf(out, "  user mode only: system calls run outside the model\n");
 }
 

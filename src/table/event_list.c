@@ -6,6 +6,9 @@
  *           [("." | ":") umask] [":" letters]
  *         | (name | alias) ":" modifier "=" word
  *
+ * A name that the machine lacks may be a software event of the kernel, where
+ * the caller takes them.
+ *
  * The only letter that is possible is u; modifiers with words are those of
  * machine_row.narrowed_events. An alias may have a colon of its own
  * (libpfm's unit:mask), so an event is looked up whole before it is cut.
@@ -18,6 +21,7 @@
 
 #include "table/items.h"
 #include "table/near.h"
+#include "table/software.h"
 #include "table/text.h"
 #include "table/umask.h"
 
@@ -36,6 +40,9 @@ struct event_list {
     /* What `all` and `default` leave out, or NULL; and how many `all` did. */
     event_unwanted_fn unwanted;
     size_t left_out;
+    bool software; /* takes the kernel's software events, too */
+    int group;     /* the last one, and where its events begin */
+    size_t group_first;
 };
 
 static int
@@ -101,11 +108,20 @@ list_add_all(struct event_list *l, bool only_default)
     return error;
 }
 
+/* Returns the machine's event of this name, else the kernel's, or NULL. */
+static const struct event_row *
+list_find(const struct event_list *l, const char *name)
+{
+    const struct event_row *event = event_find(l->machine, name);
+
+    return event == NULL && l->software ? software_find(name) : event;
+}
+
 static bool
 list_has(const struct event_list *l, const char *name)
 {
     return same_name(name, "all") || same_name(name, "default") ||
-           event_find(l->machine, name) != NULL;
+           list_find(l, name) != NULL;
 }
 
 static int
@@ -133,19 +149,25 @@ list_add_name(struct event_list *l, const char *name)
     if (same_name(name, "all") || same_name(name, "default"))
         return list_add_all(l, same_name(name, "default"));
 
-    const struct event_row *event = event_find(l->machine, name);
-    return list_add_counted(l, event, umask_default(event));
+    const struct event_row *event = list_find(l, name);
+    return l->software && event_is_software(event)
+               ? list_add(l, event)
+               : list_add_counted(l, event, umask_default(event));
 }
 
 static void
-near_events(const struct machine_row *machine, const char *name, char *text,
-            size_t text_size)
+near_events(const struct machine_row *machine, bool software, const char *name,
+            char *text, size_t text_size)
 {
+    const struct machine_row *host = machine_find("host");
     struct near n;
 
     near_init(&n, name, NEAR_SHOWN);
     for (size_t i = 0; i < machine->event_count; i++)
         near_add(&n, machine->events[i].name, machine->events[i].aliases);
+    for (size_t i = 0; software && i < host->event_count; i++)
+        if (event_is_software(&host->events[i]))
+            near_add(&n, host->events[i].name, host->events[i].aliases);
     near_text(&n, text, text_size);
 }
 
@@ -203,9 +225,11 @@ unit_names(const struct machine_row *machine, const char *name, char *text,
     return count > 1;
 }
 
-int
-event_unknown(const struct machine_row *machine, const char *name,
-              const struct tally_log *log)
+/* Logs that no event has this name, with names that do; software events are
+ * among them where the caller takes them. */
+static int
+unknown_event(const struct machine_row *machine, bool software,
+              const char *name, const struct tally_log *log)
 {
     const struct machine_row *other = machine_with(machine, name);
     const struct shown word = shown(name, strlen(name));
@@ -219,7 +243,7 @@ event_unknown(const struct machine_row *machine, const char *name,
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of several units of %s: write %s",
                           word.text, machine->name, text);
-    near_events(machine, name, text, sizeof(text));
+    near_events(machine, software, name, text, sizeof(text));
     if (text[0] != '\0')
         return tally_fail(log, TALLY_EUNKNOWN,
                           "unknown event '%s' on %s: did you mean %s?",
@@ -227,6 +251,29 @@ event_unknown(const struct machine_row *machine, const char *name,
     return tally_fail(log, TALLY_EUNKNOWN,
                       "unknown event '%s' on %s; tally list shows its events",
                       word.text, machine->name);
+}
+
+int
+event_unknown(const struct machine_row *machine, const char *name,
+              const struct tally_log *log)
+{
+    return unknown_event(machine, false, name, log);
+}
+
+static int
+list_unknown(const struct event_list *l, const char *name)
+{
+    return unknown_event(l->machine, l->software, name, l->log);
+}
+
+/* Refuses letters: the kernel counts an emulator at all levels together. */
+static int
+refuse_level(const struct event_list *l, const char *name, const char *letters)
+{
+    return tally_fail(l->log, TALLY_EIDLE,
+                      "'%s:%s': of an emulated program the kernel counts user "
+                      "and kernel level together; use %s",
+                      name, letters, name);
 }
 
 /* `word` is what the letters stand behind. */
@@ -327,7 +374,7 @@ add_narrowed(struct event_list *l, char *name, const char *modifier)
     const struct event_row *event = find_default(l->machine, name);
 
     if (event == NULL)
-        return event_unknown(l->machine, name, l->log);
+        return list_unknown(l, name);
     if (event_unmodelled(event))
         return list_add_name(l, name);
     const struct event_row *part = narrowed_find(l->machine, event, modifier);
@@ -425,11 +472,14 @@ add_event(struct event_list *l, char *name)
     }
     /* No letters: the colon belongs to a name, and that is unknown. */
     if (colon == NULL || strspn(colon + 1, MODIFIERS) < strlen(colon + 1))
-        return event_unknown(l->machine, name, l->log);
+        return list_unknown(l, name);
     *colon = '\0';
+    if (l->software && event_find(l->machine, name) == NULL &&
+        software_find(name) != NULL)
+        return refuse_level(l, name, shown(colon + 1, strlen(colon + 1)).text);
     error = list_has(l, name) ? list_add_name(l, name) : add_masked(l, name);
     if (error > 0)
-        return event_unknown(l->machine, name, l->log);
+        return list_unknown(l, name);
     return error != 0 ? error
                       : check_modifier(l, name, colon + 1, strlen(colon + 1));
 }
@@ -442,7 +492,9 @@ add_word(void *user, const char *word, size_t length, int group)
     char *name = copy;
     int error;
 
-    (void)group;
+    if (group != l->group)
+        l->group_first = l->count;
+    l->group = group;
     if (length >= sizeof(copy))
         return tally_fail(l->log, TALLY_EUNKNOWN,
                           "unknown event '%s' on %s: no name is this long",
@@ -456,8 +508,14 @@ add_word(void *user, const char *word, size_t length, int group)
 static int
 add_letters(void *user, const char *letters, size_t length, int group)
 {
+    const struct event_list *l = user;
+
     (void)group;
-    return check_modifier(user, "{...}", letters, length);
+    for (size_t i = l->group_first; l->software && i < l->count; i++)
+        if (event_is_software(l->rows[i]))
+            return refuse_level(l, l->rows[i]->name,
+                                shown(letters, length).text);
+    return check_modifier(l, "{...}", letters, length);
 }
 
 static int
@@ -473,6 +531,17 @@ list_finish(struct event_list *l, int error, const struct event_row ***events,
     return 0;
 }
 
+/* Reads the text into a list that says where and how to look. */
+static int
+list_parse(struct event_list *l, const char *text,
+           const struct event_row ***events, size_t *count)
+{
+    const struct items items = {add_word, add_letters, l, l->log};
+
+    l->group = -1;
+    return list_finish(l, items_parse(&items, text), events, count);
+}
+
 int
 event_list_wanted(const struct machine_row *machine, const char *text,
                   event_unwanted_fn unwanted, const struct tally_log *log,
@@ -480,9 +549,8 @@ event_list_wanted(const struct machine_row *machine, const char *text,
                   size_t *left_out)
 {
     struct event_list l = {
-        .machine = machine, .log = log, .unwanted = unwanted};
-    const struct items items = {add_word, add_letters, &l, log};
-    const int error = list_finish(&l, items_parse(&items, text), events, count);
+        .machine = machine, .log = log, .unwanted = unwanted, .software = true};
+    const int error = list_parse(&l, text, events, count);
 
     if (error == 0)
         *left_out = l.left_out;
@@ -494,10 +562,9 @@ event_list_parse(const struct machine_row *machine, const char *text,
                  const struct tally_log *log, const struct event_row ***events,
                  size_t *count)
 {
-    size_t left_out;
+    struct event_list l = {.machine = machine, .log = log};
 
-    return event_list_wanted(machine, text, NULL, log, events, count,
-                             &left_out);
+    return list_parse(&l, text, events, count);
 }
 
 int

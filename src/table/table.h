@@ -389,8 +389,11 @@ int event_list_parse(const struct machine_row *machine, const char *text,
 
 typedef bool (*event_unwanted_fn)(const struct event_row *event);
 
-/* The same, but `all` and `default` leave out what is unwanted (NULL: nothing);
- * *left_out says how many `all` did. */
+/*
+ * As event_list_parse(), with the kernel's software events by their names in
+ * their place (table/software.h). `all` and `default` leave out what is
+ * unwanted (NULL: nothing); *left_out says how many `all` did.
+ */
 int event_list_wanted(const struct machine_row *machine, const char *text,
                       event_unwanted_fn unwanted, const struct tally_log *log,
                       const struct event_row ***events, size_t *count,
