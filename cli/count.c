@@ -569,6 +569,20 @@ is_native(char *const *argv)
     return native;
 }
 
+/* Returns whether only the kernel's events are asked for, and it gives them:
+ * they need no counters, and of the program itself they are worth more than of
+ * an emulator. */
+static bool
+kernel_suffices(const struct count_request *r)
+{
+    struct host_facts facts;
+
+    if (r->events == NULL || r->metrics != NULL || !software_list(r->events))
+        return false;
+    host_facts_find(NULL, -1, &facts);
+    return facts.software_opens;
+}
+
 /*
  * Where to count: on the host if that was asked for, or if the program is
  * native and the host's counters work; said once where they do not.
@@ -580,15 +594,11 @@ counts_on_host(const struct count_request *r, char *const *argv)
 
     if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
         return true;
-    /* Intervals of the host's time, wherever the host can run it. */
-    if (r->machine == NULL && r->interval_ms != 0 && model_option(r) == NULL &&
-        is_native(argv))
-        return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
         return false;
     if (r->from != NULL || r->to != NULL) /* of every thread and child */
         return false;
-    if (host_check(&reason) == HOST_OK)
+    if (kernel_suffices(r) || host_check(&reason) == HOST_OK)
         return true;
     /* A document names the machine itself. */
     if (!r->quiet && count_request_talks(r))

@@ -7,6 +7,7 @@ any run: sums of one run, and faults or switches that the program forces.
 """
 import csv
 import io
+import json
 import os
 
 import tallytest as t
@@ -208,6 +209,7 @@ def without_perf(script, code):
     t.equal(strict.returncode, 125, f"status; {strict.stderr}")
 
 
+CPU = "cpus 2\npmu cpu core type=4\n"
 for script, code in (
         ("cpus 2\nparanoid 3\ncapable no", "paranoid"),
         ("cpus 2\nseccomp 2\nfail open EPERM", "seccomp"),
@@ -227,6 +229,47 @@ def paranoid_two():
     t.equal(event(c, "cpu-migrations")["code"], "paranoid")
     t.contains(event(c, "cpu-migrations")["mend"],
                "sudo sysctl kernel.perf_event_paranoid=1")
+
+
+# Which machine counts
+
+NO_PMU = "no-pmu"
+CHOICES = [
+    # script, options, machine
+    (NO_PMU, ["-e", "task-clock,page-faults"], "host"),
+    (NO_PMU, ["-e", "{cs,faults}:u,task-clock:k"], "host"),
+    (NO_PMU, ["-e", "task-clock,instructions"], "host-model"),
+    (NO_PMU, ["-e", "task-clock", "-M", "ipc"], "host-model"),
+    (NO_PMU, [], "host-model"),
+    (NO_PMU, ["-I", "1"], "host-model"),
+    (NO_PMU, ["-I", "1000", "-e", "page-faults"], "host"),
+    (CPU, [], "host"),
+    (CPU, ["-I", "1000"], "host"),
+    (CPU, ["-I", "1000", "-e", "task-clock,instructions"], "host"),
+    ("cpus 2\nparanoid 3\ncapable no", ["-e", "page-faults"], "host-model"),
+    ("cpus 2\nseccomp 2\nfail open EPERM", ["-e", "task-clock"],
+     "host-model"),
+]
+
+
+def chosen(script, options, wanted):
+    """JSON has a document an interval, of which any names the machine."""
+    native("page_faults")
+    with Machine(script) as machine:
+        report = os.path.join(machine.folder.name, "report.json")
+        done = machine.run(t.tally(), "count", "-j", "-o", report, *options,
+                           "--", g("hello", "x86_64"))
+        t.equal(done.returncode, 0, f"status; {done.stderr}")
+        with open(report, encoding="utf-8") as file:
+            text = file.read()
+    first = text.splitlines()[0] if "-I" in options else text
+    t.equal(json.loads(first)["machine"], wanted)
+
+
+for script, options, wanted in CHOICES:
+    name = " ".join(options) or "no option"
+    t.case(f"{script.splitlines()[-1]}: {name} counts on {wanted}", chosen,
+           script, options, wanted)
 
 
 if __name__ == "__main__":
