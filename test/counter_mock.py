@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import surroundings
+
 HERE = pathlib.Path(__file__).resolve().parent
 CORE = "cpus 1\npmu cpu core type=4 counters=4\n"
 
@@ -54,12 +56,13 @@ def run(selfcount, mock, script, events):
             env={**os.environ, "TALLY_MOCK_OBJECT": mock},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
 
 
 def main():
     selfcount, mock = map(os.path.abspath, sys.argv[1:])
+    surroundings.make_plain()
     print(f"1..{len(ROWS)}")
     for number, (name, script, events, status, says) in enumerate(ROWS, 1):
         done = run(selfcount, mock, script, events)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-import mounts
+import surroundings
 
 TREE = pathlib.Path(__file__).parent / "mock" / "tree.py"
 CPU = "pmu cpu core type=4 counters=4\n"
@@ -80,7 +80,7 @@ def run(folder, tally, mock, machine, **how):
 
 def changes(change):
     """What a child does to its mounts before it runs doctor."""
-    if not mounts.own() or not change():
+    if not surroundings.own_mounts() or not change():
         os._exit(77)
 
 
@@ -94,8 +94,9 @@ def main():
     if not TREE.exists() or not pathlib.Path(mock).exists():
         print("1..0 # SKIP there is no mock of the kernel")
         return
-    host = (("tracefs mounted on the host", mounts.give_tracefs),
-            ("no tracefs on the host", mounts.take_tracefs))
+    host = (("tracefs mounted on the host", surroundings.give_tracefs),
+            ("no tracefs on the host", surroundings.take_tracefs))
+    surroundings.make_plain()
     print(f"1..{len(ROWS) + len(host)}")
     with tempfile.TemporaryDirectory() as folder:
         doctor = functools.partial(run, pathlib.Path(folder), tally, mock)

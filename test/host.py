@@ -51,36 +51,31 @@ def faults_as_perf():
         (ours, theirs)
 
 
-def clock_error(report):
-    """By how much a task clock differs from the program's own time: the least
-    of some runs, as another guest may take the processor in one."""
-    errors = []
-    for _ in range(5):
-        ns, own = report()
-        errors.append(abs(ns / (int(own) * 1000) - 1))
-        if errors[-1] < 0.01:
-            break
-    return min(errors)
-
-
-@t.named("task clock: getrusage()'s within 1 %, and perf's is")
+@t.named("task clock: the program's own time at least, at most what passed")
 def task_clock():
     def ours():
         c = host(["-e", "task-clock"], program("spin"), 1000)
         t.equal(row(c, "task-clock")["unit"], "ns", "unit")
         return c["task-clock"], c.stdout
 
-    def theirs():
+    def perfs():
         ms, own = perf_stat("task-clock", program("spin"), 1000)
         return ms * 1e6, own
-    assert clock_error(ours) < 0.01, clock_error(ours)
-    assert clock_error(theirs) < 0.01, clock_error(theirs)
+
+    def check(reading):
+        begin = time.monotonic()
+        ns, own = reading()
+        most = (time.monotonic() - begin) * 1e9
+        # The child's few instructions before exec are its own time, too.
+        assert int(own) * 1000 * 0.99 < ns < most, (int(own) * 1000, ns, most)
+    check(ours)
+    check(perfs)
 
 
 @t.named("context switches: those of getrusage(), and perf's")
 def context_switches():
     """A busy machine takes the cpu away before and after the program looks at
-    itself: the nearest of five runs is compared."""
+    itself, too, so the nearest of many runs is compared."""
     def ours():
         c = host(["-e", "context-switches"], program("switcher"), 300)
         return c["context-switches"], c.stdout
@@ -88,20 +83,19 @@ def context_switches():
     def perfs():
         return perf_stat("context-switches", program("switcher"), 300)
 
-    def nearest(reading):
-        runs = [reading() for _ in range(5)]
-        # A sleep that is over before the cpu is let go makes none.
-        assert all(count >= 270 for count, _ in runs), runs
-        return min(runs, key=lambda run: abs(run[0] - total(run[1])))
+    def off(reading):
+        count, own = reading()
+        return abs(count - sum(int(word) for word in own.split()))
 
-    def total(own):
-        return sum(int(word) for word in own.split())
+    def check(reading):
+        runs = []
+        while len(runs) < 50 and (not runs or min(runs) > 10):
+            runs.append(off(reading))
+        assert min(runs) <= 10, runs
 
-    readings = [nearest(ours)]
+    check(ours)
     with contextlib.suppress(t.Skip):
-        readings.append(nearest(perfs))
-    for count, own in readings:
-        near(count, total(own), 10, "context switches")
+        check(perfs)
 
 
 # Nothing is lost

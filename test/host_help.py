@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the host's counters share: programs, needs, runs."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -23,12 +24,25 @@ def program(name):
     return str(t.build / "test" / f"host-{name}")
 
 
+@functools.cache
+def refusal():
+    """Why the kernel counts no event of a program, kernel level included."""
+    done = tally("-j", "-e", "context-switches", "--", "true")
+    event = json.loads(done.stderr)["events"][0]
+    return event.get("reason") if event["value"] is None else None
+
+
 def need_perf_event():
-    level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
-    if not level.exists():
-        raise t.Skip("this kernel has no perf_event")
-    if int(level.read_text()) > 1 and os.geteuid() != 0:
-        raise t.Skip("perf_event_paranoid is over 1")
+    if refusal() is not None:
+        raise t.Skip(refusal())
+
+
+def need_cpus():
+    """Whole processors need more rights than a program of one's own."""
+    done = tally("-a", "-j", "-e", "page-faults", "--", "true")
+    event = json.loads(done.stderr)["events"][0]
+    if event["value"] is None:
+        raise t.Skip(event["reason"])
 
 
 def need_root():

@@ -554,7 +554,7 @@ def places():
 def intervals():
     with Machine("intel") as machine:
         done = perf(machine, "-x,", "-I", "50", "-e", "cycles", "--", "sleep",
-                    "0.18")
+                    "1")
         rows = [line.split(",") for line in done.stderr.splitlines()]
         # The program may have ended before the last but one.
         values = [row[1] for row in rows][:-1]
@@ -568,7 +568,7 @@ def delay():
     with Machine(CORE + "\nclock real") as machine:
         begin = time.monotonic()
         done = perf(machine, "-x,", "-D", "200", "-e", "task-clock,cycles",
-                    "--", "sleep", "0.5")
+                    "--", "sleep", "3")
         most = (time.monotonic() - begin) * 1e9 - 0.2e9
         row = [line for line in done.stderr.splitlines() if "cycles" in line]
         enabled = int(row[0].split(",")[3])

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-import mounts
+import surroundings
 
 # Of perf's fields those that no option but only the text decides.
 FIELDS = {"type", "config", "pinned", "exclusive", "exclude_user",
@@ -195,7 +195,7 @@ def main():
         print("1..0 # SKIP perf is not installed")
         return
     program = sys.argv[1]
-    mounts.own()
+    surroundings.make_plain()
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         trees = {name: plant(pathlib.Path(folder) / name, devices)

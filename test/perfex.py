@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 
 import tallytest as t
 
@@ -158,21 +157,29 @@ def period():
             whole)
 
 
-@t.named("-s: counts from SIGUSR1 to SIGUSR2, which the program does not get")
-def signals():
+def between_signals(seconds):
+    """A run of which a part is counted: from SIGUSR1 until the program has had
+    so much more of a processor."""
     words = [t.tally(), "perfex", "-s", "-j", "-e", "15", "-e", "18", "--",
              t.guest("spin.mips64"), "1000000000"]
     run = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
     for number in (signal.SIGUSR1, signal.SIGUSR2):
+        after = t.child_seconds(run.pid) + seconds
+        t.wait_for("the program runs",
+                   lambda: run.poll() is not None
+                   or t.child_seconds(run.pid) > after)
         run.send_signal(number)
-        time.sleep(0.3)
     text = run.communicate(timeout=600)[1]
     document = json.loads(text)
     t.equal(document["status"], {"exit": 0})
     part = document["events"][0]["value"]
     whole = document["strands"][0]["events"]["Graduated_instructions"]
     assert 0 < part < whole, (part, whole)
+
+
+@t.named("-s: counts from SIGUSR1 to SIGUSR2, which the program does not get")
+def signals():
+    t.patiently(between_signals, (0.5, 1, 2))
     none = perfex("-s", "-e", "15")
     t.equal(rows(none)[15][1], "0")
     t.contains(none, "no SIGUSR1 came")

@@ -5,6 +5,7 @@ A test file adds its cases with case() or @each() and calls main(); its first
 argument is the build folder, which holds cli/tally and guests/.
 """
 import concurrent.futures
+import contextlib
 import functools
 import json
 import os
@@ -12,10 +13,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 import traceback
 
-import mounts
+import surroundings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MINUTES = 10
@@ -60,6 +62,45 @@ def run(*words, **how):
         how["capture_output"] = True
     return subprocess.run([str(w) for w in words], text=True,
                           errors="replace", **how)
+
+
+def wait_for(what, wanted):
+    """The first true value of wanted(); `what` says what never came."""
+    end = time.monotonic() + 60 * MINUTES
+    while time.monotonic() < end:
+        got = wanted()
+        if got:
+            return got
+        time.sleep(0.01)
+    raise AssertionError(f"{what}: not within {MINUTES} minutes")
+
+
+def child_seconds(pid):
+    """Seconds of processor time that a process's children, and theirs, have
+    had: how far they are, however busy the host is."""
+    seconds, parents = 0, {str(pid)}
+    rows = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, _, rest = path.read_text().partition(" (")
+            rows.append((number, rest.rpartition(") ")[2].split()))
+    for number, words in sorted(rows, key=lambda row: int(row[0])):
+        if words[1] in parents:
+            parents.add(number)
+            seconds += (int(words[11]) + int(words[12])) / os.sysconf(
+                "SC_CLK_TCK")
+    return seconds
+
+
+def patiently(attempt, waits=(1, 4, 16, 64)):
+    """attempt(seconds), where a busy host may need more seconds: as often as
+    it fails, with more of them."""
+    for seconds in waits[:-1]:
+        try:
+            return attempt(seconds)
+        except AssertionError:
+            pass
+    return attempt(waits[-1])
 
 
 def modelled(program):
@@ -213,8 +254,7 @@ def main(add_cases=None):
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} BUILD [WORD]")
     build = pathlib.Path(sys.argv[1]).resolve()
-    os.environ.pop("NO_COLOR", None)
-    mounts.own()
+    surroundings.make_plain()
     if add_cases is not None:
         add_cases()
     words = sys.argv[2:]
