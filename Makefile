@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo check soak fuzz bench mutate install format clean help
+.PHONY: all build demo built-tests check check-conditions soak fuzz bench mutate install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -29,13 +29,17 @@ demo: build
 # The sanitizers' builds run the unit tests only: QEMU runs under neither.
 SANITIZED = $(BUILD)/asan $(BUILD)/tsan
 
-check:
-	@$(SETUP) check
+# All that `make check` runs.
+built-tests:
 	@$(MAKE) -s $(BUILD)/tests-configured
 	@ninja -C $(BUILD)
 	@scripts/build-guests all $(GUESTS)
 	@$(MAKE) -s $(SANITIZED:=/build.ninja)
 	@for build in $(SANITIZED); do ninja -C $$build unit-tests || exit; done
+
+check:
+	@$(SETUP) check
+	@$(MAKE) -s built-tests
 	@rm -f $(foreach b,$(BUILD) $(SANITIZED),$(b)/meson-logs/testlog.*)
 	@status=0; \
 	    meson test -C $(BUILD) --no-rebuild -t 100 --print-errorlogs || status=1; \
@@ -43,6 +47,15 @@ check:
 	        meson test -C $$build --no-rebuild -t 100 --print-errorlogs \
 	            --suite unit || status=1; done; \
 	    scripts/summary $(BUILD) $(SANITIZED) && exit $$status
+
+# RUNS of the suite, as root, as a user, with and without tracefs and network,
+# all beside a load; as root. TESTS: these alone.
+RUNS ?= 10
+
+check-conditions:
+	@$(SETUP) conditions
+	@$(MAKE) -s built-tests
+	@scripts/check-conditions -b $(BUILD) -n $(RUNS) $(TESTS)
 
 # Ten million random steps a family at the register models and their twins, and
 # at virtual counters and theirs.
@@ -94,16 +107,17 @@ clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo 'make           build the library, the plugin and the command'
-	@echo 'make demo      and count a sparc64 program on an UltraSPARC T2'
-	@echo 'make check     run every test'
-	@echo 'make soak      compare the models with their twins at length'
-	@echo 'make fuzz      throw damaged input at what reads it, SECONDS each'
-	@echo 'make bench     time the workloads, print the ratios'
-	@echo 'make mutate    make mistakes in the register models, run their tests'
-	@echo 'make install   install under PREFIX (default /usr/local), DESTDIR'
-	@echo 'make format    format the code'
-	@echo 'make clean     remove the build'
+	@echo 'make                   build the library, the plugin and the command'
+	@echo 'make demo              and count a sparc64 program on an UltraSPARC T2'
+	@echo 'make check             run every test'
+	@echo 'make check-conditions  the same RUNS times in hard conditions, as root'
+	@echo 'make soak              compare the models with their twins at length'
+	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
+	@echo 'make bench             time the workloads, print the ratios'
+	@echo 'make mutate            make mistakes in the register models, run their tests'
+	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'
+	@echo 'make format            format the code'
+	@echo 'make clean             remove the build'
 
 # The demonstration needs no test library, so the first configuration leaves
 # the tests out; `make check` adds them.
