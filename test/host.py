@@ -149,6 +149,7 @@ def repeat():
 
 @t.named("-r leaves the columns of CSV as they are, and adds one at the end")
 def repeat_csv():
+    need_perf_event()
     for options, more in (([], 0), (["-r", 3], 1)):
         done = tally(*FAULTS, *options, "-x,", "true")
         [columns] = csv.reader(io.StringIO(done.stderr))

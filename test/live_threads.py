@@ -19,6 +19,9 @@ TERMS = ("issue_cycles", "stall_fetch", "stall_load", "stall_store",
 
 # Threads
 
+# What the library does besides depends on who comes first to its locks.
+WORK = ["--filter", "code=work"]
+
 def in_work(arch, threads, turns, options=()):
     event = INSTRUCTIONS[arch]
     c = t.count(["-e", event, "--from", "work", *options],
@@ -30,7 +33,7 @@ def in_work(arch, threads, turns, options=()):
 def threads_add_up(arch):
     """A turn more in each thread: the difference is exact."""
     event = INSTRUCTIONS[arch]
-    runs = [t.count(["-e", event], g("threads", arch), 4, turns)
+    runs = [t.count(["-e", event, *WORK], g("threads", arch), 4, turns)
             for turns in (100000, 200000)]
     counts = [strands(c, event) for c in runs]
     for c, per_thread in zip(runs, counts):
@@ -53,7 +56,8 @@ def thread_order(arch):
 
 @at_arch("200 threads at once and after each other")
 def many_threads(arch):
-    c = t.count(["-e", INSTRUCTIONS[arch]], g("threads", arch), 200, 1000)
+    c = t.count(["-e", INSTRUCTIONS[arch], *WORK], g("threads", arch), 200,
+                1000)
     per_thread = strands(c, INSTRUCTIONS[arch])
     t.equal(len(per_thread), 201, "strands")
     t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
@@ -64,9 +68,9 @@ def many_threads(arch):
 @at_arch("threads repeat, whatever their interleaving")
 def threads_repeat(arch):
     event = INSTRUCTIONS[arch]
-    once, again = (strands(t.count(["-e", event], g("threads", arch), 3,
+    once, again = (strands(t.count(["-e", event, *WORK], g("threads", arch), 3,
                                    50000), event) for _ in range(2))
-    t.equal(once[1:], again[1:], "counts of the threads")
+    t.equal(once, again, "counts of the threads")
 
 
 @at_arch("full model with threads")
@@ -75,7 +79,8 @@ def threads_full(arch):
     c = t.count(["-e", "all"], g("threads", arch), 4, 100000)
     per_thread = strands(c, event)
     t.equal(sum(per_thread), c[event], "sum of the strands")
-    t.equal(len(set(per_thread[1:])), 1, "kinds of threads")
+    c = t.count(["-e", "all", *WORK], g("threads", arch), 4, 100000)
+    t.equal(len(set(strands(c, event)[1:])), 1, "kinds of threads")
 
 
 # Time

@@ -137,9 +137,10 @@ def of_perf(string, tree):
     for part in re.split(r"^-{10,}\n", text, flags=re.M):
         if part.startswith("perf_event_attr:") and not again:
             parts.append(part)
-        # The next one is no other event, but this with less in it.
-        again = not part.startswith("perf_event_attr:") and \
-            "switching off" in part
+        # The next one is no other event, but this with less in it: what an
+        # older kernel lacks, or an ordinary user may not count.
+        again = not part.startswith("perf_event_attr:") and (
+            "switching off" in part or "trying to fall back" in part)
     if "event syntax error" in text or "arser error" in text:
         return None
     return attributes("".join(parts))

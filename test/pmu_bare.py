@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import surroundings
+
 FLAGS = ["-std=c17", "-ffreestanding", "-nostdlib", "-nostartfiles", "-static",
          "-O2", "-Wall", "-Wextra", "-Werror=implicit-function-declaration",
          "-fno-stack-protector", "-fno-pic", "-fno-asynchronous-unwind-tables"]
@@ -208,6 +210,7 @@ def main():
     if platform.machine() != "x86_64":
         print("1..0 # SKIP the entry is written for x86-64")
         return
+    surroundings.make_plain()
     print("1..4")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -57,6 +57,8 @@ def make_plain():
                           "LD_PRELOAD", "SYSFS_PATH")]:
         del os.environ[name]
     os.environ["LC_ALL"] = "C"
+    # Its folder may be another user's.
+    os.environ["CCACHE_DISABLE"] = "1"
     os.umask(0o022)
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
