@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands behind a count in text: its share of instructions, its rate.
+ * Those of this host, and of the kernel's events beside a model, are perf's.
+ */
+#ifndef TALLY_REPORT_COUNT_DERIVED_H
+#define TALLY_REPORT_COUNT_DERIVED_H
+
+#include "report/count_report.h"
+
+/* Writes "# 12.34 % of instructions" or the like; "" where nothing is known. */
+void report_derived(const struct count_report *report,
+                    const struct count_value *value, char *text, size_t size);
+
+#endif
