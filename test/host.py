@@ -216,7 +216,8 @@ def not_counted():
     assert "mend" not in counted and "code" not in counted, counted
     t.equal(counted["fidelity"], "exact", "fidelity")
     text = tally("-e", "cycles", "true").stderr
-    t.contains(text, "; count software events (-e task-clock,page-faults)")
+    t.contains(text, "; software events: tally count -e task-clock,page-faults "
+               "PROGRAM")
 
 
 @t.named("an ordinary user: what may be counted is, at user level, and says so")

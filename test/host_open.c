@@ -166,7 +166,7 @@ static const struct reason_row {
      -1,
      HOST_BUSY,
      "another profiler",
-     "end the other"},
+     "end other profilers"},
     {__LINE__,
      {SYSTEM},
      EMFILE,

@@ -183,6 +183,7 @@ check_pmu(uint32_t pmu_type, struct host_reason *reason)
         .exclude_hv = 1,
     };
     uint64_t reading[3] = {0};
+    struct host_facts facts;
     const int fd = host_open(&attr, 0, -1, -1, 0, reason);
 
     if (fd < 0)
@@ -190,8 +191,10 @@ check_pmu(uint32_t pmu_type, struct host_reason *reason)
     spin();
     const ssize_t got = read(fd, reading, sizeof(reading));
     close(fd);
-    if (got != (ssize_t)sizeof(reading) || reading[0] == 0)
-        host_reason_dead(reading[2] == 0, reason);
+    if (got != (ssize_t)sizeof(reading) || reading[0] == 0) {
+        host_facts_find(NULL, -1, &facts);
+        host_reason_dead(reading[2] == 0, &facts, reason);
+    }
     return reason->why;
 }
 

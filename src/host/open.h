@@ -91,7 +91,8 @@ void host_explain_probe_facts(const struct host_facts *facts, int error,
  * The reason for a counter that read 0 while code ran; `never`: the kernel
  * never put it on the processor.
  */
-void host_reason_dead(bool never, struct host_reason *reason);
+void host_reason_dead(bool never, const struct host_facts *facts,
+                      struct host_reason *reason);
 
 /*
  * Whether the processor's counters work for this process at user level:

@@ -19,9 +19,14 @@
 /* The greatest perf_event_paranoid that lets a user do so. */
 enum { LEVEL_CPU = 0, LEVEL_KERNEL = 1, LEVEL_USER = 2 };
 
-#define NO_PMU_MEND                                                      \
-    "count software events (-e task-clock,page-faults), or on a model: " \
-    "tally count -m host-model"
+/* Commands that work as written, but for PROGRAM. */
+#define SOFTWARE_MEND \
+    "software events: tally count -e task-clock,page-faults PROGRAM"
+#ifdef __x86_64__
+#define MODEL_MEND "on a model: tally count -m host-model PROGRAM"
+#else /* no model runs programs of this processor */
+#define MODEL_MEND ""
+#endif
 
 __attribute__((format(printf, 3, 4))) static void
 say(struct host_reason *r, enum host_why why, const char *format, ...)
@@ -42,6 +47,17 @@ mend(struct host_reason *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->mend, sizeof(r->mend), format, args);
     va_end(args);
+}
+
+#define OTHERS_MEND "end other profilers: pgrep -a 'perf|vtune|pcm' finds them"
+
+/* Names what helps instead of counters, after `first` where that is not "". */
+static void
+mend_otherwise(struct host_reason *r, const char *first)
+{
+    const bool both = first[0] != '\0' && MODEL_MEND[0] != '\0';
+
+    mend(r, "%s%s%s", first, both ? "; " : "", MODEL_MEND);
 }
 
 const char *
@@ -183,7 +199,7 @@ explain_no_pmu(struct host_reason *r)
     say(r, HOST_NO_PMU,
         "this system shows no hardware counters: a virtual machine without "
         "a PMU, as a rule");
-    mend(r, NO_PMU_MEND);
+    mend_otherwise(r, SOFTWARE_MEND);
 }
 
 static void
@@ -229,7 +245,7 @@ explain_invalid(const struct host_facts *facts,
         say(r, HOST_UNSUPPORTED,
             "these counters refuse the event: they count a whole cpu and no "
             "program, or no such code");
-        mend(r, "count system-wide: tally count -a");
+        mend(r, "count whole cpus, with -a");
     } else {
         say(r, HOST_UNSUPPORTED,
             "the counters refuse this combination of code and modifiers (type "
@@ -249,8 +265,7 @@ explain_busy(const struct host_facts *facts, struct host_reason *r)
     } else {
         say(r, HOST_BUSY,
             "the counters are taken by another profiler or by the hypervisor");
-        mend(r, "end the other one: sudo fuser -v /dev/cpu/*/msr; "
-                "pgrep -a 'perf|vtune|pcm'");
+        mend(r, OTHERS_MEND);
     }
 }
 
@@ -285,7 +300,7 @@ explain_no_call(const struct host_facts *facts, struct host_reason *r)
     say(r, HOST_NO_PMU,
         "this kernel has no perf_event_open: it was built without "
         "CONFIG_PERF_EVENTS, or does not run on Linux proper");
-    mend(r, "count on a model: tally count -m host-model");
+    mend_otherwise(r, "");
 }
 
 void
@@ -341,15 +356,13 @@ host_explain_probe_facts(const struct host_facts *facts, int error,
             "uprobes are for root alone (in a container: that of its host): "
             "the kernel wants CAP_PERFMON for them, whatever "
             "perf_event_paranoid is");
-        mend(r, "run with sudo, or count on a model: tally count -m "
-                "host-model");
+        mend_otherwise(r, "run with sudo");
     } else if (error == EINVAL || error == EIO || error == ENOTSUP ||
                error == ENOENT) {
         say(r, HOST_UNSUPPORTED,
             "the kernel cannot put a uprobe into this file (%s)",
             strerrordesc_np(error));
-        mend(r, "copy the program to a plain file system, or count on a "
-                "model: tally count -m host-model");
+        mend_otherwise(r, "copy the program to a plain file system");
     } else {
         /* Not the process: it is our own child. */
         host_explain_facts(facts, error, attr, 0, -1, r);
@@ -357,7 +370,8 @@ host_explain_probe_facts(const struct host_facts *facts, int error,
 }
 
 void
-host_reason_dead(bool never, struct host_reason *r)
+host_reason_dead(bool never, const struct host_facts *facts,
+                 struct host_reason *r)
 {
     *r = (struct host_reason){0};
     say(r, HOST_DEAD, "%s",
@@ -365,6 +379,10 @@ host_reason_dead(bool never, struct host_reason *r)
                 "the processor: all are held by others"
               : "the counter opens and reads 0 while code runs: this virtual "
                 "machine only pretends to have counters");
-    mend(r, never ? "sudo sysctl kernel.nmi_watchdog=0, and end other profilers"
-                  : NO_PMU_MEND);
+    if (!never)
+        mend_otherwise(r, SOFTWARE_MEND);
+    else if (facts->nmi_watchdog == 1)
+        mend(r, "sudo sysctl kernel.nmi_watchdog=0");
+    else
+        mend(r, OTHERS_MEND);
 }
