@@ -23,7 +23,7 @@ print_usage(FILE *out)
             "on hosts\nwithout counters.\n\nusage: tally COMMAND ...\n\n");
     for (size_t i = 0; commands[i] != NULL; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "\n  tally COMMAND --help shows its options and an example.\n"
+    fprintf(out, "\n  tally help COMMAND shows its options and examples.\n"
                  "  tally --version prints the version.\n");
 }
 
@@ -56,6 +56,22 @@ unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* tally help COMMAND: what COMMAND --help shows. */
+static int
+help(int argc, char **argv)
+{
+    const struct command *command = find_command(argv[0]);
+
+    if (argc > 1) {
+        fprintf(stderr, "tally help: one command, not '%s' too\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    if (command == NULL)
+        return unknown_command(argv[0]);
+    command_help(command, stdout);
+    return 0;
+}
+
 /* The command of another name of ours, tally-perfex; NULL: there is none. */
 static const struct command *
 command_by_file(const char *path)
@@ -77,10 +93,12 @@ run(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        (argc == 2 && strcmp(argv[1], "help") == 0)) {
         print_usage(stdout);
         return 0;
     }
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("tally %s\n", TALLY_VERSION);
         return 0;

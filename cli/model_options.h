@@ -26,7 +26,7 @@ enum {
 #define MODEL_OPTION_ROWS(first)                                               \
     [(first) + MODEL_SET] =                                                    \
         {0, "set", "KEY=VALUE",                                                \
-         "change a parameter of the machine (tally show MACHINE)"},            \
+         "change a parameter of the machine (tally show -v MACHINE)"},            \
     [(first) + MODEL_FOREIGN] =                                                \
         {0, "foreign", NULL, "allow a program of another instruction set"},    \
     [(first) + MODEL_CLEAN_ENV] =                                              \

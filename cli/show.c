@@ -10,11 +10,14 @@
 #include "table/near.h"
 #include "table/text.h"
 
-enum { OPT_MACHINE, OPT_COLOR };
+enum { OPT_MACHINE, OPT_VERBOSE, OPT_COLOR };
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
                      "the machine whose row to show"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL,
+                     "of a machine all: units, modifiers, groups of events, "
+                     "each parameter and its source"},
     [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     {0},
 };
@@ -24,6 +27,7 @@ struct show {
     const struct machine_row *only; /* NULL: every machine */
     const char *name;
     size_t found;
+    bool verbose;
 };
 
 /* An empty line between what the name means here and there. */
@@ -52,6 +56,15 @@ show_names(struct screen *s, const char *label, const char *const *names)
         show_append(text, *names);
     if (text[0] != '\0')
         screen_item(s, label, text);
+}
+
+static void
+try_machine(struct show *w, const struct machine_row *m)
+{
+    if (w->verbose)
+        show_machine_whole(next(w), m);
+    else
+        show_machine(next(w), m);
 }
 
 static bool
@@ -103,7 +116,7 @@ show_all(struct show *w)
     const struct machine_row *machine = machine_find(w->name);
 
     if (machine != NULL && (w->only == NULL || machine == w->only))
-        show_machine(next(w), machine);
+        try_machine(w, machine);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
         if (!is_shown(w, m))
@@ -218,7 +231,7 @@ show(struct show *w, const char *color)
     if (status != 0)
         return status;
     if (w->name == NULL)
-        show_machine(next(w), w->only);
+        try_machine(w, w->only);
     else
         show_all(w);
     status = screen_close(&w->screen);
@@ -237,6 +250,10 @@ run_show(int argc, char **argv)
         while ((option = command_option(&walk, &value)) >= 0) {
             if (option == OPT_COLOR) {
                 color = value;
+                continue;
+            }
+            if (option == OPT_VERBOSE) {
+                w.verbose = true;
                 continue;
             }
             w.only = machine_find(value);
@@ -270,8 +287,9 @@ run_show(int argc, char **argv)
 const struct command command_show = {
     .name = "show",
     .summary = "show a machine, unit, event, register or metric",
-    .synopsis = "[-m MACHINE] NAME",
+    .synopsis = "[-v] [-m MACHINE] NAME",
     .example = "  tally show ultrasparc-t2\n"
+               "  tally show -v host-model\n"
                "  tally show Dcache_misses\n"
                "  tally show BACK_END_BUBBLE.FE\n"
                "  tally show -m montecito PMC5\n"

@@ -6,7 +6,10 @@
 #include "cli/screen.h"
 #include "table/selection.h"
 
+/* What matters on one screen; the units, modifiers, groups and parameters are
+ * those of show_machine_whole(). */
 void show_machine(struct screen *s, const struct machine_row *machine);
+void show_machine_whole(struct screen *s, const struct machine_row *machine);
 
 /*
  * The event; `given` is what the name says beyond it (a unit mask, modifiers),

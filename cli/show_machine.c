@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tally show MACHINE: units, counters, modifiers, groups, parameters. */
+/* tally show MACHINE: what matters of it; with -v its units, counters,
+ * modifiers, groups and parameters too. */
 #include <string.h>
 
 #include "cli/needs.h"
@@ -9,6 +10,7 @@
 #include "table/text.h"
 
 #define PARAM_INDENT 38
+#define DEFAULTS_WIDTH 200 /* of the names of events */
 
 static void
 show_unit_row(struct screen *s, const struct machine_row *m,
@@ -194,8 +196,9 @@ show_counts(struct screen *s, const struct machine_row *m)
                 m->metric_count, m->name);
 }
 
-void
-show_machine(struct screen *s, const struct machine_row *m)
+/* What it is, and which programs it runs. */
+static void
+show_head(struct screen *s, const struct machine_row *m)
 {
     screen_heading(s, "%s: %s", m->name, m->title);
     fprintf(s->out, "\n  ");
@@ -207,7 +210,26 @@ show_machine(struct screen *s, const struct machine_row *m)
                     "of any instruction set, none its own: nothing is exact");
     else if (!m->native)
         show_names(s, "programs", m->isas);
+}
+
+static void
+show_unmodelled(struct screen *s, const struct machine_row *m)
+{
+    if (m->native)
+        fprintf(s->out, "\nNo model: these are this host's own counters; tally "
+                        "doctor tells whether it has them.\n");
+    else
+        fprintf(s->out, "\nNo model yet: it has no parameters, and programs "
+                        "cannot be counted on it.\n");
+}
+
+void
+show_machine_whole(struct screen *s, const struct machine_row *m)
+{
+    show_head(s, m);
     screen_item(s, "source", m->source);
+    if (m->page != NULL)
+        screen_item(s, "page", m->page);
     screen_heading(s, "\nUnits and their counters");
     for (size_t i = 0; i < m->unit_count; i++)
         show_unit_row(s, m, &m->units[i]);
@@ -215,11 +237,115 @@ show_machine(struct screen *s, const struct machine_row *m)
     show_groups(s, m);
     if (m->params != NULL)
         show_params(s, m);
-    else if (m->native)
-        fprintf(s->out, "\nNo model: these are this host's own counters; tally "
-                        "doctor tells whether it has them.\n");
     else
-        fprintf(s->out, "\nNo model yet: it has no parameters, and programs "
-                        "cannot be counted on it.\n");
+        show_unmodelled(s, m);
     show_counts(s, m);
+}
+
+/* A cache by its parameters, which follow each other: size, ways, line. */
+static void
+show_cache(struct screen *s, const struct shown_params *p, const char *label,
+           int size, const char *which)
+{
+    if (strcmp(p->value[size], "0") == 0)
+        return;
+    screen_itemf(s, label, "%s, %s ways, lines of %s; %s", p->value[size],
+                 p->value[size + 1], p->value[size + 2], which);
+}
+
+/* "one for all", "each core": whose a cache is that may be shared. */
+static const char *
+whose(const char *shared)
+{
+    return strcmp(shared, "chip") == 0 ? "one for all cores" : "of each core";
+}
+
+static void
+show_tlbs(struct screen *s, const struct shown_params *p)
+{
+    const char *pages = p->value[PARAM_TLB_PAGE];
+
+    if (strcmp(p->value[PARAM_TLB_KIND], "joint") == 0)
+        screen_itemf(s, "TLB", "%s entries for code and data, pages of %s",
+                     p->value[PARAM_DTLB_ENTRIES], pages);
+    else
+        screen_itemf(s, "TLBs", "%s entries for code, %s for data, pages of %s",
+                     p->value[PARAM_ITLB_ENTRIES], p->value[PARAM_DTLB_ENTRIES],
+                     pages);
+}
+
+static void
+show_branches(struct screen *s, const struct shown_params *p)
+{
+    const char *kind = p->value[PARAM_BRANCH_PREDICTOR];
+
+    if (strcmp(kind, "not-taken") == 0)
+        screen_item(s, "branches", "foretold as not taken");
+    else
+        screen_itemf(s, "branches", "foretold by %s with %s counters", kind,
+                     p->value[PARAM_BRANCH_ENTRIES]);
+}
+
+/* The chip, its clock, caches, TLBs and predictor, as they are modelled. */
+static void
+show_chip(struct screen *s, const struct machine_row *m)
+{
+    struct shown_params p;
+
+    read_params(m, &p);
+    screen_itemf(s, "cores", "%s of %s strand%s at %s", p.value[PARAM_CORES],
+                 p.value[PARAM_STRANDS],
+                 strcmp(p.value[PARAM_STRANDS], "1") == 0 ? "" : "s",
+                 p.value[PARAM_CLOCK]);
+    show_cache(s, &p, "L1I", PARAM_L1I_SIZE, "of each core");
+    show_cache(s, &p, "L1D", PARAM_L1D_SIZE, "of each core");
+    show_cache(s, &p, "L2I", PARAM_L2I_SIZE, "of each core");
+    show_cache(s, &p, "L2", PARAM_L2_SIZE, whose(p.value[PARAM_L2_SHARED]));
+    show_cache(s, &p, "L3", PARAM_L3_SIZE, whose(p.value[PARAM_L3_SHARED]));
+    show_tlbs(s, &p);
+    show_branches(s, &p);
+}
+
+/* The events that are counted without -e: as many as fill a few lines. */
+static void
+show_defaults(struct screen *s, const struct machine_row *m)
+{
+    char text[256] = "";
+    size_t used = 0, count = 0, shown = 0;
+
+    for (size_t i = 0; i < m->event_count; i++) {
+        const struct event_row *e = &m->events[i];
+        if (!e->by_default || event_unmodelled(e) ||
+            e->fidelity == FIDELITY_IDLE)
+            continue;
+        count++;
+        if (used + strlen(e->name) > DEFAULTS_WIDTH)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                 used > 0 ? ", " : "", e->name);
+        shown++;
+    }
+    if (shown < count)
+        screen_itemf(s, "without -e", "%s and %zu more", text, count - shown);
+    else if (count > 0)
+        screen_item(s, "without -e", text);
+}
+
+void
+show_machine(struct screen *s, const struct machine_row *m)
+{
+    show_head(s, m);
+    if (m->params != NULL) {
+        show_chip(s, m);
+        show_defaults(s, m);
+    }
+    if (m->page != NULL)
+        screen_item(s, "page", m->page);
+    if (m->params == NULL)
+        show_unmodelled(s, m);
+    show_counts(s, m);
+    fprintf(s->out,
+            "its units, event modifiers and each parameter with its source: "
+            "tally show -v %s\n",
+            m->name);
 }

@@ -162,7 +162,11 @@ _tally_words()
 
     [ "$command" = stat ] && command=count
     if [ "$COMP_CWORD" -eq 1 ]; then
-        _tally_reply "$current" '@COMMANDS@ --help --version'
+        _tally_reply "$current" '@COMMANDS@ help --help --version'
+        return
+    fi
+    if [ "$command" = help ]; then
+        [ "$COMP_CWORD" -eq 2 ] && _tally_reply "$current" '@COMMANDS@'
         return
     fi
     # --option=value is three words.
@@ -331,10 +335,15 @@ _tally() {
 @COMMANDS@
     )
     if (( CURRENT == 2 )); then
+        commands+=('help:print usage, options and an example')
         _describe command commands
         return
     fi
     local command=${words[2]}
+    if [[ $command == help ]]; then
+        (( CURRENT == 3 )) && _describe command commands
+        return
+    fi
     words=("${(@)words[2,-1]}")
     (( CURRENT-- ))
     case $command in
@@ -476,6 +485,11 @@ def fish_option(command, option):
 
 def fish(commands):
     lines = [fill(FISH, UMASKS=UMASKS, MODIFIERS=MODIFIERS).rstrip("\n")]
+    names = " ".join(c.name for c in commands)
+    lines += ["complete -c tally -n __fish_use_subcommand -a help "
+              f"-d {fish_word(HELP.help)}",
+              "complete -c tally -n '__fish_seen_subcommand_from help' "
+              f"-a '{names}'"]
     for c in commands:
         lines.append(
             "complete -c tally -n __fish_use_subcommand -a "

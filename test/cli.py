@@ -62,9 +62,12 @@ SCREENS = {
     "list-elsewhere": "list -m sparc-t4 'coverage'",
     "show-event": "show Dcache_misses",
     "show-idle": "show AES_OP",
-    "show-t2": "show ultrasparc-t2",
-    "show-montecito": "show montecito",
-    "show-t4": "show sparc-t4",
+    "show-t2": "show -v ultrasparc-t2",
+    "show-t2-short": "show ultrasparc-t2",
+    "show-montecito": "show -v montecito",
+    "show-montecito-short": "show montecito",
+    "show-host-short": "show host",
+    "show-t4": "show -v sparc-t4",
     "show-fake-event": "show -m fake Misses",
     "show-fake-umask": "show -m fake Misses.STORE:mesi=ME",
     "show-fake-register": "show -m fake CTL",
@@ -263,6 +266,16 @@ for words in ("-m ultrasparc-t2plus cycles Idle_strands",
               "-m montecito {L1D_READS_SET0,L1D_READS_SET1}",
               "-m ultrasparc-t2 ITLB_miss Dcache_misses DTLB_miss"):
     t.case(f"encode {words}: as plan has it", undivided, words.split())
+
+
+@t.named("the page that show names is there, of every machine")
+def pages():
+    rows = json.loads(t.run(t.tally(), "list", "machines", "-j").stdout)
+    for row in rows["machines"]:
+        text = t.run(t.tally(), "show", row["name"]).stdout
+        [page] = re.findall(r"^  page +(\S+)$", text, re.MULTILINE)
+        assert pathlib.Path(t.source(page)).is_file(), page
+        assert len(text.splitlines()) < 30, f"{row['name']}: a long screen"
 
 
 # Examples

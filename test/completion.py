@@ -20,6 +20,9 @@ TALLY = BASH = ZSH = FISH = ""
 ROWS = [
     ([""], "count list show doctor --help --version", "all"),
     (["co"], "count", "list doctor"),
+    (["h"], "help", "count"),
+    (["help", ""], "count list doctor", "help --version"),
+    (["help", "count", ""], "", "count list"),
     (["count", "--f"], "--format --from --foreign --field-separator", "--to"),
     (["count", "-"], "-m --machine --set -h --help", "count"),
     (["stat", "--mach"], "--machine", "--set"),
@@ -72,6 +75,8 @@ FISH_ROWS = [
     ("plan -m montecito L3_READS.ALL.MISS:",
      "L3_READS.ALL.MISS:u L3_READS.ALL.MISS:mesi=", "L3_READS"),
     ("show L3_READS.AL", "L3_READS.ALL.MISS", "L3_READS"),
+    ("help co", "count", "list"),
+    ("he", "help", "count"),
 ]  # fmt: skip
 
 ASK = """

@@ -433,7 +433,7 @@ def code_machines(machines):
                   ("code", "codes", code_codes(m, name)[1])]
         out += [f"    [{ident('machine', m['name'])}] = {{",
                 *(f"        .{key} = {c_text(m[key])}," for key in
-                  ("name", "title", "brief", "source")),
+                  ("name", "title", "brief", "source", "page")),
                 f"        .aliases = {c_texts(m['aliases'])},",
                 f"        .isas = {c_texts(m['isas'])},",
                 f"        .family = {ident('family', m['family'] or 'none')},",

@@ -372,6 +372,7 @@ def load_machine(root, name, signals, params):
     units = load_units(tables["unit"])
     machine = {"name": name, "source": file.source,
                "title": file.text("title"), "brief": file.text("brief"),
+               "page": file.text("page", None),
                "aliases": file.words("aliases", NAME, []),
                "isas": file.words("isas", NAME),
                "hidden": file.flag("hidden"),

@@ -291,6 +291,7 @@ struct machine_row {
     const char *title;
     const char *brief;
     const char *source;
+    const char *page; /* of our documents, "doc/models/NAME.md"; or NULL */
     const char *const *aliases;
     const char *const *isas; /* guest ISAs that are its own: "sparc64" */
     enum family_id family;   /* whose rules its counters follow */
