@@ -287,13 +287,15 @@ def fed_by(command):
 
 
 def example(words, stdin):
-    """The guest stands for the program, where there is one."""
+    """The guest stands for the program, where there is one. What the command
+    writes goes with the folder."""
     if "--" in words:
         before = words[:words.index("--") + 1]
         isa = "mips64" if any(".mips64" in w for w in words) else "sparc64"
         words = [*before, t.guest("hello." + isa)]
     words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
-    done = t.run(*words, stdin=stdin)
+    with tempfile.TemporaryDirectory() as folder:
+        done = t.run(*words, stdin=stdin, cwd=folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
     assert done.stdout, "no output"
 
