@@ -8,6 +8,7 @@ import shutil
 import tempfile
 
 import tallytest as t
+from host_help import need_perf_event
 
 STAGES = ("run_generator", "run_classifier", "run_forwarder")
 
@@ -116,6 +117,7 @@ def hardware_pairs():
 
 @t.named("this host's events are counted, too")
 def this_host():
+    need_perf_event()
     run = Profiled([], 1, 10, arch=None)
     t.equal(run.sum["machine"], "host")
     t.equal(run.stages["run_classifier"]["task-clock"]["mean"] > 0, True,
@@ -179,7 +181,7 @@ namespace net {
 template <typename number> struct queue {
     int mark(number n)
     {
-        tally_profiler_start(1, "page-faults");
+        tally_profiler_start(1, "page-faults:u");
         return tally_profiler_update(1, n, 2u) + tally_profiler_update(1);
     }
 };
@@ -270,7 +272,7 @@ def errors():
             (("--set", "l2.size=4M"), "--set is for emulated machines")):
         t.contains(refused(*words, "-m", "host", native), text)
     # A program without a log would say nothing of them.
-    for events in ("nosuch", "page-faults,nosuch", "page-faults;nosuch"):
+    for events in ("nosuch", "page-faults,nosuch", "page-faults:u;nosuch"):
         t.equal(refused("-e", events, "-m", "host",
                         f"{t.build}/test/host-selfprofile"),
                 "tally: unknown event 'nosuch' on this host; tally list -m "
