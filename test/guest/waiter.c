@@ -40,7 +40,7 @@ main(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
-    alarm(60);
+    alarm(600);
 
     say("ready\n");
     while (received == 0)
