@@ -63,13 +63,15 @@ set_hex(json_t *o, const char *key, bool has, uint64_t value)
 
 int
 json_print_rows(const char *key, json_t *rows,
-                const struct machine_row *machine)
+                const struct machine_row *machine, json_t *software)
 {
     json_t *o = json_object();
 
     json_object_set_new(o, "schema", json_integer(1));
     json_set_text(o, "machine", machine != NULL ? machine->name : NULL);
     json_object_set_new(o, key, rows);
+    if (software != NULL)
+        json_object_set_new(o, "software", software);
     return json_print(o);
 }
 
@@ -189,6 +191,21 @@ event_json(const struct machine_row *m, const struct event_row *e)
     json_set_text(o, "reference", e->reference);
     json_set_text(o, "fidelity", fidelity_name(e->fidelity));
     json_set_text(o, "reason", e->reason);
+    return o;
+}
+
+json_t *
+software_json(const struct event_row *e)
+{
+    json_t *o = json_object();
+
+    json_set_text(o, "name", e->name);
+    json_object_set_new(o, "aliases", texts(e->aliases));
+    json_set_text(o, "unit", e->unit);
+    json_set_text(o, "brief", e->brief);
+    json_set_text(o, "reference", e->reference);
+    json_set_text(o, "fidelity", "emulator");
+    json_set_text(o, "source", "kernel");
     return o;
 }
 

@@ -10,6 +10,8 @@
 json_t *machine_json(const struct machine_row *machine);
 json_t *
 event_json(const struct machine_row *machine, const struct event_row *event);
+/* A software event, as the kernel counts it of an emulator. */
+json_t *software_json(const struct event_row *event);
 json_t *register_json(const struct register_row *row);
 json_t *
 metric_json(const struct machine_row *machine, const struct metric_row *metric);
@@ -19,9 +21,10 @@ void json_set_text(json_t *object, const char *key, const char *text);
 
 /*
  * Prints {"schema": 1, "machine": ..., KEY: rows} to stdout and gives rows
- * back; `machine` may be NULL. A status.
+ * back; `machine` may be NULL, and so may `software`, rows of that key. A
+ * status.
  */
 int json_print_rows(const char *key, json_t *rows,
-                    const struct machine_row *machine);
+                    const struct machine_row *machine, json_t *software);
 
 #endif

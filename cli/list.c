@@ -175,8 +175,9 @@ list_kind(struct list *l, const struct kind *kind, const char *color)
             return screen_open(&screen, color); /* tells why */
         l->rows = json_array();
         kind->run(l);
-        return json_print_rows(kind->name, l->rows,
-                               kind->of_machine ? l->machine : NULL);
+        return json_print_rows(
+            kind->name, l->rows, kind->of_machine ? l->machine : NULL,
+            kind == &kinds[KIND_EVENTS] ? list_software_json(l) : NULL);
     }
     int status = screen_open(&screen, color);
     if (status != 0)

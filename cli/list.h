@@ -57,6 +57,15 @@ struct list_kind {
 /* Lists what matches on each machine that has any; returns how much. */
 size_t list_by_machine(struct list *list, const struct list_kind *kind);
 
+/*
+ * Shows the software events beside those of the one machine that is listed,
+ * after an empty line if something stands above; returns how many.
+ */
+size_t list_software(const struct list *list, bool started);
+
+/* Returns the same as rows, or NULL where no machine with a model is named. */
+json_t *list_software_json(const struct list *list);
+
 /* Details are shown of so few rows even where they are not asked for. */
 #define LIST_FEW 4
 

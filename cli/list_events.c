@@ -325,5 +325,7 @@ list_events(struct list *l)
         else
             shown += print_machine(l, m, details, &started);
     }
+    if (!l->json)
+        shown += list_software(l, started);
     return shown;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "table/near.h"
+#include "table/software.h"
 #include "table/text.h"
 
 enum { OPT_MACHINE, OPT_VERBOSE, OPT_COLOR };
@@ -73,15 +74,26 @@ is_shown(const struct show *w, const struct machine_row *m)
     return w->only != NULL ? m == w->only : !m->hidden;
 }
 
+/* Returns the kernel's event of this name, for the machine that was named: its
+ * model is run by an emulator of which the kernel counts it. */
+static const struct event_row *
+software_of(const struct show *w, const struct machine_row *m)
+{
+    return m == w->only && m->params != NULL ? software_find(w->name) : NULL;
+}
+
 /* An event by its name, or with a unit mask and modifiers behind it. */
 static void
 try_event(struct show *w, const struct machine_row *m)
 {
     const struct event_row *event = event_find(m, w->name);
+    const struct event_row *software = software_of(w, m);
     struct selection s;
 
     if (event != NULL)
         show_event(next(w), m, event, NULL);
+    else if (software != NULL)
+        show_event(next(w), machine_find("host"), software, NULL);
     else if (selection_parse(m, w->name, strlen(w->name), NULL, &s) == 0 &&
              s.event != NULL)
         show_event(next(w), m, s.event, &s);

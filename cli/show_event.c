@@ -6,7 +6,9 @@
 #include "cli/needs.h"
 #include "cli/rows_text.h"
 #include "cli/show.h"
+#include "host/software.h"
 #include "table/plan.h"
+#include "table/software.h"
 #include "table/umask.h"
 
 /* The event as shown: with the unit mask that was asked for, or NULL. */
@@ -331,6 +333,20 @@ show_metrics(const struct shown_event *w)
         screen_item(w->s, "metrics", text);
 }
 
+/* Says what a software event counts on a modelled machine. */
+static void
+show_emulated(const struct shown_event *w)
+{
+    if (!event_is_software(w->e))
+        return;
+    screen_itemf(w->s, "on a model",
+                 "the kernel's count of QEMU as a whole, whose own time and "
+                 "memory are in it, %s; its standing is emulator",
+                 host_software_waits(w->e)
+                     ? "as wait4(2) tells it to every user"
+                     : "through perf_event, where the kernel lets it");
+}
+
 void
 show_event(struct screen *s, const struct machine_row *m,
            const struct event_row *e, const struct selection *given)
@@ -358,6 +374,7 @@ show_event(struct screen *s, const struct machine_row *m,
     show_filters(&w);
     show_lists(&w);
     show_standing(&w);
+    show_emulated(&w);
     show_names(s, "also", e->aliases);
     show_names(s, "related", e->related);
     show_metrics(&w);

@@ -88,6 +88,10 @@ METRIC = [("name", text, 1), ("aliases", names, 1), ("formula", text, 1),
           ("groups", integer, 0),
           ("counters", lambda v: all(map(names, v)), 0), ("brief", text, 1),
           ("read", text, 0), ("printed", text, 0), ("reference", text, 1)]
+SOFTWARE = [("name", text, 1), ("aliases", names, 1),
+            ("unit", "software".__eq__, 1), ("brief", text, 1),
+            ("reference", text, 1), ("fidelity", "emulator".__eq__, 1),
+            ("source", "kernel".__eq__, 1)]
 MACHINE = [("name", text, 1), ("aliases", names, 1), ("title", text, 1),
            ("isas", names, 1), ("model", boolean, 1), ("events", integer, 1),
            ("umasks", integer, 1), ("registers", integer, 1),
@@ -128,7 +132,11 @@ def machine_rows():
         check_row(m, MACHINE)
         for kind, keys in KINDS.items():
             document = listed(kind, "-m", m["name"])
-            t.equal(list(document), ["schema", "machine", kind], "keys")
+            software = kind == "events" and m["model"]
+            t.equal(list(document), ["schema", "machine", kind] +
+                    software * ["software"], "keys")
+            for row in document.get("software", []):
+                check_row(row, SOFTWARE)
             t.equal(document["machine"], m["name"], "machine")
             t.equal(len(document[kind]), m[kind], f"{kind} of {m['name']}")
             for row in document[kind]:
@@ -347,7 +355,8 @@ def no_blanks():
 
 @t.named("one line an event in a pipe, whatever its name's length")
 def one_line():
-    rows = piped("list", "events", "-m", "r10000").splitlines()
+    rows = piped("list", "events", "-m", "r10000").partition(
+        "r10000, software events:")[0].splitlines()
     t.equal(len([x for x in rows if x.startswith("  ")]), 50, "events")
 
 
@@ -360,7 +369,7 @@ def columns():
         words = ("list", "events", "-m", m["name"])
         for text in (piped(*words), on_terminal(*words, columns=200),
                      on_terminal(*words)):
-            for unit in re.split(r"^(?=\S+, unit)", text, flags=re.M):
+            for unit in re.split(r"^(?=\S+, (?:unit|software))", text, flags=re.M):
                 starts = {found.end() for line in unit.splitlines()
                           if (found := STANDING.search(line))}
                 assert len(starts) <= 1, f"{m['name']}: {starts}\n{unit}"

@@ -175,6 +175,21 @@ def not_of_all():
         t.equal([e["name"] for e in c.json["events"] if "source" in e], [])
 
 
+@t.named("tally list and tally show tell of them")
+def told():
+    done = t.run(t.tally(), "list", "events", "-m", T2, "-j", "faults")
+    names = [row["name"] for row in json.loads(done.stdout)["software"]]
+    assert "page-faults" in names and "task-clock" not in names, names
+    rows = t.run(t.tally(), "list", "events", "-m", T2).stdout
+    t.contains(rows, f"{T2}, software events: the kernel counts them of the "
+                     "emulator")
+    for machine in ([], ["-m", T2]):
+        done = t.run(t.tally(), "show", *machine, "CS")
+        t.equal(done.returncode, 0, done.stderr)
+        t.contains(done.stdout, "context-switches, an event of host")
+        t.contains(done.stdout, "the kernel's count of QEMU as a whole")
+
+
 for name, options in (
         ("-I", ["-I", "1"]), ("--from", ["--from", "main"]),
         ("--to", ["--to", "main"]), ("--skip", ["--skip", "10"]),
