@@ -17,6 +17,7 @@
 #include "cli/count_request.h"
 #include "cli/count_software.h"
 #include "cli/counted.h"
+#include "cli/illegal.h"
 #include "cli/output.h"
 #include "cli/run_table.h"
 #include "host/open.h"
@@ -238,6 +239,7 @@ run_and_report(struct job *job, struct count_value *values)
 {
     const struct count_request *r = job->request;
     struct session_result result = {0};
+    struct count_illegal illegal;
     struct output out;
     int error =
         r->log_fd != 0
@@ -254,6 +256,9 @@ run_and_report(struct job *job, struct count_value *values)
         error = tally_fail(&command_log, TALLY_EQEMU,
                            "%s: QEMU could not start it", job->program->path);
     job->report.last = &result;
+    if (error == 0 && illegal_explain(&result, job->program->isa,
+                                      job->request->model.launch.cpu, &illegal))
+        job->report.illegal = &illegal;
     /* Of documents, each interval is one. */
     job->report.summary = r->interval_ms != 0 && r->format != COUNT_TEXT;
     if (error == 0 && (!job->report.summary || r->summary)) {
@@ -458,7 +463,6 @@ prepare(const struct count_request *r, const struct program *program,
         .filters = r->filters,
         .filter_count = r->filter_count,
         .launch = r->model.launch,
-        .insn_text = insn_text,
         .capture = capture_wanted(&r->capture) ? &r->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !r->quiet ? show_progress : NULL,
     };

@@ -322,10 +322,11 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     current_vcpu = vcpu;
     /* So that a death by signal loses next to nothing. */
-    if (tally_strands[vcpu] != NULL)
+    if (tally_strands[vcpu] != NULL) {
         strand_drain(tally_strands[vcpu]);
-    if (tally_strands[vcpu] != NULL)
         call_count(tally_strands[vcpu], tally_plugin.shape.isa, num);
+        tally_strands[vcpu]->counts->suspect = 0; /* it went on */
+    }
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
     random_syscall(args);

@@ -19,7 +19,6 @@ struct translation {
     struct qemu_plugin_tb *tb;
     size_t count;
     struct insn insns[MAX_INSNS];
-    const uint8_t *bytes[MAX_INSNS];
     bool tells[MAX_INSNS]; /* it is an access that tells a prefetch's address */
     size_t teller[MAX_INSNS]; /* of a prefetch that access, or `count` */
     int64_t distance[MAX_INSNS];
@@ -46,12 +45,12 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
     for (size_t i = 0; i < t->count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(insn);
-        t->bytes[i] = qemu_plugin_insn_data(insn);
-        insn_decode(isa, t->bytes[i], size, qemu_plugin_insn_vaddr(insn),
+        const uint8_t *bytes = qemu_plugin_insn_data(insn);
+        insn_decode(isa, bytes, size, qemu_plugin_insn_vaddr(insn),
                     &t->insns[i]);
         if (passes && insn_is_float(&t->insns[i]))
             t->insns[i].access = ACCESS_FLOAT;
-        t->hash = hash_bytes(t->hash, t->bytes[i], size);
+        t->hash = hash_bytes(t->hash, bytes, size);
     }
 }
 
@@ -553,6 +552,21 @@ register_block(struct plugin *p, const struct translation *t,
     }
 }
 
+/* Reads the instruction that QEMU may raise a signal for: QEMU itself reads no
+ * further than to where it knows that the instruction is none. */
+static void
+read_odd(const struct plugin *p, struct block_info *info)
+{
+    const uint64_t left = p->shape.page - (info->odd_pc & (p->shape.page - 1));
+
+    info->odd_size = sizeof(info->odd_bytes);
+    if (left < info->odd_size &&
+        !plugin_read(info->odd_pc, info->odd_bytes, info->odd_size))
+        info->odd_size = (uint8_t)left; /* there is no next page */
+    if (!plugin_read(info->odd_pc, info->odd_bytes, info->odd_size))
+        info->odd_size = 0;
+}
+
 void
 plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -565,9 +579,10 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     pthread_mutex_lock(&p->lock);
     decode(t, tb, p->shape.isa);
-    const size_t count =
-        block_build(&p->shape, qemu_plugin_tb_vaddr(tb), t->insns, t->bytes,
-                    t->count, &model, parts);
+    const size_t count = block_build(&p->shape, qemu_plugin_tb_vaddr(tb),
+                                     t->insns, t->count, &model, parts);
+    if (model.flags & BLOCK_ODD)
+        read_odd(p, &parts[0].info);
     t->count = model.instructions;
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))

@@ -247,8 +247,23 @@ test_incomplete(void **unused)
     same(__LINE__, "last_pc", b.block.last_pc, 0x401234 + 5);
     same(__LINE__, "counted",
          (unsigned long long)b.parts[0].info.fixed[SIGNAL_INSTRUCTIONS], 2);
-    same(__LINE__, "last_size", b.parts[0].info.last_size, 3);
-    assert_memory_equal(b.parts[0].info.last_bytes, "\2\2\2\0", 4);
+    same(__LINE__, "odd_pc", b.parts[0].info.odd_pc, 0x401234 + 8);
+}
+
+/* An instruction that QEMU has read whole is the last of its block. */
+static void
+test_odd(void **unused)
+{
+    const struct insn insns[] = {{.size = 5},
+                                 {.size = 2, .flags = INSN_ILLEGAL}};
+    const struct built within = build(&x86, 0x401234, insns, 2);
+    const struct built at_end = build(&x86, 0x401ff9, insns, 2);
+
+    (void)unused;
+    same(__LINE__, "odd_pc", within.parts[0].info.odd_pc, 0x401234 + 5);
+    same(__LINE__, "odd", within.block.flags & BLOCK_ODD, BLOCK_ODD);
+    same(__LINE__, "odd_pc", at_end.parts[0].info.odd_pc, 0x401ffe);
+    same(__LINE__, "odd", at_end.block.flags & BLOCK_ODD, BLOCK_ODD);
 }
 
 /* Alone, it is kept. */
@@ -261,7 +276,7 @@ test_incomplete_alone(void **unused)
     (void)unused;
     same(__LINE__, "instructions", b.block.instructions, 1);
     same(__LINE__, "end", b.block.end, 0x401234);
-    same(__LINE__, "last_size", b.parts[0].info.last_size, 0);
+    same(__LINE__, "odd_pc", b.parts[0].info.odd_pc, b.block.pc);
 }
 
 /* Window instructions: where the parts start, and which traps they stand for */
@@ -412,6 +427,7 @@ main(void)
         cmocka_unit_test(test_no_lines),
         cmocka_unit_test(test_window_flags),
         cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_odd),
         cmocka_unit_test(test_incomplete_alone),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_window_traps),

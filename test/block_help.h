@@ -101,17 +101,11 @@ static inline struct built
 build(const struct block_shape *shape, uint64_t pc, const struct insn *insns,
       size_t count)
 {
-    static uint8_t code[MOST][15];
-    const uint8_t *bytes[MOST];
     struct built b;
 
     assert_true(count <= MOST);
-    for (size_t i = 0; i < count; i++) {
-        memset(code[i], (int)i + 1, sizeof(code[i]));
-        bytes[i] = code[i];
-    }
     memset(&b, 0x55, sizeof(b));
-    b.count = block_build(shape, pc, insns, bytes, count, &b.block, b.parts);
+    b.count = block_build(shape, pc, insns, count, &b.block, b.parts);
     return b;
 }
 

@@ -310,9 +310,82 @@ def illegal(arch):
     done = t.run(t.tally(), "count", *t.modelled(program), program, "ill")
     mnemonic, shown = ILLEGAL[arch]
     line = next(s for s in done.stderr.splitlines() if "it died" in s)
-    t.contains(line, f" on {shown}: this QEMU")
+    t.contains(line, f"it died of {shown} at ")
+    t.contains(line, " in main, which ")
     died_at = line.split(" at ")[1].split()[0]
     assert died_at in addresses_of(arch, program, mnemonic), line
+
+
+REBUILD = "build it for x86-64-v3 (-march=x86-64-v3)"
+MAX = f"{REBUILD}, or show it all that QEMU has (--cpu-model max)"
+# MODE of illegal.c: text, set, advice, what the line says besides.
+LACKING = {
+    "avx512": ("vaddps zmm3, zmm2, zmm1", "AVX-512", REBUILD, "which QEMU as "),
+    "avx512m": ("vpternlogd zmm3, zmm2, [rsp+0x40], 0x03", "AVX-512", REBUILD,
+                "which QEMU as "),
+    "sha": ("sha256msg1 xmm2, xmm1", "SHA", REBUILD, "which QEMU as "),
+    "vaes": ("vaesenc ymm3, ymm2, ymm1", "VAES", MAX, "which QEMU as "),
+    "trap": ("ud2", None, None, "which is made to fail"),
+    "bytes": (None, None, None, "bytes that are no known instruction"),
+}
+
+
+def lacking(mode):
+    """Text and JSON name the instruction at the address that it is at."""
+    program = g("illegal", "x86_64")
+    text, name, advice, says = LACKING[mode]
+    c = t.Count(["-e", "instructions"], [program, mode])
+    t.equal(c.status, 128 + signal.SIGILL, "status")
+    found = c.json["illegal_instruction"]
+    t.equal((found["text"], found["set"], found["function"]),
+            (text, name, "work"), "JSON")
+    assert (found["advice"] or "").startswith(advice or ""), found["advice"]
+    first = {"bytes": "06", "trap": "0f0b"}.get(mode, "")
+    assert found["bytes"].startswith(first), found["bytes"]
+    t.equal(found["program"], program, "program")
+    done = t.run(t.tally(), "count", "-m", "host-model", program, mode)
+    line = next(s for s in done.stderr.splitlines() if "it died" in s)
+    for word in (text or found["bytes"], found["address"], " in work, ", says):
+        t.contains(line, word)
+    t.equal("what helps: " + (advice or "-") in done.stderr, advice is not None,
+            "advice")
+    code = t.run("objdump", "-d", "--disassemble=work", program).stdout
+    if mode != "bytes":
+        mnemonic = text.split()[0]
+        at = [s.split(":")[0].strip() for s in code.splitlines()
+              if mnemonic in s]
+        assert found["address"][2:] in at, (found, at)
+
+
+for mode in LACKING:
+    t.case(f"x86_64: SIGILL by {mode} names the instruction", lacking, mode)
+
+
+@t.named("x86_64: a SIGILL that was sent, or caught, blames no instruction")
+def not_lacking():
+    program = g("illegal", "x86_64")
+    for mode in ("raise", "sent"):
+        c = t.Count(["-e", "instructions"], [program, mode])
+        t.equal(c.status, 128 + signal.SIGILL, f"status of {mode}")
+        assert "illegal_instruction" not in c.json, c.json
+        done = t.run(t.tally(), "count", "-m", "host-model", program, mode)
+        t.contains(done.stderr, "no illegal instruction of its own was seen")
+    c = t.count(["-e", "instructions"], program, "caught")
+    t.equal(c.stdout, "went on\n", "output")
+    assert "illegal_instruction" not in c.json, c.json
+
+
+@t.named("x86_64: a child that dies by SIGILL is explained")
+def lacking_child():
+    program = g("illegal", "x86_64")
+    c = t.Count(["-e", "instructions"], [program, "child"])
+    t.equal(c.status, 128 + signal.SIGILL, "status")
+    t.equal(c.json["status"], {"exit": 128 + signal.SIGILL}, "JSON status")
+    found = c.json["illegal_instruction"]
+    t.equal(found["text"], "vaddps zmm3, zmm2, zmm1", "text")
+    assert found["pid"] != c.json["strands"][0]["pid"], found
+    done = t.run(t.tally(), "count", "-m", "host-model", program, "child")
+    t.contains(done.stderr, f"{program}: it died of vaddps")
 
 
 @at_arch("_exit and exit pass their status on")

@@ -26,6 +26,9 @@ void x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
 void mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
                size_t text_size);
 
+/* As insn_set(). */
+const char *x86_set(const uint8_t *bytes, size_t size);
+
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"
 

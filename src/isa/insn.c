@@ -64,6 +64,12 @@ insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
     return whole;
 }
 
+const char *
+insn_set(enum isa isa, const uint8_t *bytes, size_t size)
+{
+    return isa == ISA_X86_64 ? x86_set(bytes, size) : NULL;
+}
+
 void
 insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
           char *text, size_t text_size)

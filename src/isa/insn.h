@@ -161,4 +161,11 @@ bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
 void insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
                char *text, size_t text_size);
 
+/*
+ * The instruction set that brought an x86-64 instruction, by Zydis' name
+ * ("AVX512F_512", "SHA"); "" for one that every x86-64 processor has, NULL for
+ * bytes that are no instruction and for other ISAs. Static.
+ */
+const char *insn_set(enum isa isa, const uint8_t *bytes, size_t size);
+
 #endif

@@ -552,3 +552,40 @@ x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
     }
     snprintf(text, text_size, "%s", line);
 }
+
+const char *
+x86_set(const uint8_t *bytes, size_t size)
+{
+    struct decoded d;
+
+    if (!ZYAN_SUCCESS(decode(bytes, size, &d)))
+        return NULL;
+    switch (d.info.meta.isa_set) {
+    case ZYDIS_ISA_SET_I86:
+    case ZYDIS_ISA_SET_I186:
+    case ZYDIS_ISA_SET_I286PROTECTED:
+    case ZYDIS_ISA_SET_I286REAL:
+    case ZYDIS_ISA_SET_I386:
+    case ZYDIS_ISA_SET_I486:
+    case ZYDIS_ISA_SET_I486REAL:
+    case ZYDIS_ISA_SET_PENTIUMREAL:
+    case ZYDIS_ISA_SET_PENTIUMMMX:
+    case ZYDIS_ISA_SET_PPRO:
+    case ZYDIS_ISA_SET_FAT_NOP:
+    case ZYDIS_ISA_SET_CMOV:
+    case ZYDIS_ISA_SET_FCMOV:
+    case ZYDIS_ISA_SET_X87:
+    case ZYDIS_ISA_SET_FXSAVE:
+    case ZYDIS_ISA_SET_FXSAVE64:
+    case ZYDIS_ISA_SET_SSE:
+    case ZYDIS_ISA_SET_SSEMXCSR:
+    case ZYDIS_ISA_SET_SSE_PREFETCH:
+    case ZYDIS_ISA_SET_SSE2:
+    case ZYDIS_ISA_SET_SSE2MMX:
+    case ZYDIS_ISA_SET_LONGMODE:
+    case ZYDIS_ISA_SET_PAUSE:
+        return "";
+    default:
+        return ZydisISASetGetString(d.info.meta.isa_set);
+    }
+}

@@ -523,27 +523,58 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     return 0;
 }
 
-/* The text of the instruction that the first process ended on. */
-static void
-explain_death(const struct session_options *o, int fd,
-              const struct program *program, struct session_result *result)
+/* Whether the process has died by SIGILL: of one whose end nobody waited for,
+ * that it is gone. */
+static bool
+died_illegal(const struct session_result *result,
+             const struct session_process *process)
 {
-    struct region region;
+    if (process->ended || process->running)
+        return false;
+    return process->pid != result->processes[0].pid ||
+           (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL);
+}
 
-    if (o->insn_text == NULL || !WIFSIGNALED(result->status) ||
-        region_map(fd, 0, &region) != 0)
-        return;
-    struct region_strand *s = region_map_strand(&region, 0, NULL);
-    const unsigned last = s ? s->last_block : REGION_BLOCKS;
-    if (last < atomic_load(&region.head->blocks)) {
-        const struct block_info *info = &region.infos[last];
-        result->last_pc = info->pc + info->size - info->last_size;
-        o->insn_text(program->isa, info->last_bytes, info->last_size,
-                     result->last_pc, result->last_insn,
-                     sizeof(result->last_insn));
+/* Finds what a thread of the process may have died of. */
+static void
+find_suspect(const struct region *region, struct session_illegal *illegal)
+{
+    const unsigned strands = atomic_load(&region->head->strands);
+
+    for (unsigned i = 0; i < strands && !illegal->found; i++) {
+        struct region_strand *s = region_map_strand(region, i, NULL);
+        const unsigned suspect = s != NULL ? s->suspect : 0;
+        region_unmap_strand(s);
+        if (suspect == 0 || suspect > atomic_load(&region->head->blocks))
+            continue;
+        const struct block_info *info = &region->infos[suspect - 1];
+        illegal->found = info->odd_size != 0;
+        illegal->pc = info->odd_pc;
+        illegal->size = info->odd_size;
+        memcpy(illegal->bytes, info->odd_bytes, sizeof(illegal->bytes));
     }
-    region_unmap_strand(s);
-    region_unmap(&region);
+}
+
+/* Finds the instruction that the first process to die by SIGILL died of. */
+static void
+find_illegal(int fd, unsigned regions, struct session_result *result)
+{
+    struct session_illegal *illegal = &result->illegal;
+    unsigned number = 0; /* of the process */
+
+    for (unsigned i = 0; i < regions && number < result->process_count; i++) {
+        struct region region;
+        if (region_map(fd, i, &region) != 0)
+            return;
+        if (atomic_load(&region.head->state) != REGION_FREE) {
+            illegal->process = number++;
+            if (died_illegal(result, &result->processes[illegal->process]))
+                find_suspect(&region, illegal);
+        }
+        region_unmap(&region);
+        if (illegal->found)
+            return;
+    }
 }
 
 /* Starts QEMU, held before its exec until `gate` has a byte. */
@@ -636,7 +667,7 @@ session_run(const struct session_options *o, const struct program *program,
     }
     if (error == 0) {
         error = collect(o, fd, header, result);
-        explain_death(o, fd, program, result);
+        find_illegal(fd, atomic_load(&header->regions), result);
     }
     launch_finish(&launch);
     session_destroy(fd, header);

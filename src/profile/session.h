@@ -41,11 +41,6 @@ struct session_options {
      * with hardware nor --filter data=. */
     const struct capture_request *capture;
     struct launch_options launch;
-    /* insn_text(), for the instruction that a program died on; or NULL: the
-     * result then has no text. Through a pointer, so that libtally does without
-     * the decoders of instructions. */
-    void (*insn_text)(enum isa isa, const uint8_t *bytes, size_t size,
-                      uint64_t pc, char *text, size_t text_size);
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);
     void *progress_user;
@@ -74,6 +69,17 @@ struct session_process {
 struct session_capture {
     unsigned process;
     struct capture_record record;
+};
+
+/* The instruction for which QEMU raised the SIGILL that ended a process: it
+ * lacks the instruction, or the bytes are none. Not found where another process
+ * sent the signal, or the program itself. */
+struct session_illegal {
+    bool found;
+    unsigned process;  /* index into processes */
+    uint64_t pc;       /* in memory: load_bias over the file's address */
+    uint8_t bytes[15]; /* in memory from there on */
+    uint8_t size;      /* of these, the bytes that are there */
 };
 
 /* What a thread had counted at a boundary of time. */
@@ -120,8 +126,7 @@ struct session_result {
      */
     bool random_asked;
     uint64_t random_fixed, random_left;
-    char last_insn[96]; /* what the program died on, or empty */
-    uint64_t last_pc;
+    struct session_illegal illegal;
     uint32_t parts;
 };
 

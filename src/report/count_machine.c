@@ -419,6 +419,28 @@ table_json(const struct count_report *r)
 }
 
 static json_t *
+illegal_json(const struct count_illegal *i)
+{
+    char address[20];
+    json_t *o = json_object();
+
+    snprintf(address, sizeof(address), "0x%" PRIx64, i->pc);
+    json_object_set_new(o, "pid", json_integer(i->process->pid));
+    json_object_set_new(o, "program", any_string(i->process->program));
+    json_object_set_new(o, "address", json_string(address));
+    json_object_set_new(o, "bytes", json_string(i->bytes));
+    json_object_set_new(o, "text",
+                        i->known ? json_string(i->text) : json_null());
+    json_object_set_new(o, "set", *i->set ? json_string(i->set) : json_null());
+    json_object_set_new(o, "function",
+                        *i->function ? any_string(i->function) : json_null());
+    json_object_set_new(o, "trap", json_boolean(i->trap));
+    json_object_set_new(o, "advice",
+                        *i->advice ? json_string(i->advice) : json_null());
+    return o;
+}
+
+static json_t *
 document(const struct count_report *r)
 {
     const struct session_result *s = r->last;
@@ -446,6 +468,8 @@ document(const struct count_report *r)
     }
     json_object_set_new(o, "status",
                         r->attached ? json_null() : status_json(s->status));
+    if (r->illegal != NULL)
+        json_object_set_new(o, "illegal_instruction", illegal_json(r->illegal));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
     if (count_scope_any(&r->scope))
         json_object_set_new(o, "counted", scope_json(&r->scope));

@@ -57,6 +57,19 @@ struct count_run {
     const uint64_t *values; /* of each event of the report, or COUNT_NONE */
 };
 
+/* The instruction that ended a process with SIGILL, explained. */
+struct count_illegal {
+    const struct session_process *process;
+    uint64_t pc;
+    bool known; /* the bytes are an instruction */
+    bool trap;  /* that is made to raise the signal, such as UD2 */
+    char text[96];
+    char bytes[32];     /* in hexadecimal */
+    char set[32];       /* that brought it: "AVX-512"; or empty */
+    char function[128]; /* that it is in, or empty */
+    char advice[200];   /* what helps, or empty */
+};
+
 struct count_report {
     const struct machine_row *machine;
     const uint64_t *params;
@@ -76,9 +89,10 @@ struct count_report {
     const struct session_result *last; /* the last run */
     const struct count_part *parts;    /* or NULL */
     size_t part_count;
-    double at_s;                /* > 0: an interval that ended then */
-    double wall_s, wall_stddev; /* means over the runs */
-    const char *note;           /* one more line for people, or NULL */
+    double at_s;                         /* > 0: an interval that ended then */
+    double wall_s, wall_stddev;          /* means over the runs */
+    const struct count_illegal *illegal; /* or NULL */
+    const char *note;                    /* one more line for people, or NULL */
     bool attached;   /* nothing was run: it has no status and no times */
     bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;
@@ -163,5 +177,9 @@ void format_grouped(uint64_t value, char *text);
 /* The same, or without separators where the report is plain. */
 void
 report_number(const struct count_report *report, uint64_t value, char *text);
+
+/* Says how the program ended, unless with status 0; of SIGILL also why, and
+ * what helps. */
+void report_end_text(const struct count_report *report, FILE *out);
 
 #endif

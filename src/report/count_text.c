@@ -421,20 +421,9 @@ static void
 print_notes(const struct count_report *r, FILE *out)
 {
     const struct session_result *s = r->last;
-    char status[64], text[RUN_NOTE];
+    char text[RUN_NOTE];
 
-    report_status(s->status, status, sizeof(status));
-    if (*status != '\0')
-        fprintf(out, "  the program %s%s\n",
-                WIFSIGNALED(s->status) ? "was " : "", status);
-    if (WIFSIGNALED(s->status) && WTERMSIG(s->status) == SIGILL &&
-        s->last_insn[0] != '\0')
-        fprintf(out,
-                "  it died at 0x%" PRIx64
-                " on %s: this QEMU%s%s lacks it or it "
-                "is no instruction%s\n",
-                s->last_pc, s->last_insn, r->cpu ? " as " : "",
-                r->cpu ? r->cpu : "", r->cpu ? " (try --cpu-model max)" : "");
+    report_end_text(r, out);
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
         fprintf(out, "  not counted: %s, which ran outside the emulation\n",
                 s->uncounted_names[i]);

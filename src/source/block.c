@@ -222,17 +222,11 @@ set_lines(struct block *b, const struct block_shape *shape)
     b->slot1 = (uint16_t)(last / line & (shape->l1i_slots - 1));
 }
 
-static void
-keep_last(struct block_info *info, const struct insn *insn,
-          const uint8_t *bytes)
-{
-    info->last_size = insn->size;
-    memcpy(info->last_bytes, bytes, insn->size);
-}
-
 /*
  * A block that ends in the middle of a page without a branch: QEMU ends it so
- * at an instruction that it lacks, among others.
+ * at an instruction that it lacks, among others. An instruction that was
+ * dropped behind the last is one of which QEMU read a part: it lacks it, or it
+ * goes on in the next page.
  */
 static bool
 is_odd(const struct block_shape *shape, const struct insn *last,
@@ -243,7 +237,9 @@ is_odd(const struct block_shape *shape, const struct insn *last,
 
     return last->branch == BRANCH_NONE && !slot &&
            last->access != ACCESS_REPEATED &&
-           (last->flags & INSN_SYSCALL) == 0 && (end & (shape->page - 1)) != 0;
+           (last->flags & INSN_SYSCALL) == 0 &&
+           ((last->flags & INSN_ILLEGAL) != 0 ||
+            (end & (shape->page - 1)) != 0);
 }
 
 bool
@@ -268,14 +264,15 @@ block_slot(const struct block_shape *shape, const struct block *block,
 
 size_t
 block_build(const struct block_shape *shape, uint64_t pc,
-            const struct insn *insns, const uint8_t *const *bytes, size_t count,
-            struct block *block, struct block_part *parts)
+            const struct insn *insns, size_t count, struct block *block,
+            struct block_part *parts)
 {
+    const bool drops = count > 1 && insns[count - 1].size == 0;
     uint64_t pcs[2] = {pc, pc}; /* of the last two instructions */
     uint64_t next = pc;
 
     memset(block, 0, sizeof(*block));
-    if (count > 1 && insns[count - 1].size == 0)
+    if (drops)
         count--;
     for (size_t i = 0; i < count; i++) {
         pcs[0] = pcs[1];
@@ -323,11 +320,11 @@ block_build(const struct block_shape *shape, uint64_t pc,
     }
     for (size_t i = 0; i < n; i++)
         parts[i].info.pc = pc;
+    parts[0].info.odd_pc = drops ? next : pcs[1];
     parts[0].info.fixed[SIGNAL_FETCH_WINDOWS] =
         (int16_t)((next - 1) / FETCH_WINDOW - pc / FETCH_WINDOW + 1);
     if ((block->flags & BLOCK_RETRY) == 0)
         add_order(shape, insns, count, parts, n);
     parts[0].info.size = (uint32_t)(next - pc);
-    keep_last(&parts[0].info, last, bytes[count - 1]);
     return n;
 }

@@ -83,8 +83,9 @@ struct block_info {
     uint64_t pc;
     uint32_t size; /* bytes of code */
     uint16_t instructions;
-    uint8_t last_size;
-    uint8_t last_bytes[15]; /* the last instruction, to explain a death */
+    uint8_t odd_size; /* bytes of memory at odd_pc, with BLOCK_ODD */
+    uint8_t odd_bytes[15];
+    uint64_t odd_pc; /* of the instruction that QEMU may raise a signal for */
     int16_t fixed[SIGNAL_FIXED_COUNT];
 };
 
@@ -146,14 +147,14 @@ bool block_slot(const struct block_shape *shape, const struct block *block,
 #define BLOCK_PARTS 32 /* more window instructions than this share a part */
 
 /*
- * Fills in `block` (its index excepted) and the parts' info from `count`
- * decoded instructions; bytes[i] are the i-th's. The last is dropped if it is
+ * Fills in `block` (its index excepted) and the parts' info, without the odd
+ * bytes, from `count` decoded instructions. The last is dropped if it is
  * incomplete: QEMU rolled it back. Returns the number of parts, at least 1;
  * parts[0] is counted at entry.
  */
 size_t block_build(const struct block_shape *shape, uint64_t pc,
-                   const struct insn *insns, const uint8_t *const *bytes,
-                   size_t count, struct block *block, struct block_part *parts);
+                   const struct insn *insns, size_t count, struct block *block,
+                   struct block_part *parts);
 
 /* Adds what one instruction counts each time it runs. */
 void block_add_insn(struct block_info *info, const struct insn *insn);

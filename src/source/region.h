@@ -134,7 +134,9 @@ struct region_strand {
     uint32_t thread, maker;             /* as in region_thread */
     uint64_t born;
     struct totals folded; /* counts of the same thread before, see exec.c */
-    uint32_t last_block;  /* that ran, as far as the model has said */
+    /* The index + 1 of the block with BLOCK_ODD that the thread has entered
+     * since its last system call, or 0. */
+    uint32_t suspect;
     atomic_uint live;
     uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */
 };

@@ -100,20 +100,15 @@ static void
 build(struct program *p, const struct block_shape *shape, size_t i,
       const struct plan *plans, uint64_t *state)
 {
-    static const uint8_t code[INSN_SIZE];
-    const uint8_t *bytes[MAX_INSNS];
     struct insn insns[MAX_INSNS];
     struct block_part parts[BLOCK_PARTS];
     const struct plan *plan = &plans[i];
 
-    for (size_t k = 0; k < plan->count; k++) {
+    for (size_t k = 0; k < plan->count; k++)
         insns[k] = random_insn(state);
-        bytes[k] = code;
-    }
     if (plan->branch != BRANCH_NONE)
         close_block(insns, plan->count, plan->branch, plans[p->ways[2 * i]].pc);
-    block_build(shape, plan->pc, insns, bytes, plan->count, &p->blocks[i],
-                parts);
+    block_build(shape, plan->pc, insns, plan->count, &p->blocks[i], parts);
     p->blocks[i].index = (uint32_t)i;
     p->infos[i] = parts[0].info;
 }

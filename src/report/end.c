@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* How a program ended, in a report for people. */
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "report/count_report.h"
+
+static void
+print(const struct count_report *r, const struct count_illegal *i, FILE *out)
+{
+    const bool child = i->process != r->last->processes;
+
+    fprintf(out, "  %s%sit died of %s", child ? i->process->program : "",
+            child ? ": " : "", i->known ? i->text : i->bytes);
+    if (i->set[0] != '\0')
+        fprintf(out, " (%s)", i->set);
+    fprintf(out, " at 0x%" PRIx64, i->pc);
+    if (i->process->load_bias != 0)
+        fprintf(out, " (0x%" PRIx64 " of the file)",
+                i->pc - i->process->load_bias);
+    if (i->function[0] != '\0')
+        fprintf(out, " in %s", i->function);
+    if (i->trap)
+        fprintf(out, ", which is made to fail: compilers put it where a "
+                     "program must not come (__builtin_trap)\n");
+    else if (!i->known)
+        fprintf(out, ", bytes that are no known instruction\n");
+    else if (i->set[0] == '\0')
+        fprintf(out, ", which QEMU lacks, or which is no instruction\n");
+    else
+        fprintf(out, ", which QEMU as %s lacks\n", r->cpu_name);
+    if (i->advice[0] != '\0')
+        fprintf(out, "  what helps: %s\n", i->advice);
+}
+
+void
+report_end_text(const struct count_report *r, FILE *out)
+{
+    const int status = r->last->status;
+    char text[64];
+
+    report_status(status, text, sizeof(text));
+    if (*text != '\0')
+        fprintf(out, "  the program %s%s\n", WIFSIGNALED(status) ? "was " : "",
+                text);
+    if (r->illegal != NULL)
+        print(r, r->illegal, out);
+    else if (r->isa != NULL && WIFSIGNALED(status) &&
+             WTERMSIG(status) == SIGILL)
+        fprintf(out, "  no illegal instruction of its own was seen: it sent "
+                     "itself the signal, or another process did\n");
+}
