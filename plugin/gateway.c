@@ -125,6 +125,7 @@ start(void)
         mmap(HOME, sizeof(struct gateway_memory), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const uint64_t events = gateway_machine()->event_count +
+                            gateway_machine()->made_count +
                             gateway_machine()->narrowed_event_count;
     struct gateway_need *needs = calloc(events, sizeof(*needs));
 

@@ -52,10 +52,11 @@ static inline uint64_t
 gateway_id(const struct event_row *event)
 {
     const struct machine_row *m = gateway_machine();
+    const size_t count = m->event_count + m->made_count;
 
-    return event >= m->events && event < m->events + m->event_count
+    return event >= m->events && event < m->events + count
                ? (uint64_t)(event - m->events)
-               : m->event_count + (uint64_t)(event - m->narrowed_events);
+               : count + (uint64_t)(event - m->narrowed_events);
 }
 
 static inline void *

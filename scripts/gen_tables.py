@@ -15,24 +15,29 @@ import pathlib
 import sys
 
 from catalogue import c_code, pmu_code
+from catalogue.generic import Generics
 from catalogue.machine import claim, load_machine
 from catalogue.model import check_ident, load_params, load_signals
 from catalogue.row import BadData
 
 
 def load(root):
-    """Signals, parameters and machines of a data folder, all checked."""
+    """Signals, parameters, generic names and machines of a data folder, all
+    checked."""
     signals, params = load_signals(root), load_params(root)
+    generics = Generics(root)
     names = sorted(p.name for p in root.glob("machines/*") if p.is_dir())
     machines, taken, seen = [], {}, {"COUNT"}
     if not names:
         raise BadData("data/machines: there is no machine")
     for name in names:
-        machine, file = load_machine(root, name, signals, params)
+        machine, file = load_machine(root, name, signals, params,
+                                     generics)
         check_ident(file, seen, name)
         claim(file, taken, [name] + machine["aliases"])
         machines.append(machine)
-    return signals, params, machines
+    generics.done()
+    return signals, params, generics, machines
 
 
 def read_paths(root):
@@ -49,7 +54,7 @@ def main():
     parser.add_argument("outputs", type=pathlib.Path, nargs="*")
     args = parser.parse_args()
     try:
-        signals, params, machines = load(args.data)
+        signals, params, generics, machines = load(args.data)
     except BadData as e:
         sys.exit(str(e).replace("\n", " "))
     if args.machine:
@@ -63,8 +68,9 @@ def main():
         parser.error("four files to write are needed: TABLES_H TABLES_C PMU_H "
                      "PMU_C")
     tables_h, tables_c, pmu_h, pmu_c, *depfile = args.outputs
-    tables_h.write_text(c_code.header(signals, params, machines))
-    tables_c.write_text(c_code.code(signals, params, machines))
+    tables_h.write_text(c_code.header(signals, params, generics,
+                                        machines))
+    tables_c.write_text(c_code.code(signals, params, generics, machines))
     pmu_h.write_text(pmu_code.header(machines))
     pmu_c.write_text(pmu_code.code(machines))
     if depfile:

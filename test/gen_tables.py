@@ -13,9 +13,9 @@ import sys
 import tempfile
 import unittest
 
-from gen_tables_rejected import (ACCOUNTS, COSTS, EVENTS, FOLDER, INSTRUCTIONS,
-                                 MACHINE, METRICS, PARAMS, REGISTERS, REJECTED,
-                                 SIGNALS)
+from gen_tables_rejected import (ACCOUNTS, COSTS, EVENTS, FOLDER, GENERIC,
+                                 GENERICS, INSTRUCTIONS, MACHINE, METRICS,
+                                 PARAMS, REGISTERS, REJECTED, SIGNALS)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "gen_tables.py"
@@ -31,7 +31,7 @@ spec.loader.exec_module(generator)
 def copy_data(to):
     """The data of the fake CPU alone."""
     for name in (SIGNALS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
-                 INSTRUCTIONS, COSTS, ACCOUNTS):
+                 INSTRUCTIONS, COSTS, ACCOUNTS, GENERICS, GENERIC):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "data" / name, to / name)
 
@@ -94,6 +94,7 @@ class Generator(unittest.TestCase):
         row = ('source = "s"\n[event.A]\nunit = "cpu"\ncounts = "c"\n'
                'brief = "b"\nreference = "r"\n')
         events.write_text(row)
+        (self.data / GENERICS).write_text('source = "s"\n[generic]\n[metric]')
         self.assertIsNone(self.load_error())
         *_, machines = generator.load(self.data)
         event, = machines[0]["events"]
@@ -133,11 +134,14 @@ class Generator(unittest.TestCase):
         self.add_machine("child", "fake")
         self.add_machine("grandchild", "child", "[unit.bus]\nbrief = "
                          '"none"\nscope = "core"\n')
-        _, _, machines = generator.load(self.data)
+        *_, machines = generator.load(self.data)
         child, fake, grandchild = machines
         for part in ("registers", "counters", "metrics"):
             self.assertEqual(len(child[part]), len(fake[part]), part)
         self.assertEqual({e["fidelity"] for e in child["events"]}, {"idle"})
+        for name, found in fake["generics"].items():
+            for key in ("own", "kind", "differs", "reason"):
+                self.assertEqual(child["generics"][name][key], found[key], name)
         self.assertEqual(grandchild["units"]["bus"]["brief"], "none")
         self.assertEqual(grandchild["units"]["cpu"], fake["units"]["cpu"])
 

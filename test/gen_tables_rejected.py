@@ -8,6 +8,7 @@ REGISTERS, METRICS = f"{FOLDER}/registers.toml", f"{FOLDER}/metrics.toml"
 INSTRUCTIONS = f"{FOLDER}/instructions.toml"
 COSTS = f"{FOLDER}/costs.toml"
 ACCOUNTS = f"{FOLDER}/accounting.toml"
+GENERICS, GENERIC = "generic.toml", f"{FOLDER}/generic.toml"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -309,7 +310,7 @@ REJECTED = [
     (MACHINE, 'instances = ["0", "1"]', 'instances = ["0", "0"]',
      "[unit.cache]: 'instances' names something twice"),
     (MACHINE, 'unit = "cpu"\nselect', 'unit = "cup"\nselect',
-     "[counter.C0]: unit = 'cup': must be one of cpu, cache, bus"),
+     "[counter.C0]: unit = 'cup': must be one of cpu, cache, bus, model"),
     (MACHINE, 'select = "CTL"', 'select = "CTRL"', "[counter.C0]: unknown "
      "register 'CTRL'; did you mean 'CTL'?"),
     (MACHINE, 'select = "CACHE#_CTL"', 'select = "CACHE_CTL"',
@@ -513,4 +514,68 @@ REJECTED = [
     (MACHINE, 'family = "niagara2"', 'family = "niagara9"',
      "top level: family = 'niagara9': must be one of niagara1, niagara2, "
      "sparc-t4, r10000, montecito"),
+    # Generic names
+    (GENERICS, '"cpu-cycles"', '"Instructions"', "[generic.cycles]: the name "
+     "'Instructions' stands twice"),
+    (GENERICS, "[generic.cycles]", '[generic."cyc les"]', "[generic.cyc les]: "
+     "the name must be letters, digits, '_', '-' and '.', and stay different "
+     "as a C name"),
+    (GENERICS, "instructions / cycles", "instructions / cyles", "[metric.ipc]:"
+     " formula: no generic name 'cyles'; did you mean 'cycles'?"),
+    (GENERICS, "instructions / cycles", "instructions cycles", "[metric.ipc]: "
+     "formula: 'cycles' stands where an operator is expected"),
+    (GENERICS, "[metric.cpi]", "[metric.IPC]", "[metric.IPC]: the name 'IPC' "
+     "stands twice"),
+    (GENERIC, "[generic.cycles]", "[generic.cycle]", "[generic.cycle]: unknown "
+     "generic name; did you mean 'cycles'?"),
+    (GENERIC, '[generic.PAPI_L3_TCM]\nnone = "the fake manual does not mention '
+     'it"\n', "", "it says neither what stands for 'PAPI_L3_TCM' nor why "
+     "nothing does"),
+    (GENERIC, 'event = "Done"', "", "[generic.instructions]: it has one of "
+     "event, sum, signals, same, none"),
+    (GENERIC, 'event = "Done"', 'event = "Done"\nnone = "no"',
+     "[generic.instructions]: it has one of event, sum, signals, same, none"),
+    (GENERIC, 'event = "Done"', 'event = "Dome"', "[generic.instructions]: "
+     "unknown event 'Dome'; did you mean 'Done'?"),
+    (GENERIC, 'event = "Done"', 'event = "Naps"', "[generic.instructions]: "
+     "'Naps' is idle: say why in 'none'"),
+    (GENERIC, 'event = "Done"', 'event = "Done"\ncode = 3',
+     "[generic.instructions]: unknown key 'code'; known are differs, event, "
+     "none"),
+    (GENERIC, 'event = "Done"', 'event = "Misses.LAOD"',
+     "[generic.instructions]: unknown event 'Misses.LAOD'; did you mean "
+     "'Misses'?"),
+    (GENERIC, 'event = "Done"', 'event = "Misses.LOAD"',
+     "[generic.instructions]: the model counts no unit mask of 'Misses'"),
+    (GENERIC, 'sum = ["Done", "Jumps"]', 'sum = ["Done"]',
+     "[generic.PAPI_LST_INS]: 'sum' needs two events; of one write event = "
+     '"NAME"'),
+    (GENERIC, 'sum = ["Done", "Jumps"]', 'sum = ["Done", "cpu/Done"]',
+     "[generic.PAPI_LST_INS]: 'sum' counts the signal instructions twice"),
+    (GENERIC, 'sum = ["Done", "Jumps"]', 'sum = ["Naps", "cpu/Naps"]',
+     "[generic.PAPI_LST_INS]: 'sum' has idle events only: say why in 'none'"),
+    (GENERIC, 'signals = ["dtlb_load_misses"', 'signals = ["dtlb_load_mises"',
+     "[generic.PAPI_TLB_DM]: unknown signal 'dtlb_load_mises'; did you mean "
+     "'dtlb_load_misses'?"),
+    (GENERIC, 'fidelity = "modelled"', "", "[generic.PAPI_TLB_DM]: 'fidelity' "
+     "is missing: one of exact, modelled, estimated"),
+    (GENERIC, 'fidelity = "modelled"', 'fidelity = "exact"',
+     "[generic.PAPI_TLB_DM]: 'dtlb_load_misses' comes from the model: the "
+     "fidelity must be modelled or estimated"),
+    (GENERIC, 'event = "Done"', 'same = "Done"', "[generic.instructions]: same "
+     "= 'Done': must be one of "),
+    (GENERIC, 'event = "cpu/Jumps"', 'none = "no"\ndiffers = "much"',
+     "[generic.branches]: 'differs' goes with what stands for the name"),
+    (EVENTS, '"Retired"', '"PAPI_TOT_INS"', "[event.Done]: the generic name "
+     "'PAPI_TOT_INS' stands in generic.toml alone"),
+    (METRICS, '"Done / Ticks"', '"Jumps / Ticks"', "[metric.ipc]: its value is "
+     "not that of the generic metric: 'differs' says how"),
+    (METRICS, '"Done / Ticks"', '"Jumps / Ticks"\ndiffers = "jumps alone"',
+     None),
+    (METRICS, '"Done / Ticks"', '"Done / Ticks"\ndiffers = "no"',
+     "[metric.ipc]: its value is that of the generic metric: no 'differs'"),
+    (METRICS, '"100 * Jumps / Done"', '"Jumps"\ndiffers = "no"',
+     "[metric.jump_rate]: 'differs' is for the name of a generic metric"),
+    (METRICS, 'aliases = ["speed"]', 'aliases = ["cpi"]', "[metric.ipc]: the "
+     "name 'cpi' is the generic metric cpi's"),
 ]

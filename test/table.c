@@ -98,7 +98,10 @@ static const struct {
     {__LINE__, "t2", "0x10000000000000012", NULL},
     {__LINE__, "t2", "12", NULL},
     {__LINE__, "t2", "", NULL},
-    {__LINE__, "t2", "L1-dcache-stores", NULL},
+    {__LINE__, "t2", "L1-dcache-stores", "Store_instr"},
+    {__LINE__, "t2", "L1-dcache-store-misses", NULL},
+    {__LINE__, "r10000", "papi_l2_tcm", "cache-misses"},
+    {__LINE__, "montecito", "LLC-load-misses", NULL}, /* of a unit mask */
     {__LINE__, "t2", "Atomics ", NULL},
     {__LINE__, "host-model", "L1-dcache-stores", "L1-dcache-stores"},
     {__LINE__, "host-model", "branch-instructions", "branches"},
@@ -400,8 +403,17 @@ static const struct {
      "unknown event '0x999' on ultrasparc-t2; tally list shows its events"},
     {__LINE__, "t2", "Naps", TALLY_EUNKNOWN, /* the fake CPU is no advice */
      "unknown event 'Naps' on ultrasparc-t2; tally list shows its events"},
-    {__LINE__, "t2", "L1-dcache-stores", TALLY_EUNKNOWN,
-     "'L1-dcache-stores' is an event of host-model; ultrasparc-t2 lacks it"},
+    {__LINE__, "t2", "stall-load", TALLY_EUNKNOWN,
+     "'stall-load' is an event of host-model; ultrasparc-t2 lacks it"},
+    {__LINE__, "t1", "branch-misses", TALLY_EUNKNOWN,
+     "'branch-misses': nothing on ultrasparc-t1 stands for it: the processor "
+     "predicts no branch: the strand waits until its branch is resolved"},
+    {__LINE__, "r12000", "Papi_L3_tcm:u", TALLY_EUNKNOWN,
+     "'Papi_L3_tcm': nothing on r12000 stands for it: the processor has no "
+     "L3"},
+    {__LINE__, "montecito", "LLC-load-misses:k", TALLY_EIDLE,
+     "'L3_READS.DATA_READ.MISS:k': only user mode is seen here; use "
+     "L3_READS.DATA_READ.MISS:u or L3_READS.DATA_READ.MISS"},
     {__LINE__, "host-model", "0x12", TALLY_EUNKNOWN,
      "unknown event '0x12' on host-model; tally list shows its events"},
     {__LINE__, "t2", "host::instructions", TALLY_EUNKNOWN,

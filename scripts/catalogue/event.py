@@ -200,7 +200,7 @@ def load_event(name, row, machine, signals):
     if event["unit"] not in machine["units"]:
         row.bad(f"unknown unit '{event['unit']}'; "
                 f"{near(event['unit'], machine['units'])}")
-    event["name"] = name
+    event["name"], event["generic"] = name, False
     event["aliases"] = row.words("aliases", ALIAS, [])
     event["code"], event["sl"], event["mask"] = read_code(
         row, machine["family"])

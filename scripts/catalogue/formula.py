@@ -14,6 +14,11 @@ from catalogue.row import NAME, near
 WORD = re.compile(r"[()]|[^\s()]+")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 PRECEDENCE = [("+", "-"), ("*", "/")]
+OPERATORS = (*sum(PRECEDENCE, ()), "(", ")")
+
+
+def is_number(word):
+    return NUMBER.fullmatch(word) is not None
 
 
 class Formula:
@@ -51,7 +56,7 @@ class Formula:
             self.ops.append(("negate", None))
         elif word in sum(PRECEDENCE, (")",)):
             self.row.bad(f"formula: '{word}' stands where a value is expected")
-        elif NUMBER.fullmatch(word):
+        elif is_number(word):
             self.ops.append(("number", word))
         elif word[0] == "@":
             self.ops += self.scope.metric(self.row, word[1:])
@@ -123,6 +128,7 @@ def load_metric(name, row, scope):
               "unit": row.get("unit", str, "text or \"\"", ""),
               "brief": row.text("brief"), "read": row.text("read", None),
               "printed": row.text("printed", None),
+              "differs": row.text("differs", None), "generic": False,
               "reference": row.text("reference")}
     metric["ops"] = Formula(row, metric["formula"], scope).ops
     scope.metrics[name] = metric["ops"]

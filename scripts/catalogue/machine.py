@@ -8,6 +8,8 @@ from catalogue.account import load_accounts
 from catalogue.cost import load_costs
 from catalogue.event import load_event
 from catalogue.formula import Scope, load_inputs, load_metric
+from catalogue.generic import (add_metrics, check_aliases, load_mapped,
+                               number_events)
 from catalogue.model import load_values
 from catalogue.register import load_registers
 from catalogue.row import NAME, BadData, File, near
@@ -28,7 +30,7 @@ WORD = re.compile(r"[A-Za-z0-9_+-]{1,20}")
 # A machine's tables, and the files they stand in.
 TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
           "group": "machine", "instructions": "instructions",
-          "event": "events*", "metric": "metrics", "input": "metrics",
+          "event": "events*", "generic": "generic", "metric": "metrics", "input": "metrics",
           "cost": "costs", "account": "accounting"}
 
 
@@ -310,7 +312,14 @@ def check_choice(row, event, machine):
             check_width(row, fields[c["fields"][key]], max(value, 0))
 
 
-def load_events(rows, machine, signals):
+def sort_events(events, machine):
+    """By unit; behind them those made for generic names."""
+    units = list(machine["units"])
+    return sorted(events, key=lambda e: (e["generic"],
+                                         units.index(e["unit"])))
+
+
+def load_events(rows, machine, signals, generics):
     events, taken, codes = [], {}, {}
     for key, row in rows.items():
         name = key.rpartition("/")[2]
@@ -325,8 +334,9 @@ def load_events(rows, machine, signals):
         check_choice(row, event, machine)
         events.append(event)
     check_related(rows, events)
-    units = list(machine["units"])
-    return sorted(events, key=lambda e: units.index(e["unit"]))
+    machine["events"] = events
+    check_aliases(machine, rows.values(), generics)
+    machine["events"] = sort_events(events, machine)
 
 
 def default_lines(event):
@@ -365,7 +375,7 @@ def own_or_base_values(folder, params):
     return load_values(folder.base.main, params)
 
 
-def load_machine(root, name, signals, params):
+def load_machine(root, name, signals, params, generics):
     folder = Folder(root, name)
     file, tables = folder.main, folder.tables
     registers = index_registers(folder)
@@ -389,15 +399,20 @@ def load_machine(root, name, signals, params):
         tables["modifier"], units, machine["counters"], registers)
     machine["groups"] = load_groups(tables["group"], units)
     machine["instructions"] = load_lists(tables["instructions"])
-    machine["events"] = load_events(tables["event"], machine, signals)
+    load_events(tables["event"], machine, signals, generics)
     if not machine["events"]:
         raise BadData(f"data/machines/{name}/events.toml: there is no event")
+    machine["generics"] = load_mapped(machine, tables["generic"], signals,
+                                      generics)
+    machine["events"] = sort_events(machine["events"], machine)
+    number_events(machine, machine["generics"])
     if sum(default_lines(e) for e in machine["events"]) > DEFAULT_MAX:
         file.bad(f"more than {DEFAULT_MAX} events are counted by default: "
                  "mark the others default = false")
     machine["inputs"] = load_inputs(tables["input"].items())
     scope = Scope(machine)
     machine["metrics"] = load_metrics(tables["metric"], scope)
+    add_metrics(machine, tables["metric"], generics)
     machine["accounts"] = load_accounts(tables["account"], scope)
     machine["costs"] = load_costs(tables["cost"], machine)
     folder.done()

@@ -146,6 +146,8 @@ def event_rows(machine):
     for e in sorted(machine["events"], key=lambda e: e["code"]):
         if machine["family"] != "montecito":
             break
+        if e["code"] < 0:  # no counter has it
+            continue
         for code in [e["code"], *e["more_codes"]]:
             both, active = umask_bits(e)
             rows.append([

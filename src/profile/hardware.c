@@ -6,6 +6,7 @@
 
 #include "counter/counter.h"
 #include "profile/session.h"
+#include "table/generic.h"
 #include "table/plan.h"
 #include "table/text.h"
 #include "tally/pmu.h"
@@ -362,6 +363,13 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
                               "is of unit %s: count it without",
                               events[i]->unit, events[i]->name,
                               events[i]->unit);
+        const int sum = generic_sum(machine, events[i]);
+        if (sum >= 0)
+            return tally_fail(log, TALLY_ERULE,
+                              "--hardware counts no sums: %s is %s on %s; name "
+                              "these, or count it without",
+                              tally_generics[sum].name,
+                              machine->generics[sum].own, machine->name);
         if (strchr(events[i]->name, '=') != NULL)
             return tally_fail(log, TALLY_ERULE,
                               "--hardware does not set what %s needs: count it "

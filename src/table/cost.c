@@ -12,7 +12,8 @@
 struct cost *
 cost_table(const struct machine_row *machine, const uint64_t *params)
 {
-    struct cost *costs = calloc(machine->event_count + 1, sizeof(*costs));
+    struct cost *costs =
+        calloc(machine->event_count + machine->made_count + 1, sizeof(*costs));
 
     for (size_t i = 0; costs != NULL && i < machine->cost_count; i++) {
         const struct cost_row *row = &machine->costs[i];

@@ -16,7 +16,7 @@ struct cost {
     bool known, assumed;
 };
 
-/* By the machine's events: event_count rows, which the caller frees. NULL
+/* By the machine's events, made ones too; the caller frees the rows. NULL
  * without memory. */
 struct cost *
 cost_table(const struct machine_row *machine, const uint64_t *params);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/generic.h"
 #include "table/items.h"
 #include "table/near.h"
 #include "table/software.h"
@@ -168,6 +169,7 @@ near_events(const struct machine_row *machine, bool software, const char *name,
     for (size_t i = 0; software && i < host->event_count; i++)
         if (event_is_software(&host->events[i]))
             near_add(&n, host->events[i].name, host->events[i].aliases);
+    near_generics(&n, machine);
     near_text(&n, text, text_size);
 }
 
@@ -233,8 +235,11 @@ unknown_event(const struct machine_row *machine, bool software,
 {
     const struct machine_row *other = machine_with(machine, name);
     const struct shown word = shown(name, strlen(name));
+    const int lacking = generic_lacking(machine, name, log);
     char text[NEAR_SIZE];
 
+    if (lacking != 0)
+        return lacking;
     if (other != NULL)
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; %s lacks it", word.text,
@@ -488,9 +493,8 @@ static int
 add_word(void *user, const char *word, size_t length, int group)
 {
     struct event_list *l = user;
-    char copy[EVENT_SIZE];
+    char copy[EVENT_SIZE], own[EVENT_SIZE];
     char *name = copy;
-    int error;
 
     if (group != l->group)
         l->group_first = l->count;
@@ -501,8 +505,13 @@ add_word(void *user, const char *word, size_t length, int group)
                           shown(word, length).text, l->machine->name);
     memcpy(copy, word, length);
     copy[length] = '\0';
-    error = skip_machine(l, &name);
-    return error != 0 ? error : add_event(l, name);
+    const int error = skip_machine(l, &name);
+    if (error != 0)
+        return error;
+    /* A unit mask's name may be longer than the generic name. */
+    return generic_expand(l->machine, name, own, sizeof(own))
+               ? add_event(l, own)
+               : event_unknown(l->machine, name, l->log);
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/generic.h"
 #include "table/near.h"
 #include "table/text.h"
 #include "table/umask.h"
@@ -107,7 +108,10 @@ metric_unknown(const struct machine_row *machine, const char *name,
     const struct shown word = shown(name, strlen(name));
     char text[256];
     struct near n;
+    const int lacking = generic_metric_lacking(machine, name, log);
 
+    if (lacking != 0)
+        return lacking;
     if (machine->metric_count == 0)
         return tally_fail(log, TALLY_EUNKNOWN, "%s has no metrics",
                           machine->name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/generic.h"
 #include "table/items.h"
 #include "table/modifier.h"
 #include "table/near.h"
@@ -290,7 +291,7 @@ selection_parse(const struct machine_row *machine, const char *text,
     const struct shown word = shown(text, length);
     struct selection s = selection_empty(machine);
     const struct selection_reader r = {machine, log, word.text, &s};
-    char copy[WORD_SIZE];
+    char copy[WORD_SIZE], own[WORD_SIZE];
     char *name = copy;
     int error;
 
@@ -301,8 +302,10 @@ selection_parse(const struct machine_row *machine, const char *text,
     memcpy(copy, text, length);
     copy[length] = '\0';
     error = skip_machine(&r, &name);
+    if (error == 0 && !generic_expand(machine, name, own, sizeof(own)))
+        error = event_unknown(machine, name, log);
     if (error == 0)
-        error = read_selection(&r, name);
+        error = read_selection(&r, own);
     if (error == 0)
         *selection = s;
     return error;

@@ -113,6 +113,32 @@ struct event_row {
     bool by_default; /* counted without -e; at most 64 are */
 };
 
+/* A name that means the same on every machine: perf's or PAPI's. */
+struct generic_row {
+    const char *name;
+    const char *const *aliases;
+    const char *counts; /* the definition */
+    const char *brief;
+    const char *reference;
+};
+
+enum stands {
+    STANDS_EVENT, /* an event of the machine */
+    STANDS_SUM,   /* several, which add up to it */
+    STANDS_MODEL, /* an event of the model that no counter of the machine has */
+    STANDS_NONE,
+};
+
+/* What stands for a generic name on a machine. */
+struct generic_event {
+    const char *own;     /* "Misses", "READS.MISS", of a sum "A + B"; or NULL */
+    const char *differs; /* how it departs from the definition, or NULL */
+    const char *reason;  /* why there is nothing, else NULL */
+    enum stands kind;
+    uint16_t event; /* row of the machine's events, but for STANDS_NONE */
+    int16_t umask;  /* of the event, -1: none, or that of its bare name */
+};
+
 /* What a group of counters belongs to. */
 struct unit_row {
     const char *name;
@@ -244,8 +270,21 @@ struct metric_row {
     const char *read;    /* how to read the number, or NULL */
     const char *printed; /* the manual's formula where it differs, or NULL */
     const char *reference;
+    const char *differs; /* how it departs from the generic metric, or NULL */
     const struct formula_step *steps; /* postfix */
     size_t step_count;
+    bool generic; /* its name means the same on every machine */
+};
+
+/* A metric of generic names. */
+struct generic_metric {
+    const char *name;
+    const char *const *aliases;
+    const char *formula;
+    const char *unit;
+    const char *brief;
+    const uint16_t *operands; /* generic names, each once */
+    size_t operand_count;
 };
 
 /* What an event costs: cycles, or multiples of a parameter. */
@@ -296,7 +335,10 @@ struct machine_row {
     const char *const *isas; /* guest ISAs that are its own: "sparc64" */
     enum family_id family;   /* whose rules its counters follow */
     const struct param_value *params; /* PARAM_COUNT, or NULL: no model yet */
+    /* The machine's own; made_count more behind them are sums, or signals of
+     * the model, made for generic names, which no list of events has. */
     const struct event_row *events;
+    const struct generic_event *generics; /* GENERIC_COUNT */
     /* "mem_reads:at=0": what event lists of counts take as if it were one. */
     const struct event_row *narrowed_events;
     const struct unit_row *units;
@@ -314,7 +356,7 @@ struct machine_row {
     size_t event_count, narrowed_event_count, unit_count, counter_count,
         register_count;
     size_t modifier_count, group_count, list_count, metric_count, input_count;
-    size_t cost_count, account_count;
+    size_t made_count, cost_count, account_count;
     size_t event_name_count, register_name_count, metric_name_count;
     size_t code_count;
     bool hidden; /* only tests use it */
@@ -323,6 +365,8 @@ struct machine_row {
 
 extern const struct signal_row tally_signals[SIGNAL_COUNT];
 extern const struct param_row tally_params[PARAM_COUNT];
+extern const struct generic_row tally_generics[GENERIC_COUNT];
+extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
 extern const struct machine_row tally_machines[MACHINE_COUNT];
 
 const char *fidelity_name(enum fidelity fidelity);
@@ -380,9 +424,10 @@ void near_names(const char *name, const char *const *names, size_t count,
  * Parses an event list as perf writes it: names separated by commas; `{a,b}`
  * groups; a suffix `:u` (user) is accepted, `:k` and others fail with the
  * reason; libpfm's `machine::event:mask` is understood. `all` means every
- * event, `default` those that are marked so. Duplicates stay. The result is an
- * array the caller frees; 0 or an error, logged with near names and the machine
- * that has the event where another one does.
+ * event but those made for generic names, `default` those that are marked so.
+ * Duplicates stay. The result is an array the caller frees; 0 or an error,
+ * logged with near names and the machine that has the event where another one
+ * does.
  */
 int event_list_parse(const struct machine_row *machine, const char *text,
                      const struct tally_log *log,

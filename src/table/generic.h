@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Generic names: those of perf and PAPI, which mean the same on every machine.
+ * What stands for one is an event of the machine, a sum of such events, an
+ * event of the model that no counter has, or nothing, with the reason.
+ */
+#ifndef TALLY_TABLE_GENERIC_H
+#define TALLY_TABLE_GENERIC_H
+
+#include "table/near.h"
+#include "table/table.h"
+
+/* Returns the generic name's id by name or alias, -1 if `name` is none. */
+int generic_find(const char *name);
+
+/* Returns the generic metric's row by name or alias, -1 if `name` is none. */
+int generic_metric_find(const char *name);
+
+/* Returns the event that the model counts for the generic name on the machine;
+ * NULL where nothing stands for the name. */
+const struct event_row *
+generic_counted(const struct machine_row *machine, int id);
+
+/*
+ * Writes `name` into `text`; a generic name for which an event with a unit mask
+ * stands is replaced by "EVENT.UMASK", what follows from the first colon on
+ * stays. False, and nothing written, if it does not fit.
+ */
+bool generic_expand(const struct machine_row *machine, const char *name,
+                    char *text, size_t text_size);
+
+/*
+ * Logs why nothing stands for the generic name on the machine, and returns
+ * TALLY_EUNKNOWN; returns 0, with nothing logged, if `name` is no generic name
+ * or something stands for it.
+ */
+int generic_lacking(const struct machine_row *machine, const char *name,
+                    const struct tally_log *log);
+
+/* Does the same of a generic metric, for the first of its operands that the
+ * machine lacks. */
+int generic_metric_lacking(const struct machine_row *machine, const char *name,
+                           const struct tally_log *log);
+
+/* Returns the id of the first generic name whose sum the event is, or -1. */
+int
+generic_sum(const struct machine_row *machine, const struct event_row *event);
+
+/* Adds the generic names that no event of the machine's own has. */
+void near_generics(struct near *near, const struct machine_row *machine);
+
+/* Returns what kind of thing stands for a name, in words. */
+const char *stands_text(enum stands kind);
+
+#endif
