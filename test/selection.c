@@ -165,9 +165,11 @@ static const struct {
      "unknown event 'CPU_OP_CYCELS:u' on montecito: did you mean CPU_OP_CYCLES "
      "or CPU_OP_CYCLES_HALTED?"},
     {__LINE__, "r10000", "frobnicate", TALLY_EUNKNOWN,
-     "unknown event 'frobnicate' on r10000; tally list shows its events"},
+     "unknown event 'frobnicate' on r10000; tally list events -m r10000 "
+     "shows its events"},
     {__LINE__, "r10000", "32", TALLY_EUNKNOWN,
-     "unknown event '32' on r10000; tally list shows its events"},
+     "unknown event '32' on r10000; tally list events -m r10000 "
+     "shows its events"},
     {__LINE__, "ultrasparc-t1", "Atomics", TALLY_EUNKNOWN,
      "'Atomics' is an event of sparc-t4; ultrasparc-t1 lacks it"},
     {__LINE__, "ultrasparc-t2", "sparc-t4::Atomics", TALLY_EUNKNOWN,
@@ -183,13 +185,17 @@ static const struct {
      "unknown event 'gpd/cycles_WB' on ultrasparc-t2plus: did you mean "
      "cycles_WB?"},
     {__LINE__, "sparc-t4", "0x301", TALLY_EUNKNOWN,
-     "unknown event '0x301' on sparc-t4; tally list shows its events"},
+     "unknown event '0x301' on sparc-t4; tally list events -m sparc-t4 "
+     "shows its events"},
     {__LINE__, "sparc-t4", "0x6c1", TALLY_EUNKNOWN,
-     "unknown event '0x6c1' on sparc-t4; tally list shows its events"},
+     "unknown event '0x6c1' on sparc-t4; tally list events -m sparc-t4 "
+     "shows its events"},
     {__LINE__, "montecito", "0x07", TALLY_EUNKNOWN,
-     "unknown event '0x07' on montecito; tally list shows its events"},
+     "unknown event '0x07' on montecito; tally list events -m montecito "
+     "shows its events"},
     {__LINE__, "montecito", "", TALLY_EUNKNOWN,
-     "unknown event '' on montecito; tally list shows its events"},
+     "unknown event '' on montecito; tally list events -m montecito "
+     "shows its events"},
     /* Unit masks. */
     {__LINE__, "montecito", "BACK_END_BUBBLE.BE", TALLY_EUNKNOWN,
      "'BACK_END_BUBBLE.BE': BACK_END_BUBBLE has no unit mask 'BE'; it has ALL, "

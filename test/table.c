@@ -398,11 +398,17 @@ static const struct {
      "unknown event 'l1_dcache_loads' on host-model: did you mean "
      "L1-dcache-loads?"},
     {__LINE__, "t2", "xyzzy", TALLY_EUNKNOWN,
-     "unknown event 'xyzzy' on ultrasparc-t2; tally list shows its events"},
+     "unknown event 'xyzzy' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 "
+     "shows its events"},
     {__LINE__, "t2", "0x999", TALLY_EUNKNOWN,
-     "unknown event '0x999' on ultrasparc-t2; tally list shows its events"},
+     "unknown event '0x999' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 "
+     "shows its events"},
     {__LINE__, "t2", "Naps", TALLY_EUNKNOWN, /* the fake CPU is no advice */
-     "unknown event 'Naps' on ultrasparc-t2; tally list shows its events"},
+     "unknown event 'Naps' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 "
+     "shows its events"},
     {__LINE__, "t2", "stall-load", TALLY_EUNKNOWN,
      "'stall-load' is an event of host-model; ultrasparc-t2 lacks it"},
     {__LINE__, "t1", "branch-misses", TALLY_EUNKNOWN,
@@ -415,7 +421,8 @@ static const struct {
      "'L3_READS.DATA_READ.MISS:k': only user mode is seen here; use "
      "L3_READS.DATA_READ.MISS:u or L3_READS.DATA_READ.MISS"},
     {__LINE__, "host-model", "0x12", TALLY_EUNKNOWN,
-     "unknown event '0x12' on host-model; tally list shows its events"},
+     "unknown event '0x12' on host-model; tally list events -m host-model "
+     "shows its events"},
     {__LINE__, "t2", "host::instructions", TALLY_EUNKNOWN,
      "'host::instructions': the machine is ultrasparc-t2, not host"},
     {__LINE__, "t2", "::Atomics", TALLY_EUNKNOWN,

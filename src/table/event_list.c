@@ -254,8 +254,9 @@ unknown_event(const struct machine_row *machine, bool software,
                           "unknown event '%s' on %s: did you mean %s?",
                           word.text, machine->name, text);
     return tally_fail(log, TALLY_EUNKNOWN,
-                      "unknown event '%s' on %s; tally list shows its events",
-                      word.text, machine->name);
+                      "unknown event '%s' on %s; tally list events -m %s shows "
+                      "its events",
+                      word.text, machine->name, machine->name);
 }
 
 int
