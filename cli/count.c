@@ -207,6 +207,8 @@ run_all(struct job *job, struct count_value *values,
             error =
                 session_run(&job->session, job->program, &command_log, result);
         if (error == 0)
+            report_note_threads(&job->report, values, result);
+        if (error == 0)
             error = around_after(job->request);
         if (error == 0)
             error = count_intervals(job->request, &job->report, result, out);

@@ -185,6 +185,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (!p->window_open)
         strand_window(s, false);
     raise_to(&p->region.head->strands, vcpu + 1);
+    raise_to(&p->region.head->together, ++p->living);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -199,6 +200,7 @@ end_thread(struct plugin *p, unsigned vcpu)
     atomic_store(&p->counts[vcpu]->live, 0);
     region_unmap_strand(p->counts[vcpu]);
     p->counts[vcpu] = NULL;
+    p->living--;
 }
 
 static void
@@ -278,11 +280,13 @@ on_fork_child(void)
         region_unmap_strand(p->counts[i]);
         p->counts[i] = NULL;
     }
-    p->thread_count = 1;
+    p->thread_count = p->living = 1;
+    const unsigned together = atomic_load(&p->region.head->together);
     own_region_adopt(p, slot, program);
     owners_forked();
     own_region_name(p, program);
     raise_to(&p->region.head->strands, slot + 1);
+    raise_to(&p->region.head->together, together);
     p->counts[slot]->strand = tally_strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;

@@ -80,6 +80,7 @@ struct plugin {
     bool threaded;      /* has ever had a second thread */
     bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;
+    unsigned living; /* threads of now */
     struct block_shape shape;
     uint32_t parts;
     unsigned work;                              /* enum block_work */

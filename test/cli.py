@@ -462,7 +462,7 @@ def devices():
 FIELDS = {"schema", "machine", "program", "status", "strands", "events",
           "wall_s", "modelled_s"}
 EVENT_FIELDS = {"name", "value", "fidelity", "enabled", "running"}
-FIDELITIES = {"exact", "modelled", "estimated", "idle"}
+FIDELITIES = {"exact", "varies", "modelled", "estimated", "idle"}
 
 
 def check_event(row):

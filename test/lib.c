@@ -189,6 +189,30 @@ counts_a_guest(void **state)
 }
 
 static void
+threads_vary(void **state)
+{
+    char turns[] = "100", three[] = "3", none[] = "0";
+    struct tally_session_options options;
+
+    (void)state;
+    tally_session_options_init(&options, sizeof(options));
+    options.events = "All_instr";
+    options.clean_env = true;
+    for (int real = 0; real < 2; real++) {
+        options.real_random = real != 0;
+        for (int beside = 0; beside < 2; beside++) {
+            char *argv[] = {guest("threads.sparc64"), beside ? three : none,
+                            turns, NULL};
+            struct tally_result *r = NULL;
+            assert_int_equal(run(&options, argv, &r), 0);
+            assert_int_equal(tally_result_fidelity(r, 0),
+                             beside ? TALLY_VARIES : TALLY_EXACT);
+            tally_result_destroy(r);
+        }
+    }
+}
+
+static void
 models_time(void **state)
 {
     char *argv[] = {guest("hello.sparc64"), NULL};
@@ -531,6 +555,7 @@ main(void)
         cmocka_unit_test(walks_events),
         cmocka_unit_test(finds_in_units),
         cmocka_unit_test(counts_a_guest),
+        cmocka_unit_test(threads_vary),
         cmocka_unit_test(models_time),
         cmocka_unit_test(takes_parameters),
         cmocka_unit_test(says_what_is_wrong),

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Counts that repeat: repeat.py BUILD [WORD]
 
-Random bytes that --clean-env fixes.
+Random bytes that --clean-env fixes; threads, after which nothing is exact.
 """
+import csv
+import io
 import re
 
 import tallytest as t
-from live_help import g, at_arch, instructions
+from live_help import INSTRUCTIONS, g, at_arch, instructions
 
 WAYS = ("getrandom", "urandom", "random", "readv", "preadv", "pread", "dup",
         "uuid", "end", "fork", "threads", "inherit")
@@ -106,6 +108,51 @@ def hashed(arch):
                             options=["--clean-env", "--real-random"])
                for _ in range(3)}
     assert len(several) > 1, several
+
+
+# Threads
+
+def words_of(c):
+    return {e["fidelity"] for e in c.json["events"] + c.json.get("metrics", [])}
+
+
+@at_arch("no count of threads that ran side by side is called exact")
+def varies(arch):
+    event = INSTRUCTIONS[arch]
+    options = ["-e", f"{event},cycles"]
+    alone = t.count(options, g("threads", arch), 0, 1000)
+    beside = t.count(options, g("threads", arch), 3, 1000)
+    t.equal(words_of(alone), {"exact", "estimated"}, "one thread")
+    t.equal(words_of(beside), {"varies", "estimated"}, "4 threads")
+
+
+@t.named("the mark is in text, CSV and intervals; a line says why")
+def varies_in_all():
+    program = ["--", g("threads", "sparc64"), 3, 1000]
+    text = t.run(t.tally(), "count", "-e", "All_instr", *program).stderr
+    assert re.search(r"All_instr +varies", text), text
+    assert re.search(r"[234] threads ran side by side: all counts vary with "
+                     r"how they ran\n", text), text
+    for options in ([], ["-I", 1]):
+        done = t.run(t.tally(), "count", "-x,", "-e", "All_instr", *options,
+                     *program)
+        rows = list(csv.reader(io.StringIO(done.stderr)))
+        t.equal({row[-1] for row in rows}, {"varies"}, f"{options}")
+
+
+@t.named("--accounting, --compare and perfex call nothing exact either")
+def varies_elsewhere():
+    program = ["--", g("threads", "sparc64"), 3, 1000]
+    for command in (["count", "--accounting"],
+                    ["count", "--hardware", "--compare", "-e",
+                     "All_instr,Dcache_misses"],
+                    ["perfex", "-e", "All_instr"], ["perfex", "-a"]):
+        for form in ([], ["--format", "csv"]):
+            done = t.run(t.tally(), *command, *form, *program)
+            t.equal(done.returncode, 0, f"{command}: {done.stderr}")
+            assert "exact" not in done.stderr, f"{command}: {done.stderr}"
+            if "--accounting" not in command:
+                t.contains(done.stderr, "varies")
 
 
 t.main()

@@ -137,6 +137,7 @@ test_other_finds(void **state)
     assert_int_equal(signal_find("cycles"), SIGNAL_CYCLES);
     assert_int_equal(signal_find("cycle"), -1);
     assert_string_equal(fidelity_name(FIDELITY_EXACT), "exact");
+    assert_string_equal(fidelity_name(FIDELITY_VARIES), "varies");
     assert_string_equal(fidelity_name(FIDELITY_MODELLED), "modelled");
     assert_string_equal(fidelity_name(FIDELITY_ESTIMATED), "estimated");
     assert_string_equal(fidelity_name(FIDELITY_IDLE), "idle");

@@ -122,7 +122,7 @@ TALLY_API uint64_t tally_result_value(const struct tally_result *result,
 
 /*
  * The standing of that number: the event's, lowered from exact to modelled for
- * a foreign program.
+ * a foreign program, and to varies where threads of it ran side by side.
  *
  * @since 0.1
  */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static_assert((int)TALLY_EXACT == (int)FIDELITY_EXACT &&
+                  (int)TALLY_VARIES == (int)FIDELITY_VARIES &&
                   (int)TALLY_MODELLED == (int)FIDELITY_MODELLED &&
                   (int)TALLY_ESTIMATED == (int)FIDELITY_ESTIMATED &&
                   (int)TALLY_IDLE == (int)FIDELITY_IDLE,

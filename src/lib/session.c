@@ -167,10 +167,9 @@ tally_result_value(const struct tally_result *result, size_t index)
 enum tally_fidelity
 tally_result_fidelity(const struct tally_result *result, size_t index)
 {
-    const enum tally_fidelity own =
-        (enum tally_fidelity)result->events[index]->fidelity;
-
-    return own == TALLY_EXACT && result->foreign ? TALLY_MODELLED : own;
+    return (enum tally_fidelity)fidelity_in_run(result->events[index]->fidelity,
+                                                result->foreign,
+                                                result->session.together > 1);
 }
 
 size_t

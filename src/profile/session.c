@@ -392,6 +392,9 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     memset(p, 0, sizeof(*p));
     p->pid = region.head->pid;
     p->load_bias = region.head->load_bias;
+    p->together = atomic_load(&region.head->together);
+    if (p->together > result->together)
+        result->together = p->together;
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
     p->running = !p->ended && kill(p->pid, 0) == 0;
     memcpy(p->program, region.head->program, sizeof(p->program));

@@ -61,6 +61,7 @@ struct session_process {
     int pid;
     char program[REGION_NAME];
     uint64_t load_bias; /* of its addresses over the file's */
+    unsigned together;  /* threads that lived at once, at most */
     bool ended;         /* in good order; otherwise by a signal, unless */
     bool running;       /* it still was when the program had ended */
 };
@@ -102,6 +103,7 @@ struct session_result {
     struct session_process *processes;
     size_t process_count; /* images: a process that executes has several */
     size_t pid_count;
+    unsigned together; /* threads of one process that lived at once, at most */
     struct session_thread *threads;
     size_t thread_count;
     struct session_snapshot *snapshots; /* unless no interval was asked for */

@@ -35,9 +35,17 @@ format_grouped(uint64_t value, char *text)
 enum fidelity
 report_fidelity(const struct count_report *r, const struct event_row *event)
 {
-    if (r->foreign && event->fidelity == FIDELITY_EXACT)
-        return FIDELITY_MODELLED;
-    return event->fidelity;
+    return fidelity_in_run(event->fidelity, r->foreign, r->side_by_side);
+}
+
+void
+report_note_threads(struct count_report *r, struct count_value *values,
+                    const struct session_result *run)
+{
+    r->side_by_side |= run->together > 1;
+    for (size_t i = 0; i < r->count; i++)
+        values[i].fidelity =
+            fidelity_in_run(values[i].fidelity, r->foreign, r->side_by_side);
 }
 
 const char *
@@ -161,7 +169,7 @@ print_exact(const struct count_report *r, const struct count_value *v,
     if (v->counted)
         report_off_text(v, off, sizeof(off));
     fprintf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
-            "exact", off);
+            r->side_by_side ? "in this run" : "exact", off);
 }
 
 /* The reasons of what was not counted, each once. */
@@ -440,6 +448,8 @@ print_notes(const struct count_report *r, FILE *out)
             fprintf(out, "  still running, counted so far: %s (pid %d)\n",
                     s->processes[i].program, s->processes[i].pid);
     }
+    if (report_threads(s, text, sizeof(text)))
+        fprintf(out, "  %s\n", text);
     if (report_random_fixed(s, text, sizeof(text)))
         fprintf(out, "  %s\n", text);
     if (report_random_left(s, text, sizeof(text)))

@@ -170,6 +170,7 @@ print_heading(const struct perfex_report *p, FILE *out)
 static void
 print_verdict(const struct perfex_report *p, FILE *out)
 {
+    const char *const unscaled = p->count->side_by_side ? "unscaled" : "exact";
     size_t far = 0, compared = 0;
 
     for (size_t i = 0; i < p->count->count; i++) {
@@ -178,8 +179,8 @@ print_verdict(const struct perfex_report *p, FILE *out)
         if (!v->counted || fabs(report_off(v)) <= PERFEX_LIMIT)
             continue;
         if (far++ == 0)
-            fprintf(out, "\nProjected more than %.0f %% off the exact total:",
-                    PERFEX_LIMIT);
+            fprintf(out, "\nProjected more than %.0f %% off the %s total:",
+                    PERFEX_LIMIT, unscaled);
         fprintf(out, "%s %s", far > 1 ? "," : "", v->name);
         if (isinf(report_off(v)))
             fprintf(out, " (none in truth)");
@@ -189,10 +190,8 @@ print_verdict(const struct perfex_report *p, FILE *out)
     if (far > 0)
         fputc('\n', out);
     else if (compared > 0)
-        fprintf(out,
-                "\nAll projections are within %.0f %% of the exact "
-                "totals.\n",
-                PERFEX_LIMIT);
+        fprintf(out, "\nAll projections are within %.0f %% of the %s totals.\n",
+                PERFEX_LIMIT, unscaled);
 }
 
 /* What was not counted, by reason. */
@@ -260,7 +259,9 @@ print_threads(const struct perfex_report *p, FILE *out)
         fprintf(out, "\nSummary for thread %u of %s (pid %d), strand %u%s\n",
                 thread->thread, s->processes[thread->process].program,
                 s->processes[thread->process].pid, thread->strand,
-                p->projected ? ", exact" : "");
+                !p->projected            ? ""
+                : p->count->side_by_side ? ", unscaled"
+                                         : ", exact");
         for (size_t i = 0; i < p->count->count; i++) {
             values[i] = p->count->values[i];
             values[i].value = event_value(values[i].event, &thread->totals);

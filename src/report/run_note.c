@@ -5,6 +5,17 @@
 #include <stdio.h>
 
 bool
+report_threads(const struct session_result *run, char *text, size_t size)
+{
+    if (run->together < 2)
+        return false;
+    snprintf(text, size,
+             "%u threads ran side by side: all counts vary with how they ran",
+             run->together);
+    return true;
+}
+
+bool
 report_random_fixed(const struct session_result *run, char *text, size_t size)
 {
     if (run->random_fixed == 0)

@@ -10,6 +10,10 @@
 
 #define RUN_NOTE 256 /* room for any of the lines */
 
+/* Says that threads ran side by side, so that counts vary; false: they did not.
+ */
+bool report_threads(const struct session_result *run, char *text, size_t size);
+
 /* Says that the program's random bytes were fixed; false: it read none. */
 bool
 report_random_fixed(const struct session_result *run, char *text, size_t size);

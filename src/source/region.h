@@ -100,6 +100,9 @@ struct region_head {
     atomic_uint blocks;      /* infos written */
     atomic_uint strands;     /* strand areas ever used */
     atomic_uint threads;     /* threads that have ended */
+    /* Threads that lived at once, at most; the child of a fork begins with its
+     * parent's, whose memory it has. */
+    atomic_uint together;
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
     atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
     atomic_uint captures;    /* begun, may pass REGION_CAPTURES */

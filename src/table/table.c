@@ -22,14 +22,23 @@ const char *
 fidelity_name(enum fidelity fidelity)
 {
     static const char *const names[] = {
-        [FIDELITY_EXACT] = "exact",
-        [FIDELITY_MODELLED] = "modelled",
-        [FIDELITY_ESTIMATED] = "estimated",
+        [FIDELITY_EXACT] = "exact",       [FIDELITY_VARIES] = "varies",
+        [FIDELITY_MODELLED] = "modelled", [FIDELITY_ESTIMATED] = "estimated",
         [FIDELITY_IDLE] = "idle",
     };
 
     assert((size_t)fidelity < sizeof(names) / sizeof(names[0]));
     return names[fidelity];
+}
+
+enum fidelity
+fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side)
+{
+    if (event != FIDELITY_EXACT)
+        return event;
+    return foreign        ? FIDELITY_MODELLED
+           : side_by_side ? FIDELITY_VARIES
+                          : FIDELITY_EXACT;
 }
 
 const struct machine_row *

@@ -18,6 +18,7 @@
 /* The standing of a number; see doc/glossary.md. Worse is greater. */
 enum fidelity {
     FIDELITY_EXACT,
+    FIDELITY_VARIES, /* of a run only: exact, but threads ran side by side */
     FIDELITY_MODELLED,
     FIDELITY_ESTIMATED,
     FIDELITY_IDLE,
@@ -370,6 +371,11 @@ extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
 extern const struct machine_row tally_machines[MACHINE_COUNT];
 
 const char *fidelity_name(enum fidelity fidelity);
+
+/* The standing of an event's count in a run: of a program for another machine
+ * nothing is exact, and of threads side by side nothing repeats. */
+enum fidelity
+fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side);
 
 /* NULL if there is none. Case does not matter. Names and aliases. */
 const struct machine_row *machine_find(const char *name);
