@@ -325,7 +325,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
         return tally_fail(log, TALLY_ERULE,
                           "a program does not count itself under --filter "
                           "data=");
-    if (e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE)
+    if (event_is_late(e))
         return tally_fail(log, TALLY_EIDLE,
                           "%s is known when the program has ended", e->name);
     if ((parts & ~gateway_state.parts) != 0 && !alone)

@@ -109,6 +109,7 @@ def code_signals(signals):
                 f"        .brief = {c_text(s['brief'])},",
                 f"        .fixed = {c_bool(s['fixed'])},",
                 f"        .data = {c_bool(s['data'])},",
+                f"        .at_end = {c_bool(s['at_end'])},",
                 f"        .copies = {s['copies']},",
                 f"        .parts = {bits},", "    },"]
     return out + ["};", ""]

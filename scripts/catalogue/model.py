@@ -27,12 +27,12 @@ def load_signals(root):
         if fixed and any(not s["fixed"] for s in signals.values()):
             row.bad("fixed signals stand before the dynamic ones")
         data, brief = row.flag("data"), row.text("brief")
-        copies = row.number("copies", 2, 64, 0)
+        copies, at_end = row.number("copies", 2, 64, 0), row.flag("at_end")
         for copy in [f"{name}_{i}" for i in range(copies)] or [name]:
             check_ident(row, seen, copy)
             signals[copy] = {"fixed": fixed, "parts": parts,
                              "data": data, "brief": brief,
-                             "copies": copies}
+                             "copies": copies, "at_end": at_end}
         row.done()
     file.done()
     return signals

@@ -268,6 +268,16 @@ event_is_live(const struct event_row *event)
 }
 
 bool
+event_is_late(const struct event_row *event)
+{
+    bool late = event->signal_count > 0;
+
+    for (size_t i = 0; i < event->signal_count; i++)
+        late = late && tally_signals[event->signals[i]].at_end;
+    return late;
+}
+
+bool
 event_is_line(const struct event_row *event)
 {
     return event->sl >= 0 && event->mask > 0 &&

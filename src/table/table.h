@@ -31,6 +31,8 @@ struct signal_row {
     bool fixed;
     /* Raised by an access of data: --filter data= restricts it. */
     bool data;
+    /* Known only when the program has ended. */
+    bool at_end;
     /* Signals that are alike, name_0 and so on; 0: it is the only one. */
     uint16_t copies;
     /* Parts of the model that must run to count it: enum tally_part bits. */
@@ -382,6 +384,10 @@ const struct machine_row *machine_find(const char *name);
 
 /* Whether the model raises the event and a strand's counters have it. */
 bool event_is_live(const struct event_row *event);
+
+/* Whether its count is known only when the program has ended, so that it has
+ * none of an interval. */
+bool event_is_late(const struct event_row *event);
 
 /* Whether it is one line of a group of lines. */
 bool event_is_line(const struct event_row *event);
