@@ -34,7 +34,7 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
-                     "whose events they are (default: as the codes look)"},
+                     "whose events they are (default: the dump's)"},
     [OPT_BY] = {0, "by", "WHAT",
                 "thread, core, region or all, or thread,region (default)"},
     [OPT_SKIP] = {0, "skip", "N", "leave out each thread's first N intervals"},
@@ -348,9 +348,10 @@ read_file(struct summary *s, const char *path)
 
 /* What was skipped, and where first; one line each kind. */
 static void
-tell_troubles(const struct summarize_request *r,
-              const struct dump_troubles *troubles)
+tell_troubles(const struct summary *s)
 {
+    const struct dump_troubles *const troubles = &s->troubles;
+
     for (int i = 0; i < DUMP_TROUBLES; i++) {
         const struct dump_place *p = &troubles->places[i];
         const enum dump_trouble what = (enum dump_trouble)i;
@@ -363,7 +364,7 @@ tell_troubles(const struct summarize_request *r,
             fprintf(stderr, " (%s%s:%" PRIu64 ")", p->count > 1 ? "first " : "",
                     p->file, p->line);
         fprintf(stderr, "%s\n",
-                what == DUMP_UNKNOWN_EVENT && r->options.machine == NULL
+                what == DUMP_UNKNOWN_EVENT && s->guessed
                     ? "; a dump of another machine needs -m"
                     : "");
     }
@@ -539,10 +540,11 @@ report(struct summarize_request *request, struct gathered *g)
     summary_sort(s);
     for (size_t c = 0; c < s->cell_count; c++)
         for (size_t i = 0; i < s->cells[c]->event_count; i++)
-            if (s->cells[c]->events[i].event == NULL)
+            if (s->cells[c]->events[i].event == NULL &&
+                s->cells[c]->events[i].name == NULL)
                 dump_trouble_add(&s->troubles, DUMP_UNKNOWN_EVENT,
                                  request->files[0], 0);
-    tell_troubles(request, &s->troubles);
+    tell_troubles(s);
     status = summarize_inputs(request, s->machine, r.inputs);
     if (status == 0)
         status = summarize_metrics(request, s->machine);

@@ -48,6 +48,37 @@ check_record(const struct dump_record *record)
     }
 }
 
+/* A name that was read is written, in both forms, and read back. */
+static void
+check_name(const struct dump_event *event)
+{
+    for (int form = DUMP_FORM_TABLE; form <= DUMP_FORM_JSON; form++) {
+        char text[2 * DUMP_LINE_SIZE];
+        size_t size =
+            dump_write_machine((enum dump_form)form, event->machine, text);
+        fuzz_check(size > 0 || event->machine[0] == '\0');
+        const size_t more =
+            dump_write_event((enum dump_form)form, event, text + size);
+        fuzz_check(more > 0 && more <= DUMP_LINE_SIZE);
+        size += more;
+        struct bytes b = {(const uint8_t *)text, size, size};
+        struct dump_troubles troubles = {0};
+        struct dump_names names = {0};
+        struct dump_reader reader;
+        struct dump_record none;
+        fuzz_check(dump_reader_init(&reader, "", give, &b, &troubles) == 0);
+        reader.names = &names;
+        fuzz_check(dump_next(&reader, &none) == 0);
+        const struct dump_event *const back =
+            dump_names_find(&names, event->machine, event->group, event->code);
+        fuzz_check(names.count == 1 && back != NULL);
+        fuzz_check(strcmp(back->name, event->name) == 0 &&
+                   strcmp(back->asked, event->asked) == 0);
+        dump_reader_finish(&reader);
+        dump_names_finish(&names);
+    }
+}
+
 static void
 check_cells(const struct summary *s)
 {
@@ -80,10 +111,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.cumulative = (data[0] & 1) != 0;
     fuzz_check(summary_init(&summary, &options) == 0);
     fuzz_check(dump_reader_init(&reader, "", give, &b, &summary.troubles) == 0);
+    reader.names = &summary.names;
     while (dump_next(&reader, &record) > 0) {
         check_record(&record);
         fuzz_check(summary_add(&summary, &record, "", reader.line) == 0);
     }
+    for (size_t i = 0; i < summary.names.count; i++)
+        check_name(&summary.names.events[i]);
     summary_sort(&summary);
     check_cells(&summary);
     dump_reader_finish(&reader);

@@ -63,9 +63,13 @@ threads_dump(void **state)
     assert_int_equal(teja_thread_join(generator_thread), 0);
     assert_int_equal(marked, 6);
     assert_true(dumped(generator_thread, text, sizeof(text)) > 0);
-    assert_memory_equal(text, "TEJA_PROFILE_DUMP_START,ver1.1\nCPUID,", 37);
+    /* The names come first; the dump is the document's. */
+    assert_memory_equal(text, "TALLY_PROFILE_MACHINE,host\n", 27);
+    const char *const table = strstr(text, "TEJA_PROFILE_DUMP_START");
+    assert_non_null(table);
+    assert_memory_equal(table, "TEJA_PROFILE_DUMP_START,ver1.1\nCPUID,", 37);
     int lines = 0;
-    for (const char *c = text; *c != '\0'; c++)
+    for (const char *c = table; *c != '\0'; c++)
         lines += *c == '\n';
     assert_int_equal(lines, 7);
     assert_non_null(strstr(text, ",0,2,7\n"));

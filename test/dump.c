@@ -56,10 +56,36 @@ read_text(const char *in, size_t length, size_t step, char *out, char *troubles)
 #define U1 "4,3a2f,2,4d048acb40,5128f0,1,31cffa4,c2a,0,1b7740,3da594c\n"
 #define U0 "4,3a2f,2,4d048acb40,5128f0,1,31cffa4,c2a,0\n"
 
+/* `M` and `E` are passed over where nothing asks for names. */
+#define M "TALLY_PROFILE_MACHINE,host-model\n"
+#define E "TALLY_PROFILE_EVENT,1,ff5e5e9744,instructions\n"
+
 static const struct {
     int line;
     const char *in, *out, *troubles;
 } rows[] = {
+    /* Names, in front of a dump or inside, behind a console's text. */
+    {__LINE__, M E BEGIN HEAD S1 U1 END, S1 U1, ""},
+    {__LINE__, BEGIN M "> " E S1 U1 END, S1 U1, ""},
+    {__LINE__, "TALLY_PROFILE_MACHINE,\nTALLY_PROFILE_EVENT,1,2\n" BEGIN END,
+     "", "text@1:2"},
+    {__LINE__,
+     BEGIN "TALLY_PROFILE_EVENT,1,2,a b c\nTALLY_PROFILE_EVENT,1,2,a \n"
+           "TALLY_PROFILE_EVENT,1,,a\nTALLY_PROFILE_EVENT,1,g,a\n"
+           "TALLY_PROFILE_EVENT,1,11112222333344445,a\n"
+           "TALLY_PROFILE_EVENT,1,2,\"\n" END,
+     "", "damaged@2:5"},
+    {__LINE__, BEGIN S1 "TALLY_PROFILE_EVENT,1,2,instruct", S1,
+     "cut@3:1 unended@3:1"},
+    {__LINE__,
+     "{\"dump\":\"machine\",\"machine\":\"r10000\"}\n{\"dump\":\"event\","
+     "\"group\":1,\"code\":\"0x12\",\"name\":\"Cycles\"}\n" BEGIN S1 END,
+     S1, ""},
+    {__LINE__,
+     BEGIN "{\"dump\":\"machine\"}\n{\"dump\":\"event\",\"group\":1,"
+           "\"name\":\"Cycles\"}\n{\"dump\":\"event\",\"group\":1,"
+           "\"code\":2,\"name\":\"a b\"}\n" END,
+     "", "damaged@2:3"},
     /* P10 P11: the frame, hexadecimal fields. P12 P13: eight, nine and more. */
     {__LINE__, BEGIN HEAD S1 U1 END, S1 U1, ""},
     {__LINE__, "", "", ""},
@@ -294,14 +320,79 @@ longest(void **state)
     }
 }
 
+/* Reads the names of a text; in each form what was written is read back. */
+static void
+names(void **state)
+{
+    static const struct dump_event events[] = {
+        {1, 0x12, "r10000", "Issued_loads", ""},
+        {1, 0xff12345678, "r10000", "cycles", "cpu-cycles:u"},
+        {2, 0x12, "r10000", "cpu/event=0x3c,umask=0/", "{a"},
+    };
+    char text[8 * DUMP_LINE_SIZE];
+
+    (void)state;
+    for (int form = DUMP_FORM_TABLE; form <= DUMP_FORM_JSON; form++) {
+        struct dump_troubles troubles = {0};
+        struct dump_names got = {0};
+        struct dump_reader reader;
+        struct dump_record none;
+        size_t size = dump_write_machine((enum dump_form)form, "r10000", text);
+        for (size_t i = 0; i < 2 * COUNT(events); i++)
+            size += dump_write_event((enum dump_form)form,
+                                     &events[i % COUNT(events)], text + size);
+        struct text in = {text, size, 9};
+        assert_int_equal(dump_reader_init(&reader, "in", give, &in, &troubles),
+                         0);
+        reader.names = &got;
+        assert_int_equal(dump_next(&reader, &none), 0);
+        assert_string_equal(reader.machine, "r10000");
+        assert_int_equal(got.count, COUNT(events));
+        for (size_t i = 0; i < COUNT(events); i++) {
+            const struct dump_event *const e = dump_names_find(
+                &got, "r10000", events[i].group, events[i].code);
+            assert_non_null(e);
+            assert_string_equal(e->name, events[i].name);
+            assert_string_equal(e->asked, events[i].asked);
+        }
+        assert_null(dump_names_find(&got, "r12000", 1, 0x12));
+        assert_null(dump_names_find(&got, "r10000", 1, 0x13));
+        for (int i = 0; i < DUMP_TROUBLES; i++)
+            assert_int_equal(troubles.places[i].count, 0);
+        dump_reader_finish(&reader);
+        dump_names_finish(&got);
+    }
+}
+
+/* Names that a dump cannot hold are not written. */
+static void
+odd_names(void **state)
+{
+    static const char *const odd[] = {
+        "", "a b", "a\n", "\"", "a\\", "\xc3\xa4", "TEJA_PROFILE_DUMP_END"};
+    char text[DUMP_LINE_SIZE], longest_name[DUMP_NAME + 1];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        struct dump_event e = {.group = 1};
+        strcpy(e.name, odd[i]);
+        assert_int_equal(dump_write_event(DUMP_FORM_TABLE, &e, text), 0);
+        assert_int_equal(dump_write_machine(DUMP_FORM_JSON, odd[i], text), 0);
+    }
+    memset(longest_name, 'a', DUMP_NAME);
+    longest_name[DUMP_NAME] = '\0';
+    assert_false(dump_name_is_plain(longest_name));
+    longest_name[DUMP_NAME - 1] = '\0';
+    assert_true(dump_name_is_plain(longest_name));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(long_lines),
-        cmocka_unit_test(forms),
-        cmocka_unit_test(longest),
+        cmocka_unit_test(texts), cmocka_unit_test(long_lines),
+        cmocka_unit_test(forms), cmocka_unit_test(longest),
+        cmocka_unit_test(names), cmocka_unit_test(odd_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -399,6 +399,78 @@ def host_codes():
             {"cycles": 10, "page-faults": 5, "task-clock": 6})
 
 
+def named_dump(machine, events, group=1):
+    """Two events of a machine that dumps name, counted once: 42 and 3."""
+    lines = "".join(f"TALLY_PROFILE_EVENT,{group:x},{code:x},{name}\n"
+                    for code, name in events.items())
+    hi, lo = list(events)[:2]
+    return (f"TALLY_PROFILE_MACHINE,{machine}\n" + lines + START + HEADER +
+            f"4,1,1,10,0,{group:x},{hi:x},{lo:x}\n"
+            f"4,2,2,74,0,{group:x},2a,3,0\n" + END)
+
+
+@t.named("a dump's lines name the machine and its events")
+def named_events():
+    for machine, events, wanted in (
+            # By name, whatever the code; what was asked for stands beside.
+            ("host-model", {0xff00000001: "instructions",
+                            0xff00000002: "branches branch-instructions:u"},
+             {"instructions": None, "branches": "branch-instructions:u"}),
+            ("r10000", {2: "Issued_loads", 0xff0012: "x Graduated_loads"},
+             {"Issued_loads": None, "x": "Graduated_loads"}),
+            # A part of an event, and one that this tally does not know.
+            ("ultrasparc-t2", {0xff00000001: "mem_reads:at=0",
+                               0xff00000002: "news,made=1"},
+             {"mem_reads:at=0": None, "news,made=1": None})):
+        for group in (1, 5):
+            done = summarize("-j", text=named_dump(machine, events, group))
+            got = json.loads(done.stdout)
+            t.equal((got["machine"], got["troubles"]), (machine, []))
+            rows = got["cells"][0]["series"][1:]
+            t.equal({s["name"]: s.get("asked") for s in rows}, wanted)
+            t.equal({s["code"] for s in rows}, {hex(code) for code in events})
+            t.equal({s["mean"] for s in rows}, {42, 3})
+        rows = csv.DictReader(io.StringIO(summarize(
+            "--format", "csv", text=named_dump(machine, events)).stdout))
+        t.equal({r["name"]: r["asked"] or None for r in rows
+                 if r["kind"] == "event"}, wanted)
+        text = summarize(text=named_dump(machine, events)).stdout
+        for name in wanted:
+            t.contains(text, name)
+        t.contains(text, f"{machine}: 1 interval")
+
+
+@t.named("without a name's line the name's own number finds the event")
+def numbered_events():
+    # FNV-1a of "instructions" and "L1-dcache-load-misses".
+    text = (START + HEADER + "1,1,1,0,0,1,ff5e5e9744,ff644d05d5\n"
+            "1,2,2,a,0,1,5,6,0\n" + END)
+    got = json.loads(summarize("-j", "-m", "host-model", text=text).stdout)
+    t.equal({s["name"] for s in got["cells"][0]["series"]},
+            {"cycles", "instructions", "L1-dcache-load-misses"})
+
+
+@t.named("a summary is of one machine: dumps that name another are left out")
+def other_machine():
+    one = named_dump("r10000", {2: "Issued_loads", 3: "Issued_stores"})
+    two = named_dump("host-model", {0xff00000001: "instructions",
+                                    0xff00000002: "branches"})
+    left_out = "skipped: 2 records are of another machine than the summary"
+    done = summarize("-j", text=one + two)
+    got = json.loads(done.stdout)
+    t.equal((got["machine"], got["intervals"]), ("r10000", 1))
+    t.equal([(x["what"], x["count"]) for x in got["troubles"]],
+            [("other_machine", 2)])
+    t.contains(done.stderr, left_out)
+    done = summarize("-j", "-m", "host-model", text=one + two)
+    t.equal(json.loads(done.stdout)["machine"], "host-model")
+    t.contains(done.stderr, left_out)
+    for options, text in ((("-m", "r12000"), one),
+                          ((), named_dump("pdp-11", {1: "a", 2: "b"}))):
+        done = summarize(*options, text=text, status=1)
+        t.contains(done.stderr, left_out)
+
+
 @t.named("dumps of two threads, line by line between each other")
 def interleaved():
     one, two = open(sample("t1.csv")).readlines(), open(sample("t2.csv"))
@@ -484,6 +556,16 @@ def recover():
                    "is no dump; --recover reads it")
         t.contains(summarize("--recover", buffers).stdout,
                    "selfprofile.c:")
+        done = subprocess.run(
+            [t.tally(), "count", "-m", "host-model", "-o", os.devnull, "--",
+             f"{t.build}/test/host-selfprofile", "branches,instructions", "3",
+             "20", "kill"],
+            env=os.environ | {"TALLY_PROFILER_BUFFER_FILE": buffers},
+            stdout=subprocess.PIPE)
+        got = json.loads(summarize("-j", "--recover", buffers).stdout)
+        t.equal((got["machine"], got["intervals"]), ("host-model", 60))
+        t.equal({s["name"] for s in got["cells"][0]["series"]},
+                {"cycles", "branches", "instructions", "user1", "between"})
         with open(buffers, "r+b") as file:
             file.write(b"no more ")
         done = summarize("--recover", buffers, status=2)

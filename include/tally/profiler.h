@@ -70,9 +70,7 @@
 extern "C" {
 #endif
 
-/* Groups are numbers from 0; each counts two events at a time. On an emulated
- * machine 0 and 1 are for the processor's, 2 and 3 for the next units' events,
- * or `tally summarize` gives them wrong names. @since 0.1 */
+/* Groups are numbers from 0; each counts two events at a time. @since 0.1 */
 #define TALLY_PROFILER_GROUPS 8
 
 /*
@@ -119,8 +117,9 @@ TALLY_API void tally_profiler_set_log(const struct tally_log *log);
 TALLY_API struct tally_profiler_thread *tally_profiler_self(void);
 
 /*
- * Writes the records of a thread, or of all (NULL), one block each, and takes
- * them out of the buffer. 0, or TALLY_EIO with errno set: then they stay.
+ * Writes the names of the machine and of all events counted so far, then the
+ * records of a thread, or of all (NULL), one block each, and takes the records
+ * out of the buffer. 0, or TALLY_EIO with errno set: then they stay.
  *
  * @since 0.1
  */

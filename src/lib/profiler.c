@@ -129,6 +129,7 @@ open_file(void)
                          &profiler.file) != 0)
         return tally_fail(&profiler.log, TALLY_ESYSTEM, "cannot make %s: %s",
                           path, strerror(errno));
+    profiler_keep_names(&profiler.file);
     for (const struct tally_profiler_site *site = atomic_load(&profiler.sites);
          site != NULL; site = site->next)
         keep_place(site);
@@ -151,6 +152,8 @@ begin(void)
         return tally_fail(&profiler.log, TALLY_ERANGE, "too many records");
     cut_turns();
     profiler.rotates = profiler.properties.rotate && profiler.turn_count > 1;
+    if (source()->machine != NULL)
+        source()->machine(profiler.machine);
     error = open_file();
     if (error != 0)
         return error;
@@ -342,6 +345,12 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
     c->selection = (unsigned)index;
     c->group = group;
     strcpy(c->events, events);
+    const uint64_t codes[] = {selection.hi, selection.lo};
+    const int unnamed = profiler_name_events(source(), group, codes, c);
+    if (unnamed != 0) {
+        source()->close(&c->set);
+        return unnamed;
+    }
     c->quick = profiler.source == NULL && !profiler.rotates &&
                profiler_is_quick(&c->set) && counter_width() >= 64;
     t->chosen_count++;

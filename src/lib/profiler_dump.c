@@ -60,14 +60,37 @@ add_record(void *user, const struct dump_record *record)
     return error;
 }
 
+/* The names stand in front of the first table, and behind the first line of
+ * JSON, which has the schema. */
 static int
-dump_thread(struct sink *s, struct tally_profiler_thread *t)
+dump_names(struct sink *s)
 {
-    uint64_t head = 0;
     int error = flush(s, false);
 
     if (error == 0)
+        s->used +=
+            dump_write_machine(s->form, profiler.machine, s->text + s->used);
+    for (const struct profiler_name *name = atomic_load(&profiler.names);
+         name != NULL && error == 0; name = atomic_load(&name->next)) {
+        error = flush(s, false);
+        if (error == 0)
+            s->used +=
+                dump_write_event(s->form, &name->event, s->text + s->used);
+    }
+    return error == 0 ? flush(s, false) : error;
+}
+
+static int
+dump_thread(struct sink *s, struct tally_profiler_thread *t, bool first)
+{
+    uint64_t head = 0;
+    int error =
+        first && s->form == DUMP_FORM_TABLE ? dump_names(s) : flush(s, false);
+
+    if (error == 0)
         s->used += dump_write_start(s->form, s->text + s->used);
+    if (error == 0 && first && s->form == DUMP_FORM_JSON)
+        error = dump_names(s);
     if (error == 0)
         error = call_log_walk(&t->log, add_record, s, &head);
     if (error == 0)
@@ -96,7 +119,7 @@ dump_all(struct sink *s, struct tally_profiler_thread *first)
         struct tally_profiler_thread *t = first;
         while (t->number != i)
             t = t->next;
-        error = dump_thread(s, t);
+        error = dump_thread(s, t, i == 0);
     }
     return error;
 }
@@ -106,7 +129,7 @@ dump(struct sink *s, struct tally_profiler_thread *one)
 {
     struct tally_profiler_thread *const first =
         atomic_load_explicit(&profiler.threads, memory_order_acquire);
-    int error = one != NULL ? dump_thread(s, one) : dump_all(s, first);
+    int error = one != NULL ? dump_thread(s, one, true) : dump_all(s, first);
 
     if (error == 0)
         error = flush(s, true);

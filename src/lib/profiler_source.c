@@ -8,34 +8,61 @@
 #include "tally/counter.h"
 #include "tally/event.h"
 
-/*
- * The code that dumps have (dump.h), with the unit above. What is no row of the
- * machine `host` has a number of its name's.
- */
-static uint64_t
-code_of(const char *machine, const char *name)
+/* The row of this host's event without its modifiers, or NULL. */
+static const struct tally_event *
+host_event(const char *name)
 {
-    static const char *const units[] = {"hardware", "software", "cache",
-                                        "topdown"};
     char plain[160];
 
     snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(name, ":"), name);
-    const struct tally_event *event =
-        tally_event_find(tally_machine_find(machine), plain);
-    if (event != NULL && strcmp(machine, "host") != 0)
-        return (DUMP_UNIT +
-                tally_event_unit_number(tally_machine_find(machine), event))
-                   << 32 |
-               (uint32_t)(tally_event_code(event) >= 0
-                              ? tally_event_code(event)
-                              : tally_event_number(event));
+    return tally_event_find(tally_machine_find("host"), plain);
+}
+
+/* Returns the unit's number and the code of an event of this host; what is no
+ * row of the machine `host` has a number of its name's. */
+static uint64_t
+host_code(const char *name)
+{
+    static const char *const units[] = {"hardware", "software", "cache",
+                                        "topdown"};
+    const struct tally_event *event = host_event(name);
+
     for (uint64_t i = 0; event != NULL && i < 4; i++)
         if (strcmp(tally_event_unit(event), units[i]) == 0)
             return (i + 1) << 32 | (uint32_t)tally_event_code(event);
-    uint32_t hash = 2166136261;
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619;
-    return (uint64_t)DUMP_NO_UNIT << 32 | hash;
+    return dump_name_code(name);
+}
+
+/* Returns the unit's number and the manual's code or number of a machine's
+ * event; an event without either, a part of an event, and an event that shares
+ * the code with one before it have a number of the name's. */
+static uint64_t
+machine_code(const char *machine, const char *name)
+{
+    const struct tally_machine *const m = tally_machine_find(machine);
+    const struct tally_event *const event = tally_event_find(m, name);
+    char text[96];
+
+    if (event == NULL)
+        return dump_name_code(name);
+    const int32_t code = tally_event_code(event);
+    const int32_t number = code >= 0 ? code : tally_event_number(event);
+    if (code >= 0)
+        snprintf(text, sizeof(text), "%s/0x%x", tally_event_unit(event),
+                 (unsigned)code);
+    else
+        snprintf(text, sizeof(text), "%d", (int)number);
+    if (number < 0 || tally_event_find(m, text) != event)
+        return dump_name_code(tally_event_name(event));
+    return (DUMP_UNIT + tally_event_unit_number(m, event)) << 32 |
+           (uint32_t)number;
+}
+
+static uint64_t
+code_of(const char *machine, const char *name)
+{
+    return strcmp(machine, "host") == 0 ? host_code(name)
+                                        : machine_code(machine, name);
 }
 
 static int
@@ -189,6 +216,28 @@ strand_here(uint64_t *strand, uint64_t *strands)
     return true;
 }
 
+static void
+machine_here(char name[DUMP_NAME])
+{
+    struct gateway_hello hello;
+
+    snprintf(name, DUMP_NAME, "%s",
+             gateway_hello(&hello) ? hello.machine : "host");
+}
+
+/* Of this host an alias, or a name with modifiers, becomes the event's. */
+static const char *
+name_here(const struct profiler_set *set, unsigned index)
+{
+    struct tally_counted counted = {.name = ""};
+
+    if (set->machine != NULL)
+        return gateway_set_name(set->machine, index);
+    tally_counter_event(set->counters, index, &counted);
+    const struct tally_event *const event = host_event(counted.name);
+    return event != NULL ? tally_event_name(event) : counted.name;
+}
+
 static int
 read_set(const struct profiler_set *set, struct profiler_reading *reading)
 {
@@ -240,6 +289,8 @@ close_set(struct profiler_set *set)
 const struct profiler_source profiler_counters = {
     .width = 64,
     .strand = strand_here,
+    .machine = machine_here,
+    .name = name_here,
     .open = open_set,
     .start = start_set,
     .stop = stop_set,

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "gateway/doorbell.h"
 #include "gateway/set.h"
+#include "profile/dump.h"
 
 #define PROFILER_EVENTS 512 /* bytes of a list of them */
 
@@ -41,6 +42,11 @@ struct profiler_source {
     /* The strand that the calling thread runs on, of so many; false: numbers in
      * the order of first starts stand for strands. */
     bool (*strand)(uint64_t *strand, uint64_t *strands);
+    /* The machine that counts, "host" or an emulated one's name. NULL, as
+     * `name` then: events have no names. */
+    void (*machine)(char name[DUMP_NAME]);
+    /* What the machine calls an event of the set, 0 or 1. */
+    const char *(*name)(const struct profiler_set *set, unsigned index);
     /* Opens "A,B", "A" or "", which then do not count. */
     int (*open)(const char *events, bool cycles, const struct tally_log *log,
                 struct profiler_set *set);

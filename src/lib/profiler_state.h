@@ -18,7 +18,7 @@
 #include "profile/call_log.h"
 #include "tally/profiler.h"
 
-#define PROFILER_LIST 4096 /* bytes of the property profiler_events */
+#define PROFILER_LIST 16384 /* bytes of the property profiler_events */
 
 struct profiler_properties {
     uint64_t log_table_size, user_data_size;
@@ -61,6 +61,12 @@ struct tally_profiler_thread {
     struct tally_profiler_thread *next;
 };
 
+/* What an event of this process is called, for dumps. Never freed. */
+struct profiler_name {
+    struct dump_event event;
+    _Atomic(struct profiler_name *) next;
+};
+
 struct profiler {
     struct lock lock; /* of first starts and properties; no update takes it */
     struct tally_log log;
@@ -76,6 +82,8 @@ struct profiler {
     _Atomic(struct tally_profiler_thread *) threads;
     _Atomic(struct tally_profiler_site *) sites;
     uint64_t thread_count;
+    char machine[DUMP_NAME];               /* "": none; from the first start */
+    _Atomic(struct profiler_name *) names; /* in the order they came up */
 };
 
 extern struct profiler profiler;
@@ -97,6 +105,14 @@ void profiler_dump_at_exit(void);
 /* "id file:line:function\n"; its length. */
 size_t
 profiler_place(const struct tally_profiler_site *site, char *text, size_t size);
+
+/* Tells what `chosen` counts is called, once. 0 or TALLY_ENOMEM, told. */
+int profiler_name_events(const struct profiler_source *source, unsigned group,
+                         const uint64_t codes[2],
+                         const struct profiler_chosen *chosen);
+
+/* Puts all names into a new file of buffers. */
+void profiler_keep_names(struct call_file *file);
 
 /* Whether a call of the same place is in the list already. */
 bool profiler_is_known(const struct tally_profiler_site *site);

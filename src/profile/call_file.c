@@ -194,6 +194,34 @@ add_record(void *user, const struct dump_record *record)
     return 0;
 }
 
+/* Writes the text's lines of names, which stand before the tables. */
+static int
+write_names(struct call_image *image)
+{
+    const char *next = image->text;
+    size_t left = image->text_size;
+
+    image->named = true;
+    while (left > 0) {
+        const char *const end = memchr(next, '\n', left);
+        const size_t length = end != NULL ? (size_t)(end - next) + 1 : left;
+        if (end != NULL && length < DUMP_LINE_SIZE &&
+            (strncmp(next, DUMP_MACHINE_MARK, sizeof(DUMP_MACHINE_MARK) - 1) ==
+                 0 ||
+             strncmp(next, DUMP_EVENT_MARK, sizeof(DUMP_EVENT_MARK) - 1) ==
+                 0)) {
+            char *const line = make_room(image);
+            if (line == NULL)
+                return TALLY_ENOMEM;
+            memcpy(line, next, length);
+            image->used += length;
+        }
+        next += length;
+        left -= length;
+    }
+    return 0;
+}
+
 /* The next log's text; one that is not whole has none. */
 static int
 write_log(struct call_image *image)
@@ -220,8 +248,9 @@ call_image_fill(void *user, void *data, size_t size)
 {
     struct call_image *const image = user;
 
-    while (image->given == image->used && image->next < image->count)
-        if (write_log(image) != 0) {
+    while (image->given == image->used &&
+           (!image->named || image->next < image->count))
+        if ((image->named ? write_log(image) : write_names(image)) != 0) {
             errno = ENOMEM;
             return -1;
         }

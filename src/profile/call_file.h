@@ -2,7 +2,8 @@
 /*
  * A profiler's buffers in a file that the program maps, so that they can be
  * dumped after its death: a page of numbers, the text of
- * profiler_calls_location.txt as far as calls were made, then the log of each
+ * profiler_calls_location.txt as far as calls were made, with the dump's lines
+ * that name the machine and its events between them, then the log of each
  * thread, all of the same size. Numbers are 64-bit words of the order of bytes
  * of the host that wrote it.
  */
@@ -57,7 +58,8 @@ struct call_image {
     const char *text;
     size_t text_size;
     size_t stride, count;
-    /* The text of the log that is being read. */
+    /* The text of the names, then of the log that is being read. */
+    bool named;
     size_t next;
     char *dump;
     size_t used, given;

@@ -4,7 +4,7 @@
  * look-up each, no second pass for the line's end. bench/dump.c compares it
  * with `wc -l` and with the twin of test/ref/.
  */
-#include "profile/dump.h"
+#include "profile/dump_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +199,51 @@ read_mark(struct dump_reader *r, const char *line, size_t length)
 }
 
 static void
+take_machine(struct dump_reader *r, const char *machine)
+{
+    memcpy(r->machine, machine, DUMP_NAME);
+}
+
+static void
+take_event(struct dump_reader *r, struct dump_event *event)
+{
+    memcpy(event->machine, r->machine, sizeof(event->machine));
+    if (r->names != NULL && dump_names_add(r->names, event) != 0)
+        r->crowded = true;
+}
+
+/* Reads a line that names the machine or an event; true if it is one. Other
+ * text may stand in front. */
+static bool
+read_name(struct dump_reader *r, const char *line, size_t length)
+{
+    struct dump_event event;
+    char machine[DUMP_NAME];
+    const char *const end = line + length;
+    const char *mark =
+        memmem(line, length, DUMP_EVENT_MARK, sizeof(DUMP_EVENT_MARK) - 1);
+
+    if (r->last)
+        return false;
+    if (mark != NULL) {
+        mark += sizeof(DUMP_EVENT_MARK) - 1;
+        if (!dump_event_parse(mark, (size_t)(end - mark), &event))
+            return false;
+        take_event(r, &event);
+        return true;
+    }
+    mark =
+        memmem(line, length, DUMP_MACHINE_MARK, sizeof(DUMP_MACHINE_MARK) - 1);
+    if (mark == NULL)
+        return false;
+    mark += sizeof(DUMP_MACHINE_MARK) - 1;
+    if (!dump_machine_parse(mark, (size_t)(end - mark), machine))
+        return false;
+    take_machine(r, machine);
+    return true;
+}
+
+static void
 tell_odd(struct dump_reader *r)
 {
     if (r->depth == 0)
@@ -211,13 +256,19 @@ static bool
 read_json(struct dump_reader *r, const char *line, size_t length,
           struct dump_record *record)
 {
-    char version[32];
+    struct dump_event event;
 
-    switch (dump_json_parse(line, length, record, version)) {
+    switch (dump_json_parse(line, length, record, &event)) {
     case DUMP_JSON_RECORD:
         return accept(r, record);
     case DUMP_JSON_START:
-        begin_dump(r, version, strlen(version));
+        begin_dump(r, event.name, strlen(event.name));
+        return false;
+    case DUMP_JSON_MACHINE:
+        take_machine(r, event.machine);
+        return false;
+    case DUMP_JSON_EVENT:
+        take_event(r, &event);
         return false;
     case DUMP_JSON_END:
         end_dump(r);
@@ -257,7 +308,8 @@ read_odd_line(struct dump_reader *r, const char *line, size_t length,
         line++;
         length--;
     }
-    if (length == 0 || read_mark(r, line, length))
+    if (length == 0 || read_mark(r, line, length) ||
+        (*line != '{' && read_name(r, line, length)))
         return false;
     if (length >= sizeof(HEADER_MARK) - 1 &&
         memcmp(line, HEADER_MARK, sizeof(HEADER_MARK) - 1) == 0)
@@ -360,7 +412,7 @@ dump_next(struct dump_reader *r, struct dump_record *record)
             if (read_odd_line(r, (const char *)p, (size_t)(next - p), record))
                 return 1;
         }
-        const int more = fill(r);
+        const int more = r->crowded ? TALLY_ENOMEM : fill(r);
         if (more < 0)
             return more;
         if (more == 0 && read_rest(r, record))

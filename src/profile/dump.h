@@ -7,6 +7,14 @@
  *
  * A dump may have come over a console: blank lines, CR LF and other text do no
  * harm. Whatever is skipped is told to struct dump_troubles.
+ *
+ * The document's records have codes of the T1's and the T2's events only. Lines
+ * of tally's own, in front of the table and inside the JSON Lines, name the
+ * machine and its events; readers that do not know them pass them over as text:
+ *
+ *     TALLY_PROFILE_MACHINE,host-model
+ *     TALLY_PROFILE_EVENT,GROUP,CODE,NAME
+ *     TALLY_PROFILE_EVENT,GROUP,CODE,NAME NAME-ASKED-FOR
  */
 #ifndef TALLY_PROFILE_DUMP_H
 #define TALLY_PROFILE_DUMP_H
@@ -18,16 +26,22 @@
 
 #include "base/error.h"
 
-/* Bits 32 up of an event's code: of this host's events the unit, from 1, or 255
- * for none; of an emulated machine's, where the group is not its unit's, the
- * unit from 1 and this. */
+/* Bits 32 up of an event's code: of this host's events the unit, from 1; of an
+ * emulated machine's, where the group is not its unit's, the unit from 1 and
+ * 80h; of an event that has no code of its own 255, and the code is then a
+ * number made of the name. */
 #define DUMP_UNIT 0x80u
 #define DUMP_NO_UNIT 255u
 
 #define DUMP_VERSION "ver1.1"
+#define DUMP_MACHINE_MARK "TALLY_PROFILE_MACHINE,"
+#define DUMP_EVENT_MARK "TALLY_PROFILE_EVENT,"
 #define DUMP_FIELDS 9 /* of an update, user words aside */
 #define DUMP_START_FIELDS 8
 #define DUMP_WORDS 64
+#define DUMP_NAME \
+    128 /* bytes of a machine's or an event's name, NUL included */
+#define DUMP_EVENTS_MAX 4096
 
 enum dump_call { DUMP_CALL_START = 1, DUMP_CALL_UPDATE = 2 };
 
@@ -58,6 +72,7 @@ enum dump_trouble {
     DUMP_UNENDED,
     DUMP_UNSTARTED,
     DUMP_OTHER_CALL,
+    DUMP_OTHER_MACHINE,
     /* Of records that do not fit together; see summary.h. */
     DUMP_NO_START,
     DUMP_NO_UPDATE,
@@ -93,6 +108,30 @@ const char *dump_trouble_text(enum dump_trouble what, bool several);
 /* Whether something was left out, rather than only worth a warning. */
 bool dump_trouble_skips(enum dump_trouble what);
 
+/* What an event is called whose code stands in starts of `group`. */
+struct dump_event {
+    uint64_t group, code;
+    char machine[DUMP_NAME]; /* "": no line named one */
+    char name[DUMP_NAME];
+    char asked[DUMP_NAME]; /* the name it was asked for by, or "" */
+};
+
+/* The events that dumps name: one for each machine, group and code. */
+struct dump_names {
+    struct dump_event *events; /* owned */
+    size_t count;
+};
+
+void dump_names_finish(struct dump_names *names);
+
+/* NULL: no dump named the event. */
+const struct dump_event *
+dump_names_find(const struct dump_names *names, const char *machine,
+                uint64_t group, uint64_t code);
+
+/* Returns the code of an event of this name that has no other. */
+uint64_t dump_name_code(const char *name);
+
 /* As read(2): bytes into `data`, 0 at the end, -1 with errno set. */
 typedef long (*dump_fill_fn)(void *user, void *data, size_t size);
 
@@ -101,6 +140,8 @@ struct dump_reader {
     dump_fill_fn fill;
     void *user;
     struct dump_troubles *troubles;
+    struct dump_names *names; /* what dumps call events goes to it; or NULL */
+    char machine[DUMP_NAME];  /* the dump's, "" where it says none */
     unsigned char *data;
     size_t begin, lines, end; /* of data: next byte, past the last newline */
     uint64_t line;            /* of the last record */
@@ -108,25 +149,43 @@ struct dump_reader {
     uint64_t depth;           /* dumps that have begun and not ended */
     bool foreign;             /* the last begun is of another version */
     bool at_end;
-    bool last; /* the line has no newline */
+    bool crowded; /* no memory for a name */
+    bool last;    /* the line has no newline */
 };
 
-/* 0 or TALLY_ENOMEM. `file` and `troubles` must outlive the reader. */
+/* 0 or TALLY_ENOMEM. `file` and `troubles` must outlive the reader. The caller
+ * may set `names` before the first record. */
 int
 dump_reader_init(struct dump_reader *reader, const char *file,
                  dump_fill_fn fill, void *user, struct dump_troubles *troubles);
 void dump_reader_finish(struct dump_reader *reader);
 
-/* 1 and a start or an update; 0 at the end; TALLY_EIO with errno set. */
+/* 1 and a start or an update; 0 at the end; TALLY_EIO with errno set, or
+ * TALLY_ENOMEM. */
 int dump_next(struct dump_reader *reader, struct dump_record *record);
 
 /*
  * The same of one JSON line: 1 and a record of any call; 2: a dump begins, its
- * version in `version` (32 bytes); 3: it ends; 0: it is neither.
+ * version in `event->name`; 3: it ends; 4: the machine, in `event->machine`; 5:
+ * an event's name; 0: it is none of these.
  */
-enum { DUMP_JSON_RECORD = 1, DUMP_JSON_START = 2, DUMP_JSON_END = 3 };
+enum {
+    DUMP_JSON_RECORD = 1,
+    DUMP_JSON_START = 2,
+    DUMP_JSON_END = 3,
+    DUMP_JSON_MACHINE = 4,
+    DUMP_JSON_EVENT = 5,
+};
 int dump_json_parse(const char *line, size_t length, struct dump_record *record,
-                    char *version);
+                    struct dump_event *event);
+
+/* Reads what stands behind "TALLY_PROFILE_EVENT,"; false: no whole event. */
+bool
+dump_event_parse(const char *text, size_t length, struct dump_event *event);
+
+/* Whether a dump can hold the name: short, printable, without blanks, quotes,
+ * backslashes and the marks of dumps. */
+bool dump_name_is_plain(const char *name);
 
 /*
  * Writing, into memory of the caller's, with no library call, so that a signal
@@ -138,5 +197,9 @@ size_t dump_write_start(enum dump_form form, char *text);
 size_t dump_write_record(enum dump_form form, const struct dump_record *record,
                          char *text);
 size_t dump_write_end(enum dump_form form, char *text);
+/* Nothing where a name is not plain. */
+size_t dump_write_machine(enum dump_form form, const char *machine, char *text);
+size_t dump_write_event(enum dump_form form, const struct dump_event *event,
+                        char *text);
 
 #endif

@@ -13,7 +13,7 @@ struct scan {
 };
 
 struct value {
-    char text[32]; /* of a string */
+    char text[DUMP_NAME]; /* of a string */
     uint64_t number;
     bool is_number, is_text, is_list;
     uint64_t words[DUMP_WORDS];
@@ -142,6 +142,7 @@ enum member {
     MEMBER_HI,
     MEMBER_LO,
     MEMBER_OVERFLOW,
+    MEMBER_CODE,
     MEMBERS
 };
 #define NEEDED ((1u << MEMBER_OVERFLOW) - 1)
@@ -151,7 +152,7 @@ member_of(const char *name)
 {
     static const char *const names[MEMBERS] = {
         "cpu",   "id",     "type",   "cycles",   "pc",
-        "group", "evt_hi", "evt_lo", "overflow",
+        "group", "evt_hi", "evt_lo", "overflow", "code",
     };
 
     for (int i = 0; i < MEMBERS; i++)
@@ -164,12 +165,47 @@ member_of(const char *name)
 struct object {
     uint64_t members[MEMBERS];
     unsigned seen;
-    int mark; /* DUMP_JSON_START, DUMP_JSON_END, 0 */
+    int mark; /* DUMP_JSON_START and so on, 0 */
 };
+
+/* Returns what a line is by its member "dump". */
+static int
+mark_of(const char *text)
+{
+    static const struct {
+        const char *text;
+        int mark;
+    } rows[] = {
+        {"start", DUMP_JSON_START},
+        {"end", DUMP_JSON_END},
+        {"machine", DUMP_JSON_MACHINE},
+        {"event", DUMP_JSON_EVENT},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (strcmp(text, rows[i].text) == 0)
+            return rows[i].mark;
+    return 0;
+}
+
+/* Keeps the text of a member that has one. */
+static void
+take_text_member(const char *name, const char *text, struct object *o,
+                 struct dump_event *event)
+{
+    if (strcmp(name, "version") == 0 || strcmp(name, "name") == 0)
+        memcpy(event->name, text, DUMP_NAME);
+    else if (strcmp(name, "machine") == 0)
+        memcpy(event->machine, text, DUMP_NAME);
+    else if (strcmp(name, "asked") == 0)
+        memcpy(event->asked, text, DUMP_NAME);
+    else if (strcmp(name, "dump") == 0)
+        o->mark = mark_of(text);
+}
 
 static bool
 take_member(struct scan *s, struct object *o, struct dump_record *record,
-            char *version)
+            struct dump_event *event)
 {
     struct value v;
     char name[32];
@@ -190,12 +226,8 @@ take_member(struct scan *s, struct object *o, struct dump_record *record,
     }
     if (strcmp(name, "overrun") == 0)
         record->overrun = v.number != 0;
-    else if (strcmp(name, "version") == 0 && v.is_text)
-        memcpy(version, v.text, sizeof(v.text));
-    else if (strcmp(name, "dump") == 0 && v.is_text)
-        o->mark = strcmp(v.text, "start") == 0 ? DUMP_JSON_START
-                  : strcmp(v.text, "end") == 0 ? DUMP_JSON_END
-                                               : 0;
+    else if (v.is_text)
+        take_text_member(name, v.text, o, event);
     return true;
 }
 
@@ -218,23 +250,39 @@ fill_record(const struct object *o, struct dump_record *record)
     return DUMP_JSON_RECORD;
 }
 
+/* Whether the line of a name is whole. */
+static bool
+is_named(const struct object *o, struct dump_event *event)
+{
+    const unsigned needed = 1u << MEMBER_GROUP | 1u << MEMBER_CODE;
+
+    if (o->mark == DUMP_JSON_MACHINE)
+        return dump_name_is_plain(event->machine);
+    event->group = o->members[MEMBER_GROUP];
+    event->code = o->members[MEMBER_CODE];
+    return (o->seen & needed) == needed && dump_name_is_plain(event->name) &&
+           (event->asked[0] == '\0' || dump_name_is_plain(event->asked));
+}
+
 int
 dump_json_parse(const char *line, size_t length, struct dump_record *record,
-                char *version)
+                struct dump_event *event)
 {
     struct scan s = {line, line + length};
     struct object o = {.mark = 0};
 
     record->word_count = 0;
     record->overrun = false;
-    version[0] = '\0';
+    *event = (struct dump_event){0};
     if (!take(&s, '{'))
         return 0;
     do {
-        if (!take_member(&s, &o, record, version))
+        if (!take_member(&s, &o, record, event))
             return 0;
     } while (take(&s, ','));
     if (!take(&s, '}') || s.p != s.end)
         return 0;
+    if (o.mark == DUMP_JSON_MACHINE || o.mark == DUMP_JSON_EVENT)
+        return is_named(&o, event) ? o.mark : 0;
     return o.mark != 0 ? o.mark : fill_record(&o, record);
 }

@@ -2,6 +2,7 @@
 #include "profile/dump.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* The text so far; it never grows past DUMP_LINE_SIZE. */
 struct line {
@@ -94,6 +95,15 @@ put_json(struct line *l, const struct dump_record *r)
     put(l, r->overrun ? ", \"overrun\": true}" : "}");
 }
 
+static void
+put_text_member(struct line *l, const char *name, const char *text)
+{
+    put(l, name);
+    put(l, "\"");
+    put(l, text);
+    put(l, "\"");
+}
+
 static size_t
 end_line(struct line *l, const char *text)
 {
@@ -127,6 +137,74 @@ dump_write_record(enum dump_form form, const struct dump_record *record,
         put_json(&l, record);
     else
         put_table(&l, record);
+    return end_line(&l, text);
+}
+
+uint64_t
+dump_name_code(const char *name)
+{
+    uint32_t hash = 2166136261;
+
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619;
+    return (uint64_t)DUMP_NO_UNIT << 32 | hash;
+}
+
+bool
+dump_name_is_plain(const char *name)
+{
+    size_t length = 0;
+
+    for (; name[length] != '\0' && length < DUMP_NAME; length++)
+        if (name[length] <= ' ' || name[length] > '~' || name[length] == '"' ||
+            name[length] == '\\')
+            return false;
+    /* The marks of dumps have this in them. */
+    return length > 0 && length < DUMP_NAME &&
+           strstr(name, "_PROFILE_") == NULL;
+}
+
+size_t
+dump_write_machine(enum dump_form form, const char *machine, char *text)
+{
+    struct line l = {text};
+
+    if (!dump_name_is_plain(machine))
+        return 0;
+    if (form == DUMP_FORM_JSON) {
+        put_text_member(&l, "{\"dump\": \"machine\", \"machine\": ", machine);
+        put(&l, "}");
+    } else {
+        put(&l, DUMP_MACHINE_MARK);
+        put(&l, machine);
+    }
+    return end_line(&l, text);
+}
+
+size_t
+dump_write_event(enum dump_form form, const struct dump_event *e, char *text)
+{
+    struct line l = {text};
+
+    if (!dump_name_is_plain(e->name))
+        return 0;
+    const bool asked = dump_name_is_plain(e->asked);
+    if (form == DUMP_FORM_JSON) {
+        put_member(&l, "{\"dump\": \"event\", \"group\": ", e->group);
+        put_hex_member(&l, ", \"code\": ", e->code);
+        put_text_member(&l, ", \"name\": ", e->name);
+        if (asked)
+            put_text_member(&l, ", \"asked\": ", e->asked);
+        put(&l, "}");
+    } else {
+        put(&l, DUMP_EVENT_MARK);
+        put_number(&l, e->group, 16);
+        put_field(&l, e->code);
+        put(&l, ",");
+        put(&l, e->name);
+        put(&l, asked ? " " : "");
+        put(&l, asked ? e->asked : "");
+    }
     return end_line(&l, text);
 }
 

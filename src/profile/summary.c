@@ -89,6 +89,7 @@ summary_finish(struct summary *s)
     summary_table_destroy(s->member_table);
     if (s->threads != NULL)
         summary_table_destroy(s->threads->table);
+    dump_names_finish(&s->names);
     free(s->threads);
     free(s->cells);
     free(s->members);
@@ -178,8 +179,10 @@ take_start(struct summary *s, struct open_interval *g,
     if (g->open && !g->updated)
         trouble(s, DUMP_NO_UPDATE, at);
     g->gap_before = false;
-    if (s->machine == NULL && (r->group <= 1 || r->hi >> 32 != 0))
+    if (s->machine == NULL && (r->group <= 1 || r->hi >> 32 != 0)) {
         s->machine = machine_of(r);
+        s->guessed = !s->machine->native;
+    }
     g->open = true;
     g->updated = false;
     g->hi_code = r->hi;
@@ -453,13 +456,32 @@ summary_add(struct summary *s, const struct dump_record *r, const char *file,
     return take_update(s, t, g, r, &at);
 }
 
+/* Whether the summary is of the machine that a dump names; the first one that
+ * is named decides. */
+static bool
+is_ours(struct summary *s, const char *machine)
+{
+    if (s->machine == NULL || (s->guessed && s->intervals == 0)) {
+        const struct machine_row *const named = machine_find(machine);
+        s->guessed = s->guessed && named == NULL;
+        s->machine = named != NULL ? named : s->machine;
+    }
+    return s->machine != NULL && strcmp(s->machine->name, machine) == 0;
+}
+
 int
 summary_read(struct summary *s, struct dump_reader *reader)
 {
     struct dump_record record;
     int got;
 
+    reader->names = &s->names;
     while ((got = dump_next(reader, &record)) > 0) {
+        const struct place at = {reader->file, reader->line};
+        if (reader->machine[0] != '\0' && !is_ours(s, reader->machine)) {
+            trouble(s, DUMP_OTHER_MACHINE, &at);
+            continue;
+        }
         const int error = summary_add(s, &record, reader->file, reader->line);
         if (error != 0)
             return error;
@@ -476,6 +498,31 @@ summary_part(struct summary *s)
         thread_break(t);
 }
 
+/* Returns the row of `rows` that is called `name`, or, for a NULL name, whose
+ * name has this code. */
+static const struct event_row *
+find_in(const struct event_row *rows, size_t count, const char *name,
+        uint64_t code)
+{
+    for (size_t i = 0; i < count; i++)
+        if (name != NULL ? strcmp(rows[i].name, name) == 0
+                         : dump_name_code(rows[i].name) == code)
+            return &rows[i];
+    return NULL;
+}
+
+static const struct event_row *
+find_by_name(const struct machine_row *machine, const char *name, uint64_t code)
+{
+    if (machine == NULL)
+        return NULL;
+    const struct event_row *const event =
+        find_in(machine->events, machine->event_count, name, code);
+    return event != NULL ? event
+                         : find_in(machine->narrowed_events,
+                                   machine->narrowed_event_count, name, code);
+}
+
 const struct event_row *
 summary_event_find(const struct machine_row *machine, uint64_t group,
                    uint64_t code)
@@ -485,6 +532,8 @@ summary_event_find(const struct machine_row *machine, uint64_t group,
                                             : (code >> 32) - DUMP_UNIT;
     const uint64_t unit = number > 0 ? number - 1 : 0;
 
+    if (code >> 32 == DUMP_NO_UNIT)
+        return find_by_name(machine, NULL, code);
     code &= UINT32_MAX;
     if (machine == NULL || unit >= machine->unit_count || code > INT32_MAX)
         return NULL;
@@ -496,6 +545,18 @@ summary_event_find(const struct machine_row *machine, uint64_t group,
             return e;
     }
     return NULL;
+}
+
+const struct event_row *
+summary_event_of(const struct summary *s, uint64_t group, uint64_t code,
+                 const struct dump_event **named)
+{
+    const char *const machine = s->machine != NULL ? s->machine->name : "";
+
+    *named = dump_names_find(&s->names, machine, group, code);
+    const struct event_row *const event =
+        *named != NULL ? find_by_name(s->machine, (*named)->name, 0) : NULL;
+    return event != NULL ? event : summary_event_find(s->machine, group, code);
 }
 
 static int
@@ -526,7 +587,10 @@ compare_events(const void *a, const void *b)
     if (x->event != y->event)
         return compare(x->event ? (uintptr_t)x->event : UINTPTR_MAX,
                        y->event ? (uintptr_t)y->event : UINTPTR_MAX);
-    return compare(x->code, y->code);
+    if ((x->name == NULL) != (y->name == NULL))
+        return x->name == NULL ? 1 : -1;
+    const int order = x->name != NULL ? strcmp(x->name, y->name) : 0;
+    return order != 0 ? order : compare(x->code, y->code);
 }
 
 static void
@@ -538,8 +602,12 @@ sort_events(struct summary *s, struct summary_cell *cell)
         series_settle(&cell->words[i]);
     for (size_t i = 0; i < cell->event_count; i++) {
         struct summary_event *e = &cell->events[i];
+        const struct dump_event *named;
         series_settle(&e->series);
-        e->event = summary_event_find(s->machine, e->group, e->code);
+        e->event = summary_event_of(s, e->group, e->code, &named);
+        e->name = named != NULL ? named->name : NULL;
+        e->asked =
+            named != NULL && named->asked[0] != '\0' ? named->asked : NULL;
     }
     if (cell->event_count > 0)
         qsort(cell->events, cell->event_count, sizeof(*cell->events),
@@ -550,8 +618,10 @@ void
 summary_sort(struct summary *s)
 {
     /* Groups that both machines have, and no other to tell them by. */
-    if (s->machine == NULL && s->cell_count > 0)
+    if (s->machine == NULL && s->cell_count > 0) {
         s->machine = machine_find("ultrasparc-t2");
+        s->guessed = true;
+    }
     if (s->cell_count > 0)
         qsort(s->cells, s->cell_count, sizeof(struct summary_cell *),
               compare_cells);

@@ -54,6 +54,8 @@ struct summary_options {
 struct summary_event {
     uint64_t code, group;
     const struct event_row *event; /* NULL: the machine has none such */
+    const char *name;              /* that the dump has for it, or NULL: none */
+    const char *asked; /* that it was asked for by, where another; or NULL */
     struct series series;
 };
 
@@ -74,7 +76,9 @@ struct threads;
 struct summary {
     struct summary_options options;
     const struct machine_row *machine; /* NULL: no start was seen */
+    bool guessed;                      /* from the codes of the first start */
     struct dump_troubles troubles;
+    struct dump_names names;
     uint64_t dumps, records, intervals, skipped;
     size_t thread_count;
     size_t word_count;           /* the most of any update */
@@ -107,6 +111,13 @@ void summary_part(struct summary *summary);
 
 /* Cells by place, then by callers; events in the machine's order. */
 void summary_sort(struct summary *summary);
+
+/* What an event of a group and a code is, after the dumps' lines of names or by
+ * the machine's own codes; *named is the dumps' line, or NULL. NULL: the
+ * machine has none such. */
+const struct event_row *
+summary_event_of(const struct summary *summary, uint64_t group, uint64_t code,
+                 const struct dump_event **named);
 
 /* The core of a cpu. */
 uint64_t summary_core(const struct summary *summary, uint64_t cpu);

@@ -33,9 +33,9 @@ compare_codes(const void *a, const void *b)
     return strcmp(left, right);
 }
 
-size_t
-summary_columns(const struct machine_row *m,
-                const struct event_row *columns[SUMMARY_COLUMNS])
+static size_t
+coded_columns(const struct machine_row *m,
+              const struct event_row *columns[SUMMARY_COLUMNS])
 {
     size_t count = 0;
 
@@ -46,4 +46,42 @@ summary_columns(const struct machine_row *m,
     }
     qsort(columns, count, sizeof(*columns), compare_codes);
     return count;
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+    const struct event_row *const *x = a, *const *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static size_t
+counted_columns(const struct summary *s,
+                const struct event_row *columns[SUMMARY_COLUMNS])
+{
+    size_t count = 0;
+
+    for (size_t c = 0; c < s->cell_count; c++)
+        for (size_t i = 0; i < s->cells[c]->event_count; i++) {
+            const struct event_row *const e = s->cells[c]->events[i].event;
+            bool known = e == NULL || count == SUMMARY_COLUMNS;
+            for (size_t k = 0; k < count && !known; k++)
+                known = columns[k] == e;
+            if (!known)
+                columns[count++] = e;
+        }
+    qsort(columns, count, sizeof(*columns), compare_rows);
+    return count;
+}
+
+size_t
+summary_columns(const struct summary *s,
+                const struct event_row *columns[SUMMARY_COLUMNS])
+{
+    const enum family_id family = s->machine->family;
+
+    return family == FAMILY_NIAGARA1 || family == FAMILY_NIAGARA2
+               ? coded_columns(s->machine, columns)
+               : counted_columns(s, columns);
 }

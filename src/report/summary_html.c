@@ -28,13 +28,16 @@ trace_json(const struct summary *s, const struct timeline_trace *t)
         snprintf(name, sizeof(name), "user%" PRIu64, t->code + 1);
     else
         snprintf(name, sizeof(name), "0x%" PRIx64, t->code);
+    const struct dump_event *named = NULL;
     const struct event_row *event =
         t->kind == TIMELINE_EVENT
-            ? summary_event_find(s->machine, t->group, t->code)
+            ? summary_event_of(s, t->group, t->code, &named)
             : NULL;
     return json_pack("{sIsssIso}", "cpu", (json_int_t)t->cpu, "name",
-                     event != NULL ? event->name : name, "stride",
-                     (json_int_t)t->stride, "points", points);
+                     event != NULL   ? event->name
+                     : named != NULL ? named->name
+                                     : name,
+                     "stride", (json_int_t)t->stride, "points", points);
 }
 
 /* Inside a script element no text may look like its end. */

@@ -15,6 +15,8 @@ static const double percents[] = {50, 90, 95, 99};
 struct item {
     const char *kind; /* "cycles", "event", "user", "gap" */
     const char *name;
+    const char *asked; /* the name that the event was asked for by, or NULL */
+    const uint64_t *code; /* of an event in dumps, else NULL */
     const struct series *series;
     double together; /* NAN: it is no sum of strands */
 };
@@ -26,26 +28,38 @@ for_each_item(const struct summary_view *v, item_fn take, void *user)
 {
     const struct summary_cell *c = v->cell;
     const bool strands = summary_view_strands(v) > 0;
-    struct item item = {"cycles", "cycles", &c->cycles,
-                        strands ? v->cycles : (double)NAN};
+    struct item item = {.kind = "cycles",
+                        .name = "cycles",
+                        .series = &c->cycles,
+                        .together = strands ? v->cycles : (double)NAN};
     int error = take(user, &item);
     char name[32];
 
     for (size_t i = 0; i < c->event_count && error == 0; i++) {
         const struct summary_event *e = &c->events[i];
-        item = (struct item){"event", summary_event_name(e), &e->series,
-                             strands && e->event != NULL
-                                 ? summary_view_event(v, e->event)
-                                 : (double)NAN};
+        item = (struct item){.kind = "event",
+                             .name = summary_event_name(e),
+                             .asked = e->asked,
+                             .code = &e->code,
+                             .series = &e->series,
+                             .together = strands && e->event != NULL
+                                             ? summary_view_event(v, e->event)
+                                             : (double)NAN};
         error = take(user, &item);
     }
     for (size_t i = 0; i < c->word_count && error == 0; i++) {
         snprintf(name, sizeof(name), "user%zu", i + 1);
-        item = (struct item){"user", name, &c->words[i],
-                             strands ? summary_view_word(v, i) : (double)NAN};
+        item = (struct item){.kind = "user",
+                             .name = name,
+                             .series = &c->words[i],
+                             .together = strands ? summary_view_word(v, i)
+                                                 : (double)NAN};
         error = take(user, &item);
     }
-    item = (struct item){"gap", "between", &c->gaps, (double)NAN};
+    item = (struct item){.kind = "gap",
+                         .name = "between",
+                         .series = &c->gaps,
+                         .together = (double)NAN};
     return error == 0 && c->gaps.count > 0 ? take(user, &item) : error;
 }
 
@@ -83,14 +97,18 @@ csv_item(void *user, const struct item *item)
     if (s->count == 0)
         return 0;
     csv_place(c);
-    fprintf(c->out, "%s,%s,%" PRIu64 ",%.9g,%.9g,%" PRIu64, item->kind,
-            item->name, s->count, s->mean, series_deviation(s), s->min);
+    fprintf(c->out, "%s,", item->kind);
+    report_csv_text(item->name, ',', c->out);
+    fprintf(c->out, ",%" PRIu64 ",%.9g,%.9g,%" PRIu64, s->count, s->mean,
+            series_deviation(s), s->min);
     for (size_t i = 0; i < PERCENTS; i++)
         fprintf(c->out, ",%" PRIu64, series_percentile(s, percents[i]));
     fprintf(c->out, ",%" PRIu64 ",", s->max);
     if (!isnan(item->together))
         fprintf(c->out, "%.9g", item->together);
-    fprintf(c->out, ",\n");
+    fprintf(c->out, ",,");
+    report_csv_text(item->asked != NULL ? item->asked : "", ',', c->out);
+    fprintf(c->out, "\n");
     return 0;
 }
 
@@ -106,7 +124,7 @@ csv_metrics(const struct csv *c, const struct summary_view *v)
         csv_place(c);
         fprintf(c->out, "metric,%s,,%.9g,,,,,,,,,", m->name, value);
         report_csv_text(m->unit, ',', c->out);
-        fprintf(c->out, "\n");
+        fprintf(c->out, ",\n");
     }
 }
 
@@ -118,7 +136,7 @@ print_csv(const struct summary_report *r, FILE *out)
 
     fprintf(out,
             "%s%skind,name,n,mean,deviation,min,p50,p90,p95,p99,max,"
-            "together,unit\n",
+            "together,unit,asked\n",
             (by & SUMMARY_BY_THREAD) != 0 ? "cpu,"
             : (by & SUMMARY_BY_CORE) != 0 ? "core,"
                                           : "",
@@ -200,7 +218,14 @@ json_item(void *user, const struct item *item)
     const struct series *s = item->series;
     json_t *o = json_pack("{sssssI}", "kind", item->kind, "name", item->name,
                           "n", (json_int_t)s->count);
-    char name[8];
+    char name[8], code[24];
+
+    if (item->code != NULL) {
+        snprintf(code, sizeof(code), "0x%" PRIx64, *item->code);
+        json_object_set_new(o, "code", json_string(code));
+    }
+    if (item->asked != NULL)
+        json_object_set_new(o, "asked", json_string(item->asked));
 
     json_array_append_new(items->rows, o);
     if (s->count == 0)

@@ -182,6 +182,8 @@ summary_event_name(const struct summary_event *event)
 
     if (event->event != NULL)
         return event->event->name;
+    if (event->name != NULL)
+        return event->name;
     snprintf(code, sizeof(code), "0x%" PRIx64, event->code);
     return code;
 }

@@ -80,7 +80,8 @@ summary_metric(const struct summary_report *report, size_t n);
 
 /*
  * A word for what a series counts; texts live as long as the report or until
- * the next call. Events that the machine lacks are "0x123".
+ * the next call. Events that the machine lacks have the dump's name, else the
+ * code, "0x123".
  */
 const char *summary_event_name(const struct summary_event *event);
 

@@ -61,12 +61,13 @@ int
 summary_teja_take(void *user, const struct summary_interval *in)
 {
     struct summary_teja *t = user;
+    const struct dump_event *named;
     const struct event_row *event;
 
     if (!is_t1(t->summary))
         return 0;
     event =
-        summary_event_find(t->summary->machine, in->update->group, in->lo_code);
+        summary_event_of(t->summary, in->update->group, in->lo_code, &named);
     fprintf(t->rows,
             "%" PRIu64 ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",",
             in->update->cpu, in->start_pc, in->update->pc, in->cycles, in->hi);
@@ -184,7 +185,7 @@ summary_teja_print(struct summary_teja *t, FILE *out)
 
     if (t->summary->machine == NULL)
         return 0;
-    const size_t count = summary_columns(t->summary->machine, columns);
+    const size_t count = summary_columns(t->summary, columns);
     if (is_t1(t->summary))
         error = print_t1(t, columns, count, out);
     else

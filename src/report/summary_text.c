@@ -305,10 +305,7 @@ summary_report_text(const struct summary_report *r, FILE *out)
     fprintf(out,
             "%s%s: %" PRIu64 " interval%s of %zu thread%s, from %" PRIu64
             " dump%s\n",
-            s->machine->name,
-            s->options.machine == NULL && !s->machine->native
-                ? " (-m names another)"
-                : "",
+            s->machine->name, s->guessed ? " (-m names another)" : "",
             s->intervals, s->intervals == 1 ? "" : "s", s->thread_count,
             s->thread_count == 1 ? "" : "s", s->dumps,
             s->dumps == 1 ? "" : "s");

@@ -51,7 +51,7 @@ find_events(struct workbook *w)
 {
     const struct summary *s = w->report->summary;
 
-    w->event_count = summary_columns(s->machine, w->events);
+    w->event_count = summary_columns(s, w->events);
     for (size_t i = 0; i < w->cell_count; i++)
         add_counted(w, s->cells[i]);
 }

@@ -43,7 +43,7 @@ library := src/base/error.c src/counter/counter.c \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
     $(addprefix src/lib/,counter.c event.c guest.c options.c profiler.c \
-        profiler_dump.c profiler_property.c profiler_source.c) \
+        profiler_dump.c profiler_names.c profiler_property.c profiler_source.c) \
     $(addprefix src/profile/,call_file.c call_log.c dump_write.c) \
     $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
     $(addprefix compat/teja/,teja_profiler.c teja_thread.c) \
