@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/profile_events.h"
 #include "cli/profile_pairs.h"
 #include "cli/screen.h"
-#include "host/set.h"
 #include "lib/profiler_state.h"
 #include "profile/call_places.h"
 #include "profile/machine_choice.h"
@@ -45,7 +45,8 @@ static const struct option_row options[] = {
     [OPT_EVENTS] = {'e', "events", "EVENTS",
                     "count these, whatever the program asks for"},
     [OPT_ROTATE] = {0, "rotate", NULL,
-                    "two of them after another, at each interval the next"},
+                    "two of them after another, at each interval the next; "
+                    "without -e the machine's own"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
                       "pairs that the machine's own counters count, as wide"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
@@ -152,182 +153,8 @@ print_places(const char *path)
     return fflush(stdout) == 0 ? 0 : command_unwritten("output");
 }
 
-/* Where an item of a list ends: commas inside braces and slashes are its own.
- */
-static size_t
-item_length(const char *text)
-{
-    bool slash = false;
-    int braces = 0;
-    size_t i = 0;
-
-    for (; text[i] != '\0' && (text[i] != ',' || braces > 0 || slash); i++) {
-        slash ^= text[i] == '/';
-        braces += (text[i] == '{') - (text[i] == '}');
-    }
-    return i;
-}
-
-/* The list as pairs, "A,B;C,D". On a T1 each event stands beside instr_cnt. */
-static int
-write_pairs(const struct profile_request *r, const struct machine_row *machine,
-            FILE *out)
-{
-    const bool t1 =
-        machine != NULL && strcmp(machine->name, "ultrasparc-t1") == 0;
-    const char *next = r->events;
-    size_t count = 0;
-
-    while (*next != '\0') {
-        const size_t length = item_length(next);
-        if (length > 0 && t1)
-            fprintf(out, "%sinstr_cnt,%.*s", count++ > 0 ? ";" : "",
-                    (int)length, next);
-        else if (length > 0) {
-            fprintf(out, "%s%.*s",
-                    count == 0  ? ""
-                    : count % 2 ? ","
-                                : ";",
-                    (int)length, next);
-            count++;
-        }
-        next += length + (next[length] == ',');
-    }
-    if (count == 0) {
-        fprintf(stderr, "tally profile: -e names no event\n");
-        return EXIT_USAGE;
-    }
-    if (r->rotate || count <= (t1 ? 1 : 2))
-        return 0;
-    fprintf(stderr,
-            "tally profile: %zu events, and %s at a time; --rotate takes them "
-            "in turn\n",
-            count, t1 ? "one beside instr_cnt" : "two");
-    return EXIT_USAGE;
-}
-
-/* Dumps have a code for it, and a program can count it while it runs. */
-static bool
-is_markable(const struct machine_row *machine, const struct event_row *e)
-{
-    return (e->code > 0 || e->number >= 0) && e->reason == NULL &&
-           !e->reserved && strcmp(e->unit, machine->units[0].name) == 0 &&
-           !(e->signal_count == 1 && e->signals[0] == SIGNAL_STALL_ISSUE);
-}
-
-/* Events of the machine's first unit. */
-static int
-every_event(const struct machine_row *machine, char **list)
-{
-    size_t size, count = 0;
-    FILE *out = open_memstream(list, &size);
-
-    if (out == NULL)
-        return EXIT_OURS;
-    for (size_t i = 0; machine != NULL && i < machine->event_count; i++) {
-        const struct event_row *e = &machine->events[i];
-        if (is_markable(machine, e))
-            fprintf(out, "%s%s", count++ > 0 ? "," : "", e->name);
-    }
-    return fclose(out) == 0 ? 0 : EXIT_OURS;
-}
-
-/* Likewise those that its counters count; and that they are so wide. */
-static int
-write_hardware(const struct profile_request *r,
-               const struct machine_row *machine, bool all, FILE *out)
-{
-    char bits[16];
-    size_t count;
-
-    if (profile_pairs(machine, r->events, all, &command_log, out, &count) != 0)
-        return EXIT_USAGE;
-    if (!r->rotate && count > 1) {
-        fprintf(stderr,
-                "tally profile: %s has not the counters for all of %s at once; "
-                "--rotate takes them in turn\n",
-                machine->name, r->events);
-        return EXIT_USAGE;
-    }
-    snprintf(bits, sizeof(bits), "%u", profile_counter_bits(machine));
-    return setenv("TALLY_PROFILER_COUNTER_BITS", bits, 1) != 0 ? EXIT_OURS : 0;
-}
-
-/* As the profiler will open them, in a program that may say nothing of it. */
-static int
-check_pair(const char *pair, size_t length)
-{
-    const struct host_set_options own = {.log = command_log};
-    const bool braces = memchr(pair, '{', length) != NULL;
-    struct host_event *events = NULL;
-    struct host_set *set = NULL;
-    char *text;
-    size_t count = 0;
-
-    if (asprintf(&text, braces ? "%.*s" : "{%.*s}", (int)length, pair) < 0)
-        return EXIT_OURS;
-    int error = host_event_list_parse(text, &command_log, &events, &count);
-    if (error == 0)
-        error = host_set_create(&own, &set);
-    if (error == 0)
-        error = host_set_add(set, events, count);
-    host_set_ops.close(set);
-    free(events);
-    free(text);
-    return error == 0 ? 0 : EXIT_USAGE;
-}
-
-static int
-check_here(const char *pairs)
-{
-    int status = 0;
-
-    while (*pairs != '\0' && status == 0) {
-        const size_t length = strcspn(pairs, ";");
-        status = check_pair(pairs, length);
-        pairs += length + (pairs[length] == ';');
-    }
-    return status;
-}
-
-static int
-set_events(struct profile_request *r, const struct machine_row *machine,
-           char **all)
-{
-    char *pairs = NULL;
-    size_t size;
-
-    if (r->rotate && r->events == NULL) {
-        if (machine == NULL) {
-            fprintf(stderr, "tally profile: on this host --rotate needs -e\n");
-            return EXIT_USAGE;
-        }
-        if (every_event(machine, all) != 0)
-            return EXIT_OURS;
-        r->events = *all;
-    }
-    if (r->events == NULL)
-        return 0;
-    FILE *out = open_memstream(&pairs, &size);
-    if (out == NULL)
-        return EXIT_OURS;
-    int status = r->hardware ? write_hardware(r, machine, *all != NULL, out)
-                             : write_pairs(r, machine, out);
-    if (fclose(out) != 0)
-        status = EXIT_OURS;
-    if (status == 0 && machine == NULL)
-        status = check_here(pairs);
-    if (status == 0)
-        status = setenv("TALLY_PROFILER_EVENTS", pairs, 1) != 0 ||
-                         setenv("TALLY_PROFILER_ROTATE", r->rotate ? "1" : "0",
-                                1) != 0
-                     ? EXIT_OURS
-                     : 0;
-    free(pairs);
-    return status;
-}
-
-/* As the program will check it, who may say nothing of it. */
+/* Sets a variable after checking it as the program will, who may say nothing of
+ * it. */
 static int
 set_property(struct profiler_properties *checked, const char *name,
              const char *value)
@@ -339,6 +166,31 @@ set_property(struct profiler_properties *checked, const char *name,
     for (size_t c = 0; name[c] != '\0'; c++)
         variable[6 + c] = (char)toupper((unsigned char)name[c]);
     return setenv(variable, value, 1) != 0 ? EXIT_OURS : 0;
+}
+
+/* Sets the profiler's variables for the events; without -e and --rotate the
+ * program's own count. */
+static int
+set_events(const struct profile_request *r, const struct machine_row *machine,
+           struct profile_events *events)
+{
+    const struct profile_wish wish = {machine, r->events, r->rotate,
+                                      r->hardware};
+    struct profiler_properties checked;
+    char bits[16];
+
+    if (r->events == NULL && !r->rotate)
+        return 0;
+    int status = profile_events(&wish, events);
+    if (status == 0)
+        status = set_property(&checked, "profiler_events", events->pairs);
+    if (status == 0)
+        status =
+            set_property(&checked, "profiler_rotate", r->rotate ? "1" : "0");
+    if (status != 0 || !r->hardware)
+        return status;
+    snprintf(bits, sizeof(bits), "%u", profile_counter_bits(machine));
+    return set_property(&checked, "profiler_counter_bits", bits);
 }
 
 static const char *
@@ -407,7 +259,8 @@ run_here(const struct program *program)
 /* Its report goes nowhere. All that may be counted is modelled from the start,
  * since threads cannot ask for more. */
 static int
-run_emulated(const struct profile_request *r, const struct machine_row *machine)
+run_emulated(const struct profile_request *r, const struct machine_row *machine,
+             const char *list)
 {
     size_t words = 0, count = 0;
 
@@ -416,8 +269,8 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine)
     char **argv = calloc(words + 2 * r->set_count + 11, sizeof(*argv));
     char *events = NULL;
     if (argv == NULL ||
-        (r->events != NULL &&
-         asprintf(&events, "%s%s", r->events,
+        (list != NULL &&
+         asprintf(&events, "%s%s", list,
                   r->clock != NULL && *r->clock == 'i' ? "" : ",cycles") < 0)) {
         free(argv);
         return EXIT_OURS;
@@ -476,8 +329,9 @@ profile(struct profile_request *r)
 {
     struct program program = {.missing = false};
     const struct machine_row *machine = NULL;
+    struct profile_events events = {NULL, NULL};
+    uint64_t params[PARAM_COUNT];
     bool foreign;
-    char *all = NULL;
     int status = 0;
 
     if (program_open(r->program, &command_log, &program) != 0)
@@ -498,8 +352,12 @@ profile(struct profile_request *r)
     }
     if (status == 0)
         status = check_hardware(r, machine);
+    if (status == 0 && machine != NULL &&
+        machine_params(machine, r->sets, r->set_count, &command_log, params) !=
+            0)
+        status = EXIT_USAGE;
     if (status == 0)
-        status = set_events(r, machine, &all);
+        status = set_events(r, machine, &events);
     if (status == 0)
         status = set_properties(r);
     if (status == EXIT_OURS)
@@ -507,8 +365,9 @@ profile(struct profile_request *r)
     if (status == 0)
         status = make_files(r);
     if (status == 0)
-        status = here ? run_here(&program) : run_emulated(r, machine);
-    free(all);
+        status =
+            here ? run_here(&program) : run_emulated(r, machine, events.list);
+    profile_events_finish(&events);
     program_close(&program);
     return status;
 }

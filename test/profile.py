@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """tally profile and examples/pktproc: profile.py BUILD [WORD]"""
+import csv
+import io
 import json
 import os
 import pathlib
@@ -83,17 +85,18 @@ def t1_pairs():
     run = Profiled(["-m", "ultrasparc-t1", "--rotate", "-e",
                     "IC_miss,DC_miss,ITLB_miss"], 1, 9)
     t.equal(run.sum["machine"], "ultrasparc-t1")
-    starts = [line.split(",") for line in run.dump.splitlines()
-              if line.split(",")[2:3] == ["1"]]
-    t.equal({tuple(row[6:]) for row in starts},
+    t.equal({tuple(row[6:]) for row in starts_of(run)},
             {("100", "4"), ("100", "8"), ("100", "10")}, "selections")
+
+
+def starts_of(run):
+    rows = [line.split(",") for line in run.dump.splitlines()]
+    return [row for row in rows if len(row) == 8 and row[2] == "1"]
 
 
 def pairs_of(run):
     """The codes of the events that intervals counted together."""
-    starts = [line.split(",") for line in run.dump.splitlines()
-              if line.split(",")[2:3] == ["1"]]
-    return {tuple(int(code, 16) for code in row[6:]) for row in starts}
+    return {tuple(int(code, 16) for code in row[6:]) for row in starts_of(run)}
 
 
 # P02
@@ -108,8 +111,9 @@ def hardware_pairs():
     t.equal(len(pairs) > 8, True, "pairs")
     free = pairs_of(Profiled(["--rotate"], 1, 40, arch="mips64"))
     t.equal((2, 3) in free and (2, 3) not in pairs, True, "the model's pairs")
+    # The model's own events have numbers of 40 bits, and no counter.
     t.equal({e for pair in pairs for e in pair},
-            {e for pair in free for e in pair}, "all events")
+            {e for pair in free for e in pair if e < 1 << 32}, "all events")
     run = Profiled(["--hardware", "--rotate", "-m", "ultrasparc-t1"], 1, 20)
     t.equal({a for a, _ in pairs_of(run)}, {0x100}, "instr_cnt")
     t.equal(len(pairs_of(run)), 8, "measurements, by the document")
@@ -126,6 +130,10 @@ def this_host():
                     "--rotate"], 1, 30, arch=None)
     t.equal({"context-switches", "minor-faults", "page-faults"} -
             set(run.stages["run_generator"]), set(), "events missing")
+    # The kernel's events open everywhere.
+    run = Profiled(["--rotate"], 1, 70, arch=None)
+    t.equal({"task-clock", "page-faults", "context-switches"} -
+            set(run.stages["run_generator"]), set(), "this host's own events")
 
 
 @t.named("--locations prints the ids that dumps have")
@@ -260,8 +268,6 @@ def errors():
     t.contains(refused("--hardware", program), "--hardware needs -e or --rotate")
     t.contains(refused("--hardware", "-m", "host", "-e", "page-faults",
                        t.guest("pktproc.x86_64")), "for emulated machines")
-    t.equal(refused("--rotate", "-m", "host", t.guest("pktproc.x86_64")),
-            "tally profile: on this host --rotate needs -e\n")
     native = t.guest("pktproc.x86_64")
     for words, text in (
             (("--log-size", "x"), "profiler_log_table_size takes a number"),
@@ -298,6 +304,134 @@ def files():
         dump.write_text("old")
         t.run(t.tally(), "profile", "-o", str(dump), "/bin/true")
         t.equal(dump.read_text(), "", "dump")
+
+
+# Of each machine: events as they are asked for, the machine's own names for
+# them, and how many of its own --rotate takes at least.
+MACHINES = {
+    "ultrasparc-t1": (["IC_miss"], ["instr_cnt", "IC_miss"], 8),
+    "ultrasparc-t2": (["cpu/Load_instr", "dcache_misses:u"],
+                      ["Load_instr", "Dcache_misses"], 24),
+    "ultrasparc-t2plus": (["0x12", "mem_reads:at=NODE0_MCU0"],
+                          ["Completed_branches", "mem_reads:at=NODE0_MCU0"],
+                          24),
+    "sparc-t4": (["Branches", "Load_instructions"],
+                 ["Branches", "Load_instructions"], 40),
+    "r10000": (["graduated_loads", "cycles"], ["Graduated_loads", "Cycles"],
+               30),
+    "r10000-rev2": (["Graduated_loads", "19"],
+                    ["Graduated_loads", "Graduated_stores"], 30),
+    "r12000": (["Decoded_loads", "Decoded_stores"],
+               ["Decoded_loads", "Decoded_stores"], 30),
+    "montecito": (["L2I_READS.ALL.DMND", "L2I_READS.MISS.DMND"],
+                  ["L2I_READS.ALL.DMND", "L2I_READS.MISS.DMND"], 30),
+    "host-model": (["instructions", "L1-dcache-load-misses"],
+                   ["instructions", "L1-dcache-load-misses"], 20),
+}
+
+
+def names_of(folder):
+    """What the forms of a summary call the events: {name: asked, code}."""
+    dump = f"{folder}/dump.csv"
+    document = t.run(t.tally(), "summarize", "-j", "--by", "all", dump)
+    got = json.loads(document.stdout)
+    t.equal(got["troubles"], [], "troubles")
+    events = {s["name"]: (s.get("asked"), s["code"])
+              for s in got["cells"][0]["series"] if s["kind"] == "event"}
+    rows = csv.DictReader(io.StringIO(t.run(
+        t.tally(), "summarize", "--format", "csv", "--by", "all",
+        dump).stdout))
+    t.equal({r["name"]: r["asked"] or None for r in rows
+             if r["kind"] == "event"},
+            {name: asked for name, (asked, _) in events.items()}, "CSV")
+    text = t.run(t.tally(), "summarize", "--by", "all", dump).stdout
+    lines = [line.split() for line in text.splitlines()]
+    t.equal(set(events) - {words[0] for words in lines if words}, set(), text)
+    t.equal("-m names another" in text, False, "the machine is known")
+    # Scripts of the document have their own columns, on machines that have not
+    # the document's codes those that were counted.
+    teja = t.run(t.tally(), "summarize", "--format", "teja", dump)
+    t.equal((teja.returncode, teja.stdout.count("Cycles") > 0), (0, True))
+    if not got["machine"].startswith("ultrasparc"):
+        t.equal(set(teja.stdout.splitlines()[0].split(",")[2:-3]), set(events),
+                "columns")
+    return got["machine"], events
+
+
+def marked(folder, options, *args):
+    done = t.run(t.tally(), "profile", *options, "-o", f"{folder}/dump.csv",
+                 "--", t.guest("pktproc.x86_64"), *args)
+    t.equal(done.returncode, 0, done.stderr)
+    return [line.split(",", 3) for line in
+            pathlib.Path(folder, "dump.csv").read_text().splitlines()
+            if line.startswith("TALLY_PROFILE_EVENT,")]
+
+
+def named(machine):
+    asked, own, _ = MACHINES[machine]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = marked(folder, ["--foreign", "-m", machine, "-e",
+                                ",".join(asked)], 1, 3, 4)
+        got, events = names_of(folder)
+        t.equal((got, set(events)), (machine, set(own)), "names")
+        for name, item in zip(own[-len(asked):], asked):
+            t.equal(events[name][0], item if item != name else None,
+                    f"{name} was asked for as")
+        t.equal({f"0x{line[2]}" for line in lines},
+                {code for _, code in events.values()}, "codes")
+
+
+def rotated(machine):
+    """Each event once; the clock counts the model's cycles already."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = marked(folder, ["--foreign", "-m", machine, "--rotate"], 1, 50,
+                       2)
+        got, events = names_of(folder)
+        t.equal((got, set(events)),
+                (machine, {line[3].split()[0] for line in lines}), "names")
+        t.equal(len(events) >= MACHINES[machine][2], True, f"{len(events)}")
+        t.equal(len({code for _, code in events.values()}), len(events),
+                "codes")
+
+
+for each in MACHINES:
+    t.case(f"on {each} events keep their names and codes", named, each)
+    t.case(f"on {each} --rotate takes the machine's own events", rotated, each)
+
+
+@t.named("an event without a count of an interval is refused before the run")
+def late():
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder, name) for name in
+                 ("dump.csv", "profiler_calls_location.txt")]
+        for file in files:
+            file.write_text("old\n")
+        for machine, events in (
+                ("host-model", "instructions,stall-issue"),
+                ("ultrasparc-t2", "Idle_strands"), ("r10000", "stall_issue"),
+                ("sparc-t4", "stall_issue,Branches"),
+                ("montecito", "THREAD_SWITCH_CYCLE.TOTAL")):
+            late = [e for e in events.split(",") if "stall" in e or
+                    e in ("Idle_strands", "THREAD_SWITCH_CYCLE.TOTAL")][0]
+            for more in ((), ("--rotate",)):
+                t.equal(refused("--foreign", "-m", machine, "-e", events, *more,
+                                "-o", files[0], t.guest("pktproc.x86_64")),
+                        f"tally: {late} is known only when the program has "
+                        "ended: no interval has a count of it; tally count -e "
+                        f"{late} has\n")
+        for options, text in (
+                (["-m", "host-model", "-e", "nosuch"], "unknown event"),
+                (["-m", "ultrasparc-t2", "--foreign", "-e", "MA_OP"],
+                 "MA_OP cannot count on ultrasparc-t2: "),
+                (["-m", "host-model", "-e", "instructions", "--set", "l1d=1"],
+                 "l1d"),
+                (["-m", "montecito", "--rotate", "-e", "all"],
+                 "pairs of events, and a thread of a program has 64"),
+                (["-m", "nosuch"], "nosuch")):
+            said = refused(*options, "-o", files[0], t.guest("pktproc.x86_64"))
+            t.contains(said, text)
+            t.equal(said.count("\n"), 1, said)
+        t.equal([f.read_text() for f in files], ["old\n"] * 2, "files")
 
 
 t.main()
