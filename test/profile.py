@@ -434,4 +434,24 @@ def late():
         t.equal([f.read_text() for f in files], ["old\n"] * 2, "files")
 
 
+@t.named("a run without calls leaves the table of calls of before")
+def kept_places():
+    with tempfile.TemporaryDirectory() as folder:
+        dump, places = (pathlib.Path(folder, name) for name in
+                        ("dump.csv", "profiler_calls_location.txt"))
+        places.write_text("1a old.c:1:main\n")
+        # Its start is refused: it marks no point.
+        done = t.run(t.tally(), "profile", "-o", dump, "--",
+                     f"{t.build}/test/host-selfprofile", "nosuch", "1", "1")
+        t.equal(done.returncode != 0, True, "the program's own status")
+        t.equal(places.read_text(), "1a old.c:1:main\n", "the table of before")
+        t.run(t.tally(), "profile", "-o", dump, "--", "/bin/true")
+        t.equal(places.read_text(), "1a old.c:1:main\n", "the table of before")
+        t.run(t.tally(), "profile", "-o", dump, "--",
+              f"{t.build}/test/host-selfprofile", "", "1", "1")
+        t.contains(places.read_text(), "selfprofile.c:")
+        t.equal(sorted(os.listdir(folder)), sorted([dump.name, places.name]),
+                "files")
+
+
 t.main()

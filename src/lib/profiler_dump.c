@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where text goes: to a descriptor through `text`, or into memory. */
@@ -204,21 +205,45 @@ tally_profiler_locations_fd(int fd)
 
 #define LOCATIONS "profiler_calls_location.txt"
 
-/* The places, where `tally summarize` looks for them. */
+/* Writes the places into a new file and puts it in the place of `path`. */
+static int
+replace_places(const char *path)
+{
+    char temporary[PATH_MAX + sizeof(LOCATIONS) + 24];
+
+    snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
+    const int fd = open(
+        temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int error = fd < 0 ? TALLY_EIO : tally_profiler_locations_fd(fd);
+    if (fd >= 0 && close(fd) != 0)
+        error = TALLY_EIO;
+    if (error == 0 && rename(temporary, path) != 0)
+        error = TALLY_EIO;
+    if (error != 0 && fd >= 0) {
+        const int reason = errno;
+        unlink(temporary);
+        errno = reason;
+    }
+    return error;
+}
+
+/* Writes the places where `tally summarize` looks for them, beside a dump that
+ * is a file. Without a call there are none, and those of before stay. */
 static void
 write_beside(const char *dump_path)
 {
     char path[PATH_MAX + sizeof(LOCATIONS)];
     const char *slash = strrchr(dump_path, '/');
+    struct stat status;
 
+    if (atomic_load(&profiler.sites) == NULL || stat(dump_path, &status) != 0 ||
+        !S_ISREG(status.st_mode))
+        return;
     snprintf(path, sizeof(path), "%.*s" LOCATIONS,
              slash != NULL ? (int)(slash - dump_path) + 1 : 0, dump_path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || tally_profiler_locations_fd(fd) != 0)
+    if (replace_places(path) != 0)
         tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
                    strerror(errno));
-    if (fd >= 0)
-        close(fd);
 }
 
 void
