@@ -51,7 +51,7 @@ command_help(const struct command *command, FILE *out)
     }
     if (command->more != NULL)
         command->more(out);
-    fprintf(out, "\nexample:\n%s\n", command->example);
+    fprintf(out, "\nexamples:\n%s\n", command->example);
 }
 
 static int

@@ -659,9 +659,18 @@ const struct command command_count = {
     .alias = "stat",
     .summary = "run a program and count its events",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-    .example = "  tally count ./program\n"
-               "  tally count -m ultrasparc-t2 -e All_instr,Dcache_misses -- "
-               "./bzip2.sparc64 -9k file",
+    .example =
+        "  # Count the default events, on a machine that fits the program.\n"
+        "  tally count ./program\n"
+        "  # Run it three times; print the mean of a metric and of its "
+        "events.\n"
+        "  tally count -r 3 -M ipc ./program\n"
+        "  # Be a machine of the manuals, and count two of its own events.\n"
+        "  tally count -m ultrasparc-t2 -e All_instr,Dcache_misses -- "
+        "./bzip2.sparc64 -9k file\n"
+        "  # Ask what a larger cache would have done.\n"
+        "  tally count -m ultrasparc-t2 -e Dcache_misses --set l1d.size=32K -- "
+        "./bzip2.sparc64 -9k file",
     .options = count_options,
     .groups = count_groups,
     .others = perf_stat_options,

@@ -325,8 +325,11 @@ const struct command command_decode = {
     .name = "decode",
     .summary = "say what register values count, and what is wrong",
     .synopsis = "-m MACHINE REGISTER=VALUE...",
-    .example = "  tally decode -m montecito PMC5=0x2001208\n"
-               "  tally decode -m sparc-t4 PCR0=0x1fe6",
+    .example =
+        "  # Print which event the value of a register selects.\n"
+        "  tally decode -m montecito PMC5=0x2001208\n"
+        "  # The same of a register that chooses a group of events by a mask.\n"
+        "  tally decode -m sparc-t4 PCR0=0x1fe6",
     .options = options,
     .run = run_decode,
 };

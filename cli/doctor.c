@@ -221,7 +221,10 @@ const struct command command_doctor = {
     .name = "doctor",
     .summary = "tell what this host, or a program, lacks for counting",
     .synopsis = "[PROGRAM]",
-    .example = "  tally doctor\n  tally doctor ./program",
+    .example = "  # Say what can be counted here, and what would help.\n"
+               "  tally doctor\n"
+               "  # Say how one program would be counted.\n"
+               "  tally doctor ./program",
     .options = options,
     .run = run_doctor,
 };

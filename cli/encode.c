@@ -176,9 +176,12 @@ const struct command command_encode = {
     .name = "encode",
     .summary = "say which register writes count events",
     .synopsis = "-m MACHINE [-M METRICS] EVENT[.UMASK][:MODIFIER...]...",
-    .example = "  tally encode -m montecito CPU_OP_CYCLES.ALL:u "
-               "L3_READS.ALL.MISS:mesi=ME\n"
-               "  tally encode -m sparc-t4 instructions:u branch-misses:u",
+    .example =
+        "  # Print the registers that count two events in user mode.\n"
+        "  tally encode -m sparc-t4 instructions:u branch-misses:u\n"
+        "  # The same with a unit mask, and of lines in two states alone.\n"
+        "  tally encode -m montecito CPU_OP_CYCLES.ALL:u "
+        "L3_READS.ALL.MISS:mesi=ME",
     .options = options,
     .run = run_encode,
 };

@@ -304,9 +304,13 @@ const struct command command_list = {
     .summary = "list machines, their events, metrics, registers",
     .synopsis = "[machines|events|metrics|registers|parameters|signals] "
                 "[-m MACHINE] [PATTERN]",
-    .example = "  tally list events -m ultrasparc-t2 miss\n"
+    .example = "  # List the events of a machine that have to do with misses.\n"
+               "  tally list events -m ultrasparc-t2 miss\n"
+               "  # List metrics by the beginning of their name.\n"
                "  tally list metrics -m montecito 'L1D*'\n"
+               "  # List a register with its fields.\n"
                "  tally list registers -m sparc-t4 -v PCR0\n"
+               "  # List the unit masks of some events.\n"
                "  tally list -m montecito -v 'L2D_OZQ*.*'",
     .options = options,
     .run = run_list,

@@ -493,7 +493,11 @@ const struct command command_perfex = {
     .name = "perfex",
     .summary = "run a program and report two counters, as IRIX's perfex does",
     .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-    .example = "  tally perfex -a -y -m r12000 -- ./bzip2.mips64 -9k file",
+    .example =
+        "  # Count all 32 events in turns, with what each costs in time.\n"
+        "  tally perfex -a -y -m r12000 -- ./bzip2.mips64 -9k file\n"
+        "  # Count one event by its number: graduated instructions.\n"
+        "  tally perfex -e 15 -m r12000 -- ./bzip2.mips64 -9k file",
     .options = perfex_options,
     .run = run_perfex,
 };

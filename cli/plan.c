@@ -150,9 +150,11 @@ const struct command command_plan = {
     .name = "plan",
     .summary = "say which events count together, in the fewest groups",
     .synopsis = "-m MACHINE [-M METRICS] EVENT...",
-    .example = "  tally plan -m montecito L1D_READS_SET0 L1D_READS_SET1 "
-               "L2D_MISSES\n"
-               "  tally plan -m r10000 -M loads_per_store",
+    .example =
+        "  # Divide events into runs that the machine's counters can take.\n"
+        "  tally plan -m montecito L1D_READS_SET0 L1D_READS_SET1 L2D_MISSES\n"
+        "  # The same for the events of a metric.\n"
+        "  tally plan -m r10000 -M loads_per_store",
     .options = options,
     .run = run_plan,
 };

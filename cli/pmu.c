@@ -314,9 +314,11 @@ const struct command command_pmu = {
     .name = "pmu",
     .summary = "read and write the registers of a model, raise its signals",
     .synopsis = "-m MACHINE [FILE]",
-    .example = "  printf 'write PCR 0x2\\nread PCR\\n' | "
-               "tally pmu -m ultrasparc-t2\n"
-               "  echo dump PCR | tally pmu -m sparc-t4",
+    .example =
+        "  # Write a register of a model and read it back.\n"
+        "  printf 'write PCR 0x2\\nread PCR\\n' | tally pmu -m ultrasparc-t2\n"
+        "  # Print a register field by field.\n"
+        "  echo dump PCR | tally pmu -m sparc-t4",
     .options = options,
     .more = help_verbs,
     .run = run_pmu,

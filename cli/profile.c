@@ -405,8 +405,11 @@ const struct command command_profile = {
     .summary = "run a program that marks points, with events set from outside",
     .synopsis = "[-m MACHINE] [-e EVENTS] [OPTIONS] [--] PROGRAM [ARGUMENTS]",
     .example =
+        "  # Take the default events by turns, and sum up the dump.\n"
         "  tally profile --rotate -- ./pktproc.sparc64 && tally summarize "
-        "profile.csv",
+        "profile.csv\n"
+        "  # Choose the events that all calls of the profiler count.\n"
+        "  tally profile -e All_instr,Dcache_misses -- ./pktproc.sparc64",
     .options = options,
     .run = run_profile,
 };

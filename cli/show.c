@@ -300,12 +300,16 @@ const struct command command_show = {
     .name = "show",
     .summary = "show a machine, unit, event, register or metric",
     .synopsis = "[-v] [-m MACHINE] NAME",
-    .example = "  tally show ultrasparc-t2\n"
-               "  tally show -v host-model\n"
-               "  tally show Dcache_misses\n"
-               "  tally show BACK_END_BUBBLE.FE\n"
-               "  tally show -m montecito PMC5\n"
-               "  tally show IA64_IPC",
+    .example =
+        "  # Show a machine on one screen.\n"
+        "  tally show ultrasparc-t2\n"
+        "  # Show all of it: units, modifiers, and where each parameter is "
+        "from.\n"
+        "  tally show -v host-model\n"
+        "  # Show when exactly an event counts, and how it is encoded.\n"
+        "  tally show Dcache_misses\n"
+        "  # Show a register of one machine, its fields and its counters.\n"
+        "  tally show -m montecito PMC5",
     .options = options,
     .run = run_show,
 };

@@ -665,9 +665,14 @@ const struct command command_summarize = {
     .summary = "say what the profiler's dumps show: means, metrics, spread",
     .synopsis = "[-m MACHINE] FILE...|-",
     .example =
-        "  printf 'TEJA_PROFILE_DUMP_START,ver1.1\\n4,1,1,10,0,1,100,8\\n"
-        "4,2,2,64,0,1,2a,3,0,5\\nTEJA_PROFILE_DUMP_END\\n' | "
-        "tally summarize -",
+        "  # Sum up a dump that a profiler wrote, here one of two records.\n"
+        "  printf "
+        "'TEJA_PROFILE_DUMP_START,ver1.1\\n4,1,1,10,0,1,100,8\\n4,2,2,64,0,1,"
+        "2a,3,0,5\\nTEJA_PROFILE_DUMP_END\\n' | tally summarize -\n"
+        "  # The same as CSV.\n"
+        "  printf "
+        "'TEJA_PROFILE_DUMP_START,ver1.1\\n4,1,1,10,0,1,100,8\\n4,2,2,64,0,1,"
+        "2a,3,0,5\\nTEJA_PROFILE_DUMP_END\\n' | tally summarize --format csv -",
     .options = options,
     .run = run_summarize,
 };

@@ -3,16 +3,17 @@
 """gen_man.py TALLY VERSION INPUT OUTPUT: joins a manual page.
 
 INPUT, man/tally.1.in or man/tally-COMMAND.1.in, is the prose. In it @HEAD@ is
-replaced by the title, name and synopsis, @OPTIONS@, @EXAMPLE@ and @LINES@ (of
+replaced by the title, name and synopsis, @OPTIONS@, @EXAMPLES@ and @LINES@ (of
 the lines that it reads) by what the command's rows say, @COMMANDS@ by the list
-of commands.
+of commands, @MACHINES@ by that of machines.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 
-from rows import Option, read_commands
+from rows import Option, output, read_commands
 
 SUMMARY = "count what a program does, on processors you do not have"
 HELP = Option("h", "help", "", "print usage, options and an example")
@@ -56,11 +57,31 @@ def options(rows):
     return lines
 
 
-def page(commands, version, title, prose):
+def example(line):
+    """A line that says why, or a command."""
+    if line.startswith("# "):
+        return [".PP", roff(line.removeprefix("# "))]
+    return [".PP", ".RS", ".nf", roff(line), ".fi", ".RE"]
+
+
+def machines(tally):
+    """What a program can be counted on, each with what it is."""
+    lines = []
+    for m in json.loads(output(tally, "list", "machines", "-j"))["machines"]:
+        programs = ", ".join(m["isas"]) or "any, none its own"
+        lines += [".TP", f"\\fB{roff(m['name'])}\\fR", roff(m["title"])]
+        if m["model"]:
+            lines.append(roff(f"(programs: {programs})"))
+    return lines
+
+
+def page(tally, version, title, prose):
+    commands = read_commands(tally)
     parts = {}
     if title == "tally":
         words = "COMMAND [OPTIONS] [ARGUMENTS]"
         parts["HEAD"] = head(title, version, SUMMARY, words)
+        parts["MACHINES"] = machines(tally)
         parts["COMMANDS"] = []
         for c in commands:
             term = f"\\fBtally\\-{c.name}\\fR(1)"
@@ -71,7 +92,7 @@ def page(commands, version, title, prose):
         parts["OPTIONS"] = options(c.options)
         parts["LINES"] = [text for form, brief in c.lines
                           for text in (".TP", roff(form), roff(brief))]
-        parts["EXAMPLE"] = [".nf", ".RS", *map(roff, c.example), ".RE", ".fi"]
+        parts["EXAMPLES"] = sum(map(example, c.examples), [])
     return re.sub(
         r"^@(\w+)@$", lambda m: "\n".join(parts[m[1]]), prose, flags=re.M
     )
@@ -82,9 +103,7 @@ def main():
         sys.exit(__doc__.splitlines()[0])
     tally, version, source, target = sys.argv[1:]
     title = Path(source).name.removesuffix(".1.in")
-    text = page(
-        read_commands(tally), version, title, Path(source).read_text()
-    )
+    text = page(tally, version, title, Path(source).read_text())
     Path(target).write_text(text)
 
 

@@ -28,7 +28,7 @@ class Command:
     summary: str
     synopsis: str = ""
     options: list = field(default_factory=list)
-    example: list = field(default_factory=list)
+    examples: list = field(default_factory=list)  # "# why." or a command
     lines: list = field(default_factory=list)  # what it reads: form, brief
 
 
@@ -55,8 +55,8 @@ def read_command(tally, name):
         elif line.startswith("commands, one a line"):
             block = [text.strip() for text in iter(lines.__next__, "")]
             command.lines = list(zip(block[::2], block[1::2]))
-        elif line == "example:":
-            command.example = [text.strip() for text in lines]
+        elif line == "examples:":
+            command.examples = [text.strip() for text in lines]
         elif re.fullmatch(r"[A-Z].*:", line):
             group = line.removesuffix(":")
         elif line:

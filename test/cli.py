@@ -306,14 +306,27 @@ def examples():
                           re.MULTILINE)
     for command in commands:
         text = t.run(t.tally(), command, "--help").stdout
-        lines = text.partition("\nexample:\n")[2].splitlines()
-        assert lines, f"tally {command} has no example"
-        for line in lines:
+        lines = text.partition("\nexamples:\n")[2].splitlines()
+        said = [line.startswith("  # ") for line in lines]
+        assert 4 <= len(lines) <= 8, f"tally {command}: {lines}"
+        t.equal(said, [True, False] * (len(lines) // 2), "lines that say why")
+        for line in lines[1::2]:
             before, bar, after = line.rpartition(" | ")
             name, *words = shlex.split(after)
             t.equal(name, "tally", "the command")
             example([t.tally(), *words],
                     fed_by(before) if bar else subprocess.DEVNULL)
+
+
+@t.named("every example of tally(1) works")
+def page_examples():
+    page = pathlib.Path(t.source("man", "tally.1.in")).read_text()
+    lines = re.findall(r"^\.nf\n(.*)\n\.fi$", page, re.MULTILINE)
+    assert 2 <= len(lines) <= 4, lines
+    for line in lines:
+        name, *words = shlex.split(line)
+        t.equal(name, "tally", "the command")
+        example([t.tally(), *words], subprocess.DEVNULL)
 
 
 def broken_pipe():

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
-            "SEE ALSO"]  # fmt: skip
+            "EXAMPLES", "SEE ALSO"]  # fmt: skip
 PAGES = []
 
 
@@ -27,6 +27,28 @@ class Pages(unittest.TestCase):
             found = re.findall(r"^\.SH (.*)$", text, re.MULTILINE)
             self.assertEqual([s for s in found if s in SECTIONS], SECTIONS)
             self.assertIsNone(re.search(r"^@", text, re.MULTILINE), page)
+
+    def test_examples(self):
+        """Each page has two to four commands, each behind a line of prose."""
+        for page in PAGES:
+            text = Path(page).read_text().partition(".SH EXAMPLES\n")[2]
+            text = text.partition(".SH ")[0]
+            shown = re.findall(
+                r"^\.PP\n((?:.*[^.:\n]\n)*.*[.:])\n\.PP\n\.RS\n\.nf\n(.+)"
+                r"\n\.fi\n\.RE$", text, re.MULTILINE)
+            self.assertEqual(len(shown), text.count(".nf"), page)
+            self.assertIn(len(shown), (2, 3, 4), page)
+
+    def test_tally_names_all(self):
+        """tally(1) names every other page of the first section."""
+        [page] = [p for p in PAGES if Path(p).name == "tally.1"]
+        text = Path(page).read_text().replace("\\", "")
+        for other in PAGES:
+            name = Path(other).stem
+            if name.startswith("tally-ec"):
+                continue
+            if name != "tally":
+                self.assertIn(f"{name}", text)
 
     def test_groups(self):
         """tally-count.1 has the groups of --help, each with options."""
