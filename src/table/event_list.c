@@ -5,6 +5,7 @@
  *   event = [machine "::"] (name | alias | 0xCODE | all | default)
  *           [("." | ":") umask] [":" letters]
  *         | (name | alias) ":" modifier "=" word
+ *         | a code as perf writes it (table/raw_event.h)
  *
  * A name that the machine lacks may be a software event of the kernel, where
  * the caller takes them.
@@ -22,6 +23,7 @@
 #include "table/generic.h"
 #include "table/items.h"
 #include "table/near.h"
+#include "table/raw_event.h"
 #include "table/software.h"
 #include "table/text.h"
 #include "table/umask.h"
@@ -494,7 +496,7 @@ static int
 add_word(void *user, const char *word, size_t length, int group)
 {
     struct event_list *l = user;
-    char copy[EVENT_SIZE], own[EVENT_SIZE];
+    char copy[EVENT_SIZE], own[EVENT_SIZE], plain[EVENT_SIZE];
     char *name = copy;
 
     if (group != l->group)
@@ -506,9 +508,14 @@ add_word(void *user, const char *word, size_t length, int group)
                           shown(word, length).text, l->machine->name);
     memcpy(copy, word, length);
     copy[length] = '\0';
-    const int error = skip_machine(l, &name);
+    int error = skip_machine(l, &name);
     if (error != 0)
         return error;
+    error = raw_event_plain(l->machine, name, l->log, plain, sizeof(plain));
+    if (error < 0)
+        return error;
+    if (error > 0)
+        name = plain;
     /* A unit mask's name may be longer than the generic name. */
     return generic_expand(l->machine, name, own, sizeof(own))
                ? add_event(l, own)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "table/raw_event.h"
 #include "table/text.h"
 
 static int
@@ -49,7 +50,7 @@ items_parse(const struct items *s, const char *text)
             inside = true;
             p++;
         }
-        const size_t length = strcspn(p, ",{}");
+        const size_t length = raw_event_length(p);
         error = take_word(s, p, length, inside ? groups : -1);
         p += length;
         if (error == 0 && *p == '}' && inside) {
