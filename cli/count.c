@@ -424,6 +424,9 @@ prepare(const struct count_request *r, const struct program *program,
     int error = choose_machine(r, program, &machine, &foreign);
 
     if (error == 0)
+        error =
+            illegal_check_level(program, !r->quiet && count_request_talks(r));
+    if (error == 0)
         error = machine_params(machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);
     if (error != 0)

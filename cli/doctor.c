@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/illegal.h"
 #include "host/event.h"
 #include "host/open.h"
+#include "profile/machine_choice.h"
 #include "source/launch.h"
 #include "source/plugin_path.h"
 #include "source/program.h"
@@ -54,9 +57,9 @@ check_sysroot(const char *triplet, const char *package)
 
     snprintf(path, sizeof(path), "/usr/%s", triplet);
     const bool ok = access(path, X_OK) == 0;
-    printf("  %-6s dynamic %.7s programs: %s%s%s\n", ok ? "ok" : "maybe",
-           triplet, path, ok ? "" : " is missing: apt install ",
-           ok ? "" : package);
+    printf("  %-6s dynamic %.*s programs: %s%s%s\n", ok ? "ok" : "maybe",
+           (int)strcspn(triplet, "-"), triplet, path,
+           ok ? "" : " is missing: apt install ", ok ? "" : package);
 }
 
 static bool
@@ -154,18 +157,89 @@ check_host(void)
     return hardware;
 }
 
-/* What the program itself lacks. */
+/* Where tally count counts the program if no machine is named. */
 static bool
+check_machine(const struct program *p)
+{
+    const struct machine_row *machine = NULL;
+    struct host_reason reason;
+    struct utsname name;
+    char line[512] = "";
+    const struct tally_log log = {drop_line, line};
+    bool foreign = false;
+
+    const bool native =
+        uname(&name) == 0 && strcmp(isa_name(p->isa), name.machine) == 0;
+    if (native && host_check(&reason) == HOST_OK) {
+        printf("  ok     counted on this host's own counters; emulated with -m "
+               "host-model\n");
+        return true;
+    }
+    const bool ok =
+        machine_choose(NULL, p, false, &log, &machine, &foreign) == 0;
+    printf("  %-6s counted on %s\n", ok ? "ok" : "no",
+           ok ? machine->name : line);
+    return ok;
+}
+
+/* Whether QEMU is there for the program, and the CPU that it shows it. */
+static bool
+check_emulator(const struct program *p)
+{
+    char path[PATH_MAX], line[512] = "";
+    const struct tally_log log = {drop_line, line};
+    const bool ok = launch_find_qemu(p->isa, NULL, &log, path) == 0;
+    const char *cpu = launch_cpu_name(p->isa);
+
+    printf("  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no", ok ? path : line,
+           ok && cpu != NULL ? ", CPU model " : "",
+           ok && cpu != NULL ? cpu : "");
+    return ok;
+}
+
+static bool
+check_loader(const struct program *p)
+{
+    char line[512] = "";
+    const struct tally_log log = {drop_line, line};
+    const bool ok = launch_check_loader(p, NULL, &log) == 0;
+
+    if (p->loader[0] == '\0')
+        printf("         static\n");
+    else
+        printf("  %-6s dynamic, loader %s\n", ok ? "ok" : "no",
+               ok ? p->loader : line);
+    return ok;
+}
+
+/* What the file says that the program needs; nothing checks a static one. */
+static bool
+check_level(const struct program *p)
+{
+    const bool dynamic = p->loader[0] != '\0';
+    char text[200];
+
+    if ((p->levels & PROGRAM_V4) == 0)
+        return true;
+    illegal_level_text(text, sizeof(text));
+    printf("  %-6s %s\n", dynamic ? "no" : "maybe", text);
+    return !dynamic;
+}
+
+/* What the program, and this host for it, lack. */
+static int
 check_program(char **argv)
 {
     struct program p;
 
     if (program_open(argv, &command_log, &p) != 0)
-        return false;
+        return EXIT_USAGE;
     printf("%s\n", argv[0]);
     printf("  ok     a program for %s: %s\n", isa_name(p.isa), p.path);
-    if (p.loader[0] != '\0')
-        printf("         dynamic, loader %s\n", p.loader);
+    bool ok = check_loader(&p);
+    ok &= check_level(&p);
+    ok &= check_emulator(&p);
+    ok &= check_machine(&p);
     if (elf_has_section(p.path, ".symtab"))
         printf("  ok     symbols: functions can be named (--from, --to)\n");
     else
@@ -177,7 +251,7 @@ check_program(char **argv)
         printf("  maybe  no debug information: compile it with -g, or install "
                "its -dbgsym package\n");
     program_close(&p);
-    return true;
+    return ok ? 0 : EXIT_OURS;
 }
 
 static int
@@ -200,7 +274,7 @@ run_doctor(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (walk.next < argc)
-        return check_program(argv + walk.next) ? 0 : EXIT_USAGE;
+        return check_program(argv + walk.next);
     printf("emulated machines\n");
     for (int isa = 0; isa < ISA_COUNT; isa++)
         ok &= check_qemu((enum isa)isa);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "host/open.h"
 
 #define REBUILD "build it for x86-64-v3 (-march=x86-64-v3)"
@@ -160,4 +161,31 @@ illegal_explain(const struct session_result *result, enum isa isa,
         snprintf(illegal->bytes + 2 * i, 3, "%02x", s->bytes[i]);
     name_function(process, s->pc, illegal->function, sizeof(illegal->function));
     return true;
+}
+
+void
+illegal_level_text(char *text, size_t size)
+{
+    snprintf(text, size,
+             "needs x86-64-v4 (AVX-512), which no QEMU has: " REBUILD "%s",
+             host_has("avx512f") && host_counts()
+                 ? ", or count it on this host (-m host)"
+                 : "");
+}
+
+int
+illegal_check_level(const struct program *program, bool talks)
+{
+    char text[200];
+
+    if ((program->levels & PROGRAM_V4) == 0)
+        return 0;
+    illegal_level_text(text, sizeof(text));
+    if (program->loader[0] != '\0')
+        return tally_fail(&command_log, TALLY_EARCH, "%s: %s", program->path,
+                          text);
+    if (talks)
+        fprintf(stderr, "tally: %s: its file says that it %s\n", program->path,
+                text);
+    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why an instruction ended a program with SIGILL, in words: which it was, what
- * brought it, and what helps.
+ * Instructions that QEMU lacks, in words: what a program's file says of them
+ * before it runs, and why one ended the program with SIGILL.
  */
 #ifndef TALLY_CLI_ILLEGAL_H
 #define TALLY_CLI_ILLEGAL_H
@@ -16,5 +16,16 @@
  */
 bool illegal_explain(const struct session_result *result, enum isa isa,
                      const char *cpu, struct count_illegal *illegal);
+
+/* Writes what a program lacks that needs x86-64-v4, and what helps: one line.
+ */
+void illegal_level_text(char *text, size_t size);
+
+/*
+ * Says if the program's file needs an x86-64 level that no QEMU has. A dynamic
+ * program is refused (TALLY_EARCH): its loader would do so, in fewer words. A
+ * static one is not, as nothing checks its note: a warning, with `talks`.
+ */
+int illegal_check_level(const struct program *program, bool talks);
 
 #endif

@@ -126,12 +126,23 @@ add_pair(struct session_request *r, const char *option, const char *value,
     return error != 0 ? error : add_arg(r, value, log);
 }
 
-static int
-check_loader(const struct program *program, const char *sysroot,
-             const struct tally_log *log)
+/* The cross libc's root for the program, or NULL where there is none. */
+static const char *
+own_sysroot(const struct program *program)
+{
+    const char *sysroot = guests[program->isa].sysroot;
+
+    return sysroot != NULL && access(sysroot, X_OK) == 0 ? sysroot : NULL;
+}
+
+int
+launch_check_loader(const struct program *program, const char *sysroot,
+                    const struct tally_log *log)
 {
     char path[2 * PATH_MAX];
 
+    if (sysroot == NULL)
+        sysroot = own_sysroot(program);
     if (program->loader[0] == '\0')
         return 0;
     snprintf(path, sizeof(path), "%s%s", sysroot ? sysroot : "",
@@ -154,13 +165,12 @@ launch_request(const struct launch_options *options,
     const char *cpu = options->cpu ? options->cpu : launch_cpu(program->isa);
     int error = 0;
 
-    if (sysroot == NULL && guests[program->isa].sysroot != NULL &&
-        access(guests[program->isa].sysroot, X_OK) == 0)
-        sysroot = guests[program->isa].sysroot;
-    else if (sysroot != NULL && access(sysroot, X_OK) != 0)
+    if (sysroot == NULL)
+        sysroot = own_sysroot(program);
+    else if (access(sysroot, X_OK) != 0)
         return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
                           strerror(errno));
-    error = check_loader(program, sysroot, log);
+    error = launch_check_loader(program, sysroot, log);
     if (error == 0 && strlen(options->plugin) >= sizeof(r->plugin))
         error = tally_fail(log, TALLY_ERANGE, "the plugin's path is too long");
     if (error != 0)

@@ -38,6 +38,11 @@ const char *launch_cpu_name(enum isa isa);
 int launch_find_qemu(enum isa isa, const char *wanted,
                      const struct tally_log *log, char *path);
 
+/* Checks that a dynamic program's loader is under `sysroot`, or if that is NULL
+ * under the cross libc's root. TALLY_EPROGRAM says what to install. */
+int launch_check_loader(const struct program *program, const char *sysroot,
+                        const struct tally_log *log);
+
 /*
  * Fills the request's qemu_args and plugin path. Also checks that a dynamic
  * program's loader is there.

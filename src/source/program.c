@@ -141,6 +141,52 @@ read_loader(struct program *p, int fd, const Elf64_Phdr *ph)
     p->loader[n > 0 ? n : 0] = '\0';
 }
 
+#define ISA_1_NEEDED 0xc0008002u
+#define PROPERTY_ROOM 1024u
+
+/* Takes the levels from the properties of one note; of x86-64 alone. */
+static void
+read_properties(struct program *p, const unsigned char *at, size_t size)
+{
+    while (size >= 8) {
+        uint32_t type, length, value;
+        memcpy(&type, at, 4);
+        memcpy(&length, at + 4, 4);
+        type = le32toh(type);
+        length = le32toh(length);
+        const size_t whole = 8 + (((size_t)length + 7) & ~(size_t)7);
+        if (length > size - 8)
+            return;
+        if (type == ISA_1_NEEDED && length == 4) {
+            memcpy(&value, at + 8, 4);
+            p->levels |= le32toh(value);
+        }
+        at += whole < size ? whole : size;
+        size -= whole < size ? whole : size;
+    }
+}
+
+/* Reads the segment PT_GNU_PROPERTY, which holds one note. */
+static void
+read_note(struct program *p, int fd, const Elf64_Phdr *ph)
+{
+    unsigned char bytes[PROPERTY_ROOM];
+    const size_t in_file = xword(p, ph->p_filesz);
+    const size_t room = in_file < sizeof(bytes) ? in_file : sizeof(bytes);
+    const ssize_t n = pread(fd, bytes, room, (off_t)xword(p, ph->p_offset));
+    Elf64_Nhdr note;
+
+    if (n < (ssize_t)sizeof(note) + 4)
+        return;
+    memcpy(&note, bytes, sizeof(note));
+    const size_t left = (size_t)n - sizeof(note) - 4;
+    const size_t size = le32toh(note.n_descsz);
+    if (le32toh(note.n_type) == NT_GNU_PROPERTY_TYPE_0 &&
+        le32toh(note.n_namesz) == 4 &&
+        memcmp(bytes + sizeof(note), "GNU", 4) == 0)
+        read_properties(p, bytes + sizeof(note) + 4, size < left ? size : left);
+}
+
 /* False if a segment is not in the file as its header says. */
 static bool
 read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
@@ -164,6 +210,8 @@ read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
             p->code = address;
         if (type == PT_INTERP)
             read_loader(p, fd, &ph);
+        if (type == PT_GNU_PROPERTY && p->isa == ISA_X86_64)
+            read_note(p, fd, &ph);
     }
     return p->code != UINT64_MAX;
 }

@@ -15,13 +15,23 @@
 
 #define PROGRAM_SCRIPT_DEPTH 4
 
+/* GNU_PROPERTY_X86_ISA_1_NEEDED of .note.gnu.property, by the x86-64 psABI:
+ * the linker's -z x86-64-v4, or the assembler's note of gcc -mneeded. */
+enum program_level {
+    PROGRAM_V1 = 1 << 0,
+    PROGRAM_V2 = 1 << 1,
+    PROGRAM_V3 = 1 << 2,
+    PROGRAM_V4 = 1 << 3,
+};
+
 struct program {
     char path[PATH_MAX];   /* of the ELF file that runs */
     char loader[PATH_MAX]; /* its dynamic loader; empty: static */
     enum isa isa;
-    uint64_t code; /* lowest address of code in the file */
-    bool missing;  /* on failure: nothing of that name (status 127) */
-    char **argv;   /* NULL-terminated, the interpreter's words included */
+    uint64_t code;   /* lowest address of code in the file */
+    uint32_t levels; /* of x86-64 that the file says it needs, PROGRAM_V4... */
+    bool missing;    /* on failure: nothing of that name (status 127) */
+    char **argv;     /* NULL-terminated, the interpreter's words included */
     char *words[3 * (PROGRAM_SCRIPT_DEPTH + 1)]; /* owned strings of argv */
 };
 
