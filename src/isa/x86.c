@@ -492,7 +492,9 @@ static void
 set_class(const ZydisDecodedInstruction *info, const struct memory *m,
           struct insn *insn)
 {
-    if (insn->branch != BRANCH_NONE) {
+    /* A system call is a far transfer of control, which processors count as a
+     * branch; nothing predicts it, so that insn->branch has no kind for it. */
+    if (insn->branch != BRANCH_NONE || insn->flags & INSN_SYSCALL) {
         insn->class = CLASS_BRANCH;
     } else if (fp_arithmetic[info->mnemonic] && !is_string(info)) {
         insn->class = CLASS_FGU;

@@ -74,7 +74,9 @@ check_rules(const char *text, const struct insn *insn)
         insn->size > 0 && insn->class < CLASS_COUNT &&
         insn->t4_class < T4_CLASS_COUNT &&
         (insn->class != CLASS_BRANCH || insn->t4_class == T4_BRANCH) &&
-        (insn->branch != BRANCH_NONE) == (insn->class == CLASS_BRANCH) &&
+        (insn->branch == BRANCH_NONE || insn->class == CLASS_BRANCH) &&
+        (insn->branch != BRANCH_NONE || insn->class != CLASS_BRANCH ||
+         (insn->flags & INSN_SYSCALL) != 0) &&
         (direct || insn->target == 0) &&
         (insn->loads + insn->stores > 0) == counted &&
         (single || !insn->addr_known || insn->prefetch != PREFETCH_NOWHERE) &&

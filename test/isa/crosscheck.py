@@ -539,7 +539,8 @@ def x86_memory(name, prefixes, operands):
 
 
 def x86_class(name, branch, access, loads, stores):
-    if branch != B_NONE:
+    if branch != B_NONE or name in ('syscall', 'sysenter', 'int', 'int1',
+                                    'int3'):
         return BRANCH
     if FP_X86.match(name):
         return FGU
