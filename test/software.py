@@ -199,6 +199,8 @@ for name, options in (
 for letters in ("page-faults:u", "cs:k", "{instructions,page-faults}:u"):
     t.case(f"{letters} is refused", refused, ["-e", letters],
            "user and kernel level together")
+t.case("no part of one is counted", refused, ["-e", "page-faults:thr=1"],
+       "a count takes no part of page-faults")
 t.case("a near name is offered", refused, ["-e", "page-fault"],
        "did you mean page-faults?")
 t.case("codes of the kernel are no names", refused, ["-e", "software/0x1"],

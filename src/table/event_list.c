@@ -380,7 +380,10 @@ static int
 add_narrowed(struct event_list *l, char *name, const char *modifier)
 {
     const struct event_row *event = find_default(l->machine, name);
+    const struct event_row *software = l->software ? software_find(name) : NULL;
 
+    if (event == NULL && software != NULL)
+        return narrowed_unknown(l, software, modifier);
     if (event == NULL)
         return list_unknown(l, name);
     if (event_unmodelled(event))
