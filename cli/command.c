@@ -91,7 +91,7 @@ find_other(const struct option_walk *w, char letter, const char *name,
 
     for (; o != NULL && o->name != NULL; o++)
         if (letter != 0 ? o->letter == letter
-                        : strlen(o->name) == length &&
+                        : !o->subcommand && strlen(o->name) == length &&
                               strncmp(o->name, name, length) == 0)
             return o;
     return NULL;
@@ -188,6 +188,17 @@ next_option(struct option_walk *w, const char **value)
         return long_option(w, word + 2, value);
     w->cluster = word + 1;
     return short_option(w, value);
+}
+
+int
+command_subcommand(const struct option_walk *w, const char *word)
+{
+    const struct other_option *other = w->command->others;
+
+    for (; other != NULL && other->name != NULL; other++)
+        if (other->subcommand && strcmp(other->name, word) == 0)
+            return take_other(w, other, word);
+    return 0;
 }
 
 int

@@ -30,6 +30,7 @@ struct option_row {
 struct other_option {
     char letter;        /* 0: none */
     const char *name;   /* long name, or "" */
+    bool subcommand;    /* it stands without dashes, before a program */
     const char *own;    /* the long name of ours that does it, or NULL */
     const char *advice; /* why there is none and what to do; NULL, and no `own`:
                          * what it asks for is always so */
@@ -80,6 +81,10 @@ struct option_walk {
     const char *cluster; /* rest of -abc */
 };
 int command_option(struct option_walk *walk, const char **value);
+
+/* Refuses a subcommand of the other tool, which stands in place of a program:
+ * COMMAND_BAD after telling what to do, or 0 if `word` is none. */
+int command_subcommand(const struct option_walk *walk, const char *word);
 
 /* Prints lines as "tally: text" on stderr. */
 extern const struct tally_log command_log;

@@ -605,6 +605,12 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return COMMAND_HELP;
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
+    /* `tally stat record`, as perf's; behind -- a program of that name. */
+    const bool plain =
+        walk.next < argc && strcmp(argv[walk.next - 1], "--") != 0;
+    if (plain && strcmp(argv[0], "stat") == 0 &&
+        command_subcommand(&walk, argv[walk.next]) != 0)
+        return EXIT_USAGE;
     const bool attached =
         r->pids != NULL || r->tids != NULL || r->all_cpus || r->cpus != NULL;
     if (walk.next >= argc && !attached) {

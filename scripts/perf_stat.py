@@ -61,10 +61,11 @@ def quoted(text):
 def c_row(row, name):
     """A name of a row that tally count has not, as a struct other_option."""
     letter = f"'{name[1]}'" if len(name) == 2 else "0"
-    long_name = quoted(name[2:]) if name.startswith("--") else '""'
+    long_name = quoted(name.lstrip("-")) if not letter[1:] else '""'
+    bare = "false" if name.startswith("-") else "true"
     own = quoted(row["as"]) if "as" in row else "NULL"
     advice = quoted(row["advice"]) if "advice" in row else "NULL"
-    return f"    {{{letter}, {long_name}, {own},\n     {advice}}},"
+    return f"    {{{letter}, {long_name}, {bare}, {own},\n     {advice}}},"
 
 
 def code(sections):

@@ -102,13 +102,14 @@ csv_exact(const struct count_value *v, char separator, FILE *out)
         fprintf(out, "%.4f", off);
 }
 
-/* -r: how far the mean may be off, as perf has it, in the last column. */
+/* -r: how far the mean may be off, as perf has it, in the last column. A part
+ * is of the last run alone. */
 static void
-csv_spread(const struct count_report *r, const struct count_value *v,
-           char separator, FILE *out)
+csv_spread(const struct count_report *r, const char *part,
+           const struct count_value *v, char separator, FILE *out)
 {
     fputc(separator, out);
-    if (v->counted)
+    if (v->counted && part[0] == '\0')
         fprintf(out, "%.2f%%",
                 v->mean > 0 ? 100 * v->stddev / sqrt(r->runs) / v->mean : 0);
 }
@@ -141,7 +142,7 @@ csv_value(const struct count_report *r, const char *part,
         fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
                 v->typical_s, separator, v->maximum_s);
     if (r->runs > 1)
-        csv_spread(r, v, separator, out);
+        csv_spread(r, part, v, separator, out);
     fputc('\n', out);
 }
 

@@ -108,14 +108,15 @@ read_terms(const struct machine_row *machine, const char *word,
     for (const char *p = terms; p < terms + length;) {
         const size_t term = strcspn(p, ",/");
         const size_t name = strcspn(p, "=,/");
+        const struct shown given = shown(p, term);
         uint64_t value = 0, most = 0;
         unsigned shift = 0;
         if (name + 1 > term ||
             !read_number(p + name + 1, term - name - 1, &value))
             return tally_fail(log, TALLY_ESYNTAX,
-                              "'%s': '%.*s' must be a term as event=0xc0 or "
+                              "'%s': '%s' must be a term as event=0xc0 or "
                               "umask=0x0",
-                              s.text, (int)term, p);
+                              s.text, given.text);
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
             if (strlen(known[i].name) == name &&
                 strncmp(known[i].name, p, name) == 0) {
@@ -125,8 +126,8 @@ read_terms(const struct machine_row *machine, const char *word,
         if (value > most)
             return tally_fail(log, TALLY_EUNKNOWN,
                               "'%s': %s counts by event and umask alone, of 8 "
-                              "bits each, not by %.*s",
-                              s.text, machine->name, (int)term, p);
+                              "bits each, not by %s",
+                              s.text, machine->name, given.text);
         *code |= value << shift;
         p += term + 1;
     }
