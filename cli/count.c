@@ -631,11 +631,14 @@ dispatch(struct count_request *r, char **argv)
         }
         return count_host(r, *argv != NULL ? argv : NULL);
     }
-    if (count_host_option(r) != NULL) {
+    const char *const option = count_host_option(r);
+    if (option != NULL) {
+        const char *const instead = count_host_instead(option);
         fprintf(stderr,
                 "tally count: %s is for the host's counters; leave -m %s "
-                "away\n",
-                count_host_option(r), r->machine);
+                "away%s%s\n",
+                option, r->machine, instead != NULL ? ", or " : "",
+                instead != NULL ? instead : "");
         return EXIT_USAGE;
     }
     return count_program(r, argv);

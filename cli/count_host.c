@@ -73,10 +73,33 @@ count_host_option(const struct count_request *r)
            : r->delay_ms != 0       ? "-D"
            : r->detail != 0         ? "-d"
            : r->no_inherit          ? "-i"
-           : r->only_user           ? "--all-user"
            : r->only_kernel         ? "--all-kernel"
            : r->null                ? "-n"
                                     : shown[r->aggregate];
+}
+
+const char *
+count_host_instead(const char *option)
+{
+    static const struct {
+        const char *option, *instead;
+    } rows[] = {
+        {"-p", "start the program under tally"},
+        {"-t", "start the program under tally"},
+        {"-d", "count -e all"},
+        {"-n", "take time(1)"},
+        {"-D", "begin with --skip or --from"},
+        {"--timeout", "put timeout(1) before tally"},
+        {"--interval-count", "take -I alone"},
+        {"--interval-clear", "take -I alone"},
+        {"-A", "take --per-thread"},
+        {"--per-core", "take --per-thread"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].option, option) == 0)
+            return rows[i].instead;
+    return NULL;
 }
 
 static int

@@ -45,6 +45,7 @@ enum {
     OPT_TO,
     OPT_SKIP,
     OPT_FILTER,
+    OPT_ALL_USER,
     OPT_ACCOUNTING,
     OPT_PLACE,
     OPT_MODEL,
@@ -60,7 +61,6 @@ enum {
     OPT_PER_NODE,
     OPT_DETAIL,
     OPT_NULL,
-    OPT_ALL_USER,
     OPT_ALL_KERNEL,
     OPT_NO_INHERIT,
     OPT_DELAY,
@@ -127,6 +127,8 @@ const struct option_row count_options[] = {
     [OPT_FILTER] = {0, "filter", "KIND=WHERE",
                     "count only code=FUNCTION, or accesses of data=OBJECT; or "
                     "FIRST-LAST addresses [modelled]"},
+    [OPT_ALL_USER] = {0, "all-user", NULL,
+                      "every event as with :u; a model has no other"},
     [OPT_ACCOUNTING] = {0, "accounting", NULL,
                         "show where the modelled machine's cycles go, by "
                         "reason"},
@@ -148,7 +150,6 @@ const struct option_row count_options[] = {
     [OPT_DETAIL] = {'d', "detailed", NULL,
                     "cache events too; -dd and -ddd for more [host]"},
     [OPT_NULL] = {'n', "null", NULL, "no events: times alone [host]"},
-    [OPT_ALL_USER] = {0, "all-user", NULL, "every event as with :u [host]"},
     [OPT_ALL_KERNEL] = {0, "all-kernel", NULL, "every event as with :k [host]"},
     [OPT_NO_INHERIT] = {'i', "no-inherit", NULL,
                         "leave out children and later threads [host]"},
