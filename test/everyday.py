@@ -5,7 +5,7 @@
 Each program is one that Debian packages, or that g++ makes here. It runs
 natively and under `tally count`: its output, its messages and its exit status
 are the same. Under --clean-env a program of one thread counts the same in two
-folders; the report of a program of several threads says that its counts vary.
+folders; those of a program of several threads are marked as varying.
 """
 import contextlib
 import os
@@ -329,6 +329,11 @@ def has_threads(c):
     return any(s["thread"] > 0 for s in c.json["strands"])
 
 
+def standing(c, event):
+    """What a count is called: exact, varies, ..."""
+    return next(e["fidelity"] for e in c.json["events"] if e["name"] == event)
+
+
 def own_messages(text):
     """Messages less the line that QEMU adds where a signal ends a program."""
     return "".join(line for line in text.splitlines(keepends=True)
@@ -368,6 +373,8 @@ def runs(program):
         t.equal(first.status, 128 - status if status < 0 else status, "status")
         assert 0 < first["instructions"] < program.most, first["instructions"]
         t.equal(has_threads(first), program.threads, "threads")
+        t.equal(standing(first, "instructions"),
+                "varies" if program.threads else "exact", "standing")
         if not program.threads and not program.unsteady:
             repeats(words, native, first, one, other)
 
