@@ -565,8 +565,11 @@ report(struct summarize_request *request, struct gathered *g)
         return status != 0 ? status : print_report(request, &r, &g->teja);
     }
     fprintf(stderr, "tally summarize: no interval%s\n",
-            s->skipped > 0 ? " behind those that --skip leaves out"
-                           : ": no start has an update behind it");
+            s->skipped > 0   ? " behind those that --skip leaves out"
+            : s->records > 0 ? ": no start has an update behind it"
+                             : ": there is no record; if this host lacks the "
+                               "program's events, tally profile -e chooses "
+                               "others, -m host-model counts on a model");
     if (request->form == SUMMARIZE_JSON)
         print_report(request, &r, &g->teja);
     return 1;

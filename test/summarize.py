@@ -440,6 +440,17 @@ def named_events():
         t.contains(text, f"{machine}: 1 interval")
 
 
+@t.named("an empty dump says what to do, one of starts alone what it lacks")
+def empty_dumps():
+    for text, wanted in (
+            ("", "there is no record; if this host lacks the program's events, "
+             "tally profile -e chooses others, -m host-model counts on a model"),
+            ("4,1,1,10,0,1,100,8\n", "no start has an update behind it")):
+        done = summarize(text=START + HEADER + text + END, status=1)
+        t.equal(done.stderr.splitlines()[-1],
+                f"tally summarize: no interval: {wanted}")
+
+
 @t.named("without a name's line the name's own number finds the event")
 def numbered_events():
     # FNV-1a of "instructions" and "L1-dcache-load-misses".
