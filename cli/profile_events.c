@@ -115,6 +115,21 @@ add_row(const struct machine_row *machine, const struct event_row *e,
     return words_add(words, text, (size_t)length);
 }
 
+/* Adds the events of a list in which `all` or `default` stands for many: those
+ * that have counts of intervals. */
+static int
+add_rows(const struct machine_row *machine, const struct event_row *const *rows,
+         size_t count, struct words *words)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_unwanted(rows[i]) && !add_row(machine, rows[i], words))
+            return EXIT_OURS;
+    if (words->count > 0)
+        return 0;
+    fprintf(stderr, "tally profile: -e names no event that intervals count\n");
+    return EXIT_USAGE;
+}
+
 /* The events of an emulated machine, by the names that were asked for where
  * each item of the list is one event. */
 static int
@@ -122,33 +137,29 @@ machine_words(const struct profile_wish *wish, struct words *words)
 {
     const struct event_row **rows;
     struct words items = {0};
-    size_t count, left_out;
-    int status = 0;
+    size_t count;
 
-    if (wish->events != NULL)
-        status = cut_items(wish->events, false, &items);
+    int status =
+        wish->events != NULL ? cut_items(wish->events, false, &items) : 0;
     if (status == 0 &&
-        event_list_wanted(
-            wish->machine, wish->events != NULL ? wish->events : "default",
-            is_unwanted, &command_log, &rows, &count, &left_out) != 0)
+        event_list_parse(wish->machine,
+                         wish->events != NULL ? wish->events : "default",
+                         &command_log, &rows, &count) != 0)
         status = EXIT_USAGE;
     if (status != 0) {
         words_finish(&items);
         return status;
     }
-    for (size_t i = 0; i < count && status == 0; i++)
-        if (check_event(wish->machine, rows[i]) != 0)
-            status = EXIT_USAGE;
-    if (status == 0 && items.count == count) {
-        *words = items;
-        items = (struct words){0};
-    } else {
+    if (items.count == count) {
         for (size_t i = 0; i < count && status == 0; i++)
-            if (!add_row(wish->machine, rows[i], words))
-                status = EXIT_OURS;
+            if (check_event(wish->machine, rows[i]) != 0)
+                status = EXIT_USAGE;
+        *words = items;
+    } else {
+        words_finish(&items);
+        status = add_rows(wish->machine, rows, count, words);
     }
     free(rows);
-    words_finish(&items);
     return status;
 }
 

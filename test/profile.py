@@ -421,6 +421,9 @@ def late():
                         f"{late} has\n")
         for options, text in (
                 (["-m", "host-model", "-e", "nosuch"], "unknown event"),
+                # The kernel counts it, but not for a program in the emulator.
+                (["-m", "host-model", "-e", "task-clock,instructions"],
+                 "unknown event 'task-clock'"),
                 (["-m", "ultrasparc-t2", "--foreign", "-e", "MA_OP"],
                  "MA_OP cannot count on ultrasparc-t2: "),
                 (["-m", "host-model", "-e", "instructions", "--set", "l1d=1"],
