@@ -28,6 +28,7 @@
 #include "report/count_report.h"
 #include "source/plugin_path.h"
 #include "table/software.h"
+#include "table/generic.h"
 #include "table/umask.h"
 
 static int
@@ -298,6 +299,15 @@ start_hardware(struct job *job, size_t left_out)
     return 0;
 }
 
+/* Returns what the machine calls the event: of a sum, its terms. */
+static const char *
+own_name(const struct machine_row *machine, const struct event_row *event)
+{
+    const int sum = generic_sum(machine, event);
+
+    return sum >= 0 ? machine->generics[sum].own : event->name;
+}
+
 static void
 set_value(const struct job *job, const struct event_row *event,
           struct count_value *value)
@@ -316,7 +326,7 @@ set_value(const struct job *job, const struct event_row *event,
                                                 job->request->filter_count));
 
     *value = (struct count_value){
-        .name = event->name,
+        .name = own_name(job->report.machine, event),
         .unit = "",
         .reason = lacks != NULL ? lacks : event->reason,
         .event = event,
@@ -335,8 +345,11 @@ count_events(struct job *job, const struct counted *c)
     int status = EXIT_OURS;
 
     if (values != NULL && text != NULL && count_split(c, &job->split) == 0) {
-        for (size_t i = 0; i < c->count; i++)
+        for (size_t i = 0; i < c->count; i++) {
             set_value(job, c->events[i], &values[i]);
+            values[i].asked =
+                i < c->asked_count ? c->asked[i] : c->events[i]->name;
+        }
         job->session.events =
             (const struct event_row *const *)job->split.modelled;
         job->session.event_count = job->split.modelled_count;

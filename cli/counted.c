@@ -121,8 +121,10 @@ counted_choose(const struct machine_row *machine, const char *events,
     if (events == NULL && metrics == NULL)
         events = "default";
     if (events != NULL)
-        error = event_list_wanted(machine, events, unwanted, &command_log,
-                                  &c->events, &c->count, &c->left_out);
+        error =
+            event_list_wanted(machine, events, unwanted, &command_log,
+                              &c->events, &c->asked, &c->count, &c->left_out);
+    c->asked_count = c->count;
     if (error == 0 && metrics != NULL)
         error =
             metric_list_parse(machine, metrics, &command_log, add_metric, &g);
@@ -148,6 +150,7 @@ counted_account(const struct machine_row *machine, struct counted *c)
 void
 counted_finish(struct counted *c)
 {
+    event_list_free_asked(c->asked, c->asked_count);
     free(c->events);
     free(c->metrics);
     *c = (struct counted){0};

@@ -8,6 +8,10 @@
 
 struct counted {
     const struct event_row **events;
+    /* As they were asked for, the first so many; those that metrics and
+     * accounting add were not. */
+    char **asked;
+    size_t asked_count;
     const struct metric_row **metrics;
     size_t count, metric_count;
     size_t hidden;   /* of the events, the last, which only accounting needs */

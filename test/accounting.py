@@ -21,7 +21,7 @@ MACHINES = sorted(
 WITH = {"r10000": ["r10000-rev2"], "ultrasparc-t2": ["ultrasparc-t2plus"]}
 ISA = {"host-model": "x86_64", "montecito": "x86_64"}
 THRESHOLDS = range(1, 6)
-COLUMNS = 8
+COLUMNS = 9
 
 
 def isa_of(machine):
@@ -90,7 +90,8 @@ def check_forms(machine):
         t.equal(len(row), COLUMNS, "columns")
         close(float(row[0]), line["value"], name)
         t.equal(row[1], line["unit"], "unit")
-        t.equal(row[-1], line["fidelity"], "fidelity")
+        t.equal(row[7], line["fidelity"], "fidelity")
+        t.equal(row[8], row[2], "own name")
         t.contains(text, line["brief"])
         if line["fidelity"] != "idle" and line["unit"] == "cycles":
             t.contains(text, f"{line['value']:,}")

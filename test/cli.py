@@ -604,13 +604,14 @@ def csv_rows(*options, **how):
     return done.stderr
 
 
-@t.named("CSV: eight fields, perf's order")
+@t.named("CSV: nine fields, perf's order, the machine's own name last")
 def csv_fields():
     for separator in ",;\t|":
         text = csv_rows("-x", separator, "-e", "all")
         rows = list(csv.reader(text.splitlines(), delimiter=separator))
         for row in rows:
-            t.equal(len(row), 8, f"fields of {row}")
+            t.equal(len(row), 9, f"fields of {row}")
+            t.equal(row[8], row[2], "own name")
             assert row[0].isdigit() and row[3].isdigit(), row
             t.equal((row[4], row[6]), ("100.00", "per instruction"), row[2])
             float(row[5])
@@ -657,7 +658,7 @@ def check_numbers(text, document):
             "counts")
     t.equal([str(e["value"]) for e in document["events"]], counts_of(text),
             "counts of CSV and JSON")
-    t.equal({line.count(",") for line in text.splitlines()}, {7}, "commas")
+    t.equal({line.count(",") for line in text.splitlines()}, {8}, "commas")
 
 
 # Colour

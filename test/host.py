@@ -147,14 +147,15 @@ def repeat():
     assert abs(event["enabled"] - event["mean"]) <= event["mean"] / 10, event
 
 
-@t.named("-r leaves the columns of CSV as they are, and adds one at the end")
+@t.named("-r leaves the columns of CSV as they are, and adds one before the "
+         "last")
 def repeat_csv():
     need_perf_event()
     for options, more in (([], 0), (["-r", 3], 1)):
         done = tally(*FAULTS, *options, "-x,", "true")
         [columns] = csv.reader(io.StringIO(done.stderr))
         t.equal((len(columns), columns[1:3], columns[4:8]),
-                (8 + more, ["", "page-faults"], ["100.00", "", "", "exact"]),
+                (9 + more, ["", "page-faults"], ["100.00", "", "", "exact"]),
                 options)
 
 
@@ -518,7 +519,7 @@ def locale():
     done = tally("-e", "task-clock,page-faults", "-I", 5, "-x,", "--", "sleep",
                  "0.02", env=env)
     for r in csv.reader(io.StringIO(done.stderr)):
-        t.equal(len(r), 9, f"columns of {r}")
+        t.equal(len(r), 10, f"columns of {r}")
         float(r[0]), float(r[1]), float(r[5])
 
 

@@ -186,10 +186,10 @@ def interval_text():
                 int(total.replace(",", "")))
 
 
-@t.named("-I as CSV: the time is the first of nine columns")
+@t.named("-I as CSV: the time is the first of ten columns")
 def interval_csv():
     rows = list(csv.reader(io.StringIO(ticks("csv"))))
-    t.equal({len(r) for r in rows}, {9}, "columns")
+    t.equal({len(r) for r in rows}, {10}, "columns")
     t.equal({r[3] for r in rows}, {"page-faults"}, "events")
     check_ticks([float(r[0]) for r in rows], [int(r[1]) for r in rows])
 

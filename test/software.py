@@ -122,7 +122,7 @@ def csv_rows():
         rows = list(csv.reader(io.StringIO(done.stderr)))
         t.equal([r[2] for r in rows],
                 ["task-clock", "All_instr", "page-faults"], "events")
-        t.equal({len(r) for r in rows}, {10 if extra else 8}, "columns")
+        t.equal({len(r) for r in rows}, {11 if extra else 9}, "columns")
         t.equal([r[7] for r in rows], ["emulator", "exact", "emulator"])
 
 

@@ -167,7 +167,10 @@ report_accounting_csv(const struct count_report *r, char separator, FILE *out)
             fprintf(out, "%.6f%c%% of cycles", share, separator);
         else
             fputc(separator, out);
-        fprintf(out, "%c%s\n", separator, fidelity_name(line.fidelity));
+        fprintf(out, "%c%s%c", separator, fidelity_name(line.fidelity),
+                separator);
+        report_csv_text(name, separator, out);
+        fputc('\n', out);
     }
 }
 

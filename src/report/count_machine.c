@@ -54,7 +54,9 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     snprintf(name, sizeof(name), "%s%s%s", kind != NULL ? kind : "",
              kind != NULL ? "/" : "", m->name);
     report_csv_text(name, separator, out);
-    fprintf(out, "%c%s\n", separator, fidelity_name(fidelity));
+    fprintf(out, "%c%s%c", separator, fidelity_name(fidelity), separator);
+    report_csv_text(m->name, separator, out);
+    fputc('\n', out);
 }
 
 static int
@@ -102,8 +104,8 @@ csv_exact(const struct count_value *v, char separator, FILE *out)
         fprintf(out, "%.4f", off);
 }
 
-/* -r: how far the mean may be off, as perf has it, in the last column. A part
- * is of the last run alone. */
+/* -r: how far the mean may be off, as perf has it. 
+ * A part is of the last run alone. */
 static void
 csv_spread(const struct count_report *r, const char *part,
            const struct count_value *v, char separator, FILE *out)
@@ -128,7 +130,7 @@ csv_value(const struct count_report *r, const char *part,
     else
         fprintf(out, "<%s>", v->code);
     fprintf(out, "%c%s%c", separator, v->unit, separator);
-    report_csv_text(v->name, separator, out);
+    report_csv_text(report_asked(v), separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
     if (r->isa != NULL && v->counted && !v->emulator)
@@ -143,11 +145,16 @@ csv_value(const struct count_report *r, const char *part,
                 v->typical_s, separator, v->maximum_s);
     if (r->runs > 1)
         csv_spread(r, part, v, separator, out);
+    fputc(separator, out);
+    report_csv_text(r->isa != NULL || v->event == NULL ? v->name
+                                                       : v->event->name,
+                    separator, out);
     fputc('\n', out);
 }
 
 /* As perf's -x: value, unit, event, run time, per cent running, metric, its
- * unit; the fidelity follows. */
+ * unit; the fidelity follows, and in the last column the machine's own name of
+ * what the third has as it was asked for. */
 int
 report_count_csv(const struct count_report *r, char separator, FILE *out)
 {
@@ -189,12 +196,22 @@ value_json(const struct count_value *v)
     return is_scaled(v) ? json_real(v->mean * v->scale) : integer(v->value);
 }
 
+/* A name from the file system need not be UTF-8, as JSON wants. */
+static json_t *
+any_string(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_string("(not UTF-8)");
+}
+
 static json_t *
 event_json(const struct count_report *r, const struct count_value *v)
 {
     json_t *e = json_object();
 
     json_object_set_new(e, "name", json_string(v->name));
+    json_object_set_new(e, "asked", any_string(report_asked(v)));
     json_object_set_new(e, "value", value_json(v));
     if (v->unit[0] != '\0')
         json_object_set_new(e, "unit",
@@ -240,6 +257,7 @@ metric_json(const struct count_report *r, const struct metric_row *m,
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(m->name));
+    json_object_set_new(o, "asked", json_string(m->name));
     if (kind != NULL)
         json_object_set_new(o, "pmu", json_string(kind));
     json_object_set_new(o, "value",
@@ -255,21 +273,12 @@ metric_json(const struct count_report *r, const struct metric_row *m,
     return o;
 }
 
-/* A name from the file system need not be UTF-8, as JSON wants. */
-static json_t *
-any_string(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("(not UTF-8)");
-}
-
 static json_t *
 thread_json(const struct count_report *r, const struct session_thread *t)
 {
     const struct session_process *p = &r->last->processes[t->process];
     json_t *o = json_object();
-    json_t *events = json_object();
+    json_t *events = json_object(), *asked = json_object();
 
     json_object_set_new(o, "pid", integer((uint64_t)p->pid));
     json_object_set_new(o, "program", any_string(p->program));
@@ -278,12 +287,14 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     for (size_t i = 0; i < r->count - r->hidden; i++) {
         const struct count_value *v = &r->values[i];
         /* The kernel counts the emulator as a whole. */
-        json_object_set_new(events, v->name,
-                            v->emulator ? json_null()
-                                        : integer(report_value(v, &t->totals)));
+        json_t *value =
+            v->emulator ? json_null() : integer(report_value(v, &t->totals));
+        json_object_set(events, v->name, value);
+        json_object_set_new(asked, report_asked(v), value);
     }
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
+    json_object_set_new(o, "asked", asked);
     return o;
 }
 

@@ -15,7 +15,8 @@
 #include "table/table.h"
 
 struct count_value {
-    const char *name;
+    const char *name;   /* the machine's, of a sum "A + B" */
+    const char *asked;  /* as it was asked for; NULL: by its name */
     const char *unit;   /* "msec", "Joules"; "" for a plain count */
     const char *raw;    /* the unit of `value`: "ns"; NULL: unit / scale */
     const char *reason; /* why it is idle or was not counted, else NULL */
@@ -112,6 +113,15 @@ struct count_part {
     char name[64];
     const struct count_value *values; /* as many as the report has */
 };
+
+/* Returns the name that the value was asked for by. */
+const char *report_asked(const struct count_value *value);
+
+/*
+ * Returns the name that people read: as it was asked for, but the machine's
+ * own for a code, a number and another case of it.
+ */
+const char *report_title(const struct count_value *value);
 
 /* How far the count is from the exact one, in per cent of it: 0 where both are
  * 0, INFINITY where the exact one is. */

@@ -3,6 +3,7 @@
 #include "report/capture.h"
 #include "report/count_derived.h"
 #include "report/count_report.h"
+#include "table/generic.h"
 #include "report/run_note.h"
 
 #include <ctype.h>
@@ -46,6 +47,32 @@ report_note_threads(struct count_report *r, struct count_value *values,
     for (size_t i = 0; i < r->count; i++)
         values[i].fidelity =
             fidelity_in_run(values[i].fidelity, r->foreign, r->side_by_side);
+}
+
+const char *
+report_asked(const struct count_value *v)
+{
+    return v->asked != NULL ? v->asked : v->name;
+}
+
+/* Returns whether the word is the value's own name, but for its case and what
+ * stands behind a colon. */
+static bool
+is_own(const struct count_value *v, const char *word)
+{
+    const size_t length = strlen(v->name);
+
+    return strncasecmp(word, v->name, length) == 0 &&
+           (word[length] == '\0' || word[length] == ':');
+}
+
+const char *
+report_title(const struct count_value *v)
+{
+    const char *asked = report_asked(v);
+
+    return (*asked >= '0' && *asked <= '9') || is_own(v, asked) ? v->name
+                                                                : asked;
 }
 
 const char *
@@ -101,7 +128,7 @@ name_width(const struct count_report *r)
     size_t width = NAME_WIDTH;
 
     for (size_t i = 0; i < r->count - r->hidden; i++) {
-        const size_t length = strlen(r->values[i].name);
+        const size_t length = strlen(report_title(&r->values[i]));
         width = length > width ? length : width;
     }
     for (size_t i = 0; i < r->metric_count; i++) {
@@ -129,7 +156,7 @@ print_value(const struct count_report *r, const struct count_value *v,
         snprintf(share, sizeof(share), " (%.2f %%)",
                  100.0 * (double)v->running / (double)v->enabled);
     const int n = snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s%s",
-                           VALUE_WIDTH, value, name_width(r), v->name,
+                           VALUE_WIDTH, value, name_width(r), report_title(v),
                            !v->counted ? "" : standing, derived, spread, share);
     for (int i = n; i > 0 && line[i - 1] == ' '; i--)
         line[i - 1] = '\0';
@@ -190,9 +217,29 @@ print_idle(const struct count_report *r, FILE *out)
         const bool mends = v->mend != NULL && v->mend[0] != '\0';
         if (first)
             fprintf(out, "  %s (%s%s): %s%s%s\n",
-                    v->counted ? "idle" : "not counted", v->name,
+                    v->counted ? "idle" : "not counted", report_title(v),
                     same > 1 ? " ..." : "", v->reason, mends ? "; " : "",
                     mends ? v->mend : "");
+    }
+}
+
+/* Prints what stands for the generic names that were asked for, and how it
+ * departs from their definition. */
+static void
+print_generics(const struct count_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->count - r->hidden; i++) {
+        const struct count_value *v = &r->values[i];
+        const int id = generic_find(report_title(v));
+        if (id < 0 || r->isa == NULL || v->emulator || v->event == NULL)
+            continue;
+        const struct generic_event *g = &r->machine->generics[id];
+        if (strcmp(g->own, report_title(v)) != 0 || g->kind == STANDS_MODEL)
+            fprintf(out, "  %s: %s%s%s%s\n", report_title(v),
+                    g->kind == STANDS_MODEL ? stands_text(g->kind) : g->own,
+                    g->kind == STANDS_SUM ? ", a sum" : "",
+                    g->differs != NULL ? "; " : "",
+                    g->differs != NULL ? g->differs : "");
     }
 }
 
@@ -251,7 +298,7 @@ print_run_lines(const struct count_report *r, unsigned first, unsigned count,
     for (unsigned k = first; k < first + count; k++)
         fprintf(out, " %*.6f", RUN_WIDTH, r->table[k].wall_s);
     for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
-        fprintf(out, "\n  %-*s", NAME_WIDTH, r->values[i].name);
+        fprintf(out, "\n  %-*s", NAME_WIDTH, report_title(&r->values[i]));
         for (unsigned k = first; k < first + count; k++) {
             struct count_value v = r->values[i];
             char text[48];
@@ -554,6 +601,7 @@ report_count_text(const struct count_report *r, FILE *out)
     if (has_notes(r))
         fprintf(out, "\n");
     print_idle(r, out);
+    print_generics(r, out);
     print_notes(r, out);
     fprintf(out, "\n");
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;

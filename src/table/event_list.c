@@ -40,6 +40,11 @@ struct event_list {
     const struct tally_log *log;
     const struct event_row **rows;
     size_t count, room;
+    char **asked; /* beside the rows, where they are kept; or NULL */
+    /* The word that is read, NULL: one that stands for many events. */
+    const char *word;
+    size_t word_length;
+    bool keeps_asked;
     /* What `all` and `default` leave out, or NULL; and how many `all` did. */
     event_unwanted_fn unwanted;
     size_t left_out;
@@ -49,19 +54,57 @@ struct event_list {
 };
 
 static int
+no_room(const struct event_list *l, size_t room)
+{
+    return tally_fail(l->log, TALLY_ENOMEM,
+                      "no memory for a list of %zu events", room);
+}
+
+/* Doubles the room of the list. */
+static int
+list_grow(struct event_list *l)
+{
+    const size_t room = l->room == 0 ? 16 : 2 * l->room;
+    void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
+
+    if (rows == NULL)
+        return no_room(l, room);
+    l->rows = rows;
+    if (l->keeps_asked) {
+        void *asked = reallocarray(l->asked, room, sizeof(*l->asked));
+        if (asked == NULL)
+            return no_room(l, room);
+        l->asked = asked;
+    }
+    l->room = room;
+    return 0;
+}
+
+static int
 list_add(struct event_list *l, const struct event_row *event)
 {
     if (l->count == l->room) {
-        const size_t room = l->room == 0 ? 16 : 2 * l->room;
-        void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
-        if (rows == NULL)
-            return tally_fail(l->log, TALLY_ENOMEM,
-                              "no memory for a list of %zu events", room);
-        l->rows = rows;
-        l->room = room;
+        const int error = list_grow(l);
+        if (error != 0)
+            return error;
+    }
+    if (l->keeps_asked) {
+        char *asked = l->word != NULL ? strndup(l->word, l->word_length)
+                                      : strdup(event->name);
+        if (asked == NULL)
+            return no_room(l, l->count + 1);
+        l->asked[l->count] = asked;
     }
     l->rows[l->count++] = event;
     return 0;
+}
+
+void
+event_list_free_asked(char **asked, size_t count)
+{
+    for (size_t i = 0; asked != NULL && i < count; i++)
+        free(asked[i]);
+    free(asked);
 }
 
 /* With every unit mask that the model knows, or with those counted by default;
@@ -93,6 +136,7 @@ list_add_all(struct event_list *l, bool only_default)
     bool landed = false;
     int error = 0;
 
+    l->word = NULL;
     for (size_t i = 0; i < l->machine->event_count && error == 0; i++) {
         const struct event_row *event = &l->machine->events[i];
         const bool wanted = event->by_default || !only_default;
@@ -511,6 +555,8 @@ add_word(void *user, const char *word, size_t length, int group)
                           shown(word, length).text, l->machine->name);
     memcpy(copy, word, length);
     copy[length] = '\0';
+    l->word = word;
+    l->word_length = length;
     int error = skip_machine(l, &name);
     if (error != 0)
         return error;
@@ -543,6 +589,7 @@ list_finish(struct event_list *l, int error, const struct event_row ***events,
             size_t *count)
 {
     if (error != 0) {
+        event_list_free_asked(l->asked, l->count);
         free(l->rows);
         return error;
     }
@@ -565,15 +612,20 @@ list_parse(struct event_list *l, const char *text,
 int
 event_list_wanted(const struct machine_row *machine, const char *text,
                   event_unwanted_fn unwanted, const struct tally_log *log,
-                  const struct event_row ***events, size_t *count,
-                  size_t *left_out)
+                  const struct event_row ***events, char ***asked,
+                  size_t *count, size_t *left_out)
 {
-    struct event_list l = {
-        .machine = machine, .log = log, .unwanted = unwanted, .software = true};
+    struct event_list l = {.machine = machine,
+                           .log = log,
+                           .unwanted = unwanted,
+                           .software = true,
+                           .keeps_asked = true};
     const int error = list_parse(&l, text, events, count);
 
-    if (error == 0)
+    if (error == 0) {
+        *asked = l.asked;
         *left_out = l.left_out;
+    }
     return error;
 }
 

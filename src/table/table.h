@@ -450,12 +450,15 @@ typedef bool (*event_unwanted_fn)(const struct event_row *event);
 /*
  * As event_list_parse(), with the kernel's software events by their names in
  * their place (table/software.h). `all` and `default` leave out what is
- * unwanted (NULL: nothing); *left_out says how many `all` did.
+ * unwanted (NULL: nothing); *left_out says how many `all` did. *asked are the
+ * words that asked for the events, as they were written; of `all` and `default`
+ * the events' names. The caller calls event_list_free_asked().
  */
 int event_list_wanted(const struct machine_row *machine, const char *text,
                       event_unwanted_fn unwanted, const struct tally_log *log,
-                      const struct event_row ***events, size_t *count,
-                      size_t *left_out);
+                      const struct event_row ***events, char ***asked,
+                      size_t *count, size_t *left_out);
+void event_list_free_asked(char **asked, size_t count);
 
 /* The events counted without -e; the data marks those that are not. */
 int event_list_default(const struct machine_row *machine,

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Generic names on every machine, counted: generic_names.py BUILD [WORD]
+
+Each name that something stands for counts what the machine's own events count
+in the same run; each other one is refused with its reason. One script reads one
+command's CSV and JSON of every machine.
+"""
+import csv
+import io
+import json
+
+import tallytest as t
+
+# What each machine that a program runs on must have: the vocabulary's core.
+SAME = ("instructions", "cycles", "branches", "L1-dcache-load-misses")
+PROGRAM = {"sparc64": "arrays", "mips64": "arrays", "x86_64": "arrays"}
+
+
+def program(isas):
+    """A guest program for the machine; one without its own runs x86-64."""
+    isa = next((i for i in isas if i in PROGRAM), "x86_64")
+    return t.guest(f"{PROGRAM[isa]}.{isa}")
+
+
+def generics(machine):
+    done = t.run(t.tally(), "list", "events", "-j", "-m", machine, check=True)
+    return json.loads(done.stdout)["generic"]
+
+
+def tally_count(machine, isas, *options):
+    """JSON of a run of the machine's program."""
+    done = t.run(t.tally(), "count", "-m", machine, "-j", *options, "--",
+                 program(isas))
+    t.equal(done.returncode, 0, f"status; {done.stderr}")
+    return json.loads(done.stderr)
+
+
+def check_counts(machine, isas):
+    names = [g for g in generics(machine) if g["stands"] != "none"]
+    owns = [own for g in names for own in g["own"].split(" + ")
+            if g["stands"] != "model" or "/" in own]
+    events = [g["name"] for g in names] + sorted(set(owns))
+    report = tally_count(machine, isas, "-e", ",".join(events))
+    values = {e["asked"]: e["value"] for e in report["events"]}
+    t.equal(sorted(values), sorted(set(events)), "names asked for")
+    for event in report["events"]:
+        assert event["fidelity"] != "idle" or event["asked"] in owns, event
+    for g in names:
+        if g["stands"] != "model" or "/" in g["own"]:
+            t.equal(values[g["name"]],
+                    sum(values[own] for own in g["own"].split(" + ")),
+                    g["name"])
+    check_relations(values)
+
+
+def check_relations(v):
+    """What holds of any program."""
+    assert 0 < v["branches"] < v["instructions"], v
+    assert v["PAPI_BR_CN"] <= v["branches"] >= v["PAPI_BR_TKN"], v
+    t.equal(v["PAPI_LST_INS"], v["PAPI_LD_INS"] + v["PAPI_SR_INS"])
+    assert v["L1-dcache-load-misses"] <= v["L1-dcache-loads"], v
+    assert 0 < v["cycles"] and 0 < v["L1-icache-load-misses"], v
+    assert v["cache-misses"] <= v["cache-references"], v
+    assert v["LLC-load-misses"] <= v["LLC-loads"], v
+    assert v["dTLB-load-misses"] + v["dTLB-store-misses"] == v["PAPI_TLB_DM"], v
+
+
+def check_refusals(machine, isas):
+    for g in generics(machine):
+        if g["stands"] != "none":
+            continue
+        done = t.run(t.tally(), "count", "-m", machine, "-e", g["name"], "--",
+                     program(isas))
+        t.equal(done.returncode, 2, "status")
+        t.equal(done.stderr, f"tally: '{g['name']}': nothing on {machine} "
+                f"stands for it: {g['reason']}\n", "refusal")
+
+
+def check_script(machine, isas):
+    """One command and one reader, whatever the machine."""
+    done = t.run(t.tally(), "count", "-m", machine, "-x,", "-M", "ipc", "-e",
+                 ",".join(SAME), "--", program(isas))
+    t.equal(done.returncode, 0, f"status; {done.stderr}")
+    rows = list(csv.reader(io.StringIO(done.stderr)))
+    values = {row[2]: float(row[0]) for row in rows if row[0]}
+    t.equal(tuple(values), SAME, "names")
+    ipc = next(float(row[5]) for row in rows if row[6] == "ipc")
+    assert abs(ipc - values["instructions"] / values["cycles"]) < 1e-6, rows
+    report = tally_count(machine, isas, "-M", "ipc", "-e", ",".join(SAME))
+    t.equal({e["asked"]: e["value"] for e in report["events"]}, values, "JSON")
+    t.equal([e["name"] for e in report["events"]], [r[8] for r in rows[:-1]],
+            "own names")
+
+
+def check_metrics(machine, isas):
+    done = t.run(t.tally(), "list", "metrics", "-j", "-m", machine, check=True)
+    own = {m["name"] for m in json.loads(done.stdout)["metrics"]}
+    names = sorted(t.table("generic.toml")["metric"].keys() & own)
+    report = tally_count(machine, isas, "-M", ",".join(names))
+    for metric in report["metrics"]:
+        assert metric["value"] is not None or \
+            metric["reason"] == "division by 0", metric
+    t.equal(sorted(m["name"] for m in report["metrics"]), names, "metrics")
+
+
+def text_names():
+    done = t.run(t.tally(), "count", "-m", "ultrasparc-t2", "-e",
+                 "L1-dcache-loads,0x23,branch-misses,all_INSTR:u", "--",
+                 t.guest("hello.sparc64"))
+    lines = [line.split() for line in done.stderr.splitlines() if line]
+    t.equal([line[1] for line in lines[1:5]],
+            ["L1-dcache-loads", "Dcache_misses", "branch-misses", "All_instr"],
+            "names")
+    t.contains(done.stderr, "  L1-dcache-loads: Load_instr; prefetches are "
+               "loads, atomics are not\n")
+
+
+def add_cases():
+    for machine, isas in t.machines().items():
+        for check in (check_counts, check_refusals, check_script,
+                      check_metrics):
+            t.case(f"{machine}: {check.__name__[6:]}", check, machine, isas)
+    t.case("text: names as asked for, and what stands for them", text_names)
+
+
+if __name__ == "__main__":
+    t.main(add_cases)
