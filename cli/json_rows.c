@@ -12,8 +12,8 @@
 #include "cli/selected.h"
 #include "table/umask.h"
 
-static json_t *
-texts(const char *const *words)
+json_t *
+json_texts(const char *const *words)
 {
     json_t *array = json_array();
 
@@ -63,7 +63,8 @@ set_hex(json_t *o, const char *key, bool has, uint64_t value)
 
 int
 json_print_rows(const char *key, json_t *rows,
-                const struct machine_row *machine, json_t *software)
+                const struct machine_row *machine, json_t *software,
+                json_t *generic)
 {
     json_t *o = json_object();
 
@@ -72,6 +73,8 @@ json_print_rows(const char *key, json_t *rows,
     json_object_set_new(o, key, rows);
     if (software != NULL)
         json_object_set_new(o, "software", software);
+    if (generic != NULL)
+        json_object_set_new(o, "generic", generic);
     return json_print(o);
 }
 
@@ -172,7 +175,7 @@ event_json(const struct machine_row *m, const struct event_row *e)
     json_t *o = json_object();
 
     json_set_text(o, "name", e->name);
-    json_object_set_new(o, "aliases", texts(e->aliases));
+    json_object_set_new(o, "aliases", json_texts(e->aliases));
     json_set_text(o, "unit", e->unit);
     set_choice(o, m, e);
     set_flag(o, "iar", e->iar);
@@ -200,7 +203,7 @@ software_json(const struct event_row *e)
     json_t *o = json_object();
 
     json_set_text(o, "name", e->name);
-    json_object_set_new(o, "aliases", texts(e->aliases));
+    json_object_set_new(o, "aliases", json_texts(e->aliases));
     json_set_text(o, "unit", e->unit);
     json_set_text(o, "brief", e->brief);
     json_set_text(o, "reference", e->reference);
@@ -232,7 +235,7 @@ register_json(const struct register_row *r)
     for (size_t i = 0; i < r->field_count; i++)
         json_array_append_new(fields, field_json(&r->fields[i]));
     json_set_text(o, "name", r->name);
-    json_object_set_new(o, "aliases", texts(r->aliases));
+    json_object_set_new(o, "aliases", json_texts(r->aliases));
     json_set_text(o, "group", r->group);
     set_number(o, "number", r->number);
     json_set_text(o, "address", r->address);
@@ -294,7 +297,7 @@ metric_json(const struct machine_row *m, const struct metric_row *row)
     json_t *o = json_object();
 
     json_set_text(o, "name", row->name);
-    json_object_set_new(o, "aliases", texts(row->aliases));
+    json_object_set_new(o, "aliases", json_texts(row->aliases));
     json_set_text(o, "formula", row->formula);
     json_set_text(o, "unit", row->unit);
     set_needs(o, m, row);
@@ -317,7 +320,7 @@ units_json(const struct machine_row *m)
         json_set_text(o, "brief", u->brief);
         json_set_text(o, "scope", u->scope);
         if (u->instance_count > 0)
-            json_object_set_new(o, "instances", texts(u->instances));
+            json_object_set_new(o, "instances", json_texts(u->instances));
         json_set_text(o, "elsewhere", u->elsewhere);
         json_array_append_new(array, o);
     }
@@ -346,9 +349,9 @@ machine_json(const struct machine_row *m)
     json_t *o = json_object();
 
     json_set_text(o, "name", m->name);
-    json_object_set_new(o, "aliases", texts(m->aliases));
+    json_object_set_new(o, "aliases", json_texts(m->aliases));
     json_set_text(o, "title", m->title);
-    json_object_set_new(o, "isas", texts(m->isas));
+    json_object_set_new(o, "isas", json_texts(m->isas));
     set_flag(o, "model", m->params != NULL);
     set_count(o, "events", m->event_count);
     set_count(o, "umasks", counted_umasks(m));

@@ -16,15 +16,19 @@ json_t *register_json(const struct register_row *row);
 json_t *
 metric_json(const struct machine_row *machine, const struct metric_row *metric);
 
+/* Returns an array of the strings up to a NULL. */
+json_t *json_texts(const char *const *words);
+
 /* A string; nothing for NULL. */
 void json_set_text(json_t *object, const char *key, const char *text);
 
 /*
  * Prints {"schema": 1, "machine": ..., KEY: rows} to stdout and gives rows
- * back; `machine` may be NULL, and so may `software`, rows of that key. A
- * status.
+ * back; `machine` may be NULL, and so may `software` and `generic`, rows of
+ * these keys. A status.
  */
 int json_print_rows(const char *key, json_t *rows,
-                    const struct machine_row *machine, json_t *software);
+                    const struct machine_row *machine, json_t *software,
+                    json_t *generic);
 
 #endif

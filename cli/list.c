@@ -177,7 +177,8 @@ list_kind(struct list *l, const struct kind *kind, const char *color)
         kind->run(l);
         return json_print_rows(
             kind->name, l->rows, kind->of_machine ? l->machine : NULL,
-            kind == &kinds[KIND_EVENTS] ? list_software_json(l) : NULL);
+            kind == &kinds[KIND_EVENTS] ? list_software_json(l) : NULL,
+            l->generic);
     }
     int status = screen_open(&screen, color);
     if (status != 0)

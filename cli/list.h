@@ -15,6 +15,7 @@ struct list {
     bool told;        /* a function said why nothing is listed */
     struct screen *s; /* NULL with json */
     json_t *rows;     /* NULL without */
+    json_t *generic;  /* what stands for generic names; NULL: no such list */
 };
 
 /* Each lists its rows, and returns how many. */

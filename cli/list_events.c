@@ -6,6 +6,7 @@
 #include "cli/json_rows.h"
 #include "cli/list.h"
 #include "cli/needs.h"
+#include "cli/show.h"
 #include "cli/rows_text.h"
 
 /*
@@ -15,6 +16,7 @@
 #define NAME_WIDTH 26 /* more on a terminal of more than three times this */
 
 #define TEXT_SIZE 128
+#define GENERIC_WIDTH 22 /* of the longest generic name */
 
 /* The columns of one unit's events. */
 struct columns {
@@ -265,6 +267,46 @@ print_unit(const struct list *l, const struct machine_row *m,
     screen_prose(l->s, 25, 4, u->elsewhere);
 }
 
+/* Returns whether the generic name, or what stands for it, matches. */
+static bool
+generic_matches(const struct list *l, const struct machine_row *m, int id)
+{
+    const struct generic_row *row = &tally_generics[id];
+    const char *names[12] = {row->name, m->generics[id].own};
+    size_t count = 2;
+
+    for (const char *const *a = row->aliases; *a != NULL && count < 12; a++)
+        names[count++] = *a;
+    return list_matches(l, names, count, &row->brief, 1);
+}
+
+/* Prints the generic names that match, with what stands for each; returns how
+ * many. */
+static size_t
+print_generics(const struct list *l, const struct machine_row *m, bool *started)
+{
+    struct screen *s = l->s;
+    char text[SHOW_TEXT];
+    size_t count = 0;
+
+    for (int id = 0; id < GENERIC_COUNT; id++) {
+        if (!generic_matches(l, m, id))
+            continue;
+        if (count++ == 0) {
+            fprintf(s->out, "%s", *started ? "\n" : "");
+            screen_heading(s, "%s, generic names: the same on every machine",
+                           m->name);
+        }
+        generic_text(m, id, text, sizeof(text));
+        const int used =
+            fprintf(s->out, "  %-*s  %-9s  ", GENERIC_WIDTH,
+                    tally_generics[id].name, generic_standing(m, id));
+        screen_rest(s, (size_t)used, text);
+        *started = true;
+    }
+    return count;
+}
+
 /* `*started`: something is printed above. */
 static size_t
 print_machine(const struct list *l, const struct machine_row *m, bool details,
@@ -285,12 +327,42 @@ print_machine(const struct list *l, const struct machine_row *m, bool details,
         *started = true;
     }
     free(events);
-    return shown;
+    return shown + print_generics(l, m, started);
+}
+
+static void
+add_generics(struct list *l, const struct machine_row *m)
+{
+    static const char *const kinds[] = {
+        [STANDS_EVENT] = "event",
+        [STANDS_SUM] = "sum",
+        [STANDS_MODEL] = "model",
+        [STANDS_NONE] = "none",
+    };
+
+    for (int id = 0; id < GENERIC_COUNT; id++) {
+        const struct generic_event *g = &m->generics[id];
+        if (!generic_matches(l, m, id))
+            continue;
+        json_t *row = json_object();
+        json_set_text(row, "name", tally_generics[id].name);
+        json_object_set_new(row, "aliases",
+                            json_texts(tally_generics[id].aliases));
+        json_set_text(row, "stands", kinds[g->kind]);
+        json_set_text(row, "own", g->own);
+        json_set_text(row, "fidelity", generic_standing(m, id));
+        json_set_text(row, "differs", g->differs);
+        json_set_text(row, "reason", g->reason);
+        if (l->machine == NULL)
+            json_set_text(row, "machine", m->name);
+        json_array_append_new(l->generic, row);
+    }
 }
 
 static void
 add_events(struct list *l, const struct machine_row *m)
 {
+    add_generics(l, m);
     for (size_t i = 0; i < m->event_count; i++)
         if (any_matches(l, &m->events[i]))
             list_add(l, m, event_json(m, &m->events[i]));
@@ -316,6 +388,8 @@ list_events(struct list *l)
     bool started = false;
     size_t shown = 0;
 
+    if (l->json)
+        l->generic = json_array();
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
         if (!list_has(l, m))

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cli/command.h"
+#include "table/generic.h"
 #include "table/near.h"
 #include "table/software.h"
 #include "table/text.h"
@@ -122,6 +123,41 @@ try_group(struct show *w, const struct machine_row *m)
             show_group(next(w), m, &m->groups[i]);
 }
 
+/* Returns whether a shown machine, and no generic name, is spelt like this. */
+static bool
+spelt_by_machine(const struct show *w, const struct generic_row *generic)
+{
+    bool own = false;
+
+    if (strcmp(w->name, generic->name) == 0)
+        return false;
+    for (size_t i = 0; i < MACHINE_COUNT && !own; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        const struct event_row *event = event_find(m, w->name);
+        own = is_shown(w, m) && event != NULL &&
+              strcmp(event->name, w->name) == 0;
+    }
+    return own;
+}
+
+/* Shows what the name is on every machine; returns whether that is all. */
+static bool
+try_generic(struct show *w)
+{
+    const int id = generic_find(w->name);
+    const int metric = generic_metric_find(w->name);
+
+    if (id >= 0 && !spelt_by_machine(w, &tally_generics[id])) {
+        show_generic(next(w), id, w->only);
+        return w->only == NULL;
+    }
+    if (metric >= 0 && w->only == NULL) {
+        show_generic_metric(next(w), metric);
+        return true;
+    }
+    return false;
+}
+
 static void
 show_all(struct show *w)
 {
@@ -129,6 +165,8 @@ show_all(struct show *w)
 
     if (machine != NULL && (w->only == NULL || machine == w->only))
         try_machine(w, machine);
+    if (try_generic(w))
+        return;
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
         if (!is_shown(w, m))
@@ -152,6 +190,7 @@ add_machine(struct near *n, const struct machine_row *m)
 {
     for (size_t i = 0; i < m->event_count; i++)
         near_add(n, m->events[i].name, m->events[i].aliases);
+    near_generics(n, m);
     for (size_t i = 0; i < m->register_count; i++)
         near_add(n, m->registers[i].name, m->registers[i].aliases);
     for (size_t i = 0; i < m->metric_count; i++)
@@ -202,6 +241,9 @@ unknown_name(const struct show *w)
     char where[64] = "", text[256];
     struct near n;
 
+    if (w->only != NULL &&
+        generic_metric_lacking(w->only, w->name, &command_log) != 0)
+        return EXIT_USAGE;
     for (size_t i = 0; i < MACHINE_COUNT; i++)
         if (is_shown(w, &tally_machines[i]) &&
             bad_umask(&tally_machines[i], w->name))
@@ -308,6 +350,8 @@ const struct command command_show = {
         "  tally show -v host-model\n"
         "  # Show when exactly an event counts, and how it is encoded.\n"
         "  tally show Dcache_misses\n"
+        "  # Show what stands for a generic name on which machine.\n"
+        "  tally show L1-dcache-load-misses\n"
         "  # Show a register of one machine, its fields and its counters.\n"
         "  tally show -m montecito PMC5",
     .options = options,

@@ -29,6 +29,18 @@ void show_param(struct screen *s, const struct machine_row *machine, int id);
 void show_group(struct screen *s, const struct machine_row *machine,
                 const struct group_row *group);
 
+/* Shows the generic name, and what stands for it on each machine, or on the
+ * only one. */
+void show_generic(struct screen *s, int id, const struct machine_row *only);
+void show_generic_metric(struct screen *s, int id);
+
+/* Writes what stands for the generic name on the machine, or why nothing. */
+void generic_text(const struct machine_row *machine, int id, char *text,
+                  size_t size);
+
+/* Returns the standing of what stands for it; "none" of nothing. */
+const char *generic_standing(const struct machine_row *machine, int id);
+
 /* An item of several names, or none of no names. */
 void show_names(struct screen *s, const char *label, const char *const *names);
 

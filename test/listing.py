@@ -92,6 +92,10 @@ SOFTWARE = [("name", text, 1), ("aliases", names, 1),
             ("unit", "software".__eq__, 1), ("brief", text, 1),
             ("reference", text, 1), ("fidelity", "emulator".__eq__, 1),
             ("source", "kernel".__eq__, 1)]
+GENERIC = [("name", text, 1), ("aliases", names, 1),
+           ("stands", ("event", "sum", "model", "none").__contains__, 1),
+           ("own", text, 0), ("fidelity", text, 1), ("differs", text, 0),
+           ("reason", text, 0)]
 MACHINE = [("name", text, 1), ("aliases", names, 1), ("title", text, 1),
            ("isas", names, 1), ("model", boolean, 1), ("events", integer, 1),
            ("umasks", integer, 1), ("registers", integer, 1),
@@ -134,7 +138,10 @@ def machine_rows():
             document = listed(kind, "-m", m["name"])
             software = kind == "events" and m["model"]
             t.equal(list(document), ["schema", "machine", kind] +
-                    software * ["software"], "keys")
+                    software * ["software"] + (kind == "events") * ["generic"],
+                    "keys")
+            for row in document.get("generic", []):
+                check_row(row, GENERIC)
             for row in document.get("software", []):
                 check_row(row, SOFTWARE)
             t.equal(document["machine"], m["name"], "machine")
@@ -356,7 +363,7 @@ def no_blanks():
 @t.named("one line an event in a pipe, whatever its name's length")
 def one_line():
     rows = piped("list", "events", "-m", "r10000").partition(
-        "r10000, software events:")[0].splitlines()
+        "r10000, generic names:")[0].splitlines()
     t.equal(len([x for x in rows if x.startswith("  ")]), 50, "events")
 
 
@@ -369,7 +376,7 @@ def columns():
         words = ("list", "events", "-m", m["name"])
         for text in (piped(*words), on_terminal(*words, columns=200),
                      on_terminal(*words)):
-            for unit in re.split(r"^(?=\S+, (?:unit|software))", text, flags=re.M):
+            for unit in re.split(r"^(?=\S+, (?:unit|software|generic))", text, flags=re.M):
                 starts = {found.end() for line in unit.splitlines()
                           if (found := STANDING.search(line))}
                 assert len(starts) <= 1, f"{m['name']}: {starts}\n{unit}"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* tally show NAME of a generic name or metric: what stands for it where. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/show.h"
+#include "table/generic.h"
+#include "table/metric.h"
+
+#define MACHINE_WIDTH 18
+#define STANDING_WIDTH 9 /* of "estimated" */
+#define TEXT_AT (2 + MACHINE_WIDTH + 2 + STANDING_WIDTH + 2)
+
+/* Prints a line of the table: a machine, a standing, and prose. */
+static void
+print_row(struct screen *s, const char *machine, const char *standing,
+          const char *text)
+{
+    fprintf(s->out, "  %-*s  %-*s  ", MACHINE_WIDTH, machine, STANDING_WIDTH,
+            standing);
+    screen_prose(s, TEXT_AT, TEXT_AT, text);
+}
+
+void
+generic_text(const struct machine_row *m, int id, char *text, size_t size)
+{
+    const struct generic_event *g = &m->generics[id];
+
+    if (g->kind == STANDS_NONE)
+        snprintf(text, size, "nothing: %s", g->reason);
+    else
+        snprintf(text, size, "%s%s%s%s%s", g->own,
+                 g->kind == STANDS_EVENT ? "" : ": ",
+                 g->kind == STANDS_EVENT ? "" : stands_text(g->kind),
+                 g->differs != NULL ? "; " : "",
+                 g->differs != NULL ? g->differs : "");
+}
+
+const char *
+generic_standing(const struct machine_row *m, int id)
+{
+    const struct event_row *e = generic_counted(m, id);
+
+    return e != NULL ? fidelity_name(e->fidelity) : "none";
+}
+
+/* Returns whether the table has the machine. */
+static bool
+is_listed(const struct machine_row *m, const struct machine_row *only)
+{
+    return only != NULL ? m == only : !m->hidden;
+}
+
+void
+show_generic(struct screen *s, int id, const struct machine_row *only)
+{
+    const struct generic_row *row = &tally_generics[id];
+    char text[SHOW_TEXT];
+
+    screen_heading(s, "%s, a generic name%s%s", row->name,
+                   only != NULL ? " on " : "", only != NULL ? only->name : "");
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, row->brief);
+    fprintf(s->out, "\n");
+    screen_item(s, "counts", row->counts);
+    show_names(s, "also", row->aliases);
+    fprintf(s->out, "\n");
+    print_row(s, "machine", "standing", "what stands for it");
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (!is_listed(m, only))
+            continue;
+        generic_text(m, id, text, sizeof(text));
+        print_row(s, m->name, generic_standing(m, id), text);
+    }
+}
+
+/* Writes the machine's formula, or what it lacks. */
+static void
+metric_text(const struct machine_row *m, const struct generic_metric *g,
+            char *text, size_t size)
+{
+    const struct metric_row *metric = metric_find(m, g->name);
+
+    if (metric != NULL) {
+        snprintf(text, size, "%s%s%s", metric->formula,
+                 metric->differs != NULL ? ": " : "",
+                 metric->differs != NULL ? metric->differs : "");
+        return;
+    }
+    for (size_t i = 0; i < g->operand_count; i++) {
+        const unsigned id = g->operands[i];
+        if (m->generics[id].kind != STANDS_NONE)
+            continue;
+        snprintf(text, size, "none: nothing stands for %s: %s",
+                 tally_generics[id].name, m->generics[id].reason);
+        return;
+    }
+    snprintf(text, size, "none");
+}
+
+void
+show_generic_metric(struct screen *s, int id)
+{
+    const struct generic_metric *g = &tally_generic_metrics[id];
+    char text[SHOW_TEXT];
+
+    screen_heading(s, "%s, a metric of generic names, in %s", g->name, g->unit);
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, g->brief);
+    fprintf(s->out, "\n");
+    screen_item(s, "formula", g->formula);
+    show_names(s, "also", g->aliases);
+    fprintf(s->out, "\n");
+    for (size_t i = 0; i < MACHINE_COUNT; i++) {
+        const struct machine_row *m = &tally_machines[i];
+        if (m->hidden)
+            continue;
+        metric_text(m, g, text, sizeof(text));
+        fprintf(s->out, "  %-*s  ", MACHINE_WIDTH, m->name);
+        screen_prose(s, 2 + MACHINE_WIDTH + 2, 2 + MACHINE_WIDTH + 2, text);
+    }
+}
