@@ -356,11 +356,11 @@ def output():
         for _ in range(2):
             done = tally(*FAULTS, "-x,", "-o", path, "true")
             t.equal((done.returncode, done.stderr), (0, ""))
-        t.equal(path.read_text().count("page-faults"), 1, "replaced")
+        t.equal(path.read_text().count(",,page-faults,"), 1, "replaced")
         tally(*FAULTS, "-x,", "--append", "-o", path, "true")
-        t.equal(path.read_text().count("page-faults"), 2, "added to")
+        t.equal(path.read_text().count(",,page-faults,"), 2, "added to")
         tally(*FAULTS, "-x,", "-o", path, "/no/such")
-        t.equal(path.read_text().count("page-faults"), 2, "kept")
+        t.equal(path.read_text().count(",,page-faults,"), 2, "kept")
         t.equal(os.listdir(d), ["report"], "files")
     done = tally(*FAULTS, "-o", "/no/such/report", "true")
     t.equal(done.returncode, 125)
@@ -393,7 +393,7 @@ def forwarded(number, whole_group):
     for line in text.splitlines():
         json.loads(line)
     status, text = interrupted(number, ["-x;"], whole_group)
-    t.equal([len(r.split(";")) for r in text.splitlines()], [8], "CSV")
+    t.equal([len(r.split(";")) for r in text.splitlines()], [9], "CSV")
     t.equal(status, 7, "status with CSV")
 
 

@@ -210,7 +210,7 @@ def interval_parts():
                "cpu_utilisation"]
     done = tally(*options, "-x,", "--", "sleep", 0.1)
     rows = list(csv.reader(io.StringIO(done.stderr)))
-    t.equal({len(r) for r in rows}, {10}, "columns")
+    t.equal({len(r) for r in rows}, {11}, "columns")
     t.equal({r[1] for r in rows} - {f"cpu {n}" for n in online()}, {"all"})
     done = tally(*options, "-j", "--", "sleep", 0.1)
     for line in map(json.loads, done.stderr.splitlines()):

@@ -385,7 +385,7 @@ for row in OPENED:
 def verbose_document():
     json.loads(tally_says("hybrid", "-v -j -e cycles"))
     for line in tally_says("hybrid", "-v -x, -e cycles").splitlines():
-        t.equal(line.count(","), 7, line)
+        t.equal(line.count(","), 8, line)
     t.equal(tally_says("hybrid", "-v -j -o /dev/null -e cycles").count("\n"),
             2, "lines")
 
