@@ -463,6 +463,7 @@ prepare(const struct count_request *r, const struct program *program,
         .foreign = foreign,
         .accounting = r->accounting,
         .per_thread = r->per_thread,
+        .per_process = r->per_process,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,
         .scope = {r->from, r->to, r->skip, r->filters, r->filter_count, NULL,
                   0},
@@ -571,6 +572,7 @@ model_option(const struct count_request *r)
            : r->filter_count != 0        ? "--filter"
            : r->hardware                 ? "--hardware"
            : r->accounting               ? "--accounting"
+           : r->per_process              ? "--per-process"
            : capture_wanted(&r->capture) ? capture_option(&r->capture)
                                          : model_options_given(&r->model);
 }

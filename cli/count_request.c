@@ -23,6 +23,7 @@ enum {
     OPT_REPEAT,
     OPT_INTERVAL,
     OPT_PER_THREAD,
+    OPT_PER_PROCESS,
     OPT_JSON,
     OPT_SEPARATOR,
     OPT_OUTPUT,
@@ -89,6 +90,9 @@ const struct option_row count_options[] = {
     [OPT_INTERVAL] = {'I', "interval-print", "MS",
                       "print every MS milliseconds, of modelled time on a "
                       "modelled machine"},
+    [OPT_PER_PROCESS] = {0, "per-process", NULL,
+                         "show each program too that the program runs "
+                         "[modelled]"},
     [OPT_PER_THREAD] = {0, "per-thread", NULL,
                         "show each thread too; on the host, those of -p or -t"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
@@ -299,6 +303,7 @@ static const struct {
     size_t flag;
 } flags[] = {
     {OPT_PER_THREAD, AT(per_thread)},
+    {OPT_PER_PROCESS, AT(per_process)},
     {OPT_ALL_CPUS, AT(all_cpus)},
     {OPT_ALL_USER, AT(only_user)},
     {OPT_ALL_KERNEL, AT(only_kernel)},
@@ -632,6 +637,9 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
                          r->hardware ? "--hardware" : "-I");
     if (r->hardware && r->per_thread)
         return bad_usage("--hardware does not go with ", "--per-thread");
+    if (r->per_process && (r->hardware || r->interval_ms != 0))
+        return bad_usage("--per-process does not go with ",
+                         r->hardware ? "--hardware" : "-I");
     if (r->interval_count != 0 && r->interval_ms == 0)
         return bad_usage("--interval-count counts the intervals of ", "-I");
     if (command_color(r->color, stderr) < 0)

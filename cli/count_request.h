@@ -50,7 +50,8 @@ struct count_request {
     enum count_format format;
     const char *format_option; /* that chose it, or NULL */
     char separator;
-    bool accounting, per_thread, append, hardware, compare, quiet, verbose;
+    bool accounting, per_thread, per_process, append, hardware, compare, quiet,
+        verbose;
     bool table, sync, metric_only, summary, interval_clear;
     bool big_num, plain; /* -B, --no-big-num */
 };

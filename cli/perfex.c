@@ -28,7 +28,7 @@ struct job {
     struct session_options session;
     struct count_report report;
     uint64_t params[PARAM_COUNT];
-    char status[96], turns[128], processes[64];
+    char status[96], turns[128], processes[RUN_NOTE];
     char threads[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
 
@@ -172,11 +172,11 @@ make_notes(struct job *job, const struct session_result *result,
                  WIFSIGNALED(result->status) ? "was " : "", text);
         add_note(notes, job->status);
     }
-    if (result->pid_count > 1) {
-        snprintf(job->processes, sizeof(job->processes),
-                 "the sum of %zu processes", result->pid_count);
+    if (report_programs(result, job->processes, sizeof(job->processes)))
         add_note(notes, job->processes);
-    }
+    if (result->rightless > 0)
+        add_note(notes, "some programs ran without their rights, which are "
+                        "setuid or setgid");
     if (job->hardware.turn_count > 1) {
         snprintf(job->turns, sizeof(job->turns),
                  "%zu turns of %u instructions each", job->hardware.turn_count,

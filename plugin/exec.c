@@ -188,6 +188,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     for (size_t i = 1; i < count; i++)
         argv[n++] = args[i];
     owners_executes();
+    session_note_rights(p->session, path);
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
     owners_stays();

@@ -62,16 +62,18 @@ own_region_attach(struct plugin *p, const char *path,
     return 0;
 }
 
-void
+int
 own_region_end_previous(struct plugin *p, unsigned index)
 {
     struct region previous;
 
     if (region_map(p->region.fd, index, &previous) != 0)
-        return;
+        return 0;
+    const int parent = previous.head->parent;
     region_release(&previous, atomic_load(&previous.head->strands));
     atomic_store(&previous.head->state, REGION_ENDED);
     region_unmap(&previous);
+    return parent;
 }
 
 static struct region_strand *
@@ -129,11 +131,14 @@ own_region_adopt(struct plugin *p, unsigned slot, char *program)
 }
 
 void
-own_region_name(struct plugin *p, const char *program)
+own_region_name(struct plugin *p, const char *program, enum region_begin begin,
+                int parent)
 {
     struct region_head *head = p->region.head;
 
     head->pid = (int32_t)getpid();
+    head->parent = (int32_t)parent;
+    head->begin = begin;
     head->turns = p->session->request.turns << p->data_filter;
     head->own_turns = p->session->request.turns;
     head->load_bias = p->load_bias;

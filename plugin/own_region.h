@@ -15,8 +15,9 @@ void own_region_close(struct plugin *p);
 int own_region_attach(struct plugin *p, const char *path,
                       const struct tally_log *log);
 
-/* Ends the region of the program that executed this one. */
-void own_region_end_previous(struct plugin *p, unsigned index);
+/* Ends the region of the program that executed this one. Returns the pid of
+ * the process's parent. */
+int own_region_end_previous(struct plugin *p, unsigned index);
 
 /* Maps counts for a thread, at `at` or anywhere; without the session, which
  * has ended then, nobody reads them. */
@@ -29,7 +30,8 @@ own_region_map_counts(struct plugin *p, unsigned slot, void *at);
 void own_region_adopt(struct plugin *p, unsigned slot, char *program);
 
 /* Writes what the region says of this process. */
-void own_region_name(struct plugin *p, const char *program);
+void own_region_name(struct plugin *p, const char *program,
+                     enum region_begin begin, int parent);
 
 /* Raises a value that others raise too. */
 void raise_to(atomic_uint *value, unsigned least);

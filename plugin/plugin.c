@@ -281,10 +281,11 @@ on_fork_child(void)
         p->counts[i] = NULL;
     }
     p->thread_count = p->living = 1;
+    const int parent = p->region.head->pid;
     const unsigned together = atomic_load(&p->region.head->together);
     own_region_adopt(p, slot, program);
     owners_forked();
-    own_region_name(p, program);
+    own_region_name(p, program, BEGIN_FORK, parent);
     raise_to(&p->region.head->strands, slot + 1);
     raise_to(&p->region.head->together, together);
     p->counts[slot]->strand = tally_strands[slot]->number;
@@ -378,7 +379,8 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
         return error;
     if (previous != NULL) {
         const char *open_then = option(argc, argv, "window");
-        own_region_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
+        p->parent =
+            own_region_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
         p->executed = true;
         p->window_open = open_then == NULL || strcmp(open_then, "0") != 0;
     }
@@ -562,7 +564,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
         return -1;
     }
     const char *name = option(argc, argv, "name");
-    own_region_name(p, name ? name : "?");
+    own_region_name(p, name ? name : "?",
+                    p->executed ? BEGIN_EXEC : BEGIN_FIRST, p->parent);
     if (p->executed)
         owners_executed();
     random_begin(option(argc, argv, "random"));

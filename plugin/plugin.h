@@ -92,6 +92,7 @@ struct plugin {
     unsigned region_index;
     bool loaded;   /* the program is in memory */
     bool executed; /* by a counted program, not by the session */
+    int parent;    /* of the process that executed: its pid, or 0 */
     enum window_mode window;
     bool window_open; /* as --from, --to and --skip have it */
     char session_path[PLUGIN_PATH];

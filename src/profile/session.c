@@ -391,6 +391,8 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     struct session_process *p = &processes[result->process_count++];
     memset(p, 0, sizeof(*p));
     p->pid = region.head->pid;
+    p->parent = region.head->parent;
+    p->begin = (enum region_begin)region.head->begin;
     p->load_bias = region.head->load_bias;
     p->together = atomic_load(&region.head->together);
     if (p->together > result->together)
@@ -512,9 +514,13 @@ collect(const struct session_options *o, int fd, struct session_header *header,
             filter_restrict(&t->totals, &t->data);
         }
         totals_add(&result->totals, &t->totals);
+        totals_add(&result->processes[t->process].totals, &t->totals);
     }
     if (o->gate != NULL)
         collect_gate(o, result);
+    result->rightless = atomic_load(&header->rightless);
+    memcpy(result->rightless_names, header->rightless_names,
+           sizeof(result->rightless_names));
     result->random_asked = header->request.fixed_random;
     result->random_fixed = atomic_load(&header->random_fixed);
     result->random_left = atomic_load(&header->random_left);
@@ -666,6 +672,7 @@ session_run(const struct session_options *o, const struct program *program,
         const struct running run = {o, header, fd, now_s()};
         memset(result, 0, sizeof(*result));
         result->parts = request.parts;
+        session_note_rights(header, program->path);
         error = start_and_wait(&launch, &run, log, result);
     }
     if (error == 0) {

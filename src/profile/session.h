@@ -59,11 +59,14 @@ struct session_thread {
 
 struct session_process {
     int pid;
+    int parent; /* its pid; 0: the first program's */
+    enum region_begin begin;
     char program[REGION_NAME];
-    uint64_t load_bias; /* of its addresses over the file's */
-    unsigned together;  /* threads that lived at once, at most */
-    bool ended;         /* in good order; otherwise by a signal, unless */
-    bool running;       /* it still was when the program had ended */
+    uint64_t load_bias;   /* of its addresses over the file's */
+    unsigned together;    /* threads that lived at once, at most */
+    bool ended;           /* in good order; otherwise by a signal, unless */
+    bool running;         /* it still was when the program had ended */
+    struct totals totals; /* of its threads */
 };
 
 /* What the monitor of a process's thread held when it had frozen. */
@@ -123,6 +126,9 @@ struct session_result {
     bool interrupted;   /* a signal to us was passed on */
     unsigned uncounted; /* programs that ran outside */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    /* Programs that ran without the rights their files give. */
+    unsigned rightless;
+    char rightless_names[SESSION_UNCOUNTED][REGION_NAME];
     /* Random bytes that the program was given: fixed ones, and those that the
      * kernel moved itself, which stayed random although fixed were asked for.
      */

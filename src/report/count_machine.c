@@ -4,6 +4,7 @@
 #include "report/capture.h"
 #include "report/count_report.h"
 #include "report/csv.h"
+#include "report/programs.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -30,6 +31,8 @@ csv_place(const struct count_report *r, const char *part, char separator,
         fprintf(out, "%.9f%c", r->at_s, separator);
     if (r->summary)
         fprintf(out, "summary%c", separator);
+    if (r->per_process)
+        report_programs_csv_place(r->one_process, separator, out);
     if (r->part_count == 0)
         return;
     report_csv_text(part[0] != '\0' ? part : "all", separator, out);
@@ -104,7 +107,7 @@ csv_exact(const struct count_value *v, char separator, FILE *out)
         fprintf(out, "%.4f", off);
 }
 
-/* -r: how far the mean may be off, as perf has it. 
+/* -r: how far the mean may be off, as perf has it.
  * A part is of the last run alone. */
 static void
 csv_spread(const struct count_report *r, const char *part,
@@ -138,6 +141,10 @@ csv_value(const struct count_report *r, const char *part,
     else
         fprintf(out, "%c", separator);
     fprintf(out, "%c%s", separator, v->counted ? report_standing(v) : v->code);
+    fputc(separator, out);
+    report_csv_text(r->isa != NULL || v->event == NULL ? v->name
+                                                       : v->event->name,
+                    separator, out);
     if (is_compared(r))
         csv_exact(v, separator, out);
     if (v->timed)
@@ -145,16 +152,33 @@ csv_value(const struct count_report *r, const char *part,
                 v->typical_s, separator, v->maximum_s);
     if (r->runs > 1)
         csv_spread(r, part, v, separator, out);
-    fputc(separator, out);
-    report_csv_text(r->isa != NULL || v->event == NULL ? v->name
-                                                       : v->event->name,
-                    separator, out);
     fputc('\n', out);
 }
 
-/* As perf's -x: value, unit, event, run time, per cent running, metric, its
- * unit; the fidelity follows, and in the last column the machine's own name of
- * what the third has as it was asked for. */
+/* The values of one program, as those of the sum; without a spread, since they
+ * are of the last run. */
+static void
+csv_process(const struct count_report *r, const struct session_process *process,
+            char separator, FILE *out)
+{
+    const struct session_result last = {.totals = process->totals};
+    struct count_report one = *r;
+
+    one.last = &last;
+    one.one_process = process;
+    one.runs = 1;
+    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
+        struct count_value v = r->values[i];
+        if (v.emulator)
+            continue;
+        v.value = report_value(&v, &process->totals);
+        v.mean = (double)v.value;
+        csv_value(&one, "", &v, separator, out);
+    }
+}
+
+/* As perf's -x: value, unit, event as it was asked for, run time, per cent
+ * running, metric, its unit; then the fidelity, and the machine's own name. */
 int
 report_count_csv(const struct count_report *r, char separator, FILE *out)
 {
@@ -167,6 +191,8 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
         for (size_t i = 0; i < r->count; i++)
             csv_value(r, r->parts[p].name, &r->parts[p].values[i], separator,
                       out);
+    for (size_t p = 0; r->per_process && p < r->last->process_count; p++)
+        csv_process(r, &r->last->processes[p], separator, out);
     for (size_t i = 0; i < r->metric_count; i++) {
         const char *kinds[METRIC_KINDS];
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
@@ -393,6 +419,17 @@ scope_json(const struct count_scope *s)
     return o;
 }
 
+/* The programs that ran without the rights that their files give. */
+static json_t *
+rightless_json(const struct session_result *s)
+{
+    json_t *names = json_array();
+
+    for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
+        json_array_append_new(names, any_string(s->rightless_names[i]));
+    return names;
+}
+
 /* Whether fixed random bytes were asked for, and how many the programs took. */
 static json_t *
 random_json(const struct session_result *s)
@@ -499,6 +536,10 @@ document(const struct count_report *r)
     if (r->capture != NULL)
         json_object_set_new(o, "sampled", report_capture_json(r));
     json_object_set_new(o, "uncounted", uncounted);
+    if (r->per_process)
+        json_object_set_new(o, "processes", report_programs_json(r));
+    if (r->isa != NULL)
+        json_object_set_new(o, "rightless", rightless_json(s));
     if (r->isa != NULL)
         json_object_set_new(o, "random", random_json(s));
     json_object_set_new(o, "wall_s", json_real(r->wall_s));

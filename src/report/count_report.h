@@ -98,6 +98,8 @@ struct count_report {
     bool attached;   /* nothing was run: it has no status and no times */
     bool accounting; /* of the machine's cycles; all that it needs is counted */
     bool per_thread;
+    bool per_process;
+    const struct session_process *one_process; /* of this CSV row, or NULL */
     bool plain;       /* text without separators of thousands */
     bool metric_only; /* the metrics without the events */
     bool summary; /* CSV and JSON: the sums of intervals that stand before */

@@ -3,8 +3,9 @@
 #include "report/capture.h"
 #include "report/count_derived.h"
 #include "report/count_report.h"
-#include "table/generic.h"
+#include "report/programs.h"
 #include "report/run_note.h"
+#include "table/generic.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -488,8 +489,13 @@ print_notes(const struct count_report *r, FILE *out)
     print_scope(&r->scope, out);
     if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
         print_nothing(&r->scope, out);
-    if (s->pid_count > 1)
-        fprintf(out, "  the sum of %zu processes\n", s->pid_count);
+    if (report_programs(s, text, sizeof(text)))
+        fprintf(out, "  %s\n", text);
+    for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
+        fprintf(out,
+                "  without its rights: %s is a setuid or setgid program, which "
+                "the emulator runs as you\n",
+                s->rightless_names[i]);
     for (size_t i = 0; i < s->process_count; i++) {
         if (s->processes[i].running)
             fprintf(out, "  still running, counted so far: %s (pid %d)\n",
@@ -593,6 +599,8 @@ report_count_text(const struct count_report *r, FILE *out)
     print_metrics(r, out);
     print_table(r, out);
     report_accounting_text(r, out);
+    if (r->per_process && !r->metric_only)
+        report_programs_text(r, out);
     if (r->isa != NULL)
         print_threads(r, out);
     print_parts(r, out);

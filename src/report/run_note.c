@@ -3,6 +3,92 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST 3 /* programs that are named */
+
+/* What programs of one name executed. */
+struct share {
+    const char *name;
+    uint64_t instructions;
+};
+
+static const char *
+base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+static int
+by_instructions(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+
+    return x->instructions != y->instructions
+               ? (x->instructions < y->instructions ? 1 : -1)
+               : strcmp(x->name, y->name);
+}
+
+/* Adds up programs of one name, and sorts the sums, the largest first. Returns
+ * how many there are. */
+static size_t
+add_shares(const struct session_result *run, struct share *shares)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < run->process_count; i++)
+        shares[i] = (struct share){
+            base_name(run->processes[i].program),
+            run->processes[i].totals.signal[SIGNAL_INSTRUCTIONS]};
+    qsort(shares, run->process_count, sizeof(*shares), by_name);
+    for (size_t i = 0; i < run->process_count; i++) {
+        if (kept > 0 && by_name(&shares[kept - 1], &shares[i]) == 0)
+            shares[kept - 1].instructions += shares[i].instructions;
+        else
+            shares[kept++] = shares[i];
+    }
+    qsort(shares, kept, sizeof(*shares), by_instructions);
+    return kept;
+}
+
+bool
+report_programs(const struct session_result *run, char *text, size_t size)
+{
+    const double all = (double)run->totals.signal[SIGNAL_INSTRUCTIONS];
+    size_t programs = 0, used;
+
+    if (run->process_count < 2)
+        return false;
+    struct share *shares = calloc(run->process_count, sizeof(*shares));
+    if (shares == NULL)
+        return false;
+    const size_t names = add_shares(run, shares);
+    for (size_t i = 0; i < run->process_count; i++)
+        programs += run->processes[i].begin != BEGIN_FORK;
+    used = (size_t)snprintf(text, size,
+                            "the sum of %zu program%s in %zu "
+                            "process%s; largest:",
+                            programs, programs == 1 ? "" : "s", run->pid_count,
+                            run->pid_count == 1 ? "" : "es");
+    for (size_t i = 0; i < names && i < LARGEST && used < size; i++)
+        used += (size_t)snprintf(
+            text + used, size - used, "%s %.80s %.1f %%", i > 0 ? "," : "",
+            shares[i].name,
+            all > 0 ? 100 * (double)shares[i].instructions / all : 0);
+    free(shares);
+    return true;
+}
 
 bool
 report_threads(const struct session_result *run, char *text, size_t size)

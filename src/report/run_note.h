@@ -8,7 +8,11 @@
 
 #include "profile/session.h"
 
-#define RUN_NOTE 256 /* room for any of the lines */
+#define RUN_NOTE 384 /* room for any of the lines */
+
+/* Says how many programs and processes a sum is of, and which three programs
+ * have the most instructions of it; false: it is of one process. */
+bool report_programs(const struct session_result *run, char *text, size_t size);
 
 /* Says that threads ran side by side, so that counts vary; false: they did not.
  */

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define PAGE 4096u
@@ -449,6 +451,36 @@ region_instructions(const struct region *region)
         region_unmap_strand(strand);
     }
     return sum;
+}
+
+/* Whether the kernel would give the file's rights to who executes it. */
+static bool
+has_rights(const char *path)
+{
+    struct stat st;
+    struct statvfs fs;
+
+    if (stat(path, &st) != 0 ||
+        (statvfs(path, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0))
+        return false;
+    const bool user = (st.st_mode & S_ISUID) && st.st_uid != geteuid();
+    const bool group = (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+                       st.st_gid != getegid();
+    return user || group;
+}
+
+void
+session_note_rights(struct session_header *header, const char *path)
+{
+    if (!has_rights(path))
+        return;
+    const unsigned known = atomic_load(&header->rightless);
+    for (unsigned i = 0; i < known && i < SESSION_UNCOUNTED; i++)
+        if (strncmp(header->rightless_names[i], path, REGION_NAME - 1) == 0)
+            return;
+    const unsigned n = atomic_fetch_add(&header->rightless, 1);
+    if (n < SESSION_UNCOUNTED)
+        snprintf(header->rightless_names[n], REGION_NAME, "%s", path);
 }
 
 void

@@ -86,20 +86,28 @@ struct session_header {
     /* Random bytes that the programs were given: fixed ones, and those that
      * the kernel itself moved out of a device, which stay random. */
     atomic_uint_fast64_t random_fixed, random_left;
+    /* Programs that have a user's or group's rights only outside. */
+    atomic_uint rightless;
+    char rightless_names[SESSION_UNCOUNTED][REGION_NAME];
     /* Some process has virtual counters; they are in the memory below, which
      * begins a page (gateway/owners.h). */
     atomic_uint owned;
     _Alignas(4096) unsigned char owners[SESSION_OWNERS];
 };
 
+/* How a process came to run its program. */
+enum region_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
+
 enum region_state { REGION_FREE, REGION_RUNNING, REGION_ENDED };
 
 struct region_head {
     atomic_uint state; /* enum region_state */
     int32_t pid;
-    atomic_uint blocks;      /* infos written */
-    atomic_uint strands;     /* strand areas ever used */
-    atomic_uint threads;     /* threads that have ended */
+    int32_t parent;      /* pid; 0: the first program's */
+    uint32_t begin;      /* enum region_begin */
+    atomic_uint blocks;  /* infos written */
+    atomic_uint strands; /* strand areas ever used */
+    atomic_uint threads; /* threads that have ended */
     /* Threads that lived at once, at most; the child of a fork begins with its
      * parent's, whose memory it has. */
     atomic_uint together;
@@ -245,6 +253,10 @@ unsigned region_turns(const struct region *region);
 
 /* Instructions executed by all strands so far, those outside included. */
 uint64_t region_instructions(const struct region *region);
+
+/* Notes a program that has the rights of another user or group (setuid), which
+ * QEMU runs without them: once each. */
+void session_note_rights(struct session_header *header, const char *path);
 
 void totals_add(struct totals *sum, const struct totals *more);
 
