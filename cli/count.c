@@ -19,6 +19,7 @@
 #include "cli/counted.h"
 #include "cli/illegal.h"
 #include "cli/output.h"
+#include "cli/run_parts.h"
 #include "cli/run_table.h"
 #include "host/open.h"
 #include "machine/lacks.h"
@@ -544,9 +545,11 @@ count_program(struct count_request *r, char **argv)
     int error = prepare(r, &program, &job);
     if (error == 0)
         error = choose_events(r, job.report.machine, &counted);
-    if (error == 0 && r->verbose && count_request_talks(r))
+    if (error == 0 && r->verbose && count_request_talks(r)) {
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
+        run_parts_say(&program, &r->model.launch);
+    }
     if (error == 0 && count_software_check(r, &counted) == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);

@@ -57,7 +57,7 @@ def executed(arch):
 def repeats():
     busybox = os.path.abspath(g("busybox", "x86_64"))
     program = [busybox, "sh", "-c",
-               f"(true); (false); {busybox} true; echo x | cat"]
+               f"(:); {busybox} echo y; echo x | cat"]
     runs = [tree("x86_64", *program, options=["--clean-env"])[0]
             for _ in range(2)]
     t.equal(*[[row["begin"] for row in rows] for rows in runs], "rows")

@@ -6,7 +6,11 @@ Random bytes that --clean-env fixes; threads, after which nothing is exact.
 """
 import csv
 import io
+import pathlib
 import re
+import shutil
+import subprocess
+import tempfile
 
 import tallytest as t
 from live_help import INSTRUCTIONS, g, at_arch, instructions
@@ -153,6 +157,45 @@ def varies_elsewhere():
             assert "exact" not in done.stderr, f"{command}: {done.stderr}"
             if "--accounting" not in command:
                 t.contains(done.stderr, "varies")
+
+
+# What moves
+
+def parts(arch, *options, program=None, **how):
+    done = t.run(t.tally(), "count", *t.modelled(f".{arch}"), "-v", *options,
+                 "--", program or g("hello", arch), **how)
+    t.equal(done.returncode, 0, f"status: {done.stderr}")
+    return [line for line in done.stderr.splitlines()
+            if line.startswith("tally: run: ")]
+
+
+@at_arch("-v names the parts that can move counts, and those that moved")
+def moved(arch):
+    base = parts(arch, "--clean-env")
+    t.equal(parts(arch, "--clean-env"), base, "two runs")
+    text = "\n".join(base)
+    t.contains(text, "random bytes: fixed")
+    t.contains(text, "environment: fixed")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "x" * 50)
+        shutil.copy(g("hello", arch), path)
+        other = parts(arch, "--clean-env", program=str(path))
+        differ = [a.split(":")[2] for a, b in zip(base, other) if a != b]
+        t.equal(differ, [" program", " arguments"], "the program's path moved")
+        with open(pathlib.Path(folder, "out"), "w") as out:
+            other = parts(arch, "--clean-env", stdout=out,
+                          stderr=subprocess.PIPE)
+        differ = [b for a, b in zip(base, other) if a != b]
+        t.equal(differ, ["tally: run: standard output: a file"], "stdout moved")
+
+
+@at_arch("stdout as a file or a pipe: the same instructions")
+def file_or_pipe(arch):
+    with tempfile.TemporaryFile("w") as out:
+        file = instructions(arch, g("hello", arch), stdout=out,
+                            stderr=subprocess.PIPE, options=["--clean-env"])
+    t.equal(instructions(arch, g("hello", arch), options=["--clean-env"]), file,
+            "instructions")
 
 
 t.main()
