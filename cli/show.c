@@ -345,9 +345,6 @@ const struct command command_show = {
     .example =
         "  # Show a machine on one screen.\n"
         "  tally show ultrasparc-t2\n"
-        "  # Show all of it: units, modifiers, and where each parameter is "
-        "from.\n"
-        "  tally show -v host-model\n"
         "  # Show when exactly an event counts, and how it is encoded.\n"
         "  tally show Dcache_misses\n"
         "  # Show what stands for a generic name on which machine.\n"

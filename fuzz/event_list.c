@@ -7,11 +7,12 @@
 #include "fuzz/fuzz.h"
 #include "table/table.h"
 
-/* What the list named, by its name or as a part of an event. */
+/* Returns whether `e` is an event of the machine, one made for a generic name,
+ * or a part of an event that event lists take for one. */
 static bool
 is_row(const struct machine_row *m, const struct event_row *e)
 {
-    return (e >= m->events && e < m->events + m->event_count) ||
+    return (e >= m->events && e < m->events + m->event_count + m->made_count) ||
            (e >= m->narrowed_events &&
             e < m->narrowed_events + m->narrowed_event_count);
 }

@@ -82,7 +82,8 @@ def records_of(arch, threads, turns, events=None, env=None):
     for line in c.stdout.splitlines():
         fields = line.split(",")
         if fields[0] in ("TEJA_PROFILE_DUMP_START", "CPUID",
-                         "TEJA_PROFILE_DUMP_END"):
+                         "TEJA_PROFILE_DUMP_END", "TALLY_PROFILE_MACHINE",
+                         "TALLY_PROFILE_EVENT"):
             continue
         numbers = [int(field, 16) for field in fields]
         records.setdefault(numbers[0], []).append(numbers)
@@ -151,7 +152,9 @@ def count_example(name, machine, filters, events=None):
     environment = {"TALLY_PROFILER_EVENTS": events} if events else {}
     c = t.count(["-m", machine, "-e", "all", *options], guest(name, "sparc64"),
                 env=os.environ | environment)
-    blocks = c.stdout.split("TEJA_PROFILE_DUMP_START,ver1.1\n")[1:]
+    table = "".join(line for line in c.stdout.splitlines(keepends=True)
+                    if not line.startswith("TALLY_PROFILE_"))
+    blocks = table.split("TEJA_PROFILE_DUMP_START,ver1.1\n")[1:]
     return [[[int(field, 16) for field in line.split(",")]
              for line in block.splitlines()[1:-1]] for block in blocks], c
 

@@ -116,7 +116,7 @@ def compare():
         if row["exact"] > 1000000:  # a steady program
             assert abs(off) < 5, row
     lines = t.run(*words, "-x,", *program).stderr.splitlines()
-    t.equal([int(line.split(",")[8]) for line in lines],
+    t.equal([int(line.split(",")[9]) for line in lines],
             [row["exact"] for row in rows], "CSV")
     text = t.run(*words, *program).stderr
     t.equal(text.count(" exact  "), 4, text)
@@ -132,7 +132,7 @@ def hardware_short():
     done = t.run(t.tally(), "count", "--hardware", "-x,", "-e",
                  "All_instr,Load_instr,Store_instr", g("hello", "sparc64"))
     t.contains(done.stderr,
-               "<not-counted>,,Store_instr,0,0.00,,,not-counted\n")
+               "<not-counted>,,Store_instr,0,0.00,,,not-counted,Store_instr\n")
     done = t.run(t.tally(), "count", "--hardware", g("hello", "sparc64"))
     t.contains(done.stderr, "counted on PIC0 and PIC1 of each strand, in 12 "
                "turns of 100000 instructions, and scaled; 0 overflow traps")
