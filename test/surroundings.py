@@ -52,9 +52,11 @@ def give_tracefs():
 def make_plain():
     """Gives this process, and all that it starts from now on, the surroundings
     that the tests are written for."""
-    for name in [n for n in os.environ if n.startswith(("LC_", "QEMU_"))
-                 or n in ("NO_COLOR", "LANG", "LANGUAGE", "PAGER", "MANPAGER",
-                          "LD_PRELOAD", "SYSFS_PATH")]:
+    # Meson sets MALLOC_PERTURB_, by which the guest's libc fills its memory.
+    for name in [n for n in os.environ
+                 if n.startswith(("LC_", "QEMU_", "MALLOC_"))
+                 or n in ("GLIBC_TUNABLES", "NO_COLOR", "LANG", "LANGUAGE",
+                          "PAGER", "MANPAGER", "LD_PRELOAD", "SYSFS_PATH")]:
         del os.environ[name]
     os.environ["LC_ALL"] = "C"
     # Its folder may be another user's.
