@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "table/table.h"
 #include "version.h"
@@ -39,6 +41,16 @@ find_command(const char *name)
     return NULL;
 }
 
+/* Returns whether a shell would find a program of this name. */
+static bool
+is_program(const char *name)
+{
+    char path[PATH_MAX];
+
+    return strchr(name, '/') != NULL ? path_executable(name)
+                                     : path_search(name, path);
+}
+
 static int
 unknown_command(const char *name)
 {
@@ -51,8 +63,14 @@ unknown_command(const char *name)
         count++;
     }
     near_names(name, names, count, 2, near, sizeof(near));
-    fprintf(stderr, "tally: unknown command '%s'%s%s%s; see tally --help\n",
-            name, *near ? "; did you mean " : "", near, *near ? "?" : "");
+    if (*near == '\0' && is_program(name))
+        fprintf(stderr,
+                "tally: '%s' is a program, no command; tally count %s counts "
+                "it\n",
+                name, name);
+    else
+        fprintf(stderr, "tally: unknown command '%s'%s%s%s; see tally --help\n",
+                name, *near ? "; did you mean " : "", near, *near ? "?" : "");
     return EXIT_USAGE;
 }
 
