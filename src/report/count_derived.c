@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "table/generic.h"
+
 static bool
 is_class(const struct event_row *e)
 {
@@ -115,20 +117,39 @@ is_cycles(const struct event_row *e)
                                     e->signals[0] == SIGNAL_CORE_CYCLES);
 }
 
-/* What the value means beside instructions or cycles of the same run. */
+/* Returns the machine's event for the generic name `instructions`, or NULL. */
+static const struct event_row *
+instructions_event(const struct machine_row *machine)
+{
+    const int id = generic_find("instructions");
+
+    return id >= 0 ? generic_counted(machine, id) : NULL;
+}
+
+double
+report_instructions(const struct count_report *r)
+{
+    const struct totals *t = &r->last->totals;
+    const struct event_row *e = instructions_event(r->machine);
+
+    return e != NULL ? (double)event_value(e, t)
+                     : (double)t->signal[SIGNAL_INSTRUCTIONS];
+}
+
+/* Says what the value means beside instructions or cycles of the same run. */
 static void
 derive_model(const struct count_report *r, const struct count_value *v,
              char *text, size_t size)
 {
     const struct totals *t = &r->last->totals;
-    const double all = (double)t->signal[SIGNAL_INSTRUCTIONS];
     const struct event_row *e = v->event;
+    const double all = report_instructions(r);
 
     if (all == 0 || e->fidelity == FIDELITY_IDLE)
         return;
     if (is_cycles(e))
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
-    else if (is_all(e))
+    else if (e == instructions_event(r->machine) || is_all(e))
         snprintf(text, size, "# %8.1f M a second of wall time",
                  v->mean / r->wall_s / 1e6);
     else if (is_term(e))

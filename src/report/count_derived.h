@@ -8,6 +8,12 @@
 
 #include "report/count_report.h"
 
+/*
+ * Returns the instructions of the last run on a modelled machine as the machine
+ * counts them: Montecito counts the slots of its bundles, not the guest's.
+ */
+double report_instructions(const struct count_report *report);
+
 /* Writes "# 12.34 % of instructions" or the like; "" where nothing is known. */
 void report_derived(const struct count_report *report,
                     const struct count_value *value, char *text, size_t size);

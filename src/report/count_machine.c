@@ -2,6 +2,7 @@
 /* The forms for scripts: CSV and JSON, schema 1. */
 #include "report/accounting.h"
 #include "report/capture.h"
+#include "report/count_derived.h"
 #include "report/count_report.h"
 #include "report/csv.h"
 #include "report/programs.h"
@@ -16,7 +17,7 @@
 static double
 per_instruction(const struct count_report *r, const struct count_value *v)
 {
-    const double all = (double)r->last->totals.signal[SIGNAL_INSTRUCTIONS];
+    const double all = report_instructions(r);
 
     return all > 0 ? v->mean / all : 0;
 }
@@ -59,6 +60,8 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     report_csv_text(name, separator, out);
     fprintf(out, "%c%s%c", separator, fidelity_name(fidelity), separator);
     report_csv_text(m->name, separator, out);
+    if (r->runs > 1) /* no spread */
+        fputc(separator, out);
     fputc('\n', out);
 }
 

@@ -385,18 +385,16 @@ print_times(const struct count_report *r, FILE *out)
         fprintf(out, "   %.6f s user   %.6f s sys%s\n", s->user_s, s->sys_s,
                 r->target != NULL ? " of the command" : "");
     if (s->parts & PART_TIME)
-        fprintf(out,
-                "%14.6f s on the modelled machine (estimated): %.4g %s, %.3f "
-                "instructions a cycle\n",
-                s->modelled_s, clock * (slow ? 1e-6 : 1e-9),
-                slow ? "MHz" : "GHz",
-                t[SIGNAL_CYCLES]
-                    ? (double)t[SIGNAL_INSTRUCTIONS] / (double)t[SIGNAL_CYCLES]
-                    : 0);
+        fprintf(
+            out,
+            "%14.6f s on the modelled machine (estimated): %.4g %s, %.3f "
+            "instructions a cycle\n",
+            s->modelled_s, clock * (slow ? 1e-6 : 1e-9), slow ? "MHz" : "GHz",
+            t[SIGNAL_CYCLES] ? report_instructions(r) / (double)t[SIGNAL_CYCLES]
+                             : 0);
     if (r->isa != NULL)
         fprintf(out, "%14.1f M instructions a second of wall time\n",
-                r->wall_s > 0 ? (double)t[SIGNAL_INSTRUCTIONS] / r->wall_s / 1e6
-                              : 0);
+                r->wall_s > 0 ? report_instructions(r) / r->wall_s / 1e6 : 0);
 }
 
 /* Where threads and pages are, on a machine of several nodes. */
