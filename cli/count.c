@@ -524,8 +524,18 @@ choose_events(const struct count_request *r, const struct machine_row *machine,
     return error;
 }
 
+/* Says once why the host's counters do not count; `why` is "" where nobody
+ * asked for them. A document names the machine itself. */
+static void
+say_modelled(const struct count_request *r, const char *why)
+{
+    if (*why != '\0' && !r->quiet && count_request_talks(r))
+        fprintf(stderr,
+                "tally: %s; so counted on host-model (-m host insists)\n", why);
+}
+
 static int
-count_program(struct count_request *r, char **argv)
+count_program(struct count_request *r, char **argv, const char *why_modelled)
 {
     struct job job = {.request = r};
     struct program program;
@@ -545,12 +555,16 @@ count_program(struct count_request *r, char **argv)
     int error = prepare(r, &program, &job);
     if (error == 0)
         error = choose_events(r, job.report.machine, &counted);
+    if (error == 0)
+        error = count_software_check(r, &counted);
+    if (error == 0)
+        say_modelled(r, why_modelled);
     if (error == 0 && r->verbose && count_request_talks(r)) {
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
         run_parts_say(&program, &r->model.launch);
     }
-    if (error == 0 && count_software_check(r, &counted) == 0)
+    if (error == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);
     program_close(&program);
@@ -612,34 +626,30 @@ kernel_suffices(const struct count_request *r)
 }
 
 /*
- * Where to count: on the host if that was asked for, or if the program is
- * native and the host's counters work; said once where they do not.
+ * Returns whether to count on the host: if that was asked for, or if the
+ * program is native and the host's counters work. Where they do not work,
+ * `reason` says why; otherwise its text stays "".
  */
 static bool
-counts_on_host(const struct count_request *r, char *const *argv)
+counts_on_host(const struct count_request *r, char *const *argv,
+               struct host_reason *reason)
 {
-    struct host_reason reason;
-
+    reason->text[0] = '\0';
     if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
         return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
         return false;
     if (r->from != NULL || r->to != NULL) /* of every thread and child */
         return false;
-    if (kernel_suffices(r) || host_check(&reason) == HOST_OK)
-        return true;
-    /* A document names the machine itself. */
-    if (!r->quiet && count_request_talks(r))
-        fprintf(stderr,
-                "tally: %s; so counted on host-model (-m host insists)\n",
-                reason.text);
-    return false;
+    return kernel_suffices(r) || host_check(reason) == HOST_OK;
 }
 
 static int
 dispatch(struct count_request *r, char **argv)
 {
-    if (counts_on_host(r, argv)) {
+    struct host_reason reason;
+
+    if (counts_on_host(r, argv, &reason)) {
         if (model_option(r) != NULL) {
             fprintf(stderr,
                     "tally count: %s is for a modelled machine, not for the "
@@ -659,7 +669,7 @@ dispatch(struct count_request *r, char **argv)
                 instead != NULL ? instead : "");
         return EXIT_USAGE;
     }
-    return count_program(r, argv);
+    return count_program(r, argv, reason.text);
 }
 
 static int
