@@ -317,6 +317,22 @@ code_in(unsigned group, uint64_t code)
                                                              : code;
 }
 
+/* Opens events for a thread. Events that do not open again and again, at each
+ * start of a loop, are logged once. */
+static int
+open_chosen(struct tally_profiler_thread *t, const char *events,
+            struct profiler_set *set)
+{
+    const struct tally_log silent = {0};
+    const bool again = *events != '\0' && strcmp(events, t->refused) == 0;
+    const int error = source()->open(events, !profiler.properties.instructions,
+                                     again ? &silent : &profiler.log, set);
+
+    if (error != 0)
+        strcpy(t->refused, events);
+    return error;
+}
+
 static int
 choose(struct tally_profiler_thread *t, unsigned group, const char *events,
        struct profiler_chosen **chosen)
@@ -331,8 +347,7 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
                           "of %d bytes",
                           CALL_LOG_SELECTIONS, PROFILER_EVENTS - 1);
     struct profiler_chosen *c = &t->chosen[t->chosen_count];
-    const int error = source()->open(events, !profiler.properties.instructions,
-                                     &profiler.log, &c->set);
+    const int error = open_chosen(t, events, &c->set);
     if (error != 0)
         return error;
     const struct call_selection selection = {group, code_in(group, c->set.hi),

@@ -56,6 +56,7 @@ struct tally_profiler_thread {
     struct profiler_group groups[TALLY_PROFILER_GROUPS];
     struct profiler_chosen chosen[CALL_LOG_SELECTIONS];
     unsigned chosen_count;
+    char refused[PROFILER_EVENTS]; /* the last that did not open, or "" */
     uint64_t number, strand; /* by first starts; of the machine, or number */
     _Atomic uint64_t dumped; /* call_log_walk()'s head */
     struct tally_profiler_thread *next;
