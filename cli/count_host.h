@@ -11,8 +11,8 @@ const char *count_host_option(const struct count_request *request);
 /* Counts `argv`, or what the request attaches to; an exit status. */
 int count_host(const struct count_request *request, char **argv);
 
-/* What does on a modelled machine what this option does on the host, or NULL.
- */
+/* Returns the advice for a host option that was given with a modelled machine,
+ * or NULL if a modelled machine has no counterpart. */
 const char *count_host_instead(const char *option);
 
 #endif

@@ -17,7 +17,8 @@ struct count_split {
     struct host_reason *reasons; /* of software events without a count */
 };
 
-/* Parts the events by who counts them; 0 or TALLY_ENOMEM. The caller calls
+/* Divides the events into those of the kernel and those of the model. Returns 0
+ * or TALLY_ENOMEM. The caller calls
  * count_split_finish() in any case. */
 int count_split(const struct counted *counted, struct count_split *split);
 void count_split_finish(struct count_split *split);
@@ -30,8 +31,8 @@ int count_software_check(const struct count_request *request,
 /* Returns the report's value of a software event, without its number. */
 struct count_value count_software_value(const struct event_row *event);
 
-/* Takes over why a run has no count of the event, if it has none; the text of
- * the first such run stays. */
+/* Copies the reason why the run has no count of the event. The reason of the
+ * first such run stays. */
 void count_software_keep(const struct host_value *from,
                          struct host_reason *reason, struct count_value *value);
 

@@ -8,8 +8,8 @@
 
 struct counted {
     const struct event_row **events;
-    /* As they were asked for, the first so many; those that metrics and
-     * accounting add were not. */
+    /* Names of the first events as the user asked for them. Events that only
+     * metrics or accounting need follow, without such a name. */
     char **asked;
     size_t asked_count;
     const struct metric_row **metrics;

@@ -182,7 +182,8 @@ check_machine(const struct program *p)
     return ok;
 }
 
-/* Whether QEMU is there for the program, and the CPU that it shows it. */
+/* Checks that QEMU for the program is installed, and prints the CPU model that
+ * QEMU emulates. */
 static bool
 check_emulator(const struct program *p)
 {

@@ -22,9 +22,10 @@ bool illegal_explain(const struct session_result *result, enum isa isa,
 void illegal_level_text(char *text, size_t size);
 
 /*
- * Says if the program's file needs an x86-64 level that no QEMU has. A dynamic
- * program is refused (TALLY_EARCH): its loader would do so, in fewer words. A
- * static one is not, as nothing checks its note: a warning, with `talks`.
+ * Checks whether the program's file needs an x86-64 level that no QEMU has.
+ * Refuses a dynamic program (TALLY_EARCH), because the program's loader would
+ * refuse it too. Warns about a static program if `talks`: no loader reads the
+ * note of a static program.
  */
 int illegal_check_level(const struct program *program, bool talks);
 

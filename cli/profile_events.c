@@ -74,8 +74,8 @@ cut_items(const char *list, bool host, struct words *items)
     return EXIT_USAGE;
 }
 
-/* What a machine's own list leaves out: what has no count of an interval, and
- * the model's cycles, which are the clock. */
+/* Returns whether the default list leaves out the event: an event without
+ * counts of intervals, or the model's cycles, which the record's clock has. */
 static bool
 is_unwanted(const struct event_row *e)
 {

@@ -114,7 +114,8 @@ next_uuid(void)
              b[11], b[12], b[13], b[14], b[15]);
 }
 
-/* The file itself tells, so that it may be inherited, duplicated or sent. */
+/* Asks the kernel which file the descriptor names, because a descriptor may be
+ * inherited, duplicated or sent. */
 static enum source
 source_of(int fd)
 {

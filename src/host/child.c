@@ -99,7 +99,7 @@ run(const struct child *c, char *const *argv, int gate, int word)
 
     sigaction(SIGCHLD, &c->signals->old_child, NULL);
     sigprocmask(SIG_SETMASK, &c->signals->old, NULL);
-    /* Without a byte tally is gone, and nobody would count. */
+    /* If the pipe closes without a byte, tally has died: start nothing. */
     if (read(gate, &byte, 1) != 1)
         _exit(125);
     run_program(argv);

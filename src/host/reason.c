@@ -51,7 +51,8 @@ mend(struct host_reason *r, const char *format, ...)
 
 #define OTHERS_MEND "end other profilers: pgrep -a 'perf|vtune|pcm' finds them"
 
-/* Names what helps instead of counters, after `first` where that is not "". */
+/* Writes the commands that work without counters, after the text `first` if
+ * `first` is not empty. */
 static void
 mend_otherwise(struct host_reason *r, const char *first)
 {

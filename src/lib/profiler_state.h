@@ -107,7 +107,8 @@ void profiler_dump_at_exit(void);
 size_t
 profiler_place(const struct tally_profiler_site *site, char *text, size_t size);
 
-/* Tells what `chosen` counts is called, once. 0 or TALLY_ENOMEM, told. */
+/* Records the names of the events that `chosen` counts, once. Returns 0, or
+ * TALLY_ENOMEM after logging. */
 int profiler_name_events(const struct profiler_source *source, unsigned group,
                          const uint64_t codes[2],
                          const struct profiler_chosen *chosen);

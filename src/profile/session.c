@@ -160,7 +160,7 @@ run_child(const struct launch *launch, const sigset_t *mask, int gate)
 {
     char byte;
 
-    /* Without a byte tally is gone, and nobody would count. */
+    /* If the pipe closes without a byte, tally has died: start nothing. */
     if (read(gate, &byte, 1) != 1)
         _exit(125);
     /* Fixed addresses for QEMU's own mappings leave the guest's fixed. */
@@ -532,8 +532,8 @@ collect(const struct session_options *o, int fd, struct session_header *header,
     return 0;
 }
 
-/* Whether the process has died by SIGILL: of one whose end nobody waited for,
- * that it is gone. */
+/* Returns whether SIGILL ended the process. If nobody waited for the process,
+ * so that its status is unknown, returns whether the process has ended. */
 static bool
 died_illegal(const struct session_result *result,
              const struct session_process *process)

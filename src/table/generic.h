@@ -49,7 +49,8 @@ generic_sum(const struct machine_row *machine, const struct event_row *event);
 /* Adds the generic names that no event of the machine's own has. */
 void near_generics(struct near *near, const struct machine_row *machine);
 
-/* Returns what kind of thing stands for a name, in words. */
+/* Returns in words whether an event, a sum or an event of the model stands for
+ * a generic name. */
 const char *stands_text(enum stands kind);
 
 #endif
