@@ -8,6 +8,7 @@
 #include "cli/profile_pairs.h"
 #include "host/set.h"
 #include "profile/call_log.h"
+#include "table/items.h"
 #include "table/text.h"
 
 /* The words of a list: of the events as they were asked for. */
@@ -40,22 +41,6 @@ words_add(struct words *w, const char *text, size_t length)
     w->words = more;
     w->words[w->count++] = word;
     return true;
-}
-
-/* Returns where an item of a list ends: commas inside braces are the item's
- * own, and on this host those inside slashes. */
-static size_t
-item_length(const char *text, bool host)
-{
-    bool slash = false;
-    int braces = 0;
-    size_t i = 0;
-
-    for (; text[i] != '\0' && (text[i] != ',' || braces > 0 || slash); i++) {
-        slash ^= host && text[i] == '/';
-        braces += (text[i] == '{') - (text[i] == '}');
-    }
-    return i;
 }
 
 /* Cuts a list into its items. */

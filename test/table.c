@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups and event lists over the generated tables. */
 #include "check.h"
+#include "table/items.h"
 
 /* TABLE 3-5 with the codes of the sample dump, in their order. */
 static const struct {
@@ -582,6 +583,38 @@ test_event_list_default(void **state)
     free(events);
 }
 
+static void
+test_item_length(void **state)
+{
+    static const struct {
+        int line;
+        const char *list;
+        bool host;
+        size_t length;
+    } rows[] = {
+        {__LINE__, "", false, 0},
+        {__LINE__, ",cycles", true, 0},
+        {__LINE__, "cycles", false, 6},
+        {__LINE__, "cycles,instructions", false, 6},
+        {__LINE__, "cycles:u,instructions", true, 8},
+        {__LINE__, "{cycles,instructions}:u,faults", false, 23},
+        {__LINE__, "{cycles,instructions}:u,faults", true, 23},
+        {__LINE__, "cpu/event=0xc0,umask=0x0/,cycles", false, 25},
+        {__LINE__, "cpu/event=0xc0,umask=0x0/u,cycles", true, 26},
+        {__LINE__, "cpu/any,event=0x3c/,cycles", true, 19},
+        {__LINE__, "{cpu/event=0xc0,umask=0x0/,cycles},x", false, 34},
+        {__LINE__, "cpu/Load_instr,cpu/Store_instr", false, 14},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const size_t length = item_length(rows[i].list, rows[i].host);
+        if (length != rows[i].length)
+            fail_msg("line %d: %s: %zu, not %zu", rows[i].line, rows[i].list,
+                     length, rows[i].length);
+    }
+}
+
 int
 main(void)
 {
@@ -600,6 +633,7 @@ main(void)
         cmocka_unit_test(test_long_event_list),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_event_list_default),
+        cmocka_unit_test(test_item_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

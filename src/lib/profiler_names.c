@@ -6,21 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns where an item of a list ends: commas inside braces are the item's
- * own, and on this host those inside slashes. */
-static size_t
-item_length(const char *text, bool host)
-{
-    bool slash = false;
-    int braces = 0;
-    size_t i = 0;
-
-    for (; text[i] != '\0' && (text[i] != ',' || braces > 0 || slash); i++) {
-        slash ^= host && text[i] == '/';
-        braces += (text[i] == '{') - (text[i] == '}');
-    }
-    return i;
-}
+#include "table/items.h"
 
 /* Copies the item `index` of a list of `count`, without braces around the list;
  * an empty text where the list has not so many items. */

@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "table/items.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#include "table/raw_event.h"
 #include "table/text.h"
+
+/* Returns the length of the first word of an event list: a comma, or a brace,
+ * ends the word, but no comma between the slashes of cpu/event=0xc0,umask=0x0/.
+ */
+static size_t
+word_length(const char *list)
+{
+    const size_t length = strcspn(list, ",{}");
+    const char *slash = memchr(list, '/', length);
+    const char *equals = slash != NULL ? strpbrk(slash + 1, "=:,/{}") : NULL;
+
+    if (equals == NULL || *equals != '=')
+        return length;
+    const char *const end = strpbrk(equals, "/{}");
+    if (end == NULL || *end != '/')
+        return length;
+    return (size_t)(end - list) + strcspn(end, ",{}");
+}
 
 static int
 fail_at(const struct items *s, const char *p, const char *what)
@@ -50,7 +66,7 @@ items_parse(const struct items *s, const char *text)
             inside = true;
             p++;
         }
-        const size_t length = raw_event_length(p);
+        const size_t length = word_length(p);
         error = take_word(s, p, length, inside ? groups : -1);
         p += length;
         if (error == 0 && *p == '}' && inside) {
@@ -66,5 +82,21 @@ items_parse(const struct items *s, const char *text)
             return 0;
         if (*p != ',')
             return fail_at(s, p, "expected a comma");
+    }
+}
+
+size_t
+item_length(const char *list, bool host)
+{
+    bool terms = false;
+    int braces = 0;
+
+    for (size_t i = 0;; i++) {
+        if (!host)
+            i += word_length(list + i);
+        if (list[i] == '\0' || (list[i] == ',' && braces == 0 && !terms))
+            return i;
+        terms ^= list[i] == '/';
+        braces += (list[i] == '{') - (list[i] == '}');
     }
 }

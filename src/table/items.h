@@ -8,6 +8,7 @@
 #ifndef TALLY_TABLE_ITEMS_H
 #define TALLY_TABLE_ITEMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -23,5 +24,14 @@ struct items {
 
 /* 0, what a function returned instead, or TALLY_ESYNTAX, logged. */
 int items_parse(const struct items *items, const char *text);
+
+/*
+ * Returns the length of the list's first item, up to a comma or the end. A
+ * comma inside braces, or between the slashes of cpu/event=0xc0,umask=0x0/,
+ * ends no item. `host`: the list is of this host's events, where every slash
+ * begins or ends terms; on a machine cpu/Load_instr is an event's unit and
+ * name.
+ */
+size_t item_length(const char *list, bool host);
 
 #endif

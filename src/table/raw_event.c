@@ -14,21 +14,6 @@
 #define CODES_SHOWN 8
 #define CODE_TEXT 80 /* "0x4f2e (cache-references)" */
 
-size_t
-raw_event_length(const char *list)
-{
-    const size_t length = strcspn(list, ",{}");
-    const char *slash = memchr(list, '/', length);
-    const char *equals = slash != NULL ? strpbrk(slash + 1, "=:,/{}") : NULL;
-
-    if (equals == NULL || *equals != '=')
-        return length;
-    const char *const end = strpbrk(equals, "/{}");
-    if (end == NULL || *end != '/')
-        return length;
-    return (size_t)(end - list) + strcspn(end, ",{}");
-}
-
 /* The codes that events of the machine's first unit have, where they are few:
  * "0xc0 (instructions)". */
 static void

@@ -14,10 +14,6 @@
 
 #include "table/table.h"
 
-/* The length of the first word of an event list: a comma, or a brace, ends the
- * word, but no comma between the slashes of cpu/event=0xc0,umask=0x0/. */
-size_t raw_event_length(const char *list);
-
 /*
  * Writes the word's plain spelling (0xc0, NAME, with letters :u) and returns 1;
  * 0 if `word` is no such spelling; or an error, logged: another PMU, a term
