@@ -317,19 +317,29 @@ code_in(unsigned group, uint64_t code)
                                                              : code;
 }
 
-/* Opens events for a thread. Events that do not open again and again, at each
- * start of a loop, are logged once. */
+/* Returns whether events that do not open were told of already: else each
+ * thread, and each start of a loop, would log the same line. */
+static bool
+is_told(const char *events)
+{
+    lock_take(&profiler.lock);
+    const bool told = *events != '\0' && strcmp(events, profiler.refused) == 0;
+    strcpy(profiler.refused, events);
+    lock_give(&profiler.lock);
+    return told;
+}
+
+/* Opens events for a thread. */
 static int
-open_chosen(struct tally_profiler_thread *t, const char *events,
-            struct profiler_set *set)
+open_chosen(const char *events, struct profiler_set *set)
 {
     const struct tally_log silent = {0};
-    const bool again = *events != '\0' && strcmp(events, t->refused) == 0;
-    const int error = source()->open(events, !profiler.properties.instructions,
-                                     again ? &silent : &profiler.log, set);
+    const bool cycles = !profiler.properties.instructions;
 
-    if (error != 0)
-        strcpy(t->refused, events);
+    int error = source()->open(events, cycles, &silent, set);
+    /* The second try says why the first one failed. */
+    if (error != 0 && !is_told(events))
+        error = source()->open(events, cycles, &profiler.log, set);
     return error;
 }
 
@@ -347,7 +357,7 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
                           "of %d bytes",
                           CALL_LOG_SELECTIONS, PROFILER_EVENTS - 1);
     struct profiler_chosen *c = &t->chosen[t->chosen_count];
-    const int error = open_chosen(t, events, &c->set);
+    const int error = open_chosen(events, &c->set);
     if (error != 0)
         return error;
     const struct call_selection selection = {group, code_in(group, c->set.hi),

@@ -56,8 +56,8 @@ struct tally_profiler_thread {
     struct profiler_group groups[TALLY_PROFILER_GROUPS];
     struct profiler_chosen chosen[CALL_LOG_SELECTIONS];
     unsigned chosen_count;
-    char refused[PROFILER_EVENTS]; /* the last that did not open, or "" */
-    uint64_t number, strand; /* by first starts; of the machine, or number */
+    uint64_t number, strand; /* in the order of first starts; the machine's
+                                 strand, or `number` */
     _Atomic uint64_t dumped; /* call_log_walk()'s head */
     struct tally_profiler_thread *next;
 };
@@ -83,7 +83,8 @@ struct profiler {
     _Atomic(struct tally_profiler_thread *) threads;
     _Atomic(struct tally_profiler_site *) sites;
     uint64_t thread_count;
-    char machine[DUMP_NAME];               /* "": none; from the first start */
+    char refused[PROFILER_EVENTS]; /* the last that did not open, or "" */
+    char machine[DUMP_NAME];       /* "": none; from the first start */
     _Atomic(struct profiler_name *) names; /* in the order they came up */
 };
 
