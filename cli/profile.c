@@ -4,7 +4,6 @@
  * profiler's properties and events set from outside. They travel in the
  * environment; an emulated program runs under tally count.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -153,18 +152,18 @@ print_places(const char *path)
     return fflush(stdout) == 0 ? 0 : command_unwritten("output");
 }
 
-/* Sets a variable after checking it as the program will, who may say nothing of
- * it. */
+/* Sets the environment variable of a property. Checks the value first, since a
+ * program without a log would say nothing of a wrong one; `option` is what the
+ * user gave. */
 static int
-set_property(struct profiler_properties *checked, const char *name,
-             const char *value)
+set_property(const char *option, const char *name, const char *value)
 {
-    char variable[64] = "TALLY_";
+    struct profiler_properties checked;
+    char variable[PROFILER_VARIABLE];
 
-    if (profiler_property(checked, name, value, &command_log) != 0)
+    if (profiler_property(&checked, name, option, value, &command_log) != 0)
         return EXIT_USAGE;
-    for (size_t c = 0; name[c] != '\0'; c++)
-        variable[6 + c] = (char)toupper((unsigned char)name[c]);
+    profiler_variable(name, variable);
     return setenv(variable, value, 1) != 0 ? EXIT_OURS : 0;
 }
 
@@ -176,21 +175,20 @@ set_events(const struct profile_request *r, const struct machine_row *machine,
 {
     const struct profile_wish wish = {machine, r->events, r->rotate,
                                       r->hardware};
-    struct profiler_properties checked;
     char bits[16];
 
     if (r->events == NULL && !r->rotate)
         return 0;
     int status = profile_events(&wish, events);
     if (status == 0)
-        status = set_property(&checked, "profiler_events", events->pairs);
+        status = set_property("-e", "profiler_events", events->pairs);
     if (status == 0)
         status =
-            set_property(&checked, "profiler_rotate", r->rotate ? "1" : "0");
+            set_property("--rotate", "profiler_rotate", r->rotate ? "1" : "0");
     if (status != 0 || !r->hardware)
         return status;
     snprintf(bits, sizeof(bits), "%u", profile_counter_bits(machine));
-    return set_property(&checked, "profiler_counter_bits", bits);
+    return set_property("--hardware", "profiler_counter_bits", bits);
 }
 
 static const char *
@@ -224,19 +222,18 @@ make_files(const struct profile_request *r)
 static int
 set_properties(const struct profile_request *r)
 {
-    const char *const rows[][2] = {
-        {"profiler_log_table_size", r->log_size},
-        {"profiler_user_data_size", r->user_words},
-        {"profiler_buffer_file", r->buffer},
-        {"profiler_clock", r->clock},
-        {"profiler_dump_file", dump_of(r)},
+    const char *const rows[][3] = {
+        {"--log-size", "profiler_log_table_size", r->log_size},
+        {"--user-words", "profiler_user_data_size", r->user_words},
+        {"--buffer", "profiler_buffer_file", r->buffer},
+        {"--clock", "profiler_clock", r->clock},
+        {"-o", "profiler_dump_file", dump_of(r)},
     };
-    struct profiler_properties checked;
     int status = 0;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && status == 0; i++)
-        if (rows[i][1] != NULL)
-            status = set_property(&checked, rows[i][0], rows[i][1]);
+        if (rows[i][2] != NULL)
+            status = set_property(rows[i][0], rows[i][1], rows[i][2]);
     return status;
 }
 

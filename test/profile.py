@@ -270,10 +270,10 @@ def errors():
                        t.guest("pktproc.x86_64")), "for emulated machines")
     native = t.guest("pktproc.x86_64")
     for words, text in (
-            (("--log-size", "x"), "profiler_log_table_size takes a number"),
-            (("--log-size", "0"), "profiler_log_table_size takes 1 to"),
-            (("--user-words", "65"), "profiler_user_data_size takes 0 to 64"),
-            (("--clock", "sun"), "profiler_clock takes cycles or"),
+            (("--log-size", "x"), "tally: --log-size takes a number, not 'x'"),
+            (("--log-size", "0"), "tally: --log-size takes 1 to"),
+            (("--user-words", "65"), "tally: --user-words takes 0 to 64"),
+            (("--clock", "sun"), "tally: --clock takes cycles or instructions"),
             (("-e", ""), "-e names no event"), (("-e", ","), "no event"),
             (("--set", "l2.size=4M"), "--set is for emulated machines")):
         t.contains(refused(*words, "-m", "host", native), text)

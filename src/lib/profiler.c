@@ -45,7 +45,7 @@ tally_profiler_set_property(const char *name, const char *value)
         profiler.ready
             ? tally_fail(&profiler.log, TALLY_ERULE,
                          "%s is set before the first start, not after it", name)
-            : profiler_property(&profiler.properties, name, value,
+            : profiler_property(&profiler.properties, name, name, value,
                                 &profiler.log);
     lock_give(&profiler.lock);
     return error;

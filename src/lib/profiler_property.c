@@ -16,7 +16,7 @@ static const struct property {
     const char *name;
     enum kind kind;
     size_t offset;
-    uint64_t least, most; /* of a text: bytes */
+    uint64_t least, most; /* of a number; most bytes of a text, NUL included */
 } rows[] = {
     {"profiler_log_table_size", NUMBER,
      offsetof(struct profiler_properties, log_table_size), 1,
@@ -41,8 +41,8 @@ static const struct property {
 };
 
 static int
-set_number(const struct property *row, const char *value, void *to,
-           const struct tally_log *log)
+set_number(const struct property *row, const char *given, const char *value,
+           void *to, const struct tally_log *log)
 {
     char *end;
 
@@ -50,11 +50,11 @@ set_number(const struct property *row, const char *value, void *to,
     const uint64_t number = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end != '\0')
         return tally_fail(log, TALLY_ESYNTAX, "%s takes a number, not '%s'",
-                          row->name, value);
+                          given, value);
     if (errno != 0 || number < row->least || number > row->most)
         return tally_fail(log, TALLY_ERANGE,
-                          "%s takes %" PRIu64 " to %" PRIu64 ", not %s",
-                          row->name, row->least, row->most, value);
+                          "%s takes %" PRIu64 " to %" PRIu64 ", not %s", given,
+                          row->least, row->most, value);
     if (row->kind == SWITCH)
         *(bool *)to = number != 0;
     else
@@ -63,36 +63,55 @@ set_number(const struct property *row, const char *value, void *to,
 }
 
 static int
-set_clock(const char *value, bool *instructions, const struct tally_log *log)
+set_clock(const char *given, const char *value, bool *instructions,
+          const struct tally_log *log)
 {
     *instructions = strcmp(value, "instructions") == 0;
     if (*instructions || strcmp(value, "cycles") == 0)
         return 0;
     return tally_fail(log, TALLY_ESYNTAX,
-                      "profiler_clock takes cycles or instructions, not '%s'",
+                      "%s takes cycles or instructions, not '%s'", given,
                       value);
+}
+
+static int
+set_text(const struct property *row, const char *given, const char *value,
+         char *to, const struct tally_log *log)
+{
+    if (strlen(value) >= row->most)
+        return tally_fail(log, TALLY_ERANGE,
+                          "%s takes up to %" PRIu64 " bytes, not %zu", given,
+                          row->most - 1, strlen(value));
+    strcpy(to, value);
+    return 0;
 }
 
 int
 profiler_property(struct profiler_properties *properties, const char *name,
-                  const char *value, const struct tally_log *log)
+                  const char *given, const char *value,
+                  const struct tally_log *log)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         char *const to = (char *)properties + rows[i].offset;
         if (strcmp(rows[i].name, name) != 0)
             continue;
         if (rows[i].kind == CLOCK)
-            return set_clock(value, (bool *)to, log);
-        if (rows[i].kind != TEXT)
-            return set_number(&rows[i], value, to, log);
-        if (strlen(value) >= rows[i].most)
-            return tally_fail(log, TALLY_ERANGE,
-                              "%s takes up to %" PRIu64 " bytes, not %zu", name,
-                              rows[i].most - 1, strlen(value));
-        strcpy(to, value);
-        return 0;
+            return set_clock(given, value, (bool *)to, log);
+        return rows[i].kind == TEXT
+                   ? set_text(&rows[i], given, value, to, log)
+                   : set_number(&rows[i], given, value, to, log);
     }
-    return tally_fail(log, TALLY_EUNKNOWN, "there is no property '%s'", name);
+    return tally_fail(log, TALLY_EUNKNOWN, "there is no property '%s'", given);
+}
+
+void
+profiler_variable(const char *name, char variable[PROFILER_VARIABLE])
+{
+    size_t length = (size_t)snprintf(variable, PROFILER_VARIABLE, "TALLY_");
+
+    for (; *name != '\0' && length < PROFILER_VARIABLE - 1; name++)
+        variable[length++] = (char)toupper((unsigned char)*name);
+    variable[length] = '\0';
 }
 
 int
@@ -102,13 +121,12 @@ profiler_environment(struct profiler_properties *properties,
     int first = 0;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        char name[64] = "TALLY_";
-        for (size_t c = 0; rows[i].name[c] != '\0'; c++)
-            name[6 + c] = (char)toupper((unsigned char)rows[i].name[c]);
-        const char *value = getenv(name);
+        char name[PROFILER_VARIABLE];
+        profiler_variable(rows[i].name, name);
+        const char *const value = getenv(name);
         const int error =
             value != NULL
-                ? profiler_property(properties, rows[i].name, value, log)
+                ? profiler_property(properties, rows[i].name, name, value, log)
                 : 0;
         if (first == 0)
             first = error;

@@ -90,11 +90,19 @@ struct profiler {
 
 extern struct profiler profiler;
 
-/* 0, TALLY_EUNKNOWN, TALLY_ERANGE or TALLY_ESYNTAX after telling. */
+/* Sets a property after checking the value. `given` is what the user set: the
+ * property's name, a variable or an option. Returns 0, or TALLY_EUNKNOWN,
+ * TALLY_ERANGE or TALLY_ESYNTAX after logging. */
 int profiler_property(struct profiler_properties *properties, const char *name,
-                      const char *value, const struct tally_log *log);
+                      const char *given, const char *value,
+                      const struct tally_log *log);
 
-/* Those that the environment sets. */
+#define PROFILER_VARIABLE 64 /* bytes of a variable's name, NUL included */
+
+/* Writes the name of the property's environment variable. */
+void profiler_variable(const char *name, char variable[PROFILER_VARIABLE]);
+
+/* Sets the properties that environment variables name. */
 int profiler_environment(struct profiler_properties *properties,
                          const struct tally_log *log);
 
