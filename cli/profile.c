@@ -5,17 +5,18 @@
  * environment; an emulated program runs under tally count.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/exec_status.h"
+#include "cli/profile_dump.h"
 #include "cli/profile_events.h"
 #include "cli/profile_pairs.h"
 #include "cli/screen.h"
+#include "host/child.h"
 #include "lib/profiler_state.h"
 #include "profile/call_places.h"
 #include "profile/machine_choice.h"
@@ -66,7 +67,7 @@ static const struct option_row options[] = {
 
 struct profile_request {
     const struct machine_row *machine; /* NULL: the program's */
-    const char *machine_name, *events, *output;
+    const char *events, *output;
     const char *log_size, *user_words, *buffer, *clock;
     const char *sets[SETS];
     size_t set_count;
@@ -78,13 +79,17 @@ static int
 take_option(struct profile_request *r, int option, const char *value)
 {
     const char **const texts[] = {
-        [OPT_EVENTS] = &r->events,        [OPT_OUTPUT] = &r->output,
-        [OPT_LOG_SIZE] = &r->log_size,    [OPT_USER_WORDS] = &r->user_words,
-        [OPT_BUFFER] = &r->buffer,        [OPT_CLOCK] = &r->clock,
-        [OPT_MACHINE] = &r->machine_name,
+        [OPT_EVENTS] = &r->events,     [OPT_OUTPUT] = &r->output,
+        [OPT_LOG_SIZE] = &r->log_size, [OPT_USER_WORDS] = &r->user_words,
+        [OPT_BUFFER] = &r->buffer,     [OPT_CLOCK] = &r->clock,
     };
 
     switch (option) {
+    case OPT_MACHINE:
+        r->machine = machine_find(value);
+        if (r->machine == NULL)
+            machine_unknown(value, &command_log);
+        return r->machine != NULL ? 0 : EXIT_USAGE;
     case OPT_FOREIGN:
         r->foreign = true;
         return 0;
@@ -106,13 +111,8 @@ take_option(struct profile_request *r, int option, const char *value)
         return 0;
     default:
         *texts[option] = value;
-    }
-    if (option != OPT_MACHINE)
         return 0;
-    r->machine = machine_find(value);
-    if (r->machine == NULL)
-        machine_unknown(value, &command_log);
-    return r->machine != NULL ? 0 : EXIT_USAGE;
+    }
 }
 
 static void
@@ -130,7 +130,15 @@ pass_place(void *user, uint32_t id, const char *file, uint32_t line,
     (void)user, (void)id, (void)file, (void)line, (void)function;
 }
 
-/* What a build puts into profiler_calls_location.txt. */
+/* Returns whether the instructions are the clock of the records. */
+static bool
+counts_instructions(const struct profile_request *r)
+{
+    return r->clock != NULL && strcmp(r->clock, "instructions") == 0;
+}
+
+/* Prints the places of a program's calls, in the form of
+ * profiler_calls_location.txt. */
 static int
 print_places(const char *path)
 {
@@ -152,23 +160,32 @@ print_places(const char *path)
     return fflush(stdout) == 0 ? 0 : command_unwritten("output");
 }
 
-/* Sets the environment variable of a property. Checks the value first, since a
- * program without a log would say nothing of a wrong one; `option` is what the
- * user gave. */
+static int
+no_memory(void)
+{
+    fprintf(stderr, "tally profile: no memory\n");
+    return EXIT_OURS;
+}
+
+/* Sets the environment variable of a property, unless `value` is NULL. Checks
+ * the value first, since a program without a log would say nothing of a wrong
+ * one; `option` is what the user gave. */
 static int
 set_property(const char *option, const char *name, const char *value)
 {
     struct profiler_properties checked;
     char variable[PROFILER_VARIABLE];
 
+    if (value == NULL)
+        return 0;
     if (profiler_property(&checked, name, option, value, &command_log) != 0)
         return EXIT_USAGE;
     profiler_variable(name, variable);
-    return setenv(variable, value, 1) != 0 ? EXIT_OURS : 0;
+    return setenv(variable, value, 1) != 0 ? no_memory() : 0;
 }
 
-/* Sets the profiler's variables for the events; without -e and --rotate the
- * program's own count. */
+/* Sets the profiler's variables for the events. Without -e and --rotate the
+ * program's own events are counted. */
 static int
 set_events(const struct profile_request *r, const struct machine_row *machine,
            struct profile_events *events)
@@ -191,70 +208,74 @@ set_events(const struct profile_request *r, const struct machine_row *machine,
     return set_property("--hardware", "profiler_counter_bits", bits);
 }
 
-static const char *
-dump_of(const struct profile_request *r)
-{
-    return r->output != NULL ? r->output : "profile.csv";
-}
-
+/* Sets the profiler's variables for the options that the events and files leave
+ * over. */
 static int
-make_file(const char *path, int how)
+set_options(const struct profile_request *r)
 {
-    if (path == NULL || strstr(path, "%p") != NULL)
-        return 0;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-    if (fd >= 0)
-        return close(fd);
-    fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
-    return EXIT_OURS;
-}
+    int status =
+        set_property("--log-size", "profiler_log_table_size", r->log_size);
 
-/* They can be written, and no dump of before is taken for the new. Another
- * program may still have the buffers of before. */
-static int
-make_files(const struct profile_request *r)
-{
-    const int status = make_file(dump_of(r), O_TRUNC);
-
-    return status == 0 ? make_file(r->buffer, 0) : status;
-}
-
-static int
-set_properties(const struct profile_request *r)
-{
-    const char *const rows[][3] = {
-        {"--log-size", "profiler_log_table_size", r->log_size},
-        {"--user-words", "profiler_user_data_size", r->user_words},
-        {"--buffer", "profiler_buffer_file", r->buffer},
-        {"--clock", "profiler_clock", r->clock},
-        {"-o", "profiler_dump_file", dump_of(r)},
-    };
-    int status = 0;
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && status == 0; i++)
-        if (rows[i][2] != NULL)
-            status = set_property(rows[i][0], rows[i][1], rows[i][2]);
+    if (status == 0)
+        status = set_property("--user-words", "profiler_user_data_size",
+                              r->user_words);
+    if (status == 0)
+        status = set_property("--clock", "profiler_clock", r->clock);
     return status;
 }
 
-/* Each thread has two descriptors for each pair of events. */
+/* Sets the profiler's variable for the file of buffers, and makes the file or
+ * checks that it can be written. Its content stays, since another program may
+ * use the buffers. The name is absolute: a program may change its folder. */
+static int
+set_buffer(const char *path)
+{
+    int status = 0;
+
+    if (path == NULL)
+        return 0;
+    char *const absolute = absolute_path(path);
+    if (absolute == NULL)
+        return EXIT_OURS;
+    if (strstr(path, "%p") == NULL)
+        status = make_file(path);
+    if (status == 0)
+        status = set_property("--buffer", "profiler_buffer_file", absolute);
+    free(absolute);
+    return status;
+}
+
+/* Runs the program on this host and returns the status that a shell would give.
+ * The limit of descriptors is raised, since each thread has two descriptors for
+ * each pair of events. */
 static int
 run_here(const struct program *program)
 {
+    struct child_signals signals;
+    struct child child;
     struct rlimit limit;
+    int status = EXIT_OURS;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    execv(program->argv[0], program->argv);
-    fprintf(stderr, "tally profile: cannot run %s: %s\n", program->path,
-            strerror(errno));
-    return EXIT_CANNOT;
+    child_signals_hold(&signals);
+    if (child_start(&child, &signals, program->argv, &command_log) == 0) {
+        child_go(&child);
+        while (!child_wait(&child, -1))
+            ;
+        status = child.exec_error != 0
+                     ? exec_status("profile", child.exec_error, program->argv)
+                     : command_status(child.status);
+    }
+    child_finish(&child);
+    child_signals_free(&signals);
+    return status;
 }
 
-/* Its report goes nowhere. All that may be counted is modelled from the start,
- * since threads cannot ask for more. */
+/* Runs the program under tally count, whose report goes nowhere. All events of
+ * the list are modelled from the start, since threads cannot ask for more. */
 static int
 run_emulated(const struct profile_request *r, const struct machine_row *machine,
              const char *list)
@@ -268,9 +289,9 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine,
     if (argv == NULL ||
         (list != NULL &&
          asprintf(&events, "%s%s", list,
-                  r->clock != NULL && *r->clock == 'i' ? "" : ",cycles") < 0)) {
+                  counts_instructions(r) ? "" : ",cycles") < 0)) {
         free(argv);
-        return EXIT_OURS;
+        return no_memory();
     }
     const char *const front[] = {"count", "-m", machine->name, "-o",
                                  "/dev/null"};
@@ -295,8 +316,9 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine,
     return status;
 }
 
+/* Returns whether the program is one of this computer's kind. */
 static bool
-ours(const struct program *program)
+is_native(const struct program *program)
 {
 #if defined(__x86_64__)
     return strcmp(isa_name(program->isa), "x86_64") == 0;
@@ -306,7 +328,8 @@ ours(const struct program *program)
 #endif
 }
 
-/* What the program itself asks for is of any pair. */
+/* Refuses --hardware where nothing says what the counters count: on this host,
+ * and for events that the program itself chooses. */
 static int
 check_hardware(const struct profile_request *r,
                const struct machine_row *machine)
@@ -321,15 +344,61 @@ check_hardware(const struct profile_request *r,
     return EXIT_USAGE;
 }
 
+/* Finds the machine that runs the program, NULL: this host, and checks the
+ * options that not every machine has. */
 static int
-profile(struct profile_request *r)
+choose_machine(const struct profile_request *r, const struct program *program,
+               const struct machine_row **to)
+{
+    const bool here = r->machine != NULL ? strcmp(r->machine->name, "host") == 0
+                                         : is_native(program);
+    const struct machine_row *machine = NULL;
+    uint64_t params[PARAM_COUNT];
+    bool foreign;
+
+    if (!here && machine_choose(r->machine, program, r->foreign, &command_log,
+                                &machine, &foreign) != 0)
+        return EXIT_USAGE;
+    if (here && r->set_count > 0) {
+        fprintf(stderr, "tally profile: --set is for emulated machines\n");
+        return EXIT_USAGE;
+    }
+    if (machine != NULL && machine_params(machine, r->sets, r->set_count,
+                                          &command_log, params) != 0)
+        return EXIT_USAGE;
+    *to = machine;
+    return check_hardware(r, machine);
+}
+
+/* Runs the program and keeps its dump. `list` is of all events, or NULL. */
+static int
+run(const struct profile_request *r, const struct program *program,
+    const struct machine_row *machine, const char *list)
+{
+    struct profile_dump dump;
+    int status =
+        profile_dump_open(r->output != NULL ? r->output : "profile.csv", &dump);
+
+    if (status != 0)
+        return status;
+    status = set_property("-o", "profiler_dump_file", dump.written);
+    if (status == 0)
+        status = set_buffer(r->buffer);
+    if (status == 0) {
+        status = machine == NULL ? run_here(program)
+                                 : run_emulated(r, machine, list);
+        status = profile_dump_keep(&dump, machine, status);
+    }
+    profile_dump_finish(&dump);
+    return status;
+}
+
+static int
+profile(const struct profile_request *r)
 {
     struct program program = {.missing = false};
     const struct machine_row *machine = NULL;
     struct profile_events events = {NULL, NULL};
-    uint64_t params[PARAM_COUNT];
-    bool foreign;
-    int status = 0;
 
     if (program_open(r->program, &command_log, &program) != 0)
         return program.missing ? EXIT_MISSING : EXIT_CANNOT;
@@ -338,32 +407,13 @@ profile(struct profile_request *r)
                 "tally: warning: %s has no calls of the profiler; was it "
                 "compiled with -DTALLY_PROFILE?\n",
                 program.path);
-    const bool here = r->machine != NULL ? strcmp(r->machine->name, "host") == 0
-                                         : ours(&program);
-    if (!here && machine_choose(r->machine, &program, r->foreign, &command_log,
-                                &machine, &foreign) != 0)
-        status = EXIT_USAGE;
-    if (status == 0 && here && r->set_count > 0) {
-        fprintf(stderr, "tally profile: --set is for emulated machines\n");
-        status = EXIT_USAGE;
-    }
-    if (status == 0)
-        status = check_hardware(r, machine);
-    if (status == 0 && machine != NULL &&
-        machine_params(machine, r->sets, r->set_count, &command_log, params) !=
-            0)
-        status = EXIT_USAGE;
+    int status = choose_machine(r, &program, &machine);
     if (status == 0)
         status = set_events(r, machine, &events);
     if (status == 0)
-        status = set_properties(r);
-    if (status == EXIT_OURS)
-        fprintf(stderr, "tally profile: no memory\n");
+        status = set_options(r);
     if (status == 0)
-        status = make_files(r);
-    if (status == 0)
-        status =
-            here ? run_here(&program) : run_emulated(r, machine, events.list);
+        status = run(r, &program, machine, events.list);
     profile_events_finish(&events);
     program_close(&program);
     return status;
@@ -372,7 +422,7 @@ profile(struct profile_request *r)
 static int
 run_profile(int argc, char **argv)
 {
-    struct profile_request r = {NULL};
+    struct profile_request r = {.machine = NULL};
     struct option_walk walk = {&command_profile, argc, argv, 0, NULL};
     const char *value;
     int option, status;

@@ -299,11 +299,78 @@ def files():
                      option, "/dev/null/x", program)
         t.equal((done.returncode, done.stdout), (125, ""), option)
         t.contains(done.stderr, "cannot write /dev/null/x")
+
+
+def run_beside(folder, *words):
+    """The status and the last line of a run, whose dump is dump.csv."""
+    done = t.run(t.tally(), "profile", "-o", f"{folder}/dump.csv", *words)
+    lines = done.stderr.splitlines()
+    return done.returncode, lines[-1] if lines else ""
+
+
+@t.named("a run without records leaves the dump of an earlier run, and says so")
+def kept_dump():
+    marks = f"{t.build}/test/host-selfprofile"
+    guest = t.guest("pktproc.x86_64")
     with tempfile.TemporaryDirectory() as folder:
         dump = pathlib.Path(folder, "dump.csv")
-        dump.write_text("old")
-        t.run(t.tally(), "profile", "-o", str(dump), "/bin/true")
-        t.equal(dump.read_text(), "", "dump")
+        for before, kept in ((None, "is not written"),
+                             ("old", "of an earlier run is kept")):
+            if before is not None:
+                dump.write_text(before)
+            for words, status, text in (
+                    (["/bin/true"], 125, "no profiler calls, or an end by "
+                     f"_exit(): {dump} {kept}"),
+                    (["/bin/false"], 1, "the run ended with status 1 and no "
+                     f"dump: {dump} {kept}"),
+                    (["sh", "-c", "kill -SEGV $$"], 139, "the run ended with "
+                     f"status 139 and no dump: {dump} {kept}; --buffer FILE "
+                     "keeps the records of a program that a signal ends"),
+                    ([marks, "nosuch", "1", "1"], 1, "every start of the "
+                     f"profiler was refused: {dump} {kept}; -e EVENTS counts "
+                     "events of tally list events -m host"),
+                    (["-m", "host-model", guest, "1", "2", "2"], 125,
+                     f"every start of the profiler was refused: {dump} {kept}; "
+                     "-e EVENTS counts events of tally list events -m "
+                     "host-model"),
+                    ([marks, "", "1", "1"], 0, "the program dumped its records "
+                     f"itself: {dump} {kept}")):
+                t.equal(run_beside(folder, *words),
+                        (status, f"tally profile: {text}"), words)
+                t.equal(dump.read_text() if dump.exists() else None, before,
+                        "the dump of before")
+        t.equal(sorted(os.listdir(folder)),
+                [dump.name, "profiler_calls_location.txt"], "files")
+        t.equal(run_beside(folder, "-m", "host-model", "-e", "instructions",
+                           guest, "1", "2", "2")[0], 0, "status")
+        t.contains(dump.read_text(), "TALLY_PROFILE_EVENT,1,c0,instructions\n")
+
+
+@t.named("a new dump is in the folder of the run, and no link is replaced")
+def dump_places():
+    guest = t.guest("pktproc.x86_64")
+    words = ("-m", "host-model", "-e", "instructions", guest, "1", "2", "2")
+    with tempfile.TemporaryDirectory() as folder:
+        target = pathlib.Path(folder, "target.csv")
+        link = pathlib.Path(folder, "dump.csv")
+        link.symlink_to(target)
+        t.equal(run_beside(folder, *words), (0, ""))
+        t.equal((link.is_symlink(), "TEJA" in target.read_text()), (True, True))
+        # The program's own folder is another one.
+        elsewhere = pathlib.Path(folder, "elsewhere")
+        elsewhere.mkdir()
+        script = pathlib.Path(folder, "script")
+        script.write_text(f"#!/bin/sh\ncd {elsewhere} && exec "
+                          f"{t.build}/examples/pktproc 1 2 2\n")
+        script.chmod(0o755)
+        need_perf_event()
+        done = t.run(t.tally(), "profile", "-e", "page-faults", "-o", "new.csv",
+                     script, cwd=folder)
+        t.equal((done.returncode, os.listdir(elsewhere)), (0, []), done.stderr)
+        t.contains(pathlib.Path(folder, "new.csv").read_text(), "page-faults")
+        done = t.run(t.tally(), "profile", "-o", "%p.csv", "-e", "page-faults",
+                     f"{t.build}/examples/pktproc", "1", "2", "2", cwd=folder)
+        t.equal(len(list(pathlib.Path(folder).glob("[0-9]*.csv"))), 1, "%p")
 
 
 # Of each machine: events as they are asked for, the machine's own names for
@@ -453,8 +520,7 @@ def kept_places():
         t.run(t.tally(), "profile", "-o", dump, "--",
               f"{t.build}/test/host-selfprofile", "", "1", "1")
         t.contains(places.read_text(), "selfprofile.c:")
-        t.equal(sorted(os.listdir(folder)), sorted([dump.name, places.name]),
-                "files")
+        t.equal(os.listdir(folder), [places.name], "files")
 
 
 t.main()

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/profile_dump.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "profile/dump.h"
+
+#define PLACES "profiler_calls_location.txt"
+
+/* What a run has left in the private folder. */
+enum left {
+    LEFT_NOTHING, /* no dump */
+    LEFT_REFUSED, /* a dump of a program in which no start succeeded */
+    LEFT_TAKEN,   /* a dump without records: the program took them itself */
+    LEFT_CUT,     /* a dump that does not end */
+    LEFT_RECORDS,
+};
+
+static int
+cannot_write(const char *path)
+{
+    fprintf(stderr, "tally profile: cannot write %s: %s\n", path,
+            strerror(errno));
+    return EXIT_OURS;
+}
+
+char *
+absolute_path(const char *path)
+{
+    char *text = NULL;
+
+    if (path[0] == '/' || path[0] == '\0')
+        text = strdup(path);
+    else {
+        char *const here = getcwd(NULL, 0);
+        if (here == NULL || asprintf(&text, "%s/%s", here, path) < 0)
+            text = NULL;
+        free(here);
+    }
+    if (text == NULL)
+        cannot_write(path);
+    return text;
+}
+
+int
+make_file(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    return fd >= 0 ? close(fd) : cannot_write(path);
+}
+
+/* Returns where the name begins behind the folders of a path. */
+static const char *
+name_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Returns whether a new file may take the path's place. */
+static bool
+is_replaced(const char *path)
+{
+    struct stat status;
+
+    if (*name_of(path) == '\0')
+        return false;
+    return lstat(path, &status) == 0 ? S_ISREG(status.st_mode)
+                                     : errno == ENOENT;
+}
+
+/* Makes the private folder, "DIR/.NAME.XXXXXX", and names the dump in it. */
+static int
+make_folder(const char *path, struct profile_dump *dump)
+{
+    const char *const name = name_of(dump->written);
+    const int folders = (int)(name - dump->written);
+    char *folder = NULL, *written = NULL;
+    int status = 0;
+
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        return cannot_write(path);
+    if (asprintf(&folder, "%.*s.%s.XXXXXX", folders, dump->written, name) < 0)
+        return cannot_write(path);
+    if (mkdtemp(folder) == NULL)
+        status = cannot_write(path);
+    else if (asprintf(&written, "%s/%s", folder, name) < 0) {
+        status = cannot_write(path);
+        rmdir(folder);
+    }
+    if (status != 0) {
+        free(folder);
+        return status;
+    }
+    free(dump->written);
+    dump->written = written;
+    dump->folder = folder;
+    return 0;
+}
+
+int
+profile_dump_open(const char *path, struct profile_dump *to)
+{
+    struct profile_dump dump = {path, absolute_path(path), NULL};
+    int status = 0;
+
+    if (dump.written == NULL)
+        return EXIT_OURS;
+    if (strstr(path, "%p") == NULL)
+        status = is_replaced(path) ? make_folder(path, &dump) : make_file(path);
+    if (status == 0)
+        *to = dump;
+    else
+        free(dump.written);
+    return status;
+}
+
+static long
+fill(void *user, void *data, size_t size)
+{
+    return read(*(const int *)user, data, size);
+}
+
+/* Reads the dump that the run wrote. */
+static enum left
+read_dump(const struct profile_dump *dump, bool has_places)
+{
+    struct dump_troubles troubles = {0};
+    struct dump_reader reader;
+    struct dump_record record;
+    bool any = false;
+
+    int fd = open(dump->written, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return LEFT_NOTHING;
+    int next = dump_reader_init(&reader, dump->path, fill, &fd, &troubles);
+    if (next == 0) {
+        while ((next = dump_next(&reader, &record)) > 0)
+            any = true;
+        if (next == 0 && reader.depth > 0)
+            next = TALLY_EIO;
+        dump_reader_finish(&reader);
+    }
+    close(fd);
+    return next != 0    ? LEFT_CUT
+           : any        ? LEFT_RECORDS
+           : has_places ? LEFT_TAKEN
+                        : LEFT_REFUSED;
+}
+
+/* Moves the places of the program's calls out of the folder; whether there are
+ * any. */
+static bool
+move_places(const struct profile_dump *dump)
+{
+    char *from = NULL, *to = NULL;
+    bool moved = false;
+
+    if (asprintf(&from, "%s/" PLACES, dump->folder) < 0)
+        from = NULL;
+    else if (asprintf(&to, "%.*s" PLACES,
+                      (int)(name_of(dump->folder) - dump->folder),
+                      dump->folder) < 0)
+        to = NULL;
+    else
+        moved = rename(from, to) == 0;
+    free(from);
+    free(to);
+    return moved;
+}
+
+/* Says why there is no new dump, and which dump the file has. */
+static void
+tell(const struct profile_dump *dump, const struct machine_row *machine,
+     enum left left, int status)
+{
+    const char *const name = machine != NULL ? machine->name : "host";
+    const char *const kept = access(dump->path, F_OK) == 0
+                                 ? "of an earlier run is kept"
+                                 : "is not written";
+
+    fprintf(stderr, "tally profile: ");
+    if (left == LEFT_TAKEN)
+        fprintf(stderr, "the program dumped its records itself: %s %s\n",
+                dump->path, kept);
+    else if (left == LEFT_CUT)
+        fprintf(stderr,
+                "the new dump was cut short, as on a full disk: %s %s\n",
+                dump->path, kept);
+    else if (left == LEFT_REFUSED)
+        fprintf(stderr,
+                "every start of the profiler was refused: %s %s; -e EVENTS "
+                "counts events of tally list events -m %s\n",
+                dump->path, kept, name);
+    else if (status == 0)
+        fprintf(stderr, "no profiler calls, or an end by _exit(): %s %s\n",
+                dump->path, kept);
+    else
+        fprintf(stderr, "the run ended with status %d and no dump: %s %s%s\n",
+                status, dump->path, kept,
+                status > 128 ? "; --buffer FILE keeps the records of a program "
+                               "that a signal ends"
+                             : "");
+}
+
+int
+profile_dump_keep(const struct profile_dump *dump,
+                  const struct machine_row *machine, int status)
+{
+    if (dump->folder == NULL)
+        return status;
+    const enum left left = read_dump(dump, move_places(dump));
+    if (left == LEFT_RECORDS) {
+        if (rename(dump->written, dump->path) == 0)
+            return status;
+        cannot_write(dump->path);
+    } else
+        tell(dump, machine, left, status);
+    return status == 0 && left != LEFT_TAKEN ? EXIT_OURS : status;
+}
+
+/* Removes the files of a folder, which holds no folders, and then the folder.
+ */
+static void
+remove_folder(const char *folder)
+{
+    DIR *const files = opendir(folder);
+    const struct dirent *file;
+
+    while (files != NULL && (file = readdir(files)) != NULL)
+        unlinkat(dirfd(files), file->d_name, 0);
+    if (files != NULL)
+        closedir(files);
+    rmdir(folder);
+}
+
+void
+profile_dump_finish(struct profile_dump *dump)
+{
+    if (dump->folder != NULL)
+        remove_folder(dump->folder);
+    free(dump->folder);
+    free(dump->written);
+    *dump = (struct profile_dump){0};
+}
