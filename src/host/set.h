@@ -34,6 +34,9 @@ struct host_set_options {
     bool inherit;    /* and the threads and processes that it creates */
     uint64_t period; /* of the first event's overflows, 0: none */
     int signal;      /* sent to the creating thread at each, 0: none */
+    /* What is advised where there is no PMU, NULL: commands of tally count.
+     * Must outlive the set. */
+    const char *without_pmu;
     struct tally_log log;
 };
 

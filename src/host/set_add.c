@@ -144,11 +144,14 @@ error_of(enum host_why why)
 static int
 open_failed(const struct adding *a, const struct host_event *e)
 {
+    const struct host_set_options *o = &a->set->options;
     const struct host_reason *r = &a->reason;
+    const char *const mend = r->why == HOST_NO_PMU && o->without_pmu != NULL
+                                 ? o->without_pmu
+                                 : r->mend;
 
-    return tally_fail(&a->set->options.log, error_of(r->why), "%s: %s%s%s",
-                      e->name, r->text, r->mend[0] != '\0' ? ": " : "",
-                      r->mend);
+    return tally_fail(&o->log, error_of(r->why), "%s: %s%s%s", e->name, r->text,
+                      mend[0] != '\0' ? ": " : "", mend);
 }
 
 static bool
