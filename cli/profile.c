@@ -191,7 +191,7 @@ set_events(const struct profile_request *r, const struct machine_row *machine,
            struct profile_events *events)
 {
     const struct profile_wish wish = {machine, r->events, r->rotate,
-                                      r->hardware};
+                                      r->hardware, counts_instructions(r)};
     char bits[16];
 
     if (r->events == NULL && !r->rotate)

@@ -9,26 +9,18 @@
 #include "host/set.h"
 #include "profile/call_log.h"
 #include "table/items.h"
-#include "table/text.h"
+#include "table/software.h"
 
-/* The words of a list: of the events as they were asked for. */
-struct words {
-    char **words; /* owned, each too */
-    size_t count;
-};
-
-static void
-words_finish(struct words *w)
+static int
+no_memory(void)
 {
-    for (size_t i = 0; i < w->count; i++)
-        free(w->words[i]);
-    free(w->words);
-    *w = (struct words){0};
+    fprintf(stderr, "tally profile: no memory\n");
+    return EXIT_OURS;
 }
 
-/* Adds `length` bytes of `text`; false: no memory. */
-static bool
-words_add(struct words *w, const char *text, size_t length)
+/* Adds `length` bytes of `text`. */
+static int
+add_word(struct profile_words *w, const char *text, size_t length)
 {
     char *const word = strndup(text, length);
     char **const more =
@@ -36,20 +28,20 @@ words_add(struct words *w, const char *text, size_t length)
 
     if (more == NULL) {
         free(word);
-        return false;
+        return no_memory();
     }
     w->words = more;
     w->words[w->count++] = word;
-    return true;
+    return 0;
 }
 
-/* Cuts a list into its items. */
+/* Cuts a list of this host's events into its items. */
 static int
-cut_items(const char *list, bool host, struct words *items)
+cut_items(const char *list, struct profile_words *items)
 {
     while (*list != '\0') {
-        const size_t length = item_length(list, host);
-        if (length > 0 && !words_add(items, list, length))
+        const size_t length = item_length(list, true);
+        if (length > 0 && add_word(items, list, length) != 0)
             return EXIT_OURS;
         list += length + (list[length] == ',');
     }
@@ -59,20 +51,23 @@ cut_items(const char *list, bool host, struct words *items)
     return EXIT_USAGE;
 }
 
-/* Returns whether the default list leaves out the event: an event without
- * counts of intervals, or the model's cycles, which the record's clock has. */
+/* Returns whether intervals have no count of the event. */
 static bool
-is_unwanted(const struct event_row *e)
+is_uncounted(const struct event_row *e)
 {
     return e->fidelity == FIDELITY_IDLE || e->reserved || event_unmodelled(e) ||
-           event_is_late(e) ||
-           (e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES &&
-            e->code < 0 && e->number < 0);
+           event_is_late(e);
 }
 
 static int
-check_event(const struct machine_row *machine, const struct event_row *e)
+check_event(const struct machine_row *machine, const struct event_row *e,
+            const char *asked)
 {
+    if (event_is_software(e))
+        return tally_fail(&command_log, TALLY_EIDLE,
+                          "the kernel counts %s, for a whole run and not for "
+                          "its intervals: tally count -m %s -e %s PROGRAM",
+                          e->name, machine->name, asked);
     if (e->fidelity == FIDELITY_IDLE || event_unmodelled(e))
         return tally_fail(&command_log, TALLY_EIDLE,
                           "%s cannot count on %s: %s", e->name, machine->name,
@@ -85,85 +80,90 @@ check_event(const struct machine_row *machine, const struct event_row *e)
     return 0;
 }
 
-/* Adds a name that is found as this event. */
-static bool
-add_row(const struct machine_row *machine, const struct event_row *e,
-        struct words *words)
+/* Makes the word of each event one by which the machine finds the event: of a
+ * name that several units have, UNIT/NAME. */
+static int
+qualify(const struct machine_row *machine, struct profile_words *words)
 {
-    const bool own =
-        e >= machine->events && e < machine->events + machine->event_count;
-    char text[160];
-
-    if (!own || event_find(machine, e->name) == e)
-        return words_add(words, e->name, strlen(e->name));
-    const int length = snprintf(text, sizeof(text), "%s/%s", e->unit, e->name);
-    return words_add(words, text, (size_t)length);
+    for (size_t i = 0; i < words->count; i++) {
+        const struct event_row *const e = words->rows[i];
+        const bool own =
+            e >= machine->events && e < machine->events + machine->event_count;
+        char *word;
+        if (!own || strcmp(words->words[i], e->name) != 0 ||
+            event_find(machine, e->name) == e)
+            continue;
+        if (asprintf(&word, "%s/%s", e->unit, e->name) < 0)
+            return no_memory();
+        free(words->words[i]);
+        words->words[i] = word;
+    }
+    return 0;
 }
 
-/* Adds the events of a list in which `all` or `default` stands for many: those
- * that have counts of intervals. */
-static int
-add_rows(const struct machine_row *machine, const struct event_row *const *rows,
-         size_t count, struct words *words)
+/* Leaves out the event that is the clock of the records. */
+static void
+drop_clock(const struct machine_row *machine, struct profile_words *words)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!is_unwanted(rows[i]) && !add_row(machine, rows[i], words))
-            return EXIT_OURS;
+    const struct tally_log silent = {0};
+    const struct event_row **clock;
+    size_t one, kept = 0;
+
+    if (event_list_parse(machine, "cycles", &silent, &clock, &one) != 0)
+        return;
+    for (size_t i = 0; i < words->count; i++) {
+        if (words->rows[i] == clock[0]) {
+            free(words->words[i]);
+            continue;
+        }
+        words->rows[kept] = words->rows[i];
+        words->words[kept++] = words->words[i];
+    }
+    words->count = kept;
+    free(clock);
+}
+
+/* Finds the events of an emulated machine, each with the name that it was asked
+ * for by. Where `all` or `default` stands for many, those that have no counts
+ * of intervals are left out. */
+static int
+machine_words(const struct profile_wish *wish, struct profile_words *words)
+{
+    const struct machine_row *const machine = wish->machine;
+    size_t left_out;
+
+    if (event_list_wanted(machine,
+                          wish->events != NULL ? wish->events : "default",
+                          is_uncounted, &command_log, &words->rows,
+                          &words->words, &words->count, &left_out) != 0)
+        return EXIT_USAGE;
+    if (wish->events == NULL && !wish->counts_instructions)
+        drop_clock(machine, words);
+    for (size_t i = 0; i < words->count; i++)
+        if (check_event(machine, words->rows[i], words->words[i]) != 0)
+            return EXIT_USAGE;
     if (words->count > 0)
-        return 0;
+        return qualify(machine, words);
     fprintf(stderr, "tally profile: -e names no event that intervals count\n");
     return EXIT_USAGE;
 }
 
-/* The events of an emulated machine, by the names that were asked for where
- * each item of the list is one event. */
+/* Opens the pair as the profiler will, since a program without a log says
+ * nothing of a pair that does not open. */
 static int
-machine_words(const struct profile_wish *wish, struct words *words)
+check_pair(const char *pair, size_t length, const char *without_pmu,
+           const struct tally_log *log)
 {
-    const struct event_row **rows;
-    struct words items = {0};
-    size_t count;
-
-    int status =
-        wish->events != NULL ? cut_items(wish->events, false, &items) : 0;
-    if (status == 0 &&
-        event_list_parse(wish->machine,
-                         wish->events != NULL ? wish->events : "default",
-                         &command_log, &rows, &count) != 0)
-        status = EXIT_USAGE;
-    if (status != 0) {
-        words_finish(&items);
-        return status;
-    }
-    if (items.count == count) {
-        for (size_t i = 0; i < count && status == 0; i++)
-            if (check_event(wish->machine, rows[i]) != 0)
-                status = EXIT_USAGE;
-        *words = items;
-    } else {
-        words_finish(&items);
-        status = add_rows(wish->machine, rows, count, words);
-    }
-    free(rows);
-    return status;
-}
-
-/* Opens the pair as the profiler will, in a program that may say nothing of
- * it. A NULL log: nothing is told. */
-static int
-check_pair(const char *pair, size_t length, const struct tally_log *log)
-{
-    struct host_set_options own = {.scope = HOST_THREAD};
+    struct host_set_options own = {
+        .scope = HOST_THREAD, .log = *log, .without_pmu = without_pmu};
     const bool braces = memchr(pair, '{', length) != NULL;
     struct host_event *events = NULL;
     struct host_set *set = NULL;
     char *text;
     size_t count = 0;
 
-    if (log != NULL)
-        own.log = *log;
     if (asprintf(&text, braces ? "%.*s" : "{%.*s}", (int)length, pair) < 0)
-        return EXIT_OURS;
+        return no_memory();
     int error = host_event_list_parse(text, log, &events, &count);
     if (error == 0)
         error = host_set_create(&own, &set);
@@ -175,30 +175,63 @@ check_pair(const char *pair, size_t length, const struct tally_log *log)
     return error == 0 ? 0 : EXIT_USAGE;
 }
 
-static int
-check_here(const char *pairs)
+/* Writes the commands that count without a PMU, which the caller frees; NULL:
+ * no memory. The model is told of where it has all the events. */
+static char *
+advice_without_pmu(const char *events)
 {
-    int status = 0;
+    const struct tally_log silent = {0};
+    const struct event_row **rows;
+    const struct machine_row *model = NULL;
+    char *text;
+    size_t count;
+
+#if defined(__x86_64__)
+    model = machine_find("host-model");
+#endif
+    if (model != NULL && events != NULL &&
+        event_list_parse(model, events, &silent, &rows, &count) == 0)
+        free(rows);
+    else
+        model = NULL;
+    const int length = asprintf(
+        &text,
+        "software events: tally profile -e task-clock,page-faults "
+        "PROGRAM%s%s%s",
+        model != NULL ? "; on a model: tally profile -m host-model -e " : "",
+        model != NULL ? events : "", model != NULL ? " PROGRAM" : "");
+    return length >= 0 ? text : NULL;
+}
+
+/* Opens each of the pairs. `events` is the list that was asked for, or NULL. */
+static int
+check_here(const char *events, const char *pairs)
+{
+    char *const advice = advice_without_pmu(events);
+    int status = advice != NULL ? 0 : no_memory();
 
     while (*pairs != '\0' && status == 0) {
         const size_t length = strcspn(pairs, ";");
-        status = check_pair(pairs, length, &command_log);
+        status = check_pair(pairs, length, advice, &command_log);
         pairs += length + (pairs[length] == ';');
     }
+    free(advice);
     return status;
 }
 
 /* The events that this host counts without -e, as far as they open here. */
 static int
-host_words(struct words *words)
+host_words(struct profile_words *words)
 {
     const struct machine_row *const host = machine_find("host");
+    const struct tally_log silent = {0};
 
     for (size_t i = 0; i < host->event_count; i++) {
         const struct event_row *const e = &host->events[i];
-        if (!e->by_default || check_pair(e->name, strlen(e->name), NULL) != 0)
+        if (!e->by_default ||
+            check_pair(e->name, strlen(e->name), NULL, &silent) != 0)
             continue;
-        if (!words_add(words, e->name, strlen(e->name)))
+        if (add_word(words, e->name, strlen(e->name)) != 0)
             return EXIT_OURS;
     }
     if (words->count > 0)
@@ -218,46 +251,49 @@ too_many(size_t pairs)
     return EXIT_USAGE;
 }
 
-/* Writes the words as pairs, "A,B;C,D". On a T1 each event stands beside
- * instr_cnt. */
+/* Writes the words as pairs, "A,B;C,D". On a T1 each event stands beside the
+ * instructions, which the counter PIC.H always counts; they have the name that
+ * they were asked for by. */
 static int
-write_pairs(const struct profile_wish *wish, const struct words *words,
+write_pairs(const struct profile_wish *wish, const struct profile_words *words,
             FILE *out)
 {
-    const bool t1 =
-        wish->machine != NULL && wish->machine->family == FAMILY_NIAGARA1;
+    struct profile_fixed fixed;
+    const bool t1 = profile_fixed_find(wish->machine, words, &fixed);
     size_t count = 0;
 
     for (size_t i = 0; i < words->count; i++) {
-        const char *const word = words->words[i];
-        if (t1 && words->count > 1 && same_name(word, "instr_cnt"))
+        if (t1 && words->rows[i] == fixed.row)
             continue;
-        fprintf(out, "%s%s%s",
+        fprintf(out, "%s%s%s%s",
                 count == 0           ? ""
                 : t1 || !(count % 2) ? ";"
                                      : ",",
-                t1 ? "instr_cnt," : "", word);
+                t1 ? fixed.word : "", t1 ? "," : "", words->words[i]);
         count++;
     }
+    if (t1 && count == 0)
+        fputs(fixed.word, out);
     const size_t pairs = t1 ? count : (count + 1) / 2;
     if (pairs > CALL_LOG_SELECTIONS)
         return too_many(pairs);
     if (wish->rotate || pairs <= 1)
         return 0;
     fprintf(stderr,
-            "tally profile: %zu events, and %s at a time; --rotate takes them "
-            "in turn\n",
-            count, t1 ? "one beside instr_cnt" : "two");
+            "tally profile: %zu events, and %s%s at a time; --rotate "
+            "takes them in turn\n",
+            count, t1 ? "one beside " : "two", t1 ? fixed.word : "");
     return EXIT_USAGE;
 }
 
 /* Writes the pairs that the machine's counters count together. */
 static int
-write_hardware(const struct profile_wish *wish, const char *list, FILE *out)
+write_hardware(const struct profile_wish *wish,
+               const struct profile_words *words, FILE *out)
 {
     size_t count;
 
-    if (profile_pairs(wish->machine, list, wish->events == NULL, &command_log,
+    if (profile_pairs(wish->machine, words, wish->events == NULL, &command_log,
                       out, &count) != 0)
         return EXIT_USAGE;
     if (count > CALL_LOG_SELECTIONS)
@@ -273,7 +309,7 @@ write_hardware(const struct profile_wish *wish, const char *list, FILE *out)
 
 /* Joins the words by commas; NULL: no memory. */
 static char *
-join(const struct words *words)
+join(const struct profile_words *words)
 {
     char *text = NULL;
     size_t size;
@@ -289,12 +325,28 @@ join(const struct words *words)
     return NULL;
 }
 
+/* Writes the pairs into a text, which the caller frees. */
 static int
-find_words(const struct profile_wish *wish, struct words *words)
+make_pairs(const struct profile_wish *wish, const struct profile_words *words,
+           char **pairs)
+{
+    size_t size;
+    FILE *const out = open_memstream(pairs, &size);
+
+    if (out == NULL)
+        return no_memory();
+    const int status = wish->hardware ? write_hardware(wish, words, out)
+                                      : write_pairs(wish, words, out);
+    return fclose(out) == 0 ? status : no_memory();
+}
+
+/* Finds the events that are asked for, or the machine's own. */
+static int
+find_words(const struct profile_wish *wish, struct profile_words *words)
 {
     if (wish->machine != NULL)
         return machine_words(wish, words);
-    return wish->events != NULL ? cut_items(wish->events, true, words)
+    return wish->events != NULL ? cut_items(wish->events, words)
                                 : host_words(words);
 }
 
@@ -302,24 +354,19 @@ int
 profile_events(const struct profile_wish *wish, struct profile_events *to)
 {
     struct profile_events events = {NULL, NULL};
-    struct words words = {0};
-    size_t size;
+    struct profile_words words = {0};
 
     int status = find_words(wish, &words);
-    if (status == 0)
+    if (status == 0) {
         events.list = join(&words);
-    FILE *const out =
-        events.list != NULL ? open_memstream(&events.pairs, &size) : NULL;
-    if (status == 0 && out == NULL)
-        status = EXIT_OURS;
+        status = events.list != NULL ? 0 : no_memory();
+    }
     if (status == 0)
-        status = wish->hardware ? write_hardware(wish, events.list, out)
-                                : write_pairs(wish, &words, out);
-    if (out != NULL && fclose(out) != 0)
-        status = EXIT_OURS;
-    words_finish(&words);
+        status = make_pairs(wish, &words, &events.pairs);
+    event_list_free_asked(words.words, words.count);
+    free(words.rows);
     if (status == 0 && wish->machine == NULL)
-        status = check_here(events.pairs);
+        status = check_here(wish->events, events.pairs);
     if (status == 0)
         *to = events;
     else

@@ -12,6 +12,7 @@ struct profile_wish {
     const struct machine_row *machine; /* NULL: this host */
     const char *events;                /* NULL: the machine's own */
     bool rotate, hardware;
+    bool counts_instructions; /* the records' clock; else cycles */
 };
 
 struct profile_events {

@@ -110,13 +110,41 @@ def hardware_pairs():
             "counters")
     t.equal(len(pairs) > 8, True, "pairs")
     free = pairs_of(Profiled(["--rotate"], 1, 40, arch="mips64"))
-    t.equal((2, 3) in free and (2, 3) not in pairs, True, "the model's pairs")
+    t.equal((1, 2) in free and (1, 2) not in pairs, True, "the model's pairs")
     # The model's own events have numbers of 40 bits, and no counter.
     t.equal({e for pair in pairs for e in pair},
             {e for pair in free for e in pair if e < 1 << 32}, "all events")
     run = Profiled(["--hardware", "--rotate", "-m", "ultrasparc-t1"], 1, 20)
     t.equal({a for a, _ in pairs_of(run)}, {0x100}, "instr_cnt")
     t.equal(len(pairs_of(run)), 8, "measurements, by the document")
+
+
+@t.named("on a T1 the instructions keep the name that they were asked for by")
+def t1_instructions():
+    for asked, names in (
+            ("instructions", {"instr_cnt": "instructions"}),
+            ("instr_cnt", {"instr_cnt": None}),
+            ("instructions,IC_miss",
+             {"instr_cnt": "instructions", "IC_miss": None}),
+            ("L1-icache-load-misses,instructions:u",
+             {"instr_cnt": "instructions:u",
+              "IC_miss": "L1-icache-load-misses"})):
+        for more in ([], ["--hardware"]):
+            run = Profiled(["-m", "ultrasparc-t1", *more, "-e", asked], 1, 3)
+            t.equal({s["name"]: s.get("asked")
+                     for s in run.stages["run_generator"].values()
+                     if s["kind"] == "event"}, names, asked)
+    t.equal(refused("-m", "ultrasparc-t1", "-e", "instructions,IC_miss,DC_miss",
+                    t.guest("pktproc.sparc64")),
+            "tally profile: 2 events, and one beside instructions at a time; "
+            "--rotate takes them in turn\n")
+
+
+@t.named("where instructions are the clock, --rotate takes the cycles")
+def clock_instructions():
+    for clock, has in (("cycles", False), ("instructions", True)):
+        run = Profiled(["--rotate", "--clock", clock], 1, 40, arch="mips64")
+        t.equal("Cycles" in run.stages["run_classifier"], has, clock)
 
 
 @t.named("this host's events are counted, too")
@@ -449,7 +477,7 @@ def named(machine):
 
 
 def rotated(machine):
-    """Each event once; the clock counts the model's cycles already."""
+    """Each event once; the clock counts the cycles already."""
     with tempfile.TemporaryDirectory() as folder:
         lines = marked(folder, ["--foreign", "-m", machine, "--rotate"], 1, 50,
                        2)
@@ -459,6 +487,8 @@ def rotated(machine):
         t.equal(len(events) >= MACHINES[machine][2], True, f"{len(events)}")
         t.equal(len({code for _, code in events.values()}), len(events),
                 "codes")
+        t.equal({"cycles", "Cycles", "CPU_OP_CYCLES.ALL"} & set(events), set(),
+                "the clock")
 
 
 for each in MACHINES:

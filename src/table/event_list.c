@@ -123,7 +123,10 @@ list_add_masks(struct event_list *l, const struct event_row *event, bool all)
         if (!all && !part->by_default)
             continue;
         any = true;
-        error = list_add(l, part);
+        if (l->unwanted == NULL || !l->unwanted(part))
+            error = list_add(l, part);
+        else
+            l->left_out += all;
     }
     return any || error != 0
                ? error
