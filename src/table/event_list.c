@@ -289,6 +289,12 @@ unknown_event(const struct machine_row *machine, bool software,
 
     if (lacking != 0)
         return lacking;
+    if (software_find(name) != NULL)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "the kernel counts %s, and only tally count asks the "
+                          "kernel beside a model; tally list events -m %s "
+                          "shows the events of %s",
+                          word.text, machine->name, machine->name);
     if (other != NULL)
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; %s lacks it", word.text,
