@@ -530,6 +530,34 @@ print_report(const struct summarize_request *request, struct summary_report *r,
                                 : no_memory();
 }
 
+/* Says why there is no interval, and what to do where there is no record. */
+static void
+tell_nothing(const struct summary *s)
+{
+    const char *const machine = s->dumped_machine;
+
+    fprintf(stderr, "tally summarize: no interval");
+    if (s->skipped > 0)
+        fprintf(stderr, " behind those that --skip leaves out\n");
+    else if (s->records > 0)
+        fprintf(stderr, ": no start has an update behind it\n");
+    else if (machine[0] == '\0')
+        fprintf(stderr, ": there is no record; tally profile PROGRAM dumps the "
+                        "records of a program that calls the profiler\n");
+    else if (strcmp(machine, "host") == 0)
+        fprintf(stderr,
+                ": there is no record; if the host lacks the program's events, "
+                "tally profile -e task-clock,page-faults PROGRAM counts the "
+                "kernel's, tally profile -m host-model -e instructions PROGRAM "
+                "a model's\n");
+    else
+        fprintf(stderr,
+                ": there is no record; if %s lacks the program's events, tally "
+                "profile -m %s -e EVENTS PROGRAM counts events of tally list "
+                "events -m %s\n",
+                machine, machine, machine);
+}
+
 static int
 report(struct summarize_request *request, struct gathered *g)
 {
@@ -564,12 +592,7 @@ report(struct summarize_request *request, struct gathered *g)
             status = write_file(request->xlsx, write_xlsx, &r, &g->timeline);
         return status != 0 ? status : print_report(request, &r, &g->teja);
     }
-    fprintf(stderr, "tally summarize: no interval%s\n",
-            s->skipped > 0   ? " behind those that --skip leaves out"
-            : s->records > 0 ? ": no start has an update behind it"
-                             : ": there is no record; if this host lacks the "
-                               "program's events, tally profile -e chooses "
-                               "others, -m host-model counts on a model");
+    tell_nothing(s);
     if (request->form == SUMMARIZE_JSON)
         print_report(request, &r, &g->teja);
     return 1;

@@ -442,11 +442,19 @@ def named_events():
 
 @t.named("an empty dump says what to do, one of starts alone what it lacks")
 def empty_dumps():
-    for text, wanted in (
-            ("", "there is no record; if this host lacks the program's events, "
-             "tally profile -e chooses others, -m host-model counts on a model"),
-            ("4,1,1,10,0,1,100,8\n", "no start has an update behind it")):
-        done = summarize(text=START + HEADER + text + END, status=1)
+    for machine, text, wanted in (
+            ("", "", "there is no record; tally profile PROGRAM dumps the "
+             "records of a program that calls the profiler"),
+            ("host", "", "there is no record; if the host lacks the program's "
+             "events, tally profile -e task-clock,page-faults PROGRAM counts "
+             "the kernel's, tally profile -m host-model -e instructions "
+             "PROGRAM a model's"),
+            ("r10000", "", "there is no record; if r10000 lacks the program's "
+             "events, tally profile -m r10000 -e EVENTS PROGRAM counts events "
+             "of tally list events -m r10000"),
+            ("", "4,1,1,10,0,1,100,8\n", "no start has an update behind it")):
+        line = f"TALLY_PROFILE_MACHINE,{machine}\n" if machine else ""
+        done = summarize(text=line + START + HEADER + text + END, status=1)
         t.equal(done.stderr.splitlines()[-1],
                 f"tally summarize: no interval: {wanted}")
 

@@ -487,6 +487,8 @@ summary_read(struct summary *s, struct dump_reader *reader)
             return error;
     }
     s->dumps += reader->dumps;
+    if (reader->machine[0] != '\0')
+        strcpy(s->dumped_machine, reader->machine);
     summary_part(s);
     return got;
 }

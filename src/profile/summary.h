@@ -77,6 +77,8 @@ struct summary {
     struct summary_options options;
     const struct machine_row *machine; /* NULL: no start was seen */
     bool guessed;                      /* from the codes of the first start */
+    /* The machine that a dump names last, "": none does. */
+    char dumped_machine[DUMP_NAME];
     struct dump_troubles troubles;
     struct dump_names names;
     uint64_t dumps, records, intervals, skipped;
