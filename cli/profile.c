@@ -39,27 +39,36 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_MACHINE] = {'m', "machine", "MACHINE",
-                     "run on it (default: the program's, or this host)"},
+                     "run on this machine (default: the program's, or this "
+                     "host)"},
     [OPT_FOREIGN] = {0, "foreign", NULL,
                      "allow a program of another instruction set"},
     [OPT_EVENTS] = {'e', "events", "EVENTS",
-                    "count these, whatever the program asks for"},
+                    "count these events in place of the program's own"},
     [OPT_ROTATE] = {0, "rotate", NULL,
-                    "two of them after another, at each interval the next; "
-                    "without -e the machine's own"},
+                    "count two events an interval, the next two in the next; "
+                    "without -e the machine's default events"},
     [OPT_HARDWARE] = {0, "hardware", NULL,
-                      "pairs that the machine's own counters count, as wide"},
+                      "count only pairs that the machine's counters count "
+                      "together, in their width"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "dump to it at the end (default: profile.csv)"},
-    [OPT_LOG_SIZE] = {0, "log-size", "N", "records of each thread (1024)"},
-    [OPT_USER_WORDS] = {0, "user-words", "N", "words in each record (0 to 64)"},
+                    "dump to this file at the end (default: profile.csv)"},
+    [OPT_LOG_SIZE] = {0, "log-size", "N",
+                      "keep N records of each thread (default: 1024)"},
+    [OPT_USER_WORDS] = {0, "user-words", "N",
+                        "keep N of the program's words in each record (0 to "
+                        "64)"},
     [OPT_BUFFER] = {0, "buffer", "FILE",
-                    "keep records in it, for tally summarize --recover"},
+                    "keep the records in this file, for tally summarize "
+                    "--recover"},
     [OPT_CLOCK] = {0, "clock", "WHICH",
-                   "of an emulated machine: cycles or instructions"},
-    [OPT_SET] = {0, "set", "KEY=VALUE", "change the emulated machine"},
+                   "clock of an emulated machine: cycles (default) or "
+                   "instructions"},
+    [OPT_SET] = {0, "set", "KEY=VALUE",
+                 "change a parameter of the emulated machine"},
     [OPT_LOCATIONS] = {0, "locations", NULL,
-                       "run nothing: print the program's calls and their ids"},
+                       "run nothing: print the program's calls and their "
+                       "ids"},
     {0},
 };
 
