@@ -16,7 +16,7 @@ struct sink {
     char text[2 * DUMP_LINE_SIZE];
     size_t used;
     char *memory;
-    size_t size, length; /* length may exceed size: then it is not all there */
+    size_t size, length; /* `length` above `size`: the text was cut */
 };
 
 static int
@@ -33,7 +33,8 @@ write_all(int fd, const char *text, size_t length)
     return 0;
 }
 
-/* Room for one more line. */
+/* Writes the text out where it has no room for one more line, or where `all`.
+ */
 static int
 flush(struct sink *s, bool all)
 {
@@ -61,8 +62,8 @@ add_record(void *user, const struct dump_record *record)
     return error;
 }
 
-/* The names stand in front of the first table, and behind the first line of
- * JSON, which has the schema. */
+/* Writes the names of the machine and its events: in front of the first table,
+ * or behind the first line of JSON, which has the schema. */
 static int
 dump_names(struct sink *s)
 {
@@ -109,7 +110,8 @@ empty_thread(struct tally_profiler_thread *t)
                    atomic_load_explicit(&t->dumped, memory_order_relaxed));
 }
 
-/* In the order of their numbers: the list has the last one first. */
+/* Dumps all threads in the order of their numbers. The list begins with the
+ * last thread. */
 static int
 dump_all(struct sink *s, struct tally_profiler_thread *first)
 {
@@ -212,8 +214,9 @@ replace_places(const char *path)
     char temporary[PATH_MAX + sizeof(LOCATIONS) + 24];
 
     snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
+    unlink(temporary); /* left over by an earlier process of this number */
     const int fd = open(
-        temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+        temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     int error = fd < 0 ? TALLY_EIO : tally_profiler_locations_fd(fd);
     if (fd >= 0 && close(fd) != 0)
         error = TALLY_EIO;
@@ -228,7 +231,8 @@ replace_places(const char *path)
 }
 
 /* Writes the places where `tally summarize` looks for them, beside a dump that
- * is a file. Without a call there are none, and those of before stay. */
+ * is a file. Without a call there are no places, and the file of an earlier run
+ * stays. */
 static void
 write_beside(const char *dump_path)
 {

@@ -8,7 +8,7 @@
 #include "tally/counter.h"
 #include "tally/event.h"
 
-/* The row of this host's event without its modifiers, or NULL. */
+/* Returns the row of this host's event without its modifiers, or NULL. */
 static const struct tally_event *
 host_event(const char *name)
 {
@@ -18,8 +18,8 @@ host_event(const char *name)
     return tally_event_find(tally_machine_find("host"), plain);
 }
 
-/* Returns the unit's number and the code of an event of this host; what is no
- * row of the machine `host` has a number of its name's. */
+/* Returns the unit's number and the code of an event of this host; an event
+ * that is no row of the machine `host` has a number made of its name. */
 static uint64_t
 host_code(const char *name)
 {
@@ -35,7 +35,7 @@ host_code(const char *name)
 
 /* Returns the unit's number and the manual's code or number of a machine's
  * event; an event without either, a part of an event, and an event that shares
- * the code with one before it have a number of the name's. */
+ * the code with one before it have a number made of the name. */
 static uint64_t
 machine_code(const char *machine, const char *name)
 {
@@ -93,7 +93,8 @@ take_codes(const struct tally_counter *counter, const struct tally_log *log,
     return 0;
 }
 
-/* Where its numbers will be: all are loaded, or all are asked for. */
+/* Finds where the set's numbers are: all are loaded from live values, or the
+ * machine is asked for all. */
 static void
 find_places(const struct gateway_hello *hello, struct profiler_set *set)
 {
@@ -112,7 +113,8 @@ find_places(const struct gateway_hello *hello, struct profiler_set *set)
     for (size_t i = 0; !live && i < set->events; i++)
         set->at[i] = &now[i];
     if (!live) {
-        /* Behind the events, or instructions, which come last of all. */
+        /* Behind the events stands the clock: the cycles where they were added,
+         * else the instructions, which a request always has last. */
         set->at[2] = &now[set->events];
         set->request = request;
     }
@@ -120,7 +122,8 @@ find_places(const struct gateway_hello *hello, struct profiler_set *set)
         set->at[1] = set->at[0];
 }
 
-/* On an emulated machine events need no braces, and the clock is its own. */
+/* Opens events of an emulated machine. They need no braces, and the clock is
+ * the machine's. */
 static int
 open_machine(const char *events, bool cycles, const struct gateway_hello *hello,
              const struct tally_log *log, struct profiler_set *set)
@@ -157,7 +160,7 @@ add_host(struct tally_counter *counter, const char *events,
 {
     char group[PROFILER_EVENTS + 2];
 
-    /* Braces make it one read; what has some of its own keeps them. */
+    /* Braces make one read of both events; a list with braces keeps its own. */
     snprintf(group, sizeof(group), strchr(events, '{') ? "%s" : "{%s}", events);
     const int error = tally_counter_add(counter, group);
     return error == 0 ? take_codes(counter, log, set) : error;
@@ -201,7 +204,8 @@ open_set(const char *events, bool cycles, const struct tally_log *log,
     return error;
 }
 
-/* Second half of a word of which the first is who made the thread. */
+/* Finds the strand of the calling thread: the upper half of a word whose lower
+ * half says which thread made this one. */
 static bool
 strand_here(uint64_t *strand, uint64_t *strands)
 {
@@ -225,7 +229,8 @@ machine_here(char name[DUMP_NAME])
              gateway_hello(&hello) ? hello.machine : "host");
 }
 
-/* Of this host an alias, or a name with modifiers, becomes the event's. */
+/* Returns what the machine calls the event. On this host an alias, or a name
+ * with modifiers, becomes the name of the event's row. */
 static const char *
 name_here(const struct profiler_set *set, unsigned index)
 {
@@ -256,7 +261,8 @@ read_set(const struct profiler_set *set, struct profiler_reading *reading)
     return 0;
 }
 
-/* A machine's cycles are those since the thread's clock began. */
+/* Starts a set. The cycles of a machine count from where the thread's clock
+ * began. */
 static int
 start_set(struct profiler_set *set, const struct profiler_set *clock)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the profiler's numbers come from: a clock, and sets of one or two
- * events of the calling thread. Here they come from tally/counter.h, which is
- * this host or the emulated machine that we run on.
+ * events of the calling thread. Here the numbers come from tally/counter.h: of
+ * this host, or of the emulated machine that runs the program.
  */
 #ifndef TALLY_LIB_PROFILER_SOURCE_H
 #define TALLY_LIB_PROFILER_SOURCE_H
@@ -16,20 +16,20 @@
 #include "gateway/set.h"
 #include "profile/dump.h"
 
-#define PROFILER_EVENTS 512 /* bytes of a list of them */
+#define PROFILER_EVENTS 512 /* bytes of a list of events, NUL included */
 
 struct profiler_set {
     void *counters;  /* the source's; NULL: the clock alone, or a machine */
     uint64_t hi, lo; /* codes, for dumps */
     unsigned events; /* 0 to 2; of one, lo is hi */
-    /* On an emulated machine. It is asked, or all is live: where the events are
-     * then, and the clock. */
+    /* On an emulated machine: `at` says where the two events and the clock are,
+     * in live values or in the answer to a request. */
     struct gateway_set *machine;
     struct gateway_read *request; /* NULL: nothing is asked */
     struct gateway_live *live;    /* of the thread, which alone reads */
     const uint64_t *at[3];
-    bool cycles;     /* are the clock; else instructions */
-    uint64_t offset; /* of them, where the thread's clock began */
+    bool cycles;     /* cycles are the clock, else instructions */
+    uint64_t offset; /* cycles when the thread's clock began */
 };
 
 /* Running totals. */
@@ -47,13 +47,15 @@ struct profiler_source {
     void (*machine)(char name[DUMP_NAME]);
     /* What the machine calls an event of the set, 0 or 1. */
     const char *(*name)(const struct profiler_set *set, unsigned index);
-    /* Opens "A,B", "A" or "", which then do not count. */
+    /* Opens "A,B", "A" or "", the clock alone. The set does not count before
+     * start(). */
     int (*open)(const char *events, bool cycles, const struct tally_log *log,
                 struct profiler_set *set);
-    /* The thread's clock is a set of its own that always counts. */
+    /* Starts a set; `clock` is the set of the thread's clock, which always
+     * counts. */
     int (*start)(struct profiler_set *set, const struct profiler_set *clock);
     int (*stop)(const struct profiler_set *set);
-    /* These two neither allocate nor lock. */
+    /* Reads running totals; neither allocates nor locks. */
     int (*read)(const struct profiler_set *set,
                 struct profiler_reading *reading);
     void (*close)(struct profiler_set *set);
@@ -79,15 +81,15 @@ profiler_clock(void)
 #endif
 }
 
-/* Whether profiler_quick() reads it: of an emulated machine, or this host's
- * clock alone. Of profiler_counters'. */
+/* Returns whether profiler_quick() can read a set of profiler_counters: a set
+ * of an emulated machine, or this host's clock alone. */
 static inline bool
 profiler_is_quick(const struct profiler_set *set)
 {
     return set->counters == NULL;
 }
 
-/* Without a call, as those cost a window each on SPARC. */
+/* Reads a set without a function call: each call costs a window on SPARC. */
 static inline __attribute__((always_inline)) void
 profiler_quick(const struct profiler_set *set, struct profiler_reading *reading)
 {

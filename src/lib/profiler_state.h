@@ -23,7 +23,7 @@
 struct profiler_properties {
     uint64_t log_table_size, user_data_size;
     uint64_t counter_bits; /* 0: as many as the source's counters have */
-    bool instructions;     /* are the clock on an emulated machine */
+    bool instructions; /* instructions are the clock of an emulated machine */
     char buffer_file[PATH_MAX], dump_file[PATH_MAX]; /* "": none */
     char events[PROFILER_LIST];                      /* "": as start says */
     bool rotate;
@@ -42,8 +42,8 @@ struct profiler_chosen {
 struct profiler_group {
     struct profiler_chosen *chosen; /* NULL: nothing */
     struct profiler_reading base;   /* at the start */
-    /* The events took their turn at the last update: a start that is written
-     * when no other comes first. */
+    /* The last update took the next events: the next update writes a start
+     * first, unless the program starts the group before. */
     bool turned;
     uint64_t pc;
     uint32_t caller;
@@ -106,13 +106,14 @@ void profiler_variable(const char *name, char variable[PROFILER_VARIABLE]);
 int profiler_environment(struct profiler_properties *properties,
                          const struct tally_log *log);
 
-/* `path` with %p as the process id; false: too long. */
+/* Writes `path` with the process id in place of %p; false: `to` is too small.
+ */
 bool profiler_path(const char *path, char *to, size_t size);
 
 /* Dumps all threads to the property's file, and the places beside it. */
 void profiler_dump_at_exit(void);
 
-/* "id file:line:function\n"; its length. */
+/* Writes "id file:line:function\n" and returns its length; 0: no room. */
 size_t
 profiler_place(const struct tally_profiler_site *site, char *text, size_t size);
 
