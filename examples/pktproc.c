@@ -28,7 +28,7 @@
 #if defined(__sparc__)
 #define EVENTS "Load_instr,Store_instr"
 #elif defined(__mips__)
-#define EVENTS "loads,stores"
+#define EVENTS "Graduated_loads,Graduated_stores"
 #else
 #define EVENTS "task-clock,page-faults"
 #endif
