@@ -123,7 +123,7 @@ masks(void **state)
             assert_string_equal(list.text, rows[i].text);
     }
     assert_int_equal(teja_process_set_property(main_process, "profiler_events",
-                                               "page-faults,task-clock"),
+                                               "page-faults:u,task-clock:u"),
                      0);
 }
 

@@ -35,7 +35,7 @@ class Command:
 
 def check_options(page, number, options):
     for option in options:
-        if not re.fullmatch(r"not|no PMU|any numbers|status \d+"
+        if not re.fullmatch(r"not|no PMU|any level|any numbers|status \d+"
                             r"|numbers within \d+ %", option):
             raise AssertionError(f"{page}:{number}: <!-- run: {option} -->?")
     return options
@@ -108,6 +108,8 @@ def compare(c, page, got):
         elif option.startswith("numbers within"):
             percent = float(option.split()[2])
     got = [line for line in got if line.strip()]
+    if "any level" in c.options:
+        got = [re.sub(r":u\b", "", line) for line in got]
     at, skip = 0, False
     for line in filter(str.strip, c.shown):
         if line.strip() == "...":

@@ -96,7 +96,7 @@ def tried():
 # modelled machine.
 
 def on_host():
-    return ["-m", "host", "-e", "page-faults"], "true"
+    return ["-m", "host", "-e", "page-faults:u"], "true"
 
 
 def on_model():
