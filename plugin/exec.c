@@ -175,7 +175,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     escape_commas(path, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
              "%s,session=%s,previous=%u,window=%d,random=%" PRIx64 ",name=%s",
-             library, p->session_path, p->region_index, (int)p->window_open,
+             library, p->session_place, p->region_index, (int)p->window_open,
              random_executes(), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";

@@ -11,13 +11,13 @@
 /*
  * The session's file is open only while something is mapped: the guest shares
  * our table of descriptors, and must find it as it would be without us. Where
- * it cannot be opened, since that table is full or the process has another user
- * by now, the header's memory is there for it.
+ * it cannot be opened, since that table is full, the process has another user
+ * by now, or tally has died, the header's memory is there for it.
  */
 void
 own_region_open(struct plugin *p)
 {
-    p->region.fd = open(p->session_path, O_RDWR | O_CLOEXEC);
+    p->region.fd = session_open(p->session_place);
     p->region.session = p->session;
 }
 
@@ -45,14 +45,14 @@ claim_region(struct plugin *p)
 }
 
 int
-own_region_attach(struct plugin *p, const char *path,
+own_region_attach(struct plugin *p, const char *place,
                   const struct tally_log *log)
 {
-    if (path == NULL || strlen(path) >= sizeof(p->session_path))
+    if (place == NULL || strlen(place) >= sizeof(p->session_place))
         return tally_fail(log, TALLY_ESYNTAX,
                           "this plugin is started by `tally count`");
-    strcpy(p->session_path, path);
-    const int error = session_attach(path, log, &p->region.fd, &p->session);
+    strcpy(p->session_place, place);
+    const int error = session_attach(place, log, &p->region.fd, &p->session);
     if (error != 0)
         return error;
     p->region_index = claim_region(p);

@@ -10,9 +10,9 @@
 void own_region_open(struct plugin *p);
 void own_region_close(struct plugin *p);
 
-/* Attaches to the session at `path` and claims a region of it. Then the file
+/* Attaches to the session at its place and claims a region of it. Then the file
  * is open. */
-int own_region_attach(struct plugin *p, const char *path,
+int own_region_attach(struct plugin *p, const char *place,
                       const struct tally_log *log);
 
 /* Ends the region of the program that executed this one. Returns the pid of

@@ -51,7 +51,7 @@ can_have(uint32_t region, uint32_t parts)
 {
     if (region == tally_plugin.region_index)
         return (parts & ~tally_plugin.parts) == 0;
-    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    const int fd = session_open(tally_plugin.session_place);
     struct region r;
     bool can = false;
 

@@ -133,7 +133,7 @@ each_thread(uint32_t index,
         each_own_thread(take, user);
         return true;
     }
-    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    const int fd = session_open(tally_plugin.session_place);
     const bool mapped =
         region_map_session(tally_plugin.session, fd, index, &region) == 0;
     if (mapped) {
@@ -253,7 +253,7 @@ owners_parent(pid_t pid)
 bool
 owners_region(pid_t pid, struct region *region, uint32_t *index)
 {
-    const int fd = open(tally_plugin.session_path, O_RDWR | O_CLOEXEC);
+    const int fd = session_open(tally_plugin.session_place);
     uint32_t i = atomic_load(&tally_plugin.session->regions);
     bool found = false;
 

@@ -95,7 +95,7 @@ struct plugin {
     int parent;    /* of the process that executed: its pid, or 0 */
     enum window_mode window;
     bool window_open; /* as --from, --to and --skip have it */
-    char session_path[PLUGIN_PATH];
+    char session_place[SESSION_PLACE];
 };
 
 extern struct plugin tally_plugin;

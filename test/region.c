@@ -2,6 +2,7 @@
 /* The session's file: what is shared, summed, folded and given back. */
 #include "source/region.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,6 @@
 
 #include <cmocka.h>
 
-#define PATH_SIZE 64
 #define FEW 1000u /* blocks */
 
 /* A session and its first region, with one strand. */
@@ -71,10 +71,10 @@ run_blocks(struct fixture *f, unsigned count, uint64_t times)
 static int
 attach(int fd, int *copy, struct session_header **header)
 {
-    char path[PATH_SIZE];
+    char place[SESSION_PLACE];
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return session_attach(path, NULL, copy, header);
+    assert_int_equal(session_place(fd, place, sizeof(place)), 0);
+    return session_attach(place, NULL, copy, header);
 }
 
 static void
@@ -127,6 +127,47 @@ test_attach_wrong(void **unused)
     assert_int_equal(session_attach("/nonexistent", NULL, &fd, &header),
                      TALLY_ESYSTEM);
     assert_int_equal(fd, -2);
+}
+
+/* The number of the process that made the session, and of its descriptor, may
+ * be another's by now: such a file is not opened, whatever it holds. */
+static void
+test_open_another(void **unused)
+{
+    char place[SESSION_PLACE];
+    struct fixture f, other;
+    int ends[2];
+
+    (void)unused;
+    setup(&f);
+    setup(&other);
+    assert_int_equal(session_place(f.fd, place, sizeof(place)), 0);
+    const int own = dup(f.fd);
+    assert_int_equal(dup2(other.fd, f.fd), f.fd);
+    assert_int_equal(session_open(place), -1);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(pipe(ends), 0); /* opening its end would wait */
+    assert_int_equal(dup2(ends[0], f.fd), f.fd);
+    assert_int_equal(session_open(place), -1);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(dup2(own, f.fd), f.fd);
+    const int again = session_open(place);
+    assert_true(again >= 0);
+    assert_int_equal(ftruncate(again, 4096), 0);
+    assert_int_equal(session_open(place), -1);
+    assert_int_equal(errno, ESTALE);
+    const char *const wrong[] = {"",     "@",   "/proc/self/fd/0",
+                                 "@1.2", "/@1", "/@1.2"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(session_open(wrong[i]), -1);
+    close(ends[0]);
+    close(ends[1]);
+    close(own);
+    close(again);
+    teardown(&other);
+    region_unmap_strand(f.strand);
+    region_unmap(&f.region);
+    session_destroy(f.fd, f.header);
 }
 
 /* Memory beyond the end of a file cannot be read. */
@@ -487,6 +528,7 @@ main(void)
         cmocka_unit_test(test_attach),
         cmocka_unit_test(test_attach_wrong),
         cmocka_unit_test(test_attach_short),
+        cmocka_unit_test(test_open_another),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_map_session),
         cmocka_unit_test(test_sum),

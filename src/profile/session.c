@@ -658,7 +658,7 @@ session_run(const struct session_options *o, const struct program *program,
     struct session_request request;
     struct session_header *header = NULL;
     struct launch launch = {0};
-    char path[64];
+    char place[SESSION_PLACE];
     int fd = -1;
 
     int error = make_request(o, program, log, &request);
@@ -666,8 +666,10 @@ session_run(const struct session_options *o, const struct program *program,
         error = session_create(&request, log, &fd, &header);
     if (error != 0)
         return error;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
-    error = launch_build(&o->launch, program, &request, path, log, &launch);
+    error = session_place(fd, place, sizeof(place));
+    if (error == 0)
+        error =
+            launch_build(&o->launch, program, &request, place, log, &launch);
     if (error == 0) {
         const struct running run = {o, header, fd, now_s()};
         memset(result, 0, sizeof(*result));

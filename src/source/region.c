@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
     (CAPTURES_AT + ROUND(sizeof(struct capture_record) * REGION_CAPTURES))
 #define STRAND_SIZE ROUND(sizeof(struct region_strand))
 #define REGION_SIZE (STRANDS_AT + STRAND_SIZE * REGION_STRANDS)
+#define SESSION_SIZE (HEADER_SIZE + (uint64_t)REGION_SIZE * SESSION_REGIONS)
 
 static int
 map_header(int fd, struct session_header **header)
@@ -44,12 +46,11 @@ session_create(const struct session_request *request,
                const struct tally_log *log, int *fd,
                struct session_header **header)
 {
-    const uint64_t size = HEADER_SIZE + REGION_SIZE * SESSION_REGIONS;
     const int file = memfd_create("tally", MFD_CLOEXEC);
 
     /* Under ulimit -f this is an error to tell, not a death. */
     void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
-    const bool sized = file >= 0 && ftruncate(file, (off_t)size) == 0;
+    const bool sized = file >= 0 && ftruncate(file, (off_t)SESSION_SIZE) == 0;
     signal(SIGXFSZ, old);
     if (!sized || map_header(file, header) != 0) {
         const int error =
@@ -77,24 +78,68 @@ session_destroy(int fd, struct session_header *header)
 }
 
 int
-session_attach(const char *path, const struct tally_log *log, int *fd,
-               struct session_header **header)
+session_place(int fd, char *place, size_t size)
 {
-    const int file = open(path, O_RDWR | O_CLOEXEC);
     struct stat st;
 
-    if (file >= 0 &&
-        (fstat(file, &st) != 0 || st.st_size < (off_t)HEADER_SIZE)) {
-        close(file);
-        return tally_fail(log, TALLY_ESYSTEM,
-                          "%s is too short to be a session of tally", path);
+    if (fstat(fd, &st) != 0)
+        return TALLY_ESYSTEM;
+    snprintf(place, size, "/proc/%d/fd/%d@%" PRIx64 ".%" PRIx64, (int)getpid(),
+             fd, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+    return 0;
+}
+
+/* Returns whether this is the file of the session: its identity, its size. */
+static bool
+is_session(const struct stat *st, uint64_t device, uint64_t inode)
+{
+    return S_ISREG(st->st_mode) && (uint64_t)st->st_dev == device &&
+           (uint64_t)st->st_ino == inode &&
+           (uint64_t)st->st_size == SESSION_SIZE;
+}
+
+int
+session_open(const char *place)
+{
+    const size_t length = strcspn(place, "@");
+    char path[SESSION_PLACE];
+    uint64_t device, inode;
+    struct stat st;
+
+    if (length >= sizeof(path) ||
+        sscanf(place + length, "@%" SCNx64 ".%" SCNx64, &device, &inode) != 2) {
+        errno = EINVAL;
+        return -1;
     }
+    memcpy(path, place, length);
+    path[length] = '\0';
+    /* Opening a device or a pipe can do something or wait: look first. */
+    if (stat(path, &st) != 0)
+        return -1;
+    const int fd = is_session(&st, device, inode)
+                       ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+                       : (errno = ESTALE, -1);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !is_session(&st, device, inode))) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return fd;
+}
+
+int
+session_attach(const char *place, const struct tally_log *log, int *fd,
+               struct session_header **header)
+{
+    const int file = session_open(place);
+
     if (file < 0)
-        return tally_fail(log, TALLY_ESYSTEM, "cannot open %s: %s", path,
-                          strerror(errno));
+        return tally_fail(
+            log, TALLY_ESYSTEM, "cannot open the session %s: %s", place,
+            errno == ESTALE ? "another file is there" : strerror(errno));
     if (map_header(file, header) != 0) {
         close(file);
-        return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", path,
+        return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", place,
                           strerror(errno));
     }
     if ((*header)->magic != SESSION_MAGIC ||
@@ -102,7 +147,8 @@ session_attach(const char *path, const struct tally_log *log, int *fd,
         (*header)->region_size != REGION_SIZE) {
         session_destroy(file, *header);
         return tally_fail(log, TALLY_ESYSTEM,
-                          "%s is not a session of this version of tally", path);
+                          "%s is not a session of this version of tally",
+                          place);
     }
     *fd = file;
     return 0;

@@ -37,6 +37,7 @@
 #define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
+#define SESSION_PLACE 96u         /* bytes */
 #define SESSION_OWNERS (2u << 20) /* bytes */
 
 /* Totals of one strand or of one thread that has ended. */
@@ -172,8 +173,23 @@ int session_create(const struct session_request *request,
                    struct session_header **header);
 void session_destroy(int fd, struct session_header *header);
 
-/* Maps the header of an existing file after checking it. */
-int session_attach(const char *path, const struct tally_log *log, int *fd,
+/*
+ * Writes the place of a session's file: a path under which other processes open
+ * it, and the file's identity. `size` is at least SESSION_PLACE. 0 or
+ * TALLY_ESYSTEM.
+ */
+int session_place(int fd, char *place, size_t size);
+
+/*
+ * Opens the session's file at its place. The process that made the session may
+ * have ended, and its path may lead to another process's file by now, which is
+ * neither opened nor changed. Returns the descriptor, close-on-exec, or -1 with
+ * errno: ESTALE where the file is another one.
+ */
+int session_open(const char *place);
+
+/* Maps the header of the session's file at its place, after checking it. */
+int session_attach(const char *place, const struct tally_log *log, int *fd,
                    struct session_header **header);
 
 /* Maps the header's owners once more, at this address; NULL if that cannot be.
