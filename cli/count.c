@@ -216,6 +216,8 @@ run_all(struct job *job, struct count_value *values,
             error = count_intervals(job->request, &job->report, result, out);
         if (error != 0)
             return error;
+        if (child_signals_came(job->session.signals))
+            result->interrupted = true;
         add_run(job, values, run, result);
         if (job->request->table)
             error = note_run(job, result);
@@ -243,6 +245,7 @@ run_and_report(struct job *job, struct count_value *values)
 {
     const struct count_request *r = job->request;
     struct session_result result = {0};
+    struct child_signals signals;
     struct count_illegal illegal;
     struct output out;
     int error =
@@ -253,6 +256,8 @@ run_and_report(struct job *job, struct count_value *values)
 
     if (error != 0)
         return EXIT_OURS;
+    child_signals_hold(&signals);
+    job->session.signals = &signals;
     error = run_all(job, values, &result, out.file);
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
@@ -277,6 +282,7 @@ run_and_report(struct job *job, struct count_value *values)
                        : error != 0 || closed != 0
                            ? EXIT_OURS
                            : command_status(result.status);
+    child_signals_free(&signals);
     session_result_finish(&result);
     return status;
 }

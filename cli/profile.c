@@ -260,6 +260,7 @@ set_buffer(const char *path)
 static int
 run_here(const struct program *program)
 {
+    const struct child_program run = {.argv = program->argv};
     struct child_signals signals;
     struct child child;
     struct rlimit limit;
@@ -270,7 +271,7 @@ run_here(const struct program *program)
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     child_signals_hold(&signals);
-    if (child_start(&child, &signals, program->argv, &command_log) == 0) {
+    if (child_start(&child, &signals, &run, &command_log) == 0) {
         child_go(&child);
         while (!child_wait(&child, -1))
             ;

@@ -460,6 +460,68 @@ def interrupted_spin(arch):
     assert values[INSTRUCTIONS[arch]] > 1000000, values[INSTRUCTIONS[arch]]
 
 
+@at_arch("a signal that ends tally elsewhere ends the program, with a report")
+def forwarded_deaths(arch):
+    program = g("spin", arch)
+    for number in (signal.SIGALRM, signal.SIGSEGV, signal.SIGABRT):
+        process = subprocess.Popen(
+            [t.tally(), "count", "-j", *t.modelled(program), program,
+             "100000000000"], stdin=subprocess.DEVNULL, text=True,
+            stderr=subprocess.PIPE)
+        t.wait_for("the program runs", lambda: t.child_seconds(process.pid) > 1)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60 * t.MINUTES)
+        t.equal(process.returncode, 128 + number, "status")
+        # QEMU has a word of its own on some of the signals.
+        doc = t.json.loads(err[err.index("{"):])
+        t.equal(doc["status"], {"signal": int(number)}, "JSON status")
+
+
+def ignoring(number):
+    """Words that start a command with the signal ignored."""
+    return ["env", f"--ignore-signal={number.name[3:]}"]
+
+
+@at_arch("SIGCHLD that is ignored does not hide the program's end")
+def ignored_child(arch):
+    program = g("hello", arch)
+    machine = t.modelled(program)
+    whole = instructions(arch, program)
+    for more in ([], ["-r", "2"], ["--pre", "true", "--post", "true"]):
+        done = t.run(*ignoring(signal.SIGCHLD), t.tally(), "count", "-j",
+                     *machine, *more, "--", program)
+        t.equal(done.returncode, 0, f"status; stderr: {done.stderr}")
+        values = {e["name"]: e["value"]
+                  for e in t.json.loads(done.stderr)["events"]}
+        t.equal(values[INSTRUCTIONS[arch]], whole, "instructions")
+
+
+@t.named("SIGCHLD that is ignored does not hide the end from perfex")
+def ignored_child_perfex():
+    done = t.run(*ignoring(signal.SIGCHLD), t.tally(), "perfex", "-e", "0",
+                 g("hello", "mips64"))
+    t.equal(done.returncode, 0, f"status; stderr: {done.stderr}")
+
+
+@t.named("a signal that is ignored interrupts nothing")
+def ignored_interrupt():
+    """It is ignored by the program too, as under nohup."""
+    program = g("spin", "x86_64")
+    process = subprocess.Popen(
+        [*ignoring(signal.SIGINT), t.tally(), "count", "-j",
+         *t.modelled(program), program, "100000000000"],
+        stdin=subprocess.DEVNULL, text=True, stderr=subprocess.PIPE)
+    t.wait_for("the program runs", lambda: t.child_seconds(process.pid) > 1)
+    process.send_signal(signal.SIGINT)
+    before = t.child_seconds(process.pid)
+    t.wait_for("the program goes on",
+               lambda: t.child_seconds(process.pid) > before + 1)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60 * t.MINUTES)
+    t.equal(process.returncode, 128 + signal.SIGTERM, "status")
+    t.equal(t.json.loads(err)["status"], {"signal": 15}, "JSON status")
+
+
 @t.named("-r stops at an interrupt and reports")
 def interrupted_repeat():
     with waiting("sparc64", "-j", "-r", "5") as process:

@@ -6,28 +6,31 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
 
-/* Signals that we pass on. */
-static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
-                                SIGQUIT, SIGUSR1, SIGUSR2};
-
-/*
- * Signals that we ignore, as under nohup, stay ignored. SIGCHLD must not be: a
- * child's end would then never be told.
+/* Signals that are passed on. One that the processor raises, such as SIGSEGV,
+ * still ends us where the fault is our own: the kernel lets nobody hold that.
  */
+static const int forwarded[] = {
+    SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
+    SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGTRAP,  SIGSYS,
+    SIGIO,   SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR,  SIGSTKFLT};
+
 void
 child_signals_hold(struct child_signals *s)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     struct sigaction now;
 
-    sigaction(SIGCHLD, &plain, &s->old_child);
+    if (sigaction(SIGCHLD, NULL, &s->old_child) == 0 &&
+        (s->old_child.sa_handler == SIG_IGN ||
+         (s->old_child.sa_flags & SA_NOCLDWAIT) != 0))
+        sigaction(SIGCHLD, &plain, NULL);
     sigemptyset(&s->held);
     sigaddset(&s->held, SIGCHLD);
     for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
@@ -93,7 +96,8 @@ run_program(char *const *argv)
 }
 
 static __attribute__((noreturn)) void
-run(const struct child *c, char *const *argv, int gate, int word)
+run(const struct child *c, const struct child_program *program, int gate,
+    int word)
 {
     char byte;
 
@@ -102,7 +106,13 @@ run(const struct child *c, char *const *argv, int gate, int word)
     /* If the pipe closes without a byte, tally has died: start nothing. */
     if (read(gate, &byte, 1) != 1)
         _exit(125);
-    run_program(argv);
+    if (program->fixed_addresses)
+        personality(ADDR_NO_RANDOMIZE);
+    if (program->path != NULL)
+        execve(program->path, program->argv,
+               program->env != NULL ? program->env : environ);
+    else
+        run_program(program->argv);
     const int error = errno;
     if (write(word, &error, sizeof(error)) != sizeof(error))
         _exit(125);
@@ -119,12 +129,12 @@ close_end(int *fd)
 
 int
 child_start(struct child *c, const struct child_signals *signals,
-            char *const *argv, const struct tally_log *log)
+            const struct child_program *program, const struct tally_log *log)
 {
     int gate[2] = {-1, -1}, word[2] = {-1, -1};
 
     *c = (struct child){.signals = signals, .gate = -1, .word = -1};
-    if (argv == NULL)
+    if (program->argv == NULL)
         return 0;
     if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(word, O_CLOEXEC) == 0)
         c->pid = fork();
@@ -133,7 +143,7 @@ child_start(struct child *c, const struct child_signals *signals,
     if (c->pid == 0) {
         close(gate[1]);
         close(word[0]);
-        run(c, argv, gate[0], word[1]);
+        run(c, program, gate[0], word[1]);
     }
     const int error = errno;
     close_end(&gate[0]);
@@ -164,17 +174,24 @@ child_go(struct child *c)
     close_end(&c->word);
 }
 
+static double
+seconds_of(const struct timeval *t)
+{
+    return (double)t->tv_sec + (double)t->tv_usec * 1e-6;
+}
+
+/* Takes the program's end, if that has come. */
 static bool
 reap(struct child *c)
 {
-    struct rusage usage;
-
-    if (c->pid == 0 || wait4(c->pid, &c->status, WNOHANG, &usage) != c->pid)
+    if (c->pid == 0)
         return false;
-    c->user_s =
-        (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
-    c->sys_s =
-        (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec * 1e-6;
+    const pid_t pid = wait4(c->pid, &c->status, WNOHANG, &c->usage);
+    c->lost = pid < 0 && errno == ECHILD;
+    if (pid != c->pid && !c->lost)
+        return false;
+    c->user_s = seconds_of(&c->usage.ru_utime);
+    c->sys_s = seconds_of(&c->usage.ru_stime);
     c->pid = 0;
     c->ended = true;
     /* Those that the end has overtaken, as when the whole group got one. */
@@ -188,6 +205,8 @@ take_signal(struct child *c, const siginfo_t *info)
 {
     if (info->si_signo == SIGCHLD)
         return reap(c);
+    if (c->take != NULL && c->take(c->user, info->si_signo))
+        return false;
     c->interrupted = true;
     if (c->pid != 0 && info->si_code != SI_KERNEL)
         kill(c->pid, info->si_signo);

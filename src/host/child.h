@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that is started, held before its exec, let go, and waited for,
- * while signals that reach us are passed on to it.
+ * while signals that reach us are passed on to it. Programs counted by the host
+ * and QEMU are both run so.
+ *
+ * All signals that would end us are passed on, except SIGKILL, which cannot be
+ * caught, and SIGPIPE and SIGXFSZ, which come of our own writes.
  */
 #ifndef TALLY_HOST_CHILD_H
 #define TALLY_HOST_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -15,7 +20,8 @@
 /*
  * The signals that are passed on, and SIGCHLD, held from child_signals_hold()
  * to child_signals_free(): none is lost, or kills us, between two programs or
- * before the report. Those that were ignored before stay ignored.
+ * before the report. Signals that were ignored before stay ignored, except
+ * SIGCHLD: a process that ignores SIGCHLD cannot wait for its children.
  */
 struct child_signals {
     sigset_t held, old;
@@ -28,8 +34,20 @@ void child_signals_free(const struct child_signals *signals);
 /* Takes what is pending; true if there was any but SIGCHLD. */
 bool child_signals_came(const struct child_signals *signals);
 
+/* What is executed, and how. */
+struct child_program {
+    char *const *argv;    /* NULL: no program */
+    const char *path;     /* NULL: argv[0] is looked up as execvp() does */
+    char *const *env;     /* NULL: our own environment; else needs `path` */
+    bool fixed_addresses; /* without address space randomisation */
+};
+
 struct child {
     const struct child_signals *signals;
+    /* Returns whether it used a signal itself, which then is not passed on;
+     * NULL: all are passed on. */
+    bool (*take)(void *user, int signal_number);
+    void *user;     /* of `take` */
     pid_t pid;      /* 0: there is none, only signals and time are waited for */
     int gate;       /* one byte lets it go */
     int word;       /* it writes errno if the exec fails */
@@ -37,12 +55,15 @@ struct child {
     int exec_error; /* errno of the exec, 0: it ran */
     bool interrupted; /* one of our signals was passed on */
     bool ended;
+    bool lost; /* ended, but another part of our process took its status */
+    struct rusage usage; /* of the program and the children it waited for */
     double user_s, sys_s;
 };
 
-/* argv NULL: no program. 0 or TALLY_ESYSTEM, logged. */
-int child_start(struct child *child, const struct child_signals *signals,
-                char *const *argv, const struct tally_log *log);
+/* Starts the program. 0 or TALLY_ESYSTEM, logged. */
+int
+child_start(struct child *child, const struct child_signals *signals,
+            const struct child_program *program, const struct tally_log *log);
 
 /* Lets it exec; waits until that has worked or failed. */
 void child_go(struct child *child);

@@ -585,7 +585,9 @@ host_count(const struct host_count_options *o, const struct tally_log *log,
     struct host_counts counts;
     int error;
 
-    error = child_start(&c.child, o->signals, o->argv, log);
+    const struct child_program program = {.argv = o->argv};
+
+    error = child_start(&c.child, o->signals, &program, log);
     if (error != 0)
         return error;
     raise_descriptors(&c);

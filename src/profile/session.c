@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +16,7 @@
 #include "profile/interval.h"
 #include "profile/modelled.h"
 
-#define PROGRESS_NS 500000000
+#define PROGRESS_S 0.5
 
 static double
 now_s(void)
@@ -142,58 +140,21 @@ make_request(const struct session_options *o, const struct program *program,
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
 }
 
-/* Signals that we pass on to the program, and the one that says it ended. */
-static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
-                                SIGQUIT, SIGUSR1, SIGUSR2};
-
-static void
-signals_of_interest(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGCHLD);
-    for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-        sigaddset(set, forwarded[i]);
-}
-
-static __attribute__((noreturn)) void
-run_child(const struct launch *launch, const sigset_t *mask, int gate)
-{
-    char byte;
-
-    /* If the pipe closes without a byte, tally has died: start nothing. */
-    if (read(gate, &byte, 1) != 1)
-        _exit(125);
-    /* Fixed addresses for QEMU's own mappings leave the guest's fixed. */
-    personality(ADDR_NO_RANDOMIZE);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execve(launch->qemu, launch->argv, launch->env);
-    fprintf(stderr, "tally: cannot run %s: %s\n", launch->qemu,
-            strerror(errno));
-    _exit(125);
-}
-
-/* A signal from the terminal has reached the program too. */
-static void
-forward(pid_t child, const siginfo_t *info, struct session_result *result)
-{
-    result->interrupted = true;
-    if (info->si_code != SI_KERNEL)
-        kill(child, info->si_signo);
-}
-
 struct running {
     const struct session_options *options;
     struct session_header *header;
     int fd;
     double started;
+    double told; /* when progress was reported last */
 };
 
 static void
-report_progress(const struct running *run)
+report_progress(struct running *run)
 {
     uint64_t instructions = 0;
     unsigned regions = atomic_load(&run->header->regions);
 
+    run->told = now_s();
     if (run->options->progress == NULL)
         return;
     for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++) {
@@ -207,30 +168,18 @@ report_progress(const struct running *run)
                            now_s() - run->started);
 }
 
-static void
-wait_for(pid_t child, const sigset_t *set, const struct running *run,
-         struct session_result *result, struct rusage *usage)
+/* Opens the gate at SIGUSR1 and closes it at SIGUSR2. */
+static bool
+take_signal(void *user, int signal_number)
 {
-    const struct timespec tick = {0, PROGRESS_NS};
+    const struct running *const run = user;
 
-    for (;;) {
-        siginfo_t info;
-        const int signal_number = sigtimedwait(set, &info, &tick);
-        if (run->options->gate != NULL &&
-            (signal_number == SIGUSR1 || signal_number == SIGUSR2))
-            gate_turn(run->options->gate, signal_number == SIGUSR1, run->fd,
-                      atomic_load(&run->header->regions));
-        else if (signal_number > 0 && signal_number != SIGCHLD)
-            forward(child, &info, result);
-        if (wait4(child, &result->status, WNOHANG, usage) == child)
-            break;
-        if (signal_number < 0)
-            report_progress(run);
-    }
-    result->user_s =
-        (double)usage->ru_utime.tv_sec + (double)usage->ru_utime.tv_usec * 1e-6;
-    result->sys_s =
-        (double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec * 1e-6;
+    if (run->options->gate == NULL ||
+        (signal_number != SIGUSR1 && signal_number != SIGUSR2))
+        return false;
+    gate_turn(run->options->gate, signal_number == SIGUSR1, run->fd,
+              atomic_load(&run->header->regions));
+    return true;
 }
 
 static void *
@@ -586,67 +535,68 @@ find_illegal(int fd, unsigned regions, struct session_result *result)
     }
 }
 
-/* Starts QEMU, held before its exec until `gate` has a byte. */
-static pid_t
-start(const struct launch *launch, const sigset_t *mask, int *gate)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[1]);
-        run_child(launch, mask, ends[0]);
-    }
-    const int error = errno;
-    close(ends[0]);
-    if (child > 0)
-        *gate = ends[1];
-    else
-        close(ends[1]);
-    errno = error;
-    return child;
-}
-
 /* Lets QEMU go, and counts the kernel's events of it until its end. */
 static int
-count_software(const struct running *run, pid_t child, int gate,
-               const sigset_t *set, struct session_result *result)
+count_software(struct running *run, struct child *child,
+               struct session_result *result)
 {
     struct host_software software = {0};
-    struct rusage usage = {0};
-    const int error = host_software_open(&software, run->options->software,
-                                         run->options->software_count, child);
+    const int error =
+        host_software_open(&software, run->options->software,
+                           run->options->software_count, child->pid);
 
-    while (error == 0 && write(gate, "", 1) < 0 && errno == EINTR)
-        ;
-    close(gate);
-    wait_for(child, set, run, result, &usage);
-    if (error == 0)
-        host_software_read(&software, &usage);
+    if (error != 0)
+        return error;
+    child_go(child);
+    while (!child_wait(child, PROGRESS_S))
+        if (now_s() >= run->told + PROGRESS_S)
+            report_progress(run);
+    host_software_read(&software, &child->usage);
     result->software = software.values;
     software.values = NULL;
     host_software_finish(&software);
-    return error;
+    return 0;
 }
 
+/* Runs QEMU to its end; `result` has its status and times then. */
 static int
-start_and_wait(const struct launch *launch, const struct running *run,
+start_and_wait(const struct launch *launch, struct running *run,
                const struct tally_log *log, struct session_result *result)
 {
-    sigset_t set, old;
-    int gate = -1, error = 0;
+    const struct child_program program = {
+        .argv = launch->argv,
+        .path = launch->qemu,
+        .env = launch->env,
+        .fixed_addresses = true, /* of QEMU's mappings, so of the guest's */
+    };
+    const struct session_options *const o = run->options;
+    struct child_signals signals;
+    struct child child;
 
-    signals_of_interest(&set);
-    sigprocmask(SIG_BLOCK, &set, &old);
-    const pid_t child = start(launch, &old, &gate);
-    if (child > 0)
-        error = count_software(run, child, gate, &set, result);
-    else
-        error = tally_fail(log, TALLY_ESYSTEM, "cannot start a process: %s",
-                           strerror(errno));
-    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (o->signals == NULL)
+        child_signals_hold(&signals);
+    int error =
+        child_start(&child, o->signals ? o->signals : &signals, &program, log);
+    if (error == 0) {
+        child.take = take_signal;
+        child.user = run;
+        error = count_software(run, &child, result);
+        child_finish(&child);
+    }
+    if (error == 0 && child.exec_error != 0)
+        error = tally_fail(log, TALLY_ESYSTEM, "cannot run %s: %s",
+                           launch->qemu, strerror(child.exec_error));
+    if (error == 0 && child.lost)
+        error = tally_fail(log, TALLY_ESYSTEM,
+                           "the status of %s was taken by another wait() of "
+                           "this process",
+                           launch->qemu);
+    if (o->signals == NULL)
+        child_signals_free(&signals);
+    result->status = child.status;
+    result->interrupted = child.interrupted;
+    result->user_s = child.user_s;
+    result->sys_s = child.sys_s;
     result->wall_s = now_s() - run->started;
     return error;
 }
@@ -671,7 +621,7 @@ session_run(const struct session_options *o, const struct program *program,
         error =
             launch_build(&o->launch, program, &request, place, log, &launch);
     if (error == 0) {
-        const struct running run = {o, header, fd, now_s()};
+        struct running run = {o, header, fd, now_s(), now_s()};
         memset(result, 0, sizeof(*result));
         result->parts = request.parts;
         session_note_rights(header, program->path);

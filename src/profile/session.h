@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/child.h"
 #include "host/software.h"
 #include "profile/gate.h"
 #include "profile/hardware.h"
@@ -41,6 +42,9 @@ struct session_options {
      * with hardware nor --filter data=. */
     const struct capture_request *capture;
     struct launch_options launch;
+    /* The signals that the caller holds around all its runs and its report, or
+     * NULL: they are held for this run alone. */
+    const struct child_signals *signals;
     /* Called about twice a second while the program runs, may be NULL. */
     void (*progress)(void *user, uint64_t instructions, double wall_s);
     void *progress_user;
