@@ -251,7 +251,7 @@ run_and_report(struct job *job, struct count_value *values)
     int error =
         r->log_fd != 0
             ? output_open_descriptor(r->log_fd, &out)
-            : output_open(r->output, r->append ? OUTPUT_APPEND : OUTPUT_WHOLE,
+            : output_open(r->output, r->append ? REPLACE_APPEND : REPLACE_WHOLE,
                           &out);
 
     if (error != 0)

@@ -487,9 +487,9 @@ static int
 count_events(struct host_job *job, char **argv)
 {
     struct count_value *sums = calloc(2 * job->count + 1, sizeof(*sums));
-    const enum output_kind kind = job->r->append             ? OUTPUT_APPEND
-                                  : job->r->interval_ms != 0 ? OUTPUT_FOLLOW
-                                                             : OUTPUT_WHOLE;
+    const enum replace_way way = job->r->append             ? REPLACE_APPEND
+                                 : job->r->interval_ms != 0 ? REPLACE_FOLLOW
+                                                            : REPLACE_WHOLE;
     int status = EXIT_OURS;
 
     job->attached = argv == NULL;
@@ -497,7 +497,7 @@ count_events(struct host_job *job, char **argv)
     if (sums != NULL && job->reasons != NULL &&
         (job->r->log_fd != 0
              ? output_open_descriptor(job->r->log_fd, &job->out)
-             : output_open(job->r->output, kind, &job->out)) == 0) {
+             : output_open(job->r->output, way, &job->out)) == 0) {
         child_signals_hold(&job->signals);
         status = run_all(job, argv, sums, sums + job->count);
         if (output_close(&job->out, job->reported) != 0 && job->reported) {

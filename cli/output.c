@@ -3,51 +3,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 
-int
-output_open(const char *path, enum output_kind kind, struct output *out)
+/* Opens a stream on a copy of the descriptor; NULL with errno. */
+static FILE *
+open_copy(int descriptor)
 {
-    struct stat st;
+    const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "w");
 
+    if (file == NULL && fd >= 0) {
+        const int cause = errno;
+        close(fd);
+        errno = cause;
+    }
+    return file;
+}
+
+int
+output_open(const char *path, enum replace_way way, struct output *out)
+{
     *out = (struct output){.file = stderr};
     if (path == NULL)
         return 0;
-    const bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    /* A link keeps pointing where it does: its target is replaced. */
-    if (realpath(path, out->target) == NULL)
-        snprintf(out->target, sizeof(out->target), "%s", path);
-    if (kind == OUTPUT_WHOLE && !special &&
-        asprintf(&out->temporary, "%s.%d.new", out->target, (int)getpid()) < 0)
-        out->temporary = NULL;
-    out->file = fopen(out->temporary ? out->temporary : path,
-                      kind == OUTPUT_APPEND ? "ae" : "we");
-    if (out->file != NULL)
+    const int error = replace_open(path, way, &command_log, &out->replace);
+    if (error != 0)
+        return error;
+    out->file = open_copy(out->replace.fd);
+    out->replaces = out->file != NULL;
+    if (out->replaces)
         return 0;
-    free(out->temporary);
+    const int cause = errno;
+    replace_discard(&out->replace);
     return tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
-                      strerror(errno));
+                      strerror(cause));
 }
 
 int
 output_open_descriptor(int descriptor, struct output *out)
 {
-    const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-
-    *out = (struct output){.file = fd < 0 ? NULL : fdopen(fd, "w")};
-    if (out->file != NULL)
-        return 0;
-    const int cause = errno;
-    if (fd >= 0)
-        close(fd);
-    return tally_fail(&command_log, TALLY_EIO,
-                      "cannot write to descriptor %d: %s", descriptor,
-                      strerror(cause));
+    *out = (struct output){.file = open_copy(descriptor)};
+    return out->file != NULL ? 0
+                             : tally_fail(&command_log, TALLY_EIO,
+                                          "cannot write to descriptor %d: %s",
+                                          descriptor, strerror(errno));
 }
 
 int
@@ -57,12 +59,10 @@ output_close(struct output *out, bool keep)
 
     if (out->file != NULL && out->file != stderr && fclose(out->file) != 0)
         error = TALLY_EIO;
-    if (out->temporary != NULL) {
-        if (!keep || error != 0)
-            unlink(out->temporary);
-        else if (rename(out->temporary, out->target) != 0)
-            error = TALLY_EIO;
-    }
-    free(out->temporary);
+    if (!out->replaces)
+        return error;
+    if (keep && error == 0)
+        return replace_commit(&out->replace);
+    replace_discard(&out->replace);
     return error;
 }

@@ -275,7 +275,7 @@ run_and_report(struct job *job)
     struct session_result result = {0};
     struct output out;
 
-    if (output_open(job->request->output, OUTPUT_WHOLE, &out) != 0)
+    if (output_open(job->request->output, REPLACE_WHOLE, &out) != 0)
         return EXIT_OURS;
     int error = session_run(&job->session, job->program, &command_log, &result);
     if (error == 0 && !result.started)

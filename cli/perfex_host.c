@@ -203,7 +203,8 @@ perfex_host(const struct perfex_request *r, char **argv)
     for (size_t i = 0; i < count; i++)
         set_mode(r, &events[i]);
     int status = EXIT_OURS;
-    if (output_open(r->output, r->period_ms != 0 ? OUTPUT_FOLLOW : OUTPUT_WHOLE,
+    if (output_open(r->output,
+                    r->period_ms != 0 ? REPLACE_FOLLOW : REPLACE_WHOLE,
                     &out) == 0) {
         status = count_host_program(r, argv, events, count, out.file);
         if (output_close(&out, status != EXIT_OURS) != 0)

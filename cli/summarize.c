@@ -466,15 +466,17 @@ write_html(struct output *out, const struct summary_report *r,
     return summary_report_html(r, timeline, out->file);
 }
 
-/* The library opens the file by its name. */
+/* The library opens the file by a name: that of the descriptor. */
 static int
 write_xlsx(struct output *out, const struct summary_report *r,
            const struct timeline *timeline)
 {
     (void)timeline;
 #ifdef HAVE_XLSX
-    return summary_report_xlsx(r, out->temporary != NULL ? out->temporary
-                                                         : out->target);
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", out->replace.fd);
+    return summary_report_xlsx(r, path);
 #else
     (void)out;
     (void)r;
@@ -494,7 +496,7 @@ write_file(const char *path, write_fn write_it, const struct summary_report *r,
 
     if (path == NULL)
         return 0;
-    if (output_open(path, OUTPUT_WHOLE, &out) != 0)
+    if (output_open(path, REPLACE_WHOLE, &out) != 0)
         return EXIT_OURS;
     errno = 0;
     int error = write_it(&out, r, timeline);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that is replaced whole or not at all.
+ *
+ * What is written goes into a file that nobody else can open, without a name
+ * where the file system has that (O_TMPFILE), and takes the place of the old
+ * file at the end, with the old file's mode, and its owner as far as we may set
+ * it. A killed process leaves the old file, and no other.
+ *
+ * In a folder that all users may write and that is sticky, as /tmp, a link or a
+ * file of another user is refused, whatever the kernel's protected_symlinks and
+ * protected_regular say: root would write where that user wants.
+ *
+ * Where the folder cannot be written but the file can, its new contents are
+ * kept in memory and written over the old ones at the end: a full disk can then
+ * cost the old contents. Hard links to the old file keep the old contents;
+ * access lists and extended attributes are not kept.
+ */
+#ifndef TALLY_BASE_REPLACE_H
+#define TALLY_BASE_REPLACE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+enum replace_way {
+    REPLACE_WHOLE,  /* appears, or replaces another, when all is written */
+    REPLACE_FOLLOW, /* is there, empty, from the start, for who reads along */
+    REPLACE_APPEND, /* goes on where the old file ends */
+};
+
+/* A file that is being written. */
+struct replace {
+    int fd;     /* to write to; close-on-exec */
+    int folder; /* of the file */
+    enum replace_place {
+        REPLACE_DIRECT, /* fd is the file itself */
+        REPLACE_UNNAMED,
+        REPLACE_NAMED,  /* fd is of `temporary` */
+        REPLACE_MEMORY, /* fd is of memory */
+    } place;
+    char name[NAME_MAX + 1];      /* of the file, in the folder */
+    char temporary[NAME_MAX + 1]; /* in the folder */
+};
+
+/*
+ * Opens the file at `path`, or what shall replace it. Links are followed;
+ * /dev/stdout, /dev/stderr and /dev/fd/N are the descriptors of this process,
+ * and what is no regular file is written directly. 0 or TALLY_EIO, logged; then
+ * nothing is open.
+ */
+int replace_open(const char *path, enum replace_way way,
+                 const struct tally_log *log, struct replace *file);
+
+/* Puts the file in its place and closes it. 0 or TALLY_EIO, errno set; then the
+ * old file is as it was, except as said above. */
+int replace_commit(struct replace *file);
+
+/* Closes the file; what was written of it is lost, unless it was written
+ * directly. Accepts a file that replace_open() failed to open. */
+void replace_discard(struct replace *file);
+
+#endif
