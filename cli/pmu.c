@@ -199,8 +199,16 @@ read_lines(struct session *s)
         if (length < 0)
             break;
         s->line++;
-        while (length > 0 && strchr("\r\n", line[length - 1]) != NULL)
+        while (length > 0 &&
+               (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
+        if (strlen(line) != (size_t)length) {
+            tell_place(s);
+            fprintf(stderr,
+                    "a byte 0 is in the line; a line is text up to its end\n");
+            s->failed = true;
+            continue;
+        }
         if (s->prompt && strcmp(line, "quit") == 0)
             break;
         if (is_answered(s, line))

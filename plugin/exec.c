@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/owners.h"
@@ -82,9 +83,14 @@ enum file_kind {
 static enum file_kind
 classify(const struct plugin *p, const char *path, char *head, size_t size)
 {
+    struct stat st;
+    Elf64_Ehdr elf;
+
+    /* Opening a FIFO would wait for its writer. */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return FILE_UNKNOWN;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, head, size - 1);
-    Elf64_Ehdr elf;
 
     if (fd >= 0)
         close(fd);

@@ -362,6 +362,34 @@ def closed_fifo():
             "status, stderr")
 
 
+@t.named("a FIFO as the program is refused; nobody waits for its writer")
+def fifo_program():
+    with tempfile.TemporaryDirectory() as d:
+        fifo = f"{d}/fifo"
+        os.mkfifo(fifo, 0o777)
+        os.chmod(fifo, 0o777)
+        for command in ("count -m host-model", "count -m host",
+                        "perfex -e 0", "count"):
+            done = t.run(t.tally(), *command.split(), "--", fifo)
+            t.equal(done.returncode, 126, f"{command}: {done.stderr}")
+            t.equal(len(done.stderr.splitlines()), 1, done.stderr)
+        done = t.run(t.tally(), "count", t.guest("busybox.sparc64"), "sh",
+                     "-c", fifo)
+        t.equal(done.returncode, 126, f"in a guest: {done.stderr}")
+
+
+@t.named("tally pmu: what follows a byte 0 in a line is not passed over")
+def pmu_byte_0():
+    with tempfile.NamedTemporaryFile() as script:
+        script.write(b"machine sparc-t4\nread pcr = 0\0 expect 1\n")
+        script.flush()
+        done = t.run(t.tally(), "pmu", script.name)
+    t.equal(done.returncode, 1, "status")
+    t.equal(done.stderr.splitlines(),
+            [f"tally pmu: {script.name}:2: a byte 0 is in the line; a line is "
+             "text up to its end"], "stderr")
+
+
 def closed_pipe(words):
     with broken_pipe() as pipe:
         done = t.run(t.tally(), *words, stdout=pipe, stderr=subprocess.PIPE)

@@ -402,6 +402,7 @@ test_edges(void **state)
     char why[TEXT_SIZE] = "";
 
     (void)state;
+    assert_int_equal(plan_make(NULL, PLAN_MOST + 1, NULL, &plan), TALLY_ERANGE);
     assert_int_equal(plan_make(NULL, 0, NULL, &plan), 0);
     assert_int_equal(plan.group_count, 0);
     plan_finish(&plan);

@@ -64,7 +64,7 @@ static bool
 is_elf(const char *path)
 {
     char magic[SELFMAG];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const bool is = fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG &&
                     memcmp(magic, ELFMAG, SELFMAG) == 0;
 

@@ -49,6 +49,8 @@ find_file(const char *name, const struct tally_log *log, struct program *p)
     }
     if (S_ISDIR(st.st_mode))
         return tally_fail(log, TALLY_EPROGRAM, "%s: is a directory", name);
+    if (!S_ISREG(st.st_mode)) /* opening a FIFO waits for its writer */
+        return tally_fail(log, TALLY_EPROGRAM, "%s: is no regular file", name);
     if (access(name, X_OK) != 0)
         return tally_fail(log, TALLY_EPROGRAM, "%s: not executable (chmod +x?)",
                           name);

@@ -225,6 +225,11 @@ plan_make(const struct selection *list, size_t count,
     struct plan made = {0};
     int error = TALLY_ENOMEM;
 
+    if (count > PLAN_MOST)
+        return tally_fail(log, TALLY_ERANGE,
+                          "%zu events to plan; at most %d are taken, each "
+                          "once is enough",
+                          count, PLAN_MOST);
     a.atom_of = calloc(count + 1, sizeof(*a.atom_of));
     g.list = calloc(count + 1, sizeof(*g.list));
     g.index = calloc(count + 1, sizeof(*g.index));

@@ -16,6 +16,7 @@
 #include "table/encode.h"
 
 #define PLAN_EXACT 12
+#define PLAN_MOST 1024 /* selections; no machine has as many events */
 
 struct plan_row {
     uint16_t group;
@@ -30,7 +31,8 @@ struct plan {
 
 /*
  * TALLY_ERULE, logged with the rule, if a selection or what stands in one
- * pair of braces cannot count; TALLY_ENOMEM. The caller calls plan_finish().
+ * pair of braces cannot count; TALLY_ERANGE for more than PLAN_MOST selections;
+ * TALLY_ENOMEM. The caller calls plan_finish().
  */
 int plan_make(const struct selection *list, size_t count,
               const struct tally_log *log, struct plan *plan);
