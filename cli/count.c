@@ -209,7 +209,7 @@ run_all(struct job *job, struct count_value *values,
             error =
                 session_run(&job->session, job->program, &command_log, result);
         if (error == 0)
-            report_note_threads(&job->report, values, result);
+            report_note_side_by_side(&job->report, values, result);
         if (error == 0)
             error = around_after(job->request);
         if (error == 0)

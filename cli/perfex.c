@@ -29,7 +29,7 @@ struct job {
     struct count_report report;
     uint64_t params[PARAM_COUNT];
     char status[96], turns[128], processes[RUN_NOTE];
-    char threads[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
+    char threads[RUN_NOTE], beside[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
 
 #define NOTES 12
@@ -187,6 +187,8 @@ make_notes(struct job *job, const struct session_result *result,
         add_note(notes, "no SIGUSR1 came: nothing was counted");
     if (report_threads(result, job->threads, sizeof(job->threads)))
         add_note(notes, job->threads);
+    if (report_beside(result, job->beside, sizeof(job->beside)))
+        add_note(notes, job->beside);
     if (report_random_fixed(result, job->random, sizeof(job->random)))
         add_note(notes, job->random);
     if (report_random_left(result, job->left, sizeof(job->left)))
@@ -253,7 +255,7 @@ write_all(struct job *job, const struct session_result *result, FILE *out)
     };
     int error = 0;
 
-    report_note_threads(&job->report, job->values, result);
+    report_note_side_by_side(&job->report, job->values, result);
     if (r->period_ms != 0)
         error = write_intervals(job, result, out);
     if (error != 0 || (r->period_ms != 0 && r->format != COUNT_TEXT))

@@ -8,12 +8,29 @@
 static const struct {
     int64_t sparc, mips, x86;
 } numbers[] = {
-    [CALL_EXECVE] = {59, 5057, 59},   [CALL_SCHED_YIELD] = {245, 5023, 24},
-    [CALL_READ] = {3, 5000, 0},       [CALL_WRITE] = {4, 5001, 1},
-    [CALL_PREAD] = {67, 5016, 17},    [CALL_READV] = {120, 5018, 19},
-    [CALL_PREADV] = {324, 5289, 295}, [CALL_GETRANDOM] = {347, 5313, 318},
-    [CALL_SENDFILE] = {39, 5039, 40}, [CALL_SENDFILE64] = {140, -1, -1},
+    [CALL_EXECVE] = {59, 5057, 59},
+    [CALL_SCHED_YIELD] = {245, 5023, 24},
+    [CALL_READ] = {3, 5000, 0},
+    [CALL_WRITE] = {4, 5001, 1},
+    [CALL_PREAD] = {67, 5016, 17},
+    [CALL_READV] = {120, 5018, 19},
+    [CALL_PREADV] = {324, 5289, 295},
+    [CALL_GETRANDOM] = {347, 5313, 318},
+    [CALL_SENDFILE] = {39, 5039, 40},
+    [CALL_SENDFILE64] = {140, -1, -1},
     [CALL_SPLICE] = {232, 5263, 275},
+    [CALL_RECVFROM] = {125, 5044, 45},
+    [CALL_RECVMSG] = {113, 5046, 47},
+    [CALL_WAIT4] = {7, 5059, 61},
+    [CALL_WAITPID] = {212, -1, -1},
+    [CALL_WAITID] = {279, 5237, 247},
+    [CALL_POLL] = {153, 5007, 7},
+    [CALL_PPOLL] = {298, 5261, 271},
+    [CALL_SELECT] = {93, 5022, 23},
+    [CALL_NEWSELECT] = {230, -1, -1},
+    [CALL_PSELECT6] = {297, 5260, 270},
+    [CALL_EPOLL_WAIT] = {195, 5209, 232},
+    [CALL_EPOLL_PWAIT] = {309, 5272, 281},
 };
 
 bool

@@ -20,6 +20,18 @@ enum call {
     CALL_SENDFILE,
     CALL_SENDFILE64,
     CALL_SPLICE,
+    CALL_RECVFROM,
+    CALL_RECVMSG,
+    CALL_WAIT4,
+    CALL_WAITPID,
+    CALL_WAITID,
+    CALL_POLL,
+    CALL_PPOLL,
+    CALL_SELECT,
+    CALL_NEWSELECT,
+    CALL_PSELECT6,
+    CALL_EPOLL_WAIT,
+    CALL_EPOLL_PWAIT,
 };
 
 /* Whether `number` is `call` for a guest of this architecture. */

@@ -70,6 +70,8 @@ own_region_end_previous(struct plugin *p, unsigned index)
     if (region_map(p->region.fd, index, &previous) != 0)
         return 0;
     const int parent = previous.head->parent;
+    atomic_store(&p->region.head->children,
+                 atomic_load(&previous.head->children));
     region_release(&previous, atomic_load(&previous.head->strands));
     atomic_store(&previous.head->state, REGION_ENDED);
     region_unmap(&previous);

@@ -7,6 +7,7 @@
 
 #include "machine/cycles.h"
 #include "machine/strand.h"
+#include "plugin/beside.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
@@ -314,6 +315,7 @@ on_fork_before(void)
 static void
 on_fork_parent(void)
 {
+    beside_forks();
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
@@ -335,6 +337,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
     random_syscall(args);
+    beside_syscall(args);
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
@@ -345,6 +348,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 {
     (void)id;
     random_return(vcpu, num, result);
+    beside_return(num, result);
     owners_return();
 }
 

@@ -374,7 +374,8 @@ def runs(program):
         assert 0 < first["instructions"] < program.most, first["instructions"]
         t.equal(has_threads(first), program.threads, "threads")
         t.equal(standing(first, "instructions"),
-                "varies" if program.threads else "exact", "standing")
+                "varies" if program.threads or program.unsteady else "exact",
+                "standing")
         if not program.threads and not program.unsteady:
             repeats(words, native, first, one, other)
 

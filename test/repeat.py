@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Counts that repeat: repeat.py BUILD [WORD]
 
-Random bytes that --clean-env fixes; threads, after which nothing is exact.
+Random bytes that --clean-env fixes; threads and processes side by side, after
+which nothing is exact.
 """
 import csv
 import io
+import os
 import pathlib
 import re
 import shutil
@@ -157,6 +159,51 @@ def varies_elsewhere():
             assert "exact" not in done.stderr, f"{command}: {done.stderr}"
             if "--accounting" not in command:
                 t.contains(done.stderr, "varies")
+
+
+# Processes
+
+# {} is busybox. The parent of the first ones sleeps until its child ends.
+ONE_BY_ONE = ("{} echo a; (exit 3); {} echo b", "{} cat; {} echo b",
+              "{} ash -c '{} echo a; exit 2'; {} echo b")
+SIDE_BY_SIDE = ("{} echo a | {} cat", "x=$({} echo a); echo $x",
+                "{} echo a & {} echo b; wait", "{} echo a & wait $!",
+                "{} ash -c '{} echo a | {} cat'; {} echo b")
+
+
+def of_shell(arch, script):
+    busybox = os.path.abspath(g("busybox", arch))
+    end, other = os.pipe()
+    os.write(other, b"from a pipe\n")
+    os.close(other)
+    try:
+        return t.count(["--per-process", "-e", INSTRUCTIONS[arch]], busybox,
+                       "ash", "-c", script.replace("{}", busybox), stdin=end)
+    finally:
+        os.close(end)
+
+
+@at_arch("processes one after the other are exact, those side by side vary")
+def processes(arch):
+    for scripts, word in ((ONE_BY_ONE, "exact"), (SIDE_BY_SIDE, "varies")):
+        for script in scripts:
+            c = of_shell(arch, script)
+            t.equal((script, words_of(c)), (script, {word}), "standing")
+            t.equal((script, any(p["beside_others"]
+                                 for p in c.json["processes"])),
+                    (script, word == "varies"), "processes beside others")
+
+
+@t.named("the report says that processes ran at the same time")
+def processes_told():
+    busybox = os.path.abspath(g("busybox", "x86_64"))
+    for script, wanted in (("{} echo a; {} echo b", False),
+                           ("{} echo a | {} cat", True)):
+        done = t.run(t.tally(), "count", "-m", "host-model", "--", busybox,
+                     "ash", "-c", script.replace("{}", busybox))
+        t.equal("processes ran at the same time: all counts vary with how "
+                "they waited for each other\n" in done.stderr, wanted,
+                f"{script}: {done.stderr}")
 
 
 # What moves

@@ -38,7 +38,8 @@ struct tally_event;
  */
 enum tally_fidelity {
     TALLY_EXACT,     /* follows from the program alone, as on the real chip */
-    TALLY_VARIES,    /* of a run only: exact, but threads ran side by side */
+    TALLY_VARIES,    /* of a run only: exact, but threads or processes ran
+                        side by side */
     TALLY_MODELLED,  /* follows from a stated cache, TLB or predictor model */
     TALLY_ESTIMATED, /* follows from a stated timing model */
     TALLY_IDLE,      /* cannot count here; see tally_event_reason() */

@@ -167,9 +167,9 @@ tally_result_value(const struct tally_result *result, size_t index)
 enum tally_fidelity
 tally_result_fidelity(const struct tally_result *result, size_t index)
 {
-    return (enum tally_fidelity)fidelity_in_run(result->events[index]->fidelity,
-                                                result->foreign,
-                                                result->session.together > 1);
+    return (enum tally_fidelity)fidelity_in_run(
+        result->events[index]->fidelity, result->foreign,
+        session_side_by_side(&result->session));
 }
 
 size_t

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,19 @@ parts_of(const struct session_options *o)
                : parts | chip_parts(clocks, 1, o->params);
 }
 
+/* Notes the standard files that the program will be started with. */
+static void
+note_standard(struct session_request *r)
+{
+    for (int fd = 0; fd < (int)SESSION_STANDARD; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0) {
+            r->standard[fd].device = st.st_dev;
+            r->standard[fd].inode = st.st_ino;
+        }
+    }
+}
+
 static int
 make_request(const struct session_options *o, const struct program *program,
              const struct tally_log *log, struct session_request *r)
@@ -120,6 +134,7 @@ make_request(const struct session_options *o, const struct program *program,
     r->parts = parts_of(o);
     if (program->isa == ISA_X86_64)
         r->parts |= PART_REPEAT;
+    note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));
     r->turns = turns_of(o);
     r->slice = HARDWARE_SLICE;
@@ -348,6 +363,8 @@ collect_process(const struct session_options *o, int fd, unsigned index,
         result->together = p->together;
     p->ended = atomic_load(&region.head->state) == REGION_ENDED;
     p->running = !p->ended && kill(p->pid, 0) == 0;
+    p->beside = atomic_load(&region.head->beside) != 0 || p->running;
+    result->beside += p->beside;
     memcpy(p->program, region.head->program, sizeof(p->program));
     int error = collect_threads(o, &region, result);
     if (error == 0)
@@ -634,6 +651,12 @@ session_run(const struct session_options *o, const struct program *program,
     launch_finish(&launch);
     session_destroy(fd, header);
     return error;
+}
+
+bool
+session_side_by_side(const struct session_result *result)
+{
+    return result->together > 1 || result->beside > 0;
 }
 
 void

@@ -66,10 +66,11 @@ struct session_process {
     int parent; /* its pid; 0: the first program's */
     enum region_begin begin;
     char program[REGION_NAME];
-    uint64_t load_bias;   /* of its addresses over the file's */
-    unsigned together;    /* threads that lived at once, at most */
-    bool ended;           /* in good order; otherwise by a signal, unless */
-    bool running;         /* it still was when the program had ended */
+    uint64_t load_bias; /* of its addresses over the file's */
+    unsigned together;  /* threads that lived at once, at most */
+    bool beside;        /* counts may show that it ran beside another process */
+    bool ended;         /* in good order; otherwise by a signal, unless */
+    bool running;       /* it still was when the program had ended */
     struct totals totals; /* of its threads */
 };
 
@@ -111,6 +112,7 @@ struct session_result {
     size_t process_count; /* images: a process that executes has several */
     size_t pid_count;
     unsigned together; /* threads of one process that lived at once, at most */
+    unsigned beside;   /* processes that ran beside others, as above */
     struct session_thread *threads;
     size_t thread_count;
     struct session_snapshot *snapshots; /* unless no interval was asked for */
@@ -150,6 +152,10 @@ int session_run(const struct session_options *options,
                 const struct program *program, const struct tally_log *log,
                 struct session_result *result);
 void session_result_finish(struct session_result *result);
+
+/* Returns whether threads of a process, or processes, ran side by side in a way
+ * that counts may show. */
+bool session_side_by_side(const struct session_result *result);
 
 /* The value of an event: the sum of its signals. */
 uint64_t

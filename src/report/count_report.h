@@ -81,7 +81,7 @@ struct count_report {
     const char
         *cpu_name;     /* the same for people: the pinned model by its name */
     bool foreign;      /* the program's ISA is not the machine's own */
-    bool side_by_side; /* threads of the program ran so, in any run */
+    bool side_by_side; /* threads or processes ran so, in any run */
     unsigned runs;
     const struct count_value *values;
     size_t count;
@@ -140,7 +140,7 @@ report_value(const struct count_value *value, const struct totals *totals);
 const char *report_standing(const struct count_value *value);
 
 /* The standing of an event in this report: foreign guests lower `exact`, and
- * threads side by side. */
+ * so do threads and processes side by side. */
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);
 
@@ -170,11 +170,11 @@ double report_metric(const struct count_report *report,
                      const struct metric_row *metric, const char *kind,
                      enum fidelity *fidelity);
 
-/* Notes whether threads ran side by side in this run, and lowers the standing
- * of the values accordingly. */
-void
-report_note_threads(struct count_report *report, struct count_value *values,
-                    const struct session_result *run);
+/* Notes whether threads or processes ran side by side in this run, and lowers
+ * the standing of the values accordingly. */
+void report_note_side_by_side(struct count_report *report,
+                              struct count_value *values,
+                              const struct session_result *run);
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);

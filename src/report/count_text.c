@@ -41,10 +41,10 @@ report_fidelity(const struct count_report *r, const struct event_row *event)
 }
 
 void
-report_note_threads(struct count_report *r, struct count_value *values,
-                    const struct session_result *run)
+report_note_side_by_side(struct count_report *r, struct count_value *values,
+                         const struct session_result *run)
 {
-    r->side_by_side |= run->together > 1;
+    r->side_by_side |= session_side_by_side(run);
     for (size_t i = 0; i < r->count; i++)
         values[i].fidelity =
             fidelity_in_run(values[i].fidelity, r->foreign, r->side_by_side);
@@ -500,6 +500,8 @@ print_notes(const struct count_report *r, FILE *out)
                     s->processes[i].program, s->processes[i].pid);
     }
     if (report_threads(s, text, sizeof(text)))
+        fprintf(out, "  %s\n", text);
+    if (report_beside(s, text, sizeof(text)))
         fprintf(out, "  %s\n", text);
     if (report_random_fixed(s, text, sizeof(text)))
         fprintf(out, "  %s\n", text);

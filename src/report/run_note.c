@@ -102,6 +102,17 @@ report_threads(const struct session_result *run, char *text, size_t size)
 }
 
 bool
+report_beside(const struct session_result *run, char *text, size_t size)
+{
+    if (run->beside == 0)
+        return false;
+    snprintf(text, size,
+             "processes ran at the same time: all counts vary with how they "
+             "waited for each other");
+    return true;
+}
+
+bool
 report_random_fixed(const struct session_result *run, char *text, size_t size)
 {
     if (run->random_fixed == 0)

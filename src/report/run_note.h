@@ -18,6 +18,10 @@ bool report_programs(const struct session_result *run, char *text, size_t size);
  */
 bool report_threads(const struct session_result *run, char *text, size_t size);
 
+/* Says that processes ran side by side, so that counts vary; false: none did so
+ * in a way that counts may show. */
+bool report_beside(const struct session_result *run, char *text, size_t size);
+
 /* Says that the program's random bytes were fixed; false: it read none. */
 bool
 report_random_fixed(const struct session_result *run, char *text, size_t size);

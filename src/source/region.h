@@ -39,6 +39,7 @@
 #define SESSION_ARGS 16u
 #define SESSION_PLACE 96u         /* bytes */
 #define SESSION_OWNERS (2u << 20) /* bytes */
+#define SESSION_STANDARD 3u       /* standard input, output, error */
 
 /* Totals of one strand or of one thread that has ended. */
 struct totals {
@@ -75,6 +76,10 @@ struct session_request {
     char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */
+    /* The standard files that the program starts with; 0: a closed one. */
+    struct {
+        uint64_t device, inode;
+    } standard[SESSION_STANDARD];
 };
 
 struct session_header {
@@ -112,6 +117,10 @@ struct region_head {
     /* Threads that lived at once, at most; the child of a fork begins with its
      * parent's, whose memory it has. */
     atomic_uint together;
+    atomic_uint children; /* not waited for yet */
+    /* Not 0: the process ran beside another of its tree in a way that its
+     * counts may show (plugin/beside.h). */
+    atomic_uint beside;
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
     atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
     atomic_uint captures;    /* begun, may pass REGION_CAPTURES */

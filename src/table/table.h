@@ -18,7 +18,8 @@
 /* The standing of a number; see doc/glossary.md. Worse is greater. */
 enum fidelity {
     FIDELITY_EXACT,
-    FIDELITY_VARIES, /* of a run only: exact, but threads ran side by side */
+    FIDELITY_VARIES, /* of a run only: exact, but threads or processes ran
+                        side by side */
     FIDELITY_MODELLED,
     FIDELITY_ESTIMATED,
     FIDELITY_IDLE,
@@ -375,7 +376,8 @@ extern const struct machine_row tally_machines[MACHINE_COUNT];
 const char *fidelity_name(enum fidelity fidelity);
 
 /* The standing of an event's count in a run: of a program for another machine
- * nothing is exact, and of threads side by side nothing repeats. */
+ * nothing is exact, and of threads or processes side by side nothing repeats.
+ */
 enum fidelity
 fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/beside.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plugin/calls.h"
+#include "plugin/plugin.h"
+
+/* The same numbers for the guests of all architectures. */
+#define GUEST_ECHILD 10
+#define GUEST_EAGAIN 11
+#define GUEST_WNOHANG 1u
+#define GUEST_WNOWAIT 0x01000000u
+
+static __thread uint64_t call_args[4];
+
+void
+beside_syscall(const uint64_t args[4])
+{
+    memcpy(call_args, args, sizeof(call_args));
+}
+
+void
+beside_forks(void)
+{
+    struct region_head *const head = tally_plugin.region.head;
+
+    if (atomic_fetch_add(&head->children, 1) > 0)
+        atomic_store(&head->beside, 1);
+}
+
+static bool
+is_any(int64_t number, const enum call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (call_is(calls[i], tally_plugin.shape.isa, number))
+            return true;
+    return false;
+}
+
+/* Returns whether the call reads from the file that its first argument names.
+ */
+static bool
+is_read(int64_t number)
+{
+    static const enum call calls[] = {CALL_READ, CALL_READV, CALL_RECVFROM,
+                                      CALL_RECVMSG, CALL_SPLICE};
+
+    return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+static bool
+is_event_wait(int64_t number)
+{
+    static const enum call calls[] = {
+        CALL_POLL,     CALL_PPOLL,      CALL_SELECT,     CALL_NEWSELECT,
+        CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT};
+
+    return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+/* Returns whether the file is a pipe or socket that the first program was not
+ * started with: another process of the tree has the other end. */
+static bool
+is_of_tree(int fd)
+{
+    const struct session_request *r = &tally_plugin.session->request;
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
+        return false;
+    for (size_t i = 0; i < SESSION_STANDARD; i++)
+        if (r->standard[i].device == st.st_dev &&
+            r->standard[i].inode == st.st_ino)
+            return false;
+    return true;
+}
+
+/* Notes the end of a call that waits for children, with these options. */
+static void
+note_wait(struct region_head *head, uint64_t options, int64_t result,
+          bool reaped)
+{
+    const unsigned children = atomic_load(&head->children);
+
+    if ((options & GUEST_WNOHANG) && children > 0)
+        atomic_store(&head->beside, 1);
+    if (result == -GUEST_ECHILD)
+        atomic_store(&head->children, 0);
+    else if (reaped && children > 0)
+        atomic_fetch_sub(&head->children, 1);
+}
+
+void
+beside_return(int64_t number, int64_t result)
+{
+    struct region_head *const head = tally_plugin.region.head;
+    const enum isa isa = tally_plugin.shape.isa;
+    const bool parent = atomic_load(&head->children) > 0;
+
+    if (!parent && head->parent == 0)
+        return;
+    if (call_is(CALL_WAIT4, isa, number) || call_is(CALL_WAITPID, isa, number))
+        note_wait(head, call_args[2], result, result > 0);
+    else if (call_is(CALL_WAITID, isa, number))
+        note_wait(head, call_args[3], result,
+                  result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0);
+    else if (parent && is_event_wait(number))
+        atomic_store(&head->beside, 1);
+    else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(number) &&
+             is_of_tree((int)call_args[0]))
+        atomic_store(&head->beside, 1);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether a process ran beside another of its tree in a way that its counts may
+ * show. A parent that sleeps in wait(2) until its only child ends runs alone,
+ * and so does the child. Counts may show, and region_head.beside says so, that
+ * a process that has not waited for a child yet
+ *   - starts another child,
+ *   - waits for events (poll, select, epoll) or asks for ends without waiting,
+ *   - reads data from a pipe or socket,
+ * and that a child reads data from a pipe or socket; but not from one that the
+ * first program was started with. Not seen: memory that processes share, locks
+ * of files, signals.
+ */
+#ifndef TALLY_PLUGIN_BESIDE_H
+#define TALLY_PLUGIN_BESIDE_H
+
+#include <stdint.h>
+
+/* Takes the first four arguments of a call of the calling thread. */
+void beside_syscall(const uint64_t args[4]);
+void beside_return(int64_t number, int64_t result);
+
+/* The process has a child more. */
+void beside_forks(void);
+
+#endif
