@@ -80,6 +80,7 @@ host_event_value(const struct host_event *e, const struct host_value *v)
         .kind = kind_of(e),
         .fidelity = v->reading.running < v->reading.enabled ? FIDELITY_ESTIMATED
                                                             : FIDELITY_EXACT,
+        .measured = true,
         .counted = v->counted && known,
         .value = scaled,
         .scale = clock ? 1e-6 : e->scale,

@@ -58,7 +58,8 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
     snprintf(name, sizeof(name), "%s%s%s", kind != NULL ? kind : "",
              kind != NULL ? "/" : "", m->name);
     report_csv_text(name, separator, out);
-    fprintf(out, "%c%s%c", separator, fidelity_name(fidelity), separator);
+    fprintf(out, "%c%s%c", separator, report_metric_standing(r, fidelity),
+            separator);
     report_csv_text(m->name, separator, out);
     if (r->runs > 1) /* no spread */
         fputc(separator, out);
@@ -292,7 +293,8 @@ metric_json(const struct count_report *r, const struct metric_row *m,
     json_object_set_new(o, "value",
                         isnan(value) ? json_null() : json_real(value));
     json_object_set_new(o, "unit", json_string(m->unit));
-    json_object_set_new(o, "fidelity", json_string(fidelity_name(fidelity)));
+    json_object_set_new(o, "fidelity",
+                        json_string(report_metric_standing(r, fidelity)));
     const struct event_row *lacks = report_metric_lacks(r, m, kind);
     if (isnan(value) && lacks != NULL)
         json_object_set_new(o, "reason",

@@ -26,6 +26,7 @@ struct count_value {
     const struct event_row *event; /* NULL: of no catalogue */
     enum fidelity fidelity;
     bool emulator;  /* the kernel's count of QEMU as a whole, not the model's */
+    bool measured;  /* on this host: it repeats no more than the host does */
     bool counted;   /* false: there is no value, not even 0 */
     uint64_t value; /* of the only run, or the mean, rounded */
     double mean, stddev;       /* over the runs; stddev 0 for one run */
@@ -135,9 +136,14 @@ void report_off_text(const struct count_value *value, char *text, size_t size);
 uint64_t
 report_value(const struct count_value *value, const struct totals *totals);
 
-/* Returns the word for what a count is worth: that of its fidelity, or
- * "emulator" for what the kernel counted of QEMU. */
+/* Returns the word for what a count is worth: that of its fidelity, "emulator"
+ * for what the kernel counted of QEMU, or "measured" for a whole count of this
+ * host. */
 const char *report_standing(const struct count_value *value);
+
+/* Returns the word for what a metric of this standing is worth. */
+const char *report_metric_standing(const struct count_report *report,
+                                   enum fidelity fidelity);
 
 /* The standing of an event in this report: foreign guests lower `exact`, and
  * so do threads and processes side by side. */

@@ -79,7 +79,18 @@ report_title(const struct count_value *v)
 const char *
 report_standing(const struct count_value *v)
 {
-    return v->emulator ? "emulator" : fidelity_name(v->fidelity);
+    return v->emulator ? "emulator"
+           : v->measured && v->fidelity == FIDELITY_EXACT
+               ? "measured"
+               : fidelity_name(v->fidelity);
+}
+
+const char *
+report_metric_standing(const struct count_report *r, enum fidelity fidelity)
+{
+    return r->isa == NULL && fidelity == FIDELITY_EXACT
+               ? "measured"
+               : fidelity_name(fidelity);
 }
 
 uint64_t
