@@ -69,7 +69,7 @@ def forms():
                "All_instr,Dcache_misses"]
     program = ["--", g("forker", "sparc64"), "fork", g("hello", "sparc64")]
     text = t.run(*command, *program).stderr
-    assert re.search(r"\n  program +pid +parent +instructions +All_instr +"
+    assert re.search(r"\n  program +pid +parent +instructions +share +All_instr +"
                      r"Dcache_misses\n  forker\.sparc64 +\d+ +- +[\d,]+ +"
                      r"[\d.]+ % +[\d,]+ +[\d,]+\n  forker\.sparc64 +\d+ +\d+ ",
                      text), text
@@ -84,6 +84,49 @@ def forms():
                 int(rows[event][3]), "sum of the programs")
     t.equal(rows[2][2], "", "the first's parent")
     t.equal(rows[4][2], rows[2][1], "the child's parent")
+
+
+@t.named("--per-process shows instructions once; software events have no count")
+def columns():
+    command = [t.tally(), "count", "-m", "host-model", "--per-process", "-e",
+               "instructions,branches,task-clock"]
+    program = ["--", g("forker", "x86_64"), "fork", g("hello", "x86_64")]
+    text = t.run(*command, *program).stderr
+    assert re.search(r"\n  program +pid +parent +instructions +share +branches"
+                     r"\n", text), text
+    t.contains(text, "; of single programs there are none\n")
+    done = t.run(*command, "-x,", *program)
+    rows = [row for row in csv.reader(io.StringIO(done.stderr))
+            if row[5] == "task-clock"]
+    t.equal([row[3] for row in rows[1:]], 3 * ["<not-by-program>"], "CSV")
+    c = t.count(command[2:], *program[1:])
+    t.equal([p["events"]["task-clock"] for p in c.json["processes"]],
+            3 * [None], "JSON")
+
+
+@t.named("--per-process: text, CSV and JSON have one order")
+def order():
+    program = [os.path.abspath(g("busybox", "x86_64")), "ash", "-c",
+               "(:); (: ; :); (i=0; i=$((i + 1)))"]
+    options = ["-m", "host-model", "-e", "instructions", "--clean-env",
+               "--per-process"]
+    text = t.run(t.tally(), "count", *options, "--", *program).stderr
+    shown = [int(n.replace(",", "")) for n in
+             re.findall(r"^  busybox\S* +\d+ +[-\d]+ +([\d,]+) ", text, re.M)]
+    done = t.run(t.tally(), "count", *options, "-x,", "--", *program)
+    rows = list(csv.reader(io.StringIO(done.stderr)))[1:]
+    listed = t.count(options, *program).json["processes"]
+    t.equal([int(row[3]) for row in rows], shown, "CSV")
+    t.equal([row["instructions"] for row in listed], shown, "JSON")
+
+
+@t.named("a program that runs several times is one program of several runs")
+def several_runs():
+    busybox = os.path.abspath(g("busybox", "x86_64"))
+    text = t.run(t.tally(), "count", "-m", "host-model", "--", busybox, "ash",
+                 "-c", f"{busybox} echo a; {busybox} echo b").stderr
+    t.contains(text, "the sum of 3 runs of 1 program in 2 processes; largest: "
+                     "busybox.x86_64 100.0 %\n")
 
 
 @t.named("--per-process of many programs: others are summed, none is lost")

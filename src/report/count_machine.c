@@ -160,7 +160,8 @@ csv_value(const struct count_report *r, const char *part,
 }
 
 /* The values of one program, as those of the sum; without a spread, since they
- * are of the last run. */
+ * are of the last run. The kernel counts the emulator as a whole, so software
+ * events have no value. */
 static void
 csv_process(const struct count_report *r, const struct session_process *process,
             char separator, FILE *out)
@@ -173,10 +174,13 @@ csv_process(const struct count_report *r, const struct session_process *process,
     one.runs = 1;
     for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
         struct count_value v = r->values[i];
-        if (v.emulator)
-            continue;
-        v.value = report_value(&v, &process->totals);
-        v.mean = (double)v.value;
+        if (v.emulator) {
+            v.counted = false;
+            v.code = "not-by-program";
+        } else {
+            v.value = report_value(&v, &process->totals);
+            v.mean = (double)v.value;
+        }
         csv_value(&one, "", &v, separator, out);
     }
 }

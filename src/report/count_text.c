@@ -479,7 +479,9 @@ print_emulator(const struct count_report *r, FILE *out)
         fprintf(out,
                 "  emulator: the kernel's counts of QEMU as a whole, whose own "
                 "time and memory are in them%s\n",
-                r->per_thread ? "; of single threads there are none" : "");
+                r->per_thread    ? "; of single threads there are none"
+                : r->per_process ? "; of single programs there are none"
+                                 : "");
 }
 
 static void

@@ -59,16 +59,25 @@ choose(const struct session_result *run, const struct session_process **chosen,
     return kept;
 }
 
+/* Returns whether the event is the table's own column of instructions. */
+static bool
+is_instructions(const struct count_value *v)
+{
+    return strcmp(report_title(v), "instructions") == 0 &&
+           v->event->signal_count == 1 &&
+           v->event->signals[0] == SIGNAL_INSTRUCTIONS;
+}
+
 static bool
 has_column(const struct count_value *v)
 {
-    return v->fidelity != FIDELITY_IDLE && !v->emulator;
+    return v->fidelity != FIDELITY_IDLE && !v->emulator && !is_instructions(v);
 }
 
 static int
 column_width(const struct count_value *v)
 {
-    const int length = (int)strlen(v->name);
+    const int length = (int)strlen(report_title(v));
 
     return length > COUNT_ROOM ? length : COUNT_ROOM;
 }
@@ -129,11 +138,11 @@ static void
 print_head(const struct count_report *r, size_t first, size_t end, FILE *out)
 {
     fprintf(out, "\n  %-*s %8s %8s  %*s %7s", NAME_ROOM, "program", "pid",
-            "parent", COUNT_ROOM, "instructions", "");
+            "parent", COUNT_ROOM, "instructions", "share");
     for (size_t i = first; i < end; i++)
         if (has_column(&r->values[i]))
             fprintf(out, "  %*s", column_width(&r->values[i]),
-                    r->values[i].name);
+                    report_title(&r->values[i]));
     fputc('\n', out);
 }
 

@@ -67,6 +67,7 @@ report_programs(const struct session_result *run, char *text, size_t size)
 {
     const double all = (double)run->totals.signal[SIGNAL_INSTRUCTIONS];
     size_t programs = 0, used;
+    char runs[40] = "";
 
     if (run->process_count < 2)
         return false;
@@ -76,10 +77,12 @@ report_programs(const struct session_result *run, char *text, size_t size)
     const size_t names = add_shares(run, shares);
     for (size_t i = 0; i < run->process_count; i++)
         programs += run->processes[i].begin != BEGIN_FORK;
+    if (programs != names)
+        snprintf(runs, sizeof(runs), "%zu runs of ", programs);
     used = (size_t)snprintf(text, size,
-                            "the sum of %zu program%s in %zu "
+                            "the sum of %s%zu program%s in %zu "
                             "process%s; largest:",
-                            programs, programs == 1 ? "" : "s", run->pid_count,
+                            runs, names, names == 1 ? "" : "s", run->pid_count,
                             run->pid_count == 1 ? "" : "es");
     for (size_t i = 0; i < names && i < LARGEST && used < size; i++)
         used += (size_t)snprintf(
