@@ -213,7 +213,8 @@ run_all(struct job *job, struct count_value *values,
         if (error == 0)
             error = around_after(job->request);
         if (error == 0)
-            error = count_intervals(job->request, &job->report, result, out);
+            error =
+                count_intervals(job->request, &job->report, run, result, out);
         if (error != 0)
             return error;
         if (child_signals_came(job->session.signals))

@@ -47,6 +47,7 @@ struct host_job {
     struct output out;
     struct child_signals signals;
     int write_error; /* errno of an interval that could not be written */
+    unsigned run;    /* of several, from 1 */
     bool attached;   /* nothing is run */
     bool user_only;  /* the kernel's part was not to be had */
     bool reported;   /* the whole report is written */
@@ -153,13 +154,14 @@ earlier(struct host_event *events, size_t before, const struct host_event *e)
     return NULL;
 }
 
-/* Names that -e and -M both have are counted once. */
+/* Events of metrics, which stand behind the first `asked` ones, are counted
+ * once. An event that was asked for twice has two rows, as perf stat has. */
 static void
-drop_doubles(struct host_job *job)
+drop_doubles(struct host_job *job, size_t asked)
 {
-    size_t kept = 0;
+    size_t kept = asked;
 
-    for (size_t i = 0; i < job->count; i++) {
+    for (size_t i = asked; i < job->count; i++) {
         const struct host_event *e = &job->events[i];
         struct host_event *same = earlier(job->events, kept, e);
         if (same == NULL)
@@ -184,11 +186,25 @@ limit_mode(const struct count_request *r, struct perf_event_attr *attr)
     }
 }
 
+/* Counts the events that the list, which may be NULL, stands for. */
+static int
+count_names(const char *list, size_t *count)
+{
+    struct host_event *events = NULL;
+    const int error =
+        list != NULL ? host_event_list_parse(list, &command_log, &events, count)
+                     : 0;
+
+    free(events);
+    return error;
+}
+
 static int
 choose_events(struct host_job *job)
 {
     const struct count_request *r = job->r;
     char *list = NULL;
+    size_t asked = 0;
     const struct adding adding = {job, &list};
     int error = 0;
 
@@ -201,14 +217,18 @@ choose_events(struct host_job *job)
     for (unsigned i = 1; i <= r->detail && i < 4 && error == 0; i++)
         error = add_list(&list, presets[i]);
     if (error == 0 && r->metrics != NULL)
+        error = count_names(list, &asked);
+    if (error == 0 && r->metrics != NULL)
         error = metric_list_parse(job->machine, r->metrics, &command_log,
                                   add_metric, (void *)&adding);
     if (error == 0)
         error = host_event_list_parse(list, &command_log, &job->events,
                                       &job->count);
     free(list);
+    if (r->metrics == NULL)
+        asked = job->count;
     if (error == 0)
-        drop_doubles(job);
+        drop_doubles(job, asked);
     for (size_t i = 0; error == 0 && i < job->count; i++)
         limit_mode(r, &job->events[i].attr);
     return error;
@@ -266,6 +286,7 @@ print_interval(void *user, const struct host_counts *counts)
     if (report.part_count == 0)
         report.count = host_units_fold(job->events, values, job->count);
     report.at_s = counts->at_s;
+    report.run = job->r->runs > 1 ? job->run : 0;
     report.last = &nothing;
     report.wall_s = counts->length_s;
     report.parts = parts;
@@ -449,6 +470,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
 
     do {
         host_count_result_finish(&result);
+        job->run = run + 1;
         if (around_before(r) != 0 || host_count(&o, &command_log, &result) != 0)
             return EXIT_OURS;
         if (result.exec_error != 0) {

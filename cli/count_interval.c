@@ -34,7 +34,7 @@ write_interval(const struct count_request *r, const struct count_report *report,
 
 int
 count_intervals(const struct count_request *r, const struct count_report *whole,
-                const struct session_result *result, FILE *out)
+                unsigned run, const struct session_result *result, FILE *out)
 {
     struct count_value *values = calloc(whole->count, sizeof(*values));
     struct count_report report = *whole;
@@ -42,6 +42,7 @@ count_intervals(const struct count_request *r, const struct count_report *whole,
 
     report.values = values;
     report.runs = 1;
+    report.run = r->runs > 1 ? run : 0;
     for (size_t i = 0; error == 0 && i < result->interval_count; i++) {
         const struct session_interval *interval = &result->intervals[i];
         const double length_s = interval->end_s - interval->start_s;

@@ -159,6 +159,21 @@ def repeat_csv():
                 options)
 
 
+@t.named("an event that is named twice has two rows, in each form")
+def named_twice():
+    need_perf_event()
+    for machine, event in (("host", "page-faults"),
+                           ("host-model", "instructions")):
+        command = [t.tally(), "count", "-m", machine, "-e", f"{event},{event}"]
+        program = ["--", t.guest("hello.x86_64")]
+        text = t.run(*command, *program).stderr
+        t.equal(text.count(f"  {event}"), 2, f"rows in {text}")
+        rows = t.run(*command, "-x,", *program).stderr.splitlines()
+        t.equal([row.split(",")[2] for row in rows], [event, event], "CSV")
+        events = json.loads(t.run(*command, "-j", *program).stderr)["events"]
+        t.equal([e["name"] for e in events], [event, event], "JSON")
+
+
 @t.named("-r keeps the reason of what no run counted")
 def repeat_reason():
     need_pmu(False)

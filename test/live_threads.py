@@ -138,6 +138,23 @@ def intervals(options, *program):
     return rows, sums
 
 
+@at_arch("-I with -r: each row has the number of its run")
+def numbered(arch):
+    event = INSTRUCTIONS[arch]
+    command = [t.tally(), "count", *t.modelled(f".{arch}"), "-I", 1, "-r", 2,
+               "-e", event]
+    program = ["--", g("hello", arch)]
+    rows = t.run(*command, "-x,", "--summary", *program).stderr.splitlines()
+    t.equal([row.split(",")[0] for row in rows], ["1", "2", "all"], "CSV")
+    t.equal(rows[-1].split(",")[1], "summary", "summary")
+    lines = t.run(*command, "-j", *program).stderr.splitlines()
+    t.equal([json.loads(line)["run"] for line in lines], [1, 2], "JSON")
+    text = t.run(*command, *program).stderr.splitlines()
+    t.equal([line[:6] for line in text[:2]], ["run 1 ", "run 2 "], "text")
+    once = t.run(*command[:-4], "-e", event, "-j", *program).stderr
+    assert "run" not in json.loads(once), once
+
+
 @at_arch("-I: all intervals together are the run, and repeat")
 def intervals_add_up(arch):
     machine = {"sparc64": T2, "x86_64": "host-model"}.get(arch, "r10000")

@@ -23,13 +23,18 @@ per_instruction(const struct count_report *r, const struct count_value *v)
 }
 
 /* The time of an interval, or "summary" of their sum, and where there are parts
- * the part, stand first, as perf's -I, -A and --per-thread have them. */
+ * the part, stand first, as perf's -I, -A and --per-thread have them. Of
+ * several runs the number of the run, or "all", stands before the time. */
 static void
 csv_place(const struct count_report *r, const char *part, char separator,
           FILE *out)
 {
+    if (r->at_s > 0 && r->run > 0)
+        fprintf(out, "%u%c", r->run, separator);
     if (r->at_s > 0)
         fprintf(out, "%.9f%c", r->at_s, separator);
+    if (r->summary && r->runs > 1)
+        fprintf(out, "all%c", separator);
     if (r->summary)
         fprintf(out, "summary%c", separator);
     if (r->per_process)
@@ -577,6 +582,8 @@ report_interval_json(const struct count_report *r, FILE *out)
     json_t *o =
         json_pack("{sisssfsfso}", "schema", 1, "machine", r->machine->name,
                   "at_s", r->at_s, "wall_s", r->wall_s, "events", events);
+    if (r->run > 0)
+        json_object_set_new(o, "run", integer(r->run));
     if (count_scope_any(&r->scope))
         json_object_set_new(o, "counted", scope_json(&r->scope));
     add_parts_and_metrics(r, o);

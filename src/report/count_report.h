@@ -92,7 +92,9 @@ struct count_report {
     const struct session_result *last; /* the last run */
     const struct count_part *parts;    /* or NULL */
     size_t part_count;
-    double at_s;                         /* > 0: an interval that ended then */
+    double at_s; /* > 0: an interval that ended then */
+    unsigned
+        run; /* of several: that of the interval, from 1; 0: there is one */
     double wall_s, wall_stddev;          /* means over the runs */
     const struct count_illegal *illegal; /* or NULL */
     const char *note;                    /* one more line for people, or NULL */

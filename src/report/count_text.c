@@ -279,6 +279,18 @@ print_metric(const struct count_report *r, const struct metric_row *m,
                 m->unit[0] != '\0' ? m->unit : m->brief);
 }
 
+/* Prints what stands first in a line of an interval: the run, where there are
+ * several, the time, and the part, where there are parts. */
+static void
+print_interval_place(const struct count_report *r, const char *part, FILE *out)
+{
+    if (r->run > 0)
+        fprintf(out, "run %-3u ", r->run);
+    fprintf(out, "%12.6f ", r->at_s);
+    if (r->part_count > 0)
+        fprintf(out, "%-16s ", part);
+}
+
 /* Prints the metrics, a line each; in an interval behind its time. */
 static void
 print_metrics(const struct count_report *r, FILE *out)
@@ -290,9 +302,7 @@ print_metrics(const struct count_report *r, FILE *out)
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
         for (size_t k = 0; k < count; k++) {
             if (r->at_s > 0)
-                fprintf(out, "%12.6f ", r->at_s);
-            if (r->at_s > 0 && r->part_count > 0)
-                fprintf(out, "%-16s ", "all");
+                print_interval_place(r, "all", out);
             print_metric(r, r->metrics[i], kinds[k], out);
         }
     }
@@ -552,9 +562,7 @@ print_interval_part(const struct count_report *r, const char *part,
                     const struct count_value *values, FILE *out)
 {
     for (size_t i = 0; i < r->count && !r->metric_only; i++) {
-        fprintf(out, "%12.6f ", r->at_s);
-        if (r->part_count > 0)
-            fprintf(out, "%-16s ", part);
+        print_interval_place(r, part, out);
         print_value(r, &values[i], out);
     }
 }
