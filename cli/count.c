@@ -80,6 +80,7 @@ struct job {
     struct count_split split;
     struct hardware hardware; /* zero without --hardware */
     char note[160];
+    bool threaded; /* a process had two threads at once, in any run */
     uint64_t params[PARAM_COUNT];
     const char *settings[PARAM_COUNT]; /* that the report names */
 };
@@ -210,6 +211,7 @@ run_all(struct job *job, struct count_value *values,
                 session_run(&job->session, job->program, &command_log, result);
         if (error == 0)
             report_note_side_by_side(&job->report, values, result);
+        job->threaded |= error == 0 && result->together > 1;
         if (error == 0)
             error = around_after(job->request);
         if (error == 0)
@@ -241,6 +243,74 @@ run_all(struct job *job, struct count_value *values,
     return 0;
 }
 
+/* Returns what --place chose that changes nothing (enum placed). One node is
+ * one place for pages; threads go round its cores as they fill them, where the
+ * cores are one or have one strand each. */
+static unsigned
+idle_place(const struct count_request *r, const uint64_t *params)
+{
+    const bool plain = params[PARAM_CORES] == 1 || params[PARAM_STRANDS] == 1;
+
+    if (params[PARAM_NODES] > 1)
+        return 0;
+    return r->placed & (plain ? PLACED_THREADS | PLACED_PAGES : PLACED_PAGES);
+}
+
+static void
+say_idle_place(unsigned idle, const struct machine_row *machine,
+               const uint64_t *params)
+{
+    const bool threads = idle & PLACED_THREADS, pages = idle & PLACED_PAGES;
+
+    if (idle != 0)
+        fprintf(stderr,
+                "tally: --place has no effect on %s: %s has one node%s\n",
+                threads && pages ? "threads and pages"
+                : threads        ? "threads"
+                                 : "pages",
+                machine->name,
+                !threads                   ? ""
+                : params[PARAM_CORES] == 1 ? " of one core"
+                                           : ", and a strand a core");
+}
+
+/* Lists the settings that the report says the count is of: all but those of
+ * --place that change nothing. */
+static void
+list_settings(const struct count_request *r, unsigned idle, struct job *job)
+{
+    struct count_scope *const scope = &job->report.scope;
+
+    for (size_t i = 0; i < r->model.set_count; i++) {
+        const char *const set = r->model.sets[i];
+        const bool threads = strncmp(set, "place.threads=", 14) == 0;
+        const bool pages = !threads && strncmp(set, "place.", 6) == 0;
+        if ((threads && (idle & PLACED_THREADS)) ||
+            (pages && (idle & PLACED_PAGES)))
+            continue;
+        job->settings[scope->set_count++] = set;
+    }
+    scope->sets = job->settings;
+}
+
+/* Takes the word for threads out of what the report says was counted, where no
+ * process had two threads at once: the only thread has the same strand by both
+ * words. */
+static void
+drop_idle_threads(struct job *job)
+{
+    const struct count_request *r = job->request;
+    const unsigned before = idle_place(r, job->params);
+
+    if (job->threaded || !(r->placed & PLACED_THREADS & ~before))
+        return;
+    job->report.scope.set_count = 0;
+    list_settings(r, before | PLACED_THREADS, job);
+    if (count_request_talks(r) && !r->quiet)
+        fprintf(stderr, "tally: --place has no effect on threads: the program "
+                        "had one at a time\n");
+}
+
 static int
 run_and_report(struct job *job, struct count_value *values)
 {
@@ -266,6 +336,8 @@ run_and_report(struct job *job, struct count_value *values)
         error = tally_fail(&command_log, TALLY_EQEMU,
                            "%s: QEMU could not start it", job->program->path);
     job->report.last = &result;
+    if (error == 0)
+        drop_idle_threads(job);
     if (error == 0 && illegal_explain(&result, job->program->isa,
                                       job->request->model.launch.cpu, &illegal))
         job->report.illegal = &illegal;
@@ -384,56 +456,6 @@ count_events(struct job *job, const struct counted *c)
     free(values);
     free(text);
     return status;
-}
-
-/* Returns what --place chose that changes nothing (enum placed). One node is
- * one place for pages; threads go round its cores as they fill them, where the
- * cores are one or have one strand each. */
-static unsigned
-idle_place(const struct count_request *r, const uint64_t *params)
-{
-    const bool plain = params[PARAM_CORES] == 1 || params[PARAM_STRANDS] == 1;
-
-    if (params[PARAM_NODES] > 1)
-        return 0;
-    return r->placed & (plain ? PLACED_THREADS | PLACED_PAGES : PLACED_PAGES);
-}
-
-static void
-say_idle_place(unsigned idle, const struct machine_row *machine,
-               const uint64_t *params)
-{
-    const bool threads = idle & PLACED_THREADS, pages = idle & PLACED_PAGES;
-
-    if (idle != 0)
-        fprintf(stderr,
-                "tally: --place has no effect on %s: %s has one node%s\n",
-                threads && pages ? "threads and pages"
-                : threads        ? "threads"
-                                 : "pages",
-                machine->name,
-                !threads                   ? ""
-                : params[PARAM_CORES] == 1 ? " of one core"
-                                           : ", and a strand a core");
-}
-
-/* Lists the settings that the report says the count is of: all but those of
- * --place that change nothing. */
-static void
-list_settings(const struct count_request *r, unsigned idle, struct job *job)
-{
-    struct count_scope *const scope = &job->report.scope;
-
-    for (size_t i = 0; i < r->model.set_count; i++) {
-        const char *const set = r->model.sets[i];
-        const bool threads = strncmp(set, "place.threads=", 14) == 0;
-        const bool pages = !threads && strncmp(set, "place.", 6) == 0;
-        if ((threads && (idle & PLACED_THREADS)) ||
-            (pages && (idle & PLACED_PAGES)))
-            continue;
-        job->settings[scope->set_count++] = set;
-    }
-    scope->sets = job->settings;
 }
 
 static int

@@ -136,7 +136,8 @@ def metrics():
     names = [name for name, row in
              t.table("machines", "montecito", "metrics.toml")["metric"].items()
              if name not in ("bus_clocks", "bus_data_share")]
-    small = ["-M", ",".join(names), "--set", "l3.size=384K",
+    # Without a word that the program of one thread is not spread.
+    small = ["-q", "-M", ",".join(names), "--set", "l3.size=384K",
              "--place", "spread"]
     runs = [t.count(["-m", "montecito", *small], t.guest(f"{program}.x86_64"),
                     *words) for program, *words in

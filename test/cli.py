@@ -563,8 +563,8 @@ def scope():
     for options, wanted in (
             (["--from", "main", "--to", "exit"],
              {"from": "main", "to": "exit"}),
-            (["--skip", "1K", "--set", "l1d.size=16K", "--place", "spread"],
-             {"skip": 1000, "set": ["l1d.size=16K", "place.threads=spread"]}),
+            (["--skip", "1K", "--set", "l1d.size=16K", "--set", "time.taken=0"],
+             {"skip": 1000, "set": ["l1d.size=16K", "time.taken=0"]}),
             (["--filter", "code=main", "--filter", "data=0-9"],
              {"filter": ["code=main", "data=0-9"]})):
         t.equal(t.count([*options, "-e", "all"], hello).json["counted"],

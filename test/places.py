@@ -255,10 +255,11 @@ for machine in ("ultrasparc-t1", "ultrasparc-t2"):
 
 
 def no_effect(machine, words, said):
-    guest = "hello.mips64" if machine == "r10000" else "hello.sparc64"
+    isa = "mips64" if machine == "r10000" else "sparc64"
+    program = [t.guest(f"threads.{isa}"), "1", "1000"]
     done = t.run(t.tally(), "count", "-m", machine, "--place", words, "--",
-                 t.guest(guest))
-    t.equal((done.returncode, done.stdout), (0, "hello\n"), "status, output")
+                 *program)
+    t.equal(done.returncode, 0, "status")
     lines = [line for line in done.stderr.splitlines() if "no effect" in line]
     t.equal(lines, [f"tally: --place has no effect on {said}"] if said else [],
             "warnings")
@@ -271,7 +272,7 @@ def no_effect(machine, words, said):
     t.equal("".join(scope).count("--set"), len(left), f"{scope}")
     with tempfile.NamedTemporaryFile() as file:
         t.run(t.tally(), "count", "-m", machine, "--place", words, "-j", "-o",
-              file.name, t.guest(guest))
+              file.name, *program)
         with open(file.name, encoding="utf-8") as report:
             sets = json.load(report).get("counted", {}).get("set", [])
     t.equal(len(sets), len(left), f"{sets}")
@@ -288,6 +289,22 @@ for machine, words, said in (
     t.case(f"--place {words} on {machine} "
            f"{'says what it cannot do' if said else 'says nothing'}",
            no_effect, machine, words, said)
+
+
+@t.named("--place spread of a program of one thread says that it has no effect")
+def one_thread():
+    for machine in ("ultrasparc-t2", T2PLUS):
+        done = t.run(t.tally(), "count", "-m", machine, "--place", "spread",
+                     t.guest("hello.sparc64"))
+        t.contains(done.stderr, "tally: --place has no effect on threads: the "
+                                "program had one at a time\n")
+        assert "counted:" not in done.stderr, done.stderr
+        both = t.Count(["-m", machine, "--place", "spread,interleave"],
+                       [t.guest("hello.sparc64")]).json.get("counted", {})
+        t.equal([word for word in both.get("set", []) if "threads" in word], [],
+                "settings")
+
+
 t.case("refused: --place on the host", refused, ["-m", "host", "--place",
                                                  "spread"], "--place")
 
