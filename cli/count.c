@@ -71,6 +71,18 @@ write_report(const struct count_request *r, const struct count_report *report,
     }
 }
 
+/* Writes what stands before the first row; the one object of JSON has that
+ * itself. */
+static int
+begin_report(const struct count_request *r, const struct count_report *report,
+             FILE *out)
+{
+    return r->format == COUNT_CSV ? report_begin_csv(report, out)
+           : r->format == COUNT_JSON && r->interval_ms != 0
+               ? report_begin_json(report, out)
+               : 0;
+}
+
 struct job {
     const struct count_request *request;
     const struct program *program;
@@ -329,7 +341,9 @@ run_and_report(struct job *job, struct count_value *values)
         return EXIT_OURS;
     child_signals_hold(&signals);
     job->session.signals = &signals;
-    error = run_all(job, values, &result, out.file);
+    error = begin_report(r, &job->report, out.file);
+    if (error == 0)
+        error = run_all(job, values, &result, out.file);
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
     if (error == 0 && !result.started)
@@ -563,9 +577,25 @@ say_modelled(const struct count_request *r, const char *why)
                 "tally: %s; so counted on host-model (-m host insists)\n", why);
 }
 
+/* Says what can move the counts: of text before the run on stderr, in CSV and
+ * JSON in the report. */
+static void
+show_run_parts(struct job *job, struct run_parts *parts)
+{
+    run_parts_find(job->program, &job->request->model.launch, parts);
+    if (job->request->format != COUNT_TEXT) {
+        job->report.run_parts = parts->line;
+        job->report.run_part_count = parts->count;
+        return;
+    }
+    for (size_t i = 0; i < parts->count; i++)
+        fprintf(stderr, "tally: run: %s\n", parts->line[i]);
+}
+
 static int
 count_program(struct count_request *r, char **argv, const char *why_modelled)
 {
+    struct run_parts parts;
     struct job job = {.request = r};
     struct program program;
     struct counted counted = {0};
@@ -588,11 +618,11 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
         error = count_software_check(r, &counted);
     if (error == 0)
         say_modelled(r, why_modelled);
-    if (error == 0 && r->verbose && count_request_talks(r)) {
+    if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);
-        run_parts_say(&program, &r->model.launch);
-    }
+    if (error == 0 && r->verbose)
+        show_run_parts(&job, &parts);
     if (error == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,9 +53,24 @@ kind_of(int fd)
                                   : "a device";
 }
 
-/* Writes how many words there are, their bytes and the hash of them. */
 static void
-say_words(const char *part, char *const *words)
+add(struct run_parts *parts, const char *format, ...)
+{
+    va_list arguments;
+
+    if (parts->count == RUN_PARTS)
+        return;
+    va_start(arguments, format);
+    vsnprintf(parts->text[parts->count], sizeof(parts->text[0]), format,
+              arguments);
+    va_end(arguments);
+    parts->line[parts->count] = parts->text[parts->count];
+    parts->count++;
+}
+
+/* Adds how many words there are, their bytes and the hash of them. */
+static void
+add_words(struct run_parts *parts, const char *part, char *const *words)
 {
     uint64_t hash = HASH_START;
     size_t count = 0, bytes = 0;
@@ -64,42 +80,37 @@ say_words(const char *part, char *const *words)
         hash = hash_bytes(hash, (const unsigned char *)words[count], length);
         bytes += length;
     }
-    fprintf(stderr,
-            "tally: run: %s: %zu, of %zu bytes, content %016" PRIx64 "\n", part,
-            count, bytes, hash);
+    add(parts, "%s: %zu, of %zu bytes, content %016" PRIx64, part, count, bytes,
+        hash);
 }
 
 void
-run_parts_say(const struct program *program, const struct launch_options *l)
+run_parts_find(const struct program *program, const struct launch_options *l,
+               struct run_parts *parts)
 {
     static const char *const files[] = {"input", "output", "error"};
     char folder[PATH_MAX];
     const char *const cpu = l->cpu != NULL ? l->cpu : launch_cpu(program->isa);
 
-    fprintf(stderr, "tally: run: program: path of %zu bytes\n",
-            strlen(program->path));
-    fprintf(stderr, "tally: run: program: content %016" PRIx64 "\n",
-            hash_file(program->path));
+    parts->count = 0;
+    add(parts, "program: path of %zu bytes", strlen(program->path));
+    add(parts, "program: content %016" PRIx64, hash_file(program->path));
     if (program->loader[0] != '\0')
-        fprintf(stderr, "tally: run: loader: %s\n", program->loader);
-    say_words("arguments", program->argv);
+        add(parts, "loader: %s", program->loader);
+    add_words(parts, "arguments", program->argv);
     if (l->clean_env)
-        fprintf(stderr, "tally: run: environment: fixed\n");
+        add(parts, "environment: fixed");
     else
-        say_words("environment", environ);
+        add_words(parts, "environment", environ);
     if (getcwd(folder, sizeof(folder)) != NULL)
-        fprintf(stderr, "tally: run: folder: path of %zu bytes\n",
-                strlen(folder));
+        add(parts, "folder: path of %zu bytes", strlen(folder));
     for (int fd = 0; fd < 3; fd++)
-        fprintf(stderr, "tally: run: standard %s: %s\n", files[fd],
-                kind_of(fd));
-    fprintf(stderr, "tally: run: user: %u, group %u\n", (unsigned)geteuid(),
-            (unsigned)getegid());
-    fprintf(stderr, "tally: run: CPU model: %s\n",
-            cpu != NULL ? cpu : "the emulator's");
-    fprintf(stderr, "tally: run: random bytes: %s\n",
-            l->real_random ? "random"
-            : l->clean_env ? "fixed"
-                           : "random, but for AT_RANDOM");
-    fprintf(stderr, "tally: run: time, process numbers: of this run\n");
+        add(parts, "standard %s: %s", files[fd], kind_of(fd));
+    add(parts, "user: %u, group %u", (unsigned)geteuid(), (unsigned)getegid());
+    add(parts, "CPU model: %s", cpu != NULL ? cpu : "the emulator's");
+    add(parts, "random bytes: %s",
+        l->real_random ? "random"
+        : l->clean_env ? "fixed"
+                       : "random, but for AT_RANDOM");
+    add(parts, "time, process numbers: of this run");
 }

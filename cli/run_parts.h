@@ -6,9 +6,17 @@
 #include "source/launch.h"
 #include "source/program.h"
 
-/* Writes a line for each part to stderr, so that two runs can be compared line
- * by line. */
-void run_parts_say(const struct program *program,
-                   const struct launch_options *launch);
+#define RUN_PARTS 16
+
+/* A line for each part, so that two runs can be compared line by line. */
+struct run_parts {
+    size_t count;
+    const char *line[RUN_PARTS];
+    char text[RUN_PARTS][PATH_MAX + 16];
+};
+
+void
+run_parts_find(const struct program *program,
+               const struct launch_options *launch, struct run_parts *parts);
 
 #endif

@@ -7,6 +7,7 @@ which nothing is exact.
 """
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -234,6 +235,29 @@ def moved(arch):
                           stderr=subprocess.PIPE)
         differ = [b for a, b in zip(base, other) if a != b]
         t.equal(differ, ["tally: run: standard output: a file"], "stdout moved")
+
+
+@at_arch("-v: CSV has the parts as comments, JSON as a list")
+def moved_in_all(arch):
+    command = [t.tally(), "count", *t.modelled(f".{arch}"), "-v", "--clean-env"]
+    program = ["--", g("hello", arch)]
+    text = [line.removeprefix("tally: run: ")
+            for line in parts(arch, "--clean-env")]
+    wanted = {line.split(":")[0] for line in text}
+    t.equal({"program", "arguments", "environment", "folder", "standard input",
+             "standard output", "standard error", "user"} - wanted, set(),
+            "parts")
+    rows = t.run(*command, "-x,", *program).stderr.splitlines()
+    t.equal(rows[:len(text)], ["# run: " + line for line in text], "CSV")
+    assert not any(row.startswith("#") for row in rows[len(text):]), rows
+    c = json.loads(t.run(*command, "-j", *program).stderr)
+    t.equal(c["parts_of_run"], text, "JSON")
+    lines = [json.loads(line) for line in t.run(
+        *command, "-j", "-I", 1, *program).stderr.splitlines()]
+    t.equal(lines[0]["parts_of_run"], text, "JSON of -I")
+    assert all("at_s" in line for line in lines[1:]), lines
+    quiet = json.loads(t.run(*command[:-2], "-j", *program).stderr)
+    assert "parts_of_run" not in quiet, quiet
 
 
 @at_arch("stdout as a file or a pipe: the same instructions")

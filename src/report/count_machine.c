@@ -534,6 +534,9 @@ document(const struct count_report *r)
     if (r->illegal != NULL)
         json_object_set_new(o, "illegal_instruction", illegal_json(r->illegal));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
+    if (r->run_part_count > 0)
+        json_object_set_new(o, "parts_of_run",
+                            strings_json(r->run_parts, r->run_part_count));
     if (count_scope_any(&r->scope))
         json_object_set_new(o, "counted", scope_json(&r->scope));
     if (r->params != NULL && r->params[PARAM_NODES] > 1)
@@ -563,6 +566,31 @@ document(const struct count_report *r)
                         s->parts & PART_TIME ? json_real(s->modelled_s)
                                              : json_null());
     return o;
+}
+
+int
+report_begin_csv(const struct count_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->run_part_count; i++)
+        fprintf(out, "# run: %s\n", r->run_parts[i]);
+    return finish(out);
+}
+
+int
+report_begin_json(const struct count_report *r, FILE *out)
+{
+    if (r->run_part_count == 0)
+        return 0;
+    json_t *o =
+        json_pack("{sisssoso}", "schema", 1, "machine", r->machine->name,
+                  "program", any_string(r->program), "parts_of_run",
+                  strings_json(r->run_parts, r->run_part_count));
+    const int written = json_dumpf(o, out, 0);
+    json_decref(o);
+    if (written != 0)
+        return TALLY_EIO;
+    fputc('\n', out);
+    return finish(out);
 }
 
 int

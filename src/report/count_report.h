@@ -109,6 +109,9 @@ struct count_report {
     const struct count_run *table; /* `runs` of them, or NULL: not shown */
     bool windowed;                 /* --from, --to, --skip or --filter */
     struct count_scope scope;
+    /* -v: what can move the counts from outside. */
+    const char *const *run_parts;
+    size_t run_part_count;
     const struct capture_request *capture; /* what was sampled, or NULL */
     bool color;
 };
@@ -186,6 +189,12 @@ void report_note_side_by_side(struct count_report *report,
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);
+
+/* Writes what stands before all rows of CSV and all lines of intervals in JSON:
+ * what can move the counts, as comments or as an object, if that is asked for.
+ */
+int report_begin_csv(const struct count_report *report, FILE *out);
+int report_begin_json(const struct count_report *report, FILE *out);
 
 /* One line, or one a value: what was counted in the interval up to at_s. */
 int report_interval_text(const struct count_report *report, FILE *out);
