@@ -112,6 +112,10 @@ move_region(struct plugin *p, unsigned index, unsigned slot)
     if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
         memcpy(fresh.infos, p->region.infos,
                p->block_count * sizeof(struct block_info));
+        const unsigned files = atomic_load(&p->region.head->files);
+        memcpy(fresh.head->file, p->region.head->file,
+               files * sizeof(struct region_file));
+        atomic_store(&fresh.head->files, files);
         region_unmap(&fresh);
         moved = region_remap(&p->region, index) == 0 &&
                 region_map_strand(&p->region, slot, p->counts[slot]) != NULL;

@@ -9,6 +9,7 @@
 #include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
+#include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "source/prefetch.h"
 
@@ -552,6 +553,19 @@ register_block(struct plugin *p, const struct translation *t,
     }
 }
 
+/* Returns whether the bytes are an instruction that some processors lack, or
+ * none. */
+static bool
+may_lack(const struct plugin *p, const struct block_info *info)
+{
+    const char *set = insn_set(p->shape.isa, info->odd_bytes, info->odd_size);
+    struct insn insn;
+
+    insn_decode(p->shape.isa, info->odd_bytes, info->odd_size, info->odd_pc,
+                &insn);
+    return (insn.flags & INSN_ILLEGAL) != 0 || (set != NULL && *set != '\0');
+}
+
 /* Reads the instruction that QEMU may raise a signal for: QEMU itself reads no
  * further than to where it knows that the instruction is none. */
 static void
@@ -565,6 +579,8 @@ read_odd(const struct plugin *p, struct block_info *info)
         info->odd_size = (uint8_t)left; /* there is no next page */
     if (!plugin_read(info->odd_pc, info->odd_bytes, info->odd_size))
         info->odd_size = 0;
+    else if (may_lack(p, info))
+        mapped_note(p->region.head, info->odd_pc);
 }
 
 void

@@ -510,6 +510,21 @@ died_illegal(const struct session_result *result,
            (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL);
 }
 
+/* Fills in the file that the instruction is from: of all that were mapped there
+ * the last. */
+static void
+find_file(const struct region_head *head, struct session_illegal *illegal)
+{
+    for (unsigned i = atomic_load(&head->files); i > 0; i--) {
+        const struct region_file *file = &head->file[i - 1];
+        if (illegal->pc < file->first || illegal->pc > file->last)
+            continue;
+        memcpy(illegal->file, file->path, sizeof(illegal->file));
+        illegal->offset = illegal->pc - file->first + file->offset;
+        return;
+    }
+}
+
 /* Finds what a thread of the process may have died of. */
 static void
 find_suspect(const struct region *region, struct session_illegal *illegal)
@@ -527,6 +542,7 @@ find_suspect(const struct region *region, struct session_illegal *illegal)
         illegal->pc = info->odd_pc;
         illegal->size = info->odd_size;
         memcpy(illegal->bytes, info->odd_bytes, sizeof(illegal->bytes));
+        find_file(region->head, illegal);
     }
 }
 

@@ -89,6 +89,9 @@ struct session_illegal {
     uint64_t pc;       /* in memory: load_bias over the file's address */
     uint8_t bytes[15]; /* in memory from there on */
     uint8_t size;      /* of these, the bytes that are there */
+    /* The file that is mapped there, or empty, and where in it. */
+    char file[REGION_NAME];
+    uint64_t offset;
 };
 
 /* What a thread had counted at a boundary of time. */

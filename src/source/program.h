@@ -58,6 +58,10 @@ int program_symbol(const char *path, const char *name,
 int program_offset(const char *path, uint64_t address,
                    const struct tally_log *log, uint64_t *offset);
 
+/* Returns the address at which the ELF file asks to have its byte at `offset`
+ * loaded, or UINT64_MAX if the file loads nothing from there. */
+uint64_t program_address(const char *path, uint64_t offset);
+
 /* Whether an ELF file has a section of this name, such as ".debug_line". */
 bool elf_has_section(const char *path, const char *section);
 

@@ -106,6 +106,15 @@ enum region_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
 
 enum region_state { REGION_FREE, REGION_RUNNING, REGION_ENDED };
 
+/* A piece of a file that the guest's code is mapped from. */
+struct region_file {
+    uint64_t first, last; /* addresses of the guest */
+    uint64_t offset;      /* of `first` in the file */
+    char path[REGION_NAME];
+};
+
+#define REGION_FILES 64u
+
 struct region_head {
     atomic_uint state; /* enum region_state */
     int32_t pid;
@@ -131,6 +140,9 @@ struct region_head {
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;
     char program[REGION_NAME];
+    /* Where the code of blocks with BLOCK_ODD is from, later maps last. */
+    atomic_uint files; /* that are written */
+    struct region_file file[REGION_FILES];
 };
 
 struct region_thread {

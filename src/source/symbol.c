@@ -194,9 +194,11 @@ program_object(const char *path, const char *name, const struct tally_log *log,
     return symbol_range(path, name, STT_OBJECT, log, first, last);
 }
 
-int
-program_offset(const char *path, uint64_t address, const struct tally_log *log,
-               uint64_t *offset)
+/* Finds the segment with code or data of which `holds` says that it is the one
+ * that is sought; false if there is none. */
+static bool
+find_segment(const char *path, bool (*holds)(const GElf_Phdr *p, uint64_t at),
+             uint64_t at, GElf_Phdr *p)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     Elf *elf = NULL;
@@ -208,20 +210,49 @@ program_offset(const char *path, uint64_t address, const struct tally_log *log,
         elf = elf_begin(fd, ELF_C_READ, NULL);
     if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
         count = 0;
-    for (size_t i = 0; i < count && !found; i++) {
-        GElf_Phdr p;
-        found = gelf_getphdr(elf, (int)i, &p) != NULL && p.p_type == PT_LOAD &&
-                address >= p.p_vaddr && address - p.p_vaddr < p.p_filesz;
-        if (found)
-            *offset = address - p.p_vaddr + p.p_offset;
-    }
+    for (size_t i = 0; i < count && !found; i++)
+        found = gelf_getphdr(elf, (int)i, p) != NULL && p->p_type == PT_LOAD &&
+                holds(p, at);
     elf_end(elf);
     if (fd >= 0)
         close(fd);
-    return found ? 0
-                 : tally_fail(log, TALLY_EPROGRAM,
-                              "%s: nothing of the file is loaded at 0x%llx",
-                              path, (unsigned long long)address);
+    return found;
+}
+
+static bool
+holds_address(const GElf_Phdr *p, uint64_t at)
+{
+    return at >= p->p_vaddr && at - p->p_vaddr < p->p_filesz;
+}
+
+static bool
+holds_offset(const GElf_Phdr *p, uint64_t at)
+{
+    return at >= p->p_offset && at - p->p_offset < p->p_filesz;
+}
+
+int
+program_offset(const char *path, uint64_t address, const struct tally_log *log,
+               uint64_t *offset)
+{
+    GElf_Phdr p;
+
+    if (!find_segment(path, holds_address, address, &p))
+        return tally_fail(log, TALLY_EPROGRAM,
+                          "%s: nothing of the file is loaded at 0x%llx", path,
+                          (unsigned long long)address);
+    *offset = address - p.p_vaddr + p.p_offset;
+    return 0;
+}
+
+uint64_t
+program_address(const char *path, uint64_t offset)
+{
+    GElf_Phdr p;
+
+    return find_segment(path, holds_offset, offset, &p)
+               ? offset - p.p_offset + p.p_vaddr
+               : UINT64_MAX;
 }
 
 static bool

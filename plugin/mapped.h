@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that the guest's code is mapped from. */
+#ifndef TALLY_PLUGIN_MAPPED_H
+#define TALLY_PLUGIN_MAPPED_H
+
+#include <stdint.h>
+
+#include "source/region.h"
+
+/* Notes the file that is mapped at the guest's address, for who explains what a
+ * program died of: a process that a signal has ended has no maps to read. */
+void mapped_note(struct region_head *head, uint64_t address);
+
+#endif
