@@ -3,53 +3,18 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/illegal_sets.h"
 #include "host/open.h"
 
-#define REBUILD "build it for x86-64-v3 (-march=x86-64-v3)"
-
-/*
- * Sets of instructions that the pinned CPU model lacks: the beginning of
- * Zydis' name, its name for people, its name in /proc/cpuinfo, whether QEMU
- * 7.2 has it in --cpu-model max, and what else helps.
- */
-static const struct set {
-    const char *zydis, *name, *flag;
-    bool max;
-    const char *mend;
-} sets[] = {
-    {"AVX512ER", "AVX-512ER", "avx512er", false, REBUILD},
-    {"AVX512", "AVX-512", "avx512f", false, REBUILD},
-    {"AMX", "AMX", "amx_tile", false, REBUILD},
-    {"AVX_VNNI", "AVX-VNNI", "avx_vnni", false, REBUILD},
-    {"AVX_GFNI", "GFNI", "gfni", false, REBUILD},
-    {"GFNI", "GFNI", "gfni", false, REBUILD},
-    {"VAES", "VAES", "vaes", true, REBUILD},
-    {"VPCLMULQDQ", "VPCLMULQDQ", "vpclmulqdq", false, REBUILD},
-    {"SHA", "SHA", "sha_ni", false, REBUILD},
-    {"ADOX_ADCX", "ADX", "adx", true, REBUILD},
-    {"RDSEED", "RDSEED", "rdseed", false, REBUILD},
-    {"RTM", "TSX", "rtm", false, REBUILD},
-    {"SSE4A", "SSE4A", "sse4a", true, REBUILD},
-    {"XOP", "XOP", "xop", false, REBUILD},
-    {"FMA4", "FMA4", "fma4", false, REBUILD},
-    {"TBM", "TBM", "tbm", false, REBUILD},
-    {"AMD3DNOW", "3DNow!", "3dnow", true, REBUILD},
-    {"CLWB", "CLWB", "clwb", true, NULL},
-    {"CLFLUSHOPT", "CLFLUSHOPT", "clflushopt", true, NULL},
-    {"RDPID", "RDPID", "rdpid", false, NULL},
-    {"PKU", "PKU", "pku", true, NULL},
-};
-
-#define SETS (sizeof(sets) / sizeof(sets[0]))
-
-static const struct set *
+static const struct illegal_set *
 find_set(const char *zydis)
 {
-    for (size_t i = 0; i < SETS; i++) {
-        if (strncmp(zydis, sets[i].zydis, strlen(sets[i].zydis)) == 0)
-            return &sets[i];
+    for (const struct illegal_set *s = illegal_sets; s->prefix != NULL; s++) {
+        if (strncmp(zydis, s->prefix, strlen(s->prefix)) == 0)
+            return s;
     }
     return NULL;
 }
@@ -92,8 +57,11 @@ add_mend(char *text, size_t size, const char *mend)
     snprintf(text + used, size - used, "%s%s", used > 0 ? ", or " : "", mend);
 }
 
+/* Writes what helps a program that needs the set; NULL: a set that no build
+ * leaves out. */
 static void
-advise(const struct set *set, const char *cpu, struct count_illegal *illegal)
+advise(const struct illegal_set *set, const char *cpu,
+       struct count_illegal *illegal)
 {
     char *text = illegal->advice;
     const size_t size = sizeof(illegal->advice);
@@ -103,25 +71,42 @@ advise(const struct set *set, const char *cpu, struct count_illegal *illegal)
             add_mend(text, size, "leave --cpu-model out");
         return;
     }
-    if (set->mend != NULL)
-        add_mend(text, size, set->mend);
+    add_mend(text, size, set->advice);
     if (set->max && (cpu == NULL || strcmp(cpu, "max") != 0))
         add_mend(text, size, "show it all that QEMU has (--cpu-model max)");
     if (host_has(set->flag) && host_counts())
         add_mend(text, size, "count it on this host (-m host)");
 }
 
-/* The function that holds the address, where the program's file names it. */
+static bool
+is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 &&
+                                 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* Names the file and the function that hold the instruction: by the file that
+ * was mapped there, or else by the program's own. */
 static void
-name_function(const struct session_process *process, uint64_t pc, char *name,
-              size_t size)
+name_place(const struct session_illegal *s,
+           const struct session_process *process, struct count_illegal *illegal)
 {
     struct program_functions functions = {0};
+    const uint64_t address =
+        s->file[0] != '\0' ? program_address(s->file, s->offset) : UINT64_MAX;
+    const bool known = address != UINT64_MAX;
 
-    program_functions(process->program, &functions);
-    const char *found =
-        program_function_at(&functions, pc - process->load_bias);
-    snprintf(name, size, "%s", found != NULL ? found : "");
+    illegal->file_address = known ? address : s->pc - process->load_bias;
+    if (known) {
+        memcpy(illegal->file, s->file, sizeof(illegal->file));
+        illegal->library = !is_same_file(s->file, process->program);
+    }
+    program_functions(known ? s->file : process->program, &functions);
+    const char *found = program_function_at(&functions, illegal->file_address);
+    snprintf(illegal->function, sizeof(illegal->function), "%s",
+             found != NULL ? found : "");
     program_functions_finish(&functions);
 }
 
@@ -145,7 +130,7 @@ illegal_explain(const struct session_result *result, enum isa isa,
         return false;
 
     const struct session_process *process = &result->processes[s->process];
-    const struct set *set = name != NULL ? find_set(name) : NULL;
+    const struct illegal_set *set = name != NULL ? find_set(name) : NULL;
     illegal->process = process;
     illegal->pc = s->pc;
     insn_text(isa, s->bytes, s->size, s->pc, illegal->text,
@@ -156,19 +141,23 @@ illegal_explain(const struct session_result *result, enum isa isa,
                  set != NULL ? set->name : name);
         advise(set, cpu, illegal);
     }
-    const size_t size = illegal->known && insn.size != 0 ? insn.size : s->size;
+    const size_t size = illegal->known && insn.size != 0
+                            ? insn.size
+                            : insn_bad_size(isa, s->bytes, s->size);
     for (size_t i = 0; i < size; i++)
         snprintf(illegal->bytes + 2 * i, 3, "%02x", s->bytes[i]);
-    name_function(process, s->pc, illegal->function, sizeof(illegal->function));
+    name_place(s, process, illegal);
     return true;
 }
 
 void
 illegal_level_text(char *text, size_t size)
 {
-    snprintf(text, size,
-             "needs x86-64-v4 (AVX-512), which no QEMU has: " REBUILD "%s",
-             host_has("avx512f") && host_counts()
+    const struct illegal_set *set = find_set("AVX512F");
+
+    snprintf(text, size, "needs x86-64-v4 (AVX-512), which no QEMU has: %s%s",
+             set->advice,
+             host_has(set->flag) && host_counts()
                  ? ", or count it on this host (-m host)"
                  : "");
 }

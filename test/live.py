@@ -316,18 +316,32 @@ def illegal(arch):
     assert died_at in addresses_of(arch, program, mnemonic), line
 
 
+def without(option):
+    return f"build it with -march=x86-64-v3 and without {option}"
+
+
 REBUILD = "build it for x86-64-v3 (-march=x86-64-v3)"
-MAX = f"{REBUILD}, or show it all that QEMU has (--cpu-model max)"
+MAX = ", or show it all that QEMU has (--cpu-model max)"
 # MODE of illegal.c: text, set, advice, what the line says besides.
 LACKING = {
     "avx512": ("vaddps zmm3, zmm2, zmm1", "AVX-512", REBUILD, "which QEMU as "),
     "avx512m": ("vpternlogd zmm3, zmm2, [rsp+0x40], 0x03", "AVX-512", REBUILD,
                 "which QEMU as "),
-    "sha": ("sha256msg1 xmm2, xmm1", "SHA", REBUILD, "which QEMU as "),
-    "vaes": ("vaesenc ymm3, ymm2, ymm1", "VAES", MAX, "which QEMU as "),
-    "trap": ("ud2", None, None, "which is made to fail"),
-    "bytes": (None, None, None, "bytes that are no known instruction"),
+    "sha": ("sha256msg1 xmm2, xmm1", "SHA", without("-msha"),
+            "which QEMU as "),
+    "vaes": ("vaesenc ymm3, ymm2, ymm1", "VAES", without("-mvaes") + MAX,
+             "which QEMU as "),
+    "gfni": ("gf2p8mulb xmm2, xmm1", "GFNI", without("-mgfni"),
+             "which QEMU as "),
+    "fma4": ("vfmaddps xmm4, xmm3, xmm2, xmm1", "FMA4", without("-mfma4"),
+             "which QEMU as "),
+    "amx": ("tilerelease", "AMX", without("-mamx-tile"), "which QEMU as "),
+    "vmx": ("vmcall", "VTX", None, "which QEMU as "),
+    "trap": ("ud2", None, None, "which is made to fail: compilers put it "),
+    "check": ("ud1 ecx, eax", None, None, "which is made to fail\n"),
+    "bytes": (None, None, None, "no x86-64 instruction\n"),
 }
+BYTES = {"bytes": "06", "trap": "0f0b", "check": "0fb9c8"}
 
 
 def lacking(mode):
@@ -340,11 +354,11 @@ def lacking(mode):
     t.equal((found["text"], found["set"], found["function"]),
             (text, name, "work"), "JSON")
     assert (found["advice"] or "").startswith(advice or ""), found["advice"]
-    first = {"bytes": "06", "trap": "0f0b"}.get(mode, "")
-    assert found["bytes"].startswith(first), found["bytes"]
-    t.equal(found["program"], program, "program")
+    t.equal(found["bytes"], BYTES.get(mode, found["bytes"]), "bytes")
+    t.equal((found["program"], found["file"]), (program, program), "program")
+    t.equal(found["file_address"], found["address"], "of a fixed program")
     done = t.run(t.tally(), "count", "-m", "host-model", program, mode)
-    line = next(s for s in done.stderr.splitlines() if "it died" in s)
+    line = next(s for s in done.stderr.splitlines(True) if "it died" in s)
     for word in (text or found["bytes"], found["address"], " in work, ", says):
         t.contains(line, word)
     t.equal("what helps: " + (advice or "-") in done.stderr, advice is not None,
@@ -359,6 +373,35 @@ def lacking(mode):
 
 for mode in LACKING:
     t.case(f"x86_64: SIGILL by {mode} names the instruction", lacking, mode)
+
+
+@t.named("x86_64: SIGILL in a shared library names its file and function")
+def lacking_library():
+    code = """%s(void) { %s }"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(os.path.realpath(name))
+        library, program = folder / "libdeep.so", folder / "program"
+        deep, main = folder / "deep.c", folder / "main.c"
+        deep.write_text(code % (
+            "int deep", '__asm__("sha256msg1 %xmm1, %xmm2"); return 1;'))
+        main.write_text("int deep(void);\n" + code % (
+            "int main", "return deep();"))
+        try:
+            for words in (["-shared", "-fPIC", deep, "-o", library],
+                          [main, library, "-o", program]):
+                done = t.run("gcc", *words)
+                t.equal(done.returncode, 0, done.stderr)
+        except FileNotFoundError:
+            raise t.Skip("no gcc") from None
+        c = t.Count(["-e", "instructions", "-m", "host-model"], [program])
+        found = c.json["illegal_instruction"]
+        t.equal((found["file"], found["function"]), (str(library), "deep"),
+                "JSON")
+        code = t.run("objdump", "-d", "--disassemble=deep", library).stdout
+        t.contains(code, f" {found['file_address'][2:]}:\t0f 38 cc d1")
+        done = t.run(t.tally(), "count", "-m", "host-model", program)
+        t.contains(done.stderr, f"({found['file_address']} of {library}) in "
+                                "deep, which QEMU as ")
 
 
 @t.named("x86_64: a SIGILL that was sent, or caught, blames no instruction")

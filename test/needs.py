@@ -88,6 +88,25 @@ def broken_note():
             assert LEVEL not in count(program).stderr, f"length {length}"
 
 
+@t.named("gcc knows each option of instruction-sets.toml, and v3 implies none")
+def options():
+    rows = t.table("instruction-sets.toml")["set"]
+    try:
+        base = t.run("gcc", "-march=x86-64-v3", "-dM", "-E", "-x", "c",
+                     "/dev/null").stdout
+    except FileNotFoundError:
+        raise t.Skip("no gcc") from None
+    if "__AVX2__" not in base:
+        raise t.Skip("gcc has no -march=x86-64-v3")
+    for name, row in rows.items():
+        if "option" not in row:
+            continue
+        done = t.run("gcc", "-march=x86-64-v3", row["option"], "-dM", "-E",
+                     "-x", "c", "/dev/null")
+        t.equal(done.returncode, 0, f"{name}: {done.stderr}")
+        assert set(done.stdout.splitlines()) > set(base.splitlines()), name
+
+
 @t.named("doctor PROGRAM tells of loader, QEMU, CPU model and machine")
 def tells():
     done = doctor(t.guest("hello.x86_64"))

@@ -29,6 +29,9 @@ void mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
 /* As insn_set(). */
 const char *x86_set(const uint8_t *bytes, size_t size);
 
+/* As insn_bad_size(). */
+size_t x86_bad_size(const uint8_t *bytes, size_t size);
+
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"
 

@@ -70,6 +70,12 @@ insn_set(enum isa isa, const uint8_t *bytes, size_t size)
     return isa == ISA_X86_64 ? x86_set(bytes, size) : NULL;
 }
 
+size_t
+insn_bad_size(enum isa isa, const uint8_t *bytes, size_t size)
+{
+    return isa == ISA_X86_64 ? x86_bad_size(bytes, size) : size;
+}
+
 void
 insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
           char *text, size_t text_size)

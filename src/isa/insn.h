@@ -168,4 +168,11 @@ void insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
  */
 const char *insn_set(enum isa isa, const uint8_t *bytes, size_t size);
 
+/*
+ * Returns how many bytes show that they begin no x86-64 instruction: the fewest
+ * that the decoder needs. `size` where the bytes are an instruction or the
+ * beginning of one, and for other ISAs.
+ */
+size_t insn_bad_size(enum isa isa, const uint8_t *bytes, size_t size);
+
 #endif

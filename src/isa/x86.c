@@ -555,6 +555,21 @@ x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
     snprintf(text, text_size, "%s", line);
 }
 
+size_t
+x86_bad_size(const uint8_t *bytes, size_t size)
+{
+    struct decoded d;
+
+    for (size_t i = 1; i <= size; i++) {
+        const ZyanStatus status = decode(bytes, i, &d);
+        if (ZYAN_SUCCESS(status))
+            return size;
+        if (status != ZYDIS_STATUS_NO_MORE_DATA)
+            return i;
+    }
+    return size;
+}
+
 const char *
 x86_set(const uint8_t *bytes, size_t size)
 {

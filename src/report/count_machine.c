@@ -492,6 +492,11 @@ illegal_json(const struct count_illegal *i)
     json_object_set_new(o, "program", any_string(i->process->program));
     json_object_set_new(o, "address", json_string(address));
     json_object_set_new(o, "bytes", json_string(i->bytes));
+    snprintf(address, sizeof(address), "0x%" PRIx64, i->file_address);
+    json_object_set_new(o, "file",
+                        *i->file ? any_string(i->file) : json_null());
+    json_object_set_new(o, "file_address",
+                        *i->file ? json_string(address) : json_null());
     json_object_set_new(o, "text",
                         i->known ? json_string(i->text) : json_null());
     json_object_set_new(o, "set", *i->set ? json_string(i->set) : json_null());

@@ -66,10 +66,13 @@ struct count_illegal {
     bool known; /* the bytes are an instruction */
     bool trap;  /* that is made to raise the signal, such as UD2 */
     char text[96];
-    char bytes[32];     /* in hexadecimal */
-    char set[32];       /* that brought it: "AVX-512"; or empty */
-    char function[128]; /* that it is in, or empty */
-    char advice[200];   /* what helps, or empty */
+    char bytes[32]; /* in hexadecimal; where not known, those that tell */
+    char set[32];   /* that brought it: "AVX-512"; or empty */
+    char file[REGION_NAME]; /* that it is in, or empty */
+    bool library;           /* the file is not the program's own */
+    uint64_t file_address;  /* its address by the file */
+    char function[128];     /* that it is in, or empty */
+    char advice[200];       /* what helps, or empty */
 };
 
 struct count_report {

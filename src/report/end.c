@@ -2,6 +2,7 @@
 /* How a program ended, in a report for people. */
 #include <inttypes.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "report/count_report.h"
@@ -16,16 +17,20 @@ print(const struct count_report *r, const struct count_illegal *i, FILE *out)
     if (i->set[0] != '\0')
         fprintf(out, " (%s)", i->set);
     fprintf(out, " at 0x%" PRIx64, i->pc);
-    if (i->process->load_bias != 0)
-        fprintf(out, " (0x%" PRIx64 " of the file)",
-                i->pc - i->process->load_bias);
+    if (i->library)
+        fprintf(out, " (0x%" PRIx64 " of %s)", i->file_address, i->file);
+    else if (i->process->load_bias != 0)
+        fprintf(out, " (0x%" PRIx64 " of the file)", i->file_address);
     if (i->function[0] != '\0')
         fprintf(out, " in %s", i->function);
     if (i->trap)
-        fprintf(out, ", which is made to fail: compilers put it where a "
-                     "program must not come (__builtin_trap)\n");
+        fprintf(out, ", which is made to fail%s\n",
+                strcmp(i->text, "ud2") == 0
+                    ? ": compilers put it where a program must not come "
+                      "(__builtin_trap)"
+                    : "");
     else if (!i->known)
-        fprintf(out, ", bytes that are no known instruction\n");
+        fprintf(out, ", no x86-64 instruction\n");
     else if (i->set[0] == '\0')
         fprintf(out, ", which QEMU lacks, or which is no instruction\n");
     else

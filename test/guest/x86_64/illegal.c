@@ -5,7 +5,9 @@
  *   avx512   an instruction of AVX-512 behind others in its block
  *   avx512m  the same with an operand in memory, as the first of its block
  *   sha      an instruction of SHA           vaes    one of VAES
+ *   gfni, fma4, amx, vmx  one of these sets
  *   trap     UD2, as __builtin_trap()        bytes   bytes that are none
+ *   check    UD1, as clang's -fsanitize-trap
  *   raise    sends itself SIGILL             child   avx512 in a child
  *   caught   has a handler for avx512 and goes on
  *   sent     the same, and sends itself SIGILL without a handler
@@ -61,6 +63,16 @@ work(const char *mode)
         __asm__ volatile("sha256msg1 %xmm1, %xmm2");
     if (strcmp(mode, "vaes") == 0)
         __asm__ volatile("vaesenc %ymm1, %ymm2, %ymm3");
+    if (strcmp(mode, "gfni") == 0)
+        __asm__ volatile("gf2p8mulb %xmm1, %xmm2");
+    if (strcmp(mode, "fma4") == 0)
+        __asm__ volatile("vfmaddps %xmm1, %xmm2, %xmm3, %xmm4");
+    if (strcmp(mode, "amx") == 0)
+        __asm__ volatile("tilerelease");
+    if (strcmp(mode, "vmx") == 0)
+        __asm__ volatile("vmcall");
+    if (strcmp(mode, "check") == 0)
+        __asm__ volatile("ud1 %eax, %ecx");
     if (strcmp(mode, "trap") == 0)
         __asm__ volatile("ud2");
     if (strcmp(mode, "bytes") == 0)
