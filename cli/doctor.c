@@ -227,7 +227,9 @@ check_level(const struct program *p)
     return !dynamic;
 }
 
-/* What the program, and this host for it, lack. */
+/* What the program, and this host for it, lack. The status is that of tally
+ * count, which refuses what no host can count, and fails where this host lacks
+ * something. */
 static int
 check_program(char **argv)
 {
@@ -238,7 +240,7 @@ check_program(char **argv)
     printf("%s\n", argv[0]);
     printf("  ok     a program for %s: %s\n", isa_name(p.isa), p.path);
     bool ok = check_loader(&p);
-    ok &= check_level(&p);
+    const bool refused = !check_level(&p);
     ok &= check_emulator(&p);
     ok &= check_machine(&p);
     if (elf_has_section(p.path, ".symtab"))
@@ -252,7 +254,7 @@ check_program(char **argv)
         printf("  maybe  no debug information: compile it with -g, or install "
                "its -dbgsym package\n");
     program_close(&p);
-    return ok ? 0 : EXIT_OURS;
+    return refused ? EXIT_USAGE : ok ? 0 : EXIT_OURS;
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "cli/illegal.h"
 #include "cli/output.h"
 #include "cli/perfex_events.h"
 #include "cli/perfex_host.h"
@@ -368,6 +369,8 @@ prepare(struct job *job)
         return machine_unknown(r->machine, &command_log);
     int error = machine_choose(wanted, job->program, r->model.foreign,
                                &command_log, &job->machine, &foreign);
+    if (error == 0)
+        error = illegal_check_level(job->program, true);
     if (error == 0)
         error = machine_params(job->machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);

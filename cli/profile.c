@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/exec_status.h"
+#include "cli/illegal.h"
 #include "cli/profile_dump.h"
 #include "cli/profile_events.h"
 #include "cli/profile_pairs.h"
@@ -368,6 +369,9 @@ choose_machine(const struct profile_request *r, const struct program *program,
 
     if (!here && machine_choose(r->machine, program, r->foreign, &command_log,
                                 &machine, &foreign) != 0)
+        return EXIT_USAGE;
+    /* tally count, which runs a static program, warns of it. */
+    if (!here && illegal_check_level(program, false) != 0)
         return EXIT_USAGE;
     if (here && r->set_count > 0) {
         fprintf(stderr, "tally profile: --set is for emulated machines\n");

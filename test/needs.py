@@ -47,8 +47,24 @@ def dynamic_level():
         t.contains(done.stderr, f"{program}: {LEVEL}")
         t.equal(done.stderr.count("\n"), 1, "lines")
         told = doctor(program)
-        t.equal(told.returncode, 125, "status of doctor")
+        t.equal(told.returncode, 2, "status of doctor")
         t.contains(told.stdout, f"  no     {LEVEL}")
+
+
+@t.named("perfex and profile refuse it in the same line")
+def dynamic_level_elsewhere():
+    with linked("-Wl,-z,x86-64-v4") as program:
+        line = count(program).stderr
+        where = program.parent
+        for words in (["perfex", "-m", "r10000", "--foreign", "-e", "0"],
+                      ["profile", "-m", "host-model"]):
+            done = t.run(t.tally(), *words, program, cwd=where)
+            t.equal(done.returncode, 2, f"status of {words}")
+            lines = [s for s in done.stderr.splitlines(True)
+                     if "no calls of the profiler" not in s]
+            t.equal("".join(lines), line, str(words))
+            t.equal(sorted(p.name for p in where.iterdir()),
+                    ["nothing.c", program.name], "files")
 
 
 @t.named("a static program for x86-64-v4 runs, with a warning in one line")
