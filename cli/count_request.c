@@ -642,6 +642,8 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
                          r->hardware ? "--hardware" : "-I");
     if (r->interval_count != 0 && r->interval_ms == 0)
         return bad_usage("--interval-count counts the intervals of ", "-I");
+    if (r->append && r->output == NULL)
+        return bad_usage("--append adds to the file of ", "-o");
     if (command_color(r->color, stderr) < 0)
         return bad_usage("--color takes auto, always or never, not ", r->color);
     *operand = walk.next;
