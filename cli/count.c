@@ -91,6 +91,7 @@ struct job {
     struct run_table table; /* empty without --table */
     struct count_split split;
     struct hardware hardware; /* zero without --hardware */
+    const char *why_modelled; /* why the host does not count, or "" */
     char note[160];
     bool threaded; /* a process had two threads at once, in any run */
     uint64_t params[PARAM_COUNT];
@@ -208,6 +209,16 @@ note_run(struct job *job, const struct session_result *result)
     return error;
 }
 
+/* Says once why the host's counters do not count; `why` is "" where nobody
+ * asked for them. A document names the machine itself. */
+static void
+say_modelled(const struct count_request *r, const char *why)
+{
+    if (*why != '\0' && !r->quiet && count_request_talks(r))
+        fprintf(stderr,
+                "tally: %s; so counted on host-model (-m host insists)\n", why);
+}
+
 static int
 run_all(struct job *job, struct count_value *values,
         struct session_result *result, FILE *out)
@@ -218,6 +229,8 @@ run_all(struct job *job, struct count_value *values,
         if (run > 1)
             session_result_finish(result);
         int error = around_before(job->request);
+        if (error == 0 && run == 1)
+            say_modelled(job->request, job->why_modelled);
         if (error == 0)
             error =
                 session_run(&job->session, job->program, &command_log, result);
@@ -331,17 +344,17 @@ run_and_report(struct job *job, struct count_value *values)
     struct child_signals signals;
     struct count_illegal illegal;
     struct output out;
-    int error =
+    const int opened =
         r->log_fd != 0
             ? output_open_descriptor(r->log_fd, &out)
             : output_open(r->output, r->append ? REPLACE_APPEND : REPLACE_WHOLE,
                           &out);
 
-    if (error != 0)
-        return EXIT_OURS;
+    if (opened != 0)
+        return opened;
     child_signals_hold(&signals);
     job->session.signals = &signals;
-    error = begin_report(r, &job->report, out.file);
+    int error = begin_report(r, &job->report, out.file);
     if (error == 0)
         error = run_all(job, values, &result, out.file);
     if (job->session.progress != NULL)
@@ -484,6 +497,8 @@ prepare(const struct count_request *r, const struct program *program,
         error =
             illegal_check_level(program, !r->quiet && count_request_talks(r));
     if (error == 0)
+        error = launch_check(&r->model.launch, program->isa, &command_log);
+    if (error == 0)
         error = machine_params(machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);
     if (error != 0)
@@ -567,16 +582,6 @@ choose_events(const struct count_request *r, const struct machine_row *machine,
     return error;
 }
 
-/* Says once why the host's counters do not count; `why` is "" where nobody
- * asked for them. A document names the machine itself. */
-static void
-say_modelled(const struct count_request *r, const char *why)
-{
-    if (*why != '\0' && !r->quiet && count_request_talks(r))
-        fprintf(stderr,
-                "tally: %s; so counted on host-model (-m host insists)\n", why);
-}
-
 /* Says what can move the counts: of text before the run on stderr, in CSV and
  * JSON in the report. */
 static void
@@ -596,7 +601,7 @@ static int
 count_program(struct count_request *r, char **argv, const char *why_modelled)
 {
     struct run_parts parts;
-    struct job job = {.request = r};
+    struct job job = {.request = r, .why_modelled = why_modelled};
     struct program program;
     struct counted counted = {0};
     char plugin[PATH_MAX];
@@ -616,8 +621,6 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
         error = choose_events(r, job.report.machine, &counted);
     if (error == 0)
         error = count_software_check(r, &counted);
-    if (error == 0)
-        say_modelled(r, why_modelled);
     if (error == 0 && r->verbose && count_request_talks(r))
         fprintf(stderr, "tally: %s on %s\n", program.path,
                 job.report.machine->name);

@@ -516,10 +516,11 @@ count_events(struct host_job *job, char **argv)
 
     job->attached = argv == NULL;
     job->reasons = calloc(job->count, sizeof(*job->reasons));
-    if (sums != NULL && job->reasons != NULL &&
-        (job->r->log_fd != 0
-             ? output_open_descriptor(job->r->log_fd, &job->out)
-             : output_open(job->r->output, way, &job->out)) == 0) {
+    if (sums != NULL && job->reasons != NULL)
+        status = job->r->log_fd != 0
+                     ? output_open_descriptor(job->r->log_fd, &job->out)
+                     : output_open(job->r->output, way, &job->out);
+    if (status == 0) {
         child_signals_hold(&job->signals);
         status = run_all(job, argv, sums, sums + job->count);
         if (output_close(&job->out, job->reported) != 0 && job->reported) {

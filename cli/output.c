@@ -8,6 +8,38 @@
 
 #include "cli/command.h"
 
+/* Returns the status for a file that cannot be opened for a reason (errno). */
+static int
+status_of(int cause)
+{
+    switch (cause) {
+    case EBADF:
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENXIO:
+    case ETXTBSY:
+        return EXIT_USAGE;
+    default:
+        return EXIT_OURS;
+    }
+}
+
+int
+output_refused(const char *path)
+{
+    const int cause = errno;
+
+    tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
+               strerror(cause));
+    return status_of(cause);
+}
+
 /* Opens a stream on a copy of the descriptor; NULL with errno. */
 static FILE *
 open_copy(int descriptor)
@@ -29,27 +61,28 @@ output_open(const char *path, enum replace_way way, struct output *out)
     *out = (struct output){.file = stderr};
     if (path == NULL)
         return 0;
-    const int error = replace_open(path, way, &command_log, &out->replace);
-    if (error != 0)
-        return error;
+    if (replace_open(path, way, &command_log, &out->replace) != 0)
+        return status_of(errno);
     out->file = open_copy(out->replace.fd);
     out->replaces = out->file != NULL;
     if (out->replaces)
         return 0;
     const int cause = errno;
     replace_discard(&out->replace);
-    return tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
-                      strerror(cause));
+    errno = cause;
+    return output_refused(path);
 }
 
 int
 output_open_descriptor(int descriptor, struct output *out)
 {
     *out = (struct output){.file = open_copy(descriptor)};
-    return out->file != NULL ? 0
-                             : tally_fail(&command_log, TALLY_EIO,
-                                          "cannot write to descriptor %d: %s",
-                                          descriptor, strerror(errno));
+    if (out->file != NULL)
+        return 0;
+    const int cause = errno;
+    tally_fail(&command_log, TALLY_EIO, "cannot write to descriptor %d: %s",
+               descriptor, strerror(cause));
+    return status_of(cause);
 }
 
 int

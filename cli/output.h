@@ -14,10 +14,15 @@ struct output {
     bool replaces;
 };
 
-/* `path` NULL: stderr. 0 or TALLY_EIO, logged. */
+/* Says that `path` cannot be opened, by errno, and returns the status: 2 where
+ * the path is at fault, 125 where the system is. */
+int output_refused(const char *path);
+
+/* `path` NULL: stderr. 0 or a status, as output_refused(). */
 int output_open(const char *path, enum replace_way way, struct output *out);
 
-/* Writes to a copy of an open descriptor. 0 or TALLY_EIO, logged. */
+/* Writes to a copy of an open descriptor. 0 or a status: 2 where it is not
+ * open. */
 int output_open_descriptor(int descriptor, struct output *out);
 
 /* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */

@@ -278,8 +278,9 @@ run_and_report(struct job *job)
     struct session_result result = {0};
     struct output out;
 
-    if (output_open(job->request->output, REPLACE_WHOLE, &out) != 0)
-        return EXIT_OURS;
+    const int opened = output_open(job->request->output, REPLACE_WHOLE, &out);
+    if (opened != 0)
+        return opened;
     int error = session_run(&job->session, job->program, &command_log, &result);
     if (error == 0 && !result.started)
         error = tally_fail(&command_log, TALLY_EQEMU,
@@ -371,6 +372,8 @@ prepare(struct job *job)
                                &command_log, &job->machine, &foreign);
     if (error == 0)
         error = illegal_check_level(job->program, true);
+    if (error == 0)
+        error = launch_check(&r->model.launch, job->program->isa, &command_log);
     if (error == 0)
         error = machine_params(job->machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);

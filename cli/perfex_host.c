@@ -202,10 +202,9 @@ perfex_host(const struct perfex_request *r, char **argv)
         return error == TALLY_ENOMEM ? EXIT_OURS : EXIT_USAGE;
     for (size_t i = 0; i < count; i++)
         set_mode(r, &events[i]);
-    int status = EXIT_OURS;
-    if (output_open(r->output,
-                    r->period_ms != 0 ? REPLACE_FOLLOW : REPLACE_WHOLE,
-                    &out) == 0) {
+    int status = output_open(
+        r->output, r->period_ms != 0 ? REPLACE_FOLLOW : REPLACE_WHOLE, &out);
+    if (status == 0) {
         status = count_host_program(r, argv, events, count, out.file);
         if (output_close(&out, status != EXIT_OURS) != 0)
             status = EXIT_OURS;

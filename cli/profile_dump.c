@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "profile/dump.h"
 
 #define PLACES "profiler_calls_location.txt"
@@ -23,14 +24,6 @@ enum left {
     LEFT_CUT,     /* a dump that does not end */
     LEFT_RECORDS,
 };
-
-static int
-cannot_write(const char *path)
-{
-    fprintf(stderr, "tally profile: cannot write %s: %s\n", path,
-            strerror(errno));
-    return EXIT_OURS;
-}
 
 char *
 absolute_path(const char *path)
@@ -46,7 +39,7 @@ absolute_path(const char *path)
         free(here);
     }
     if (text == NULL)
-        cannot_write(path);
+        output_refused(path);
     return text;
 }
 
@@ -55,7 +48,7 @@ make_file(const char *path)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
-    return fd >= 0 ? close(fd) : cannot_write(path);
+    return fd >= 0 ? close(fd) : output_refused(path);
 }
 
 /* Returns where the name begins behind the folders of a path. */
@@ -89,13 +82,13 @@ make_folder(const char *path, struct profile_dump *dump)
     int status = 0;
 
     if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
-        return cannot_write(path);
+        return output_refused(path);
     if (asprintf(&folder, "%.*s.%s.XXXXXX", folders, dump->written, name) < 0)
-        return cannot_write(path);
+        return output_refused(path);
     if (mkdtemp(folder) == NULL)
-        status = cannot_write(path);
+        status = output_refused(path);
     else if (asprintf(&written, "%s/%s", folder, name) < 0) {
-        status = cannot_write(path);
+        status = output_refused(path);
         rmdir(folder);
     }
     if (status != 0) {
@@ -223,7 +216,7 @@ profile_dump_keep(const struct profile_dump *dump,
     if (left == LEFT_RECORDS) {
         if (rename(dump->written, dump->path) == 0)
             return status;
-        cannot_write(dump->path);
+        output_refused(dump->path);
     } else
         tell(dump, machine, left, status);
     return status == 0 && left != LEFT_TAKEN ? EXIT_OURS : status;

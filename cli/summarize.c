@@ -496,8 +496,9 @@ write_file(const char *path, write_fn write_it, const struct summary_report *r,
 
     if (path == NULL)
         return 0;
-    if (output_open(path, REPLACE_WHOLE, &out) != 0)
-        return EXIT_OURS;
+    const int status = output_open(path, REPLACE_WHOLE, &out);
+    if (status != 0)
+        return status;
     errno = 0;
     int error = write_it(&out, r, timeline);
     if (output_close(&out, error == 0) != 0)

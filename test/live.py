@@ -205,12 +205,20 @@ def from_dynamic():
         assert c.json["events"][0]["value"] > 0, c.json["events"][0]
 
 
-@t.named("what QEMU cannot start is no measurement")
+@t.named("a program that QEMU cannot load is no measurement")
 def not_started():
-    done = t.run(t.tally(), "count", "-m", "host-model", "--cpu-model", "bogus",
-                 g("hello", "x86_64"))
-    t.equal(done.status if hasattr(done, "status") else done.returncode, 125)
-    t.contains(done.stderr, "QEMU could not start it")
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder, "program")
+        code = bytearray(pathlib.Path(g("hello", "sparc64")).read_bytes())
+        at = int.from_bytes(code[32:40], "big") # of the program headers
+        for i in range(int.from_bytes(code[56:58], "big")):
+            vaddr = at + 56 * i + 16
+            code[vaddr:vaddr + 8] = b"\xff" * 5 + bytes(3)
+        program.write_bytes(code)
+        program.chmod(0o755)
+        done = t.run(t.tally(), "count", program)
+        t.equal(done.returncode, 125, done.stderr)
+        t.contains(done.stderr, "QEMU could not start it")
 
 
 @t.named("an uncounted child of an x86_64 program")

@@ -231,11 +231,12 @@ replace_open(const char *path, enum replace_way way,
         r->folder = place.folder;
         if (place.planted) {
             replace_discard(r);
-            return tally_fail(log, TALLY_EIO,
-                              "cannot write %s: it is another user's, in a "
-                              "folder that all may write; remove it or name "
-                              "another file",
-                              path);
+            tally_fail(log, TALLY_EIO,
+                       "cannot write %s: it is another user's, in a folder "
+                       "that all may write; remove it or name another file",
+                       path);
+            errno = EACCES;
+            return TALLY_EIO;
         }
         open_place(r, way, &place);
     }
@@ -243,8 +244,9 @@ replace_open(const char *path, enum replace_way way,
         return 0;
     const int reason = errno;
     replace_discard(r);
-    return tally_fail(log, TALLY_EIO, "cannot write %s: %s", path,
-                      strerror(reason));
+    tally_fail(log, TALLY_EIO, "cannot write %s: %s", path, strerror(reason));
+    errno = reason;
+    return TALLY_EIO;
 }
 
 /* Gives the new file the mode and, as far as we may, the owner of the old one;

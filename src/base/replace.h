@@ -47,8 +47,8 @@ struct replace {
 /*
  * Opens the file at `path`, or what shall replace it. Links are followed;
  * /dev/stdout, /dev/stderr and /dev/fd/N are the descriptors of this process,
- * and what is no regular file is written directly. 0 or TALLY_EIO, logged; then
- * nothing is open.
+ * and what is no regular file is written directly. 0 or TALLY_EIO, logged and
+ * with errno; then nothing is open.
  */
 int replace_open(const char *path, enum replace_way way,
                  const struct tally_log *log, struct replace *file);

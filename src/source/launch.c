@@ -2,10 +2,13 @@
 #include "source/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -44,6 +47,9 @@ static const struct {
 
 static const char *const clean_environment[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"};
+
+/* A file that QEMU can open and cannot run. */
+#define NO_PROGRAM "/dev/null"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -107,6 +113,94 @@ launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
     return check_qemu_isa(isa, path, log);
 }
 
+/* Copies what QEMU says of the model, a line of standard error that is neither
+ * a warning nor about the file; "" if there is none. */
+static void
+read_complaint(FILE *said, char *text, size_t size)
+{
+    char line[512];
+
+    *text = '\0';
+    while (fgets(line, sizeof(line), said) != NULL) {
+        const char *at = strstr(line, ": ");
+        if (*text != '\0' || at == NULL || strstr(line, NO_PROGRAM) != NULL ||
+            strncmp(at + 2, "warning:", 8) == 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(text, size, "%s", at + 2);
+    }
+}
+
+/* Starts QEMU with the model on a file that is no program; fills in what QEMU
+ * says of the model, "" if nothing. 0, or an errno where QEMU did not start. */
+static int
+try_cpu(const char *qemu, const char *cpu, char *text, size_t size)
+{
+    char *const argv[] = {(char *)qemu, (char *)"-cpu", (char *)cpu,
+                          (char *)NO_PROGRAM, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    FILE *said = fdopen(ends[0], "r");
+    int error = said != NULL ? posix_spawn_file_actions_init(&actions) : errno;
+    if (error == 0) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null",
+                                         O_WRONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+        error = posix_spawn(&pid, qemu, &actions, NULL, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    if (error == 0) {
+        read_complaint(said, text, size);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (said != NULL)
+        fclose(said);
+    else
+        close(ends[0]);
+    return error;
+}
+
+/* Checks the CPU model that was asked for, if one was. */
+static int
+check_cpu(enum isa isa, const char *qemu, const char *cpu,
+          const struct tally_log *log)
+{
+    char text[256] = "";
+
+    if (cpu == NULL)
+        return 0;
+    if (strcmp(cpu, "help") == 0 || strcmp(cpu, "?") == 0)
+        strcpy(text, "no model");
+    else if (try_cpu(qemu, cpu, text, sizeof(text)) != 0 || *text == '\0')
+        return 0;
+    return tally_fail(log, TALLY_EUNKNOWN,
+                      "--cpu-model %s: %s; qemu-%s -cpu help lists the models",
+                      cpu, text, isa_name(isa));
+}
+
+int
+launch_check(const struct launch_options *options, enum isa isa,
+             const struct tally_log *log)
+{
+    const char *const sysroot = options->sysroot;
+    char qemu[PATH_MAX];
+
+    if (sysroot != NULL && access(sysroot, X_OK) != 0)
+        return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
+                          strerror(errno));
+    const int error = launch_find_qemu(
+        isa, options->qemu, options->qemu != NULL ? log : NULL, qemu);
+    if (error != 0)
+        return options->qemu != NULL ? error : 0;
+    return check_cpu(isa, qemu, options->cpu, log);
+}
+
 static int
 add_arg(struct session_request *r, const char *arg, const struct tally_log *log)
 {
@@ -167,9 +261,6 @@ launch_request(const struct launch_options *options,
 
     if (sysroot == NULL)
         sysroot = own_sysroot(program);
-    else if (access(sysroot, X_OK) != 0)
-        return tally_fail(log, TALLY_EPROGRAM, "--sysroot %s: %s", sysroot,
-                          strerror(errno));
     error = launch_check_loader(program, sysroot, log);
     if (error == 0 && strlen(options->plugin) >= sizeof(r->plugin))
         error = tally_fail(log, TALLY_ERANGE, "the plugin's path is too long");

@@ -38,6 +38,13 @@ const char *launch_cpu_name(enum isa isa);
 int launch_find_qemu(enum isa isa, const char *wanted,
                      const struct tally_log *log, char *path);
 
+/* Checks what was asked for: that QEMU is where it was named, the root is
+ * there, and QEMU takes the CPU model, which it tells of a file that is no
+ * program. Of a QEMU that was not named only launch_build() says that it is
+ * missing. */
+int launch_check(const struct launch_options *options, enum isa isa,
+                 const struct tally_log *log);
+
 /* Checks that a dynamic program's loader is under `sysroot`, or if that is NULL
  * under the cross libc's root. TALLY_EPROGRAM says what to install. */
 int launch_check_loader(const struct program *program, const char *sysroot,
