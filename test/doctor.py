@@ -37,9 +37,9 @@ ROWS = [
      "need 1 or less, or CAP_PERFMON\n         sudo sysctl "
      "kernel.perf_event_paranoid=1\n"),
     ("tracefs", CPU, "ok     tracepoints\n"),
-    ("no tracefs", CPU + "tracefs no\n", "no     tracepoints: unknown event "
-     "'sched:sched_switch': tracepoints are found in tracefs, which is not "
-     "mounted; sudo mount -t tracefs nodev /sys/kernel/tracing\n"),
+    ("no tracefs", CPU + "tracefs no\n", "no     tracepoints: tracefs is not "
+     "mounted, so that 'sched:sched_switch' cannot be found; sudo mount -t "
+     "tracefs nodev /sys/kernel/tracing\n"),
     ("the only cpu that is on is not the host's first", "online 1\n" + CPU,
      "ok     whole cpus (-a)\n"),
     ("paranoid 3", CPU + "paranoid 3\ncapable no\n",

@@ -270,8 +270,10 @@ test_no_tracefs(void **state)
     strcat(f->trace, "/nowhere");
     assert_int_equal(parse(f, false, "sched:sched_switch", &events, &count),
                      TALLY_EUNKNOWN);
-    assert_non_null(strstr(f->text, "tracefs, which is not mounted; sudo mount "
-                                    "-t tracefs nodev /sys/kernel/tracing"));
+    assert_non_null(strstr(f->text, "tracefs is not mounted, so that "
+                                    "'sched:sched_switch' cannot be found; "
+                                    "sudo mount -t tracefs nodev "
+                                    "/sys/kernel/tracing"));
     assert_int_equal(parse(f, false, "no::such", &events, &count),
                      TALLY_EUNKNOWN);
     assert_null(strstr(f->text, "tracefs"));

@@ -137,11 +137,11 @@ unknown(const struct host_list *list, const char *name)
                          "unknown event '%s' on this host: did you mean %s?",
                          text.text, near_names)
         : is_hidden_tracepoint(list, name)
-            ? tally_fail(list->log, TALLY_EUNKNOWN,
-                         "unknown event '%s': tracepoints are found in "
-                         "tracefs, which is not mounted; sudo mount -t tracefs "
-                         "nodev /sys/kernel/tracing",
-                         text.text)
+            ? tally_fail(
+                  list->log, TALLY_EUNKNOWN,
+                  "tracefs is not mounted, so that '%s' cannot be found; "
+                  "sudo mount -t tracefs nodev /sys/kernel/tracing",
+                  text.text)
             : tally_fail(list->log, TALLY_EUNKNOWN,
                          "unknown event '%s' on this host; tally list -m host "
                          "shows its events",
