@@ -11,6 +11,8 @@ children; printed are medians and ratios of medians. There is no verdict.
 """
 
 import argparse
+import functools
+import json
 import os
 import platform
 import shutil
@@ -40,9 +42,6 @@ CACHEGRIND_EVENTS = ",".join([
     "l2-store-misses", "conditional-branches", "branch-misses",
 ])  # fmt: skip
 
-# The CPU model that tally pins for x86-64 programs.
-CPU = "Haswell-noTSX,-pcid,-x2apic,-tsc-deadline,-invpcid,-erms,enforce"
-
 # configuration: how the table names it
 NAMES = {
     "native": "native",
@@ -57,6 +56,15 @@ NAMES = {
 
 def fail(message):
     sys.exit(f"bench: {message}")
+
+
+@functools.cache
+def pinned_cpu(tally):
+    """The CPU model that x86-64 programs see, as QEMU reads it."""
+    done = subprocess.run(
+        [tally, "count", "-j", "-m", "host-model", "-e", "instructions",
+         "true"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return json.loads(done.stderr)["cpu"]
 
 
 class Workload:
@@ -77,7 +85,7 @@ class Workload:
             machine, one, every = "ultrasparc-t2", "All_instr", []
         else:
             machine, one, every = "host-model", "instructions", ["-e", "all"]
-            qemu += ["-cpu", CPU]
+            qemu += ["-cpu", pinned_cpu(args.tally)]
         count += ["-m", machine]
         commands = {
             "plain": qemu + self.command,
