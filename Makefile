@@ -68,7 +68,7 @@ soak:
 	    $(BUILD)/test/test_virtual_ref 10000000
 
 # SECONDS on each target, from its seeds; what it finds stays in BUILD/fuzz.
-FUZZED = capture decode event_list host_event param selection pmu dump recover
+FUZZED = capture decode dump event_list host_event needs param pmu recover selection
 SECONDS ?= 60
 
 fuzz:
