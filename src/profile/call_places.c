@@ -177,7 +177,11 @@ take_section(struct places *p)
                                : NULL;
         if (name == NULL || strcmp(name, "tally_sites") != 0)
             continue;
-        for (uint64_t at = 0; at + SITE_SIZE <= row.sh_size; at += SITE_SIZE)
+        /* As many as are in the file, whatever the header says. */
+        size_t size;
+        if (section_bytes(section, &size) == NULL)
+            continue;
+        for (size_t at = 0; size - at >= SITE_SIZE; at += SITE_SIZE)
             take_site(p, row.sh_addr + at);
     }
 }

@@ -22,7 +22,7 @@ visit_section(Elf *elf, Elf_Scn *section, symbol_visit visit, void *user)
     if (gelf_getshdr(section, &header) == NULL || data == NULL ||
         header.sh_entsize == 0)
         return true;
-    const int count = (int)(header.sh_size / header.sh_entsize);
+    const int count = (int)(data->d_size / header.sh_entsize);
     for (int i = 0; i < count; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, i, &symbol) == NULL)
