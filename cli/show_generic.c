@@ -83,9 +83,7 @@ metric_text(const struct machine_row *m, const struct generic_metric *g,
     const struct metric_row *metric = metric_find(m, g->name);
 
     if (metric != NULL) {
-        snprintf(text, size, "%s%s%s", metric->formula,
-                 metric->differs != NULL ? ": " : "",
-                 metric->differs != NULL ? metric->differs : "");
+        snprintf(text, size, "%s", metric->formula);
         return;
     }
     for (size_t i = 0; i < g->operand_count; i++) {

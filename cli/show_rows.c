@@ -143,8 +143,6 @@ show_metric(struct screen *s, const struct machine_row *m,
     screen_item(s, "formula", row->formula);
     if (row->read != NULL)
         screen_item(s, "reads", row->read);
-    if (row->differs != NULL)
-        screen_item(s, "differs", row->differs);
     if (needs_of(m, row, &n) == 0) {
         show_plan(s, m, &n);
         needs_finish(&n);

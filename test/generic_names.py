@@ -9,6 +9,7 @@ command's CSV and JSON of every machine.
 import csv
 import io
 import json
+import math
 
 import tallytest as t
 
@@ -94,13 +95,27 @@ def check_script(machine, isas):
 
 
 def check_metrics(machine, isas):
+    """Each metric is the formula of data/generic.toml of the generic events
+    that the same run counted."""
     done = t.run(t.tally(), "list", "metrics", "-j", "-m", machine, check=True)
     own = {m["name"] for m in json.loads(done.stdout)["metrics"]}
-    names = sorted(t.table("generic.toml")["metric"].keys() & own)
-    report = tally_count(machine, isas, "-M", ",".join(names))
+    rows = t.table("generic.toml")["metric"]
+    names = sorted(rows.keys() & own)
+    events = sorted({word for name in names
+                     for word in rows[name]["formula"].split()
+                     if word[0].isalpha()})
+    report = tally_count(machine, isas, "-M", ",".join(names), "-e",
+                         ",".join(events))
+    counts = {e["asked"]: e["value"] for e in report["events"]}
     for metric in report["metrics"]:
-        assert metric["value"] is not None or \
-            metric["reason"] == "division by 0", metric
+        top, _, bottom = rows[metric["name"]]["formula"].rpartition(" / ")
+        if counts[bottom] == 0:
+            t.equal(metric["reason"], "division by 0", metric["name"])
+            continue
+        value = math.prod(counts.get(word) if word in counts else int(word)
+                          for word in top.split(" * ")) / counts[bottom]
+        assert math.isclose(metric["value"], value, rel_tol=1e-8), \
+            (metric, value)
     t.equal(sorted(m["name"] for m in report["metrics"]), names, "metrics")
 
 

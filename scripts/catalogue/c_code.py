@@ -378,7 +378,7 @@ def metric_tables(machine, name):
     for m in machine["metrics"]:
         steps = ", ".join(map(c_operation, m["ops"]))
         rows.append([*c_names(("name", "formula", "unit", "brief", "read",
-                               "printed", "reference", "differs"), m),
+                               "printed", "reference"), m),
                      ("aliases", c_texts(m["aliases"])),
                      ("generic", c_bool(m["generic"])),
                      ("steps", f"(const struct formula_step[]){{{steps}}}"),

@@ -127,8 +127,7 @@ def load_metric(name, row, scope):
               "formula": row.text("formula"),
               "unit": row.get("unit", str, "text or \"\"", ""),
               "brief": row.text("brief"), "read": row.text("read", None),
-              "printed": row.text("printed", None),
-              "differs": row.text("differs", None), "generic": False,
+              "printed": row.text("printed", None), "generic": False,
               "reference": row.text("reference")}
     metric["ops"] = Formula(row, metric["formula"], scope).ops
     scope.metrics[name] = metric["ops"]

@@ -286,14 +286,12 @@ def summed(machine, ops):
 
 
 def check_metric(row, metric, made, machine):
-    """A machine's own metric of a generic name means the same, or says how it
-    differs."""
-    same = made and summed(machine, metric["ops"]) == \
-        summed(machine, made["ops"])
-    if same == bool(metric["differs"]):
-        row.bad("its value is that of the generic metric: no 'differs'"
-                if same else "its value is not that of the generic metric: "
-                "'differs' says how")
+    """A machine's own metric of a generic name means what the name means on
+    every machine."""
+    if not made or summed(machine, metric["ops"]) != \
+            summed(machine, made["ops"]):
+        row.bad("its value is not that of the generic metric: give it "
+                "another name")
 
 
 def add_metrics(machine, rows, generics):
@@ -304,18 +302,17 @@ def add_metrics(machine, rows, generics):
     scope = Scope(generics, machine["generics"])
     for metric in machine["metrics"]:
         metric["generic"] = metric["name"] in generics.metrics
-        if metric["differs"] and not metric["generic"]:
-            rows[metric["name"]].bad("'differs' is for the name of a generic "
-                                     "metric")
     for name, (row, operands) in generics.metrics.items():
         lacks = any(machine["generics"][o]["event"] is None for o in operands)
         made = None if lacks else load_metric(name, row, scope)
+        names = [name, *row.words("aliases", NAME, [])]
+        for word in names:
+            if taken.get(word.lower(), name) != name:
+                rows[taken[word.lower()]].bad(
+                    f"the name '{word}' is the generic metric {name}'s")
         if name in own:
             check_metric(rows[name], own[name], made, machine)
+            own[name]["aliases"] += [n for n in names
+                                     if n.lower() not in taken]
         elif made:
-            made["generic"] = True
-            for word in [name, *made["aliases"]]:
-                if word.lower() in taken:
-                    rows[taken[word.lower()]].bad(
-                        f"the name '{word}' is the generic metric {name}'s")
-            machine["metrics"].append(made)
+            machine["metrics"].append(made | {"generic": True})

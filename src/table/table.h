@@ -274,7 +274,6 @@ struct metric_row {
     const char *read;    /* how to read the number, or NULL */
     const char *printed; /* the manual's formula where it differs, or NULL */
     const char *reference;
-    const char *differs; /* how it departs from the generic metric, or NULL */
     const struct formula_step *steps; /* postfix */
     size_t step_count;
     bool generic; /* its name means the same on every machine */
