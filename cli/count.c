@@ -103,6 +103,8 @@ run_value(const struct job *job, size_t i, const struct session_result *result)
 {
     const size_t place = job->split.place[i];
 
+    if (event_is_lacking(job->report.values[i].event))
+        return 0;
     return job->report.values[i].emulator
                ? result->software[place].reading.value
            : job->session.hardware != NULL
@@ -123,7 +125,8 @@ add_run(const struct job *job, struct count_value *values, unsigned run,
             const size_t place = job->split.place[i];
             count_software_keep(&result->software[place],
                                 &job->split.reasons[place], &values[i]);
-        } else if (job->request->compare) {
+        } else if (job->request->compare &&
+                   !event_is_lacking(values[i].event)) {
             const double exact =
                 (double)event_value(values[i].event, &result->totals);
             values[i].exact += (exact - values[i].exact) / run;
@@ -162,6 +165,8 @@ finish_runs(const struct job *job, struct count_value *values, double wall_s)
 
     for (size_t i = 0; i < job->report.count; i++) {
         values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
+        if (event_is_lacking(values[i].event))
+            continue;
         values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
         if (job->session.hardware != NULL && !values[i].emulator)
             set_share(job, &values[i], i);
@@ -415,12 +420,31 @@ own_name(const struct machine_row *machine, const struct event_row *event)
     return sum >= 0 ? machine->generics[sum].own : event->name;
 }
 
+/* Returns the report's value of a generic name that the machine lacks. */
+static struct count_value
+lacking_value(const struct machine_row *machine, const struct event_row *event)
+{
+    return (struct count_value){
+        .name = event->name,
+        .unit = "",
+        .reason = generic_lacking_reason(machine, event),
+        .code = host_why_name(HOST_UNSUPPORTED),
+        .event = event,
+        .fidelity = FIDELITY_IDLE,
+        .scale = 1,
+    };
+}
+
 static void
 set_value(const struct job *job, const struct event_row *event,
           struct count_value *value)
 {
     const char *lacks = NULL;
 
+    if (event_is_lacking(event)) {
+        *value = lacking_value(job->report.machine, event);
+        return;
+    }
     if (event_is_software(event)) {
         *value = count_software_value(event);
         return;
@@ -467,6 +491,7 @@ count_events(struct job *job, const struct counted *c)
         job->report.count = c->count;
         job->report.hidden = c->hidden;
         job->report.metrics = (const struct metric_row *const *)c->metrics;
+        job->report.metrics_asked = (const char *const *)c->metrics_asked;
         job->report.metric_count = c->metric_count;
         job->report.program = text;
         status = start_hardware(job, c->left_out) == 0

@@ -18,6 +18,7 @@
 #include "host/child.h"
 #include "host/count.h"
 #include "report/count_report.h"
+#include "table/generic.h"
 #include "table/metric.h"
 
 #define METRIC_EVENTS_MAX 32
@@ -38,6 +39,7 @@ struct host_job {
     struct host_event *events;
     size_t count;
     const struct metric_row **metrics;
+    char **metrics_asked; /* their names as they were asked for */
     size_t metric_count;
     struct host_targets targets;
     struct host_marks marks; /* --from and --to */
@@ -121,9 +123,10 @@ struct adding {
     char **list;
 };
 
-/* The events that a metric needs, unless the list names them already. */
+/* Adds the metric, and the events that it needs, unless the list names them
+ * already. */
 static int
-add_metric(void *user, const struct metric_row *metric)
+add_metric(void *user, const struct metric_row *metric, const char *asked)
 {
     const struct adding *a = user;
     struct host_job *job = a->job;
@@ -139,6 +142,14 @@ add_metric(void *user, const struct metric_row *metric)
     if (metrics == NULL)
         return TALLY_ENOMEM;
     job->metrics = metrics;
+    char **names =
+        reallocarray(job->metrics_asked, job->metric_count + 1, sizeof(*names));
+    if (names == NULL)
+        return TALLY_ENOMEM;
+    job->metrics_asked = names;
+    names[job->metric_count] = strdup(asked);
+    if (names[job->metric_count] == NULL)
+        return TALLY_ENOMEM;
     job->metrics[job->metric_count++] = metric;
     return error;
 }
@@ -191,12 +202,30 @@ static int
 count_names(const char *list, size_t *count)
 {
     struct host_event *events = NULL;
-    const int error =
-        list != NULL ? host_event_list_parse(list, &command_log, &events, count)
-                     : 0;
+    const int error = list != NULL ? host_event_list_wanted(list, &command_log,
+                                                            &events, count)
+                                   : 0;
 
     free(events);
     return error;
+}
+
+/* Refuses lists of which the kernel has nothing. */
+static int
+check_any(const struct host_job *job)
+{
+    bool any = job->count + job->metric_count == 0;
+    const struct event_row *first = job->count > 0 ? job->events[0].row : NULL;
+
+    for (size_t i = 0; i < job->count; i++)
+        any = any || host_event_lacks(&job->events[i]) == NULL;
+    for (size_t i = 0; i < job->metric_count; i++)
+        any = any || !metric_is_lacking(job->metrics[i]);
+    return any ? 0
+           : first != NULL
+               ? generic_lacking(job->machine, first->name, &command_log)
+               : generic_metric_lacking(job->machine, job->metrics[0]->name,
+                                        &command_log);
 }
 
 static int
@@ -219,14 +248,16 @@ choose_events(struct host_job *job)
     if (error == 0 && r->metrics != NULL)
         error = count_names(list, &asked);
     if (error == 0 && r->metrics != NULL)
-        error = metric_list_parse(job->machine, r->metrics, &command_log,
-                                  add_metric, (void *)&adding);
-    if (error == 0)
-        error = host_event_list_parse(list, &command_log, &job->events,
-                                      &job->count);
+        error = metric_list_wanted(job->machine, r->metrics, &command_log,
+                                   add_metric, (void *)&adding);
+    if (error == 0 && list != NULL)
+        error = host_event_list_wanted(list, &command_log, &job->events,
+                                       &job->count);
     free(list);
     if (r->metrics == NULL)
         asked = job->count;
+    if (error == 0)
+        error = check_any(job);
     if (error == 0)
         drop_doubles(job, asked);
     for (size_t i = 0; error == 0 && i < job->count; i++)
@@ -253,6 +284,7 @@ report_of(const struct host_job *job, const struct count_value *values,
         .values = values,
         .count = job->count,
         .metrics = job->metrics,
+        .metrics_asked = (const char *const *)job->metrics_asked,
         .metric_count = job->metric_count,
         .attached = job->attached,
         .scope = {.from = job->r->from, .to = job->r->to},
@@ -555,5 +587,6 @@ count_host(const struct count_request *r, char **argv)
     host_marks_finish(&job.marks);
     free(job.events);
     free(job.metrics);
+    event_list_free_asked(job.metrics_asked, job.metric_count);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host/software.h"
+#include "table/generic.h"
 #include "table/software.h"
 
 int
@@ -20,6 +21,8 @@ count_split(const struct counted *c, struct count_split *s)
     for (size_t i = 0; i < c->count; i++) {
         const struct event_row *event = c->events[i];
         const bool software = event_is_software(event);
+        if (event_is_lacking(event))
+            continue;
         size_t *count = software ? &s->software_count : &s->modelled_count;
         (software ? s->software : s->modelled)[*count] = event;
         s->place[i] = (*count)++;
@@ -54,14 +57,19 @@ static int
 check_hardware(const struct count_request *r, const struct counted *c)
 {
     bool any = !r->hardware || c->count == 0;
+    const struct event_row *software = NULL;
 
     for (size_t i = 0; i < c->count; i++)
-        any = any || !event_is_software(c->events[i]);
+        if (event_is_software(c->events[i]))
+            software = c->events[i];
+        else
+            any = any || !event_is_lacking(c->events[i]);
     if (!any)
         fprintf(stderr,
                 "tally count: --hardware counts events of the machine; %s is "
-                "the kernel's: add one, such as instructions\n",
-                c->events[0]->name);
+                "%s: add one, such as instructions\n",
+                software != NULL ? software->name : c->events[0]->name,
+                software != NULL ? "the kernel's" : "none of the machine's");
     return any ? 0 : EXIT_USAGE;
 }
 

@@ -2,8 +2,11 @@
 #include "cli/counted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "table/generic.h"
 #include "table/metric.h"
+#include "table/text.h"
 #include "table/umask.h"
 
 #define METRIC_EVENTS_MAX 64
@@ -84,29 +87,63 @@ add_clock(const struct choosing *g, const struct metric_row *metric)
     return add_event(g->c, umask_counted(g->machine, cycles, NULL));
 }
 
+/* Appends the metric and its name; 0 or an error, logged. */
 static int
-add_metric(void *user, const struct metric_row *metric)
+append_metric(struct counted *c, const struct metric_row *metric,
+              const char *asked)
 {
-    struct choosing *g = user;
-    int error = check_inputs(g, metric);
-
-    /* Asked for twice, it is reported once, as an event is. */
-    for (size_t i = 0; i < g->c->metric_count; i++)
-        if (g->c->metrics[i] == metric)
-            return 0;
-    if (error == 0)
-        error = add_operands(g, metric);
-    if (error == 0)
-        error = add_clock(g, metric);
-    if (error != 0)
-        return error;
+    const size_t count = c->metric_count + 1;
     const struct metric_row **metrics =
-        reallocarray(g->c->metrics, g->c->metric_count + 1, sizeof(*metrics));
+        reallocarray(c->metrics, count, sizeof(*metrics));
+
     if (metrics == NULL)
         return no_memory();
-    g->c->metrics = metrics;
-    g->c->metrics[g->c->metric_count++] = metric;
+    c->metrics = metrics;
+    char **names = reallocarray(c->metrics_asked, count, sizeof(*names));
+    if (names == NULL)
+        return no_memory();
+    c->metrics_asked = names;
+    names[c->metric_count] = strdup(asked);
+    if (names[c->metric_count] == NULL)
+        return no_memory();
+    c->metrics[c->metric_count++] = metric;
     return 0;
+}
+
+static int
+add_metric(void *user, const struct metric_row *metric, const char *asked)
+{
+    const struct choosing *g = user;
+    const bool lacking = metric_is_lacking(metric);
+    int error = lacking ? 0 : check_inputs(g, metric);
+
+    /* Asked for twice by one name, it is reported once. */
+    for (size_t i = 0; i < g->c->metric_count; i++)
+        if (g->c->metrics[i] == metric &&
+            same_name(g->c->metrics_asked[i], asked))
+            return 0;
+    if (error == 0 && !lacking)
+        error = add_operands(g, metric);
+    if (error == 0 && !lacking)
+        error = add_clock(g, metric);
+    return error != 0 ? error : append_metric(g->c, metric, asked);
+}
+
+/* Refuses lists of which the machine lacks everything. */
+static int
+check_any(const struct machine_row *machine, const struct counted *c)
+{
+    bool any = c->asked_count + c->metric_count == 0;
+
+    for (size_t i = 0; i < c->asked_count; i++)
+        any = any || !event_is_lacking(c->events[i]);
+    for (size_t i = 0; i < c->metric_count; i++)
+        any = any || !metric_is_lacking(c->metrics[i]);
+    return any ? 0
+           : c->asked_count > 0
+               ? generic_lacking(machine, c->events[0]->name, &command_log)
+               : generic_metric_lacking(machine, c->metrics[0]->name,
+                                        &command_log);
 }
 
 int
@@ -127,8 +164,8 @@ counted_choose(const struct machine_row *machine, const char *events,
     c->asked_count = c->count;
     if (error == 0 && metrics != NULL)
         error =
-            metric_list_parse(machine, metrics, &command_log, add_metric, &g);
-    return error;
+            metric_list_wanted(machine, metrics, &command_log, add_metric, &g);
+    return error != 0 ? error : check_any(machine, c);
 }
 
 int
@@ -151,6 +188,7 @@ void
 counted_finish(struct counted *c)
 {
     event_list_free_asked(c->asked, c->asked_count);
+    event_list_free_asked(c->metrics_asked, c->metric_count);
     free(c->events);
     free(c->metrics);
     *c = (struct counted){0};

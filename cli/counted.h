@@ -13,6 +13,7 @@ struct counted {
     char **asked;
     size_t asked_count;
     const struct metric_row **metrics;
+    char **metrics_asked; /* the metrics' names as the user asked for them */
     size_t count, metric_count;
     size_t hidden;   /* of the events, the last, which only accounting needs */
     size_t left_out; /* of `all`, as unwanted */
@@ -21,8 +22,11 @@ struct counted {
 /*
  * The events of the list (NULL: the default ones, unless there are metrics)
  * and, after them, those that the metrics need. What is `unwanted` (NULL:
- * nothing) neither the default nor `all` has. 0 or an error, logged. The caller
- * calls counted_finish() in any case.
+ * nothing) neither the default nor `all` has. A generic name or metric that the
+ * machine lacks is among them without a count (event_is_lacking(),
+ * metric_is_lacking()), unless the machine lacks all that is asked for: that
+ * is an error. 0 or an error, logged. The caller calls counted_finish() in any
+ * case.
  */
 int counted_choose(const struct machine_row *machine, const char *events,
                    const char *metrics, event_unwanted_fn unwanted,

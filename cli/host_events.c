@@ -42,7 +42,8 @@ host_events_fall_back(struct host_event *events, size_t count)
         return false;
     for (size_t i = 0; i < count; i++) {
         struct host_event *e = &events[i];
-        if (!is_plain(e) || e->uncore || !host_has_user_level(&e->attr))
+        if (host_event_lacks(e) != NULL || !is_plain(e) || e->uncore ||
+            !host_has_user_level(&e->attr))
             continue;
         e->attr.exclude_kernel = 1;
         e->attr.exclude_hv = 1;

@@ -123,7 +123,7 @@ check_counters(const struct selection *rows, size_t count, const char *metric)
 }
 
 static int
-take_metric(void *user, const struct metric_row *metric)
+take_metric(void *user, const struct metric_row *metric, const char *asked)
 {
     struct selected *s = user;
     struct selection rows[METRIC_EVENTS_MAX];
@@ -131,6 +131,7 @@ take_metric(void *user, const struct metric_row *metric)
         metric_events(s->machine, metric, rows, METRIC_EVENTS_MAX);
     const int error = check_counters(rows, count, metric->name);
 
+    (void)asked;
     return error != 0 ? error : add_selections(s, rows, count);
 }
 

@@ -44,11 +44,17 @@ generic_standing(const struct machine_row *m, int id)
     return e != NULL ? fidelity_name(e->fidelity) : "none";
 }
 
-/* Returns whether the table has the machine. */
-static bool
-is_listed(const struct machine_row *m, const struct machine_row *only)
+/* Prints what a name means on every machine, and its other spellings. */
+static void
+show_definition(struct screen *s, const char *brief, const char *label,
+                const char *definition, const char *const *aliases)
 {
-    return only != NULL ? m == only : !m->hidden;
+    fprintf(s->out, "\n  ");
+    screen_prose(s, 2, 2, brief);
+    fprintf(s->out, "\n");
+    screen_item(s, label, definition);
+    show_names(s, "also", aliases);
+    fprintf(s->out, "\n");
 }
 
 void
@@ -59,16 +65,11 @@ show_generic(struct screen *s, int id, const struct machine_row *only)
 
     screen_heading(s, "%s, a generic name%s%s", row->name,
                    only != NULL ? " on " : "", only != NULL ? only->name : "");
-    fprintf(s->out, "\n  ");
-    screen_prose(s, 2, 2, row->brief);
-    fprintf(s->out, "\n");
-    screen_item(s, "counts", row->counts);
-    show_names(s, "also", row->aliases);
-    fprintf(s->out, "\n");
+    show_definition(s, row->brief, "counts", row->counts, row->aliases);
     print_row(s, "machine", "standing", "what stands for it");
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
-        if (!is_listed(m, only))
+        if (only != NULL ? m != only : m->hidden)
             continue;
         generic_text(m, id, text, sizeof(text));
         print_row(s, m->name, generic_standing(m, id), text);
@@ -77,24 +78,17 @@ show_generic(struct screen *s, int id, const struct machine_row *only)
 
 /* Writes the machine's formula, or what it lacks. */
 static void
-metric_text(const struct machine_row *m, const struct generic_metric *g,
-            char *text, size_t size)
+metric_text(const struct machine_row *m, int id, char *text, size_t size)
 {
-    const struct metric_row *metric = metric_find(m, g->name);
+    const struct metric_row *metric =
+        metric_find(m, tally_generic_metrics[id].name);
+    const int operand = generic_metric_lacks(m, id);
 
-    if (metric != NULL) {
+    if (operand < 0)
         snprintf(text, size, "%s", metric->formula);
-        return;
-    }
-    for (size_t i = 0; i < g->operand_count; i++) {
-        const unsigned id = g->operands[i];
-        if (m->generics[id].kind != STANDS_NONE)
-            continue;
+    else
         snprintf(text, size, "none: nothing stands for %s: %s",
-                 tally_generics[id].name, m->generics[id].reason);
-        return;
-    }
-    snprintf(text, size, "none");
+                 tally_generics[operand].name, m->generics[operand].reason);
 }
 
 void
@@ -104,17 +98,12 @@ show_generic_metric(struct screen *s, int id)
     char text[SHOW_TEXT];
 
     screen_heading(s, "%s, a metric of generic names, in %s", g->name, g->unit);
-    fprintf(s->out, "\n  ");
-    screen_prose(s, 2, 2, g->brief);
-    fprintf(s->out, "\n");
-    screen_item(s, "formula", g->formula);
-    show_names(s, "also", g->aliases);
-    fprintf(s->out, "\n");
+    show_definition(s, g->brief, "formula", g->formula, g->aliases);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
         if (m->hidden)
             continue;
-        metric_text(m, g, text, sizeof(text));
+        metric_text(m, id, text, sizeof(text));
         fprintf(s->out, "  %-*s  ", MACHINE_WIDTH, m->name);
         screen_prose(s, 2 + MACHINE_WIDTH + 2, 2 + MACHINE_WIDTH + 2, text);
     }

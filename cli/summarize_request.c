@@ -41,10 +41,11 @@ summarize_by(const char *text, unsigned *by)
 }
 
 static int
-take_metric(void *user, const struct metric_row *metric)
+take_metric(void *user, const struct metric_row *metric, const char *asked)
 {
     struct summarize_request *r = user;
 
+    (void)asked;
     if (r->metric_count == SUMMARIZE_METRICS)
         return tally_fail(&command_log, TALLY_ERANGE, "more than %d metrics",
                           SUMMARIZE_METRICS);

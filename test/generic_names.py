@@ -3,8 +3,9 @@
 """Generic names on every machine, counted: generic_names.py BUILD [WORD]
 
 Each name that something stands for counts what the machine's own events count
-in the same run; each other one is refused with its reason. One script reads one
-command's CSV and JSON of every machine.
+in the same run; each other one has a row without a count, and its reason, or is
+refused where it is all that was asked for. One script reads one command's CSV
+and JSON of every machine.
 """
 import csv
 import io
@@ -78,6 +79,69 @@ def check_refusals(machine, isas):
                 f"stands for it: {g['reason']}\n", "refusal")
 
 
+def lacking_metrics(machine):
+    """The generic metrics that the machine has not, with an operand of each for
+    which nothing stands."""
+    done = t.run(t.tally(), "list", "metrics", "-j", "-m", machine, check=True)
+    own = {m["name"] for m in json.loads(done.stdout)["metrics"]}
+    none = {g["name"] for g in generics(machine) if g["stands"] == "none"}
+    return {name: next(w for w in row["formula"].split() if w in none)
+            for name, row in t.table("generic.toml")["metric"].items()
+            if name not in own}
+
+
+def check_lacking(machine, isas):
+    """The rest of a list is counted; what the machine lacks says why not."""
+    none = {g["name"]: g["reason"] for g in generics(machine)
+            if g["stands"] == "none"}
+    metrics = lacking_metrics(machine)
+    if not none:
+        return
+    events = ["instructions", *none]
+    words = ["-e", ",".join(events), "-M", ",".join(["ipc", *metrics])]
+    report = tally_count(machine, isas, *words)
+    t.equal([e["asked"] for e in report["events"]][:len(events)], events, "names")
+    for event in report["events"]:
+        counted = event["asked"] not in none
+        t.equal(event["value"] is not None, counted, event["asked"])
+        if not counted:
+            t.equal((event["code"], event["reason"]),
+                    ("unsupported", none[event["asked"]]), event["asked"])
+    t.equal([(m["name"], m.get("reason")) for m in report["metrics"]],
+            [("ipc", None)] + [(m, f"no count of {lacks}: {none[lacks]}")
+                               for m, lacks in metrics.items()], "metrics")
+    done = t.run(t.tally(), "count", "-m", machine, "-x,", *words, "--",
+                 program(isas))
+    rows = list(csv.reader(io.StringIO(done.stderr)))
+    t.equal((done.returncode, {len(row) for row in rows}), (0, {9}), "columns")
+    t.equal([row[2] for row in rows if row[0] == "<unsupported>"], list(none),
+            "rows without a count")
+    t.equal([row[6] for row in rows if row[8] in metrics and not row[5]],
+            list(metrics), "metrics without a value")
+    text = t.run(t.tally(), "count", "-m", machine, *words, "--",
+                 program(isas)).stderr
+    for name, reason in none.items():
+        assert f"<unsupported>  {name}\n" in text and reason in text, text
+    strict = t.run(t.tally(), "count", "-m", machine, "--strict", *words, "--",
+                   program(isas))
+    t.equal(strict.returncode, 125, "status with --strict")
+
+
+def check_lacking_alone(machine, isas):
+    """A list of which the machine has nothing is refused in one line."""
+    lacking = {g["name"]: g["reason"] for g in generics(machine)
+               if g["stands"] == "none"}
+    metrics = lacking_metrics(machine)
+    for words in ([["-M", m] for m in metrics] +
+                  [["-e", ",".join(lacking), "-M", m] for m in metrics]):
+        done = t.run(t.tally(), "count", "-m", machine, *words, "--",
+                     program(isas))
+        t.equal((done.returncode, done.stderr.count("\n")), (2, 1),
+                f"status, lines of {done.stderr!r}")
+        t.contains(done.stderr, lacking[metrics[words[1]]] if len(words) == 2
+                   else lacking[words[1].split(",")[0]])
+
+
 def check_script(machine, isas):
     """One command and one reader, whatever the machine."""
     done = t.run(t.tally(), "count", "-m", machine, "-x,", "-M", "ipc", "-e",
@@ -131,11 +195,62 @@ def text_names():
                "loads, atomics are not\n")
 
 
+def metric_aliases():
+    """A metric has the name that it was asked for by, beside its own."""
+    words = ["count", "-m", "ultrasparc-t2", "-M",
+             "l1d-miss-rate,IPC,dtlb_miss_rate,tlb_miss_rate"]
+    hello = t.guest("hello.sparc64")
+    names = [("l1d-miss-rate", "l1d_miss_rate"), ("IPC", "ipc"),
+             ("dtlb_miss_rate", "tlb_miss_rate"),
+             ("tlb_miss_rate", "tlb_miss_rate")]
+    report = json.loads(t.run(t.tally(), *words, "-j", "--", hello).stderr)
+    t.equal([(m["asked"], m["name"]) for m in report["metrics"]], names, "JSON")
+    rows = csv.reader(t.run(t.tally(), *words, "-x,", "--", hello)
+                      .stderr.splitlines())
+    t.equal([(row[6], row[8]) for row in rows if row[5] and not row[0]], names,
+            "CSV")
+    text = t.run(t.tally(), *words, "--", hello).stderr
+    for name in ("l1d-miss-rate", "ipc", "dtlb_miss_rate"):
+        t.contains(text, f"  {name} ")
+
+
+def wrong_option():
+    """A metric is no event, and an event no metric."""
+    for machine in ("ultrasparc-t2", "host-model", "host"):
+        for words, says in ((["-e", "instructions,ipc"],
+                             "'ipc' is a metric: use -M ipc"),
+                            (["-M", "ipc,cycles"],
+                             "'cycles' is an event: name it without -M (tally "
+                             "count -e cycles)")):
+            done = t.run(t.tally(), "count", "-m", machine, "--foreign", *words,
+                         "--", "true") if machine == "ultrasparc-t2" else \
+                t.run(t.tally(), "count", "-m", machine, *words, "--", "true")
+            t.equal((done.returncode, done.stderr), (2, f"tally: {says}\n"),
+                    "status, line")
+
+
+def host_lacks():
+    """The host counts the rest too."""
+    words = ["count", "-m", "host", "-x,", "-e"]
+    done = t.run(t.tally(), *words, "{PAPI_L2_TCM,task-clock},page-faults",
+                 "-M", "l2_mpki", "--", "true")
+    rows = list(csv.reader(done.stderr.splitlines()))
+    t.equal((done.returncode, [(row[2], row[6]) for row in rows]),
+            (0, [("PAPI_L2_TCM", ""), ("task-clock", ""), ("page-faults", ""),
+                 ("", "l2_mpki")]), "status, rows")
+    t.equal(rows[0][0], "<unsupported>", "value")
+    done = t.run(t.tally(), *words, "PAPI_L2_TCM", "--", "true")
+    t.equal((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+
 def add_cases():
     for machine, isas in t.machines().items():
-        for check in (check_counts, check_refusals, check_script,
-                      check_metrics):
+        for check in (check_counts, check_refusals, check_lacking,
+                      check_lacking_alone, check_script, check_metrics):
             t.case(f"{machine}: {check.__name__[6:]}", check, machine, isas)
+    t.case("metrics have the name that they were asked for by", metric_aliases)
+    t.case("metrics with -e and events with -M say the option", wrong_option)
+    t.case("host: what the kernel has nothing for", host_lacks)
     t.case("text: names as asked for, and what stands for them", text_names)
 
 

@@ -279,11 +279,12 @@ test_every_events(void **state)
 }
 
 static int
-take_name(void *user, const struct metric_row *metric)
+take_name(void *user, const struct metric_row *metric, const char *asked)
 {
     char *names = user;
     const size_t at = strlen(names);
 
+    assert_true(strlen(asked) > 0);
     snprintf(names + at, TEXT_SIZE - at, " %s", metric->name);
     return strcmp(metric->name, "cpi") == 0 ? TALLY_ENOMEM : 0;
 }
@@ -308,6 +309,8 @@ static const struct {
      "a metric's name is missing in the list"},
     {__LINE__, "r10000", "tlb_mkpi", "", TALLY_EUNKNOWN,
      "unknown metric 'tlb_mkpi' on r10000: did you mean tlb_mpki?"},
+    {__LINE__, "r12000", "cycles", "", TALLY_EUNKNOWN,
+     "'cycles' is an event: name it without -M (tally count -e cycles)"},
     {__LINE__, "r12000", "frobnicate", "", TALLY_EUNKNOWN,
      "unknown metric 'frobnicate' on r12000; tally list metrics -m r12000 "
      "shows them"},

@@ -219,6 +219,25 @@ def code_generics(generics):
                         ("formula", "unit", "brief")),
                       ("operands", c_numbers("uint16_t", used)),
                       ("operand_count", len(used))])
+    return out + ["};", ""] + code_lacking(generics)
+
+
+def code_lacking(generics):
+    """The rows of what a machine lacks: names without signals or formula."""
+    none = c_texts([])
+    out = ["const struct event_row tally_lacking_events[GENERIC_COUNT] = {"]
+    for g in generics.names.values():
+        out += c_row([*c_names(("name", "counts", "brief", "reference"), g),
+                      ("unit", '""'), ("fidelity", "FIDELITY_IDLE"),
+                      *((key, -1) for key in ("code", "number", "max_inc")),
+                      *((key, none) for key in
+                        ("aliases", "related", "excludes", "instructions"))])
+    out += ["};", "", "const struct metric_row "
+            "tally_lacking_metrics[GENERIC_METRIC_COUNT] = {"]
+    for name, (row, _) in generics.metrics.items():
+        out += c_row([("name", c_text(name)), ("aliases", none),
+                      *((key, c_text(row.values[key])) for key in
+                        ("formula", "unit", "brief")), ("generic", "true")])
     return out + ["};", ""]
 
 

@@ -160,16 +160,19 @@ raise_descriptors(struct counting *c)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The first event of the same braces, or the event itself. */
+/* Returns the first event of the same braces that can be opened, or the event
+ * itself. */
 static size_t
 leader_of(const struct host_count_options *o, size_t event)
 {
-    size_t first = event;
+    size_t leader = event;
 
-    while (o->events[event].group >= 0 && first > 0 &&
-           o->events[first - 1].group == o->events[event].group)
-        first--;
-    return first;
+    for (size_t i = event; o->events[event].group >= 0 && i > 0 &&
+                           o->events[i - 1].group == o->events[event].group;
+         i--)
+        if (host_event_lacks(&o->events[i - 1]) == NULL)
+            leader = i - 1;
+    return leader;
 }
 
 static void
@@ -181,6 +184,11 @@ open_event(const struct counting *c, struct opened *row, size_t event,
     const bool on_exec = c->o->argv != NULL && c->o->delay_s == 0 && cpu < 0 &&
                          tid == c->child.pid;
 
+    const char *const lacks = host_event_lacks(&c->o->events[event]);
+    if (lacks != NULL) {
+        host_reason_lacking(lacks, &row->reason);
+        return;
+    }
     host_attr_complete(&attr, leads, !c->o->no_inherit && cpu < 0, on_exec);
     if (!leads && leader->fd < 0) {
         row->reason = leader->reason;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/parse.h"
+#include "table/generic.h"
 #include "table/text.h"
 
 #define SPACES " \t\n"
@@ -124,6 +125,10 @@ unknown(const struct host_list *list, const char *name)
     char near_names[256] = "";
     struct near near;
 
+    if (metric_find(&tally_machines[MACHINE_HOST], name) != NULL ||
+        generic_metric_find(name) >= 0)
+        return tally_fail(list->log, TALLY_EUNKNOWN,
+                          "'%s' is a metric: use -M %s", text.text, text.text);
     if (other != NULL)
         return tally_fail(list->log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; this host lacks it",
@@ -305,6 +310,8 @@ read_plain(struct host_list *list, const char *word)
         error = read_numbers(list, text, &rest, word);
     if (error == HOST_NOT_MINE)
         error = host_pmu_event_add(list, text, word);
+    if (error == HOST_NOT_MINE)
+        error = host_lacking_add(list, text, word);
     if (error != 0)
         return error;
     return rest == NULL ? 0 : host_letters(list, first, rest, false);
@@ -505,21 +512,28 @@ take_list(struct reading *r)
     }
 }
 
+static int
+parse(struct reading *r, struct host_event **events, size_t *count)
+{
+    const int error = take_list(r);
+
+    if (error != 0) {
+        free(r->list.events);
+        return error;
+    }
+    *events = r->list.events;
+    *count = r->list.count;
+    return 0;
+}
+
 int
 host_event_list_parse_at(const struct host_root *root, const char *text,
                          const struct tally_log *log,
                          struct host_event **events, size_t *count)
 {
     struct reading r = {.list = {.root = root, .log = log}, .p = text};
-    const int error = take_list(&r);
 
-    if (error != 0) {
-        free(r.list.events);
-        return error;
-    }
-    *events = r.list.events;
-    *count = r.list.count;
-    return 0;
+    return parse(&r, events, count);
 }
 
 int
@@ -527,4 +541,13 @@ host_event_list_parse(const char *text, const struct tally_log *log,
                       struct host_event **events, size_t *count)
 {
     return host_event_list_parse_at(NULL, text, log, events, count);
+}
+
+int
+host_event_list_wanted(const char *text, const struct tally_log *log,
+                       struct host_event **events, size_t *count)
+{
+    struct reading r = {.list = {.log = log, .lacking = true}, .p = text};
+
+    return parse(&r, events, count);
 }

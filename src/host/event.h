@@ -55,8 +55,16 @@ struct host_event {
  */
 int host_event_list_parse(const char *text, const struct tally_log *log,
                           struct host_event **events, size_t *count);
+/* Does the same for a count, in which a generic name that the kernel has
+ * nothing for is an event that is never counted: host_event_lacks(). */
+int host_event_list_wanted(const char *text, const struct tally_log *log,
+                           struct host_event **events, size_t *count);
 int host_event_list_parse_at(const struct host_root *root, const char *text,
                              const struct tally_log *log,
                              struct host_event **events, size_t *count);
+
+/* Returns why the kernel has nothing for the event's generic name; NULL of any
+ * other event. */
+const char *host_event_lacks(const struct host_event *event);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "host/parse.h"
 #include "host/sysfs.h"
+#include "table/generic.h"
 #include "table/text.h"
 
 #define WORDS 6
@@ -218,4 +219,30 @@ host_generic_add(struct host_list *list, const char *name, const char *shown)
         error = add(list, text, type, config, &pmus[i]);
     }
     return error;
+}
+
+int
+host_lacking_add(struct host_list *list, const char *name, const char *shown)
+{
+    const struct event_row *row =
+        generic_lacking_event(&tally_machines[MACHINE_HOST], name);
+    struct host_event *event;
+
+    if (row == NULL || !list->lacking)
+        return HOST_NOT_MINE;
+    const int error = host_list_add(list, shown, &event);
+    if (error != 0)
+        return error;
+    event->attr.type = UINT32_MAX; /* no PMU has it */
+    event->row = row;
+    return 0;
+}
+
+const char *
+host_event_lacks(const struct host_event *event)
+{
+    return event->row != NULL && event_is_lacking(event->row)
+               ? generic_lacking_reason(&tally_machines[MACHINE_HOST],
+                                        event->row)
+               : NULL;
 }

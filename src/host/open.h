@@ -82,6 +82,10 @@ void host_explain_facts(const struct host_facts *facts, int error,
                         const struct perf_event_attr *attr, pid_t pid, int cpu,
                         struct host_reason *reason);
 
+/* Writes the reason of an event that was never opened: the kernel has nothing
+ * for its name, as the text says. */
+void host_reason_lacking(const char *text, struct host_reason *reason);
+
 /* The reason for `error` of an open of a uprobe: likewise. */
 void host_explain_probe_facts(const struct host_facts *facts, int error,
                               const struct perf_event_attr *attr,

@@ -12,7 +12,8 @@ struct host_list {
     const struct tally_log *log;
     struct host_event *events;
     size_t count, room;
-    int group; /* of the word being read */
+    int group;    /* of the word being read */
+    bool lacking; /* takes generic names that the kernel has nothing for */
 };
 
 #define HOST_WORD 512  /* the longest event that is read */
@@ -38,6 +39,10 @@ bool host_number(const char *text, int base, uint64_t *value);
 /* Generic hardware, cache and software names, without letters. */
 int
 host_generic_add(struct host_list *list, const char *name, const char *shown);
+/* Adds an event that cannot be opened, for a generic name that the kernel has
+ * nothing for: where the list takes such names. */
+int
+host_lacking_add(struct host_list *list, const char *name, const char *shown);
 /* The type and code of a generic name. */
 bool host_generic_find(const char *name, uint32_t *type, uint64_t *config);
 /* "L1-dcache-load-misses" and its many spellings. */

@@ -221,6 +221,10 @@ probe_add(struct probe_group *g, const struct host_event *event, size_t index,
 {
     struct perf_event_attr attr = event->attr;
 
+    if (host_event_lacks(event) != NULL) {
+        host_reason_lacking(host_event_lacks(event), reason);
+        return -1;
+    }
     if (event->uncore) {
         set_reason(reason, HOST_UNSUPPORTED, "leave --from and --to out",
                    "it counts whole cpus, and --from and --to one program");

@@ -203,6 +203,13 @@ explain_no_pmu(struct host_reason *r)
     mend_otherwise(r, SOFTWARE_MEND);
 }
 
+void
+host_reason_lacking(const char *text, struct host_reason *reason)
+{
+    *reason = (struct host_reason){0};
+    say(reason, HOST_UNSUPPORTED, "%s", text);
+}
+
 static void
 explain_absent(const struct host_facts *facts, int error,
                const struct perf_event_attr *attr, int cpu,

@@ -121,9 +121,7 @@ is_cycles(const struct event_row *e)
 static const struct event_row *
 instructions_event(const struct machine_row *machine)
 {
-    const int id = generic_find("instructions");
-
-    return id >= 0 ? generic_counted(machine, id) : NULL;
+    return generic_counted(machine, GENERIC_INSTRUCTIONS);
 }
 
 double

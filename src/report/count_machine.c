@@ -6,6 +6,7 @@
 #include "report/count_report.h"
 #include "report/csv.h"
 #include "report/programs.h"
+#include "table/generic.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -47,9 +48,10 @@ csv_place(const struct count_report *r, const char *part, char separator,
 
 /* A metric has no count: the first columns are empty, as perf leaves them. */
 static void
-csv_metric(const struct count_report *r, const struct metric_row *m,
-           const char *kind, char separator, FILE *out)
+csv_metric(const struct count_report *r, size_t i, const char *kind,
+           char separator, FILE *out)
 {
+    const struct metric_row *m = r->metrics[i];
     enum fidelity fidelity;
     const double value = report_metric(r, m, kind, &fidelity);
     char name[128];
@@ -61,7 +63,7 @@ csv_metric(const struct count_report *r, const struct metric_row *m,
         fprintf(out, "%.9g", value);
     fprintf(out, "%c", separator);
     snprintf(name, sizeof(name), "%s%s%s", kind != NULL ? kind : "",
-             kind != NULL ? "/" : "", m->name);
+             kind != NULL ? "/" : "", r->metrics_asked[i]);
     report_csv_text(name, separator, out);
     fprintf(out, "%c%s%c", separator, report_metric_standing(r, fidelity),
             separator);
@@ -107,7 +109,7 @@ csv_exact(const struct count_value *v, char separator, FILE *out)
 {
     const double off = report_off(v);
 
-    if (v->emulator) {
+    if (!v->compared) {
         fprintf(out, "%c%c", separator, separator);
         return;
     }
@@ -210,7 +212,7 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
         const char *kinds[METRIC_KINDS];
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
         for (size_t k = 0; k < count; k++)
-            csv_metric(r, r->metrics[i], kinds[k], separator, out);
+            csv_metric(r, i, kinds[k], separator, out);
     }
     report_accounting_csv(r, separator, out);
     if (c != (locale_t)0) {
@@ -288,15 +290,15 @@ event_json(const struct count_report *r, const struct count_value *v)
 }
 
 static json_t *
-metric_json(const struct count_report *r, const struct metric_row *m,
-            const char *kind)
+metric_json(const struct count_report *r, size_t i, const char *kind)
 {
+    const struct metric_row *m = r->metrics[i];
     enum fidelity fidelity;
     const double value = report_metric(r, m, kind, &fidelity);
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(m->name));
-    json_object_set_new(o, "asked", json_string(m->name));
+    json_object_set_new(o, "asked", any_string(r->metrics_asked[i]));
     if (kind != NULL)
         json_object_set_new(o, "pmu", json_string(kind));
     json_object_set_new(o, "value",
@@ -306,8 +308,12 @@ metric_json(const struct count_report *r, const struct metric_row *m,
                         json_string(report_metric_standing(r, fidelity)));
     const struct event_row *lacks = report_metric_lacks(r, m, kind);
     if (isnan(value) && lacks != NULL)
-        json_object_set_new(o, "reason",
-                            json_sprintf("no count of %s", lacks->name));
+        json_object_set_new(
+            o, "reason",
+            event_is_lacking(lacks)
+                ? json_sprintf("no count of %s: %s", lacks->name,
+                               generic_lacking_reason(r->machine, lacks))
+                : json_sprintf("no count of %s", lacks->name));
     else if (isnan(value))
         json_object_set_new(o, "reason", json_string("division by 0"));
     return o;
@@ -327,8 +333,9 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     for (size_t i = 0; i < r->count - r->hidden; i++) {
         const struct count_value *v = &r->values[i];
         /* The kernel counts the emulator as a whole. */
-        json_t *value =
-            v->emulator ? json_null() : integer(report_value(v, &t->totals));
+        json_t *value = v->emulator || !v->counted
+                            ? json_null()
+                            : integer(report_value(v, &t->totals));
         json_object_set(events, v->name, value);
         json_object_set_new(asked, report_asked(v), value);
     }
@@ -373,8 +380,7 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
         const char *kinds[METRIC_KINDS];
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
         for (size_t k = 0; k < count; k++)
-            json_array_append_new(metrics,
-                                  metric_json(r, r->metrics[i], kinds[k]));
+            json_array_append_new(metrics, metric_json(r, i, kinds[k]));
     }
     if (r->part_count > 0 && !r->metric_only)
         json_object_set(o, "parts", parts);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/count_report.h"
+#include "table/generic.h"
 #include "table/metric.h"
 
 /* One of the values of a metric. */
@@ -82,6 +83,8 @@ report_metric_lacks(const struct count_report *r,
 {
     const struct wanted wanted = {r, kind};
 
+    if (metric_is_lacking(metric))
+        return generic_metric_lacking_event(r->machine, metric);
     for (size_t i = 0; i < metric->step_count; i++) {
         const struct formula_step *s = &metric->steps[i];
         if (s->kind == FORMULA_EVENT &&
@@ -153,6 +156,10 @@ report_metric(const struct count_report *r, const struct metric_row *metric,
 {
     struct wanted wanted = {r, kind};
 
+    if (metric_is_lacking(metric)) {
+        *fidelity = FIDELITY_IDLE;
+        return (double)NAN;
+    }
     *fidelity = standing(&wanted, metric);
     return metric_value(metric, count_of, input_of, &wanted);
 }

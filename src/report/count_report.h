@@ -91,6 +91,7 @@ struct count_report {
     size_t count;
     size_t hidden; /* of these, the last: only the accounting needs them */
     const struct metric_row *const *metrics; /* their events are counted */
+    const char *const *metrics_asked;        /* the names asked for by */
     size_t metric_count;
     const struct session_result *last; /* the last run */
     const struct count_part *parts;    /* or NULL */

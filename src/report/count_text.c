@@ -133,6 +133,16 @@ value_text(const struct count_report *r, const struct count_value *v,
         report_number(r, v->value, text);
 }
 
+/* Returns the metric's name for people: as it was asked for, but the metric's
+ * own for another case of it. */
+static const char *
+metric_title(const struct count_report *r, size_t i)
+{
+    return strcasecmp(r->metrics_asked[i], r->metrics[i]->name) == 0
+               ? r->metrics[i]->name
+               : r->metrics_asked[i];
+}
+
 /* So that what stands behind names begins in one column. */
 static int
 name_width(const struct count_report *r)
@@ -144,7 +154,7 @@ name_width(const struct count_report *r)
         width = length > width ? length : width;
     }
     for (size_t i = 0; i < r->metric_count; i++) {
-        const size_t length = strlen(r->metrics[i]->name);
+        const size_t length = strlen(metric_title(r, i));
         width = length > width ? length : width;
     }
     return (int)width;
@@ -243,7 +253,8 @@ print_generics(const struct count_report *r, FILE *out)
     for (size_t i = 0; i < r->count - r->hidden; i++) {
         const struct count_value *v = &r->values[i];
         const int id = generic_find(report_title(v));
-        if (id < 0 || r->isa == NULL || v->emulator || v->event == NULL)
+        if (id < 0 || r->isa == NULL || v->emulator || v->event == NULL ||
+            event_is_lacking(v->event))
             continue;
         const struct generic_event *g = &r->machine->generics[id];
         if (strcmp(g->own, report_title(v)) != 0 || g->kind == STANDS_MODEL)
@@ -255,10 +266,26 @@ print_generics(const struct count_report *r, FILE *out)
     }
 }
 
+/* Prints why metrics have no value that need what the machine lacks. */
 static void
-print_metric(const struct count_report *r, const struct metric_row *m,
-             const char *kind, FILE *out)
+print_lacking(const struct count_report *r, FILE *out)
 {
+    for (size_t i = 0; i < r->metric_count; i++) {
+        if (!metric_is_lacking(r->metrics[i]))
+            continue;
+        const struct event_row *lacks =
+            generic_metric_lacking_event(r->machine, r->metrics[i]);
+        fprintf(out, "  no value (%s): no count of %s: %s\n",
+                metric_title(r, i), lacks->name,
+                generic_lacking_reason(r->machine, lacks));
+    }
+}
+
+static void
+print_metric(const struct count_report *r, size_t i, const char *kind,
+             FILE *out)
+{
+    const struct metric_row *m = r->metrics[i];
     enum fidelity fidelity;
     const double value = report_metric(r, m, kind, &fidelity);
     const char *standing =
@@ -266,8 +293,9 @@ print_metric(const struct count_report *r, const struct metric_row *m,
     const struct event_row *lacks = report_metric_lacks(r, m, kind);
     char name[128];
 
-    snprintf(name, sizeof(name), "%s%s%s%s", m->name, kind != NULL ? " (" : "",
-             kind != NULL ? kind : "", kind != NULL ? ")" : "");
+    snprintf(name, sizeof(name), "%s%s%s%s", metric_title(r, i),
+             kind != NULL ? " (" : "", kind != NULL ? kind : "",
+             kind != NULL ? ")" : "");
     if (isnan(value))
         fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
                 name_width(r), name, lacks != NULL ? "" : standing,
@@ -303,7 +331,7 @@ print_metrics(const struct count_report *r, FILE *out)
         for (size_t k = 0; k < count; k++) {
             if (r->at_s > 0)
                 print_interval_place(r, "all", out);
-            print_metric(r, r->metrics[i], kinds[k], out);
+            print_metric(r, i, kinds[k], out);
         }
     }
 }
@@ -554,6 +582,8 @@ has_notes(const struct count_report *r)
 
     for (size_t i = 0; i < r->count; i++)
         any = any || r->values[i].reason != NULL;
+    for (size_t i = 0; i < r->metric_count; i++)
+        any = any || metric_is_lacking(r->metrics[i]);
     return any;
 }
 
@@ -630,6 +660,7 @@ report_count_text(const struct count_report *r, FILE *out)
     if (has_notes(r))
         fprintf(out, "\n");
     print_idle(r, out);
+    print_lacking(r, out);
     print_generics(r, out);
     print_notes(r, out);
     fprintf(out, "\n");

@@ -219,10 +219,11 @@ process_json(const struct count_report *r, const struct session_process *p)
         json_integer((json_int_t)p->totals.signal[SIGNAL_INSTRUCTIONS]));
     for (size_t i = 0; i < r->count - r->hidden; i++) {
         const struct count_value *v = &r->values[i];
-        json_object_set_new(events, v->name,
-                            v->emulator ? json_null()
-                                        : json_integer((json_int_t)report_value(
-                                              v, &p->totals)));
+        json_object_set_new(
+            events, v->name,
+            v->emulator || !v->counted
+                ? json_null()
+                : json_integer((json_int_t)report_value(v, &p->totals)));
     }
     json_object_set_new(o, "events", events);
     return o;

@@ -7,8 +7,8 @@
  *         | (name | alias) ":" modifier "=" word
  *         | a code as perf writes it (table/raw_event.h)
  *
- * A name that the machine lacks may be a software event of the kernel, where
- * the caller takes them.
+ * A name that the machine lacks may be a software event of the kernel, or a
+ * generic name for which nothing stands, where the caller takes such names.
  *
  * The only letter that is possible is u; modifiers with words are those of
  * machine_row.narrowed_events. An alias may have a colon of its own
@@ -48,8 +48,10 @@ struct event_list {
     /* What `all` and `default` leave out, or NULL; and how many `all` did. */
     event_unwanted_fn unwanted;
     size_t left_out;
-    bool software; /* takes the kernel's software events, too */
-    int group;     /* the last one, and where its events begin */
+    /* Takes the kernel's software events too, and generic names for which
+     * nothing on the machine stands. */
+    bool software;
+    int group; /* the last one, and where its events begin */
     size_t group_first;
 };
 
@@ -158,13 +160,18 @@ list_add_all(struct event_list *l, bool only_default)
     return error;
 }
 
-/* Returns the machine's event of this name, else the kernel's, or NULL. */
+/* Returns the machine's event of this name; else, where the list takes them,
+ * the kernel's event or the row of a generic name that the machine lacks. */
 static const struct event_row *
 list_find(const struct event_list *l, const char *name)
 {
     const struct event_row *event = event_find(l->machine, name);
 
-    return event == NULL && l->software ? software_find(name) : event;
+    if (event == NULL && l->software)
+        event = software_find(name);
+    if (event == NULL && l->software)
+        event = generic_lacking_event(l->machine, name);
+    return event;
 }
 
 static bool
@@ -289,6 +296,9 @@ unknown_event(const struct machine_row *machine, bool software,
 
     if (lacking != 0)
         return lacking;
+    if (metric_find(machine, name) != NULL || generic_metric_find(name) >= 0)
+        return tally_fail(log, TALLY_EUNKNOWN, "'%s' is a metric: use -M %s",
+                          word.text, word.text);
     if (software_find(name) != NULL)
         return tally_fail(log, TALLY_EUNKNOWN,
                           "the kernel counts %s, and only tally count asks the "

@@ -86,26 +86,81 @@ generic_lacking(const struct machine_row *machine, const char *name,
                       machine->name, machine->generics[id].reason);
 }
 
+const struct event_row *
+generic_lacking_event(const struct machine_row *machine, const char *name)
+{
+    const int id = generic_find(name);
+
+    return id >= 0 && machine->generics[id].kind == STANDS_NONE
+               ? &tally_lacking_events[id]
+               : NULL;
+}
+
+bool
+event_is_lacking(const struct event_row *event)
+{
+    return event >= tally_lacking_events &&
+           event < tally_lacking_events + GENERIC_COUNT;
+}
+
+const char *
+generic_lacking_reason(const struct machine_row *machine,
+                       const struct event_row *event)
+{
+    return machine->generics[event - tally_lacking_events].reason;
+}
+
+int
+generic_metric_lacks(const struct machine_row *machine, int id)
+{
+    const struct generic_metric *metric = &tally_generic_metrics[id];
+
+    for (size_t i = 0; i < metric->operand_count; i++)
+        if (machine->generics[metric->operands[i]].kind == STANDS_NONE)
+            return metric->operands[i];
+    return -1;
+}
+
+const struct metric_row *
+generic_lacking_metric(const struct machine_row *machine, const char *name)
+{
+    const int id = generic_metric_find(name);
+
+    return id >= 0 && generic_metric_lacks(machine, id) >= 0
+               ? &tally_lacking_metrics[id]
+               : NULL;
+}
+
+bool
+metric_is_lacking(const struct metric_row *metric)
+{
+    return metric >= tally_lacking_metrics &&
+           metric < tally_lacking_metrics + GENERIC_METRIC_COUNT;
+}
+
+const struct event_row *
+generic_metric_lacking_event(const struct machine_row *machine,
+                             const struct metric_row *metric)
+{
+    const int id = (int)(metric - tally_lacking_metrics);
+
+    return &tally_lacking_events[generic_metric_lacks(machine, id)];
+}
+
 int
 generic_metric_lacking(const struct machine_row *machine, const char *name,
                        const struct tally_log *log)
 {
     const int id = generic_metric_find(name);
+    const int operand = id >= 0 ? generic_metric_lacks(machine, id) : -1;
 
-    if (id < 0)
+    if (operand < 0)
         return 0;
-    const struct generic_metric *metric = &tally_generic_metrics[id];
-    for (size_t i = 0; i < metric->operand_count; i++) {
-        const unsigned operand = metric->operands[i];
-        const struct generic_event *g = &machine->generics[operand];
-        if (g->kind == STANDS_NONE)
-            return tally_fail(log, TALLY_EUNKNOWN,
-                              "metric '%s' needs %s, for which nothing on %s "
-                              "stands: %s",
-                              name, tally_generics[operand].name, machine->name,
-                              g->reason);
-    }
-    return 0;
+    return tally_fail(log, TALLY_EUNKNOWN,
+                      "metric '%s' needs %s, for which nothing on %s stands: "
+                      "%s",
+                      name, tally_generics[operand].name, machine->name,
+                      machine->generics[operand].reason);
 }
 
 int

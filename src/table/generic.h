@@ -37,8 +37,40 @@ bool generic_expand(const struct machine_row *machine, const char *name,
 int generic_lacking(const struct machine_row *machine, const char *name,
                     const struct tally_log *log);
 
-/* Does the same of a generic metric, for the first of its operands that the
- * machine lacks. */
+/* Returns the row of tally_lacking_events for the generic name, if nothing on
+ * the machine stands for the name; else NULL. */
+const struct event_row *
+generic_lacking_event(const struct machine_row *machine, const char *name);
+
+/* Returns whether the event is a row of tally_lacking_events. */
+bool event_is_lacking(const struct event_row *event);
+
+/* Returns why nothing on the machine stands for the event's generic name; the
+ * event must be a row of tally_lacking_events. */
+const char *generic_lacking_reason(const struct machine_row *machine,
+                                   const struct event_row *event);
+
+/* Returns the first operand of the generic metric, a generic name's id, for
+ * which nothing on the machine stands; or -1. */
+int generic_metric_lacks(const struct machine_row *machine, int id);
+
+/* Returns the row of tally_lacking_metrics for the generic metric, if the
+ * machine lacks one of the metric's operands; else NULL. */
+const struct metric_row *
+generic_lacking_metric(const struct machine_row *machine, const char *name);
+
+/* Returns whether the metric is a row of tally_lacking_metrics. */
+bool metric_is_lacking(const struct metric_row *metric);
+
+/* Returns the event without a count that a row of tally_lacking_metrics needs
+ * on the machine. */
+const struct event_row *
+generic_metric_lacking_event(const struct machine_row *machine,
+                             const struct metric_row *metric);
+
+/* Logs which operand of the generic metric the machine lacks and why, and
+ * returns TALLY_EUNKNOWN; returns 0, with nothing logged, if `name` is no
+ * generic metric or the machine has all operands. */
 int generic_metric_lacking(const struct machine_row *machine, const char *name,
                            const struct tally_log *log);
 

@@ -8,6 +8,7 @@
 
 #include "table/generic.h"
 #include "table/near.h"
+#include "table/software.h"
 #include "table/text.h"
 #include "table/umask.h"
 
@@ -101,6 +102,16 @@ metric_inputs(const struct metric_row *metric)
     return bits;
 }
 
+/* Returns whether an event of the machine or of the kernel has the name; a
+ * number or a code is no name. */
+static bool
+is_event(const struct machine_row *machine, const char *name)
+{
+    return !(name[0] >= '0' && name[0] <= '9') &&
+           (event_find(machine, name) != NULL || generic_find(name) >= 0 ||
+            software_find(name) != NULL);
+}
+
 int
 metric_unknown(const struct machine_row *machine, const char *name,
                const struct tally_log *log)
@@ -112,6 +123,11 @@ metric_unknown(const struct machine_row *machine, const char *name,
 
     if (lacking != 0)
         return lacking;
+    if (is_event(machine, name))
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s' is an event: name it without -M (tally count "
+                          "-e %s)",
+                          word.text, word.text);
     if (machine->metric_count == 0)
         return tally_fail(log, TALLY_EUNKNOWN, "%s has no metrics",
                           machine->name);
@@ -129,11 +145,11 @@ metric_unknown(const struct machine_row *machine, const char *name,
                       word.text, machine->name, machine->name);
 }
 
-int
-metric_list_parse(const struct machine_row *machine, const char *text,
-                  const struct tally_log *log,
-                  int (*take)(void *user, const struct metric_row *metric),
-                  void *user)
+/* Finds each metric of the list; `lacking`: a generic metric that the machine
+ * lacks is one. */
+static int
+read_list(const struct machine_row *machine, const char *text, bool lacking,
+          const struct tally_log *log, metric_take_fn take, void *user)
 {
     char name[128];
 
@@ -147,13 +163,29 @@ metric_list_parse(const struct machine_row *machine, const char *text,
                  text);
         const struct metric_row *metric =
             length < sizeof(name) ? metric_find(machine, name) : NULL;
+        if (metric == NULL && lacking)
+            metric = generic_lacking_metric(machine, name);
         if (metric == NULL)
             return metric_unknown(machine, name, log);
-        const int error = take(user, metric);
+        const int error = take(user, metric, name);
         if (error != 0)
             return error;
         text += length;
         if (*text == '\0')
             return 0;
     }
+}
+
+int
+metric_list_parse(const struct machine_row *machine, const char *text,
+                  const struct tally_log *log, metric_take_fn take, void *user)
+{
+    return read_list(machine, text, false, log, take, user);
+}
+
+int
+metric_list_wanted(const struct machine_row *machine, const char *text,
+                   const struct tally_log *log, metric_take_fn take, void *user)
+{
+    return read_list(machine, text, true, log, take, user);
 }

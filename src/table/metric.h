@@ -32,11 +32,20 @@ const struct event_row *metric_counted(const struct machine_row *machine,
 /* Bits: the inputs it needs. */
 uint64_t metric_inputs(const struct metric_row *metric);
 
+/* Takes a metric of a list, and its name as the list has it; 0 or an error. */
+typedef int (*metric_take_fn)(void *user, const struct metric_row *metric,
+                              const char *asked);
+
 /* Finds each of a list of names "ipc,cpi"; calls `take`; 0 or an error. */
-int metric_list_parse(const struct machine_row *machine, const char *text,
-                      const struct tally_log *log,
-                      int (*take)(void *user, const struct metric_row *metric),
-                      void *user);
+int
+metric_list_parse(const struct machine_row *machine, const char *text,
+                  const struct tally_log *log, metric_take_fn take, void *user);
+
+/* Does the same for a count, which takes generic metrics that the machine
+ * lacks, too, as rows of tally_lacking_metrics. */
+int metric_list_wanted(const struct machine_row *machine, const char *text,
+                       const struct tally_log *log, metric_take_fn take,
+                       void *user);
 
 /* Logs that there is no such metric, with near names; TALLY_EUNKNOWN. */
 int metric_unknown(const struct machine_row *machine, const char *name,

@@ -370,6 +370,10 @@ extern const struct signal_row tally_signals[SIGNAL_COUNT];
 extern const struct param_row tally_params[PARAM_COUNT];
 extern const struct generic_row tally_generics[GENERIC_COUNT];
 extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
+/* What stands in a count's list for the generic names and metrics that the
+ * machine lacks, in their order: rows without signals and without a formula. */
+extern const struct event_row tally_lacking_events[GENERIC_COUNT];
+extern const struct metric_row tally_lacking_metrics[GENERIC_METRIC_COUNT];
 extern const struct machine_row tally_machines[MACHINE_COUNT];
 
 const char *fidelity_name(enum fidelity fidelity);
@@ -450,7 +454,8 @@ typedef bool (*event_unwanted_fn)(const struct event_row *event);
 
 /*
  * As event_list_parse(), with the kernel's software events by their names in
- * their place (table/software.h). `all` and `default` leave out what is
+ * their place (table/software.h), and with rows of tally_lacking_events for
+ * generic names that the machine lacks. `all` and `default` leave out what is
  * unwanted (NULL: nothing); *left_out says how many `all` did. *asked are the
  * words that asked for the events, as they were written; of `all` and `default`
  * the events' names. The caller calls event_list_free_asked().

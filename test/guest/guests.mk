@@ -47,7 +47,8 @@ library := src/base/error.c src/counter/counter.c \
     $(addprefix src/profile/,call_file.c call_log.c dump_write.c) \
     $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
     $(addprefix compat/teja/,teja_profiler.c teja_thread.c) \
-    $(addprefix src/table/,items.c modifier.c near.c table.c text.c)
+    $(addprefix src/table/,generic.c items.c modifier.c near.c table.c text.c \
+        umask.c)
 # For sparc64 a shim for the registers themselves, to link with or to preload.
 shim := $(OUT)/tally-registers.sparc64
 asr := $(shim).so $(OUT)/asr.sparc64 $(OUT)/asr.dyn.sparc64
