@@ -591,19 +591,61 @@ events_wanted(const struct count_request *r)
                                                    : r->events;
 }
 
+/* Returns whether -d adds the event of this name: the machine has it, and does
+ * not count it by the same name already. */
+static bool
+adds_detail(const struct count_request *r, const struct machine_row *machine,
+            const char *name)
+{
+    const int id = generic_find(name);
+    const struct event_row *event =
+        id >= 0 ? generic_counted(machine, id) : NULL;
+
+    return event != NULL && !(r->events == NULL && event->by_default &&
+                              strcmp(event->name, name) == 0);
+}
+
+/* Returns the events that are counted with -d, a list to be freed; NULL: no
+ * memory. */
+static char *
+detailed(const struct count_request *r, const struct machine_row *machine)
+{
+    char *list = strdup(r->events != NULL ? r->events : "default");
+
+    for (unsigned i = 1; i <= r->detail && i <= DETAIL_MOST; i++) {
+        char *const names = strdup(count_detail(i)), *rest = names;
+        for (char *name; list != NULL && rest != NULL &&
+                         (name = strsep(&rest, ",")) != NULL;) {
+            char *longer = NULL;
+            if (!adds_detail(r, machine, name))
+                continue;
+            if (asprintf(&longer, "%s,%s", list, name) < 0)
+                longer = NULL;
+            free(list);
+            list = longer;
+        }
+        free(names);
+    }
+    return list;
+}
+
 static int
 choose_events(const struct count_request *r, const struct machine_row *machine,
               struct counted *counted)
 {
-    const char *events = events_wanted(r);
+    char *const more = r->detail > 0 ? detailed(r, machine) : NULL;
+    const char *events = r->detail > 0 ? more : events_wanted(r);
     int error = 0;
 
+    if (r->detail > 0 && more == NULL)
+        error = tally_fail(&command_log, TALLY_ENOMEM, "no memory for -d");
     /* Instead of the events counted by default. */
-    if (events != NULL || r->metrics != NULL || !r->accounting)
+    else if (events != NULL || r->metrics != NULL || !r->accounting)
         error = counted_choose(machine, events, r->metrics,
                                r->hardware ? has_no_counter : NULL, counted);
     if (error == 0 && r->accounting)
         error = counted_account(machine, counted);
+    free(more);
     return error;
 }
 
@@ -706,7 +748,8 @@ kernel_suffices(const struct count_request *r)
 {
     struct host_facts facts;
 
-    if (r->events == NULL || r->metrics != NULL || !software_list(r->events))
+    if (r->events == NULL || r->metrics != NULL || r->detail > 0 ||
+        !software_list(r->events))
         return false;
     host_facts_find(NULL, -1, &facts);
     return facts.software_opens;

@@ -23,15 +23,10 @@
 
 #define METRIC_EVENTS_MAX 32
 
-/* As perf stat counts without -e, and what -d, -d -d, -d -d -d add. */
-static const char *const presets[] = {
-    "task-clock,context-switches,cpu-migrations,page-faults,cycles,"
-    "instructions,branches,branch-misses",
-    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
-    "iTLB-loads,iTLB-load-misses",
-    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
-};
+/* What perf stat counts without -e. */
+#define DEFAULT_EVENTS                                               \
+    "task-clock,context-switches,cpu-migrations,page-faults,cycles," \
+    "instructions,branches,branch-misses"
 
 struct host_job {
     const struct count_request *r;
@@ -74,7 +69,6 @@ count_host_option(const struct count_request *r)
            : r->interval_clear      ? "--interval-clear"
            : r->timeout_ms != 0     ? "--timeout"
            : r->delay_ms != 0       ? "-D"
-           : r->detail != 0         ? "-d"
            : r->no_inherit          ? "-i"
            : r->only_kernel         ? "--all-kernel"
            : r->null                ? "-n"
@@ -89,7 +83,6 @@ count_host_instead(const char *option)
     } rows[] = {
         {"-p", "start the program under tally"},
         {"-t", "start the program under tally"},
-        {"-d", "count -e all"},
         {"-n", "take time(1)"},
         {"-D", "begin with --skip or --from"},
         {"--timeout", "put timeout(1) before tally"},
@@ -242,9 +235,9 @@ choose_events(struct host_job *job)
     if (r->events != NULL)
         error = add_list(&list, r->events);
     else if (r->metrics == NULL || r->detail > 0)
-        error = add_list(&list, presets[0]);
-    for (unsigned i = 1; i <= r->detail && i < 4 && error == 0; i++)
-        error = add_list(&list, presets[i]);
+        error = add_list(&list, DEFAULT_EVENTS);
+    for (unsigned i = 1; i <= r->detail && i <= DETAIL_MOST && error == 0; i++)
+        error = add_list(&list, count_detail(i));
     if (error == 0 && r->metrics != NULL)
         error = count_names(list, &asked);
     if (error == 0 && r->metrics != NULL)

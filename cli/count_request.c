@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/count_request.h"
 
+#include "base/path.h"
 #include "profile/filter.h"
+#include "table/generic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 enum {
     OPT_MACHINE,
     OPT_EVENTS,
+    OPT_DETAIL,
     OPT_METRICS,
     OPT_GROUP,
     OPT_REPEAT,
@@ -60,7 +63,6 @@ enum {
     OPT_PER_DIE,
     OPT_PER_SOCKET,
     OPT_PER_NODE,
-    OPT_DETAIL,
     OPT_NULL,
     OPT_ALL_KERNEL,
     OPT_NO_INHERIT,
@@ -82,6 +84,8 @@ const struct option_row count_options[] = {
          "the machine to be, or host; default: by the program's architecture"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events to count, by name or code; 'all' counts every one"},
+    [OPT_DETAIL] = {'d', "detailed", NULL,
+                    "count cache events too; -dd and -ddd for more"},
     [OPT_METRICS] = {'M', "metrics", "METRICS",
                      "compute these too, such as ipc (tally list metrics)"},
     [OPT_GROUP] = {'g', "group", "METRICS", "the same as -M"},
@@ -113,8 +117,7 @@ const struct option_row count_options[] = {
     [OPT_METRIC_ONLY] = {0, "metric-only", NULL,
                          "show the metrics of -M without the events"},
     [OPT_SUMMARY] = {0, "summary", NULL,
-                     "show the sums after the intervals of -I, in CSV and JSON "
-                     "too"},
+                     "end CSV and JSON with the sums of all intervals of -I"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
     [OPT_APPEND] = {0, "append", NULL, "add to the file of -o"},
     [OPT_LOG_FD] = {0, "log-fd", "N",
@@ -127,12 +130,13 @@ const struct option_row count_options[] = {
                   "count only from where this function is entered"},
     [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
     [OPT_SKIP] = {0, "skip", "N",
-                  "count only after N instructions, to the block [modelled]"},
+                  "begin to count after the first N instructions [modelled]"},
     [OPT_FILTER] = {0, "filter", "KIND=WHERE",
                     "count only code=FUNCTION, or accesses of data=OBJECT; or "
                     "FIRST-LAST addresses [modelled]"},
     [OPT_ALL_USER] = {0, "all-user", NULL,
-                      "every event as with :u; a model has no other"},
+                      "count user mode alone, as :u does; models count no "
+                      "other mode"},
     [OPT_ACCOUNTING] = {0, "accounting", NULL,
                         "show where the modelled machine's cycles go, by "
                         "reason"},
@@ -151,8 +155,6 @@ const struct option_row count_options[] = {
     [OPT_PER_DIE] = {0, "per-die", NULL, "show each die too [host]"},
     [OPT_PER_SOCKET] = {0, "per-socket", NULL, "show each socket too [host]"},
     [OPT_PER_NODE] = {0, "per-node", NULL, "show each memory node too [host]"},
-    [OPT_DETAIL] = {'d', "detailed", NULL,
-                    "cache events too; -dd and -ddd for more [host]"},
     [OPT_NULL] = {'n', "null", NULL, "no events: times alone [host]"},
     [OPT_ALL_KERNEL] = {0, "all-kernel", NULL, "every event as with :k [host]"},
     [OPT_NO_INHERIT] = {'i', "no-inherit", NULL,
@@ -396,9 +398,12 @@ parse_descriptor(struct count_request *r, const char *value)
 static int
 take_separator(struct count_request *r, const char *value)
 {
-    if (strlen(value) != 1 || strchr(",;:|/ \t", *value) == NULL)
-        return bad_usage("-x takes one sign such as , or ; or |, not ", value);
-    r->separator = *value;
+    const char *const sign = strcmp(value, "\\t") == 0 ? "\t" : value;
+
+    if (strlen(sign) != 1 || strchr(",;:|/ \t", *sign) == NULL)
+        return bad_usage("-x takes one sign such as , or ; or | or \\t, not ",
+                         value);
+    r->separator = *sign;
     return set_format(r, COUNT_CSV, "-x");
 }
 
@@ -538,6 +543,19 @@ check_report(const struct count_request *r)
     return 0;
 }
 
+/* Returns whether the first name of the list is a metric of any machine. */
+static bool
+names_metric(const char *list)
+{
+    char name[128];
+    bool found = false;
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(list, ","), list);
+    for (size_t i = 0; i < MACHINE_COUNT && !found; i++)
+        found = metric_find(&tally_machines[i], name) != NULL;
+    return found || generic_metric_find(name) >= 0;
+}
+
 static int
 take_option(struct count_request *r, int option, const char *value)
 {
@@ -549,7 +567,7 @@ take_option(struct count_request *r, int option, const char *value)
     case OPT_EVENTS:
         return join_list(&r->events, value);
     case OPT_GROUP:
-        if (*value == '-') /* as with perf, whose -g takes nothing */
+        if (!names_metric(value)) /* as with perf, whose -g takes nothing */
             return bad_usage("-g takes metrics, as -M does; -e '{A,B}' makes a "
                              "group of events; not ",
                              value);
@@ -595,6 +613,17 @@ take_option(struct count_request *r, int option, const char *value)
     }
 }
 
+/* Returns whether the word may be a subcommand of perf stat: by `tally count`
+ * only where there is no such program, and never behind "--". */
+static bool
+is_subcommand(char *const *argv, int word)
+{
+    char path[PATH_MAX];
+
+    return strcmp(argv[word - 1], "--") != 0 &&
+           (strcmp(argv[0], "stat") == 0 || !path_search(argv[word], path));
+}
+
 int
 count_request_read(int argc, char **argv, struct count_request *r, int *operand)
 {
@@ -611,10 +640,7 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
         return COMMAND_HELP;
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
-    /* `tally stat record`, as perf's; behind -- a program of that name. */
-    const bool plain =
-        walk.next < argc && strcmp(argv[walk.next - 1], "--") != 0;
-    if (plain && strcmp(argv[0], "stat") == 0 &&
+    if (walk.next < argc && is_subcommand(argv, walk.next) &&
         command_subcommand(&walk, argv[walk.next]) != 0)
         return EXIT_USAGE;
     const bool attached =
@@ -649,6 +675,19 @@ count_request_read(int argc, char **argv, struct count_request *r, int *operand)
     *operand = walk.next;
     status = check_report(r);
     return status != 0 ? status : check_capture(r);
+}
+
+const char *
+count_detail(unsigned level)
+{
+    static const char *const lists[] = {
+        "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+        "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
+        "iTLB-loads,iTLB-load-misses",
+        "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+    };
+
+    return lists[level - 1];
 }
 
 bool

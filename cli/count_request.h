@@ -62,6 +62,11 @@ struct count_request {
  */
 int count_request_read(int argc, char **argv, struct count_request *request,
                        int *operand);
+#define DETAIL_MOST 3
+/* Returns the list of generic events that the 1st, 2nd or 3rd -d adds, as perf
+ * stat does. */
+const char *count_detail(unsigned level);
+
 /* Whether stderr is free for talk: a document that goes there must stay one. */
 bool count_request_talks(const struct count_request *request);
 

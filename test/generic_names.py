@@ -229,6 +229,23 @@ def wrong_option():
                     "status, line")
 
 
+def detailed():
+    """-d adds the machine's cache events to those counted without it."""
+    names = {}
+    for words in ([], ["-d"], ["-dd"], ["-d", "-e", "instructions"]):
+        done = t.run(t.tally(), "count", "-m", "ultrasparc-t1", "-j", *words,
+                     "--", t.guest("hello.sparc64"))
+        names[" ".join(words)] = [e["asked"]
+                                  for e in json.loads(done.stderr)["events"]]
+    first = ["L1-dcache-loads", "L1-dcache-load-misses", "LLC-loads",
+             "LLC-load-misses"]
+    t.equal(names["-d"], names[""] + first, "-d")
+    t.equal(names["-dd"], names["-d"] + [
+        "L1-icache-load-misses", "dTLB-loads", "dTLB-load-misses",
+        "iTLB-load-misses"], "-dd: without L1-icache-loads, which it lacks")
+    t.equal(names["-d -e instructions"], ["instructions", *first], "-d -e")
+
+
 def host_lacks():
     """The host counts the rest too."""
     words = ["count", "-m", "host", "-x,", "-e"]
@@ -250,6 +267,7 @@ def add_cases():
             t.case(f"{machine}: {check.__name__[6:]}", check, machine, isas)
     t.case("metrics have the name that they were asked for by", metric_aliases)
     t.case("metrics with -e and events with -M say the option", wrong_option)
+    t.case("-d on a modelled machine", detailed)
     t.case("host: what the kernel has nothing for", host_lacks)
     t.case("text: names as asked for, and what stands for them", text_names)
 

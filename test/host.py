@@ -622,7 +622,7 @@ for line in ERRORS.strip().splitlines():
 
 @t.named("options of the host with a modelled machine")
 def model_with_host_options():
-    for words in (["-a"], ["-p", "1"], ["-D", "5"], ["-d"],
+    for words in (["-a"], ["-p", "1"], ["-D", "5"],
                   ["-I", "10", "--interval-count", "2"]):
         done = t.run(t.tally(), "count", "-m", "ultrasparc-t2", *words, "true")
         t.equal(done.returncode, 2, f"{words}: {done.stderr!r}")

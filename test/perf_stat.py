@@ -247,6 +247,36 @@ def msec():
     t.equal(event["unit"], "ns", "unit")
 
 
+@t.named("codes between slashes on host-model")
+def slashed_codes():
+    words = ["cpu/r00c0/", "cpu/rc0/u", "cpu/config=0xc0/", "cpu/event=0xc0/",
+             "cpu/instructions/"]
+    if os.uname().machine != "x86_64":
+        raise t.Skip("host-model runs programs for x86-64")
+    done = count("-m", "host-model", "-j", "-e", ",".join(words), "--", "true")
+    events = json.loads(done.stderr)["events"]
+    t.equal([(e["asked"], e["name"]) for e in events],
+            [(word, "instructions") for word in words], "events")
+    refused(count("-m", "host-model", "-e", "cpu/r01ff/", "--", "true"),
+            "'cpu/r01ff/': host-model has no event of this code; it has")
+
+
+@t.named("-x '\\t' separates columns by tabs")
+def tabs():
+    done = count("-m", "host", "-e", "page-faults", "-x", "\\t", "--", "true")
+    t.equal(len(done.stderr.split("\t")), 9, f"columns of {done.stderr!r}")
+
+
+@t.named("tally count record: what to do, where there is no such program")
+def subcommand():
+    with tempfile.TemporaryDirectory() as d:
+        env = {**os.environ, "PATH": d}
+        refused(count("record", env=env), "there is no record: -j -o FILE")
+        shutil.copy("/bin/true", f"{d}/record")
+        t.equal(count("-m", "host", "-e", "page-faults", "record",
+                      env=env).returncode, 0, "status of the program")
+
+
 # Bad usage: options, and what the line says.
 WRONG = [
     ("--table", "--table shows each of the runs of '-r'"),
@@ -265,6 +295,8 @@ WRONG = [
     ("--log-fd 0", "--log-fd takes a descriptor from 1 on, not '0'"),
     ("--log-fd x", "--log-fd takes a descriptor from 1 on, not 'x'"),
     ("--log-fd 999", "--log-fd takes an open descriptor, not '999'"),
+    ("-g sleep 1", "-g takes metrics, as -M does; -e '{A,B}' makes a group"),
+    ("-x \\n", "-x takes one sign such as , or ; or | or \\t, not '\\n'"),
     ("--log-fd 2 -o x", "--log-fd does not go with '-o'"),
     ("--pre", "a value is missing after --pre"),
     ("-r 0", "-r takes 1 to 100000, not '0'"),

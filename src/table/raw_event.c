@@ -119,7 +119,15 @@ read_terms(const struct machine_row *machine, const char *word,
     return 0;
 }
 
-/* PMU/terms/letters or PMU/NAME/letters. */
+/* Returns whether the text is "r" and the digits of a code. */
+static bool
+is_raw(const char *text, size_t length)
+{
+    return length > 1 && length <= 17 && text[0] == 'r' &&
+           strspn(text + 1, HEX) >= length - 1;
+}
+
+/* Reads PMU/rNNN/letters, PMU/terms/letters or PMU/NAME/letters. */
 static int
 slashed(const struct machine_row *machine, const char *word, const char *first,
         const char *last, const struct tally_log *log, char *plain, size_t size)
@@ -134,6 +142,9 @@ slashed(const struct machine_row *machine, const char *word, const char *first,
                           "as tally list events -m %s shows them",
                           s.text, machine->name, (int)(first - word), word,
                           machine->name);
+    if (is_raw(first + 1, length))
+        return write_code(machine, word, strtoull(first + 2, NULL, 16),
+                          last + 1, log, plain, size);
     if (memchr(first + 1, '=', length) == NULL) {
         snprintf(plain, size, "%.*s%s%s", (int)length, first + 1,
                  last[1] != '\0' ? ":" : "", last + 1);

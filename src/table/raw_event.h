@@ -4,7 +4,7 @@
  *
  *   r00c0                          the code 0xc0, leading zeros or not
  *   cpu/event=0xc0,umask=0x0/      event + 256 x umask, of x86 machines
- *   cpu/config=0xc0/               the code
+ *   cpu/config=0xc0/, cpu/r00c0/  the code
  *   cpu/NAME/                      the event of this name
  *
  * Letters behind the last slash stand as behind a colon: cpu/NAME/u.
