@@ -113,6 +113,26 @@ walks_events(void **state)
     assert_null(tally_event_find(t2, "no such event"));
 }
 
+/* A generic name finds what a session counts for it: an event, a part of an
+ * event, or an event that no list has; or nothing. */
+static void
+finds_generic_names(void **state)
+{
+    const struct tally_machine *montecito = tally_machine_find("montecito");
+    const struct tally_machine *t1 = tally_machine_find("ultrasparc-t1");
+    const struct tally_event *e = tally_event_find(montecito, "llc-loads");
+
+    (void)state;
+    assert_non_null(e);
+    assert_string_equal(tally_event_name(e), "L3_READS.DATA_READ.ALL");
+    assert_int_equal(tally_event_fidelity(e), TALLY_MODELLED);
+    assert_null(tally_event_next(montecito, e));
+    e = tally_event_find(t1, "cache-misses");
+    assert_string_equal(tally_event_name(e), "cache-misses");
+    assert_null(tally_event_next(t1, e));
+    assert_null(tally_event_find(t1, "branch-misses"));
+}
+
 /* "unit/name" and each "unit/alias" find the event, on every machine. */
 static void
 finds_in_units(void **state)
@@ -553,6 +573,7 @@ main(void)
         cmocka_unit_test(names_errors),
         cmocka_unit_test(walks_machines),
         cmocka_unit_test(walks_events),
+        cmocka_unit_test(finds_generic_names),
         cmocka_unit_test(finds_in_units),
         cmocka_unit_test(counts_a_guest),
         cmocka_unit_test(threads_vary),

@@ -77,8 +77,10 @@ TALLY_API const char *tally_machine_title(const struct tally_machine *machine);
  * An event by its name, one of its aliases (perf's, libpfm's, PAPI's names for
  * the same), its code written 0x..., or its number; case does not matter. The
  * unit may stand in front, "lpu/clock_cycles": it must where units share the
- * name, and before a code that is not of the machine's first unit. NULL if the
- * machine has none.
+ * name, and before a code that is not of the machine's first unit. A generic
+ * name that means an event with a unit mask gives that part of the event, named
+ * "EVENT.UMASK"; one that the machine has a sum or the model for gives an event
+ * that tally_event_next() does not list. NULL if the machine has none.
  *
  * @since 0.1
  */
@@ -87,7 +89,8 @@ tally_event_find(const struct tally_machine *machine, const char *name);
 
 /*
  * The event after `event`, or the machine's first after NULL; NULL after the
- * last. The order is that of the machine's manual.
+ * last, and after an event that is not listed. The order is that of the
+ * machine's manual.
  *
  * @since 0.1
  */

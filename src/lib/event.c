@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/internal.h"
+#include "table/generic.h"
 #include "tally/event.h"
 
 #include <assert.h>
@@ -52,7 +53,11 @@ tally_machine_title(const struct tally_machine *machine)
 const struct tally_event *
 tally_event_find(const struct tally_machine *machine, const char *name)
 {
-    return event_handle(event_find(machine_row(machine), name));
+    const struct machine_row *m = machine_row(machine);
+    const struct event_row *event = event_find(m, name);
+    const int id = event == NULL ? generic_find(name) : -1;
+
+    return event_handle(id >= 0 ? generic_counted(m, id) : event);
 }
 
 const struct tally_event *
@@ -60,8 +65,11 @@ tally_event_next(const struct tally_machine *machine,
                  const struct tally_event *event)
 {
     const struct machine_row *m = machine_row(machine);
-    const struct event_row *row = event ? event_row(event) + 1 : m->events;
+    const struct event_row *row = event ? event_row(event) : NULL;
 
+    if (row != NULL && (row < m->events || row >= m->events + m->event_count))
+        return NULL; /* stands for a generic name alone */
+    row = row != NULL ? row + 1 : m->events;
     return row < m->events + m->event_count ? event_handle(row) : NULL;
 }
 
