@@ -166,7 +166,7 @@ _tally_words()
         return
     fi
     if [ "$command" = help ]; then
-        [ "$COMP_CWORD" -eq 2 ] && _tally_reply "$current" '@COMMANDS@'
+        [ "$COMP_CWORD" -eq 2 ] && _tally_reply "$current" '@COMMANDS@ stat'
         return
     fi
     # --option=value is three words.
@@ -341,6 +341,7 @@ _tally() {
     fi
     local command=${words[2]}
     if [[ $command == help ]]; then
+        commands+=('stat:the same as count')
         (( CURRENT == 3 )) && _describe command commands
         return
     fi
@@ -489,7 +490,7 @@ def fish(commands):
     lines += ["complete -c tally -n __fish_use_subcommand -a help "
               f"-d {fish_word(HELP.help)}",
               "complete -c tally -n '__fish_seen_subcommand_from help' "
-              f"-a '{names}'"]
+              f"-a '{names} stat'"]
     for c in commands:
         lines.append(
             "complete -c tally -n __fish_use_subcommand -a "

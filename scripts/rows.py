@@ -16,10 +16,15 @@ class Option:
 
     @property
     def choices(self):
-        """["text", "csv", "json"] if the help is "text, csv or json"."""
-        if not re.fullmatch(r"\w+(, \w+)* or \w+", self.help):
-            return []
-        return re.split(r", | or ", self.help)
+        """["text", "csv", "json"] if the help is "text, csv or json"; of
+        "threads: a or b; pages: c or n=N" all words, the last as "n="."""
+        found = []
+        for part in self.help.split("; "):
+            words = part.partition(": ")[2] if re.match(r"\w+: ", part) else part
+            if not re.fullmatch(r"[\w=-]+(, [\w=-]+)* or [\w=-]+", words):
+                return []
+            found += re.split(r", | or ", words)
+        return [re.sub("=.*", "=", word) for word in found]
 
 
 @dataclass
