@@ -80,12 +80,22 @@ help(int argc, char **argv)
 {
     const struct command *command = find_command(argv[0]);
 
+    if (strcmp(argv[0], "help") == 0 && argc == 1) {
+        printf("tally help COMMAND shows its options and examples; tally "
+               "--help lists commands\n");
+        return 0;
+    }
     if (argc > 1) {
         fprintf(stderr, "tally help: one command, not '%s' too\n", argv[1]);
         return EXIT_USAGE;
     }
-    if (command == NULL)
-        return unknown_command(argv[0]);
+    if (command == NULL) {
+        fprintf(stderr,
+                "tally help: '%s' is no command; tally --help lists the "
+                "commands\n",
+                argv[0]);
+        return EXIT_USAGE;
+    }
     command_help(command, stdout);
     return 0;
 }
