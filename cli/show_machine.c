@@ -39,7 +39,7 @@ show_unit_row(struct screen *s, const struct machine_row *m,
     }
 }
 
-/* ":mesi=ISEM", as it is typed. */
+/* Writes a modifier as a user types it, ":mesi=ISEM". */
 static void
 modifier_form(const struct modifier_row *mod, char *text, size_t size)
 {
@@ -106,7 +106,7 @@ show_groups(struct screen *s, const struct machine_row *m)
         screen_item(s, "reserved", reserved);
 }
 
-/* A machine's parameters as they are on this host, and where from. */
+/* The values of a machine's parameters on this host, and their sources. */
 struct shown_params {
     char value[PARAM_COUNT][PARAM_TEXT_SIZE];
     const char *source[PARAM_COUNT];
@@ -144,7 +144,7 @@ show_params(struct screen *s, const struct machine_row *m)
     }
 }
 
-/* The values that it may have. */
+/* Prints the values that the parameter takes. */
 static void
 show_limits(struct screen *s, int id)
 {
@@ -177,7 +177,8 @@ show_param(struct screen *s, const struct machine_row *m, int id)
     screen_item(s, "source", shown.source[id]);
 }
 
-/* What there is to list. */
+/* Prints how many events, registers and metrics the machine has, and which
+ * commands list them. */
 static void
 show_counts(struct screen *s, const struct machine_row *m)
 {
@@ -196,7 +197,7 @@ show_counts(struct screen *s, const struct machine_row *m)
                 m->metric_count, m->name);
 }
 
-/* What it is, and which programs it runs. */
+/* Prints what the machine is, and which programs it runs. */
 static void
 show_head(struct screen *s, const struct machine_row *m)
 {
@@ -216,11 +217,11 @@ static void
 show_unmodelled(struct screen *s, const struct machine_row *m)
 {
     if (m->native)
-        fprintf(s->out, "\nNo model: these are this host's own counters; tally "
-                        "doctor tells whether it has them.\n");
+        fprintf(s->out, "\nNo model: this computer's own counters count. tally "
+                        "doctor says whether\nit has counters.\n");
     else
-        fprintf(s->out, "\nNo model yet: it has no parameters, and programs "
-                        "cannot be counted on it.\n");
+        fprintf(s->out, "\nNo model yet: programs cannot be counted on this "
+                        "machine.\n");
 }
 
 void
@@ -242,7 +243,7 @@ show_machine_whole(struct screen *s, const struct machine_row *m)
     show_counts(s, m);
 }
 
-/* A cache by its parameters, which follow each other: size, ways, line. */
+/* Prints a cache. `size` is its first parameter: ways and line follow. */
 static void
 show_cache(struct screen *s, const struct shown_params *p, const char *label,
            int size, const char *which)
@@ -253,7 +254,7 @@ show_cache(struct screen *s, const struct shown_params *p, const char *label,
                  p->value[size + 1], p->value[size + 2], which);
 }
 
-/* "one for all", "each core": whose a cache is that may be shared. */
+/* Returns in words who shares a cache. */
 static const char *
 whose(const char *shared)
 {
@@ -280,13 +281,13 @@ show_branches(struct screen *s, const struct shown_params *p)
     const char *kind = p->value[PARAM_BRANCH_PREDICTOR];
 
     if (strcmp(kind, "not-taken") == 0)
-        screen_item(s, "branches", "foretold as not taken");
+        screen_item(s, "branches", "predicted not taken");
     else
-        screen_itemf(s, "branches", "foretold by %s with %s counters", kind,
+        screen_itemf(s, "branches", "predicted by %s with %s counters", kind,
                      p->value[PARAM_BRANCH_ENTRIES]);
 }
 
-/* The chip, its clock, caches, TLBs and predictor, as they are modelled. */
+/* Prints the modelled chip: clock, caches, TLBs and branch predictor. */
 static void
 show_chip(struct screen *s, const struct machine_row *m)
 {
@@ -306,7 +307,8 @@ show_chip(struct screen *s, const struct machine_row *m)
     show_branches(s, &p);
 }
 
-/* The events that are counted without -e: as many as fill a few lines. */
+/* Prints the events that are counted without -e, but no more than a few lines
+ * hold. */
 static void
 show_defaults(struct screen *s, const struct machine_row *m)
 {
@@ -345,7 +347,7 @@ show_machine(struct screen *s, const struct machine_row *m)
         show_unmodelled(s, m);
     show_counts(s, m);
     fprintf(s->out,
-            "its units, event modifiers and each parameter with its source: "
-            "tally show -v %s\n",
+            "units, modifiers, parameters and their sources: tally show -v "
+            "%s\n",
             m->name);
 }
