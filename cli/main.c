@@ -89,6 +89,8 @@ help(int argc, char **argv)
         fprintf(stderr, "tally help: one command, not '%s' too\n", argv[1]);
         return EXIT_USAGE;
     }
+    if (command == NULL && strchr(argv[0], '/') == NULL)
+        return unknown_command(argv[0]);
     if (command == NULL) {
         fprintf(stderr,
                 "tally help: '%s' is no command; tally --help lists the "
