@@ -26,6 +26,7 @@
 #include "profile/filter.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
+#include "report/count_derived.h"
 #include "report/count_report.h"
 #include "source/plugin_path.h"
 #include "table/software.h"
@@ -224,6 +225,23 @@ say_modelled(const struct count_request *r, const char *why)
                 "tally: %s; so counted on host-model (-m host insists)\n", why);
 }
 
+/* Leaves a run that a signal cut short out of the means; `last` is the run
+ * before. The status that is reported is that of the cut run. */
+static void
+leave_out(struct job *job, struct count_value *values, unsigned run,
+          struct session_result *cut, struct session_result *last)
+{
+    job->report.cut_run = run;
+    if (run == 1) {
+        *last = *cut;
+        report_mark_cut(values, job->report.count);
+        return;
+    }
+    last->status = cut->status;
+    last->interrupted = true;
+    session_result_finish(cut);
+}
+
 static int
 run_all(struct job *job, struct count_value *values,
         struct session_result *result, FILE *out)
@@ -231,24 +249,31 @@ run_all(struct job *job, struct count_value *values,
     double mean = 0, squares = 0;
 
     for (unsigned run = 1; run <= job->request->runs; run++) {
-        if (run > 1)
-            session_result_finish(result);
+        struct session_result next = {0};
         int error = around_before(job->request);
         if (error == 0 && run == 1)
             say_modelled(job->request, job->why_modelled);
         if (error == 0)
             error =
-                session_run(&job->session, job->program, &command_log, result);
+                session_run(&job->session, job->program, &command_log, &next);
         if (error == 0)
-            report_note_side_by_side(&job->report, values, result);
-        job->threaded |= error == 0 && result->together > 1;
+            report_note_side_by_side(&job->report, values, &next);
+        job->threaded |= error == 0 && next.together > 1;
         if (error == 0)
             error = around_after(job->request);
         if (error == 0)
             error =
-                count_intervals(job->request, &job->report, run, result, out);
-        if (error != 0)
+                count_intervals(job->request, &job->report, run, &next, out);
+        if (error != 0) {
+            session_result_finish(&next);
             return error;
+        }
+        if (next.interrupted && job->request->runs > 1) {
+            leave_out(job, values, run, &next, result);
+            break;
+        }
+        session_result_finish(result);
+        *result = next;
         if (child_signals_came(job->session.signals))
             result->interrupted = true;
         add_run(job, values, run, result);
@@ -267,7 +292,7 @@ run_all(struct job *job, struct count_value *values,
     if (job->session.hardware != NULL)
         note_hardware(job);
     job->report.table = job->table.runs;
-    job->report.wall_s = mean;
+    job->report.wall_s = job->report.runs > 0 ? mean : result->wall_s;
     job->report.wall_stddev =
         job->report.runs > 1 ? sqrt(squares / (job->report.runs - 1)) : 0;
     return 0;
@@ -546,6 +571,7 @@ prepare(const struct count_request *r, const struct program *program,
         .cpu_name = r->model.launch.cpu ? cpu : launch_cpu_name(program->isa),
         .foreign = foreign,
         .accounting = r->accounting,
+        .runs_asked = r->runs,
         .per_thread = r->per_thread,
         .per_process = r->per_process,
         .windowed = r->from || r->to || r->skip || r->filter_count > 0,

@@ -17,6 +17,7 @@
 #include "cli/run_table.h"
 #include "host/child.h"
 #include "host/count.h"
+#include "report/count_derived.h"
 #include "report/count_report.h"
 #include "table/generic.h"
 #include "table/metric.h"
@@ -410,7 +411,7 @@ write_report(const struct host_job *job, const struct count_report *report)
 static int
 report_runs(struct host_job *job, char **argv, struct count_value *sums,
             const struct host_count_result *last, double wall_s,
-            double wall_squares, unsigned runs)
+            double wall_squares, unsigned runs, unsigned cut_run)
 {
     const struct session_result session = {
         .status = last->status,
@@ -439,13 +440,17 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
     }
     report.target = target;
     report.runs = runs;
+    report.runs_asked = job->r->runs;
+    report.cut_run = cut_run;
     report.table = job->table.runs;
     report.summary = job->r->interval_ms != 0 && job->r->format != COUNT_TEXT;
     report.last = &session;
     report.wall_s = wall_s;
     report.wall_stddev = runs > 1 ? sqrt(wall_squares / (runs - 1)) : 0;
-    parts = host_parts(job->r, job->events, job->count, &last->counts,
-                       host_event_value, &report.part_count);
+    /* The parts are of the last run, which may be the one that is left out. */
+    if (cut_run == 0)
+        parts = host_parts(job->r, job->events, job->count, &last->counts,
+                           host_event_value, &report.part_count);
     report.parts = parts;
     if (report.part_count == 0)
         report.count = host_units_fold(job->events, sums, job->count);
@@ -490,7 +495,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
     };
     struct host_count_result result = {0};
     double mean = 0, squares = 0;
-    unsigned run = 0;
+    unsigned run = 0, cut = 0;
     int status = 0;
 
     do {
@@ -500,6 +505,19 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
             return EXIT_OURS;
         if (result.exec_error != 0) {
             status = exec_status("count", result.exec_error, argv);
+            break;
+        }
+        if (result.interrupted && r->runs > 1) {
+            cut = run + 1;
+            if (run == 0) {
+                values_of(job, result.counts.values, sums);
+                report_mark_cut(sums, job->count);
+                mean = result.wall_s;
+            }
+            if (around_after(r) != 0) {
+                host_count_result_finish(&result);
+                return EXIT_OURS;
+            }
             break;
         }
         run++;
@@ -517,7 +535,7 @@ run_all(struct host_job *job, char **argv, struct count_value *sums,
     } while (run < r->runs && !result.interrupted);
     if (status == 0) {
         const int error =
-            report_runs(job, argv, sums, &result, mean, squares, run);
+            report_runs(job, argv, sums, &result, mean, squares, run, cut);
         status = error != 0                   ? EXIT_OURS
                  : argv == NULL               ? 0
                  : WIFSIGNALED(result.status) ? 128 + WTERMSIG(result.status)

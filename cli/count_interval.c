@@ -41,7 +41,7 @@ count_intervals(const struct count_request *r, const struct count_report *whole,
     int error = values == NULL ? TALLY_ENOMEM : 0;
 
     report.values = values;
-    report.runs = 1;
+    report.runs = report.runs_asked = 1;
     report.run = r->runs > 1 ? run : 0;
     for (size_t i = 0; error == 0 && i < result->interval_count; i++) {
         const struct session_interval *interval = &result->intervals[i];

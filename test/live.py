@@ -579,7 +579,58 @@ def interrupted_repeat():
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60 * t.MINUTES)
     t.equal(process.returncode, 7, "status")
-    t.json.loads(err)
+    doc = t.json.loads(err)
+    t.equal((doc["interrupted"], doc["interrupted_run"]), (True, 1), "run")
+    for event in doc["events"]:
+        t.equal((event["value"], event["code"]), (None, "interrupted"),
+                event["name"])
+
+
+def cut_second(machine, program, event, form):
+    """A shell whose first run ends; the second waits, and is interrupted.
+    Gives what the report says, and the count of a run of the first kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        flag, report = f"{folder}/flag", f"{folder}/report"
+        command = [t.tally(), "count", *machine, "-e", event, *form, "-o",
+                   report]
+        run = ["--", *program, "-c", f"if [ -e {flag} ]; then echo ready; "
+               f"while :; do :; done; fi; echo >{flag}"]
+        whole = t.run(*command, *run)
+        t.equal(whole.returncode, 0, whole.stderr)
+        first = pathlib.Path(report).read_text()
+        os.unlink(flag)
+        process = subprocess.Popen([*command, "-r", "5", *run], text=True,
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE,
+                                   start_new_session=True)
+        t.equal(process.stdout.readline(), "ready\n", "the program's word")
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=60 * t.MINUTES)
+        t.equal(process.returncode, 128 + signal.SIGINT, "status")
+        return first, pathlib.Path(report).read_text()
+
+
+def cut_run(machine, program, event):
+    program = [t.guest(program[0]), *program[1:]] if program[1:] else program
+    first, doc = map(t.json.loads,
+                     cut_second(machine, program, event, ["-j"]))
+    wanted, got = first["events"][0], doc["events"][0]
+    t.equal((doc["interrupted"], doc["interrupted_run"]), (True, 2), "run")
+    t.equal((got["runs"], got["stddev"]), (1, 0.0), "runs")
+    if wanted["fidelity"] == "exact":
+        t.equal((got["value"], got["mean"]),
+                (wanted["value"], float(wanted["value"])), "value")
+    else: # the second run would have had as much again
+        assert got["value"] < 1.5 * wanted["value"], (got, wanted)
+    _, text = cut_second(machine, program, event, [])
+    t.contains(text, "run 2 of 5 was interrupted; the values are of the 1 whole "
+               "run before")
+
+
+t.case("-r: the mean is of the whole runs before an interrupt", cut_run,
+       [], ["busybox.sparc64", "sh"], "All_instr")
+t.case("-r on the host: the mean is of the whole runs before an interrupt",
+       cut_run, ["-m", "host"], ["sh"], "page-faults:u")
 
 
 # Repeatability

@@ -172,3 +172,15 @@ report_derived(const struct count_report *r, const struct count_value *v,
     else
         derive_model(r, v, text, size);
 }
+
+void
+report_mark_cut(struct count_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i].counted = false;
+        values[i].code = "interrupted";
+        values[i].reason = "a signal cut the first run short, and no run was "
+                           "whole";
+        values[i].mend = NULL;
+    }
+}

@@ -18,4 +18,7 @@ double report_instructions(const struct count_report *report);
 void report_derived(const struct count_report *report,
                     const struct count_value *value, char *text, size_t size);
 
+/* Marks the values as not counted, since no run of several was whole. */
+void report_mark_cut(struct count_value *values, size_t count);
+
 #endif

@@ -34,7 +34,7 @@ csv_place(const struct count_report *r, const char *part, char separator,
         fprintf(out, "%u%c", r->run, separator);
     if (r->at_s > 0)
         fprintf(out, "%.9f%c", r->at_s, separator);
-    if (r->summary && r->runs > 1)
+    if (r->summary && r->runs_asked > 1)
         fprintf(out, "all%c", separator);
     if (r->summary)
         fprintf(out, "summary%c", separator);
@@ -68,7 +68,7 @@ csv_metric(const struct count_report *r, size_t i, const char *kind,
     fprintf(out, "%c%s%c", separator, report_metric_standing(r, fidelity),
             separator);
     report_csv_text(m->name, separator, out);
-    if (r->runs > 1) /* no spread */
+    if (r->runs_asked > 1) /* no spread */
         fputc(separator, out);
     fputc('\n', out);
 }
@@ -161,7 +161,7 @@ csv_value(const struct count_report *r, const char *part,
     if (v->timed)
         fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
                 v->typical_s, separator, v->maximum_s);
-    if (r->runs > 1)
+    if (r->runs_asked > 1)
         csv_spread(r, part, v, separator, out);
     fputc('\n', out);
 }
@@ -178,7 +178,7 @@ csv_process(const struct count_report *r, const struct session_process *process,
 
     one.last = &last;
     one.one_process = process;
-    one.runs = 1;
+    one.runs = one.runs_asked = 1;
     for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
         struct count_value v = r->values[i];
         if (v.emulator) {
@@ -281,7 +281,7 @@ event_json(const struct count_report *r, const struct count_value *v)
                             json_pack("{sfsfsf}", "minimum", v->minimum_s,
                                       "typical", v->typical_s, "maximum",
                                       v->maximum_s));
-    if (r->runs > 1 && v->counted) {
+    if (r->runs_asked > 1 && v->counted) {
         json_object_set_new(e, "mean", json_real(v->mean));
         json_object_set_new(e, "stddev", json_real(v->stddev));
         json_object_set_new(e, "runs", integer(r->runs));
@@ -545,6 +545,8 @@ document(const struct count_report *r)
     if (r->illegal != NULL)
         json_object_set_new(o, "illegal_instruction", illegal_json(r->illegal));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));
+    if (r->cut_run != 0)
+        json_object_set_new(o, "interrupted_run", integer(r->cut_run));
     if (r->run_part_count > 0)
         json_object_set_new(o, "parts_of_run",
                             strings_json(r->run_parts, r->run_part_count));

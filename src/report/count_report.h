@@ -83,17 +83,20 @@ struct count_report {
     const char *isa;     /* the guest's; NULL: counted on this host itself */
     const char *cpu;     /* guest CPU model, as QEMU reads it, or NULL */
     const char
-        *cpu_name;     /* the same for people: the pinned model by its name */
-    bool foreign;      /* the program's ISA is not the machine's own */
-    bool side_by_side; /* threads or processes ran so, in any run */
-    unsigned runs;
+        *cpu_name;       /* the same for people: the pinned model by its name */
+    bool foreign;        /* the program's ISA is not the machine's own */
+    bool side_by_side;   /* threads or processes ran so, in any run */
+    unsigned runs;       /* whole ones, which the values are means of */
+    unsigned runs_asked; /* more than one: the report says how values spread */
+    unsigned cut_run; /* the run that a signal cut short, which is left out of
+                         the values; 0: none */
     const struct count_value *values;
     size_t count;
     size_t hidden; /* of these, the last: only the accounting needs them */
     const struct metric_row *const *metrics; /* their events are counted */
     const char *const *metrics_asked;        /* the names asked for by */
     size_t metric_count;
-    const struct session_result *last; /* the last run */
+    const struct session_result *last; /* the last whole run, if there is one */
     const struct count_part *parts;    /* or NULL */
     size_t part_count;
     double at_s; /* > 0: an interval that ended then */

@@ -171,7 +171,7 @@ print_value(const struct count_report *r, const struct count_value *v,
 
     value_text(r, v, value, sizeof(value));
     report_derived(r, v, derived, sizeof(derived));
-    if (r->runs > 1 && v->mean > 0)
+    if (r->runs > 1 && v->counted && v->mean > 0)
         snprintf(spread, sizeof(spread), " ( +- %5.2f %% )",
                  100 * v->stddev / sqrt(r->runs) / v->mean);
     if (v->counted && v->running < v->enabled)
@@ -411,6 +411,21 @@ print_parts(const struct count_report *r, FILE *out)
             fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
         }
     }
+}
+
+/* Says which run is left out of the means. */
+static void
+print_cut_run(const struct count_report *r, FILE *out)
+{
+    if (r->cut_run == 0)
+        return;
+    fprintf(out, "\n  run %u of %u was interrupted; ", r->cut_run,
+            r->runs_asked);
+    if (r->runs == 0)
+        fprintf(out, "no run is whole, so nothing is counted\n");
+    else
+        fprintf(out, "the values are of the %u whole run%s before\n", r->runs,
+                r->runs == 1 ? "" : "s");
 }
 
 static void
@@ -656,6 +671,7 @@ report_count_text(const struct count_report *r, FILE *out)
         print_threads(r, out);
     print_parts(r, out);
     report_capture_text(r, out);
+    print_cut_run(r, out);
     print_times(r, out);
     if (has_notes(r))
         fprintf(out, "\n");
