@@ -223,6 +223,26 @@ command_unwritten(const char *what)
     return EXIT_OURS;
 }
 
+int
+command_no_memory(void)
+{
+    tally_fail(&command_log, TALLY_ENOMEM, "no memory");
+    return EXIT_OURS;
+}
+
+int
+command_join(char **list, const char *more)
+{
+    char *joined = NULL;
+
+    if (asprintf(&joined, "%s%s%s", *list != NULL ? *list : "",
+                 *list != NULL ? "," : "", more) < 0)
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory");
+    free(*list);
+    *list = joined;
+    return 0;
+}
+
 char *
 command_text(char *const *argv)
 {

@@ -89,6 +89,13 @@ int command_subcommand(const struct option_walk *walk, const char *word);
 /* Prints lines as "tally: text" on stderr. */
 extern const struct tally_log command_log;
 
+/* Says that there is no memory, and returns EXIT_OURS. */
+int command_no_memory(void);
+
+/* Adds to a list of words separated by commas, which the caller frees and which
+ * may be NULL. 0 or TALLY_ENOMEM, logged. */
+int command_join(char **list, const char *more);
+
 /*
  * What ("output", "report") could not be written, as errno says: a message and
  * EXIT_OURS; where the reader is gone, the silent death by SIGPIPE that other

@@ -500,7 +500,9 @@ count_events(struct job *job, const struct counted *c)
     char *text = command_text(job->program->argv);
     int status = EXIT_OURS;
 
-    if (values != NULL && text != NULL && count_split(c, &job->split) == 0) {
+    if (values == NULL || text == NULL || count_split(c, &job->split) != 0) {
+        command_no_memory();
+    } else {
         for (size_t i = 0; i < c->count; i++) {
             set_value(job, c->events[i], &values[i]);
             values[i].asked =

@@ -99,19 +99,6 @@ count_host_instead(const char *option)
     return NULL;
 }
 
-static int
-add_list(char **list, const char *more)
-{
-    char *joined;
-
-    if (asprintf(&joined, "%s%s%s", *list != NULL ? *list : "",
-                 *list != NULL ? "," : "", more) < 0)
-        return TALLY_ENOMEM;
-    free(*list);
-    *list = joined;
-    return 0;
-}
-
 struct adding {
     struct host_job *job;
     char **list;
@@ -130,7 +117,7 @@ add_metric(void *user, const struct metric_row *metric, const char *asked)
     int error = 0;
 
     for (size_t i = 0; i < count && error == 0; i++)
-        error = add_list(a->list, rows[i].event->name);
+        error = command_join(a->list, rows[i].event->name);
     const struct metric_row **metrics =
         reallocarray(job->metrics, job->metric_count + 1, sizeof(*metrics));
     if (metrics == NULL)
@@ -234,11 +221,11 @@ choose_events(struct host_job *job)
     if (r->null)
         return 0;
     if (r->events != NULL)
-        error = add_list(&list, r->events);
+        error = command_join(&list, r->events);
     else if (r->metrics == NULL || r->detail > 0)
-        error = add_list(&list, DEFAULT_EVENTS);
+        error = command_join(&list, DEFAULT_EVENTS);
     for (unsigned i = 1; i <= r->detail && i <= DETAIL_MOST && error == 0; i++)
-        error = add_list(&list, count_detail(i));
+        error = command_join(&list, count_detail(i));
     if (error == 0 && r->metrics != NULL)
         error = count_names(list, &asked);
     if (error == 0 && r->metrics != NULL)
@@ -559,7 +546,9 @@ count_events(struct host_job *job, char **argv)
 
     job->attached = argv == NULL;
     job->reasons = calloc(job->count, sizeof(*job->reasons));
-    if (sums != NULL && job->reasons != NULL)
+    if (sums == NULL || job->reasons == NULL)
+        status = command_no_memory();
+    else
         status = job->r->log_fd != 0
                      ? output_open_descriptor(job->r->log_fd, &job->out)
                      : output_open(job->r->output, way, &job->out);

@@ -38,7 +38,10 @@ count_intervals(const struct count_request *r, const struct count_report *whole,
 {
     struct count_value *values = calloc(whole->count, sizeof(*values));
     struct count_report report = *whole;
-    int error = values == NULL ? TALLY_ENOMEM : 0;
+    int error = 0;
+
+    if (values == NULL)
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory for -I");
 
     report.values = values;
     report.runs = report.runs_asked = 1;

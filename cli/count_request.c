@@ -228,19 +228,6 @@ parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
     return true;
 }
 
-static int
-join_list(char **list, const char *more)
-{
-    char *joined = NULL;
-
-    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "",
-                 more) < 0)
-        return EXIT_OURS;
-    free(*list);
-    *list = joined;
-    return 0;
-}
-
 /* One option may be given again; two of them must want the same. */
 static int
 set_format(struct count_request *r, enum count_format format,
@@ -565,15 +552,15 @@ take_option(struct count_request *r, int option, const char *value)
         return take_model(r, option - OPT_MODEL, value);
     switch (option) {
     case OPT_EVENTS:
-        return join_list(&r->events, value);
+        return command_join(&r->events, value) != 0 ? EXIT_OURS : 0;
     case OPT_GROUP:
         if (!names_metric(value)) /* as with perf, whose -g takes nothing */
             return bad_usage("-g takes metrics, as -M does; -e '{A,B}' makes a "
                              "group of events; not ",
                              value);
-        return join_list(&r->metrics, value);
+        return command_join(&r->metrics, value) != 0 ? EXIT_OURS : 0;
     case OPT_METRICS:
-        return join_list(&r->metrics, value);
+        return command_join(&r->metrics, value) != 0 ? EXIT_OURS : 0;
     case OPT_REPEAT:
     case OPT_SKIP:
         return parse_count(r, option, value);

@@ -141,7 +141,7 @@ encode(const struct selected *s)
     int status = EXIT_OURS;
 
     if (plan.rows == NULL || list == NULL) {
-        fprintf(stderr, "tally encode: no memory\n");
+        command_no_memory();
     } else {
         for (size_t i = 0; i < s->count; i++)
             list[i] = &s->list[i];

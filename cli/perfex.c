@@ -412,7 +412,9 @@ perfex_program(struct perfex_request *r, char **argv)
     char plugin[PATH_MAX];
     int status = EXIT_OURS;
 
-    if (job == NULL || plugin_find(&command_log, plugin, sizeof(plugin)) != 0) {
+    if (job == NULL)
+        return command_no_memory();
+    if (plugin_find(&command_log, plugin, sizeof(plugin)) != 0) {
         free(job);
         return EXIT_OURS;
     }

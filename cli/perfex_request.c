@@ -66,16 +66,9 @@ bad_usage(const char *text, const char *value)
 static int
 add_event(char **list, const char *more)
 {
-    char *joined = NULL;
-
     if (*more == '\0')
         return bad_usage("-e takes an event, not ", more);
-    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "",
-                 more) < 0)
-        return EXIT_OURS;
-    free(*list);
-    *list = joined;
-    return 0;
+    return command_join(list, more) != 0 ? EXIT_OURS : 0;
 }
 
 static int

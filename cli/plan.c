@@ -115,8 +115,7 @@ make_plan(const struct selected *s)
     int status = 0;
 
     if (list == NULL) {
-        fprintf(stderr, "tally plan: no memory\n");
-        return EXIT_OURS;
+        return command_no_memory();
     }
     if (plan_make(s->list, s->count, &command_log, &plan) != 0) {
         free(list);

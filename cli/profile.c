@@ -158,7 +158,7 @@ print_places(const char *path)
         fprintf(stderr, "tally profile: cannot read %s: %s\n", path,
                 strerror(errno));
     else if (error == TALLY_ENOMEM)
-        fprintf(stderr, "tally profile: no memory\n");
+        command_no_memory();
     else if (error != 0)
         fprintf(stderr,
                 "tally profile: %s has no calls of the profiler: they are in "
@@ -168,13 +168,6 @@ print_places(const char *path)
     if (error != 0)
         return EXIT_USAGE;
     return fflush(stdout) == 0 ? 0 : command_unwritten("output");
-}
-
-static int
-no_memory(void)
-{
-    fprintf(stderr, "tally profile: no memory\n");
-    return EXIT_OURS;
 }
 
 /* Sets the environment variable of a property, unless `value` is NULL. Checks
@@ -191,7 +184,7 @@ set_property(const char *option, const char *name, const char *value)
     if (profiler_property(&checked, name, option, value, &command_log) != 0)
         return EXIT_USAGE;
     profiler_variable(name, variable);
-    return setenv(variable, value, 1) != 0 ? no_memory() : 0;
+    return setenv(variable, value, 1) != 0 ? command_no_memory() : 0;
 }
 
 /* Sets the profiler's variables for the events. Without -e and --rotate the
@@ -302,7 +295,7 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine,
          asprintf(&events, "%s%s", list,
                   counts_instructions(r) ? "" : ",cycles") < 0)) {
         free(argv);
-        return no_memory();
+        return command_no_memory();
     }
     const char *const front[] = {"count", "-m", machine->name, "-o",
                                  "/dev/null"};

@@ -11,13 +11,6 @@
 #include "table/items.h"
 #include "table/software.h"
 
-static int
-no_memory(void)
-{
-    fprintf(stderr, "tally profile: no memory\n");
-    return EXIT_OURS;
-}
-
 /* Adds `length` bytes of `text`. */
 static int
 add_word(struct profile_words *w, const char *text, size_t length)
@@ -28,7 +21,7 @@ add_word(struct profile_words *w, const char *text, size_t length)
 
     if (more == NULL) {
         free(word);
-        return no_memory();
+        return command_no_memory();
     }
     w->words = more;
     w->words[w->count++] = word;
@@ -94,7 +87,7 @@ qualify(const struct machine_row *machine, struct profile_words *words)
             event_find(machine, e->name) == e)
             continue;
         if (asprintf(&word, "%s/%s", e->unit, e->name) < 0)
-            return no_memory();
+            return command_no_memory();
         free(words->words[i]);
         words->words[i] = word;
     }
@@ -163,7 +156,7 @@ check_pair(const char *pair, size_t length, const char *without_pmu,
     size_t count = 0;
 
     if (asprintf(&text, braces ? "%.*s" : "{%.*s}", (int)length, pair) < 0)
-        return no_memory();
+        return command_no_memory();
     int error = host_event_list_parse(text, log, &events, &count);
     if (error == 0)
         error = host_set_create(&own, &set);
@@ -208,7 +201,7 @@ static int
 check_here(const char *events, const char *pairs)
 {
     char *const advice = advice_without_pmu(events);
-    int status = advice != NULL ? 0 : no_memory();
+    int status = advice != NULL ? 0 : command_no_memory();
 
     while (*pairs != '\0' && status == 0) {
         const size_t length = strcspn(pairs, ";");
@@ -334,10 +327,10 @@ make_pairs(const struct profile_wish *wish, const struct profile_words *words,
     FILE *const out = open_memstream(pairs, &size);
 
     if (out == NULL)
-        return no_memory();
+        return command_no_memory();
     const int status = wish->hardware ? write_hardware(wish, words, out)
                                       : write_pairs(wish, words, out);
-    return fclose(out) == 0 ? status : no_memory();
+    return fclose(out) == 0 ? status : command_no_memory();
 }
 
 /* Finds the events that are asked for, or the machine's own. */
@@ -359,7 +352,7 @@ profile_events(const struct profile_wish *wish, struct profile_events *to)
     int status = find_words(wish, &words);
     if (status == 0) {
         events.list = join(&words);
-        status = events.list != NULL ? 0 : no_memory();
+        status = events.list != NULL ? 0 : command_no_memory();
     }
     if (status == 0)
         status = make_pairs(wish, &words, &events.pairs);

@@ -14,19 +14,6 @@ struct words {
 };
 
 static int
-add_operand(struct words *w, const char *operand)
-{
-    char *joined;
-
-    if (asprintf(&joined, "%s%s%s", w->events != NULL ? w->events : "",
-                 w->events != NULL ? "," : "", operand) < 0)
-        return EXIT_OURS;
-    free(w->events);
-    w->events = joined;
-    return 0;
-}
-
-static int
 take_option(const struct command *c, struct selected *s, struct words *w,
             int option, const char *value)
 {
@@ -67,7 +54,9 @@ read_words(const struct command *c, int argc, char **argv, struct selected *s,
         if (option >= 0)
             status = take_option(c, s, w, option, value);
         else if (walk.next < argc)
-            status = add_operand(w, argv[walk.next++]);
+            status = command_join(&w->events, argv[walk.next++]) != 0
+                         ? EXIT_OURS
+                         : 0;
         else
             return 0;
     }
@@ -245,5 +234,6 @@ json_print(json_t *document)
 
     json_decref(document);
     printf("\n");
-    return status == 0 ? 0 : EXIT_OURS; /* main() tells why */
+    /* main() tells of a stream that cannot be written. */
+    return status == 0 || ferror(stdout) ? 0 : command_no_memory();
 }

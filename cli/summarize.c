@@ -247,13 +247,6 @@ fill(void *user, void *data, size_t size)
     return got;
 }
 
-static int
-no_memory(void)
-{
-    fprintf(stderr, "tally summarize: no memory\n");
-    return EXIT_OURS;
-}
-
 /* What is gathered while dumps are read. */
 struct gathered {
     struct summary summary;
@@ -307,7 +300,7 @@ recover_file(struct gathered *g, const char *path)
         }
         call_image_finish(&image);
     }
-    return error == 0 ? 0 : no_memory();
+    return error == 0 ? 0 : command_no_memory();
 }
 
 static int
@@ -334,13 +327,13 @@ read_file(struct summary *s, const char *path)
         return is_image(path);
     }
     if (dump_reader_init(&reader, path, fill, &fd, &s->troubles) != 0)
-        return no_memory();
+        return command_no_memory();
     const int error = summary_read(s, &reader);
     dump_reader_finish(&reader);
     const int status = error == 0 ? 0
                        : error == TALLY_EIO
                            ? cannot_read(standard ? "standard input" : path)
-                           : no_memory();
+                           : command_no_memory();
     if (!standard)
         close(fd);
     return status;
@@ -506,7 +499,9 @@ write_file(const char *path, write_fn write_it, const struct summary_report *r,
     if (error == TALLY_EIO)
         fprintf(stderr, "tally: cannot write %s: %s\n", path,
                 errno != 0 ? strerror(errno) : "the library failed");
-    return error == 0 ? 0 : error == TALLY_EIO ? EXIT_OURS : no_memory();
+    return error == 0           ? 0
+           : error == TALLY_EIO ? EXIT_OURS
+                                : command_no_memory();
 }
 
 static int
@@ -530,7 +525,7 @@ print_report(const struct summarize_request *request, struct summary_report *r,
         error = TALLY_EIO;
     return error == 0           ? 0
            : error == TALLY_EIO ? command_unwritten("output")
-                                : no_memory();
+                                : command_no_memory();
 }
 
 /* Says why there is no interval, and what to do where there is no record. */
@@ -613,12 +608,14 @@ prepare(struct summarize_request *request, struct gathered *g)
             return cannot_read("a temporary file");
     }
     if (g->with_timeline && timeline_init(&g->timeline) != 0)
-        return no_memory();
+        return command_no_memory();
     if (g->with_teja || g->with_timeline) {
         request->options.take = gather;
         request->options.user = g;
     }
-    return summary_init(&g->summary, &request->options) != 0 ? no_memory() : 0;
+    return summary_init(&g->summary, &request->options) != 0
+               ? command_no_memory()
+               : 0;
 }
 
 static int
@@ -679,7 +676,7 @@ run_summarize(int argc, char **argv)
     if (request.files != NULL && request.inputs != NULL)
         status = read_options(&request, argc, argv, &helped);
     else
-        no_memory();
+        command_no_memory();
     if (helped)
         command_help(&command_summarize, stdout);
     else if (status == 0)

@@ -165,8 +165,11 @@ child_go(struct child *c)
 
     if (c->pid == 0)
         return;
-    while (write(c->gate, "", 1) < 0 && errno == EINTR)
-        ;
+    while (write(c->gate, "", 1) < 0)
+        if (errno != EINTR) {
+            c->exec_error = errno;
+            break;
+        }
     close_end(&c->gate);
     /* The end of the pipe says that the exec closed it. */
     if (read(c->word, &error, sizeof(error)) == sizeof(error))

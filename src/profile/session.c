@@ -614,6 +614,8 @@ start_and_wait(const struct launch *launch, struct running *run,
         child.take = take_signal;
         child.user = run;
         error = count_software(run, &child, result);
+        if (error != 0)
+            tally_fail(log, error, "no memory for software events");
         child_finish(&child);
     }
     if (error == 0 && child.exec_error != 0)
@@ -662,6 +664,9 @@ session_run(const struct session_options *o, const struct program *program,
     }
     if (error == 0) {
         error = collect(o, fd, header, result);
+        if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
+            tally_fail(log, error, "cannot collect the counts: %s",
+                       error == TALLY_ENOMEM ? "no memory" : strerror(errno));
         find_illegal(fd, atomic_load(&header->regions), result);
     }
     launch_finish(&launch);

@@ -294,9 +294,8 @@ follow_script(char *line, const struct tally_log *log, struct program *p,
     if (*line == '\0')
         return tally_fail(log, TALLY_EPROGRAM, "%s: #! names no interpreter",
                           p->path);
-    const int error = prepend(p, line, argument, owned);
-    if (error != 0)
-        return error;
+    if (prepend(p, line, argument, owned) != 0)
+        return tally_fail(log, TALLY_ENOMEM, "no memory");
     memcpy(script, p->path, sizeof(script));
     const int found = find_file(line, NULL, p);
     return found == 0 ? 0
@@ -340,7 +339,7 @@ program_open(char *const *argv, const struct tally_log *log, struct program *p)
         count++;
     p->argv = calloc(count + 1, sizeof(*p->argv));
     if (p->argv == NULL)
-        return TALLY_ENOMEM;
+        return tally_fail(log, TALLY_ENOMEM, "no memory");
     memcpy(p->argv, argv, count * sizeof(*p->argv));
 
     int result = find_file(argv[0], log, p);
