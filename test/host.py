@@ -202,6 +202,16 @@ def interval_count():
             "intervals")
 
 
+@t.named("--interval-count: none is told while the program takes time to end")
+def interval_count_late():
+    done = tally(*FAULTS, "-j", "-I", 20, "--interval-count", 2, "--", "sh",
+                 "-c", "trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; "
+                 "done")
+    t.equal(done.returncode, 3, "status")
+    t.equal(len([json.loads(line) for line in done.stderr.splitlines()]), 2,
+            "intervals")
+
+
 PRESETS = [(), ("L1-dcache-load-misses", "LLC-loads"),
            ("L1-icache-load-misses", "dTLB-loads"),
            ("L1-dcache-prefetches",)]

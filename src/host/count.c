@@ -534,8 +534,10 @@ wait_and_tick(struct counting *c)
             tell_interval(c);
             while (next <= then)
                 next += o->interval_s;
-            if (++c->intervals == o->interval_count)
+            if (++c->intervals == o->interval_count) {
                 stop = then;
+                next = 1e300;
+            }
         }
         if (then >= stop) {
             if (c->child.pid <= 0)
