@@ -21,6 +21,7 @@
 #include "cli/output.h"
 #include "cli/run_parts.h"
 #include "cli/run_table.h"
+#include "host/event.h"
 #include "host/open.h"
 #include "machine/lacks.h"
 #include "profile/filter.h"
@@ -72,8 +73,9 @@ write_report(const struct count_request *r, const struct count_report *report,
     }
 }
 
-/* Writes what stands before the first row; the one object of JSON has that
- * itself. */
+/* Writes the parts of the run that can move counts, of -v, before the first row
+ * of CSV and before the intervals of JSON. The one object of other JSON reports
+ * has them as a key. */
 static int
 begin_report(const struct count_request *r, const struct count_report *report,
              FILE *out)
@@ -215,8 +217,8 @@ note_run(struct job *job, const struct session_result *result)
     return error;
 }
 
-/* Says once why the host's counters do not count; `why` is "" where nobody
- * asked for them. A document names the machine itself. */
+/* Says once why the host's counters do not count; `why` is "" where a machine
+ * was named. CSV and JSON name their machine, so they get no such line. */
 static void
 say_modelled(const struct count_request *r, const char *why)
 {
@@ -298,9 +300,10 @@ run_all(struct job *job, struct count_value *values,
     return 0;
 }
 
-/* Returns what --place chose that changes nothing (enum placed). One node is
- * one place for pages; threads go round its cores as they fill them, where the
- * cores are one or have one strand each. */
+/* Returns the bits (enum placed) of those words of --place that change nothing
+ * on this machine. With one node all pages are on it. With one core, or with
+ * one strand in each core, `pack` and `spread` give a thread the same strand.
+ */
 static unsigned
 idle_place(const struct count_request *r, const uint64_t *params)
 {
@@ -768,6 +771,27 @@ is_native(char *const *argv)
     return native;
 }
 
+/* Returns whether the kernel itself counts each event of the list: software
+ * events, and tracepoints where their files can be read. */
+static bool
+is_of_kernel(const char *list)
+{
+    const struct tally_log silent = {0};
+    struct host_event *events = NULL;
+    size_t count = 0;
+
+    if (software_list(list))
+        return true;
+    if (host_event_list_parse(list, &silent, &events, &count) != 0)
+        return false;
+    bool all = count > 0;
+    for (size_t i = 0; i < count; i++)
+        all = all && (events[i].attr.type == PERF_TYPE_SOFTWARE ||
+                      events[i].attr.type == PERF_TYPE_TRACEPOINT);
+    free(events);
+    return all;
+}
+
 /* Returns whether only the kernel's events are asked for, and it gives them:
  * they need no counters, and of the program itself they are worth more than of
  * an emulator. */
@@ -777,7 +801,7 @@ kernel_suffices(const struct count_request *r)
     struct host_facts facts;
 
     if (r->events == NULL || r->metrics != NULL || r->detail > 0 ||
-        !software_list(r->events))
+        !is_of_kernel(r->events))
         return false;
     host_facts_find(NULL, -1, &facts);
     return facts.software_opens;

@@ -110,7 +110,8 @@ const struct option_row count_options[] = {
     [OPT_TABLE] = {0, "table", NULL, "show each run of -r too"},
     [OPT_PRE] = {0, "pre", "COMMAND",
                  "give COMMAND to sh before each run, uncounted"},
-    [OPT_POST] = {0, "post", "COMMAND", "and this one after each run"},
+    [OPT_POST] = {0, "post", "COMMAND",
+                  "give COMMAND to sh after each run, uncounted"},
     [OPT_SYNC] = {'S', "sync", NULL,
                   "write all files' pages to their disks before each run"},
     [OPT_STRICT] = {0, "strict", NULL, "fail if an event was not counted"},
@@ -161,7 +162,8 @@ const struct option_row count_options[] = {
                         "leave out children and later threads [host]"},
     [OPT_DELAY] = {'D', "delay", "MS",
                    "begin to count after MS milliseconds [host]"},
-    [OPT_TIMEOUT] = {0, "timeout", "MS", "end it after MS milliseconds [host]"},
+    [OPT_TIMEOUT] = {0, "timeout", "MS",
+                     "end the program after MS milliseconds [host]"},
     [OPT_INTERVAL_COUNT] = {0, "interval-count", "N",
                             "end after N intervals of -I [host]"},
     [OPT_INTERVAL_CLEAR] = {0, "interval-clear", NULL,
@@ -387,6 +389,9 @@ take_separator(struct count_request *r, const char *value)
 {
     const char *const sign = strcmp(value, "\\t") == 0 ? "\t" : value;
 
+    if (strchr(value, '\n') != NULL)
+        return bad_usage("-x takes one sign such as , or ; or | or \\t, not ",
+                         "the end of a line");
     if (strlen(sign) != 1 || strchr(",;:|/ \t", *sign) == NULL)
         return bad_usage("-x takes one sign such as , or ; or | or \\t, not ",
                          value);

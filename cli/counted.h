@@ -21,12 +21,12 @@ struct counted {
 
 /*
  * The events of the list (NULL: the default ones, unless there are metrics)
- * and, after them, those that the metrics need. What is `unwanted` (NULL:
- * nothing) neither the default nor `all` has. A generic name or metric that the
- * machine lacks is among them without a count (event_is_lacking(),
- * metric_is_lacking()), unless the machine lacks all that is asked for: that
- * is an error. 0 or an error, logged. The caller calls counted_finish() in any
- * case.
+ * and, after them, those that the metrics need. Events for which `unwanted`
+ * (NULL: none) is true are left out of the default and of `all`. A generic name
+ * or metric that the machine lacks is kept and has no count
+ * (event_is_lacking(), metric_is_lacking()). Returns 0, or an error, logged:
+ * also where the machine lacks every name that is asked for. The caller calls
+ * counted_finish() in any case.
  */
 int counted_choose(const struct machine_row *machine, const char *events,
                    const char *metrics, event_unwanted_fn unwanted,

@@ -57,8 +57,8 @@ add_mend(char *text, size_t size, const char *mend)
     snprintf(text + used, size - used, "%s%s", used > 0 ? ", or " : "", mend);
 }
 
-/* Writes what helps a program that needs the set; NULL: a set that no build
- * leaves out. */
+/* Writes the advice for a program that needs the instruction set; none for
+ * NULL, a set that no option of a compiler leaves out. */
 static void
 advise(const struct illegal_set *set, const char *cpu,
        struct count_illegal *illegal)

@@ -20,6 +20,7 @@
 
 /* The columns of one unit's events. */
 struct columns {
+    const struct machine_row *machine; /* of the events */
     size_t name, choice, standing;
     int digits; /* of codes */
     bool sl;    /* beside the code */
@@ -114,7 +115,7 @@ columns_of(const struct screen *s, const struct machine_row *m,
 {
     const size_t widest =
         s->width > 0 ? most(NAME_WIDTH, s->width / 3) : SIZE_MAX;
-    struct columns c = {.digits = 1, .sl = m->group_count == 0};
+    struct columns c = {.machine = m, .digits = 1, .sl = m->group_count == 0};
     char text[32];
 
     for (size_t i = 0; i < m->event_count; i++)
@@ -127,7 +128,7 @@ columns_of(const struct screen *s, const struct machine_row *m,
         c.name = most(c.name, length < widest ? length : widest);
         choice_text(&c, e, text, sizeof(text));
         c.choice = most(c.choice, strlen(text));
-        c.standing = most(c.standing, strlen(fidelity_name(e->fidelity)));
+        c.standing = most(c.standing, strlen(machine_standing(m, e->fidelity)));
     }
     return c;
 }
@@ -161,7 +162,7 @@ print_event(const struct list *l, const struct columns *c,
             const struct event_row *e, bool details)
 {
     struct screen *s = l->s;
-    const char *standing = fidelity_name(e->fidelity);
+    const char *standing = machine_standing(c->machine, e->fidelity);
     const bool dim = s->color && e->fidelity == FIDELITY_IDLE;
     const size_t length = strlen(e->name);
     size_t used = 2 + most(c->name, length);

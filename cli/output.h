@@ -10,8 +10,8 @@
 
 struct output {
     FILE *file;
-    struct replace replace; /* what `file` is of, if `replaces` */
-    bool replaces;
+    bool replaces;          /* whether `file` writes to `replace` */
+    struct replace replace; /* the file that the report goes to */
 };
 
 /* Says that `path` cannot be opened, by errno, and returns the status: 2 where

@@ -409,16 +409,16 @@ profile(const struct profile_request *r)
 
     if (program_open(r->program, &command_log, &program) != 0)
         return program.missing ? EXIT_MISSING : EXIT_CANNOT;
-    if (call_places_read(program.path, pass_place, NULL) != 0)
-        fprintf(stderr,
-                "tally: warning: %s has no calls of the profiler; was it "
-                "compiled with -DTALLY_PROFILE?\n",
-                program.path);
     int status = choose_machine(r, &program, &machine);
     if (status == 0)
         status = set_events(r, machine, &events);
     if (status == 0)
         status = set_options(r);
+    if (status == 0 && call_places_read(program.path, pass_place, NULL) != 0)
+        fprintf(stderr,
+                "tally: warning: %s has no calls of the profiler; was it "
+                "compiled with -DTALLY_PROFILE?\n",
+                program.path);
     if (status == 0)
         status = run(r, &program, machine, events.list);
     profile_events_finish(&events);

@@ -20,7 +20,7 @@ struct profile_dump {
 };
 
 /* Makes the private folder, or checks that the file can be written. Returns 0
- * or an exit status, told; *dump is then untouched. */
+ * or an exit status, after one line on stderr; *dump is then untouched. */
 int profile_dump_open(const char *path, struct profile_dump *dump);
 
 /*
@@ -40,7 +40,7 @@ void profile_dump_finish(struct profile_dump *dump);
 char *absolute_path(const char *path);
 
 /* Creates the file, if there is none, and checks that it can be written. 0 or
- * an exit status, told. */
+ * an exit status, after one line on stderr. */
 int make_file(const char *path);
 
 #endif

@@ -68,7 +68,8 @@ add(struct run_parts *parts, const char *format, ...)
     parts->count++;
 }
 
-/* Adds how many words there are, their bytes and the hash of them. */
+/* Adds a line with the number of the words, the number of their bytes and a
+ * hash of the bytes. */
 static void
 add_words(struct run_parts *parts, const char *part, char *const *words)
 {

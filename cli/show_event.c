@@ -315,9 +315,9 @@ show_standing(const struct shown_event *w)
 {
     const struct event_row *e = umask_counted(w->m, w->e, w->umask);
 
-    screen_itemf(w->s, "standing", "%s%s%s", fidelity_name(e->fidelity),
-                 e->reason != NULL ? ": " : "",
-                 e->reason != NULL ? e->reason : "");
+    screen_itemf(
+        w->s, "standing", "%s%s%s", machine_standing(w->m, e->fidelity),
+        e->reason != NULL ? ": " : "", e->reason != NULL ? e->reason : "");
     show_signals(w, e);
 }
 

@@ -41,7 +41,7 @@ generic_standing(const struct machine_row *m, int id)
 {
     const struct event_row *e = generic_counted(m, id);
 
-    return e != NULL ? fidelity_name(e->fidelity) : "none";
+    return e != NULL ? machine_standing(m, e->fidelity) : "none";
 }
 
 /* Prints what a name means on every machine, and its other spellings. */

@@ -16,11 +16,12 @@
 
 #include <stdint.h>
 
-/* Takes the first four arguments of a call of the calling thread. */
+/* Notes a system call of the calling thread, by its first four arguments and at
+ * its return by its number and result: those that wait for another process. */
 void beside_syscall(const uint64_t args[4]);
 void beside_return(int64_t number, int64_t result);
 
-/* The process has a child more. */
+/* Notes that the process has made one more child. */
 void beside_forks(void);
 
 #endif

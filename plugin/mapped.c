@@ -58,7 +58,7 @@ mapped_note(struct region_head *head, uint64_t address)
         fclose(maps);
     if (!is_found)
         return;
-    /* Our addresses become the guest's. */
+    /* QEMU may have moved the guest: `at` is where QEMU has `address`. */
     found.first -= at - address;
     found.last -= at - address + 1;
     if (is_noted(head, files, address, &found))

@@ -7,8 +7,9 @@
 
 #include "source/region.h"
 
-/* Notes the file that is mapped at the guest's address, for who explains what a
- * program died of: a process that a signal has ended has no maps to read. */
+/* Notes the file that is mapped at the guest's address. tally names the file
+ * when it explains which instruction a program died of: a process that a signal
+ * has ended has no /proc/PID/maps to read. */
 void mapped_note(struct region_head *head, uint64_t address);
 
 #endif

@@ -10,9 +10,10 @@
 
 /*
  * The session's file is open only while something is mapped: the guest shares
- * our table of descriptors, and must find it as it would be without us. Where
- * it cannot be opened, since that table is full, the process has another user
- * by now, or tally has died, the header's memory is there for it.
+ * our table of descriptors, and must find the table as it would be without us.
+ * The file cannot be opened if that table is full, if the process has another
+ * user by now, or if tally has died: then regions are mapped from the header's
+ * memory, which stays mapped.
  */
 void
 own_region_open(struct plugin *p)

@@ -553,8 +553,8 @@ register_block(struct plugin *p, const struct translation *t,
     }
 }
 
-/* Returns whether the bytes are an instruction that some processors lack, or
- * none. */
+/* Returns whether the bytes are no instruction, or one that some processors
+ * lack. */
 static bool
 may_lack(const struct plugin *p, const struct block_info *info)
 {

@@ -52,7 +52,8 @@ is_shared(int folder)
            (st.st_mode & S_IWOTH) != 0;
 }
 
-/* Returns whether what another user has put into a shared folder is that. */
+/* Returns whether the file or link belongs to another user, who is not the
+ * owner of the folder either, and the folder is shared. */
 static bool
 is_planted(int folder, const struct stat *st)
 {
@@ -175,7 +176,8 @@ open_named(struct replace *r)
     return -1;
 }
 
-/* Opens memory for the new contents of a file whose folder we may not write. */
+/* Opens memory for the new contents of a file whose folder we may not write;
+ * replace_commit() copies them over the old contents. */
 static int
 open_memory(struct replace *r)
 {

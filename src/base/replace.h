@@ -54,7 +54,7 @@ int replace_open(const char *path, enum replace_way way,
                  const struct tally_log *log, struct replace *file);
 
 /* Puts the file in its place and closes it. 0 or TALLY_EIO, errno set; then the
- * old file is as it was, except as said above. */
+ * old file is as it was, unless it was written directly or from memory. */
 int replace_commit(struct replace *file);
 
 /* Closes the file; what was written of it is lost, unless it was written

@@ -13,8 +13,8 @@
 
 #include "base/path.h"
 
-/* Signals that are passed on. One that the processor raises, such as SIGSEGV,
- * still ends us where the fault is our own: the kernel lets nobody hold that.
+/* Signals that are passed on. A fault of tally's own code raises SIGSEGV or the
+ * like too, and ends tally at once: the kernel lets nobody hold back a fault.
  */
 static const int forwarded[] = {
     SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,

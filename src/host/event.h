@@ -55,8 +55,8 @@ struct host_event {
  */
 int host_event_list_parse(const char *text, const struct tally_log *log,
                           struct host_event **events, size_t *count);
-/* Does the same for a count, in which a generic name that the kernel has
- * nothing for is an event that is never counted: host_event_lacks(). */
+/* Reads a list as host_event_list_parse() does, but takes a generic name for
+ * which the kernel has no event: host_event_lacks() tells such an event. */
 int host_event_list_wanted(const char *text, const struct tally_log *log,
                            struct host_event **events, size_t *count);
 int host_event_list_parse_at(const struct host_root *root, const char *text,

@@ -86,7 +86,8 @@ void host_explain_facts(const struct host_facts *facts, int error,
  * for its name, as the text says. */
 void host_reason_lacking(const char *text, struct host_reason *reason);
 
-/* The reason for `error` of an open of a uprobe: likewise. */
+/* Writes the reason for `error` of an open of a uprobe on a host of these
+ * facts. */
 void host_explain_probe_facts(const struct host_facts *facts, int error,
                               const struct perf_event_attr *attr,
                               struct host_reason *reason);

@@ -283,6 +283,51 @@ unit_names(const struct machine_row *machine, const char *name, char *text,
     return count > 1;
 }
 
+/* Names of perf that no modelled machine counts, and why. */
+static const struct {
+    const char *name, *why;
+} uncountable[] = {
+    {"duration_time",
+     "is no counter: the report ends with the seconds elapsed, "
+     "user and sys"},
+    {"user_time", "is no counter: the report ends with the seconds elapsed, "
+                  "user and sys"},
+    {"system_time", "is no counter: the report ends with the seconds elapsed, "
+                    "user and sys"},
+    {"ref-cycles", "counts a clock of the processor's bus, which no model has; "
+                   "cycles counts the modelled clock"},
+    {"bus-cycles", "counts a clock of the processor's bus, which no model has; "
+                   "cycles counts the modelled clock"},
+    {"stalled-cycles-frontend", "is not counted on models; tally count "
+                                "--accounting says where cycles go"},
+    {"stalled-cycles-backend", "is not counted on models; tally count "
+                               "--accounting says where cycles go"},
+};
+
+/* Returns why a name of perf is not counted on models, or NULL. */
+static const char *
+why_uncountable(const char *name)
+{
+    for (size_t i = 0; i < sizeof(uncountable) / sizeof(uncountable[0]); i++)
+        if (same_name(uncountable[i].name, name))
+            return uncountable[i].why;
+    return NULL;
+}
+
+/* Returns whether the name has the form of a tracepoint, "sched:sched_switch".
+ */
+static bool
+is_like_tracepoint(const char *name)
+{
+    const size_t first = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    const size_t second =
+        name[first] == ':'
+            ? strspn(name + first + 1, "abcdefghijklmnopqrstuvwxyz0123456789_")
+            : 0;
+
+    return first > 1 && second > 3 && name[first + 1 + second] == '\0';
+}
+
 /* Logs that no event has this name, with names that do; software events are
  * among them where the caller takes them. */
 static int
@@ -305,6 +350,14 @@ unknown_event(const struct machine_row *machine, bool software,
                           "kernel beside a model; tally list events -m %s "
                           "shows the events of %s",
                           word.text, machine->name, machine->name);
+    if (why_uncountable(name) != NULL)
+        return tally_fail(log, TALLY_EUNKNOWN, "'%s' %s", word.text,
+                          why_uncountable(name));
+    if (is_like_tracepoint(name))
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s' is no event of %s; tracepoints are counted by "
+                          "the kernel: tally count -m host -e %s PROGRAM",
+                          word.text, machine->name, word.text);
     if (other != NULL)
         return tally_fail(log, TALLY_EUNKNOWN,
                           "'%s' is an event of %s; %s lacks it", word.text,

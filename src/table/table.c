@@ -298,3 +298,11 @@ event_has_lines(const struct machine_row *machine,
     }
     return false;
 }
+
+const char *
+machine_standing(const struct machine_row *machine, enum fidelity fidelity)
+{
+    return machine->native && fidelity == FIDELITY_EXACT
+               ? "measured"
+               : fidelity_name(fidelity);
+}

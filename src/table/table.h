@@ -378,6 +378,11 @@ extern const struct machine_row tally_machines[MACHINE_COUNT];
 
 const char *fidelity_name(enum fidelity fidelity);
 
+/* Returns the word for what a whole count on the machine is worth: "measured"
+ * for an exact count of the host itself, which another run would not repeat. */
+const char *
+machine_standing(const struct machine_row *machine, enum fidelity fidelity);
+
 /* The standing of an event's count in a run: of a program for another machine
  * nothing is exact, and of threads or processes side by side nothing repeats.
  */
