@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "report/count_report.h"
 
 /*
@@ -49,9 +50,10 @@ run_given(const char *option, const char *command)
     if (error == 0 && status == 0)
         return 0;
     report_status(status, ended, sizeof(ended));
-    fprintf(stderr, "tally count: %s '%s' %s%s, so counting ends\n", option,
-            command, error == 0 && WIFSIGNALED(status) ? "was " : "",
-            error != 0 ? strerror(error) : ended);
+    escape_printf(stderr, "tally count: %s '%s' %s%s, so counting ends\n",
+                  option, command,
+                  error == 0 && WIFSIGNALED(status) ? "was " : "",
+                  error != 0 ? strerror(error) : ended);
     return TALLY_ESYSTEM;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "table/table.h"
 
 #define COMMAND_NOTHING (-4) /* an option that changes nothing */
@@ -18,8 +19,8 @@ static void
 write_line(void *user, enum tally_level level, const char *text)
 {
     (void)user;
-    fprintf(stderr, "tally: %s%s\n",
-            level == TALLY_LOG_WARNING ? "warning: " : "", text);
+    escape_printf(stderr, "tally: %s%s\n",
+                  level == TALLY_LOG_WARNING ? "warning: " : "", text);
 }
 
 const struct tally_log command_log = {write_line, NULL};
@@ -57,8 +58,8 @@ command_help(const struct command *command, FILE *out)
 static int
 usage_error(const struct option_walk *w, const char *what, const char *option)
 {
-    fprintf(stderr, "tally %s: %s %s; see tally %s --help\n", w->command->name,
-            what, option, w->command->name);
+    escape_printf(stderr, "tally %s: %s %s; see tally %s --help\n",
+                  w->command->name, what, option, w->command->name);
     return COMMAND_BAD;
 }
 
@@ -108,8 +109,8 @@ take_other(const struct option_walk *w, const struct other_option *other,
             return i;
     if (other->advice == NULL)
         return COMMAND_NOTHING;
-    fprintf(stderr, "tally %s: there is no %s: %s\n", w->command->name, option,
-            other->advice);
+    escape_printf(stderr, "tally %s: there is no %s: %s\n", w->command->name,
+                  option, other->advice);
     return COMMAND_BAD;
 }
 
@@ -137,9 +138,10 @@ long_option(struct option_walk *w, const char *text, const char **value)
     if (other != NULL)
         return take_other(w, other, word);
     near_names(word, names, count, 3, near, sizeof(near));
-    fprintf(stderr, "tally %s: unknown option %s%s%s%s; see tally %s --help\n",
-            w->command->name, word, *near ? "; did you mean " : "", near,
-            *near ? "?" : "", w->command->name);
+    escape_printf(stderr,
+                  "tally %s: unknown option %s%s%s%s; see tally %s --help\n",
+                  w->command->name, word, *near ? "; did you mean " : "", near,
+                  *near ? "?" : "", w->command->name);
     return COMMAND_BAD;
 }
 
@@ -219,7 +221,8 @@ command_unwritten(const char *what)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    fprintf(stderr, "tally: cannot write the %s: %s\n", what, strerror(errno));
+    escape_printf(stderr, "tally: cannot write the %s: %s\n", what,
+                  strerror(errno));
     return EXIT_OURS;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/around.h"
 #include "cli/command.h"
 #include "cli/count_host.h"
@@ -30,8 +31,8 @@
 #include "report/count_derived.h"
 #include "report/count_report.h"
 #include "source/plugin_path.h"
-#include "table/software.h"
 #include "table/generic.h"
+#include "table/software.h"
 #include "table/umask.h"
 
 static int
@@ -223,8 +224,9 @@ static void
 say_modelled(const struct count_request *r, const char *why)
 {
     if (*why != '\0' && !r->quiet && count_request_talks(r))
-        fprintf(stderr,
-                "tally: %s; so counted on host-model (-m host insists)\n", why);
+        escape_printf(stderr,
+                      "tally: %s; so counted on host-model (-m host insists)\n",
+                      why);
 }
 
 /* Leaves a run that a signal cut short out of the means; `last` is the run
@@ -321,15 +323,15 @@ say_idle_place(unsigned idle, const struct machine_row *machine,
     const bool threads = idle & PLACED_THREADS, pages = idle & PLACED_PAGES;
 
     if (idle != 0)
-        fprintf(stderr,
-                "tally: --place has no effect on %s: %s has one node%s\n",
-                threads && pages ? "threads and pages"
-                : threads        ? "threads"
-                                 : "pages",
-                machine->name,
-                !threads                   ? ""
-                : params[PARAM_CORES] == 1 ? " of one core"
-                                           : ", and a strand a core");
+        escape_printf(stderr,
+                      "tally: --place has no effect on %s: %s has one node%s\n",
+                      threads && pages ? "threads and pages"
+                      : threads        ? "threads"
+                                       : "pages",
+                      machine->name,
+                      !threads                   ? ""
+                      : params[PARAM_CORES] == 1 ? " of one core"
+                                                 : ", and a strand a core");
 }
 
 /* Lists the settings that the report says the count is of: all but those of
@@ -692,7 +694,7 @@ show_run_parts(struct job *job, struct run_parts *parts)
         return;
     }
     for (size_t i = 0; i < parts->count; i++)
-        fprintf(stderr, "tally: run: %s\n", parts->line[i]);
+        escape_printf(stderr, "tally: run: %s\n", parts->line[i]);
 }
 
 static int
@@ -720,8 +722,8 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
     if (error == 0)
         error = count_software_check(r, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
-        fprintf(stderr, "tally: %s on %s\n", program.path,
-                job.report.machine->name);
+        escape_printf(stderr, "tally: %s on %s\n", program.path,
+                      job.report.machine->name);
     if (error == 0 && r->verbose)
         show_run_parts(&job, &parts);
     if (error == 0)
@@ -833,10 +835,11 @@ dispatch(struct count_request *r, char **argv)
 
     if (counts_on_host(r, argv, &reason)) {
         if (model_option(r) != NULL) {
-            fprintf(stderr,
-                    "tally count: %s is for a modelled machine, not for the "
-                    "host's counters\n",
-                    model_option(r));
+            escape_printf(
+                stderr,
+                "tally count: %s is for a modelled machine, not for the "
+                "host's counters\n",
+                model_option(r));
             return EXIT_USAGE;
         }
         return count_host(r, *argv != NULL ? argv : NULL);
@@ -844,11 +847,11 @@ dispatch(struct count_request *r, char **argv)
     const char *const option = count_host_option(r);
     if (option != NULL) {
         const char *const instead = count_host_instead(option);
-        fprintf(stderr,
-                "tally count: %s is for the host's counters; leave -m %s "
-                "away%s%s\n",
-                option, r->machine, instead != NULL ? ", or " : "",
-                instead != NULL ? instead : "");
+        escape_printf(stderr,
+                      "tally count: %s is for the host's counters; leave -m %s "
+                      "away%s%s\n",
+                      option, r->machine, instead != NULL ? ", or " : "",
+                      instead != NULL ? instead : "");
         return EXIT_USAGE;
     }
     return count_program(r, argv, reason.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/count_request.h"
 
+#include "base/escape.h"
 #include "base/path.h"
 #include "profile/filter.h"
 #include "table/generic.h"
@@ -202,8 +203,8 @@ const struct option_group count_groups[] = {
 static int
 bad_usage(const char *text, const char *value)
 {
-    fprintf(stderr, "tally count: %s'%s'; see tally count --help\n", text,
-            value);
+    escape_printf(stderr, "tally count: %s'%s'; see tally count --help\n", text,
+                  value);
     return EXIT_USAGE;
 }
 
@@ -237,10 +238,11 @@ set_format(struct count_request *r, enum count_format format,
 {
     if (r->format_option != NULL && strcmp(r->format_option, option) != 0 &&
         r->format != format) {
-        fprintf(stderr,
-                "tally count: %s and %s want two forms of report; give one; "
-                "see tally count --help\n",
-                r->format_option, option);
+        escape_printf(
+            stderr,
+            "tally count: %s and %s want two forms of report; give one; "
+            "see tally count --help\n",
+            r->format_option, option);
         return EXIT_USAGE;
     }
     r->format = format;
@@ -282,8 +284,9 @@ parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
 {
     if (parse_number(value, least, MOST_MS, ms))
         return 0;
-    fprintf(stderr, "tally count: %s takes %d to %d milliseconds, not '%s'\n",
-            option, (int)least, MOST_MS, value);
+    escape_printf(stderr,
+                  "tally count: %s takes %d to %d milliseconds, not '%s'\n",
+                  option, (int)least, MOST_MS, value);
     return EXIT_USAGE;
 }
 
@@ -499,10 +502,10 @@ check_capture(struct count_request *r)
                                  : NULL;
     if (with == NULL)
         return 0;
-    fprintf(stderr,
-            "tally count: what is sampled does not go with %s; see tally "
-            "count --help\n",
-            with);
+    escape_printf(stderr,
+                  "tally count: what is sampled does not go with %s; see tally "
+                  "count --help\n",
+                  with);
     return EXIT_USAGE;
 }
 

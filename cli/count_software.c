@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "host/software.h"
 #include "table/generic.h"
 #include "table/software.h"
@@ -65,11 +66,12 @@ check_hardware(const struct count_request *r, const struct counted *c)
         else
             any = any || !event_is_lacking(c->events[i]);
     if (!any)
-        fprintf(stderr,
-                "tally count: --hardware counts events of the machine; %s is "
-                "%s: add one, such as instructions\n",
-                software != NULL ? software->name : c->events[0]->name,
-                software != NULL ? "the kernel's" : "none of the machine's");
+        escape_printf(
+            stderr,
+            "tally count: --hardware counts events of the machine; %s is "
+            "%s: add one, such as instructions\n",
+            software != NULL ? software->name : c->events[0]->name,
+            software != NULL ? "the kernel's" : "none of the machine's");
     return any ? 0 : EXIT_USAGE;
 }
 
@@ -81,10 +83,10 @@ count_software_check(const struct count_request *r, const struct counted *c)
     for (size_t i = 0; option != NULL && i < c->count; i++) {
         if (!event_is_software(c->events[i]))
             continue;
-        fprintf(stderr,
-                "tally count: %s counts what the model does; %s is the "
-                "kernel's count of a whole run: leave one of them out\n",
-                option, c->events[i]->name);
+        escape_printf(stderr,
+                      "tally count: %s counts what the model does; %s is the "
+                      "kernel's count of a whole run: leave one of them out\n",
+                      option, c->events[i]->name);
         return EXIT_USAGE;
     }
     return check_hardware(r, c);

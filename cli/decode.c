@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/rows_text.h"
 #include "cli/selected.h"
 #include "table/decode.h"
@@ -255,8 +256,8 @@ take_option(struct request *r, int option, const char *value)
     r->json = option == OPT_JSON || strcmp(value, "json") == 0;
     if (r->json || strcmp(value, "text") == 0)
         return 0;
-    fprintf(stderr, "tally decode: --format takes text or json, not '%s'\n",
-            value);
+    escape_printf(
+        stderr, "tally decode: --format takes text or json, not '%s'\n", value);
     return EXIT_USAGE;
 }
 

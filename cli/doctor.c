@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/illegal.h"
 #include "host/event.h"
@@ -34,8 +35,8 @@ check_qemu(enum isa isa)
     const struct tally_log log = {drop_line, line};
     const bool ok = launch_find_qemu(isa, NULL, &log, path) == 0;
 
-    printf("  %-6s %s programs: %s\n", ok ? "ok" : "no", isa_name(isa),
-           ok ? path : line);
+    escape_printf(stdout, "  %-6s %s programs: %s\n", ok ? "ok" : "no",
+                  isa_name(isa), ok ? path : line);
     return ok;
 }
 
@@ -46,7 +47,8 @@ check_plugin(void)
     const struct tally_log log = {drop_line, line};
     const bool ok = plugin_find(&log, path, sizeof(path)) == 0;
 
-    printf("  %-6s plugin: %s\n", ok ? "ok" : "no", ok ? path : line);
+    escape_printf(stdout, "  %-6s plugin: %s\n", ok ? "ok" : "no",
+                  ok ? path : line);
     return ok;
 }
 
@@ -57,9 +59,10 @@ check_sysroot(const char *triplet, const char *package)
 
     snprintf(path, sizeof(path), "/usr/%s", triplet);
     const bool ok = access(path, X_OK) == 0;
-    printf("  %-6s dynamic %.*s programs: %s%s%s\n", ok ? "ok" : "maybe",
-           (int)strcspn(triplet, "-"), triplet, path,
-           ok ? "" : " is missing: apt install ", ok ? "" : package);
+    escape_printf(stdout, "  %-6s dynamic %.*s programs: %s%s%s\n",
+                  ok ? "ok" : "maybe", (int)strcspn(triplet, "-"), triplet,
+                  path, ok ? "" : " is missing: apt install ",
+                  ok ? "" : package);
 }
 
 static bool
@@ -72,8 +75,8 @@ check_memory(void)
     int fd = -1;
     const bool ok = session_create(&request, &log, &fd, &header) == 0;
 
-    printf("  %-6s shared memory%s%s\n", ok ? "ok" : "no", ok ? "" : ": ",
-           line);
+    escape_printf(stdout, "  %-6s shared memory%s%s\n", ok ? "ok" : "no",
+                  ok ? "" : ": ", line);
     if (ok)
         session_destroy(fd, header);
     return ok;
@@ -85,10 +88,10 @@ tell(const char *what, const struct host_reason *reason)
 {
     const bool ok = reason->why == HOST_OK;
 
-    printf("  %-6s %s%s%s\n", ok ? "ok" : "no", what, ok ? "" : ": ",
-           reason->text);
+    escape_printf(stdout, "  %-6s %s%s%s\n", ok ? "ok" : "no", what,
+                  ok ? "" : ": ", reason->text);
     if (reason->mend[0] != '\0')
-        printf("         %s\n", reason->mend);
+        escape_printf(stdout, "         %s\n", reason->mend);
     return ok;
 }
 
@@ -121,11 +124,12 @@ tell_paranoid(const struct host_facts *facts)
 
     if (!facts->has_paranoid)
         return;
-    printf("         perf_event_paranoid is %ld: users count %s\n", level,
-           level > 2   ? "nothing without CAP_PERFMON (2 lets them)"
-           : level > 1 ? "at user level only (1 adds the kernel, 0 whole cpus)"
-           : level > 0 ? "their own programs (0 adds whole cpus)"
-                       : "whole cpus, too");
+    escape_printf(
+        stdout, "         perf_event_paranoid is %ld: users count %s\n", level,
+        level > 2   ? "nothing without CAP_PERFMON (2 lets them)"
+        : level > 1 ? "at user level only (1 adds the kernel, 0 whole cpus)"
+        : level > 0 ? "their own programs (0 adds whole cpus)"
+                    : "whole cpus, too");
 }
 
 /* This host's own counters: what can be counted, and if not, why. True if the
@@ -147,9 +151,10 @@ check_host(void)
     const bool hardware = host_check(&reason) == HOST_OK;
     tell("hardware events", &reason);
     if (hardware && facts.nmi_watchdog == 1)
-        printf("  %-6s the NMI watchdog holds one counter\n"
-               "         sudo sysctl kernel.nmi_watchdog=0\n",
-               "maybe");
+        escape_printf(stdout,
+                      "  %-6s the NMI watchdog holds one counter\n"
+                      "         sudo sysctl kernel.nmi_watchdog=0\n",
+                      "maybe");
     check_event("software events", "page-faults:u", 0, -1);
     check_event("the kernel's part", "task-clock", 0, -1);
     check_event("whole cpus (-a)", "task-clock", -1, sched_getcpu());
@@ -177,8 +182,8 @@ check_machine(const struct program *p)
     }
     const bool ok =
         machine_choose(NULL, p, false, &log, &machine, &foreign) == 0;
-    printf("  %-6s counted on %s\n", ok ? "ok" : "no",
-           ok ? machine->name : line);
+    escape_printf(stdout, "  %-6s counted on %s\n", ok ? "ok" : "no",
+                  ok ? machine->name : line);
     return ok;
 }
 
@@ -192,9 +197,9 @@ check_emulator(const struct program *p)
     const bool ok = launch_find_qemu(p->isa, NULL, &log, path) == 0;
     const char *cpu = launch_cpu_name(p->isa);
 
-    printf("  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no", ok ? path : line,
-           ok && cpu != NULL ? ", CPU model " : "",
-           ok && cpu != NULL ? cpu : "");
+    escape_printf(stdout, "  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no",
+                  ok ? path : line, ok && cpu != NULL ? ", CPU model " : "",
+                  ok && cpu != NULL ? cpu : "");
     return ok;
 }
 
@@ -208,8 +213,8 @@ check_loader(const struct program *p)
     if (p->loader[0] == '\0')
         printf("         static\n");
     else
-        printf("  %-6s dynamic, loader %s\n", ok ? "ok" : "no",
-               ok ? p->loader : line);
+        escape_printf(stdout, "  %-6s dynamic, loader %s\n", ok ? "ok" : "no",
+                      ok ? p->loader : line);
     return ok;
 }
 
@@ -223,7 +228,7 @@ check_level(const struct program *p)
     if ((p->levels & PROGRAM_V4) == 0)
         return true;
     illegal_level_text(text, sizeof(text));
-    printf("  %-6s %s\n", dynamic ? "no" : "maybe", text);
+    escape_printf(stdout, "  %-6s %s\n", dynamic ? "no" : "maybe", text);
     return !dynamic;
 }
 
@@ -237,8 +242,9 @@ check_program(char **argv)
 
     if (program_open(argv, &command_log, &p) != 0)
         return EXIT_USAGE;
-    printf("%s\n", argv[0]);
-    printf("  ok     a program for %s: %s\n", isa_name(p.isa), p.path);
+    escape_printf(stdout, "%s\n", argv[0]);
+    escape_printf(stdout, "  ok     a program for %s: %s\n", isa_name(p.isa),
+                  p.path);
     bool ok = check_loader(&p);
     const bool refused = !check_level(&p);
     ok &= check_emulator(&p);
@@ -272,8 +278,8 @@ run_doctor(int argc, char **argv)
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
     if (walk.next + 1 < argc) {
-        fprintf(stderr, "tally doctor: one program, not '%s' too\n",
-                argv[walk.next + 1]);
+        escape_printf(stderr, "tally doctor: one program, not '%s' too\n",
+                      argv[walk.next + 1]);
         return EXIT_USAGE;
     }
     if (walk.next < argc)
@@ -287,10 +293,10 @@ run_doctor(int argc, char **argv)
     check_sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross");
     check_sysroot("mips64el-linux-gnuabi64", "libc6-mips64el-cross");
     const bool host = check_host();
-    printf("%s%s\n",
-           ok ? "tally count works here on modelled machines"
-              : "tally count does not work here for what is marked no",
-           ok && host ? " and on the host's counters" : "");
+    escape_printf(stdout, "%s%s\n",
+                  ok ? "tally count works here on modelled machines"
+                     : "tally count does not work here for what is marked no",
+                  ok && host ? " and on the host's counters" : "");
     return ok ? 0 : EXIT_OURS;
 }
 

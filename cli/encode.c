@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/selected.h"
 
 static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
@@ -150,8 +151,8 @@ encode(const struct selected *s)
             status = s->json ? print_json(s, &plan, &writes)
                              : (print_text(s, &plan, &writes), 0);
         } else {
-            fprintf(stderr, "tally: %s%s\n", why,
-                    can_divide(s) ? "; tally plan divides them" : "");
+            escape_printf(stderr, "tally: %s%s\n", why,
+                          can_divide(s) ? "; tally plan divides them" : "");
             status = EXIT_USAGE;
         }
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "source/program.h"
 
@@ -22,12 +23,14 @@ format_status(const char *command, char *const *argv)
     const char *isa = isa_name(program.isa);
     const bool native = uname(&host) != 0 || strcmp(isa, host.machine) == 0;
     if (native)
-        fprintf(stderr, "tally: %s: %s\n", program.path, strerror(ENOEXEC));
+        escape_printf(stderr, "tally: %s: %s\n", program.path,
+                      strerror(ENOEXEC));
     else
-        fprintf(stderr,
-                "tally: %s: a program for %s, but this host runs %s; tally "
-                "%s -m MACHINE emulates one that runs it\n",
-                program.path, isa, host.machine, command);
+        escape_printf(
+            stderr,
+            "tally: %s: a program for %s, but this host runs %s; tally "
+            "%s -m MACHINE emulates one that runs it\n",
+            program.path, isa, host.machine, command);
     program_close(&program);
     return native ? EXIT_CANNOT : EXIT_USAGE;
 }
@@ -37,7 +40,7 @@ exec_status(const char *command, int error, char *const *argv)
 {
     if (error == ENOEXEC)
         return format_status(command, argv);
-    fprintf(stderr, "tally: %s: %s\n", argv[0],
-            error == ENOENT ? "no such program" : strerror(error));
+    escape_printf(stderr, "tally: %s: %s\n", argv[0],
+                  error == ENOENT ? "no such program" : strerror(error));
     return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
 }

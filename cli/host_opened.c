@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/escape.h"
+
 #define IDS_SHOWN 8
 
 static void
@@ -11,7 +13,7 @@ print_attr(const struct host_event *e, bool inherit, FILE *out)
     const struct perf_event_attr *a = &e->attr;
 
     if (e->pmu[0] != '\0')
-        fprintf(out, " PMU %s,", e->pmu);
+        escape_printf(out, " PMU %s,", e->pmu);
     fprintf(out, " type %" PRIu32 ", config 0x%" PRIx64, (uint32_t)a->type,
             (uint64_t)a->config);
     if (a->config1 != 0)
@@ -20,14 +22,14 @@ print_attr(const struct host_event *e, bool inherit, FILE *out)
         fprintf(out, ", config2 0x%" PRIx64, (uint64_t)a->config2);
     if (a->precise_ip != 0)
         fprintf(out, ", precise_ip %d", (int)a->precise_ip);
-    fprintf(out, "%s%s%s%s%s%s%s%s%s", a->exclude_user ? ", exclude_user" : "",
-            a->exclude_kernel ? ", exclude_kernel" : "",
-            a->exclude_hv ? ", exclude_hv" : "",
-            a->exclude_host ? ", exclude_host" : "",
-            a->exclude_guest ? ", exclude_guest" : "",
-            a->exclude_idle ? ", exclude_idle" : "",
-            a->pinned ? ", pinned" : "", a->exclusive ? ", exclusive" : "",
-            inherit ? ", inherit" : "");
+    escape_printf(
+        out, "%s%s%s%s%s%s%s%s%s", a->exclude_user ? ", exclude_user" : "",
+        a->exclude_kernel ? ", exclude_kernel" : "",
+        a->exclude_hv ? ", exclude_hv" : "",
+        a->exclude_host ? ", exclude_host" : "",
+        a->exclude_guest ? ", exclude_guest" : "",
+        a->exclude_idle ? ", exclude_idle" : "", a->pinned ? ", pinned" : "",
+        a->exclusive ? ", exclusive" : "", inherit ? ", inherit" : "");
 }
 
 /* "0-3,7" */
@@ -64,7 +66,8 @@ print_targets(const struct host_event *e, size_t event,
         if (target->cpu >= 0)
             CPU_SET((size_t)target->cpu, &cpus);
         else if (tasks++ < IDS_SHOWN)
-            fprintf(out, "%s%d", tasks == 1 ? "pid " : ",", (int)target->tid);
+            escape_printf(out, "%s%d", tasks == 1 ? "pid " : ",",
+                          (int)target->tid);
     }
     if (tasks > IDS_SHOWN)
         fprintf(out, " and %zu more", tasks - IDS_SHOWN);
@@ -82,13 +85,13 @@ host_opened_print(const struct host_event *events, bool inherit,
         const struct host_value *v = &counts->values[i];
         const bool cpus = events[i].uncore || (counts->target_count > 0 &&
                                                counts->targets[0].cpu >= 0);
-        fprintf(out, "tally: %s:", events[i].name);
+        escape_printf(out, "tally: %s:", events[i].name);
         print_attr(&events[i], inherit && !cpus, out);
         fprintf(out, "; ");
         if (v->counted)
             print_targets(&events[i], i, counts, out);
         else
-            fprintf(out, "not opened: %s", v->reason.text);
+            escape_printf(out, "not opened: %s", v->reason.text);
         fprintf(out, "\n");
     }
     fflush(out);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 /* What names another target, or another time. */
 static const char *
 other_option(const struct count_request *r)
@@ -23,16 +25,17 @@ check_options(const struct count_request *r)
     const char *other = other_option(r);
 
     if (other != NULL)
-        fprintf(stderr,
-                "tally count: on the host --from and --to count a part of a "
-                "program that is run: %s does not go with them\n",
-                other);
+        escape_printf(
+            stderr,
+            "tally count: on the host --from and --to count a part of a "
+            "program that is run: %s does not go with them\n",
+            other);
     /* Which of two probes at one place is told first is not defined. */
     else if (r->from != NULL && r->to != NULL && strcmp(r->from, r->to) == 0)
-        fprintf(stderr,
-                "tally count: on the host --from and --to want two "
-                "functions, not '%s' twice\n",
-                r->from);
+        escape_printf(stderr,
+                      "tally count: on the host --from and --to want two "
+                      "functions, not '%s' twice\n",
+                      r->from);
     else
         return 0;
     return EXIT_USAGE;
@@ -62,10 +65,11 @@ check_places(const struct host_marks *m)
     if (at[PROBE_FROM].function == NULL || at[PROBE_TO].function == NULL ||
         at[PROBE_FROM].offset != at[PROBE_TO].offset)
         return 0;
-    fprintf(stderr,
-            "tally count: on the host --from and --to want two functions, and "
-            "'%s' and '%s' are one\n",
-            at[PROBE_FROM].function, at[PROBE_TO].function);
+    escape_printf(
+        stderr,
+        "tally count: on the host --from and --to want two functions, and "
+        "'%s' and '%s' are one\n",
+        at[PROBE_FROM].function, at[PROBE_TO].function);
     return EXIT_USAGE;
 }
 

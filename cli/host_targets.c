@@ -7,10 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
+
 static int
 bad_list(const char *option, const char *what, const char *text)
 {
-    fprintf(stderr, "tally count: %s takes %s, not '%s'\n", option, what, text);
+    escape_printf(stderr, "tally count: %s takes %s, not '%s'\n", option, what,
+                  text);
     return EXIT_USAGE;
 }
 
@@ -133,7 +136,7 @@ check_aims(const struct count_request *r)
                 "program that is run: -m host-model --per-thread";
     if (wrong == NULL)
         return 0;
-    fprintf(stderr, "tally count: %s\n", wrong);
+    escape_printf(stderr, "tally count: %s\n", wrong);
     return EXIT_USAGE;
 }
 

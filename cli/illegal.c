@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/illegal_sets.h"
 #include "host/open.h"
@@ -174,7 +175,7 @@ illegal_check_level(const struct program *program, bool talks)
         return tally_fail(&command_log, TALLY_EARCH, "%s: %s", program->path,
                           text);
     if (talks)
-        fprintf(stderr, "tally: %s: its file says that it %s\n", program->path,
-                text);
+        escape_printf(stderr, "tally: %s: its file says that it %s\n",
+                      program->path, text);
     return 0;
 }

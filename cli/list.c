@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/json_rows.h"
 #include "table/near.h"
@@ -152,7 +153,7 @@ nothing_listed(const struct list *l, const struct kind *kind)
     char near[300];
 
     if (l->pattern == NULL) {
-        fprintf(stderr, "tally: %s has no %s\n", of, kind->name);
+        escape_printf(stderr, "tally: %s has no %s\n", of, kind->name);
         return;
     }
     near_pattern(l, (size_t)(kind - kinds), near, sizeof(near));
@@ -160,9 +161,10 @@ nothing_listed(const struct list *l, const struct kind *kind)
         if (strcmp(l->pattern, kinds[i].name) == 0)
             snprintf(near, sizeof(near), "; to list %s, name nothing else",
                      kinds[i].name);
-    fprintf(stderr, "tally: no %s%s%s matches '%s'%s\n", kind->one,
-            l->machine != NULL ? " of " : "", l->machine != NULL ? of : "",
-            shown(l->pattern, strlen(l->pattern)).text, near);
+    escape_printf(stderr, "tally: no %s%s%s matches '%s'%s\n", kind->one,
+                  l->machine != NULL ? " of " : "",
+                  l->machine != NULL ? of : "",
+                  shown(l->pattern, strlen(l->pattern)).text, near);
 }
 
 static int
@@ -220,8 +222,9 @@ take_option(struct line *line, int option, const char *value)
         l->json = option == OPT_JSON || strcmp(value, "json") == 0;
         if (l->json || strcmp(value, "text") == 0)
             return 0;
-        fprintf(stderr, "tally list: --format takes text or json, not '%s'\n",
-                value);
+        escape_printf(stderr,
+                      "tally list: --format takes text or json, not '%s'\n",
+                      value);
         return EXIT_USAGE;
     }
 }
@@ -247,8 +250,8 @@ read_line(struct line *line, int argc, char **argv)
         if (walk.next >= argc)
             return 0;
         if (line->count == 2) {
-            fprintf(stderr, "tally list: one pattern, not '%s' too\n",
-                    argv[walk.next]);
+            escape_printf(stderr, "tally list: one pattern, not '%s' too\n",
+                          argv[walk.next]);
             return EXIT_USAGE;
         }
         line->operands[line->count++] = argv[walk.next++];
@@ -265,12 +268,12 @@ unknown_kind(const char *word)
     for (size_t i = 0; i < KINDS; i++)
         near_add(&n, kinds[i].name, NULL);
     near_text(&n, names, sizeof(names));
-    fprintf(stderr,
-            "tally list: '%s' is none of machines, events, metrics, "
-            "registers, parameters, signals%s%s%s\n",
-            shown(word, strlen(word)).text,
-            names[0] != '\0' ? "; did you mean " : "", names,
-            names[0] != '\0' ? "?" : "");
+    escape_printf(stderr,
+                  "tally list: '%s' is none of machines, events, metrics, "
+                  "registers, parameters, signals%s%s%s\n",
+                  shown(word, strlen(word)).text,
+                  names[0] != '\0' ? "; did you mean " : "", names,
+                  names[0] != '\0' ? "?" : "");
     return EXIT_USAGE;
 }
 

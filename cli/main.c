@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "table/table.h"
@@ -66,13 +67,15 @@ unknown_command(const char *name)
     }
     near_names(name, names, count, 2, near, sizeof(near));
     if (*near == '\0' && is_program(name))
-        fprintf(stderr,
-                "tally: '%s' is a program, no command; tally count %s counts "
-                "it\n",
-                name, name);
+        escape_printf(
+            stderr,
+            "tally: '%s' is a program, no command; tally count %s counts "
+            "it\n",
+            name, name);
     else
-        fprintf(stderr, "tally: unknown command '%s'%s%s%s; see tally --help\n",
-                name, *near ? "; did you mean " : "", near, *near ? "?" : "");
+        escape_printf(
+            stderr, "tally: unknown command '%s'%s%s%s; see tally --help\n",
+            name, *near ? "; did you mean " : "", near, *near ? "?" : "");
     return EXIT_USAGE;
 }
 
@@ -88,16 +91,17 @@ help(int argc, char **argv)
         return 0;
     }
     if (argc > 1) {
-        fprintf(stderr, "tally help: one command, not '%s' too\n", argv[1]);
+        escape_printf(stderr, "tally help: one command, not '%s' too\n",
+                      argv[1]);
         return EXIT_USAGE;
     }
     if (command == NULL && strchr(argv[0], '/') == NULL)
         return unknown_command(argv[0]);
     if (command == NULL) {
-        fprintf(stderr,
-                "tally help: '%s' is no command; tally --help lists the "
-                "commands\n",
-                argv[0]);
+        escape_printf(stderr,
+                      "tally help: '%s' is no command; tally --help lists the "
+                      "commands\n",
+                      argv[0]);
         return EXIT_USAGE;
     }
     command_help(command, stdout);

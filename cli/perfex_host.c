@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/exec_status.h"
 #include "cli/host_events.h"
 #include "cli/output.h"
@@ -189,8 +190,9 @@ perfex_host(const struct perfex_request *r, char **argv)
     const char *option, *why = refusal(r, &option);
 
     if (why != NULL) {
-        fprintf(stderr, "tally perfex: no %s with the host's counters: %s\n",
-                option, why);
+        escape_printf(stderr,
+                      "tally perfex: no %s with the host's counters: %s\n",
+                      option, why);
         return EXIT_USAGE;
     }
     const char *list = r->all              ? all_events

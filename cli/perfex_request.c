@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 enum {
     OPT_EVENT,
     OPT_ALL,
@@ -58,8 +60,8 @@ const struct option_row perfex_options[] = {
 static int
 bad_usage(const char *text, const char *value)
 {
-    fprintf(stderr, "tally perfex: %s'%s'; see tally perfex --help\n", text,
-            value);
+    escape_printf(stderr, "tally perfex: %s'%s'; see tally perfex --help\n",
+                  text, value);
     return EXIT_USAGE;
 }
 
@@ -171,10 +173,11 @@ check(const struct perfex_request *r)
 
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         if (ways[i] != NULL && first != NULL) {
-            fprintf(stderr,
-                    "tally perfex: %s does not go with %s; see tally perfex "
-                    "--help\n",
-                    ways[i], first);
+            escape_printf(
+                stderr,
+                "tally perfex: %s does not go with %s; see tally perfex "
+                "--help\n",
+                ways[i], first);
             return EXIT_USAGE;
         }
         first = ways[i] != NULL ? ways[i] : first;

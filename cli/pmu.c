@@ -7,8 +7,10 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/pmu_console.h"
+#include "report/json_text.h"
 
 enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON };
 
@@ -53,7 +55,7 @@ tell_place(const struct session *s)
 {
     fprintf(stderr, "tally pmu: ");
     if (!s->prompt)
-        fprintf(stderr, "%s:%lu: ", s->path ? s->path : "-", s->line);
+        escape_printf(stderr, "%s:%lu: ", s->path ? s->path : "-", s->line);
 }
 
 static void
@@ -61,10 +63,10 @@ tell_trouble(const struct session *s, const struct pmu_result *r)
 {
     tell_place(s);
     if (r->verdict == PMU_WRONG)
-        fprintf(stderr, "%s\n", r->message);
+        escape_printf(stderr, "%s\n", r->message);
     else
-        fprintf(stderr, "%s%s%s: %s, not %s\n", r->command, *r->name ? " " : "",
-                r->name, r->text, r->wanted);
+        escape_printf(stderr, "%s%s%s: %s, not %s\n", r->command,
+                      *r->name ? " " : "", r->name, r->text, r->wanted);
 }
 
 static void
@@ -73,11 +75,11 @@ tell_text(const struct session *s, const struct pmu_result *r)
     if (r->verdict == PMU_WRONG)
         return;
     if (!s->prompt)
-        printf("%lu: %s%s%s = ", s->line, r->command, *r->name ? " " : "",
-               r->name);
+        escape_printf(stdout, "%lu: %s%s%s = ", s->line, r->command,
+                      *r->name ? " " : "", r->name);
     else if (r->has_value && *r->name)
-        printf("%s = ", r->name);
-    printf("%s\n", r->text);
+        escape_printf(stdout, "%s = ", r->name);
+    escape_printf(stdout, "%s\n", r->text);
 }
 
 static json_t *
@@ -101,18 +103,18 @@ tell_json(const struct session *s, const struct pmu_result *r)
     char value[32];
 
     snprintf(value, sizeof(value), "0x%llx", (unsigned long long)r->value);
-    json_t *o =
-        json_pack("{sisIss?ss?ss?so}", "schema", 1, "line", (json_int_t)s->line,
-                  "cmd", r->command, "reg", *r->name ? r->name : NULL, "value",
-                  r->has_value ? value : NULL, "traps", traps_json(r->traps));
+    json_t *o = json_pack(
+        "{sisIss?soss?so}", "schema", 1, "line", (json_int_t)s->line, "cmd",
+        r->command, "reg", *r->name ? report_json_text(r->name) : json_null(),
+        "value", r->has_value ? value : NULL, "traps", traps_json(r->traps));
     if (o == NULL)
         return;
     if (r->verdict == PMU_WRONG)
-        json_object_set_new(o, "error", json_string(r->message));
+        json_object_set_new(o, "error", report_json_text(r->message));
     else
-        json_object_set_new(o, "result", json_string(r->text));
+        json_object_set_new(o, "result", report_json_text(r->text));
     if (*r->wanted && r->verdict != PMU_WRONG) {
-        json_object_set_new(o, "expected", json_string(r->wanted));
+        json_object_set_new(o, "expected", report_json_text(r->wanted));
         json_object_set_new(o, "met", json_boolean(r->verdict == PMU_DONE));
     }
     json_dumpf(o, stdout, JSON_PRESERVE_ORDER);
@@ -248,8 +250,8 @@ run_session(struct session *s)
         return EXIT_USAGE;
     s->in = s->path != NULL ? fopen(s->path, "re") : stdin;
     if (s->in == NULL) {
-        fprintf(stderr, "tally pmu: cannot read %s: %s\n", s->path,
-                strerror(errno));
+        escape_printf(stderr, "tally pmu: cannot read %s: %s\n", s->path,
+                      strerror(errno));
         status = EXIT_USAGE;
     } else {
         s->prompt = !s->json && isatty(fileno(s->in)) && isatty(fileno(stdout));
@@ -258,8 +260,9 @@ run_session(struct session *s)
         else
             status = read_lines(s);
         if (status == 0 && ferror(s->in)) {
-            fprintf(stderr, "tally pmu: cannot read %s: %s\n",
-                    s->path ? s->path : "standard input", strerror(errno));
+            escape_printf(stderr, "tally pmu: cannot read %s: %s\n",
+                          s->path ? s->path : "standard input",
+                          strerror(errno));
             status = EXIT_USAGE;
         }
     }
@@ -279,8 +282,8 @@ take_option(struct session *s, int option, const char *value)
     s->json = option == OPT_JSON || strcmp(value, "json") == 0;
     if (s->json || strcmp(value, "text") == 0)
         return 0;
-    fprintf(stderr, "tally pmu: --format takes text or json, not '%s'\n",
-            value);
+    escape_printf(stderr, "tally pmu: --format takes text or json, not '%s'\n",
+                  value);
     return EXIT_USAGE;
 }
 
@@ -306,8 +309,8 @@ run_pmu(int argc, char **argv)
         } else if (walk.next == argc) {
             break;
         } else if (session.path != NULL) {
-            fprintf(stderr, "tally pmu: one file, not '%s' too\n",
-                    argv[walk.next]);
+            escape_printf(stderr, "tally pmu: one file, not '%s' too\n",
+                          argv[walk.next]);
             return EXIT_USAGE;
         } else {
             session.path = argv[walk.next++];

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/exec_status.h"
 #include "cli/illegal.h"
@@ -130,7 +131,8 @@ print_place(void *user, uint32_t id, const char *file, uint32_t line,
             const char *function)
 {
     (void)user;
-    printf("%" PRIx32 " %s:%" PRIu32 ":%s\n", id, file, line, function);
+    escape_printf(stdout, "%" PRIx32 " %s:%" PRIu32 ":%s\n", id, file, line,
+                  function);
 }
 
 static void
@@ -155,16 +157,17 @@ print_places(const char *path)
     const int error = call_places_read(path, print_place, NULL);
 
     if (error == TALLY_EIO)
-        fprintf(stderr, "tally profile: cannot read %s: %s\n", path,
-                strerror(errno));
+        escape_printf(stderr, "tally profile: cannot read %s: %s\n", path,
+                      strerror(errno));
     else if (error == TALLY_ENOMEM)
         command_no_memory();
     else if (error != 0)
-        fprintf(stderr,
-                "tally profile: %s has no calls of the profiler: they are in "
-                "programs of 64 bits that were compiled with "
-                "-DTALLY_PROFILE, those in C++ until it is stripped\n",
-                path);
+        escape_printf(
+            stderr,
+            "tally profile: %s has no calls of the profiler: they are in "
+            "programs of 64 bits that were compiled with "
+            "-DTALLY_PROFILE, those in C++ until it is stripped\n",
+            path);
     if (error != 0)
         return EXIT_USAGE;
     return fflush(stdout) == 0 ? 0 : command_unwritten("output");
@@ -415,10 +418,10 @@ profile(const struct profile_request *r)
     if (status == 0)
         status = set_options(r);
     if (status == 0 && call_places_read(program.path, pass_place, NULL) != 0)
-        fprintf(stderr,
-                "tally: warning: %s has no calls of the profiler; was it "
-                "compiled with -DTALLY_PROFILE?\n",
-                program.path);
+        escape_printf(stderr,
+                      "tally: warning: %s has no calls of the profiler; was it "
+                      "compiled with -DTALLY_PROFILE?\n",
+                      program.path);
     if (status == 0)
         status = run(r, &program, machine, events.list);
     profile_events_finish(&events);

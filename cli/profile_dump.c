@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "profile/dump.h"
@@ -184,26 +185,29 @@ tell(const struct profile_dump *dump, const struct machine_row *machine,
 
     fprintf(stderr, "tally profile: ");
     if (left == LEFT_TAKEN)
-        fprintf(stderr, "the program dumped its records itself: %s %s\n",
-                dump->path, kept);
+        escape_printf(stderr, "the program dumped its records itself: %s %s\n",
+                      dump->path, kept);
     else if (left == LEFT_CUT)
-        fprintf(stderr,
-                "the new dump was cut short, as on a full disk: %s %s\n",
-                dump->path, kept);
+        escape_printf(stderr,
+                      "the new dump was cut short, as on a full disk: %s %s\n",
+                      dump->path, kept);
     else if (left == LEFT_REFUSED)
-        fprintf(stderr,
-                "every start of the profiler was refused: %s %s; -e EVENTS "
-                "counts events of tally list events -m %s\n",
-                dump->path, kept, name);
+        escape_printf(
+            stderr,
+            "every start of the profiler was refused: %s %s; -e EVENTS "
+            "counts events of tally list events -m %s\n",
+            dump->path, kept, name);
     else if (status == 0)
-        fprintf(stderr, "no profiler calls, or an end by _exit(): %s %s\n",
-                dump->path, kept);
+        escape_printf(stderr,
+                      "no profiler calls, or an end by _exit(): %s %s\n",
+                      dump->path, kept);
     else
-        fprintf(stderr, "the run ended with status %d and no dump: %s %s%s\n",
-                status, dump->path, kept,
-                status > 128 ? "; --buffer FILE keeps the records of a program "
-                               "that a signal ends"
-                             : "");
+        escape_printf(
+            stderr, "the run ended with status %d and no dump: %s %s%s\n",
+            status, dump->path, kept,
+            status > 128 ? "; --buffer FILE keeps the records of a program "
+                           "that a signal ends"
+                         : "");
 }
 
 int

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/profile_pairs.h"
 #include "host/set.h"
@@ -272,10 +273,10 @@ write_pairs(const struct profile_wish *wish, const struct profile_words *words,
         return too_many(pairs);
     if (wish->rotate || pairs <= 1)
         return 0;
-    fprintf(stderr,
-            "tally profile: %zu events, and %s%s at a time; --rotate "
-            "takes them in turn\n",
-            count, t1 ? "one beside " : "two", t1 ? fixed.word : "");
+    escape_printf(stderr,
+                  "tally profile: %zu events, and %s%s at a time; --rotate "
+                  "takes them in turn\n",
+                  count, t1 ? "one beside " : "two", t1 ? fixed.word : "");
     return EXIT_USAGE;
 }
 
@@ -293,10 +294,11 @@ write_hardware(const struct profile_wish *wish,
         return too_many(count);
     if (wish->rotate || count <= 1)
         return 0;
-    fprintf(stderr,
-            "tally profile: %s has not the counters for all of %s at once; "
-            "--rotate takes them in turn\n",
-            wish->machine->name, wish->events);
+    escape_printf(
+        stderr,
+        "tally profile: %s has not the counters for all of %s at once; "
+        "--rotate takes them in turn\n",
+        wish->machine->name, wish->events);
     return EXIT_USAGE;
 }
 

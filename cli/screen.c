@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 
 #define FOLD 80
@@ -38,9 +39,9 @@ screen_open(struct screen *s, const char *color)
 
     *s = (struct screen){.fold = FOLD, .color = wanted == 1};
     if (wanted < 0) {
-        fprintf(stderr,
-                "tally: --color takes auto, always or never, not '%s'\n",
-                color);
+        escape_printf(stderr,
+                      "tally: --color takes auto, always or never, not '%s'\n",
+                      color);
         return EXIT_USAGE;
     }
     if (isatty(STDOUT_FILENO)) {

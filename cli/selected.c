@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/needs.h"
 
 #define METRIC_EVENTS_MAX 64
@@ -30,8 +31,8 @@ take_option(const struct command *c, struct selected *s, struct words *w,
     s->json = option == SELECTED_JSON || strcmp(value, "json") == 0;
     if (s->json || strcmp(value, "text") == 0)
         return 0;
-    fprintf(stderr, "tally %s: --format takes text or json, not '%s'\n",
-            c->name, value);
+    escape_printf(stderr, "tally %s: --format takes text or json, not '%s'\n",
+                  c->name, value);
     return EXIT_USAGE;
 }
 
@@ -165,14 +166,14 @@ selected_read(const struct command *c, int argc, char **argv,
     if (status == 0 && s->machine == NULL)
         s->machine = machine_of(w.events);
     if (status == 0 && s->machine == NULL) {
-        fprintf(stderr,
-                "tally %s: no machine; -m MACHINE names it, tally list "
-                "machines shows them\n",
-                c->name);
+        escape_printf(stderr,
+                      "tally %s: no machine; -m MACHINE names it, tally list "
+                      "machines shows them\n",
+                      c->name);
         status = EXIT_USAGE;
     } else if (status == 0 && w.events == NULL && w.metrics == NULL) {
-        fprintf(stderr, "tally %s: no event; see tally %s --help\n", c->name,
-                c->name);
+        escape_printf(stderr, "tally %s: no event; see tally %s --help\n",
+                      c->name, c->name);
         status = EXIT_USAGE;
     }
     if (status == 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "table/generic.h"
 #include "table/near.h"
@@ -253,8 +254,8 @@ unknown_name(const struct show *w)
         const char *kind = m->hidden ? NULL : kind_of(m, w->name);
         if (kind == NULL)
             continue;
-        fprintf(stderr, "tally: '%s' is %s of %s; %s lacks it\n", word.text,
-                kind, m->name, w->only->name);
+        escape_printf(stderr, "tally: '%s' is %s of %s; %s lacks it\n",
+                      word.text, kind, m->name, w->only->name);
         return EXIT_USAGE;
     }
     near_init(&n, w->name, 3);
@@ -268,12 +269,12 @@ unknown_name(const struct show *w)
     near_text(&n, text, sizeof(text));
     if (w->only != NULL)
         snprintf(where, sizeof(where), " on %s", w->only->name);
-    fprintf(stderr,
-            "tally: no %sevent, register, metric, unit or parameter "
-            "'%s'%s%s%s%s\n",
-            w->only == NULL ? "machine, " : "", word.text, where,
-            *text ? "; did you mean " : "; tally list shows them", text,
-            *text ? "?" : "");
+    escape_printf(stderr,
+                  "tally: no %sevent, register, metric, unit or parameter "
+                  "'%s'%s%s%s%s\n",
+                  w->only == NULL ? "machine, " : "", word.text, where,
+                  *text ? "; did you mean " : "; tally list shows them", text,
+                  *text ? "?" : "");
     return EXIT_USAGE;
 }
 
@@ -325,8 +326,8 @@ run_show(int argc, char **argv)
         if (walk.next >= argc)
             break;
         if (w.name != NULL) {
-            fprintf(stderr, "tally show: one name, not '%s' too\n",
-                    argv[walk.next]);
+            escape_printf(stderr, "tally show: one name, not '%s' too\n",
+                          argv[walk.next]);
             return EXIT_USAGE;
         }
         w.name = argv[walk.next++];

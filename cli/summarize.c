@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/output.h"
 #include "cli/screen.h"
 #include "profile/call_file.h"
@@ -67,10 +68,11 @@ take_format(struct summarize_request *r, const char *value)
             r->form = (enum summarize_form)i;
             return 0;
         }
-    fprintf(stderr,
-            "tally summarize: --format takes text, csv, json or teja, not "
-            "'%s'\n",
-            shown(value, strlen(value)).text);
+    escape_printf(
+        stderr,
+        "tally summarize: --format takes text, csv, json or teja, not "
+        "'%s'\n",
+        shown(value, strlen(value)).text);
     return EXIT_USAGE;
 }
 
@@ -83,9 +85,10 @@ take_skip(struct summarize_request *r, const char *value)
     r->options.skip = strtoull(value, &end, 10);
     if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0)
         return 0;
-    fprintf(stderr,
-            "tally summarize: --skip takes a number of intervals, not '%s'\n",
-            shown(value, strlen(value)).text);
+    escape_printf(
+        stderr,
+        "tally summarize: --skip takes a number of intervals, not '%s'\n",
+        shown(value, strlen(value)).text);
     return EXIT_USAGE;
 }
 
@@ -163,8 +166,9 @@ check_request(struct summarize_request *r)
     }
 #endif
     if (r->form == SUMMARIZE_TEJA && clash != NULL) {
-        fprintf(stderr, "tally summarize: %s does not go with --format teja\n",
-                clash);
+        escape_printf(stderr,
+                      "tally summarize: %s does not go with --format teja\n",
+                      clash);
         return EXIT_USAGE;
     }
     if ((r->options.by & SUMMARY_BY_THREAD) != 0 &&
@@ -173,9 +177,9 @@ check_request(struct summarize_request *r)
         return EXIT_USAGE;
     }
     if (command_color(r->color, stdout) < 0) {
-        fprintf(stderr,
-                "tally: --color takes auto, always or never, not '%s'\n",
-                shown(r->color, strlen(r->color)).text);
+        escape_printf(stderr,
+                      "tally: --color takes auto, always or never, not '%s'\n",
+                      shown(r->color, strlen(r->color)).text);
         return EXIT_USAGE;
     }
     if (summarize_metrics(r, r->options.machine) != 0)
@@ -186,8 +190,8 @@ check_request(struct summarize_request *r)
 static int
 cannot_read(const char *path)
 {
-    fprintf(stderr, "tally summarize: cannot read %s: %s\n", path,
-            strerror(errno));
+    escape_printf(stderr, "tally summarize: cannot read %s: %s\n", path,
+                  strerror(errno));
     return EXIT_USAGE;
 }
 
@@ -228,8 +232,9 @@ read_calls(const struct summarize_request *r, struct call_table *calls)
         cannot_read(r->locations != NULL ? r->locations
                                          : "profiler_calls_location.txt");
     else if (r->locations != NULL && calls->count == 0 && error == 0) {
-        fprintf(stderr, "tally summarize: %s: no line has an id and a place\n",
-                r->locations);
+        escape_printf(stderr,
+                      "tally summarize: %s: no line has an id and a place\n",
+                      r->locations);
         error = TALLY_ESYNTAX;
     }
     fclose(file);
@@ -285,8 +290,8 @@ recover_file(struct gathered *g, const char *path)
     if (error == TALLY_EIO)
         return cannot_read(path);
     if (error == TALLY_ESYNTAX) {
-        fprintf(stderr, "tally summarize: %s holds no profiler's buffers\n",
-                path);
+        escape_printf(
+            stderr, "tally summarize: %s holds no profiler's buffers\n", path);
         return EXIT_USAGE;
     }
     if (error == 0) {
@@ -306,10 +311,11 @@ recover_file(struct gathered *g, const char *path)
 static int
 is_image(const char *path)
 {
-    fprintf(stderr,
-            "tally summarize: %s holds a profiler's buffers and is no dump; "
-            "--recover reads it\n",
-            path);
+    escape_printf(
+        stderr,
+        "tally summarize: %s holds a profiler's buffers and is no dump; "
+        "--recover reads it\n",
+        path);
     return EXIT_USAGE;
 }
 
@@ -350,16 +356,16 @@ tell_troubles(const struct summary *s)
         const enum dump_trouble what = (enum dump_trouble)i;
         if (p->count == 0)
             continue;
-        fprintf(stderr, "tally: %s%" PRIu64 " %s",
-                dump_trouble_skips(what) ? "skipped: " : "warning: ", p->count,
-                dump_trouble_text(what, p->count > 1));
+        escape_printf(stderr, "tally: %s%" PRIu64 " %s",
+                      dump_trouble_skips(what) ? "skipped: " : "warning: ",
+                      p->count, dump_trouble_text(what, p->count > 1));
         if (p->line > 0)
-            fprintf(stderr, " (%s%s:%" PRIu64 ")", p->count > 1 ? "first " : "",
-                    p->file, p->line);
-        fprintf(stderr, "%s\n",
-                what == DUMP_UNKNOWN_EVENT && s->guessed
-                    ? "; a dump of another machine needs -m"
-                    : "");
+            escape_printf(stderr, " (%s%s:%" PRIu64 ")",
+                          p->count > 1 ? "first " : "", p->file, p->line);
+        escape_printf(stderr, "%s\n",
+                      what == DUMP_UNKNOWN_EVENT && s->guessed
+                          ? "; a dump of another machine needs -m"
+                          : "");
     }
 }
 
@@ -386,8 +392,8 @@ tell_unsteady(const struct summary_report *r)
     if (count == 0)
         return;
     summary_cell_text(r, worst, text, sizeof(text));
-    fprintf(stderr, "tally: warning: intervals vary: %s of %s by %.1f %%",
-            worst_name, text, most);
+    escape_printf(stderr, "tally: warning: intervals vary: %s of %s by %.1f %%",
+                  worst_name, text, most);
     if (count > 1)
         fprintf(stderr, ", and %zu more by over %.0f %%", count - 1,
                 SUMMARY_STEADY);
@@ -419,10 +425,11 @@ tell_absent(const struct summary_report *r)
         const struct summary_input *in = &r->inputs[i];
         if (in->given && in->source == SUMMARY_WORD &&
             in->word >= s->word_count)
-            fprintf(stderr,
-                    "tally: warning: no record has user word %zu: metrics with "
-                    "%s have no value\n",
-                    in->word + 1, s->machine->inputs[i].name);
+            escape_printf(
+                stderr,
+                "tally: warning: no record has user word %zu: metrics with "
+                "%s have no value\n",
+                in->word + 1, s->machine->inputs[i].name);
     }
 }
 
@@ -497,8 +504,8 @@ write_file(const char *path, write_fn write_it, const struct summary_report *r,
     if (output_close(&out, error == 0) != 0)
         error = TALLY_EIO;
     if (error == TALLY_EIO)
-        fprintf(stderr, "tally: cannot write %s: %s\n", path,
-                errno != 0 ? strerror(errno) : "the library failed");
+        escape_printf(stderr, "tally: cannot write %s: %s\n", path,
+                      errno != 0 ? strerror(errno) : "the library failed");
     return error == 0           ? 0
            : error == TALLY_EIO ? EXIT_OURS
                                 : command_no_memory();
@@ -549,11 +556,12 @@ tell_nothing(const struct summary *s)
                 "kernel's, tally profile -m host-model -e instructions PROGRAM "
                 "a model's\n");
     else
-        fprintf(stderr,
-                ": there is no record; if %s lacks the program's events, tally "
-                "profile -m %s -e EVENTS PROGRAM counts events of tally list "
-                "events -m %s\n",
-                machine, machine, machine);
+        escape_printf(
+            stderr,
+            ": there is no record; if %s lacks the program's events, tally "
+            "profile -m %s -e EVENTS PROGRAM counts events of tally list "
+            "events -m %s\n",
+            machine, machine, machine);
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "table/text.h"
 
 int
@@ -33,10 +34,10 @@ summarize_by(const char *text, unsigned *by)
         if (*rest == '\0')
             return 0;
     }
-    fprintf(stderr,
-            "tally summarize: --by takes thread, core, region or all, or "
-            "several as thread,region; not '%s'\n",
-            shown(text, strlen(text)).text);
+    escape_printf(stderr,
+                  "tally summarize: --by takes thread, core, region or all, or "
+                  "several as thread,region; not '%s'\n",
+                  shown(text, strlen(text)).text);
     return EXIT_USAGE;
 }
 
@@ -134,10 +135,11 @@ input_unknown(const struct summarize_request *r,
          i < machine->input_count && i < SUMMARY_INPUTS; i++)
         names[count++] = machine->inputs[i].name;
     join_words(names, count, list, sizeof(list));
-    fprintf(stderr, "tally summarize: the metrics of %s have no input '%s'",
-            machine->name, shown(text, length).text);
-    fprintf(stderr, count > 0 ? "; they have %s%s\n" : "%s%s\n", list,
-            r->options.machine == NULL ? ANOTHER : "");
+    escape_printf(stderr,
+                  "tally summarize: the metrics of %s have no input '%s'",
+                  machine->name, shown(text, length).text);
+    escape_printf(stderr, count > 0 ? "; they have %s%s\n" : "%s%s\n", list,
+                  r->options.machine == NULL ? ANOTHER : "");
     return EXIT_USAGE;
 }
 
@@ -149,10 +151,11 @@ take_input(const struct summarize_request *r, const char *text,
     struct summary_input input = {0};
 
     if (text[length] == '\0' || !read_input(text + length + 1, &input)) {
-        fprintf(stderr,
-                "tally summarize: --input takes NAME=NUMBER or NAME=userN, "
-                "not '%s'\n",
-                shown(text, strlen(text)).text);
+        escape_printf(
+            stderr,
+            "tally summarize: --input takes NAME=NUMBER or NAME=userN, "
+            "not '%s'\n",
+            shown(text, strlen(text)).text);
         return EXIT_USAGE;
     }
     int row = -1;

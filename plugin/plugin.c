@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "machine/cycles.h"
 #include "machine/strand.h"
 #include "plugin/beside.h"
@@ -369,7 +370,7 @@ log_stderr(void *user, enum tally_level level, const char *text)
 {
     (void)user;
     (void)level;
-    fprintf(stderr, "tally: %s\n", text);
+    escape_printf(stderr, "tally: %s\n", text);
 }
 
 static int

@@ -624,7 +624,7 @@ def odd_names():
 def heading():
     done = t.run(t.tally(), "count", "-e", "All_instr",
                  t.guest("hello.sparc64"), "a\nb", "\033[1mc\t")
-    t.contains(done.stderr, " a b  [1mc  on ultrasparc-t2,")
+    t.contains(done.stderr, r" a b \x1b[1mc  on ultrasparc-t2,")
 
 
 def csv_rows(*options, **how):

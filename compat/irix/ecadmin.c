@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "ec.h"
 #include "sys/syssgi.h"
 
@@ -69,9 +70,10 @@ take_list(int processor, char option, char *list, bool *marks)
     for (char *rest = list, *word; (word = strsep(&rest, ",")) != NULL;) {
         const int event = ec_find(processor, word);
         if (event < 0) {
-            fprintf(stderr,
-                    NAME ": -%c: no event '%s'; " NAME " -e '?' lists them\n",
-                    option, word);
+            escape_printf(stderr,
+                          NAME ": -%c: no event '%s'; " NAME
+                               " -e '?' lists them\n",
+                          option, word);
             return 2;
         }
         marks[event] = true;

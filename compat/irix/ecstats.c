@@ -8,6 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "ec.h"
 
 #define NAME "tally-ecstats"
@@ -48,7 +49,8 @@ read_seconds(const char *text, double *seconds)
 static int
 bad(const char *what, const char *value)
 {
-    fprintf(stderr, NAME ": %s, not '%s'; see " NAME " -h\n", what, value);
+    escape_printf(stderr, NAME ": %s, not '%s'; see " NAME " -h\n", what,
+                  value);
     return 2;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 #define MOST_ROWS 20
 
 int
@@ -109,9 +111,9 @@ print_row(const struct row *row, const struct row *sum, FILE *out)
     if (row->latency != 0)
         fprintf(out, "  %8.1f", (double)row->latency / (double)row->records);
     else
-        fprintf(out, "  %8s", "");
-    fprintf(out, "  %-9s  %s\n", capture_level_name(row->level),
-            row->name ? row->name : "(no function of the program)");
+        escape_printf(out, "  %8s", "");
+    escape_printf(out, "  %-9s  %s\n", capture_level_name(row->level),
+                  row->name ? row->name : "(no function of the program)");
 }
 
 static void
@@ -123,10 +125,10 @@ print_rows(const struct row *rows, size_t count, FILE *out)
         sum.records += rows[i].records;
         sum.latency += rows[i].latency;
     }
-    fprintf(out, "  %8s  %8s  %8s  %-9s  %s\n",
-            sum.latency ? "latency" : "share", "samples",
-            sum.latency ? "mean" : "", sum.latency ? "served by" : "",
-            "function");
+    escape_printf(out, "  %8s  %8s  %8s  %-9s  %s\n",
+                  sum.latency ? "latency" : "share", "samples",
+                  sum.latency ? "mean" : "", sum.latency ? "served by" : "",
+                  "function");
     for (size_t i = 0; i < count && i < MOST_ROWS; i++)
         print_row(&rows[i], &sum, out);
     if (count > MOST_ROWS)
@@ -146,9 +148,10 @@ print_table(const struct count_report *r, struct capture_names *names,
     const size_t count = make_rows(s, names, rows);
     capture_text(r->capture, what, sizeof(what));
     if (r->capture->period != 0)
-        fprintf(out, "\n  %s, one sample for %" PRIu64 " of them%s\n", what,
-                r->capture->period,
-                count == 0 ? ": the program made too few; see --period" : "");
+        escape_printf(out, "\n  %s, one sample for %" PRIu64 " of them%s\n",
+                      what, r->capture->period,
+                      count == 0 ? ": the program made too few; see --period"
+                                 : "");
     if (count > 0)
         print_rows(rows, count, out);
     free(rows);
@@ -173,11 +176,11 @@ print_entry(const struct count_report *r, struct capture_names *names,
     /* A bundle of 16 bytes may begin before the function. */
     if (name == NULL)
         name = capture_name(names, process, e->address + 15);
-    fprintf(out, "  PMD%u  %016" PRIx64 "  %-12s 0x%" PRIx64, e->number,
-            e->value, entry_kind(r->capture, e), e->address);
+    escape_printf(out, "  PMD%u  %016" PRIx64 "  %-12s 0x%" PRIx64, e->number,
+                  e->value, entry_kind(r->capture, e), e->address);
     if (r->capture->retired)
         fprintf(out, "  %2u cycles", e->cycles);
-    fprintf(out, "  %s\n", name ? name : "");
+    escape_printf(out, "  %s\n", name ? name : "");
 }
 
 /* Of each thread the last, or the last of all if the monitor froze often. */
@@ -190,10 +193,10 @@ print_buffer(const struct count_report *r, struct capture_names *names,
         r->capture->retired ? CAPTURE_ENTRIES : r->capture->traced;
     const size_t count = capture_entries(r->capture, &c->record, most, entries);
 
-    fprintf(out, "\n  %s of process %u, thread %u, %s:\n",
-            r->capture->retired ? "IP-EAR" : "trace buffer", c->process,
-            c->record.thread,
-            c->record.ended ? "when it ended" : "at the last sample");
+    escape_printf(out, "\n  %s of process %u, thread %u, %s:\n",
+                  r->capture->retired ? "IP-EAR" : "trace buffer", c->process,
+                  c->record.thread,
+                  c->record.ended ? "when it ended" : "at the last sample");
     for (size_t i = 0; i < count; i++)
         print_entry(r, names, c->process, &entries[i], out);
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "report/capture.h"
+#include "report/json_text.h"
 
 static json_t *
 hexadecimal(uint64_t value)
@@ -17,7 +18,7 @@ name_json(struct capture_names *names, unsigned process, uint64_t address)
 {
     const char *name = capture_name(names, process, address);
 
-    return name != NULL ? json_string(name) : json_null();
+    return name != NULL ? report_json_text(name) : json_null();
 }
 
 static json_t *

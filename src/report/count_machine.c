@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1. */
+#include "base/escape.h"
 #include "report/accounting.h"
 #include "report/capture.h"
 #include "report/count_derived.h"
 #include "report/count_report.h"
 #include "report/csv.h"
+#include "report/json_text.h"
 #include "report/programs.h"
 #include "table/generic.h"
 
@@ -143,7 +145,9 @@ csv_value(const struct count_report *r, const char *part,
         fprintf(out, "%" PRIu64, v->value);
     else
         fprintf(out, "<%s>", v->code);
-    fprintf(out, "%c%s%c", separator, v->unit, separator);
+    fputc(separator, out);
+    report_csv_text(v->unit, separator, out);
+    fputc(separator, out);
     report_csv_text(report_asked(v), separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
             share_of(v), separator);
@@ -237,26 +241,17 @@ value_json(const struct count_value *v)
     return is_scaled(v) ? json_real(v->mean * v->scale) : integer(v->value);
 }
 
-/* A name from the file system need not be UTF-8, as JSON wants. */
-static json_t *
-any_string(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("(not UTF-8)");
-}
-
 static json_t *
 event_json(const struct count_report *r, const struct count_value *v)
 {
     json_t *e = json_object();
 
-    json_object_set_new(e, "name", json_string(v->name));
-    json_object_set_new(e, "asked", any_string(report_asked(v)));
+    json_object_set_new(e, "name", report_json_text(v->name));
+    json_object_set_new(e, "asked", report_json_text(report_asked(v)));
     json_object_set_new(e, "value", value_json(v));
     if (v->unit[0] != '\0')
-        json_object_set_new(e, "unit",
-                            json_string(v->raw != NULL ? v->raw : v->unit));
+        json_object_set_new(
+            e, "unit", report_json_text(v->raw != NULL ? v->raw : v->unit));
     if (v->counted)
         json_object_set_new(e, "fidelity", json_string(report_standing(v)));
     else
@@ -264,9 +259,9 @@ event_json(const struct count_report *r, const struct count_value *v)
     if (v->emulator)
         json_object_set_new(e, "source", json_string("kernel"));
     if (v->reason != NULL)
-        json_object_set_new(e, "reason", json_string(v->reason));
+        json_object_set_new(e, "reason", report_json_text(v->reason));
     if (v->mend != NULL && v->mend[0] != '\0')
-        json_object_set_new(e, "mend", json_string(v->mend));
+        json_object_set_new(e, "mend", report_json_text(v->mend));
     json_object_set_new(e, "enabled", integer(v->enabled));
     json_object_set_new(e, "running", integer(v->running));
     if (v->compared) {
@@ -298,9 +293,9 @@ metric_json(const struct count_report *r, size_t i, const char *kind)
     json_t *o = json_object();
 
     json_object_set_new(o, "name", json_string(m->name));
-    json_object_set_new(o, "asked", any_string(r->metrics_asked[i]));
+    json_object_set_new(o, "asked", report_json_text(r->metrics_asked[i]));
     if (kind != NULL)
-        json_object_set_new(o, "pmu", json_string(kind));
+        json_object_set_new(o, "pmu", report_json_text(kind));
     json_object_set_new(o, "value",
                         isnan(value) ? json_null() : json_real(value));
     json_object_set_new(o, "unit", json_string(m->unit));
@@ -327,7 +322,7 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     json_t *events = json_object(), *asked = json_object();
 
     json_object_set_new(o, "pid", integer((uint64_t)p->pid));
-    json_object_set_new(o, "program", any_string(p->program));
+    json_object_set_new(o, "program", report_json_text(p->program));
     json_object_set_new(o, "thread", integer(t->thread));
     json_object_set_new(o, "strand", integer(t->strand));
     for (size_t i = 0; i < r->count - r->hidden; i++) {
@@ -336,8 +331,8 @@ thread_json(const struct count_report *r, const struct session_thread *t)
         json_t *value = v->emulator || !v->counted
                             ? json_null()
                             : integer(report_value(v, &t->totals));
-        json_object_set(events, v->name, value);
-        json_object_set_new(asked, report_asked(v), value);
+        report_json_set(events, v->name, json_incref(value));
+        report_json_set(asked, report_asked(v), value);
     }
     json_object_set_new(o, "running", json_boolean(p->running));
     json_object_set_new(o, "events", events);
@@ -364,7 +359,7 @@ part_json(const struct count_report *r, const struct count_part *part)
 
     for (size_t i = 0; i < r->count; i++)
         json_array_append_new(events, event_json(r, &part->values[i]));
-    return json_pack("{soso}", "name", any_string(part->name), "events",
+    return json_pack("{soso}", "name", report_json_text(part->name), "events",
                      events);
 }
 
@@ -415,7 +410,7 @@ strings_json(const char *const *texts, size_t count)
     json_t *a = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(a, any_string(texts[i]));
+        json_array_append_new(a, report_json_text(texts[i]));
     return a;
 }
 
@@ -426,9 +421,9 @@ scope_json(const struct count_scope *s)
     json_t *o = json_object();
 
     if (s->from != NULL)
-        json_object_set_new(o, "from", any_string(s->from));
+        json_object_set_new(o, "from", report_json_text(s->from));
     if (s->to != NULL)
-        json_object_set_new(o, "to", any_string(s->to));
+        json_object_set_new(o, "to", report_json_text(s->to));
     if (s->skip != 0)
         json_object_set_new(o, "skip", integer(s->skip));
     if (s->filter_count > 0)
@@ -446,7 +441,7 @@ rightless_json(const struct session_result *s)
     json_t *names = json_array();
 
     for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
-        json_array_append_new(names, any_string(s->rightless_names[i]));
+        json_array_append_new(names, report_json_text(s->rightless_names[i]));
     return names;
 }
 
@@ -495,19 +490,20 @@ illegal_json(const struct count_illegal *i)
 
     snprintf(address, sizeof(address), "0x%" PRIx64, i->pc);
     json_object_set_new(o, "pid", json_integer(i->process->pid));
-    json_object_set_new(o, "program", any_string(i->process->program));
+    json_object_set_new(o, "program", report_json_text(i->process->program));
     json_object_set_new(o, "address", json_string(address));
     json_object_set_new(o, "bytes", json_string(i->bytes));
     snprintf(address, sizeof(address), "0x%" PRIx64, i->file_address);
     json_object_set_new(o, "file",
-                        *i->file ? any_string(i->file) : json_null());
+                        *i->file ? report_json_text(i->file) : json_null());
     json_object_set_new(o, "file_address",
                         *i->file ? json_string(address) : json_null());
     json_object_set_new(o, "text",
                         i->known ? json_string(i->text) : json_null());
     json_object_set_new(o, "set", *i->set ? json_string(i->set) : json_null());
     json_object_set_new(o, "function",
-                        *i->function ? any_string(i->function) : json_null());
+                        *i->function ? report_json_text(i->function)
+                                     : json_null());
     json_object_set_new(o, "trap", json_boolean(i->trap));
     json_object_set_new(o, "advice",
                         *i->advice ? json_string(i->advice) : json_null());
@@ -527,18 +523,19 @@ document(const struct count_report *r)
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
-        json_array_append_new(uncounted, any_string(s->uncounted_names[i]));
+        json_array_append_new(uncounted,
+                              report_json_text(s->uncounted_names[i]));
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "machine", json_string(r->machine->name));
-    json_object_set_new(o, "program", any_string(r->program));
+    json_object_set_new(o, "program", report_json_text(r->program));
     if (r->isa != NULL) {
         json_object_set_new(o, "isa", json_string(r->isa));
         json_object_set_new(o, "cpu",
-                            r->cpu ? json_string(r->cpu) : json_null());
+                            r->cpu ? report_json_text(r->cpu) : json_null());
         json_object_set_new(o, "foreign", json_boolean(r->foreign));
     } else {
-        json_object_set_new(o, "target",
-                            r->target ? any_string(r->target) : json_null());
+        json_object_set_new(
+            o, "target", r->target ? report_json_text(r->target) : json_null());
     }
     json_object_set_new(o, "status",
                         r->attached ? json_null() : status_json(s->status));
@@ -585,7 +582,7 @@ int
 report_begin_csv(const struct count_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->run_part_count; i++)
-        fprintf(out, "# run: %s\n", r->run_parts[i]);
+        escape_printf(out, "# run: %s\n", r->run_parts[i]);
     return finish(out);
 }
 
@@ -596,7 +593,7 @@ report_begin_json(const struct count_report *r, FILE *out)
         return 0;
     json_t *o =
         json_pack("{sisssoso}", "schema", 1, "machine", r->machine->name,
-                  "program", any_string(r->program), "parts_of_run",
+                  "program", report_json_text(r->program), "parts_of_run",
                   strings_json(r->run_parts, r->run_part_count));
     const int written = json_dumpf(o, out, 0);
     json_decref(o);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/escape.h"
 #include "report/accounting.h"
 #include "report/capture.h"
 #include "report/count_derived.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -167,7 +169,8 @@ print_value(const struct count_report *r, const struct count_value *v,
     const bool idle = v->fidelity == FIDELITY_IDLE || !v->counted;
     const char *standing =
         v->fidelity == FIDELITY_EXACT && !v->emulator ? "" : report_standing(v);
-    char value[48], derived[64], spread[32] = "", share[24] = "", line[384];
+    char value[48], derived[64], spread[32] = "", share[24] = "";
+    char *line;
 
     value_text(r, v, value, sizeof(value));
     report_derived(r, v, derived, sizeof(derived));
@@ -177,13 +180,17 @@ print_value(const struct count_report *r, const struct count_value *v,
     if (v->counted && v->running < v->enabled)
         snprintf(share, sizeof(share), " (%.2f %%)",
                  100.0 * (double)v->running / (double)v->enabled);
-    const int n = snprintf(line, sizeof(line), "%*s  %-*s %-10s%s%s%s",
-                           VALUE_WIDTH, value, name_width(r), report_title(v),
+    const int n = asprintf(&line, "%*s  %-*s %-10s%s%s%s", VALUE_WIDTH, value,
+                           name_width(r), report_title(v),
                            !v->counted ? "" : standing, derived, spread, share);
+    if (n < 0)
+        return;
     for (int i = n; i > 0 && line[i - 1] == ' '; i--)
         line[i - 1] = '\0';
-    fprintf(out, "%s%s%s\n", idle && r->color ? "\033[2m" : "", line,
-            idle && r->color ? "\033[0m" : "");
+    fputs(idle && r->color ? "\033[2m" : "", out);
+    escape_printf(out, "%s", line);
+    fputs(idle && r->color ? "\033[0m\n" : "\n", out);
+    free(line);
 }
 
 double
@@ -217,8 +224,8 @@ print_exact(const struct count_report *r, const struct count_value *v,
     report_number(r, (uint64_t)llround(v->exact), exact);
     if (v->counted)
         report_off_text(v, off, sizeof(off));
-    fprintf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
-            r->side_by_side ? "in this run" : "exact", off);
+    escape_printf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
+                  r->side_by_side ? "in this run" : "exact", off);
 }
 
 /* The reasons of what was not counted, each once. */
@@ -238,10 +245,10 @@ print_idle(const struct count_report *r, FILE *out)
         }
         const bool mends = v->mend != NULL && v->mend[0] != '\0';
         if (first)
-            fprintf(out, "  %s (%s%s): %s%s%s\n",
-                    v->counted ? "idle" : "not counted", report_title(v),
-                    same > 1 ? " ..." : "", v->reason, mends ? "; " : "",
-                    mends ? v->mend : "");
+            escape_printf(out, "  %s (%s%s): %s%s%s\n",
+                          v->counted ? "idle" : "not counted", report_title(v),
+                          same > 1 ? " ..." : "", v->reason, mends ? "; " : "",
+                          mends ? v->mend : "");
     }
 }
 
@@ -258,11 +265,12 @@ print_generics(const struct count_report *r, FILE *out)
             continue;
         const struct generic_event *g = &r->machine->generics[id];
         if (strcmp(g->own, report_title(v)) != 0 || g->kind == STANDS_MODEL)
-            fprintf(out, "  %s: %s%s%s%s\n", report_title(v),
-                    g->kind == STANDS_MODEL ? stands_text(g->kind) : g->own,
-                    g->kind == STANDS_SUM ? ", a sum" : "",
-                    g->differs != NULL ? "; " : "",
-                    g->differs != NULL ? g->differs : "");
+            escape_printf(out, "  %s: %s%s%s%s\n", report_title(v),
+                          g->kind == STANDS_MODEL ? stands_text(g->kind)
+                                                  : g->own,
+                          g->kind == STANDS_SUM ? ", a sum" : "",
+                          g->differs != NULL ? "; " : "",
+                          g->differs != NULL ? g->differs : "");
     }
 }
 
@@ -275,9 +283,9 @@ print_lacking(const struct count_report *r, FILE *out)
             continue;
         const struct event_row *lacks =
             generic_metric_lacking_event(r->machine, r->metrics[i]);
-        fprintf(out, "  no value (%s): no count of %s: %s\n",
-                metric_title(r, i), lacks->name,
-                generic_lacking_reason(r->machine, lacks));
+        escape_printf(out, "  no value (%s): no count of %s: %s\n",
+                      metric_title(r, i), lacks->name,
+                      generic_lacking_reason(r->machine, lacks));
     }
 }
 
@@ -297,14 +305,14 @@ print_metric(const struct count_report *r, size_t i, const char *kind,
              kind != NULL ? " (" : "", kind != NULL ? kind : "",
              kind != NULL ? ")" : "");
     if (isnan(value))
-        fprintf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
-                name_width(r), name, lacks != NULL ? "" : standing,
-                lacks != NULL ? "no count of " : "a division by 0",
-                lacks != NULL ? lacks->name : "");
+        escape_printf(out, "%*s  %-*s %-10s# %s%s\n", VALUE_WIDTH, "no value",
+                      name_width(r), name, lacks != NULL ? "" : standing,
+                      lacks != NULL ? "no count of " : "a division by 0",
+                      lacks != NULL ? lacks->name : "");
     else
-        fprintf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
-                name_width(r), name, standing,
-                m->unit[0] != '\0' ? m->unit : m->brief);
+        escape_printf(out, "%*.4f  %-*s %-10s# %s\n", VALUE_WIDTH, value,
+                      name_width(r), name, standing,
+                      m->unit[0] != '\0' ? m->unit : m->brief);
 }
 
 /* Prints what stands first in a line of an interval: the run, where there are
@@ -316,7 +324,7 @@ print_interval_place(const struct count_report *r, const char *part, FILE *out)
         fprintf(out, "run %-3u ", r->run);
     fprintf(out, "%12.6f ", r->at_s);
     if (r->part_count > 0)
-        fprintf(out, "%-16s ", part);
+        escape_printf(out, "%-16s ", part);
 }
 
 /* Prints the metrics, a line each; in an interval behind its time. */
@@ -341,14 +349,14 @@ static void
 print_run_lines(const struct count_report *r, unsigned first, unsigned count,
                 FILE *out)
 {
-    fprintf(out, "\n  %-*s", NAME_WIDTH, "run");
+    escape_printf(out, "\n  %-*s", NAME_WIDTH, "run");
     for (unsigned k = first; k < first + count; k++)
         fprintf(out, " %*u", RUN_WIDTH, k + 1);
-    fprintf(out, "\n  %-*s", NAME_WIDTH, "s wall");
+    escape_printf(out, "\n  %-*s", NAME_WIDTH, "s wall");
     for (unsigned k = first; k < first + count; k++)
         fprintf(out, " %*.6f", RUN_WIDTH, r->table[k].wall_s);
     for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
-        fprintf(out, "\n  %-*s", NAME_WIDTH, report_title(&r->values[i]));
+        escape_printf(out, "\n  %-*s", NAME_WIDTH, report_title(&r->values[i]));
         for (unsigned k = first; k < first + count; k++) {
             struct count_value v = r->values[i];
             char text[48];
@@ -359,7 +367,7 @@ print_run_lines(const struct count_report *r, unsigned first, unsigned count,
                 value_text(r, &v, text, sizeof(text));
             else
                 snprintf(text, sizeof(text), "-");
-            fprintf(out, " %*s", RUN_WIDTH, text);
+            escape_printf(out, " %*s", RUN_WIDTH, text);
         }
     }
     fputc('\n', out);
@@ -387,15 +395,16 @@ print_threads(const struct count_report *r, FILE *out)
     for (size_t t = 0; shown && t < s->thread_count; t++) {
         const struct session_thread *thread = &s->threads[t];
         const struct session_process *p = &s->processes[thread->process];
-        fprintf(out, "\n  %s (pid %d) thread %u, strand %u\n", p->program,
-                p->pid, thread->thread, thread->strand);
+        escape_printf(out, "\n  %s (pid %d) thread %u, strand %u\n", p->program,
+                      p->pid, thread->thread, thread->strand);
         for (size_t i = 0; i < r->count - r->hidden; i++) {
             char value[32];
             if (r->values[i].fidelity == FIDELITY_IDLE || r->values[i].emulator)
                 continue;
             report_number(r, report_value(&r->values[i], &thread->totals),
                           value);
-            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
+            escape_printf(out, "%*s  %s\n", VALUE_WIDTH, value,
+                          r->values[i].name);
         }
     }
 }
@@ -404,11 +413,12 @@ static void
 print_parts(const struct count_report *r, FILE *out)
 {
     for (size_t p = 0; p < r->part_count && !r->metric_only; p++) {
-        fprintf(out, "\n  %s\n", r->parts[p].name);
+        escape_printf(out, "\n  %s\n", r->parts[p].name);
         for (size_t i = 0; i < r->count; i++) {
             char value[48];
             value_text(r, &r->parts[p].values[i], value, sizeof(value));
-            fprintf(out, "%*s  %s\n", VALUE_WIDTH, value, r->values[i].name);
+            escape_printf(out, "%*s  %s\n", VALUE_WIDTH, value,
+                          r->values[i].name);
         }
     }
 }
@@ -446,10 +456,10 @@ print_times(const struct count_report *r, FILE *out)
     if (r->attached)
         fprintf(out, "\n");
     else
-        fprintf(out, "   %.6f s user   %.6f s sys%s\n", s->user_s, s->sys_s,
-                r->target != NULL ? " of the command" : "");
+        escape_printf(out, "   %.6f s user   %.6f s sys%s\n", s->user_s,
+                      s->sys_s, r->target != NULL ? " of the command" : "");
     if (s->parts & PART_TIME)
-        fprintf(
+        escape_printf(
             out,
             "%14.6f s on the modelled machine (estimated): %.4g %s, %.3f "
             "instructions a cycle\n",
@@ -476,9 +486,9 @@ print_places(const struct count_report *r, FILE *out)
     };
     const uint64_t *p = r->params;
 
-    fprintf(out, "  %" PRIu64 " nodes, which threads %s; pages %s",
-            p[PARAM_NODES], threads[p[PARAM_PLACE_THREADS]],
-            pages[p[PARAM_PLACE_PAGES]]);
+    escape_printf(out, "  %" PRIu64 " nodes, which threads %s; pages %s",
+                  p[PARAM_NODES], threads[p[PARAM_PLACE_THREADS]],
+                  pages[p[PARAM_PLACE_PAGES]]);
     if (p[PARAM_PLACE_PAGES] == PLACE_PAGES_NODE)
         fprintf(out, " %" PRIu64, p[PARAM_PLACE_NODE]);
     fprintf(out, "\n");
@@ -498,15 +508,15 @@ print_scope(const struct count_scope *s, FILE *out)
         return;
     fprintf(out, "  counted:");
     if (s->from != NULL)
-        fprintf(out, " --from %s", s->from);
+        escape_printf(out, " --from %s", s->from);
     if (s->to != NULL)
-        fprintf(out, " --to %s", s->to);
+        escape_printf(out, " --to %s", s->to);
     if (s->skip != 0)
         fprintf(out, " --skip %" PRIu64, s->skip);
     for (size_t i = 0; i < s->filter_count; i++)
-        fprintf(out, " --filter %s", s->filters[i]);
+        escape_printf(out, " --filter %s", s->filters[i]);
     for (size_t i = 0; i < s->set_count; i++)
-        fprintf(out, " --set %s", s->sets[i]);
+        escape_printf(out, " --set %s", s->sets[i]);
     fprintf(out, "\n");
 }
 
@@ -529,12 +539,13 @@ print_emulator(const struct count_report *r, FILE *out)
     for (size_t i = 0; i < r->count; i++)
         any = any || r->values[i].emulator;
     if (any)
-        fprintf(out,
-                "  emulator: the kernel's counts of QEMU as a whole, whose own "
-                "time and memory are in them%s\n",
-                r->per_thread    ? "; of single threads there are none"
-                : r->per_process ? "; of single programs there are none"
-                                 : "");
+        escape_printf(
+            out,
+            "  emulator: the kernel's counts of QEMU as a whole, whose own "
+            "time and memory are in them%s\n",
+            r->per_thread    ? "; of single threads there are none"
+            : r->per_process ? "; of single programs there are none"
+                             : "");
 }
 
 static void
@@ -545,8 +556,9 @@ print_notes(const struct count_report *r, FILE *out)
 
     report_end_text(r, out);
     for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
-        fprintf(out, "  not counted: %s, which ran outside the emulation\n",
-                s->uncounted_names[i]);
+        escape_printf(out,
+                      "  not counted: %s, which ran outside the emulation\n",
+                      s->uncounted_names[i]);
     if (s->uncounted > SESSION_UNCOUNTED)
         fprintf(out, "  not counted: %u more programs\n",
                 s->uncounted - SESSION_UNCOUNTED);
@@ -554,36 +566,38 @@ print_notes(const struct count_report *r, FILE *out)
     if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
         print_nothing(&r->scope, out);
     if (report_programs(s, text, sizeof(text)))
-        fprintf(out, "  %s\n", text);
+        escape_printf(out, "  %s\n", text);
     for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
-        fprintf(out,
-                "  without its rights: %s is a setuid or setgid program, which "
-                "the emulator runs as you\n",
-                s->rightless_names[i]);
+        escape_printf(
+            out,
+            "  without its rights: %s is a setuid or setgid program, which "
+            "the emulator runs as you\n",
+            s->rightless_names[i]);
     for (size_t i = 0; i < s->process_count; i++) {
         if (s->processes[i].running)
-            fprintf(out, "  still running, counted so far: %s (pid %d)\n",
-                    s->processes[i].program, s->processes[i].pid);
+            escape_printf(out, "  still running, counted so far: %s (pid %d)\n",
+                          s->processes[i].program, s->processes[i].pid);
     }
     if (report_threads(s, text, sizeof(text)))
-        fprintf(out, "  %s\n", text);
+        escape_printf(out, "  %s\n", text);
     if (report_beside(s, text, sizeof(text)))
-        fprintf(out, "  %s\n", text);
+        escape_printf(out, "  %s\n", text);
     if (report_random_fixed(s, text, sizeof(text)))
-        fprintf(out, "  %s\n", text);
+        escape_printf(out, "  %s\n", text);
     if (report_random_left(s, text, sizeof(text)))
-        fprintf(out, "  %s\n", text);
+        escape_printf(out, "  %s\n", text);
     if (r->note != NULL)
-        fprintf(out, "  %s\n", r->note);
+        escape_printf(out, "  %s\n", r->note);
     if (r->params != NULL && r->params[PARAM_NODES] > 1)
         print_places(r, out);
     if (r->isa == NULL)
         return;
     if (r->foreign)
-        fprintf(out,
-                "  a program for %s on a machine of another instruction set: "
-                "nothing is exact\n",
-                r->isa);
+        escape_printf(
+            out,
+            "  a program for %s on a machine of another instruction set: "
+            "nothing is exact\n",
+            r->isa);
     print_emulator(r, out);
     fprintf(out, "  user mode only: system calls run outside the model\n");
 }
@@ -622,13 +636,20 @@ report_interval_text(const struct count_report *r, FILE *out)
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
-/* Prints each control character of `text`, such as the ends of lines in a
-   script that is an argument, as a space. */
+/* Prints a command on one line: its blanks, such as the ends of lines in a
+ * script that is an argument, as spaces. */
 static void
 print_line(const char *text, FILE *out)
 {
-    for (const char *c = text; *c != '\0'; c++)
-        fputc(iscntrl((unsigned char)*c) ? ' ' : *c, out);
+    char *const line = strdup(text);
+
+    if (line == NULL)
+        return;
+    for (char *c = line; *c != '\0'; c++)
+        if (isspace((unsigned char)*c))
+            *c = ' ';
+    escape_printf(out, "%s", line);
+    free(line);
 }
 
 /* As perf does: a program beside what is counted is not what is counted. */
@@ -640,9 +661,9 @@ print_heading(const struct count_report *r, FILE *out)
     fprintf(out, "\n ");
     print_line(beside ? r->target : r->program, out);
     if (r->isa != NULL) {
-        fprintf(out, " on %s, emulated (guest %s%s%s)", r->machine->name,
-                r->isa, r->cpu_name ? ", CPU model " : "",
-                r->cpu_name ? r->cpu_name : "");
+        escape_printf(out, " on %s, emulated (guest %s%s%s)", r->machine->name,
+                      r->isa, r->cpu_name ? ", CPU model " : "",
+                      r->cpu_name ? r->cpu_name : "");
     } else {
         fprintf(out, " on this host");
     }

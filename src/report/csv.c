@@ -1,20 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/csv.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/escape.h"
+
+/* Returns whether a spreadsheet may take the cell for a formula, or would if
+ * the apostrophes before it were not there. */
+static bool
+looks_like_formula(const char *text)
+{
+    text += strspn(text, "'");
+    return *text != '\0' && strchr("=+-@\t", *text) != NULL;
+}
 
 void
 report_csv_text(const char *text, char separator, FILE *out)
 {
-    if (strchr(text, separator) == NULL && strpbrk(text, "\"\n") == NULL) {
-        fputs(text, out);
+    char *const shown = escape_copy(text, ESCAPE_CELL);
+
+    if (shown == NULL)
         return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    const bool quoted =
+        strchr(shown, separator) != NULL || strpbrk(shown, "\"\n") != NULL;
+    if (quoted)
+        fputc('"', out);
+    if (looks_like_formula(shown))
+        fputc('\'', out);
+    for (const char *c = shown; *c != '\0'; c++) {
+        if (*c == '"')
             fputc('"', out);
-        fputc(*text, out);
+        fputc(*c, out);
     }
-    fputc('"', out);
+    if (quoted)
+        fputc('"', out);
+    free(shown);
 }

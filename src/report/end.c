@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/escape.h"
 #include "report/count_report.h"
 
 static void
@@ -12,31 +13,31 @@ print(const struct count_report *r, const struct count_illegal *i, FILE *out)
 {
     const bool child = i->process != r->last->processes;
 
-    fprintf(out, "  %s%sit died of %s", child ? i->process->program : "",
-            child ? ": " : "", i->known ? i->text : i->bytes);
+    escape_printf(out, "  %s%sit died of %s", child ? i->process->program : "",
+                  child ? ": " : "", i->known ? i->text : i->bytes);
     if (i->set[0] != '\0')
-        fprintf(out, " (%s)", i->set);
+        escape_printf(out, " (%s)", i->set);
     fprintf(out, " at 0x%" PRIx64, i->pc);
     if (i->library)
-        fprintf(out, " (0x%" PRIx64 " of %s)", i->file_address, i->file);
+        escape_printf(out, " (0x%" PRIx64 " of %s)", i->file_address, i->file);
     else if (i->process->load_bias != 0)
         fprintf(out, " (0x%" PRIx64 " of the file)", i->file_address);
     if (i->function[0] != '\0')
-        fprintf(out, " in %s", i->function);
+        escape_printf(out, " in %s", i->function);
     if (i->trap)
-        fprintf(out, ", which is made to fail%s\n",
-                strcmp(i->text, "ud2") == 0
-                    ? ": compilers put it where a program must not come "
-                      "(__builtin_trap)"
-                    : "");
+        escape_printf(out, ", which is made to fail%s\n",
+                      strcmp(i->text, "ud2") == 0
+                          ? ": compilers put it where a program must not come "
+                            "(__builtin_trap)"
+                          : "");
     else if (!i->known)
         fprintf(out, ", no x86-64 instruction\n");
     else if (i->set[0] == '\0')
         fprintf(out, ", which QEMU lacks, or which is no instruction\n");
     else
-        fprintf(out, ", which QEMU as %s lacks\n", r->cpu_name);
+        escape_printf(out, ", which QEMU as %s lacks\n", r->cpu_name);
     if (i->advice[0] != '\0')
-        fprintf(out, "  what helps: %s\n", i->advice);
+        escape_printf(out, "  what helps: %s\n", i->advice);
 }
 
 void
@@ -47,8 +48,8 @@ report_end_text(const struct count_report *r, FILE *out)
 
     report_status(status, text, sizeof(text));
     if (*text != '\0')
-        fprintf(out, "  the program %s%s\n", WIFSIGNALED(status) ? "was " : "",
-                text);
+        escape_printf(out, "  the program %s%s\n",
+                      WIFSIGNALED(status) ? "was " : "", text);
     if (r->illegal != NULL)
         print(r, r->illegal, out);
     else if (r->isa != NULL && WIFSIGNALED(status) &&

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 #define NAME_WIDTH 62
 #define VALUE_WIDTH 16
 
@@ -69,20 +71,21 @@ print_row(const struct perfex_report *p, const struct count_value *v, FILE *out)
 
     print_name(v, out);
     if (!v->counted)
-        fprintf(out, "%*s", VALUE_WIDTH, v->code);
+        escape_printf(out, "%*s", VALUE_WIDTH, v->code);
     else if (v->unit[0] != '\0')
-        fprintf(out, " %*.2f %s", VALUE_WIDTH - 1, v->mean * v->scale, v->unit);
+        escape_printf(out, " %*.2f %s", VALUE_WIDTH - 1, v->mean * v->scale,
+                      v->unit);
     else
         fprintf(out, "%*" PRIu64, VALUE_WIDTH, v->value);
     if (v->counted && v->fidelity != FIDELITY_EXACT)
-        fprintf(out, "  %-9s", fidelity_name(v->fidelity));
+        escape_printf(out, "  %-9s", fidelity_name(v->fidelity));
     else if (c != NULL || (p->projected && v->compared))
-        fprintf(out, "  %-9s", "");
+        escape_printf(out, "  %-9s", "");
     if (p->projected && v->compared && v->counted) {
         const double off = report_off(v);
         fprintf(out, " %*.0f", VALUE_WIDTH, v->exact);
         if (isinf(off))
-            fprintf(out, " %9s", "");
+            escape_printf(out, " %9s", "");
         else
             fprintf(out, " %+8.2f%%", off);
     }
@@ -139,24 +142,26 @@ print_heading(const struct perfex_report *p, FILE *out)
     if (p->projected)
         fprintf(out, "WARNING: events take turns on the counters; totals are "
                      "projected.\n");
-    fprintf(out, "Summary for execution of %s\n", r->program);
+    escape_printf(out, "Summary for execution of %s\n", r->program);
     if (r->params != NULL && r->isa != NULL)
-        fprintf(out, "\n  Based on %.4g MHz %s, emulated\n",
-                (double)r->params[PARAM_CLOCK] * 1e-6, r->machine->title);
+        escape_printf(out, "\n  Based on %.4g MHz %s, emulated\n",
+                      (double)r->params[PARAM_CLOCK] * 1e-6, r->machine->title);
     fputc('\n', out);
     if (p->costs == NULL && !p->projected)
         return;
     if (p->costs != NULL)
-        fprintf(out, "%*s%*s%s %12s %12s %12s\n", before, "", VALUE_WIDTH + 11,
-                "", p->projected ? "                           " : "",
-                "Typical", "Minimum", "Maximum");
-    fprintf(out, "    %-*s%*s%11s", NAME_WIDTH, "Event Counter Name",
-            VALUE_WIDTH, p->projected ? "Projected" : "Counter Value", "");
+        escape_printf(out, "%*s%*s%s %12s %12s %12s\n", before, "",
+                      VALUE_WIDTH + 11, "",
+                      p->projected ? "                           " : "",
+                      "Typical", "Minimum", "Maximum");
+    escape_printf(out, "    %-*s%*s%11s", NAME_WIDTH, "Event Counter Name",
+                  VALUE_WIDTH, p->projected ? "Projected" : "Counter Value",
+                  "");
     if (p->projected)
-        fprintf(out, " %*s %9s", VALUE_WIDTH, "Exact", "Off");
+        escape_printf(out, " %*s %9s", VALUE_WIDTH, "Exact", "Off");
     if (p->costs != NULL)
-        fprintf(out, " %12s %12s %12s", "Time (sec)", "Time (sec)",
-                "Time (sec)");
+        escape_printf(out, " %12s %12s %12s", "Time (sec)", "Time (sec)",
+                      "Time (sec)");
     fputc('\n', out);
     const int width = before + VALUE_WIDTH + 11 +
                       (p->projected ? VALUE_WIDTH + 11 : 0) +
@@ -179,9 +184,10 @@ print_verdict(const struct perfex_report *p, FILE *out)
         if (!v->counted || fabs(report_off(v)) <= PERFEX_LIMIT)
             continue;
         if (far++ == 0)
-            fprintf(out, "\nProjected more than %.0f %% off the %s total:",
-                    PERFEX_LIMIT, unscaled);
-        fprintf(out, "%s %s", far > 1 ? "," : "", v->name);
+            escape_printf(out,
+                          "\nProjected more than %.0f %% off the %s total:",
+                          PERFEX_LIMIT, unscaled);
+        escape_printf(out, "%s %s", far > 1 ? "," : "", v->name);
         if (isinf(report_off(v)))
             fprintf(out, " (none in truth)");
         else
@@ -190,8 +196,9 @@ print_verdict(const struct perfex_report *p, FILE *out)
     if (far > 0)
         fputc('\n', out);
     else if (compared > 0)
-        fprintf(out, "\nAll projections are within %.0f %% of the %s totals.\n",
-                PERFEX_LIMIT, unscaled);
+        escape_printf(
+            out, "\nAll projections are within %.0f %% of the %s totals.\n",
+            PERFEX_LIMIT, unscaled);
 }
 
 /* What was not counted, by reason. */
@@ -208,7 +215,7 @@ print_reasons(const struct perfex_report *p, FILE *out)
                     strcmp(r->values[k].reason, v->reason) != 0;
         if (!first)
             continue;
-        fprintf(out, "  %s:", v->code);
+        escape_printf(out, "  %s:", v->code);
         for (size_t k = i; k < r->count; k++) {
             const struct count_value *o = &r->values[k];
             if (o->counted || o->reason == NULL ||
@@ -217,9 +224,9 @@ print_reasons(const struct perfex_report *p, FILE *out)
             if (o->event != NULL && o->event->number >= 0)
                 fprintf(out, " %d", o->event->number);
             else
-                fprintf(out, " %s", o->name);
+                escape_printf(out, " %s", o->name);
         }
-        fprintf(out, ": %s\n", v->reason);
+        escape_printf(out, ": %s\n", v->reason);
     }
 }
 
@@ -240,7 +247,7 @@ print_statistics(const struct perfex_report *p, FILE *out)
         int n = fprintf(out, "%s", m->brief);
         for (; n < NAME_WIDTH + 4; n++)
             fputc('.', out);
-        fprintf(out, "%*.4f %s\n", VALUE_WIDTH, value, m->unit);
+        escape_printf(out, "%*.4f %s\n", VALUE_WIDTH, value, m->unit);
     }
 }
 
@@ -256,12 +263,13 @@ print_threads(const struct perfex_report *p, FILE *out)
     one.projected = false;
     for (size_t t = 0; error == 0 && t < s->thread_count; t++) {
         const struct session_thread *thread = &s->threads[t];
-        fprintf(out, "\nSummary for thread %u of %s (pid %d), strand %u%s\n",
-                thread->thread, s->processes[thread->process].program,
-                s->processes[thread->process].pid, thread->strand,
-                !p->projected            ? ""
-                : p->count->side_by_side ? ", unscaled"
-                                         : ", exact");
+        escape_printf(out,
+                      "\nSummary for thread %u of %s (pid %d), strand %u%s\n",
+                      thread->thread, s->processes[thread->process].program,
+                      s->processes[thread->process].pid, thread->strand,
+                      !p->projected            ? ""
+                      : p->count->side_by_side ? ", unscaled"
+                                               : ", exact");
         for (size_t i = 0; i < p->count->count; i++) {
             values[i] = p->count->values[i];
             values[i].value = event_value(values[i].event, &thread->totals);
@@ -278,14 +286,16 @@ int
 report_cost_table(const struct machine_row *machine, const struct cost *costs,
                   FILE *out)
 {
-    fprintf(out, "# %s: event, cycles it costs typically, at least, at most\n",
-            machine->name);
+    escape_printf(out,
+                  "# %s: event, cycles it costs typically, at least, at most\n",
+                  machine->name);
     for (size_t i = 0; i < machine->event_count; i++) {
         const struct cost *c = &costs[i];
         if (c->known)
-            fprintf(out, "%-40s %8.6g %8.6g %8.6g%s%s\n",
-                    machine->events[i].name, c->typical, c->minimum, c->maximum,
-                    c->source ? "  # " : "", c->source ? c->source : "");
+            escape_printf(out, "%-40s %8.6g %8.6g %8.6g%s%s\n",
+                          machine->events[i].name, c->typical, c->minimum,
+                          c->maximum, c->source ? "  # " : "",
+                          c->source ? c->source : "");
     }
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
@@ -303,7 +313,7 @@ report_perfex_text(const struct perfex_report *p, FILE *out)
     fputc('\n', out);
     print_reasons(p, out);
     for (const char *const *note = p->notes; note && *note; note++)
-        fprintf(out, "  %s\n", *note);
+        escape_printf(out, "  %s\n", *note);
     if (error == 0 && p->cost_table != NULL) {
         fputc('\n', out);
         error = report_cost_table(p->count->machine, p->cost_table, out);
@@ -316,8 +326,8 @@ report_perfex_text(const struct perfex_report *p, FILE *out)
 int
 report_perfex_interval(const struct perfex_report *p, FILE *out)
 {
-    fprintf(out, "Up to %.6f s%s\n", p->count->at_s,
-            p->count->machine->native ? "" : " of modelled time");
+    escape_printf(out, "Up to %.6f s%s\n", p->count->at_s,
+                  p->count->machine->native ? "" : " of modelled time");
     const int error = print_rows(p, p->count->values, out);
 
     if (error != 0)

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "report/csv.h"
+#include "report/json_text.h"
 
 #define SHOWN 40u /* programs in a table */
 #define LINE_WIDTH \
@@ -120,7 +122,7 @@ print_row(const struct count_report *r, const struct row *row, size_t first,
     } else {
         snprintf(text, sizeof(text), "%zu others", row->others);
     }
-    fprintf(out, "  %-*s %8s %8s", NAME_ROOM, text, pid, parent);
+    escape_printf(out, "  %-*s %8s %8s", NAME_ROOM, text, pid, parent);
     report_number(r, n, text);
     fprintf(out, "  %*s %5.1f %%", COUNT_ROOM, text,
             all > 0 ? 100 * (double)n / all : 0);
@@ -141,8 +143,8 @@ print_head(const struct count_report *r, size_t first, size_t end, FILE *out)
             "parent", COUNT_ROOM, "instructions", "share");
     for (size_t i = first; i < end; i++)
         if (has_column(&r->values[i]))
-            fprintf(out, "  %*s", column_width(&r->values[i]),
-                    report_title(&r->values[i]));
+            escape_printf(out, "  %*s", column_width(&r->values[i]),
+                          report_title(&r->values[i]));
     fputc('\n', out);
 }
 
@@ -190,15 +192,6 @@ report_programs_csv_place(const struct session_process *process, char separator,
     fputc(separator, out);
 }
 
-/* Returns a name as JSON, which a name from the file system need not be. */
-static json_t *
-name_json(const char *name)
-{
-    json_t *string = json_string(name);
-
-    return string != NULL ? string : json_string("(not UTF-8)");
-}
-
 static json_t *
 process_json(const struct count_report *r, const struct session_process *p)
 {
@@ -206,7 +199,7 @@ process_json(const struct count_report *r, const struct session_process *p)
         [BEGIN_FIRST] = "start", [BEGIN_FORK] = "fork", [BEGIN_EXEC] = "exec"};
     json_t *o = json_object(), *events = json_object();
 
-    json_object_set_new(o, "program", name_json(p->program));
+    json_object_set_new(o, "program", report_json_text(p->program));
     json_object_set_new(o, "pid", json_integer(p->pid));
     json_object_set_new(o, "parent",
                         p->parent != 0 ? json_integer(p->parent) : json_null());
@@ -219,7 +212,7 @@ process_json(const struct count_report *r, const struct session_process *p)
         json_integer((json_int_t)p->totals.signal[SIGNAL_INSTRUCTIONS]));
     for (size_t i = 0; i < r->count - r->hidden; i++) {
         const struct count_value *v = &r->values[i];
-        json_object_set_new(
+        report_json_set(
             events, v->name,
             v->emulator || !v->counted
                 ? json_null()

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/json_text.h"
 #include "report/summary_json.h"
 #include "report/summary_pages.h"
 #include "summary_page.h" /* generated: summary.html */
@@ -33,10 +34,10 @@ trace_json(const struct summary *s, const struct timeline_trace *t)
         t->kind == TIMELINE_EVENT
             ? summary_event_of(s, t->group, t->code, &named)
             : NULL;
-    return json_pack("{sIsssIso}", "cpu", (json_int_t)t->cpu, "name",
-                     event != NULL   ? event->name
-                     : named != NULL ? named->name
-                                     : name,
+    return json_pack("{sIsosIso}", "cpu", (json_int_t)t->cpu, "name",
+                     report_json_text(event != NULL   ? event->name
+                                      : named != NULL ? named->name
+                                                      : name),
                      "stride", (json_int_t)t->stride, "points", points);
 }
 

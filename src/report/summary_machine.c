@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms for scripts: CSV and JSON, schema 1; always in the C locale. */
 #include "report/csv.h"
+#include "report/json_text.h"
 #include "report/summary_json.h"
 
 #include <inttypes.h>
@@ -216,8 +217,9 @@ json_item(void *user, const struct item *item)
 {
     const struct json_items *items = user;
     const struct series *s = item->series;
-    json_t *o = json_pack("{sssssI}", "kind", item->kind, "name", item->name,
-                          "n", (json_int_t)s->count);
+    json_t *o =
+        json_pack("{sssosI}", "kind", item->kind, "name",
+                  report_json_text(item->name), "n", (json_int_t)s->count);
     char name[8], code[24];
 
     if (item->code != NULL) {
@@ -225,7 +227,7 @@ json_item(void *user, const struct item *item)
         json_object_set_new(o, "code", json_string(code));
     }
     if (item->asked != NULL)
-        json_object_set_new(o, "asked", json_string(item->asked));
+        json_object_set_new(o, "asked", report_json_text(item->asked));
 
     json_array_append_new(items->rows, o);
     if (s->count == 0)
@@ -277,7 +279,8 @@ call_json(const struct summary_report *r, uint64_t caller, uint64_t pc)
 
     snprintf(id, sizeof(id), "0x%" PRIx64, caller);
     snprintf(address, sizeof(address), "0x%" PRIx64, pc);
-    return json_pack("{ssssss?}", "id", id, "pc", address, "place", place);
+    return json_pack("{ssssso}", "id", id, "pc", address, "place",
+                     place != NULL ? report_json_text(place) : json_null());
 }
 
 static json_t *
@@ -325,9 +328,10 @@ troubles_json(const struct dump_troubles *troubles)
         if (p->count > 0)
             json_array_append_new(
                 rows,
-                json_pack("{sssIsssIsbss}", "what", dump_trouble_name(what),
-                          "count", (json_int_t)p->count, "file", p->file,
-                          "line", (json_int_t)p->line, "skipped",
+                json_pack("{sssIsosIsbss}", "what", dump_trouble_name(what),
+                          "count", (json_int_t)p->count, "file",
+                          report_json_text(p->file), "line",
+                          (json_int_t)p->line, "skipped",
                           dump_trouble_skips(what), "text",
                           dump_trouble_text(what, p->count > 1)));
     }

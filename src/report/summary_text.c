@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "report/count_report.h"
 
 #define BOLD "\033[1m"
@@ -90,9 +91,9 @@ print_heading(const struct widths *w, FILE *out)
 static void
 print_line(const struct line *l, const struct widths *w, FILE *out)
 {
-    fprintf(out, "  %-*s %*" PRIu64 "  %*s %9s", w->name, l->name, w->count,
-            l->count, w->numbers[COLUMN_MEAN], l->numbers[COLUMN_MEAN],
-            l->varies);
+    escape_printf(out, "  %-*s %*" PRIu64 "  %*s %9s", w->name, l->name,
+                  w->count, l->count, w->numbers[COLUMN_MEAN],
+                  l->numbers[COLUMN_MEAN], l->varies);
     for (int i = COLUMN_MIN; i < COLUMNS; i++)
         fprintf(out, "  %*s", w->numbers[i], l->numbers[i]);
     if (w->strands > 0)
@@ -285,9 +286,10 @@ print_cell(const struct summary_report *r, const struct summary_cell *cell,
     char text[CELL_TEXT];
 
     summary_cell_text(r, cell, text, sizeof(text));
-    fprintf(out, "\n%s%s%s: %" PRIu64 " interval%s", r->color ? BOLD : "", text,
-            r->color ? PLAIN : "", cell->cycles.count,
-            cell->cycles.count == 1 ? "" : "s");
+    fprintf(out, "\n%s", r->color ? BOLD : "");
+    escape_printf(out, "%s", text);
+    fprintf(out, "%s: %" PRIu64 " interval%s", r->color ? PLAIN : "",
+            cell->cycles.count, cell->cycles.count == 1 ? "" : "s");
     if (strands > 0)
         fprintf(out, " of %zu strand%s", strands, strands == 1 ? "" : "s");
     fprintf(out, "\n");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
+#include "base/escape.h"
 #include "report/summary_columns.h"
 #include "report/summary_pages.h"
 
@@ -17,6 +18,7 @@
 #define ROWS_MAX 128
 #define CELLS_MAX 16000 /* a sheet has 16,384 columns */
 #define STACK_MAX 64
+#define CELL_TEXT 320
 
 enum { ROW_HEADING, ROW_CPU, ROW_CYCLES, ROW_EVENTS };
 enum { OUTPUT_VALUES = 1, ANALYSIS_VALUES = 2 }; /* the first such column */
@@ -91,19 +93,32 @@ write_names(struct workbook *w)
     worksheet_set_column(w->output, 0, 0, 28, NULL);
 }
 
+/* Returns the cell's name for a cell of a sheet, for the caller to free; NULL:
+ * there is no memory. */
+static char *
+cell_name(const struct workbook *w, size_t cell)
+{
+    char text[CELL_TEXT];
+
+    summary_cell_text(w->report, w->report->summary->cells[cell], text,
+                      sizeof(text));
+    return escape_copy(text, ESCAPE_CELL);
+}
+
 static void
 write_output(struct workbook *w)
 {
     const struct summary *s = w->report->summary;
-    char text[320];
 
     write_names(w);
     for (size_t c = 0; c < w->cell_count; c++) {
         const struct summary_view v = summary_view(w->report, s->cells[c]);
         const lxw_col_t col = column(c, OUTPUT_VALUES);
         lxw_row_t row = ROW_EVENTS;
-        summary_cell_text(w->report, s->cells[c], text, sizeof(text));
-        worksheet_write_string(w->output, ROW_HEADING, col, text, w->bold);
+        char *const name = cell_name(w, c);
+        if (name != NULL)
+            worksheet_write_string(w->output, ROW_HEADING, col, name, w->bold);
+        free(name);
         if ((s->options.by & (SUMMARY_BY_THREAD | SUMMARY_BY_CORE)) != 0)
             write_value(w->output, ROW_CPU, col, (double)s->cells[c]->place,
                         NULL);
@@ -344,15 +359,15 @@ write_analysis(struct workbook *w)
 {
     const struct metric_row *m;
     lxw_row_t row = write_inputs(w);
-    char place[64], formula[72], text[320];
+    char place[64], formula[72];
 
     for (size_t c = 0; c < w->cell_count; c++) {
-        summary_cell_text(w->report, w->report->summary->cells[c], text,
-                          sizeof(text));
+        char *const name = cell_name(w, c);
         name_output(ROW_HEADING, c, place, sizeof(place));
         snprintf(formula, sizeof(formula), "=%s", place);
         worksheet_write_formula_str(w->analysis, 0, column(c, ANALYSIS_VALUES),
-                                    formula, w->bold, text);
+                                    formula, w->bold, name ? name : "");
+        free(name);
     }
     worksheet_write_string(w->analysis, row++, 0, "Metrics", w->bold);
     for (size_t i = 0; (m = summary_metric(w->report, i)) != NULL; i++)
