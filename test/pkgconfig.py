@@ -113,6 +113,30 @@ def linked(package):
         t.equal("INTERP" in done.stdout, False, "a loader")
 
 
+@t.named("installed programs and libraries find the libraries beside them")
+def found():
+    _, prefix = tools()
+    if prefix == "/usr":
+        raise t.Skip("the loader looks below /usr by itself")
+    plain = {name: value for name, value in os.environ.items()
+             if name != "LD_LIBRARY_PATH"}
+    with tempfile.TemporaryDirectory() as folder:
+        install(folder)
+        root = pathlib.Path(f"{folder}{prefix}")
+        files = [f for f in root.rglob("*") if not f.is_symlink() and
+                 (f.parent.name == "bin" or ".so" in f.name)]
+        assert len(files) > 8, files
+        for file in files:
+            if file.read_bytes()[:4] != b"\x7fELF":
+                continue
+            for line in t.run("ldd", file, env=plain).stdout.splitlines():
+                name, _, place = line.strip().partition(" => ")
+                if name.startswith(("libtally", "libperfex")):
+                    assert place.startswith(folder), f"{file}: {line}"
+        done = t.run(root / "bin" / "tally-ecadmin", "-h", env=plain)
+        t.equal((done.returncode, done.stderr), (0, ""), "tally-ecadmin")
+
+
 for name in CALLS:
     t.case(f"a program with {name}, shared and static", linked, name)
 
