@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tally doctor: what this host can do, and what to install. */
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -79,6 +86,102 @@ check_memory(void)
                   ok ? "" : ": ", line);
     if (ok)
         session_destroy(fd, header);
+    return ok;
+}
+
+/* Checks that /proc is mounted. Prints the line if /proc is missing, or if
+ * `shown`. */
+static bool
+check_proc(bool shown)
+{
+    const bool ok = access("/proc/self/fd", X_OK) == 0;
+
+    if (!ok)
+        printf("  no     /proc: it is not mounted, and tally and QEMU find "
+               "their memory there\n"
+               "         mount -t proc proc /proc\n");
+    else if (shown)
+        printf("  ok     /proc\n");
+    return ok;
+}
+
+/* Starts the command with what it says in the file. Returns its status as
+ * waitpid() gives it, or -1. */
+static int
+run_into(int fd, char *const *argv)
+{
+    posix_spawn_file_actions_t files;
+    int status = -1;
+    pid_t pid;
+
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return -1;
+    /* A parent that ignores SIGCHLD has children that wait for none. */
+    signal(SIGCHLD, SIG_DFL);
+    if (posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0) !=
+            0 ||
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) !=
+            0 ||
+        posix_spawn_file_actions_adddup2(&files, fd, 2) != 0 ||
+        posix_spawn(&pid, argv[0], &files, NULL, argv, environ) != 0 ||
+        TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) < 0)
+        status = -1;
+    posix_spawn_file_actions_destroy(&files);
+    return status;
+}
+
+/* Counts a shell that does nothing, as a user would count it. Returns whether
+ * that works; if not, `line` has what was said first. */
+static bool
+try_run(char *line, size_t size)
+{
+    char self[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    const int fd = memfd_create("tally-doctor", MFD_CLOEXEC);
+
+    line[0] = '\0';
+    if (length < 0 || fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    self[length] = '\0';
+    char *const argv[] = {
+        self, "count",     "-q", "-m",      "host-model", "-e", "instructions",
+        "-o", "/dev/null", "--", "/bin/sh", "-c",         ":",  NULL};
+    const int status = run_into(fd, argv);
+    const ssize_t got = pread(fd, line, size - 1, 0);
+    line[got > 0 ? got : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    close(fd);
+    return status == 0;
+}
+
+/* Checks that a run on host-model works, on a host that is an x86-64. Prints
+ * the line if the run fails, or if `shown`. */
+static bool
+check_run(bool shown)
+{
+    struct utsname name;
+    struct rlimit room;
+    char line[512];
+
+    if (uname(&name) != 0 || strcmp(name.machine, isa_name(ISA_X86_64)) != 0)
+        return true;
+    const bool ok = try_run(line, sizeof(line));
+    if (ok && !shown)
+        return true;
+    escape_printf(stdout, "  %-6s a run of /bin/sh on host-model%s%s\n",
+                  ok ? "ok" : "no", ok ? "" : ": ",
+                  ok           ? ""
+                  : *line != 0 ? line
+                               : "it failed without a word");
+    if (!ok && getrlimit(RLIMIT_AS, &room) == 0 &&
+        room.rlim_cur != RLIM_INFINITY)
+        printf("         the address space of a process is limited to %.1f GB, "
+               "and QEMU may need 16 GB:\n"
+               "         ulimit -v unlimited\n",
+               (double)room.rlim_cur * 1e-9);
     return ok;
 }
 
@@ -249,6 +352,9 @@ check_program(char **argv)
     const bool refused = !check_level(&p);
     ok &= check_emulator(&p);
     ok &= check_machine(&p);
+    ok &= check_proc(false);
+    if (ok)
+        ok &= check_run(false);
     if (elf_has_section(p.path, ".symtab"))
         printf("  ok     symbols: functions can be named (--from, --to)\n");
     else
@@ -289,6 +395,9 @@ run_doctor(int argc, char **argv)
         ok &= check_qemu((enum isa)isa);
     ok &= check_plugin();
     ok &= check_memory();
+    ok &= check_proc(true);
+    if (ok)
+        ok &= check_run(true);
     check_sysroot("sparc64-linux-gnu", "libc6-sparc64-cross");
     check_sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross");
     check_sysroot("mips64el-linux-gnuabi64", "libc6-mips64el-cross");

@@ -8,6 +8,7 @@ host's own counters. All rows must hold whatever the host has mounted. TAP.
 import functools
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,41 @@ def run(folder, tally, mock, machine, **how):
     return done.stdout.partition("this host's own counters\n")[2]
 
 
+def take_proc():
+    """Unmounts /proc in the mounts of this process alone."""
+    return surroundings.libc.umount2(b"/proc", surroundings.DETACH) == 0
+
+
+def limit_memory():
+    """Limits the address space below what QEMU needs, and above what tally
+    needs."""
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+
+def lacks(tally, how, *wanted):
+    """What is wrong with what doctor says where tally count does not work; a
+    reason to skip in brackets."""
+    def call(*words):
+        return subprocess.run([tally, *words], text=True, capture_output=True,
+                              preexec_fn=how)
+
+    if subprocess.run(["/bin/true"], preexec_fn=how).returncode == 77:
+        return "(no mounts of its own: not root)"
+    if call("--version").returncode != 0:
+        return "(tally itself does not start there)"
+    if call("count", "-m", "host-model", "-e", "instructions", "--",
+            "/bin/sh", "-c", ":").returncode == 0:
+        return "(tally count works there)"
+    for words in (["doctor"], ["doctor", "/bin/sh"]):
+        done = call(*words)
+        if done.returncode != 125 or "tally count works" in done.stdout:
+            return f"{words}: status {done.returncode}: {done.stdout}"
+        for text in wanted:
+            if text not in done.stdout:
+                return f"{words}: no {text!r} in {done.stdout}"
+    return ""
+
+
 def changes(change):
     """What a child does to its mounts before it runs doctor."""
     if not surroundings.own_mounts() or not change():
@@ -96,8 +132,14 @@ def main():
         return
     host = (("tracefs mounted on the host", surroundings.give_tracefs),
             ("no tracefs on the host", surroundings.take_tracefs))
+    lacking = (
+        ("no /proc", functools.partial(changes, take_proc),
+         "no     /proc: it is not mounted", "mount -t proc proc /proc\n"),
+        ("ulimit -v", limit_memory, "no     a run of /bin/sh on host-model: ",
+         "limited to 4.3 GB", "ulimit -v unlimited\n"),
+    )
     surroundings.make_plain()
-    print(f"1..{len(ROWS) + len(host)}")
+    print(f"1..{len(ROWS) + len(host) + len(lacking)}")
     with tempfile.TemporaryDirectory() as folder:
         doctor = functools.partial(run, pathlib.Path(folder), tally, mock)
         for number, (name, machine, *wanted) in enumerate(ROWS, 1):
@@ -117,6 +159,14 @@ def main():
             print(f"{'ok' if got == plain else 'not ok'} {number} {name}")
             for line in [] if got == plain else got.splitlines():
                 print(f"# {line}")
+    first = len(ROWS) + len(host) + 1
+    for number, (name, how, *wanted) in enumerate(lacking, first):
+        wrong = lacks(tally, how, *wanted)
+        skipped = wrong.startswith("(")
+        print(f"{'not ok' if wrong and not skipped else 'ok'} {number} {name}"
+              + (f" # SKIP {wrong.strip('()')}" if skipped else ""))
+        for line in [] if skipped else wrong.splitlines():
+            print(f"# {line}")
 
 
 if __name__ == "__main__":
