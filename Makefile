@@ -68,7 +68,8 @@ soak:
 	    $(BUILD)/test/test_virtual_ref 10000000
 
 # SECONDS on each target, from its seeds; what it finds stays in BUILD/fuzz.
-FUZZED = capture decode dump escape event_list host_event needs param pmu recover selection
+FUZZED = capture decode dump escape event_list host_event needs param pmu recover \
+    region selection
 SECONDS ?= 60
 
 fuzz:

@@ -261,7 +261,7 @@ run_all(struct job *job, struct count_value *values,
             error =
                 session_run(&job->session, job->program, &command_log, &next);
         if (error == 0)
-            report_note_side_by_side(&job->report, values, &next);
+            report_note_standing(&job->report, values, &next);
         job->threaded |= error == 0 && next.together > 1;
         if (error == 0)
             error = around_after(job->request);
@@ -529,7 +529,7 @@ count_events(struct job *job, const struct counted *c)
         status = start_hardware(job, c->left_out) == 0
                      ? run_and_report(job, values)
                      : EXIT_USAGE;
-        bool all = true;
+        bool all = !job->report.partial;
         for (size_t i = 0; i < c->count; i++)
             all = all && values[i].counted;
         status = count_request_strict(job->request, status, all);

@@ -30,7 +30,8 @@ struct job {
     struct count_report report;
     uint64_t params[PARAM_COUNT];
     char status[96], turns[128], processes[RUN_NOTE];
-    char threads[RUN_NOTE], beside[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
+    char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE],
+        inconsistent[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
 
 #define NOTES 12
@@ -194,6 +195,13 @@ make_notes(struct job *job, const struct session_result *result,
         add_note(notes, job->random);
     if (report_random_left(result, job->left, sizeof(job->left)))
         add_note(notes, job->left);
+    if (report_lost(result, job->lost, sizeof(job->lost)))
+        add_note(notes, job->lost);
+    if (result->inconsistent_count > 0) {
+        report_inconsistent(result->inconsistent, job->inconsistent,
+                            sizeof(job->inconsistent));
+        add_note(notes, job->inconsistent);
+    }
     if (result->uncounted > 0)
         add_note(notes, "some programs ran outside the emulation, uncounted");
     add_note(notes, r->kernel || r->exception
@@ -256,7 +264,7 @@ write_all(struct job *job, const struct session_result *result, FILE *out)
     };
     int error = 0;
 
-    report_note_side_by_side(&job->report, job->values, result);
+    report_note_standing(&job->report, job->values, result);
     if (r->period_ms != 0)
         error = write_intervals(job, result, out);
     if (error != 0 || (r->period_ms != 0 && r->format != COUNT_TEXT))

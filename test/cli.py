@@ -505,7 +505,7 @@ def devices():
 FIELDS = {"schema", "machine", "program", "status", "strands", "events",
           "wall_s", "modelled_s"}
 EVENT_FIELDS = {"name", "value", "fidelity", "enabled", "running"}
-FIDELITIES = {"exact", "varies", "modelled", "estimated", "idle"}
+FIDELITIES = {"exact", "varies", "modelled", "estimated", "partial", "idle"}
 
 
 def check_event(row):

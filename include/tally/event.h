@@ -42,11 +42,13 @@ enum tally_fidelity {
                         side by side */
     TALLY_MODELLED,  /* follows from a stated cache, TLB or predictor model */
     TALLY_ESTIMATED, /* follows from a stated timing model */
+    TALLY_PARTIAL,   /* of a run only: some threads or processes lack */
     TALLY_IDLE,      /* cannot count here; see tally_event_reason() */
 };
 
 /*
- * "exact", "varies", "modelled", "estimated" or "idle"; NULL for another value.
+ * "exact", "varies", "modelled", "estimated", "partial" or "idle"; NULL for
+ * another value.
  *
  * @since 0.1
  */

@@ -10,6 +10,7 @@ static_assert((int)TALLY_EXACT == (int)FIDELITY_EXACT &&
                   (int)TALLY_VARIES == (int)FIDELITY_VARIES &&
                   (int)TALLY_MODELLED == (int)FIDELITY_MODELLED &&
                   (int)TALLY_ESTIMATED == (int)FIDELITY_ESTIMATED &&
+                  (int)TALLY_PARTIAL == (int)FIDELITY_PARTIAL &&
                   (int)TALLY_IDLE == (int)FIDELITY_IDLE,
               "public and internal fidelities are one");
 

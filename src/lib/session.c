@@ -169,7 +169,8 @@ tally_result_fidelity(const struct tally_result *result, size_t index)
 {
     return (enum tally_fidelity)fidelity_in_run(
         result->events[index]->fidelity, result->foreign,
-        session_side_by_side(&result->session));
+        session_side_by_side(&result->session),
+        session_partial(&result->session));
 }
 
 size_t

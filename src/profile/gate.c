@@ -3,50 +3,52 @@
 
 #include <string.h>
 
-static void
-add_region(const struct region *region, struct totals *turns)
+/* Returns how many threads' counts are not to be had. */
+static unsigned
+add_region(struct region_view *view, struct totals *turns)
 {
-    const unsigned count = region_turns(region);
-    const unsigned ended = atomic_load(&region->head->threads);
-    const unsigned strands = atomic_load(&region->head->strands);
+    struct region_thread thread;
+    struct region_view_strand strand;
+    const unsigned count = view->rules->turns;
 
-    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++) {
+    for (unsigned i = 0; region_view_thread(view, i, &thread); i++)
         for (unsigned turn = 0; turn < count; turn++)
-            totals_add(&turns[turn], &region->threads[i].totals[turn]);
-    }
-    for (unsigned i = 0; i < strands; i++) {
-        struct region_strand *s = region_map_strand(region, i, NULL);
-        for (unsigned turn = 0; s != NULL && turn < count; turn++) {
-            struct totals sum;
-            region_sum(region, s, turn, &sum);
-            totals_add(&turns[turn], &sum);
-        }
-        region_unmap_strand(s);
-    }
+            totals_add(&turns[turn], &thread.totals[turn]);
+    if (view->state == REGION_ENDED)
+        return view->lost;
+    for (unsigned i = 0; region_view_strand(view, &i, &strand);)
+        for (unsigned turn = 0; turn < count; turn++)
+            totals_add(&turns[turn], &strand.totals[turn]);
+    return view->lost + view->apart;
 }
 
-static void
-add_all(int fd, unsigned regions, struct totals *turns)
+static unsigned
+add_all(int fd, const struct region_rules *rules, struct totals *turns)
 {
-    for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++) {
-        struct region region;
-        if (region_map(fd, i, &region) != 0)
-            continue;
-        if (atomic_load(&region.head->state) != REGION_FREE)
-            add_region(&region, turns);
-        region_unmap(&region);
+    unsigned missing = 0;
+
+    for (unsigned i = 0;; i++) {
+        struct region_view view;
+        i = region_view_next(fd, i);
+        if (i >= SESSION_REGIONS)
+            return missing;
+        if (region_view_open(&view, fd, i, rules) == 0 && view.wrong == NULL &&
+            view.state != REGION_FREE)
+            missing += add_region(&view, turns);
     }
 }
 
 void
-gate_turn(struct gate *gate, bool open, int fd, unsigned regions)
+gate_turn(struct gate *gate, bool open, int fd,
+          const struct region_rules *rules)
 {
     struct totals now[REGION_TURNS];
 
     if (open == gate->open)
         return;
     memset(now, 0, sizeof(now));
-    add_all(fd, regions, now);
+    const unsigned missing = add_all(fd, rules, now);
+    gate->missing = missing > gate->missing ? missing : gate->missing;
     gate->open = open;
     gate->opened += open;
     if (open)

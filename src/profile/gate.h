@@ -8,17 +8,19 @@
 #ifndef TALLY_PROFILE_GATE_H
 #define TALLY_PROFILE_GATE_H
 
-#include "source/region.h"
+#include "source/region_view.h"
 
 struct gate {
     bool open;
-    unsigned opened;                  /* how often */
+    unsigned opened;  /* how often */
+    unsigned missing; /* threads whose counts were not to be had, at most */
     struct totals from[REGION_TURNS]; /* when it was opened last */
     struct totals sum[REGION_TURNS];  /* while it was open */
 };
 
-/* Opens or closes it, if it was not so, at what the `regions` of a session's
+/* Opens or closes it, if it was not so, at what the regions of a session's
  * file have counted now. */
-void gate_turn(struct gate *gate, bool open, int fd, unsigned regions);
+void gate_turn(struct gate *gate, bool open, int fd,
+               const struct region_rules *rules);
 
 #endif

@@ -41,7 +41,9 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
         rows[i] = (struct pipeline_thread){
             .strand = t->strand,
             .maker = maker,
-            .born = made ? t->born - threads[maker].born : 0,
+            .born = made && t->born > threads[maker].born
+                        ? t->born - threads[maker].born
+                        : 0,
             .issue = t->totals.signal[SIGNAL_ISSUE_CYCLES],
             .cycles = t->totals.signal[SIGNAL_CYCLES],
         };

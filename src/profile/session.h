@@ -110,6 +110,15 @@ struct session_interval {
     struct totals totals;
 };
 
+/* A process whose region holds what no process of tally writes: its counts are
+ * not in the result. pid 0: the session's header, and nobody knows whose counts
+ * are wrong. */
+struct session_inconsistent {
+    int pid;
+    char program[REGION_NAME];
+    const char *why;
+};
+
 struct session_result {
     struct session_process *processes;
     size_t process_count; /* images: a process that executes has several */
@@ -144,6 +153,12 @@ struct session_result {
     bool random_asked;
     uint64_t random_fixed, random_left;
     struct session_illegal illegal;
+    struct session_inconsistent *inconsistent;
+    size_t inconsistent_count;
+    /* Threads whose counts are in no sum: they had no room of their own, or
+     * their process was killed before it could hand their counts over. */
+    unsigned lost_threads;
+    unsigned heaped_threads; /* that share a row, the last of their process */
     uint32_t parts;
 };
 
@@ -163,5 +178,8 @@ bool session_side_by_side(const struct session_result *result);
 /* The value of an event: the sum of its signals. */
 uint64_t
 event_value(const struct event_row *event, const struct totals *totals);
+
+/* Returns whether counts of threads or processes are missing in the sums. */
+bool session_partial(const struct session_result *result);
 
 #endif

@@ -445,6 +445,24 @@ rightless_json(const struct session_result *s)
     return names;
 }
 
+/* The processes whose counts are in no sum, and why. */
+static json_t *
+inconsistent_json(const struct session_result *s)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->inconsistent_count; i++) {
+        const struct session_inconsistent *one = &s->inconsistent[i];
+        json_array_append_new(
+            all, json_pack(
+                     "{sososs}", "pid",
+                     one->pid ? json_integer(one->pid) : json_null(), "program",
+                     one->pid ? report_json_text(one->program) : json_null(),
+                     "why", one->why));
+    }
+    return all;
+}
+
 /* Whether fixed random bytes were asked for, and how many the programs took. */
 static json_t *
 random_json(const struct session_result *s)
@@ -567,8 +585,13 @@ document(const struct count_report *r)
         json_object_set_new(o, "processes", report_programs_json(r));
     if (r->isa != NULL)
         json_object_set_new(o, "rightless", rightless_json(s));
-    if (r->isa != NULL)
+    if (r->isa != NULL) {
+        json_object_set_new(o, "inconsistent", inconsistent_json(s));
+        json_object_set_new(o, "lost_threads", json_integer(s->lost_threads));
+        json_object_set_new(o, "heaped_threads",
+                            json_integer(s->heaped_threads));
         json_object_set_new(o, "random", random_json(s));
+    }
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));
     json_object_set_new(o, "sys_s", json_real(s->sys_s));

@@ -85,6 +85,7 @@ struct count_report {
     const char
         *cpu_name;       /* the same for people: the pinned model by its name */
     bool foreign;        /* the program's ISA is not the machine's own */
+    bool partial;        /* the sums of any run lack threads or processes */
     bool side_by_side;   /* threads or processes ran so, in any run */
     unsigned runs;       /* whole ones, which the values are means of */
     unsigned runs_asked; /* more than one: the report says how values spread */
@@ -188,11 +189,12 @@ double report_metric(const struct count_report *report,
                      const struct metric_row *metric, const char *kind,
                      enum fidelity *fidelity);
 
-/* Notes whether threads or processes ran side by side in this run, and lowers
+/* Notes whether threads or processes ran side by side in this run, or lack in
+ * its sums, and lowers
  * the standing of the values accordingly. */
-void report_note_side_by_side(struct count_report *report,
-                              struct count_value *values,
-                              const struct session_result *run);
+void
+report_note_standing(struct count_report *report, struct count_value *values,
+                     const struct session_result *run);
 
 /* "exited with 3", "killed by SIGSEGV"; empty for success. */
 void report_status(int status, char *text, size_t size);

@@ -39,17 +39,19 @@ format_grouped(uint64_t value, char *text)
 enum fidelity
 report_fidelity(const struct count_report *r, const struct event_row *event)
 {
-    return fidelity_in_run(event->fidelity, r->foreign, r->side_by_side);
+    return fidelity_in_run(event->fidelity, r->foreign, r->side_by_side,
+                           r->partial);
 }
 
 void
-report_note_side_by_side(struct count_report *r, struct count_value *values,
-                         const struct session_result *run)
+report_note_standing(struct count_report *r, struct count_value *values,
+                     const struct session_result *run)
 {
     r->side_by_side |= session_side_by_side(run);
+    r->partial |= session_partial(run);
     for (size_t i = 0; i < r->count; i++)
-        values[i].fidelity =
-            fidelity_in_run(values[i].fidelity, r->foreign, r->side_by_side);
+        values[i].fidelity = fidelity_in_run(values[i].fidelity, r->foreign,
+                                             r->side_by_side, r->partial);
 }
 
 const char *
@@ -225,7 +227,7 @@ print_exact(const struct count_report *r, const struct count_value *v,
     if (v->counted)
         report_off_text(v, off, sizeof(off));
     escape_printf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
-                  r->side_by_side ? "in this run" : "exact", off);
+                  r->side_by_side || r->partial ? "in this run" : "exact", off);
 }
 
 /* The reasons of what was not counted, each once. */
@@ -562,6 +564,19 @@ print_notes(const struct count_report *r, FILE *out)
     if (s->uncounted > SESSION_UNCOUNTED)
         fprintf(out, "  not counted: %u more programs\n",
                 s->uncounted - SESSION_UNCOUNTED);
+    for (size_t i = 0; i < s->inconsistent_count; i++) {
+        if (i == SESSION_UNCOUNTED) {
+            fprintf(out, "  not counted: %zu more processes\n",
+                    s->inconsistent_count - i);
+            break;
+        }
+        report_inconsistent(&s->inconsistent[i], text, sizeof(text));
+        escape_printf(out, "  %s\n", text);
+    }
+    if (report_lost(s, text, sizeof(text)))
+        escape_printf(out, "  %s\n", text);
+    if (report_heaped(s, text, sizeof(text)))
+        escape_printf(out, "  %s\n", text);
     print_scope(&r->scope, out);
     if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
         print_nothing(&r->scope, out);

@@ -138,3 +138,42 @@ report_random_left(const struct session_result *run, char *text, size_t size)
              run->random_left);
     return true;
 }
+
+bool
+report_lost(const struct session_result *run, char *text, size_t size)
+{
+    if (run->lost_threads == 0)
+        return false;
+    snprintf(text, size,
+             "not counted: %u threads; of a process, counts of %u threads at "
+             "once are kept if it is killed",
+             run->lost_threads, REGION_STRANDS);
+    return true;
+}
+
+bool
+report_heaped(const struct session_result *run, char *text, size_t size)
+{
+    if (run->heaped_threads == 0)
+        return false;
+    snprintf(text, size,
+             "%u threads share a row, the last of their process: a process has "
+             "%u rows",
+             run->heaped_threads, REGION_THREADS);
+    return true;
+}
+
+void
+report_inconsistent(const struct session_inconsistent *one, char *text,
+                    size_t size)
+{
+    if (one->pid == 0)
+        snprintf(text, size,
+                 "inconsistent: %s in memory, so no count can be trusted",
+                 one->why);
+    else
+        snprintf(text, size,
+                 "not counted: %.160s (pid %d), whose counts are inconsistent "
+                 "in memory: %s",
+                 one->program, one->pid, one->why);
+}

@@ -30,4 +30,14 @@ report_random_fixed(const struct session_result *run, char *text, size_t size);
 bool
 report_random_left(const struct session_result *run, char *text, size_t size);
 
+/* Says how many threads' counts are in no sum; false: all are. */
+bool report_lost(const struct session_result *run, char *text, size_t size);
+
+/* Says how many threads share one row; false: each has its own. */
+bool report_heaped(const struct session_result *run, char *text, size_t size);
+
+/* Says why the counts of `one` are in no sum. */
+void report_inconsistent(const struct session_inconsistent *one, char *text,
+                         size_t size);
+
 #endif

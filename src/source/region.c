@@ -13,21 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-#define ROUND(size) (((size) + PAGE - 1) / PAGE * PAGE)
-
-#define HEADER_SIZE ROUND(sizeof(struct session_header))
-#define INFOS_AT ROUND(sizeof(struct region_head))
-#define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * REGION_BLOCKS))
-#define SNAPSHOTS_AT \
-    (THREADS_AT + ROUND(sizeof(struct region_thread) * REGION_THREADS))
-#define CAPTURES_AT \
-    (SNAPSHOTS_AT + ROUND(sizeof(struct region_snapshot) * REGION_SNAPSHOTS))
-#define STRANDS_AT \
-    (CAPTURES_AT + ROUND(sizeof(struct capture_record) * REGION_CAPTURES))
-#define STRAND_SIZE ROUND(sizeof(struct region_strand))
-#define REGION_SIZE (STRANDS_AT + STRAND_SIZE * REGION_STRANDS)
-#define SESSION_SIZE (HEADER_SIZE + (uint64_t)REGION_SIZE * SESSION_REGIONS)
+#include "source/region_layout.h"
 
 static int
 map_header(int fd, struct session_header **header)
@@ -63,7 +49,7 @@ session_create(const struct session_request *request,
     (*header)->magic = SESSION_MAGIC;
     (*header)->header_size = HEADER_SIZE;
     (*header)->region_size = REGION_SIZE;
-    (*header)->request = *request;
+    memcpy(&(*header)->request, request, sizeof(*request));
     *fd = file;
     return 0;
 }
@@ -127,6 +113,14 @@ session_open(const char *place)
     return fd;
 }
 
+bool
+session_is_whole(const struct session_header *header)
+{
+    return header->magic == SESSION_MAGIC &&
+           header->header_size == HEADER_SIZE &&
+           header->region_size == REGION_SIZE;
+}
+
 int
 session_attach(const char *place, const struct tally_log *log, int *fd,
                struct session_header **header)
@@ -142,9 +136,7 @@ session_attach(const char *place, const struct tally_log *log, int *fd,
         return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", place,
                           strerror(errno));
     }
-    if ((*header)->magic != SESSION_MAGIC ||
-        (*header)->header_size != HEADER_SIZE ||
-        (*header)->region_size != REGION_SIZE) {
+    if (!session_is_whole(*header)) {
         session_destroy(file, *header);
         return tally_fail(log, TALLY_ESYSTEM,
                           "%s is not a session of this version of tally",
@@ -273,6 +265,15 @@ region_unmap_strand(struct region_strand *strand)
         munmap(strand, STRAND_SIZE);
 }
 
+/* Returns a number of records that another process may have written. */
+static unsigned
+bounded(const atomic_uint *number, unsigned most)
+{
+    const unsigned value = atomic_load(number);
+
+    return value < most ? value : most;
+}
+
 unsigned
 region_turns(const struct region *region)
 {
@@ -291,7 +292,7 @@ void
 region_sum(const struct region *region, const struct region_strand *strand,
            unsigned turn, struct totals *sum)
 {
-    const unsigned blocks = atomic_load(&region->head->blocks);
+    const unsigned blocks = bounded(&region->head->blocks, REGION_BLOCKS);
 
     for (size_t s = 0; s < SIGNAL_COUNT; s++)
         sum->signal[s] = load_count(&strand->totals[turn].signal[s]);
@@ -351,10 +352,10 @@ region_each_ended(const struct region *region,
                                uint32_t strand, struct totals *sum),
                   void *user)
 {
-    const unsigned ended = atomic_load(&region->head->threads);
+    const unsigned ended = bounded(&region->head->threads, REGION_THREADS);
     struct totals sum;
 
-    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++) {
+    for (unsigned i = 0; i < ended; i++) {
         const struct region_thread *t = &region->threads[i];
         memset(&sum, 0, sizeof(sum));
         for (unsigned turn = 0; turn < region_turns(region); turn++)
@@ -369,7 +370,7 @@ region_each(const struct region *region,
                          uint32_t strand, struct totals *sum),
             void *user)
 {
-    const unsigned strands = atomic_load(&region->head->strands);
+    const unsigned strands = bounded(&region->head->strands, REGION_STRANDS);
     struct totals sum;
 
     region_each_ended(region, take, user);
@@ -430,7 +431,7 @@ void
 region_fold(struct region *region, struct region_strand *strand)
 {
     const unsigned index = atomic_load(&region->head->threads);
-    const unsigned blocks = atomic_load(&region->head->blocks);
+    const unsigned blocks = bounded(&region->head->blocks, REGION_BLOCKS);
     struct region_thread *thread =
         &region->threads[index < REGION_THREADS ? index : REGION_THREADS - 1];
     struct totals sum;
@@ -447,6 +448,10 @@ region_fold(struct region *region, struct region_strand *strand)
     }
     if (index < REGION_THREADS)
         atomic_store(&region->head->threads, index + 1);
+    else /* the record's first thread has not been counted here */
+        atomic_store(&region->head->heaped,
+                     atomic_load(&region->head->heaped) +
+                         (atomic_load(&region->head->heaped) == 0 ? 2 : 1));
     memset(&strand->totals, 0, sizeof(strand->totals));
     memset(strand->exec[REGION_OUTSIDE], 0, blocks * sizeof(uint64_t));
 }
@@ -455,48 +460,12 @@ void
 region_release(struct region *region, unsigned strands)
 {
     madvise(region->infos, THREADS_AT - INFOS_AT, MADV_REMOVE);
-    for (unsigned s = 0; s < strands; s++) {
+    for (unsigned s = 0; s < strands && s < REGION_STRANDS; s++) {
         struct region_strand *strand = region_map_strand(region, s, NULL);
         if (strand != NULL)
             madvise(strand, STRAND_SIZE, MADV_REMOVE);
         region_unmap_strand(strand);
     }
-}
-
-static uint64_t
-strand_instructions(const struct region *region,
-                    const struct region_strand *strand)
-{
-    const unsigned blocks = atomic_load(&region->head->blocks);
-    uint64_t sum = 0;
-
-    for (unsigned b = 0; b < blocks; b++) {
-        uint64_t count = load_count(&strand->exec[REGION_OUTSIDE][b]);
-        for (unsigned turn = 0; turn < region_turns(region); turn++)
-            count += load_count(&strand->exec[turn][b]);
-        sum += count * region->infos[b].instructions;
-    }
-    return sum;
-}
-
-uint64_t
-region_instructions(const struct region *region)
-{
-    const unsigned threads = atomic_load(&region->head->threads);
-    const unsigned strands = atomic_load(&region->head->strands);
-    uint64_t sum = 0;
-
-    for (unsigned t = 0; t < threads && t < REGION_THREADS; t++) {
-        for (unsigned turn = 0; turn < region_turns(region); turn++)
-            sum += region->threads[t].totals[turn].signal[SIGNAL_INSTRUCTIONS];
-    }
-    for (unsigned s = 0; s < strands; s++) {
-        struct region_strand *strand = region_map_strand(region, s, NULL);
-        if (strand != NULL)
-            sum += strand_instructions(region, strand);
-        region_unmap_strand(strand);
-    }
-    return sum;
 }
 
 /* Whether the kernel would give the file's rights to who executes it. */

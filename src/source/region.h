@@ -29,7 +29,9 @@
 #define SESSION_REGIONS 65536u
 #define REGION_BLOCKS (1u << 20)
 #define REGION_THREADS 65536u
-#define REGION_STRANDS 4096u /* live guest threads */
+#define REGION_STRANDS 4096u    /* live guest threads that share their counts */
+#define REGION_VCPUS (1u << 20) /* numbers that QEMU gives to guest threads */
+#define NO_THREAD UINT32_MAX    /* in place of a thread's number */
 #define REGION_NAME 256u
 #define REGION_SNAPSHOTS 65536u
 #define REGION_CAPTURES 262144u
@@ -131,11 +133,16 @@ struct region_head {
      * counts may show (plugin/beside.h). */
     atomic_uint beside;
     atomic_uint late_blocks; /* beyond REGION_BLOCKS */
-    atomic_uint snapshots;   /* made, at most REGION_SNAPSHOTS */
-    atomic_uint captures;    /* begun, may pass REGION_CAPTURES */
-    uint32_t turns;          /* totals in use, at least 1 */
-    uint32_t own_turns;      /* of them, those that blocks count in */
-    uint32_t parts;          /* of the model that run, enum tally_part bits */
+    /* Live threads whose counts are in memory of the process alone, until the
+     * threads end; and threads that had no memory for counts. */
+    atomic_uint apart, lost;
+    /* Threads that share the last of REGION_THREADS records. */
+    atomic_uint heaped;
+    atomic_uint snapshots; /* made, at most REGION_SNAPSHOTS */
+    atomic_uint captures;  /* begun, may pass REGION_CAPTURES */
+    uint32_t turns;        /* totals in use, at least 1 */
+    uint32_t own_turns;    /* of them, those that blocks count in */
+    uint32_t parts;        /* of the model that run, enum tally_part bits */
     /* System calls of the guest, and of them those that read and write. */
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;
@@ -170,6 +177,7 @@ struct region_strand {
     /* The index + 1 of the block with BLOCK_ODD that the thread has entered
      * since its last system call, or 0. */
     uint32_t suspect;
+    uint32_t apart; /* not 0: memory of the process alone */
     atomic_uint live;
     uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */
 };
@@ -217,6 +225,9 @@ int session_attach(const char *place, const struct tally_log *log, int *fd,
  */
 void *session_map_owners(const struct session_header *header, void *at);
 
+/* Returns whether the header is of a session of this version. */
+bool session_is_whole(const struct session_header *header);
+
 /* Maps region `index` of the file. 0 or TALLY_ESYSTEM. */
 int region_map(int fd, unsigned index, struct region *region);
 
@@ -243,7 +254,8 @@ int region_detach(struct region *region, struct region_strand *strand);
  */
 void region_release(struct region *region, unsigned strands);
 
-/* Writes the strand's sum as a thread record and zeroes its counts. */
+/* Writes the strand's sum as a thread record and zeroes its counts. Threads
+ * beyond REGION_THREADS share the last record. */
 void region_fold(struct region *region, struct region_strand *strand);
 
 /* Maps the strand area `slot`; `at` NULL or where to lay it over. */
@@ -287,9 +299,6 @@ void region_each_ended(const struct region *region,
 
 /* The turns that its process takes. */
 unsigned region_turns(const struct region *region);
-
-/* Instructions executed by all strands so far, those outside included. */
-uint64_t region_instructions(const struct region *region);
 
 /* Notes a program that has the rights of another user or group (setuid), which
  * QEMU runs without them: once each. */

@@ -24,7 +24,7 @@ fidelity_name(enum fidelity fidelity)
     static const char *const names[] = {
         [FIDELITY_EXACT] = "exact",       [FIDELITY_VARIES] = "varies",
         [FIDELITY_MODELLED] = "modelled", [FIDELITY_ESTIMATED] = "estimated",
-        [FIDELITY_IDLE] = "idle",
+        [FIDELITY_PARTIAL] = "partial",   [FIDELITY_IDLE] = "idle",
     };
 
     assert((size_t)fidelity < sizeof(names) / sizeof(names[0]));
@@ -32,8 +32,11 @@ fidelity_name(enum fidelity fidelity)
 }
 
 enum fidelity
-fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side)
+fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side,
+                bool partial)
 {
+    if (partial && event != FIDELITY_IDLE)
+        return FIDELITY_PARTIAL;
     if (event != FIDELITY_EXACT)
         return event;
     return foreign        ? FIDELITY_MODELLED

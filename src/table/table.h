@@ -22,6 +22,7 @@ enum fidelity {
                         side by side */
     FIDELITY_MODELLED,
     FIDELITY_ESTIMATED,
+    FIDELITY_PARTIAL, /* of a run only: some threads or processes lack */
     FIDELITY_IDLE,
 };
 
@@ -385,9 +386,10 @@ machine_standing(const struct machine_row *machine, enum fidelity fidelity);
 
 /* The standing of an event's count in a run: of a program for another machine
  * nothing is exact, and of threads or processes side by side nothing repeats.
+ * `partial`: counts of some threads or processes are not in the sum.
  */
-enum fidelity
-fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side);
+enum fidelity fidelity_in_run(enum fidelity event, bool foreign,
+                              bool side_by_side, bool partial);
 
 /* NULL if there is none. Case does not matter. Names and aliases. */
 const struct machine_row *machine_find(const char *name);

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/collect.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "machine/chip.h"
+#include "profile/filter.h"
+#include "profile/interval.h"
+#include "profile/modelled.h"
+
+#define MANY (1u << 30) /* no number of programs reaches it */
+
+static unsigned
+turns_of(const struct session_options *o)
+{
+    return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
+}
+
+/* With --filter data= each turn has two totals. */
+static unsigned
+totals_of(const struct session_options *o)
+{
+    return filter_data(o->filters, o->filter_count) ? 2 * turns_of(o)
+                                                    : turns_of(o);
+}
+
+static void *
+grow(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return array; /* room up to the next power of two */
+    return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+/* What the counters see of a thread's turns. */
+static void
+add_to_hardware(const struct session_options *o, uint32_t parts,
+                const struct totals *turns)
+{
+    struct totals derived[REGION_TURNS];
+    const unsigned count = turns_of(o);
+
+    for (unsigned i = 0; i < totals_of(o); i++) {
+        derived[i] = turns[i];
+        chip_derive(o->params, parts, &derived[i]);
+        if (i >= count)
+            filter_restrict(&derived[i - count], &derived[i]);
+    }
+    hardware_add(o->hardware, derived);
+}
+
+static int
+add_thread(const struct session_options *o, struct session_result *result,
+           const struct session_thread *thread, struct totals *turns)
+{
+    const unsigned count = turns_of(o);
+    const bool filtered = totals_of(o) != count;
+    struct session_thread *threads =
+        grow(result->threads, result->thread_count, sizeof(*threads));
+
+    if (threads == NULL)
+        return TALLY_ENOMEM;
+    result->threads = threads;
+    struct session_thread *t = &threads[result->thread_count++];
+    *t = *thread;
+    t->process = (unsigned)result->process_count - 1;
+    for (unsigned i = 0; i < count; i++) {
+        if (filtered) {
+            filter_totals(&turns[i], &turns[count + i]);
+            totals_add(&t->data, &turns[count + i]);
+        }
+        totals_add(&t->totals, &turns[i]);
+    }
+    if (o->hardware != NULL)
+        add_to_hardware(o, result->parts, turns);
+    return 0;
+}
+
+static int
+collect_threads(const struct session_options *o, struct region_view *view,
+                struct session_result *result)
+{
+    struct region_thread t;
+    int error = 0;
+
+    for (unsigned i = 0; error == 0 && region_view_thread(view, i, &t); i++) {
+        const struct session_thread thread = {
+            .thread = t.thread,
+            .strand = t.strand,
+            .maker = t.maker,
+            .born = t.born,
+        };
+        error = add_thread(o, result, &thread, t.totals);
+    }
+    return error;
+}
+
+/* Fills in what the thread is in, if that is an instruction that QEMU may raise
+ * SIGILL for. */
+static void
+note_suspect(struct region_view *view, uint32_t suspect,
+             struct session_illegal *illegal)
+{
+    struct block_info info;
+    struct region_file file;
+
+    if (suspect == 0 || !region_view_info(view, suspect - 1, &info))
+        return;
+    illegal->found = info.odd_size != 0;
+    illegal->pc = info.odd_pc;
+    illegal->size = info.odd_size;
+    memcpy(illegal->bytes, info.odd_bytes, sizeof(illegal->bytes));
+    if (!region_view_file(view, illegal->pc, &file))
+        return;
+    memcpy(illegal->file, file.path, sizeof(illegal->file));
+    illegal->offset = illegal->pc - file.first + file.offset;
+}
+
+/* Returns whether SIGILL ended the process. If nobody waited for the process,
+ * so that its status is unknown, returns whether the process has ended. */
+static bool
+died_illegal(const struct session_result *result,
+             const struct session_process *process)
+{
+    if (process->ended || process->running)
+        return false;
+    return process->pid != result->processes[0].pid ||
+           (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL);
+}
+
+/* Collects the threads of a process that did not end in good order, and the
+ * instruction that the first process to die by SIGILL died of. */
+static int
+collect_strands(const struct session_options *o, struct region_view *view,
+                struct session_result *result)
+{
+    const unsigned process = (unsigned)result->process_count - 1;
+    const bool died = died_illegal(result, &result->processes[process]);
+    struct session_illegal *const illegal = &result->illegal;
+    struct region_view_strand s;
+    int error = 0;
+
+    for (unsigned i = 0; error == 0 && region_view_strand(view, &i, &s);) {
+        uint64_t instructions = 0;
+        for (unsigned turn = 0; turn < totals_of(o); turn++)
+            instructions += s.totals[turn].signal[SIGNAL_INSTRUCTIONS];
+        const struct session_thread thread = {
+            .thread = s.thread,
+            .strand = s.strand,
+            .maker = s.maker,
+            .born = s.born,
+        };
+        if (instructions != 0)
+            error = add_thread(o, result, &thread, s.totals);
+        if (!died || illegal->found)
+            continue;
+        illegal->process = process;
+        note_suspect(view, s.suspect, illegal);
+    }
+    return error;
+}
+
+static int
+collect_snapshots(struct region_view *view, struct session_result *result)
+{
+    struct region_snapshot s;
+
+    for (unsigned i = 0; region_view_snapshot(view, i, &s); i++) {
+        struct session_snapshot *all =
+            grow(result->snapshots, result->snapshot_count, sizeof(*all));
+        if (all == NULL)
+            return TALLY_ENOMEM;
+        result->snapshots = all;
+        all[result->snapshot_count++] = (struct session_snapshot){
+            .process = (unsigned)result->process_count - 1,
+            .thread = s.thread,
+            .boundary = s.boundary,
+            .totals = s.totals,
+        };
+    }
+    return 0;
+}
+
+static int
+collect_captures(struct region_view *view, struct session_result *result)
+{
+    struct capture_record record;
+
+    for (unsigned i = 0; region_view_capture(view, i, &record); i++) {
+        struct session_capture *all =
+            grow(result->captures, result->capture_count, sizeof(*all));
+        if (all == NULL)
+            return TALLY_ENOMEM;
+        result->captures = all;
+        all[result->capture_count++] = (struct session_capture){
+            .process = (unsigned)result->process_count - 1,
+            .record = record,
+        };
+    }
+    if (view->captures > REGION_CAPTURES)
+        result->captures_lost += view->captures - REGION_CAPTURES;
+    return 0;
+}
+
+static void
+describe(const struct region_view *view, struct session_result *result)
+{
+    struct session_process *p = &result->processes[result->process_count++];
+
+    memset(p, 0, sizeof(*p));
+    p->pid = view->pid;
+    p->parent = view->parent;
+    p->begin = view->begin;
+    p->load_bias = view->load_bias;
+    p->together = view->together;
+    if (p->together > result->together)
+        result->together = p->together;
+    p->ended = view->state == REGION_ENDED;
+    p->running = !p->ended && kill(p->pid, 0) == 0;
+    p->beside = view->beside || p->running;
+    result->beside += p->beside;
+    /* At the end the process itself has taken the counts of those apart. */
+    result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
+    result->heaped_threads += view->heaped;
+    memcpy(p->program, view->program, sizeof(p->program));
+}
+
+/* Notes a process whose counts cannot be trusted; pid 0: all of them. */
+static int
+note_inconsistent(struct session_result *result, int pid, const char *program,
+                  const char *why)
+{
+    struct session_inconsistent *all =
+        grow(result->inconsistent, result->inconsistent_count, sizeof(*all));
+
+    if (all == NULL)
+        return TALLY_ENOMEM;
+    result->inconsistent = all;
+    struct session_inconsistent *one = &all[result->inconsistent_count++];
+    one->pid = pid;
+    one->why = why;
+    memcpy(one->program, program, sizeof(one->program));
+    return 0;
+}
+
+/* What the counters had read before a process was added. */
+struct readings {
+    struct hardware_reading *all;
+    uint64_t overflows;
+};
+
+static int
+keep_readings(const struct hardware *h, struct readings *kept)
+{
+    const size_t size = h != NULL ? h->event_count * sizeof(*kept->all) : 0;
+
+    kept->all = malloc(size + 1);
+    if (kept->all == NULL)
+        return TALLY_ENOMEM;
+    if (h != NULL) {
+        memcpy(kept->all, h->readings, size);
+        kept->overflows = h->overflows;
+    }
+    return 0;
+}
+
+/* Collects a process; `result` and the counters keep nothing of one whose
+ * region proves inconsistent. */
+static int
+collect_whole(const struct session_options *o, struct region_view *view,
+              struct session_result *result)
+{
+    const struct session_result before = *result;
+    struct readings kept = {0};
+    int error = keep_readings(o->hardware, &kept);
+
+    if (error == 0) {
+        describe(view, result);
+        error = collect_threads(o, view, result);
+    }
+    if (error == 0 && view->state != REGION_ENDED)
+        error = collect_strands(o, view, result);
+    if (error == 0)
+        error = collect_snapshots(view, result);
+    if (error == 0)
+        error = collect_captures(view, result);
+    if (error == 0 && view->wrong != NULL) {
+        struct session_result *const r = result;
+        r->process_count = before.process_count;
+        r->thread_count = before.thread_count;
+        r->snapshot_count = before.snapshot_count;
+        r->capture_count = before.capture_count;
+        r->captures_lost = before.captures_lost;
+        r->together = before.together;
+        r->beside = before.beside;
+        r->lost_threads = before.lost_threads;
+        r->heaped_threads = before.heaped_threads;
+        r->illegal = before.illegal;
+        if (o->hardware != NULL) {
+            memcpy(o->hardware->readings, kept.all,
+                   o->hardware->event_count * sizeof(*kept.all));
+            o->hardware->overflows = kept.overflows;
+        }
+    }
+    free(kept.all);
+    return error;
+}
+
+static int
+collect_process(const struct session_options *o, int fd, unsigned index,
+                const struct region_rules *rules, struct session_result *result)
+{
+    struct session_process *processes =
+        grow(result->processes, result->process_count, sizeof(*processes));
+    struct region_view view;
+
+    if (processes == NULL)
+        return TALLY_ENOMEM;
+    result->processes = processes;
+    /* A process that still ran may have ended meanwhile, and given its memory
+     * back: then its records are read instead. */
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int error = region_view_open(&view, fd, index, rules);
+        if (error != 0 || view.state == REGION_FREE)
+            return error;
+        if (view.wrong == NULL)
+            error = collect_whole(o, &view, result);
+        if (error != 0)
+            return error;
+        if (view.wrong == NULL || view.state == REGION_ENDED ||
+            !region_view_ended(&view))
+            break;
+    }
+    result->started |= view.blocks != 0 || view.wrong != NULL;
+    return view.wrong == NULL
+               ? 0
+               : note_inconsistent(result, view.pid, view.program, view.wrong);
+}
+
+static int
+by_process_and_thread(const void *a, const void *b)
+{
+    const struct session_thread *x = a, *y = b;
+
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void
+add_totals(struct session_thread *sum, const struct session_thread *more)
+{
+    totals_add(&sum->totals, &more->totals);
+    totals_add(&sum->data, &more->data);
+}
+
+/* Records of one thread that a failed execve split become one. */
+static void
+merge_threads(struct session_result *result)
+{
+    size_t kept = 0;
+
+    qsort(result->threads, result->thread_count, sizeof(*result->threads),
+          by_process_and_thread);
+    for (size_t i = 0; i < result->thread_count; i++) {
+        struct session_thread *t = &result->threads[i];
+        if (kept > 0 &&
+            by_process_and_thread(&result->threads[kept - 1], t) == 0)
+            add_totals(&result->threads[kept - 1], t);
+        else
+            result->threads[kept++] = *t;
+    }
+    result->thread_count = kept;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int
+count_pids(struct session_result *result)
+{
+    int *pids = calloc(result->process_count + 1, sizeof(*pids));
+
+    if (pids == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < result->process_count; i++)
+        pids[i] = result->processes[i].pid;
+    qsort(pids, result->process_count, sizeof(*pids), by_number);
+    for (size_t i = 0; i < result->process_count; i++)
+        result->pid_count += i == 0 || pids[i] != pids[i - 1];
+    free(pids);
+    return 0;
+}
+
+static void
+collect_gate(const struct session_options *o, struct session_result *result)
+{
+    memset(&result->totals, 0, sizeof(result->totals));
+    for (unsigned i = 0; i < turns_of(o); i++)
+        totals_add(&result->totals, &o->gate->sum[i]);
+    chip_derive(o->params, result->parts, &result->totals);
+    if (o->hardware != NULL) {
+        hardware_reset(o->hardware);
+        add_to_hardware(o, result->parts, o->gate->sum);
+    }
+}
+
+/* Copies names that have ends. */
+static void
+copy_names(char (*to)[REGION_NAME], char (*from)[REGION_NAME])
+{
+    memcpy(to, from, SESSION_UNCOUNTED * REGION_NAME);
+    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++)
+        to[i][REGION_NAME - 1] = '\0';
+}
+
+/* Returns what no process of tally writes into the header, or NULL. `used`:
+ * regions up to the last that a process has. */
+static const char *
+wrong_in_header(const struct session_header *h, unsigned used,
+                const struct session_request *request)
+{
+    if (!session_is_whole(h) ||
+        memcmp(&h->request, request, sizeof(*request)) != 0)
+        return "what the session asks for was overwritten";
+    if (h->regions < used || h->regions > MANY || h->uncounted > MANY ||
+        h->rightless > MANY)
+        return "the session's numbers of programs were overwritten";
+    return NULL;
+}
+
+/* Collects what the header says of all processes. */
+static int
+collect_header(int fd, unsigned used, const struct session_request *request,
+               struct session_result *result)
+{
+    struct session_header *h =
+        aligned_alloc(_Alignof(struct session_header), sizeof(*h));
+    static const char none[REGION_NAME];
+    int error = 0;
+
+    if (h == NULL)
+        return TALLY_ENOMEM;
+    memset(h, 0, offsetof(struct session_header, owners));
+    if (pread(fd, h, offsetof(struct session_header, owners), 0) !=
+        (ssize_t)offsetof(struct session_header, owners))
+        error = TALLY_ESYSTEM;
+    const char *const wrong = wrong_in_header(h, used, request);
+    if (error == 0 && wrong != NULL) {
+        error = note_inconsistent(result, 0, none, wrong);
+    } else if (error == 0) {
+        result->rightless = h->rightless;
+        copy_names(result->rightless_names, h->rightless_names);
+        result->random_fixed = h->random_fixed;
+        result->random_left = h->random_left;
+        result->uncounted = h->uncounted;
+        if (h->regions > SESSION_REGIONS)
+            result->uncounted += h->regions - SESSION_REGIONS;
+        copy_names(result->uncounted_names, h->uncounted_names);
+    }
+    result->random_asked = request->fixed_random;
+    free(h);
+    return error;
+}
+
+static int
+add_up(const struct session_options *o, struct session_result *result)
+{
+    int error;
+
+    merge_threads(result);
+    error = session_time(o->params, result);
+    if (error == 0 && o->interval_ms != 0)
+        error = session_intervals(
+            o->params, interval_cycles(o->params, o->interval_ms), result);
+    for (size_t i = 0; error == 0 && i < result->thread_count; i++) {
+        struct session_thread *t = &result->threads[i];
+        if (totals_of(o) != turns_of(o)) {
+            chip_derive(o->params, result->parts, &t->data);
+            filter_restrict(&t->totals, &t->data);
+        }
+        totals_add(&result->totals, &t->totals);
+        totals_add(&result->processes[t->process].totals, &t->totals);
+    }
+    return error;
+}
+
+int
+session_collect(const struct session_options *o, int fd,
+                const struct session_request *request,
+                struct session_result *result)
+{
+    const struct region_rules rules = region_rules_of(request);
+    unsigned used = 0;
+    int error = 0;
+
+    if (o->hardware != NULL)
+        hardware_reset(o->hardware);
+    for (unsigned i = 0; error == 0; i++) {
+        i = region_view_next(fd, i);
+        if (i >= SESSION_REGIONS)
+            break;
+        used = i + 1;
+        error = collect_process(o, fd, i, &rules, result);
+    }
+    if (error == 0)
+        error = collect_header(fd, used, request, result);
+    if (error == 0)
+        error = count_pids(result);
+    if (error == 0 && o->gate != NULL) {
+        gate_turn(o->gate, false, fd, &rules);
+        if (o->gate->missing > result->lost_threads)
+            result->lost_threads = o->gate->missing;
+    }
+    if (error == 0)
+        error = add_up(o, result);
+    if (error == 0 && o->gate != NULL)
+        collect_gate(o, result);
+    return error;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the processes of a session wrote becomes its result. */
+#ifndef TALLY_PROFILE_COLLECT_H
+#define TALLY_PROFILE_COLLECT_H
+
+#include "profile/session.h"
+#include "source/region_view.h"
+
+/*
+ * Adds up the session's file, which answers `request`: the session's own copy,
+ * since any process may have overwritten the one in the file. `result` has the
+ * parts and the program's status already. A process whose region is
+ * inconsistent is left out and named in result->inconsistent. 0, TALLY_ENOMEM
+ * or TALLY_ESYSTEM.
+ */
+int session_collect(const struct session_options *options, int fd,
+                    const struct session_request *request,
+                    struct session_result *result);
+
+#endif

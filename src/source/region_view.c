@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/region_view.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/region_layout.h"
+
+#define CHUNK 256u /* blocks that are read at once */
+
+/* No count of a thread reaches this: at 10^9 a second in 52 days. */
+#define IMPOSSIBLE ((int64_t)1 << 52)
+
+struct region_rules
+region_rules_of(const struct session_request *r)
+{
+    return (struct region_rules){
+        .turns = r->turns << (r->data_count > 0),
+        .own_turns = r->turns,
+        .strands = (unsigned)(r->params[PARAM_NODES] * r->params[PARAM_CORES] *
+                              r->params[PARAM_STRANDS]),
+    };
+}
+
+/* Reads all of it. */
+static bool
+copy(struct region_view *view, uint64_t at, void *to, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t n =
+            pread(view->fd, (char *)to + done, size - done, (off_t)(at + done));
+        if (n <= 0 && !(n < 0 && errno == EINTR)) {
+            view->wrong = "its memory cannot be read";
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Returns where in [at, end) the file holds something, or `end`; from there to
+ * view->to no hole comes. */
+static uint64_t
+skip_hole(struct region_view *view, uint64_t at, uint64_t end)
+{
+    if (at >= view->from && at < view->to)
+        return at;
+    const off_t from = lseek(view->fd, (off_t)at, SEEK_DATA);
+    if (from < 0 || (uint64_t)from >= end)
+        return end;
+    const off_t to = lseek(view->fd, from, SEEK_HOLE);
+    view->from = (uint64_t)from;
+    view->to = to < 0 ? end : (uint64_t)to;
+    return view->from;
+}
+
+/* Copies a record that the process says to have written. */
+static bool
+copy_written(struct region_view *view, uint64_t at, void *to, size_t size)
+{
+    for (uint64_t next = at; next < at + size; next = view->to) {
+        if (skip_hole(view, next, at + size) != next) {
+            view->wrong = "it counts records that were never written";
+            return false;
+        }
+    }
+    return copy(view, at, to, size);
+}
+
+static bool
+is_name(const char name[REGION_NAME])
+{
+    return memchr(name, '\0', REGION_NAME) != NULL;
+}
+
+/* Returns what no process of tally writes into a head, or NULL. */
+static const char *
+wrong_in_head(const struct region_head *h, const struct region_rules *rules)
+{
+    if (h->state > REGION_ENDED)
+        return "its state is none";
+    if (h->pid <= 0 || h->parent < 0 || h->begin > BEGIN_EXEC)
+        return "it says impossible things of its process";
+    if (!is_name(h->program))
+        return "its program's name has no end";
+    if (h->turns != rules->turns || h->own_turns != rules->own_turns)
+        return "its turns of the counters are others";
+    if (h->blocks > REGION_BLOCKS || h->strands > REGION_STRANDS ||
+        h->threads > REGION_THREADS || h->snapshots > REGION_SNAPSHOTS ||
+        h->files > REGION_FILES)
+        return "it counts more records than there is room for";
+    if (h->together > REGION_VCPUS || h->apart > REGION_VCPUS ||
+        (h->heaped > 0 && h->threads != REGION_THREADS))
+        return "it counts impossible numbers of threads";
+    return NULL;
+}
+
+static bool
+are_possible(struct region_view *view, const struct totals *totals,
+             unsigned count)
+{
+    for (unsigned turn = 0; turn < count; turn++) {
+        for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+            const int64_t value = (int64_t)totals[turn].signal[s];
+            if (value <= -IMPOSSIBLE || value >= IMPOSSIBLE)
+                view->wrong = "it holds impossible counts";
+        }
+    }
+    return view->wrong == NULL;
+}
+
+/* Checks on which strand a thread says to run, and since when. */
+static bool
+is_place(struct region_view *view, uint32_t strand, uint64_t born)
+{
+    if (strand >= view->rules->strands)
+        view->wrong = "a thread is on a strand that the machine lacks";
+    else if (born >= (uint64_t)IMPOSSIBLE)
+        view->wrong = "a thread is born at an impossible time";
+    return view->wrong == NULL;
+}
+
+static uint64_t
+region_offset(unsigned index)
+{
+    return HEADER_SIZE + REGION_SIZE * index;
+}
+
+unsigned
+region_view_next(int fd, unsigned index)
+{
+    if (index >= SESSION_REGIONS)
+        return SESSION_REGIONS;
+    const off_t at = lseek(fd, (off_t)region_offset(index), SEEK_DATA);
+    return at < 0 ? SESSION_REGIONS
+                  : (unsigned)(((uint64_t)at - HEADER_SIZE) / REGION_SIZE);
+}
+
+int
+region_view_open(struct region_view *view, int fd, unsigned index,
+                 const struct region_rules *rules)
+{
+    struct region_head head;
+
+    memset(view, 0, sizeof(*view));
+    view->fd = fd;
+    view->rules = rules;
+    view->offset = region_offset(index);
+    if (!copy(view, view->offset, &head, sizeof(head)))
+        return TALLY_ESYSTEM;
+    if (head.state == REGION_FREE)
+        return 0; /* claimed by a process that could not map it */
+    view->wrong = wrong_in_head(&head, rules);
+    view->state = head.state == REGION_ENDED ? REGION_ENDED : REGION_RUNNING;
+    view->pid = head.pid;
+    memcpy(view->program, head.program, sizeof(view->program));
+    view->program[REGION_NAME - 1] = '\0';
+    if (view->wrong != NULL)
+        return 0;
+    view->parent = head.parent;
+    view->begin = (enum region_begin)head.begin;
+    view->blocks = head.blocks;
+    view->strands = head.strands;
+    view->threads = head.threads;
+    view->snapshots = head.snapshots;
+    view->captures = head.captures;
+    view->together = head.together;
+    view->apart = head.apart;
+    view->lost = head.lost;
+    view->heaped = head.heaped;
+    view->beside = head.beside != 0;
+    view->load_bias = head.load_bias;
+    return 0;
+}
+
+bool
+region_view_ended(const struct region_view *view)
+{
+    unsigned state = REGION_FREE;
+
+    return pread(view->fd, &state, sizeof(state),
+                 (off_t)(view->offset + offsetof(struct region_head, state))) ==
+               (ssize_t)sizeof(state) &&
+           state == REGION_ENDED;
+}
+
+bool
+region_view_thread(struct region_view *view, unsigned index,
+                   struct region_thread *thread)
+{
+    const size_t size = offsetof(struct region_thread, totals) +
+                        view->rules->turns * sizeof(struct totals);
+
+    if (view->wrong != NULL || index >= view->threads)
+        return false;
+    return copy_written(view,
+                        view->offset + THREADS_AT + sizeof(*thread) * index,
+                        thread, size) &&
+           is_place(view, thread->strand, thread->born) &&
+           are_possible(view, thread->totals, view->rules->turns);
+}
+
+bool
+region_view_snapshot(struct region_view *view, unsigned index,
+                     struct region_snapshot *snapshot)
+{
+    if (view->wrong != NULL || index >= view->snapshots)
+        return false;
+    if (!copy_written(view,
+                      view->offset + SNAPSHOTS_AT + sizeof(*snapshot) * index,
+                      snapshot, sizeof(*snapshot)))
+        return false;
+    if (snapshot->boundary >= (uint64_t)IMPOSSIBLE)
+        view->wrong = "a snapshot is of an impossible time";
+    return view->wrong == NULL && are_possible(view, &snapshot->totals, 1);
+}
+
+bool
+region_view_capture(struct region_view *view, unsigned index,
+                    struct capture_record *record)
+{
+    struct {
+        _Alignas(struct capture_record) unsigned char byte[sizeof(*record)];
+    } raw;
+
+    if (view->wrong != NULL || index >= view->captures ||
+        index >= REGION_CAPTURES)
+        return false;
+    if (!copy_written(view,
+                      view->offset + CAPTURES_AT + sizeof(*record) * index,
+                      &raw, sizeof(raw)))
+        return false;
+    /* A bool that is neither 0 nor 1 must not be read as one. */
+    const unsigned ended = raw.byte[offsetof(struct capture_record, ended)];
+    const unsigned level = raw.byte[offsetof(struct capture_record, level)];
+    if (ended > 1 || level >= CAPTURE_LEVELS) {
+        view->wrong = "a captured record is none";
+        return false;
+    }
+    memcpy(record, &raw, sizeof(*record));
+    return true;
+}
+
+bool
+region_view_info(struct region_view *view, unsigned block,
+                 struct block_info *info)
+{
+    if (view->wrong != NULL || block >= view->blocks)
+        return false;
+    if (!copy_written(view, view->offset + INFOS_AT + sizeof(*info) * block,
+                      info, sizeof(*info)))
+        return false;
+    if (info->odd_size > sizeof(info->odd_bytes))
+        view->wrong = "a block's instruction is too long";
+    return view->wrong == NULL;
+}
+
+bool
+region_view_file(struct region_view *view, uint64_t address,
+                 struct region_file *file)
+{
+    struct region_head head;
+
+    if (view->wrong != NULL || !copy(view, view->offset, &head, sizeof(head)))
+        return false;
+    const unsigned files = head.files;
+    for (unsigned i = files < REGION_FILES ? files : REGION_FILES; i > 0; i--) {
+        *file = head.file[i - 1];
+        if (address >= file->first && address <= file->last)
+            return is_name(file->path);
+    }
+    return false;
+}
+
+/* Takes executions of `count` blocks from the first on, and what each is. */
+typedef void take_blocks(void *user, const uint64_t *executions,
+                         const struct block_info *infos, unsigned count);
+
+/* Hands out `count` blocks, without those at the ends that never ran. */
+static bool
+give_blocks(struct region_view *view, const uint64_t *executions,
+            unsigned block, unsigned count, take_blocks *take, void *user)
+{
+    struct block_info infos[CHUNK];
+    unsigned first = 0;
+
+    while (count > 0 && executions[count - 1] == 0)
+        count--;
+    while (first < count && executions[first] == 0)
+        first++;
+    count -= first;
+    if (count == 0)
+        return true;
+    if (!copy_written(
+            view, view->offset + INFOS_AT + sizeof(*infos) * (block + first),
+            infos, sizeof(*infos) * count))
+        return false;
+    take(user, executions + first, infos, count);
+    return true;
+}
+
+/* Goes through the executions of blocks that a strand has in a turn. */
+static bool
+each_block(struct region_view *view, uint64_t strand, unsigned turn,
+           take_blocks *take, void *user)
+{
+    const uint64_t start = strand + offsetof(struct region_strand, exec) +
+                           (uint64_t)turn * REGION_BLOCKS * sizeof(uint64_t);
+    const uint64_t end = start + view->blocks * sizeof(uint64_t);
+    uint64_t executions[CHUNK];
+
+    for (uint64_t at = start; (at = skip_hole(view, at, end)) < end;) {
+        const unsigned block = (unsigned)((at - start) / sizeof(uint64_t));
+        const unsigned left = view->blocks - block;
+        const unsigned count = left < CHUNK ? left : CHUNK;
+        if (!copy(view, at, executions, count * sizeof(uint64_t)) ||
+            !give_blocks(view, executions, block, count, take, user))
+            return false;
+        at += count * sizeof(uint64_t);
+    }
+    return true;
+}
+
+static void
+add_blocks(void *user, const uint64_t *executions,
+           const struct block_info *infos, unsigned count)
+{
+    struct totals *const sum = user;
+
+    for (unsigned b = 0; b < count; b++) {
+        if (executions[b] == 0)
+            continue;
+        for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
+            sum->signal[s] +=
+                executions[b] * (uint64_t)(int64_t)infos[b].fixed[s];
+    }
+}
+
+static void
+add_instructions(void *user, const uint64_t *executions,
+                 const struct block_info *infos, unsigned count)
+{
+    uint64_t *const sum = user;
+
+    for (unsigned b = 0; b < count; b++)
+        *sum += executions[b] * infos[b].instructions;
+}
+
+/* Returns where the first strand from `*slot` on is that holds anything, or 0.
+ */
+static uint64_t
+find_strand(struct region_view *view, unsigned *slot)
+{
+    const uint64_t strands = view->offset + STRANDS_AT;
+    const uint64_t end = strands + STRAND_SIZE * view->strands;
+    const uint64_t at =
+        skip_hole(view, strands + STRAND_SIZE * (uint64_t)*slot, end);
+
+    if (view->wrong != NULL || *slot >= view->strands || at >= end)
+        return 0;
+    *slot = (unsigned)((at - strands) / STRAND_SIZE);
+    return strands + STRAND_SIZE * (uint64_t)*slot;
+}
+
+bool
+region_view_strand(struct region_view *view, unsigned *slot,
+                   struct region_view_strand *strand)
+{
+    const uint64_t at = find_strand(view, slot);
+
+#define COPY_FIELD(field)                                                  \
+    copy(view, at + offsetof(struct region_strand, field), &strand->field, \
+         sizeof(strand->field))
+    if (at == 0 || !COPY_FIELD(strand) || !COPY_FIELD(thread) ||
+        !COPY_FIELD(maker) || !COPY_FIELD(suspect) || !COPY_FIELD(born) ||
+        !copy(view, at + offsetof(struct region_strand, totals), strand->totals,
+              view->rules->turns * sizeof(struct totals)) ||
+        !is_place(view, strand->strand, strand->born))
+        return false;
+#undef COPY_FIELD
+    if (strand->suspect > view->blocks)
+        view->wrong = "a thread is in a block that is not there";
+    for (unsigned turn = 0; turn < view->rules->turns; turn++) {
+        if (!each_block(view, at, turn, add_blocks, &strand->totals[turn]))
+            return false;
+    }
+    ++*slot;
+    return are_possible(view, strand->totals, view->rules->turns);
+}
+
+uint64_t
+region_view_instructions(struct region_view *view)
+{
+    uint64_t sum = 0, one, at;
+
+    for (unsigned t = 0; t < view->threads && view->wrong == NULL; t++) {
+        for (unsigned turn = 0; turn < view->rules->turns; turn++) {
+            const uint64_t thread = view->offset + THREADS_AT +
+                                    sizeof(struct region_thread) * (uint64_t)t +
+                                    offsetof(struct region_thread, totals) +
+                                    sizeof(struct totals) * turn;
+            if (!copy_written(view,
+                              thread + sizeof(uint64_t) * SIGNAL_INSTRUCTIONS,
+                              &one, sizeof(one)))
+                break;
+            sum += one;
+        }
+    }
+    for (unsigned slot = 0; (at = find_strand(view, &slot)) != 0; slot++) {
+        each_block(view, at, REGION_OUTSIDE, add_instructions, &sum);
+        for (unsigned turn = 0; turn < view->rules->turns; turn++)
+            each_block(view, at, turn, add_instructions, &sum);
+    }
+    return sum;
+}

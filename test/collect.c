@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session's reader makes of forged memory: it costs nothing, and no
+ * count of such a process is in the sums. */
+#include "profile/collect.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source/region_layout.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PROCESSES 2u
+
+struct fixture {
+    int fd;
+    struct session_header *header;
+    struct session_request request;
+    struct session_options options;
+    struct region region[PROCESSES];
+    struct region_strand *strand[PROCESSES];
+    struct session_result result;
+};
+
+/* Two processes, each of a block of 3 instructions, run 5 times and folded, and
+ * 7 times since. */
+static void
+setup(struct fixture *f)
+{
+    const struct machine_row *machine = machine_find("ultrasparc-t2");
+
+    memset(f, 0, sizeof(*f));
+    f->request.turns = 1;
+    for (size_t i = 0; i < PARAM_COUNT; i++)
+        f->request.params[i] = machine->params[i].value;
+    f->options.machine = machine;
+    f->options.params = f->request.params;
+    assert_int_equal(session_create(&f->request, NULL, &f->fd, &f->header), 0);
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        struct region *const r = &f->region[i];
+        assert_int_equal(region_map(f->fd, i, r), 0);
+        f->strand[i] = region_map_strand(r, 0, NULL);
+        assert_non_null(f->strand[i]);
+        r->head->pid = 1 + (int)i;
+        r->head->turns = r->head->own_turns = 1;
+        strcpy(r->head->program, "program");
+        r->infos[0].fixed[SIGNAL_INSTRUCTIONS] = 3;
+        r->infos[0].instructions = 3;
+        atomic_store(&r->head->blocks, 1);
+        atomic_store(&r->head->strands, 1);
+        f->strand[i]->exec[0][0] = 5;
+        region_fold(r, f->strand[i]);
+        f->strand[i]->exec[0][0] = 7;
+        atomic_store(&r->head->state, REGION_RUNNING);
+        atomic_fetch_add(&f->header->regions, 1);
+    }
+}
+
+static void
+teardown(struct fixture *f)
+{
+    session_result_finish(&f->result);
+    for (unsigned i = 0; i < PROCESSES; i++) {
+        region_unmap_strand(f->strand[i]);
+        region_unmap(&f->region[i]);
+    }
+    session_destroy(f->fd, f->header);
+}
+
+static uint64_t
+collect(struct fixture *f)
+{
+    assert_int_equal(
+        session_collect(&f->options, f->fd, &f->request, &f->result), 0);
+    return f->result.totals.signal[SIGNAL_INSTRUCTIONS];
+}
+
+static void
+test_sound(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
+    assert_int_equal(f.result.process_count, 2);
+    assert_false(session_partial(&f.result));
+    teardown(&f);
+}
+
+/* A 32-bit value of the second process, and where. */
+static const struct forged {
+    int line;
+    uint64_t offset;
+    uint32_t value;
+} forged[] = {
+#define HEAD(field, value)                                   \
+    {                                                        \
+        __LINE__, offsetof(struct region_head, field), value \
+    }
+#define STRAND(field, value)                                                \
+    {                                                                       \
+        __LINE__, STRANDS_AT + offsetof(struct region_strand, field), value \
+    }
+#define THREAD(field, value)                                                \
+    {                                                                       \
+        __LINE__, THREADS_AT + offsetof(struct region_thread, field), value \
+    }
+    HEAD(state, 3),
+    HEAD(pid, 0),
+    HEAD(pid, UINT32_MAX),
+    HEAD(parent, UINT32_MAX),
+    HEAD(begin, 3),
+    HEAD(blocks, UINT32_MAX),
+    HEAD(blocks, REGION_BLOCKS + 1),
+    HEAD(strands, UINT32_MAX),
+    HEAD(strands, REGION_STRANDS + 1),
+    HEAD(threads, UINT32_MAX),
+    HEAD(threads, REGION_THREADS), /* never written */
+    HEAD(snapshots, UINT32_MAX),
+    HEAD(snapshots, REGION_SNAPSHOTS),
+    HEAD(captures, UINT32_MAX), /* not written either */
+    HEAD(turns, 2),
+    HEAD(own_turns, 2),
+    HEAD(files, UINT32_MAX),
+    HEAD(together, UINT32_MAX),
+    HEAD(heaped, 2),
+    STRAND(strand, 64), /* the machine has 64 */
+    STRAND(suspect, 2),
+    THREAD(strand, 64),
+};
+
+static uint64_t
+allocated(const struct fixture *f)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(f->fd, &st), 0);
+    return (uint64_t)st.st_blocks;
+}
+
+static void
+test_forged(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(forged); i++) {
+        struct fixture f;
+        setup(&f);
+        assert_int_equal(
+            pwrite(f.fd, &forged[i].value, sizeof(forged[i].value),
+                   (off_t)(HEADER_SIZE + REGION_SIZE + forged[i].offset)),
+            sizeof(forged[i].value));
+        const uint64_t before = allocated(&f);
+        if (collect(&f) != 3 * (5 + 7) || f.result.inconsistent_count != 1 ||
+            f.result.process_count != 1 || !session_partial(&f.result))
+            fail_msg("line %d: a forged value is believed", forged[i].line);
+        assert_int_equal(allocated(&f), before);
+        teardown(&f);
+    }
+}
+
+/* Numbers that are possible, of records that are holes, cost nothing. */
+static void
+test_holes(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    atomic_store(&f.region[1].head->blocks, REGION_BLOCKS);
+    atomic_store(&f.region[1].head->strands, REGION_STRANDS);
+    atomic_store(&f.header->regions, SESSION_REGIONS);
+    const uint64_t before = allocated(&f);
+    assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
+    assert_int_equal(allocated(&f), before);
+    teardown(&f);
+}
+
+static void
+test_impossible_counts(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    f.strand[1]->exec[0][0] = UINT64_C(1) << 60;
+    assert_int_equal(collect(&f), 3 * (5 + 7));
+    assert_int_equal(f.result.inconsistent[0].pid, 2);
+    teardown(&f);
+}
+
+/* What was asked for is the session's own copy; and no process is hidden. */
+static void
+test_header(void **unused)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        struct fixture f;
+        (void)unused;
+        setup(&f);
+        if (way == 0)
+            f.header->request.turns = 7;
+        else if (way == 1)
+            atomic_store(&f.header->regions, 1);
+        else
+            atomic_store(&f.header->uncounted, UINT32_MAX);
+        assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
+        assert_int_equal(f.result.inconsistent_count, 1);
+        assert_int_equal(f.result.inconsistent[0].pid, 0);
+        assert_true(session_partial(&f.result));
+        teardown(&f);
+    }
+}
+
+/* Counts that a killed process kept to itself are said to lack. */
+static void
+test_lost_threads(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    atomic_store(&f.region[0].head->apart, 2);
+    atomic_store(&f.region[1].head->lost, 1);
+    collect(&f);
+    assert_int_equal(f.result.lost_threads, 3);
+    assert_true(session_partial(&f.result));
+    session_result_finish(&f.result);
+    atomic_store(&f.region[0].head->state, REGION_ENDED);
+    collect(&f);
+    assert_int_equal(f.result.lost_threads, 1);
+    teardown(&f);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sound),  cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_holes),  cmocka_unit_test(test_impossible_counts),
+        cmocka_unit_test(test_header), cmocka_unit_test(test_lost_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
