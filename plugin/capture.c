@@ -35,7 +35,7 @@ struct monitor {
 
 static const struct capture_request *request; /* NULL: nothing is captured */
 static qemu_plugin_vcpu_udata_cb_t part_call; /* the block parts' own */
-static struct monitor monitors[REGION_STRANDS];
+static struct monitor monitors[REGION_VCPUS];
 
 void
 capture_thread_starts(unsigned vcpu)
@@ -72,7 +72,7 @@ capture_thread_ends(unsigned vcpu)
 void
 capture_forks(unsigned vcpu)
 {
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+    for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (i != vcpu)
             free_monitor(i);
     }

@@ -142,8 +142,8 @@ static void
 fold_before_exec(struct plugin *p)
 {
     pthread_mutex_lock(&p->lock);
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
-        if (p->counts[i] == NULL)
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         strand_drain(tally_strands[i]);
         region_fold(&p->region, p->counts[i]);

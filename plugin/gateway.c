@@ -22,7 +22,7 @@ static_assert(sizeof(struct gateway_page) == 512 &&
 #define HOME ((void *)0x3ff0000000)
 
 struct gateway_signals gateway_signals;
-struct gateway_live *gateway_lives[REGION_STRANDS];
+struct gateway_live *gateway_lives[REGION_VCPUS];
 
 struct gateway_state gateway_state;
 
@@ -188,7 +188,7 @@ gateway_forks(unsigned vcpu)
 {
     if (gateway_state.memory == NULL)
         return;
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+    for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         gateway_lives[i] = NULL;
         watch_stop(i);
     }

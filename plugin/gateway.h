@@ -20,7 +20,7 @@ struct gateway_signals {
 extern struct gateway_signals gateway_signals;
 
 /* By vCPU; NULL: nobody has said hello. */
-extern struct gateway_live *gateway_lives[REGION_STRANDS];
+extern struct gateway_live *gateway_lives[REGION_VCPUS];
 
 /* Hears every system call of the guest. */
 void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
@@ -80,7 +80,7 @@ struct watch {
 };
 
 /* By vCPU; NULL: nobody. */
-extern struct watch *gateway_watches[REGION_STRANDS];
+extern struct watch *gateway_watches[REGION_VCPUS];
 
 /* Virtual counters have thresholds that a block may reach (plugin/owners.c). */
 extern bool owners_armed;

@@ -27,7 +27,7 @@ static struct {
     struct line *lines;             /* owned */
     struct tally_pmu_total *totals; /* beside the lines, owned */
     size_t count;
-    uint64_t *last[REGION_STRANDS]; /* by vCPU and line, owned */
+    uint64_t *last[REGION_VCPUS]; /* by vCPU and line, owned */
 } monitor;
 
 static const struct machine_row *
@@ -162,7 +162,7 @@ monitor_thread_ends(unsigned vcpu)
 void
 monitor_forget(void)
 {
-    for (unsigned i = 0; i < REGION_STRANDS; i++)
+    for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++)
         monitor_thread_ends(i);
     shared_forget();
     free(monitor.memory);

@@ -90,14 +90,52 @@ private_counts(void)
 }
 
 struct region_strand *
-own_region_map_counts(struct plugin *p, unsigned slot, void *at)
+own_region_map_counts(struct plugin *p, unsigned slot)
 {
-    own_region_open(p);
-    struct region_strand *counts = region_map_strand(&p->region, slot, at);
-    own_region_close(p);
-    if (counts == NULL && at == NULL)
-        counts = private_counts();
+    struct region_strand *counts = NULL;
+
+    if (slot != 0 && p->spare == NULL)
+        p->spare = private_counts();
+    if (slot < REGION_STRANDS) {
+        own_region_open(p);
+        counts = region_map_strand(&p->region, slot, NULL);
+        own_region_close(p);
+    }
+    if (counts != NULL) {
+        raise_to(&p->region.head->strands, slot + 1);
+        return counts;
+    }
+    counts = private_counts();
+    if (counts != NULL) {
+        counts->apart = 1;
+        atomic_fetch_add(&p->region.head->apart, 1);
+    } else if (p->spare != NULL) {
+        atomic_fetch_add(&p->region.head->lost, 1);
+        counts = p->spare;
+    }
     return counts;
+}
+
+void
+own_region_free_counts(struct plugin *p, unsigned slot)
+{
+    if (p->counts[slot] != p->spare)
+        region_unmap_strand(p->counts[slot]);
+    p->counts[slot] = NULL;
+}
+
+void
+own_region_end_counts(struct plugin *p, unsigned slot)
+{
+    struct region_strand *counts = p->counts[slot];
+
+    if (counts != p->spare) {
+        region_fold(&p->region, counts);
+        atomic_store(&counts->live, 0);
+        if (counts->apart)
+            atomic_fetch_sub(&p->region.head->apart, 1);
+    }
+    own_region_free_counts(p, slot);
 }
 
 /* Moves to region `index`, which starts with what the parent knows. */
@@ -118,8 +156,13 @@ move_region(struct plugin *p, unsigned index, unsigned slot)
                files * sizeof(struct region_file));
         atomic_store(&fresh.head->files, files);
         region_unmap(&fresh);
+        /* No other thread takes the first area: QEMU numbers those that come
+         * after the highest number of a live thread. */
+        const unsigned area = slot < REGION_STRANDS ? slot : 0;
         moved = region_remap(&p->region, index) == 0 &&
-                region_map_strand(&p->region, slot, p->counts[slot]) != NULL;
+                region_map_strand(&p->region, area, p->counts[slot]) != NULL;
+        if (moved)
+            raise_to(&p->region.head->strands, area + 1);
     }
     own_region_close(p);
     return moved;
@@ -130,6 +173,8 @@ own_region_adopt(struct plugin *p, unsigned slot, char *program)
 {
     memcpy(program, p->region.head->program, REGION_NAME);
     p->region_index = claim_region(p);
+    if (p->counts[slot] == p->spare)
+        p->spare = NULL;
     if (!move_region(p, p->region_index, slot)) {
         plugin_uncounted(p, "a forked child that cannot reach the session");
         if (region_detach(&p->region, p->counts[slot]) != 0)

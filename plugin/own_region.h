@@ -19,10 +19,17 @@ int own_region_attach(struct plugin *p, const char *place,
  * the process's parent. */
 int own_region_end_previous(struct plugin *p, unsigned index);
 
-/* Maps counts for a thread, at `at` or anywhere; without the session, which
- * has ended then, nobody reads them. */
-struct region_strand *
-own_region_map_counts(struct plugin *p, unsigned slot, void *at);
+/*
+ * Maps counts for a thread: in the region if it has room, else in memory of
+ * this process, from where they come into the region when the thread or the
+ * process ends. Returns p->spare where there is no memory, or NULL.
+ */
+struct region_strand *own_region_map_counts(struct plugin *p, unsigned slot);
+
+/* Unmaps a thread's counts, or first writes them into the region as those of a
+ * thread that has ended. */
+void own_region_free_counts(struct plugin *p, unsigned slot);
+void own_region_end_counts(struct plugin *p, unsigned slot);
 
 /* Gives the child of a fork a region of its own under the same addresses; with
  * none left, or the session over, the child counts for nobody. Returns the

@@ -113,14 +113,14 @@ each_own_thread(void (*take)(void *user, const struct region *region,
 
     region_each_ended(&p->region, take, user);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (p->counts[i] == NULL)
+        if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         region_sum_now(&p->region, p->counts[i], &sum);
         take(user, &p->region, p->counts[i]->strand, &sum);
     }
 }
 
-/* Everything of region `index`; false: it cannot be had. */
+/* Everything of region `index`; false: some of it cannot be had. */
 static bool
 each_thread(uint32_t index,
             void (*take)(void *user, const struct region *region,
@@ -131,19 +131,23 @@ each_thread(uint32_t index,
 
     if (index == tally_plugin.region_index) {
         each_own_thread(take, user);
-        return true;
+        return atomic_load(&tally_plugin.region.head->lost) == 0;
     }
     const int fd = session_open(tally_plugin.session_place);
+    bool whole = true;
     const bool mapped =
         region_map_session(tally_plugin.session, fd, index, &region) == 0;
     if (mapped) {
+        const bool ended = atomic_load(&region.head->state) == REGION_ENDED;
+        whole = atomic_load(&region.head->lost) == 0 &&
+                (ended || atomic_load(&region.head->apart) == 0);
         if (atomic_load(&region.head->state) != REGION_FREE)
             region_each(&region, take, user);
         region_unmap(&region);
     }
     if (fd >= 0)
         close(fd);
-    return mapped;
+    return mapped && whole;
 }
 
 static uint64_t

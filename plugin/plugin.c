@@ -22,7 +22,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv);
 
 struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
-struct strand *tally_strands[REGION_STRANDS];
+struct strand *tally_strands[REGION_VCPUS];
 
 /* The guest thread that runs on this host thread, known in system calls. */
 static __thread unsigned current_vcpu;
@@ -127,7 +127,7 @@ plugin_snapshot(struct strand *strand)
     strand->slice = next_slice(strand, clock, r->interval);
     strand->clock = clock;
     strand->sliced = 0;
-    if (clock / r->interval == strand->boundary)
+    if (clock / r->interval == strand->boundary || strand->counts == p->spare)
         return;
     strand->boundary = clock / r->interval;
     pthread_mutex_lock(&p->lock);
@@ -154,13 +154,12 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     struct plugin *p = &tally_plugin;
 
     (void)id;
-    if (vcpu >= REGION_STRANDS) {
-        fprintf(stderr, "tally: more than %u guest threads at once\n",
-                REGION_STRANDS);
+    if (vcpu >= REGION_VCPUS) {
+        fprintf(stderr, "tally: no room for guest thread number %u\n", vcpu);
         abort();
     }
     pthread_mutex_lock(&p->lock);
-    struct region_strand *counts = own_region_map_counts(p, vcpu, NULL);
+    struct region_strand *counts = own_region_map_counts(p, vcpu);
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0) {
@@ -169,7 +168,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     }
     if (p->session->request.turns > 1)
         s->slice = p->session->request.slice;
-    counts->thread = counts->maker = p->thread_count++;
+    const unsigned thread = p->thread_count++;
+    counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
     memset(&counts->folded, 0, sizeof(counts->folded));
     if ((p->parts & PART_TIME) && p->counts[current_vcpu] != NULL)
@@ -186,7 +186,6 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     }
     if (!p->window_open)
         strand_window(s, false);
-    raise_to(&p->region.head->strands, vcpu + 1);
     raise_to(&p->region.head->together, ++p->living);
     pthread_mutex_unlock(&p->lock);
 }
@@ -198,10 +197,7 @@ end_thread(struct plugin *p, unsigned vcpu)
     gateway_thread_ends(vcpu);
     capture_thread_ends(vcpu);
     free_strand(vcpu);
-    region_fold(&p->region, p->counts[vcpu]);
-    atomic_store(&p->counts[vcpu]->live, 0);
-    region_unmap_strand(p->counts[vcpu]);
-    p->counts[vcpu] = NULL;
+    own_region_end_counts(p, vcpu);
     p->living--;
 }
 
@@ -212,7 +208,7 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
 
     (void)id;
     pthread_mutex_lock(&p->lock);
-    if (vcpu < REGION_STRANDS && tally_strands[vcpu] != NULL)
+    if (vcpu < REGION_VCPUS && tally_strands[vcpu] != NULL)
         end_thread(p, vcpu);
     pthread_mutex_unlock(&p->lock);
 }
@@ -255,8 +251,8 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     pthread_mutex_lock(&p->lock);
     drain_all(p);
     owners_end();
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
-        if (p->counts[i] != NULL)
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (p->counts[i] != NULL && p->counts[i] != p->spare)
             region_fold(&p->region, p->counts[i]);
     }
     atomic_store(&p->region.head->state, REGION_ENDED);
@@ -276,11 +272,9 @@ on_fork_child(void)
     pthread_mutex_init(&p->lock, NULL);
     if (tally_strands[slot] == NULL)
         return;
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
-        if (i == slot || p->counts[i] == NULL)
-            continue;
-        region_unmap_strand(p->counts[i]);
-        p->counts[i] = NULL;
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (i != slot)
+            own_region_free_counts(p, i);
     }
     p->thread_count = p->living = 1;
     const int parent = p->region.head->pid;
@@ -288,7 +282,6 @@ on_fork_child(void)
     own_region_adopt(p, slot, program);
     owners_forked();
     own_region_name(p, program, BEGIN_FORK, parent);
-    raise_to(&p->region.head->strands, slot + 1);
     raise_to(&p->region.head->together, together);
     p->counts[slot]->strand = tally_strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
@@ -299,7 +292,7 @@ on_fork_child(void)
     gateway_forks(slot);
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);
-    for (unsigned i = 0; i < REGION_STRANDS; i++) {
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot && tally_strands[i] != NULL)
             free_strand(i);
     }
@@ -398,7 +391,7 @@ set_up_parts(struct plugin *p, uint32_t parts)
 {
     const struct session_request *r = &p->session->request;
     const bool fetch = (parts & (PART_L1I | PART_ITLB)) != 0;
-    const int error = chip_init(&p->chip, r->params, parts, REGION_STRANDS);
+    const int error = chip_init(&p->chip, r->params, parts, REGION_VCPUS);
 
     if (error != 0)
         return error;

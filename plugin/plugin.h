@@ -70,7 +70,10 @@ struct plugin {
     struct session_header *session;
     struct region region;
     struct chip chip;
-    struct region_strand *counts[REGION_STRANDS];
+    struct region_strand *counts[REGION_VCPUS];
+    /* Takes the counts of all threads that have no memory for their own, for
+     * nobody to read; NULL before the second thread. */
+    struct region_strand *spare;
     pthread_mutex_t lock; /* of translation: blocks, table */
     struct block **table; /* blocks by address and code, open addressing */
     uint64_t *hashes;     /* beside the table */
@@ -102,7 +105,7 @@ extern struct plugin tally_plugin;
 
 /* The strand of the first guest thread, and of each by its number. */
 extern struct strand tally_first;
-extern struct strand *tally_strands[REGION_STRANDS];
+extern struct strand *tally_strands[REGION_VCPUS];
 
 /* Registers the callbacks of a translated block (translate.c). */
 void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);

@@ -83,6 +83,27 @@ def threads_full(arch):
     t.equal(len(set(strands(c, event)[1:])), 1, "kinds of threads")
 
 
+@t.named("4200 threads at once: all are counted, or the report says which lack")
+def throng():
+    """A region has room for the counts of 4096; those of the others come into
+    it when they end, and are lost when the process is killed before."""
+    count, room = 4200, 4096
+    words = ["count", "-m", "host-model", "-j", "--strict", "-e",
+             "instructions", *WORK, "--", g("throng", "x86_64"), count]
+    done = t.run(t.tally(), *words)
+    if done.returncode == 3:
+        raise t.Skip(f"{count} threads cannot be had here")
+    t.equal(done.returncode, 0, "status")
+    report = json.loads(done.stderr)
+    t.equal(report["events"][0]["value"], count * 2002, "instructions")
+    t.equal(report["lost_threads"], 0, "threads not counted")
+    t.equal(len(report["strands"]), count + 1, "rows")
+    done = t.run(t.tally(), *words, "kill")
+    report = json.loads(done.stderr)
+    t.equal(report["lost_threads"], count + 1 - room, "threads not counted")
+    t.equal(report["events"][0]["fidelity"], "partial", "fidelity")
+
+
 # Time
 
 @t.named("strands that share a pipeline share its issue slots")

@@ -252,7 +252,6 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->bank_shift =
         (uint32_t)__builtin_ctzll(params[PARAM_MEMORY_INTERLEAVE]);
     chip->bank_mask = (uint32_t)params[PARAM_MEMORY_BANKS] - 1;
-    chip->strand_slots = slots;
     chip->cores = calloc(chip->core_count, sizeof(*chip->cores));
     chip->strands = calloc(slots, sizeof(struct strand *));
     if (chip->cores == NULL || chip->strands == NULL)
@@ -280,7 +279,7 @@ chip_finish(struct chip *chip)
 {
     for (unsigned i = 0; chip->cores != NULL && i < chip->core_count; i++)
         core_finish(&chip->cores[i]);
-    for (unsigned i = 0; chip->strands != NULL && i < chip->strand_slots; i++) {
+    for (unsigned i = 0; chip->strands != NULL && i < chip->slots_used; i++) {
         if (chip->strands[i] != NULL)
             free_tables(chip->strands[i]);
     }
@@ -566,7 +565,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
     if (chip->l3.ways != 0)
         cache_clear(&chip->l3);
     dram_clear(&chip->dram);
-    for (unsigned i = 0; i < chip->strand_slots; i++) {
+    for (unsigned i = 0; i < chip->slots_used; i++) {
         if (i != slot && chip->strands[i] != NULL) {
             free_tables(chip->strands[i]);
             chip->strands[i] = NULL;

@@ -272,9 +272,8 @@ struct chip {
     /* Of all these, cores' L2s, used_cores and the list of strands. */
     struct lock lock;
     atomic_uint live;        /* strands running */
-    struct strand **strands; /* [strand_slots] live ones, or NULL */
-    unsigned strand_slots;
-    unsigned slots_used; /* slots from here on were never used */
+    struct strand **strands; /* by slot: live ones, or NULL */
+    unsigned slots_used;     /* slots from here on were never used */
 };
 
 /*
