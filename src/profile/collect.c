@@ -365,6 +365,8 @@ merge_threads(struct session_result *result)
 {
     size_t kept = 0;
 
+    if (result->thread_count == 0)
+        return; /* qsort() takes no NULL */
     qsort(result->threads, result->thread_count, sizeof(*result->threads),
           by_process_and_thread);
     for (size_t i = 0; i < result->thread_count; i++) {
