@@ -15,18 +15,17 @@
 
 #define MANY (1u << 30) /* no number of programs reaches it */
 
-static unsigned
-turns_of(const struct session_options *o)
+unsigned
+session_turns(const struct session_options *o)
 {
     return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
 }
 
-/* With --filter data= each turn has two totals. */
-static unsigned
-totals_of(const struct session_options *o)
+unsigned
+session_totals(const struct session_options *o)
 {
-    return filter_data(o->filters, o->filter_count) ? 2 * turns_of(o)
-                                                    : turns_of(o);
+    return filter_data(o->filters, o->filter_count) ? 2 * session_turns(o)
+                                                    : session_turns(o);
 }
 
 static void *
@@ -43,9 +42,9 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
                 const struct totals *turns)
 {
     struct totals derived[REGION_TURNS];
-    const unsigned count = turns_of(o);
+    const unsigned count = session_turns(o);
 
-    for (unsigned i = 0; i < totals_of(o); i++) {
+    for (unsigned i = 0; i < session_totals(o); i++) {
         derived[i] = turns[i];
         chip_derive(o->params, parts, &derived[i]);
         if (i >= count)
@@ -58,8 +57,8 @@ static int
 add_thread(const struct session_options *o, struct session_result *result,
            const struct session_thread *thread, struct totals *turns)
 {
-    const unsigned count = turns_of(o);
-    const bool filtered = totals_of(o) != count;
+    const unsigned count = session_turns(o);
+    const bool filtered = session_totals(o) != count;
     struct session_thread *threads =
         grow(result->threads, result->thread_count, sizeof(*threads));
 
@@ -147,7 +146,7 @@ collect_strands(const struct session_options *o, struct region_view *view,
 
     for (unsigned i = 0; error == 0 && region_view_strand(view, &i, &s);) {
         uint64_t instructions = 0;
-        for (unsigned turn = 0; turn < totals_of(o); turn++)
+        for (unsigned turn = 0; turn < session_totals(o); turn++)
             instructions += s.totals[turn].signal[SIGNAL_INSTRUCTIONS];
         const struct session_thread thread = {
             .thread = s.thread,
@@ -408,7 +407,7 @@ static void
 collect_gate(const struct session_options *o, struct session_result *result)
 {
     memset(&result->totals, 0, sizeof(result->totals));
-    for (unsigned i = 0; i < turns_of(o); i++)
+    for (unsigned i = 0; i < session_turns(o); i++)
         totals_add(&result->totals, &o->gate->sum[i]);
     chip_derive(o->params, result->parts, &result->totals);
     if (o->hardware != NULL) {
@@ -487,7 +486,7 @@ add_up(const struct session_options *o, struct session_result *result)
             o->params, interval_cycles(o->params, o->interval_ms), result);
     for (size_t i = 0; error == 0 && i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
-        if (totals_of(o) != turns_of(o)) {
+        if (session_totals(o) != session_turns(o)) {
             chip_derive(o->params, result->parts, &t->data);
             filter_restrict(&t->totals, &t->data);
         }

@@ -6,6 +6,13 @@
 #include "profile/session.h"
 #include "source/region_view.h"
 
+/* Returns how many groups of events take the counters in turn; at least 1. */
+unsigned session_turns(const struct session_options *options);
+
+/* Returns how many totals a thread has: one a turn, or two a turn with
+ * --filter data=. */
+unsigned session_totals(const struct session_options *options);
+
 /*
  * Adds up the session's file, which answers `request`: the session's own copy,
  * since any process may have overwritten the one in the file. `result` has the

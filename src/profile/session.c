@@ -2,15 +2,11 @@
 #include "profile/session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "machine/chip.h"
 #include "profile/collect.h"
@@ -81,20 +77,6 @@ set_filters(const struct session_options *o, const struct program *program,
     return error;
 }
 
-static unsigned
-turns_of(const struct session_options *o)
-{
-    return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
-}
-
-/* With --filter data= each turn has two totals. */
-static unsigned
-totals_of(const struct session_options *o)
-{
-    return filter_data(o->filters, o->filter_count) ? 2 * turns_of(o)
-                                                    : turns_of(o);
-}
-
 /* Intervals of time need the time, and so do latencies; what is captured may be
  * a miss of the first TLB. */
 static uint32_t
@@ -136,20 +118,21 @@ make_request(const struct session_options *o, const struct program *program,
         r->parts |= PART_REPEAT;
     note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));
-    r->turns = turns_of(o);
+    r->turns = session_turns(o);
     r->slice = HARDWARE_SLICE;
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
     int error = set_window(o, program, log, r);
-    if (error == 0 && o->interval_ms != 0 && totals_of(o) != turns_of(o))
+    if (error == 0 && o->interval_ms != 0 &&
+        session_totals(o) != session_turns(o))
         error =
             tally_fail(log, TALLY_ERANGE, "-I does not go with --filter data=");
-    if (error == 0 && totals_of(o) > REGION_TURNS)
+    if (error == 0 && session_totals(o) > REGION_TURNS)
         error = tally_fail(log, TALLY_ERANGE,
                            "--filter data= leaves %u turns of the counters; "
                            "these events need %u",
-                           REGION_TURNS / 2, turns_of(o));
+                           REGION_TURNS / 2, session_turns(o));
     if (error == 0)
         error = set_filters(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
