@@ -179,18 +179,18 @@ look_if_news(void)
 
 /* System calls */
 
-/* For whom a call waits; 0: for nobody. */
+/* Returns the child that a system call waits for, OWNERS_ANY if any child will
+ * do, 0 if the call waits for no child. On SPARC no call is known to wait. */
 static pid_t
 awaited(int64_t number, const uint64_t args[4])
 {
-    static const int64_t wait4[] = {61, 5059}, waitid[] = {247, 5237};
-    const bool mips = isa_is_mips(tally_plugin.shape.isa);
+    const enum isa isa = tally_plugin.shape.isa;
 
-    if (tally_plugin.shape.isa == ISA_SPARC64)
+    if (isa == ISA_SPARC64)
         return 0;
-    if (number == wait4[mips] && (args[2] & WNOHANG) == 0)
+    if (call_is(CALL_WAIT4, isa, number) && (args[2] & WNOHANG) == 0)
         return (pid_t)args[0] > 0 ? (pid_t)args[0] : OWNERS_ANY;
-    if (number == waitid[mips] && (args[3] & WNOHANG) == 0)
+    if (call_is(CALL_WAITID, isa, number) && (args[3] & WNOHANG) == 0)
         return args[0] == P_PID ? (pid_t)args[1] : OWNERS_ANY;
     return 0;
 }
