@@ -42,25 +42,18 @@ descriptor_of(const char *path)
     return *end == '\0' && number <= INT_MAX ? (int)number : -1;
 }
 
-/* Returns whether the folder is sticky and all may write in it. */
-static bool
-is_shared(int folder)
-{
-    struct stat st;
-
-    return fstat(folder, &st) == 0 && (st.st_mode & S_ISVTX) != 0 &&
-           (st.st_mode & S_IWOTH) != 0;
-}
-
 /* Returns whether the file or link belongs to another user, who is not the
- * owner of the folder either, and the folder is shared. */
+ * owner of the folder either, and all may write in the folder, which is sticky.
+ */
 static bool
 is_planted(int folder, const struct stat *st)
 {
+    const mode_t shared = S_ISVTX | S_IWOTH;
     struct stat of_folder;
 
-    return st->st_uid != geteuid() && is_shared(folder) &&
-           fstat(folder, &of_folder) == 0 && st->st_uid != of_folder.st_uid;
+    return st->st_uid != geteuid() && fstat(folder, &of_folder) == 0 &&
+           (of_folder.st_mode & shared) == shared &&
+           st->st_uid != of_folder.st_uid;
 }
 
 /* What path resolution found. */
