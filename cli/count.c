@@ -302,8 +302,8 @@ run_all(struct job *job, struct count_value *values,
     return 0;
 }
 
-/* Returns the bits (enum placed) of those words of --place that change nothing
- * on this machine. With one node all pages are on it. With one core, or with
+/* Returns the bits (enum placed) of the words of --place that change nothing on
+ * this machine. With one node all pages are on it. With one core, or with
  * one strand in each core, `pack` and `spread` give a thread the same strand.
  */
 static unsigned
@@ -334,8 +334,8 @@ say_idle_place(unsigned idle, const struct machine_row *machine,
                                                  : ", and a strand a core");
 }
 
-/* Lists the settings that the report says the count is of: all but those of
- * --place that change nothing. */
+/* Lists the settings that the report names. The report does not name a word of
+ * --place that changes nothing. */
 static void
 list_settings(const struct count_request *r, unsigned idle, struct job *job)
 {
@@ -784,6 +784,8 @@ is_of_kernel(const char *list)
 
     if (software_list(list))
         return true;
+    if (strchr(list, ':') == NULL) /* no tracepoint */
+        return false;
     if (host_event_list_parse(list, &silent, &events, &count) != 0)
         return false;
     bool all = count > 0;
