@@ -17,7 +17,7 @@ struct count_split {
     struct host_reason *reasons; /* of software events without a count */
 };
 
-/* Divides the events into those of the kernel and those of the model, and
+/* Divides the events into events of the kernel and events of the model, and
  * leaves out generic names that the machine lacks. Returns 0 or TALLY_ENOMEM.
  * The caller calls count_split_finish() in any case. */
 int count_split(const struct counted *counted, struct count_split *split);

@@ -105,8 +105,8 @@ check_proc(bool shown)
     return ok;
 }
 
-/* Starts the command with what it says in the file. Returns its status as
- * waitpid() gives it, or -1. */
+/* Runs the command and writes its standard error into the file. Returns the
+ * status that waitpid() gives, or -1. */
 static int
 run_into(int fd, char *const *argv)
 {

@@ -151,8 +151,9 @@ take_no_notice(int number)
     (void)number;
 }
 
-/* Gets memory for a JSON document or ends tally: the library would leave out
- * what it has no memory for, and the document would look whole. */
+/* Returns memory for a JSON document, or ends tally. If this function returned
+ * NULL, the JSON library would leave out a value, and the document would look
+ * whole. */
 static void *
 json_memory(size_t size)
 {

@@ -169,8 +169,9 @@ check_pair(const char *pair, size_t length, const char *without_pmu,
     return error == 0 ? 0 : EXIT_USAGE;
 }
 
-/* Writes the commands that count without a PMU, which the caller frees; NULL:
- * no memory. The model is told of where it has all the events. */
+/* Writes the commands that count `events` without a PMU. The command with the
+ * model is among them if the model has all the events. Returns text that the
+ * caller frees, or NULL without memory. */
 static char *
 advice_without_pmu(const char *events)
 {
