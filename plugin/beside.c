@@ -8,12 +8,20 @@
 #include "plugin/plugin.h"
 
 /* The same numbers for the guests of all architectures. */
+#define GUEST_EINTR 4
 #define GUEST_ECHILD 10
 #define GUEST_EAGAIN 11
 #define GUEST_WNOHANG 1u
 #define GUEST_WNOWAIT 0x01000000u
 
+/* What QEMU itself returns of a call that a signal's handler interrupts and
+ * that the guest makes again after the handler. */
+#define QEMU_ERESTARTSYS 512
+
 static __thread uint64_t call_args[4];
+/* Calls of this thread that a signal has interrupted and whose handlers have
+ * not returned yet. */
+static __thread unsigned interrupted;
 
 void
 beside_syscall(const uint64_t args[4])
@@ -92,6 +100,17 @@ note_wait(struct region_head *head, uint64_t options, int64_t result,
         atomic_fetch_sub(&head->children, 1);
 }
 
+/* Notes the return of a handler. A handler that interrupted no call began at a
+ * point that another process chose by its speed. */
+static void
+note_handler(struct region_head *head, bool parent)
+{
+    if (interrupted > 0)
+        interrupted--;
+    else if (parent)
+        atomic_store(&head->beside, 1);
+}
+
 void
 beside_return(int64_t number, int64_t result)
 {
@@ -99,6 +118,10 @@ beside_return(int64_t number, int64_t result)
     const enum isa isa = tally_plugin.shape.isa;
     const bool parent = atomic_load(&head->children) > 0;
 
+    if (result == -QEMU_ERESTARTSYS || result == -GUEST_EINTR)
+        interrupted++;
+    if (call_is(CALL_RT_SIGRETURN, isa, number))
+        note_handler(head, parent);
     if (!parent && head->parent == 0)
         return;
     if (call_is(CALL_WAIT4, isa, number) || call_is(CALL_WAITPID, isa, number))

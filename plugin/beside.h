@@ -7,9 +7,10 @@
  *   - starts another child,
  *   - waits for events (poll, select, epoll) or asks for ends without waiting,
  *   - reads data from a pipe or socket,
+ *   - handles a signal while it runs, not while it sleeps in a call,
  * and that a child reads data from a pipe or socket; but not from one that the
  * first program was started with. Not seen: memory that processes share, locks
- * of files, signals.
+ * of files, signals to processes without children.
  */
 #ifndef TALLY_PLUGIN_BESIDE_H
 #define TALLY_PLUGIN_BESIDE_H

@@ -31,6 +31,7 @@ static const struct {
     [CALL_PSELECT6] = {297, 5260, 270},
     [CALL_EPOLL_WAIT] = {195, 5209, 232},
     [CALL_EPOLL_PWAIT] = {309, 5272, 281},
+    [CALL_RT_SIGRETURN] = {101, 5211, 15},
 };
 
 bool

@@ -32,6 +32,7 @@ enum call {
     CALL_PSELECT6,
     CALL_EPOLL_WAIT,
     CALL_EPOLL_PWAIT,
+    CALL_RT_SIGRETURN,
 };
 
 /* Whether `number` is `call` for a guest of this architecture. */

@@ -5,12 +5,15 @@
  *
  *   fork         without PROGRAM: the child runs loop() of 100000 turns and
  *                leaves with status 3; with it: the child execs PROGRAM
+ *   spin         as fork, and the parent runs until it has handled SIGCHLD
  *   vfork        the child execs PROGRAM
  *   posix_spawn  starts PROGRAM, looked for in PATH
  *   exec         no child: this process becomes PROGRAM
  */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,6 +22,15 @@
 #include "loop.h"
 
 extern char **environ;
+
+static volatile sig_atomic_t ended;
+
+static void
+note_end(int number)
+{
+    (void)number;
+    ended = 1;
+}
 
 static int
 wait_for(pid_t child)
@@ -33,12 +45,14 @@ wait_for(pid_t child)
 }
 
 static int
-run_fork(char **program)
+run_fork(char **program, bool spin)
 {
     const pid_t child = fork();
 
     if (child < 0)
         return 1;
+    while (child > 0 && spin && !ended) {
+    }
     if (child > 0)
         return wait_for(child);
     if (program[0] == NULL) {
@@ -78,7 +92,11 @@ main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
 
     if (strcmp(mode, "fork") == 0)
-        return run_fork(argv + 2);
+        return run_fork(argv + 2, false);
+    if (strcmp(mode, "spin") == 0) {
+        signal(SIGCHLD, note_end);
+        return run_fork(argv + 2, true);
+    }
     if (argc > 2 && strcmp(mode, "vfork") == 0)
         return run_vfork(argv + 2);
     if (argc > 2 && strcmp(mode, "posix_spawn") == 0)
@@ -87,6 +105,7 @@ main(int argc, char **argv)
         execv(argv[2], argv + 2);
         return 127;
     }
-    fprintf(stderr, "usage: forker fork|vfork|posix_spawn|exec PROGRAM...\n");
+    fprintf(stderr,
+            "usage: forker fork|spin|vfork|posix_spawn|exec PROGRAM...\n");
     return 2;
 }
