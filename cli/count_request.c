@@ -432,10 +432,11 @@ place_word(struct count_request *r, const char *word, size_t length,
             return take_model(r, MODEL_SET, words[i].set);
         }
     }
-    if (length == 6 && memcmp(word, "node=", 5) == 0 && word[5] >= '0' &&
-        word[5] <= '9') {
-        snprintf(r->place_node, sizeof(r->place_node), "place.node=%c",
-                 word[5]);
+    const size_t digits =
+        strncmp(word, "node=", 5) == 0 ? strspn(word + 5, "0123456789") : 0;
+    if (digits > 0 && digits <= 9 && length == 5 + digits) {
+        snprintf(r->place_node, sizeof(r->place_node), "place.%.*s",
+                 (int)length, word);
         *what = PLACED_PAGES;
         const int error = take_model(r, MODEL_SET, "place.pages=node");
         return error != 0 ? error : take_model(r, MODEL_SET, r->place_node);

@@ -33,7 +33,7 @@ struct count_request {
     int log_fd;             /* where the report goes, 0: not given */
     char *events, *metrics; /* owned; all -e, all -M joined */
     struct model_options model;
-    char place_node[16]; /* one of the model's */
+    char place_node[32]; /* one of the model's */
     unsigned placed;     /* what --place has words for: enum placed */
     const char *filters[CODE_RANGES];
     size_t filter_count;
