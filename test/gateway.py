@@ -271,6 +271,14 @@ def scopes(arch):
     assert abs(alone) < 8000, alone
 
 
+@at_arch("a strand's handle counts the thread on the strand, and no other")
+def strands(arch):
+    turns = TURNS * PER_TURN[arch]
+    t.equal(cases(arch, "strands"),
+            [f"{turns} on strand 0", "0 on strand 1, unused",
+             f"{turns} on strand 1", "strand 0 waits"], "lines")
+
+
 @at_arch("a child of fork has counters of its own, and none of its parent's")
 def fork(arch):
     turns = str(TURNS * PER_TURN[arch])

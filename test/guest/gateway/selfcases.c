@@ -163,6 +163,49 @@ run_scopes(const char *event)
     }
 }
 
+static struct tally_counter *
+open_strand(int strand, const char *event)
+{
+    struct tally_counter_options options = defaults();
+    struct tally_counter *counter = NULL;
+
+    options.scope = TALLY_COUNTER_CPU;
+    options.id = strand;
+    must(tally_counter_open(&options, &counter));
+    must(tally_counter_add(counter, event));
+    must(tally_counter_start(counter));
+    return counter;
+}
+
+static void *
+measure_strand(void *user)
+{
+    struct job *job = user;
+
+    job->result = of_loop(job->counter);
+    return NULL;
+}
+
+/* This thread runs on strand 0, the one that it makes on strand 1. */
+static void
+run_strands(const char *event)
+{
+    struct tally_counter *mine = open_strand(0, event);
+    struct job job = {.counter = open_strand(1, event)};
+    pthread_t thread;
+
+    printf("%" PRIu64 " on strand 0\n", of_loop(mine));
+    printf("%" PRIu64 " on strand 1, unused\n", value(job.counter));
+    const uint64_t before = value(mine);
+    pthread_create(&thread, NULL, measure_strand, &job);
+    pthread_join(thread, NULL);
+    printf("%" PRIu64 " on strand 1\n", job.result);
+    printf("%s\n", value(mine) - before < TURNS ? "strand 0 waits"
+                                                : "strand 0 counts both");
+    tally_counter_close(mine);
+    tally_counter_close(job.counter);
+}
+
 static void
 run_fork(const char *event)
 {
@@ -300,6 +343,7 @@ static const struct {
 } cases[] = {
     {"threads", run_threads}, {"scopes", run_scopes},   {"fork", run_fork},
     {"nested", run_nested},   {"stopped", run_stopped}, {"errors", run_errors},
+    {"strands", run_strands},
 };
 
 int
