@@ -271,6 +271,17 @@ def selections():
     t.equal(clash["selections"], ["L1D_READS_SET0", "L1D_READS_SET1"], "clash")
 
 
+@t.named("decode -j: what is wrong with a register stands in its row, what is "
+         "wrong between two at the end")
+def decode_warnings():
+    d = document("decode", "-m", "montecito", "PMC5=0x2000000",
+                 "PMC4=0x200ca09")
+    t.equal([r["warnings"] for r in d["registers"]],
+            [["PMC5: PMD5 counts in no mode: disabled"], []], "a register")
+    t.equal(d["warnings"], ["PMC4: BE_L1D_FPU_BUBBLE needs an event of L1D set "
+                            "2 in PMC5"], "two registers")
+
+
 # Terminals
 
 def on_terminal(*words, rows=24, columns=80, **environment):
