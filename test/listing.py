@@ -282,6 +282,18 @@ def decode_warnings():
                             "2 in PMC5"], "two registers")
 
 
+@t.named("plan: the heading says how many events there are, in how many groups")
+def plan_heading():
+    for machine, events, heading in (
+            ("ultrasparc-t2", ["All_instr"], "1 event in 1 group"),
+            ("montecito", ["L2D_MISSES", "L3_MISSES"], "2 events in 1 group"),
+            ("montecito", ["L1D_READS_SET0", "L1D_READS_SET1", "L2D_MISSES"],
+             "3 events in 2 groups")):
+        done = t.run(t.tally(), "plan", "-m", machine, *events)
+        t.equal(done.stdout.splitlines()[:3],
+                [f"{machine}: {heading}", "", "group 1"], "first lines")
+
+
 # Terminals
 
 def on_terminal(*words, rows=24, columns=80, **environment):
