@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -346,6 +348,89 @@ leaks_nothing(void **state)
     assert_int_equal(descriptors(), before);
 }
 
+/* Where the pages of counters with a period are mapped; 0: nowhere. */
+static uintptr_t
+counter_pages(size_t *size)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long first = 0, end;
+    char text[512];
+
+    assert_non_null(maps);
+    while (first == 0 && fgets(text, sizeof(text), maps) != NULL) {
+        if (strstr(text, "[perf_event]") != NULL &&
+            sscanf(text, "%lx-%lx", &first, &end) == 2)
+            *size = end - first;
+    }
+    fclose(maps);
+    return first;
+}
+
+#ifndef SANITIZED
+/* Pages of this process's memory that are mapped. */
+static unsigned long
+mapped(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages;
+}
+#endif
+
+static struct tally_counter *
+open_mapped(void)
+{
+    struct tally_counter_options options = defaults();
+
+    options.period = 1;
+    return open_with(&options, "page-faults:u");
+}
+
+/* In the child other memory stands where the parent has the pages: 0 if it
+ * stays when the child closes the parent's counters. */
+static int
+child_keeps_memory(struct tally_counter *c, uintptr_t at, size_t size)
+{
+    char *own = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (own != (char *)at)
+        return 1;
+    tally_counter_close(c);
+    return msync(own, size, MS_ASYNC) == 0 ? 0 : 2; /* ENOMEM: a hole */
+}
+
+/* Ten openings would leave ten pages mapped. */
+static void
+unmaps_its_own(void **state)
+{
+    struct tally_counter *c = open_mapped();
+    size_t size = 0;
+    int status;
+
+    (void)state;
+    const uintptr_t at = counter_pages(&size);
+    assert_true(at != 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(child_keeps_memory(c, at, size));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    tally_counter_close(c);
+    assert_int_equal(counter_pages(&size), 0);
+#ifndef SANITIZED /* else freed memory stays mapped */
+    const unsigned long before = mapped();
+    for (int i = 0; i < 10; i++)
+        tally_counter_close(open_mapped());
+    assert_int_equal(mapped(), before);
+#endif
+}
+
 /* Out of descriptors in the middle of a list: none of it is added. */
 static void
 takes_all_or_none(void **state)
@@ -450,6 +535,7 @@ main(void)
         cmocka_unit_test(knows_sizes),
         cmocka_unit_test(refuses_after_fork),
         cmocka_unit_test(takes_weak_groups_apart),
+        cmocka_unit_test(unmaps_its_own),
         cmocka_unit_test(serves_threads),
         cmocka_unit_test(leaks_nothing),
         cmocka_unit_test(takes_all_or_none),
