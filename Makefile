@@ -67,9 +67,9 @@ soak:
 	    $(BUILD)/test/test_pmu_ref 10000000 && \
 	    $(BUILD)/test/test_virtual_ref 10000000
 
-# SECONDS on each target, from its seeds; what it finds stays in BUILD/fuzz.
-FUZZED = capture decode dump escape event_list host_event needs param pmu recover \
-    region selection
+# SECONDS on each target, from its seeds, and a row of figures for each; what it
+# finds stays in BUILD/fuzz. FUZZED: these alone; each file of fuzz/ is one.
+FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c)))))
 SECONDS ?= 60
 
 fuzz:
@@ -77,10 +77,7 @@ fuzz:
 	@$(MAKE) -s $(BUILD)/fuzz/build.ninja
 	@ninja -C $(BUILD)/fuzz $(FUZZED:%=fuzz/fuzz_%)
 	@for target in $(FUZZED); do \
-	    mkdir -p $(BUILD)/fuzz/corpus/$$target && \
-	    $(BUILD)/fuzz/fuzz/fuzz_$$target -max_total_time=$(SECONDS) \
-	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$target \
-	        fuzz/seeds/$$target || exit; done
+	    scripts/fuzz $(BUILD)/fuzz $$target $(SECONDS) || exit; done
 
 bench:
 	@$(SETUP) bench
