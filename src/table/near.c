@@ -39,11 +39,15 @@ least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Edits from a to b: insert, remove, replace, or swap two neighbours. */
+/* Counts the edits from a to b (insert, remove, replace, or swap two
+ * neighbours), or returns any number above `allowed` where there are more. No
+ * later row has a smaller number than the least of the two rows before. */
 static unsigned
-edits(const char *a, size_t a_length, const char *b, size_t b_length)
+edits(const char *a, size_t a_length, const char *b, size_t b_length,
+      unsigned allowed)
 {
-    unsigned rows[3][WORD_SIZE + 1] = {{0}};
+    unsigned rows[3][WORD_SIZE + 1];
+    unsigned least_of_last = 0;
 
     for (size_t j = 0; j <= b_length; j++)
         rows[0][j] = (unsigned)j;
@@ -51,6 +55,7 @@ edits(const char *a, size_t a_length, const char *b, size_t b_length)
         unsigned *row = rows[i % 3];
         const unsigned *last = rows[(i + 2) % 3];
         const unsigned *last_but_one = rows[(i + 1) % 3];
+        unsigned least_of_row = (unsigned)i;
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
             const bool same = a[i - 1] == b[j - 1];
@@ -58,7 +63,11 @@ edits(const char *a, size_t a_length, const char *b, size_t b_length)
             row[j] = least(row[j], last[j - 1] + !same);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = least(row[j], last_but_one[j - 2] + 1);
+            least_of_row = least(least_of_row, row[j]);
         }
+        if (least(least_of_row, least_of_last) > allowed)
+            return allowed + 1;
+        least_of_last = least_of_row;
     }
     return rows[a_length % 3][b_length];
 }
@@ -67,7 +76,11 @@ static unsigned
 score_edits(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     const size_t allowed = a_length < 6 ? 1 : a_length / 3;
-    const unsigned n = edits(a, a_length, b, b_length);
+
+    /* Each edit changes the length by at most one. */
+    if (a_length > b_length + allowed || b_length > a_length + allowed)
+        return SCORE_NOT;
+    const unsigned n = edits(a, a_length, b, b_length, (unsigned)allowed);
 
     /* All of a short word changed is another word. */
     return n <= allowed && n < a_length ? n * SCORE_EDIT : SCORE_NOT;
