@@ -18,7 +18,7 @@ new_block(void)
     if (used == BLOCKS_A_CHUNK) {
         chunk = aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(*chunk));
         if (chunk == NULL)
-            abort();
+            plugin_no_memory("the program's code");
         used = 0;
     }
     return &chunk[used++];
@@ -61,7 +61,7 @@ table_grow(struct plugin *p)
     p->table = calloc(p->table_size, sizeof(struct block *));
     p->hashes = calloc(p->table_size, sizeof(*p->hashes));
     if (p->table == NULL || p->hashes == NULL)
-        abort();
+        plugin_no_memory("the program's code");
     for (size_t i = 0; i < old_size; i++) {
         if (old[i] == NULL)
             continue;
@@ -121,7 +121,7 @@ blocks_late(struct plugin *p, const struct block *model,
     struct late_block *late = aligned_alloc(64, sizeof(*late));
 
     if (late == NULL)
-        abort();
+        plugin_no_memory("the program's code");
     late->block = *model;
     late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
     late->block.slot = REGION_BLOCKS - 1;

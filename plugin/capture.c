@@ -49,7 +49,7 @@ capture_thread_starts(unsigned vcpu)
         .sampler = sampler_new(request, &p->region, p->counts[vcpu]->thread),
     };
     if (monitors[vcpu].sampler == NULL)
-        abort();
+        plugin_no_memory("samples");
 }
 
 static void
@@ -391,7 +391,7 @@ new_insn(const struct capture_shape *shape, size_t i)
     struct capture_insn *c = calloc(1, sizeof(*c));
 
     if (c == NULL)
-        abort();
+        plugin_no_memory("samples");
     c->pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(shape->tb, i));
     c->at = (uint32_t)(issue_cycles(shape->block) * i / shape->count);
     c->atomic = shape->insns[i].access == ACCESS_ATOMIC;

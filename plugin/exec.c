@@ -7,6 +7,7 @@
  */
 #include <elf.h>
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +40,8 @@ guest_count(uint64_t addr, size_t *count)
 }
 
 /*
- * A copy of the vector with room for `extra` more strings; NULL without memory
- * or where the guest's pointers are bad: QEMU then tells the guest.
+ * A copy of the vector with room for `extra` more strings; NULL where the
+ * guest's pointers are bad: QEMU then tells the guest.
  */
 static const char **
 guest_vector(uint64_t addr, size_t extra, size_t *count)
@@ -48,7 +49,9 @@ guest_vector(uint64_t addr, size_t extra, size_t *count)
     if (!guest_count(addr, count))
         return NULL;
     const char **out = calloc(*count + extra + 1, sizeof(*out));
-    for (size_t i = 0; out != NULL && i < *count; i++) {
+    if (out == NULL)
+        plugin_no_memory("the arguments of a program");
+    for (size_t i = 0; i < *count; i++) {
         uint64_t string = 0;
         plugin_read_word(addr + 8 * i, &string);
         out[i] = plugin_memory(string);
@@ -75,9 +78,18 @@ enum file_kind {
     FILE_UNKNOWN,
     FILE_OURS,
     FILE_FOREIGN,
-    FILE_HIDDEN, /* executable, but not readable */
+    FILE_HIDDEN, /* perhaps executable, but not readable */
     FILE_SCRIPT,
 };
+
+/* Returns whether a file that cannot be looked at, for this reason, cannot be
+ * executed either. */
+static bool
+is_missing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EACCES ||
+           error == ELOOP || error == ENAMETOOLONG || error == EFAULT;
+}
 
 /* What the file is; for a script `head` holds its first line. */
 static enum file_kind
@@ -87,7 +99,9 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
     Elf64_Ehdr elf;
 
     /* Opening a FIFO would wait for its writer. */
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (stat(path, &st) != 0)
+        return is_missing(errno) ? FILE_UNKNOWN : FILE_HIDDEN;
+    if (!S_ISREG(st.st_mode))
         return FILE_UNKNOWN;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, head, size - 1);
@@ -96,7 +110,7 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
         close(fd);
     if (access(path, X_OK) != 0)
         return FILE_UNKNOWN;
-    if (fd < 0)
+    if (fd < 0 || n < 0)
         return FILE_HIDDEN;
     if (n < 2)
         return FILE_UNKNOWN;
@@ -137,6 +151,14 @@ plugin_uncounted(struct plugin *p, const char *path)
         snprintf(p->session->uncounted_names[n], REGION_NAME, "%s", path);
 }
 
+void
+plugin_no_memory(const char *what)
+{
+    fprintf(stderr, "tally: out of memory for %s\n", what);
+    atomic_fetch_add(&tally_plugin.region.head->lost, 1);
+    _exit(125);
+}
+
 /* The region's sums are written: if the call fails, counting goes on. */
 static void
 fold_before_exec(struct plugin *p)
@@ -165,6 +187,8 @@ escape_commas(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
+/* Executes our own QEMU on the program; returns where that fails. QEMU makes
+ * the guest's call itself then, with which the host may run the program. */
 static void
 run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
          char *const *envp)
@@ -175,8 +199,10 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     char library[2 * PLUGIN_PATH], name[2 * PLUGIN_PATH];
     size_t n = 0;
 
-    if (argv == NULL)
+    if (argv == NULL) {
+        plugin_uncounted(p, path);
         return;
+    }
     escape_commas(r->plugin, library, sizeof(library));
     escape_commas(path, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
@@ -198,6 +224,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
     owners_stays();
+    plugin_uncounted(p, path);
     free(argv);
 }
 

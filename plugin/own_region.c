@@ -178,7 +178,7 @@ own_region_adopt(struct plugin *p, unsigned slot, char *program)
     if (!move_region(p, p->region_index, slot)) {
         plugin_uncounted(p, "a forked child that cannot reach the session");
         if (region_detach(&p->region, p->counts[slot]) != 0)
-            abort();
+            plugin_no_memory("a forked child");
     }
 }
 

@@ -162,10 +162,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     struct region_strand *counts = own_region_map_counts(p, vcpu);
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
-        strand_start(&p->chip, vcpu, counts, s) != 0) {
-        fprintf(stderr, "tally: out of memory for a guest thread\n");
-        abort();
-    }
+        strand_start(&p->chip, vcpu, counts, s) != 0)
+        plugin_no_memory("a guest thread");
     if (p->session->request.turns > 1)
         s->slice = p->session->request.slice;
     const unsigned thread = p->thread_count++;
@@ -451,7 +449,7 @@ restart_strand(struct plugin *p, struct strand *s)
     const struct strand old = *s;
 
     if (strand_start(&p->chip, 0, p->counts[0], s) != 0)
-        abort();
+        plugin_no_memory("the model");
     s->repeats = old.repeats;
     s->instructions = old.instructions;
     s->sliced = old.sliced;
@@ -469,10 +467,8 @@ plugin_set_parts(uint32_t parts)
 
     strand_end(tally_strands[0], 0);
     chip_finish(&p->chip);
-    if (set_up_parts(p, parts) != 0) {
-        fprintf(stderr, "tally: out of memory for the model\n");
-        abort();
-    }
+    if (set_up_parts(p, parts) != 0)
+        plugin_no_memory("the model");
     restart_strand(p, tally_strands[0]);
     plugin_forget_blocks(p);
 }

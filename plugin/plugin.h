@@ -145,6 +145,10 @@ bool plugin_write(uint64_t addr, const void *in, size_t size);
 /* Reads a pointer or length of guest memory, in the guest's order of bytes. */
 bool plugin_read_word(uint64_t addr, uint64_t *word);
 
+/* Ends the process, for which there is no memory for `what`. Marks its counts
+ * as partial. QEMU would take abort() for a signal of the guest's. */
+_Noreturn void plugin_no_memory(const char *what);
+
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 

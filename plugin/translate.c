@@ -278,7 +278,7 @@ pairs_of(const struct plugin *p, const struct translation *t,
     if (n > 0) {
         block->pairs = malloc(n * sizeof(*pairs));
         if (block->pairs == NULL)
-            abort();
+            plugin_no_memory("the program's code");
         memcpy(block->pairs, pairs, n * sizeof(*pairs));
     }
     return block->pairs;
@@ -423,7 +423,7 @@ data_insn_of(const struct plugin *p, const struct insn *insn)
     }
     struct kept *k = malloc(sizeof(*k));
     if (k == NULL)
-        abort();
+        plugin_no_memory("the program's code");
     *k = (struct kept){wanted, all};
     all = k;
     return &k->insn;
