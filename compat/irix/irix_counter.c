@@ -184,10 +184,12 @@ irix_open_all(struct block *b, const struct virtual_request *r, pid_t pid,
     return error;
 }
 
-void
+int
 irix_add_readings(const struct block *b,
                   struct counter_reading readings[VIRTUAL_EVENTS])
 {
+    int error = b->lost ? -EIO : 0;
+
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         struct tally_reading now[8];
         readings[i].value += b->kept[i].value;
@@ -196,8 +198,10 @@ irix_add_readings(const struct block *b,
         if (b->counter[i] == NULL)
             continue;
         const size_t count = tally_counter_count(b->counter[i]);
-        if (count > 8 || tally_counter_read(b->counter[i], now, count) != 0)
+        if (count > 8 || tally_counter_read(b->counter[i], now, count) != 0) {
+            error = -EIO;
             continue;
+        }
         /* Two kinds of cores are two events. */
         for (size_t k = 0; k < count; k++) {
             readings[i].value += now[k].value;
@@ -205,6 +209,7 @@ irix_add_readings(const struct block *b,
             readings[i].running += now[k].running;
         }
     }
+    return error;
 }
 
 /* Its handles are closed, their counts kept. */
@@ -213,7 +218,7 @@ irix_keep(struct block *b)
 {
     struct counter_reading now[VIRTUAL_EVENTS] = {0};
 
-    irix_add_readings(b, now);
+    b->lost = irix_add_readings(b, now) != 0;
     irix_close_all(b);
     memcpy(b->kept, now, sizeof(now));
     b->active = false;
@@ -391,7 +396,8 @@ absorb(struct block *own)
         if (b == own || !b->save || !is_gone(b->pid))
             continue;
         struct counter_reading now[VIRTUAL_EVENTS] = {0};
-        irix_add_readings(b, now);
+        if (irix_add_readings(b, now) != 0)
+            own->lost = true;
         for (unsigned e = 0; e < VIRTUAL_EVENTS; e++) {
             own->kept[e].value += now[e].value;
             own->kept[e].enabled += now[e].enabled;
@@ -415,8 +421,8 @@ counter_read(void *system, pid_t target,
     if (target == getpid())
         absorb(b);
     memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
-    irix_add_readings(b, readings);
-    return irix_leave(b->generation);
+    error = irix_add_readings(b, readings);
+    return irix_leave(error != 0 ? error : b->generation);
 }
 
 static int

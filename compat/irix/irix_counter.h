@@ -13,6 +13,7 @@
 struct block {
     pid_t pid; /* 0: free */
     bool active, save;
+    bool lost; /* `kept` lacks counts that could not be read */
     int generation;
     struct virtual_request request;
     struct tally_counter *counter[VIRTUAL_EVENTS];
@@ -33,6 +34,7 @@ struct irix_state {
     int generation;
     struct virtual_request request;
     struct counter_reading global[VIRTUAL_EVENTS];
+    bool lost; /* `global` lacks counts that could not be read */
 };
 
 /* What this process knows; everything is done under its lock. */
@@ -47,11 +49,12 @@ int irix_open_all(struct block *block, const struct virtual_request *request,
                   pid_t pid, unsigned cpu);
 void irix_close_all(struct block *block);
 
-/* Adds what the block has counted. */
-void irix_add_readings(const struct block *block,
-                       struct counter_reading readings[VIRTUAL_EVENTS]);
+/* Adds what the block has counted. 0, or -EIO where a count cannot be had. */
+int irix_add_readings(const struct block *block,
+                      struct counter_reading readings[VIRTUAL_EVENTS]);
 
-/* Its handles are closed, their counts kept; it is active no longer. */
+/* Its handles are closed, their counts kept, or known to be lost; it is active
+ * no longer. */
 void irix_keep(struct block *block);
 
 /* Takes the lock; returns `result` and gives the lock back. */

@@ -93,12 +93,15 @@ irix_system_start(void *system, const struct virtual_request *r)
     return irix_leave(error != 0 ? error : irix_begin_system(r));
 }
 
+/* Sums up what the cpus have counted. */
 static void
 coalesce(void)
 {
     memset(irix.global, 0, sizeof(irix.global));
+    irix.lost = false;
     for (unsigned c = 0; c < irix.cpu_count; c++)
-        irix_add_readings(&irix.cpus[c], irix.global);
+        if (irix_add_readings(&irix.cpus[c], irix.global) != 0)
+            irix.lost = true;
 }
 
 int
@@ -109,7 +112,7 @@ irix_system_read(void *system, struct counter_reading readings[VIRTUAL_EVENTS])
     if (irix.active)
         coalesce();
     memcpy(readings, irix.global, sizeof(irix.global));
-    return irix_leave(irix.generation);
+    return irix_leave(irix.lost ? -EIO : irix.generation);
 }
 
 int
@@ -121,8 +124,8 @@ irix_system_read_cpu(void *system, unsigned cpu,
     if (cpu >= irix.cpu_count || !irix.active || !irix.cpus[cpu].active)
         return irix_leave(0);
     memset(readings, 0, VIRTUAL_EVENTS * sizeof(*readings));
-    irix_add_readings(&irix.cpus[cpu], readings);
-    return irix_leave(irix.generation);
+    const int error = irix_add_readings(&irix.cpus[cpu], readings);
+    return irix_leave(error != 0 ? error : irix.generation);
 }
 
 int
