@@ -1,103 +1,195 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/blocks.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugin/gateway.h"
 
 #define BLOCKS_A_CHUNK 1024u
+#define SLOTS_LEAST 16384u
 
-/* Blocks live until the process ends: QEMU keeps pointers to them. */
+/* Bytes for each block of a program, and for each kind of block. A program of
+ * a million blocks takes a megabyte for each byte that is added here. */
+static_assert(sizeof(struct block) == 128, "two host cache lines");
+static_assert(sizeof(struct block_info) <= 152, "a kind of block");
+static_assert(sizeof(struct block_slot) == 8, "eight a host cache line");
+
+/* Returns block `number`, which never moves: QEMU keeps pointers to blocks
+ * until the process ends. */
 static struct block *
-new_block(void)
+block_at(const struct block_table *t, uint32_t number)
 {
-    static struct block *chunk;
-    static unsigned used = BLOCKS_A_CHUNK;
-
-    if (used == BLOCKS_A_CHUNK) {
-        chunk = aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(*chunk));
-        if (chunk == NULL)
-            plugin_no_memory("the program's code");
-        used = 0;
-    }
-    return &chunk[used++];
+    return &t->chunks[number / BLOCKS_A_CHUNK][number % BLOCKS_A_CHUNK];
 }
 
-static void
-add_info(struct plugin *p, struct block *block, const struct block_info *info)
+static struct block *
+new_block(struct block_table *t)
 {
-    block->index = p->block_count++;
-    p->region.infos[block->index] = *info;
-    atomic_store(&p->region.head->blocks, p->block_count);
+    const uint32_t number = t->count++;
+    const size_t chunk = number / BLOCKS_A_CHUNK;
+
+    if (number % BLOCKS_A_CHUNK == 0) {
+        t->chunks = reallocarray(t->chunks, chunk + 1, sizeof(*t->chunks));
+        if (t->chunks == NULL || number > UINT32_MAX - BLOCKS_A_CHUNK)
+            plugin_no_memory("the program's code");
+        t->chunks[chunk] =
+            aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(struct block));
+        if (t->chunks[chunk] == NULL)
+            plugin_no_memory("the program's code");
+    }
+    return block_at(t, number);
+}
+
+/* Returns 32 bits that all bits of `hash` change. */
+static uint32_t
+tag_of(uint64_t hash)
+{
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(hash >> 32);
+}
+
+/* Doubles the table before more than three quarters of its slots are used. A
+ * slot's place follows from its tag alone. */
+static void
+slots_grow(struct block_slots *s)
+{
+    const struct block_slots old = *s;
+
+    if (old.used < old.size / 4 * 3)
+        return;
+    s->size = old.size != 0 ? old.size * 2 : SLOTS_LEAST;
+    s->slots = calloc(s->size, sizeof(*s->slots));
+    if (s->slots == NULL)
+        plugin_no_memory("the program's code");
+    for (size_t i = 0; i < old.size; i++) {
+        size_t at = old.slots[i].tag & (s->size - 1);
+        if (old.slots[i].number == 0)
+            continue;
+        while (s->slots[at].number != 0)
+            at = (at + 1) & (s->size - 1);
+        s->slots[at] = old.slots[i];
+    }
+    free(old.slots);
+}
+
+static bool
+is_same_block(const struct block *block, uint64_t hash,
+              const struct block *model)
+{
+    return block->hash == hash && block->pc == model->pc &&
+           block->end == model->end;
 }
 
 /*
- * The table holds every part of every block under its hash; a part's hash is
- * its block's plus its number.
+ * Returns the slot of the part of a block that has this hash, its block's plus
+ * the part's number, or the empty slot where it goes.
  */
-static struct block **
-table_slot(const struct plugin *p, uint64_t hash, uint64_t pc, uint64_t end)
+static struct block_slot *
+find_block(const struct block_table *t, uint64_t hash,
+           const struct block *model)
 {
-    size_t slot = (hash ^ hash >> 32) & (p->table_size - 1);
+    const uint32_t tag = tag_of(hash);
+    const size_t mask = t->blocks.size - 1;
+    struct block_slot *const slots = t->blocks.slots;
+    size_t at = tag & mask;
 
-    while (p->table[slot] != NULL &&
-           (p->hashes[slot] != hash || p->table[slot]->pc != pc ||
-            p->table[slot]->end != end))
-        slot = (slot + 1) & (p->table_size - 1);
-    return &p->table[slot];
+    while (slots[at].number != 0 &&
+           (slots[at].tag != tag ||
+            !is_same_block(block_at(t, slots[at].number - 1), hash, model)))
+        at = (at + 1) & mask;
+    return &slots[at];
 }
 
-static void
-table_grow(struct plugin *p)
+static uint64_t
+hash_info(const struct block_info *info)
 {
-    struct block **old = p->table;
-    uint64_t *old_hashes = p->hashes;
-    const size_t old_size = p->table_size;
+    uint64_t hash = 0, word;
 
-    if (p->table_used * 2 < old_size)
-        return;
-    p->table_size = old_size ? old_size * 2 : 16384;
-    p->table = calloc(p->table_size, sizeof(struct block *));
-    p->hashes = calloc(p->table_size, sizeof(*p->hashes));
-    if (p->table == NULL || p->hashes == NULL)
-        plugin_no_memory("the program's code");
-    for (size_t i = 0; i < old_size; i++) {
-        if (old[i] == NULL)
-            continue;
-        struct block **slot =
-            table_slot(p, old_hashes[i], old[i]->pc, old[i]->end);
-        *slot = old[i];
-        p->hashes[slot - p->table] = old_hashes[i];
+    static_assert(sizeof(*info) % sizeof(word) == 0, "whole words");
+    for (size_t i = 0; i < sizeof(*info); i += sizeof(word)) {
+        memcpy(&word, (const char *)info + i, sizeof(word));
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
     }
-    free(old);
-    free(old_hashes);
+    return hash;
+}
+
+/* Returns the index of the blocks of this kind: of what they count and how
+ * often they were executed, all together. */
+static uint32_t
+keep_info(struct plugin *p, const struct block_info *info)
+{
+    struct block_slots *const s = &p->table.infos;
+
+    slots_grow(s);
+    const uint32_t tag = tag_of(hash_info(info));
+    size_t at = tag & (s->size - 1);
+    while (s->slots[at].number != 0) {
+        const uint32_t index = s->slots[at].number - 1;
+        if (s->slots[at].tag == tag &&
+            memcmp(&p->region.infos[index], info, sizeof(*info)) == 0)
+            return index;
+        at = (at + 1) & (s->size - 1);
+    }
+    const uint32_t index = p->info_count++;
+    memcpy(&p->region.infos[index], info, sizeof(*info));
+    atomic_store(&p->region.head->blocks, p->info_count);
+    s->slots[at] = (struct block_slot){index + 1, tag};
+    s->used++;
+    return index;
 }
 
 void
 plugin_forget_blocks(struct plugin *p)
 {
-    if (p->table_size != 0)
-        memset(p->table, 0, p->table_size * sizeof(struct block *));
-    p->table_used = 0;
+    struct block_slots *const s = &p->table.blocks;
+
+    if (s->size != 0)
+        memset(s->slots, 0, s->size * sizeof(*s->slots));
+    s->used = 0;
 }
 
 struct block *
 blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
             const struct block_info *info)
 {
-    table_grow(p);
-    struct block **slot = table_slot(p, hash, model->pc, model->end);
-    if (*slot != NULL)
-        return *slot;
+    slots_grow(&p->table.blocks);
+    struct block_slot *slot = find_block(&p->table, hash, model);
+    if (slot->number != 0)
+        return block_at(&p->table, slot->number - 1);
 
-    struct block *block = new_block();
+    struct block *block = new_block(&p->table);
     *block = *model;
-    add_info(p, block, info);
-    *slot = block;
-    p->hashes[slot - p->table] = hash;
-    p->table_used++;
+    block->hash = hash;
+    block->index = keep_info(p, info);
+    *slot = (struct block_slot){p->table.count, tag_of(hash)};
+    p->table.blocks.used++;
     return block;
+}
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct access_pair));
+}
+
+const struct access_pair *
+blocks_keep_pair(struct plugin *p, const struct access_pair *pair)
+{
+    const struct access_pair *const *known =
+        tfind(pair, &p->table.pairs, compare_pairs);
+
+    if (known != NULL)
+        return *known;
+    struct access_pair *kept = malloc(sizeof(*kept));
+    if (kept == NULL)
+        plugin_no_memory("the program's code");
+    memcpy(kept, pair, sizeof(*kept));
+    if (tsearch(kept, &p->table.pairs, compare_pairs) == NULL)
+        plugin_no_memory("the program's code");
+    return kept;
 }
 
 void

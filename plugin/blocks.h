@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The records of translated blocks. QEMU translates the same code again after
- * each flush of its cache and once for each way it is entered, so they are
- * found again by address and code. Under the plugin's lock of translation.
+ * each flush of its cache and once for each way it is entered, so the records
+ * are found again by address and code. Blocks that count the same share one
+ * info in the region. Under the plugin's lock of translation.
  */
 #ifndef TALLY_PLUGIN_BLOCKS_H
 #define TALLY_PLUGIN_BLOCKS_H
@@ -19,6 +20,10 @@ struct late_block {
 struct block *
 blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
             const struct block_info *info);
+
+/* Returns the one copy of these two accesses, of whatever block they are. */
+const struct access_pair *
+blocks_keep_pair(struct plugin *p, const struct access_pair *pair);
 
 /* Beyond REGION_BLOCKS: the signals are added at each execution, by a callback
  * with the record as data. */

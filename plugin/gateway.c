@@ -234,8 +234,9 @@ gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
 static void
 on_live(unsigned vcpu, void *data)
 {
-    gateway_count(tally_strands[vcpu], vcpu,
-                  ((const struct block *)data)->index);
+    const struct block *block = data;
+
+    gateway_count(tally_strands[vcpu], vcpu, block->index, block->pc);
 }
 
 static void

@@ -108,14 +108,15 @@ gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
         owners_rise(fixed, pc);
 }
 
-/* A block has been counted that gateway_register() left to others. */
+/* A block at `pc` has been counted that gateway_register() left to others. */
 static inline void
-gateway_count(const struct strand *s, unsigned vcpu, uint32_t index)
+gateway_count(const struct strand *s, unsigned vcpu, uint32_t index,
+              uint64_t pc)
 {
     const struct block_info *info = &tally_plugin.region.infos[index];
 
     if (gateway_lives[vcpu] != NULL)
-        gateway_add(s, vcpu, info->fixed, info->pc);
+        gateway_add(s, vcpu, info->fixed, pc);
 }
 
 #endif

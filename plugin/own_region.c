@@ -150,7 +150,7 @@ move_region(struct plugin *p, unsigned index, unsigned slot)
     own_region_open(p);
     if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
         memcpy(fresh.infos, p->region.infos,
-               p->block_count * sizeof(struct block_info));
+               p->info_count * sizeof(struct block_info));
         const unsigned files = atomic_load(&p->region.head->files);
         memcpy(fresh.head->file, p->region.head->file,
                files * sizeof(struct region_file));
@@ -196,6 +196,6 @@ own_region_name(struct plugin *p, const char *program, enum region_begin begin,
     head->load_bias = p->load_bias;
     head->parts = p->parts;
     snprintf(head->program, sizeof(head->program), "%s", program);
-    atomic_store(&head->blocks, p->block_count);
+    atomic_store(&head->blocks, p->info_count);
     atomic_store(&head->state, REGION_RUNNING);
 }

@@ -19,7 +19,7 @@ struct entry_callbacks {
     qemu_plugin_vcpu_udata_cb_t block; /* block as data */
     /* Entry and first access in one, block as data; NULL: never merge. */
     qemu_plugin_vcpu_mem_cb_t load, store;
-    /* Entry and first pair, struct access_pair as data. */
+    /* Entry and first pair, block as data, with the pair in it. */
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
 };
 
@@ -62,6 +62,27 @@ struct data_insn {
     uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
 };
 
+/* A block or an info by a part of its hash; number 0: none. */
+struct block_slot {
+    uint32_t number; /* from 1 on */
+    uint32_t tag;
+};
+
+/* A hash table with open addressing; `size` is a power of two. */
+struct block_slots {
+    struct block_slot *slots;
+    size_t used, size;
+};
+
+/* The blocks of a process; see blocks.h. */
+struct block_table {
+    struct block **chunks;     /* all blocks, by number */
+    uint32_t count;            /* of blocks */
+    struct block_slots blocks; /* by address and code */
+    struct block_slots infos;  /* of the region, by content */
+    void *pairs;               /* struct access_pair by content, tsearch(3) */
+};
+
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
  * so there is one, here. */
 struct plugin {
@@ -74,12 +95,9 @@ struct plugin {
     /* Takes the counts of all threads that have no memory for their own, for
      * nobody to read; NULL before the second thread. */
     struct region_strand *spare;
-    pthread_mutex_t lock; /* of translation: blocks, table */
-    struct block **table; /* blocks by address and code, open addressing */
-    uint64_t *hashes;     /* beside the table */
-    size_t table_used;
-    size_t table_size;
-    unsigned block_count;
+    pthread_mutex_t lock; /* of translation: table, infos */
+    struct block_table table;
+    unsigned info_count;
     bool threaded;      /* has ever had a second thread */
     bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;

@@ -225,63 +225,38 @@ is_store(const struct insn *insn)
 
 static struct access_pair
 make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
-          int64_t delta, const struct block *block)
+          int64_t delta)
 {
     const bool through = p->chip.stores_apart;
 
     return (struct access_pair){
-        .block = block,
         .delta = delta,
-        .span0 = span_of(p, a, is_store(a) && through),
-        .span1 = span_of(p, b, is_store(b) && through),
+        .span0 = (uint32_t)span_of(p, a, is_store(a) && through),
+        .span1 = (uint32_t)span_of(p, b, is_store(b) && through),
     };
 }
 
+/* Two accesses in one call, which enters the block too if it is `merged`. */
 static void
-register_pair(const struct plugin *p, const struct translation *t, size_t i,
-              size_t k, struct access_pair *pair)
+register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
+              int64_t delta, struct block *merged)
 {
     const bool first = is_store(&t->insns[i]), second = is_store(&t->insns[k]);
+    const struct access_pair pair =
+        make_pair(p, &t->insns[i], &t->insns[k], delta);
+    const void *data;
 
+    if (merged != NULL) {
+        merged->pair = pair;
+        data = merged;
+    } else {
+        data = blocks_keep_pair(p, &pair);
+    }
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
-        pair->block ? entry_of(p, pair->block)->pair[first][second]
-                    : p->callbacks.pair[first][second],
-        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, pair);
-}
-
-/*
- * The pairs of a block, made once: QEMU keeps pointers to them, and the same
- * block translated again has the same.
- */
-static struct access_pair *
-pairs_of(const struct plugin *p, const struct translation *t,
-         struct block *block, bool merged)
-{
-    struct access_pair pairs[MAX_INSNS / 2];
-    size_t n = 0;
-
-    if (block->pairs != NULL)
-        return block->pairs;
-    for (size_t i = next_access(t, 0); i < t->count;) {
-        const size_t k = next_access(t, i + 1);
-        int64_t delta;
-        if (is_pair(t, i, k, &delta)) {
-            pairs[n++] = make_pair(p, &t->insns[i], &t->insns[k], delta,
-                                   merged ? block : NULL);
-            i = next_access(t, k + 1);
-        } else {
-            i = k;
-        }
-        merged = false;
-    }
-    if (n > 0) {
-        block->pairs = malloc(n * sizeof(*pairs));
-        if (block->pairs == NULL)
-            plugin_no_memory("the program's code");
-        memcpy(block->pairs, pairs, n * sizeof(*pairs));
-    }
-    return block->pairs;
+        merged ? entry_of(p, merged)->pair[first][second]
+               : p->callbacks.pair[first][second],
+        QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)data);
 }
 
 /*
@@ -471,12 +446,9 @@ register_capture(const struct plugin *p, const struct translation *t,
 
 /* Accesses one by one, or two by two where they are pairs. */
 static void
-register_accesses(const struct plugin *p, const struct translation *t,
+register_accesses(struct plugin *p, const struct translation *t,
                   struct block *block, bool merged)
 {
-    struct access_pair *pair =
-        p->callbacks.load ? pairs_of(p, t, block, merged) : NULL;
-
     if (p->data_filter) {
         register_data(p, t);
         return;
@@ -488,8 +460,8 @@ register_accesses(const struct plugin *p, const struct translation *t,
     for (size_t i = next_access(t, 0); i < t->count;) {
         const size_t k = next_access(t, i + 1);
         int64_t delta;
-        if (pair != NULL && is_pair(t, i, k, &delta)) {
-            register_pair(p, t, i, k, pair++);
+        if (p->callbacks.load != NULL && is_pair(t, i, k, &delta)) {
+            register_pair(p, t, i, k, delta, merged ? block : NULL);
             i = next_access(t, k + 1);
         } else {
             if (merged)
@@ -603,7 +575,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
-    if (p->block_count + BLOCK_PARTS + 1 < REGION_BLOCKS)
+    if (p->info_count + BLOCK_PARTS + 1 < REGION_BLOCKS)
         register_block(p, t, &model, parts, count);
     else
         register_late(p, t, &model, parts, count);

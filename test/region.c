@@ -201,12 +201,12 @@ test_map(void **unused)
     last = region_map_strand(&f.region, REGION_STRANDS - 1, NULL);
     assert_non_null(last);
     f.region.head->pid = 5;
-    f.region.infos[REGION_BLOCKS - 1].size = 6;
+    f.region.infos[REGION_BLOCKS - 1].instructions = 6;
     f.region.threads[REGION_THREADS - 1].thread = 7;
     f.strand->thread = 8;
     last->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 9;
     assert_int_equal(other.head->pid, 0);
-    assert_int_equal(other.infos[REGION_BLOCKS - 1].size, 0);
+    assert_int_equal(other.infos[REGION_BLOCKS - 1].instructions, 0);
     assert_int_equal(f.region.threads[0].strand, 0);
     assert_int_equal(f.strand->totals[0].signal[0], 0);
     assert_int_equal(last->thread, 0);
@@ -215,7 +215,7 @@ test_map(void **unused)
     region_unmap(&other);
     assert_int_equal(region_map(f.fd, 0, &other), 0);
     assert_int_equal(other.head->pid, 5);
-    assert_int_equal(other.infos[REGION_BLOCKS - 1].size, 6);
+    assert_int_equal(other.infos[REGION_BLOCKS - 1].instructions, 6);
     assert_int_equal(other.threads[REGION_THREADS - 1].thread, 7);
     region_unmap(&other);
     teardown(&f);
@@ -231,13 +231,13 @@ test_map_session(void **unused)
     (void)unused;
     setup(&f);
     f.region.head->pid = 5;
-    f.region.infos[REGION_BLOCKS - 1].size = 6;
+    f.region.infos[REGION_BLOCKS - 1].instructions = 6;
     f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 7;
     assert_int_equal(region_map_session(f.header, -1, 0, &seen), 0);
     struct region_strand *strand = region_map_strand(&seen, 0, NULL);
     assert_non_null(strand);
     assert_int_equal(seen.head->pid, 5);
-    assert_int_equal(seen.infos[REGION_BLOCKS - 1].size, 6);
+    assert_int_equal(seen.infos[REGION_BLOCKS - 1].instructions, 6);
     assert_int_equal(strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 7);
     strand->thread = 8;
     assert_int_equal(f.strand->thread, 8);
@@ -371,7 +371,7 @@ test_release(void **unused)
     const uint64_t before = file_bytes(f.fd);
     run_blocks(&f, blocks, 1);
     region_fold(&f.region, f.strand);
-    f.region.infos[REGION_BLOCKS - 1].size = 1;
+    f.region.infos[REGION_BLOCKS - 1].instructions = 1;
     f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 1;
     const uint64_t most = file_bytes(f.fd);
     region_release(&f.region, 1);

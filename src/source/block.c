@@ -254,7 +254,6 @@ block_slot(const struct block_shape *shape, const struct block *block,
         return false;
     block_add_insn(info, last);
     info->instructions = 0;
-    info->pc = block->pc;
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         info->fixed[s] = (int16_t)-info->fixed[s];
     /* An Itanium 2 retires it with a false predicate. */
@@ -318,13 +317,11 @@ block_build(const struct block_shape *shape, uint64_t pc,
         parts[0].info.fixed[window_signal(first)] = 1;
         block->flags |= BLOCK_RETRY;
     }
-    for (size_t i = 0; i < n; i++)
-        parts[i].info.pc = pc;
-    parts[0].info.odd_pc = drops ? next : pcs[1];
+    if (block->flags & BLOCK_ODD)
+        parts[0].info.odd_pc = drops ? next : pcs[1];
     parts[0].info.fixed[SIGNAL_FETCH_WINDOWS] =
         (int16_t)((next - 1) / FETCH_WINDOW - pc / FETCH_WINDOW + 1);
     if ((block->flags & BLOCK_RETRY) == 0)
         add_order(shape, insns, count, parts, n);
-    parts[0].info.size = (uint32_t)(next - pc);
     return n;
 }

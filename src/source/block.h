@@ -4,7 +4,7 @@
  * which instruction lines it fetches, which branch closes it.
  *
  * `struct block` is what runs read, its hot part one host cache line. `struct
- * block_info` is the rest: the fixed signals it adds and where its code is.
+ * block_info` is the rest: the fixed signals that each execution adds.
  */
 #ifndef TALLY_SOURCE_BLOCK_H
 #define TALLY_SOURCE_BLOCK_H
@@ -49,12 +49,11 @@ enum block_flags {
 
 /*
  * Two accesses of which the second follows the first at a fixed distance with
- * no other between: one callback serves both.
+ * no other between: one callback serves both. Compared whole.
  */
 struct access_pair {
-    const struct block *block; /* entered with the first access, or NULL */
-    int64_t delta;             /* second address - first address */
-    uint64_t span0, span1;     /* line - size of each */
+    int64_t delta;         /* second address - first address */
+    uint32_t span0, span1; /* line - size of each */
 };
 
 struct block {
@@ -62,7 +61,7 @@ struct block {
     uint64_t taken_pc; /* the next block starts here: the branch was taken */
     uint64_t line0;    /* L1I lines by their first byte; the second repeats */
     uint64_t line1;    /* the first if there is one; or MANY_LINES */
-    uint32_t index;    /* of its execution counts and its info */
+    uint32_t index;    /* of its kind's execution counts and info */
     uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
     uint16_t span; /* of the access merged with the entry: line - size */
@@ -75,18 +74,24 @@ struct block {
     uint64_t end;     /* one past the last byte */
     uint32_t slot; /* index of the counts that its last instruction takes back
                       if it is a slot and annulled */
-    uint32_t branch_number;    /* as `branch`, with all bits that fit */
-    struct access_pair *pairs; /* in order, owned; NULL: none */
+    uint32_t branch_number;  /* as `branch`, with all bits that fit */
+    struct access_pair pair; /* the first two accesses, where their callback
+                                is merged with the entry */
+    uint64_t hash;           /* of its code, its address and its part */
 } __attribute__((aligned(64)));
 
+/*
+ * Blocks of the same kind share one info and one count of executions: nothing
+ * in it says where a block is, but for the few with BLOCK_ODD. Compared whole:
+ * its builders zero it first.
+ */
 struct block_info {
-    uint64_t pc;
-    uint32_t size; /* bytes of code */
-    uint16_t instructions;
-    uint8_t odd_size; /* bytes of memory at odd_pc, with BLOCK_ODD */
-    uint8_t odd_bytes[15];
-    uint64_t odd_pc; /* of the instruction that QEMU may raise a signal for */
+    uint64_t odd_pc; /* of the instruction that QEMU may raise a signal for,
+                        with BLOCK_ODD, else 0 */
     int16_t fixed[SIGNAL_FIXED_COUNT];
+    uint16_t instructions;
+    uint8_t odd_size; /* bytes of memory at odd_pc */
+    uint8_t odd_bytes[15];
 };
 
 /* Code from `first` to `last`, both included. */
