@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,12 +289,13 @@ void
 plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 {
     struct plugin *p = &tally_plugin;
-    char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME], first;
+    char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME];
     size_t count = 0, env_count = 0;
+    char *const asked = plugin_read_string(path_at, PATH_MAX);
 
-    if (path_at == 0 || !plugin_read(path_at, &first, 1))
+    if (asked == NULL) /* QEMU tells the guest */
         return;
-    const char *path = own_path(plugin_memory(path_at), link, sizeof(link));
+    const char *path = own_path(asked, link, sizeof(link));
     const char **args = guest_vector(argv_at, 2 * SCRIPT_DEPTH, &count);
     const char **env = guest_vector(envp_at, 0, &env_count);
     if (args == NULL || env == NULL)
@@ -312,4 +314,5 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 out:
     free(args);
     free(env);
+    free(asked);
 }

@@ -21,6 +21,8 @@ static_assert(sizeof(struct gateway_page) == 512 &&
  * are kept in 32 bits. */
 #define HOME ((void *)0x3ff0000000)
 
+#define TEXT_MOST 65536u /* bytes of a list of events */
+
 struct gateway_signals gateway_signals;
 struct gateway_live *gateway_lives[REGION_VCPUS];
 
@@ -273,18 +275,12 @@ gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
 /* Answers */
 
 static void
-answer_hello(unsigned vcpu, struct gateway_hello *hello)
+fill_hello(unsigned vcpu, const struct gateway_live *live,
+           struct gateway_hello *hello)
 {
     const struct plugin *p = &tally_plugin;
     const uint64_t clock = p->session->request.params[PARAM_CLOCK];
-    const bool same = hello->version == gateway_word(GATEWAY_VERSION);
 
-    hello->version = gateway_word(GATEWAY_VERSION);
-    if (!same || !gateway_ready())
-        return;
-    const struct gateway_live *live = gateway_lives[vcpu];
-    if (live == NULL)
-        return;
     hello->page = gateway_word((uintptr_t)&gateway_state.memory->page);
     hello->live = gateway_word((uintptr_t)live);
     hello->ring = gateway_word(
@@ -298,6 +294,23 @@ answer_hello(unsigned vcpu, struct gateway_hello *hello)
         gateway_word((uint64_t)p->chip.core_count * p->chip.strands_per_core);
     snprintf(hello->machine, sizeof(hello->machine), "%s",
              gateway_machine()->name);
+}
+
+/* Another version of the struct may be shorter: nothing but the first word is
+ * read or written of one. */
+static void
+answer_hello(unsigned vcpu, uint64_t at)
+{
+    struct gateway_hello hello = {.version = gateway_word(GATEWAY_VERSION)};
+    uint64_t version;
+
+    if (!plugin_read_word(at, &version) ||
+        !plugin_write(at, &hello.version, sizeof(hello.version)) ||
+        version != GATEWAY_VERSION || !gateway_ready() ||
+        gateway_lives[vcpu] == NULL)
+        return;
+    fill_hello(vcpu, gateway_lives[vcpu], &hello);
+    plugin_write(at, &hello, sizeof(hello));
 }
 
 static void
@@ -396,24 +409,28 @@ gateway_epoch(void)
     return gateway_state.epoch;
 }
 
-static void
-tell_event(const struct event_row *e, struct gateway_event *row)
+/* Writes the row that is at the guest's address; false: it is not there. */
+static bool
+tell_event(const struct event_row *e, uint64_t at)
 {
     const uint64_t id = gateway_id(e);
     const struct gateway_need *n = &gateway_state.needs[id];
+    struct gateway_event row = {
+        .id = gateway_word(id),
+        .summands = gateway_word(n->summands),
+    };
 
-    row->id = gateway_word(id);
-    row->summands = gateway_word(n->summands);
     for (size_t i = 0; i < n->summands; i++)
-        row->slots[i] = gateway_word(e->signals[i]);
-    snprintf(row->name, sizeof(row->name), "%s", e->name);
+        row.slots[i] = gateway_word(e->signals[i]);
+    snprintf(row.name, sizeof(row.name), "%s", e->name);
+    return plugin_write(at, &row, sizeof(row));
 }
 
 static int
 choose_events(struct gateway_events *request, const struct tally_log *log,
               const struct event_row *const *events, size_t count)
 {
-    struct gateway_event *rows = gateway_guest(gateway_word(request->rows));
+    const uint64_t rows = gateway_word(request->rows);
     bool added = false;
 
     if (count > gateway_word(request->room))
@@ -428,8 +445,11 @@ choose_events(struct gateway_events *request, const struct tally_log *log,
         added |= learn(events[i]);
     if (added)
         gateway_translate_again();
-    for (size_t i = 0; i < count; i++)
-        tell_event(events[i], &rows[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!tell_event(events[i], rows + i * sizeof(struct gateway_event)))
+            return tally_fail(log, TALLY_ESYSTEM,
+                              "no memory is where the events are to be put");
+    }
     request->count = gateway_word(count);
     request->epoch = gateway_word(gateway_state.epoch);
     return 0;
@@ -443,9 +463,13 @@ answer_events(struct gateway_events *request)
     size_t count = 0;
 
     request->message[0] = '\0';
-    int error = event_list_parse(gateway_machine(),
-                                 gateway_guest(gateway_word(request->text)),
-                                 &log, &events, &count);
+    char *const text =
+        plugin_read_string(gateway_word(request->text), TEXT_MOST);
+    int error = text == NULL ? tally_fail(&log, TALLY_ESYSTEM,
+                                          "no list of events is at the address")
+                             : event_list_parse(gateway_machine(), text, &log,
+                                                &events, &count);
+    free(text);
     if (error == 0)
         error = choose_events(request, &log,
                               (const struct event_row *const *)events, count);
@@ -466,25 +490,55 @@ prctl_number(void)
     }
 }
 
+/* A request, as the guest has it in memory. */
+union gateway_request {
+    struct gateway_events events;
+    struct gateway_watch watch;
+    struct gateway_register access;
+    struct gateway_virtual virtual;
+};
+
+static size_t
+request_size(uint64_t operation)
+{
+    switch (operation) {
+    case GATEWAY_EVENTS:
+        return sizeof(struct gateway_events);
+    case GATEWAY_WATCH:
+        return sizeof(struct gateway_watch);
+    case GATEWAY_REGISTER:
+        return sizeof(struct gateway_register);
+    case GATEWAY_VIRTUAL:
+        return sizeof(struct gateway_virtual);
+    default:
+        return 0;
+    }
+}
+
+/* Answers on a copy: the address may be anything, and another thread may write
+ * there meanwhile. Without memory there, nothing happens. */
 static void
-answer(unsigned vcpu, uint64_t operation, uint64_t request)
+answer(unsigned vcpu, uint64_t operation, uint64_t at)
 {
     struct plugin *p = &tally_plugin;
+    const size_t size = request_size(operation);
+    union gateway_request request;
 
-    if (operation == GATEWAY_READ) {
-        gateway_read(vcpu, gateway_guest(request));
+    if (operation == GATEWAY_READ)
+        gateway_read(vcpu, at);
+    if (size == 0 || !plugin_read(at, &request, size))
         return;
-    }
     pthread_mutex_lock(&p->lock);
     if (operation == GATEWAY_EVENTS)
-        answer_events(gateway_guest(request));
+        answer_events(&request.events);
     else if (operation == GATEWAY_WATCH)
-        watch_answer(vcpu, gateway_guest(request));
+        watch_answer(vcpu, &request.watch);
     else if (operation == GATEWAY_REGISTER)
-        monitor_answer(vcpu, gateway_guest(request));
-    else if (operation == GATEWAY_VIRTUAL)
-        owners_answer(gateway_guest(request));
+        monitor_answer(vcpu, &request.access);
+    else
+        owners_answer(&request.virtual);
     pthread_mutex_unlock(&p->lock);
+    plugin_write(at, &request, size);
 }
 
 void
@@ -493,13 +547,15 @@ gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
 {
     struct plugin *p = &tally_plugin;
 
+    if (number != GATEWAY_CALL)
+        gateway_memory_changed();
     if (number == GATEWAY_CALL) {
         if (gateway_lives[vcpu] != NULL)
             answer(vcpu, operation, request);
     } else if (operation == GATEWAY_PRCTL && number == prctl_number() &&
                p->counts[vcpu] != NULL) {
         pthread_mutex_lock(&p->lock);
-        answer_hello(vcpu, gateway_guest(request));
+        answer_hello(vcpu, request);
         pthread_mutex_unlock(&p->lock);
     }
 }

@@ -2,10 +2,14 @@
 /*
  * Reading counts for a guest: by doorbell, and by a code that does nothing.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "machine/strand.h"
 #include "plugin/gateway_state.h"
+
+#define PAGE 4096u
+#define READ_MOST 65536u /* events that one request reads */
 
 /* Where the counts of one thread are: the fixed signals in `live`, the others
  * in one of these. */
@@ -149,28 +153,40 @@ gateway_event_count_all(const struct event_row *event)
     return sum;
 }
 
+/* A thread's number is greater than its maker's; the guest can write other
+ * numbers there. */
 static bool
 is_descendant(uint64_t thread, uint64_t of)
 {
     const struct gateway_live *live = gateway_state.memory->live;
 
-    while (thread != of && live[thread].maker != thread)
-        thread = live[thread].maker;
-    return thread == of;
+    for (uint64_t maker; thread != of; thread = maker) {
+        maker = live[thread].maker;
+        if (maker >= thread)
+            return false;
+    }
+    return true;
 }
+
+/* A request, whose memory can be reached. */
+struct reading {
+    uint64_t scope, thread, since, count;
+    const uint64_t *ids;
+    uint64_t *values;
+};
 
 /* Whether the request is of this thread, too. */
 static bool
-is_asked(const struct gateway_read *request, uint64_t thread)
+is_asked(const struct reading *request, uint64_t thread)
 {
-    const uint64_t asked = gateway_word(request->thread);
+    const uint64_t asked = request->thread;
 
-    switch ((enum gateway_scope)gateway_word(request->scope)) {
+    switch ((enum gateway_scope)request->scope) {
     case GATEWAY_THREAD:
         return thread == asked;
     case GATEWAY_DESCENDANTS:
-        return thread == asked || (thread >= gateway_word(request->since) &&
-                                   is_descendant(thread, asked));
+        return thread == asked ||
+               (thread >= request->since && is_descendant(thread, asked));
     case GATEWAY_STRAND:
         return gateway_state.memory->live[thread].strand == asked;
     default:
@@ -197,41 +213,36 @@ derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
 }
 
 static void
-add_source(const struct gateway_read *request, const struct source *from)
+add_source(const struct reading *request, const struct source *from)
 {
-    const uint64_t *ids = gateway_guest(gateway_word(request->ids));
-    uint64_t *values = gateway_guest(gateway_word(request->values));
-    const uint64_t count = gateway_word(request->count);
     struct totals *all = &assembled;
 
-    derive_all(from, ids, count, all);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t n = count_event(from, all, gateway_word(ids[i]));
-        values[i] = gateway_word(gateway_word(values[i]) + n);
+    derive_all(from, request->ids, request->count, all);
+    for (uint64_t i = 0; i < request->count; i++) {
+        const uint64_t n =
+            count_event(from, all, gateway_word(request->ids[i]));
+        request->values[i] = gateway_word(gateway_word(request->values[i]) + n);
     }
 }
 
 /* The thread's own counts, unless one of them is derived. */
 static bool
-read_own(unsigned vcpu, const struct gateway_read *request)
+read_own(unsigned vcpu, const struct reading *request)
 {
     const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
                                 NULL};
-    const uint64_t *ids = gateway_guest(gateway_word(request->ids));
-    uint64_t *values = gateway_guest(gateway_word(request->values));
-    const uint64_t count = gateway_word(request->count);
 
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t id = gateway_word(ids[i]);
+    for (uint64_t i = 0; i < request->count; i++) {
+        const uint64_t id = gateway_word(request->ids[i]);
         if (is_derived(id))
             return false;
-        values[i] = gateway_word(count_plain(&from, id));
+        request->values[i] = gateway_word(count_plain(&from, id));
     }
     return true;
 }
 
 static void
-add_thread(const struct gateway_read *request, uint64_t thread,
+add_thread(const struct reading *request, uint64_t thread,
            const struct region_strand *counts)
 {
     const struct source from = {&gateway_state.memory->live[thread], counts,
@@ -242,7 +253,7 @@ add_thread(const struct gateway_read *request, uint64_t thread,
 }
 
 static void
-add_all(const struct gateway_read *request)
+add_all(const struct reading *request)
 {
     struct plugin *p = &tally_plugin;
 
@@ -258,23 +269,116 @@ add_all(const struct gateway_read *request)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* What a vCPU's last request was found to reach. A request that is read again
+ * and again, as around a loop, is looked at once: the guest's memory changes by
+ * system calls only. */
+struct reach {
+    uint64_t changes; /* of memory, when it was looked at; 0: not yet */
+    uint64_t request, ids, values, count;
+};
+
+static struct reach reaches[REGION_VCPUS];
+
+/* Begins at 1. */
+static uint64_t memory_changes = 1;
+
 void
-gateway_read(unsigned vcpu, struct gateway_read *request)
+gateway_memory_changed(void)
+{
+    __atomic_add_fetch(&memory_changes, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether words are there, by reading or writing one a page, and the last. */
+static bool
+has_words(uint64_t at, uint64_t count, bool written)
+{
+    const uint64_t size = 8 * count;
+    uint64_t word = 0;
+
+    for (uint64_t done = 0; done < size; done += PAGE) {
+        if (!(written ? plugin_write(at + done, &word, sizeof(word))
+                      : plugin_read(at + done, &word, sizeof(word))))
+            return false;
+    }
+    return size == 0 ||
+           (written ? plugin_write(at + size - 8, &word, sizeof(word))
+                    : plugin_read(at + size - 8, &word, sizeof(word)));
+}
+
+static bool
+can_reach(unsigned vcpu, const struct reach *r)
+{
+    struct reach *const last = &reaches[vcpu];
+
+    if (last->changes == r->changes && last->request == r->request &&
+        last->ids == r->ids && last->values == r->values &&
+        last->count == r->count)
+        return true;
+    if (r->count > READ_MOST || (r->ids | r->values) % 8 != 0 ||
+        !has_words(r->ids, r->count, false) ||
+        !has_words(r->values, r->count, true))
+        return false;
+    *last = *r;
+    return true;
+}
+
+static void *
+guest(uint64_t addr)
+{
+    return (void *)(uintptr_t)plugin_memory(addr);
+}
+
+/* Finds the request at the guest's address; NULL: it is not there. It is where
+ * it was the last time, or else looked for. */
+static struct gateway_read *
+find_request(unsigned vcpu, uint64_t at, uint64_t changes)
+{
+    const struct reach *const last = &reaches[vcpu];
+    struct gateway_read request;
+
+    if (last->changes == changes && last->request == at)
+        return guest(at);
+    return at % 8 == 0 && plugin_read(at, &request, sizeof(request)) &&
+                   plugin_write(at + offsetof(struct gateway_read, threads),
+                                &request.threads, sizeof(request.threads))
+               ? guest(at)
+               : NULL;
+}
+
+void
+gateway_read(unsigned vcpu, uint64_t at)
 {
     const struct plugin *p = &tally_plugin;
-    uint64_t *values = gateway_guest(gateway_word(request->values));
     const struct region_strand *own = p->counts[vcpu];
-    const bool alone = gateway_word(request->scope) == GATEWAY_THREAD &&
-                       gateway_word(request->thread) == own->thread;
+    const uint64_t changes = __atomic_load_n(&memory_changes, __ATOMIC_RELAXED);
+    struct gateway_read *const found = find_request(vcpu, at, changes);
 
-    request->threads = gateway_word(p->thread_count);
-    if (alone && read_own(vcpu, request))
+    if (found == NULL)
         return;
-    memset(values, 0, gateway_word(request->count) * sizeof(*values));
+    const struct gateway_read q = *(volatile struct gateway_read *)found;
+    const struct reach reach = {changes, at, gateway_word(q.ids),
+                                gateway_word(q.values), gateway_word(q.count)};
+    if (!can_reach(vcpu, &reach))
+        return;
+    const struct reading request = {
+        .scope = gateway_word(q.scope),
+        .thread = gateway_word(q.thread),
+        .since = gateway_word(q.since),
+        .count = reach.count,
+        .ids = guest(reach.ids),
+        .values = guest(reach.values),
+    };
+    const bool alone =
+        request.scope == GATEWAY_THREAD && request.thread == own->thread;
+    found->threads = gateway_word(p->thread_count);
+    if (alone && read_own(vcpu, &request))
+        return;
+    for (uint64_t i = 0; i < request.count; i++)
+        request.values[i] = 0;
     if (alone)
-        add_thread(request, own->thread, own);
+        add_thread(&request, own->thread, own);
     else
-        add_all(request);
+        add_all(&request);
 }
 
 /* No system call, which costs QEMU some hundred nanoseconds; the queue is
@@ -289,5 +393,5 @@ gateway_asked(unsigned vcpu, void *unused)
         return;
     if (tally_strands[vcpu]->queue_next != tally_strands[vcpu]->queue)
         strand_drain(tally_strands[vcpu]);
-    gateway_read(vcpu, gateway_guest(gateway_word(live->ask)));
+    gateway_read(vcpu, gateway_word(live->ask));
 }

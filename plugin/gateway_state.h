@@ -59,12 +59,6 @@ gateway_id(const struct event_row *event)
                : count + (uint64_t)(event - m->narrowed_events);
 }
 
-static inline void *
-gateway_guest(uint64_t addr)
-{
-    return (void *)(uintptr_t)plugin_memory(addr);
-}
-
 /* Fills in the signals that follow from others. */
 static inline void
 gateway_derive(struct totals *totals)
@@ -84,7 +78,12 @@ gateway_dynamic(const struct region_strand *counts, unsigned signal)
     return sum;
 }
 
-/* GATEWAY_READ. */
-void gateway_read(unsigned vcpu, struct gateway_read *request);
+/* Answers a GATEWAY_READ at the guest's address; nothing happens where the
+ * guest has no memory for the request or the answer. */
+void gateway_read(unsigned vcpu, uint64_t request);
+
+/* The guest's memory may have changed: addresses that could be reached before
+ * are looked at again. */
+void gateway_memory_changed(void);
 
 #endif

@@ -2,10 +2,14 @@
 /* The guest's memory. */
 #include <dlfcn.h>
 #include <endian.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "plugin/plugin.h"
+
+#define PAGE 4096u
 
 const void *
 plugin_memory(uint64_t addr)
@@ -40,6 +44,29 @@ plugin_read_word(uint64_t addr, uint64_t *word)
     *word = isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(*word)
                                                       : le64toh(*word);
     return true;
+}
+
+/* Reads up to the end of a page at a time: the next may not be there. */
+char *
+plugin_read_string(uint64_t addr, size_t most)
+{
+    char *text = NULL;
+
+    for (size_t size = 0; size < most;) {
+        const size_t piece = PAGE - (addr + size) % PAGE;
+        char *const more = realloc(text, size + piece);
+        if (more == NULL)
+            break;
+        text = more;
+        if (!plugin_read(addr + size, text + size, piece))
+            break;
+        const char *const end = memchr(text + size, '\0', piece);
+        size += piece;
+        if (end != NULL && (size_t)(end - text) < most)
+            return text;
+    }
+    free(text);
+    return NULL;
 }
 
 bool

@@ -14,6 +14,8 @@
 /* More of each line at once could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
+#define NAME_MOST 256u /* bytes of a register's name */
+
 /* What can rise, and how often it has on each strand's thread. */
 struct line {
     const struct event_row *event;
@@ -327,8 +329,11 @@ take(unsigned vcpu, uint64_t trap, uint64_t *results)
 static int64_t
 find_register(uint64_t text)
 {
-    const int id = tally_pmu_register_find(monitor.pmu, plugin_memory(text));
+    char *const name = plugin_read_string(text, NAME_MOST);
+    const int id = name != NULL ? tally_pmu_register_find(monitor.pmu, name)
+                                : TALLY_EUNKNOWN;
 
+    free(name);
     return id >= 0 ? id : TALLY_EUNKNOWN;
 }
 

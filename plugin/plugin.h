@@ -167,6 +167,10 @@ bool plugin_read_word(uint64_t addr, uint64_t *word);
  * as partial. QEMU would take abort() for a signal of the guest's. */
 _Noreturn void plugin_no_memory(const char *what);
 
+/* Returns a copy of the guest's string, which the caller frees; NULL where it
+ * is not all there, has `most` bytes or more, or there is no memory. */
+char *plugin_read_string(uint64_t addr, size_t most);
+
 /* Notes the name of what runs outside. */
 void plugin_uncounted(struct plugin *p, const char *name);
 

@@ -302,6 +302,13 @@ def stopped(arch):
              "0 after the reset"], "lines")
 
 
+@at_arch("requests without memory or bound leave it to go on, and to count")
+def self_bad(arch):
+    """Each of them ended QEMU, or never came back."""
+    lines, _ = inside(arch, INSTRUCTIONS[arch], "selfbad")
+    t.equal(lines, ["still counted"], "the program")
+
+
 @at_arch("what is asked for is right, whoever comes between")
 def asked(arch):
     lines, _ = inside(arch, INSTRUCTIONS[arch], "selfask", INSTRUCTIONS[arch],
