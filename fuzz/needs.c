@@ -4,6 +4,7 @@
  * sections, its calls of the profiler.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -47,6 +48,41 @@ check_functions(const char *path)
     program_functions_finish(&functions);
 }
 
+static uint64_t
+number_at(const uint8_t *at, unsigned size, bool big)
+{
+    uint64_t number = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        number = number << 8 | at[big ? i : size - 1 - i];
+    return number;
+}
+
+/* Checks that each segment of a program that may run is in the file, and that
+ * the lowest code is what is told. */
+static void
+check_segments(const uint8_t *data, size_t size, const struct program *p)
+{
+    const bool big = data[5] == 2;
+    const uint64_t at = number_at(data + 32, 8, big);
+    const uint64_t count = number_at(data + 56, 2, big);
+    uint64_t code = UINT64_MAX;
+
+    for (uint64_t i = 0; i < count; i++) {
+        fuzz_check(at < size && size - at >= 56 * (i + 1));
+        const uint8_t *const row = data + at + 56 * i;
+        const uint64_t from = number_at(row + 8, 8, big);
+        const uint64_t in_file = number_at(row + 32, 8, big);
+        const uint64_t address = number_at(row + 16, 8, big);
+        if (number_at(row, 4, big) != 1)
+            continue;
+        fuzz_check(in_file == 0 || (from < size && in_file <= size - from));
+        if ((number_at(row + 4, 4, big) & 1) != 0 && address < code)
+            code = address;
+    }
+    fuzz_check(p->code == code);
+}
+
 static void
 pass_place(void *user, uint32_t id, const char *file, uint32_t line,
            const char *function)
@@ -67,6 +103,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (program_open(argv, &no_log, &program) == 0) {
         fuzz_check(memchr(program.loader, '\0', sizeof(program.loader)) !=
                    NULL);
+        if (strcmp(program.path, path) == 0)
+            check_segments(data, size, &program);
         if (program_offset(program.path, program.code, &no_log, &offset) == 0)
             (void)program_address(program.path, offset);
         program_close(&program);

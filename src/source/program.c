@@ -204,8 +204,9 @@ read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
         const uint32_t type = word(p, ph.p_type);
         const uint64_t address = xword(p, ph.p_vaddr);
         const uint64_t in_file = xword(p, ph.p_filesz);
+        const uint64_t from = xword(p, ph.p_offset);
         if (type == PT_LOAD && in_file != 0 &&
-            xword(p, ph.p_offset) + in_file > (uint64_t)size)
+            (from > (uint64_t)size || in_file > (uint64_t)size - from))
             return false;
         if (type == PT_LOAD && (word(p, ph.p_flags) & PF_X) &&
             address < p->code)
