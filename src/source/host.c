@@ -5,13 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHES "/sys/devices/system/cpu/cpu0/cache"
+#include "table/param.h"
 
+#define CPU0 "devices/system/cpu/cpu0/"
+#define PATH_SIZE 512
+
+/* Reads the first line of a file below `sys` (/sys, or a test's own). */
 static bool
-read_word(const char *path, char *word, size_t size)
+read_word(const char *sys, const char *name, char *word, size_t size)
 {
-    FILE *file = fopen(path, "re");
+    char path[PATH_SIZE];
     bool ok = false;
+
+    snprintf(path, sizeof(path), "%s/%s", sys, name);
+    FILE *file = fopen(path, "re");
 
     if (file != NULL) {
         ok = fgets(word, (int)size, file) != NULL;
@@ -22,20 +29,19 @@ read_word(const char *path, char *word, size_t size)
     return ok;
 }
 
+/* Returns the number in a file of a cache; 0: there is none, or it is more than
+ * any cache has. */
 static uint64_t
-cache_number(int index, const char *name)
+cache_number(const char *sys, int index, const char *name)
 {
     char path[128], word[64], *end;
 
-    snprintf(path, sizeof(path), CACHES "/index%d/%s", index, name);
-    if (!read_word(path, word, sizeof(word)))
+    snprintf(path, sizeof(path), CPU0 "cache/index%d/%s", index, name);
+    if (!read_word(sys, path, word, sizeof(word)))
         return 0;
-    uint64_t n = strtoull(word, &end, 10);
-    if (*end == 'K')
-        n <<= 10;
-    else if (*end == 'M')
-        n <<= 20;
-    return n;
+    const uint64_t n = strtoull(word, &end, 10);
+    const unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    return n <= UINT32_MAX ? n << shift : 0;
 }
 
 static void
@@ -46,70 +52,77 @@ set(uint64_t *params, bool *known, enum param_id id, uint64_t value)
         known[id] = true;
 }
 
-/* size, ways and line stand together in the list of parameters. */
+/* size, ways and line stand together in the list of parameters. What no model
+ * takes is left as it was. */
 static void
-set_cache(uint64_t *params, bool *known, enum param_id size, int index)
+set_cache(const char *sys, uint64_t *params, bool *known, enum param_id size,
+          int index)
 {
-    const uint64_t bytes = cache_number(index, "size");
-    const uint64_t ways = cache_number(index, "ways_of_associativity");
-    const uint64_t line = cache_number(index, "coherency_line_size");
+    const uint64_t bytes = cache_number(sys, index, "size");
+    const uint64_t ways = cache_number(sys, index, "ways_of_associativity");
+    const uint64_t line = cache_number(sys, index, "coherency_line_size");
 
-    if (bytes == 0 || ways == 0 || line == 0 || (line & (line - 1)) != 0)
+    if (ways == 0 || line == 0 || (line & (line - 1)) != 0)
         return;
-    uint64_t sets = bytes / (ways * line);
+    uint64_t sets = bytes / line / ways;
     if (sets == 0)
         return;
     while (sets & (sets - 1))
         sets &= sets - 1;
+    if (param_check((int)size, sets * ways * line, NULL) != 0 ||
+        param_check((int)size + 1, ways, NULL) != 0 ||
+        param_check((int)size + 2, line, NULL) != 0)
+        return;
     set(params, known, size, sets * ways * line);
     set(params, known, size + 1, ways);
     set(params, known, size + 2, line);
 }
 
 static void
-set_caches(uint64_t *params, bool *known)
+set_caches(const char *sys, uint64_t *params, bool *known)
 {
     for (int index = 0; index < 8; index++) {
         char path[128], type[32];
-        snprintf(path, sizeof(path), CACHES "/index%d/type", index);
-        if (!read_word(path, type, sizeof(type)))
+        snprintf(path, sizeof(path), CPU0 "cache/index%d/type", index);
+        if (!read_word(sys, path, type, sizeof(type)))
             return;
-        const uint64_t level = cache_number(index, "level");
+        const uint64_t level = cache_number(sys, index, "level");
         if (level == 1 && strcmp(type, "Instruction") == 0)
-            set_cache(params, known, PARAM_L1I_SIZE, index);
+            set_cache(sys, params, known, PARAM_L1I_SIZE, index);
         else if (level == 1)
-            set_cache(params, known, PARAM_L1D_SIZE, index);
+            set_cache(sys, params, known, PARAM_L1D_SIZE, index);
         else if (level == 2)
-            set_cache(params, known, PARAM_L2_SIZE, index);
+            set_cache(sys, params, known, PARAM_L2_SIZE, index);
         else if (level == 3)
-            set_cache(params, known, PARAM_L3_SIZE, index);
+            set_cache(sys, params, known, PARAM_L3_SIZE, index);
     }
 }
 
 /* The base clock: today's clock changes from one second to the next. */
 static void
-set_clock(uint64_t *params, bool *known)
+set_clock(const char *sys, uint64_t *params, bool *known)
 {
     static const char *const files[] = {
-        "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
-        "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+        CPU0 "cpufreq/base_frequency",
+        CPU0 "cpufreq/cpuinfo_max_freq",
     };
     char word[64];
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (!read_word(files[i], word, sizeof(word)))
+        if (!read_word(sys, files[i], word, sizeof(word)))
             continue;
-        const uint64_t hertz = strtoull(word, NULL, 10) * 1000;
-        if (hertz >= 100000000) {
-            set(params, known, PARAM_CLOCK, hertz);
+        const uint64_t khertz = strtoull(word, NULL, 10);
+        if (khertz >= 100000 && khertz <= UINT32_MAX &&
+            param_check(PARAM_CLOCK, khertz * 1000, NULL) == 0) {
+            set(params, known, PARAM_CLOCK, khertz * 1000);
             return;
         }
     }
 }
 
 void
-host_params(uint64_t *params, bool *known)
+host_params(const char *sys, uint64_t *params, bool *known)
 {
-    set_caches(params, known);
-    set_clock(params, known);
+    set_caches(sys, params, known);
+    set_clock(sys, params, known);
 }
