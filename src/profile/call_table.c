@@ -21,11 +21,11 @@ split(char *line, uint64_t *caller)
     *caller = strtoull(line, &end, 16);
     if (strchr(BETWEEN, *end) == NULL || *end == '\0')
         return NULL;
-    end += strspn(end, BETWEEN);
     end[strcspn(end, "\r\n")] = '\0';
     for (char *c = end; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == '\x7f')
             *c = ' ';
+    end += strspn(end, BETWEEN);
     return *end != '\0' ? end : NULL;
 }
 
