@@ -4,9 +4,11 @@
 
 Runs those of examples/irix under test/mock. Reports TAP.
 """
+import fcntl
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,8 @@ import surroundings
 HERE = pathlib.Path(__file__).resolve().parent
 CORE = "cpus 2\npmu cpu core type=4 counters=4\n"
 FOLDERS = {"test_irix_native": "test"}
+EC_MAGIC = 0x74616C6C79656331
+EC_SIZE = 944
 build = mock = None
 cases = []
 
@@ -191,6 +195,31 @@ def ecadmin_says_what_the_system_refuses_and_keeps_the_rest():
     equal(done.stderr,
           "tally-ecadmin: the system refuses: Invalid argument\n")
     equal(done.stdout, " 0 Cycles\n")
+
+
+@case
+def a_file_whose_keeper_died_while_it_wrote_is_not_waited_for():
+    """As long as struct ec_state of compat/irix/ec.h; its sequence is odd."""
+    state = struct.pack("<Qi64xIIiI", EC_MAGIC, 12000, 0, 0, 0, 1)
+    tools = build / "compat/irix"
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(state.ljust(EC_SIZE, b"\0"))
+        file.flush()
+
+        def said_by(*words):
+            done = subprocess.run(
+                [tools / words[0], *words[1:]], capture_output=True, text=True,
+                env=os.environ | {"TALLY_EC_FILE": file.name})
+            equal((done.returncode, done.stdout), (1, ""))
+            return done.stderr
+
+        equal(said_by("tally-ecadmin", "-l"),
+              "tally-ecadmin: no event counters are enabled\n")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for tool in ("tally-ecadmin", "-l"), ("tally-ecstats", "-s", "1", "0.05"):
+            equal(said_by(*tool),
+                  f"{tool[0]}: the process that keeps the counters ended while "
+                  "it wrote them: tally-ecadmin -r, then enable them again\n")
 
 
 @case

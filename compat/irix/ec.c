@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #define PERIOD_NS 50000000L
 #define ANSWER_PERIODS 200
+#define READ_TRIES 200
+#define READ_WAIT_NS 10000000L
 
 static int ec_file = -1;
 
@@ -122,20 +125,80 @@ publish(struct ec_state *s)
     atomic_fetch_add(&s->sequence, 1);
 }
 
-void
+bool
+ec_try_read(struct ec_state *s, struct ec_counts *counts)
+{
+    const unsigned before = atomic_load(&s->sequence);
+
+    atomic_thread_fence(memory_order_seq_cst);
+    *counts = s->counts;
+    atomic_thread_fence(memory_order_seq_cst);
+    return before == atomic_load(&s->sequence) && (before & 1) == 0;
+}
+
+/* The keeper writes for less than a microsecond, but may have to wait for a
+ * processor meanwhile. */
+bool
 ec_read(struct ec_state *s, struct ec_counts *counts)
 {
-    unsigned before, after;
+    for (unsigned i = 0; i < READ_TRIES; i++) {
+        if (ec_try_read(s, counts))
+            return true;
+        wait_ns(READ_WAIT_NS);
+    }
+    return false;
+}
 
-    do {
-        before = atomic_load(&s->sequence);
-        atomic_thread_fence(memory_order_seq_cst);
-        *counts = s->counts;
-        atomic_thread_fence(memory_order_seq_cst);
-        after = atomic_load(&s->sequence);
-        if (before != after || (before & 1) != 0)
-            wait_ns(1000);
-    } while (before != after || (before & 1) != 0);
+int
+ec_unreadable(const char *program)
+{
+    fprintf(stderr,
+            "%s: the process that keeps the counters ended while it wrote "
+            "them: tally-ecadmin -r, then enable them again\n",
+            program);
+    return 1;
+}
+
+static uint64_t
+scaled(const struct counter_reading *reading)
+{
+    uint64_t value = reading->value;
+
+    counter_scaled(reading, &value);
+    return value;
+}
+
+void
+ec_print(FILE *out, const struct ec_view *view, int processor,
+         const struct ec_counts *from, const struct ec_counts *to)
+{
+    const double seconds = (double)(to->time_ns - from->time_ns) * 1e-9;
+
+    if (view->screen)
+        fputs("\033[H\033[2J", out);
+    if (view->talk)
+        fprintf(out, "generation %d\n", to->generation);
+    fprintf(out, "%-62s %18s\n", "Event",
+            view->absolute ? "count" : "a second");
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        const struct counter_reading *r = &to->sum[i];
+        const uint64_t now = scaled(r), then = scaled(&from->sum[i]);
+        char name[64];
+        if (to->spec[i] == 0 && !view->all)
+            continue;
+        ec_name(processor, i, name, sizeof(name));
+        fprintf(out, "%2u %-59s ", i, name);
+        if (to->spec[i] == 0)
+            fprintf(out, "%18s\n", "-");
+        else if (view->absolute)
+            fprintf(out, "%18" PRIu64 "%s\n", now,
+                    r->running < r->enabled ? "*" : "");
+        else
+            fprintf(out, "%18.0f%s\n",
+                    seconds > 0 && now > then ? (double)(now - then) / seconds
+                                              : 0,
+                    r->running < r->enabled ? "*" : "");
+    }
 }
 
 /* One request. False: it was the last. */

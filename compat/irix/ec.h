@@ -9,6 +9,7 @@
 #define TALLY_EC_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "irix.h"
 
@@ -47,8 +48,23 @@ int ec_keep(struct ec_state *state);
 /* Asks the keeper and waits. 0 or an errno. */
 int ec_ask(struct ec_state *state, const uint16_t wanted[VIRTUAL_EVENTS]);
 
-/* A whole reading. */
-void ec_read(struct ec_state *state, struct ec_counts *counts);
+/* Reads all counts as the keeper wrote them at one time; false: the keeper died
+ * while it wrote, or never ceases to write. */
+bool ec_read(struct ec_state *state, struct ec_counts *counts);
+/* One try of ec_read(). */
+bool ec_try_read(struct ec_state *state, struct ec_counts *counts);
+
+/* Says that ec_read() failed. Returns the status to end with. */
+int ec_unreadable(const char *program);
+
+/* What tally-ecstats shows. */
+struct ec_view {
+    bool absolute, screen, all, talk;
+};
+
+/* Prints the counts, or what was counted from the first to the second. */
+void ec_print(FILE *out, const struct ec_view *view, int processor,
+              const struct ec_counts *from, const struct ec_counts *to);
 
 /* The event's name with blanks, and its number by a name or number; -1. */
 void ec_name(int processor, unsigned event, char *text, size_t size);

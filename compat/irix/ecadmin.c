@@ -138,34 +138,38 @@ list_enabled(void)
 
     if (s == NULL)
         return 1;
-    ec_read(s, &counts);
-    for (unsigned i = 0; kept && i < VIRTUAL_EVENTS; i++) {
+    if (!kept) {
+        fprintf(stderr, NAME ": no event counters are enabled\n");
+        return 1;
+    }
+    if (!ec_read(s, &counts))
+        return ec_unreadable(NAME);
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         char name[64];
         if (counts.spec[i] == 0)
             continue;
         ec_name(s->processor, i, name, sizeof(name));
         printf("%2u %s\n", i, name);
     }
-    if (!kept)
-        fprintf(stderr, NAME ": no event counters are enabled\n");
-    return kept ? 0 : 1;
+    return 0;
 }
 
-/* What shall be counted from now on. */
-static void
+/* What shall be counted from now on; false: what is counted cannot be read. */
+static bool
 make_wanted(const struct request *r, struct ec_state *s, bool kept,
             uint16_t wanted[VIRTUAL_EVENTS])
 {
     struct ec_counts counts = {0};
 
-    if (kept)
-        ec_read(s, &counts);
+    if (kept && !r->release && !ec_read(s, &counts))
+        return false;
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const bool more = r->enable[i] || (r->all && is_here(s->processor, i));
         wanted[i] = r->release || r->disable[i] ? 0
                     : more                      ? spec_of(s->processor, i)
                                                 : counts.spec[i];
     }
+    return true;
 }
 
 static int
@@ -181,7 +185,8 @@ change(const struct request *r)
     struct ec_state *s = ec_open(NAME, true, &kept);
     if (s == NULL)
         return 1;
-    make_wanted(r, s, kept, wanted);
+    if (!make_wanted(r, s, kept, wanted))
+        return ec_unreadable(NAME);
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
         any = any || wanted[i] != 0;
     if (!any && !kept)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tally-ecstats: what the whole system counts, as IRIX's ecstats. */
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #define INTERVAL_S 5
 
 struct options {
-    bool absolute, screen, all, talk;
+    struct ec_view view;
     long samples; /* 0: forever */
     double interval_s;
 };
@@ -65,17 +64,17 @@ read_options(int argc, char **argv, struct options *o)
         switch (option) {
         case 'a':
         case 'r':
-            o->absolute = option == 'a';
+            o->view.absolute = option == 'a';
             break;
         case 'C':
-            o->screen = true;
+            o->view.screen = true;
             break;
         case 'D':
-            o->talk = true;
+            o->view.talk = true;
             break;
         case 'e':
         case 'f':
-            o->all = option == 'f';
+            o->view.all = option == 'f';
             break;
         case 's':
             o->samples = strtol(optarg, &end, 10);
@@ -95,53 +94,11 @@ read_options(int argc, char **argv, struct options *o)
     return 0;
 }
 
-static uint64_t
-scaled(const struct counter_reading *reading)
-{
-    uint64_t value = reading->value;
-
-    counter_scaled(reading, &value);
-    return value;
-}
-
-static void
-print_counts(const struct options *o, int processor,
-             const struct ec_counts *from, const struct ec_counts *to)
-{
-    const double seconds = (double)(to->time_ns - from->time_ns) * 1e-9;
-
-    if (o->screen)
-        fputs("\033[H\033[2J", stdout);
-    if (o->talk)
-        printf("generation %d\n", to->generation);
-    printf("%-62s %18s\n", "Event", o->absolute ? "count" : "a second");
-    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
-        const struct counter_reading *r = &to->sum[i];
-        const uint64_t now = scaled(r), then = scaled(&from->sum[i]);
-        char name[64];
-        if (to->spec[i] == 0 && !o->all)
-            continue;
-        ec_name(processor, i, name, sizeof(name));
-        printf("%2u %-59s ", i, name);
-        if (to->spec[i] == 0)
-            printf("%18s\n", "-");
-        else if (o->absolute)
-            printf("%18" PRIu64 "%s\n", now,
-                   r->running < r->enabled ? "*" : "");
-        else
-            printf("%18.0f%s\n",
-                   seconds > 0 && now > then ? (double)(now - then) / seconds
-                                             : 0,
-                   r->running < r->enabled ? "*" : "");
-    }
-    fflush(stdout);
-}
-
 /* Waits, and takes keys where the screen is filled; false: q. */
 static bool
 wait_keys(struct options *o)
 {
-    struct pollfd keys = {.fd = o->screen ? STDIN_FILENO : -1,
+    struct pollfd keys = {.fd = o->view.screen ? STDIN_FILENO : -1,
                           .events = POLLIN};
     char key;
 
@@ -149,9 +106,9 @@ wait_keys(struct options *o)
         read(STDIN_FILENO, &key, 1) != 1)
         return true;
     if (key == 'a' || key == 'r')
-        o->absolute = key == 'a';
+        o->view.absolute = key == 'a';
     if (key == 'e' || key == 'f')
-        o->all = key == 'f';
+        o->view.all = key == 'f';
     return key != 'q';
 }
 
@@ -174,21 +131,26 @@ main(int argc, char **argv)
                              "-e enables them\n");
         return 1;
     }
-    const bool terminal = o.screen && tcgetattr(STDIN_FILENO, &old) == 0;
+    const bool terminal = o.view.screen && tcgetattr(STDIN_FILENO, &old) == 0;
     if (terminal) {
         raw = old;
         raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
         tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     }
-    ec_read(s, &from);
-    for (long n = 0; (o.samples == 0 || n < o.samples) && wait_keys(&o); n++) {
-        ec_read(s, &to);
-        print_counts(&o, s->processor, &from, &to);
+    bool whole = ec_read(s, &from);
+    for (long n = 0;
+         whole && (o.samples == 0 || n < o.samples) && wait_keys(&o); n++) {
+        whole = ec_read(s, &to);
+        if (whole)
+            ec_print(stdout, &o.view, s->processor, &from, &to);
+        fflush(stdout);
         if (ferror(stdout))
             break;
         from = to;
     }
     if (terminal)
         tcsetattr(STDIN_FILENO, TCSANOW, &old);
+    if (!whole)
+        return ec_unreadable(NAME);
     return ferror(stdout) ? 1 : 0;
 }
