@@ -10,10 +10,8 @@
 
 #define LINE (PATH_MAX + 128)
 
-/* Reads a line of /proc/self/maps as the piece of a file that holds `at`, an
- * address of ours; false if the line is of another place or of no file. */
-static bool
-read_line(char *line, uint64_t at, struct region_file *file)
+bool
+mapped_read_line(char *line, uint64_t at, struct region_file *file)
 {
     int path = 0;
 
@@ -53,7 +51,7 @@ mapped_note(struct region_head *head, uint64_t address)
         return;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)
-        is_found = read_line(line, at, &found);
+        is_found = mapped_read_line(line, at, &found);
     if (maps != NULL)
         fclose(maps);
     if (!is_found)

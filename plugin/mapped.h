@@ -3,6 +3,7 @@
 #ifndef TALLY_PLUGIN_MAPPED_H
 #define TALLY_PLUGIN_MAPPED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "source/region.h"
@@ -11,5 +12,10 @@
  * when it explains which instruction a program died of: a process that a signal
  * has ended has no /proc/PID/maps to read. */
 void mapped_note(struct region_head *head, uint64_t address);
+
+/* Reads a line of /proc/self/maps as the piece of a file that holds `at`, an
+ * address of ours; false if the line is of another place or of no file. Cuts
+ * the line's end off. */
+bool mapped_read_line(char *line, uint64_t at, struct region_file *file);
 
 #endif

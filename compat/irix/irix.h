@@ -67,5 +67,9 @@ int irix_file_call(pid_t target, unsigned long command, void *argument);
 
 /* Beside the counts: what this host knows of a process. 0 or -errno. */
 int irix_usage(pid_t target, hwperf_prusage_t *usage);
+/* Takes what /proc/PID/stat says; 0 or -EIO. */
+int irix_usage_stat(const char *text, hwperf_prusage_t *usage);
+/* Takes what a line of /proc/PID/status or io says, if anything. */
+void irix_usage_line(const char *line, hwperf_prusage_t *usage);
 
 #endif

@@ -43,19 +43,11 @@ since_boot(uint64_t n)
     return start;
 }
 
-static int
-read_stat(pid_t pid, hwperf_prusage_t *u)
+int
+irix_usage_stat(const char *text, hwperf_prusage_t *u)
 {
     uint64_t minor, major, user, system, start, size, resident;
-    char path[64], text[1024];
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return errno == ENOENT ? -ESRCH : -errno;
-    const size_t n = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[n] = '\0';
     /* A name may hold anything; the last bracket ends it. */
     const char *rest = strrchr(text, ')');
     if (rest == NULL ||
@@ -75,6 +67,43 @@ read_stat(pid_t pid, hwperf_prusage_t *u)
     return 0;
 }
 
+static int
+read_stat(pid_t pid, hwperf_prusage_t *u)
+{
+    char path[64], text[1024];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return errno == ENOENT ? -ESRCH : -errno;
+    const size_t n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    return irix_usage_stat(text, u);
+}
+
+void
+irix_usage_line(const char *line, hwperf_prusage_t *u)
+{
+    uint64_t n;
+
+    if (sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &n) == 1)
+        u->pu_vctx = n;
+    else if (sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &n) == 1)
+        u->pu_ictx = n;
+    else if (sscanf(line, "syscr: %" SCNu64, &n) == 1)
+        u->pu_syscr = n;
+    else if (sscanf(line, "syscw: %" SCNu64, &n) == 1)
+        u->pu_syscw = n;
+    else if (sscanf(line, "rchar: %" SCNu64, &n) == 1) {
+        u->pu_gbread = n / GIGA;
+        u->pu_bread = n % GIGA;
+    } else if (sscanf(line, "wchar: %" SCNu64, &n) == 1) {
+        u->pu_gbwrit = n / GIGA;
+        u->pu_bwrit = n % GIGA;
+    }
+}
+
 /* "name: number" lines. */
 static void
 read_lines(pid_t pid, const char *name, hwperf_prusage_t *u)
@@ -85,24 +114,8 @@ read_lines(pid_t pid, const char *name, hwperf_prusage_t *u)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
-    while (fgets(line, sizeof(line), file) != NULL) {
-        uint64_t n;
-        if (sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &n) == 1)
-            u->pu_vctx = n;
-        else if (sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &n) == 1)
-            u->pu_ictx = n;
-        else if (sscanf(line, "syscr: %" SCNu64, &n) == 1)
-            u->pu_syscr = n;
-        else if (sscanf(line, "syscw: %" SCNu64, &n) == 1)
-            u->pu_syscw = n;
-        else if (sscanf(line, "rchar: %" SCNu64, &n) == 1) {
-            u->pu_gbread = n / GIGA;
-            u->pu_bread = n % GIGA;
-        } else if (sscanf(line, "wchar: %" SCNu64, &n) == 1) {
-            u->pu_gbwrit = n / GIGA;
-            u->pu_bwrit = n % GIGA;
-        }
-    }
+    while (fgets(line, sizeof(line), file) != NULL)
+        irix_usage_line(line, u);
     fclose(file);
 }
 
