@@ -241,6 +241,22 @@ take_spec(const char *format, struct arguments *args, struct spec *s)
     return format + length + 1;
 }
 
+/* Writes the name as a line shows it; takes no memory, so that a report without
+ * memory lacks no name. */
+static void
+put_shown(FILE *out, const char *name, size_t length)
+{
+    if (is_plain(name, length, ESCAPE_LINE)) {
+        fwrite(name, 1, length, out);
+        return;
+    }
+    for (size_t i = 0; i < length;) {
+        char shown[SHOWN_MOST];
+        i += show_first(name + i, length - i, ESCAPE_LINE, shown);
+        fputs(shown, out);
+    }
+}
+
 static void
 put_name(FILE *out, const struct spec *s, const char *name)
 {
@@ -248,10 +264,12 @@ put_name(FILE *out, const struct spec *s, const char *name)
         name = "(null)";
     const size_t length =
         s->most >= 0 ? cut(name, (size_t)s->most) : strlen(name);
-    char *const shown = copy(name, length, ESCAPE_LINE);
-    if (shown != NULL)
-        fprintf(out, "%*s", s->width, shown);
-    free(shown);
+    const long used = (long)show(name, length, ESCAPE_LINE, NULL);
+    if (used < s->width)
+        fprintf(out, "%*s", (int)(s->width - used), "");
+    put_shown(out, name, length);
+    if (used < -(long)s->width)
+        fprintf(out, "%*s", (int)(-(long)s->width - used), "");
 }
 
 static void
