@@ -4,116 +4,311 @@
 
 A command runs again and again; in run N the N-th call of one function fails
 (test/fault/fail.c). Whatever fails: tally is not killed and does not hang, says
-on stderr what failed in at most two lines, ends with 125 (or 2, or 126 where it
-could not look at the program), and leaves no file behind; or it got along
-without the call, and then counts what it counts else.
+on stderr what failed in at most two lines (in four where QEMU or a command of
+tally in turn says it, too), ends with 125 (or 2, or 126 where it
+could not look at the program), and leaves no file and no process behind; or it
+got along without the call, and then counts what it counts else.
+
+The programs of test/fault that use a library do so three times: each use counts
+what it counts else, or says that it failed, which at most one does; and they
+leave no descriptor open and no more memory than without the fault (but for what
+libc keeps).
+
+In QEMU only the calls of tally's plugin fail.
 
 TALLY_FAULTS=all tries every call; without it each function's calls are sampled,
 about CALLS of them: the first ones and then ever more apart.
 """
+import csv
+import dataclasses
+import io
 import json
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
+from collections.abc import Callable
 
+import mock_help
 import tallytest as t
 
 FUNCTIONS = ("malloc", "open", "read", "write", "mmap", "pipe", "fork",
-             "rename", "perf_event_open")
-CALLS = 12
+             "rename", "stat", "ioctl", "execve", "perf_event_open")
+CALLS = 4
 # Statuses of tally's own failures.
 OURS = {125, 2, 126, 127}
+PLUGIN = "tally-plugin.so"
+# Bytes that libc may keep of its first failure: texts of errors, a table.
+LIBC_KEEPS = 512
+# With which the played machine ends where its own script cannot be read.
+MOCK_FAILED = 99
 
 
-def count_model(folder):
-    return ["count", "-m", "ultrasparc-t2", "-j", "-o", f"{folder}/report",
-            "-e", "All_instr,Dcache_misses", "--", t.guest("hello.sparc64")]
+@dataclasses.dataclass
+class Command:
+    """What is run, and how its counts are read."""
+    name: str
+    words: Callable  # of the folder for files: the command
+    counted: Callable  # of an attempt: what must not differ
+    files: tuple = ("report",)  # that the command may leave
+    script: str | None = None  # of the machine that test/mock plays
+    inside: bool = False  # the plugin's calls fail, not tally's
+    uses: bool = False  # a program of test/fault
+    diagnoses: bool = False  # says on stdout what does not work
+    functions: tuple = FUNCTIONS
 
 
-def count_csv(folder):
-    return ["count", "-x,", "-M", "ipc", "-o", f"{folder}/report", "-m",
-            "host-model", "--per-process", "--clean-env", "--",
-            t.guest("forker.x86_64"), "fork"]
+def tally(*words):
+    return lambda folder: [t.tally(), *(
+        word.format(folder=folder) for word in words)]
 
 
-def count_host(folder):
-    return ["count", "-m", "host", "-j", "-o", f"{folder}/report", "-e",
-            "task-clock:u,page-faults:u", "--", "true"]
-
-
-def perfex(folder):
-    return ["perfex", "-e", "15", "-m", "r12000", "-o", f"{folder}/report",
-            t.guest("hello.mips64")]
-
-
-def summarize(folder):
-    return ["summarize", "-j", t.source("test", "dump", "t2.csv")]
-
-
-def pmu(folder):
-    return ["pmu", "-m", "sparc-t4", "--format", "json",
-            t.source("test", "pmu", "console.pmu")]
-
-
-def tables(folder):
-    return ["show", "-v", "montecito"]
-
-
-def plan(folder):
-    return ["plan", "-j", "-m", "montecito", "L1D_READS_SET0", "L2D_MISSES"]
-
-
-COMMANDS = (count_model, count_csv, count_host, perfex, summarize, pmu, tables,
-            plan)
-
-
-def values(text):
-    """What a report counted; the text itself if it counts nothing."""
-    try:
-        events = json.loads(text)["events"]
-    except (ValueError, KeyError, TypeError):
+def exact(report):
+    """The exact counts of a JSON report; None: they are marked as partial."""
+    if report["lost_threads"] or report["inconsistent"] or report["uncounted"]:
         return None
-    return [(e["name"], e.get("value")) for e in events
-            if e.get("fidelity") == "exact"]
+    return [(e["name"], e["value"]) for e in report["events"]
+            if e["fidelity"] == "exact"]
+
+
+def json_report(attempt):
+    return exact(json.loads(attempt.report))
+
+
+def host_report(attempt):
+    """Of a host's events: the count of processes' page faults is the host's."""
+    return [e["name"] for e in json.loads(attempt.report)["events"]]
+
+
+def csv_report(attempt):
+    return [(row[0], row[3], row[5])
+            for row in csv.reader(io.StringIO(attempt.report))
+            if row[10] == "exact"]
+
+
+def perfex_report(attempt):
+    return attempt.report
+
+
+def printed(attempt):
+    return attempt.stdout
+
+
+def verdict(attempt):
+    """doctor's last word; None: it found what does not work here. Each line
+    begins with its word, whatever fails."""
+    for line in attempt.stdout.splitlines():
+        if line.startswith("  "):
+            assert re.match("  (ok|no|maybe|      ) ", line), line
+    if re.search("^  no ", attempt.stdout, re.M):
+        return None
+    return attempt.stdout.splitlines()[-1]
+
+
+# Of a dump: how long the stages of pktproc wait for each other varies.
+COUNTED = ("Load_instr", "Store_instr", "instructions", "branches")
+
+
+def dumped(attempt):
+    """What the program's dump says of its intervals."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(attempt.dump)
+        file.flush()
+        done = t.run(t.tally(), "summarize", "-j", file.name)
+    t.equal(done.returncode, 0, done.stderr)
+    report = json.loads(done.stdout)
+    return report["intervals"], [
+        [(s["name"], s["n"], s["mean"]) for s in cell["series"]
+         if s["name"] in COUNTED] for cell in report["cells"]]
+
+
+def guests(*words):
+    """A command on guest programs, whose names begin with GUEST/."""
+    return lambda folder: [t.tally(), *(
+        t.guest(word[6:]) if word.startswith("GUEST/") else
+        word.format(folder=folder) for word in words)]
+
+
+def use(name, *words):
+    return lambda folder: [str(t.build / "test" / "fault" / f"use-{name}"),
+                           *(t.guest(word) for word in words)]
+
+
+def profile_host(folder):
+    return [t.tally(), "profile", "-m", "host", "-e", "instructions,branches",
+            "-o", f"{folder}/dump.csv", "--",
+            str(t.build / "examples" / "pktproc"), "1", "3"]
+
+
+T2 = ("-m", "ultrasparc-t2", "-j", "-o", "{folder}/report")
+MODEL = ("-m", "host-model", "-j", "-o", "{folder}/report", "-e",
+         "instructions")
+COMMANDS = (
+    Command("count_model", guests("count", *T2, "-e", "All_instr,Dcache_misses",
+                                  "--", "GUEST/hello.sparc64"), json_report),
+    Command("count_csv", guests(
+        "count", "-x,", "-M", "ipc", "-o", "{folder}/report", "-m",
+        "host-model", "--per-process", "--clean-env", "--",
+        "GUEST/forker.x86_64", "fork"), csv_report),
+    Command("count_host", guests(
+        "count", "-m", "host", "-j", "-o", "{folder}/report", "-e",
+        "task-clock:u,page-faults:u", "--", "true"), host_report),
+    Command("perfex", guests("perfex", "-e", "15", "-m", "r12000", "-o",
+                             "{folder}/report", "GUEST/hello.mips64"),
+            perfex_report),
+    Command("profile_model", guests(
+        "profile", "-e", "Load_instr,Store_instr", "-o", "{folder}/dump.csv",
+        "--", "GUEST/pktproc.sparc64", "1", "3"), dumped,
+        ("dump.csv", "profiler_calls_location.txt")),
+    Command("profile_host", profile_host, dumped,
+            ("dump.csv", "profiler_calls_location.txt"), script="intel"),
+    Command("summarize", lambda folder: [
+        t.tally(), "summarize", "-j", t.source("test", "dump", "t2.csv")],
+        printed),
+    Command("pmu", lambda folder: [
+        t.tally(), "pmu", "-m", "sparc-t4", "--format", "json",
+        t.source("test", "pmu", "console.pmu")], printed),
+    Command("list", tally("list", "-j", "events", "-m", "sparc-t4"), printed),
+    Command("show", tally("show", "-v", "montecito"), printed),
+    Command("plan", tally("plan", "-j", "-m", "montecito", "L1D_READS_SET0",
+                          "L2D_MISSES"), printed),
+    Command("encode", tally("encode", "-m", "montecito",
+                            "BACK_END_BUBBLE.FE:u"), printed),
+    Command("decode", tally("decode", "-j", "-m", "sparc-t4", "PCR1=0x18b4"),
+            printed),
+    Command("doctor", tally("doctor"), verdict, script="intel",
+            diagnoses=True),
+    # The libraries.
+    Command("libtally_thread", use("counter"), printed, script="intel",
+            uses=True),
+    Command("libtally_process", use("process"), printed, script="intel",
+            uses=True),
+    Command("libtally_session", use("session", "hello.sparc64"), printed,
+            uses=True),
+    Command("libtally_teja", use("teja"), printed, script="intel", uses=True),
+    Command("libtally_irix", use("irix"), printed, script="intel", uses=True),
+    Command("libperfex", use("perfex"), printed, script="intel", uses=True),
+    # The plugin.
+    Command("plugin_forks", guests(
+        "count", *MODEL, "--", "GUEST/forker.x86_64", "fork",
+        "GUEST/hello.x86_64"), json_report, inside=True),
+    Command("plugin_threads", guests(
+        "count", *MODEL, "--", "GUEST/crew.x86_64", "4", "2"), json_report,
+        inside=True),
+    Command("plugin_caches", guests(
+        "count", *T2, "-e", "All_instr,Dcache_misses,CPU_ld_to_PCX", "--",
+        "GUEST/hello.sparc64"), json_report, inside=True),
+    Command("plugin_profile", guests(
+        "profile", "-e", "Load_instr,Store_instr", "-o", "{folder}/dump.csv",
+        "--", "GUEST/pktproc.sparc64", "1", "3"), dumped,
+        ("dump.csv", "profiler_calls_location.txt"), inside=True),
+)
+
+
+def processes_of(session):
+    """The living processes of a session, by their numbers."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue
+        if int(words[3]) == session and words[0] not in "ZX":
+            found.append(path.parent.name)
+    return found
 
 
 class Attempt:
     """One run of a command, where a call fails."""
 
     def __init__(self, command, function, number):
+        # Names of one length: the program finds the same environment.
         with tempfile.TemporaryDirectory() as folder:
             failed = f"{folder}/failed"
             where = f"{folder}/out"
             os.mkdir(where)
-            env = dict(os.environ, TALLY_FAIL=f"{function}:{number}:{failed}",
+            env = dict(os.environ, TMPDIR=where,
+                       TALLY_FAIL=f"{function}:{number:06}:{failed}",
                        LD_PRELOAD=str(t.build / "test/fault/fail-calls.so"))
-            done = t.run(t.tally(), *command(where), env=env)
+            if command.inside:
+                env["TALLY_FAIL_OBJECT"] = PLUGIN
+            self.run(command, where, env)
             self.failed = os.path.exists(failed)
             self.files = sorted(os.listdir(where))
-            report = pathlib.Path(where, "report")
-            self.report = report.read_text() if report.exists() else None
-        self.status, self.stdout = done.returncode, done.stdout
-        self.stderr = [line for line in done.stderr.splitlines()
-                       if not line.startswith("tally: progress")]
+            self.report = self.text(where, "report")
+            self.dump = self.text(where, "dump.csv")
 
-    def fault(self, good):
+    @staticmethod
+    def text(*names):
+        path = pathlib.Path(*names)
+        return path.read_text() if path.exists() else None
+
+    def run(self, command, where, env):
+        words = command.words(where)
+        with tempfile.TemporaryFile("w+") as out, \
+                tempfile.TemporaryFile("w+") as said:
+            process = None
+            if command.script is None:
+                process = self.start(words, env, out, said, where)
+                self.status = process.wait(60 * t.MINUTES)
+            else:
+                with mock_help.Machine(command.script) as machine:
+                    variables = machine.env()
+                    variables.update(env)
+                    variables["LD_PRELOAD"] += f":{mock_help.library()}"
+                    process = self.start(words, variables, out, said, where)
+                    self.status = process.wait(60 * t.MINUTES)
+            t.wait_for("the end of all processes",
+                       lambda: not processes_of(process.pid))
+            for file in (out, said):
+                file.seek(0)
+            self.stdout = out.read()
+            self.stderr = [line for line in said.read().splitlines()
+                           if not line.startswith("tally: progress")]
+
+    @staticmethod
+    def start(words, env, out, said, where):
+        return subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL,
+                                stdout=out, stderr=said, cwd=where,
+                                start_new_session=True)
+
+    def fault(self, command, good):
         """What is wrong, or None."""
         if self.status < 0:
             return f"killed by signal {-self.status}: {self.stderr}"
-        if set(self.files) - {"report"}:
+        if set(self.files) - set(command.files):
             return f"left behind: {self.files}"
+        if command.uses:
+            return self.fault_of_uses(good)
         if self.status in OURS:
-            if not self.stderr:
+            if not self.stderr and not command.diagnoses:
                 return f"status {self.status} without a word"
-            if len(self.stderr) > 2:
+            if len(self.stderr) > (4 if command.inside else 2):
                 return f"{len(self.stderr)} lines: {self.stderr}"
             return None
         if self.status != good.status:
             return f"status {self.status}: {self.stderr}"
-        for mine, other in ((self.report, good.report),
-                            (self.stdout, good.stdout)):
-            if values(mine) != values(other):
-                return f"counted {values(mine)}, not {values(other)}"
+        counted = command.counted(self)
+        if counted not in (None, command.counted(good)):
+            return f"counted {counted}, not {command.counted(good)}"
+        return None
+
+    def fault_of_uses(self, good):
+        if self.status != 0:
+            return f"status {self.status}: {self.stderr}"
+        mine, other = ([line for line in text.splitlines()
+                        if line.startswith(("counted ", "failed"))]
+                       for text in (self.stdout, good.stdout))
+        wrong = [line for line, wanted in zip(mine, other)
+                 if line not in (wanted, "failed")]
+        if wrong or len(mine) != len(other) or mine.count("failed") > 1:
+            return f"uses: {mine}, not {other}; {self.stderr}"
+        for what, spare in (("descriptors", 0), ("memory", LIBC_KEEPS)):
+            left, wanted = (int(re.search(rf"^{what} (\d+)$", text, re.M)[1])
+                            for text in (self.stdout, good.stdout))
+            if left > wanted + spare:
+                return f"{what} left: {left}, not {wanted}"
         return None
 
 
@@ -123,7 +318,7 @@ def numbers():
     while True:
         yield number
         if os.environ.get("TALLY_FAULTS") != "all" and number >= CALLS:
-            step = max(step + 1, number // 3)
+            step = max(step + 1, number)
         number += step
 
 
@@ -135,18 +330,20 @@ def fail_in_turn(command, function):
         attempt = Attempt(command, function, number)
         if not attempt.failed:
             break
+        if attempt.status == MOCK_FAILED and command.script:
+            continue
         tried += 1
-        fault = attempt.fault(good)
+        fault = attempt.fault(command, good)
         if fault:
             faults.append(f"{function} {number}: {fault}")
-    print(f"# {command.__name__} {function}: {tried} tried", flush=True)
+    print(f"# {command.name} {function}: {tried} tried", flush=True)
     if faults:
         raise AssertionError("\n".join(faults[:20]))
 
 
 for each in COMMANDS:
-    for name in FUNCTIONS:
-        t.case(f"{each.__name__}: {name} fails", fail_in_turn, each, name)
+    for name in each.functions:
+        t.case(f"{each.name}: {name} fails", fail_in_turn, each, name)
 
 if __name__ == "__main__":
     t.main()

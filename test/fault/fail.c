@@ -8,7 +8,12 @@
  * failed, so that a test knows when N has passed the last call. Only the
  * process that was started fails, not its children; calls that libc makes of
  * itself, as those of fopen() to open(), are not seen.
+ *
+ * With TALLY_FAIL_OBJECT=NAME the calls from the code of that shared object
+ * fail alone, in whichever process has the object: in each process the N-th of
+ * them, where a forked process goes on with its parent's number.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,13 +29,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The played kernel of test/mock, whose own calls never fail. */
+#define MOCK "mock-kernel.so"
+
 static struct {
     char function[32];
     long at;
     const char *file;
-    pid_t process; /* that fails; 0: none */
+    const char *object; /* whose calls fail; NULL: all */
+    pid_t process;      /* that fails, without an object; 0: none */
     atomic_long calls;
 } chosen;
+
+/* Takes this layer, the first object that is preloaded, away from the children
+ * of the process: the children are not to fail. */
+static void
+spare_children(void)
+{
+    const char *const rest = strchr(getenv("LD_PRELOAD"), ':');
+
+    if (rest != NULL)
+        setenv("LD_PRELOAD", rest + 1, 1);
+    else
+        unsetenv("LD_PRELOAD");
+}
 
 __attribute__((constructor)) static void
 choose(void)
@@ -46,17 +68,41 @@ choose(void)
     memcpy(chosen.function, text, length);
     chosen.at = strtol(text + length + 1, &rest, 10);
     chosen.file = rest + 1;
+    chosen.object = getenv("TALLY_FAIL_OBJECT");
+    if (chosen.object != NULL)
+        return;
+    spare_children();
     chosen.process = getpid();
-    /* The children of the process are not to fail. */
-    unsetenv("LD_PRELOAD");
+}
+
+/* Returns whether the address lies in the shared object of this name. */
+static bool
+is_of_object(const void *address, const char *name)
+{
+    Dl_info info;
+
+    if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const char *const slash = strrchr(info.dli_fname, '/');
+    return strcmp(slash != NULL ? slash + 1 : info.dli_fname, name) == 0;
+}
+
+/* Returns whether the call of the function from `caller` may fail. */
+static bool
+may_fail(const char *function, const void *caller)
+{
+    if (strcmp(chosen.function, function) != 0)
+        return false;
+    if (chosen.object != NULL)
+        return is_of_object(caller, chosen.object);
+    return chosen.process == getpid() && !is_of_object(caller, MOCK);
 }
 
 /* Returns whether this call of the function is the one that fails. */
 static bool
-fails(const char *function, int cause)
+fails_for(const char *function, int cause, const void *caller)
 {
-    if (chosen.process == 0 || strcmp(chosen.function, function) != 0 ||
-        chosen.process != getpid() ||
+    if (!may_fail(function, caller) ||
         atomic_fetch_add(&chosen.calls, 1) + 1 != chosen.at)
         return false;
     const long fd =
@@ -65,6 +111,10 @@ fails(const char *function, int cause)
     errno = cause;
     return true;
 }
+
+/* The same for the function that this stands in. */
+#define fails(function, cause) \
+    fails_for(function, cause, __builtin_return_address(0))
 
 /* The function of libc that a function below stands before. */
 #define NEXT(type, name, parameters) \
@@ -102,14 +152,34 @@ reallocarray(void *memory, size_t count, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    return realloc(memory, bytes);
+    return fails("malloc", ENOMEM) ? NULL : __libc_realloc(memory, bytes);
+}
+
+void *__libc_memalign(size_t alignment, size_t size);
+
+int
+posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    void *const made =
+        fails("malloc", ENOMEM) ? NULL : __libc_memalign(alignment, size);
+
+    if (made == NULL)
+        return ENOMEM;
+    *memory = made;
+    return 0;
+}
+
+void *
+aligned_alloc(size_t alignment, size_t size)
+{
+    return fails("malloc", ENOMEM) ? NULL : __libc_memalign(alignment, size);
 }
 
 char *
 strdup(const char *text)
 {
     const size_t size = strlen(text) + 1;
-    char *const copy = malloc(size);
+    char *const copy = fails("malloc", ENOMEM) ? NULL : __libc_malloc(size);
 
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
@@ -121,9 +191,8 @@ open(const char *path, int flags, ...)
     va_start(list, flags);
     const mode_t mode = va_arg(list, mode_t);
     va_end(list);
-    return fails("open", EMFILE)
-               ? -1
-               : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    NEXT(int, "open", (const char *, int, ...));
+    return fails("open", EMFILE) ? -1 : next(path, flags, mode);
 }
 
 int
@@ -133,9 +202,15 @@ openat(int folder, const char *path, int flags, ...)
     va_start(list, flags);
     const mode_t mode = va_arg(list, mode_t);
     va_end(list);
-    return fails("open", EMFILE)
-               ? -1
-               : (int)syscall(SYS_openat, folder, path, flags, mode);
+    NEXT(int, "openat", (int, const char *, int, ...));
+    return fails("open", EMFILE) ? -1 : next(folder, path, flags, mode);
+}
+
+DIR *
+opendir(const char *path)
+{
+    NEXT(DIR *, "opendir", (const char *));
+    return fails("open", EMFILE) ? NULL : next(path);
 }
 
 FILE *
@@ -155,7 +230,8 @@ fdopen(int fd, const char *mode)
 ssize_t
 read(int fd, void *data, size_t size)
 {
-    return fails("read", EIO) ? -1 : syscall(SYS_read, fd, data, size);
+    NEXT(ssize_t, "read", (int, void *, size_t));
+    return fails("read", EIO) ? -1 : next(fd, data, size);
 }
 
 ssize_t
@@ -192,16 +268,62 @@ fclose(FILE *file)
 void *
 mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
+    NEXT(void *, "mmap", (void *, size_t, int, int, int, off_t));
     return fails("mmap", ENOMEM)
                ? MAP_FAILED
-               : (void *)syscall(SYS_mmap, at, size, protection, flags, fd,
-                                 offset);
+               : next(at, size, protection, flags, fd, offset);
 }
 
 int
 ftruncate(int fd, off_t size)
 {
     return fails("mmap", ENOSPC) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int
+ioctl(int fd, unsigned long request, ...)
+{
+    va_list list;
+    va_start(list, request);
+    void *const argument = va_arg(list, void *);
+    va_end(list);
+    NEXT(int, "ioctl", (int, unsigned long, ...));
+    return fails("ioctl", EIO) ? -1 : next(fd, request, argument);
+}
+
+int
+fstat(int fd, struct stat *result)
+{
+    NEXT(int, "fstat", (int, struct stat *));
+    return fails("stat", EIO) ? -1 : next(fd, result);
+}
+
+int
+stat(const char *path, struct stat *result)
+{
+    NEXT(int, "stat", (const char *, struct stat *));
+    return fails("stat", EIO) ? -1 : next(path, result);
+}
+
+ssize_t
+readlink(const char *path, char *target, size_t size)
+{
+    NEXT(ssize_t, "readlink", (const char *, char *, size_t));
+    return fails("stat", EIO) ? -1 : next(path, target, size);
+}
+
+char *
+realpath(const char *path, char *resolved)
+{
+    NEXT(char *, "realpath", (const char *, char *));
+    return fails("stat", EIO) ? NULL : next(path, resolved);
+}
+
+int
+execve(const char *path, char *const argv[], char *const env[])
+{
+    NEXT(int, "execve", (const char *, char *const[], char *const[]));
+    return fails("execve", ENOMEM) ? -1 : next(path, argv, env);
 }
 
 int
@@ -248,7 +370,7 @@ renameat(int from, const char *old, int to, const char *new)
 int
 rename(const char *old, const char *new)
 {
-    return renameat(AT_FDCWD, old, AT_FDCWD, new);
+    return fails("rename", EIO) ? -1 : (int)syscall(SYS_rename, old, new);
 }
 
 int
@@ -302,3 +424,18 @@ ALSO(pread64, pread);
 ALSO(mmap64, mmap);
 ALSO(ftruncate64, ftruncate);
 ALSO(fcntl64, fcntl);
+
+/* Their struct has another name. */
+int
+stat64(const char *path, struct stat64 *result)
+{
+    NEXT(int, "stat64", (const char *, struct stat64 *));
+    return fails("stat", EIO) ? -1 : next(path, result);
+}
+
+int
+fstat64(int fd, struct stat64 *result)
+{
+    NEXT(int, "fstat64", (int, struct stat64 *));
+    return fails("stat", EIO) ? -1 : next(fd, result);
+}
