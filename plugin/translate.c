@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/recent.h"
 #include "plugin/blocks.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
@@ -38,6 +39,7 @@ static void
 decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
 {
     const size_t count = qemu_plugin_tb_n_insns(tb);
+    static struct insn_recent recent; /* under the lock of translation */
     const bool passes = tally_plugin.chip.passes;
 
     t->tb = tb;
@@ -47,8 +49,8 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(insn);
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
-        insn_decode(isa, bytes, size, qemu_plugin_insn_vaddr(insn),
-                    &t->insns[i]);
+        insn_recent_decode(&recent, isa, bytes, size,
+                           qemu_plugin_insn_vaddr(insn), &t->insns[i]);
         if (passes && insn_is_float(&t->insns[i]))
             t->insns[i].access = ACCESS_FLOAT;
         t->hash = hash_bytes(t->hash, bytes, size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "isa/check.h"
+#include "isa/recent.h"
 #include "isa/hex.h"
 
 #define PC UINT64_C(0x400000)
@@ -374,6 +375,46 @@ test_serializing(void **state)
     }
 }
 
+/* Decoded once more, at any address, as by the decoder itself: instructions of
+ * random bytes, each many times, more than are remembered. */
+static void
+test_recent(void **state)
+{
+    enum { KINDS = INSN_RECENT * 2, TRIES = 500000 };
+
+    static struct insn_recent recent;
+    static uint8_t bytes[KINDS][15];
+    const uint64_t seed = 20261122;
+    uint64_t random = seed;
+    unsigned failed = 0, branches = 0, near = 0;
+
+    (void)state;
+    print_message("# seed %" PRIu64 "\n", seed);
+    for (int i = 0; i < KINDS; i++)
+        fill(bytes[i], sizeof(bytes[i]), &random);
+    for (int i = 0; i < TRIES; i++) {
+        const uint8_t *const one = bytes[next_random(&random) % KINDS];
+        const uint64_t pc = next_random(&random) >> 17;
+        struct insn want, got;
+        const bool is_one = insn_decode(ISA_X86_64, one, 15, pc, &want);
+        const size_t size = is_one ? want.size : 15;
+        const bool whole = insn_decode(ISA_X86_64, one, size, pc, &want);
+        failed += insn_recent_decode(&recent, ISA_X86_64, one, size, pc,
+                                     &got) != whole;
+        failed += check_insn(__FILE__, __LINE__, &got, &want) != 0;
+        failed += check_address(__FILE__, __LINE__, &got, &want) != 0;
+        failed += got.step != want.step || got.step_reg != want.step_reg ||
+                  got.serializes != want.serializes ||
+                  got.t4_block != want.t4_block ||
+                  got.t4_more != want.t4_more || got.t4_class != want.t4_class;
+        branches += got.target != 0;
+        near += got.addr_known && got.addr_base < 0 && got.addr_index < 0;
+    }
+    assert_int_equal(failed, 0);
+    assert_true(branches > TRIES / 100);
+    assert_true(near > TRIES / 1000);
+}
+
 int
 main(void)
 {
@@ -382,6 +423,7 @@ main(void)
         cmocka_unit_test(test_addresses),    cmocka_unit_test(test_illegal),
         cmocka_unit_test(test_truncated),    cmocka_unit_test(test_text),
         cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_t4_classes),
+        cmocka_unit_test(test_recent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
