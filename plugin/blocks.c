@@ -10,6 +10,10 @@
 #define BLOCKS_A_CHUNK 1024u
 #define SLOTS_LEAST 16384u
 
+/* Infos that are left for what an annulled slot takes back: it has one
+ * instruction, of which there are some hundred kinds. */
+#define SLOT_KINDS 4096u
+
 /* Bytes for each block of a program, and for each kind of block. A program of
  * a million blocks takes a megabyte for each byte that is added here. */
 static_assert(sizeof(struct block) == 128, "two host cache lines");
@@ -206,9 +210,15 @@ blocks_late_part(unsigned vcpu, void *data)
     gateway_add(strand, vcpu, late->fixed, late->block.pc);
 }
 
+bool
+blocks_have_room(const struct plugin *p)
+{
+    return p->info_count + BLOCK_PARTS + 1 < REGION_BLOCKS - SLOT_KINDS;
+}
+
 struct late_block *
 blocks_late(struct plugin *p, const struct block *model,
-            const struct block_info *info)
+            const struct block_info *info, const struct block_info *slot)
 {
     struct late_block *late = aligned_alloc(64, sizeof(*late));
 
@@ -216,7 +226,7 @@ blocks_late(struct plugin *p, const struct block *model,
         plugin_no_memory("the program's code");
     late->block = *model;
     late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
-    late->block.slot = REGION_BLOCKS - 1;
+    late->block.slot = slot != NULL ? keep_info(p, slot) : REGION_BLOCKS - 1;
     memcpy(late->fixed, info->fixed, sizeof(late->fixed));
     atomic_fetch_add(&p->region.head->late_blocks, 1);
     return late;

@@ -10,7 +10,8 @@
 
 #include "plugin/plugin.h"
 
-/* A record with the signals that do not fit into the region any more. */
+/* A record with the signals that do not fit into the region any more: it has
+ * REGION_BLOCKS kinds of blocks. */
 struct late_block {
     struct block block;
     int16_t fixed[SIGNAL_FIXED_COUNT];
@@ -25,10 +26,16 @@ blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
 const struct access_pair *
 blocks_keep_pair(struct plugin *p, const struct access_pair *pair);
 
-/* Beyond REGION_BLOCKS: the signals are added at each execution, by a callback
- * with the record as data. */
-struct late_block *blocks_late(struct plugin *p, const struct block *model,
-                               const struct block_info *info);
+/* Returns whether the region has room for the infos of one more block, all of
+ * whose parts may be of new kinds. */
+bool blocks_have_room(const struct plugin *p);
+
+/* Where there is no room: the signals are added at each execution, by a
+ * callback with the record as data. `slot` is what block_slot() fills in, or
+ * NULL where that returns false. */
+struct late_block *
+blocks_late(struct plugin *p, const struct block *model,
+            const struct block_info *info, const struct block_info *slot);
 void blocks_late_part(unsigned vcpu, void *data);
 
 #endif

@@ -476,14 +476,19 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
 }
 
-/* More blocks than the region holds: see blocks_late(). */
+/* More kinds of blocks than the region holds: see blocks_late(). */
 static void
 register_late(struct plugin *p, const struct translation *t,
               const struct block *model, const struct block_part *parts,
               size_t count)
 {
+    struct block_info slot;
+    const bool annuls =
+        block_slot(&p->shape, model, &t->insns[t->count - 1], &slot);
+
     for (size_t i = 0; i < count; i++) {
-        struct late_block *late = blocks_late(p, model, &parts[i].info);
+        struct late_block *late =
+            blocks_late(p, model, &parts[i].info, annuls ? &slot : NULL);
         if (i == 0) {
             register_entry(p, t, &late->block);
             qemu_plugin_register_vcpu_tb_exec_cb(t->tb, blocks_late_part,
@@ -577,7 +582,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
-    if (p->info_count + BLOCK_PARTS + 1 < REGION_BLOCKS)
+    if (blocks_have_room(p))
         register_block(p, t, &model, parts, count);
     else
         register_late(p, t, &model, parts, count);

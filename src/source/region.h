@@ -4,10 +4,10 @@
  *
  * One sparse memory file: a header that says what is asked, then one region
  * for each guest process. A process writes plain counts into its region while
- * it runs: executions of each block, and the dynamic signals. Whoever maps the
- * file can sum them at any time, also after the process was killed. Nothing is
- * ever shortened, so a reader needs no lock; a live reading may be a few
- * blocks apart between strands.
+ * it runs: executions of each kind of block, and the dynamic signals. Whoever
+ * maps the file can sum them at any time, also after the process was killed.
+ * Nothing is ever shortened, so a reader needs no lock; a live reading may be a
+ * few blocks apart between strands.
  *
  *   header | region 0: head, block infos, threads, snapshots, captures, strands
  *          | region 1 ...
@@ -27,7 +27,7 @@
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
 #define SESSION_REGIONS 65536u
-#define REGION_BLOCKS (1u << 20)
+#define REGION_BLOCKS (1u << 20) /* kinds of blocks, see block_info */
 #define REGION_THREADS 65536u
 #define REGION_STRANDS 4096u    /* live guest threads that share their counts */
 #define REGION_VCPUS (1u << 20) /* numbers that QEMU gives to guest threads */
@@ -122,7 +122,7 @@ struct region_head {
     int32_t pid;
     int32_t parent;      /* pid; 0: the first program's */
     uint32_t begin;      /* enum region_begin */
-    atomic_uint blocks;  /* infos written */
+    atomic_uint blocks;  /* kinds of blocks: infos written */
     atomic_uint strands; /* strand areas ever used */
     atomic_uint threads; /* threads that have ended */
     /* Threads that lived at once, at most; the child of a fork begins with its
@@ -132,7 +132,7 @@ struct region_head {
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */
     atomic_uint beside;
-    atomic_uint late_blocks; /* beyond REGION_BLOCKS */
+    atomic_uint late_blocks; /* of kinds beyond REGION_BLOCKS */
     /* Live threads whose counts are in memory of the process alone, until the
      * threads end; and threads that had no memory for counts. */
     atomic_uint apart, lost;
