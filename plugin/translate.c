@@ -233,8 +233,8 @@ make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
 
     return (struct access_pair){
         .delta = delta,
-        .span0 = (uint32_t)span_of(p, a, is_store(a) && through),
-        .span1 = (uint32_t)span_of(p, b, is_store(b) && through),
+        .span0 = span_of(p, a, is_store(a) && through),
+        .span1 = span_of(p, b, is_store(b) && through),
     };
 }
 

@@ -53,7 +53,7 @@ enum block_flags {
  */
 struct access_pair {
     int64_t delta;         /* second address - first address */
-    uint32_t span0, span1; /* line - size of each */
+    uint64_t span0, span1; /* line - size of each */
 };
 
 struct block {
