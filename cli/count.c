@@ -169,6 +169,8 @@ finish_runs(const struct job *job, struct count_value *values, double wall_s)
 
     for (size_t i = 0; i < job->report.count; i++) {
         values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
+        if (values[i].stddev > 0 && values[i].fidelity == FIDELITY_EXACT)
+            values[i].fidelity = FIDELITY_VARIES;
         if (event_is_lacking(values[i].event))
             continue;
         values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
@@ -246,6 +248,20 @@ leave_out(struct job *job, struct count_value *values, unsigned run,
     session_result_finish(cut);
 }
 
+/* Says that a signal ended a run of -r, whose counts are in the means. */
+static void
+say_killed(const struct count_request *r, unsigned run, int status)
+{
+    char text[64];
+
+    if (r->runs < 2 || !WIFSIGNALED(status) || r->quiet ||
+        !count_request_talks(r))
+        return;
+    report_status(status, text, sizeof(text));
+    escape_printf(stderr, "tally: run %u was %s; its counts are in the means\n",
+                  run, text);
+}
+
 static int
 run_all(struct job *job, struct count_value *values,
         struct session_result *result, FILE *out)
@@ -281,6 +297,7 @@ run_all(struct job *job, struct count_value *values,
         if (child_signals_came(job->session.signals))
             result->interrupted = true;
         add_run(job, values, run, result);
+        say_killed(job->request, run, result->status);
         if (job->request->table)
             error = note_run(job, result);
         if (error != 0)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "plugin/calls.h"
 #include "plugin/plugin.h"
@@ -38,6 +39,15 @@ beside_forks(void)
         atomic_store(&head->beside, 1);
 }
 
+void
+beside_ends(void)
+{
+    struct region_head *const head = tally_plugin.region.head;
+
+    if (atomic_load(&head->children) > 0)
+        atomic_store(&head->beside, 1);
+}
+
 static bool
 is_any(int64_t number, const enum call *calls, size_t count)
 {
@@ -66,6 +76,17 @@ is_event_wait(int64_t number)
         CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT};
 
     return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+/* Returns whether the call sends a signal, and not to the process itself. */
+static bool
+is_kill(int64_t number)
+{
+    static const enum call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
+                                      CALL_PIDFD_SEND_SIGNAL};
+
+    return is_any(number, calls, sizeof(calls) / sizeof(calls[0])) &&
+           (pid_t)call_args[0] != getpid();
 }
 
 /* Returns whether the file is a pipe or socket that the first program was not
@@ -129,7 +150,7 @@ beside_return(int64_t number, int64_t result)
     else if (call_is(CALL_WAITID, isa, number))
         note_wait(head, call_args[3], result,
                   result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0);
-    else if (parent && is_event_wait(number))
+    else if (parent && (is_event_wait(number) || is_kill(number)))
         atomic_store(&head->beside, 1);
     else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(number) &&
              is_of_tree((int)call_args[0]))

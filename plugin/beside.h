@@ -7,6 +7,8 @@
  *   - starts another child,
  *   - waits for events (poll, select, epoll) or asks for ends without waiting,
  *   - reads data from a pipe or socket,
+ *   - sends a signal to another process,
+ *   - ends,
  *   - handles a signal while it runs, not while it sleeps in a call,
  * and that a child reads data from a pipe or socket; but not from one that the
  * first program was started with. Not seen: memory that processes share, locks
@@ -24,5 +26,8 @@ void beside_return(int64_t number, int64_t result);
 
 /* Notes that the process has made one more child. */
 void beside_forks(void);
+
+/* Notes that the process ends. */
+void beside_ends(void);
 
 #endif

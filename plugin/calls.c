@@ -32,6 +32,10 @@ static const struct {
     [CALL_EPOLL_WAIT] = {195, 5209, 232},
     [CALL_EPOLL_PWAIT] = {309, 5272, 281},
     [CALL_RT_SIGRETURN] = {101, 5211, 15},
+    [CALL_KILL] = {37, 5060, 62},
+    [CALL_TKILL] = {187, 5192, 200},
+    [CALL_TGKILL] = {211, 5225, 234},
+    [CALL_PIDFD_SEND_SIGNAL] = {424, 5424, 424},
 };
 
 bool

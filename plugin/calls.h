@@ -33,6 +33,10 @@ enum call {
     CALL_EPOLL_WAIT,
     CALL_EPOLL_PWAIT,
     CALL_RT_SIGRETURN,
+    CALL_KILL,
+    CALL_TKILL,
+    CALL_TGKILL,
+    CALL_PIDFD_SEND_SIGNAL,
 };
 
 /* Whether `number` is `call` for a guest of this architecture. */

@@ -248,6 +248,7 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     (void)data;
     pthread_mutex_lock(&p->lock);
     drain_all(p);
+    beside_ends();
     owners_end();
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL && p->counts[i] != p->spare)

@@ -204,10 +204,29 @@ def processes(arch):
                 "standing of parents without a handler")
 
 
-@at_arch("a parent that handles its child's end while it runs varies")
-def handler(arch):
-    c = t.Count(["-e", INSTRUCTIONS[arch]], [g("forker", arch), "spin"])
-    t.equal((c.status, words_of(c)), (3, {"varies"}), "status, standing")
+@at_arch("a parent that goes on while its child runs varies")
+def parent_goes_on(arch):
+    for mode, status in (("spin", 3), ("kill", 128 + 9), ("leave", 3)):
+        c = t.Count(["-e", INSTRUCTIONS[arch]], [g("forker", arch), mode])
+        t.equal((mode, c.status, words_of(c)), (mode, status, {"varies"}),
+                "status, standing")
+
+
+@t.named("-r: a program that grows with each run varies, and a killed run is told")
+def runs_differ():
+    busybox = os.path.abspath(g("busybox", "x86_64"))
+    with tempfile.TemporaryDirectory() as folder:
+        for script, wanted in (
+                ("echo >>lines; while read x; do :; done <lines", ""),
+                ("echo >>ends; read x <ends; [ $(wc -l <ends) = 2 ] && "
+                 "kill -9 $$; exit 0",
+                 "tally: run 2 was killed by SIGKILL; its counts are in the "
+                 "means\n")):
+            done = t.run(t.tally(), "count", "-m", "host-model", "-r", 3, "-e",
+                         "instructions", "--", busybox, "ash", "-c",
+                         script.replace("wc", f"{busybox} wc"), cwd=folder)
+            t.contains(done.stderr, wanted)
+            assert re.search(r"instructions +varies", done.stderr), done.stderr
 
 
 @t.named("the report says that processes ran at the same time")

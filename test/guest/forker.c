@@ -6,6 +6,8 @@
  *   fork         without PROGRAM: the child runs loop() of 100000 turns and
  *                leaves with status 3; with it: the child execs PROGRAM
  *   spin         as fork, and the parent runs until it has handled SIGCHLD
+ *   kill         the parent kills the child, which sleeps
+ *   leave        as fork, and the parent leaves with status 3 at once
  *   vfork        the child execs PROGRAM
  *   posix_spawn  starts PROGRAM, looked for in PATH
  *   exec         no child: this process becomes PROGRAM
@@ -13,7 +15,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,6 +23,9 @@
 #include "loop.h"
 
 extern char **environ;
+
+/* What the parent does before it waits for its child. */
+enum before { WAIT, SPIN, KILL, LEAVE };
 
 static volatile sig_atomic_t ended;
 
@@ -45,16 +49,22 @@ wait_for(pid_t child)
 }
 
 static int
-run_fork(char **program, bool spin)
+run_fork(char **program, enum before before)
 {
     const pid_t child = fork();
 
     if (child < 0)
         return 1;
-    while (child > 0 && spin && !ended) {
+    if (child > 0 && before == LEAVE)
+        return 3;
+    if (child > 0 && before == KILL)
+        kill(child, SIGKILL);
+    while (child > 0 && before == SPIN && !ended) {
     }
     if (child > 0)
         return wait_for(child);
+    while (before == KILL)
+        pause();
     if (program[0] == NULL) {
         loop(100000);
         _exit(3);
@@ -92,11 +102,15 @@ main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
 
     if (strcmp(mode, "fork") == 0)
-        return run_fork(argv + 2, false);
+        return run_fork(argv + 2, WAIT);
     if (strcmp(mode, "spin") == 0) {
         signal(SIGCHLD, note_end);
-        return run_fork(argv + 2, true);
+        return run_fork(argv + 2, SPIN);
     }
+    if (strcmp(mode, "kill") == 0)
+        return run_fork(argv + 2, KILL);
+    if (strcmp(mode, "leave") == 0)
+        return run_fork(argv + 2, LEAVE);
     if (argc > 2 && strcmp(mode, "vfork") == 0)
         return run_vfork(argv + 2);
     if (argc > 2 && strcmp(mode, "posix_spawn") == 0)
@@ -105,7 +119,7 @@ main(int argc, char **argv)
         execv(argv[2], argv + 2);
         return 127;
     }
-    fprintf(stderr,
-            "usage: forker fork|spin|vfork|posix_spawn|exec PROGRAM...\n");
+    fprintf(stderr, "usage: forker fork|spin|kill|leave|vfork|posix_spawn|exec "
+                    "PROGRAM...\n");
     return 2;
 }
