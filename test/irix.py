@@ -198,6 +198,19 @@ def ecadmin_says_what_the_system_refuses_and_keeps_the_rest():
 
 
 @case
+def a_fifo_in_place_of_the_file_is_not_waited_for():
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = f"{folder}/ec"
+        os.mkfifo(fifo)
+        for tool in (["tally-ecadmin", "-l"], ["tally-ecstats", "-s", "1", "1"]):
+            done = subprocess.run(
+                [build / "compat/irix" / tool[0], *tool[1:]], text=True,
+                capture_output=True, env=os.environ | {"TALLY_EC_FILE": fifo})
+            equal((done.returncode, done.stdout, done.stderr),
+                  (1, "", f"{tool[0]}: {fifo} is no file of tally-ecadmin\n"))
+
+
+@case
 def a_file_whose_keeper_died_while_it_wrote_is_not_waited_for():
     """As long as struct ec_state of compat/irix/ec.h; its sequence is odd."""
     state = struct.pack("<Qi64xIIiI", EC_MAGIC, 12000, 0, 0, 0, 1)

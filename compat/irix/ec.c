@@ -51,7 +51,8 @@ wait_ns(long ns)
 static struct ec_state *
 map_file(const char *program, bool create)
 {
-    const int flags = O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT | O_RDWR : 0);
+    const int flags =
+        O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT | O_RDWR : 0);
     struct stat status;
 
     ec_file = open(file_name(), flags, 0644);
@@ -68,8 +69,9 @@ map_file(const char *program, bool create)
         fprintf(stderr, "%s: %s: %s\n", program, file_name(), strerror(errno));
         return NULL;
     }
-    if (status.st_size != 0 &&
-        status.st_size != (off_t)sizeof(struct ec_state)) {
+    if (!S_ISREG(status.st_mode) ||
+        (status.st_size != 0 &&
+         status.st_size != (off_t)sizeof(struct ec_state))) {
         fprintf(stderr, "%s: %s is no file of tally-ecadmin\n", program,
                 file_name());
         return NULL;
