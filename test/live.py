@@ -514,7 +514,8 @@ def interrupted_spin(arch):
 @at_arch("a signal that ends tally elsewhere ends the program, with a report")
 def forwarded_deaths(arch):
     program = g("spin", arch)
-    for number in (signal.SIGALRM, signal.SIGSEGV, signal.SIGABRT):
+    for number in (signal.SIGALRM, signal.SIGSEGV, signal.SIGABRT,
+                   signal.SIGRTMIN + 2):
         process = subprocess.Popen(
             [t.tally(), "count", "-j", *t.modelled(program), program,
              "100000000000"], stdin=subprocess.DEVNULL, text=True,

@@ -13,19 +13,29 @@
 
 #include "base/path.h"
 
-/* Signals that are passed on. A fault of tally's own code raises SIGSEGV or the
- * like too, and ends tally at once: the kernel lets nobody hold back a fault.
+/* Signals that are passed on, beside SIGRTMIN to SIGRTMAX. A fault of tally's
+ * own code raises SIGSEGV or the like too, and ends tally at once: the kernel
+ * lets nobody hold back a fault.
  */
 static const int forwarded[] = {
     SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
     SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGTRAP,  SIGSYS,
     SIGIO,   SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR,  SIGSTKFLT};
 
+/* Holds a signal that is not ignored. */
+static void
+hold(struct child_signals *s, int signal_number)
+{
+    struct sigaction now;
+
+    if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(&s->held, signal_number);
+}
+
 void
 child_signals_hold(struct child_signals *s)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};
-    struct sigaction now;
 
     if (sigaction(SIGCHLD, NULL, &s->old_child) == 0 &&
         (s->old_child.sa_handler == SIG_IGN ||
@@ -34,9 +44,9 @@ child_signals_hold(struct child_signals *s)
     sigemptyset(&s->held);
     sigaddset(&s->held, SIGCHLD);
     for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-        if (sigaction(forwarded[i], NULL, &now) == 0 &&
-            now.sa_handler != SIG_IGN)
-            sigaddset(&s->held, forwarded[i]);
+        hold(s, forwarded[i]);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        hold(s, number);
     sigprocmask(SIG_BLOCK, &s->held, &s->old);
 }
 
