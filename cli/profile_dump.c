@@ -47,9 +47,12 @@ absolute_path(const char *path)
 int
 make_file(const char *path)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct output out;
+    const int status = output_open(path, REPLACE_APPEND, &out);
 
-    return fd >= 0 ? close(fd) : output_refused(path);
+    if (status != 0)
+        return status;
+    return output_close(&out, false) == 0 ? 0 : output_refused(path);
 }
 
 /* Returns where the name begins behind the folders of a path. */

@@ -400,6 +400,25 @@ def kept_dump():
         t.contains(dump.read_text(), "TALLY_PROFILE_EVENT,1,c0,instructions\n")
 
 
+@t.named("another user's link in a folder that all may write is refused")
+def planted_dump():
+    if os.geteuid() != 0:
+        raise t.Skip("only root has another user")
+    guest = t.guest("pktproc.x86_64")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o1777)
+        target = pathlib.Path(folder, "target")
+        target.write_text("kept\n")
+        link = pathlib.Path(folder, "dump.csv")
+        link.symlink_to(target)
+        os.lchown(link, 65534, 65534)
+        status, text = run_beside(folder, "-m", "host-model", "-e",
+                                  "instructions", guest, "1", "2", "2")
+        t.equal((status, text.count("\n")), (2, 1), text)
+        t.contains(text, "another user's")
+        t.equal(target.read_text(), "kept\n", "the file behind the link")
+
+
 @t.named("a new dump is in the folder of the run, and no link is replaced")
 def dump_places():
     guest = t.guest("pktproc.x86_64")

@@ -342,7 +342,10 @@ plant_link(void)
 static bool
 plant_file(void)
 {
+    const mode_t mask = umask(0);
     const int fd = open(in_folder("file"), O_WRONLY | O_CREAT, 0666);
+
+    umask(mask);
 
     return fd >= 0 && close(fd) == 0;
 }
@@ -370,6 +373,33 @@ test_planted(void **unused)
     }
     assert_int_equal(chmod(folder, 0777), 0); /* the file's alone */
     replace("file", "new");
+}
+
+/* What another user puts there after the file was opened is replaced, and its
+ * mode and owner are not taken over. */
+static void
+test_planted_later(void **unused)
+{
+    static const char *const names[] = {"planted", "file"};
+
+    (void)unused;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chmod(folder, 01777), 0);
+    const mode_t mask = umask(022);
+    for (size_t i = 0; i < 2; i++) {
+        struct replace r;
+        struct stat st;
+        assert_int_equal(
+            replace_open(in_folder(names[i]), REPLACE_WHOLE, &log_message, &r),
+            0);
+        assert_true(as_nobody(i == 0 ? plant_link : plant_file));
+        assert_int_equal(replace_commit(&r), 0);
+        assert_int_equal(lstat(in_folder(names[i]), &st), 0);
+        assert_int_equal(st.st_mode, S_IFREG | 0644);
+        assert_int_equal(st.st_uid, 0);
+    }
+    umask(mask);
 }
 
 static bool
@@ -439,7 +469,8 @@ main(void)
         CASE(test_named),         CASE(test_links),
         CASE(test_follow_append), CASE(test_special),
         CASE(test_refused),       CASE(test_planted),
-        CASE(test_closed_folder), CASE(test_keeps_owner),
+        CASE(test_planted_later), CASE(test_closed_folder),
+        CASE(test_keeps_owner),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,13 +245,15 @@ replace_open(const char *path, enum replace_way way,
 }
 
 /* Gives the new file the mode and, as far as we may, the owner of the old one;
- * a file that is new has those of any file that we make. */
+ * a file that is new has those of any file that we make. A link or a file that
+ * another user has put there since replace_open() is no old one. */
 static int
 take_mode(const struct replace *r)
 {
     struct stat old;
 
-    if (fstatat(r->folder, r->name, &old, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(r->folder, r->name, &old, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(old.st_mode) || is_planted(r->folder, &old)) {
         const mode_t mask = umask(0);
         umask(mask);
         return fchmod(r->fd, 0666 & ~mask);
