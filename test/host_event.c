@@ -25,6 +25,8 @@ struct fixture {
     char text[512]; /* the last line logged */
 };
 
+#define TEN(text) text text text text text text text text text text
+
 static const char *const files[][2] = {
     {DEVICES "/cpu/type", "4"},
     {DEVICES "/cpu/format/event", "config:0-7"},
@@ -34,6 +36,8 @@ static const char *const files[][2] = {
     {DEVICES "/cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3"},
     {DEVICES "/cpu/events/ask", "event=?"},
     {DEVICES "/cpu/events/loop", "loop"},
+    {DEVICES "/cpu/events/many", TEN(TEN("event=1,")) "event=1"},
+    {DEVICES "/cpu/events/more", TEN(TEN("many,")) "many"},
     {DEVICES "/cpu/events/slots", "event=0x00,umask=0x4"},
     {DEVICES "/uncore_imc_2/type", "14"},
     {DEVICES "/uncore_imc_2/cpumask", "0,2-3"},
@@ -221,6 +225,7 @@ static const struct bad_row {
     {__LINE__, "cpu/odd=1/", TALLY_EUNKNOWN, "cannot be read"},
     {__LINE__, "cpu/ask/", TALLY_ESYNTAX, "give a value for 'event'"},
     {__LINE__, "cpu/loop/", TALLY_EUNKNOWN, "no event or term 'loop'"},
+    {__LINE__, "cpu/more/", TALLY_ESYNTAX, "too many terms, at 'event'"},
     {__LINE__, "cpu/period=5/", TALLY_ESYNTAX, "no term of sampling"},
     {__LINE__, "cpu/event=1", TALLY_ESYNTAX, "expected a second '/'"},
     {__LINE__, "cpu/event=1,,/", TALLY_ESYNTAX, "a term is missing"},

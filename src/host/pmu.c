@@ -14,13 +14,15 @@
 #include "host/sysfs.h"
 #include "table/text.h"
 
-#define DEPTH 4 /* events that stand for events */
+#define DEPTH 4        /* events that stand for events */
+#define TERMS_MAX 1024 /* of one event, those of events that it names too */
 
 struct terms {
     struct host_list *list;
     const struct host_pmu *pmu;
     struct host_event *event;
     int depth;
+    unsigned count; /* of terms so far */
 };
 
 static const char *const sampling[] = {
@@ -281,7 +283,9 @@ apply(struct terms *t, char *text)
         if (value != NULL)
             *value++ = '\0';
         error = *term == '\0' ? fail(t, TALLY_ESYNTAX, "a term is missing", "")
-                              : set_term(t, term, value);
+                : ++t->count > TERMS_MAX
+                    ? fail(t, TALLY_ESYNTAX, "too many terms, at", term)
+                    : set_term(t, term, value);
     }
     return error;
 }
@@ -300,7 +304,7 @@ add(struct host_list *list, const struct host_pmu *pmu, const char *terms,
     memcpy(event->pmu, pmu->name, sizeof(event->pmu));
     event->cpus = pmu->cpus;
     event->uncore = pmu->uncore;
-    struct terms t = {list, pmu, event, 0};
+    struct terms t = {list, pmu, event, 0, 0};
     snprintf(text, sizeof(text), "%s", terms);
     error = apply(&t, text);
     return error;
