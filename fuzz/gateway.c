@@ -380,8 +380,10 @@ toggle_thread(unsigned vcpu)
         return;
     if (tally_strands[vcpu] != NULL)
         qemu.end(1, vcpu);
-    else if (tally_plugin.thread_count < THREADS)
+    else if (tally_plugin.thread_count < THREADS) {
+        make_call(0, 1, 0, 0); /* a thread that lives makes the new one */
         qemu.begin(1, vcpu);
+    }
 }
 
 static void
