@@ -270,8 +270,8 @@ test_kinds(void **state)
     };
     const uint64_t params[PARAM_COUNT] = {
         [PARAM_BTC_ENTRIES] = 4,      [PARAM_BTC_WAYS] = 2,
-        [PARAM_FAR_ENTRIES] = 2,      [PARAM_INDIRECT_ENTRIES] = 2,
-        [PARAM_RETURN_DEPTH] = 2,     [PARAM_RSE_REGISTERS] = 8,
+        [PARAM_FAR_ENTRIES] = 4,      [PARAM_INDIRECT_ENTRIES] = 4,
+        [PARAM_RETURN_DEPTH] = 4,     [PARAM_RSE_REGISTERS] = 8,
         [PARAM_INDIRECT_HISTORY] = 4,
     };
     static const struct {
@@ -284,6 +284,10 @@ test_kinds(void **state)
         {__LINE__, PART_INDIRECT, BLOCK_INDIRECT, BLOCK_INDIRECT},
         {__LINE__, PART_RETURNS, RETURNS, RETURNS},
         {__LINE__, PART_FRAMES, RETURNS, RETURNS},
+        {__LINE__, PART_FAR | PART_INDIRECT, BLOCK_FAR | BLOCK_INDIRECT,
+         BLOCK_FAR | BLOCK_INDIRECT},
+        {__LINE__, PART_INDIRECT | PART_RETURNS, RETURNS | BLOCK_INDIRECT,
+         RETURNS | BLOCK_INDIRECT},
         {__LINE__, PART_BTC | PART_FAR, BTC | BLOCK_FAR,
          BLOCK_CALL | BLOCK_INDIRECT | BLOCK_FAR},
         {__LINE__, PART_BTC | PART_INDIRECT, BTC, BLOCK_CALL | BLOCK_INDIRECT},
