@@ -86,7 +86,8 @@ bench:
 	@scripts/build-guests all $(GUESTS)
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
 
-# Do the scripts of test/pmu/ notice mistakes in src/pmu/? MUTATE: -n, -s, -j.
+# Do the tests notice mistakes in src/, plugin/ and cli/? MUTATE: -n, -s, -j, files
+# and folders; scripts/mutate --help says more.
 mutate:
 	@$(SETUP) check
 	@scripts/mutate -b $(BUILD)/mutate $(MUTATE)
@@ -112,7 +113,7 @@ help:
 	@echo 'make soak              compare the models with their twins at length'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
-	@echo 'make mutate            make mistakes in the register models, run their tests'
+	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
 	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'
 	@echo 'make format            format the code'
 	@echo 'make clean             remove the build'
