@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/gateway.h"
@@ -115,12 +116,13 @@ test_given(void **state)
         const uint16_t three = i == 0 ? 0x0300 : 3, four = i == 0 ? 0x0400 : 4;
         const struct gateway_range ranges[] = {range_of(buckets, 4),
                                                range_of(more, 2)};
-        buckets[1] = three;
+        buckets[1] = buckets[3] = three;
         const struct virtual_range *taken = must_take(ranges, 2);
         assert_int_equal(taken[0].offset, 0x1000);
         assert_int_equal(taken[0].scale, 0x8000);
         assert_int_equal(taken[0].count, 4);
         assert_int_equal(taken[0].buckets[1], 3);
+        assert_int_equal(taken[0].buckets[3], 3);
         assert_int_equal(taken[1].count, 2);
         taken[0].buckets[1]++;
         taken[1].buckets[0] = 3;
@@ -128,6 +130,7 @@ test_given(void **state)
         assert_int_equal(buckets[1], three);
         owners_profile_give();
         assert_int_equal(buckets[1], four);
+        assert_int_equal(buckets[3], three);
         assert_int_equal(more[0], three);
     }
 }
@@ -148,6 +151,9 @@ test_refused(void **state)
     const struct virtual_range *taken = must_take(&good, 1);
     owners_profile_choose(true);
     refuse(bad, 3, -EFAULT);
+    written_to = false; /* what can be read alone is refused too */
+    refuse(bad, 1, -EFAULT);
+    written_to = true;
     refuse(bad, 0, -EINVAL);
     refuse(bad, 65, -EINVAL);
     refuse((const struct gateway_range[]){range_of(more, 0)}, 1, -EINVAL);
@@ -161,6 +167,26 @@ test_refused(void **state)
     owners_profile_give();
     assert_int_equal(buckets[3], 1);
     assert_int_equal(more[0], 0);
+}
+
+/* As many ranges as there may be, the first of as many buckets. */
+static void
+test_largest(void **state)
+{
+    const size_t most = (size_t)1 << 24;
+    struct gateway_range ranges[64];
+    uint16_t *memory = calloc(most, sizeof(*memory));
+
+    (void)state;
+    assert_non_null(memory);
+    ranges[0] = range_of(memory, most);
+    for (size_t i = 1; i < 64; i++)
+        ranges[i] = range_of(more, 2);
+    const struct virtual_range *taken = must_take(ranges, 64);
+    assert_int_equal(taken[0].count, most);
+    assert_int_equal(taken[63].count, 2);
+    owners_profile_choose(false);
+    free(memory);
 }
 
 /* Buckets that cannot be written once are not written again. */
@@ -223,6 +249,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_given, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_largest, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_freed, begin, end),
     };
