@@ -61,6 +61,28 @@ static const struct row rows[] = {
     ROW("\\\\xff", {"\\\\\\\\xff", "\\\\\\\\xff", "\\\\\\\\xff"}),
     ROW("\\u{9b}", {"\\\\u{9b}", "\\\\u{9b}", "\\\\u{9b}"}),
     ROW("\\\xff", {"\\\\\\xff", "\\\\\\xff", "\\\\\\xff"}),
+    /* The first and last of each range, and their neighbours. */
+    ROW("\xd8\x9b\xd8\x9d", {NULL, NULL, NULL}),
+    ROW("\xe2\x80\x8d\xe2\x80\x90", {NULL, NULL, NULL}),
+    ROW("\xe2\x80\x8e", {"\\u{200e}", NULL, NULL}),
+    ROW("\xe2\x80\xa7\xe2\x80\xaf", {NULL, NULL, NULL}),
+    ROW("\xe2\x80\xa9", {"\\u{2029}", NULL, NULL}),
+    ROW("\xe2\x80\xaa", {"\\u{202a}", NULL, NULL}),
+    ROW("\xe2\x81\xa5\xe2\x81\xaa", {NULL, NULL, NULL}),
+    ROW("\xe2\x81\xa9", {"\\u{2069}", NULL, NULL}),
+    ROW("~\xc2\x80", {"~\\u{80}", NULL, "~\\u{80}"}),
+    ROW("\xc2\x9f", {"\\u{9f}", NULL, "\\u{9f}"}),
+    ROW("\x1f ", {"\\x1f ", NULL, "\\x1f "}),
+    ROW("\xef\xbf\xbf", {NULL, NULL, "\\u{ffff}"}),
+    ROW("\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80", {NULL, NULL, NULL}),
+    ROW("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", {NULL, NULL, NULL}),
+    ROW("\xc1\xbf", {"\\xc1\\xbf", "\\xc1\\xbf", "\\xc1\\xbf"}),
+    ROW("\xe0\x9f\xbf",
+        {"\\xe0\\x9f\\xbf", "\\xe0\\x9f\\xbf", "\\xe0\\x9f\\xbf"}),
+    ROW("\xed\xbf\xbf",
+        {"\\xed\\xbf\\xbf", "\\xed\\xbf\\xbf", "\\xed\\xbf\\xbf"}),
+    ROW("\xf0\x8f\xbf\xbf", {"\\xf0\\x8f\\xbf\\xbf", "\\xf0\\x8f\\xbf\\xbf",
+                             "\\xf0\\x8f\\xbf\\xbf"}),
 };
 
 static void
