@@ -154,6 +154,7 @@ test_refused(void **state)
     written_to = false; /* what can be read alone is refused too */
     refuse(bad, 1, -EFAULT);
     written_to = true;
+    refuse((const struct gateway_range *)NOWHERE, 1, -EFAULT);
     refuse(bad, 0, -EINVAL);
     refuse(bad, 65, -EINVAL);
     refuse((const struct gateway_range[]){range_of(more, 0)}, 1, -EINVAL);
