@@ -132,6 +132,10 @@ test_given(void **state)
         assert_int_equal(buckets[1], four);
         assert_int_equal(buckets[3], three);
         assert_int_equal(more[0], three);
+        owners_profile_forget();
+        buckets[1] = 9;
+        owners_profile_give();
+        assert_int_equal(buckets[1], 9);
     }
 }
 
