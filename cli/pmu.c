@@ -198,8 +198,13 @@ read_lines(struct session *s)
             fflush(stdout);
         }
         ssize_t length = getline(&line, &size, s->in);
-        if (length < 0)
+        if (length < 0) {
+            /* Without memory for a line getline() marks the file with nothing.
+             */
+            if (!feof(s->in) && !ferror(s->in))
+                status = command_no_memory();
             break;
+        }
         s->line++;
         while (length > 0 &&
                (line[length - 1] == '\n' || line[length - 1] == '\r'))
@@ -235,11 +240,25 @@ open_file(void *user, const char *path)
     return fopen(path, "re");
 }
 
+/* Memory for jansson, or the end of the command: without memory jansson would
+ * leave a key out of a row. */
+static void *
+json_memory(size_t size)
+{
+    void *const memory = malloc(size);
+
+    if (memory == NULL)
+        exit(command_no_memory());
+    return memory;
+}
+
 static int
 run_session(struct session *s)
 {
     struct tally_pmu_options monitor;
     int status = 0;
+
+    json_set_alloc_funcs(json_memory, free);
 
     pmu_console_init(&s->console, tell, s);
     s->console.open_file = open_file;

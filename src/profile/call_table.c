@@ -70,6 +70,8 @@ call_table_read(FILE *file, struct call_table *t)
     free(line);
     if (error == 0 && ferror(file))
         error = TALLY_EIO;
+    else if (error == 0 && !feof(file))
+        error = TALLY_ENOMEM; /* for a line */
     if (t->count > 0)
         qsort(t->places, t->count, sizeof(*t->places), compare);
     return error;
