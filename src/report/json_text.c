@@ -12,7 +12,8 @@ report_json_text(const char *text)
     json_t *const string = shown != NULL ? json_string(shown) : NULL;
 
     free(shown);
-    return string;
+    /* Without memory the key stays, with nothing. */
+    return string != NULL ? string : json_null();
 }
 
 void
@@ -20,9 +21,7 @@ report_json_set(json_t *object, const char *key, json_t *value)
 {
     char *const shown = escape_copy(key, ESCAPE_JSON);
 
-    if (shown != NULL)
-        json_object_set_new(object, shown, value);
-    else
-        json_decref(value);
+    /* A key of tally's own is the same without the copy. */
+    json_object_set_new(object, shown != NULL ? shown : key, value);
     free(shown);
 }
