@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak fuzz bench mutate install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench mutate install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -67,6 +67,17 @@ soak:
 	    $(BUILD)/test/test_pmu_ref 10000000 && \
 	    $(BUILD)/test/test_virtual_ref 10000000
 
+# Kills, crowds, changing code, what the system lacks: at most MINUTES. TORTURE:
+# -s SEED, words of the rows that are wanted.
+MINUTES ?= 15
+
+torture:
+	@$(SETUP) check
+	@$(MAKE) -s $(BUILD)/tests-configured
+	@ninja -C $(BUILD)
+	@scripts/build-guests all $(GUESTS)
+	@test/torture/torture.py $(BUILD) -m $(MINUTES) $(TORTURE)
+
 # SECONDS on each target, from its seeds, and a row of figures for each; what it
 # finds stays in BUILD/fuzz. FUZZED: these alone; each file of fuzz/ is one.
 FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c)))))
@@ -111,6 +122,7 @@ help:
 	@echo 'make check             run every test'
 	@echo 'make check-conditions  the same RUNS times in hard conditions, as root'
 	@echo 'make soak              compare the models with their twins at length'
+	@echo 'make torture           kill, crowd and starve tally, MINUTES at most (15)'
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
 	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
