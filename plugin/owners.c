@@ -50,7 +50,14 @@ owners_begin(void)
     if (!atomic_load(&tally_plugin.session->owned) || !map())
         return NULL;
     owners_forget_sums();
-    owners_enter(&own.client);
+    if (owners_enter(&own.client) != 0) {
+        own.client.shared = NULL;
+        own.client.seat = NULL;
+        own.refused = true;
+        own.threshold_count = 0;
+        owners_armed = false;
+        return NULL;
+    }
     return &own.client;
 }
 

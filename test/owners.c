@@ -410,6 +410,68 @@ test_full(void **state)
             stop(pids[i]);
 }
 
+/* What another process may have written: nothing of it is followed. */
+static void
+test_forged(void **state)
+{
+    const struct virtual_request r = request(15, U);
+    uintptr_t wild = UINT64_C(0x6161616161616160);
+    struct {
+        int line;
+        void *at;
+        const void *value;
+        size_t size;
+    } rows[] = {
+#define FORGED(field)                 \
+    {__LINE__, &shared->field, &wild, \
+     sizeof(shared->field) < 8 ? sizeof(shared->field) : 8}
+        FORGED(strands),
+        FORGED(seat_count),
+        FORGED(state),
+        FORGED(system.count),
+        FORGED(system.cpus),
+        FORGED(system.active),
+        FORGED(system.holder),
+        FORGED(system.watcher),
+        FORGED(cpus[0].owner),
+        FORGED(cpus[2].owner),
+        FORGED(cpus[2].plan),
+        FORGED(cpus[2].block),
+        FORGED(cpus[1].own.turn[3]),
+        FORGED(counters[2][0].index),
+        FORGED(counters[2][0].on),
+        FORGED(seats[0].host_signal),
+        FORGED(seats[0].owner.cpu),
+        FORGED(seats[0].owner.active),
+        FORGED(seats[0].owner.block.turn[0]),
+#undef FORGED
+    };
+
+    (void)state;
+    assert_int_equal(owners_enter(&client), 0);
+    assert_true(start(seat_of(getpid()), &r) > 0);
+    owners_leave(&client);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        unsigned char kept[8];
+        memcpy(kept, rows[i].at, rows[i].size);
+        memcpy(rows[i].at, rows[i].value, rows[i].size);
+        const int error = owners_enter(&client);
+        if (error != -EIO)
+            fail_msg("line %d: %d", rows[i].line, error);
+        memcpy(rows[i].at, kept, rows[i].size);
+        assert_int_equal(owners_enter(&client), 0);
+        owners_leave(&client);
+    }
+    /* Pointers into another process are replaced, not followed. */
+    memcpy(&shared->seats[0].owner.user, &wild, sizeof(wild));
+    memcpy(&shared->seats[0].owner.ranges, &wild, sizeof(wild));
+    memcpy(&shared->system.ops, &wild, sizeof(wild));
+    assert_int_equal(owners_enter(&client), 0);
+    world->process[MINE][15] += 3;
+    assert_true(value(seat_of(getpid()), 15) == 3);
+    owners_leave(&client);
+}
+
 int
 main(void)
 {
@@ -422,6 +484,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_fork, begin, end),
         cmocka_unit_test_setup_teardown(test_save, begin, end),
         cmocka_unit_test_setup_teardown(test_full, begin, end),
+        cmocka_unit_test_setup_teardown(test_forged, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,16 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The value at which a counter is full: far. */
 #define LIMIT (UINT64_C(1) << 63)
+
+/* Nobody has the lock for so long, nor sets up the memory: whoever waited that
+ * long has forged memory before it. */
+#define PATIENCE_S 60
+#define SIGNAL_LAST 64
 
 static struct owners_seat *
 seat_of_cpu(struct owners *o, unsigned cpu)
@@ -143,20 +149,125 @@ set_up(struct owners_client *c)
                  o->strands);
 }
 
-static void
+static bool
+is_late(const struct timespec *end)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > end->tv_sec;
+}
+
+static int
 lock(struct owners_client *c)
 {
     struct owners *const o = c->shared;
+    struct timespec end;
     unsigned fresh = 0;
 
     if (atomic_compare_exchange_strong(&o->state, &fresh, 1)) {
         set_up(c);
         atomic_store(&o->state, 2);
     }
-    while (atomic_load(&o->state) != 2)
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += PATIENCE_S;
+    while (atomic_load(&o->state) != 2) {
+        if (atomic_load(&o->state) != 1 || is_late(&end))
+            return -EIO;
         sched_yield();
-    if (pthread_mutex_lock(&o->lock) == EOWNERDEAD)
+    }
+    int error;
+    while ((error = pthread_mutex_trylock(&o->lock)) == EBUSY && !is_late(&end))
+        sched_yield();
+    if (error == EOWNERDEAD)
         pthread_mutex_consistent(&o->lock);
+    return error == 0 || error == EOWNERDEAD ? 0 : -EIO;
+}
+
+/* Any process of the session may have written any bytes: a bool that is neither
+ * 0 nor 1 must not be read as one. */
+static bool
+is_bool(const bool *value)
+{
+    unsigned char byte;
+
+    memcpy(&byte, value, sizeof(byte));
+    return byte <= 1;
+}
+
+static bool
+is_block(const struct virtual_block *block)
+{
+    for (unsigned i = 0; i < VIRTUAL_HARDWARE; i++)
+        if (block->turn[i] >= VIRTUAL_EVENTS)
+            return false;
+    return true;
+}
+
+/* Returns whether the owner is NULL or sits in a seat. */
+static bool
+is_seated(const struct owners *o, const struct virtual_owner *owner)
+{
+    for (unsigned i = 0; i < o->seat_count; i++)
+        if (owner == &o->seats[i].owner)
+            return true;
+    return owner == NULL;
+}
+
+/* `seat` NULL: the cpu is a strand of the machine. */
+static bool
+is_cpu(const struct owners *o, const struct virtual_cpu *cpu,
+       const struct owners_counter *counters, const struct owners_seat *seat)
+{
+    const bool none = cpu->plan == NULL && cpu->block == NULL;
+    const bool all = cpu->plan == &o->system.plan && cpu->block == &cpu->own;
+    const bool own = seat != NULL && cpu->plan == &seat->owner.plan &&
+                     cpu->block == &seat->owner.block;
+
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
+        if (counters[i].index >= VIRTUAL_EVENTS || !is_bool(&counters[i].on))
+            return false;
+    return (none || all || own) && is_block(&cpu->own) &&
+           (cpu->owner == NULL || (seat != NULL && cpu->owner == &seat->owner));
+}
+
+static bool
+is_seat(const struct owners *o, const struct owners_seat *seat)
+{
+    const struct virtual_owner *const owner = &seat->owner;
+    const int32_t cpu = (int32_t)(o->strands + (unsigned)(seat - o->seats));
+
+    return seat->pid >= 0 && seat->parent >= 0 && seat->host_signal >= 0 &&
+           seat->host_signal <= SIGNAL_LAST && is_bool(&owner->root) &&
+           is_bool(&owner->active) && is_bool(&owner->save) &&
+           is_bool(&owner->summed) && is_block(&owner->block) &&
+           (owner->cpu == OWNERS_NOWHERE || owner->cpu == cpu);
+}
+
+/* Returns whether each number, index and pointer in the memory is one that some
+ * process of the session has put there: the one place where they are checked.
+ */
+static bool
+is_sound(const struct owners_client *c)
+{
+    const struct owners *const o = c->shared;
+    const struct virtual_system *const s = &o->system;
+    const uint32_t strands =
+        c->strands < OWNERS_STRANDS ? c->strands : OWNERS_STRANDS;
+
+    if (o->strands != strands || o->seat_count > OWNERS_SEATS ||
+        s->count != strands + o->seat_count || s->cpus != o->cpus ||
+        !is_bool(&s->active) || !is_seated(o, s->holder) ||
+        !is_seated(o, s->watcher))
+        return false;
+    for (unsigned n = 0; n < s->count; n++)
+        if (!is_cpu(o, &o->cpus[n], o->counters[n],
+                    n < strands ? NULL : &o->seats[n - strands]))
+            return false;
+    for (unsigned i = 0; i < o->seat_count; i++)
+        if (!is_seat(o, &o->seats[i]))
+            return false;
+    return true;
 }
 
 /* Code is elsewhere in another process, and so is what it counts with. */
@@ -169,6 +280,12 @@ adopt(struct owners_client *c)
     s->monitor = c;
     s->kernel_ops = &kernel_ops;
     s->kernel = c;
+    for (unsigned i = 0; i < c->shared->seat_count; i++) {
+        struct owners_seat *const seat = &c->shared->seats[i];
+        seat->owner.user = seat;
+        seat->owner.ranges = NULL;
+        seat->owner.range_count = 0;
+    }
     c->seat = owners_find(c->shared, getpid());
     if (c->seat == NULL)
         return;
@@ -200,7 +317,14 @@ owners_exit(struct owners_client *c, struct owners_seat *seat)
 int
 owners_enter(struct owners_client *c)
 {
-    lock(c);
+    const int error = lock(c);
+
+    if (error != 0)
+        return error;
+    if (!is_sound(c)) {
+        pthread_mutex_unlock(&c->shared->lock);
+        return -EIO;
+    }
     adopt(c);
     for (unsigned i = 0; i < c->shared->seat_count; i++) {
         struct owners_seat *const seat = &c->shared->seats[i];
@@ -253,6 +377,7 @@ take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t region)
         .pid = pid,
         .parent = parent,
         .region = region,
+        .owner.cpu = OWNERS_NOWHERE,
     };
     return &o->seats[i];
 }

@@ -26,6 +26,7 @@
 #define OWNERS_SEATS 256
 #define OWNERS_AT ((void *)0x3fe0000000) /* where it is mapped */
 #define OWNERS_ANY (-1)                  /* waits for any child */
+#define OWNERS_NOWHERE (-1)              /* virtual_owner.cpu of none */
 
 /* A counter of a CPU. */
 struct owners_counter {
@@ -83,8 +84,13 @@ struct owners_client {
     uint32_t range_count;
 };
 
-/* 0, or a negative errno. Between the two the core may be called; those that
- * were gone meanwhile have exited. */
+/*
+ * 0, or a negative errno: -EIO where the memory holds what no process of the
+ * session writes, or the lock is not to be had; then the counters are of no
+ * use. Between the two the core may be called; those that were gone meanwhile
+ * have exited. A process that writes into the memory without the lock, between
+ * the check and the use, is not defended against.
+ */
 int owners_enter(struct owners_client *client);
 void owners_leave(struct owners_client *client);
 
