@@ -230,7 +230,7 @@ start_session(void)
     for (size_t i = 0; i < PARAM_COUNT; i++)
         request.params[i] = machine->params[i].value;
     fuzz_check(session_create(&request, NULL, &fd, &header) == 0);
-    fuzz_check(session_place(fd, place, sizeof(place)) == 0);
+    fuzz_check(session_place(fd, &request, place, sizeof(place)) == 0);
     snprintf(argument, sizeof(argument), "session=%s", place);
     fuzz_check(qemu_plugin_install(1, &info, 1, argv) == 0);
     qemu.begin(1, 0);

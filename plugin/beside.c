@@ -94,7 +94,7 @@ is_kill(int64_t number)
 static bool
 is_of_tree(int fd)
 {
-    const struct session_request *r = &tally_plugin.session->request;
+    const struct session_request *r = &tally_plugin.request;
     struct stat st;
 
     if (fstat(fd, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))

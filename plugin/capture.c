@@ -44,7 +44,7 @@ capture_thread_starts(unsigned vcpu)
 
     if (!tally_plugin.captures)
         return;
-    request = &p->session->request.capture;
+    request = &p->request.capture;
     monitors[vcpu] = (struct monitor){
         .sampler = sampler_new(request, &p->region, p->counts[vcpu]->thread),
     };
@@ -172,7 +172,7 @@ misses_since(struct misses now, struct misses before)
 static uint64_t
 wait_of(struct misses m)
 {
-    const uint64_t *params = tally_plugin.session->request.params;
+    const uint64_t *params = tally_plugin.request.params;
 
     return m.floating + m.l1 * params[PARAM_TIME_L2] +
            m.l2 * params[PARAM_TIME_L3] + m.l3 * params[PARAM_TIME_MEMORY] +
@@ -209,7 +209,7 @@ tell_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
 static void
 pass(struct monitor *m, struct misses missed)
 {
-    const uint64_t *params = tally_plugin.session->request.params;
+    const uint64_t *params = tally_plugin.request.params;
 
     m->clock += wait_of(missed) + missed.tlb * params[PARAM_TIME_WALK];
 }
@@ -334,7 +334,7 @@ void
 capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
                 const struct capture_branches *before)
 {
-    const uint64_t *params = tally_plugin.session->request.params;
+    const uint64_t *params = tally_plugin.request.params;
     const struct block *last = before->last;
     const struct capture_branches now = branches_of(s);
     struct monitor *m = &monitors[vcpu];
@@ -415,7 +415,7 @@ capture_register(const struct capture_shape *shape, size_t i,
 void
 capture_register_retired(const struct capture_shape *shape)
 {
-    if (!tally_plugin.session->request.capture.retired)
+    if (!tally_plugin.request.capture.retired)
         return;
     for (size_t i = 0; i < shape->count; i++)
         qemu_plugin_register_vcpu_insn_exec_cb(

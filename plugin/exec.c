@@ -194,7 +194,7 @@ static void
 run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
          char *const *envp)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
     const char **argv = calloc(count + r->qemu_arg_count + 8, sizeof(*argv));
     char plugin[8 * PLUGIN_PATH];
     char library[2 * PLUGIN_PATH], name[2 * PLUGIN_PATH];

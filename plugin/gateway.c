@@ -279,7 +279,7 @@ fill_hello(unsigned vcpu, const struct gateway_live *live,
            struct gateway_hello *hello)
 {
     const struct plugin *p = &tally_plugin;
-    const uint64_t clock = p->session->request.params[PARAM_CLOCK];
+    const uint64_t clock = p->request.params[PARAM_CLOCK];
 
     hello->page = gateway_word((uintptr_t)&gateway_state.memory->page);
     hello->live = gateway_word((uintptr_t)live);
@@ -327,7 +327,7 @@ static int
 check_event(const struct event_row *e, const struct tally_log *log)
 {
     const struct plugin *p = &tally_plugin;
-    const uint32_t parts = chip_parts(&e, 1, p->session->request.params);
+    const uint32_t parts = chip_parts(&e, 1, p->request.params);
     const bool alone =
         tally_strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
@@ -355,8 +355,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
 static bool
 learn(const struct event_row *e)
 {
-    const uint32_t parts =
-        chip_parts(&e, 1, tally_plugin.session->request.params);
+    const uint32_t parts = chip_parts(&e, 1, tally_plugin.request.params);
     struct gateway_need *n = &gateway_state.needs[gateway_id(e)];
     bool all_fixed = true, added = (parts & ~gateway_state.parts) != 0;
 
@@ -367,7 +366,7 @@ learn(const struct event_row *e)
     n->cycles = e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
     /* Not while other threads read it: then no part is added. */
     if (added || gateway_state.clock.count == 0)
-        clock_init(&gateway_state.clock, tally_plugin.session->request.params,
+        clock_init(&gateway_state.clock, tally_plugin.request.params,
                    gateway_state.parts);
     for (size_t i = 0; i < e->signal_count; i++) {
         n->derived |= gateway_state.derived[e->signals[i]];

@@ -47,7 +47,7 @@ mapped_note(struct region_head *head, uint64_t address)
     char line[LINE];
     bool is_found = false;
 
-    if (files == REGION_FILES)
+    if (files >= REGION_FILES)
         return;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)

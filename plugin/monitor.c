@@ -35,7 +35,7 @@ static struct {
 static const struct machine_row *
 machine(void)
 {
-    return &tally_machines[tally_plugin.session->request.machine];
+    return &tally_machines[tally_plugin.request.machine];
 }
 
 /* An event of several lines of a group is the sum of theirs, or rises by itself
@@ -122,7 +122,7 @@ find_lines(void)
 static uint32_t
 node_count(void)
 {
-    const uint64_t nodes = tally_plugin.session->request.params[PARAM_NODES];
+    const uint64_t nodes = tally_plugin.request.params[PARAM_NODES];
 
     if (machine()->params[PARAM_NODES].value == 1)
         return 1;

@@ -45,6 +45,15 @@ claim_region(struct plugin *p)
     return atomic_fetch_add(&p->session->regions, 1);
 }
 
+/* Returns whether nobody has the region. A number of regions that another
+ * process forged may lead to one that a process has. */
+static bool
+is_free(const struct region *region)
+{
+    return atomic_load(&region->head->state) == REGION_FREE &&
+           region->head->pid == 0;
+}
+
 int
 own_region_attach(struct plugin *p, const char *place,
                   const struct tally_log *log)
@@ -53,13 +62,19 @@ own_region_attach(struct plugin *p, const char *place,
         return tally_fail(log, TALLY_ESYNTAX,
                           "this plugin is started by `tally count`");
     strcpy(p->session_place, place);
-    const int error = session_attach(place, log, &p->region.fd, &p->session);
+    const int error =
+        session_attach(place, log, &p->region.fd, &p->session, &p->request);
     if (error != 0)
         return error;
     p->region_index = claim_region(p);
     if (p->region_index >= SESSION_REGIONS ||
         region_map(p->region.fd, p->region_index, &p->region) != 0)
         return TALLY_ESYSTEM;
+    if (!is_free(&p->region)) {
+        region_unmap(&p->region);
+        plugin_uncounted(p, "a program that cannot reach the session");
+        return TALLY_ESYSTEM;
+    }
     return 0;
 }
 
@@ -149,9 +164,15 @@ move_region(struct plugin *p, unsigned index, unsigned slot)
         return false;
     own_region_open(p);
     if (region_map_session(p->session, p->region.fd, index, &fresh) == 0) {
+        if (!is_free(&fresh)) {
+            region_unmap(&fresh);
+            own_region_close(p);
+            return false;
+        }
         memcpy(fresh.infos, p->region.infos,
                p->info_count * sizeof(struct block_info));
-        const unsigned files = atomic_load(&p->region.head->files);
+        const unsigned noted = atomic_load(&p->region.head->files);
+        const unsigned files = noted < REGION_FILES ? noted : REGION_FILES;
         memcpy(fresh.head->file, p->region.head->file,
                files * sizeof(struct region_file));
         atomic_store(&fresh.head->files, files);
@@ -191,8 +212,8 @@ own_region_name(struct plugin *p, const char *program, enum region_begin begin,
     head->pid = (int32_t)getpid();
     head->parent = (int32_t)parent;
     head->begin = begin;
-    head->turns = p->session->request.turns << p->data_filter;
-    head->own_turns = p->session->request.turns;
+    head->turns = p->request.turns << p->data_filter;
+    head->own_turns = p->request.turns;
     head->load_bias = p->load_bias;
     head->parts = p->parts;
     snprintf(head->program, sizeof(head->program), "%s", program);

@@ -24,7 +24,7 @@ events_in(const struct virtual_request *r)
 static uint32_t
 parts_for(uint32_t events)
 {
-    const uint64_t *const params = tally_plugin.session->request.params;
+    const uint64_t *const params = tally_plugin.request.params;
     uint32_t parts = 0;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {

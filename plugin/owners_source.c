@@ -24,13 +24,13 @@ static struct {
 static const struct machine_row *
 machine(void)
 {
-    return &tally_machines[tally_plugin.session->request.machine];
+    return &tally_machines[tally_plugin.request.machine];
 }
 
 static const uint64_t *
 params(void)
 {
-    return tally_plugin.session->request.params;
+    return tally_plugin.request.params;
 }
 
 /* What an index stands for, or NULL. */

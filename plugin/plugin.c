@@ -30,7 +30,7 @@ static __thread unsigned current_vcpu;
 static bool
 starts_outside(const struct plugin *p)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
 
     return p->window == WINDOW_SKIP ||
            (p->window == WINDOW_FROM_TO && r->from != NO_LINE);
@@ -66,7 +66,7 @@ choose_callbacks(struct plugin *p)
     };
     const unsigned kind =
         (p->parts & PART_ALIGN ? 2 : 0) + (p->parts & PART_RAW ? 1 : 0);
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
 
     choose[p->threaded][kind](&p->callbacks, p->parts, p->chip.stores_apart,
                               p->window == WINDOW_SKIP || r->range_count > 0 ||
@@ -86,7 +86,7 @@ choose_callbacks(struct plugin *p)
 static void
 note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
     struct totals sum;
 
     counts->maker = p->counts[maker]->thread;
@@ -116,7 +116,7 @@ void
 plugin_snapshot(struct strand *strand)
 {
     struct plugin *p = &tally_plugin;
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
     struct totals sum, derived;
 
     strand_drain(strand);
@@ -138,7 +138,7 @@ plugin_snapshot(struct strand *strand)
 void
 plugin_slice(struct strand *strand)
 {
-    const struct session_request *r = &tally_plugin.session->request;
+    const struct session_request *r = &tally_plugin.request;
 
     if (r->turns <= 1) {
         plugin_snapshot(strand);
@@ -164,8 +164,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0)
         plugin_no_memory("a guest thread");
-    if (p->session->request.turns > 1)
-        s->slice = p->session->request.slice;
+    if (p->request.turns > 1)
+        s->slice = p->request.slice;
     const unsigned thread = p->thread_count++;
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
@@ -400,7 +400,7 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
 static int
 set_up_parts(struct plugin *p, uint32_t parts)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
     const bool fetch = (parts & (PART_L1I | PART_ITLB)) != 0;
     const int error = chip_init(&p->chip, r->params, parts, REGION_VCPUS);
 
@@ -418,7 +418,7 @@ set_up_parts(struct plugin *p, uint32_t parts)
 static int
 set_up(struct plugin *p)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
 
     /* The window is the first program's; what that executes is counted whole
      * if it is open then, and not at all otherwise. */
@@ -490,7 +490,7 @@ plugin_set_parts(uint32_t parts)
 static void
 apply_bias(struct plugin *p)
 {
-    const struct session_request *r = &p->session->request;
+    const struct session_request *r = &p->request;
 
     if (p->executed)
         return;
@@ -522,6 +522,17 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         plugin_note_program();
     }
     plugin_translate(id, tb);
+}
+
+/* Follows what the program executes, after counting has ended. */
+static void
+on_syscall_cut(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
+               uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+               uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)vcpu, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
+        plugin_execve(a1, a2, a3);
 }
 
 static void

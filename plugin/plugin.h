@@ -89,6 +89,7 @@ struct plugin {
     qemu_plugin_id_t id;
     struct callbacks callbacks;
     struct session_header *session;
+    struct session_request request; /* the session's, a copy */
     struct region region;
     struct chip chip;
     struct region_strand *counts[REGION_VCPUS];

@@ -212,7 +212,7 @@ random_return(unsigned vcpu, int64_t number, int64_t result)
     const enum isa isa = p->shape.isa;
     const uint64_t size = (uint64_t)result;
 
-    if (!p->session->request.fixed_random || result <= 0)
+    if (!p->request.fixed_random || result <= 0)
         return;
     if (call_is(CALL_GETRANDOM, isa, number)) {
         begin_stream(vcpu);

@@ -60,7 +60,7 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
 static uint64_t
 line_of(const struct plugin *p, bool through)
 {
-    const uint64_t *params = p->session->request.params;
+    const uint64_t *params = p->request.params;
 
     return through && p->chip.store_filter ? params[PARAM_L2_LINE]
                                            : params[PARAM_L1D_LINE];

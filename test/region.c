@@ -72,10 +72,14 @@ run_blocks(struct fixture *f, unsigned count, uint64_t times)
 static int
 attach(int fd, int *copy, struct session_header **header)
 {
+    static const struct session_request asked = {.machine = 1, .skip = 77};
+    struct session_request request = {.machine = 2};
     char place[SESSION_PLACE];
 
-    assert_int_equal(session_place(fd, place, sizeof(place)), 0);
-    return session_attach(place, NULL, copy, header);
+    assert_int_equal(session_place(fd, &asked, place, sizeof(place)), 0);
+    const int error = session_attach(place, NULL, copy, header, &request);
+    assert_true(error != 0 || memcmp(&request, &asked, sizeof(asked)) == 0);
+    return error;
 }
 
 static void
@@ -110,6 +114,7 @@ refuse(const struct fixture *f)
 static void
 test_attach_wrong(void **unused)
 {
+    struct session_request request;
     struct session_header *header = NULL;
     struct fixture f;
     int fd = -2;
@@ -124,9 +129,17 @@ test_attach_wrong(void **unused)
     f.header->header_size--;
     f.header->region_size++;
     refuse(&f);
+    f.header->region_size--;
+    /* Another process may have written what the session seems to ask for. */
+    f.header->request.qemu_arg_count = UINT32_MAX;
+    refuse(&f);
+    f.header->request.qemu_arg_count = 0;
+    f.header->request.params[0]++;
+    refuse(&f);
     teardown(&f);
-    assert_int_equal(session_attach("/nonexistent", NULL, &fd, &header),
-                     TALLY_ESYSTEM);
+    assert_int_equal(
+        session_attach("/nonexistent", NULL, &fd, &header, &request),
+        TALLY_ESYSTEM);
     assert_int_equal(fd, -2);
 }
 
@@ -142,7 +155,8 @@ test_open_another(void **unused)
     (void)unused;
     setup(&f);
     setup(&other);
-    assert_int_equal(session_place(f.fd, place, sizeof(place)), 0);
+    assert_int_equal(
+        session_place(f.fd, &f.header->request, place, sizeof(place)), 0);
     const int own = dup(f.fd);
     assert_int_equal(dup2(other.fd, f.fd), f.fd);
     assert_int_equal(session_open(place), -1);
@@ -197,6 +211,7 @@ test_map(void **unused)
 
     (void)unused;
     setup(&f);
+    assert_int_equal(region_map(f.fd, SESSION_REGIONS, &other), TALLY_ESYSTEM);
     assert_int_equal(region_map(f.fd, SESSION_REGIONS - 1, &other), 0);
     last = region_map_strand(&f.region, REGION_STRANDS - 1, NULL);
     assert_non_null(last);

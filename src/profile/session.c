@@ -264,7 +264,7 @@ session_run(const struct session_options *o, const struct program *program,
         error = session_create(&request, log, &fd, &header);
     if (error != 0)
         return error;
-    error = session_place(fd, place, sizeof(place));
+    error = session_place(fd, &request, place, sizeof(place));
     if (error == 0)
         error =
             launch_build(&o->launch, program, &request, place, log, &launch);

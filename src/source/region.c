@@ -63,15 +63,47 @@ session_destroy(int fd, struct session_header *header)
         close(fd);
 }
 
+/* Adds bytes to a checksum. */
+static uint64_t
+mix(uint64_t sum, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+
+    for (size_t left = size; left > 0;) {
+        const size_t n = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
+        uint64_t word = 0;
+        memcpy(&word, from, n);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+        from += n;
+        left -= n;
+    }
+    return sum;
+}
+
+static uint64_t
+mix_word(uint64_t sum, uint64_t word)
+{
+    return mix(sum, &word, sizeof(word));
+}
+
+static uint64_t
+checksum_of(const struct session_request *request)
+{
+    return mix(SESSION_MAGIC, request, sizeof(*request));
+}
+
 int
-session_place(int fd, char *place, size_t size)
+session_place(int fd, const struct session_request *request, char *place,
+              size_t size)
 {
     struct stat st;
 
     if (fstat(fd, &st) != 0)
         return TALLY_ESYSTEM;
-    snprintf(place, size, "/proc/%d/fd/%d@%" PRIx64 ".%" PRIx64, (int)getpid(),
-             fd, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+    snprintf(place, size, "/proc/%d/fd/%d@%" PRIx64 ".%" PRIx64 ".%" PRIx64,
+             (int)getpid(), fd, (uint64_t)st.st_dev, (uint64_t)st.st_ino,
+             checksum_of(request));
     return 0;
 }
 
@@ -121,9 +153,19 @@ session_is_whole(const struct session_header *header)
            header->region_size == REGION_SIZE;
 }
 
+/* Returns whether the copy is what the place says that the session asks for. */
+static bool
+is_asked(const struct session_request *request, const char *place)
+{
+    uint64_t sum;
+
+    return sscanf(place, "%*[^@]@%*[^.].%*[^.].%" SCNx64, &sum) == 1 &&
+           sum == checksum_of(request);
+}
+
 int
 session_attach(const char *place, const struct tally_log *log, int *fd,
-               struct session_header **header)
+               struct session_header **header, struct session_request *request)
 {
     const int file = session_open(place);
 
@@ -136,7 +178,8 @@ session_attach(const char *place, const struct tally_log *log, int *fd,
         return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", place,
                           strerror(errno));
     }
-    if (!session_is_whole(*header)) {
+    memcpy(request, &(*header)->request, sizeof(*request));
+    if (!session_is_whole(*header) || !is_asked(request, place)) {
         session_destroy(file, *header);
         return tally_fail(log, TALLY_ESYSTEM,
                           "%s is not a session of this version of tally",
@@ -224,6 +267,10 @@ int
 region_map_session(const struct session_header *header, int fd, unsigned index,
                    struct region *region)
 {
+    if (index >= SESSION_REGIONS) {
+        errno = EINVAL;
+        return TALLY_ESYSTEM;
+    }
     region->fd = fd;
     region->session = header;
     return map_region(region, index, NULL);

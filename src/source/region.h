@@ -39,7 +39,7 @@
 #define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
-#define SESSION_PLACE 96u         /* bytes */
+#define SESSION_PLACE 112u        /* bytes */
 #define SESSION_OWNERS (2u << 20) /* bytes */
 #define SESSION_STANDARD 3u       /* standard input, output, error */
 
@@ -204,10 +204,11 @@ void session_destroy(int fd, struct session_header *header);
 
 /*
  * Writes the place of a session's file: a path under which other processes open
- * it, and the file's identity. `size` is at least SESSION_PLACE. 0 or
- * TALLY_ESYSTEM.
+ * it, the file's identity, and a checksum of what the session asks for. `size`
+ * is at least SESSION_PLACE. 0 or TALLY_ESYSTEM.
  */
-int session_place(int fd, char *place, size_t size);
+int session_place(int fd, const struct session_request *request, char *place,
+                  size_t size);
 
 /*
  * Opens the session's file at its place. The process that made the session may
@@ -217,9 +218,14 @@ int session_place(int fd, char *place, size_t size);
  */
 int session_open(const char *place);
 
-/* Maps the header of the session's file at its place, after checking it. */
-int session_attach(const char *place, const struct tally_log *log, int *fd,
-                   struct session_header **header);
+/*
+ * Maps the header of the session's file at its place, after checking it.
+ * `request` becomes a copy of what the session asks for, as the place has it:
+ * any process of the session may have overwritten the original.
+ */
+int
+session_attach(const char *place, const struct tally_log *log, int *fd,
+               struct session_header **header, struct session_request *request);
 
 /* Maps the header's owners once more, at this address; NULL if that cannot be.
  */
@@ -228,7 +234,8 @@ void *session_map_owners(const struct session_header *header, void *at);
 /* Returns whether the header is of a session of this version. */
 bool session_is_whole(const struct session_header *header);
 
-/* Maps region `index` of the file. 0 or TALLY_ESYSTEM. */
+/* Maps region `index` of the file. 0 or TALLY_ESYSTEM, also for an index beyond
+ * the last region. */
 int region_map(int fd, unsigned index, struct region *region);
 
 /* The same; without a file (fd negative) by its header, which stays mapped. */

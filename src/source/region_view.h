@@ -79,6 +79,9 @@ bool region_view_capture(struct region_view *view, unsigned index,
 bool region_view_info(struct region_view *view, unsigned block,
                       struct block_info *info);
 
+/* Checks the head of an ended process, all of whose threads were read once. */
+void region_view_close(struct region_view *view);
+
 /* Returns whether the process has ended in good order since it was opened. */
 bool region_view_ended(const struct region_view *view);
 
