@@ -4,7 +4,8 @@
  * over two processes that counted in good order; then its reader adds up. The
  * first byte chooses what was asked for. After it come writes: a byte for the
  * place, two for the record, two for the offset in the record, one for the
- * length, and the bytes.
+ * length, and the bytes. Bit 2 of the first byte asks for seals that fit what
+ * was written.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 #include "source/region_layout.h"
 
 #define WRITE_HEAD 6
+/* Longer inputs write more, and find no more: 100 executions a second instead
+ * of thousands. */
+#define LONGEST 2048
 
 struct input {
     const uint8_t *at, *end;
@@ -80,14 +84,18 @@ write_process(int fd, struct session_header *header, unsigned index)
 {
     const uint64_t head = region_at(index), thread = head + THREADS_AT;
     const uint64_t strand = head + STRANDS_AT;
-    const struct totals totals = {.signal[SIGNAL_INSTRUCTIONS] = 15};
+    static const struct region_thread counted = {
+        .totals[0].signal[SIGNAL_INSTRUCTIONS] = 15,
+    };
     const struct region_snapshot snapshot = {.boundary = 1};
     struct block_info info = {.instructions = 3, .odd_size = 2};
 
     info.fixed[SIGNAL_INSTRUCTIONS] = 3;
     write_at(fd, head + INFOS_AT, &info, sizeof(info));
     WRITE(thread, struct region_thread, strand, 0);
-    WRITE(thread, struct region_thread, totals[0], totals);
+    WRITE(thread, struct region_thread, totals[0], counted.totals[0]);
+    WRITE(thread, struct region_thread, seal,
+          region_thread_seal(&counted, 1, head));
     write_at(fd, head + SNAPSHOTS_AT, &snapshot, sizeof(snapshot));
     WRITE(strand, struct region_strand, thread, 1);
     WRITE(strand, struct region_strand, suspect, 1);
@@ -115,6 +123,29 @@ write_bytes(int fd, struct input *in)
         write_at(fd, at, b + WRITE_HEAD, size);
         in->at += WRITE_HEAD + size;
     }
+}
+
+/* Seals the first record of a process, and its head, as the process would. */
+static void
+seal(int fd, unsigned index, unsigned turns)
+{
+    /* The head of the record and one turn: a whole one has 200 KB. */
+    const size_t size =
+        offsetof(struct region_thread, totals) + turns * sizeof(struct totals);
+    struct region_thread *const thread = malloc(sizeof(*thread));
+    struct region_head head;
+    const off_t at = (off_t)region_at(index);
+
+    fuzz_check(pread(fd, &head, sizeof(head), at) == (ssize_t)sizeof(head));
+    fuzz_check(thread != NULL &&
+               pread(fd, thread, size, at + (off_t)THREADS_AT) ==
+                   (ssize_t)size);
+    thread->seal = region_thread_seal(thread, turns, region_at(index));
+    head.seal = region_head_seal(&head, thread->seal);
+    WRITE(region_at(index) + THREADS_AT, struct region_thread, seal,
+          thread->seal);
+    free(thread);
+    WRITE(region_at(index), struct region_head, seal, head.seal);
 }
 
 static void
@@ -157,6 +188,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct session_header *header;
     int fd;
 
+    if (size > LONGEST)
+        return -1;
     for (size_t i = 0; i < PARAM_COUNT; i++)
         request.params[i] = machine->params[i].value;
     fuzz_check(session_create(&request, NULL, &fd, &header) == 0);
@@ -164,6 +197,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_process(fd, header, 1);
     write_bytes(fd, &in);
     const struct region_rules rules = region_rules_of(&request);
+    if (asked & 4) {
+        seal(fd, 0, rules.turns);
+        seal(fd, 1, rules.turns);
+    }
     if (session_collect(&options, fd, &request, &result) == 0)
         check(&result, &rules);
     session_result_finish(&result);

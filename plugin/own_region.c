@@ -89,7 +89,7 @@ own_region_end_previous(struct plugin *p, unsigned index)
     atomic_store(&p->region.head->children,
                  atomic_load(&previous.head->children));
     region_release(&previous, atomic_load(&previous.head->strands));
-    atomic_store(&previous.head->state, REGION_ENDED);
+    region_end(&previous);
     region_unmap(&previous);
     return parent;
 }

@@ -265,7 +265,7 @@ on_exit_process(qemu_plugin_id_t id, void *data)
         if (p->counts[i] != NULL && p->counts[i] != p->spare)
             region_fold(&p->region, p->counts[i]);
     }
-    atomic_store(&p->region.head->state, REGION_ENDED);
+    region_end(&p->region);
     own_region_open(p);
     region_release(&p->region, atomic_load(&p->region.head->strands));
     own_region_close(p);

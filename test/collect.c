@@ -231,7 +231,7 @@ test_lost_threads(void **unused)
     assert_int_equal(f.result.lost_threads, 3);
     assert_true(session_partial(&f.result));
     session_result_finish(&f.result);
-    atomic_store(&f.region[0].head->state, REGION_ENDED);
+    region_end(&f.region[0]);
     collect(&f);
     assert_int_equal(f.result.lost_threads, 1);
     teardown(&f);

@@ -281,6 +281,7 @@ collect_whole(const struct session_options *o, struct region_view *view,
     if (error == 0) {
         describe(view, result);
         error = collect_threads(o, view, result);
+        region_view_close(view);
     }
     if (error == 0 && view->state != REGION_ENDED)
         error = collect_strands(o, view, result);

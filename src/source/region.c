@@ -487,12 +487,17 @@ region_fold(struct region *region, struct region_strand *strand)
     thread->thread = strand->thread;
     thread->maker = strand->maker;
     thread->born = strand->born;
-    for (unsigned turn = 0; turn < region_turns(region); turn++) {
+    const unsigned turns = region_turns(region);
+    for (unsigned turn = 0; turn < turns; turn++) {
         region_sum(region, strand, turn, &sum);
         totals_add(&thread->totals[turn], &sum);
         add_turn(region, turn, &sum, &strand->folded);
         memset(strand->exec[turn], 0, blocks * sizeof(uint64_t));
     }
+    region->head->seals -= thread->seal;
+    thread->seal = region_thread_seal(
+        thread, turns, region->offset + (uint64_t)(thread - region->threads));
+    region->head->seals += thread->seal;
     if (index < REGION_THREADS)
         atomic_store(&region->head->threads, index + 1);
     else /* the record's first thread has not been counted here */
@@ -501,6 +506,40 @@ region_fold(struct region *region, struct region_strand *strand)
                          (atomic_load(&region->head->heaped) == 0 ? 2 : 1));
     memset(&strand->totals, 0, sizeof(strand->totals));
     memset(strand->exec[REGION_OUTSIDE], 0, blocks * sizeof(uint64_t));
+}
+
+uint64_t
+region_thread_seal(const struct region_thread *t, unsigned turns,
+                   uint64_t place)
+{
+    uint64_t sum = mix_word(place, t->strand);
+
+    sum = mix_word(sum, t->thread);
+    sum = mix_word(sum, t->maker);
+    sum = mix_word(sum, t->born);
+    return mix(sum, t->totals, turns * sizeof(*t->totals));
+}
+
+uint64_t
+region_head_seal(const struct region_head *h, uint64_t threads)
+{
+    uint64_t sum = mix_word(threads, h->threads);
+
+    sum = mix_word(sum, (uint64_t)h->pid << 32 | (uint32_t)h->parent);
+    sum = mix_word(sum, h->begin);
+    sum = mix_word(sum, h->heaped);
+    sum = mix_word(sum, h->parts);
+    sum = mix_word(sum, h->load_bias);
+    return mix(sum, h->program, sizeof(h->program));
+}
+
+void
+region_end(struct region *region)
+{
+    struct region_head *const head = region->head;
+
+    head->seal = region_head_seal(head, head->seals);
+    atomic_store(&head->state, REGION_ENDED);
 }
 
 void

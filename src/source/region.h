@@ -146,6 +146,8 @@ struct region_head {
     /* System calls of the guest, and of them those that read and write. */
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;
+    uint64_t seals; /* of the threads' records, summed */
+    uint64_t seal;  /* of an ended process, see region_end() */
     char program[REGION_NAME];
     /* Where the code of blocks with BLOCK_ODD is from, later maps last. */
     atomic_uint files; /* that are written */
@@ -157,6 +159,7 @@ struct region_thread {
     uint32_t thread; /* in order of creation, the main thread 0 */
     uint32_t maker;  /* the thread that made it; its own number: none */
     uint64_t born;   /* on its clock, which starts with its maker's */
+    uint64_t seal;   /* of the rest, see region_thread_seal() */
     struct totals totals[REGION_TURNS];
 };
 
@@ -264,6 +267,22 @@ void region_release(struct region *region, unsigned strands);
 /* Writes the strand's sum as a thread record and zeroes its counts. Threads
  * beyond REGION_THREADS share the last record. */
 void region_fold(struct region *region, struct region_strand *strand);
+
+/*
+ * Ends a process in good order: seals its head, and sets its state. The seals
+ * of the head and of each thread's record are checksums. A reader finds by them
+ * records that were overwritten after the process had written them. Seals are
+ * no signatures: whoever overwrites a record on purpose can compute its seal,
+ * too.
+ */
+void region_end(struct region *region);
+
+/* Returns the seal of a thread's record with these turns, at this place. */
+uint64_t region_thread_seal(const struct region_thread *thread, unsigned turns,
+                            uint64_t place);
+
+/* Returns the seal of a head whose threads' seals have this sum. */
+uint64_t region_head_seal(const struct region_head *head, uint64_t threads);
 
 /* Maps the strand area `slot`; `at` NULL or where to lay it over. */
 struct region_strand *

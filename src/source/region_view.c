@@ -186,6 +186,21 @@ region_view_ended(const struct region_view *view)
            state == REGION_ENDED;
 }
 
+/* Checks a thread's seal. The last record of a process that runs is written to
+ * again when it is a heap. */
+static bool
+is_sealed(struct region_view *view, const struct region_thread *thread,
+          unsigned index)
+{
+    const bool heap = view->heaped > 0 && index == REGION_THREADS - 1;
+
+    if ((!heap || view->state == REGION_ENDED) &&
+        thread->seal != region_thread_seal(thread, view->rules->turns,
+                                           view->offset + index))
+        view->wrong = "a thread's record was overwritten";
+    return view->wrong == NULL;
+}
+
 bool
 region_view_thread(struct region_view *view, unsigned index,
                    struct region_thread *thread)
@@ -195,11 +210,24 @@ region_view_thread(struct region_view *view, unsigned index,
 
     if (view->wrong != NULL || index >= view->threads)
         return false;
-    return copy_written(view,
-                        view->offset + THREADS_AT + sizeof(*thread) * index,
-                        thread, size) &&
-           is_place(view, thread->strand, thread->born) &&
-           are_possible(view, thread->totals, view->rules->turns);
+    if (!copy_written(view, view->offset + THREADS_AT + sizeof(*thread) * index,
+                      thread, size))
+        return false;
+    view->seals += thread->seal;
+    return is_place(view, thread->strand, thread->born) &&
+           are_possible(view, thread->totals, view->rules->turns) &&
+           is_sealed(view, thread, index);
+}
+
+void
+region_view_close(struct region_view *view)
+{
+    struct region_head head;
+
+    if (view->wrong == NULL && view->state == REGION_ENDED &&
+        copy(view, view->offset, &head, sizeof(head)) &&
+        head.seal != region_head_seal(&head, view->seals))
+        view->wrong = "its records were overwritten";
 }
 
 bool

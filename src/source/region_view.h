@@ -43,6 +43,7 @@ struct region_view {
     unsigned together, apart, lost, heaped;
     bool beside;
     uint64_t load_bias;
+    uint64_t seals; /* of the threads that were read, summed */
     char program[REGION_NAME];
 };
 
