@@ -53,25 +53,61 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
     hardware_add(o->hardware, derived);
 }
 
+/* Returns the row that a thread shares where there are rows enough, the last of
+ * its process and strand; NULL: it has a row of its own. */
+static struct session_thread *
+shared_row(const struct session_result *result,
+           const struct session_thread *thread)
+{
+    const unsigned process = (unsigned)result->process_count - 1;
+
+    if (result->thread_count < SESSION_ROWS)
+        return NULL;
+    for (size_t i = result->thread_count; i > 0; i--) {
+        struct session_thread *const t = &result->threads[i - 1];
+        if (t->process != process)
+            return NULL;
+        if (t->strand == thread->strand)
+            return t;
+    }
+    return NULL;
+}
+
+/* Returns a new row for the thread, or NULL. */
+static struct session_thread *
+own_row(struct session_result *result, const struct session_thread *thread)
+{
+    struct session_thread *threads =
+        grow(result->threads, result->thread_count, sizeof(*threads));
+
+    if (threads == NULL)
+        return NULL;
+    result->threads = threads;
+    struct session_thread *t = &threads[result->thread_count++];
+    *t = *thread;
+    t->process = (unsigned)result->process_count - 1;
+    return t;
+}
+
 static int
 add_thread(const struct session_options *o, struct session_result *result,
            const struct session_thread *thread, struct totals *turns)
 {
     const unsigned count = session_turns(o);
     const bool filtered = session_totals(o) != count;
-    struct session_thread *threads =
-        grow(result->threads, result->thread_count, sizeof(*threads));
+    struct session_thread *t = shared_row(result, thread);
 
-    if (threads == NULL)
+    if (t != NULL) /* the other thread of the row has not been counted here */
+        result->heaped_threads += result->heaped_threads == 0 ? 2 : 1;
+    else if ((t = own_row(result, thread)) == NULL)
         return TALLY_ENOMEM;
-    result->threads = threads;
-    struct session_thread *t = &threads[result->thread_count++];
-    *t = *thread;
-    t->process = (unsigned)result->process_count - 1;
+    if (filtered && t->data == NULL &&
+        (t->data = calloc(1, sizeof(*t->data))) == NULL)
+        return TALLY_ENOMEM;
     for (unsigned i = 0; i < count; i++) {
         if (filtered) {
             filter_totals(&turns[i], &turns[count + i]);
-            totals_add(&t->data, &turns[count + i]);
+            totals_add(t->data, &turns[count + i]);
         }
         totals_add(&t->totals, &turns[i]);
     }
@@ -291,6 +327,8 @@ collect_whole(const struct session_options *o, struct region_view *view,
         error = collect_captures(view, result);
     if (error == 0 && view->wrong != NULL) {
         struct session_result *const r = result;
+        for (size_t i = before.thread_count; i < r->thread_count; i++)
+            free(r->threads[i].data);
         r->process_count = before.process_count;
         r->thread_count = before.thread_count;
         r->snapshot_count = before.snapshot_count;
@@ -356,7 +394,8 @@ static void
 add_totals(struct session_thread *sum, const struct session_thread *more)
 {
     totals_add(&sum->totals, &more->totals);
-    totals_add(&sum->data, &more->data);
+    if (sum->data != NULL && more->data != NULL)
+        totals_add(sum->data, more->data);
 }
 
 /* Records of one thread that a failed execve split become one. */
@@ -372,10 +411,12 @@ merge_threads(struct session_result *result)
     for (size_t i = 0; i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
         if (kept > 0 &&
-            by_process_and_thread(&result->threads[kept - 1], t) == 0)
+            by_process_and_thread(&result->threads[kept - 1], t) == 0) {
             add_totals(&result->threads[kept - 1], t);
-        else
+            free(t->data);
+        } else {
             result->threads[kept++] = *t;
+        }
     }
     result->thread_count = kept;
 }
@@ -446,6 +487,7 @@ static int
 collect_header(int fd, unsigned used, const struct session_request *request,
                struct session_result *result)
 {
+    const size_t size = offsetof(struct session_header, owners);
     struct session_header *h =
         aligned_alloc(_Alignof(struct session_header), sizeof(*h));
     static const char none[REGION_NAME];
@@ -453,9 +495,8 @@ collect_header(int fd, unsigned used, const struct session_request *request,
 
     if (h == NULL)
         return TALLY_ENOMEM;
-    memset(h, 0, offsetof(struct session_header, owners));
-    if (pread(fd, h, offsetof(struct session_header, owners), 0) !=
-        (ssize_t)offsetof(struct session_header, owners))
+    memset(h, 0, size);
+    if (pread(fd, h, size, 0) != (ssize_t)size)
         error = TALLY_ESYSTEM;
     const char *const wrong = wrong_in_header(h, used, request);
     if (error == 0 && wrong != NULL) {
@@ -487,9 +528,11 @@ add_up(const struct session_options *o, struct session_result *result)
             o->params, interval_cycles(o->params, o->interval_ms), result);
     for (size_t i = 0; error == 0 && i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
-        if (session_totals(o) != session_turns(o)) {
-            chip_derive(o->params, result->parts, &t->data);
-            filter_restrict(&t->totals, &t->data);
+        if (t->data != NULL) {
+            chip_derive(o->params, result->parts, t->data);
+            filter_restrict(&t->totals, t->data);
+            free(t->data);
+            t->data = NULL;
         }
         totals_add(&result->totals, &t->totals);
         totals_add(&result->processes[t->process].totals, &t->totals);

@@ -303,6 +303,8 @@ void
 session_result_finish(struct session_result *result)
 {
     free(result->processes);
+    for (size_t i = 0; i < result->thread_count; i++)
+        free(result->threads[i].data);
     free(result->threads);
     free(result->snapshots);
     free(result->intervals);

@@ -50,6 +50,10 @@ struct session_options {
     void *progress_user;
 };
 
+/* The threads of a session that have rows of their own; later ones share the
+ * row of another thread of their process and strand. A row is 6 KB. */
+#define SESSION_ROWS 16384u
+
 /* One thread of one process. */
 struct session_thread {
     unsigned process; /* index into processes */
@@ -58,7 +62,8 @@ struct session_thread {
     unsigned maker;   /* the thread that made it, or itself */
     uint64_t born;    /* cycles of the process until then, waits left out */
     struct totals totals;
-    struct totals data; /* of --filter data=, what remains in the end */
+    /* Of --filter data=, while counts are added up, or NULL; owned. */
+    struct totals *data;
 };
 
 struct session_process {
