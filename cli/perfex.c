@@ -31,7 +31,7 @@ struct job {
     uint64_t params[PARAM_COUNT];
     char status[96], turns[128], processes[RUN_NOTE];
     char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE],
-        inconsistent[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
+        inconsistent[RUN_NOTE], cut[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
 
 #define NOTES 12
@@ -197,6 +197,8 @@ make_notes(struct job *job, const struct session_result *result,
         add_note(notes, job->left);
     if (report_lost(result, job->lost, sizeof(job->lost)))
         add_note(notes, job->lost);
+    if (report_cut(result, job->cut, sizeof(job->cut)))
+        add_note(notes, job->cut);
     if (result->inconsistent_count > 0) {
         report_inconsistent(result->inconsistent, job->inconsistent,
                             sizeof(job->inconsistent));

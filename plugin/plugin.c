@@ -21,6 +21,13 @@ QEMU_PLUGIN_EXPORT int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv);
 
+/* Counting ends when QEMU gives a thread this number. The numbers after it are
+ * of threads that begin until QEMU has forgotten all that was translated to
+ * count. */
+#ifndef VCPUS_COUNTED
+#define VCPUS_COUNTED (REGION_VCPUS - REGION_VCPUS / 16)
+#endif
+
 struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct strand *tally_strands[REGION_VCPUS];
 
@@ -159,6 +166,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         abort();
     }
     pthread_mutex_lock(&p->lock);
+    p->cut |= vcpu >= VCPUS_COUNTED;
     struct region_strand *counts = own_region_map_counts(p, vcpu);
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
@@ -273,6 +281,19 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     write_coverage();
 }
 
+/* The child of a process whose counting has ended counts for nobody. */
+static void
+fork_uncounted(struct plugin *p)
+{
+    plugin_uncounted(p, "a child forked after counting had ended");
+    for (unsigned i = 0; i < p->chip.slots_used; i++) {
+        if (p->counts[i] != NULL)
+            own_region_free_counts(p, i);
+    }
+    if (region_detach(&p->region, NULL) != 0)
+        abort();
+}
+
 static void
 on_fork_child(void)
 {
@@ -283,6 +304,10 @@ on_fork_child(void)
     pthread_mutex_init(&p->lock, NULL);
     if (tally_strands[slot] == NULL)
         return;
+    if (p->over) {
+        fork_uncounted(p);
+        return;
+    }
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot)
             own_region_free_counts(p, i);
@@ -324,6 +349,22 @@ on_fork_parent(void)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
+/* Ends counting, once: the counts of all threads until now are the process's.
+ */
+static void
+cut_if_asked(struct plugin *p)
+{
+    if (!p->cut)
+        return;
+    pthread_mutex_lock(&p->lock);
+    const bool now = atomic_load(&p->region.head->cut) == 0;
+    if (now)
+        atomic_store(&p->region.head->cut, 1);
+    pthread_mutex_unlock(&p->lock);
+    if (now)
+        plugin_reset();
+}
+
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
@@ -339,6 +380,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         call_count(tally_strands[vcpu], tally_plugin.shape.isa, num);
         tally_strands[vcpu]->counts->suspect = 0; /* it went on */
     }
+    cut_if_asked(&tally_plugin);
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
     random_syscall(args);
@@ -352,6 +394,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
 {
     (void)id;
+    cut_if_asked(&tally_plugin);
     random_return(vcpu, num, result);
     beside_return(num, result);
     owners_return();
@@ -538,6 +581,11 @@ on_syscall_cut(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
 static void
 listen_to(qemu_plugin_id_t id)
 {
+    if (tally_plugin.over) {
+        qemu_plugin_register_vcpu_syscall_cb(id, on_syscall_cut);
+        qemu_plugin_register_atexit_cb(id, on_exit_process, NULL);
+        return;
+    }
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_first_translation);
@@ -549,8 +597,10 @@ listen_to(qemu_plugin_id_t id)
 static void
 on_reset(qemu_plugin_id_t id)
 {
+    tally_plugin.over = tally_plugin.cut;
     listen_to(id);
-    gateway_retranslated();
+    if (!tally_plugin.over)
+        gateway_retranslated();
 }
 
 void

@@ -103,6 +103,8 @@ struct plugin {
     bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;
     unsigned living; /* threads of now */
+    bool cut;        /* counting is to end: QEMU's thread numbers run out */
+    bool over;       /* counting has ended for that */
     struct block_shape shape;
     uint32_t parts;
     unsigned work;                              /* enum block_work */

@@ -165,6 +165,34 @@ test_forged(void **unused)
     }
 }
 
+/* Threads beyond the rows of a report share the row of a thread on their
+ * strand, with every count; 16,000 rows take as little memory whatever a
+ * process writes.
+ */
+static void
+test_many_threads(void **unused)
+{
+    const unsigned many = SESSION_ROWS + 100;
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    struct region *const r = &f.region[1];
+    for (unsigned i = 1; i < many; i++) {
+        f.strand[1]->thread = i;
+        f.strand[1]->strand = i % 64;
+        f.strand[1]->exec[0][0] = 2;
+        region_fold(r, f.strand[1]);
+    }
+    region_end(r);
+    assert_int_equal(collect(&f), 3 * (5 + 7) + 3 * (5 + 2 * (many - 1)));
+    assert_int_equal(f.result.thread_count, SESSION_ROWS - 1);
+    assert_in_range(f.result.heaped_threads, many + 2 - SESSION_ROWS,
+                    many + 4 - SESSION_ROWS);
+    assert_false(session_partial(&f.result));
+    teardown(&f);
+}
+
 /* Numbers that are possible, of records that are holes, cost nothing. */
 static void
 test_holes(void **unused)
@@ -182,6 +210,40 @@ test_holes(void **unused)
     teardown(&f);
 }
 
+/* A record that another process raises, lowers or hides after the process has
+ * ended is found by its seal. */
+static void
+test_overwritten(void **unused)
+{
+    for (unsigned way = 0; way < 6; way++) {
+        struct fixture f;
+        (void)unused;
+        setup(&f);
+        struct region *const r = &f.region[1];
+        region_fold(r, f.strand[1]);
+        region_end(r);
+        assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
+        assert_int_equal(f.result.inconsistent_count, 0);
+        session_result_finish(&f.result);
+        if (way == 0)
+            r->threads[1].totals[0].signal[SIGNAL_INSTRUCTIONS]++;
+        else if (way == 1)
+            r->threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS] = 0;
+        else if (way == 2)
+            atomic_store(&r->head->threads, 1);
+        else if (way == 3)
+            r->threads[1] = r->threads[0];
+        else if (way == 4)
+            r->head->pid = 7;
+        else
+            strcpy(r->head->program, "another");
+        assert_int_equal(collect(&f), 3 * (5 + 7));
+        assert_int_equal(f.result.inconsistent_count, 1);
+        assert_true(session_partial(&f.result));
+        teardown(&f);
+    }
+}
+
 static void
 test_impossible_counts(void **unused)
 {
@@ -192,6 +254,21 @@ test_impossible_counts(void **unused)
     f.strand[1]->exec[0][0] = UINT64_C(1) << 60;
     assert_int_equal(collect(&f), 3 * (5 + 7));
     assert_int_equal(f.result.inconsistent[0].pid, 2);
+    teardown(&f);
+}
+
+/* A process that counted for a part of its life makes the sums partial. */
+static void
+test_cut(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    atomic_store(&f.region[0].head->cut, 1);
+    assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
+    assert_int_equal(f.result.cut_processes, 1);
+    assert_true(session_partial(&f.result));
     teardown(&f);
 }
 
@@ -241,9 +318,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),  cmocka_unit_test(test_forged),
-        cmocka_unit_test(test_holes),  cmocka_unit_test(test_impossible_counts),
-        cmocka_unit_test(test_header), cmocka_unit_test(test_lost_threads),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_impossible_counts),
+        cmocka_unit_test(test_overwritten),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_lost_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

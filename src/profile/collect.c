@@ -262,6 +262,7 @@ describe(const struct region_view *view, struct session_result *result)
     /* At the end the process itself has taken the counts of those apart. */
     result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
     result->heaped_threads += view->heaped;
+    result->cut_processes += view->cut;
     memcpy(p->program, view->program, sizeof(p->program));
 }
 
@@ -338,6 +339,7 @@ collect_whole(const struct session_options *o, struct region_view *view,
         r->beside = before.beside;
         r->lost_threads = before.lost_threads;
         r->heaped_threads = before.heaped_threads;
+        r->cut_processes = before.cut_processes;
         r->illegal = before.illegal;
         if (o->hardware != NULL) {
             memcpy(o->hardware->readings, kept.all,

@@ -296,7 +296,8 @@ session_side_by_side(const struct session_result *result)
 bool
 session_partial(const struct session_result *result)
 {
-    return result->lost_threads > 0 || result->inconsistent_count > 0;
+    return result->lost_threads > 0 || result->inconsistent_count > 0 ||
+           result->cut_processes > 0;
 }
 
 void

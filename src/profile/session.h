@@ -163,7 +163,10 @@ struct session_result {
     /* Threads whose counts are in no sum: they had no room of their own, or
      * their process was killed before it could hand their counts over. */
     unsigned lost_threads;
-    unsigned heaped_threads; /* that share a row, the last of their process */
+    unsigned heaped_threads; /* that share a row with others of their strand */
+    /* Processes whose later threads are not counted: QEMU's numbers for threads
+     * ran out. */
+    unsigned cut_processes;
     uint32_t parts;
 };
 

@@ -590,6 +590,7 @@ document(const struct count_report *r)
         json_object_set_new(o, "lost_threads", json_integer(s->lost_threads));
         json_object_set_new(o, "heaped_threads",
                             json_integer(s->heaped_threads));
+        json_object_set_new(o, "cut_processes", json_integer(s->cut_processes));
         json_object_set_new(o, "random", random_json(s));
     }
     json_object_set_new(o, "wall_s", json_real(r->wall_s));

@@ -575,6 +575,8 @@ print_notes(const struct count_report *r, FILE *out)
     }
     if (report_lost(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
+    if (report_cut(s, text, sizeof(text)))
+        escape_printf(out, "  %s\n", text);
     if (report_heaped(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     print_scope(&r->scope, out);

@@ -157,9 +157,21 @@ report_heaped(const struct session_result *run, char *text, size_t size)
     if (run->heaped_threads == 0)
         return false;
     snprintf(text, size,
-             "%u threads share a row, the last of their process: a process has "
-             "%u rows",
-             run->heaped_threads, REGION_THREADS);
+             "%u threads share a row with others of their strand: a report has "
+             "rows for %u threads",
+             run->heaped_threads, SESSION_ROWS);
+    return true;
+}
+
+bool
+report_cut(const struct session_result *run, char *text, size_t size)
+{
+    if (run->cut_processes == 0)
+        return false;
+    snprintf(text, size,
+             "not counted: the later part of %u processes: QEMU's numbers for "
+             "threads ran out",
+             run->cut_processes);
     return true;
 }
 

@@ -36,6 +36,9 @@ bool report_lost(const struct session_result *run, char *text, size_t size);
 /* Says how many threads share one row; false: each has its own. */
 bool report_heaped(const struct session_result *run, char *text, size_t size);
 
+/* Says of how many processes counting ended before they did; false: of none. */
+bool report_cut(const struct session_result *run, char *text, size_t size);
+
 /* Says why the counts of `one` are in no sum. */
 void report_inconsistent(const struct session_inconsistent *one, char *text,
                          size_t size);

@@ -471,7 +471,7 @@ region_detach(struct region *region, struct region_strand *strand)
 {
     const int error = overlay(region->head, STRANDS_AT);
 
-    return error != 0 ? error : overlay(strand, STRAND_SIZE);
+    return error != 0 || strand == NULL ? error : overlay(strand, STRAND_SIZE);
 }
 
 void

@@ -138,6 +138,9 @@ struct region_head {
     atomic_uint apart, lost;
     /* Threads that share the last of REGION_THREADS records. */
     atomic_uint heaped;
+    /* Not 0: counting ended before the process, since QEMU's numbers for
+     * threads ran out. */
+    atomic_uint cut;
     atomic_uint snapshots; /* made, at most REGION_SNAPSHOTS */
     atomic_uint captures;  /* begun, may pass REGION_CAPTURES */
     uint32_t turns;        /* totals in use, at least 1 */
@@ -253,8 +256,9 @@ void region_unmap(struct region *region);
 int region_remap(struct region *region, unsigned index);
 
 /*
- * Lays private memory over a region and one of its strands: what is written
- * from now on reaches nobody. For a child that finds no region of its own.
+ * Lays private memory over a region and one of its strands, or NULL: what is
+ * written from now on reaches nobody. For a child that finds no region of its
+ * own.
  */
 int region_detach(struct region *region, struct region_strand *strand);
 

@@ -171,6 +171,8 @@ region_view_open(struct region_view *view, int fd, unsigned index,
     view->lost = head.lost;
     view->heaped = head.heaped;
     view->beside = head.beside != 0;
+    view->cut = head.cut != 0;
+    view->parts = head.parts;
     view->load_bias = head.load_bias;
     return 0;
 }

@@ -41,7 +41,8 @@ struct region_view {
     unsigned blocks, strands, threads, snapshots;
     unsigned captures; /* begun, may pass REGION_CAPTURES */
     unsigned together, apart, lost, heaped;
-    bool beside;
+    uint32_t parts; /* as in region_head */
+    bool beside, cut;
     uint64_t load_bias;
     uint64_t seals; /* of the threads that were read, summed */
     char program[REGION_NAME];
