@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "machine/chip.h"
+#include "source/region_view.h"
 
 /* Totals are summed once while the lock is held. */
 static struct {
@@ -73,14 +74,18 @@ source_has(void *user, unsigned index, bool at_once)
 
 /* Regions */
 
+/* Takes what a thread on a strand has counted, with these parts of the model.
+ */
+typedef void
+take_thread(void *user, uint32_t parts, uint32_t strand, struct totals *sum);
+
 static void
-add_thread(void *user, const struct region *region, uint32_t strand,
-           struct totals *sum)
+add_thread(void *user, uint32_t parts, uint32_t strand, struct totals *sum)
 {
     struct totals *const to = user;
 
     (void)strand;
-    chip_derive(params(), region->head->parts, sum);
+    chip_derive(params(), parts, sum);
     totals_add(to, sum);
 }
 
@@ -93,40 +98,99 @@ owners_strand_count(void)
 }
 
 static void
-add_to_strand(void *user, const struct region *region, uint32_t strand,
-              struct totals *sum)
+add_to_strand(void *user, uint32_t parts, uint32_t strand, struct totals *sum)
 {
     struct totals *const strands = user;
 
-    add_thread(&strands[strand % owners_strand_count()], region, strand, sum);
+    add_thread(&strands[strand % owners_strand_count()], parts, strand, sum);
+}
+
+struct taking {
+    take_thread *take;
+    void *user;
+};
+
+static void
+take_mapped(void *user, const struct region *region, uint32_t strand,
+            struct totals *sum)
+{
+    const struct taking *const t = user;
+
+    t->take(t->user, region->head->parts, strand, sum);
 }
 
 /* The same of this process, which need not be able to open its session: it may
  * have another user by now. */
 static void
-each_own_thread(void (*take)(void *user, const struct region *region,
-                             uint32_t strand, struct totals *sum),
-                void *user)
+each_own_thread(take_thread *take, void *user)
 {
     const struct plugin *p = &tally_plugin;
+    struct taking taking = {take, user};
     struct totals sum;
 
-    region_each_ended(&p->region, take, user);
+    region_each_ended(&p->region, take_mapped, &taking);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         region_sum_now(&p->region, p->counts[i], &sum);
-        take(user, &p->region, p->counts[i]->strand, &sum);
+        take(user, p->region.head->parts, p->counts[i]->strand, &sum);
     }
+}
+
+/* Copies of another process's records: large for the stack of a guest thread.
+ */
+static struct {
+    struct region_thread thread;
+    struct region_view_strand strand;
+} copied;
+
+/* Sums the turns of a thread; of those that accesses are kept apart in, blocks
+ * raise nothing. */
+static void
+sum_turns(const struct totals *turns, const struct region_rules *rules,
+          struct totals *sum)
+{
+    memset(sum, 0, sizeof(*sum));
+    for (unsigned turn = 0; turn < rules->turns; turn++) {
+        struct totals one = turns[turn];
+        if (turn >= rules->own_turns)
+            memset(one.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*one.signal));
+        totals_add(sum, &one);
+    }
+}
+
+/* Reads a process that runs or has ended by checked copies, whatever its region
+ * or others say of it; false: some of it cannot be had. */
+static bool
+each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
+{
+    const struct region_rules rules = region_rules_of(&tally_plugin.request);
+    struct region_view view;
+    struct totals sum;
+
+    if (index >= SESSION_REGIONS ||
+        region_view_open(&view, fd, index, &rules) != 0)
+        return false;
+    if (view.state == REGION_FREE)
+        return true;
+    for (unsigned i = 0; region_view_thread(&view, i, &copied.thread); i++) {
+        sum_turns(copied.thread.totals, &rules, &sum);
+        take(user, view.parts, copied.thread.strand, &sum);
+    }
+    for (unsigned i = 0; view.state != REGION_ENDED &&
+                         region_view_strand(&view, &i, &copied.strand);) {
+        sum_turns(copied.strand.totals, &rules, &sum);
+        take(user, view.parts, copied.strand.strand, &sum);
+    }
+    return view.wrong == NULL && view.lost == 0 &&
+           (view.state == REGION_ENDED || view.apart == 0);
 }
 
 /* Everything of region `index`; false: some of it cannot be had. */
 static bool
-each_thread(uint32_t index,
-            void (*take)(void *user, const struct region *region,
-                         uint32_t strand, struct totals *sum),
-            void *user)
+each_thread(uint32_t index, take_thread *take, void *user)
 {
+    struct taking taking = {take, user};
     struct region region;
 
     if (index == tally_plugin.region_index) {
@@ -135,6 +199,11 @@ each_thread(uint32_t index,
     }
     const int fd = session_open(tally_plugin.session_place);
     bool whole = true;
+    if (fd >= 0) {
+        whole = each_thread_of(fd, index, take, user);
+        close(fd);
+        return whole;
+    }
     const bool mapped =
         region_map_session(tally_plugin.session, fd, index, &region) == 0;
     if (mapped) {
@@ -142,11 +211,9 @@ each_thread(uint32_t index,
         whole = atomic_load(&region.head->lost) == 0 &&
                 (ended || atomic_load(&region.head->apart) == 0);
         if (atomic_load(&region.head->state) != REGION_FREE)
-            region_each(&region, take, user);
+            region_each(&region, take_mapped, &taking);
         region_unmap(&region);
     }
-    if (fd >= 0)
-        close(fd);
     return mapped && whole;
 }
 
