@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forge WHAT WHOSE: a hostile program under tally. It starts a child that
+ * counts and ends, finds the memory of its session by the descriptors of the
+ * processes above it, and writes WHAT into the region of the child (WHOSE:
+ * sibling) or into its own (own). Ends with 0; with 77 where it finds no
+ * session, and with 1 where it cannot write.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "source/region_layout.h"
+
+#define STEPS 100000u
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A value of 4 bytes, where in the region, how often one after the other. */
+static const struct forged {
+    const char *name;
+    uint64_t at;
+    uint32_t value, times;
+} forged[] = {
+    {"blocks", offsetof(struct region_head, blocks), UINT32_MAX, 1},
+    {"strands", offsetof(struct region_head, strands), UINT32_MAX, 1},
+    {"threads", offsetof(struct region_head, threads), UINT32_MAX, 1},
+    {"records", offsetof(struct region_head, threads), REGION_THREADS, 1},
+    {"files", offsetof(struct region_head, files), UINT32_MAX, 1},
+    {"state", offsetof(struct region_head, state), 77, 1},
+    {"snapshots", offsetof(struct region_head, snapshots), UINT32_MAX, 1},
+    {"captures", offsetof(struct region_head, captures), UINT32_MAX, 1},
+    {"turns", offsetof(struct region_head, turns), UINT32_MAX, 1},
+    {"name", offsetof(struct region_head, program), 0x41414141,
+     REGION_NAME / 4},
+    {"counts",
+     THREADS_AT + offsetof(struct region_thread, totals) +
+         SIGNAL_INSTRUCTIONS * sizeof(uint64_t),
+     123456789, 1},
+    {"strand", THREADS_AT + offsetof(struct region_thread, strand), UINT32_MAX,
+     1},
+    {"pid", offsetof(struct region_head, pid), 1, 1},
+};
+
+/* The same in the header. */
+static const struct forged in_header[] = {
+    {"regions", offsetof(struct session_header, regions), 1, 1},
+    {"region_size", offsetof(struct session_header, region_size), 1, 2},
+    {"request", offsetof(struct session_header, request), UINT32_MAX,
+     sizeof(struct session_request) / 4},
+    {"uncounted", offsetof(struct session_header, uncounted), UINT32_MAX, 1},
+    {"owners", offsetof(struct session_header, owned), UINT32_MAX,
+     (HEADER_SIZE - offsetof(struct session_header, owned)) / 4},
+};
+
+/* Opens the session's memory among a process's descriptors; -1: it has none. */
+static int
+open_session_of(int pid)
+{
+    char path[300], to[64];
+    struct dirent *entry;
+    int fd = -1;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    DIR *const all = opendir(path);
+    while (all != NULL && fd < 0 && (entry = readdir(all)) != NULL) {
+        snprintf(path, sizeof(path), "/proc/%d/fd/%s", pid, entry->d_name);
+        const ssize_t n = readlink(path, to, sizeof(to) - 1);
+        to[n > 0 ? n : 0] = '\0';
+        if (strncmp(to, "/memfd:tally", 12) == 0)
+            fd = open(path, O_RDWR | O_CLOEXEC);
+    }
+    if (all != NULL)
+        closedir(all);
+    return fd;
+}
+
+static uint64_t
+region_at(unsigned index)
+{
+    return HEADER_SIZE + REGION_SIZE * index;
+}
+
+static void
+put(int fd, uint64_t base, const struct forged *f)
+{
+    const size_t size = f->times * sizeof(f->value);
+    uint32_t *const values = malloc(size);
+
+    for (uint32_t i = 0; values != NULL && i < f->times; i++)
+        values[i] = f->value;
+    if (values == NULL ||
+        pwrite(fd, values, size, (off_t)(base + f->at)) != (ssize_t)size)
+        exit(1);
+    free(values);
+}
+
+/* Gives every region a head that says all that a head may say, as a process
+ * that a reader must look at. */
+static void
+put_many(int fd)
+{
+    static struct region_head head;
+
+    if (pread(fd, &head, sizeof(head), (off_t)region_at(0)) !=
+        (ssize_t)sizeof(head))
+        exit(1);
+    head.blocks = REGION_BLOCKS;
+    head.strands = REGION_STRANDS;
+    head.threads = REGION_THREADS;
+    for (unsigned i = 2; i < SESSION_REGIONS; i += 256)
+        if (pwrite(fd, &head, sizeof(head), (off_t)region_at(i)) < 0)
+            exit(1);
+}
+
+static bool
+put_named(int fd, const char *what, unsigned whose)
+{
+    for (size_t i = 0; i < COUNT(forged); i++)
+        if (strcmp(what, forged[i].name) == 0)
+            return put(fd, region_at(whose), &forged[i]), true;
+    for (size_t i = 0; i < COUNT(in_header); i++)
+        if (strcmp(what, in_header[i].name) == 0)
+            return put(fd, 0, &in_header[i]), true;
+    if (strcmp(what, "many") == 0)
+        return put_many(fd), true;
+    return strcmp(what, "nothing") == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    volatile unsigned sum = 0;
+    int status;
+
+    if (argc != 3)
+        return 2;
+    const pid_t child = fork();
+    for (unsigned i = 0; i < STEPS; i++)
+        sum += i;
+    if (child == 0)
+        return 0;
+    if (waitpid(child, &status, 0) != child || status != 0)
+        return 1;
+    /* Below QEMU is the process that started tally or tally itself. */
+    const int fd = open_session_of(getppid());
+    if (fd < 0)
+        return 77;
+    const bool put_it =
+        put_named(fd, argv[1], strcmp(argv[2], "sibling") == 0 ? 1 : 0);
+    printf("child %d\n", (int)child);
+    fflush(stdout);
+    /* System calls, a fork and a thread's worth of code, over what was written.
+     */
+    const pid_t next = fork();
+    if (next == 0)
+        _exit(0);
+    waitpid(next, &status, 0);
+    return put_it ? 0 : 2;
+}
