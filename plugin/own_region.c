@@ -78,6 +78,19 @@ own_region_attach(struct plugin *p, const char *place,
     return 0;
 }
 
+/* Sums the seals of a process that executed: another of its threads may have
+ * died while it added its record. */
+static void
+sum_seals(struct region *region)
+{
+    const unsigned ended = atomic_load(&region->head->threads);
+    uint64_t seals = 0;
+
+    for (unsigned i = 0; i < ended && i < REGION_THREADS; i++)
+        seals += region->threads[i].seal;
+    region->head->seals = seals;
+}
+
 int
 own_region_end_previous(struct plugin *p, unsigned index)
 {
@@ -89,6 +102,7 @@ own_region_end_previous(struct plugin *p, unsigned index)
     atomic_store(&p->region.head->children,
                  atomic_load(&previous.head->children));
     region_release(&previous, atomic_load(&previous.head->strands));
+    sum_seals(&previous);
     region_end(&previous);
     region_unmap(&previous);
     return parent;
