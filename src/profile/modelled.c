@@ -27,6 +27,16 @@ find_thread(const struct session_thread *threads, size_t count, unsigned number)
                                                         : PIPELINE_NO_MAKER;
 }
 
+/* Returns cycles, forged ones bounded: beyond 2^52 the schedule's times, which
+ * are doubles, would stand still. */
+static uint64_t
+bounded(uint64_t cycles)
+{
+    const uint64_t most = UINT64_C(1) << 52;
+
+    return (int64_t)cycles < 0 ? 0 : cycles < most ? cycles : most;
+}
+
 static int
 share(const uint64_t *params, struct session_thread *threads, size_t count)
 {
@@ -44,8 +54,8 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
             .born = made && t->born > threads[maker].born
                         ? t->born - threads[maker].born
                         : 0,
-            .issue = t->totals.signal[SIGNAL_ISSUE_CYCLES],
-            .cycles = t->totals.signal[SIGNAL_CYCLES],
+            .issue = bounded(t->totals.signal[SIGNAL_ISSUE_CYCLES]),
+            .cycles = bounded(t->totals.signal[SIGNAL_CYCLES]),
         };
     }
     const int error = pipeline_share(params, rows, count);
