@@ -6,6 +6,9 @@
  * function's number is then overwritten and the function called again.
  *
  * Its instructions are counted one by one by test/torture/step.c.
+ *
+ * Counts of the whole program:
+ *   instructions          18763
  */
         .equ    N, 500
         .equ    MMAP, 9
