@@ -3,7 +3,8 @@
  * Following execve. QEMU hands the call to the host's kernel, which does not
  * know a foreign program, or runs one of its own without us. So for a program
  * of the guest's machine the plugin itself executes QEMU on it; for all others
- * it notes the name as uncounted and lets the call go on.
+ * it notes the name as uncounted, lets the call go on, and takes the note back
+ * if the call returns.
  */
 #include <elf.h>
 #include <endian.h>
@@ -76,21 +77,10 @@ is_ours(enum isa isa, const Elf64_Ehdr *elf)
 }
 
 enum file_kind {
-    FILE_UNKNOWN,
+    FILE_OTHER, /* none, or one that only the host's kernel may know */
     FILE_OURS,
-    FILE_FOREIGN,
-    FILE_HIDDEN, /* perhaps executable, but not readable */
     FILE_SCRIPT,
 };
-
-/* Returns whether a file that cannot be looked at, for this reason, cannot be
- * executed either. */
-static bool
-is_missing(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == EACCES ||
-           error == ELOOP || error == ENAMETOOLONG || error == EFAULT;
-}
 
 /* What the file is; for a script `head` holds its first line. */
 static enum file_kind
@@ -100,28 +90,22 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
     Elf64_Ehdr elf;
 
     /* Opening a FIFO would wait for its writer. */
-    if (stat(path, &st) != 0)
-        return is_missing(errno) ? FILE_UNKNOWN : FILE_HIDDEN;
-    if (!S_ISREG(st.st_mode))
-        return FILE_UNKNOWN;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return FILE_OTHER;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, head, size - 1);
 
     if (fd >= 0)
         close(fd);
-    if (access(path, X_OK) != 0)
-        return FILE_UNKNOWN;
-    if (fd < 0 || n < 0)
-        return FILE_HIDDEN;
-    if (n < 2)
-        return FILE_UNKNOWN;
+    if (n < 2 || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+        return FILE_OTHER;
     head[n] = '\0';
     if (head[0] == '#' && head[1] == '!')
         return FILE_SCRIPT;
     if ((size_t)n < sizeof(elf) || memcmp(head, ELFMAG, SELFMAG) != 0)
-        return FILE_UNKNOWN;
+        return FILE_OTHER;
     memcpy(&elf, head, sizeof(elf));
-    return is_ours(p->shape.isa, &elf) ? FILE_OURS : FILE_FOREIGN;
+    return is_ours(p->shape.isa, &elf) ? FILE_OURS : FILE_OTHER;
 }
 
 /* Splits "#!interpreter [argument]". */
@@ -143,13 +127,27 @@ parse_script(char *head, char **interpreter, char **argument)
     return **interpreter != '\0';
 }
 
-void
-plugin_uncounted(struct plugin *p, const char *path)
-{
-    const unsigned n = atomic_fetch_add(&p->session->uncounted, 1);
+/* What the host executes runs outside. That the call fails is known only when
+ * it returns; if it succeeds nobody is left to note anything. */
+static __thread struct {
+    bool noted;
+    unsigned place; /* of the name in the session's header */
+} leaving;
 
-    if (n < SESSION_UNCOUNTED)
-        snprintf(p->session->uncounted_names[n], REGION_NAME, "%s", path);
+static void
+note_leaving(struct plugin *p, const char *path)
+{
+    if (!leaving.noted)
+        leaving.place = session_note_uncounted(p->session, path);
+    leaving.noted = true;
+}
+
+void
+plugin_execve_fails(void)
+{
+    if (leaving.noted)
+        session_forget_uncounted(tally_plugin.session, leaving.place);
+    leaving.noted = false;
 }
 
 void
@@ -201,7 +199,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     size_t n = 0;
 
     if (argv == NULL) {
-        plugin_uncounted(p, path);
+        note_leaving(p, path);
         return;
     }
     escape_commas(r->plugin, library, sizeof(library));
@@ -225,7 +223,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
     owners_stays();
-    plugin_uncounted(p, path);
+    note_leaving(p, path);
     free(argv);
 }
 
@@ -242,7 +240,7 @@ resolve(struct plugin *p, const char **path, const char **args, size_t *count,
         if (kind != FILE_SCRIPT)
             return kind;
         if (!parse_script(heads[depth], &interpreter, &argument))
-            return FILE_UNKNOWN;
+            return FILE_OTHER;
         const size_t extra = *argument != '\0' ? 2 : 1;
         const size_t rest = *count > 0 ? *count - 1 : 0;
         memmove(args + 1 + extra, args + 1, rest * sizeof(*args));
@@ -254,7 +252,7 @@ resolve(struct plugin *p, const char **path, const char **args, size_t *count,
         *path = interpreter;
     }
     return classify(p, *path, elf, sizeof(elf)) == FILE_OURS ? FILE_OURS
-                                                             : FILE_UNKNOWN;
+                                                             : FILE_OTHER;
 }
 
 /* The guest's program, from the root: it may change its folder, and QEMU puts
@@ -298,20 +296,10 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
     const char *path = own_path(asked, link, sizeof(link));
     const char **args = guest_vector(argv_at, 2 * SCRIPT_DEPTH, &count);
     const char **env = guest_vector(envp_at, 0, &env_count);
-    if (args == NULL || env == NULL)
-        goto out;
-    switch (resolve(p, &path, args, &count, heads)) {
-    case FILE_OURS:
+    if (args != NULL && env != NULL &&
+        resolve(p, &path, args, &count, heads) == FILE_OURS)
         run_qemu(p, path, args, count, (char *const *)env);
-        break;
-    case FILE_FOREIGN:
-    case FILE_HIDDEN:
-        plugin_uncounted(p, path);
-        break;
-    default:
-        break;
-    }
-out:
+    note_leaving(p, path);
     free(args);
     free(env);
     free(asked);

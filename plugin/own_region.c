@@ -211,7 +211,8 @@ own_region_adopt(struct plugin *p, unsigned slot, char *program)
     if (p->counts[slot] == p->spare)
         p->spare = NULL;
     if (!move_region(p, p->region_index, slot)) {
-        plugin_uncounted(p, "a forked child that cannot reach the session");
+        session_note_uncounted(p->session,
+                               "a forked child that cannot reach the session");
         if (region_detach(&p->region, p->counts[slot]) != 0)
             plugin_no_memory("a forked child");
     }

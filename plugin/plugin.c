@@ -395,6 +395,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 {
     (void)id;
     cut_if_asked(&tally_plugin);
+    if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
+        plugin_execve_fails();
     random_return(vcpu, num, result);
     beside_return(num, result);
     owners_return();

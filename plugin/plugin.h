@@ -142,8 +142,10 @@ void plugin_forget_blocks(struct plugin *p);
  * runs; a thread that asks in a system call finds it done on its return. */
 void plugin_reset(void);
 
-/* Follows execve into a program that can be counted (exec.c). */
+/* Follows execve into a program that can be counted; then the call returned, so
+ * that nothing was executed (exec.c). */
 void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
+void plugin_execve_fails(void);
 
 typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
                               bool write_through, bool windowed);
@@ -173,9 +175,6 @@ _Noreturn void plugin_no_memory(const char *what);
 /* Returns a copy of the guest's string, which the caller frees; NULL where it
  * is not all there, has `most` bytes or more, or there is no memory. */
 char *plugin_read_string(uint64_t addr, size_t most);
-
-/* Notes the name of what runs outside. */
-void plugin_uncounted(struct plugin *p, const char *name);
 
 /* Ends a slice: a snapshot, or other events' turn. */
 void plugin_slice(struct strand *strand);

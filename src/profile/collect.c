@@ -469,6 +469,20 @@ copy_names(char (*to)[REGION_NAME], char (*from)[REGION_NAME])
         to[i][REGION_NAME - 1] = '\0';
 }
 
+/* Copies the names of what ran outside, without the places between them. */
+static void
+copy_uncounted(struct session_result *result, struct session_header *h)
+{
+    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++) {
+        if (h->uncounted_taken[i] == 0 ||
+            result->uncounted_named >= result->uncounted)
+            continue;
+        char *const name = result->uncounted_names[result->uncounted_named++];
+        memcpy(name, h->uncounted_names[i], REGION_NAME);
+        name[REGION_NAME - 1] = '\0';
+    }
+}
+
 /* Returns what no process of tally writes into the header, or NULL. `used`:
  * regions up to the last that a process has. */
 static const char *
@@ -511,7 +525,7 @@ collect_header(int fd, unsigned used, const struct session_request *request,
         result->uncounted = h->uncounted;
         if (h->regions > SESSION_REGIONS)
             result->uncounted += h->regions - SESSION_REGIONS;
-        copy_names(result->uncounted_names, h->uncounted_names);
+        copy_uncounted(result, h);
     }
     result->random_asked = request->fixed_random;
     free(h);

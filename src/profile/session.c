@@ -297,7 +297,7 @@ bool
 session_partial(const struct session_result *result)
 {
     return result->lost_threads > 0 || result->inconsistent_count > 0 ||
-           result->cut_processes > 0;
+           result->cut_processes > 0 || result->uncounted > 0;
 }
 
 void

@@ -144,10 +144,11 @@ struct session_result {
     struct totals totals;        /* of all, cycles included */
     double modelled_s;           /* busiest strand of each process, summed */
     double wall_s, user_s, sys_s;
-    int status;         /* as waitpid() gives it */
-    bool started;       /* anything of the program ran */
-    bool interrupted;   /* a signal to us was passed on */
-    unsigned uncounted; /* programs that ran outside */
+    int status;               /* as waitpid() gives it */
+    bool started;             /* anything of the program ran */
+    bool interrupted;         /* a signal to us was passed on */
+    unsigned uncounted;       /* programs that ran outside */
+    unsigned uncounted_named; /* of them, those with names */
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
     /* Programs that ran without the rights their files give. */
     unsigned rightless;

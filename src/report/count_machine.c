@@ -540,7 +540,7 @@ document(const struct count_report *r)
         json_array_append_new(events, event_json(r, &r->values[i]));
     for (size_t t = 0; t < s->thread_count; t++)
         json_array_append_new(strands, thread_json(r, &s->threads[t]));
-    for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
+    for (unsigned i = 0; i < s->uncounted_named; i++)
         json_array_append_new(uncounted,
                               report_json_text(s->uncounted_names[i]));
     json_object_set_new(o, "schema", json_integer(1));

@@ -557,13 +557,13 @@ print_notes(const struct count_report *r, FILE *out)
     char text[RUN_NOTE];
 
     report_end_text(r, out);
-    for (unsigned i = 0; i < s->uncounted && i < SESSION_UNCOUNTED; i++)
+    for (unsigned i = 0; i < s->uncounted_named; i++)
         escape_printf(out,
                       "  not counted: %s, which ran outside the emulation\n",
                       s->uncounted_names[i]);
-    if (s->uncounted > SESSION_UNCOUNTED)
+    if (s->uncounted > s->uncounted_named)
         fprintf(out, "  not counted: %u more programs\n",
-                s->uncounted - SESSION_UNCOUNTED);
+                s->uncounted - s->uncounted_named);
     for (size_t i = 0; i < s->inconsistent_count; i++) {
         if (i == SESSION_UNCOUNTED) {
             fprintf(out, "  not counted: %zu more processes\n",

@@ -554,6 +554,29 @@ region_release(struct region *region, unsigned strands)
     }
 }
 
+unsigned
+session_note_uncounted(struct session_header *header, const char *name)
+{
+    atomic_fetch_add(&header->uncounted, 1);
+    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++) {
+        unsigned none = 0;
+        if (atomic_compare_exchange_strong(&header->uncounted_taken[i], &none,
+                                           1)) {
+            snprintf(header->uncounted_names[i], REGION_NAME, "%s", name);
+            return i;
+        }
+    }
+    return SESSION_UNCOUNTED;
+}
+
+void
+session_forget_uncounted(struct session_header *header, unsigned place)
+{
+    if (place < SESSION_UNCOUNTED)
+        atomic_store(&header->uncounted_taken[place], 0);
+    atomic_fetch_sub(&header->uncounted, 1);
+}
+
 /* Whether the kernel would give the file's rights to who executes it. */
 static bool
 has_rights(const char *path)

@@ -90,6 +90,8 @@ struct session_header {
     struct session_request request;
     atomic_uint regions;   /* claimed so far, may pass SESSION_REGIONS */
     atomic_uint uncounted; /* programs that ran outside, likewise */
+    /* Of some of them the names; not 0: the place is taken. */
+    atomic_uint uncounted_taken[SESSION_UNCOUNTED];
     char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
     /* Random bytes that the programs were given: fixed ones, and those that
      * the kernel itself moved out of a device, which stay random. */
@@ -329,6 +331,14 @@ void region_each_ended(const struct region *region,
 
 /* The turns that its process takes. */
 unsigned region_turns(const struct region *region);
+
+/* Notes the name of a program that runs outside. Returns the place of the name,
+ * SESSION_UNCOUNTED: there was none. */
+unsigned
+session_note_uncounted(struct session_header *header, const char *name);
+
+/* Takes a note back, of a program that did not run. */
+void session_forget_uncounted(struct session_header *header, unsigned place);
 
 /* Notes a program that has the rights of another user or group (setuid), which
  * QEMU runs without them: once each. */
