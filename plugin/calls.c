@@ -36,6 +36,23 @@ static const struct {
     [CALL_TKILL] = {187, 5192, 200},
     [CALL_TGKILL] = {211, 5225, 234},
     [CALL_PIDFD_SEND_SIGNAL] = {424, 5424, 424},
+    [CALL_SETUID] = {23, 5103, 105},
+    [CALL_SETGID] = {46, 5104, 106},
+    [CALL_SETREUID] = {126, 5111, 113},
+    [CALL_SETREGID] = {127, 5112, 114},
+    [CALL_SETGROUPS] = {80, 5114, 116},
+    [CALL_SETRESUID] = {108, 5115, 117},
+    [CALL_SETRESGID] = {110, 5117, 119},
+    [CALL_SETFSUID] = {228, 5120, 122},
+    [CALL_SETFSGID] = {229, 5121, 123},
+    [CALL_CAPSET] = {22, 5124, 126},
+    [CALL_PIVOT_ROOT] = {146, 5151, 155},
+    [CALL_CHROOT] = {61, 5156, 161},
+    [CALL_MOUNT] = {167, 5160, 165},
+    [CALL_UMOUNT2] = {45, 5161, 166},
+    [CALL_UNSHARE] = {299, 5262, 272},
+    [CALL_SETNS] = {337, 5303, 308},
+    [CALL_MOVE_MOUNT] = {429, 5429, 429},
 };
 
 bool
@@ -44,6 +61,16 @@ call_is(enum call call, enum isa isa, int64_t number)
     return number == (isa == ISA_SPARC64 ? numbers[call].sparc
                       : isa_is_mips(isa) ? numbers[call].mips
                                          : numbers[call].x86);
+}
+
+bool
+call_changes_rights(enum isa isa, int64_t number)
+{
+    for (int call = CALL_SETUID; call <= CALL_MOVE_MOUNT; call++) {
+        if (call_is((enum call)call, isa, number))
+            return true;
+    }
+    return false;
 }
 
 void

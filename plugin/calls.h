@@ -37,10 +37,31 @@ enum call {
     CALL_TKILL,
     CALL_TGKILL,
     CALL_PIDFD_SEND_SIGNAL,
+    /* Change what the process may open: its user, root, /proc, capabilities. */
+    CALL_SETUID,
+    CALL_SETGID,
+    CALL_SETREUID,
+    CALL_SETREGID,
+    CALL_SETGROUPS,
+    CALL_SETRESUID,
+    CALL_SETRESGID,
+    CALL_SETFSUID,
+    CALL_SETFSGID,
+    CALL_CAPSET,
+    CALL_PIVOT_ROOT,
+    CALL_CHROOT,
+    CALL_MOUNT,
+    CALL_UMOUNT2,
+    CALL_UNSHARE,
+    CALL_SETNS,
+    CALL_MOVE_MOUNT,
 };
 
 /* Whether `number` is `call` for a guest of this architecture. */
 bool call_is(enum call call, enum isa isa, int64_t number);
+
+/* Whether `number` is one of those from CALL_SETUID on. */
+bool call_changes_rights(enum isa isa, int64_t number);
 
 /* A thread makes a call: what it counts as. */
 void call_count(struct strand *strand, enum isa isa, int64_t number);

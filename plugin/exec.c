@@ -20,6 +20,7 @@
 #include "plugin/owners.h"
 #include "plugin/plugin.h"
 #include "plugin/random.h"
+#include "plugin/reach.h"
 
 #define SCRIPT_DEPTH 4
 
@@ -189,8 +190,8 @@ escape_commas(const char *text, char *out, size_t size)
 /* Executes our own QEMU on the program; returns where that fails. QEMU makes
  * the guest's call itself then, with which the host may run the program. */
 static void
-run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
-         char *const *envp)
+run_qemu(struct plugin *p, const char *path, const char *shown,
+         const char **args, size_t count, char *const *envp)
 {
     const struct session_request *r = &p->request;
     const char **argv = calloc(count + r->qemu_arg_count + 8, sizeof(*argv));
@@ -198,16 +199,23 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     char library[2 * PLUGIN_PATH], name[2 * PLUGIN_PATH];
     size_t n = 0;
 
-    if (argv == NULL) {
-        note_leaving(p, path);
+    /* Without the plugin QEMU would not start. */
+    if (argv == NULL || faccessat(AT_FDCWD, r->plugin, R_OK, AT_EACCESS) != 0) {
+        free(argv);
         return;
     }
+    const int session = reach_hand_on(p);
+    /* With no number free here there may be one for the program, whose files
+     * that are closed on exec are closed. */
+    if (session < 0 && errno != EMFILE && errno != ENFILE)
+        note_leaving(p, path);
     escape_commas(r->plugin, library, sizeof(library));
-    escape_commas(path, name, sizeof(name));
+    escape_commas(shown, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
-             "%s,session=%s,previous=%u,window=%d,random=%" PRIx64 ",name=%s",
-             library, p->session_place, p->region_index, (int)p->window_open,
-             random_executes(), name);
+             "%s,session=%s,inherited=%d,previous=%u,window=%d,random=%" PRIx64
+             ",name=%s",
+             library, p->session_place, session, p->region_index,
+             (int)p->window_open, random_executes(), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;
@@ -223,7 +231,7 @@ run_qemu(struct plugin *p, const char *path, const char **args, size_t count,
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
     owners_stays();
-    note_leaving(p, path);
+    reach_take_back(p, session);
     free(argv);
 }
 
@@ -267,6 +275,15 @@ plugin_note_program(void)
     program = path != NULL ? realpath(path, NULL) : NULL;
 }
 
+static bool
+is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 /* The guest's own /proc/self names its program and files, not QEMU's. */
 static const char *
 own_path(const char *path, char *room, size_t size)
@@ -280,7 +297,29 @@ own_path(const char *path, char *room, size_t size)
     if (n <= 0)
         return path;
     room[n] = '\0';
-    return room;
+    return is_same_file(path, room) ? room : path;
+}
+
+/* QEMU opens a program without a path, such as a memory file, by its
+ * descriptor, which a guest's fexecve() has the kernel close. Returns a copy
+ * that stays open, with its path in `room`, or -1: there is no need of one. */
+static int
+keep_program(const char **path, char *room, size_t size)
+{
+    const char *const number = strrchr(*path, '/');
+    int fd;
+
+    if ((strncmp(*path, "/proc/self/fd/", 14) != 0 &&
+         strncmp(*path, "/dev/fd/", 8) != 0) ||
+        sscanf(number, "/%d", &fd) != 1 ||
+        (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0)
+        return -1;
+    const int copy = fcntl(fd, F_DUPFD, fd);
+    if (copy >= 0) {
+        snprintf(room, size, "/proc/self/fd/%d", copy);
+        *path = room;
+    }
+    return copy;
 }
 
 void
@@ -288,6 +327,7 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 {
     struct plugin *p = &tally_plugin;
     char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME];
+    char own[REGION_NAME], target[REGION_NAME];
     size_t count = 0, env_count = 0;
     char *const asked = plugin_read_string(path_at, PATH_MAX);
 
@@ -297,8 +337,18 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
     const char **args = guest_vector(argv_at, 2 * SCRIPT_DEPTH, &count);
     const char **env = guest_vector(envp_at, 0, &env_count);
     if (args != NULL && env != NULL &&
-        resolve(p, &path, args, &count, heads) == FILE_OURS)
-        run_qemu(p, path, args, count, (char *const *)env);
+        resolve(p, &path, args, &count, heads) == FILE_OURS) {
+        const char *const name = path;
+        const int copy = keep_program(&path, own, sizeof(own));
+        const ssize_t n = readlink(path, target, sizeof(target) - 1);
+        target[strncmp(path, "/proc/self/fd/", 14) == 0 && n > 0 ? n : 0] =
+            '\0';
+        run_qemu(p, path, *target != '\0' ? target : name, args, count,
+                 (char *const *)env);
+        path = name;
+        if (copy >= 0)
+            close(copy);
+    }
     note_leaving(p, path);
     free(args);
     free(env);

@@ -8,17 +8,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "plugin/reach.h"
+
 /*
  * The session's file is open only while something is mapped: the guest shares
  * our table of descriptors, and must find the table as it would be without us.
- * The file cannot be opened if that table is full, if the process has another
- * user by now, or if tally has died: then regions are mapped from the header's
- * memory, which stays mapped.
+ * The file cannot be opened if that table is full, or if tally has died: then
+ * regions are mapped from the header's memory, which stays mapped.
  */
 void
 own_region_open(struct plugin *p)
 {
-    p->region.fd = session_open(p->session_place);
+    p->region.fd = reach_open(p);
     p->region.session = p->session;
 }
 
@@ -55,15 +56,17 @@ is_free(const struct region *region)
 }
 
 int
-own_region_attach(struct plugin *p, const char *place,
+own_region_attach(struct plugin *p, const char *place, const char *inherited,
                   const struct tally_log *log)
 {
     if (place == NULL || strlen(place) >= sizeof(p->session_place))
         return tally_fail(log, TALLY_ESYNTAX,
                           "this plugin is started by `tally count`");
     strcpy(p->session_place, place);
+    reach_begin(p, inherited);
+    p->region.fd = reach_open(p);
     const int error =
-        session_attach(place, log, &p->region.fd, &p->session, &p->request);
+        session_attach(place, log, p->region.fd, &p->session, &p->request);
     if (error != 0)
         return error;
     p->region_index = claim_region(p);
@@ -72,7 +75,8 @@ own_region_attach(struct plugin *p, const char *place,
         return TALLY_ESYSTEM;
     if (!is_free(&p->region)) {
         region_unmap(&p->region);
-        plugin_uncounted(p, "a program that cannot reach the session");
+        session_note_uncounted(p->session,
+                               "a program that cannot reach the session");
         return TALLY_ESYSTEM;
     }
     return 0;

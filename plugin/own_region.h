@@ -13,7 +13,7 @@ void own_region_close(struct plugin *p);
 /* Attaches to the session at its place and claims a region of it. Then the file
  * is open. */
 int own_region_attach(struct plugin *p, const char *place,
-                      const struct tally_log *log);
+                      const char *inherited, const struct tally_log *log);
 
 /* Ends the region of the program that executed this one. Returns the pid of
  * the process's parent. */

@@ -15,6 +15,7 @@
 #include "plugin/own_region.h"
 #include "plugin/owners.h"
 #include "plugin/random.h"
+#include "plugin/reach.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
@@ -285,7 +286,8 @@ on_exit_process(qemu_plugin_id_t id, void *data)
 static void
 fork_uncounted(struct plugin *p)
 {
-    plugin_uncounted(p, "a child forked after counting had ended");
+    session_note_uncounted(p->session,
+                           "a child forked after counting had ended");
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL)
             own_region_free_counts(p, i);
@@ -383,6 +385,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     cut_if_asked(&tally_plugin);
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
+    reach_syscall(&tally_plugin, num);
     random_syscall(args);
     beside_syscall(args);
     owners_syscall(num, args);
@@ -397,6 +400,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     cut_if_asked(&tally_plugin);
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve_fails();
+    reach_return(&tally_plugin, num);
     random_return(vcpu, num, result);
     beside_return(num, result);
     owners_return();
@@ -427,6 +431,7 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
 {
     const char *previous = option(argc, argv, "previous");
     const int error = own_region_attach(p, option(argc, argv, "session"),
+                                        option(argc, argv, "inherited"),
                                         previous != NULL ? NULL : log);
 
     if (error != 0)

@@ -120,6 +120,7 @@ struct plugin {
     enum window_mode window;
     bool window_open; /* as --from, --to and --skip have it */
     char session_place[SESSION_PLACE];
+    int kept; /* the session's file, for want of another way to it; or -1 */
 };
 
 extern struct plugin tally_plugin;

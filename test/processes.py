@@ -216,4 +216,65 @@ def rightless():
     t.equal(c.json["rightless"], [], "rightless")
 
 
+# Programs that a process executes after it has lost the way to the session.
+
+BUSY = ["busybox.x86_64", "sh", "-c", "i=0; while [ $i -lt 300 ]; do "
+        "i=$((i + 1)); done"]
+
+
+def after(*changer):
+    """Counts of a program after a command that changes the process."""
+    if os.geteuid() != 0:
+        raise t.Skip("only root can change its user and mount")
+    if shutil.which(changer[0]) is None:
+        raise t.Skip(f"no {changer[0]} here")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = pathlib.Path(folder, "busybox")
+        shutil.copy(g("busybox", "x86_64"), program)
+        program.chmod(0o755)
+        words = [*changer, program, *BUSY[1:]]
+        if t.run(*words).returncode != 0:
+            raise t.Skip(f"{changer[0]} may not do so here")
+        if not all(path.stat().st_mode & stat.S_IXOTH
+                   for path in t.build.resolve().parents):
+            raise t.Skip("no other user can read what is built here")
+        c = t.count(["--per-process", "-m", "host-model", "-e",
+                     "instructions"], *words)
+    t.equal(c.json["uncounted"], [], "uncounted")
+    row = c.json["processes"][-1]
+    t.equal((pathlib.Path(row["program"]).name, row["begin"]),
+            ("busybox", "exec"), "the last program")
+    assert row["instructions"] > 100000, row
+
+
+for changer in (
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+        ["setpriv", "--bounding-set=-all", "--inh-caps=-all"],
+        ["setpriv", "--reuid=65534", "sh", "-c", 'exec "$@"', "sh"],
+        ["unshare", "-m", "-p", "-f", "--mount-proc"]):
+    t.case(f"a program after {' '.join(changer)} is counted", after, *changer)
+
+
+@t.named("a program in another root that cannot be counted is named")
+def other_root():
+    if os.geteuid() != 0 or shutil.which("chroot") is None:
+        raise t.Skip("only root can change its root")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(g("hello", "x86_64"), pathlib.Path(folder, "hello"))
+        c = t.count(["-m", "host-model", "-e", "instructions"],
+                    shutil.which("chroot"), folder, "/hello")
+    t.equal(c.stdout, "hello\n", "output")
+    t.equal(c.json["uncounted"], ["/hello"], "uncounted")
+    t.equal(c.json["events"][0]["fidelity"], "partial", "standing")
+
+
+@at_arch("a memory file that is executed is counted")
+def memory_file(arch):
+    program = g("spin", arch)
+    c = t.count(["-e", INSTRUCTIONS[arch]], g("odd", arch), "memory", program)
+    t.equal(c.json["uncounted"], [], "uncounted")
+    assert c[INSTRUCTIONS[arch]] > 100000, c.json["events"]
+
+
 t.main()

@@ -77,7 +77,12 @@ attach(int fd, int *copy, struct session_header **header)
     char place[SESSION_PLACE];
 
     assert_int_equal(session_place(fd, &asked, place, sizeof(place)), 0);
-    const int error = session_attach(place, NULL, copy, header, &request);
+    const int file = session_open(place);
+    const int error = session_attach(place, NULL, file, header, &request);
+    if (error == 0)
+        *copy = file;
+    else
+        close(file);
     assert_true(error != 0 || memcmp(&request, &asked, sizeof(asked)) == 0);
     return error;
 }
@@ -138,7 +143,7 @@ test_attach_wrong(void **unused)
     refuse(&f);
     teardown(&f);
     assert_int_equal(
-        session_attach("/nonexistent", NULL, &fd, &header, &request),
+        session_attach("/nonexistent", NULL, -1, &header, &request),
         TALLY_ESYSTEM);
     assert_int_equal(fd, -2);
 }

@@ -116,21 +116,42 @@ is_session(const struct stat *st, uint64_t device, uint64_t inode)
            (uint64_t)st->st_size == SESSION_SIZE;
 }
 
-int
-session_open(const char *place)
+/* Splits a place into its path and the file's identity. */
+static bool
+parse_place(const char *place, char *path, uint64_t *device, uint64_t *inode)
 {
     const size_t length = strcspn(place, "@");
+
+    if (length >= SESSION_PLACE ||
+        sscanf(place + length, "@%" SCNx64 ".%" SCNx64, device, inode) != 2)
+        return false;
+    memcpy(path, place, length);
+    path[length] = '\0';
+    return true;
+}
+
+bool
+session_is_open(int fd, const char *place)
+{
     char path[SESSION_PLACE];
     uint64_t device, inode;
     struct stat st;
 
-    if (length >= sizeof(path) ||
-        sscanf(place + length, "@%" SCNx64 ".%" SCNx64, &device, &inode) != 2) {
+    return parse_place(place, path, &device, &inode) && fstat(fd, &st) == 0 &&
+           is_session(&st, device, inode);
+}
+
+int
+session_open(const char *place)
+{
+    char path[SESSION_PLACE];
+    uint64_t device, inode;
+    struct stat st;
+
+    if (!parse_place(place, path, &device, &inode)) {
         errno = EINVAL;
         return -1;
     }
-    memcpy(path, place, length);
-    path[length] = '\0';
     /* Opening a device or a pipe can do something or wait: look first. */
     if (stat(path, &st) != 0)
         return -1;
@@ -164,28 +185,23 @@ is_asked(const struct session_request *request, const char *place)
 }
 
 int
-session_attach(const char *place, const struct tally_log *log, int *fd,
+session_attach(const char *place, const struct tally_log *log, int fd,
                struct session_header **header, struct session_request *request)
 {
-    const int file = session_open(place);
-
-    if (file < 0)
+    if (fd < 0)
         return tally_fail(
             log, TALLY_ESYSTEM, "cannot open the session %s: %s", place,
             errno == ESTALE ? "another file is there" : strerror(errno));
-    if (map_header(file, header) != 0) {
-        close(file);
+    if (map_header(fd, header) != 0)
         return tally_fail(log, TALLY_ESYSTEM, "cannot map %s: %s", place,
                           strerror(errno));
-    }
     memcpy(request, &(*header)->request, sizeof(*request));
     if (!session_is_whole(*header) || !is_asked(request, place)) {
-        session_destroy(file, *header);
+        session_destroy(-1, *header);
         return tally_fail(log, TALLY_ESYSTEM,
                           "%s is not a session of this version of tally",
                           place);
     }
-    *fd = file;
     return 0;
 }
 

@@ -226,13 +226,17 @@ int session_place(int fd, const struct session_request *request, char *place,
  */
 int session_open(const char *place);
 
+/* Returns whether the descriptor is of the session's file at that place. */
+bool session_is_open(int fd, const char *place);
+
 /*
- * Maps the header of the session's file at its place, after checking it.
+ * Maps the header of the session's file, which session_open() gave, after
+ * checking it; or says why it could not, if `fd` is negative by errno.
  * `request` becomes a copy of what the session asks for, as the place has it:
  * any process of the session may have overwritten the original.
  */
 int
-session_attach(const char *place, const struct tally_log *log, int *fd,
+session_attach(const char *place, const struct tally_log *log, int fd,
                struct session_header **header, struct session_request *request);
 
 /* Maps the header's owners once more, at this address; NULL if that cannot be.

@@ -8,11 +8,16 @@
  *   many N   executes itself with N arguments more, which prints their number
  *   nofile   allows itself no descriptors and forks a child that counts to
  *            100000 turns
+ *   memory PROGRAM
+ *            executes a copy of PROGRAM in a memory file, for 100000 turns
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +52,24 @@ many(char *self, int count)
 }
 
 static int
+memory_file(const char *path)
+{
+    static char bytes[65536];
+    char *const args[] = {"spin", "100000", NULL};
+    const int from = open(path, O_RDONLY | O_CLOEXEC);
+    const int to = memfd_create("copy", MFD_CLOEXEC);
+    ssize_t n;
+
+    while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+        if (write(to, bytes, (size_t)n) != n)
+            return 1;
+    }
+    fexecve(to, args, environ);
+    perror("fexecve");
+    return 1;
+}
+
+static int
 no_descriptors(void)
 {
     const struct rlimit none = {0, 0};
@@ -74,6 +97,8 @@ main(int argc, char **argv)
                execl("/proc/self/exe", argv[0], "again", (char *)NULL);
     if (strcmp(mode, "many") == 0 && argc > 2)
         return many(argv[0], atoi(argv[2]));
+    if (strcmp(mode, "memory") == 0 && argc > 2)
+        return memory_file(argv[2]);
     if (strcmp(mode, "nofile") == 0)
         return no_descriptors();
     if (strcmp(mode, "number") == 0)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/reach.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "plugin/calls.h"
+
+/* Numbers of files that are kept begin so far below the limit, or below 1024:
+ * guests take the lowest free number, and few look at the highest. */
+#define KEPT_ROOM 24
+#define KEPT_TOP 1024
+
+/* A copy at a high number, close-on-exec; -1: none could be made. */
+static int
+copy_high(int fd)
+{
+    struct rlimit limit;
+    rlim_t top = KEPT_TOP;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < top)
+        top = limit.rlim_cur;
+    return fcntl(fd, F_DUPFD_CLOEXEC,
+                 top > KEPT_ROOM ? (int)top - KEPT_ROOM : 0);
+}
+
+/* As copy_high(), in place of `fd`. */
+static int
+move_high(int fd)
+{
+    const int high = fd < 0 ? -1 : copy_high(fd);
+
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* The guest may have closed the number, and given it to a file of its own. */
+static bool
+is_kept(const struct plugin *p)
+{
+    return p->kept >= 0 && session_is_open(p->kept, p->session_place);
+}
+
+void
+reach_begin(struct plugin *p, const char *inherited)
+{
+    const int fd = inherited != NULL ? atoi(inherited) : -1;
+
+    p->kept = -1;
+    if (fd < 0 || !session_is_open(fd, p->session_place))
+        return;
+    const int again = session_open(p->session_place);
+    if (again >= 0) {
+        close(again);
+        close(fd);
+        return;
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    p->kept = fd;
+}
+
+int
+reach_open(struct plugin *p)
+{
+    const int fd = session_open(p->session_place);
+
+    if (fd >= 0 || !is_kept(p))
+        return fd;
+    return fcntl(p->kept, F_DUPFD_CLOEXEC, 0);
+}
+
+int
+reach_hand_on(struct plugin *p)
+{
+    const int fd =
+        is_kept(p) ? p->kept : move_high(session_open(p->session_place));
+
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, 0);
+    return fd;
+}
+
+void
+reach_take_back(struct plugin *p, int fd)
+{
+    if (fd < 0)
+        return;
+    if (fd == p->kept)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    else
+        close(fd);
+}
+
+void
+reach_syscall(struct plugin *p, int64_t number)
+{
+    if (!call_changes_rights(p->shape.isa, number))
+        return;
+    pthread_mutex_lock(&p->lock);
+    if (!is_kept(p))
+        p->kept = move_high(session_open(p->session_place));
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
+reach_return(struct plugin *p, int64_t number)
+{
+    if (!call_changes_rights(p->shape.isa, number))
+        return;
+    pthread_mutex_lock(&p->lock);
+    const int fd = session_open(p->session_place);
+    if (fd >= 0) {
+        close(fd);
+        if (is_kept(p))
+            close(p->kept);
+        p->kept = -1;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
