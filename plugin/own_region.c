@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/reach.h"
@@ -222,6 +223,17 @@ own_region_adopt(struct plugin *p, unsigned slot, char *program)
     }
 }
 
+/* Without /proc, as in another root, it is taken to be the one before. */
+static void
+note_pid_space(struct plugin *p)
+{
+    struct stat st;
+
+    if (stat("/proc/self/ns/pid", &st) == 0)
+        p->pid_space = (uint64_t)st.st_ino;
+    p->region.head->pid_space = p->pid_space;
+}
+
 void
 own_region_name(struct plugin *p, const char *program, enum region_begin begin,
                 int parent)
@@ -230,6 +242,7 @@ own_region_name(struct plugin *p, const char *program, enum region_begin begin,
 
     head->pid = (int32_t)getpid();
     head->parent = (int32_t)parent;
+    note_pid_space(p);
     head->begin = begin;
     head->turns = p->request.turns << p->data_filter;
     head->own_turns = p->request.turns;

@@ -118,7 +118,8 @@ struct plugin {
     bool executed; /* by a counted program, not by the session */
     int parent;    /* of the process that executed: its pid, or 0 */
     enum window_mode window;
-    bool window_open; /* as --from, --to and --skip have it */
+    bool window_open;   /* as --from, --to and --skip have it */
+    uint64_t pid_space; /* inode of the PID namespace, 0: unknown */
     char session_place[SESSION_PLACE];
     int kept; /* the session's file, for want of another way to it; or -1 */
 };

@@ -4,11 +4,13 @@
 #include "profile/collect.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -314,6 +316,82 @@ test_lost_threads(void **unused)
     teardown(&f);
 }
 
+/* A process that has ended and was not waited for does not run; neither does
+ * one of whose number there is another, in our PID namespace. */
+static void
+test_running(void **unused)
+{
+    struct fixture f;
+    struct stat space;
+    siginfo_t info;
+
+    (void)unused;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(stat("/proc/self/ns/pid", &space), 0);
+    setup(&f);
+    f.region[0].head->pid = child;
+    f.region[1].head->pid = getpid();
+    f.region[1].head->pid_space = space.st_ino;
+    collect(&f);
+    assert_false(f.result.processes[0].running);
+    assert_true(f.result.processes[1].running);
+    session_result_finish(&f.result);
+    f.region[1].head->pid_space = space.st_ino + 1;
+    collect(&f);
+    assert_false(f.result.processes[1].running);
+    teardown(&f);
+    waitpid(child, NULL, 0);
+}
+
+/* Processes are counted, not numbers, which two may have. */
+static void
+test_processes(void **unused)
+{
+    static const struct {
+        uint32_t begin;
+        size_t processes;
+    } cases[] = {{BEGIN_FORK, 2}, {BEGIN_EXEC, 1}};
+
+    (void)unused;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        setup(&f);
+        f.region[1].head->pid = f.region[0].head->pid;
+        f.region[1].head->begin = cases[i].begin;
+        collect(&f);
+        assert_int_equal(f.result.pid_count, cases[i].processes);
+        teardown(&f);
+    }
+}
+
+/* Names of what ran outside: a note that was taken back leaves no name. */
+static void
+test_uncounted(void **unused)
+{
+    struct fixture f;
+
+    (void)unused;
+    setup(&f);
+    const unsigned first = session_note_uncounted(f.header, "first");
+    session_note_uncounted(f.header, "second");
+    session_forget_uncounted(f.header, first);
+    collect(&f);
+    assert_true(session_partial(&f.result));
+    assert_int_equal(f.result.uncounted, 1);
+    assert_int_equal(f.result.uncounted_named, 1);
+    assert_string_equal(f.result.uncounted_names[0], "second");
+    session_result_finish(&f.result);
+    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++)
+        session_note_uncounted(f.header, "more");
+    collect(&f);
+    assert_int_equal(f.result.uncounted, SESSION_UNCOUNTED + 1);
+    assert_int_equal(f.result.uncounted_named, SESSION_UNCOUNTED);
+    teardown(&f);
+}
+
 int
 main(void)
 {
@@ -327,6 +405,9 @@ main(void)
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_lost_threads),
+        cmocka_unit_test(test_running),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_uncounted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

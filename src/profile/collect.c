@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/collect.h"
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "profile/filter.h"
 #include "profile/interval.h"
 #include "profile/modelled.h"
+#include "profile/running.h"
 
 #define MANY (1u << 30) /* no number of programs reaches it */
 
@@ -256,7 +256,7 @@ describe(const struct region_view *view, struct session_result *result)
     if (p->together > result->together)
         result->together = p->together;
     p->ended = view->state == REGION_ENDED;
-    p->running = !p->ended && kill(p->pid, 0) == 0;
+    p->running = !p->ended && process_runs(p->pid, view->pid_space);
     p->beside = view->beside || p->running;
     result->beside += p->beside;
     /* At the end the process itself has taken the counts of those apart. */
@@ -423,28 +423,13 @@ merge_threads(struct session_result *result)
     result->thread_count = kept;
 }
 
-static int
-by_number(const void *a, const void *b)
+/* A program that a process executes is not a process more. Two may have one
+ * number: in PID namespaces, or one after the other. */
+static void
+count_processes(struct session_result *result)
 {
-    const int x = *(const int *)a, y = *(const int *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static int
-count_pids(struct session_result *result)
-{
-    int *pids = calloc(result->process_count + 1, sizeof(*pids));
-
-    if (pids == NULL)
-        return TALLY_ENOMEM;
     for (size_t i = 0; i < result->process_count; i++)
-        pids[i] = result->processes[i].pid;
-    qsort(pids, result->process_count, sizeof(*pids), by_number);
-    for (size_t i = 0; i < result->process_count; i++)
-        result->pid_count += i == 0 || pids[i] != pids[i - 1];
-    free(pids);
-    return 0;
+        result->pid_count += result->processes[i].begin != BEGIN_EXEC;
 }
 
 static void
@@ -576,8 +561,7 @@ session_collect(const struct session_options *o, int fd,
     }
     if (error == 0)
         error = collect_header(fd, used, request, result);
-    if (error == 0)
-        error = count_pids(result);
+    count_processes(result);
     if (error == 0 && o->gate != NULL) {
         gate_turn(o->gate, false, fd, &rules);
         if (o->gate->missing > result->lost_threads)

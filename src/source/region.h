@@ -123,6 +123,7 @@ struct region_head {
     atomic_uint state; /* enum region_state */
     int32_t pid;
     int32_t parent;      /* pid; 0: the first program's */
+    uint64_t pid_space;  /* inode of its PID namespace, 0: unknown */
     uint32_t begin;      /* enum region_begin */
     atomic_uint blocks;  /* kinds of blocks: infos written */
     atomic_uint strands; /* strand areas ever used */

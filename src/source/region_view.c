@@ -160,6 +160,7 @@ region_view_open(struct region_view *view, int fd, unsigned index,
     if (view->wrong != NULL)
         return 0;
     view->parent = head.parent;
+    view->pid_space = head.pid_space;
     view->begin = (enum region_begin)head.begin;
     view->blocks = head.blocks;
     view->strands = head.strands;

@@ -37,6 +37,7 @@ struct region_view {
     const char *wrong; /* what is inconsistent, or NULL */
     enum region_state state;
     int pid, parent;
+    uint64_t pid_space;
     enum region_begin begin;
     unsigned blocks, strands, threads, snapshots;
     unsigned captures; /* begun, may pass REGION_CAPTURES */
