@@ -10,6 +10,7 @@
 
 enum call {
     CALL_EXECVE,
+    CALL_EXECVEAT,
     CALL_SCHED_YIELD,
     CALL_READ,
     CALL_WRITE,

@@ -354,3 +354,14 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
     free(env);
     free(asked);
 }
+
+void
+plugin_execveat(uint64_t path_at)
+{
+    char *const path = plugin_read_string(path_at, PATH_MAX);
+
+    note_leaving(&tally_plugin, path != NULL && *path != '\0'
+                                    ? path
+                                    : "a program by its file");
+    free(path);
+}

@@ -385,6 +385,8 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     cut_if_asked(&tally_plugin);
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
         plugin_execve(a1, a2, a3);
+    else if (call_is(CALL_EXECVEAT, tally_plugin.shape.isa, num))
+        plugin_execveat(a2);
     reach_syscall(&tally_plugin, num);
     random_syscall(args);
     beside_syscall(args);
@@ -398,8 +400,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 {
     (void)id;
     cut_if_asked(&tally_plugin);
-    if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
-        plugin_execve_fails();
+    plugin_execve_fails();
     reach_return(&tally_plugin, num);
     random_return(vcpu, num, result);
     beside_return(num, result);

@@ -149,6 +149,9 @@ void plugin_reset(void);
 void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
 void plugin_execve_fails(void);
 
+/* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
+void plugin_execveat(uint64_t path);
+
 typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
                               bool write_through, bool windowed);
 callbacks_choose callbacks_choose_one, callbacks_choose_many;
