@@ -30,11 +30,11 @@ struct job {
     struct count_report report;
     uint64_t params[PARAM_COUNT];
     char status[96], turns[128], processes[RUN_NOTE];
-    char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE],
+    char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE], early[RUN_NOTE],
         inconsistent[RUN_NOTE], cut[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
 
-#define NOTES 12
+#define NOTES 13
 
 static bool
 wants_times(const struct perfex_request *r)
@@ -195,6 +195,8 @@ make_notes(struct job *job, const struct session_result *result,
         add_note(notes, job->random);
     if (report_random_left(result, job->left, sizeof(job->left)))
         add_note(notes, job->left);
+    if (report_left_early(result, job->early, sizeof(job->early)))
+        add_note(notes, job->early);
     if (report_lost(result, job->lost, sizeof(job->lost)))
         add_note(notes, job->lost);
     if (report_cut(result, job->cut, sizeof(job->cut)))

@@ -173,6 +173,16 @@ blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
     return block;
 }
 
+bool
+blocks_begin_at(const struct plugin *p, uint64_t pc)
+{
+    for (uint32_t i = 0; i < p->table.count; i++) {
+        if (block_at(&p->table, i)->pc == pc)
+            return true;
+    }
+    return false;
+}
+
 static int
 compare_pairs(const void *a, const void *b)
 {

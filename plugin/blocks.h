@@ -22,6 +22,9 @@ struct block *
 blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
             const struct block_info *info);
 
+/* Returns whether a block has begun at this address. */
+bool blocks_begin_at(const struct plugin *p, uint64_t pc);
+
 /* Returns the one copy of these two accesses, of whatever block they are. */
 const struct access_pair *
 blocks_keep_pair(struct plugin *p, const struct access_pair *pair);

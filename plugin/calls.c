@@ -54,6 +54,7 @@ static const struct {
     [CALL_UNSHARE] = {299, 5262, 272},
     [CALL_SETNS] = {337, 5303, 308},
     [CALL_MOVE_MOUNT] = {429, 5429, 429},
+    [CALL_RT_SIGACTION] = {102, 5013, 13},
 };
 
 bool

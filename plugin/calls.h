@@ -56,6 +56,7 @@ enum call {
     CALL_UNSHARE,
     CALL_SETNS,
     CALL_MOVE_MOUNT,
+    CALL_RT_SIGACTION,
 };
 
 /* Whether `number` is `call` for a guest of this architecture. */

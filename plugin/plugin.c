@@ -11,6 +11,7 @@
 #include "plugin/beside.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
+#include "plugin/early.h"
 #include "plugin/gateway.h"
 #include "plugin/own_region.h"
 #include "plugin/owners.h"
@@ -390,6 +391,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     reach_syscall(&tally_plugin, num);
     random_syscall(args);
     beside_syscall(args);
+    early_syscall(num, args);
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
@@ -404,6 +406,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     reach_return(&tally_plugin, num);
     random_return(vcpu, num, result);
     beside_return(num, result);
+    early_return(num, result);
     owners_return();
 }
 

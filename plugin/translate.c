@@ -9,6 +9,7 @@
 #include "plugin/blocks.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
+#include "plugin/early.h"
 #include "plugin/gateway.h"
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
@@ -578,6 +579,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
                                      t->insns, t->count, &model, parts);
     if (model.flags & BLOCK_ODD)
         read_odd(p, &parts[0].info);
+    early_register(p, tb, &model, t->insns, t->count);
     t->count = model.instructions;
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))

@@ -622,24 +622,33 @@ test_fidelity(void **state)
     static const struct {
         int line;
         enum fidelity event;
-        bool foreign, side_by_side, partial;
+        bool foreign, side_by_side, left_early, partial;
         enum fidelity wanted;
     } rows[] = {
-        {__LINE__, FIDELITY_EXACT, false, false, false, FIDELITY_EXACT},
-        {__LINE__, FIDELITY_EXACT, true, false, false, FIDELITY_MODELLED},
-        {__LINE__, FIDELITY_EXACT, false, true, false, FIDELITY_VARIES},
-        {__LINE__, FIDELITY_EXACT, true, true, false, FIDELITY_MODELLED},
-        {__LINE__, FIDELITY_EXACT, false, false, true, FIDELITY_PARTIAL},
-        {__LINE__, FIDELITY_MODELLED, true, true, false, FIDELITY_MODELLED},
-        {__LINE__, FIDELITY_MODELLED, true, true, true, FIDELITY_PARTIAL},
-        {__LINE__, FIDELITY_IDLE, true, true, false, FIDELITY_IDLE},
-        {__LINE__, FIDELITY_IDLE, true, true, true, FIDELITY_IDLE},
+        {__LINE__, FIDELITY_EXACT, false, false, false, false, FIDELITY_EXACT},
+        {__LINE__, FIDELITY_EXACT, true, false, false, false,
+         FIDELITY_MODELLED},
+        {__LINE__, FIDELITY_EXACT, false, true, false, false, FIDELITY_VARIES},
+        {__LINE__, FIDELITY_EXACT, true, true, false, false, FIDELITY_MODELLED},
+        {__LINE__, FIDELITY_EXACT, false, false, false, true, FIDELITY_PARTIAL},
+        {__LINE__, FIDELITY_MODELLED, true, true, false, false,
+         FIDELITY_MODELLED},
+        {__LINE__, FIDELITY_MODELLED, true, true, false, true,
+         FIDELITY_PARTIAL},
+        {__LINE__, FIDELITY_EXACT, false, true, true, false,
+         FIDELITY_ESTIMATED},
+        {__LINE__, FIDELITY_MODELLED, true, true, true, false,
+         FIDELITY_ESTIMATED},
+        {__LINE__, FIDELITY_EXACT, false, false, true, true, FIDELITY_PARTIAL},
+        {__LINE__, FIDELITY_IDLE, true, true, true, false, FIDELITY_IDLE},
+        {__LINE__, FIDELITY_IDLE, true, true, false, false, FIDELITY_IDLE},
+        {__LINE__, FIDELITY_IDLE, true, true, false, true, FIDELITY_IDLE},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (fidelity_in_run(rows[i].event, rows[i].foreign,
-                            rows[i].side_by_side,
+                            rows[i].side_by_side, rows[i].left_early,
                             rows[i].partial) != rows[i].wanted)
             fail_msg("row at line %d", rows[i].line);
 }

@@ -41,7 +41,8 @@ enum tally_fidelity {
     TALLY_VARIES,    /* of a run only: exact, but threads or processes ran
                         side by side */
     TALLY_MODELLED,  /* follows from a stated cache, TLB or predictor model */
-    TALLY_ESTIMATED, /* follows from a stated timing model */
+    TALLY_ESTIMATED, /* follows from a stated timing model; or, of a run,
+                        blocks of code were left before the end */
     TALLY_PARTIAL,   /* of a run only: some threads or processes lack */
     TALLY_IDLE,      /* cannot count here; see tally_event_reason() */
 };

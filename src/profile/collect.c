@@ -242,6 +242,24 @@ collect_captures(struct region_view *view, struct session_result *result)
     return 0;
 }
 
+/* Returns whether an instruction of the first process raised a signal that
+ * ended the process. Of others their parents tell (plugin/early.h). */
+static bool
+died_early(const struct session_result *result,
+           const struct session_process *process)
+{
+    static const int raised[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};
+
+    if (process->ended || process->running || !WIFSIGNALED(result->status) ||
+        process->pid != result->processes[0].pid)
+        return false;
+    for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
+        if (WTERMSIG(result->status) == raised[i])
+            return true;
+    }
+    return false;
+}
+
 static void
 describe(const struct region_view *view, struct session_result *result)
 {
@@ -259,6 +277,7 @@ describe(const struct region_view *view, struct session_result *result)
     p->running = !p->ended && process_runs(p->pid, view->pid_space);
     p->beside = view->beside || p->running;
     result->beside += p->beside;
+    result->left_early += view->left_early + died_early(result, p);
     /* At the end the process itself has taken the counts of those apart. */
     result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
     result->heaped_threads += view->heaped;
@@ -340,6 +359,7 @@ collect_whole(const struct session_options *o, struct region_view *view,
         r->lost_threads = before.lost_threads;
         r->heaped_threads = before.heaped_threads;
         r->cut_processes = before.cut_processes;
+        r->left_early = before.left_early;
         r->illegal = before.illegal;
         if (o->hardware != NULL) {
             memcpy(o->hardware->readings, kept.all,

@@ -294,6 +294,12 @@ session_side_by_side(const struct session_result *result)
 }
 
 bool
+session_left_early(const struct session_result *result)
+{
+    return result->left_early > 0;
+}
+
+bool
 session_partial(const struct session_result *result)
 {
     return result->lost_threads > 0 || result->inconsistent_count > 0 ||

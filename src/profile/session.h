@@ -164,6 +164,9 @@ struct session_result {
     /* Threads whose counts are in no sum: they had no room of their own, or
      * their process was killed before it could hand their counts over. */
     unsigned lost_threads;
+    /* Blocks that were left before their end: their instructions that did not
+     * run may be in the sums, or those that ran not. */
+    uint64_t left_early;
     unsigned heaped_threads; /* that share a row with others of their strand */
     /* Processes whose later threads are not counted: QEMU's numbers for threads
      * ran out. */
@@ -187,6 +190,9 @@ bool session_side_by_side(const struct session_result *result);
 /* The value of an event: the sum of its signals. */
 uint64_t
 event_value(const struct event_row *event, const struct totals *totals);
+
+/* Returns whether blocks of code were left before their end. */
+bool session_left_early(const struct session_result *result);
 
 /* Returns whether counts of threads or processes are missing in the sums. */
 bool session_partial(const struct session_result *result);

@@ -87,6 +87,7 @@ struct count_report {
     bool foreign;        /* the program's ISA is not the machine's own */
     bool partial;        /* the sums of any run lack threads or processes */
     bool side_by_side;   /* threads or processes ran so, in any run */
+    bool left_early;     /* blocks were left before their end, in any run */
     unsigned runs;       /* whole ones, which the values are means of */
     unsigned runs_asked; /* more than one: the report says how values spread */
     unsigned cut_run; /* the run that a signal cut short, which is left out of

@@ -40,7 +40,7 @@ enum fidelity
 report_fidelity(const struct count_report *r, const struct event_row *event)
 {
     return fidelity_in_run(event->fidelity, r->foreign, r->side_by_side,
-                           r->partial);
+                           r->left_early, r->partial);
 }
 
 void
@@ -48,10 +48,12 @@ report_note_standing(struct count_report *r, struct count_value *values,
                      const struct session_result *run)
 {
     r->side_by_side |= session_side_by_side(run);
+    r->left_early |= session_left_early(run);
     r->partial |= session_partial(run);
     for (size_t i = 0; i < r->count; i++)
-        values[i].fidelity = fidelity_in_run(values[i].fidelity, r->foreign,
-                                             r->side_by_side, r->partial);
+        values[i].fidelity =
+            fidelity_in_run(values[i].fidelity, r->foreign, r->side_by_side,
+                            r->left_early, r->partial);
 }
 
 const char *
@@ -227,7 +229,9 @@ print_exact(const struct count_report *r, const struct count_value *v,
     if (v->counted)
         report_off_text(v, off, sizeof(off));
     escape_printf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
-                  r->side_by_side || r->partial ? "in this run" : "exact", off);
+                  r->side_by_side || r->left_early || r->partial ? "in this run"
+                                                                 : "exact",
+                  off);
 }
 
 /* The reasons of what was not counted, each once. */
@@ -576,6 +580,8 @@ print_notes(const struct count_report *r, FILE *out)
     if (report_lost(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     if (report_cut(s, text, sizeof(text)))
+        escape_printf(out, "  %s\n", text);
+    if (report_left_early(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     if (report_heaped(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);

@@ -176,7 +176,9 @@ static void
 print_verdict(const struct perfex_report *p, FILE *out)
 {
     const char *const unscaled =
-        p->count->side_by_side || p->count->partial ? "unscaled" : "exact";
+        p->count->side_by_side || p->count->left_early || p->count->partial
+            ? "unscaled"
+            : "exact";
     size_t far = 0, compared = 0;
 
     for (size_t i = 0; i < p->count->count; i++) {
@@ -264,13 +266,15 @@ print_threads(const struct perfex_report *p, FILE *out)
     one.projected = false;
     for (size_t t = 0; error == 0 && t < s->thread_count; t++) {
         const struct session_thread *thread = &s->threads[t];
-        escape_printf(
-            out, "\nSummary for thread %u of %s (pid %d), strand %u%s\n",
-            thread->thread, s->processes[thread->process].program,
-            s->processes[thread->process].pid, thread->strand,
-            !p->projected                                 ? ""
-            : p->count->side_by_side || p->count->partial ? ", unscaled"
-                                                          : ", exact");
+        escape_printf(out,
+                      "\nSummary for thread %u of %s (pid %d), strand %u%s\n",
+                      thread->thread, s->processes[thread->process].program,
+                      s->processes[thread->process].pid, thread->strand,
+                      !p->projected ? ""
+                      : p->count->side_by_side || p->count->left_early ||
+                              p->count->partial
+                          ? ", unscaled"
+                          : ", exact");
         for (size_t i = 0; i < p->count->count; i++) {
             values[i] = p->count->values[i];
             values[i].value = event_value(values[i].event, &thread->totals);

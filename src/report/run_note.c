@@ -151,6 +151,25 @@ report_lost(const struct session_result *run, char *text, size_t size)
     return true;
 }
 
+/* QEMU's blocks have no more instructions than this. */
+#define BLOCK_MOST 512u
+
+bool
+report_left_early(const struct session_result *run, char *text, size_t size)
+{
+    const uint64_t blocks = run->left_early;
+
+    if (blocks == 0)
+        return false;
+    snprintf(text, size,
+             "%" PRIu64 " block%s of code %s left before the end, by a signal "
+             "that an instruction raised or a write to the block's own page: "
+             "counts may be off by up to %" PRIu64 " instructions",
+             blocks, blocks == 1 ? "" : "s", blocks == 1 ? "was" : "were",
+             blocks * BLOCK_MOST);
+    return true;
+}
+
 bool
 report_heaped(const struct session_result *run, char *text, size_t size)
 {

@@ -33,6 +33,11 @@ report_random_left(const struct session_result *run, char *text, size_t size);
 /* Says how many threads' counts are in no sum; false: all are. */
 bool report_lost(const struct session_result *run, char *text, size_t size);
 
+/* Says how many blocks were left before their end, and how far counts may be
+ * off; false: none was. */
+bool
+report_left_early(const struct session_result *run, char *text, size_t size);
+
 /* Says how many threads share one row; false: each has its own. */
 bool report_heaped(const struct session_result *run, char *text, size_t size);
 

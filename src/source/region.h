@@ -135,6 +135,9 @@ struct region_head {
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */
     atomic_uint beside;
+    /* Blocks that were left before their end, by a signal that an instruction
+     * raised or by a write to their own page (plugin/early.h). */
+    atomic_uint left_early;
     atomic_uint late_blocks; /* of kinds beyond REGION_BLOCKS */
     /* Live threads whose counts are in memory of the process alone, until the
      * threads end; and threads that had no memory for counts. */

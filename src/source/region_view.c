@@ -171,6 +171,7 @@ region_view_open(struct region_view *view, int fd, unsigned index,
     view->apart = head.apart;
     view->lost = head.lost;
     view->heaped = head.heaped;
+    view->left_early = head.left_early;
     view->beside = head.beside != 0;
     view->cut = head.cut != 0;
     view->parts = head.parts;

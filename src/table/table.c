@@ -33,10 +33,12 @@ fidelity_name(enum fidelity fidelity)
 
 enum fidelity
 fidelity_in_run(enum fidelity event, bool foreign, bool side_by_side,
-                bool partial)
+                bool left_early, bool partial)
 {
     if (partial && event != FIDELITY_IDLE)
         return FIDELITY_PARTIAL;
+    if (left_early && event < FIDELITY_ESTIMATED)
+        return FIDELITY_ESTIMATED;
     if (event != FIDELITY_EXACT)
         return event;
     return foreign        ? FIDELITY_MODELLED

@@ -386,10 +386,11 @@ machine_standing(const struct machine_row *machine, enum fidelity fidelity);
 
 /* The standing of an event's count in a run: of a program for another machine
  * nothing is exact, and of threads or processes side by side nothing repeats.
+ * `left_early`: blocks were left before their end, so that counts are off.
  * `partial`: counts of some threads or processes are not in the sum.
  */
 enum fidelity fidelity_in_run(enum fidelity event, bool foreign,
-                              bool side_by_side, bool partial);
+                              bool side_by_side, bool left_early, bool partial);
 
 /* NULL if there is none. Case does not matter. Names and aliases. */
 const struct machine_row *machine_find(const char *name);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/early.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "plugin/blocks.h"
+#include "plugin/calls.h"
+
+/* The same numbers for the guests of all architectures, but for SIGBUS. */
+#define GUEST_SIGILL 4
+#define GUEST_SIGTRAP 5
+#define GUEST_SIGFPE 8
+#define GUEST_SIGSEGV 11
+#define GUEST_CLD_KILLED 2
+#define GUEST_CLD_DUMPED 3
+#define GUEST_WNOWAIT 0x01000000u
+
+#define HANDLERS 64
+
+/* Where the handlers of the process begin; under the lock of translation. */
+static struct {
+    uint64_t pc[HANDLERS];
+    unsigned count;
+} handlers;
+
+static __thread uint64_t call_args[4];
+
+/* Returns whether instructions raise the signal. */
+static bool
+is_raised(uint64_t signal)
+{
+    const bool x86 = tally_plugin.shape.isa == ISA_X86_64;
+
+    return signal == GUEST_SIGILL || signal == GUEST_SIGTRAP ||
+           signal == GUEST_SIGFPE || signal == GUEST_SIGSEGV ||
+           signal == (x86 ? 7 : 10); /* SIGBUS */
+}
+
+static void
+note_early(void)
+{
+    atomic_fetch_add(&tally_plugin.region.head->left_early, 1);
+}
+
+/* Notes where a handler begins. Where QEMU has translated that code already, it
+ * does so once more. */
+static void
+add_handler(struct plugin *p, uint64_t pc)
+{
+    bool known = false;
+
+    pthread_mutex_lock(&p->lock);
+    for (unsigned i = 0; i < handlers.count; i++)
+        known |= handlers.pc[i] == pc;
+    if (known || handlers.count == HANDLERS) {
+        pthread_mutex_unlock(&p->lock);
+        if (!known)
+            note_early(); /* whether it is called nobody sees */
+        return;
+    }
+    handlers.pc[handlers.count++] = pc;
+    const bool translated = !blocks_have_room(p) || blocks_begin_at(p, pc);
+    pthread_mutex_unlock(&p->lock);
+    if (translated)
+        plugin_reset();
+}
+
+void
+early_syscall(int64_t number, const uint64_t args[4])
+{
+    const enum isa isa = tally_plugin.shape.isa;
+    uint64_t pc;
+
+    memcpy(call_args, args, sizeof(call_args));
+    /* On MIPS the flags stand before the handler. */
+    if (call_is(CALL_RT_SIGACTION, isa, number) && is_raised(args[0]) &&
+        args[1] != 0 &&
+        plugin_read_word(args[1] + (isa_is_mips(isa) ? 8 : 0), &pc) && pc > 1)
+        add_handler(&tally_plugin, pc);
+}
+
+static bool
+read_int(uint64_t addr, uint32_t *value)
+{
+    if (addr == 0 || !plugin_read(addr, value, sizeof(*value)))
+        return false;
+    *value = isa_is_big_endian(tally_plugin.shape.isa) ? be32toh(*value)
+                                                       : le32toh(*value);
+    return true;
+}
+
+void
+early_return(int64_t number, int64_t result)
+{
+    const enum isa isa = tally_plugin.shape.isa;
+    uint32_t status, code;
+
+    if (call_is(CALL_WAIT4, isa, number) ||
+        call_is(CALL_WAITPID, isa, number)) {
+        /* 127: it has stopped, 255: it goes on. */
+        if (result > 0 && read_int(call_args[1], &status) &&
+            is_raised(status & 127))
+            note_early();
+    } else if (call_is(CALL_WAITID, isa, number)) {
+        /* siginfo_t: the cause, and behind the child's user how it ended. */
+        if (result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0 &&
+            read_int(call_args[2] + 8 - (isa_is_mips(isa) ? 4 : 0), &code) &&
+            (code == GUEST_CLD_KILLED || code == GUEST_CLD_DUMPED) &&
+            read_int(call_args[2] + 24, &status) && is_raised(status))
+            note_early();
+    }
+}
+
+static void
+on_early(unsigned vcpu, void *unused)
+{
+    (void)unused;
+    if (tally_strands[vcpu] != NULL && !tally_strands[vcpu]->outside)
+        note_early();
+}
+
+/*
+ * Returns whether the block is a write that QEMU repeats: alone, as QEMU makes
+ * no other block that ends for no reason seen behind an instruction that it
+ * knows. One that goes on in the next page is alone for that.
+ */
+static bool
+is_repeated(const struct plugin *p, const struct block *block,
+            const struct insn *insns, size_t count)
+{
+    return p->shape.isa == ISA_X86_64 && count == 1 &&
+           (block->flags & BLOCK_ODD) != 0 &&
+           (insns[0].flags & INSN_ILLEGAL) == 0 && insns[0].stores > 0 &&
+           (block->pc & ~(p->shape.page - 1)) ==
+               ((block->end - 1) & ~(p->shape.page - 1));
+}
+
+void
+early_register(const struct plugin *p, struct qemu_plugin_tb *tb,
+               const struct block *block, const struct insn *insns,
+               size_t count)
+{
+    bool counts = is_repeated(p, block, insns, count);
+
+    for (unsigned i = 0; i < handlers.count; i++)
+        counts |= handlers.pc[i] == block->pc;
+    if (counts)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_early,
+                                             QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
