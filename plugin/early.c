@@ -80,6 +80,15 @@ early_syscall(int64_t number, const uint64_t args[4])
         add_handler(&tally_plugin, pc);
 }
 
+/* Notes that a signal ended a child. */
+static void
+note_death(uint32_t signal)
+{
+    atomic_fetch_add(&tally_plugin.region.head->told, 1);
+    if (is_raised(signal))
+        note_early();
+}
+
 static bool
 read_int(uint64_t addr, uint32_t *value)
 {
@@ -98,17 +107,17 @@ early_return(int64_t number, int64_t result)
 
     if (call_is(CALL_WAIT4, isa, number) ||
         call_is(CALL_WAITPID, isa, number)) {
-        /* 127: it has stopped, 255: it goes on. */
+        /* 127: it has stopped or goes on. */
         if (result > 0 && read_int(call_args[1], &status) &&
-            is_raised(status & 127))
-            note_early();
+            (status & 127) != 0 && (status & 127) != 127)
+            note_death(status & 127);
     } else if (call_is(CALL_WAITID, isa, number)) {
         /* siginfo_t: the cause, and behind the child's user how it ended. */
         if (result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0 &&
             read_int(call_args[2] + 8 - (isa_is_mips(isa) ? 4 : 0), &code) &&
             (code == GUEST_CLD_KILLED || code == GUEST_CLD_DUMPED) &&
-            read_int(call_args[2] + 24, &status) && is_raised(status))
-            note_early();
+            read_int(call_args[2] + 24, &status))
+            note_death(status);
     }
 }
 

@@ -40,7 +40,8 @@ def faults(arch, mode, blocks):
 for name, mode in (("signals that a handler catches", "catch"),
                    ("a handler that was a function before", "known"),
                    ("children that a signal ends", "child"),
-                   ("children that waitid() tells of", "waitid")):
+                   ("children that waitid() tells of", "waitid"),
+                   ("children whose ends nobody asks for", "unasked")):
     at_arch(name, mode, FAULTS)(faults)
 at_arch("no block is left early", "none", 0)(faults)
 

@@ -278,6 +278,7 @@ describe(const struct region_view *view, struct session_result *result)
     p->beside = view->beside || p->running;
     result->beside += p->beside;
     result->left_early += view->left_early + died_early(result, p);
+    result->told += view->told;
     /* At the end the process itself has taken the counts of those apart. */
     result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
     result->heaped_threads += view->heaped;
@@ -360,6 +361,7 @@ collect_whole(const struct session_options *o, struct region_view *view,
         r->heaped_threads = before.heaped_threads;
         r->cut_processes = before.cut_processes;
         r->left_early = before.left_early;
+        r->told = before.told;
         r->illegal = before.illegal;
         if (o->hardware != NULL) {
             memcpy(o->hardware->readings, kept.all,
@@ -561,6 +563,22 @@ add_up(const struct session_options *o, struct session_result *result)
     return error;
 }
 
+/* Counts processes that died and whose parents did not ask how: an instruction
+ * may have raised the signal. */
+static void
+count_untold(struct session_result *result)
+{
+    const int first = result->process_count > 0 ? result->processes[0].pid : 0;
+    uint64_t died = 0;
+
+    for (size_t i = 0; i < result->process_count; i++) {
+        const struct session_process *p = &result->processes[i];
+        died += !p->ended && !p->running && p->pid != first;
+    }
+    if (died > result->told)
+        result->left_early += died - result->told;
+}
+
 int
 session_collect(const struct session_options *o, int fd,
                 const struct session_request *request,
@@ -587,6 +605,8 @@ session_collect(const struct session_options *o, int fd,
         if (o->gate->missing > result->lost_threads)
             result->lost_threads = o->gate->missing;
     }
+    if (error == 0)
+        count_untold(result);
     if (error == 0)
         error = add_up(o, result);
     if (error == 0 && o->gate != NULL)

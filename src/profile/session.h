@@ -167,6 +167,7 @@ struct session_result {
     /* Blocks that were left before their end: their instructions that did not
      * run may be in the sums, or those that ran not. */
     uint64_t left_early;
+    uint64_t told; /* deaths of processes by signals, that parents asked for */
     unsigned heaped_threads; /* that share a row with others of their strand */
     /* Processes whose later threads are not counted: QEMU's numbers for threads
      * ran out. */

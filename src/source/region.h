@@ -138,6 +138,7 @@ struct region_head {
     /* Blocks that were left before their end, by a signal that an instruction
      * raised or by a write to their own page (plugin/early.h). */
     atomic_uint left_early;
+    atomic_uint told; /* deaths of children by signals, that it asked for */
     atomic_uint late_blocks; /* of kinds beyond REGION_BLOCKS */
     /* Live threads whose counts are in memory of the process alone, until the
      * threads end; and threads that had no memory for counts. */

@@ -172,6 +172,7 @@ region_view_open(struct region_view *view, int fd, unsigned index,
     view->lost = head.lost;
     view->heaped = head.heaped;
     view->left_early = head.left_early;
+    view->told = head.told;
     view->beside = head.beside != 0;
     view->cut = head.cut != 0;
     view->parts = head.parts;

@@ -43,7 +43,7 @@ struct region_view {
     unsigned captures; /* begun, may pass REGION_CAPTURES */
     unsigned together, apart, lost, heaped;
     uint32_t parts; /* as in region_head */
-    unsigned left_early;
+    unsigned left_early, told;
     bool beside, cut;
     uint64_t load_bias;
     uint64_t seals; /* of the threads that were read, summed */

@@ -2,11 +2,12 @@
 /*
  * fault MODE N: N blocks that a signal leaves before their end.
  *
- *   catch   loads from nowhere, and a handler that jumps out
- *   known   likewise, with a handler that has run as a function before
- *   child   children that load from nowhere and that wait4() waits for
- *   waitid  likewise, for waitid()
- *   none    N system calls and no signal
+ *   catch    loads from nowhere, and a handler that jumps out
+ *   known    likewise, with a handler that has run as a function before
+ *   child    children that load from nowhere and that wait4() waits for
+ *   waitid   likewise, for waitid()
+ *   unasked  likewise, waited for without asking how they ended
+ *   none     N system calls and no signal
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum wait { ASKED, BY_ID, UNASKED };
 
 static sigjmp_buf before;
 static volatile sig_atomic_t jumps;
@@ -47,7 +50,7 @@ install(void)
 }
 
 static void
-end_child(int by_id)
+end_child(enum wait wait)
 {
     siginfo_t info;
     int status;
@@ -57,7 +60,9 @@ end_child(int by_id)
         load();
         _exit(1);
     }
-    if (by_id)
+    if (wait == UNASKED)
+        waitpid(child, NULL, 0);
+    else if (wait == BY_ID)
         waitid(P_PID, (id_t)child, &info, WEXITED);
     else
         waitpid(child, &status, 0);
@@ -77,7 +82,9 @@ main(int argc, char **argv)
         if (strcmp(mode, "none") == 0)
             getppid();
         else if (strcmp(mode, "child") == 0 || strcmp(mode, "waitid") == 0)
-            end_child(strcmp(mode, "waitid") == 0);
+            end_child(strcmp(mode, "waitid") == 0 ? BY_ID : ASKED);
+        else if (strcmp(mode, "unasked") == 0)
+            end_child(UNASKED);
         else if (sigsetjmp(before, 1) == 0)
             load();
     }
