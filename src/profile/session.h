@@ -127,7 +127,7 @@ struct session_inconsistent {
 struct session_result {
     struct session_process *processes;
     size_t process_count; /* images: a process that executes has several */
-    size_t pid_count; /* processes */
+    size_t pid_count;     /* processes */
     unsigned together; /* threads of one process that lived at once, at most */
     unsigned beside;   /* processes that ran beside others, as above */
     struct session_thread *threads;
