@@ -64,8 +64,7 @@ own_region_attach(struct plugin *p, const char *place, const char *inherited,
         return tally_fail(log, TALLY_ESYNTAX,
                           "this plugin is started by `tally count`");
     strcpy(p->session_place, place);
-    reach_begin(p, inherited);
-    p->region.fd = reach_open(p);
+    p->region.fd = reach_begin(p, inherited);
     const int error =
         session_attach(place, log, p->region.fd, &p->session, &p->request);
     if (error != 0)

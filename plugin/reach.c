@@ -45,22 +45,22 @@ is_kept(const struct plugin *p)
     return p->kept >= 0 && session_is_open(p->kept, p->session_place);
 }
 
-void
+int
 reach_begin(struct plugin *p, const char *inherited)
 {
-    const int fd = inherited != NULL ? atoi(inherited) : -1;
+    const int kept = inherited != NULL ? atoi(inherited) : -1;
+    const int fd = session_open(p->session_place);
 
     p->kept = -1;
-    if (fd < 0 || !session_is_open(fd, p->session_place))
-        return;
-    const int again = session_open(p->session_place);
-    if (again >= 0) {
-        close(again);
-        close(fd);
-        return;
+    if (kept < 0 || !session_is_open(kept, p->session_place))
+        return fd;
+    if (fd >= 0) {
+        close(kept);
+        return fd;
     }
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    p->kept = fd;
+    fcntl(kept, F_SETFD, FD_CLOEXEC);
+    p->kept = kept;
+    return fcntl(kept, F_DUPFD_CLOEXEC, 0);
 }
 
 int

@@ -10,9 +10,10 @@
 
 #include "plugin/plugin.h"
 
-/* Takes over what the process before handed on, `inherited`, as a number or
- * NULL. Before the file is opened. */
-void reach_begin(struct plugin *p, const char *inherited);
+/* Opens the session's file, or copies the descriptor that the process before
+ * handed on: `inherited`, as a number or NULL. A descriptor that is not needed
+ * is closed. Returns a descriptor, or -1 with errno. */
+int reach_begin(struct plugin *p, const char *inherited);
 
 /* Opens the file; -1 with errno. */
 int reach_open(struct plugin *p);
