@@ -18,11 +18,14 @@
 
 #define HANDLERS 64
 
-/* Where the handlers of the process begin; under the lock of translation. */
-static struct {
-    uint64_t pc[HANDLERS];
-    unsigned count;
-} handlers;
+/* Where the handlers of the process begin, and of which signals they are: those
+ * that instructions raise, and others. Of a handler of both nobody sees which
+ * of them came. Under the lock of translation. */
+static struct handler {
+    uint64_t pc;
+    bool raised, other;
+} handlers[HANDLERS];
+static unsigned handler_count;
 
 static __thread uint64_t call_args[4];
 
@@ -46,21 +49,26 @@ note_early(void)
 /* Notes where a handler begins. Where QEMU has translated that code already, it
  * does so once more. */
 static void
-add_handler(struct plugin *p, uint64_t pc)
+add_handler(struct plugin *p, uint64_t pc, bool raised)
 {
-    bool known = false;
+    bool translated = false;
+    unsigned i = 0;
 
     pthread_mutex_lock(&p->lock);
-    for (unsigned i = 0; i < handlers.count; i++)
-        known |= handlers.pc[i] == pc;
-    if (known || handlers.count == HANDLERS) {
+    while (i < handler_count && handlers[i].pc != pc)
+        i++;
+    if (i == HANDLERS) {
         pthread_mutex_unlock(&p->lock);
-        if (!known)
+        if (raised)
             note_early(); /* whether it is called nobody sees */
         return;
     }
-    handlers.pc[handlers.count++] = pc;
-    const bool translated = !blocks_have_room(p) || blocks_begin_at(p, pc);
+    if (i == handler_count)
+        handlers[handler_count++] = (struct handler){.pc = pc};
+    if (raised && !handlers[i].raised)
+        translated = !blocks_have_room(p) || blocks_begin_at(p, pc);
+    handlers[i].raised |= raised;
+    handlers[i].other |= !raised;
     pthread_mutex_unlock(&p->lock);
     if (translated)
         plugin_reset();
@@ -74,10 +82,9 @@ early_syscall(int64_t number, const uint64_t args[4])
 
     memcpy(call_args, args, sizeof(call_args));
     /* On MIPS the flags stand before the handler. */
-    if (call_is(CALL_RT_SIGACTION, isa, number) && is_raised(args[0]) &&
-        args[1] != 0 &&
+    if (call_is(CALL_RT_SIGACTION, isa, number) && args[1] != 0 &&
         plugin_read_word(args[1] + (isa_is_mips(isa) ? 8 : 0), &pc) && pc > 1)
-        add_handler(&tally_plugin, pc);
+        add_handler(&tally_plugin, pc, is_raised(args[0]));
 }
 
 /* Notes that a signal ended a child. */
@@ -121,11 +128,14 @@ early_return(int64_t number, int64_t result)
     }
 }
 
+/* `data`: the handler that is entered, or NULL. */
 static void
-on_early(unsigned vcpu, void *unused)
+on_early(unsigned vcpu, void *data)
 {
-    (void)unused;
-    if (tally_strands[vcpu] != NULL && !tally_strands[vcpu]->outside)
+    const struct handler *const handler = data;
+
+    if ((handler == NULL || !handler->other) && tally_strands[vcpu] != NULL &&
+        !tally_strands[vcpu]->outside)
         note_early();
 }
 
@@ -150,11 +160,12 @@ early_register(const struct plugin *p, struct qemu_plugin_tb *tb,
                const struct block *block, const struct insn *insns,
                size_t count)
 {
-    bool counts = is_repeated(p, block, insns, count);
+    struct handler *handler = NULL;
 
-    for (unsigned i = 0; i < handlers.count; i++)
-        counts |= handlers.pc[i] == block->pc;
-    if (counts)
+    for (unsigned i = 0; i < handler_count; i++)
+        if (handlers[i].pc == block->pc && handlers[i].raised)
+            handler = &handlers[i];
+    if (handler != NULL || is_repeated(p, block, insns, count))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_early,
-                                             QEMU_PLUGIN_CB_NO_REGS, NULL);
+                                             QEMU_PLUGIN_CB_NO_REGS, handler);
 }
