@@ -423,6 +423,8 @@ run_and_report(struct job *job, struct count_value *values)
     /* Of documents, each interval is one. */
     job->report.summary = r->interval_ms != 0 && r->format != COUNT_TEXT;
     if (error == 0 && (!job->report.summary || r->summary)) {
+        /* A report that nobody reads waits for ever: a signal may end it. */
+        child_signals_free(&signals);
         error = write_report(job->request, &job->report, out.file);
     }
     const int closed = output_close(&out, error == 0);

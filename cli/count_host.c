@@ -445,6 +445,8 @@ report_runs(struct host_job *job, char **argv, struct count_value *sums,
         errno = job->write_error;
         error = TALLY_EIO;
     } else if (!report.summary || job->r->summary) {
+        /* A report that nobody reads waits for ever: a signal may end it. */
+        child_signals_free(&job->signals);
         error = write_report(job, &report);
     }
     const int cause = errno;

@@ -522,6 +522,28 @@ def interrupted_spin(arch):
     assert values[INSTRUCTIONS[arch]] > 1000000, values[INSTRUCTIONS[arch]]
 
 
+@t.named("a signal ends tally while nobody reads its report")
+def unread_report():
+    for machine in ("host-model", "host"):
+        end, other = os.pipe()
+        os.set_blocking(other, False)
+        try:
+            while True:
+                os.write(other, bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(other, True)
+        process = subprocess.Popen(
+            [t.tally(), "count", "-m", machine, "-e", "page-faults", "--",
+             g("hello", "x86_64")], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=other)
+        # Signals that come while the program runs end the program alone.
+        t.wait_for("tally ends", lambda: process.send_signal(signal.SIGTERM) or
+                   process.poll() is not None)
+        t.equal(process.returncode, -signal.SIGTERM, machine)
+        os.close(end)
+        os.close(other)
+
+
 @at_arch("a signal that ends tally elsewhere ends the program, with a report")
 def forwarded_deaths(arch):
     program = g("spin", arch)

@@ -29,6 +29,8 @@ struct child_signals {
 };
 
 void child_signals_hold(struct child_signals *signals);
+
+/* Takes what is pending, and lets signals end us again; may be called twice. */
 void child_signals_free(const struct child_signals *signals);
 
 /* Takes what is pending; true if there was any but SIGCHLD. */
