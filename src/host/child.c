@@ -20,7 +20,8 @@
 static const int forwarded[] = {
     SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
     SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGTRAP,  SIGSYS,
-    SIGIO,   SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR,  SIGSTKFLT};
+    SIGIO,   SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR,  SIGSTKFLT,
+    SIGTSTP, SIGCONT};
 
 /* Holds a signal that is not ignored. */
 static void
@@ -62,10 +63,13 @@ bool
 child_signals_came(const struct child_signals *s)
 {
     const struct timespec none = {0, 0};
+    sigset_t ending = s->held;
     siginfo_t info;
     bool came = false;
 
-    while (sigtimedwait(&s->held, &info, &none) > 0)
+    sigdelset(&ending, SIGTSTP);
+    sigdelset(&ending, SIGCONT);
+    while (sigtimedwait(&ending, &info, &none) > 0)
         came = came || info.si_signo != SIGCHLD;
     return came;
 }
@@ -212,18 +216,36 @@ reap(struct child *c)
     return true;
 }
 
+/* Does what SIGTSTP would do to us if it were not held: as a rule, stops us. */
+static void
+stop(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /* A signal from the terminal has reached the program too. */
 static bool
 take_signal(struct child *c, const siginfo_t *info)
 {
-    if (info->si_signo == SIGCHLD)
+    const int number = info->si_signo;
+    const bool ends = number != SIGTSTP && number != SIGCONT;
+
+    if (number == SIGCHLD)
         return reap(c);
-    if (c->take != NULL && c->take(c->user, info->si_signo))
+    if (c->take != NULL && c->take(c->user, number))
         return false;
-    c->interrupted = true;
     if (c->pid != 0 && info->si_code != SI_KERNEL)
-        kill(c->pid, info->si_signo);
-    return c->pid == 0;
+        kill(c->pid, number);
+    if (number == SIGTSTP)
+        stop();
+    c->interrupted = c->interrupted || ends;
+    return c->pid == 0 && ends;
 }
 
 bool

@@ -5,7 +5,8 @@
  * and QEMU are both run so.
  *
  * All signals that would end us are passed on, except SIGKILL, which cannot be
- * caught, and SIGPIPE and SIGXFSZ, which come of our own writes.
+ * caught, and SIGPIPE and SIGXFSZ, which come of our own writes. SIGTSTP stops
+ * the program and us, and SIGCONT lets both go on; neither ends the waiting.
  */
 #ifndef TALLY_HOST_CHILD_H
 #define TALLY_HOST_CHILD_H
@@ -33,7 +34,8 @@ void child_signals_hold(struct child_signals *signals);
 /* Takes what is pending, and lets signals end us again; may be called twice. */
 void child_signals_free(const struct child_signals *signals);
 
-/* Takes what is pending; true if there was any but SIGCHLD. */
+/* Takes what is pending, but not SIGTSTP and SIGCONT; true if there was any but
+ * SIGCHLD. */
 bool child_signals_came(const struct child_signals *signals);
 
 /* What is executed, and how. */
