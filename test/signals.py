@@ -6,8 +6,10 @@ What tally gets, the program gets: stopped with tally, it goes on with tally.
 import contextlib
 import os
 import pathlib
+import pty
 import signal
 import subprocess
+import tempfile
 
 import tallytest as t
 
@@ -71,7 +73,31 @@ def stopped_itself(options):
     t.equal(t.json.loads(said).get("interrupted", False), False, "interrupted")
 
 
+def taken(options):
+    """Ctrl-C reaches the program alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report")
+        pid, master = pty.fork()
+        if pid == 0:
+            os.execv(t.tally(), [t.tally(), "count", "-j", "-r", "3", "-o",
+                                 str(report), *options, "--",
+                                 str(t.build / "test" / "taker")])
+        said = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(master, 4096):
+                if b"taken" in chunk:
+                    os.write(master, b"\3")
+                said += chunk
+        _, status = os.waitpid(pid, 0)
+        os.close(master)
+        t.equal((said.count(b"taken"), os.waitstatus_to_exitcode(status)),
+                (1, 128 + signal.SIGINT), said)
+        t.equal(t.json.loads(report.read_text())["interrupted_run"], 1)
+
+
 for each, words in MODELS.items():
+    t.case(f"Ctrl-C to a program that takes the terminal ends -r, on {each}",
+           taken, words)
     t.case(f"SIGTSTP and SIGCONT to tally alone, on {each}",
            stopped_and_continued, words)
     t.case(f"SIGCONT to tally where the program has stopped, on {each}",

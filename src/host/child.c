@@ -18,10 +18,9 @@
  * lets nobody hold back a fault.
  */
 static const int forwarded[] = {
-    SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
-    SIGABRT, SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGTRAP,  SIGSYS,
-    SIGIO,   SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR,  SIGSTKFLT,
-    SIGTSTP, SIGCONT};
+    SIGINT,    SIGTERM, SIGHUP, SIGQUIT,   SIGUSR1, SIGUSR2, SIGALRM, SIGABRT,
+    SIGSEGV,   SIGBUS,  SIGFPE, SIGILL,    SIGTRAP, SIGSYS,  SIGIO,   SIGPROF,
+    SIGVTALRM, SIGXCPU, SIGPWR, SIGSTKFLT, SIGTSTP, SIGCONT};
 
 /* Holds a signal that is not ignored. */
 static void
@@ -141,15 +140,62 @@ close_end(int *fd)
     *fd = -1;
 }
 
+/* Opens the terminal; -1: there is none, or another group has the foreground.
+ */
+static int
+open_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+    if (fd >= 0 && tcgetpgrp(fd) != getpgrp())
+        close_end(&fd);
+    return fd;
+}
+
+/* Gives our group the terminal's foreground, which a group in the background
+ * may do that holds back SIGTTOU. */
+static void
+take_foreground(int terminal)
+{
+    sigset_t set, old;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    tcsetpgrp(terminal, getpgrp());
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Takes the foreground back from the group of program `pid`, which has ended,
+ * or from a group that is no more. A group that lives is a shell's that has put
+ * us into the background. */
+static void
+leave_terminal(struct child *c, pid_t pid)
+{
+    const pid_t group = c->terminal >= 0 ? tcgetpgrp(c->terminal) : -1;
+    const bool taken = group > 0 && group != getpgrp() &&
+                       (group == pid || kill(-group, 0) != 0);
+
+    if (taken) {
+        take_foreground(c->terminal);
+        if (WIFSIGNALED(c->status) &&
+            (WTERMSIG(c->status) == SIGINT || WTERMSIG(c->status) == SIGQUIT))
+            c->interrupted = true;
+    }
+    close_end(&c->terminal);
+}
+
 int
 child_start(struct child *c, const struct child_signals *signals,
             const struct child_program *program, const struct tally_log *log)
 {
     int gate[2] = {-1, -1}, word[2] = {-1, -1};
 
-    *c = (struct child){.signals = signals, .gate = -1, .word = -1};
+    *c = (struct child){
+        .signals = signals, .gate = -1, .word = -1, .terminal = -1};
     if (program->argv == NULL)
         return 0;
+    c->terminal = open_terminal();
     if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(word, O_CLOEXEC) == 0)
         c->pid = fork();
     else
@@ -209,6 +255,7 @@ reap(struct child *c)
         return false;
     c->user_s = seconds_of(&c->usage.ru_utime);
     c->sys_s = seconds_of(&c->usage.ru_stime);
+    leave_terminal(c, c->pid);
     c->pid = 0;
     c->ended = true;
     /* Those that the end has overtaken, as when the whole group got one. */
@@ -270,6 +317,7 @@ child_finish(struct child *c)
 {
     close_end(&c->gate);
     close_end(&c->word);
+    close_end(&c->terminal);
     if (c->pid > 0) {
         kill(c->pid, SIGKILL);
         while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)

@@ -7,6 +7,9 @@
  * All signals that would end us are passed on, except SIGKILL, which cannot be
  * caught, and SIGPIPE and SIGXFSZ, which come of our own writes. SIGTSTP stops
  * the program and us, and SIGCONT lets both go on; neither ends the waiting.
+ *
+ * A program that takes the terminal's foreground from our group, as shells do,
+ * gets Ctrl-C alone. At its end our group takes the foreground back.
  */
 #ifndef TALLY_HOST_CHILD_H
 #define TALLY_HOST_CHILD_H
@@ -55,9 +58,12 @@ struct child {
     pid_t pid;      /* 0: there is none, only signals and time are waited for */
     int gate;       /* one byte lets it go */
     int word;       /* it writes errno if the exec fails */
+    int terminal;   /* that our group has the foreground of, or -1 */
     int status;     /* as waitpid() gives it, once it has ended */
     int exec_error; /* errno of the exec, 0: it ran */
-    bool interrupted; /* one of our signals was passed on */
+    /* One of our signals was passed on, or the terminal sent one to the program
+     * alone, which had taken the foreground, and the program died of it. */
+    bool interrupted;
     bool ended;
     bool lost; /* ended, but another part of our process took its status */
     struct rusage usage; /* of the program and the children it waited for */
