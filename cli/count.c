@@ -574,6 +574,8 @@ prepare(const struct count_request *r, const struct program *program,
             illegal_check_level(program, !r->quiet && count_request_talks(r));
     if (error == 0)
         error = launch_check(&r->model.launch, program->isa, &command_log);
+    if (error == 0 && !r->quiet && count_request_talks(r))
+        model_options_say_settings(&r->model);
     if (error == 0)
         error = machine_params(machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);

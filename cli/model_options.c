@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/model_options.h"
 
+#include <stdio.h>
+
+#include "source/setting.h"
+
 bool
 model_options_take(struct model_options *m, int option, const char *value)
 {
@@ -42,4 +46,16 @@ model_options_given(const struct model_options *m)
            : m->launch.cpu != NULL     ? "--cpu-model"
            : m->launch.qemu != NULL    ? "--qemu"
                                        : NULL;
+}
+
+void
+model_options_say_settings(const struct model_options *m)
+{
+    char names[512];
+
+    if (!m->launch.clean_env && setting_list(names, sizeof(names)))
+        fprintf(stderr,
+                "tally: left out of the environment, since QEMU would run "
+                "otherwise: %s\n",
+                names);
 }

@@ -56,4 +56,8 @@ bool model_options_take(struct model_options *m, int option, const char *value);
 /* What was given of them, as it is written, or NULL. */
 const char *model_options_given(const struct model_options *m);
 
+/* Says which variables of the environment QEMU does not get (source/setting.h):
+ * one line, or none. */
+void model_options_say_settings(const struct model_options *m);
+
 #endif

@@ -387,6 +387,8 @@ prepare(struct job *job)
     if (error == 0)
         error = launch_check(&r->model.launch, job->program->isa, &command_log);
     if (error == 0)
+        model_options_say_settings(&r->model);
+    if (error == 0)
         error = machine_params(job->machine, r->model.sets, r->model.set_count,
                                &command_log, job->params);
     if (error != 0)

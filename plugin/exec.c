@@ -21,6 +21,7 @@
 #include "plugin/plugin.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "source/setting.h"
 
 #define SCRIPT_DEPTH 4
 
@@ -60,6 +61,19 @@ guest_vector(uint64_t addr, size_t extra, size_t *count)
         out[i] = plugin_memory(string);
     }
     return out;
+}
+
+/* Takes out the variables that change how QEMU runs. Left as they are for what
+ * the host executes. */
+static void
+drop_settings(const char **env)
+{
+    const char **kept = env;
+
+    for (; *env != NULL; env++)
+        if (!setting_is(*env))
+            *kept++ = *env;
+    *kept = NULL;
 }
 
 /* Programs of our own QEMU: of the same machine and order of bytes. */
@@ -343,6 +357,7 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
         const ssize_t n = readlink(path, target, sizeof(target) - 1);
         target[strncmp(path, "/proc/self/fd/", 14) == 0 && n > 0 ? n : 0] =
             '\0';
+        drop_settings(env);
         run_qemu(p, path, *target != '\0' ? target : name, args, count,
                  (char *const *)env);
         path = name;

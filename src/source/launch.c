@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "source/setting.h"
 
 extern char **environ;
 
@@ -131,6 +132,47 @@ read_complaint(FILE *said, char *text, size_t size)
     }
 }
 
+/* A growing vector of owned strings. */
+struct words {
+    char **word;
+    size_t count, room;
+    bool failed;
+};
+
+static void
+words_add(struct words *w, char *word)
+{
+    if (w->count + 1 >= w->room) {
+        const size_t room = w->room ? w->room * 2 : 64;
+        char **grown = realloc(w->word, room * sizeof(*grown));
+        if (grown == NULL) {
+            w->failed = true;
+            free(word);
+            return;
+        }
+        w->word = grown;
+        w->room = room;
+    }
+    w->failed |= word == NULL;
+    w->word[w->count] = word;
+    w->count += word != NULL;
+    w->word[w->count] = NULL;
+}
+
+static void
+words_copy(struct words *w, const char *text)
+{
+    words_add(w, strdup(text));
+}
+
+static void
+free_words(char **words)
+{
+    for (char **w = words; w != NULL && *w != NULL; w++)
+        free(*w);
+    free(words);
+}
+
 /* Starts QEMU with the model on a file that is no program; fills in what QEMU
  * says of the model, "" if nothing. 0, or an errno where QEMU did not start. */
 static int
@@ -139,18 +181,24 @@ try_cpu(const char *qemu, const char *cpu, char *text, size_t size)
     char *const argv[] = {(char *)qemu, (char *)"-cpu", (char *)cpu,
                           (char *)NO_PROGRAM, NULL};
     posix_spawn_file_actions_t actions;
+    struct words env = {0};
     int ends[2];
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
+    for (char **e = environ; *e != NULL; e++)
+        if (!setting_is(*e))
+            words_copy(&env, *e);
     FILE *said = fdopen(ends[0], "r");
-    int error = said != NULL ? posix_spawn_file_actions_init(&actions) : errno;
+    int error = said == NULL ? errno : env.failed ? ENOMEM : 0;
+    if (error == 0)
+        error = posix_spawn_file_actions_init(&actions);
     if (error == 0) {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null",
                                          O_WRONLY, 0);
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-        error = posix_spawn(&pid, qemu, &actions, NULL, argv, environ);
+        error = posix_spawn(&pid, qemu, &actions, NULL, argv, env.word);
         posix_spawn_file_actions_destroy(&actions);
     }
     close(ends[1]);
@@ -163,6 +211,7 @@ try_cpu(const char *qemu, const char *cpu, char *text, size_t size)
         fclose(said);
     else
         close(ends[0]);
+    free_words(env.word);
     return error;
 }
 
@@ -277,39 +326,6 @@ launch_request(const struct launch_options *options,
     return error;
 }
 
-/* A growing vector of owned strings. */
-struct words {
-    char **word;
-    size_t count, room;
-    bool failed;
-};
-
-static void
-words_add(struct words *w, char *word)
-{
-    if (w->count + 1 >= w->room) {
-        const size_t room = w->room ? w->room * 2 : 64;
-        char **grown = realloc(w->word, room * sizeof(*grown));
-        if (grown == NULL) {
-            w->failed = true;
-            free(word);
-            return;
-        }
-        w->word = grown;
-        w->room = room;
-    }
-    w->failed |= word == NULL;
-    w->word[w->count] = word;
-    w->count += word != NULL;
-    w->word[w->count] = NULL;
-}
-
-static void
-words_copy(struct words *w, const char *text)
-{
-    words_add(w, strdup(text));
-}
-
 static void
 words_reverse(struct words *w)
 {
@@ -345,7 +361,8 @@ has_name(const char *variable, const char *name)
     return strncmp(variable, name, n) == 0 && variable[n] == '=';
 }
 
-/* Without the variables that depend on where and how we were started. */
+/* Without the variables that depend on where and how we were started, and those
+ * that change how QEMU runs. */
 static void
 add_environment(struct words *env, const struct program *program)
 {
@@ -353,7 +370,7 @@ add_environment(struct words *env, const struct program *program)
 
     for (char **e = environ; *e != NULL; e++) {
         if (!has_name(*e, "PWD") && !has_name(*e, "OLDPWD") &&
-            !has_name(*e, "_") && !has_name(*e, "TALLY_PAD"))
+            !has_name(*e, "_") && !has_name(*e, "TALLY_PAD") && !setting_is(*e))
             words_copy(env, *e);
     }
     /* As a shell sets it for what it starts. */
@@ -485,14 +502,6 @@ launch_build(const struct launch_options *options,
         return tally_fail(log, TALLY_ENOMEM, "out of memory");
     }
     return 0;
-}
-
-static void
-free_words(char **words)
-{
-    for (char **w = words; w != NULL && *w != NULL; w++)
-        free(*w);
-    free(words);
 }
 
 void
