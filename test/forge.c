@@ -3,8 +3,10 @@
  * forge WHAT WHOSE: a hostile program under tally. It starts a child that
  * counts and ends, finds the memory of its session by the descriptors of the
  * processes above it, and writes WHAT into the region of the child (WHOSE:
- * sibling) or into its own (own). Ends with 0; with 77 where it finds no
- * session, and with 1 where it cannot write.
+ * sibling) or into its own (own). WHAT `words`, with a seed behind it, is
+ * random words over all of the session's memory that QEMU has mapped, at most
+ * 64 MB in one piece; WHOSE sibling: by two processes at once. Ends with 0;
+ * with 77 where it finds no session, and with 1 where it cannot write.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,6 +20,8 @@
 #include "source/region_layout.h"
 
 #define STEPS 100000u
+#define WORDS (UINT64_C(1) << 17)
+#define MOST (UINT64_C(64) << 20)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A value of 4 bytes, where in the region, how often one after the other. */
@@ -117,6 +121,70 @@ put_many(int fd)
             exit(1);
 }
 
+static uint64_t
+next_word(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
+/* Writes random words over a piece of the session's memory. */
+static void
+put_piece(int fd, uint64_t *state, off_t at, uint64_t size)
+{
+    static uint64_t words[WORDS + 64];
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        words[i] = next_word(state);
+    for (uint64_t done = 0; done < size; done += sizeof(*words) * WORDS) {
+        const uint64_t left = size - done;
+        const size_t n =
+            left < sizeof(*words) * WORDS ? left : sizeof(*words) * WORDS;
+        /* From another word on each time, so that no two parts are alike. */
+        if (pwrite(fd, words + next_word(state) % 64, n, at + (off_t)done) !=
+            (ssize_t)n)
+            exit(1);
+    }
+}
+
+/* QEMU shows its own mappings under this name, and the guest's under the plain
+ * one. */
+#define MAPPINGS "/proc/thread-self/maps"
+
+static void
+put_words(int fd, uint64_t seed)
+{
+    uint64_t state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    unsigned long long first, last, at;
+    char line[512];
+    FILE *const maps = fopen(MAPPINGS, "r");
+
+    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+        if (strstr(line, "/memfd:tally") == NULL ||
+            sscanf(line, "%llx-%llx rw-s %llx", &first, &last, &at) != 3)
+            continue;
+        const uint64_t size = last - first;
+        put_piece(fd, &state, (off_t)at, size < MOST ? size : MOST);
+    }
+    if (maps == NULL)
+        exit(1);
+    fclose(maps);
+}
+
+/* A child that writes, too, and has ended only when both have written. */
+static void
+put_words_twice(int fd, uint64_t seed)
+{
+    int status;
+    const pid_t other = fork();
+
+    put_words(fd, other == 0 ? seed + 1000 : seed);
+    if (other == 0)
+        _exit(0);
+    waitpid(other, &status, 0);
+}
+
 static bool
 put_named(int fd, const char *what, unsigned whose)
 {
@@ -128,6 +196,11 @@ put_named(int fd, const char *what, unsigned whose)
             return put(fd, 0, &in_header[i]), true;
     if (strcmp(what, "many") == 0)
         return put_many(fd), true;
+    if (strncmp(what, "words", 5) == 0) {
+        (whose == 1 ? put_words_twice : put_words)(fd,
+                                                   strtoul(what + 5, NULL, 10));
+        return true;
+    }
     return strcmp(what, "nothing") == 0;
 }
 

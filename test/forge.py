@@ -114,6 +114,16 @@ def taken():
     t.equal(len(report["uncounted"]), 1, "a process that is not")
 
 
+def random_words(seed, whose):
+    """Random words over all that QEMU maps of the session's memory, 128 MB."""
+    status, _, text, used = forge(f"words{seed}", whose, *COUNT, "-j",
+                                  "--strict")
+    t.equal(used <= MOST, True, f"{used} KB of memory")
+    t.equal(status, 125, f"--strict: {text}")
+    left = [p["pid"] for p in json.loads(text)["inconsistent"]]
+    t.equal(None in left, True, f"the session is inconsistent: {left}")
+
+
 def honest():
     status, _, text, _ = forge("nothing", "own", *COUNT, "-j", "--strict")
     t.equal(status, 0, text)
@@ -137,5 +147,10 @@ if platform.machine() == "x86_64":
         t.case(f"{what} of its own region", own, what)
     for what in HEADER:
         t.case(f"{what} of the session", header, what)
+    for seed in range(1, 5):
+        t.case(f"random words, seed {seed}", random_words, seed,
+               "own")
+        t.case(f"random words of two processes at once, seed {seed}", random_words,
+               seed, "sibling")
 
 t.main()
