@@ -230,10 +230,12 @@ def kill_one(folder, whom, seed):
               ["--per-process"])
     tally = run.process.pid
     time.sleep(seed.random())
-    found = [pid for pid, parent, name in processes_of(tally)
-             if (whom == "tally" and pid == tally)
-             or (whom == "QEMU" and parent == tally)
-             or (whom == "child" and pid != tally and parent != tally)]
+    found = []
+    while not found and run.process.poll() is None:  # children live briefly
+        found = [pid for pid, parent, name in processes_of(tally)
+                 if (whom == "tally" and pid == tally)
+                 or (whom == "QEMU" and parent == tally)
+                 or (whom == "child" and pid != tally and parent != tally)]
     if found:
         try:
             os.kill(seed.choice(found), signal.SIGKILL)
