@@ -233,6 +233,14 @@ command_no_memory(void)
     return EXIT_OURS;
 }
 
+bool
+command_close_text(FILE *out, char *const *text)
+{
+    /* Where its last step finds no memory, glibc's fclose() returns 0 and
+     * leaves no text. */
+    return fclose(out) == 0 && *text != NULL;
+}
+
 int
 command_join(char **list, const char *more)
 {

@@ -92,6 +92,10 @@ extern const struct tally_log command_log;
 /* Says that there is no memory, and returns EXIT_OURS. */
 int command_no_memory(void);
 
+/* Closes a stream of open_memstream(), whose text is `*text`. Returns false if
+ * the text is not whole; the caller frees it either way. */
+bool command_close_text(FILE *out, char *const *text);
+
 /* Adds to a list of words separated by commas, which the caller frees and which
  * may be NULL. 0 or TALLY_ENOMEM, logged. */
 int command_join(char **list, const char *more);

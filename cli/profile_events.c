@@ -315,7 +315,7 @@ join(const struct profile_words *words)
         return NULL;
     for (size_t i = 0; i < words->count; i++)
         fprintf(out, "%s%s", i > 0 ? "," : "", words->words[i]);
-    if (fclose(out) == 0)
+    if (command_close_text(out, &text))
         return text;
     free(text);
     return NULL;
@@ -333,7 +333,7 @@ make_pairs(const struct profile_wish *wish, const struct profile_words *words,
         return command_no_memory();
     const int status = wish->hardware ? write_hardware(wish, words, out)
                                       : write_pairs(wish, words, out);
-    return fclose(out) == 0 ? status : command_no_memory();
+    return command_close_text(out, pairs) ? status : command_no_memory();
 }
 
 /* Finds the events that are asked for, or the machine's own. */

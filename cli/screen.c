@@ -109,7 +109,7 @@ screen_close(struct screen *s)
 {
     int status = 0;
 
-    if (fclose(s->out) != 0) {
+    if (!command_close_text(s->out, &s->text)) {
         fprintf(stderr, "tally: no memory for the screen\n");
         status = EXIT_OURS;
     } else if (s->rows == 0 || lines(s) < s->rows || !page(s)) {
