@@ -16,18 +16,23 @@ libc keeps).
 
 In QEMU only the calls of tally's plugin fail.
 
-TALLY_FAULTS=all tries every call; without it each function's calls are sampled,
-about CALLS of them: the first ones and then ever more apart.
+A first run, where nothing fails, counts the calls. CALLS of each function are
+tried, the same in each run of this test; TALLY_FAULTS=N tries N, TALLY_FAULTS=all
+every one.
 """
+import contextlib
 import csv
 import dataclasses
 import io
 import json
 import os
 import pathlib
+import random
 import re
+import struct
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 
 import mock_help
@@ -35,7 +40,9 @@ import tallytest as t
 
 FUNCTIONS = ("malloc", "open", "read", "write", "mmap", "pipe", "fork",
              "rename", "stat", "ioctl", "execve", "perf_event_open")
-CALLS = 4
+# Which calls are tried follows from this and from the names alone.
+SEED = 1
+CALLS = 3
 # Statuses of tally's own failures.
 OURS = {125, 2, 126, 127}
 PLUGIN = "tally-plugin.so"
@@ -241,25 +248,48 @@ def processes_of(session):
     return found
 
 
-NEVER = 999999  # no command makes as many calls
+class Machines:
+    """The played machines, each made when a command first runs on it."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.made = {}
+        self.open = contextlib.ExitStack()
+
+    def env(self, script):
+        with self.lock:
+            if script not in self.made:
+                self.made[script] = self.open.enter_context(
+                    mock_help.Machine(script))
+            return self.made[script].env()
+
+
+machines = Machines()
 
 
 class Attempt:
-    """One run of a command, where a call fails."""
+    """One run of a command, where a call fails; without a function none fails,
+    and `calls` says how many of each function there are."""
 
-    def __init__(self, command, function, number):
-        # Values of one length: the program finds the same environment.
+    def __init__(self, command, function="count", number=0):
         with tempfile.TemporaryDirectory() as folder:
             failed = f"{folder}/failed"
             where = f"{folder}/out"
             os.mkdir(where)
+            if function == "count":
+                pathlib.Path(failed).write_bytes(bytes(8 * len(FUNCTIONS)))
+            # Of one length: each run finds an environment of the same size.
+            which = f"{function}:{number:0{24 - len(function)}}"
             env = dict(os.environ, TMPDIR=where,
-                       TALLY_FAIL=f"{function}:{number:06}:{failed}",
+                       TALLY_FAIL=f"{which}:{failed}",
                        LD_PRELOAD=str(t.build / "test/fault/fail-calls.so"))
             if command.inside:
                 env["TALLY_FAIL_OBJECT"] = PLUGIN
             self.run(command, where, env)
             self.failed = os.path.exists(failed)
+            if function == "count":
+                self.calls = dict(zip(FUNCTIONS, struct.unpack(
+                    f"{len(FUNCTIONS)}l", pathlib.Path(failed).read_bytes())))
             self.files = sorted(os.listdir(where))
             self.report = self.text(where, "report")
             self.dump = self.text(where, "dump.csv")
@@ -273,17 +303,13 @@ class Attempt:
         words = command.words(where)
         with tempfile.TemporaryFile("w+") as out, \
                 tempfile.TemporaryFile("w+") as said:
-            process = None
-            if command.script is None:
-                process = self.start(words, env, out, said, where)
-                self.status = process.wait(60 * t.MINUTES)
-            else:
-                with mock_help.Machine(command.script) as machine:
-                    variables = machine.env()
-                    variables.update(env)
-                    variables["LD_PRELOAD"] += f":{mock_help.library()}"
-                    process = self.start(words, variables, out, said, where)
-                    self.status = process.wait(60 * t.MINUTES)
+            if command.script is not None:
+                env = machines.env(command.script) | env
+                env["LD_PRELOAD"] += f":{mock_help.library()}"
+            process = subprocess.Popen(
+                words, env=env, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=said, cwd=where, start_new_session=True)
+            self.status = process.wait(60 * t.MINUTES)
             t.wait_for("the end of all processes",
                        lambda: not processes_of(process.pid))
             for file in (out, said):
@@ -291,12 +317,6 @@ class Attempt:
             self.stdout = out.read()
             self.stderr = [line for line in said.read().splitlines()
                            if not line.startswith("tally: progress")]
-
-    @staticmethod
-    def start(words, env, out, said, where):
-        return subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL,
-                                stdout=out, stderr=said, cwd=where,
-                                start_new_session=True)
 
     def fault(self, command, good):
         """What is wrong, or None."""
@@ -337,38 +357,56 @@ class Attempt:
         return None
 
 
-def numbers():
-    """Which calls fail."""
-    number, step = 1, 1
-    while True:
-        yield number
-        if os.environ.get("TALLY_FAULTS") != "all" and number >= CALLS:
-            step = max(step + 1, number)
-        number += step
+class Unharmed:
+    """The run of a command where nothing fails, made once for all functions."""
+
+    def __init__(self, command):
+        self.command = command
+        self.lock = threading.Lock()
+        self.run = None
+
+    def attempt(self):
+        with self.lock:
+            if self.run is None:
+                self.run = Attempt(self.command)
+            assert self.run.status not in OURS, self.run.stderr
+            return self.run
 
 
-def fail_in_turn(command, function):
-    good = Attempt(command, function, NEVER)
-    assert good.status not in OURS and not good.failed, good.stderr
+def chosen(command, function, calls):
+    """The numbers of the calls that fail."""
+    wanted = os.environ.get("TALLY_FAULTS", CALLS)
+    if wanted == "all" or int(wanted) >= calls:
+        return range(1, calls + 1)
+    chance = random.Random(f"{SEED} {command.name} {function}")
+    return sorted(chance.sample(range(1, calls + 1), int(wanted)))
+
+
+def fail_in_turn(unharmed, function):
+    command, good = unharmed.command, unharmed.attempt()
     faults, tried = [], 0
-    for number in numbers():
+    for number in chosen(command, function, good.calls[function]):
         attempt = Attempt(command, function, number)
         if not attempt.failed:
-            break
+            # Threads may make a call or two less in another run.
+            continue
         if attempt.status == MOCK_FAILED and command.script:
             continue
         tried += 1
         fault = attempt.fault(command, good)
         if fault:
             faults.append(f"{function} {number}: {fault}")
-    print(f"# {command.name} {function}: {tried} tried", flush=True)
+    print(f"# {command.name} {function}: {tried} tried of "
+          f"{good.calls[function]}", flush=True)
     if faults:
         raise AssertionError("\n".join(faults[:20]))
 
 
 for each in COMMANDS:
+    alone = Unharmed(each)
     for name in each.functions:
-        t.case(f"{each.name}: {name} fails", fail_in_turn, each, name)
+        t.case(f"{each.name}: {name} fails", fail_in_turn, alone, name)
 
 if __name__ == "__main__":
-    t.main()
+    with machines.open:
+        t.main()

@@ -12,6 +12,10 @@
  * With TALLY_FAIL_OBJECT=NAME the calls from the code of that shared object
  * fail alone, in whichever process has the object: in each process the N-th of
  * them, where a forked process goes on with its parent's number.
+ *
+ * With TALLY_FAIL=count:0:FILE no call fails. FILE, which must exist with
+ * sizeof(long) bytes for each of functions[], then holds how many calls of each
+ * could fail; of several processes, the most calls that one made.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -32,13 +36,21 @@
 /* The played kernel of test/mock, whose own calls never fail. */
 #define MOCK "mock-kernel.so"
 
+/* In the order of FUNCTIONS in test/faults.py. */
+static const char *const functions[] = {
+    "malloc", "open",   "read", "write", "mmap",   "pipe",
+    "fork",   "rename", "stat", "ioctl", "execve", "perf_event_open",
+};
+enum { FUNCTIONS = sizeof(functions) / sizeof(*functions) };
+
 static struct {
     char function[32];
     long at;
     const char *file;
     const char *object; /* whose calls fail; NULL: all */
     pid_t process;      /* that fails, without an object; 0: none */
-    atomic_long calls;
+    atomic_long calls[FUNCTIONS];
+    atomic_long *counted; /* of all processes, to be counted; NULL: fail */
 } chosen;
 
 /* Takes this layer, the first object that is preloaded, away from the children
@@ -52,6 +64,19 @@ spare_children(void)
         setenv("LD_PRELOAD", rest + 1, 1);
     else
         unsetenv("LD_PRELOAD");
+}
+
+/* Returns the file's numbers, shared with all processes that count, or NULL. */
+static atomic_long *
+map_counts(const char *path)
+{
+    const size_t size = FUNCTIONS * sizeof(atomic_long);
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+    void *const counts = (void *)syscall(
+        SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+
+    syscall(SYS_close, fd);
+    return counts != MAP_FAILED ? counts : NULL;
 }
 
 __attribute__((constructor)) static void
@@ -69,6 +94,8 @@ choose(void)
     chosen.at = strtol(text + length + 1, &rest, 10);
     chosen.file = rest + 1;
     chosen.object = getenv("TALLY_FAIL_OBJECT");
+    if (strcmp(chosen.function, "count") == 0)
+        chosen.counted = map_counts(chosen.file);
     if (chosen.object != NULL)
         return;
     spare_children();
@@ -87,23 +114,42 @@ is_of_object(const void *address, const char *name)
     return strcmp(slash != NULL ? slash + 1 : info.dli_fname, name) == 0;
 }
 
-/* Returns whether the call of the function from `caller` may fail. */
+/* Returns whether a call from `caller` may fail. */
 static bool
-may_fail(const char *function, const void *caller)
+may_fail(const void *caller)
 {
-    if (strcmp(chosen.function, function) != 0)
-        return false;
     if (chosen.object != NULL)
         return is_of_object(caller, chosen.object);
     return chosen.process == getpid() && !is_of_object(caller, MOCK);
+}
+
+/* Notes that a process made `calls` of the function. */
+static void
+count_calls(int function, long calls)
+{
+    atomic_long *const most = &chosen.counted[function];
+    long known = atomic_load(most);
+
+    while (known < calls && !atomic_compare_exchange_weak(most, &known, calls))
+        ;
 }
 
 /* Returns whether this call of the function is the one that fails. */
 static bool
 fails_for(const char *function, int cause, const void *caller)
 {
-    if (!may_fail(function, caller) ||
-        atomic_fetch_add(&chosen.calls, 1) + 1 != chosen.at)
+    int i = 0;
+
+    if (chosen.counted == NULL && strcmp(chosen.function, function) != 0)
+        return false;
+    while (strcmp(functions[i], function) != 0)
+        i++;
+    if (!may_fail(caller))
+        return false;
+    const long calls = atomic_fetch_add(&chosen.calls[i], 1) + 1;
+    if (chosen.counted != NULL)
+        count_calls(i, calls);
+    if (chosen.counted != NULL || calls != chosen.at)
         return false;
     const long fd =
         syscall(SYS_openat, AT_FDCWD, chosen.file, O_WRONLY | O_CREAT, 0600);

@@ -33,6 +33,10 @@ count(int fd, uint64_t values[USE_VALUES])
         return -1;
     const int last = ioctl(fd, PIOCGETEVCTRS, (void *)&counts);
     const int released = ioctl(fd, PIOCRELEVCTRS);
+    /* The call that failed may have been this one, before the library had it.
+     */
+    if (released < 0)
+        ioctl(fd, PIOCRELEVCTRS);
     if (first != last || released < 0)
         return -1;
     values[0] = counts.hwp_evctr[0];
