@@ -148,6 +148,12 @@ copy(const char *name, size_t length, enum escape_form form)
     return text;
 }
 
+bool
+escape_is_plain(const char *name, enum escape_form form)
+{
+    return is_plain(name, strlen(name), form);
+}
+
 char *
 escape_copy(const char *name, enum escape_form form)
 {

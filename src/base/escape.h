@@ -13,6 +13,7 @@
 #define TALLY_BASE_ESCAPE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,6 +27,9 @@ enum escape_form {
      * characters only the tab and the newline. */
     ESCAPE_CELL,
 };
+
+/* Returns whether the form shows the name as it is. */
+bool escape_is_plain(const char *name, enum escape_form form);
 
 /* Returns the name as the form shows it, for the caller to free; NULL: there is
  * no memory. */

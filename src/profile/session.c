@@ -265,6 +265,9 @@ session_run(const struct session_options *o, const struct program *program,
     if (error != 0)
         return error;
     error = session_place(fd, &request, place, sizeof(place));
+    if (error != 0)
+        tally_fail(log, error, "cannot look at the session's memory: %s",
+                   strerror(errno));
     if (error == 0)
         error =
             launch_build(&o->launch, program, &request, place, log, &launch);

@@ -16,15 +16,13 @@ looks_like_formula(const char *text)
     return *text != '\0' && strchr("=+-@\t", *text) != NULL;
 }
 
-void
-report_csv_text(const char *text, char separator, FILE *out)
+/* Writes a text that a cell can show. */
+static void
+write_cell(const char *shown, char separator, FILE *out)
 {
-    char *const shown = escape_copy(text, ESCAPE_CELL);
-
-    if (shown == NULL)
-        return;
     const bool quoted =
         strchr(shown, separator) != NULL || strpbrk(shown, "\"\n") != NULL;
+
     if (quoted)
         fputc('"', out);
     if (looks_like_formula(shown))
@@ -36,5 +34,17 @@ report_csv_text(const char *text, char separator, FILE *out)
     }
     if (quoted)
         fputc('"', out);
+}
+
+void
+report_csv_text(const char *text, char separator, FILE *out)
+{
+    /* A name that needs no change needs no memory for a copy either. */
+    if (escape_is_plain(text, ESCAPE_CELL)) {
+        write_cell(text, separator, out);
+        return;
+    }
+    char *const shown = escape_copy(text, ESCAPE_CELL);
+    write_cell(shown != NULL ? shown : "?", separator, out);
     free(shown);
 }

@@ -8,6 +8,9 @@
 json_t *
 report_json_text(const char *text)
 {
+    /* Names that need no change need no memory for a copy. */
+    if (escape_is_plain(text, ESCAPE_JSON))
+        return json_string(text);
     char *const shown = escape_copy(text, ESCAPE_JSON);
     json_t *const string = shown != NULL ? json_string(shown) : NULL;
 
