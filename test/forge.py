@@ -137,7 +137,9 @@ if platform.machine() == "x86_64":
     t.case("the number of regions of the session", taken)
     t.case("heads of 256 processes that never were", header, "many")
     for words, wanted in (
-            ((*COUNT, "--format", "csv"), ["partial,instructions"]),
+            ((*COUNT, "--format", "csv"),
+             ["partial,instructions", ',partial,"not counted: ',
+              "(pid {pid}), whose counts are inconsistent"]),
             (("perfex", "-m", "r10000", "--foreign"),
              ["(pid {pid}), whose counts are inconsistent", "partial"])):
         t.case("counts of a process that has ended: " + " ".join(words), form,

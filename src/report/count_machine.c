@@ -8,6 +8,7 @@
 #include "report/csv.h"
 #include "report/json_text.h"
 #include "report/programs.h"
+#include "report/run_note.h"
 #include "table/generic.h"
 
 #include <inttypes.h>
@@ -196,6 +197,24 @@ csv_process(const struct count_report *r, const struct session_process *process,
     }
 }
 
+/* What a partial sum lacks: rows without a count, whose name says what. */
+static void
+csv_left_out(const struct count_report *r, char separator, FILE *out)
+{
+    char text[RUN_NOTE];
+
+    for (size_t i = 0; report_left_out(r->last, i, text, sizeof(text)); i++) {
+        csv_place(r, "", separator, out);
+        for (int column = 0; column < 7; column++)
+            fputc(separator, out);
+        fprintf(out, "partial%c", separator);
+        report_csv_text(text, separator, out);
+        if (r->runs_asked > 1) /* no spread */
+            fputc(separator, out);
+        fputc('\n', out);
+    }
+}
+
 /* As perf's -x: value, unit, event as it was asked for, run time, per cent
  * running, metric, its unit; then the fidelity, and the machine's own name. */
 int
@@ -219,6 +238,8 @@ report_count_csv(const struct count_report *r, char separator, FILE *out)
             csv_metric(r, i, kinds[k], separator, out);
     }
     report_accounting_csv(r, separator, out);
+    if (r->last != NULL)
+        csv_left_out(r, separator, out);
     if (c != (locale_t)0) {
         uselocale(old);
         freelocale(c);

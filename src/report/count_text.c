@@ -561,25 +561,7 @@ print_notes(const struct count_report *r, FILE *out)
     char text[RUN_NOTE];
 
     report_end_text(r, out);
-    for (unsigned i = 0; i < s->uncounted_named; i++)
-        escape_printf(out,
-                      "  not counted: %s, which ran outside the emulation\n",
-                      s->uncounted_names[i]);
-    if (s->uncounted > s->uncounted_named)
-        fprintf(out, "  not counted: %u more programs\n",
-                s->uncounted - s->uncounted_named);
-    for (size_t i = 0; i < s->inconsistent_count; i++) {
-        if (i == SESSION_UNCOUNTED) {
-            fprintf(out, "  not counted: %zu more processes\n",
-                    s->inconsistent_count - i);
-            break;
-        }
-        report_inconsistent(&s->inconsistent[i], text, sizeof(text));
-        escape_printf(out, "  %s\n", text);
-    }
-    if (report_lost(s, text, sizeof(text)))
-        escape_printf(out, "  %s\n", text);
-    if (report_cut(s, text, sizeof(text)))
+    for (size_t i = 0; report_left_out(s, i, text, sizeof(text)); i++)
         escape_printf(out, "  %s\n", text);
     if (report_left_early(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);

@@ -208,3 +208,45 @@ report_inconsistent(const struct session_inconsistent *one, char *text,
                  "in memory: %s",
                  one->program, one->pid, one->why);
 }
+
+/* report_left_out() of programs and processes by their names; those without a
+ * name count as one more. */
+static void
+name_left_out(const struct session_result *run, size_t index, char *text,
+              size_t size)
+{
+    const size_t programs =
+        run->uncounted_named + (run->uncounted > run->uncounted_named);
+
+    if (index < run->uncounted_named)
+        snprintf(text, size, "not counted: %s, which ran outside the emulation",
+                 run->uncounted_names[index]);
+    else if (index < programs)
+        snprintf(text, size, "not counted: %u more programs",
+                 run->uncounted - run->uncounted_named);
+    else if (index - programs < SESSION_UNCOUNTED)
+        report_inconsistent(&run->inconsistent[index - programs], text, size);
+    else
+        snprintf(text, size, "not counted: %zu more processes",
+                 run->inconsistent_count - SESSION_UNCOUNTED);
+}
+
+bool
+report_left_out(const struct session_result *run, size_t index, char *text,
+                size_t size)
+{
+    const size_t programs =
+        run->uncounted_named + (run->uncounted > run->uncounted_named);
+    const size_t processes = run->inconsistent_count <= SESSION_UNCOUNTED
+                                 ? run->inconsistent_count
+                                 : SESSION_UNCOUNTED + 1;
+    size_t other = index - programs - processes;
+
+    if (index < programs + processes) {
+        name_left_out(run, index, text, size);
+        return true;
+    }
+    if (run->lost_threads > 0 && other-- == 0)
+        return report_lost(run, text, size);
+    return other == 0 && report_cut(run, text, size);
+}

@@ -44,6 +44,11 @@ bool report_heaped(const struct session_result *run, char *text, size_t size);
 /* Says of how many processes counting ended before they did; false: of none. */
 bool report_cut(const struct session_result *run, char *text, size_t size);
 
+/* Says what the sum lacks: the program, process, threads or later parts with
+ * this index. Returns false if there is no such index. */
+bool report_left_out(const struct session_result *run, size_t index, char *text,
+                     size_t size);
+
 /* Says why the counts of `one` are in no sum. */
 void report_inconsistent(const struct session_inconsistent *one, char *text,
                          size_t size);
