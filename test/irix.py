@@ -198,6 +198,17 @@ def ecadmin_says_what_the_system_refuses_and_keeps_the_rest():
 
 
 @case
+def ecadmin_leaves_no_file_where_nothing_is_counted():
+    need_root()
+    left = 'test ! -e "$TALLY_EC_FILE" || echo left'
+    done = system("{admin} -e 7", left, "{admin} -e 0 && {admin} -r", left,
+                  "{admin} -r", left)
+    equal(done.stdout, "")
+    equal(done.stderr,
+          "tally-ecadmin: the system refuses: Invalid argument\n")
+
+
+@case
 def a_fifo_in_place_of_the_file_is_not_waited_for():
     with tempfile.TemporaryDirectory() as folder:
         fifo = f"{folder}/ec"

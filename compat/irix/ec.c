@@ -107,6 +107,13 @@ ec_open(const char *program, bool create, bool *kept)
     return NULL;
 }
 
+void
+ec_remove(void)
+{
+    if (flock(ec_file, LOCK_EX | LOCK_NB) == 0)
+        unlink(file_name());
+}
+
 static void
 publish(struct ec_state *s)
 {

@@ -41,6 +41,9 @@ struct ec_state {
  */
 struct ec_state *ec_open(const char *program, bool create, bool *kept);
 
+/* Removes the file, unless somebody keeps the counters. */
+void ec_remove(void);
+
 /* Becomes the process that keeps the counters, in the background; returns in
  * the caller. 0, or -1 with errno. */
 int ec_keep(struct ec_state *state);

@@ -189,8 +189,10 @@ change(const struct request *r)
         return ec_unreadable(NAME);
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
         any = any || wanted[i] != 0;
-    if (!any && !kept)
+    if (!any && !kept) {
+        ec_remove();
         return 0; /* there is nothing to release */
+    }
     if (r->talk)
         fprintf(stderr, NAME ": %s\n",
                 !any   ? "HWPERF_RELSYSCNTRS"
@@ -198,9 +200,14 @@ change(const struct request *r)
                        : "HWPERF_ENSYSCNTRS");
     if (!kept && ec_keep(s) != 0) {
         fprintf(stderr, NAME ": cannot fork: %s\n", strerror(errno));
+        ec_remove();
         return 1;
     }
     const int error = ec_ask(s, wanted);
+    /* Nobody keeps counters that were released or never there; a keeper that
+     * did not answer in time may still come. */
+    if (error == 0 ? !any : !kept && error != ETIMEDOUT)
+        ec_remove();
     if (error != 0)
         fprintf(stderr, NAME ": the system refuses: %s\n", strerror(error));
     return error == 0 ? 0 : 1;
