@@ -476,9 +476,9 @@ sched_getcpu(void)
 {
     if (!plays())
         return REAL(sched_getcpu)();
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &kernel.machine.online))
-            return cpu;
+            return (int)cpu;
     return 0;
 }
 
