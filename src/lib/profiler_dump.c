@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/replace.h"
+
 /* Where text goes: to a descriptor through `text`, or into memory. */
 struct sink {
     enum dump_form form;
@@ -207,27 +209,19 @@ tally_profiler_locations_fd(int fd)
 
 #define LOCATIONS "profiler_calls_location.txt"
 
-/* Writes the places into a new file and puts it in the place of `path`. */
-static int
+/* Writes the places into a file that takes the place of `path`. */
+static void
 replace_places(const char *path)
 {
-    char temporary[PATH_MAX + sizeof(LOCATIONS) + 24];
+    struct replace file;
 
-    snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
-    unlink(temporary); /* left over by an earlier process of this number */
-    const int fd = open(
-        temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int error = fd < 0 ? TALLY_EIO : tally_profiler_locations_fd(fd);
-    if (fd >= 0 && close(fd) != 0)
-        error = TALLY_EIO;
-    if (error == 0 && rename(temporary, path) != 0)
-        error = TALLY_EIO;
-    if (error != 0 && fd >= 0) {
-        const int reason = errno;
-        unlink(temporary);
-        errno = reason;
-    }
-    return error;
+    if (replace_open(path, REPLACE_WHOLE, &profiler.log, &file) != 0)
+        return;
+    if (tally_profiler_locations_fd(file.fd) == 0 && replace_commit(&file) == 0)
+        return;
+    tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
+               strerror(errno));
+    replace_discard(&file);
 }
 
 /* Writes the places where `tally summarize` looks for them, beside a dump that
@@ -245,9 +239,7 @@ write_beside(const char *dump_path)
         return;
     snprintf(path, sizeof(path), "%.*s" LOCATIONS,
              slash != NULL ? (int)(slash - dump_path) + 1 : 0, dump_path);
-    if (replace_places(path) != 0)
-        tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
-                   strerror(errno));
+    replace_places(path);
 }
 
 void
