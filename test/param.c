@@ -2,6 +2,10 @@
 /* Parameters of machines: as text, their limits, geometries that cannot be. */
 #include "check.h"
 
+#define TOO_MANY_ROWS                                       \
+    "caches, TLBs and branch tables of all cores may have " \
+    "67108864 lines and entries"
+
 static const struct {
     int line;
     const char *assignment;
@@ -273,8 +277,28 @@ static const struct {
      "l3.size=36M: with l3.ways=16 and l3.line=64 it must be 32M or 64M"},
     {__LINE__,
      "host-model",
-     {"l3.size=16G", "l3.ways=3"},
-     "l3.size=16G: with l3.ways=3 and l3.line=64 it must be 12G"},
+     {"l3.size=1G", "l3.ways=3"},
+     "l3.size=1G: with l3.ways=3 and l3.line=64 it must be 768M or 1536M"},
+    {__LINE__,
+     "t2",
+     {"l1d.size=4G", "l1d.line=8"},
+     "l1d.size=4G: " TOO_MANY_ROWS},
+    {__LINE__,
+     "t2",
+     {"l1i.size=2G", "l1i.line=32"},
+     "l1i.size=2G: " TOO_MANY_ROWS},
+    {__LINE__, "t2", {"l2.size=4G"}, "l2.size=4G: " TOO_MANY_ROWS},
+    {__LINE__, "host-model", {"l3.size=1G"}, NULL},
+    {__LINE__, "host-model", {"l3.size=4G"}, "l3.size=4G: " TOO_MANY_ROWS},
+    {__LINE__, "montecito", {"l2i.size=16G"}, "l2i.size=16G: " TOO_MANY_ROWS},
+    {__LINE__,
+     "r10000",
+     {"cores=64", "branch.entries=1048576"},
+     "branch.entries=1048576: " TOO_MANY_ROWS},
+    {__LINE__,
+     "t2",
+     {"cores=64", "strands=64", "indirect.entries=65536"},
+     "indirect.entries=65536: " TOO_MANY_ROWS},
     {__LINE__,
      "t2",
      {"l2.size=0"},

@@ -27,6 +27,10 @@ static const struct cache_ids caches[] = {
 
 #define MEMORY_BANKS_MAX 8
 #define STRANDS_MAX 4096
+/* Lines and entries of all caches and tables. More than any machine has: the
+ * largest caches, of 1 to 2 GB a chip, have 2^24 lines. The memory for as many
+ * is less than 1 GB. */
+#define ROWS_MAX (UINT64_C(1) << 26)
 #define CACHE_COUNT (sizeof(caches) / sizeof(caches[0]))
 
 /* Its lines are filled from the cache in the second column. */
@@ -121,6 +125,63 @@ check_caches(const struct check *c)
     for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
         if (c->params[caches[i].size] != 0)
             error = check_cache(c, &caches[i]);
+    return error;
+}
+
+/* Returns how many caches of the level there are. */
+static uint64_t
+copies(const struct check *c, const struct cache_ids *cache)
+{
+    const uint64_t *const p = c->params;
+    const bool chip =
+        (cache->size == PARAM_L2_SIZE &&
+         p[PARAM_L2_SHARED] == L2_SHARED_CHIP) ||
+        (cache->size == PARAM_L3_SIZE && p[PARAM_L3_SHARED] == L3_SHARED_CHIP);
+
+    return p[PARAM_NODES] * (chip ? 1 : p[PARAM_CORES]);
+}
+
+/* Adds to the rows that there are; fails where they would be too many. */
+static int
+add_rows(const struct check *c, int id, uint64_t rows, uint64_t *sum)
+{
+    char what[96];
+
+    *sum += rows;
+    if (*sum <= ROWS_MAX)
+        return 0;
+    snprintf(what, sizeof(what),
+             "caches, TLBs and branch tables of all cores may have %" PRIu64
+             " lines and entries",
+             ROWS_MAX);
+    return fail_param(c, id, what);
+}
+
+/* All that a machine's model needs memory for, as often as there may be threads
+ * for it. Within the limits of each parameter no sum overflows. */
+static int
+check_rows(const struct check *c)
+{
+    static const int tlbs[] = {PARAM_ITLB_ENTRIES, PARAM_DTLB_ENTRIES,
+                               PARAM_ITLB_FIRST, PARAM_DTLB_FIRST};
+    static const int tables[] = {PARAM_BRANCH_ENTRIES, PARAM_BTC_ENTRIES,
+                                 PARAM_FAR_ENTRIES, PARAM_INDIRECT_ENTRIES};
+    const uint64_t *const p = c->params;
+    const uint64_t cores = p[PARAM_NODES] * p[PARAM_CORES];
+    uint64_t sum = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
+        error = add_rows(c, caches[i].size,
+                         p[caches[i].size] / p[caches[i].line] *
+                             copies(c, &caches[i]),
+                         &sum);
+    for (size_t i = 0; i < sizeof(tlbs) / sizeof(tlbs[0]) && error == 0; i++)
+        error = add_rows(c, tlbs[i], p[tlbs[i]] * cores, &sum);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0;
+         i++)
+        error = add_rows(c, tables[i], p[tables[i]] * cores * p[PARAM_STRANDS],
+                         &sum);
     return error;
 }
 
@@ -334,9 +395,10 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits,     check_levels,  check_caches, check_lines,
-        check_banks,      check_targets, check_nodes,  check_pipelines,
-        check_wrong_path, check_bus,     check_first,  check_reserve,
+        check_limits,    check_rows,       check_levels,  check_caches,
+        check_lines,     check_banks,      check_targets, check_nodes,
+        check_pipelines, check_wrong_path, check_bus,     check_first,
+        check_reserve,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;
