@@ -119,8 +119,14 @@ read_counters(int event0, long long *count0, int event1, long long *count1)
         errno = EINVAL; /* nothing was started here */
     else
         result = irix_process_call(perfex.pid, PIOCGETEVCTRS, &counts);
-    if (result > 0 && irix_process_call(perfex.pid, PIOCRELEVCTRS, NULL) < 0)
+    const int reason = errno;
+    /* Counters that cannot be read are not kept either: who gives up after the
+     * error has no other call that releases them. */
+    if (perfex.pid == getpid() &&
+        irix_process_call(perfex.pid, PIOCRELEVCTRS, NULL) < 0)
         result = -1;
+    else
+        errno = reason;
     pthread_mutex_unlock(&perfex.lock);
     if (result < 0)
         return -1;
