@@ -653,6 +653,28 @@ test_fidelity(void **state)
             fail_msg("row at line %d", rows[i].line);
 }
 
+/* Counted while the program runs: events of the processor that may rise. */
+static void
+test_event_is_live(void **state)
+{
+    (void)state;
+    const struct {
+        int line;
+        struct event_row event;
+        bool live;
+    } rows[] = {
+        {__LINE__, {.unit = "cpu", .fidelity = FIDELITY_EXACT}, true},
+        {__LINE__, {.unit = "cpu", .fidelity = FIDELITY_ESTIMATED}, true},
+        {__LINE__, {.unit = "cpu", .fidelity = FIDELITY_IDLE}, false},
+        {__LINE__, {.unit = "dram", .fidelity = FIDELITY_EXACT}, false},
+        {__LINE__, {.unit = NULL, .fidelity = FIDELITY_EXACT}, false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (event_is_live(&rows[i].event) != rows[i].live)
+            fail_msg("row at line %d", rows[i].line);
+}
+
 int
 main(void)
 {
@@ -673,6 +695,7 @@ main(void)
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_event_list_default),
         cmocka_unit_test(test_item_length),
+        cmocka_unit_test(test_event_is_live),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
