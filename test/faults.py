@@ -27,8 +27,10 @@ import io
 import json
 import os
 import pathlib
+import platform
 import random
 import re
+import resource
 import struct
 import subprocess
 import tempfile
@@ -408,6 +410,46 @@ for each in COMMANDS:
     alone = Unharmed(each)
     for name in each.functions:
         t.case(f"{each.name}: {name} fails", fail_in_turn, alone, name)
+
+FORMS = (("count", "-m", "host-model", "-e", "instructions"),
+         ("count", "-m", "host-model", "-e", "instructions", "-x,"),
+         ("count", "-m", "host-model", "-e", "instructions", "-j"),
+         ("perfex", "-m", "r10000", "--foreign", "-e", "15"))
+
+
+def no_descriptor_is_left(folder, *words):
+    """While the program runs, tally may open nothing any more: its report is
+    there and whole all the same."""
+    if platform.machine() != "x86_64":
+        raise t.Skip("the program is of x86-64")
+    with tempfile.TemporaryDirectory() as place:
+        report = pathlib.Path(place, "report")
+        process = subprocess.Popen(
+            [t.tally(), *words, *(("-o", report) if folder else ()), "--",
+             "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        process.stdin.write("runs\n")
+        process.stdin.flush()
+        t.equal(process.stdout.readline(), "runs\n")
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (0, 0))
+        out, said = process.communicate(timeout=60 * t.MINUTES)
+        t.equal(process.returncode, 0, said)
+        t.equal(out, "", "what the program writes")
+        if folder:
+            t.equal(said, "", "stderr")
+            t.equal(os.listdir(place), ["report"])
+            said = report.read_text()
+        t.contains(said.lower(), "instructions")
+        assert "not counted" not in said, said
+        if "-j" in words:
+            json.loads(said)
+
+
+for form in FORMS:
+    for folder in (False, True):
+        t.case("no descriptor is left: " + " ".join(
+            form + (("-o",) if folder else ())), no_descriptor_is_left,
+            folder, *form)
 
 if __name__ == "__main__":
     with machines.open:
