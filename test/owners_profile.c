@@ -44,6 +44,19 @@ plugin_write(uint64_t addr, const void *buf, size_t size)
     return true;
 }
 
+/* The linker puts this before calloc(): after `calls_left` calls the plugin has
+ * no memory. */
+static int calls_left = -1;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+    return calls_left >= 0 && calls_left-- == 0 ? NULL
+                                                : __real_calloc(count, size);
+}
+
 static struct gateway_range
 range_of(uint16_t *memory, uint64_t count)
 {
@@ -248,6 +261,21 @@ test_freed(void **state)
     assert_int_equal(allocated(), before);
 }
 
+static void
+test_no_memory(void **state)
+{
+    struct gateway_range ranges[] = {range_of(buckets, 4), range_of(more, 2)};
+
+    (void)state;
+    /* The ranges, their addresses, the buckets of each. */
+    for (int calls = 0; calls < 4; calls++) {
+        calls_left = calls;
+        refuse(ranges, 2, -ENOMEM);
+        assert_int_equal(calls_left, -1);
+    }
+    must_take(ranges, 2);
+}
+
 int
 main(void)
 {
@@ -257,6 +285,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_largest, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_freed, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_memory, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
