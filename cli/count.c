@@ -24,7 +24,7 @@
 #include "cli/run_table.h"
 #include "host/event.h"
 #include "host/open.h"
-#include "machine/lacks.h"
+#include "table/signals.h"
 #include "profile/filter.h"
 #include "profile/machine_choice.h"
 #include "profile/session.h"
@@ -498,7 +498,7 @@ set_value(const struct job *job, const struct event_row *event,
         *value = count_software_value(event);
         return;
     }
-    lacks = machine_lacks(event, job->params);
+    lacks = event_lacks(event, job->params);
     if (lacks == NULL)
         lacks = capture_lacks(event, &job->request->capture);
     if (lacks == NULL)

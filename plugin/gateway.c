@@ -10,6 +10,7 @@
 #include "plugin/monitor.h"
 #include "plugin/owners.h"
 #include "plugin/watch.h"
+#include "table/signals.h"
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
 static_assert(sizeof(struct gateway_page) == 512 &&
@@ -28,58 +29,21 @@ struct gateway_live *gateway_lives[REGION_VCPUS];
 
 struct gateway_state gateway_state;
 
-/* Totals that no derivation leaves as they are. */
-static struct totals
-probe_totals(uint64_t seed)
-{
-    struct totals t;
-
-    for (size_t s = 0; s < SIGNAL_COUNT; s++)
-        t.signal[s] = (seed << 36) + seed * (s + 1) * 7919;
-    return t;
-}
-
-static void
-find_derived(void)
-{
-    for (uint64_t seed = 3; seed < 5; seed++) {
-        const struct totals before = probe_totals(seed);
-        struct totals after = before;
-        gateway_derive(&after);
-        for (size_t s = 0; s < SIGNAL_COUNT; s++)
-            gateway_state.derived[s] |= before.signal[s] != after.signal[s];
-    }
-}
-
+/* Returns whether reading the event takes the signal: one that it sums, or from
+ * which such a one is derived. */
 static bool
-sums(const struct event_row *event, unsigned signal)
+needs(const struct event_row *event, unsigned signal)
 {
     for (size_t i = 0; i < event->signal_count; i++) {
-        if (event->signals[i] == signal)
+        const struct signal_row *row = &tally_signals[event->signals[i]];
+        if (row->source_count == 0 && event->signals[i] == signal)
             return true;
+        for (size_t k = 0; k < row->source_count; k++) {
+            if (row->sources[k] == signal)
+                return signal_possible(signal, tally_plugin.request.params);
+        }
     }
     return false;
-}
-
-static uint64_t
-derived_value(const struct event_row *event, struct totals *totals)
-{
-    uint64_t sum = 0;
-
-    gateway_derive(totals);
-    for (size_t i = 0; i < event->signal_count; i++)
-        sum += totals->signal[event->signals[i]];
-    return sum;
-}
-
-/* Whether the event moves when the signal does. */
-static bool
-depends_on(const struct event_row *event, unsigned signal)
-{
-    struct totals before = probe_totals(3), after = before;
-
-    after.signal[signal] += UINT64_C(1) << 34;
-    return derived_value(event, &before) != derived_value(event, &after);
 }
 
 static bool
@@ -140,7 +104,6 @@ start(void)
     gateway_state.needs = needs;
     gateway_state.event_count = events;
     gateway_state.parts = tally_plugin.parts;
-    find_derived();
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (tally_plugin.counts[i] != NULL)
             gateway_thread_starts(i, tally_plugin.counts[i]->maker);
@@ -327,7 +290,7 @@ static int
 check_event(const struct event_row *e, const struct tally_log *log)
 {
     const struct plugin *p = &tally_plugin;
-    const uint32_t parts = chip_parts(&e, 1, p->request.params);
+    const uint32_t parts = components_of(&e, 1, p->request.params);
     const bool alone =
         tally_strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
@@ -355,25 +318,24 @@ check_event(const struct event_row *e, const struct tally_log *log)
 static bool
 learn(const struct event_row *e)
 {
-    const uint32_t parts = chip_parts(&e, 1, tally_plugin.request.params);
+    const uint32_t parts = components_of(&e, 1, tally_plugin.request.params);
     struct gateway_need *n = &gateway_state.needs[gateway_id(e)];
     bool all_fixed = true, added = (parts & ~gateway_state.parts) != 0;
 
     if (n->known)
         return false;
     gateway_state.parts |= parts;
-    find_derived();
     n->cycles = e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
     /* Not while other threads read it: then no part is added. */
-    if (added || gateway_state.clock.count == 0)
+    if (added || gateway_state.clock.all.count == 0)
         clock_init(&gateway_state.clock, tally_plugin.request.params,
                    gateway_state.parts);
     for (size_t i = 0; i < e->signal_count; i++) {
-        n->derived |= gateway_state.derived[e->signals[i]];
+        n->derived |= tally_signals[e->signals[i]].source_count != 0;
         all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;
     }
     for (unsigned s = 0; s < SIGNAL_COUNT; s++) {
-        if (n->derived ? depends_on(e, s) : sums(e, s))
+        if (needs(e, s))
             n->uses[n->used++] = (uint16_t)s;
     }
     for (unsigned i = 0; i < n->used && n->uses[i] < SIGNAL_FIXED_COUNT; i++)

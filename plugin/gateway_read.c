@@ -60,7 +60,7 @@ sum_dynamic(const struct clock *c, const struct region_strand *counts)
     uint64_t sum = 0;
 
     for (unsigned i = c->fixed; i < c->rest; i++) {
-        const struct clock_term *t = &c->terms[i];
+        const struct clock_term *t = &c->all.terms[i];
         sum += t->factor * (now[t->signal] + before[t->signal]);
     }
     return sum;
@@ -75,10 +75,11 @@ count_cycles(const struct source *from)
     uint64_t sums[CLOCK_SUMS] = {0}, fixed = 0;
 
     for (unsigned i = 0; i < c->fixed; i++)
-        fixed += c->terms[i].factor * from->live->value[c->terms[i].signal];
-    for (unsigned i = quick ? c->rest : c->fixed; i < c->count; i++)
-        sums[c->terms[i].sum] +=
-            c->terms[i].factor * signal_count(from, c->terms[i].signal);
+        fixed +=
+            c->all.terms[i].factor * from->live->value[c->all.terms[i].signal];
+    for (unsigned i = quick ? c->rest : c->fixed; i < c->all.count; i++)
+        sums[c->all.terms[i].sum] +=
+            c->all.terms[i].factor * signal_count(from, c->all.terms[i].signal);
     sums[CLOCK_REST] += fixed + (quick ? sum_dynamic(c, from->counts) : 0);
     return clock_cycles(c, sums);
 }

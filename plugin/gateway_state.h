@@ -8,6 +8,7 @@
 
 #include "machine/clock.h"
 #include "plugin/gateway.h"
+#include "table/signals.h"
 
 struct gateway_memory {
     struct gateway_page page;
@@ -33,7 +34,6 @@ struct gateway_state {
     uint64_t event_count;
     /* Dynamic signals of threads that have ended, by number; owned. */
     struct totals *ended[GATEWAY_THREADS];
-    bool derived[SIGNAL_COUNT];
     struct clock clock; /* of those parts */
     uint32_t parts;     /* of the model that are to run */
     uint64_t epoch;     /* of the last signal or part added */
@@ -63,8 +63,8 @@ gateway_id(const struct event_row *event)
 static inline void
 gateway_derive(struct totals *totals)
 {
-    chip_derive(tally_plugin.session->request.params, gateway_state.parts,
-                totals);
+    signals_derive(tally_plugin.session->request.params, gateway_state.parts,
+                   totals->signal);
 }
 
 /* Of all turns; see exec.c for what is folded. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "machine/chip.h"
+#include "table/signals.h"
 
 static_assert(GATEWAY_VIRTUALS == VIRTUAL_EVENTS, "each has a word");
 
@@ -29,7 +30,7 @@ parts_for(uint32_t events)
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const struct event_row *e = events >> i & 1 ? owners_event(i) : NULL;
-        parts |= e != NULL ? chip_parts(&e, 1, params) : 0;
+        parts |= e != NULL ? components_of(&e, 1, params) : 0;
     }
     return parts;
 }

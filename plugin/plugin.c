@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "machine/cycles.h"
 #include "machine/strand.h"
 #include "plugin/beside.h"
 #include "plugin/calls.h"
@@ -17,6 +16,8 @@
 #include "plugin/owners.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "source/group.h"
+#include "table/signals.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 QEMU_PLUGIN_EXPORT int
@@ -100,7 +101,7 @@ note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
 
     counts->maker = p->counts[maker]->thread;
     region_sum_all(&p->region, p->counts[maker], &sum);
-    chip_derive(r->params, r->parts, &sum);
+    signals_derive(r->params, r->parts, sum.signal);
     counts->born = p->counts[maker]->born + sum.signal[SIGNAL_CYCLES];
 }
 
@@ -131,7 +132,7 @@ plugin_snapshot(struct strand *strand)
     strand_drain(strand);
     region_sum_all(&p->region, strand->counts, &sum);
     derived = sum;
-    chip_derive(r->params, r->parts, &derived);
+    signals_derive(r->params, r->parts, derived.signal);
     const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
     strand->slice = next_slice(strand, clock, r->interval);
     strand->clock = clock;
@@ -489,7 +490,7 @@ set_up(struct plugin *p)
         .to = NO_LINE,
     };
     branch_shape(r->params, &p->shape);
-    p->shape.group = cycles_group(r->params);
+    p->shape.group = group_width(r->params);
     p->shape.bundles = r->params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES;
     p->shape.tags = tags_of(r->params);
     p->shape.drain_entries = (unsigned)r->params[PARAM_STORE_ENTRIES];

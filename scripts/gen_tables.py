@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns data/ into the const C tables of src/table/table.h, and those of
-src/pmu/table.h, which hold what the register models need.
+"""Turns data/ into the const C tables of src/table/table.h, those of
+src/pmu/table.h, which hold what the register models need, and the C of
+src/table/signals.h: conditions and derived signals.
 
-  gen_tables.py DATA TABLES_H TABLES_C PMU_H PMU_C [DEPFILE]  writes the files
+  gen_tables.py DATA TABLES_H TABLES_C SIGNALS_C PMU_H PMU_C [DEPFILE]
+                                                    writes the files
   gen_tables.py --machine NAME DATA                 prints the C of one machine
 
-Data out, no logic out. Machines are sorted by name; signals, parameters and
+Machines are sorted by name; signals, parameters and
 events keep the order of their file. Bad data ends the run with one line that
 names the file and the row, and nothing is written.
 """
@@ -14,24 +16,26 @@ import argparse
 import pathlib
 import sys
 
-from catalogue import c_code, pmu_code
+from catalogue import c_code, pmu_code, signal_code
 from catalogue.generic import Generics
 from catalogue.machine import claim, load_machine
-from catalogue.model import check_ident, load_params, load_signals
+from catalogue.model import check_ident, load_params
 from catalogue.row import BadData
+from catalogue.signals import Signals
 
 
 def load(root):
     """Signals, parameters, generic names and machines of a data folder, all
     checked."""
-    signals, params = load_signals(root), load_params(root)
+    params = load_params(root)
+    signals = Signals(root, params)
     generics = Generics(root)
     names = sorted(p.name for p in root.glob("machines/*") if p.is_dir())
     machines, taken, seen = [], {}, {"COUNT"}
     if not names:
         raise BadData("data/machines: there is no machine")
     for name in names:
-        machine, file = load_machine(root, name, signals, params,
+        machine, file = load_machine(root, name, signals.rows, params,
                                      generics)
         check_ident(file, seen, name)
         claim(file, taken, [name] + machine["aliases"])
@@ -64,19 +68,23 @@ def main():
         print("\n".join(sum(map(c_code.code_machine, rows), []) +
                         c_code.code_machines(rows)), end="")
         return
-    if len(args.outputs) not in (4, 5):
-        parser.error("four files to write are needed: TABLES_H TABLES_C PMU_H "
-                     "PMU_C")
-    tables_h, tables_c, pmu_h, pmu_c, *depfile = args.outputs
+    if len(args.outputs) not in (5, 6):
+        parser.error("five files to write are needed: TABLES_H TABLES_C "
+                     "SIGNALS_C PMU_H PMU_C")
+    *written, pmu_h, pmu_c = args.outputs[:5]
+    tables_h, tables_c, signals_c = written
+    depfile = args.outputs[5:]
     tables_h.write_text(c_code.header(signals, params, generics,
                                         machines))
-    tables_c.write_text(c_code.code(signals, params, generics, machines))
+    tables_c.write_text(c_code.code(params, generics, machines))
+    signals_c.write_text(signal_code.code(signals))
     pmu_h.write_text(pmu_code.header(machines))
     pmu_c.write_text(pmu_code.code(machines))
     if depfile:
         paths = " ".join(str(p).replace(" ", "\\ ")
                          for p in sorted(read_paths(args.data)))
-        depfile[0].write_text(f"{tables_h} {tables_c} {pmu_h} {pmu_c}: {paths}\n")
+        depfile[0].write_text(f"{tables_h} {tables_c} {signals_c} {pmu_h} "
+                              f"{pmu_c}: {paths}\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "machine/chip.h"
+#include "table/signals.h"
 #include "table/table.h"
 
 #define INDIRECT_CALL (BLOCK_INDIRECT | BLOCK_CALL)
@@ -320,8 +321,9 @@ test_kinds(void **state)
 static void
 test_parts(void **state)
 {
-    static const uint32_t all = PART_BTC | PART_FAR | PART_INDIRECT |
-                                PART_RETURNS | PART_FRAMES | PART_PREDICTOR;
+    static const uint32_t all = PART_DIRECTION | PART_BTC | PART_FAR |
+                                PART_INDIRECT | PART_RETURNS | PART_FRAMES |
+                                PART_PREDICTOR;
     static const struct {
         int line;
         enum param_id lacks;
@@ -342,10 +344,10 @@ test_parts(void **state)
             params[p] = 1;
         params[PARAM_BRANCH_PREDICTOR] = BRANCH_PREDICTOR_GSHARE;
         params[rows[i].lacks] = 0;
-        assert_int_equal(branch_parts(params, all), all & ~rows[i].gone);
-        assert_int_equal(branch_parts(params, 0), 0);
+        assert_int_equal(components_implied(all, params), all & ~rows[i].gone);
+        assert_int_equal(components_implied(0, params), 0);
         params[PARAM_BRANCH_PREDICTOR] = BRANCH_PREDICTOR_NOT_TAKEN;
-        assert_int_equal(branch_parts(params, all),
+        assert_int_equal(components_implied(all, params),
                          all & ~rows[i].gone & ~(uint32_t)PART_PREDICTOR);
     }
 }

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-from gen_tables_rejected import (ACCOUNTS, COSTS, EVENTS, FOLDER, GENERIC,
+from gen_tables_rejected import (ACCOUNTS, COMPONENTS, COSTS, EVENTS, FOLDER, GENERIC,
                                  GENERICS, INSTRUCTIONS, MACHINE, METRICS,
                                  PARAMS, REGISTERS, REJECTED, SIGNALS)
 
@@ -30,7 +30,7 @@ spec.loader.exec_module(generator)
 
 def copy_data(to):
     """The data of the fake CPU alone."""
-    for name in (SIGNALS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
+    for name in (SIGNALS, COMPONENTS, PARAMS, MACHINE, EVENTS, REGISTERS, METRICS,
                  INSTRUCTIONS, COSTS, ACCOUNTS, GENERICS, GENERIC):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "data" / name, to / name)
@@ -184,7 +184,7 @@ class Generator(unittest.TestCase):
 
     def test_same_twice(self):
         runs = [[self.root / f"{run}{name}" for name in
-                 ("t.h", "t.c", "pmu.h", "pmu.c")] for run in "12"]
+                 ("t.h", "t.c", "s.c", "pmu.h", "pmu.c")] for run in "12"]
         for names in runs:
             got = run(ROOT / "data", *names)
             self.assertEqual((got.returncode, got.stderr), (0, ""))

@@ -2,6 +2,7 @@
 """What scripts/gen_tables.py must reject: rows of test/gen_tables.py."""
 
 SIGNALS, PARAMS = "signals.toml", "parameters.toml"
+COMPONENTS = "components.toml"
 FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
 REGISTERS, METRICS = f"{FOLDER}/registers.toml", f"{FOLDER}/metrics.toml"
@@ -9,6 +10,7 @@ INSTRUCTIONS = f"{FOLDER}/instructions.toml"
 COSTS = f"{FOLDER}/costs.toml"
 ACCOUNTS = f"{FOLDER}/accounting.toml"
 GENERICS, GENERIC = "generic.toml", f"{FOLDER}/generic.toml"
+PLAIN = "l1d_load_misses - bulk_l1d_misses"
 FIXED = '[signal.instructions]\nkind = "fixed"'
 
 # A file of the fake CPU, what is replaced in it (None: all of it), by what,
@@ -182,14 +184,76 @@ REJECTED = [
     (SIGNALS, FIXED, FIXED.replace("fixed", "fixd"), "[signal.instructions]: "
      "kind = 'fixd': must be one of fixed, dynamic"),
     (SIGNALS, FIXED, FIXED.replace("fixed", "dynamic"),
-     "[signal.instructions]: a fixed signal has no parts, a dynamic one has "
-     "some"),
-    (SIGNALS, FIXED, FIXED + '\nparts = ["l2"]',
-     "[signal.instructions]: a fixed signal has no parts, a dynamic one has "
-     "some"),
+     "[signal.instructions]: a fixed signal implies nothing, a dynamic one "
+     "something"),
+    (SIGNALS, FIXED, FIXED + '\nimplies = ["l2"]',
+     "[signal.instructions]: a fixed signal implies nothing, a dynamic one "
+     "something"),
     (SIGNALS, FIXED, FIXED.replace("fixed", "dynamic") +
-     '\nparts = ["l2"]',
-     "[signal.class_branch]: fixed signals stand before the dynamic ones"),
+     '\nimplies = ["l2"]',
+     "[signal.class_branch]: fixed signals stand before the others"),
+    (SIGNALS, FIXED, FIXED + '\nrequires = ["bundle"]', "[signal."
+     "instructions]: unknown condition 'bundle'; did you mean 'bundles'?"),
+    (SIGNALS, FIXED, FIXED + '\nrequires = ["nodes"]',
+     "[signal.instructions]: condition 'nodes' has no 'otherwise' to tell"),
+    (SIGNALS, 'implies = ["direction"]', 'implies = ["directions"]',
+     "[signal.conditional_taken]: unknown component 'directions'; did you mean "
+     "'direction'?"),
+    # Formulas
+    (SIGNALS, PLAIN, "l1d_load_misses - bulk_misses", "[signal."
+     "plain_load_misses]: formula: unknown name 'bulk_misses'; did you mean "
+     "'bulk_l3_misses'?"),
+    (SIGNALS, PLAIN, "l1d_load_misses -", "[signal.plain_load_misses]: "
+     "formula: invalid syntax: l1d_load_misses -"),
+    (SIGNALS, PLAIN, "l1d_load_misses ** 2", "[signal.plain_load_misses]: "
+     "formula: 'l1d_load_misses ** 2': the operators are + - * //"),
+    (SIGNALS, PLAIN, "l1d_load_misses / 2", "[signal.plain_load_misses]: "
+     "formula: 'l1d_load_misses / 2': the operators are + - * //"),
+    (SIGNALS, PLAIN, "-l1d_load_misses", "[signal.plain_load_misses]: "
+     "formula: '-l1d_load_misses': a number has no sign"),
+    (SIGNALS, PLAIN, "l1d_load_misses + 0.5", "[signal.plain_load_misses]: "
+     "formula: 0.5 stands where a number is expected"),
+    (SIGNALS, PLAIN, "[l1d_load_misses]", "[signal.plain_load_misses]: "
+     "formula: '[l1d_load_misses]' is no expression of this language"),
+    (SIGNALS, PLAIN, "$l1d.lines", "[signal.plain_load_misses]: formula: "
+     "unknown parameter '$l1d.lines'; did you mean 'l1d.line'?"),
+    (SIGNALS, PLAIN, "1 if $l1d.write == 'back' else 0",
+     "[signal.plain_load_misses]: formula: '_['l1d.write']' is never 'back'; "
+     "known are allocate, through"),
+    (SIGNALS, PLAIN, "1 if 0 < l1d_load_misses < 2 else 0",
+     "[signal.plain_load_misses]: formula: '0 < l1d_load_misses < 2': a "
+     "comparison has one of == != > <"),
+    (SIGNALS, PLAIN, "wait(l1d_load_misses)", "[signal.plain_load_misses]: "
+     "formula: wait() takes 3 arguments"),
+    (SIGNALS, PLAIN, "waits(l1d_load_misses)", "[signal.plain_load_misses]: "
+     "formula: unknown function 'waits'; did you mean 'wait'?"),
+    (SIGNALS, PLAIN, "(1, 2)[copy]", "[signal.plain_load_misses]: formula: "
+     "[copy] follows a list with a number for each copy"),
+    (SIGNALS, "l1d_writebacks * ", "(1, 2)[copy] * ",
+     "[signal.l1d_writeback_quadwords]: formula: [copy] follows a list with a "
+     "number for each copy"),
+    (SIGNALS, PLAIN, "load_memory", "[signal.plain_load_misses]: formula: it "
+     "follows from itself by plain_load_misses, load_memory"),
+    (SIGNALS, "l2_store_remote + l2_store_cache", "store_wait", "[signal."
+     "stall_store]: formula: 'store_wait' uses itself"),
+    (SIGNALS, "[term.mispredicts]", "[term.wait]", "[term.wait]: 'wait' is the "
+     "name of a signal, term, function or condition already"),
+    (SIGNALS, "[signal.class_fgu]", "[signal.walk]", "[signal.walk]: 'walk' is "
+     "the name of a signal, term, function or condition already"),
+    # Conditions and components
+    (COMPONENTS, "'performed' and not bus", "'performed' and not buss",
+     "[condition.prefetch]: formula: unknown name 'buss'; did you mean 'bus'?"),
+    (COMPONENTS, 'implies = ["l2"]', 'implies = ["l2 where l3"]',
+     "[component.l3]: 'implies' must be a list of names: 'l2 where l3' is "
+     "none"),
+    (COMPONENTS, 'implies = ["l2"]', 'implies = ["writebacks"]',
+     "[component.l3]: unknown component 'writebacks'; did you mean "
+     "'writeback'?"),
+    (COMPONENTS, 'implies = ["l2"]', 'implies = ["l2 if snoops"]',
+     "[component.l3]: unknown condition 'snoops'; did you mean 'snoop'?"),
+    (COMPONENTS, "[component.repeat]", "".join(
+        f'[component.more{i}]\nbrief = "b"\n' for i in range(9)) +
+     "[component.repeat]", "top level: there are more than 32 components"),
     (SIGNALS, "[signal.class_fgu]", "[signal.Class_Branch]",
      "[signal.Class_Branch]: the name must be letters, digits, '_', '-' and "
      "'.', and stay different as a C name"),

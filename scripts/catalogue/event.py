@@ -6,7 +6,7 @@ from catalogue.row import ALIAS, NAME, near
 
 FIDELITIES = ("exact", "modelled", "estimated", "idle")
 # Raised by the model, yet as architectural as the program itself.
-EXACT_PARTS = {"direction"}
+EXACT_COMPONENTS = {"direction"}
 COUNTS = ("yes", "nothing", "illegal", "undefined")
 ATTRIBUTIONS = ("ActiveTrue", "ActiveApprox", "TrueThrd")
 NOT_MODELLED = "not modelled yet"
@@ -84,8 +84,8 @@ def check_standing(row, event, signals):
     """What the fidelity says must follow from the signals."""
     fidelity, names = event["fidelity"], event["signals"]
     for name in names:
-        parts = set(signals[name]["parts"])
-        if fidelity == "exact" and not parts <= EXACT_PARTS:
+        implied = set(signals[name]["implies"] or [])
+        if fidelity == "exact" and not implied <= EXACT_COMPONENTS:
             row.bad(f"'{name}' comes from the model: the fidelity must be "
                     "modelled or estimated")
     if fidelity == "idle" and (names or not event["reason"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals, parameters, and the values that a modelled machine gives them."""
+"""Parameters, and the values that a modelled machine gives them."""
 import re
 from fractions import Fraction
 
@@ -15,27 +15,6 @@ def check_ident(row, seen, name):
         row.bad("the name must be letters, digits, '_', '-' and '.', "
                 "and stay different as a C name")
     seen.add(ident(name))
-
-
-def load_signals(root):
-    file, signals, seen = File(root, "signals.toml"), {}, {"COUNT"}
-    for name, row in file.rows("signal"):
-        fixed = row.word("kind", ("fixed", "dynamic")) == "fixed"
-        parts = row.words("parts", NAME, [])
-        if fixed == bool(parts):
-            row.bad("a fixed signal has no parts, a dynamic one has some")
-        if fixed and any(not s["fixed"] for s in signals.values()):
-            row.bad("fixed signals stand before the dynamic ones")
-        data, brief = row.flag("data"), row.text("brief")
-        copies, at_end = row.number("copies", 2, 64, 0), row.flag("at_end")
-        for copy in [f"{name}_{i}" for i in range(copies)] or [name]:
-            check_ident(row, seen, copy)
-            signals[copy] = {"fixed": fixed, "parts": parts,
-                             "data": data, "brief": brief,
-                             "copies": copies, "at_end": at_end}
-        row.done()
-    file.done()
-    return signals
 
 
 def load_params(root):

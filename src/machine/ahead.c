@@ -4,15 +4,7 @@
 #include "machine/bus.h"
 
 #define PAGE_BYTES 4096u
-#define PAIR_BYTES 32u /* two bundles */
-#define REQUESTS 8u    /* of the request address buffer: Table 2-9 */
-
-bool
-ahead_is(const uint64_t *params)
-{
-    return bus_is(params) && params[PARAM_L2I_SIZE] != 0 &&
-           params[PARAM_PREFETCH_LINES] != 0;
-}
+#define REQUESTS 8u /* of the request address buffer: Table 2-9 */
 
 uint64_t
 ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead)
@@ -189,22 +181,4 @@ ahead_fetch(struct strand *s, uint64_t entry)
     }
     serve(s, l);
     go_on(s, line, has);
-}
-
-void
-ahead_derive(const uint64_t *params, uint64_t *n)
-{
-    const uint64_t served = n[SIGNAL_STREAM_HITS];
-
-    n[SIGNAL_L2I_DEMAND_READS] = n[SIGNAL_L1I_MISSES] - served;
-    n[SIGNAL_L2I_DEMAND_LOOKUPS] =
-        n[SIGNAL_L2I_DEMAND_READS] - n[SIGNAL_REQUEST_HITS];
-    n[SIGNAL_FETCH_L2_HITS] -= served + n[SIGNAL_REQUEST_HITS];
-    n[SIGNAL_L2I_PREFETCH_HITS] =
-        n[SIGNAL_L2I_PREFETCHES] - n[SIGNAL_L2_PREFETCH_MISSES];
-    n[SIGNAL_PREFETCH_L3_HITS] =
-        n[SIGNAL_L2_PREFETCH_MISSES] - n[SIGNAL_L3_PREFETCH_MISSES];
-    n[SIGNAL_INSTRUCTION_PAIRS] =
-        (n[SIGNAL_L2I_DEMAND_LOOKUPS] + n[SIGNAL_L2I_PREFETCHES]) *
-        params[PARAM_L1I_LINE] / PAIR_BYTES;
 }

@@ -29,9 +29,6 @@
 #define AHEAD_HAS_SHIFT 55
 #define AHEAD_HAS ((((uint64_t)1 << AHEAD_MOST) - 1) << AHEAD_HAS_SHIFT)
 
-/* Whether any are fetched ahead. */
-bool ahead_is(const uint64_t *params);
-
 /* Those bits, for a line (its number) of an L1I. */
 uint64_t ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead);
 
@@ -40,8 +37,5 @@ void ahead_fetch(struct strand *s, uint64_t entry);
 
 /* The strand has waited for the L3, or for memory. */
 void ahead_settle(struct strand *s, enum ahead_out waited);
-
-/* What follows from its signals, of totals that are summed. */
-void ahead_derive(const uint64_t *params, uint64_t *n);
 
 #endif

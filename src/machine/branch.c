@@ -19,29 +19,6 @@ branch_shape(const uint64_t *params, struct block_shape *shape)
     shape->return_stack = params[PARAM_RETURN_DEPTH] != 0;
 }
 
-uint32_t
-branch_parts(const uint64_t *params, uint32_t parts)
-{
-    static const struct {
-        uint32_t part;
-        enum param_id size;
-    } tables[] = {
-        {PART_BTC, PARAM_BTC_ENTRIES},
-        {PART_FAR, PARAM_FAR_ENTRIES},
-        {PART_INDIRECT, PARAM_INDIRECT_ENTRIES},
-        {PART_RETURNS, PARAM_RETURN_DEPTH},
-        {PART_FRAMES, PARAM_RSE_REGISTERS},
-        {PART_FRAMES, PARAM_RETURN_DEPTH}, /* else returns are not told */
-    };
-
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        if (params[tables[i].size] == 0)
-            parts &= ~tables[i].part;
-    if (params[PARAM_BRANCH_PREDICTOR] == BRANCH_PREDICTOR_NOT_TAKEN)
-        parts &= ~(uint32_t)PART_PREDICTOR;
-    return parts;
-}
-
 uint64_t
 branch_history_mask(const uint64_t *params)
 {

@@ -68,9 +68,6 @@ struct targets {
 /* What the builder of blocks must know of the tables. */
 void branch_shape(const uint64_t *params, struct block_shape *shape);
 
-/* `parts` without those whose tables the machine lacks. */
-uint32_t branch_parts(const uint64_t *params, uint32_t parts);
-
 /* Directions of branches, newest lowest, that a counter's number depends on. */
 uint64_t branch_history_mask(const uint64_t *params);
 

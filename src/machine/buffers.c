@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/buffers.h"
 
-bool
-buffers_are(const uint64_t *params)
-{
-    return params[PARAM_L2_SIZE] != 0 && params[PARAM_NODES] == 1 &&
-           params[PARAM_L2_SHARED] == L2_SHARED_CORE &&
-           params[PARAM_L3_SHARED] == L3_SHARED_CHIP &&
-           (params[PARAM_L2_MISSES] != 0 || params[PARAM_L2_FILLS] != 0 ||
-            params[PARAM_L2_WRITEBACKS] != 0);
-}
-
 /* Takes one more entry, or none, of so many; all are free where it `waits`.
  * True if it was the last, and so all are. */
 static inline unsigned

@@ -20,9 +20,6 @@
 
 #include "machine/chip.h"
 
-/* Whether machines with these parameters have such buffers. */
-bool buffers_are(const uint64_t *params);
-
 /* A miss of the L2, for which the strand waits, or that some level `behind` the
  * L2 serves, or memory, and that drives a dirty line out, or not. */
 void buffers_miss(struct strand *s, bool waits, bool behind, bool dirty);

@@ -28,12 +28,6 @@
 
 #include "machine/queue.h"
 
-/* Whether its cores are such. */
-bool bus_is(const uint64_t *params);
-
-/* What of `parts` runs on such a machine, and what only there. */
-uint32_t bus_parts(const uint64_t *params, uint32_t parts);
-
 /* The caches of one core. 0 or TALLY_ENOMEM; bus_finish() takes zeroes. */
 int bus_init(struct bus_caches *b, const uint64_t *params);
 void bus_finish(struct bus_caches *b);
@@ -48,8 +42,5 @@ enum ahead_out bus_code(struct strand *s, uint64_t addr, unsigned kind);
 
 /* Ends what the strand has out in memory. */
 void bus_settle(struct strand *s);
-
-/* What follows from its signals, of totals that are summed. */
-void bus_derive(const uint64_t *params, uint64_t *n);
 
 #endif

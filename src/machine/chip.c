@@ -7,11 +7,11 @@
 #include "machine/ahead.h"
 #include "machine/buffers.h"
 #include "machine/bus.h"
-#include "machine/cycles.h"
 #include "machine/inclusion.h"
 #include "machine/nodes.h"
 #include "machine/snoop.h"
 #include "machine/strand.h"
+#include "table/signals.h"
 
 static void
 filter_init(struct filter *f, uint64_t set_mask, uint32_t line_shift)
@@ -33,93 +33,6 @@ chip_fetch_slots(const uint64_t *params)
                           (params[PARAM_L1I_WAYS] * params[PARAM_L1I_LINE]);
 
     return sets < FILTER_SETS ? sets : FILTER_SETS;
-}
-
-/* What nodes.c models, if only one node. */
-static bool
-has_nodes(const uint64_t *params)
-{
-    return params[PARAM_L3_SIZE] == 0 &&
-           params[PARAM_L2_SHARED] == L2_SHARED_CHIP &&
-           params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
-}
-
-/* Nodes and buses count by who asks them; of prefetches nobody does. */
-bool
-chip_prefetches(const uint64_t *params)
-{
-    return params[PARAM_PREFETCH_DATA] == PREFETCH_DATA_PERFORMED &&
-           !has_nodes(params) && !bus_is(params);
-}
-
-uint32_t
-chip_parts(const struct event_row *const *events, size_t count,
-           const uint64_t *params)
-{
-    uint32_t parts = 0;
-
-    for (size_t e = 0; e < count; e++) {
-        for (size_t s = 0; s < events[e]->signal_count; s++)
-            parts |= tally_signals[events[e]->signals[s]].parts;
-    }
-    if (parts & PART_TIME)
-        parts |= PART_DIRECTION | PART_PREDICTOR | PARTS_MISPREDICTS |
-                 PART_FRAMES | PART_SYSTEM | PART_L1I | PART_L1D | PART_L2 |
-                 PART_L3 | PART_ITLB | PART_DTLB;
-    /* It stands beside the caches that keep more than the order of use. */
-    if (parts & PART_WAYS)
-        parts |= PART_WRITEBACK;
-    /* So do those from which what leaves the L2 is taken. */
-    if ((parts & (PART_L1I | PART_L1D | PART_L2 | PART_BULK)) &&
-        inclusion_is(params))
-        parts |= PART_WRITEBACK;
-    if ((parts & PART_TIME) && params[PARAM_BTC_HIDES] == BTC_HIDES_TAKEN)
-        parts |= PART_BTC;
-    /* Of several nodes each takes lines from the others' L2s. */
-    if ((parts & PART_L2) && params[PARAM_NODES] > 1)
-        parts |= PART_NODES;
-    if (parts & (PART_NODES | PART_SNOOP))
-        parts |= PART_WRITEBACK;
-    /* Of several L2s, each keeping what is dirty, each sees the others. */
-    if (parts & PART_WRITEBACK)
-        parts |= PART_SNOOP;
-    parts = bus_parts(params, parts);
-    /* What leaves one level is written to the next. */
-    if (parts & PART_WRITEBACK)
-        parts |= PART_L2 | PART_L3;
-    /* A shared level sees what all first levels let through. */
-    if (parts & (PART_L2 | PART_L3))
-        parts |= PART_L1I | PART_L1D | PART_L2;
-    if ((parts & PART_L2) && params[PARAM_TLB_WALK] != 0)
-        parts |= PART_ITLB | PART_DTLB;
-    if ((parts & (PART_ITLB | PART_DTLB)) &&
-        params[PARAM_TLB_KIND] == TLB_KIND_JOINT)
-        parts |= PART_ITLB | PART_DTLB;
-    if (params[PARAM_STORE_BUFFER] + params[PARAM_STORE_QUEUE] == 0)
-        parts &= ~(uint32_t)PART_RAW;
-    if (params[PARAM_DTLB_FIRST] == 0)
-        parts &= ~(uint32_t)PART_DTLB_FIRST;
-    if (parts & (PART_DTLB | PART_RAW | PART_BULK | PART_ALIGN))
-        parts |= PART_L1D;
-    if (parts & PART_ITLB)
-        parts |= PART_L1I;
-    if (params[PARAM_L2_SIZE] == 0)
-        parts &= ~(uint32_t)PART_L2;
-    /* Memory is what stands behind an L2. */
-    if (params[PARAM_L2_SIZE] == 0)
-        parts &= ~(uint32_t)(PART_WRITEBACK | PART_NODES | PART_WAYS |
-                             PART_SNOOP | PART_DRAM);
-    if (params[PARAM_L2_FORETOLD] == 0 ||
-        params[PARAM_L2_SHARED] != L2_SHARED_CORE ||
-        params[PARAM_L2_WAYS] > WAYS_MOST)
-        parts &= ~(uint32_t)PART_WAYS;
-    if (!has_nodes(params))
-        parts &= ~(uint32_t)PART_NODES;
-    if (!snoop_possible(params))
-        parts &= ~(uint32_t)PART_SNOOP;
-    if (params[PARAM_L3_SIZE] == 0)
-        parts &= ~(uint32_t)PART_L3;
-    return branch_parts(params, parts);
 }
 
 static int
@@ -239,14 +152,16 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->store_filter = chip->write_through && (parts & PART_L2);
     chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
-    chip->inclusive = inclusion_is(params) && (parts & PART_WRITEBACK);
-    chip->buffers = buffers_are(params);
+    chip->inclusive = condition_holds(CONDITION_INCLUSION, params) &&
+                      (parts & PART_WRITEBACK);
+    chip->buffers = condition_holds(CONDITION_BUFFERS, params);
     chip->microtag =
         (uint32_t)((UINT64_C(1) << params[PARAM_L1I_MICROTAG]) - 1);
-    if ((parts & PART_BUS) && ahead_is(params))
+    if ((parts & PART_BUS) && condition_holds(CONDITION_AHEAD, params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
-    chip->prefetches = (parts & PART_L1D) && chip_prefetches(params);
+    chip->prefetches =
+        (parts & PART_L1D) && condition_holds(CONDITION_PREFETCH, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart = chip->write_through || chip->marks;
     chip->bank_shift =

@@ -276,16 +276,6 @@ struct chip {
     unsigned slots_used;     /* slots from here on were never used */
 };
 
-/*
- * The parts that must run for `events`; parts imply others (a walk needs the
- * L2, the L2 needs the L1s that feed it).
- */
-uint32_t chip_parts(const struct event_row *const *events, size_t count,
-                    const uint64_t *params);
-
-/* Whether prefetches are performed, if only with PART_L1D. */
-bool chip_prefetches(const uint64_t *params);
-
 /* Sets up a machine with empty caches. `slots`: strands live at once at most.
  * chip_finish() accepts a zeroed struct. */
 int chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
@@ -348,12 +338,5 @@ void strand_prefetch(struct strand *s, uint64_t addr, bool near);
 void strand_float_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_through_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span);
-
-/*
- * Fills in the signals that follow from others once a strand's totals are
- * summed: modelled cycles (machine/cycles.h) where the parts for them ran,
- * mispredictions of a static prediction, where requests were served.
- */
-void chip_derive(const uint64_t *params, uint32_t parts, struct totals *totals);
 
 #endif

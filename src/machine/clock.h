@@ -1,47 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A strand's modelled cycles from the few signals that they follow from, for
- * who asks often: cycles_derive() without the rest. They are a sum of quotients
- * of sums; test/cycles.c holds the two against each other.
+ * who asks often: signals_derive() without the rest. test/cycles.c holds the
+ * two against each other.
  */
 #ifndef TALLY_MACHINE_CLOCK_H
 #define TALLY_MACHINE_CLOCK_H
 
-#include <stdint.h>
+#include "table/signals.h"
 
-#include "table/table.h"
-
-/* What issues, what stores wait in a miss handling table, all else. */
-enum clock_sum { CLOCK_ISSUE, CLOCK_STORES, CLOCK_REST, CLOCK_SUMS };
-
-struct clock_term {
-    uint16_t signal;
-    uint16_t sum; /* enum clock_sum */
-    uint64_t factor;
-};
-
+/* Terms of CLOCK_REST come first (`rest` of them), and of them those of fixed
+ * signals (`fixed`): what most are is summed in a register. */
 struct clock {
-    /* Terms; those of CLOCK_REST come first, and of them those of fixed
-     * signals: what most are is summed in a register. */
-    unsigned count, rest, fixed;
-    struct clock_term terms[CLOCK_SUMS * SIGNAL_COUNT];
-    uint64_t divisor[CLOCK_SUMS], more[CLOCK_SUMS]; /* before dividing */
+    struct clock_terms all;
+    unsigned rest, fixed;
 };
 
-/* `parts` are those that cycles need, chip_parts(). What no part that runs
- * raises is left out, and so is SIGNAL_STALL_ISSUE, which is known at the end.
- */
+/* Sets up the clock of a machine of which `parts` run, components_of() the
+ * event of cycles. Signals that no part raises are left out, and so is
+ * SIGNAL_STALL_ISSUE, which is known at the end. */
 void clock_init(struct clock *clock, const uint64_t *params, uint32_t parts);
 
-/* From the sums of factor x signal over the terms. */
+/* Returns the cycles, from the sums of factor x signal over the terms. */
 static inline uint64_t
 clock_cycles(const struct clock *c, const uint64_t sums[CLOCK_SUMS])
 {
     uint64_t cycles = sums[CLOCK_REST];
 
-    for (int i = 0; i < CLOCK_REST; i++)
-        cycles += c->divisor[i] == 1 ? sums[i]
-                                     : (sums[i] + c->more[i]) / c->divisor[i];
+    for (int i = 0; i < CLOCK_REST; i++) {
+        const uint64_t divisor = c->all.divisor[i];
+        if (divisor <= 1)
+            cycles += sums[i];
+        else
+            cycles +=
+                (sums[i] + (c->all.round_up[i] ? divisor - 1 : 0)) / divisor;
+    }
     return cycles;
 }
 

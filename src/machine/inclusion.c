@@ -3,16 +3,6 @@
 
 #include "machine/strand.h"
 
-bool
-inclusion_is(const uint64_t *params)
-{
-    return params[PARAM_L2_INCLUSIVE] == L2_INCLUSIVE_L1 &&
-           params[PARAM_L2_SIZE] != 0 && params[PARAM_NODES] == 1 &&
-           params[PARAM_L2_SHARED] == L2_SHARED_CORE &&
-           params[PARAM_L3_SHARED] == L3_SHARED_CHIP &&
-           params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
-}
-
 /* An L1 of a core, and what its strands know of it. */
 struct first_level {
     struct cache *cache;

@@ -17,9 +17,6 @@
 
 #define INCLUSION_REQUESTS QUEUE_LENGTH
 
-/* Whether machines with these parameters have such an L2. */
-bool inclusion_is(const uint64_t *params);
-
 /*
  * The strand's L2 has driven out a line, by number. What no L1 has by now can
  * come back to one through the L2 only, so that it need not be kept: that is 97

@@ -12,15 +12,6 @@ static_assert(SIGNAL_EXTERNAL_INTERVENTION_STATES -
                   SNOOPS,
               "signals that other cores raise stand together");
 
-bool
-snoop_possible(const uint64_t *params)
-{
-    return params[PARAM_L2_SHARED] == L2_SHARED_CORE &&
-           params[PARAM_CORES] > 1 && params[PARAM_NODES] == 1 &&
-           (params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH ||
-            params[PARAM_L2_DIRTY] == L2_DIRTY_STORED);
-}
-
 /* The other cores whose L2s have the line, a bit each. */
 static uint64_t
 holders(const struct strand *s, uint64_t line)

@@ -21,9 +21,6 @@
 #define SNOOP_COPY 1u
 #define SNOOP_DIRTY 2u
 
-/* Whether machines with these parameters have what is described above. */
-bool snoop_possible(const uint64_t *params);
-
 /*
  * A line of the strand's L2, by number, is about to become dirty there; `has`:
  * the L2 had it. Takes it from all others. Under the chip's lock, if not alone.

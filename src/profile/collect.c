@@ -12,6 +12,7 @@
 #include "profile/interval.h"
 #include "profile/modelled.h"
 #include "profile/running.h"
+#include "table/signals.h"
 
 #define MANY (1u << 30) /* no number of programs reaches it */
 
@@ -46,7 +47,7 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
 
     for (unsigned i = 0; i < session_totals(o); i++) {
         derived[i] = turns[i];
-        chip_derive(o->params, parts, &derived[i]);
+        signals_derive(o->params, parts, derived[i].signal);
         if (i >= count)
             filter_restrict(&derived[i - count], &derived[i]);
     }
@@ -460,7 +461,7 @@ collect_gate(const struct session_options *o, struct session_result *result)
     memset(&result->totals, 0, sizeof(result->totals));
     for (unsigned i = 0; i < session_turns(o); i++)
         totals_add(&result->totals, &o->gate->sum[i]);
-    chip_derive(o->params, result->parts, &result->totals);
+    signals_derive(o->params, result->parts, result->totals.signal);
     if (o->hardware != NULL) {
         hardware_reset(o->hardware);
         add_to_hardware(o, result->parts, o->gate->sum);
@@ -552,7 +553,7 @@ add_up(const struct session_options *o, struct session_result *result)
     for (size_t i = 0; error == 0 && i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
         if (t->data != NULL) {
-            chip_derive(o->params, result->parts, t->data);
+            signals_derive(o->params, result->parts, t->data->signal);
             filter_restrict(&t->totals, t->data);
             free(t->data);
             t->data = NULL;

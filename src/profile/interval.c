@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/chip.h"
-#include "machine/cycles.h"
+#include "table/signals.h"
 
 uint64_t
 interval_cycles(const uint64_t *params, uint64_t ms)
@@ -67,13 +67,12 @@ static void
 derive(const uint64_t *params, uint32_t parts, const struct session_thread *t,
        struct totals *totals)
 {
-    chip_derive(params, parts, totals);
+    signals_derive(params, parts, totals->signal);
     const uint64_t waits = part_of(t->totals.signal[SIGNAL_STALL_ISSUE],
                                    totals->signal[SIGNAL_ISSUE_CYCLES],
                                    t->totals.signal[SIGNAL_ISSUE_CYCLES]);
     totals->signal[SIGNAL_STALL_ISSUE] = waits;
-    totals->signal[SIGNAL_CYCLES] += waits;
-    cycles_derive_bus(params, totals);
+    signals_derive(params, parts, totals->signal);
     totals->signal[SIGNAL_CORE_IDLE] =
         part_of(t->totals.signal[SIGNAL_CORE_IDLE], own_stalls(totals),
                 own_stalls(&t->totals));

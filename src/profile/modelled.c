@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "machine/chip.h"
-#include "machine/cycles.h"
 #include "machine/pipeline.h"
 #include "profile/switches.h"
+#include "table/signals.h"
 
 #define STRANDS_MAX 4096u
 
@@ -38,7 +38,8 @@ bounded(uint64_t cycles)
 }
 
 static int
-share(const uint64_t *params, struct session_thread *threads, size_t count)
+share(const uint64_t *params, uint32_t parts, struct session_thread *threads,
+      size_t count)
 {
     struct pipeline_thread *rows = calloc(count, sizeof(*rows));
 
@@ -60,10 +61,10 @@ share(const uint64_t *params, struct session_thread *threads, size_t count)
     }
     const int error = pipeline_share(params, rows, count);
     for (size_t i = 0; error == 0 && i < count; i++) {
-        threads[i].totals.signal[SIGNAL_STALL_ISSUE] = rows[i].wait;
-        threads[i].totals.signal[SIGNAL_CYCLES] += rows[i].wait;
-        threads[i].totals.signal[SIGNAL_CORE_IDLE] = rows[i].idle;
-        cycles_derive_bus(params, &threads[i].totals);
+        uint64_t *n = threads[i].totals.signal;
+        n[SIGNAL_STALL_ISSUE] = rows[i].wait;
+        signals_derive(params, parts, n);
+        n[SIGNAL_CORE_IDLE] = rows[i].idle;
     }
     free(rows);
     return error;
@@ -89,7 +90,7 @@ session_time(const uint64_t *params, struct session_result *result)
     uint64_t all = 0;
 
     for (size_t i = 0; i < result->thread_count; i++)
-        chip_derive(params, result->parts, &result->threads[i].totals);
+        signals_derive(params, result->parts, result->threads[i].totals.signal);
     for (size_t first = 0, next = 0; first < result->thread_count;
          first = next) {
         struct session_thread *threads = &result->threads[first];
@@ -97,7 +98,8 @@ session_time(const uint64_t *params, struct session_result *result)
                result->threads[next].process == threads->process)
             next++;
         if (next - first > 1 && (result->parts & PART_TIME)) {
-            const int error = share(params, threads, next - first);
+            const int error =
+                share(params, result->parts, threads, next - first);
             if (error != 0)
                 return error;
             switches_count(params, threads, next - first);

@@ -12,6 +12,7 @@
 #include "profile/collect.h"
 #include "profile/filter.h"
 #include "profile/interval.h"
+#include "table/signals.h"
 
 #define PROGRESS_S 0.5
 
@@ -85,12 +86,12 @@ parts_of(const struct session_options *o)
     static const uint16_t time[] = {SIGNAL_CYCLES};
     static const struct event_row clock = {.signals = time, .signal_count = 1};
     const struct event_row *const clocks[] = {&clock};
-    const uint32_t parts = chip_parts(o->events, o->event_count, o->params) |
+    const uint32_t parts = components_of(o->events, o->event_count, o->params) |
                            (o->capture != NULL ? (uint32_t)PART_DTLB_FIRST : 0);
 
     return o->interval_ms == 0 && o->capture == NULL
                ? parts
-               : parts | chip_parts(clocks, 1, o->params);
+               : parts | components_of(clocks, 1, o->params);
 }
 
 /* Notes the standard files that the program will be started with. */

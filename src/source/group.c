@@ -49,6 +49,14 @@ commit_one(struct cycle *c, unsigned width, bool alone, int16_t *fixed)
         end_commit(c, fixed);
 }
 
+unsigned
+group_width(const uint64_t *params)
+{
+    if (params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BLOCK)
+        return 0;
+    return params[PARAM_TIME_ISSUE] == 1 ? 1 : 2;
+}
+
 void
 group_add(const struct insn *insns, size_t count, unsigned width,
           int16_t *fixed)

@@ -22,6 +22,10 @@
 
 #include "isa/insn.h"
 
+/* Returns how many micro-operations a cycle selects at most where the machine
+ * issues blocks in groups, else 0. */
+unsigned group_width(const uint64_t *params);
+
 /* Adds to the fixed signals what these instructions make in each stage; at
  * most `width` of them, 1 or 2, are selected and committed in a cycle. */
 void group_add(const struct insn *insns, size_t count, unsigned width,

@@ -37,8 +37,15 @@ struct signal_row {
     bool at_end;
     /* Signals that are alike, name_0 and so on; 0: it is the only one. */
     uint16_t copies;
-    /* Parts of the model that must run to count it: enum tally_part bits. */
+    uint16_t copy; /* its number among them */
+    /* Parts of the model that must run to count it, beside those that these
+     * imply: enum tally_part bits. */
     uint32_t parts;
+    const uint8_t *requires; /* enum condition_id, without which it is 0 */
+    /* Of a derived signal, the signals from which it follows: all that are not
+     * derived themselves, in their order; else there are none. */
+    const uint16_t *sources;
+    uint16_t require_count, source_count;
 };
 
 enum param_kind {

@@ -15,6 +15,7 @@
 
 #include "machine/strand.h"
 #include "ref/stream.h"
+#include "table/signals.h"
 
 #define SETS 16
 
@@ -55,7 +56,7 @@ parts_of(const uint64_t *params, uint16_t first, uint16_t count)
 
     for (uint16_t i = 0; i < count; i++)
         signals[i] = (uint16_t)(first + i);
-    return chip_parts(&event, 1, params) & ALL_PARTS;
+    return components_of(&event, 1, params) & ALL_PARTS;
 }
 
 /* Sparse, as in a session's file. */

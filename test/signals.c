@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Components that imply each other, reasons, and what derived signals follow
+ * from. */
+#include "table/signals.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref/random.h"
+#include "table/param.h"
+
+#define ALL ((uint32_t)((UINT64_C(1) << COMPONENT_COUNT) - 1))
+
+/* Sets the parameters of a machine, and those of `sets` ("l2.size=0"). */
+static void
+set_params(uint64_t *params, const char *machine, const char *const *sets)
+{
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        if (strcmp(tally_machines[m].name, machine) != 0)
+            continue;
+        for (size_t i = 0; i < PARAM_COUNT; i++)
+            params[i] = tally_machines[m].params[i].value;
+    }
+    for (size_t i = 0; sets[i] != NULL; i++)
+        assert_int_equal(param_set(sets[i], NULL, params), 0);
+}
+
+static void
+test_implied(void **state)
+{
+    static const struct {
+        int line;
+        const char *machine, *sets[4];
+        uint32_t asked, runs, not ;
+    } rows[] = {
+        {__LINE__,
+         "ultrasparc-t2",
+         {NULL},
+         PART_L2,
+         PART_L1I | PART_L1D | PART_L2,
+         PART_L3 | PART_NODES | PART_BUS},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"nodes=2"},
+         PART_L2,
+         PART_NODES | PART_WRITEBACK,
+         PART_SNOOP},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"l2.size=0", "tlb.walk=0"},
+         PART_L2,
+         PART_L1I | PART_L1D,
+         PART_L2},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"tlb.walk=0"},
+         PART_L2,
+         PART_L2,
+         PART_DTLB},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"tlb.walk=2"},
+         PART_L2,
+         PART_ITLB | PART_DTLB,
+         0},
+        {__LINE__,
+         "sparc-t4",
+         {NULL},
+         PART_ITLB,
+         PART_L1I | PART_ITLB,
+         PART_L2 | PART_WRITEBACK},
+        {__LINE__,
+         "sparc-t4",
+         {NULL},
+         PART_L1I | PART_INCLUSIVE,
+         PART_L2 | PART_WRITEBACK | PART_SNOOP,
+         0},
+        {__LINE__,
+         "sparc-t4",
+         {"l2.inclusive=none"},
+         PART_L1I | PART_INCLUSIVE,
+         PART_L1I,
+         PART_INCLUSIVE | PART_L2},
+        {__LINE__,
+         "montecito",
+         {NULL},
+         PART_L2,
+         PART_BUS | PART_L3,
+         PART_BUS_BACKS | PART_WRITEBACK | PART_SNOOP},
+        {__LINE__,
+         "montecito",
+         {NULL},
+         PART_WRITEBACK,
+         PART_BUS | PART_BUS_BACKS,
+         PART_WRITEBACK | PART_DRAM},
+        {__LINE__, "r10000", {NULL}, PART_TIME, PART_L2 | PART_DTLB, PART_RAW},
+    };
+    uint64_t params[PARAM_COUNT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        set_params(params, rows[i].machine, rows[i].sets);
+        const uint32_t runs = components_implied(rows[i].asked, params);
+        if ((runs & rows[i].runs) != rows[i].runs || (runs & rows[i].not ) != 0)
+            fail_msg("line %d: %#x", rows[i].line, runs);
+    }
+}
+
+/* On every machine: what runs implies no more, and asking for more never stops
+ * a component. */
+static void
+test_closed(void **state)
+{
+    uint64_t random = random_seed(), params[PARAM_COUNT];
+
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        if (tally_machines[m].params == NULL)
+            continue;
+        set_params(params, tally_machines[m].name, (const char *[]){NULL});
+        for (int k = 0; k < 500; k++) {
+            const uint32_t asked = (uint32_t)random_below(&random, ALL);
+            const uint32_t more = (uint32_t)random_below(&random, ALL);
+            const uint32_t runs = components_implied(asked, params);
+            assert_int_equal(components_implied(runs, params), runs);
+            assert_int_equal(components_implied(asked | more, params) & runs,
+                             runs);
+        }
+    }
+}
+
+static void
+test_lacks(void **state)
+{
+    static const struct {
+        int line;
+        const char *machine, *sets[3];
+        uint16_t signals[3];
+        uint16_t count;
+        const char *start; /* of the reason, or NULL */
+    } rows[] = {
+        {__LINE__, "ultrasparc-t2", {NULL}, {SIGNAL_L2_LOAD_MISSES}, 1, NULL},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"l2.size=0"},
+         {SIGNAL_L2_LOAD_MISSES},
+         1,
+         "the machine has no L2"},
+        /* Memory serves what the L1 lacks. */
+        {__LINE__,
+         "ultrasparc-t2",
+         {"l2.size=0"},
+         {SIGNAL_LOAD_MEMORY},
+         1,
+         NULL},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"l2.size=0"},
+         {SIGNAL_MEMORY_READS_0},
+         1,
+         "what passes to memory"},
+        {__LINE__,
+         "ultrasparc-t2",
+         {NULL},
+         {SIGNAL_L3_LOAD_MISSES},
+         1,
+         "the machine has no L3"},
+        /* One of several is enough, but for bundles. */
+        {__LINE__,
+         "ultrasparc-t2",
+         {NULL},
+         {SIGNAL_L3_LOAD_MISSES, SIGNAL_L2_LOAD_MISSES},
+         2,
+         NULL},
+        {__LINE__,
+         "ultrasparc-t2",
+         {NULL},
+         {SIGNAL_SYLLABLES, SIGNAL_INSTRUCTIONS},
+         2,
+         "instructions are put in no bundles"},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"memory.banks=4"},
+         {SIGNAL_MEMORY_READS_3},
+         1,
+         NULL},
+        {__LINE__,
+         "ultrasparc-t2",
+         {"memory.banks=2"},
+         {SIGNAL_MEMORY_READS_3},
+         1,
+         "the machine has no such memory controller"},
+        {__LINE__,
+         "ultrasparc-t2plus",
+         {"nodes=2"},
+         {SIGNAL_LINK_MEM_SHARES_0},
+         1,
+         "systems of one and two nodes"},
+        {__LINE__,
+         "ultrasparc-t2plus",
+         {"nodes=4"},
+         {SIGNAL_LINK_MEM_SHARES_0},
+         1,
+         NULL},
+    };
+    uint64_t params[PARAM_COUNT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct event_row event = {.signals = rows[i].signals,
+                                        .signal_count = rows[i].count};
+        set_params(params, rows[i].machine, rows[i].sets);
+        const char *why = event_lacks(&event, params);
+        const char *start = rows[i].start;
+        if ((why == NULL) != (start == NULL) ||
+            (why != NULL && strncmp(why, start, strlen(start)) != 0))
+            fail_msg("line %d: %s", rows[i].line, why != NULL ? why : "can");
+    }
+}
+
+/* Totals that add up to no overflow, as a program's do. */
+static void
+fill(uint64_t *random, uint64_t *n)
+{
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        n[s] = random_below(random, 1u << 20);
+}
+
+/* A derived signal follows from no signal but its sources. */
+static void
+test_sources(void **state)
+{
+    static uint8_t moved[SIGNAL_COUNT][SIGNAL_COUNT];
+    uint64_t random = random_seed(), params[PARAM_COUNT];
+    static uint64_t base[SIGNAL_COUNT], a[SIGNAL_COUNT], b[SIGNAL_COUNT];
+
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        if (tally_machines[m].params == NULL)
+            continue;
+        set_params(params, tally_machines[m].name, (const char *[]){NULL});
+        /* Each predictor, each order of levels. */
+        for (unsigned k = 0; k < 8; k++) {
+            params[PARAM_BRANCH_PREDICTOR] =
+                k % 2 ? BRANCH_PREDICTOR_GSHARE : BRANCH_PREDICTOR_NOT_TAKEN;
+            params[PARAM_TIME_REMOTE] = 7;
+            params[PARAM_MISS_ENTRIES] = k % 4;
+            params[PARAM_WRONG_LOADS] = 16;
+            fill(&random, base);
+            memcpy(a, base, sizeof(a));
+            signals_derive(params, ALL, a);
+            for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+                memcpy(b, base, sizeof(b));
+                b[s] += (k & 4 ? 1u : 0u) + (UINT64_C(1) << 21);
+                signals_derive(params, ALL, b);
+                for (size_t d = 0; d < SIGNAL_COUNT; d++)
+                    moved[d][s] |=
+                        tally_signals[d].source_count != 0 && a[d] != b[d];
+            }
+        }
+    }
+    for (size_t d = 0; d < SIGNAL_COUNT; d++) {
+        const struct signal_row *row = &tally_signals[d];
+        for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+            bool source = false;
+            for (size_t i = 0; i < row->source_count; i++)
+                source |= row->sources[i] == s;
+            if (moved[d][s] && !source)
+                fail_msg("%s follows from %s, which is no source of it",
+                         row->name, tally_signals[s].name);
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_implied),
+        cmocka_unit_test(test_closed),
+        cmocka_unit_test(test_lacks),
+        cmocka_unit_test(test_sources),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
