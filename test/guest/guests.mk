@@ -38,7 +38,7 @@ gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
     $(wildcard $(here)/gateway/*.c))
 
 # libtally without what runs or models programs.
-library := src/base/error.c src/counter/counter.c \
+library := src/base/error.c src/base/replace.c src/counter/counter.c \
     $(filter-out src/gateway/owners.c,$(wildcard src/gateway/*.c)) \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
@@ -54,7 +54,7 @@ shim := $(OUT)/tally-registers.sparc64
 asr := $(shim).so $(OUT)/asr.sparc64 $(OUT)/asr.dyn.sparc64
 library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
     -ffunction-sections -fdata-sections -I. -Isrc -Iinclude
-tables := tables pmu_tables
+tables := tables signals pmu_tables
 
 # The calls of IRIX and libperfex, and the programs that make them.
 irix_library := src/table/cost.c $(wildcard compat/irix/irix*.c) \
