@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals that stop programs and let them go on: signals.py BUILD [WORD]
+"""Signals that stop programs and let them go on: unix_signals.py BUILD [WORD]
 
 What tally gets, the program gets: stopped with tally, it goes on with tally.
 """
