@@ -7,8 +7,7 @@
 #include "table/table.h"
 #include "table/text.h"
 
-#define WORD_SIZE 64 /* longer words are near to nothing */
-#define PART_MIN 3   /* shorter ones are a part of too much */
+#define PART_MIN 3 /* shorter ones are a part of too much */
 #define START_MIN 5
 #define SCORE_EDIT 10u
 #define SCORE_START 15u
@@ -17,20 +16,32 @@
 #define SCORE_BAND 5u   /* shown beside the best */
 #define SCORE_NOT 1000u /* not near */
 
-/* Returns the length, 0 if the word is empty or too long. */
-static size_t
-fold(const char *word, char *folded)
+/* The bits in which a character differs from the one that it is folded to. */
+static const unsigned char flips[256] = {
+    ['A' ... 'Z'] = 'A' ^ 'a',
+    ['-'] = '-' ^ '_',
+    ['.'] = '.' ^ '_',
+    [':'] = ':' ^ '_',
+};
+
+/* Folds the word. Looks each character up, without a comparison: a typo in an
+ * event is compared with every name of a machine. */
+static void
+fold(const char *word, struct near_word *folded)
 {
     const size_t length = strlen(word);
 
-    if (length >= WORD_SIZE)
-        return 0;
-    for (size_t i = 0; i <= length; i++) {
-        folded[i] = ascii_lower(word[i]);
-        if (folded[i] == '-' || folded[i] == '.' || folded[i] == ':')
-            folded[i] = '_';
+    folded->letters = 0;
+    folded->length = length < NEAR_WORD ? length : 0;
+    if (length >= NEAR_WORD)
+        return;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)word[i];
+        const unsigned char small = c ^ flips[c];
+        folded->text[i] = (char)small;
+        folded->letters |= (uint64_t)1 << (small % 64);
     }
-    return length;
+    folded->text[length] = '\0';
 }
 
 static unsigned
@@ -46,7 +57,7 @@ static unsigned
 edits(const char *a, size_t a_length, const char *b, size_t b_length,
       unsigned allowed)
 {
-    unsigned rows[3][WORD_SIZE + 1];
+    unsigned rows[3][NEAR_WORD + 1];
     unsigned least_of_last = 0;
 
     for (size_t j = 0; j <= b_length; j++)
@@ -72,57 +83,70 @@ edits(const char *a, size_t a_length, const char *b, size_t b_length,
     return rows[a_length % 3][b_length];
 }
 
-static unsigned
-score_edits(const char *a, size_t a_length, const char *b, size_t b_length)
+/* Returns whether more letters of one word are missing in the other than the
+ * edits allowed: each edit brings or removes one letter at most. */
+static bool
+is_far(const struct near_word *a, const struct near_word *b, size_t allowed)
 {
-    const size_t allowed = a_length < 6 ? 1 : a_length / 3;
-
-    /* Each edit changes the length by at most one. */
-    if (a_length > b_length + allowed || b_length > a_length + allowed)
-        return SCORE_NOT;
-    const unsigned n = edits(a, a_length, b, b_length, (unsigned)allowed);
-
-    /* All of a short word changed is another word. */
-    return n <= allowed && n < a_length ? n * SCORE_EDIT : SCORE_NOT;
+    return (size_t)__builtin_popcountll(a->letters & ~b->letters) > allowed ||
+           (size_t)__builtin_popcountll(b->letters & ~a->letters) > allowed;
 }
 
 static unsigned
-score_shared(const char *a, size_t a_length, const char *b, size_t b_length)
+score_edits(const struct near_word *a, const struct near_word *b)
 {
-    const size_t shorter = a_length < b_length ? a_length : b_length;
+    const size_t allowed = a->length < 6 ? 1 : a->length / 3;
+
+    /* Each edit changes the length by at most one. */
+    if (a->length > b->length + allowed || b->length > a->length + allowed ||
+        is_far(a, b, allowed))
+        return SCORE_NOT;
+    const unsigned n =
+        edits(a->text, a->length, b->text, b->length, (unsigned)allowed);
+
+    /* All of a short word changed is another word. */
+    return n <= allowed && n < a->length ? n * SCORE_EDIT : SCORE_NOT;
+}
+
+static unsigned
+score_shared(const struct near_word *a, const struct near_word *b)
+{
+    const size_t shorter = a->length < b->length ? a->length : b->length;
     size_t common = 0;
 
-    while (common < shorter && a[common] == b[common])
+    while (common < shorter && a->text[common] == b->text[common])
         common++;
     if (common == shorter && shorter >= PART_MIN)
         return SCORE_START;
-    if (a_length >= PART_MIN && strstr(b, a) != NULL)
+    if (a->length >= PART_MIN && (a->letters & ~b->letters) == 0 &&
+        strstr(b->text, a->text) != NULL)
         return SCORE_PART;
-    if (common >= START_MIN && 3 * common >= 2 * a_length)
+    if (common >= START_MIN && 3 * common >= 2 * a->length)
         return SCORE_COMMON;
     return SCORE_NOT;
 }
 
 static unsigned
-score(const char *wanted, const char *name, bool typo)
+score(const struct near_word *wanted, const char *name, bool typo)
 {
-    char a[WORD_SIZE], b[WORD_SIZE];
-    const size_t a_length = fold(wanted, a);
-    const size_t b_length = fold(name, b);
+    struct near_word folded;
     unsigned best;
 
-    if (a_length == 0 || b_length == 0)
+    if (wanted->length == 0)
         return SCORE_NOT;
-    best = score_edits(a, a_length, b, b_length);
+    fold(name, &folded);
+    if (folded.length == 0)
+        return SCORE_NOT;
+    best = score_edits(wanted, &folded);
     if (!typo)
-        best = least(best, score_shared(a, a_length, b, b_length));
+        best = least(best, score_shared(wanted, &folded));
     return best;
 }
 
 void
 near_init(struct near *n, const char *wanted, size_t max)
 {
-    n->wanted = wanted;
+    fold(wanted, &n->wanted);
     n->max = max < NEAR_MAX ? max : NEAR_MAX;
     n->count = 0;
 }
@@ -155,10 +179,10 @@ void
 near_add(struct near *n, const char *name, const char *const *aliases)
 {
     const char *best = name;
-    unsigned best_score = score(n->wanted, name, false);
+    unsigned best_score = score(&n->wanted, name, false);
 
     for (; aliases != NULL && *aliases != NULL; aliases++) {
-        const unsigned alias_score = score(n->wanted, *aliases, true);
+        const unsigned alias_score = score(&n->wanted, *aliases, true);
         if (alias_score < best_score) {
             best = *aliases;
             best_score = alias_score;

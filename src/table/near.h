@@ -8,11 +8,20 @@
 #define TALLY_TABLE_NEAR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define NEAR_MAX 8
+#define NEAR_WORD 64 /* longer words are near to nothing */
+
+/* A word in small letters, with one sign for all that joins words. */
+struct near_word {
+    char text[NEAR_WORD];
+    size_t length;    /* 0: the word is empty or too long */
+    uint64_t letters; /* bit c % 64 is set if the character c is in it */
+};
 
 struct near {
-    const char *wanted;
+    struct near_word wanted;
     size_t max, count;
     const char *names[NEAR_MAX]; /* best first */
     unsigned scores[NEAR_MAX];   /* lower is nearer */
