@@ -138,9 +138,10 @@ slashed(const struct machine_row *machine, const char *word, const char *first,
 
     if (first - word != 3 || strncmp(word, "cpu", 3) != 0)
         return tally_fail(log, TALLY_EUNKNOWN,
-                          "'%s': %s has no PMU '%.*s'; its events have names, "
+                          "'%s': %s has no PMU '%s'; its events have names, "
                           "as tally list events -m %s shows them",
-                          s.text, machine->name, (int)(first - word), word,
+                          s.text, machine->name,
+                          shown(word, (size_t)(first - word)).text,
                           machine->name);
     if (is_raw(first + 1, length))
         return write_code(machine, word, strtoull(first + 2, NULL, 16),
