@@ -8,6 +8,7 @@
  */
 #include "profile/call_file.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,7 +50,6 @@ fill_image(uint64_t *image)
 {
     char *const bytes = (char *)image;
 
-    memset(image, 0, SIZE);
     image[CALL_FILE_IS] = CALL_FILE_MAGIC;
     image[CALL_FILE_VERSIONED] = CALL_FILE_VERSION;
     image[CALL_FILE_STRIDE] = CALL_FILE_PAGE;
@@ -60,10 +60,35 @@ fill_image(uint64_t *image)
         fill_log(bytes + CALL_FILE_LOGS + i * CALL_FILE_PAGE, i);
 }
 
-/* The place of the first patch, or the size. */
-static size_t
-patch(char *image, const uint8_t *data, size_t size)
+/* The file in either order of bytes; each input leaves it as it was. */
+static uint64_t images[2][WORDS];
+static struct {
+    int fd;
+    char *bytes;
+} files[2];
+
+static void
+make_file(unsigned order)
 {
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+    fill_image(images[order]);
+    if (order == 1)
+        call_log_swap(images[order], WORDS);
+    fuzz_check(fd >= 0 && write(fd, images[order], SIZE) == SIZE);
+    files[order].fd = fd;
+    files[order].bytes =
+        mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    fuzz_check(files[order].bytes != MAP_FAILED);
+}
+
+/* Writes the patches, or what was there before. Returns the place of the first
+ * patch, or the size. */
+static size_t
+patch(unsigned order, const uint8_t *data, size_t size, bool back)
+{
+    const char *const before = (const char *)images[order];
+    const size_t flip = order == 1 ? sizeof(uint64_t) - 1 : 0;
     size_t first = SIZE;
 
     while (size > 4) {
@@ -72,12 +97,27 @@ patch(char *image, const uint8_t *data, size_t size)
             SIZE;
         size_t count = data[3] < size - 4 ? data[3] : size - 4;
         count = count < SIZE - at ? count : SIZE - at;
-        memcpy(image + at, data + 4, count);
+        for (size_t i = 0; i < count; i++) {
+            const size_t to = (at + i) ^ flip;
+            files[order].bytes[to] = back ? before[to] : (char)data[4 + i];
+        }
         first = first == SIZE ? at : first;
         data += 4 + count;
         size -= 4 + count;
     }
     return first;
+}
+
+/* Cuts the file, or gives it its end again. */
+static void
+cut(unsigned order, size_t length, bool back)
+{
+    if (length == SIZE)
+        return;
+    fuzz_check(ftruncate(files[order].fd, back ? SIZE : (off_t)length) == 0);
+    if (back)
+        memcpy(files[order].bytes + length,
+               (const char *)images[order] + length, SIZE - length);
 }
 
 /* No line of what a log holds is strange. */
@@ -118,25 +158,24 @@ read_places(const struct call_image *image)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint64_t image[WORDS];
     struct call_image read = {0};
-    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
     const uint8_t how = size > 0 ? data[0] : 0;
+    const unsigned order = how & 1;
 
-    fuzz_check(fd >= 0);
-    fill_image(image);
-    const size_t first =
-        size > 0 ? patch((char *)image, data + 1, size - 1) : SIZE;
-    if (how & 1)
-        call_log_swap(image, WORDS);
+    if (files[order].bytes == NULL)
+        make_file(order);
+    data += size > 0;
+    size -= size > 0;
+    const size_t first = patch(order, data, size, false);
     const size_t length = how & 2 ? first : SIZE;
-    fuzz_check(write(fd, image, length) == (ssize_t)length);
-    fuzz_check(lseek(fd, 0, SEEK_SET) == 0);
-    if (call_image_read(fd, &read) == 0) {
+    cut(order, length, false);
+    fuzz_check(lseek(files[order].fd, 0, SEEK_SET) == 0);
+    if (call_image_read(files[order].fd, &read) == 0) {
         read_records(&read);
         read_places(&read);
         call_image_finish(&read);
     }
-    close(fd);
+    cut(order, length, true);
+    patch(order, data, size, true);
     return 0;
 }
