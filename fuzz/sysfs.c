@@ -4,9 +4,9 @@
  * with an event list: what is read of them is within its bounds, and an event
  * that is read once is read the same again.
  */
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,9 +49,11 @@ static const char *const files[] = {
 #define FILES (sizeof(files) / sizeof(files[0]))
 #define PATH_SIZE 128
 
+/* The files are links to files in memory: a disk would be most of the time. */
 static struct {
     char folder[32], sys[PATH_SIZE], proc[PATH_SIZE], trace[PATH_SIZE];
     int fds[FILES];
+    size_t sizes[FILES];
 } tree;
 
 static int
@@ -67,7 +69,7 @@ remove_tree(void)
     nftw(tree.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Makes the folders that the file stands in, and the file. */
+/* Makes the folders that the file stands in, and the file; returns it. */
 static int
 make_file(const char *name)
 {
@@ -80,8 +82,10 @@ make_file(const char *name)
         (void)mkdir(path, 0700);
         *slash = '/';
     }
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    fuzz_check(fd >= 0);
+    const int fd = memfd_create("file", MFD_CLOEXEC);
+    char link[32];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    fuzz_check(fd >= 0 && symlink(link, path) == 0);
     return fd;
 }
 
@@ -99,12 +103,15 @@ make_tree(void)
 }
 
 static void
-write_file(int fd, const char *text)
+write_file(size_t file, const char *text)
 {
     const size_t size = strlen(text);
 
-    fuzz_check(ftruncate(fd, 0) == 0);
-    fuzz_check(pwrite(fd, text, size, 0) == (ssize_t)size);
+    if (size < tree.sizes[file])
+        fuzz_check(ftruncate(tree.fds[file], (off_t)size) == 0);
+    if (size > 0)
+        fuzz_check(pwrite(tree.fds[file], text, size, 0) == (ssize_t)size);
+    tree.sizes[file] = size;
 }
 
 static void
@@ -180,7 +187,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *const list = strsep(&rest, "\n");
     for (size_t i = 0; i < FILES; i++) {
         const char *const line = strsep(&rest, "\n");
-        write_file(tree.fds[i], line != NULL ? line : "");
+        write_file(i, line != NULL ? line : "");
     }
     const struct host_root root = {tree.sys, tree.proc, tree.trace};
     read_list(&root, list);
