@@ -280,6 +280,16 @@ allow(struct answer *a, unsigned index, uint64_t at, uint64_t size)
     a->size[index] = size;
 }
 
+/* Allows rows of a size: no answer is larger than the guest's memory. */
+static void
+allow_rows(struct answer *a, unsigned index, uint64_t at, uint64_t count,
+           size_t row)
+{
+    const uint64_t most = (uint64_t)PAGES * PAGE;
+
+    allow(a, index, at, count < most / row ? count * row : most);
+}
+
 static struct answer
 answer_of(enum step step, uint64_t at)
 {
@@ -294,15 +304,15 @@ answer_of(enum step step, uint64_t at)
     case STEP_EVENTS:
         allow(&a, 0, at, sizeof(events));
         if (plugin_read(at, &events, sizeof(events)))
-            allow(&a, 1, gateway_word(events.rows),
-                  gateway_word(events.room) * sizeof(struct gateway_event));
+            allow_rows(&a, 1, gateway_word(events.rows),
+                       gateway_word(events.room), sizeof(struct gateway_event));
         break;
     case STEP_READ:
     case STEP_ASK:
         allow(&a, 0, at + offsetof(struct gateway_read, threads), 8);
         if (plugin_read(at, &read, sizeof(read)))
-            allow(&a, 1, gateway_word(read.values),
-                  8 * gateway_word(read.count));
+            allow_rows(&a, 1, gateway_word(read.values),
+                       gateway_word(read.count), 8);
         break;
     case STEP_REGISTER:
         allow(&a, 0, at, sizeof(struct gateway_register));
