@@ -66,12 +66,14 @@ static int
 set_clock(const char *given, const char *value, bool *instructions,
           const struct tally_log *log)
 {
-    *instructions = strcmp(value, "instructions") == 0;
-    if (*instructions || strcmp(value, "cycles") == 0)
-        return 0;
-    return tally_fail(log, TALLY_ESYNTAX,
-                      "%s takes cycles or instructions, not '%s'", given,
-                      value);
+    const bool wanted = strcmp(value, "instructions") == 0;
+
+    if (!wanted && strcmp(value, "cycles") != 0)
+        return tally_fail(log, TALLY_ESYNTAX,
+                          "%s takes cycles or instructions, not '%s'", given,
+                          value);
+    *instructions = wanted;
+    return 0;
 }
 
 static int
