@@ -3,7 +3,7 @@
 """Does each link of the pages lead somewhere? links.py ROOT
 
 Every relative link of every page (*.md) names a file, and its #anchor a
-heading or a line there. Every page below doc/ has a line in the index, doc/README.md.
+heading, an <a id> or a line there. Every page below doc/ has a line in the index, doc/README.md.
 """
 import functools
 import os
@@ -38,8 +38,9 @@ def has_anchor(target, name):
     if target.suffix != ".md":
         line = re.fullmatch(r"L(\d+)", name)
         return line and int(line[1]) <= len(lines_of(target))
-    return name in {anchor(h) for h in
-                    re.findall(r"^#+ (.*)$", text_of(target), re.M)}
+    text = text_of(target)
+    return (name in {anchor(h) for h in re.findall(r"^#+ (.*)$", text, re.M)}
+            or f'<a id="{name}"></a>' in text)
 
 
 def broken(root, page):
