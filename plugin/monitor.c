@@ -59,7 +59,7 @@ is_known(uint32_t signal)
     return false;
 }
 
-/* On T4 taken branches are branches (rule R50), and what the return stack
+/* On T4 taken branches are branches (rule T4-R50), and what the return stack
  * mispredicted is with the far table's (sl 25). */
 static void
 find_parts(void)

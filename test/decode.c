@@ -423,11 +423,11 @@ static const struct {
      "", "PCR0: mask bits 0x20 have no effect in sl 1"},
     {__LINE__, "sparc-t4", "PCR0=0xd7ec", "PIC0", "Cycles:u:k", "",
      "PCR0: mask bits 0x3f have no effect in sl 26"},
-    /* Rule R60: bit 4 of sl 20 counts, bit 5 does not. */
+    /* Rule T4-R60: bit 4 of sl 20 counts, bit 5 does not. */
     {__LINE__, "sparc-t4", "PCR0=0xa60c", "PIC0",
      "Store_queue_tag_wait_cycles:u:k", "",
      "PCR0: mask bits 0x20 have no effect in sl 20"},
-    /* Rule R57: sl 11 without bit 0 or 1. */
+    /* Rule T4-R57: sl 11 without bit 0 or 1. */
     {__LINE__, "sparc-t4", "PCR0=0x588c", "PIC0", NULL,
      "sl 11 (instruction cache misses, asynchronous) without a mask bit: it "
      "counts nothing",

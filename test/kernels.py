@@ -207,7 +207,7 @@ def on_t1(path):
 
 
 def check_t4(c, twins=0, bulk=0):
-    """Rules R43, R50, R52, R62 and what else must add up."""
+    """Rules T4-R43, T4-R50, T4-R52, T4-R62 and what else must add up."""
     t.equal(sum(c[e] for e in T4_CLASSES), c["All_instructions"], "mask 3Fh")
     t.equal(c["Branches_sl4"], c["Branches"], "the branches of sl 4")
     assert c["Taken_branches"] <= c["Branches"], "taken branches"
@@ -233,8 +233,8 @@ def check_t4(c, twins=0, bulk=0):
 
 
 def check_memory(c, bulk):
-    """R51, R59, R74 to R76: stores, evictions, and what reaches memory; `bulk`
-    block loads and twin loads do, and are no misses."""
+    """T4-R51, T4-R59, T4-R74 to T4-R76: stores, evictions, and what reaches
+    memory; `bulk` block loads and twin loads do, and are no misses."""
     t.equal(c["Instruction_cache_microtag_miss"] +
             c["Instruction_cache_microtag_hit_ptag_miss"], c["Icache_miss"],
             "microtags")
@@ -260,8 +260,8 @@ def check_memory(c, bulk):
 
 
 def check_stages(c, twins):
-    """Rules R41, R42 and R65: each stage's cycles are all, and each handles
-    every micro-operation; of a twin load there are two."""
+    """Rules T4-R41, T4-R42 and T4-R65: each stage's cycles are all, and each
+    handles every micro-operation; of a twin load there are two."""
     cycles = c["Cycles"]
     t.equal(c["Sel-0-wait"] + c["Sel-0-ready"], c["Sel-0-wait-or-ready"], "06h")
     t.equal(c["Sel-1"] + c["Sel-2"], c["Sel-1-or-2"], "select, mask 18h")

@@ -101,10 +101,10 @@ enum tally_pmu_flag {
     /* T2 Plus: Zambezi registers also under version 1.0 of the calls. */
     TALLY_PMU_LENIENT_API = 1 << 0,
     /* T4: an overflow is not armed again unless the PCR was off around the
-     * write of the PIC, as on real chips (rule R38). */
+     * write of the PIC, as on real chips (rule T4-R38). */
     TALLY_PMU_REARM_QUIRK = 1 << 1,
     /* T4: count registers 23 of controllers 2 and 3 are absent, as TABLE 10-6
-     * prints it (rule R70). */
+     * prints it (rule T4-R70). */
     TALLY_PMU_PRINTED_DRAM = 1 << 2,
     /* Montecito: a fine range includes its limits (decision X29). */
     TALLY_PMU_FINE_INCLUSIVE = 1 << 3,

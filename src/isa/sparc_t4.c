@@ -4,8 +4,8 @@
  * instruction in exactly one, and block loads and stores (sl 4) besides.
  *
  * Its lists, footnotes 6 to 9 of TABLE 10-2, are samples, and that of the FGU
- * is lost: what they do not name goes with its family of opcodes (rules R43 to
- * R49). VIS 3, fused multiply-add, compare-and-branch and cryptographic
+ * is lost: what they do not name goes with its family of opcodes (rules T4-R43
+ * to T4-R49). VIS 3, fused multiply-add, compare-and-branch and cryptographic
  * instructions, which sparc.c calls illegal, have their class here. An access
  * through %asi is to memory, for all that can be said at translation.
  *
@@ -212,8 +212,9 @@ sparc_t4_block(uint32_t word)
     }
 }
 
-/* A twin load is two micro-operations, a block load or store eight (rule R65).
- * The bits of `twin` are address spaces 0x20 to 0x2f, or 0xe0 to 0xef. */
+/* A twin load is two micro-operations, a block load or store eight (rule
+ * T4-R65). The bits of `twin` are address spaces 0x20 to 0x2f, or 0xe0 to 0xef.
+ */
 uint8_t
 sparc_t4_more(uint32_t word)
 {

@@ -68,7 +68,7 @@ static const struct hardware_layout layouts[] = {
      .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
      .before_wrap = 0xfffffff0u,
      .always = -1},
-    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule R50),
+    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule T4-R50),
      * drains of the pipeline are waits at Select (sl 1), and what the return
      * stack mispredicted is with the far table's (sl 25). */
     {.family = FAMILY_SPARC_T4,

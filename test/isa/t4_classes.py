@@ -103,7 +103,8 @@ NEWER = {
     ],
 }
 
-# Rules R43 to R48 beyond the lists: what a register number or a mask decides.
+# Rules T4-R43 to T4-R48 beyond the lists: what a register number or a mask
+# decides.
 CORNERS = {
     'store': ['membar #Sync', 'membar #StoreStore', 'membar #MemIssue',
               'membar #LoadStore | #StoreLoad', 'stb %g1, [%g2]', 'sth %g1, [%g2]',

@@ -235,7 +235,7 @@ counter_breaks(const struct selection *s, unsigned counter)
     case FAMILY_NIAGARA2:
         return place > 1 ? "P02: any two events" : NULL;
     case FAMILY_SPARC_T4:
-        return place > 3 ? "R01: four counters" : NULL;
+        return place > 3 ? "T4-R01: four counters" : NULL;
     case FAMILY_R10000:
         return mips_counter(s, place);
     default:

@@ -4,7 +4,7 @@
  * of its supplement has them (rules of sparc-t4.md) and src/pmu/t4.c says that
  * it takes them: every field by itself, one increment at a time.
  *
- * Not here: the race of sl 28 (R18), which a read of the PCR ends, as its
+ * Not here: the race of sl 28 (T4-R18), which a read of the PCR ends, as its
  * driver reads after each step; flags.
  */
 #include "ref/pmu_ref.h"
@@ -46,9 +46,10 @@ struct twin {
     struct controller controller[CONTROLLERS];
 };
 
-/* TABLE 10-2: what of the mask is not ignored (R57, R60, R64), which lines are
- * not of one virtual processor (R54), and whether the trap is precise (R32).
- * What is not here is reserved, and counts nothing (R06). */
+/* TABLE 10-2: what of the mask is not ignored (T4-R57, T4-R60, T4-R64), which
+ * lines are not of one virtual processor (T4-R54), and whether the trap is
+ * precise (T4-R32). What is not here is reserved, and counts nothing (T4-R06).
+ */
 static const struct {
     unsigned mask, crossing;
     bool precise;
@@ -100,7 +101,7 @@ field(uint64_t value, unsigned low, unsigned width)
     return result;
 }
 
-/* R02, R20 to R23; 0, or the trap of an access. */
+/* T4-R02, T4-R20 to T4-R23; 0, or the trap of an access. */
 static int
 refused(const struct strand *s, unsigned reg, enum tally_pmu_level level)
 {
@@ -116,7 +117,7 @@ refused(const struct strand *s, unsigned reg, enum tally_pmu_level level)
     return 0;
 }
 
-/* R11: ov and ntc can be written to 0 only. */
+/* T4-R11: ov and ntc can be written to 0 only. */
 static void
 write_pcr(struct counter *c, uint64_t value)
 {
@@ -146,7 +147,7 @@ read_pcr(const struct counter *c)
     return value + (c->ntc ? 0x40000u : 0);
 }
 
-/* R73: of a count register, which counter is above and which below. */
+/* T4-R73: of a count register, which counter is above and which below. */
 static unsigned
 half(unsigned which, bool high)
 {
@@ -223,7 +224,7 @@ read_register(const void *ref, unsigned strand, unsigned reg,
     return 0;
 }
 
-/* R33: a precise trap is lost in hyperprivileged mode. */
+/* T4-R33: a precise trap is lost in hyperprivileged mode. */
 static int
 set_state(void *ref, unsigned strand, enum tally_pmu_state state,
           uint64_t value)
@@ -245,7 +246,7 @@ set_state(void *ref, unsigned strand, enum tally_pmu_state state,
     return 0;
 }
 
-/* R31, R36: while toe and ov are 1, whatever else is. */
+/* T4-R31, T4-R36: while toe and ov are 1, whatever else is. */
 static bool
 disrupts(const struct counter *c)
 {
@@ -301,7 +302,7 @@ take(void *ref, unsigned strand, enum tally_pmu_trap trap,
     return 0;
 }
 
-/* R10, R12, R32 to R35. */
+/* T4-R10, T4-R12, T4-R32 to T4-R35. */
 static void
 overflow(struct strand *s, struct counter *c,
          const struct tally_pmu_context *context)
@@ -323,7 +324,7 @@ overflow(struct strand *s, struct counter *c,
         c->ntc = true;
 }
 
-/* R07 */
+/* T4-R07 */
 static bool
 mode_counts(const struct strand *s, const struct counter *c)
 {
@@ -332,7 +333,7 @@ mode_counts(const struct strand *s, const struct counter *c)
            (s->level == TALLY_PMU_HYPERPRIVILEGED && c->ht);
 }
 
-/* R40, R63: several lines of the mask are one event. */
+/* T4-R40, T4-R63: several lines of the mask are one event. */
 static bool
 chosen(const struct counter *c, unsigned group, unsigned lines)
 {
@@ -351,7 +352,7 @@ running(const struct twin *t)
     return count;
 }
 
-/* What is up when these are: R41, R50, R53, R58, R59, R62. */
+/* What is up when these are: T4-R41, T4-R50, T4-R53, T4-R58, T4-R59, T4-R62. */
 static unsigned
 lines_up(const struct twin *t, unsigned group, unsigned lines)
 {
@@ -383,7 +384,8 @@ occur(struct strand *s, unsigned group, unsigned lines,
     }
 }
 
-/* R54: the other strands see the lines that cross, and not whose they are. */
+/* T4-R54: the other strands see the lines that cross, and not whose they are.
+ */
 static void
 occur_everywhere(struct twin *t, unsigned strand, unsigned group,
                  unsigned lines, const struct tally_pmu_context *context)
@@ -400,7 +402,7 @@ occur_everywhere(struct twin *t, unsigned strand, unsigned group,
     }
 }
 
-/* R71, R74 to R80. */
+/* T4-R71, T4-R74 to T4-R80. */
 static void
 occur_in_dram(struct controller *m, unsigned code, unsigned ports)
 {
