@@ -14,7 +14,7 @@
 
 static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
 static_assert(sizeof(struct gateway_page) == 512 &&
-                  sizeof(struct gateway_live) == 512 &&
+                  sizeof(struct gateway_live) == 1024 &&
                   sizeof(struct gateway_ring) == 1024,
               "the guest's compiler lays them out alike");
 

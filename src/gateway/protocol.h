@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATEWAY_VERSION 5
+#define GATEWAY_VERSION 6
 #define GATEWAY_PRCTL 0x74616c79 /* its option; the struct is argument 2 */
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
@@ -39,7 +39,7 @@ enum gateway_operation {
 #define GATEWAY_ASK_SPARC 0x0134616cu
 #define GATEWAY_ASK_MIPS 0x3c007461u
 
-#define GATEWAY_SLOTS 60
+#define GATEWAY_SLOTS 124
 #define GATEWAY_THREADS 65536u
 
 /* Of the process. */
