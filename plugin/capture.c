@@ -231,7 +231,7 @@ on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     struct misses missed = misses_since(misses(s), before);
     missed.l1 |= atomic | c->floating;
     missed.floating = c->floating;
-    if (s->outside)
+    if (s->span.outside)
         return;
     if (ear == CAPTURE_LOAD || ear == CAPTURE_DTLB)
         tell_miss(
@@ -257,7 +257,7 @@ fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
     strand_fetch_slow(s, &one);
     strand_drain(s);
     const struct misses missed = misses_since(fetch_misses(s), before);
-    if (s->outside)
+    if (s->span.outside)
         return;
     if (ear == CAPTURE_FETCH || ear == CAPTURE_ITLB)
         tell_miss(s, vcpu, missed, ear == CAPTURE_ITLB, monitors[vcpu].clock,
@@ -342,7 +342,7 @@ capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
     const bool target = now.targets != before->targets;
 
     m->clock += (path | target) * params[PARAM_TIME_MISPREDICT];
-    if (s->outside || request->traced == 0 || (last->flags & BLOCK_KINDS) == 0)
+    if (s->span.outside || request->traced == 0 || (last->flags & BLOCK_KINDS) == 0)
         return;
     retire(s, vcpu, m->clock,
            &(struct tally_pmu_context){
@@ -363,7 +363,7 @@ on_retired(unsigned vcpu, void *data)
     struct strand *s = tally_strands[vcpu];
     struct monitor *m = &monitors[vcpu];
 
-    if (!s->outside)
+    if (!s->span.outside)
         retire(s, vcpu, m->clock + c->at,
                &(struct tally_pmu_context){.pc = c->pc, .known = 1});
 }

@@ -135,7 +135,7 @@ on_early(unsigned vcpu, void *data)
     const struct handler *const handler = data;
 
     if ((handler == NULL || !handler->other) && tally_strands[vcpu] != NULL &&
-        !tally_strands[vcpu]->outside)
+        !tally_strands[vcpu]->span.outside)
         note_early();
 }
 

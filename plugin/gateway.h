@@ -96,7 +96,7 @@ gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
 {
     struct gateway_live *live = gateway_lives[vcpu];
 
-    if (live == NULL || s->outside)
+    if (live == NULL || s->span.outside)
         return;
     for (unsigned i = 0; i < gateway_signals.count; i++) {
         const unsigned signal = gateway_signals.id[i];

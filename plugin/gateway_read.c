@@ -392,7 +392,7 @@ gateway_asked(unsigned vcpu, void *unused)
     (void)unused;
     if (live == NULL || live->ask == 0)
         return;
-    if (tally_strands[vcpu]->queue_next != tally_strands[vcpu]->queue)
+    if (tally_strands[vcpu]->queue.next != tally_strands[vcpu]->queue.entries)
         strand_drain(tally_strands[vcpu]);
     gateway_read(vcpu, gateway_word(live->ask));
 }

@@ -116,7 +116,7 @@ next_slice(const struct strand *s, uint64_t clock, uint64_t interval)
 {
     const double left = (double)(interval - clock % interval);
     const double pace =
-        (double)(clock - s->clock + 1) / (double)(s->sliced + 1);
+        (double)(clock - s->interval.clock + 1) / (double)(s->interval.passed + 1);
     const double half = left / pace / 2;
 
     return half > SLICE_LEAST ? (uint64_t)half : SLICE_LEAST;
@@ -134,14 +134,14 @@ plugin_snapshot(struct strand *strand)
     derived = sum;
     signals_derive(r->params, r->parts, derived.signal);
     const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
-    strand->slice = next_slice(strand, clock, r->interval);
-    strand->clock = clock;
-    strand->sliced = 0;
-    if (clock / r->interval == strand->boundary || strand->counts == p->spare)
+    strand->interval.length = next_slice(strand, clock, r->interval);
+    strand->interval.clock = clock;
+    strand->interval.passed = 0;
+    if (clock / r->interval == strand->interval.boundary || strand->counts == p->spare)
         return;
-    strand->boundary = clock / r->interval;
+    strand->interval.boundary = clock / r->interval;
     pthread_mutex_lock(&p->lock);
-    region_snap(&p->region, strand->counts, strand->boundary, &sum);
+    region_snap(&p->region, strand->counts, strand->interval.boundary, &sum);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -154,8 +154,8 @@ plugin_slice(struct strand *strand)
         plugin_snapshot(strand);
         return;
     }
-    strand->sliced = 0;
-    strand_turn(strand, (strand->turn + 1) % r->turns);
+    strand->interval.passed = 0;
+    strand_turn(strand, (strand->span.turn + 1) % r->turns);
 }
 
 static void
@@ -176,7 +176,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         strand_start(&p->chip, vcpu, counts, s) != 0)
         plugin_no_memory("a guest thread");
     if (p->request.turns > 1)
-        s->slice = p->request.slice;
+        s->interval.length = p->request.slice;
     const unsigned thread = p->thread_count++;
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
@@ -519,13 +519,13 @@ restart_strand(struct plugin *p, struct strand *s)
     if (strand_start(&p->chip, 0, p->counts[0], s) != 0)
         plugin_no_memory("the model");
     s->repeats = old.repeats;
-    s->instructions = old.instructions;
-    s->sliced = old.sliced;
-    s->slice = old.slice;
-    s->clock = old.clock;
-    s->boundary = old.boundary;
-    s->turn = old.turn;
-    strand_window(s, !old.outside);
+    s->span.instructions = old.span.instructions;
+    s->interval.passed = old.interval.passed;
+    s->interval.length = old.interval.length;
+    s->interval.clock = old.interval.clock;
+    s->interval.boundary = old.interval.boundary;
+    s->span.turn = old.span.turn;
+    strand_window(s, !old.span.outside);
 }
 
 void

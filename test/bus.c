@@ -158,7 +158,7 @@ check_bus(const struct cluster *c)
     uint64_t bursts = n[SIGNAL_READS_OUT_LOW] + 8 * n[SIGNAL_READS_OUT_HIGH];
 
     for (unsigned i = 0; i < c->count; i++) {
-        bursts += c->strands[i]->reads_out;
+        bursts += c->strands[i]->fills.out;
         check_owned(c, &c->chip.cores[i].bus.l2d);
         check_owned(c, &c->chip.cores[i].bus.l3);
     }

@@ -287,7 +287,7 @@ static void
 both_settle(struct both *b)
 {
     struct strand *s = b->strand;
-    const size_t asked = s->asked + (size_t)(s->queue_next - s->queue);
+    const size_t asked = s->driven.asked + (size_t)(s->queue.next - s->queue.entries);
     const bool now = random_below(&b->stream.state, 50) == 0;
 
     if (!b->chip.inclusive || (!now && asked < INCLUSION_REQUESTS / 2))
@@ -414,8 +414,8 @@ test_walks_alone(void **unused)
         enter(b.strand, block, work_of_parts(b.chip.parts));
         chip_ref_block(&b.ref, block);
         b.ran[0][block->index]++;
-        assert_true(b.strand->queue_next <=
-                    b.strand->queue + QUEUE_LENGTH + QUEUE_SLACK);
+        assert_true(b.strand->queue.next <=
+                    b.strand->queue.entries + QUEUE_LENGTH + QUEUE_SLACK);
     }
     both_compare(&b, 20000);
     both_finish(&b);

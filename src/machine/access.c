@@ -23,10 +23,10 @@ strand_settle(struct strand *s)
     fetch_settle(s);
     settle_lines(&s->data);
     settle_lines(&s->store);
-    for (uint32_t i = 0; s->data_turns && i <= s->data.mask; i++) {
-        if (s->data_second[i] & SECOND_TURNED)
+    for (uint32_t i = 0; s->data.turns && i <= s->data.mask; i++) {
+        if (s->data.second[i] & SECOND_TURNED)
             cache_turn(&s->core->l1d, i);
-        s->data_second[i] = NO_LINE;
+        s->data.second[i] = NO_LINE;
     }
 }
 
@@ -49,7 +49,7 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
     const uint64_t turn = (*second & SECOND_TURNED) ? REQUEST_TURN : 0;
 
     queue_push(s, addr | turn, kind);
-    *second = s->data_turns && kind != REQUEST_ATOMIC && runs_alone(s)
+    *second = s->data.turns && kind != REQUEST_ATOMIC && runs_alone(s)
                   ? known_line(&s->data, addr)
                   : NO_LINE;
 }
@@ -60,9 +60,9 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             enum request kind)
 {
     const uint64_t line = addr >> f->shift << f->shift;
-    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+    uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
-    if (s->dtlb)
+    if (s->runs.dtlb)
         touch_data_page(s, addr, kind);
     const uint64_t known = known_line(f, line);
     if (kind == REQUEST_ATOMIC) {
@@ -74,7 +74,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             filter_put(f, line, known);
             return;
         }
-        if (s->store_filter)
+        if (s->runs.store_filter)
             queue_push(s, line, kind);
         filter_put(f, line, line | LINE_CLEAN);
         return;
@@ -82,16 +82,16 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
         filter_put(f, line, line);
         return;
     } else if (kind != REQUEST_THROUGH) {
-        if (s->marks)
+        if (s->runs.marks)
             filter_put(&s->store, line, NO_LINE);
         if (data_turn(s, second, line))
             return;
         data_push(s, second, line, kind);
-    } else if (s->store_filter) {
+    } else if (s->runs.store_filter) {
         queue_push(s, line, kind);
     }
     filter_put(f, line, line);
-    if (kind == REQUEST_LOAD && s->store_filter)
+    if (kind == REQUEST_LOAD && s->runs.store_filter)
         filter_put(&s->store, line, NO_LINE);
 }
 
@@ -104,7 +104,7 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
     access_line(s, f, addr, kind);
     if (__builtin_expect((addr & (size - 1)) > span, 0))
         access_line(s, f, (addr & ~(size - 1)) + size, kind);
-    if (__builtin_expect(s->queue_next >= s->queue_end, 0) ||
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0) ||
         (kind == REQUEST_ATOMIC && meets_others(s)))
         strand_drain(s);
 }
@@ -123,11 +123,11 @@ static inline __attribute__((always_inline)) void
 data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
 {
     const uint64_t line = addr & s->data.line_mask;
-    const uint64_t page = addr >> s->page_shift;
+    const uint64_t page = addr >> s->pages.shift;
 
     if (__builtin_expect(
-            addr - line > span || !s->data_turns || !runs_alone(s) ||
-                (s->dtlb && s->data_pages[page % FILTER_PAGES] != page + 1),
+            addr - line > span || !s->data.turns || !runs_alone(s) ||
+                (s->runs.dtlb && s->pages.data[page % FILTER_PAGES] != page + 1),
             0)) {
         data_slow(s, addr, span, kind);
         return;
@@ -135,15 +135,15 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
 
     const uint64_t offset = addr >> s->data.offset_shift & s->data.offset_mask;
     uint64_t *first = (uint64_t *)((char *)s->data.line + offset);
-    uint64_t *second = (uint64_t *)((char *)s->data_second + offset);
+    uint64_t *second = (uint64_t *)((char *)s->data.second + offset);
     *first &= ~LINE_WAITS;
     if (__builtin_expect(*first == line, 0))
         return;
     const uint64_t pushed = turn_or_push(s, first, second, line, kind);
-    if (kind == REQUEST_LOAD && __builtin_expect(s->store_filter | s->marks, 0))
+    if (kind == REQUEST_LOAD && __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
-                   pushed | s->marks ? NO_LINE : filter_line(&s->store, line));
-    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+                   pushed | s->runs.marks ? NO_LINE : filter_line(&s->store, line));
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
         strand_drain(s);
 }
 
@@ -197,7 +197,7 @@ static const struct asked far_asked[] = {
 static inline void
 drain_before(struct strand *s)
 {
-    if (s->queue_next != s->queue)
+    if (s->queue.next != s->queue.entries)
         strand_drain(s);
 }
 
@@ -221,7 +221,7 @@ drain_asked(struct strand *s, const struct asked *asked, size_t count)
 static void
 prefetch_near(struct strand *s, uint64_t addr)
 {
-    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+    uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t missed = s->total[SIGNAL_NEAR_PREFETCH_MISSES];
 
@@ -274,9 +274,9 @@ static void
 mark_line(struct strand *s, uint64_t addr)
 {
     const uint64_t line = addr & s->data.line_mask;
-    uint64_t *second = &s->data_second[addr >> s->data.shift & s->data.mask];
+    uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
-    if (s->dtlb)
+    if (s->runs.dtlb)
         touch_data_page(s, addr, REQUEST_STORE);
     if (known_line(&s->store, line) == line) {
         filter_put(&s->store, line, line);
@@ -305,14 +305,14 @@ marks_slow(struct strand *s, uint64_t addr, uint64_t span, bool atomic)
         mark_line(s, addr);
         addr = (addr & ~(size - 1)) + size;
     }
-    if (s->queue_next >= s->queue_end || (atomic && meets_others(s)))
+    if (s->queue.next >= s->queue.end || (atomic && meets_others(s)))
         strand_drain(s);
 }
 
 void
 strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
-    if (__builtin_expect(s->marks, 0)) {
+    if (__builtin_expect(s->runs.marks, 0)) {
         marks_slow(s, addr, span, false);
         return;
     }
@@ -328,7 +328,7 @@ strand_float_slow(struct strand *s, uint64_t addr, uint64_t span)
 void
 strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
 {
-    if (__builtin_expect(s->marks, 0)) {
+    if (__builtin_expect(s->runs.marks, 0)) {
         marks_slow(s, addr, span, true);
         return;
     }

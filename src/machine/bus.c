@@ -97,7 +97,7 @@ note_write(struct strand *s, uint64_t line)
 void
 bus_settle(struct strand *s)
 {
-    if (s->reads_out != 0)
+    if (s->fills.out != 0)
         fills_end(s);
 }
 
@@ -326,7 +326,7 @@ bus_read_hit(struct strand *s, uint64_t addr, unsigned kind)
     if (kind == REQUEST_LOAD && fills_load(s, addr))
         return;
     if (kind == REQUEST_LOAD)
-        s->total[SIGNAL_L2D_BYPASSES] += s->reads_out == s->reads_ahead;
+        s->total[SIGNAL_L2D_BYPASSES] += s->fills.out == s->fills.out_ahead;
     if (kind != REQUEST_FLOAT)
         fills_wait(s, s->chip->params[PARAM_TIME_L2]);
 }

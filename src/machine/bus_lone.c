@@ -118,7 +118,7 @@ count_hits(struct strand *s, const struct behind *q, size_t end)
 static void
 count_until(struct strand *s, struct behind *q, size_t end)
 {
-    if (q->missed == 0 && s->reads_out == 0 && s->fills.left == 0 &&
+    if (q->missed == 0 && s->fills.out == 0 && s->fills.left == 0 &&
         end - q->done >= MANY)
         count_hits(s, q, end);
     else

@@ -31,7 +31,7 @@ bus_ask(struct strand *s, uint64_t addr, unsigned kind, bool hit)
     if (s->chip->ahead != 0 && waits)
         ahead_settle(s, hit ? AHEAD_L3 : AHEAD_MEMORY);
     s->total[SIGNAL_L3_BYPASSES] +=
-        hit & load & (s->reads_out == s->reads_ahead);
+        hit & load & (s->fills.out == s->fills.out_ahead);
     if (hit && waits)
         fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
 }

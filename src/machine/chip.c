@@ -185,7 +185,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
 static void
 free_tables(struct strand *s)
 {
-    free(s->counters);
+    free(s->direction.counters);
     targets_finish(&s->targets);
 }
 
@@ -249,26 +249,26 @@ strand_reset(struct strand *s)
     filter_clear(&s->data, false);
     filter_clear(&s->store, false);
     for (size_t i = 0; i < FILTER_SETS; i++)
-        s->second[i] = s->data_second[i] = NO_LINE;
-    memset(s->data_pages, 0, sizeof(s->data_pages));
-    memset(s->code_pages, 0, sizeof(s->code_pages));
-    memset(s->far_pages, 0, sizeof(s->far_pages));
+        s->fetch.second[i] = s->data.second[i] = NO_LINE;
+    memset(s->pages.data, 0, sizeof(s->pages.data));
+    memset(s->pages.code, 0, sizeof(s->pages.code));
+    memset(s->pages.far, 0, sizeof(s->pages.far));
     s->previous = &no_block;
-    s->history = 0;
-    s->reads_out = s->reads_ahead = 0;
+    s->direction.history = 0;
+    s->fills.out = s->fills.out_ahead = 0;
     s->ahead = (struct ahead){0};
     s->fills = (struct fills){0};
     s->buffers = (struct buffers){0};
-    s->driven_count = s->asked = 0;
+    s->driven.count = s->driven.asked = 0;
     s->repeats = 0;
-    s->instructions = 0;
-    s->slice = SLICE_LEAST;
-    s->clock = s->boundary = 0;
+    s->span.instructions = 0;
+    s->interval.length = SLICE_LEAST;
+    s->interval.clock = s->interval.boundary = 0;
     memset(s->snooped, 0, sizeof(s->snooped));
-    s->queue_next = s->queue;
-    s->queue_end = s->queue + QUEUE_LENGTH;
-    if (s->counters != NULL)
-        memset(s->counters, COUNTER_START,
+    s->queue.next = s->queue.entries;
+    s->queue.end = s->queue.entries + QUEUE_LENGTH;
+    if (s->direction.counters != NULL)
+        memset(s->direction.counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
     targets_reset(&s->targets);
     if (s->chip->parts & PART_RAW)
@@ -283,9 +283,9 @@ strand_filters(struct strand *s)
 
     filter_init(&s->fetch, s->core->l1i.set_mask, s->core->l1i.line_shift);
     filter_init(&s->data, l1d->set_mask, l1d->line_shift);
-    s->fetch_turns =
+    s->fetch.turns =
         s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
-    s->data_turns =
+    s->data.turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
     if (s->chip->parts & PART_BUS)
         filter_init(&s->store, l2d->set_mask, l2d->line_shift);
@@ -331,24 +331,24 @@ strand_init(struct strand *s)
     if ((chip->parts & (PART_L2 | PART_BUS)) == PART_L2)
         s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
     strand_filters(s);
-    s->page_shift = first_shift(chip, dtlb_first(chip));
-    s->code_shift = first_shift(chip, chip->params[PARAM_ITLB_FIRST]);
+    s->pages.shift = first_shift(chip, dtlb_first(chip));
+    s->pages.code_shift = first_shift(chip, chip->params[PARAM_ITLB_FIRST]);
     if (chip->params[PARAM_TLB_THREADS] == TLB_THREADS_APART)
-        s->tlb_tag = (uint64_t)(s->number % chip->strands_per_core)
+        s->pages.tag = (uint64_t)(s->number % chip->strands_per_core)
                      << TLB_TAG_SHIFT;
-    s->itlb = (chip->parts & PART_ITLB) != 0;
-    s->dtlb = (chip->parts & PART_DTLB) != 0;
-    s->store_filter = chip->store_filter;
-    s->marks = chip->marks;
-    s->fetch_voids = s->store_filter && s->core->bus.l2i.words == NULL;
+    s->runs.itlb = (chip->parts & PART_ITLB) != 0;
+    s->runs.dtlb = (chip->parts & PART_DTLB) != 0;
+    s->runs.store_filter = chip->store_filter;
+    s->runs.marks = chip->marks;
+    s->runs.fetch_voids = s->runs.store_filter && s->core->bus.l2i.words == NULL;
     if (chip->parts & PART_PREDICTOR) {
-        s->history_mask = branch_history_mask(chip->params);
-        s->counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
-        if (s->counters == NULL)
+        s->direction.mask = branch_history_mask(chip->params);
+        s->direction.counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
+        if (s->direction.counters == NULL)
             return TALLY_ENOMEM;
     }
     if (targets_init(&s->targets, chip->params, chip->parts) != 0) {
-        free(s->counters);
+        free(s->direction.counters);
         return TALLY_ENOMEM;
     }
     strand_reset(s);
@@ -498,19 +498,19 @@ void
 strand_window(struct strand *s, bool counted)
 {
     strand_drain(s);
-    s->outside = !counted;
-    s->exec = s->counts->exec[counted ? s->turn : REGION_OUTSIDE];
-    s->total = counted ? s->counts->totals[s->turn + s->aside].signal
-                       : s->ignored.signal;
+    s->span.outside = !counted;
+    s->exec = s->counts->exec[counted ? s->span.turn : REGION_OUTSIDE];
+    s->total = counted ? s->counts->totals[s->span.turn + s->span.aside].signal
+                       : s->span.ignored.signal;
 }
 
 void
 strand_aside(struct strand *s, unsigned aside)
 {
-    if (s->aside == aside)
+    if (s->span.aside == aside)
         return;
-    s->aside = aside;
-    strand_window(s, !s->outside);
+    s->span.aside = aside;
+    strand_window(s, !s->span.outside);
 }
 
 void
@@ -522,6 +522,6 @@ strand_forget(struct strand *s)
 void
 strand_turn(struct strand *s, unsigned turn)
 {
-    s->turn = turn;
-    strand_window(s, !s->outside);
+    s->span.turn = turn;
+    strand_window(s, !s->span.outside);
 }

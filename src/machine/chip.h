@@ -73,7 +73,18 @@ enum request {
  * and half of a loop's that prefetches each of four words in a line. */
 #define LINE_WAITS ((uint64_t)1 << 62)
 
-/* Lines for which an access of this kind changes no state. */
+/*
+ * Lines for which an access of one kind changes no state.
+ *
+ * `second` has the second most recent line of each set. For fetches: code
+ * alternates between two lines of a set so often that the filter alone is
+ * turned then, and the cache's own order is put right before a third line comes
+ * in, by the queue (REQUEST_TURN); bit 0 says that the order is the wrong way
+ * round. Measured on Lua for x86-64: 16 % of all time was spent on such
+ * alternation. For data the queue always puts the order right. Measured on
+ * x86-64: 40 % of bzip2's and 75 % of Lua's accesses that the filters do not
+ * know are to the second line. Only while one strand runs.
+ */
 struct filter {
     uint32_t shift;             /* log2 of the line */
     uint32_t mask;              /* entries - 1 */
@@ -81,24 +92,14 @@ struct filter {
     uint32_t offset_mask;       /* mask; of lines of 8 bytes or more */
     uint64_t line_mask;         /* of an address, its line's first byte */
     uint64_t line[FILTER_SETS]; /* first byte of the line, or NO_LINE */
+    uint64_t second[FILTER_SETS];
+    bool turns; /* each set has an entry of its own, and two lines */
 };
 
-/*
- * The second most recent line of each set, for fetches: code alternates between
- * two lines of a set so often that only the filters are turned then, and the
- * cache's own order is put right before a third line comes in: by the queue,
- * see REQUEST_TURN, where each set has an entry of its own. Bit 0 says that it
- * is the wrong way round. Only while one strand runs. Measured on Lua for
- * x86-64: 16 % of all time was spent on such alternation.
- */
 #define SECOND_TURNED ((uint64_t)1)
 
-/*
- * The same for data, where the queue puts the order right: an entry with this
- * bit says that before it the two most recent lines of its set change places.
- * Measured on x86-64: 40 % of bzip2's and 75 % of Lua's accesses that the
- * filters do not know are to the second line.
- */
+/* Of an entry of the queue: before it, the two most recent lines of its set
+ * change places. */
 #define REQUEST_TURN ((uint64_t)1 << 63)
 
 /* Of a fetch: the L1I has not been asked yet. Only a lone strand's may be. */
@@ -144,6 +145,8 @@ struct ahead {
 
 /* Reads of memory for which nothing waits yet; see machine/fills.h. */
 struct fills {
+    uint64_t out;       /* reads that the strand has out */
+    uint64_t out_ahead; /* of them, those of code fetched ahead */
     uint64_t left; /* cycles that the strand has to wait until they are there */
     unsigned count;
     unsigned victims;           /* dirty lines that made room for these: */
@@ -172,71 +175,103 @@ struct core {
     struct bus_caches bus;
 };
 
-struct strand {
-    /* Read and written by every block. */
-    uint64_t *exec;  /* execution counts by block, of the window we are in */
-    uint64_t *total; /* dynamic signals, likewise */
-    const struct block *previous;
-    uint64_t history;  /* of branch directions, newest lowest */
-    uint8_t *counters; /* two-bit, see machine/branch.h */
-    uint64_t history_mask;
+/* Directions of conditional branches; see machine/branch.h. */
+struct directions {
+    uint64_t history;  /* newest lowest */
+    uint8_t *counters; /* two-bit, owned; NULL: none run */
+    uint64_t mask;     /* of the history */
+};
 
-    uint64_t *queue_next, *queue_end;
-    struct filter fetch, data, store;
-    uint64_t second[FILTER_SETS];      /* beside fetch.line */
-    uint64_t data_second[FILTER_SETS]; /* beside data.line */
-
-    struct targets targets;
-
-    uint64_t data_pages[FILTER_PAGES]; /* page + 1 whose used bit is set */
-    uint64_t code_pages[FILTER_PAGES];
+/* Pages + 1 whose used bit is set in their TLB, and of which an access changes
+ * nothing there; see machine/pages.h. */
+struct page_filter {
+    uint64_t data[FILTER_PAGES];
+    uint64_t code[FILTER_PAGES];
     /* Of the data TLB behind a first: what the first forgets is asked again so
      * often that this is 6 % of all time of bzip2 on Montecito. */
-    uint64_t far_pages[FILTER_PAGES];
+    uint64_t far[FILTER_PAGES];
+    uint32_t shift;      /* of data, */
+    uint32_t code_shift; /* and of code: the smallest pages that a TLB has */
+    uint64_t tag;        /* of the strand's pages, if it has its own entries */
+};
 
-    uint32_t page_shift;  /* of data_pages, and of code_pages: the smallest */
-    uint32_t code_shift;  /* pages that any TLB has */
-    uint64_t tlb_tag;     /* of the strand's pages, if it has its own entries */
-    uint64_t reads_out;   /* of memory, see machine/fills.h */
-    uint64_t reads_ahead; /* of them, those of code fetched ahead */
-    struct ahead ahead;
-    struct fills fills;
-    bool itlb, dtlb; /* copies of what the chip runs, for the slow path */
-    bool store_filter;
-    bool marks; /* stores mark lines of the L1D, which writes back: those in
-                 * `store` are the first of their sets and dirty */
-    bool data_turns;  /* data's sets have an entry and two lines each */
-    bool fetch_turns; /* likewise */
-    bool fetch_voids; /* a fetch may reorder a set of the L2 for data */
+/* Accesses that the filters did not know, in order. */
+struct queue {
+    uint64_t *next, *end;
+    uint64_t entries[QUEUE_LENGTH + QUEUE_SLACK];
+};
+
+/* The part of a run that is counted (--from, --to, --skip), and where. */
+struct span {
+    bool outside;          /* nothing is counted now */
+    unsigned turn;         /* that counts go to */
+    unsigned aside;        /* further on, of --filter data=: strand_aside() */
+    uint64_t instructions; /* counted where it is needed (--skip) */
+    struct totals ignored; /* what `total` means outside */
+};
+
+/* -I, and turns: the strand looks at its clock after `length` instructions. */
+struct interval {
+    uint64_t length;
+    uint64_t passed;          /* instructions of this turn or slice so far */
+    uint64_t clock, boundary; /* what the clock showed, what it had passed */
+};
+
+/* The instruction whose accesses --filter data= looks at. */
+struct filtered {
+    bool counted;
+    uint8_t loads, stores; /* counted so far */
+};
+
+/* What left an L2 that holds all that the L1s hold, by line number, and the
+ * requests since it left those too; see machine/inclusion.h. */
+struct driven {
+    size_t count, asked;
+    uint64_t lines[QUEUE_LENGTH + QUEUE_SLACK];
+};
+
+/* What the slow path asks of the chip so often that it has copies. */
+struct runs {
+    bool itlb, dtlb;
+    bool store_filter; /* stores go through to an L2 that is modelled */
+    bool marks;        /* stores mark lines of the L1D, which writes back: those
+                        * in `store` are the first of their sets and dirty */
+    bool fetch_voids;  /* a fetch may reorder a set of the L2 for data */
+};
+
+struct strand {
+    /* Read and written by every block. */
+    uint64_t *exec;  /* execution counts by block, of the span we are in */
+    uint64_t *total; /* dynamic signals, likewise */
+    const struct block *previous;
+    struct directions direction;
+
+    struct filter fetch, data, store;
+    struct targets targets;
+    struct page_filter pages;
+    struct runs runs;
+
     struct chip *chip;
     struct core *core;
     struct cache *l2;       /* that it asks; NULL: none runs */
     struct strand *sibling; /* the core's next */
     struct region_strand *counts;
+    unsigned number; /* of the machine's strands */
+    unsigned node;
     const struct block *slot; /* the last delay slot in a block of its own */
     uint64_t repeats;         /* half iterations of a REP instruction */
-    uint64_t instructions;    /* counted in windows that need it (--skip) */
-    uint64_t sliced;          /* instructions of this turn or slice so far */
-    uint64_t slice;           /* -I: it looks at its clock after so many */
-    uint64_t clock, boundary; /* what that showed, what it had passed */
-    unsigned number;          /* of the machine's strands */
-    unsigned node;
-    unsigned turn;  /* that its counts go to, in the window */
-    unsigned aside; /* further on, of --filter data=: see strand_aside() */
-    bool outside;   /* the window */
-    bool goes_on;   /* what it asks for now holds it up nowhere */
-    /* Of the instruction whose accesses --filter data= looks at. */
-    bool data_counted;
-    uint8_t data_loads, data_stores; /* counted so far */
-    struct totals ignored;           /* what `total` means outside the window */
+    bool goes_on;             /* what it asks for now holds it up nowhere */
+    struct span span;
+    struct interval interval;
+    struct filtered filtered;
+
     uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
-    struct raw raw;           /* only where it runs */
-    struct buffers buffers;   /* of the L2, for this strand */
-    /* What left an L2 that holds all that the L1s hold, by line number, and the
-     * requests since it left those too; see machine/inclusion.h. */
-    size_t driven_count, asked;
-    uint64_t driven[QUEUE_LENGTH + QUEUE_SLACK];
-    uint64_t queue[QUEUE_LENGTH + QUEUE_SLACK];
+    struct ahead ahead;
+    struct fills fills;
+    struct raw raw;         /* only where it runs */
+    struct buffers buffers; /* of the L2, for this strand */
+    struct driven driven;
+    struct queue queue;
 };
 
 struct chip {

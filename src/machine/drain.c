@@ -114,7 +114,7 @@ void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
         for (size_t k = 0; o != s && k < count; k++) {
             const uint64_t addr = request_addr(queue[k]);
             filter_void(&o->data, addr, filter_line(&s->data, addr));
-            if (s->marks)
+            if (s->runs.marks)
                 filter_void(&o->store, addr, filter_line(&s->store, addr));
         }
     }
@@ -223,7 +223,7 @@ drain_shared(struct strand *s, uint64_t *queue, size_t count)
 static size_t
 queue_length(const struct strand *s, bool alone)
 {
-    const size_t most = INCLUSION_REQUESTS - s->asked;
+    const size_t most = INCLUSION_REQUESTS - s->driven.asked;
 
     return alone || !meets_others(s) || most < SHORT_QUEUE ? most : SHORT_QUEUE;
 }
@@ -234,20 +234,20 @@ strand_drain(struct strand *s)
     struct chip *chip = s->chip;
     const bool back = (chip->parts & PART_WRITEBACK) != 0;
     uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
-    uint64_t *queue = s->queue;
+    uint64_t *queue = s->queue.entries;
     const bool alone = runs_alone(s);
-    const size_t asked = (size_t)(s->queue_next - s->queue);
+    const size_t asked = (size_t)(s->queue.next - s->queue.entries);
     size_t count = asked;
 
     if (!alone) {
         lock_take(&s->core->lock);
-        void_siblings(s, s->queue, count);
+        void_siblings(s, s->queue.entries, count);
     }
-    count = drain_l1i(s, s->queue, count);
-    if (s->marks)
-        count = memory_l1d(s, s->queue, count, queue = more);
+    count = drain_l1i(s, s->queue.entries, count);
+    if (s->runs.marks)
+        count = memory_l1d(s, s->queue.entries, count, queue = more);
     else
-        count = drain_l1d(s, s->queue, count, s->l2);
+        count = drain_l1d(s, s->queue.entries, count, s->l2);
     if (!alone) {
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
@@ -264,6 +264,6 @@ strand_drain(struct strand *s)
         inclusion_drained(s, asked);
     if (!alone)
         lock_give(&chip->lock);
-    s->queue_next = s->queue;
-    s->queue_end = s->queue + queue_length(s, alone);
+    s->queue.next = s->queue.entries;
+    s->queue.end = s->queue.entries + queue_length(s, alone);
 }

@@ -14,9 +14,9 @@ settle(struct strand *s, uint32_t entry)
     const uint64_t line =
         __atomic_load_n(&s->fetch.line[entry], __ATOMIC_RELAXED);
 
-    if (s->second[entry] & SECOND_TURNED)
+    if (s->fetch.second[entry] & SECOND_TURNED)
         cache_turn(l1i, line >> l1i->line_shift & l1i->set_mask);
-    s->second[entry] = NO_LINE;
+    s->fetch.second[entry] = NO_LINE;
 }
 
 void
@@ -56,11 +56,11 @@ fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
 static inline bool
 fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
 {
-    const uint64_t second = s->second[entry];
+    const uint64_t second = s->fetch.second[entry];
 
     if ((second & ~SECOND_TURNED) != line)
         return false;
-    s->second[entry] = filter_line(&s->fetch, line) |
+    s->fetch.second[entry] = filter_line(&s->fetch, line) |
                        ((second & SECOND_TURNED) ^ SECOND_TURNED);
     filter_put(&s->fetch, line, line);
     return true;
@@ -73,7 +73,7 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     const uint64_t before = filter_line(&s->fetch, line);
     const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
 
-    s->second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
+    s->fetch.second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
                                s->core->l1i.ways > 1 && runs_alone(s)
                            ? before
                            : NO_LINE;
@@ -101,12 +101,12 @@ static inline __attribute__((always_inline)) void
 fetch_new(struct strand *s, const struct block *block, uint32_t entry,
           uint64_t line)
 {
-    if (s->itlb)
+    if (s->runs.itlb)
         touch_code_page(s, line < block->pc ? block->pc : line);
     fetch_now(s, entry, line);
-    if (s->fetch_voids)
+    if (s->runs.fetch_voids)
         filter_put(&s->store, line, NO_LINE);
-    if (s->queue_next >= s->queue_end)
+    if (s->queue.next >= s->queue.end)
         strand_drain(s);
 }
 
@@ -129,12 +129,12 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
 {
     if (s->fetch.line[entry] == line)
         return;
-    if (s->itlb)
+    if (s->runs.itlb)
         touch_code_page(s, line);
     const uint64_t pushed =
-        turn_or_push(s, &s->fetch.line[entry], &s->second[entry], line,
+        turn_or_push(s, &s->fetch.line[entry], &s->fetch.second[entry], line,
                      REQUEST_FETCH | REQUEST_LOOKUP);
-    if (s->fetch_voids && pushed)
+    if (s->runs.fetch_voids && pushed)
         filter_put(&s->store, line, NO_LINE);
 }
 
@@ -148,7 +148,7 @@ fetch_many(struct strand *s, const struct block *b)
          line += size) {
         fetch_quick(s, (uint32_t)(line >> s->fetch.shift) & s->fetch.mask,
                     line);
-        if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+        if (__builtin_expect(s->queue.next >= s->queue.end, 0))
             strand_drain(s);
     }
 }
@@ -157,7 +157,7 @@ fetch_many(struct strand *s, const struct block *b)
 void
 strand_fetch_slow(struct strand *s, const struct block *b)
 {
-    if (__builtin_expect(!s->fetch_turns || !runs_alone(s), 0)) {
+    if (__builtin_expect(!s->fetch.turns || !runs_alone(s), 0)) {
         fetch_all(s, b);
         return;
     }
@@ -167,6 +167,6 @@ strand_fetch_slow(struct strand *s, const struct block *b)
     }
     fetch_quick(s, b->slot0, b->line0);
     fetch_quick(s, b->slot1, b->line1);
-    if (__builtin_expect(s->queue_next >= s->queue_end, 0))
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
         strand_drain(s);
 }

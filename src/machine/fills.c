@@ -20,7 +20,7 @@ is_out(const struct strand *s, uint64_t addr)
 void
 fills_end(struct strand *s)
 {
-    const uint64_t length = s->reads_out;
+    const uint64_t length = s->fills.out;
     struct fills *f = &s->fills;
 
     s->total[SIGNAL_READS_OUT_LOW] += length & 7;
@@ -29,7 +29,7 @@ fills_end(struct strand *s)
         length == s->chip->params[PARAM_BUS_READS];
     if (f->victims > VICTIMS)
         s->total[SIGNAL_VICTIMS_FULL] += f->victims - VICTIMS;
-    s->reads_out = s->reads_ahead = 0;
+    s->fills.out = s->fills.out_ahead = 0;
     f->left = 0;
     f->count = f->victims = 0;
 }
@@ -37,7 +37,7 @@ fills_end(struct strand *s)
 void
 fills_end_with(struct strand *s)
 {
-    s->reads_out++;
+    s->fills.out++;
     fills_end(s);
 }
 
@@ -49,9 +49,9 @@ fills_add(struct strand *s, uint64_t addr, bool store)
 
     if (store)
         f->lines[f->count++] = addr >> s->core->bus.l2d.line_shift;
-    s->reads_out++;
-    s->reads_ahead += !store;
-    if (s->reads_out == params[PARAM_BUS_READS])
+    s->fills.out++;
+    s->fills.out_ahead += !store;
+    if (s->fills.out == params[PARAM_BUS_READS])
         fills_end(s);
     f->left = params[PARAM_TIME_L3] + params[PARAM_TIME_MEMORY];
 }
@@ -63,7 +63,7 @@ fills_pass(struct strand *s, uint64_t cycles)
 
     if (f->left > cycles)
         f->left -= cycles;
-    else if (s->reads_out != 0)
+    else if (s->fills.out != 0)
         fills_end(s);
     else
         f->left = 0;
@@ -100,7 +100,7 @@ fills_refuse(struct strand *s, uint64_t addr, unsigned kind)
                                    : code ? SIGNAL_L2I_L3_REJECTS
                                           : SIGNAL_L2D_L3_REJECTS;
 
-    if (s->reads_out == 0 && s->fills.left != 0) {
+    if (s->fills.out == 0 && s->fills.left != 0) {
         s->total[refused]++;
         s->fills.left = 0;
     } else if (code && is_out(s, addr)) {

@@ -14,7 +14,7 @@ static void
 settle_set(struct strand *s, const struct first_level *l1, uint64_t addr)
 {
     const struct filter *f = l1->data ? &s->data : &s->fetch;
-    uint64_t *seconds = l1->data ? s->data_second : s->second;
+    uint64_t *seconds = l1->data ? s->data.second : s->fetch.second;
     uint64_t *second = &seconds[addr >> f->shift & f->mask];
     struct cache *c = l1->cache;
 
@@ -63,14 +63,14 @@ inclusion_settle(struct strand *s)
 
     if (!alone)
         lock_take(&s->core->lock);
-    for (size_t i = 0; i < s->driven_count; i++) {
+    for (size_t i = 0; i < s->driven.count; i++) {
         s->total[SIGNAL_L1I_EVICTION_INVALIDATIONS] +=
-            take(s, &l1i, s->driven[i]);
+            take(s, &l1i, s->driven.lines[i]);
         s->total[SIGNAL_L1D_EVICTION_INVALIDATIONS] +=
-            take(s, &l1d, s->driven[i]);
+            take(s, &l1d, s->driven.lines[i]);
     }
     if (!alone)
         lock_give(&s->core->lock);
-    s->driven_count = 0;
-    s->asked = 0;
+    s->driven.count = 0;
+    s->driven.asked = 0;
 }

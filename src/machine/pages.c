@@ -37,7 +37,7 @@ void_pages(struct strand *s, bool data)
             fetch_settle(s);
         filter_clear(&s->fetch, alone);
     }
-    filter_fill(data ? s->data_pages : s->code_pages, FILTER_PAGES, 0, alone);
+    filter_fill(data ? s->pages.data : s->pages.code, FILTER_PAGES, 0, alone);
 }
 
 /* Under the core's lock where the core is shared. */
@@ -69,7 +69,7 @@ static void
 void_far_pages(struct core *core)
 {
     for (struct strand *o = core->strands; o != NULL; o = o->sibling)
-        filter_fill(o->far_pages, FILTER_PAGES, 0, runs_alone(o));
+        filter_fill(o->pages.far, FILTER_PAGES, 0, runs_alone(o));
 }
 
 /* A TLB of the strand's core, for data or code, one or two levels of which the
@@ -82,7 +82,7 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 
     if (!alone)
         lock_take(&core->lock);
-    const unsigned result = tlb_access(tlb, page | s->tlb_tag);
+    const unsigned result = tlb_access(tlb, page | s->pages.tag);
     if (result & TLB_CLEARED) {
         if (tlb == &core->dtlb)
             void_far_pages(core);
@@ -99,7 +99,7 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 static inline unsigned
 touch_far_page(struct strand *s, uint64_t page)
 {
-    uint64_t *known = &s->far_pages[page % FILTER_PAGES];
+    uint64_t *known = &s->pages.far[page % FILTER_PAGES];
 
     if (s->core->dtlb_first.entries == 0)
         return tlb_locked(s, &s->core->dtlb, true, page);
@@ -113,8 +113,8 @@ touch_far_page(struct strand *s, uint64_t page)
 void
 touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
 {
-    uint64_t *known = &s->data_pages[page % FILTER_PAGES];
-    const uint64_t large = page >> (s->chip->page_shift - s->page_shift);
+    uint64_t *known = &s->pages.data[page % FILTER_PAGES];
+    const uint64_t large = page >> (s->chip->page_shift - s->pages.shift);
     struct tlb *first = &s->core->dtlb_first;
     const bool both = first->entries != 0 && kind != REQUEST_FLOAT;
     const unsigned near = both ? tlb_locked(s, first, true, page) : TLB_HIT;

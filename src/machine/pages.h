@@ -25,9 +25,9 @@ known_line(const struct filter *f, uint64_t addr)
 static inline void
 touch_data_page(struct strand *s, uint64_t addr, enum request kind)
 {
-    const uint64_t page = addr >> s->page_shift;
+    const uint64_t page = addr >> s->pages.shift;
     const uint64_t known =
-        __atomic_load_n(&s->data_pages[page % FILTER_PAGES], __ATOMIC_RELAXED);
+        __atomic_load_n(&s->pages.data[page % FILTER_PAGES], __ATOMIC_RELAXED);
 
     if (known != page + 1)
         touch_data_page_slow(s, page, kind);
@@ -36,8 +36,8 @@ touch_data_page(struct strand *s, uint64_t addr, enum request kind)
 static inline __attribute__((always_inline)) void
 touch_code_page(struct strand *s, uint64_t addr)
 {
-    const uint64_t page = addr >> s->code_shift;
-    uint64_t *known = &s->code_pages[page % FILTER_PAGES];
+    const uint64_t page = addr >> s->pages.code_shift;
+    uint64_t *known = &s->pages.code[page % FILTER_PAGES];
 
     if (__atomic_load_n(known, __ATOMIC_RELAXED) != page + 1)
         touch_code_page_slow(s, addr, page, known);

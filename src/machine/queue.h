@@ -56,7 +56,7 @@ meets_others(const struct strand *s)
 static inline void
 queue_push(struct strand *s, uint64_t addr, enum request kind)
 {
-    *s->queue_next++ = addr | kind;
+    *s->queue.next++ = addr | kind;
 }
 
 #endif

@@ -80,12 +80,12 @@ filter_clear(struct filter *f, bool alone)
 STRAND_INLINE void
 strand_direction(struct strand *s, const struct block *last, uint64_t taken)
 {
-    const uint64_t history = s->history;
+    const uint64_t history = s->direction.history;
     uint64_t *total = s->total;
-    uint8_t *at = &s->counters[last->branch ^ history];
+    uint8_t *at = &s->direction.counters[last->branch ^ history];
     const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
 
-    s->history = (history * 2 + taken) & s->history_mask;
+    s->direction.history = (history * 2 + taken) & s->direction.mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
     /* Last: a byte may alias anything that would be loaded after it. */

@@ -19,10 +19,10 @@ turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,
     uint64_t pushed = (*second ^ turned) != line;
 
     __asm__("" : "+r"(pushed)); /* a number, or compilers make a branch of it */
-    *s->queue_next = line | request | turned << 63;
+    *s->queue.next = line | request | turned << 63;
     *second = *first | ((pushed ^ 1) & (turned ^ 1));
     *first = line;
-    s->queue_next += pushed;
+    s->queue.next += pushed;
     return pushed;
 }
 
