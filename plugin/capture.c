@@ -342,7 +342,8 @@ capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
     const bool target = now.targets != before->targets;
 
     m->clock += (path | target) * params[PARAM_TIME_MISPREDICT];
-    if (s->span.outside || request->traced == 0 || (last->flags & BLOCK_KINDS) == 0)
+    if (s->span.outside || request->traced == 0 ||
+        (last->flags & BLOCK_KINDS) == 0)
         return;
     retire(s, vcpu, m->clock,
            &(struct tally_pmu_context){

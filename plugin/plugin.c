@@ -115,8 +115,8 @@ static uint64_t
 next_slice(const struct strand *s, uint64_t clock, uint64_t interval)
 {
     const double left = (double)(interval - clock % interval);
-    const double pace =
-        (double)(clock - s->interval.clock + 1) / (double)(s->interval.passed + 1);
+    const double pace = (double)(clock - s->interval.clock + 1) /
+                        (double)(s->interval.passed + 1);
     const double half = left / pace / 2;
 
     return half > SLICE_LEAST ? (uint64_t)half : SLICE_LEAST;
@@ -137,7 +137,8 @@ plugin_snapshot(struct strand *strand)
     strand->interval.length = next_slice(strand, clock, r->interval);
     strand->interval.clock = clock;
     strand->interval.passed = 0;
-    if (clock / r->interval == strand->interval.boundary || strand->counts == p->spare)
+    if (clock / r->interval == strand->interval.boundary ||
+        strand->counts == p->spare)
         return;
     strand->interval.boundary = clock / r->interval;
     pthread_mutex_lock(&p->lock);
