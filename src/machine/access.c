@@ -125,10 +125,11 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t page = addr >> s->pages.shift;
 
-    if (__builtin_expect(
-            addr - line > span || !s->data.turns || !runs_alone(s) ||
-                (s->runs.dtlb && s->pages.data[page % FILTER_PAGES] != page + 1),
-            0)) {
+    if (__builtin_expect(addr - line > span || !s->data.turns ||
+                             !runs_alone(s) ||
+                             (s->runs.dtlb &&
+                              s->pages.data[page % FILTER_PAGES] != page + 1),
+                         0)) {
         data_slow(s, addr, span, kind);
         return;
     }
@@ -140,9 +141,11 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
     if (__builtin_expect(*first == line, 0))
         return;
     const uint64_t pushed = turn_or_push(s, first, second, line, kind);
-    if (kind == REQUEST_LOAD && __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
+    if (kind == REQUEST_LOAD &&
+        __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
-                   pushed | s->runs.marks ? NO_LINE : filter_line(&s->store, line));
+                   pushed | s->runs.marks ? NO_LINE
+                                          : filter_line(&s->store, line));
     if (__builtin_expect(s->queue.next >= s->queue.end, 0))
         strand_drain(s);
 }

@@ -335,12 +335,13 @@ strand_init(struct strand *s)
     s->pages.code_shift = first_shift(chip, chip->params[PARAM_ITLB_FIRST]);
     if (chip->params[PARAM_TLB_THREADS] == TLB_THREADS_APART)
         s->pages.tag = (uint64_t)(s->number % chip->strands_per_core)
-                     << TLB_TAG_SHIFT;
+                       << TLB_TAG_SHIFT;
     s->runs.itlb = (chip->parts & PART_ITLB) != 0;
     s->runs.dtlb = (chip->parts & PART_DTLB) != 0;
     s->runs.store_filter = chip->store_filter;
     s->runs.marks = chip->marks;
-    s->runs.fetch_voids = s->runs.store_filter && s->core->bus.l2i.words == NULL;
+    s->runs.fetch_voids =
+        s->runs.store_filter && s->core->bus.l2i.words == NULL;
     if (chip->parts & PART_PREDICTOR) {
         s->direction.mask = branch_history_mask(chip->params);
         s->direction.counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);

@@ -61,7 +61,7 @@ fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
     if ((second & ~SECOND_TURNED) != line)
         return false;
     s->fetch.second[entry] = filter_line(&s->fetch, line) |
-                       ((second & SECOND_TURNED) ^ SECOND_TURNED);
+                             ((second & SECOND_TURNED) ^ SECOND_TURNED);
     filter_put(&s->fetch, line, line);
     return true;
 }
@@ -73,10 +73,11 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     const uint64_t before = filter_line(&s->fetch, line);
     const uint64_t sets = s->core->l1i.set_mask << s->fetch.shift;
 
-    s->fetch.second[entry] = ((before ^ line) & sets) == 0 && before != NO_LINE &&
-                               s->core->l1i.ways > 1 && runs_alone(s)
-                           ? before
-                           : NO_LINE;
+    s->fetch.second[entry] = ((before ^ line) & sets) == 0 &&
+                                     before != NO_LINE &&
+                                     s->core->l1i.ways > 1 && runs_alone(s)
+                                 ? before
+                                 : NO_LINE;
     filter_put(&s->fetch, line, line);
 }
 
