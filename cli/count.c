@@ -590,13 +590,13 @@ prepare(const struct count_request *r, const struct program *program,
     if (count_request_talks(r))
         say_idle_place(idle, machine, job->params);
     const char *cpu =
-        r->model.launch.cpu ? r->model.launch.cpu : launch_cpu(program->isa);
+        r->model.launch.cpu ? r->model.launch.cpu : program->isa->cpu;
     job->report = (struct count_report){
         .machine = machine,
         .params = job->params,
-        .isa = isa_name(program->isa),
+        .isa = program->isa->name,
         .cpu = cpu,
-        .cpu_name = r->model.launch.cpu ? cpu : launch_cpu_name(program->isa),
+        .cpu_name = r->model.launch.cpu ? cpu : program->isa->cpu_name,
         .foreign = foreign,
         .accounting = r->accounting,
         .runs_asked = r->runs,
@@ -787,8 +787,8 @@ is_native(char *const *argv)
     bool native = false;
 
     if (program_open(argv, &silent, &program) == 0) {
-        native = uname(&name) == 0 &&
-                 strcmp(isa_name(program.isa), name.machine) == 0;
+        native =
+            uname(&name) == 0 && strcmp(program.isa->name, name.machine) == 0;
         program_close(&program);
     }
     return native;

@@ -36,14 +36,14 @@ drop_line(void *user, enum tally_level level, const char *text)
 }
 
 static bool
-check_qemu(enum isa isa)
+check_qemu(const struct isa *isa)
 {
     char path[PATH_MAX], line[512] = "";
     const struct tally_log log = {drop_line, line};
     const bool ok = launch_find_qemu(isa, NULL, &log, path) == 0;
 
     escape_printf(stdout, "  %-6s %s programs: %s\n", ok ? "ok" : "no",
-                  isa_name(isa), ok ? path : line);
+                  isa->name, ok ? path : line);
     return ok;
 }
 
@@ -60,16 +60,14 @@ check_plugin(void)
 }
 
 static void
-check_sysroot(const char *triplet, const char *package)
+check_sysroot(const struct isa *isa)
 {
-    char path[PATH_MAX];
+    const bool ok = access(isa->sysroot, X_OK) == 0;
 
-    snprintf(path, sizeof(path), "/usr/%s", triplet);
-    const bool ok = access(path, X_OK) == 0;
-    escape_printf(stdout, "  %-6s dynamic %.*s programs: %s%s%s\n",
-                  ok ? "ok" : "maybe", (int)strcspn(triplet, "-"), triplet,
-                  path, ok ? "" : " is missing: apt install ",
-                  ok ? "" : package);
+    escape_printf(stdout, "  %-6s dynamic %s programs: %s%s%s\n",
+                  ok ? "ok" : "maybe", isa->name, isa->sysroot,
+                  ok ? "" : " is missing: apt install ",
+                  ok ? "" : isa->loader_package);
 }
 
 static bool
@@ -157,16 +155,30 @@ try_run(char *line, size_t size)
     return status == 0;
 }
 
-/* Checks that a run on host-model works, on a host that is an x86-64. Prints
- * the line if the run fails, or if `shown`. */
+/* Returns whether programs of this host count on host-model if no machine is
+ * named. */
+static bool
+counts_on_host_model(void)
+{
+    struct utsname name;
+
+    if (uname(&name) != 0)
+        return false;
+    for (const struct isa *isa = isa_rows; isa < isa_rows + ISA_COUNT; isa++)
+        if (strcmp(isa->name, name.machine) == 0)
+            return strcmp(isa->machine, "host-model") == 0;
+    return false;
+}
+
+/* Checks that a run on host-model works, on a host whose programs count there.
+ * Prints the line if the run fails, or if `shown`. */
 static bool
 check_run(bool shown)
 {
-    struct utsname name;
     struct rlimit room;
     char line[512];
 
-    if (uname(&name) != 0 || strcmp(name.machine, isa_name(ISA_X86_64)) != 0)
+    if (!counts_on_host_model())
         return true;
     const bool ok = try_run(line, sizeof(line));
     if (ok && !shown)
@@ -277,7 +289,7 @@ check_machine(const struct program *p)
     bool foreign = false;
 
     const bool native =
-        uname(&name) == 0 && strcmp(isa_name(p->isa), name.machine) == 0;
+        uname(&name) == 0 && strcmp(p->isa->name, name.machine) == 0;
     if (native && host_check(&reason) == HOST_OK) {
         printf("  ok     counted on this host's own counters; emulated with -m "
                "host-model\n");
@@ -298,7 +310,7 @@ check_emulator(const struct program *p)
     char path[PATH_MAX], line[512] = "";
     const struct tally_log log = {drop_line, line};
     const bool ok = launch_find_qemu(p->isa, NULL, &log, path) == 0;
-    const char *cpu = launch_cpu_name(p->isa);
+    const char *cpu = p->isa->cpu_name;
 
     escape_printf(stdout, "  %-6s QEMU: %s%s%s\n", ok ? "ok" : "no",
                   ok ? path : line, ok && cpu != NULL ? ", CPU model " : "",
@@ -346,7 +358,7 @@ check_program(char **argv)
     if (program_open(argv, &command_log, &p) != 0)
         return EXIT_USAGE;
     escape_printf(stdout, "%s\n", argv[0]);
-    escape_printf(stdout, "  ok     a program for %s: %s\n", isa_name(p.isa),
+    escape_printf(stdout, "  ok     a program for %s: %s\n", p.isa->name,
                   p.path);
     bool ok = check_loader(&p);
     const bool refused = !check_level(&p);
@@ -391,16 +403,16 @@ run_doctor(int argc, char **argv)
     if (walk.next < argc)
         return check_program(argv + walk.next);
     printf("emulated machines\n");
-    for (int isa = 0; isa < ISA_COUNT; isa++)
-        ok &= check_qemu((enum isa)isa);
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        ok &= check_qemu(&isa_rows[i]);
     ok &= check_plugin();
     ok &= check_memory();
     ok &= check_proc(true);
     if (ok)
         ok &= check_run(true);
-    check_sysroot("sparc64-linux-gnu", "libc6-sparc64-cross");
-    check_sysroot("mips64-linux-gnuabi64", "libc6-mips64-cross");
-    check_sysroot("mips64el-linux-gnuabi64", "libc6-mips64el-cross");
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        if (isa_rows[i].sysroot != NULL)
+            check_sysroot(&isa_rows[i]);
     const bool host = check_host();
     escape_printf(stdout, "%s%s\n",
                   ok ? "tally count works here on modelled machines"

@@ -20,7 +20,7 @@ format_status(const char *command, char *const *argv)
 
     if (error != 0)
         return error == TALLY_EARCH ? EXIT_USAGE : EXIT_CANNOT;
-    const char *isa = isa_name(program.isa);
+    const char *isa = program.isa->name;
     const bool native = uname(&host) != 0 || strcmp(isa, host.machine) == 0;
     if (native)
         escape_printf(stderr, "tally: %s: %s\n", program.path,

@@ -112,7 +112,7 @@ name_place(const struct session_illegal *s,
 }
 
 bool
-illegal_explain(const struct session_result *result, enum isa isa,
+illegal_explain(const struct session_result *result, const struct isa *isa,
                 const char *cpu, struct count_illegal *illegal)
 {
     const struct session_illegal *s = &result->illegal;
@@ -123,8 +123,7 @@ illegal_explain(const struct session_result *result, enum isa isa,
         return false;
     insn_decode(isa, s->bytes, s->size, s->pc, &insn);
     const char *name = insn_set(isa, s->bytes, s->size);
-    illegal->trap =
-        isa == ISA_X86_64 && name != NULL && (insn.flags & INSN_ILLEGAL) != 0;
+    illegal->trap = name != NULL && (insn.flags & INSN_ILLEGAL) != 0;
     /* QEMU has what all x86-64 processors have: the signal came from outside,
      * and this only happens to be where it ended a block. */
     if (name != NULL && *name == '\0' && !illegal->trap)
@@ -136,7 +135,7 @@ illegal_explain(const struct session_result *result, enum isa isa,
     illegal->pc = s->pc;
     insn_text(isa, s->bytes, s->size, s->pc, illegal->text,
               sizeof(illegal->text));
-    illegal->known = isa != ISA_X86_64 || name != NULL;
+    illegal->known = isa->decoder->set == NULL || name != NULL;
     if (!illegal->trap && name != NULL) {
         snprintf(illegal->set, sizeof(illegal->set), "%s",
                  set != NULL ? set->name : name);

@@ -14,7 +14,7 @@
  * or NULL: the pinned one. False if the session found nothing that can have
  * raised the signal.
  */
-bool illegal_explain(const struct session_result *result, enum isa isa,
+bool illegal_explain(const struct session_result *result, const struct isa *isa,
                      const char *cpu, struct count_illegal *illegal);
 
 /* Writes what a program lacks that needs x86-64-v4, and what helps: one line.

@@ -396,9 +396,9 @@ prepare(struct job *job)
     job->report = (struct count_report){
         .machine = job->machine,
         .params = job->params,
-        .isa = isa_name(job->program->isa),
-        .cpu = r->model.launch.cpu ? r->model.launch.cpu
-                                   : launch_cpu(job->program->isa),
+        .isa = job->program->isa->name,
+        .cpu =
+            r->model.launch.cpu ? r->model.launch.cpu : job->program->isa->cpu,
         .foreign = foreign,
         .per_thread = r->threads,
         .windowed = r->signals,
@@ -465,8 +465,8 @@ is_for_host(const struct perfex_request *r, char *const *argv)
     if (r->machine != NULL)
         return machine_find(r->machine) == machine_find("host");
     if (program_open(argv, &silent, &program) == 0) {
-        native = uname(&name) == 0 &&
-                 strcmp(isa_name(program.isa), name.machine) == 0;
+        native =
+            uname(&name) == 0 && strcmp(program.isa->name, name.machine) == 0;
         program_close(&program);
     }
     return native;

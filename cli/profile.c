@@ -328,7 +328,7 @@ static bool
 is_native(const struct program *program)
 {
 #if defined(__x86_64__)
-    return strcmp(isa_name(program->isa), "x86_64") == 0;
+    return strcmp(program->isa->name, "x86_64") == 0;
 #else
     (void)program;
     return false;

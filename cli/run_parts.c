@@ -91,7 +91,7 @@ run_parts_find(const struct program *program, const struct launch_options *l,
 {
     static const char *const files[] = {"input", "output", "error"};
     char folder[PATH_MAX];
-    const char *const cpu = l->cpu != NULL ? l->cpu : launch_cpu(program->isa);
+    const char *const cpu = l->cpu != NULL ? l->cpu : program->isa->cpu;
 
     parts->count = 0;
     add(parts, "program: path of %zu bytes", strlen(program->path));

@@ -4,7 +4,7 @@
  * the set, the eight bytes after it are the address. An instruction follows
  * from its own bytes alone, and a branch moves with its address.
  */
-#include "isa/insn.h"
+#include "isa/isa.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ is_same(const struct insn *a, const struct insn *b)
 
 /* Decodes the instruction from its own bytes alone, and one byte less. */
 static void
-check_bytes(enum isa isa, const uint8_t *bytes, uint64_t pc,
+check_bytes(const struct isa *isa, const uint8_t *bytes, uint64_t pc,
             const struct insn *insn)
 {
     uint8_t *const alone = malloc(insn->size);
@@ -88,8 +88,8 @@ check_bytes(enum isa isa, const uint8_t *bytes, uint64_t pc,
 
 /* Checks that a branch moves with its address, and all else stays. */
 static void
-check_address(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
-              const struct insn *insn)
+check_address(const struct isa *isa, const uint8_t *bytes, size_t size,
+              uint64_t pc, const struct insn *insn)
 {
     struct insn moved;
 
@@ -97,7 +97,7 @@ check_address(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
     if (is_direct(insn) && insn->target != 0 && moved.target != 0)
         fuzz_check(moved.target == insn->target + SEGMENT);
     moved.target = insn->target;
-    if (isa == ISA_X86_64 && insn->addr_base == INSN_NO_REG)
+    if (isa == &isa_rows[ISA_X86_64] && insn->addr_base == INSN_NO_REG)
         moved.addr_disp = insn->addr_disp; /* relative to the address */
     fuzz_check(is_same(insn, &moved));
 }
@@ -109,12 +109,14 @@ check_order(const uint8_t *bytes, uint64_t pc, const struct insn *insn)
     const uint8_t turned[] = {bytes[3], bytes[2], bytes[1], bytes[0]};
     struct insn other;
 
-    fuzz_check(insn_decode(ISA_MIPS64EL, turned, sizeof(turned), pc, &other));
+    fuzz_check(insn_decode(&isa_rows[ISA_MIPS64EL], turned, sizeof(turned), pc,
+                           &other));
     fuzz_check(is_same(insn, &other));
 }
 
 static void
-check_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc)
+check_text(const struct isa *isa, const uint8_t *bytes, size_t size,
+           uint64_t pc)
 {
     char text[256], cut[8];
 
@@ -128,14 +130,15 @@ check_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc)
 static void
 check_bad(const uint8_t *bytes, size_t size, const struct insn *insn)
 {
-    const size_t bad = insn_bad_size(ISA_X86_64, bytes, size);
+    const size_t bad = insn_bad_size(&isa_rows[ISA_X86_64], bytes, size);
 
     fuzz_check(bad <= size);
     /* UD2 is an instruction, which exists to trap. */
-    fuzz_check(insn_set(ISA_X86_64, bytes, size) != NULL ||
+    fuzz_check(insn_set(&isa_rows[ISA_X86_64], bytes, size) != NULL ||
                (insn->flags & INSN_ILLEGAL) != 0);
     if ((insn->flags & INSN_ILLEGAL) != 0 && bad > 1)
-        fuzz_check(insn_bad_size(ISA_X86_64, bytes, bad - 1) == bad - 1);
+        fuzz_check(insn_bad_size(&isa_rows[ISA_X86_64], bytes, bad - 1) ==
+                   bad - 1);
 }
 
 int
@@ -147,7 +150,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < HEAD)
         return 0;
-    const enum isa isa = (enum isa)(data[0] % ISA_COUNT);
+    const struct isa *isa = &isa_rows[data[0] % ISA_COUNT];
     memcpy(&pc, data + 1, sizeof(pc));
     data += HEAD;
     size = size - HEAD < X86_MOST ? size - HEAD : X86_MOST;
@@ -160,9 +163,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_bytes(isa, data, pc, &insn[0]);
     check_address(isa, data, size, pc, &insn[0]);
     check_text(isa, data, size, pc);
-    if (isa == ISA_MIPS64)
+    if (isa == &isa_rows[ISA_MIPS64])
         check_order(data, pc, &insn[0]);
-    if (isa == ISA_X86_64)
+    if (isa == &isa_rows[ISA_X86_64])
         check_bad(data, size, &insn[0]);
     insn[1] = insn[0];
     if (prefetch_distance(insn, 0, 0, &distance))

@@ -49,7 +49,7 @@ beside_ends(void)
 }
 
 static bool
-is_any(int64_t number, const enum call *calls, size_t count)
+is_any(int64_t number, const enum system_call *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (call_is(calls[i], tally_plugin.shape.isa, number))
@@ -62,8 +62,8 @@ is_any(int64_t number, const enum call *calls, size_t count)
 static bool
 is_read(int64_t number)
 {
-    static const enum call calls[] = {CALL_READ, CALL_READV, CALL_RECVFROM,
-                                      CALL_RECVMSG, CALL_SPLICE};
+    static const enum system_call calls[] = {
+        CALL_READ, CALL_READV, CALL_RECVFROM, CALL_RECVMSG, CALL_SPLICE};
 
     return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
 }
@@ -71,7 +71,7 @@ is_read(int64_t number)
 static bool
 is_event_wait(int64_t number)
 {
-    static const enum call calls[] = {
+    static const enum system_call calls[] = {
         CALL_POLL,     CALL_PPOLL,      CALL_SELECT,     CALL_NEWSELECT,
         CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT};
 
@@ -82,8 +82,8 @@ is_event_wait(int64_t number)
 static bool
 is_kill(int64_t number)
 {
-    static const enum call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
-                                      CALL_PIDFD_SEND_SIGNAL};
+    static const enum system_call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
+                                             CALL_PIDFD_SEND_SIGNAL};
 
     return is_any(number, calls, sizeof(calls) / sizeof(calls[0])) &&
            (pid_t)call_args[0] != getpid();
@@ -136,7 +136,7 @@ void
 beside_return(int64_t number, int64_t result)
 {
     struct region_head *const head = tally_plugin.region.head;
-    const enum isa isa = tally_plugin.shape.isa;
+    const struct isa *isa = tally_plugin.shape.isa;
     const bool parent = atomic_load(&head->children) > 0;
 
     if (result == -QEMU_ERESTARTSYS || result == -GUEST_EINTR)

@@ -33,11 +33,9 @@ static __thread uint64_t call_args[4];
 static bool
 is_raised(uint64_t signal)
 {
-    const bool x86 = tally_plugin.shape.isa == ISA_X86_64;
-
     return signal == GUEST_SIGILL || signal == GUEST_SIGTRAP ||
            signal == GUEST_SIGFPE || signal == GUEST_SIGSEGV ||
-           signal == (x86 ? 7 : 10); /* SIGBUS */
+           signal == tally_plugin.shape.isa->sigbus;
 }
 
 static void
@@ -77,13 +75,12 @@ add_handler(struct plugin *p, uint64_t pc, bool raised)
 void
 early_syscall(int64_t number, const uint64_t args[4])
 {
-    const enum isa isa = tally_plugin.shape.isa;
+    const struct isa *isa = tally_plugin.shape.isa;
     uint64_t pc;
 
     memcpy(call_args, args, sizeof(call_args));
-    /* On MIPS the flags stand before the handler. */
     if (call_is(CALL_RT_SIGACTION, isa, number) && args[1] != 0 &&
-        plugin_read_word(args[1] + (isa_is_mips(isa) ? 8 : 0), &pc) && pc > 1)
+        plugin_read_word(args[1] + isa->handler_at, &pc) && pc > 1)
         add_handler(&tally_plugin, pc, is_raised(args[0]));
 }
 
@@ -101,15 +98,15 @@ read_int(uint64_t addr, uint32_t *value)
 {
     if (addr == 0 || !plugin_read(addr, value, sizeof(*value)))
         return false;
-    *value = isa_is_big_endian(tally_plugin.shape.isa) ? be32toh(*value)
-                                                       : le32toh(*value);
+    *value =
+        tally_plugin.shape.isa->big_endian ? be32toh(*value) : le32toh(*value);
     return true;
 }
 
 void
 early_return(int64_t number, int64_t result)
 {
-    const enum isa isa = tally_plugin.shape.isa;
+    const struct isa *isa = tally_plugin.shape.isa;
     uint32_t status, code;
 
     if (call_is(CALL_WAIT4, isa, number) ||
@@ -121,7 +118,7 @@ early_return(int64_t number, int64_t result)
     } else if (call_is(CALL_WAITID, isa, number)) {
         /* siginfo_t: the cause, and behind the child's user how it ended. */
         if (result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0 &&
-            read_int(call_args[2] + 8 - (isa_is_mips(isa) ? 4 : 0), &code) &&
+            read_int(call_args[2] + isa->cause_at, &code) &&
             (code == GUEST_CLD_KILLED || code == GUEST_CLD_DUMPED) &&
             read_int(call_args[2] + 24, &status))
             note_death(status);
@@ -148,7 +145,7 @@ static bool
 is_repeated(const struct plugin *p, const struct block *block,
             const struct insn *insns, size_t count)
 {
-    return p->shape.isa == ISA_X86_64 && count == 1 &&
+    return p->shape.isa->write_repeated && count == 1 &&
            (block->flags & BLOCK_ODD) != 0 &&
            (insns[0].flags & INSN_ILLEGAL) == 0 && insns[0].stores > 0 &&
            (block->pc & ~(p->shape.page - 1)) ==

@@ -76,21 +76,6 @@ drop_settings(const char **env)
     *kept = NULL;
 }
 
-/* Programs of our own QEMU: of the same machine and order of bytes. */
-static bool
-is_ours(enum isa isa, const Elf64_Ehdr *elf)
-{
-    const bool big = elf->e_ident[EI_DATA] == ELFDATA2MSB;
-    const uint16_t machine =
-        big ? be16toh(elf->e_machine) : le16toh(elf->e_machine);
-    const uint16_t wanted = isa_is_mips(isa)     ? EM_MIPS
-                            : isa == ISA_SPARC64 ? EM_SPARCV9
-                                                 : EM_X86_64;
-
-    return machine == wanted && big == isa_is_big_endian(isa) &&
-           elf->e_ident[EI_CLASS] == ELFCLASS64;
-}
-
 enum file_kind {
     FILE_OTHER, /* none, or one that only the host's kernel may know */
     FILE_OURS,
@@ -120,7 +105,8 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
     if ((size_t)n < sizeof(elf) || memcmp(head, ELFMAG, SELFMAG) != 0)
         return FILE_OTHER;
     memcpy(&elf, head, sizeof(elf));
-    return is_ours(p->shape.isa, &elf) ? FILE_OURS : FILE_OTHER;
+    /* Our own QEMU runs programs of the same machine and order of bytes. */
+    return isa_of_elf(&elf) == p->shape.isa ? FILE_OURS : FILE_OTHER;
 }
 
 /* Splits "#!interpreter [argument]". */

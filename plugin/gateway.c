@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "machine/chip.h"
+#include "plugin/calls.h"
 #include "plugin/monitor.h"
 #include "plugin/owners.h"
 #include "plugin/watch.h"
@@ -170,27 +171,16 @@ gateway_forks(unsigned vcpu)
 
 /* Translation */
 
-static bool
-is_ask(enum isa isa, const uint8_t *code, size_t size)
-{
-    static const uint8_t x86[] = {GATEWAY_ASK_X86};
-    uint32_t word;
-
-    if (isa == ISA_X86_64)
-        return size == sizeof(x86) && memcmp(code, x86, size) == 0;
-    memcpy(&word, code, sizeof(word));
-    word = isa_is_big_endian(isa) ? be32toh(word) : le32toh(word);
-    return word == (isa == ISA_SPARC64 ? GATEWAY_ASK_SPARC : GATEWAY_ASK_MIPS);
-}
-
 void
 gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
                       size_t count)
 {
+    const struct isa *isa = p->shape.isa;
+
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (is_ask(p->shape.isa, qemu_plugin_insn_data(insn),
-                   qemu_plugin_insn_size(insn)))
+        if (qemu_plugin_insn_size(insn) == isa->ask_size &&
+            memcmp(qemu_plugin_insn_data(insn), isa->ask, isa->ask_size) == 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 insn, gateway_asked, QEMU_PLUGIN_CB_NO_REGS, NULL);
     }
@@ -438,19 +428,6 @@ answer_events(struct gateway_events *request)
     request->error = gateway_word((uint64_t)(int64_t)error);
 }
 
-static int64_t
-prctl_number(void)
-{
-    switch (tally_plugin.shape.isa) {
-    case ISA_SPARC64:
-        return 147;
-    case ISA_X86_64:
-        return 157;
-    default:
-        return 5153; /* MIPS, n64 */
-    }
-}
-
 /* A request, as the guest has it in memory. */
 union gateway_request {
     struct gateway_events events;
@@ -513,7 +490,8 @@ gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
     if (number == GATEWAY_CALL) {
         if (gateway_lives[vcpu] != NULL)
             answer(vcpu, operation, request);
-    } else if (operation == GATEWAY_PRCTL && number == prctl_number() &&
+    } else if (operation == GATEWAY_PRCTL &&
+               call_is(CALL_PRCTL, tally_plugin.shape.isa, number) &&
                p->counts[vcpu] != NULL) {
         pthread_mutex_lock(&p->lock);
         answer_hello(vcpu, request);

@@ -50,8 +50,7 @@ void gateway_asked(unsigned vcpu, void *unused);
 static inline uint64_t
 gateway_word(uint64_t value)
 {
-    return isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(value)
-                                                     : le64toh(value);
+    return tally_plugin.shape.isa->big_endian ? be64toh(value) : le64toh(value);
 }
 
 /* What the thread has counted of an event so far. */

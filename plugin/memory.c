@@ -41,8 +41,8 @@ plugin_read_word(uint64_t addr, uint64_t *word)
 {
     if (!plugin_read(addr, word, sizeof(*word)))
         return false;
-    *word = isa_is_big_endian(tally_plugin.shape.isa) ? be64toh(*word)
-                                                      : le64toh(*word);
+    *word =
+        tally_plugin.shape.isa->big_endian ? be64toh(*word) : le64toh(*word);
     return true;
 }
 

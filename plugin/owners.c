@@ -187,13 +187,14 @@ look_if_news(void)
 /* System calls */
 
 /* Returns the child that a system call waits for, OWNERS_ANY if any child will
- * do, 0 if the call waits for no child. On SPARC no call is known to wait. */
+ * do, 0 if the call waits for no child. The architecture may
+ * have no call of which this is known. */
 static pid_t
 awaited(int64_t number, const uint64_t args[4])
 {
-    const enum isa isa = tally_plugin.shape.isa;
+    const struct isa *isa = tally_plugin.shape.isa;
 
-    if (isa == ISA_SPARC64)
+    if (isa->waits_unseen)
         return 0;
     if (call_is(CALL_WAIT4, isa, number) && (args[2] & WNOHANG) == 0)
         return (pid_t)args[0] > 0 ? (pid_t)args[0] : OWNERS_ANY;
@@ -219,7 +220,7 @@ static __thread bool waiting;
 static void
 count_call(int64_t number)
 {
-    const enum isa isa = tally_plugin.shape.isa;
+    const struct isa *isa = tally_plugin.shape.isa;
     struct region_head *const head = tally_plugin.region.head;
 
     atomic_fetch_add(&head->calls, 1);

@@ -22,8 +22,7 @@ static struct profile profile, asked;
 static uint16_t
 guest_half(uint16_t half)
 {
-    return isa_is_big_endian(tally_plugin.shape.isa) ? __builtin_bswap16(half)
-                                                     : half;
+    return tally_plugin.shape.isa->big_endian ? __builtin_bswap16(half) : half;
 }
 
 static void

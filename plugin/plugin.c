@@ -83,9 +83,10 @@ choose_callbacks(struct plugin *p)
                                   p->data_filter || p->captures);
     capture_callbacks(&p->callbacks);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
-     * slot of MIPS was annulled tells the block that runs next. */
+     * slot in the branch's block was annulled tells the block that runs next.
+     */
     p->inline_counts = !p->threaded && p->work == 0 &&
-                       !isa_is_mips((enum isa)r->isa) &&
+                       p->shape.isa->slots != SLOTS_WITHIN &&
                        (p->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
                        p->window_open && r->turns <= 1 && r->range_count == 0 &&
                        !p->data_filter && !p->captures;
@@ -484,8 +485,8 @@ set_up(struct plugin *p)
     else if (r->range_count > 0)
         p->window_open = false; /* the ranges are of the first program */
     p->shape = (struct block_shape){
-        .isa = (enum isa)r->isa,
-        .page = r->isa == ISA_SPARC64 ? 8192 : 4096,
+        .isa = &isa_rows[r->isa],
+        .page = isa_rows[r->isa].page,
         .l1i_slots = chip_fetch_slots(r->params),
         .from = NO_LINE,
         .to = NO_LINE,

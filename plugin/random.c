@@ -209,7 +209,7 @@ void
 random_return(unsigned vcpu, int64_t number, int64_t result)
 {
     const struct plugin *p = &tally_plugin;
-    const enum isa isa = p->shape.isa;
+    const struct isa *isa = p->shape.isa;
     const uint64_t size = (uint64_t)result;
 
     if (!p->request.fixed_random || result <= 0)

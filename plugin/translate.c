@@ -37,7 +37,7 @@ hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
 }
 
 static void
-decode(struct translation *t, struct qemu_plugin_tb *tb, enum isa isa)
+decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
 {
     const size_t count = qemu_plugin_tb_n_insns(tb);
     static struct insn_recent recent; /* under the lock of translation */
@@ -296,23 +296,18 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
 }
 
 /*
- * Whether the code before `pc` may be an x86 REP string instruction: F2 or F3,
- * perhaps a REX prefix, A4 to A7 or AA to AF. What follows one ends its run, so
- * it must be seen; to be wrong costs a call, no count.
+ * Returns whether the code before `pc` may be an instruction that repeats
+ * itself. The block that follows ends the run, so the block must be seen.
  */
 static bool
 follows_repeat(const struct plugin *p, uint64_t pc)
 {
-    const uint8_t *end = plugin_memory(pc);
+    const struct isa_decoder *decoder = p->shape.isa->decoder;
 
-    if (p->shape.isa != ISA_X86_64)
+    if (decoder->may_repeat == NULL)
         return false;
-    if ((pc & (p->shape.page - 1)) < 3)
-        return true;
-    const bool string =
-        (end[-1] & 0xfc) == 0xa4 || (end[-1] >= 0xaa && end[-1] <= 0xaf);
-    const uint8_t prefix = (end[-2] & 0xf0) == 0x40 ? end[-3] : end[-2];
-    return string && (prefix & 0xfe) == 0xf2;
+    return (pc & (p->shape.page - 1)) < 3 ||
+           decoder->may_repeat(plugin_memory(pc));
 }
 
 /*
@@ -326,7 +321,7 @@ follows_likely(const struct plugin *p, uint64_t pc)
     const size_t before = 8;
     struct insn insn;
 
-    if (!isa_is_mips(p->shape.isa))
+    if (p->shape.isa->slots != SLOTS_WITHIN)
         return false;
     if ((pc & (p->shape.page - 1)) < before)
         return true;

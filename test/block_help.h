@@ -53,7 +53,7 @@
     }
 
 static const struct block_shape sparc = {
-    .isa = ISA_SPARC64,
+    .isa = &isa_rows[ISA_SPARC64],
     .page = PAGE,
     .l1i_line = 32,
     .l1i_slots = 64,
@@ -66,7 +66,7 @@ static const struct block_shape sparc = {
 };
 
 static const struct block_shape x86 = {
-    .isa = ISA_X86_64,
+    .isa = &isa_rows[ISA_X86_64],
     .page = 4096,
     .l1i_line = 64,
     .l1i_slots = 64,
@@ -81,7 +81,7 @@ static const struct block_shape x86 = {
 #define MIPS_PAGE 4096
 
 static const struct block_shape mips = {
-    .isa = ISA_MIPS64,
+    .isa = &isa_rows[ISA_MIPS64],
     .page = MIPS_PAGE,
     .l1i_line = 64,
     .l1i_slots = 64,

@@ -32,8 +32,10 @@ decode_at(uint32_t word, uint64_t pc)
     const uint8_t little[] = {big[3], big[2], big[1], big[0]};
     struct insn insn, other;
 
-    assert_true(insn_decode(ISA_MIPS64, big, sizeof(big), pc, &insn));
-    assert_true(insn_decode(ISA_MIPS64EL, little, sizeof(little), pc, &other));
+    assert_true(
+        insn_decode(&isa_rows[ISA_MIPS64], big, sizeof(big), pc, &insn));
+    assert_true(insn_decode(&isa_rows[ISA_MIPS64EL], little, sizeof(little), pc,
+                            &other));
     assert_int_equal(check_insn(__FILE__, __LINE__, &other, &insn), 0);
     assert_int_equal(check_address(__FILE__, __LINE__, &other, &insn), 0);
     return insn;
@@ -210,8 +212,8 @@ test_truncated(void **state)
     char text[32];
 
     (void)state;
-    check_truncated(ISA_MIPS64, move, PC, "0x00801025");
-    insn_text(ISA_MIPS64EL, move, 4, PC, text, sizeof(text));
+    check_truncated(&isa_rows[ISA_MIPS64], move, PC, "0x00801025");
+    insn_text(&isa_rows[ISA_MIPS64EL], move, 4, PC, text, sizeof(text));
     assert_string_equal(text, "0x25108000");
 }
 

@@ -44,7 +44,8 @@ decode(uint32_t word)
                              (uint8_t)(word >> 8), (uint8_t)word};
     struct insn insn;
 
-    assert_true(insn_decode(ISA_SPARC64, bytes, sizeof(bytes), PC, &insn));
+    assert_true(
+        insn_decode(&isa_rows[ISA_SPARC64], bytes, sizeof(bytes), PC, &insn));
     return insn;
 }
 
@@ -303,7 +304,7 @@ test_truncated(void **state)
     static const uint8_t nop[] = {0x01, 0, 0, 0};
 
     (void)state;
-    check_truncated(ISA_SPARC64, nop, PC, "0x01000000");
+    check_truncated(&isa_rows[ISA_SPARC64], nop, PC, "0x01000000");
 }
 
 static void

@@ -111,7 +111,7 @@ decode(const char *hex)
     const size_t size = hex_bytes(hex, bytes, sizeof(bytes));
     struct insn insn;
 
-    assert_true(insn_decode(ISA_X86_64, bytes, size, PC, &insn));
+    assert_true(insn_decode(&isa_rows[ISA_X86_64], bytes, size, PC, &insn));
     return insn;
 }
 
@@ -248,7 +248,7 @@ test_truncated(void **state)
 
             assert_non_null(copy);
             memcpy(copy, bytes, cut);
-            if (insn_decode(ISA_X86_64, copy, cut, PC, &insn))
+            if (insn_decode(&isa_rows[ISA_X86_64], copy, cut, PC, &insn))
                 fail_msg("x86_rows.inc:%d: decodes from %zu bytes", row->line,
                          cut);
             assert_int_equal(insn.size, 0);
@@ -264,15 +264,18 @@ test_text(void **state)
     char text[64], cut[4];
 
     (void)state;
-    insn_text(ISA_X86_64, load, sizeof(load), PC, text, sizeof(text));
+    insn_text(&isa_rows[ISA_X86_64], load, sizeof(load), PC, text,
+              sizeof(text));
     assert_string_equal(text, "mov rax, [rbx]");
-    insn_text(ISA_X86_64, jump, sizeof(jump), PC, text, sizeof(text));
+    insn_text(&isa_rows[ISA_X86_64], jump, sizeof(jump), PC, text,
+              sizeof(text));
     assert_non_null(strstr(text, "400010"));
-    insn_text(ISA_X86_64, load, sizeof(load), PC, cut, sizeof(cut));
+    insn_text(&isa_rows[ISA_X86_64], load, sizeof(load), PC, cut, sizeof(cut));
     assert_string_equal(cut, "mov");
-    insn_text(ISA_X86_64, load, 2, PC, text, sizeof(text));
+    insn_text(&isa_rows[ISA_X86_64], load, 2, PC, text, sizeof(text));
     assert_string_equal(text, "(bad)");
-    insn_text(ISA_X86_64, (const uint8_t *)"\x06", 1, PC, text, sizeof(text));
+    insn_text(&isa_rows[ISA_X86_64], (const uint8_t *)"\x06", 1, PC, text,
+              sizeof(text));
     assert_string_equal(text, "(bad)");
 }
 
@@ -305,11 +308,11 @@ test_random_bytes(void **state)
         char text[64];
 
         fill(bytes, sizeof(bytes), &random);
-        if (!insn_decode(ISA_X86_64, bytes, size, PC, &insn)) {
+        if (!insn_decode(&isa_rows[ISA_X86_64], bytes, size, PC, &insn)) {
             failed += insn.size != 0;
             continue;
         }
-        insn_text(ISA_X86_64, bytes, size, PC, text, sizeof(text));
+        insn_text(&isa_rows[ISA_X86_64], bytes, size, PC, text, sizeof(text));
         failed += check_rules(text, &insn);
         failed += insn.size > size || insn.reg_writes & ~(uint64_t)ALL;
     }
@@ -341,7 +344,7 @@ test_t4_classes(void **state)
         struct insn insn;
         const size_t size = hex_bytes(list[i].hex, bytes, sizeof(bytes));
 
-        assert_true(insn_decode(ISA_X86_64, bytes, size, PC, &insn));
+        assert_true(insn_decode(&isa_rows[ISA_X86_64], bytes, size, PC, &insn));
         if (insn.t4_class != list[i].want)
             print_error("%s:%d: class %u\n", __FILE__, list[i].line,
                         insn.t4_class);
@@ -370,7 +373,7 @@ test_serializing(void **state)
         struct insn insn;
         const size_t size = hex_bytes(list[i].hex, bytes, sizeof(bytes));
 
-        assert_true(insn_decode(ISA_X86_64, bytes, size, PC, &insn));
+        assert_true(insn_decode(&isa_rows[ISA_X86_64], bytes, size, PC, &insn));
         assert_int_equal(insn.serializes, list[i].want);
     }
 }
@@ -396,11 +399,13 @@ test_recent(void **state)
         const uint8_t *const one = bytes[next_random(&random) % KINDS];
         const uint64_t pc = next_random(&random) >> 17;
         struct insn want, got;
-        const bool is_one = insn_decode(ISA_X86_64, one, 15, pc, &want);
+        const bool is_one =
+            insn_decode(&isa_rows[ISA_X86_64], one, 15, pc, &want);
         const size_t size = is_one ? want.size : 15;
-        const bool whole = insn_decode(ISA_X86_64, one, size, pc, &want);
-        failed += insn_recent_decode(&recent, ISA_X86_64, one, size, pc,
-                                     &got) != whole;
+        const bool whole =
+            insn_decode(&isa_rows[ISA_X86_64], one, size, pc, &want);
+        failed += insn_recent_decode(&recent, &isa_rows[ISA_X86_64], one, size,
+                                     pc, &got) != whole;
         failed += check_insn(__FILE__, __LINE__, &got, &want) != 0;
         failed += check_address(__FILE__, __LINE__, &got, &want) != 0;
         failed += got.step != want.step || got.step_reg != want.step_reg ||

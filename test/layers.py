@@ -20,7 +20,7 @@ FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},
                 "gateway": {"base", "counter"}}
 OUTSIDE = {"plugin", "cli", "compat", "test", "bench", "fuzz"}
 # Made at build time, beside no source.
-GENERATED = {"pmu_tables.h", "summary_page.h", "tables.h", "version.h"}
+GENERATED = {"isa_places.h", "pmu_tables.h", "summary_page.h", "tables.h", "version.h"}
 ROOMS = ["src", "cli", "compat", "plugin", "test", "bench", "fuzz"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

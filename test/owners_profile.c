@@ -103,7 +103,7 @@ static int
 begin(void **state)
 {
     (void)state;
-    tally_plugin.shape.isa = ISA_MIPS64;
+    tally_plugin.shape.isa = &isa_rows[ISA_MIPS64];
     written_to = true;
     memset(buckets, 0, sizeof(buckets));
     memset(more, 0, sizeof(more));
@@ -121,7 +121,8 @@ end(void **state)
 static void
 test_given(void **state)
 {
-    static const enum isa isas[] = {ISA_MIPS64, ISA_MIPS64EL};
+    static const struct isa *isas[] = {&isa_rows[ISA_MIPS64],
+                                       &isa_rows[ISA_MIPS64EL]};
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {

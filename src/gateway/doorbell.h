@@ -54,12 +54,10 @@ gateway_ring(enum gateway_operation operation, void *request)
 extern _Thread_local struct gateway_live *gateway_own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-#define GATEWAY_BYTES_OF(...) #__VA_ARGS__
-#define GATEWAY_BYTES(...) GATEWAY_BYTES_OF(__VA_ARGS__)
-
 /*
  * GATEWAY_READ without a call, on the thread that has this page. In a signal
- * handler, too: what it came between asks for its own again.
+ * handler, too: what it came between asks for its own again. The instruction
+ * is the key `ask` of data/isa.toml.
  */
 static inline __attribute__((always_inline)) void
 gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
@@ -68,11 +66,11 @@ gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
 
     own->ask = (uintptr_t)request;
 #if defined(__x86_64__)
-    __asm__ volatile(".byte " GATEWAY_BYTES(GATEWAY_ASK_X86)::: "memory");
+    __asm__ volatile("nopl 0x796c6174(%%rax)" ::: "memory");
 #elif defined(__sparc__)
-    __asm__ volatile(".word %0" ::"i"(GATEWAY_ASK_SPARC) : "memory");
+    __asm__ volatile(".word 0x0134616c" ::: "memory");
 #elif defined(__mips__)
-    __asm__ volatile(".word %0" ::"i"(GATEWAY_ASK_MIPS) : "memory");
+    __asm__ volatile(".word 0x3c007461" ::: "memory");
 #endif
     own->ask = before;
 }

@@ -34,11 +34,6 @@ enum gateway_operation {
     GATEWAY_VIRTUAL,  /* struct gateway_virtual */
 };
 
-/* nopl 0x796c6174(%rax); sethi 0x34616c, %g0; lui $0, 0x7461 */
-#define GATEWAY_ASK_X86 0x0f, 0x1f, 0x80, 0x74, 0x61, 0x6c, 0x79
-#define GATEWAY_ASK_SPARC 0x0134616cu
-#define GATEWAY_ASK_MIPS 0x3c007461u
-
 #define GATEWAY_SLOTS 124
 #define GATEWAY_THREADS 65536u
 

@@ -2,8 +2,6 @@
 /*
  * Sends an instruction to the decoder of its instruction set.
  */
-#include <assert.h>
-
 #include "isa/decode.h"
 
 /* That of another processor's instruction, by what the T4 does with its like:
@@ -39,51 +37,35 @@ insn_illegal(struct insn *insn)
 }
 
 bool
-insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
-            struct insn *insn)
+insn_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
+            uint64_t pc, struct insn *insn)
 {
     *insn = (struct insn){.addr_base = INSN_NO_REG,
                           .addr_index = INSN_NO_REG,
                           .step_reg = INSN_NO_REG};
-    bool whole = false;
-    switch (isa) {
-    case ISA_SPARC64:
-        return sparc_decode(bytes, size, pc, insn);
-    case ISA_X86_64:
-        whole = x86_decode(bytes, size, pc, insn);
-        break;
-    case ISA_MIPS64:
-    case ISA_MIPS64EL:
-        whole = mips_decode(bytes, size, pc, isa_is_big_endian(isa), insn);
-        break;
-    case ISA_COUNT:
-        break;
-    }
-    if (whole)
+    if (!isa->decoder->decode(isa, bytes, size, pc, insn))
+        return false;
+    if (isa != &isa_rows[ISA_SPARC64])
         insn->t4_class = (uint8_t)foreign_t4_class(insn);
-    return whole;
+    return true;
 }
 
 const char *
-insn_set(enum isa isa, const uint8_t *bytes, size_t size)
+insn_set(const struct isa *isa, const uint8_t *bytes, size_t size)
 {
-    return isa == ISA_X86_64 ? x86_set(bytes, size) : NULL;
+    return isa->decoder->set != NULL ? isa->decoder->set(bytes, size) : NULL;
 }
 
 size_t
-insn_bad_size(enum isa isa, const uint8_t *bytes, size_t size)
+insn_bad_size(const struct isa *isa, const uint8_t *bytes, size_t size)
 {
-    return isa == ISA_X86_64 ? x86_bad_size(bytes, size) : size;
+    return isa->decoder->bad_size != NULL ? isa->decoder->bad_size(bytes, size)
+                                          : size;
 }
 
 void
-insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
+insn_text(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
           char *text, size_t text_size)
 {
-    if (isa == ISA_SPARC64)
-        sparc_text(bytes, size, text, text_size);
-    else if (isa == ISA_X86_64)
-        x86_text(bytes, size, pc, text, text_size);
-    else
-        mips_text(bytes, size, isa_is_big_endian(isa), text, text_size);
+    isa->decoder->text(isa, bytes, size, pc, text, text_size);
 }

@@ -15,13 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum isa {
-    ISA_SPARC64,
-    ISA_X86_64,
-    ISA_MIPS64,   /* big-endian */
-    ISA_MIPS64EL, /* little-endian */
-    ISA_COUNT,
-};
+struct isa;
 
 enum insn_class {
     CLASS_BRANCH,
@@ -98,19 +92,6 @@ enum insn_flags {
 
 #define INSN_NO_REG (-1)
 
-static inline bool
-isa_is_mips(enum isa isa)
-{
-    return isa == ISA_MIPS64 || isa == ISA_MIPS64EL;
-}
-
-/* Of data, and on SPARC and MIPS of code too. */
-static inline bool
-isa_is_big_endian(enum isa isa)
-{
-    return isa == ISA_SPARC64 || isa == ISA_MIPS64;
-}
-
 struct insn {
     uint64_t target;     /* of a direct branch, else 0 */
     uint64_t reg_writes; /* general registers it changes, one bit each */
@@ -150,29 +131,30 @@ insn_is_float(const struct insn *insn)
  * the instruction does; bytes that are no instruction decode as CLASS_OTHER
  * with INSN_ILLEGAL. Pure; safe from any thread.
  */
-bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
-                 struct insn *insn);
+bool insn_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
+                 uint64_t pc, struct insn *insn);
 
 /*
  * Writes the text of the instruction into `text` (NUL-terminated, cut to
  * `text_size`): mnemonics where a disassembler for the ISA is at hand, else the
  * word in hexadecimal.
  */
-void insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t pc,
-               char *text, size_t text_size);
+void insn_text(const struct isa *isa, const uint8_t *bytes, size_t size,
+               uint64_t pc, char *text, size_t text_size);
 
 /*
- * The instruction set that brought an x86-64 instruction, by Zydis' name
- * ("AVX512F_512", "SHA"); "" for one that every x86-64 processor has, NULL for
- * bytes that are no instruction and for other ISAs. Static.
+ * The instruction set that brought an instruction, by Zydis' name
+ * ("AVX512F_512", "SHA"); "" for one that every processor of the ISA has, NULL
+ * for bytes that are no instruction and where the ISA's decoder knows no sets.
+ * Static.
  */
-const char *insn_set(enum isa isa, const uint8_t *bytes, size_t size);
+const char *insn_set(const struct isa *isa, const uint8_t *bytes, size_t size);
 
 /*
- * Returns how many bytes show that they begin no x86-64 instruction: the fewest
- * that the decoder needs. `size` where the bytes are an instruction or the
- * beginning of one, and for other ISAs.
+ * Returns how many bytes show that they begin no instruction: the fewest that
+ * the decoder needs. `size` where the bytes are an instruction or the beginning
+ * of one, and where the ISA's decoder knows no sets.
  */
-size_t insn_bad_size(enum isa isa, const uint8_t *bytes, size_t size);
+size_t insn_bad_size(const struct isa *isa, const uint8_t *bytes, size_t size);
 
 #endif

@@ -674,23 +674,45 @@ word_at(const uint8_t *b, bool big_endian)
                             (uint32_t)b[1] << 8 | b[0];
 }
 
-bool
-mips_decode(const uint8_t *bytes, size_t size, uint64_t pc, bool big_endian,
-            struct insn *insn)
+static bool
+decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+       struct insn *insn)
 {
     if (size < 4)
         return false;
-    decode_word(word_at(bytes, big_endian), pc, insn);
+    decode_word(word_at(bytes, isa->big_endian), pc, insn);
     return true;
 }
 
-void
-mips_text(const uint8_t *bytes, size_t size, bool big_endian, char *text,
-          size_t text_size)
+static void
+write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
+           uint64_t pc, char *text, size_t text_size)
 {
+    (void)pc;
     if (size < 4)
         snprintf(text, text_size, INSN_BAD_TEXT);
     else
         snprintf(text, text_size, "0x%08x",
-                 (unsigned)word_at(bytes, big_endian));
+                 (unsigned)word_at(bytes, isa->big_endian));
 }
+
+/* EF_MIPS_MICROMIPS, which elf.h lacks. */
+#define MICROMIPS 0x02000000u
+
+/* Release 6 has other encodings, and microMIPS code other sizes. */
+static const char *
+refusal(uint32_t elf_flags)
+{
+    const uint32_t release = elf_flags & EF_MIPS_ARCH;
+
+    return release <= EF_MIPS_ARCH_64R2 && (elf_flags & MICROMIPS) == 0
+               ? NULL
+               : "MIPS release 6 or microMIPS; tally runs those of MIPS64 "
+                 "release 2 and before";
+}
+
+const struct isa_decoder mips_decoder = {
+    .decode = decode,
+    .text = write_text,
+    .refusal = refusal,
+};

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "isa/isa.h"
+
 #define SIZE_BYTE 15 /* of the key, behind the longest instruction */
 
 /* Returns whether the instruction accesses an address that may be relative to
@@ -24,14 +26,14 @@ is_direct(const struct insn *insn)
 }
 
 bool
-insn_recent_decode(struct insn_recent *recent, enum isa isa,
+insn_recent_decode(struct insn_recent *recent, const struct isa *isa,
                    const uint8_t *bytes, size_t size, uint64_t pc,
                    struct insn *insn)
 {
     uint8_t key[16] = {0};
     uint64_t word[2];
 
-    if (isa != ISA_X86_64 || size == 0 || size > SIZE_BYTE)
+    if (!isa->decoder->slow || size == 0 || size > SIZE_BYTE)
         return insn_decode(isa, bytes, size, pc, insn);
     memcpy(key, bytes, size);
     key[SIZE_BYTE] = (uint8_t)size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What instructions were decoded to lately, by their bytes: a program has far
- * fewer different instructions than instructions. Only for x86-64, whose
- * decoder takes some 300 ns; the others take a tenth.
+ * fewer different instructions than instructions. Only for slow decoders: that
+ * of x86-64 takes some 300 ns, the others a tenth.
  */
 #ifndef TALLY_ISA_RECENT_H
 #define TALLY_ISA_RECENT_H
@@ -24,7 +24,7 @@ struct insn_recent {
  * result, remembered in *recent, which starts as zeros. For one thread at a
  * time.
  */
-bool insn_recent_decode(struct insn_recent *recent, enum isa isa,
+bool insn_recent_decode(struct insn_recent *recent, const struct isa *isa,
                         const uint8_t *bytes, size_t size, uint64_t pc,
                         struct insn *insn);
 

@@ -664,9 +664,11 @@ word_at(const uint8_t *bytes)
            (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-bool
-sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
+static bool
+decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+       struct insn *insn)
 {
+    (void)isa;
     if (size < 4)
         return false;
 
@@ -678,11 +680,18 @@ sparc_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
     return true;
 }
 
-void
-sparc_text(const uint8_t *bytes, size_t size, char *text, size_t text_size)
+static void
+write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
+           uint64_t pc, char *text, size_t text_size)
 {
+    (void)isa, (void)pc;
     if (size < 4)
         snprintf(text, text_size, INSN_BAD_TEXT);
     else
         snprintf(text, text_size, "0x%08x", (unsigned)word_at(bytes));
 }
+
+const struct isa_decoder sparc_decoder = {
+    .decode = decode,
+    .text = write_text,
+};

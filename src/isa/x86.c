@@ -511,9 +511,12 @@ set_class(const ZydisDecodedInstruction *info, const struct memory *m,
     }
 }
 
-bool
-x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
+static bool
+x86_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
+           uint64_t pc, struct insn *insn)
 {
+    (void)isa;
+
     struct decoded d;
     const ZyanStatus status = decode(bytes, size, &d);
 
@@ -538,10 +541,12 @@ x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct insn *insn)
     return true;
 }
 
-void
-x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
-         size_t text_size)
+static void
+x86_text(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
+         char *text, size_t text_size)
 {
+    (void)isa;
+
     struct decoded d;
     ZydisFormatter formatter;
     char line[256] = INSN_BAD_TEXT;
@@ -555,7 +560,7 @@ x86_text(const uint8_t *bytes, size_t size, uint64_t pc, char *text,
     snprintf(text, text_size, "%s", line);
 }
 
-size_t
+static size_t
 x86_bad_size(const uint8_t *bytes, size_t size)
 {
     struct decoded d;
@@ -570,7 +575,7 @@ x86_bad_size(const uint8_t *bytes, size_t size)
     return size;
 }
 
-const char *
+static const char *
 x86_set(const uint8_t *bytes, size_t size)
 {
     struct decoded d;
@@ -606,3 +611,23 @@ x86_set(const uint8_t *bytes, size_t size)
         return ZydisISASetGetString(d.info.meta.isa_set);
     }
 }
+
+/* F2 or F3, perhaps a REX prefix, A4 to A7 or AA to AF. */
+static bool
+may_repeat(const uint8_t *end)
+{
+    const bool string =
+        (end[-1] & 0xfc) == 0xa4 || (end[-1] >= 0xaa && end[-1] <= 0xaf);
+    const uint8_t prefix = (end[-2] & 0xf0) == 0x40 ? end[-3] : end[-2];
+
+    return string && (prefix & 0xfe) == 0xf2;
+}
+
+const struct isa_decoder x86_decoder = {
+    .decode = x86_decode,
+    .text = x86_text,
+    .set = x86_set,
+    .bad_size = x86_bad_size,
+    .may_repeat = may_repeat,
+    .slow = true,
+};

@@ -8,18 +8,11 @@
 #include "source/host.h"
 #include "table/text.h"
 
-static const char *const default_machines[ISA_COUNT] = {
-    [ISA_SPARC64] = "ultrasparc-t2",
-    [ISA_X86_64] = "host-model",
-    [ISA_MIPS64] = "r10000",
-    [ISA_MIPS64EL] = "r10000",
-};
-
 static bool
-runs_isa(const struct machine_row *machine, enum isa isa)
+runs_isa(const struct machine_row *machine, const struct isa *isa)
 {
     for (const char *const *i = machine->isas; *i != NULL; i++) {
-        if (strcmp(*i, isa_name(isa)) == 0)
+        if (strcmp(*i, isa->name) == 0)
             return true;
     }
     return false;
@@ -48,7 +41,7 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
                const struct machine_row **machine, bool *foreign)
 {
     const struct machine_row *m =
-        wanted ? wanted : machine_find(default_machines[program->isa]);
+        wanted ? wanted : machine_find(program->isa->machine);
     const bool other = !runs_isa(m, program->isa);
 
     if (m->params == NULL)
@@ -58,7 +51,7 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
         return tally_fail(log, TALLY_EARCH,
                           "%s: a program for %s, but %s runs %s; --foreign "
                           "runs it all the same",
-                          program->path, isa_name(program->isa), m->name,
+                          program->path, program->isa->name, m->name,
                           m->isas[0]);
     *machine = m;
     *foreign = other;

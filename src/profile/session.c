@@ -113,9 +113,9 @@ make_request(const struct session_options *o, const struct program *program,
 {
     memset(r, 0, sizeof(*r));
     r->machine = (uint32_t)(o->machine - tally_machines);
-    r->isa = program->isa;
+    r->isa = (uint32_t)(program->isa - isa_rows);
     r->parts = parts_of(o);
-    if (program->isa == ISA_X86_64)
+    if (program->isa->decoder->may_repeat != NULL)
         r->parts |= PART_REPEAT;
     note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));

@@ -134,13 +134,6 @@ is_retry(const struct block_shape *shape, uint64_t pc, const struct insn *insn)
     return is_window(insn) && offset != 0 && offset + insn->size != shape->page;
 }
 
-/* Without the bits that are the same for all instructions. */
-static uint64_t
-branch_number(enum isa isa, uint64_t pc)
-{
-    return isa == ISA_X86_64 ? pc : pc >> 2;
-}
-
 static const uint32_t branch_flags[] = {
     [BRANCH_NONE] = 0,
     [BRANCH_CONDITIONAL] = BLOCK_CONDITIONAL,
@@ -181,9 +174,9 @@ close_with_branch(const struct block_shape *shape, const struct insn *insns,
     const struct insn *branch = &insns[i];
     const bool alone = i == count - 1 && (branch->flags & INSN_DELAY_SLOT) != 0;
     const bool annuls = (branch->flags & INSN_ANNUL) != 0;
-    const bool likely = annuls && isa_is_mips(shape->isa);
+    const bool likely = annuls && shape->isa->slots == SLOTS_WITHIN;
     const uint32_t flags = kind_of(shape, branch, pcs[i]);
-    const uint64_t number = branch_number(shape->isa, pcs[i]);
+    const uint64_t number = pcs[i] >> shape->isa->step_bits;
 
     if (flags == 0)
         return;
@@ -249,7 +242,7 @@ block_slot(const struct block_shape *shape, const struct block *block,
     const unsigned kind = block->flags & (BLOCK_LIKELY | BLOCK_PENDING);
 
     memset(info, 0, sizeof(*info));
-    if (!isa_is_mips(shape->isa) ||
+    if (shape->isa->slots != SLOTS_WITHIN ||
         (kind != BLOCK_LIKELY && (block->flags & BLOCK_SLOT) == 0))
         return false;
     block_add_insn(info, last);
@@ -296,7 +289,8 @@ block_build(const struct block_shape *shape, uint64_t pc,
         block->flags |= BLOCK_REPEAT;
     if (first->access == ACCESS_REPEATED)
         block->flags |= BLOCK_RESUMED;
-    if (shape->isa != ISA_X86_64 && count == 1 && (pc & (shape->page - 1)) == 0)
+    if (shape->isa->slots != SLOTS_NONE && count == 1 &&
+        (pc & (shape->page - 1)) == 0)
         block->flags |= BLOCK_SLOT;
     if (is_odd(shape, last, insns, count, next))
         block->flags |= BLOCK_ODD;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "isa/insn.h"
+#include "isa/isa.h"
 #include "source/tags.h"
 #include "table/table.h"
 
@@ -103,7 +103,7 @@ struct code_range {
 
 /* What the builder of a block needs to know. */
 struct block_shape {
-    enum isa isa;
+    const struct isa *isa;
     uint64_t page;        /* the guest's translation page in bytes */
     uint64_t l1i_line;    /* 0: no instruction cache is modelled */
     uint64_t l1i_slots;   /* of the fetch filter */

@@ -21,31 +21,6 @@ extern char **environ;
 /* At its top stand PWD and the program's path; together they take this. */
 #define PAD_TOP 4096u
 
-/*
- * The CPU model that x86-64 programs see: x86-64-v3 (AVX2, FMA, BMI), and what
- * no user-mode program needs left out where QEMU 7.2 does not emulate it, so
- * that QEMU prints no warning. ERMS is left out, too: with ERMS, libc copies
- * more than 2 KB by REP MOVSB, which QEMU runs byte by byte (8 times the user
- * time, 30 times the loads in a program that copies 20 KB). A QEMU that lacks
- * any other feature of the model refuses to start ("enforce").
- */
-#define X86_NAME "Haswell-noTSX"
-#define X86_CPU X86_NAME ",-pcid,-x2apic,-tsc-deadline,-invpcid,-erms,enforce"
-
-static const struct {
-    const char *cpu;      /* NULL: QEMU's own choice */
-    const char *cpu_name; /* its first word, for people */
-    const char *sysroot, *loader_package;
-} guests[ISA_COUNT] = {
-    [ISA_SPARC64] = {NULL, NULL, "/usr/sparc64-linux-gnu",
-                     "libc6-sparc64-cross"},
-    [ISA_X86_64] = {X86_CPU, X86_NAME, NULL, "libc6"},
-    [ISA_MIPS64] = {NULL, NULL, "/usr/mips64-linux-gnuabi64",
-                    "libc6-mips64-cross"},
-    [ISA_MIPS64EL] = {NULL, NULL, "/usr/mips64el-linux-gnuabi64",
-                      "libc6-mips64el-cross"},
-};
-
 static const char *const clean_environment[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"};
 
@@ -53,18 +28,6 @@ static const char *const clean_environment[] = {
 #define NO_PROGRAM "/dev/null"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-const char *
-launch_cpu(enum isa isa)
-{
-    return guests[isa].cpu;
-}
-
-const char *
-launch_cpu_name(enum isa isa)
-{
-    return guests[isa].cpu_name;
-}
 
 static bool
 find_qemu(const char *name, char *path)
@@ -77,27 +40,29 @@ find_qemu(const char *name, char *path)
 
 /* The QEMU of another ISA would say so below our long path of the program. */
 static int
-check_qemu_isa(enum isa isa, const char *path, const struct tally_log *log)
+check_qemu_isa(const struct isa *isa, const char *path,
+               const struct tally_log *log)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
 
-    for (int i = 0; i < ISA_COUNT; i++)
-        if (i != (int)isa && strncmp(name, "qemu-", 5) == 0 &&
-            strcmp(name + 5, isa_name((enum isa)i)) == 0)
+    if (strncmp(name, "qemu-", 5) != 0)
+        return 0;
+    for (const struct isa *i = isa_rows; i < isa_rows + ISA_COUNT; i++)
+        if (i != isa && strcmp(name + 5, i->name) == 0)
             return tally_fail(log, TALLY_EQEMU,
                               "%s runs %s programs, and this one is for %s",
-                              path, isa_name((enum isa)i), isa_name(isa));
+                              path, i->name, isa->name);
     return 0;
 }
 
 int
-launch_find_qemu(enum isa isa, const char *wanted, const struct tally_log *log,
-                 char *path)
+launch_find_qemu(const struct isa *isa, const char *wanted,
+                 const struct tally_log *log, char *path)
 {
     char name[64];
 
-    snprintf(name, sizeof(name), "qemu-%s", isa_name(isa));
+    snprintf(name, sizeof(name), "qemu-%s", isa->name);
     if (wanted == NULL)
         wanted = name;
     if (!find_qemu(wanted, path))
@@ -217,7 +182,7 @@ try_cpu(const char *qemu, const char *cpu, char *text, size_t size)
 
 /* Checks the CPU model that was asked for, if one was. */
 static int
-check_cpu(enum isa isa, const char *qemu, const char *cpu,
+check_cpu(const struct isa *isa, const char *qemu, const char *cpu,
           const struct tally_log *log)
 {
     char text[256] = "";
@@ -230,11 +195,11 @@ check_cpu(enum isa isa, const char *qemu, const char *cpu,
         return 0;
     return tally_fail(log, TALLY_EUNKNOWN,
                       "--cpu-model %s: %s; qemu-%s -cpu help lists the models",
-                      cpu, text, isa_name(isa));
+                      cpu, text, isa->name);
 }
 
 int
-launch_check(const struct launch_options *options, enum isa isa,
+launch_check(const struct launch_options *options, const struct isa *isa,
              const struct tally_log *log)
 {
     const char *const sysroot = options->sysroot;
@@ -273,7 +238,7 @@ add_pair(struct session_request *r, const char *option, const char *value,
 static const char *
 own_sysroot(const struct program *program)
 {
-    const char *sysroot = guests[program->isa].sysroot;
+    const char *sysroot = program->isa->sysroot;
 
     return sysroot != NULL && access(sysroot, X_OK) == 0 ? sysroot : NULL;
 }
@@ -296,7 +261,7 @@ launch_check_loader(const struct program *program, const char *sysroot,
                       "%s: its loader %s is not under %s: install %s, or name "
                       "the root that has it with --sysroot",
                       program->path, program->loader, sysroot ? sysroot : "/",
-                      guests[program->isa].loader_package);
+                      program->isa->loader_package);
 }
 
 int
@@ -305,7 +270,7 @@ launch_request(const struct launch_options *options,
                struct session_request *r)
 {
     const char *sysroot = options->sysroot;
-    const char *cpu = options->cpu ? options->cpu : launch_cpu(program->isa);
+    const char *cpu = options->cpu ? options->cpu : program->isa->cpu;
     int error = 0;
 
     if (sysroot == NULL)

@@ -14,7 +14,7 @@
 struct launch_options {
     const char *qemu;    /* NULL: qemu-ISA from PATH */
     const char *sysroot; /* NULL: the cross libc's root if it exists */
-    const char *cpu;     /* NULL: the pinned model, see launch_cpu() */
+    const char *cpu;     /* NULL: the pinned model, see struct isa */
     const char *plugin;  /* path of tally-plugin.so */
     bool clean_env;      /* a fixed environment instead of ours */
     bool real_random;    /* random bytes are random, also with clean_env */
@@ -27,22 +27,15 @@ struct launch {
     char *path;  /* of the program, padded; likewise */
 };
 
-/* The guest CPU model used unless another is asked for, with the features that
- * are left out, as QEMU reads it; NULL: QEMU's own choice. */
-const char *launch_cpu(enum isa isa);
-
-/* The name alone of the model that launch_cpu() returns, for people. */
-const char *launch_cpu_name(enum isa isa);
-
 /* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */
-int launch_find_qemu(enum isa isa, const char *wanted,
+int launch_find_qemu(const struct isa *isa, const char *wanted,
                      const struct tally_log *log, char *path);
 
 /* Checks what was asked for: that QEMU is where it was named, the root is
  * there, and QEMU takes the CPU model, which it tells of a file that is no
  * program. Of a QEMU that was not named only launch_build() says that it is
  * missing. */
-int launch_check(const struct launch_options *options, enum isa isa,
+int launch_check(const struct launch_options *options, const struct isa *isa,
                  const struct tally_log *log);
 
 /* Checks that a dynamic program's loader is under `sysroot`, or if that is NULL

@@ -12,23 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-
-static const struct {
-    const char *name;
-    uint16_t machine;
-    unsigned char class, data;
-} isas[ISA_COUNT] = {
-    [ISA_SPARC64] = {"sparc64", EM_SPARCV9, ELFCLASS64, ELFDATA2MSB},
-    [ISA_X86_64] = {"x86_64", EM_X86_64, ELFCLASS64, ELFDATA2LSB},
-    [ISA_MIPS64] = {"mips64", EM_MIPS, ELFCLASS64, ELFDATA2MSB},
-    [ISA_MIPS64EL] = {"mips64el", EM_MIPS, ELFCLASS64, ELFDATA2LSB},
-};
-
-const char *
-isa_name(enum isa isa)
-{
-    return isas[isa].name;
-}
+#include "table/text.h"
 
 /* As execvp does: a name without a slash is sought along PATH. */
 static int
@@ -60,32 +44,19 @@ find_file(const char *name, const struct tally_log *log, struct program *p)
 static uint16_t
 half(const struct program *p, uint16_t raw)
 {
-    return isa_is_big_endian(p->isa) ? be16toh(raw) : le16toh(raw);
+    return p->isa->big_endian ? be16toh(raw) : le16toh(raw);
 }
 
 static uint32_t
 word(const struct program *p, uint32_t raw)
 {
-    return isa_is_big_endian(p->isa) ? be32toh(raw) : le32toh(raw);
+    return p->isa->big_endian ? be32toh(raw) : le32toh(raw);
 }
 
 static uint64_t
 xword(const struct program *p, uint64_t raw)
 {
-    return isa_is_big_endian(p->isa) ? be64toh(raw) : le64toh(raw);
-}
-
-static bool
-choose_isa(const Elf64_Ehdr *elf, struct program *p)
-{
-    for (int i = 0; i < ISA_COUNT; i++) {
-        p->isa = (enum isa)i;
-        if (elf->e_ident[EI_DATA] == isas[i].data &&
-            elf->e_ident[EI_CLASS] == isas[i].class &&
-            half(p, elf->e_machine) == isas[i].machine)
-            return true;
-    }
-    return false;
+    return p->isa->big_endian ? be64toh(raw) : le64toh(raw);
 }
 
 static const char *
@@ -120,18 +91,6 @@ machine_text(const Elf64_Ehdr *elf)
     }
 }
 
-/* EF_MIPS_MICROMIPS, which elf.h lacks. */
-#define MICROMIPS 0x02000000u
-
-/* Release 6 has other encodings, and microMIPS code other sizes. */
-static bool
-is_old_mips(uint32_t flags)
-{
-    const uint32_t release = flags & EF_MIPS_ARCH;
-
-    return release <= EF_MIPS_ARCH_64R2 && (flags & MICROMIPS) == 0;
-}
-
 static void
 read_loader(struct program *p, int fd, const Elf64_Phdr *ph)
 {
@@ -143,10 +102,10 @@ read_loader(struct program *p, int fd, const Elf64_Phdr *ph)
     p->loader[n > 0 ? n : 0] = '\0';
 }
 
-#define ISA_1_NEEDED 0xc0008002u
 #define PROPERTY_ROOM 1024u
 
-/* Takes the levels from the properties of one note; of x86-64 alone. */
+/* Takes the levels from the properties of one note. Only little-endian
+ * architectures have levels. */
 static void
 read_properties(struct program *p, const unsigned char *at, size_t size)
 {
@@ -159,7 +118,7 @@ read_properties(struct program *p, const unsigned char *at, size_t size)
         const size_t whole = 8 + (((size_t)length + 7) & ~(size_t)7);
         if (length > size - 8)
             return;
-        if (type == ISA_1_NEEDED && length == 4) {
+        if (type == p->isa->level_property && length == 4) {
             memcpy(&value, at + 8, 4);
             p->levels |= le32toh(value);
         }
@@ -213,10 +172,25 @@ read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
             p->code = address;
         if (type == PT_INTERP)
             read_loader(p, fd, &ph);
-        if (type == PT_GNU_PROPERTY && p->isa == ISA_X86_64)
+        if (type == PT_GNU_PROPERTY && p->isa->level_property != 0)
             read_note(p, fd, &ph);
     }
     return p->code != UINT64_MAX;
+}
+
+static int
+fail_architecture(const struct program *p, const Elf64_Ehdr *elf,
+                  const struct tally_log *log)
+{
+    const char *names[ISA_COUNT];
+    char text[128];
+
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        names[i] = isa_rows[i].name;
+    join_words(names, ISA_COUNT, text, sizeof(text));
+    return tally_fail(log, TALLY_EARCH,
+                      "%s: a program for %s; tally runs programs for %s",
+                      p->path, machine_text(elf), text);
 }
 
 static int
@@ -229,18 +203,15 @@ read_elf(int fd, const struct tally_log *log, struct program *p)
         return tally_fail(log, TALLY_EPROGRAM,
                           "%s: neither an ELF program nor a #! script",
                           p->path);
-    if (!choose_isa(&elf, p))
-        return tally_fail(
-            log, TALLY_EARCH,
-            "%s: a program for %s; tally runs sparc64, mips64 and "
-            "x86-64 programs",
-            p->path, machine_text(&elf));
-    if (isa_is_mips(p->isa) && !is_old_mips(word(p, elf.e_flags)))
-        return tally_fail(
-            log, TALLY_EARCH,
-            "%s: a program for MIPS release 6 or microMIPS; tally "
-            "runs those of MIPS64 release 2 and before",
-            p->path);
+    p->isa = isa_of_elf(&elf);
+    if (p->isa == NULL)
+        return fail_architecture(p, &elf, log);
+    const char *refusal = p->isa->decoder->refusal != NULL
+                              ? p->isa->decoder->refusal(word(p, elf.e_flags))
+                              : NULL;
+    if (refusal != NULL)
+        return tally_fail(log, TALLY_EARCH, "%s: a program for %s", p->path,
+                          refusal);
     const uint16_t type = half(p, elf.e_type);
     if (type != ET_EXEC && type != ET_DYN)
         return tally_fail(log, TALLY_EPROGRAM,

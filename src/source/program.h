@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "isa/insn.h"
+#include "isa/isa.h"
 
 #define PROGRAM_SCRIPT_DEPTH 4
 
@@ -27,7 +27,7 @@ enum program_level {
 struct program {
     char path[PATH_MAX];   /* of the ELF file that runs */
     char loader[PATH_MAX]; /* its dynamic loader; empty: static */
-    enum isa isa;
+    const struct isa *isa;
     uint64_t code;   /* lowest address of code in the file */
     uint32_t levels; /* of x86-64 that the file says it needs, PROGRAM_V4... */
     bool missing;    /* on failure: nothing of that name (status 127) */
@@ -42,9 +42,6 @@ struct program {
 int program_open(char *const *argv, const struct tally_log *log,
                  struct program *program);
 void program_close(struct program *program);
-
-/* "sparc64", "x86_64", "mips64el": QEMU's name for the ISA. */
-const char *isa_name(enum isa isa);
 
 /*
  * The address of a function in the ELF file by its symbol's name.

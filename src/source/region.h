@@ -53,7 +53,7 @@ enum window_mode { WINDOW_ALL, WINDOW_FROM_TO, WINDOW_SKIP };
 /* What is asked; written by the session before the first process starts. */
 struct session_request {
     uint32_t machine;  /* enum machine_id */
-    uint32_t isa;      /* enum isa of the program */
+    uint32_t isa;      /* of the program, enum isa_place */
     uint32_t parts;    /* enum tally_part bits of the model that must run */
     uint32_t window;   /* enum window_mode */
     uint64_t from, to; /* addresses in the program's file, or NO_LINE */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "isa/insn.h"
+#include "isa/isa.h"
 
 /* Compares one field and names the row's file and line if it differs. */
 #define CHECK(file, line, got, want, field)                 \

@@ -598,7 +598,7 @@ def check_x86(dump, objdump, files):
     rows = []
     for file in files:
         rows += disassemble(objdump, ['-M', 'intel', '--insn-width=15'], file)
-    return rows, decode(dump, 'x86-64', rows), x86_mismatch
+    return rows, decode(dump, 'x86_64', rows), x86_mismatch
 
 
 def check_rows(path, assembler, *options):

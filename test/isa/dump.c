@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints what insn_decode() makes of the instructions on standard input, for
- * crosscheck.py and t4_classes.py: `isa-dump sparc64|x86-64|mips64|mips64el`,
+ * crosscheck.py and t4_classes.py: `isa-dump sparc64|x86_64|mips64|mips64el`,
  * a line of input being the address and the bytes in hexadecimal, a line of
  * output the fields in decimal.
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "isa/hex.h"
-#include "isa/insn.h"
+#include "isa/isa.h"
 
 static void
 print(const struct insn *insn)
@@ -21,32 +21,22 @@ print(const struct insn *insn)
            insn->reg_writes, insn->t4_class, insn->t4_block);
 }
 
-static const char *const names[] = {
-    [ISA_SPARC64] = "sparc64",
-    [ISA_X86_64] = "x86-64",
-    [ISA_MIPS64] = "mips64",
-    [ISA_MIPS64EL] = "mips64el",
-};
-
-#define NAMES (sizeof(names) / sizeof(names[0]))
-
-static size_t
-find_name(const char *name)
+static const struct isa *
+find_isa(const char *name)
 {
-    size_t i = 0;
-
-    while (i < NAMES && strcmp(names[i], name) != 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        if (strcmp(isa_rows[i].name, name) == 0)
+            return &isa_rows[i];
+    return NULL;
 }
 
 int
 main(int argc, char **argv)
 {
-    const size_t isa = argc == 2 ? find_name(argv[1]) : NAMES;
+    const struct isa *const isa = argc == 2 ? find_isa(argv[1]) : NULL;
     char line[128];
 
-    if (isa == NAMES)
+    if (isa == NULL)
         return 2;
     while (fgets(line, sizeof(line), stdin)) {
         uint8_t bytes[16];
@@ -56,7 +46,7 @@ main(int argc, char **argv)
         const size_t size =
             hex_bytes(hex + strspn(hex, " "), bytes, sizeof(bytes));
 
-        insn_decode((enum isa)isa, bytes, size, pc, &insn);
+        insn_decode(isa, bytes, size, pc, &insn);
         print(&insn);
     }
     return 0;

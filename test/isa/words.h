@@ -121,7 +121,7 @@ check_illegal(const char *file, const struct illegal *rows, size_t count,
 
 /* `word` is an instruction that no disassembler is at hand for. */
 static inline void
-check_truncated(enum isa isa, const uint8_t *word, uint64_t pc,
+check_truncated(const struct isa *isa, const uint8_t *word, uint64_t pc,
                 const char *want)
 {
     struct insn insn;

@@ -137,7 +137,7 @@ program_init(struct program *p, const uint64_t *params, size_t count,
              uint64_t span, uint64_t *state)
 {
     struct block_shape shape = {
-        .isa = ISA_SPARC64,
+        .isa = &isa_rows[ISA_SPARC64],
         .page = 8192,
         .l1i_line = params[PARAM_L1I_LINE],
         .l1i_slots = chip_fetch_slots(params),

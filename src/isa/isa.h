@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest architectures, a row each. Numbers and names stand in
+ * data/isa.toml, from which scripts/gen_isa.py makes the rows; behaviour is the
+ * decoder's, in a file of its own. No other file asks which architecture a
+ * guest is of.
+ */
+#ifndef TALLY_ISA_ISA_H
+#define TALLY_ISA_ISA_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/calls.h"
+#include "isa/insn.h"
+#include "isa_places.h"
+
+/* Delay slots, and where QEMU has a slot that may be annulled. */
+enum isa_slots {
+    SLOTS_NONE,
+    SLOTS_APART,  /* in a block of its own, behind the branch's */
+    SLOTS_WITHIN, /* in the branch's block: what runs next tells */
+};
+
+#define ISA_ASK_MOST 8u
+
+struct isa_decoder {
+    /*
+     * As insn_decode(), called with *insn zeroed but for the registers, which
+     * are INSN_NO_REG. Returns false with *insn untouched if the bytes end
+     * before the instruction does.
+     */
+    bool (*decode)(const struct isa *isa, const uint8_t *bytes, size_t size,
+                   uint64_t pc, struct insn *insn);
+    /* As insn_text(). */
+    void (*text)(const struct isa *isa, const uint8_t *bytes, size_t size,
+                 uint64_t pc, char *text, size_t text_size);
+    /* As insn_set() and insn_bad_size(); NULL where the decoder does not know
+     * which processors have an instruction. */
+    const char *(*set)(const uint8_t *bytes, size_t size);
+    size_t (*bad_size)(const uint8_t *bytes, size_t size);
+    /* Returns whether the code before `end`, 3 bytes at least, may be an
+     * instruction that repeats itself (ACCESS_REPEATED); to be wrong costs a
+     * call, no count. NULL: none does. */
+    bool (*may_repeat)(const uint8_t *end);
+    /* Returns why programs with these e_flags cannot run: "X; tally runs Y";
+     * NULL if they can. NULL: all can. */
+    const char *(*refusal)(uint32_t elf_flags);
+    /* An instruction takes long to decode and moves with its address:
+     * insn_recent_decode() remembers it. */
+    bool slow;
+};
+
+struct isa {
+    const char *name; /* QEMU's: "sparc64", "x86_64", "mips64el" */
+    uint16_t elf_machine;
+    uint8_t elf_class, elf_data;
+    bool big_endian; /* data */
+    const struct isa_decoder *decoder;
+    uint64_t page;        /* bytes */
+    uint8_t step_bits;    /* lowest bits that are 0 in each code address */
+    uint8_t slots;        /* enum isa_slots */
+    const char *machine;  /* that counts where none is asked for */
+    const char *cpu;      /* -cpu of QEMU; NULL: QEMU's own choice */
+    const char *cpu_name; /* its first word, for people */
+    const char *sysroot;  /* the cross libc's; NULL: the host's root */
+    const char *loader_package;
+    uint8_t ask[ISA_ASK_MOST]; /* the instruction by which a guest asks */
+    uint8_t ask_size;
+    uint8_t sigbus;          /* the number of the signal */
+    uint8_t handler_at;      /* offset in struct sigaction */
+    uint8_t cause_at;        /* offset of si_code in siginfo_t */
+    uint32_t level_property; /* type of the note of levels; 0: none */
+    bool write_repeated;     /* QEMU repeats a write to its own block, alone */
+    bool waits_unseen;       /* who waits for which child is not looked at */
+    int16_t calls[CALL_COUNT]; /* -1: it has no such call */
+};
+
+/* By enum isa_place. */
+extern const struct isa isa_rows[ISA_COUNT];
+
+/* Returns the row that the ELF header belongs to, or NULL. */
+const struct isa *isa_of_elf(const Elf64_Ehdr *elf);
+
+#endif
