@@ -11,6 +11,7 @@
 
 #include "fuzz/fuzz.h"
 #include "source/prefetch.h"
+#include "source/sparc_t4.h"
 
 #define HEAD 9
 #define X86_MOST 15
@@ -33,7 +34,7 @@ check_fields(const struct insn *i)
     const bool counted =
         i->access != ACCESS_NONE && i->access != ACCESS_REPEATED;
 
-    fuzz_check(i->class < CLASS_COUNT && i->t4_class < T4_CLASS_COUNT);
+    fuzz_check(i->class < CLASS_COUNT && t4_class(i) < T4_CLASS_COUNT);
     fuzz_check(i->access <= ACCESS_REPEATED && i->branch <= BRANCH_RETURN);
     fuzz_check(i->prefetch <= PREFETCH_FAR);
     fuzz_check(is_direct(i) || i->target == 0);
@@ -61,9 +62,8 @@ is_same(const struct insn *a, const struct insn *b)
            a->branch == b->branch && a->prefetch == b->prefetch &&
            a->addr_scale == b->addr_scale && a->step_reg == b->step_reg &&
            a->addr_base == b->addr_base && a->addr_index == b->addr_index &&
-           a->addr_known == b->addr_known && a->t4_block == b->t4_block &&
-           a->serializes == b->serializes && a->t4_more == b->t4_more &&
-           a->t4_class == b->t4_class && a->flags == b->flags;
+           a->addr_known == b->addr_known && a->sparc_word == b->sparc_word &&
+           a->serializes == b->serializes && a->flags == b->flags;
 }
 
 /* Decodes the instruction from its own bytes alone, and one byte less. */

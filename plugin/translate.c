@@ -14,6 +14,7 @@
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "source/prefetch.h"
+#include "source/sparc_t4.h"
 
 #define MAX_INSNS 1024
 
@@ -84,7 +85,7 @@ span_of(const struct plugin *p, const struct insn *insn, bool through)
 static bool
 is_bulk(const struct insn *insn)
 {
-    return insn->t4_more != 0 && insn->loads != 0;
+    return insn->loads != 0 && t4_more(insn) != 0;
 }
 
 static qemu_plugin_vcpu_mem_cb_t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Block records from instructions made by hand; block_branch.c has branches. */
 #include "block_help.h"
+#include "source/sparc_t4.h"
 
 /* Every row is one block of one part. */
 static const struct {
@@ -135,7 +136,8 @@ test_sums(void **unused)
         wanted[SIGNAL_FETCH_WINDOWS] = (int)pieces(&b.block);
         for (size_t k = 0; k < COUNT(sums[i].fixed); k++)
             wanted[sums[i].fixed[k].signal] += sums[i].fixed[k].value;
-        wanted[SIGNAL_T4_CLASS_BRANCH] = (int)sums[i].count; /* not stated */
+        for (size_t k = 0; k < sums[i].count; k++) /* not stated */
+            wanted[SIGNAL_T4_CLASS_BRANCH + t4_class(&sums[i].insns[k])]++;
         same(sums[i].line, "parts", b.count, 1);
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             same(sums[i].line, tally_signals[s].name,
@@ -149,11 +151,18 @@ static void
 test_t4_classes(void **unused)
 {
     (void)unused;
+    static const uint32_t words[T4_CLASS_COUNT] = {
+        [T4_BRANCH] = 0x40000000,     /* call */
+        [T4_FGU_CRYPTO] = 0x81a00840, /* faddd %f0, %f0, %f0 */
+        [T4_LOAD] = 0xc1981e00,       /* ldda [%g0] 0xf0, %f0, a block */
+        [T4_STORE] = 0xc0700000,      /* stx %g0, [%g0] */
+        [T4_SPR_RING] = 0xc0d81600,   /* ldxa [%g0] 0xb0, %g0 */
+        [T4_OTHER] = 0x01000000,      /* nop */
+    };
+
     for (unsigned c = 0; c < T4_CLASS_COUNT; c++) {
-        const struct insn insn = {.size = 4,
-                                  .class = CLASS_LOAD,
-                                  .t4_class = (uint8_t)c,
-                                  .t4_block = c == T4_LOAD};
+        const struct insn insn = {
+            .size = 4, .class = CLASS_LOAD, .sparc_word = words[c]};
         const struct built b = build(&sparc, PC, &insn, 1);
         const int16_t *fixed = b.parts[0].info.fixed;
         for (unsigned k = 0; k < T4_CLASS_COUNT; k++)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "ref/random.h"
+#include "source/sparc_t4.h"
 #include "table/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -25,9 +26,10 @@ make(char c)
                  : c == 's' || c == 'S' ? CLASS_STORE
                                         : CLASS_OTHER,
         .stores = c == 's' || c == 'a' || c == 'S',
-        .t4_more = c == 't'               ? 1
-                   : c == 'B' || c == 'S' ? 7
-                                          : 0,
+        .sparc_word = c == 't'   ? 0xc0980440  /* ldda [%g0] 0x22, %g0 */
+                      : c == 'B' ? 0xc1981e00  /* ldda [%g0] 0xf0, %f0 */
+                      : c == 'S' ? 0xc1b81e00  /* stda %f0, [%g0] 0xf0 */
+                                 : 0x01000000, /* nop */
     };
 }
 
@@ -90,7 +92,7 @@ twin(const char *text, size_t length, int *fixed)
 
     for (size_t i = 0; i < length; i++) {
         const struct insn insn = make(text[i]);
-        for (unsigned k = 0; k <= insn.t4_more; k++, n++) {
+        for (unsigned k = 0; k <= t4_more(&insn); k++, n++) {
             stores[n] = insn.stores != 0;
             atomics[n] = insn.class == CLASS_ATOMIC;
         }

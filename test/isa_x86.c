@@ -345,11 +345,11 @@ test_t4_classes(void **state)
         const size_t size = hex_bytes(list[i].hex, bytes, sizeof(bytes));
 
         assert_true(insn_decode(&isa_rows[ISA_X86_64], bytes, size, PC, &insn));
-        if (insn.t4_class != list[i].want)
+        if (t4_class(&insn) != list[i].want)
             print_error("%s:%d: class %u\n", __FILE__, list[i].line,
-                        insn.t4_class);
-        assert_int_equal(insn.t4_class, list[i].want);
-        assert_false(insn.t4_block);
+                        t4_class(&insn));
+        assert_int_equal(t4_class(&insn), list[i].want);
+        assert_false(t4_block(&insn));
     }
 }
 
@@ -410,8 +410,7 @@ test_recent(void **state)
         failed += check_address(__FILE__, __LINE__, &got, &want) != 0;
         failed += got.step != want.step || got.step_reg != want.step_reg ||
                   got.serializes != want.serializes ||
-                  got.t4_block != want.t4_block ||
-                  got.t4_more != want.t4_more || got.t4_class != want.t4_class;
+                  got.sparc_word != want.sparc_word;
         branches += got.target != 0;
         near += got.addr_known && got.addr_base < 0 && got.addr_index < 0;
     }

@@ -22,7 +22,8 @@ make(char c)
         .class = c == 'a' ? CLASS_ATOMIC : CLASS_OTHER,
         .loads = c == 'l' || c == 'b' || c == 'a',
         .stores = c == 's' || c == 'a',
-        .t4_more = c == 'b' ? 7 : 0,
+        /* ldda [%g0] 0xf0, %f0; nop */
+        .sparc_word = c == 'b' ? 0xc1981e00 : 0x01000000,
     };
 }
 

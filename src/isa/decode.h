@@ -20,11 +20,4 @@ insn_bits(uint32_t word, unsigned low, unsigned count)
 /* What a word is that is no instruction. */
 void insn_illegal(struct insn *insn);
 
-/* The class of a SPARC instruction by itself, also of one that sparc_decode()
- * finds illegal because it came with the T4; whether it is a block load or
- * store; and its micro-operations beyond the first. */
-enum t4_class sparc_t4_class(uint32_t word);
-bool sparc_t4_block(uint32_t word);
-uint8_t sparc_t4_more(uint32_t word);
-
 #endif

@@ -4,25 +4,6 @@
  */
 #include "isa/decode.h"
 
-/* That of another processor's instruction, by what the T4 does with its like:
- * prefetches and atomics are others, memory barriers stores. */
-static enum t4_class
-foreign_t4_class(const struct insn *insn)
-{
-    static const uint8_t map[CLASS_COUNT] = {
-        [CLASS_BRANCH] = T4_BRANCH, [CLASS_FGU] = T4_FGU_CRYPTO,
-        [CLASS_LOAD] = T4_LOAD,     [CLASS_STORE] = T4_STORE,
-        [CLASS_SETHI] = T4_OTHER,   [CLASS_OTHER] = T4_OTHER,
-        [CLASS_ATOMIC] = T4_OTHER,
-    };
-
-    if (insn->flags & INSN_MEMBAR)
-        return T4_STORE;
-    if (insn->flags & INSN_PREFETCH)
-        return T4_OTHER;
-    return (enum t4_class)map[insn->class];
-}
-
 void
 insn_illegal(struct insn *insn)
 {
@@ -43,11 +24,7 @@ insn_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
     *insn = (struct insn){.addr_base = INSN_NO_REG,
                           .addr_index = INSN_NO_REG,
                           .step_reg = INSN_NO_REG};
-    if (!isa->decoder->decode(isa, bytes, size, pc, insn))
-        return false;
-    if (isa != &isa_rows[ISA_SPARC64])
-        insn->t4_class = (uint8_t)foreign_t4_class(insn);
-    return true;
+    return isa->decoder->decode(isa, bytes, size, pc, insn);
 }
 
 const char *

@@ -28,17 +28,6 @@ enum insn_class {
     CLASS_COUNT
 };
 
-/* The partition of the SPARC T4 (PCR sl 3); sparc_t4.c says how. */
-enum t4_class {
-    T4_BRANCH,
-    T4_FGU_CRYPTO,
-    T4_LOAD,
-    T4_STORE,
-    T4_SPR_RING, /* the ring of special registers */
-    T4_OTHER,
-    T4_CLASS_COUNT
-};
-
 /* How the instruction touches data memory in user mode. */
 enum insn_access {
     ACCESS_NONE,
@@ -109,12 +98,11 @@ struct insn {
     int8_t step_reg;    /* of those it changes, or INSN_NO_REG */
     int8_t addr_base;   /* register number or INSN_NO_REG */
     int8_t addr_index;
-    bool addr_known;  /* the four addr fields hold */
-    bool t4_block;    /* a block load or store of the T4 */
-    bool serializes;  /* later fetches see earlier stores: CPUID, FLUSH */
-    uint8_t t4_more;  /* micro-operations of the T4 beyond the first */
-    uint8_t t4_class; /* enum t4_class */
-    uint32_t flags;   /* enum insn_flags */
+    bool addr_known;     /* the four addr fields hold */
+    bool serializes;     /* later fetches see earlier stores: CPUID, FLUSH */
+    uint32_t flags;      /* enum insn_flags */
+    uint32_t sparc_word; /* of SPARC, for what tells more instructions apart;
+                          * 0, which is ILLTRAP there, of others */
 };
 
 /* Whether it is one load of data that may pass an L1D for integers by. */

@@ -674,9 +674,7 @@ decode(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
 
     const uint32_t word = word_at(bytes);
     decode_word(word, pc, insn);
-    insn->t4_class = (uint8_t)sparc_t4_class(word);
-    insn->t4_block = sparc_t4_block(word);
-    insn->t4_more = sparc_t4_more(word);
+    insn->sparc_word = word;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "source/bundle.h"
 #include "source/drain.h"
 #include "source/group.h"
+#include "source/sparc_t4.h"
 #include "source/tags.h"
 
 /* Bytes that are fetched at once, where that is counted. */
@@ -34,8 +35,8 @@ block_add_insn(struct block_info *info, const struct insn *insn)
     info->instructions++;
     fixed[SIGNAL_INSTRUCTIONS]++;
     fixed[SIGNAL_CLASS_BRANCH + insn->class]++;
-    fixed[SIGNAL_T4_CLASS_BRANCH + insn->t4_class]++;
-    if (insn->t4_block)
+    fixed[SIGNAL_T4_CLASS_BRANCH + t4_class(insn)]++;
+    if (t4_block(insn))
         fixed[SIGNAL_T4_BLOCKS]++;
     fixed[SIGNAL_LOADS] = (int16_t)(fixed[SIGNAL_LOADS] + insn->loads);
     fixed[SIGNAL_STORES] = (int16_t)(fixed[SIGNAL_STORES] + insn->stores);

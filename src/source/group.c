@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "source/sparc_t4.h"
 #include "table/table.h"
 
 #define FETCH_WIDTH 4u
@@ -65,7 +66,8 @@ group_add(const struct insn *insns, size_t count, unsigned width,
 
     for (size_t i = 0; i < count; i++) {
         const struct insn *insn = &insns[i];
-        for (unsigned k = 0; k <= insn->t4_more; k++) {
+        const unsigned more = t4_more(insn);
+        for (unsigned k = 0; k <= more; k++) {
             select_one(&selected, width, insn->stores != 0, fixed);
             commit_one(&committed, width, insn->class == CLASS_ATOMIC, fixed);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/tags.h"
 
+#include "source/sparc_t4.h"
 #include "table/table.h"
 
 struct tags
@@ -25,7 +26,7 @@ uses_of(const struct insn *insns, size_t count)
     struct uses u = {0};
 
     for (size_t i = 0; i < count; i++) {
-        const unsigned micro = insns[i].t4_more + 1u;
+        const unsigned micro = t4_more(&insns[i]) + 1u;
         const bool load = insns[i].loads != 0 && insns[i].class != CLASS_ATOMIC;
         u.rob += micro;
         u.lb += load ? micro : 0;

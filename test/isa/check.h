@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "isa/isa.h"
+#include "source/sparc_t4.h"
 
 /* Compares one field and names the row's file and line if it differs. */
 #define CHECK(file, line, got, want, field)                 \
@@ -72,8 +73,8 @@ check_rules(const char *text, const struct insn *insn)
                         insn->access != ACCESS_REPEATED;
     const bool good =
         insn->size > 0 && insn->class < CLASS_COUNT &&
-        insn->t4_class < T4_CLASS_COUNT &&
-        (insn->class != CLASS_BRANCH || insn->t4_class == T4_BRANCH) &&
+        t4_class(insn) < T4_CLASS_COUNT &&
+        (insn->class != CLASS_BRANCH || t4_class(insn) == T4_BRANCH) &&
         (insn->branch == BRANCH_NONE || insn->class == CLASS_BRANCH) &&
         (insn->branch != BRANCH_NONE || insn->class != CLASS_BRANCH ||
          (insn->flags & INSN_SYSCALL) != 0) &&

@@ -11,6 +11,7 @@
 
 #include "isa/hex.h"
 #include "isa/isa.h"
+#include "source/sparc_t4.h"
 
 static void
 print(const struct insn *insn)
@@ -18,7 +19,7 @@ print(const struct insn *insn)
     printf("%u %u %u %" PRIu64 " %u %u %u %u %u %" PRIu64 " %u %u\n",
            insn->size, insn->class, insn->branch, insn->target, insn->access,
            insn->access_size, insn->loads, insn->stores, insn->flags,
-           insn->reg_writes, insn->t4_class, insn->t4_block);
+           insn->reg_writes, t4_class(insn), t4_block(insn));
 }
 
 static const struct isa *

@@ -11,6 +11,8 @@
  *
  * Document: SPARC T4 Supplement to Oracle SPARC Architecture 2011, chapter 10.
  */
+#include "source/sparc_t4.h"
+
 #include "isa/decode.h"
 
 #define ASR_PC 5
@@ -166,8 +168,8 @@ on_ring(uint32_t asi)
     }
 }
 
-enum t4_class
-sparc_t4_class(uint32_t word)
+static enum t4_class
+class_of_word(uint32_t word)
 {
     const uint32_t op3 = insn_bits(word, 19, 6);
 
@@ -186,9 +188,36 @@ sparc_t4_class(uint32_t word)
     }
 }
 
-bool
-sparc_t4_block(uint32_t word)
+/* Returns the class of another architecture's instruction, by what the T4 does
+ * with its like: prefetches and atomics are others, memory barriers stores. */
+static enum t4_class
+foreign_class(const struct insn *insn)
 {
+    static const uint8_t map[CLASS_COUNT] = {
+        [CLASS_BRANCH] = T4_BRANCH, [CLASS_FGU] = T4_FGU_CRYPTO,
+        [CLASS_LOAD] = T4_LOAD,     [CLASS_STORE] = T4_STORE,
+        [CLASS_SETHI] = T4_OTHER,   [CLASS_OTHER] = T4_OTHER,
+        [CLASS_ATOMIC] = T4_OTHER,
+    };
+
+    if (insn->flags & INSN_MEMBAR)
+        return T4_STORE;
+    if (insn->flags & INSN_PREFETCH)
+        return T4_OTHER;
+    return (enum t4_class)map[insn->class];
+}
+
+enum t4_class
+t4_class(const struct insn *insn)
+{
+    return insn->sparc_word != 0 ? class_of_word(insn->sparc_word)
+                                 : foreign_class(insn);
+}
+
+bool
+t4_block(const struct insn *insn)
+{
+    const uint32_t word = insn->sparc_word;
     const uint32_t op3 = insn_bits(word, 19, 6);
 
     if (word >> 30 != 3 || immediate(word) ||
@@ -215,15 +244,16 @@ sparc_t4_block(uint32_t word)
 /* A twin load is two micro-operations, a block load or store eight (rule
  * T4-R65). The bits of `twin` are address spaces 0x20 to 0x2f, or 0xe0 to 0xef.
  */
-uint8_t
-sparc_t4_more(uint32_t word)
+unsigned
+t4_more(const struct insn *insn)
 {
+    const uint32_t word = insn->sparc_word;
     const uint32_t asi = insn_bits(word, 5, 8);
     const uint32_t twin = asi >> 4 == 0x2   ? 0xcccc
                           : asi >> 4 == 0xe ? 0x0c0c
                                             : 0;
 
-    if (sparc_t4_block(word))
+    if (t4_block(insn))
         return 7;
     return word >> 30 == 3 && insn_bits(word, 19, 6) == OP3_LDDA &&
            !immediate(word) && (twin >> (asi & 15) & 1) != 0;
