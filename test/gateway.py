@@ -8,7 +8,7 @@ import os
 
 import tallytest as t
 
-ARCHES = ("sparc64", "x86_64", "mips64", "mips64el")
+ARCHES = tuple(t.isas())
 PER_TURN = {"sparc64": 3, "x86_64": 2, "mips64": 3, "mips64el": 3}
 INSTRUCTIONS = {"sparc64": "All_instr", "x86_64": "instructions",
                 "mips64": "completed_instructions",

@@ -199,6 +199,11 @@ def event_signals(machine):
     return (event_signals(base) if base else {}) | own
 
 
+def isas():
+    """The rows of data/isa.toml, the guest architectures, by name."""
+    return table("isa.toml")["isa"]
+
+
 @functools.cache
 def listed():
     """The rows of tally list machines."""
