@@ -5,8 +5,6 @@
 
 #include "isa/isa.h"
 
-extern const struct isa_decoder sparc_decoder, x86_decoder, mips_decoder;
-
 /* What the text functions write for bytes that are no whole instruction. */
 #define INSN_BAD_TEXT "(bad)"
 
