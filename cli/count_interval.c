@@ -52,7 +52,7 @@ count_intervals(const struct count_request *r, const struct count_report *whole,
         const struct session_result last = {
             .totals = interval->totals,
             .modelled_s = length_s,
-            .parts = result->parts,
+            .components = result->components,
         };
         set_values(whole, interval, values);
         report.last = &last;

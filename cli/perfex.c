@@ -236,7 +236,7 @@ write_intervals(struct job *job, const struct session_result *result, FILE *out)
         const struct session_result last = {
             .totals = at->totals,
             .modelled_s = at->end_s - at->start_s,
-            .parts = result->parts,
+            .components = result->components,
         };
         for (size_t k = 0; k < job->events.count; k++)
             if (job->values[k].counted)

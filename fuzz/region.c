@@ -176,14 +176,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct session_request request = {
         .turns = 1,
         .data_count = 0,
-        .parts = asked & 2 ? PART_TIME : 0,
+        .components = asked & 2 ? COMPONENT_TIME : 0,
     };
     const struct session_options options = {
         .machine = machine,
         .params = request.params,
         .interval_ms = asked & 1,
     };
-    struct session_result result = {.parts = request.parts, .status = 4};
+    struct session_result result = {.components = request.components,
+                                    .status = 4};
     struct input in = {data + (size > 0), data + size};
     struct session_header *header;
     int fd;

@@ -223,7 +223,7 @@ blocks_late_part(unsigned vcpu, void *data)
 bool
 blocks_have_room(const struct plugin *p)
 {
-    return p->info_count + BLOCK_PARTS + 1 < REGION_BLOCKS - SLOT_KINDS;
+    return p->info_count + BLOCK_PIECES + 1 < REGION_BLOCKS - SLOT_KINDS;
 }
 
 struct late_block *

@@ -30,7 +30,7 @@ const struct access_pair *
 blocks_keep_pair(struct plugin *p, const struct access_pair *pair);
 
 /* Returns whether the region has room for the infos of one more block, all of
- * whose parts may be of new kinds. */
+ * whose pieces may be of new kinds. */
 bool blocks_have_room(const struct plugin *p);
 
 /* Where there is no room: the signals are added at each execution, by a

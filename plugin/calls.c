@@ -32,7 +32,8 @@ void
 call_register_pauses(const struct chip *chip, struct qemu_plugin_tb *tb,
                      const struct insn *insns, size_t count)
 {
-    if (chip->params[PARAM_TIME_SWITCH] == 0 || (chip->parts & PART_TIME) == 0)
+    if (chip->params[PARAM_TIME_SWITCH] == 0 ||
+        (chip->components & COMPONENT_TIME) == 0)
         return;
     for (size_t i = 0; i < count; i++) {
         if (insns[i].flags & INSN_PAUSE)

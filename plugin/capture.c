@@ -34,7 +34,7 @@ struct monitor {
 };
 
 static const struct capture_request *request; /* NULL: nothing is captured */
-static qemu_plugin_vcpu_udata_cb_t part_call; /* the block parts' own */
+static qemu_plugin_vcpu_udata_cb_t part_call; /* the block pieces' own */
 static struct monitor monitors[REGION_VCPUS];
 
 void

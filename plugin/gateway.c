@@ -80,8 +80,8 @@ gateway_translate_again(void)
 void
 gateway_retranslated(void)
 {
-    if (gateway_state.parts != tally_plugin.parts)
-        plugin_set_parts(gateway_state.parts);
+    if (gateway_state.components != tally_plugin.components)
+        plugin_set_parts(gateway_state.components);
     gateway_state.memory->page.epoch = gateway_state.epoch;
 }
 
@@ -104,7 +104,7 @@ start(void)
     gateway_state.memory->page.generation = 1;
     gateway_state.needs = needs;
     gateway_state.event_count = events;
-    gateway_state.parts = tally_plugin.parts;
+    gateway_state.components = tally_plugin.components;
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (tally_plugin.counts[i] != NULL)
             gateway_thread_starts(i, tally_plugin.counts[i]->maker);
@@ -280,7 +280,7 @@ static int
 check_event(const struct event_row *e, const struct tally_log *log)
 {
     const struct plugin *p = &tally_plugin;
-    const uint32_t parts = components_of(&e, 1, p->request.params);
+    const uint32_t components = components_of(&e, 1, p->request.params);
     const bool alone =
         tally_strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
@@ -295,7 +295,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
     if (event_is_late(e))
         return tally_fail(log, TALLY_EIDLE,
                           "%s is known when the program has ended", e->name);
-    if ((parts & ~gateway_state.parts) != 0 && !alone)
+    if ((components & ~gateway_state.components) != 0 && !alone)
         return tally_fail(log, TALLY_EIDLE,
                           "%s needs a part of the model that does not run, and "
                           "none is added for several threads: ask for it "
@@ -308,18 +308,20 @@ check_event(const struct event_row *e, const struct tally_log *log)
 static bool
 learn(const struct event_row *e)
 {
-    const uint32_t parts = components_of(&e, 1, tally_plugin.request.params);
+    const uint32_t components =
+        components_of(&e, 1, tally_plugin.request.params);
     struct gateway_need *n = &gateway_state.needs[gateway_id(e)];
-    bool all_fixed = true, added = (parts & ~gateway_state.parts) != 0;
+    bool all_fixed = true,
+         added = (components & ~gateway_state.components) != 0;
 
     if (n->known)
         return false;
-    gateway_state.parts |= parts;
+    gateway_state.components |= components;
     n->cycles = e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
     /* Not while other threads read it: then no part is added. */
     if (added || gateway_state.clock.all.count == 0)
         clock_init(&gateway_state.clock, tally_plugin.request.params,
-                   gateway_state.parts);
+                   gateway_state.components);
     for (size_t i = 0; i < e->signal_count; i++) {
         n->derived |= tally_signals[e->signals[i]].source_count != 0;
         all_fixed &= e->signals[i] < SIGNAL_FIXED_COUNT;

@@ -34,9 +34,9 @@ struct gateway_state {
     uint64_t event_count;
     /* Dynamic signals of threads that have ended, by number; owned. */
     struct totals *ended[GATEWAY_THREADS];
-    struct clock clock; /* of those parts */
-    uint32_t parts;     /* of the model that are to run */
-    uint64_t epoch;     /* of the last signal or part added */
+    struct clock clock;  /* of those components */
+    uint32_t components; /* of the model that are to run */
+    uint64_t epoch;      /* of the last signal or part added */
 };
 
 extern struct gateway_state gateway_state;
@@ -63,8 +63,8 @@ gateway_id(const struct event_row *event)
 static inline void
 gateway_derive(struct totals *totals)
 {
-    signals_derive(tally_plugin.session->request.params, gateway_state.parts,
-                   totals->signal);
+    signals_derive(tally_plugin.session->request.params,
+                   gateway_state.components, totals->signal);
 }
 
 /* Of all turns; see exec.c for what is folded. */

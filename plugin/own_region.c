@@ -246,7 +246,7 @@ own_region_name(struct plugin *p, const char *program, enum region_begin begin,
     head->turns = p->request.turns << p->data_filter;
     head->own_turns = p->request.turns;
     head->load_bias = p->load_bias;
-    head->parts = p->parts;
+    head->components = p->components;
     snprintf(head->program, sizeof(head->program), "%s", program);
     atomic_store(&head->blocks, p->info_count);
     atomic_store(&head->state, REGION_RUNNING);

@@ -26,13 +26,13 @@ static uint32_t
 parts_for(uint32_t events)
 {
     const uint64_t *const params = tally_plugin.request.params;
-    uint32_t parts = 0;
+    uint32_t components = 0;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const struct event_row *e = events >> i & 1 ? owners_event(i) : NULL;
-        parts |= e != NULL ? components_of(&e, 1, params) : 0;
+        components |= e != NULL ? components_of(&e, 1, params) : 0;
     }
-    return parts;
+    return components;
 }
 
 static void
@@ -46,19 +46,19 @@ take_request(const struct gateway_virtual *from, struct virtual_request *to)
     to->signal = (int32_t)gateway_word(from->signal);
 }
 
-/* The process of the region can be asked for these parts, or has them. */
+/* The process of the region can be asked for these components, or has them. */
 static bool
-can_have(uint32_t region, uint32_t parts)
+can_have(uint32_t region, uint32_t components)
 {
     if (region == tally_plugin.region_index)
-        return (parts & ~tally_plugin.parts) == 0;
+        return (components & ~tally_plugin.components) == 0;
     const int fd = session_open(tally_plugin.session_place);
     struct region r;
     bool can = false;
 
     if (region_map_session(tally_plugin.session, fd, region, &r) == 0) {
-        can =
-            (parts & ~r.head->parts) == 0 || atomic_load(&r.head->strands) == 1;
+        can = (components & ~r.head->components) == 0 ||
+              atomic_load(&r.head->strands) == 1;
         region_unmap(&r);
     }
     if (fd >= 0)
@@ -68,10 +68,10 @@ can_have(uint32_t region, uint32_t parts)
 
 /* Every process that runs. */
 static bool
-all_can_have(const struct owners *o, uint32_t parts)
+all_can_have(const struct owners *o, uint32_t components)
 {
     for (unsigned i = 0; i < o->seat_count; i++)
-        if (o->seats[i].pid != 0 && !can_have(o->seats[i].region, parts))
+        if (o->seats[i].pid != 0 && !can_have(o->seats[i].region, components))
             return false;
     return true;
 }

@@ -68,18 +68,19 @@ source_has(void *user, unsigned index, bool at_once)
 
 /* Regions */
 
-/* Takes what a thread on a strand has counted, with these parts of the model.
+/* Takes what a thread on a strand has counted, with these components of the
+ * model.
  */
-typedef void
-take_thread(void *user, uint32_t parts, uint32_t strand, struct totals *sum);
+typedef void take_thread(void *user, uint32_t components, uint32_t strand,
+                         struct totals *sum);
 
 static void
-add_thread(void *user, uint32_t parts, uint32_t strand, struct totals *sum)
+add_thread(void *user, uint32_t components, uint32_t strand, struct totals *sum)
 {
     struct totals *const to = user;
 
     (void)strand;
-    signals_derive(params(), parts, sum->signal);
+    signals_derive(params(), components, sum->signal);
     totals_add(to, sum);
 }
 
@@ -92,11 +93,13 @@ owners_strand_count(void)
 }
 
 static void
-add_to_strand(void *user, uint32_t parts, uint32_t strand, struct totals *sum)
+add_to_strand(void *user, uint32_t components, uint32_t strand,
+              struct totals *sum)
 {
     struct totals *const strands = user;
 
-    add_thread(&strands[strand % owners_strand_count()], parts, strand, sum);
+    add_thread(&strands[strand % owners_strand_count()], components, strand,
+               sum);
 }
 
 struct taking {
@@ -110,7 +113,7 @@ take_mapped(void *user, const struct region *region, uint32_t strand,
 {
     const struct taking *const t = user;
 
-    t->take(t->user, region->head->parts, strand, sum);
+    t->take(t->user, region->head->components, strand, sum);
 }
 
 /* The same of this process, which need not be able to open its session: it may
@@ -127,7 +130,7 @@ each_own_thread(take_thread *take, void *user)
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         region_sum_now(&p->region, p->counts[i], &sum);
-        take(user, p->region.head->parts, p->counts[i]->strand, &sum);
+        take(user, p->region.head->components, p->counts[i]->strand, &sum);
     }
 }
 
@@ -169,12 +172,12 @@ each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
         return true;
     for (unsigned i = 0; region_view_thread(&view, i, &copied.thread); i++) {
         sum_turns(copied.thread.totals, &rules, &sum);
-        take(user, view.parts, copied.thread.strand, &sum);
+        take(user, view.components, copied.thread.strand, &sum);
     }
     for (unsigned i = 0; view.state != REGION_ENDED &&
                          region_view_strand(&view, &i, &copied.strand);) {
         sum_turns(copied.strand.totals, &rules, &sum);
-        take(user, view.parts, copied.strand.strand, &sum);
+        take(user, view.components, copied.strand.strand, &sum);
     }
     return view.wrong == NULL && view.lost == 0 &&
            (view.state == REGION_ENDED || view.apart == 0);

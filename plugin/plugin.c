@@ -74,22 +74,23 @@ choose_callbacks(struct plugin *p)
         {callbacks_choose_many, callbacks_choose_many_raw,
          callbacks_choose_many_align, callbacks_choose_many_align},
     };
-    const unsigned kind =
-        (p->parts & PART_ALIGN ? 2 : 0) + (p->parts & PART_RAW ? 1 : 0);
+    const unsigned kind = (p->components & COMPONENT_ALIGN ? 2 : 0) +
+                          (p->components & COMPONENT_RAW ? 1 : 0);
     const struct session_request *r = &p->request;
 
-    choose[p->threaded][kind](&p->callbacks, p->parts, p->chip.stores_apart,
+    choose[p->threaded][kind](&p->callbacks, p->components,
+                              p->chip.stores_apart,
                               p->window == WINDOW_SKIP || r->range_count > 0 ||
                                   p->data_filter || p->captures);
     capture_callbacks(&p->callbacks);
     /* QEMU's inline addition is not atomic and knows no windows; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
-    p->inline_counts = !p->threaded && p->work == 0 &&
-                       p->shape.isa->slots != SLOTS_WITHIN &&
-                       (p->parts & PART_L1D) == 0 && p->window == WINDOW_ALL &&
-                       p->window_open && r->turns <= 1 && r->range_count == 0 &&
-                       !p->data_filter && !p->captures;
+    p->inline_counts =
+        !p->threaded && p->work == 0 && p->shape.isa->slots != SLOTS_WITHIN &&
+        (p->components & COMPONENT_L1D) == 0 && p->window == WINDOW_ALL &&
+        p->window_open && r->turns <= 1 && r->range_count == 0 &&
+        !p->data_filter && !p->captures;
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -102,7 +103,7 @@ note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
 
     counts->maker = p->counts[maker]->thread;
     region_sum_all(&p->region, p->counts[maker], &sum);
-    signals_derive(r->params, r->parts, sum.signal);
+    signals_derive(r->params, r->components, sum.signal);
     counts->born = p->counts[maker]->born + sum.signal[SIGNAL_CYCLES];
 }
 
@@ -133,7 +134,7 @@ plugin_snapshot(struct strand *strand)
     strand_drain(strand);
     region_sum_all(&p->region, strand->counts, &sum);
     derived = sum;
-    signals_derive(r->params, r->parts, derived.signal);
+    signals_derive(r->params, r->components, derived.signal);
     const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
     strand->interval.length = next_slice(strand, clock, r->interval);
     strand->interval.clock = clock;
@@ -183,7 +184,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
     memset(&counts->folded, 0, sizeof(counts->folded));
-    if ((p->parts & PART_TIME) && p->counts[current_vcpu] != NULL)
+    if ((p->components & COMPONENT_TIME) && p->counts[current_vcpu] != NULL)
         note_birth(p, counts, current_vcpu);
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
@@ -453,19 +454,19 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     return 0;
 }
 
-/* Sets up the model that has these parts. */
+/* Sets up the model with these components. */
 static int
-set_up_parts(struct plugin *p, uint32_t parts)
+set_up_parts(struct plugin *p, uint32_t components)
 {
     const struct session_request *r = &p->request;
-    const bool fetch = (parts & (PART_L1I | PART_ITLB)) != 0;
-    const int error = chip_init(&p->chip, r->params, parts, REGION_VCPUS);
+    const bool fetch = (components & (COMPONENT_L1I | COMPONENT_ITLB)) != 0;
+    const int error = chip_init(&p->chip, r->params, components, REGION_VCPUS);
 
     if (error != 0)
         return error;
-    p->parts = parts;
-    p->region.head->parts = parts;
-    p->work = work_of_parts(parts);
+    p->components = components;
+    p->region.head->components = components;
+    p->work = work_of(components);
     p->work |= r->interval > 0 || r->turns > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     choose_callbacks(p);
@@ -509,7 +510,7 @@ set_up(struct plugin *p)
         memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
         p->data_count = r->data_count;
     }
-    return set_up_parts(p, r->parts);
+    return set_up_parts(p, r->components);
 }
 
 /* What a strand keeps when the model around it is another. */
@@ -531,13 +532,13 @@ restart_strand(struct plugin *p, struct strand *s)
 }
 
 void
-plugin_set_parts(uint32_t parts)
+plugin_set_parts(uint32_t components)
 {
     struct plugin *p = &tally_plugin;
 
     strand_end(tally_strands[0], 0);
     chip_finish(&p->chip);
-    if (set_up_parts(p, parts) != 0)
+    if (set_up_parts(p, components) != 0)
         plugin_no_memory("the model");
     restart_strand(p, tally_strands[0]);
     plugin_forget_blocks(p);

@@ -23,7 +23,7 @@ struct entry_callbacks {
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
 };
 
-/* The callbacks of one session; chosen once from the parts that run. */
+/* The callbacks of one session; chosen once from the components that run. */
 struct callbacks {
     struct entry_callbacks entry[2];        /* [is in one L1I line] */
     qemu_plugin_vcpu_udata_cb_t rare_block; /* flags & BLOCK_RARE */
@@ -106,7 +106,7 @@ struct plugin {
     bool cut;        /* counting is to end: QEMU's thread numbers run out */
     bool over;       /* counting has ended for that */
     struct block_shape shape;
-    uint32_t parts;
+    uint32_t components;
     unsigned work;                              /* enum block_work */
     struct code_range data_ranges[CODE_RANGES]; /* of --filter data= */
     unsigned data_count;
@@ -135,7 +135,7 @@ void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
 /* Another model for the only thread, the first, with empty caches; while
  * nothing is translated. */
-void plugin_set_parts(uint32_t parts);
+void plugin_set_parts(uint32_t components);
 
 /* Blocks that are translated from now on have new records (blocks.c). */
 void plugin_forget_blocks(struct plugin *p);
@@ -152,7 +152,7 @@ void plugin_execve_fails(void);
 /* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
 void plugin_execveat(uint64_t path);
 
-typedef void callbacks_choose(struct callbacks *callbacks, uint32_t parts,
+typedef void callbacks_choose(struct callbacks *callbacks, uint32_t components,
                               bool write_through, bool windowed);
 callbacks_choose callbacks_choose_one, callbacks_choose_many;
 callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;

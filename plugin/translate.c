@@ -269,9 +269,9 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
  */
 static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
-          const struct block *block, size_t parts)
+          const struct block *block, size_t pieces)
 {
-    if (entry_of(p, block)->load == NULL || i == t->count || parts > 1 ||
+    if (entry_of(p, block)->load == NULL || i == t->count || pieces > 1 ||
         (block->flags & BLOCK_RARE) != 0 || t->tells[i] ||
         !prefetch_single(&t->insns[i]))
         return false;
@@ -366,7 +366,7 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     d.access = insn->access;
     d.loads = insn->loads;
     d.stores = insn->stores;
-    d.bulk = is_bulk(insn) && (p->chip.parts & PART_BULK) != 0;
+    d.bulk = is_bulk(insn) && (p->chip.components & COMPONENT_BULK) != 0;
     d.conditional = (insn->flags & INSN_CONDITIONAL) != 0;
     if (insn->access == ACCESS_REPEATED)
         d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
@@ -476,7 +476,7 @@ register_accesses(struct plugin *p, const struct translation *t,
 /* More kinds of blocks than the region holds: see blocks_late(). */
 static void
 register_late(struct plugin *p, const struct translation *t,
-              const struct block *model, const struct block_part *parts,
+              const struct block *model, const struct block_piece *pieces,
               size_t count)
 {
     struct block_info slot;
@@ -485,7 +485,7 @@ register_late(struct plugin *p, const struct translation *t,
 
     for (size_t i = 0; i < count; i++) {
         struct late_block *late =
-            blocks_late(p, model, &parts[i].info, annuls ? &slot : NULL);
+            blocks_late(p, model, &pieces[i].info, annuls ? &slot : NULL);
         if (i == 0) {
             register_entry(p, t, &late->block);
             qemu_plugin_register_vcpu_tb_exec_cb(t->tb, blocks_late_part,
@@ -493,7 +493,7 @@ register_late(struct plugin *p, const struct translation *t,
             register_accesses(p, t, &late->block, false);
         } else {
             qemu_plugin_register_vcpu_insn_exec_cb(
-                qemu_plugin_tb_get_insn(t->tb, parts[i].marker),
+                qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
                 blocks_late_part, QEMU_PLUGIN_CB_NO_REGS, late);
         }
     }
@@ -501,7 +501,7 @@ register_late(struct plugin *p, const struct translation *t,
 
 static void
 register_block(struct plugin *p, const struct translation *t,
-               const struct block *model, const struct block_part *parts,
+               const struct block *model, const struct block_piece *pieces,
                size_t count)
 {
     struct block entered = *model;
@@ -509,22 +509,22 @@ register_block(struct plugin *p, const struct translation *t,
     /* Only the last part says what closes the block, see BLOCK_TRAPS. */
     if (model->flags & BLOCK_TRAPS)
         entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
-    struct block *block = blocks_keep(p, t->hash, &entered, &parts[0].info);
+    struct block *block = blocks_keep(p, t->hash, &entered, &pieces[0].info);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
-            blocks_keep(p, t->hash + BLOCK_PARTS, model, &slot)->index;
+            blocks_keep(p, t->hash + BLOCK_PIECES, model, &slot)->index;
     if (!merged)
         register_entry(p, t, block);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
         struct block *part = blocks_keep(
-            p, t->hash + i, i < count - 1 ? &entered : model, &parts[i].info);
+            p, t->hash + i, i < count - 1 ? &entered : model, &pieces[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
-            qemu_plugin_tb_get_insn(t->tb, parts[i].marker), p->callbacks.part,
+            qemu_plugin_tb_get_insn(t->tb, pieces[i].marker), p->callbacks.part,
             QEMU_PLUGIN_CB_NO_REGS, part);
     }
 }
@@ -565,25 +565,25 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     static struct translation translation;
     struct translation *t = &translation;
     struct plugin *p = &tally_plugin;
-    struct block_part parts[BLOCK_PARTS];
+    struct block_piece pieces[BLOCK_PIECES];
     struct block model;
 
     (void)id;
     pthread_mutex_lock(&p->lock);
     decode(t, tb, p->shape.isa);
     const size_t count = block_build(&p->shape, qemu_plugin_tb_vaddr(tb),
-                                     t->insns, t->count, &model, parts);
+                                     t->insns, t->count, &model, pieces);
     if (model.flags & BLOCK_ODD)
-        read_odd(p, &parts[0].info);
+        read_odd(p, &pieces[0].info);
     early_register(p, tb, &model, t->insns, t->count);
     t->count = model.instructions;
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
     if (blocks_have_room(p))
-        register_block(p, t, &model, parts, count);
+        register_block(p, t, &model, pieces, count);
     else
-        register_late(p, t, &model, parts, count);
+        register_late(p, t, &model, pieces, count);
     call_register_pauses(&p->chip, tb, t->insns, t->count);
     gateway_register_asks(p, tb, t->count);
     pthread_mutex_unlock(&p->lock);

@@ -120,7 +120,7 @@ test_fetch_windows(void **unused)
     for (uint64_t pc = PC; pc < PC + 64; pc += 4) {
         for (size_t n = 1; n <= COUNT(insns); n++) {
             const struct built b = build(&sparc, pc, insns, n);
-            assert_int_equal(b.parts[0].info.fixed[SIGNAL_FETCH_WINDOWS],
+            assert_int_equal(b.pieces[0].info.fixed[SIGNAL_FETCH_WINDOWS],
                              pieces(&b.block));
         }
     }
@@ -141,7 +141,7 @@ test_sums(void **unused)
         same(sums[i].line, "parts", b.count, 1);
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             same(sums[i].line, tally_signals[s].name,
-                 (unsigned long long)b.parts[0].info.fixed[s],
+                 (unsigned long long)b.pieces[0].info.fixed[s],
                  (unsigned long long)wanted[s]);
     }
 }
@@ -164,7 +164,7 @@ test_t4_classes(void **unused)
         const struct insn insn = {
             .size = 4, .class = CLASS_LOAD, .sparc_word = words[c]};
         const struct built b = build(&sparc, PC, &insn, 1);
-        const int16_t *fixed = b.parts[0].info.fixed;
+        const int16_t *fixed = b.pieces[0].info.fixed;
         for (unsigned k = 0; k < T4_CLASS_COUNT; k++)
             assert_int_equal(fixed[SIGNAL_T4_CLASS_BRANCH + k], k == c);
         assert_int_equal(fixed[SIGNAL_T4_BLOCKS], c == T4_LOAD);
@@ -254,8 +254,8 @@ test_incomplete(void **unused)
     same(__LINE__, "end", b.block.end, 0x401234 + 8);
     same(__LINE__, "last_pc", b.block.last_pc, 0x401234 + 5);
     same(__LINE__, "counted",
-         (unsigned long long)b.parts[0].info.fixed[SIGNAL_INSTRUCTIONS], 2);
-    same(__LINE__, "odd_pc", b.parts[0].info.odd_pc, 0x401234 + 8);
+         (unsigned long long)b.pieces[0].info.fixed[SIGNAL_INSTRUCTIONS], 2);
+    same(__LINE__, "odd_pc", b.pieces[0].info.odd_pc, 0x401234 + 8);
 }
 
 /* An instruction that QEMU has read whole is the last of its block. */
@@ -268,9 +268,9 @@ test_odd(void **unused)
     const struct built at_end = build(&x86, 0x401ff9, insns, 2);
 
     (void)unused;
-    same(__LINE__, "odd_pc", within.parts[0].info.odd_pc, 0x401234 + 5);
+    same(__LINE__, "odd_pc", within.pieces[0].info.odd_pc, 0x401234 + 5);
     same(__LINE__, "odd", within.block.flags & BLOCK_ODD, BLOCK_ODD);
-    same(__LINE__, "odd_pc", at_end.parts[0].info.odd_pc, 0x401ffe);
+    same(__LINE__, "odd_pc", at_end.pieces[0].info.odd_pc, 0x401ffe);
     same(__LINE__, "odd", at_end.block.flags & BLOCK_ODD, BLOCK_ODD);
 }
 
@@ -288,10 +288,10 @@ test_kinds(void **unused)
     const struct built odd_there = build(&x86, 0x501020, odd, 2);
 
     (void)unused;
-    assert_memory_equal(&here.parts[0].info, &there.parts[0].info,
+    assert_memory_equal(&here.pieces[0].info, &there.pieces[0].info,
                         sizeof(struct block_info));
-    assert_int_equal(here.parts[0].info.fixed[SIGNAL_LOADS], 1);
-    assert_memory_not_equal(&odd_here.parts[0].info, &odd_there.parts[0].info,
+    assert_int_equal(here.pieces[0].info.fixed[SIGNAL_LOADS], 1);
+    assert_memory_not_equal(&odd_here.pieces[0].info, &odd_there.pieces[0].info,
                             sizeof(struct block_info));
 }
 
@@ -305,7 +305,7 @@ test_incomplete_alone(void **unused)
     (void)unused;
     same(__LINE__, "instructions", b.block.instructions, 1);
     same(__LINE__, "end", b.block.end, 0x401234);
-    same(__LINE__, "odd_pc", b.parts[0].info.odd_pc, b.block.pc);
+    same(__LINE__, "odd_pc", b.pieces[0].info.odd_pc, b.block.pc);
 }
 
 /* Window instructions: where the parts start, and which traps they stand for */
@@ -349,10 +349,10 @@ test_windows(void **unused)
             build(&sparc, PC, windows[i].insns, windows[i].count);
         same(row, "parts", b.count, windows[i].parts);
         for (size_t p = 0; p < b.count; p++) {
-            const int16_t *fixed = b.parts[p].info.fixed;
-            same(row, "first", b.parts[p].first,
+            const int16_t *fixed = b.pieces[p].info.fixed;
+            same(row, "first", b.pieces[p].first,
                  (unsigned long long)windows[i].part[p].first);
-            same(row, "marker", b.parts[p].marker,
+            same(row, "marker", b.pieces[p].marker,
                  (unsigned long long)windows[i].part[p].marker);
             assert_int_equal(fixed[SIGNAL_WINDOW_SPILLS],
                              windows[i].part[p].spills);
@@ -380,7 +380,7 @@ test_window_traps(void **unused)
     assert_int_equal(b.count, 3);
     for (size_t p = 0; p < 3; p++) {
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
-            sum[s] += runs[p] * b.parts[p].info.fixed[s];
+            sum[s] += runs[p] * b.pieces[p].info.fixed[s];
     }
     assert_int_equal(sum[SIGNAL_WINDOW_SPILLS], 1);
     assert_int_equal(sum[SIGNAL_WINDOW_FILLS], 1);
@@ -399,10 +399,10 @@ test_window_total(void **unused)
         for (size_t i = 0; i < COUNT(insns); i++)
             insns[i] = i % every == 0 ? (struct insn)SAVE : (struct insn)LOAD;
         const struct built b = build(&sparc, PC, insns, COUNT(insns));
-        assert_true(b.count <= BLOCK_PARTS);
+        assert_true(b.count <= BLOCK_PIECES);
         for (size_t p = 0; p < b.count; p++) {
             for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
-                sum[s] += b.parts[p].info.fixed[s];
+                sum[s] += b.pieces[p].info.fixed[s];
         }
         assert_int_equal(sum[SIGNAL_WINDOW_SPILLS], 0);
         assert_int_equal(sum[SIGNAL_INSTRUCTIONS], COUNT(insns));
@@ -435,7 +435,7 @@ test_retries(void **unused)
         const int row = retries[i].line;
         const struct built b =
             build(&sparc, retries[i].pc, &retries[i].insn, 1);
-        const int16_t *fixed = b.parts[0].info.fixed;
+        const int16_t *fixed = b.pieces[0].info.fixed;
         const bool retry = retries[i].retry;
         same(row, "retry", (b.block.flags & BLOCK_RETRY) != 0, retry);
         same(row, "instructions",

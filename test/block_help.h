@@ -93,7 +93,7 @@ static const struct block_shape mips = {
 /* What block_build() makes. */
 struct built {
     struct block block;
-    struct block_part parts[BLOCK_PARTS];
+    struct block_piece pieces[BLOCK_PIECES];
     size_t count;
 };
 
@@ -105,7 +105,7 @@ build(const struct block_shape *shape, uint64_t pc, const struct insn *insns,
 
     assert_true(count <= MOST);
     memset(&b, 0x55, sizeof(b));
-    b.count = block_build(shape, pc, insns, count, &b.block, b.parts);
+    b.count = block_build(shape, pc, insns, count, &b.block, b.pieces);
     return b;
 }
 

@@ -26,13 +26,13 @@ struct taken {
 /* Asks the tables about each branch; the block ends 4 bytes behind it. A set of
  * the target cache has two ways, and its number is bit 12 of the address. */
 static void
-run(const uint64_t *params, uint32_t parts, enum signal_id signal,
+run(const uint64_t *params, uint32_t components, enum signal_id signal,
     const struct taken *rows, size_t count)
 {
     uint64_t total[SIGNAL_COUNT] = {0};
     struct targets t;
 
-    assert_int_equal(targets_init(&t, params, parts), 0);
+    assert_int_equal(targets_init(&t, params, components), 0);
     for (size_t i = 0; i < count; i++) {
         const struct block block = {
             .flags = rows[i].flags,
@@ -49,8 +49,8 @@ run(const uint64_t *params, uint32_t parts, enum signal_id signal,
     targets_finish(&t);
 }
 
-#define RUN(params, parts, signal, rows) \
-    run(params, parts, signal, rows, sizeof(rows) / sizeof((rows)[0]))
+#define RUN(params, components, signal, rows) \
+    run(params, components, signal, rows, sizeof(rows) / sizeof((rows)[0]))
 
 static void
 test_returns(void **state)
@@ -76,7 +76,7 @@ test_returns(void **state)
     };
 
     (void)state;
-    RUN(params, PART_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
+    RUN(params, COMPONENT_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
 }
 
 static void
@@ -98,7 +98,7 @@ test_three_returns(void **state)
     };
 
     (void)state;
-    RUN(params, PART_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
+    RUN(params, COMPONENT_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
 }
 
 static void
@@ -113,7 +113,7 @@ test_one_return(void **state)
     };
 
     (void)state;
-    RUN(params, PART_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
+    RUN(params, COMPONENT_RETURNS, SIGNAL_RETURN_MISPREDICTS, rows);
 }
 
 /* Two sets of two ways; what is asked longest ago goes. */
@@ -153,8 +153,8 @@ test_target_cache(void **state)
     };
 
     (void)state;
-    RUN(params, PART_BTC, SIGNAL_BTC_MISSES, misses);
-    RUN(params, PART_BTC, SIGNAL_BTC_MISPREDICTS, wrong);
+    RUN(params, COMPONENT_BTC, SIGNAL_BTC_MISSES, misses);
+    RUN(params, COMPONENT_BTC, SIGNAL_BTC_MISPREDICTS, wrong);
 }
 
 static void
@@ -172,7 +172,7 @@ test_far(void **state)
     };
 
     (void)state;
-    RUN(params, PART_FAR, SIGNAL_FAR_MISPREDICTS, rows);
+    RUN(params, COMPONENT_FAR, SIGNAL_FAR_MISPREDICTS, rows);
 }
 
 /*
@@ -208,7 +208,7 @@ test_indirect(void **state)
     };
 
     (void)state;
-    RUN(params, PART_INDIRECT, SIGNAL_INDIRECT_MISPREDICTS, rows);
+    RUN(params, COMPONENT_INDIRECT, SIGNAL_INDIRECT_MISPREDICTS, rows);
 }
 
 /* Of one bit of history the older is gone, whatever the entries would take. */
@@ -227,7 +227,7 @@ test_short_history(void **state)
     };
 
     (void)state;
-    RUN(params, PART_INDIRECT, SIGNAL_INDIRECT_MISPREDICTS, rows);
+    RUN(params, COMPONENT_INDIRECT, SIGNAL_INDIRECT_MISPREDICTS, rows);
 }
 
 /* Frames of 3 registers, 1 passed on, in a stack of 6: the second call spills.
@@ -257,8 +257,8 @@ test_frames(void **state)
     };
 
     (void)state;
-    RUN(params, PART_FRAMES, SIGNAL_FRAME_EVENTS, rows);
-    RUN(params, PART_FRAMES, SIGNAL_FRAME_SPILLS, spills);
+    RUN(params, COMPONENT_FRAMES, SIGNAL_FRAME_EVENTS, rows);
+    RUN(params, COMPONENT_FRAMES, SIGNAL_FRAME_SPILLS, spills);
 }
 
 /* Which blocks ask, of all tables and of those beside the target cache. */
@@ -277,42 +277,43 @@ test_kinds(void **state)
     };
     static const struct {
         int line;
-        uint32_t parts, kinds, more;
+        uint32_t components, kinds, more;
     } rows[] = {
         {__LINE__, 0, 0, 0},
-        {__LINE__, PART_BTC, BTC, 0},
-        {__LINE__, PART_FAR, BLOCK_FAR, BLOCK_FAR},
-        {__LINE__, PART_INDIRECT, BLOCK_INDIRECT, BLOCK_INDIRECT},
-        {__LINE__, PART_RETURNS, RETURNS, RETURNS},
-        {__LINE__, PART_FRAMES, RETURNS, RETURNS},
-        {__LINE__, PART_FAR | PART_INDIRECT, BLOCK_FAR | BLOCK_INDIRECT,
-         BLOCK_FAR | BLOCK_INDIRECT},
-        {__LINE__, PART_INDIRECT | PART_RETURNS, RETURNS | BLOCK_INDIRECT,
-         RETURNS | BLOCK_INDIRECT},
-        {__LINE__, PART_BTC | PART_FAR, BTC | BLOCK_FAR,
+        {__LINE__, COMPONENT_BTC, BTC, 0},
+        {__LINE__, COMPONENT_FAR, BLOCK_FAR, BLOCK_FAR},
+        {__LINE__, COMPONENT_INDIRECT, BLOCK_INDIRECT, BLOCK_INDIRECT},
+        {__LINE__, COMPONENT_RETURNS, RETURNS, RETURNS},
+        {__LINE__, COMPONENT_FRAMES, RETURNS, RETURNS},
+        {__LINE__, COMPONENT_FAR | COMPONENT_INDIRECT,
+         BLOCK_FAR | BLOCK_INDIRECT, BLOCK_FAR | BLOCK_INDIRECT},
+        {__LINE__, COMPONENT_INDIRECT | COMPONENT_RETURNS,
+         RETURNS | BLOCK_INDIRECT, RETURNS | BLOCK_INDIRECT},
+        {__LINE__, COMPONENT_BTC | COMPONENT_FAR, BTC | BLOCK_FAR,
          BLOCK_CALL | BLOCK_INDIRECT | BLOCK_FAR},
-        {__LINE__, PART_BTC | PART_INDIRECT, BTC, BLOCK_CALL | BLOCK_INDIRECT},
-        {__LINE__, PART_BTC | PART_RETURNS, BTC | RETURNS,
+        {__LINE__, COMPONENT_BTC | COMPONENT_INDIRECT, BTC,
+         BLOCK_CALL | BLOCK_INDIRECT},
+        {__LINE__, COMPONENT_BTC | COMPONENT_RETURNS, BTC | RETURNS,
          RETURNS | BLOCK_INDIRECT},
-        {__LINE__, PART_BTC | PART_FRAMES, BTC | RETURNS,
+        {__LINE__, COMPONENT_BTC | COMPONENT_FRAMES, BTC | RETURNS,
          RETURNS | BLOCK_INDIRECT},
-        {__LINE__, PART_BTC | PART_FAR | PART_INDIRECT, BTC | BLOCK_FAR,
-         BLOCK_CALL | BLOCK_INDIRECT | BLOCK_FAR},
-        {__LINE__, PART_BTC | PART_INDIRECT | PART_RETURNS, BTC | RETURNS,
-         RETURNS | BLOCK_INDIRECT},
+        {__LINE__, COMPONENT_BTC | COMPONENT_FAR | COMPONENT_INDIRECT,
+         BTC | BLOCK_FAR, BLOCK_CALL | BLOCK_INDIRECT | BLOCK_FAR},
+        {__LINE__, COMPONENT_BTC | COMPONENT_INDIRECT | COMPONENT_RETURNS,
+         BTC | RETURNS, RETURNS | BLOCK_INDIRECT},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct targets t;
-        assert_int_equal(targets_init(&t, params, rows[i].parts), 0);
+        assert_int_equal(targets_init(&t, params, rows[i].components), 0);
         if (t.kinds != rows[i].kinds || t.more != rows[i].more)
             fail_msg("row at line %d: kinds %#x, more %#x", rows[i].line,
                      t.kinds, t.more);
-        assert_int_equal(t.memory != NULL, rows[i].parts != 0);
-        assert_int_equal(t.size != 0, rows[i].parts != 0);
-        assert_int_equal(t.quick != NULL, rows[i].parts != 0);
-        assert_int_equal(t.quick_targets != NULL, rows[i].parts != 0);
+        assert_int_equal(t.memory != NULL, rows[i].components != 0);
+        assert_int_equal(t.size != 0, rows[i].components != 0);
+        assert_int_equal(t.quick != NULL, rows[i].components != 0);
+        assert_int_equal(t.quick_targets != NULL, rows[i].components != 0);
         targets_finish(&t);
     }
 }
@@ -321,19 +322,20 @@ test_kinds(void **state)
 static void
 test_parts(void **state)
 {
-    static const uint32_t all = PART_DIRECTION | PART_BTC | PART_FAR |
-                                PART_INDIRECT | PART_RETURNS | PART_FRAMES |
-                                PART_PREDICTOR;
+    static const uint32_t all = COMPONENT_DIRECTION | COMPONENT_BTC |
+                                COMPONENT_FAR | COMPONENT_INDIRECT |
+                                COMPONENT_RETURNS | COMPONENT_FRAMES |
+                                COMPONENT_PREDICTOR;
     static const struct {
         int line;
         enum param_id lacks;
         uint32_t gone;
     } rows[] = {
-        {__LINE__, PARAM_BTC_ENTRIES, PART_BTC},
-        {__LINE__, PARAM_FAR_ENTRIES, PART_FAR},
-        {__LINE__, PARAM_INDIRECT_ENTRIES, PART_INDIRECT},
-        {__LINE__, PARAM_RETURN_DEPTH, PART_RETURNS | PART_FRAMES},
-        {__LINE__, PARAM_RSE_REGISTERS, PART_FRAMES},
+        {__LINE__, PARAM_BTC_ENTRIES, COMPONENT_BTC},
+        {__LINE__, PARAM_FAR_ENTRIES, COMPONENT_FAR},
+        {__LINE__, PARAM_INDIRECT_ENTRIES, COMPONENT_INDIRECT},
+        {__LINE__, PARAM_RETURN_DEPTH, COMPONENT_RETURNS | COMPONENT_FRAMES},
+        {__LINE__, PARAM_RSE_REGISTERS, COMPONENT_FRAMES},
         {__LINE__, PARAM_COUNT, 0},
     };
 
@@ -348,7 +350,7 @@ test_parts(void **state)
         assert_int_equal(components_implied(0, params), 0);
         params[PARAM_BRANCH_PREDICTOR] = BRANCH_PREDICTOR_NOT_TAKEN;
         assert_int_equal(components_implied(all, params),
-                         all & ~rows[i].gone & ~(uint32_t)PART_PREDICTOR);
+                         all & ~rows[i].gone & ~(uint32_t)COMPONENT_PREDICTOR);
     }
 }
 
@@ -411,7 +413,8 @@ test_reset(void **state)
 
     (void)state;
     assert_int_equal(
-        targets_init(&t, params, PART_RETURNS | PART_INDIRECT | PART_FRAMES),
+        targets_init(&t, params,
+                     COMPONENT_RETURNS | COMPONENT_INDIRECT | COMPONENT_FRAMES),
         0);
     assert_int_equal(t.size, 8); /* an empty target cache has one entry */
     for (size_t i = 0; i < t.size; i++)

@@ -225,30 +225,30 @@ struct both {
 
 /* `span`: bytes over which the code spreads. */
 static void
-both_start(struct both *b, int line, const uint64_t *params, uint32_t parts,
-           size_t blocks, uint64_t span, uint64_t *state)
+both_start(struct both *b, int line, const uint64_t *params,
+           uint32_t components, size_t blocks, uint64_t span, uint64_t *state)
 {
     b->line = line;
     b->seed = *state;
     program_init(&b->program, params, blocks, span, state);
     stream_init(&b->stream, &b->program, params, random_next(state));
-    assert_int_equal(chip_init(&b->chip, params, parts, 4), 0);
+    assert_int_equal(chip_init(&b->chip, params, components, 4), 0);
     b->counts = new_counts();
     b->strand = new_strand(&b->chip, 0, b->counts);
     assert_non_null(b->strand);
-    chip_ref_init(&b->ref, params, parts);
+    chip_ref_init(&b->ref, params, components);
     for (size_t i = 0; i < 2; i++)
         b->ran[i] = calloc(blocks, sizeof(uint64_t));
 }
 
 static void
-both_init(struct both *b, int line, const uint64_t *params, uint32_t parts,
+both_init(struct both *b, int line, const uint64_t *params, uint32_t components,
           uint64_t *state)
 {
     const size_t blocks = 20 + random_below(state, 600);
     const uint64_t span = 4096u << random_below(state, 10);
 
-    both_start(b, line, params, parts, blocks, span, state);
+    both_start(b, line, params, components, blocks, span, state);
 }
 
 static void
@@ -302,15 +302,15 @@ static void
 both_step(struct both *b)
 {
     const struct block *block = stream_block(&b->stream);
-    const uint32_t parts = b->chip.parts;
+    const uint32_t components = b->chip.components;
     const uint64_t accesses = random_below(&b->stream.state, 5);
 
-    enter(b->strand, block, work_of_parts(parts));
+    enter(b->strand, block, work_of(components));
     chip_ref_block(&b->ref, block);
     b->ran[b->ref.outside][block->index]++;
     for (uint64_t i = 0; i < accesses; i++) {
         const struct access a = stream_access(&b->stream);
-        if ((parts & PART_L1D) == 0)
+        if ((components & COMPONENT_L1D) == 0)
             continue;
         access_data(b->strand, &a);
         access_ref(&b->ref, &a);
@@ -345,7 +345,7 @@ test_against_twin(void **unused)
         params_of(&machines[m], params);
         for (int i = 0; i < 3; i++) {
             both_init(&b, machines[m].line, params,
-                      parts_of(params, 0, SIGNAL_COUNT), &state);
+                      components_counted(params, 0, SIGNAL_COUNT), &state);
             both_run(&b, STEPS);
             both_finish(&b);
         }
@@ -361,11 +361,12 @@ check_alone(const struct machine *m, uint16_t signal, uint64_t seed)
 
     params_of(m, params);
     for (int all = 0; all < 2; all++) {
-        const uint32_t parts = all ? parts_of(params, 0, SIGNAL_COUNT)
-                                   : parts_of(params, signal, 1);
+        const uint32_t components =
+            all ? components_counted(params, 0, SIGNAL_COUNT)
+                : components_counted(params, signal, 1);
         uint64_t state = seed;
         struct both b;
-        both_init(&b, m->line, params, parts, &state);
+        both_init(&b, m->line, params, components, &state);
         both_run(&b, 3000);
         values[all] = b.counts->totals[0].signal[signal];
         both_finish(&b);
@@ -408,11 +409,11 @@ test_walks_alone(void **unused)
 
     (void)unused;
     params_of(&m, params);
-    both_start(&b, m.line, params, parts_of(params, 0, SIGNAL_COUNT), 100,
-               1 << 19, &state);
+    both_start(&b, m.line, params, components_counted(params, 0, SIGNAL_COUNT),
+               100, 1 << 19, &state);
     for (int i = 0; i < 20000; i++) {
         const struct block *block = stream_block(&b.stream);
-        enter(b.strand, block, work_of_parts(b.chip.parts));
+        enter(b.strand, block, work_of(b.chip.components));
         chip_ref_block(&b.ref, block);
         b.ran[0][block->index]++;
         assert_true(b.strand->queue.next <=
@@ -432,8 +433,8 @@ check_fork(const struct machine *m, uint64_t *state)
     struct both b;
 
     params_of(m, params);
-    const uint32_t parts = parts_of(params, 0, SIGNAL_COUNT);
-    both_init(&b, m->line, params, parts, state);
+    const uint32_t components = components_counted(params, 0, SIGNAL_COUNT);
+    both_init(&b, m->line, params, components, state);
     gone = new_strand(&b.chip, 1, other);
     assert_non_null(gone);
     for (int i = 0; i < 500; i++)
@@ -443,7 +444,7 @@ check_fork(const struct machine *m, uint64_t *state)
     memset(b.counts->exec, 0, sizeof(b.counts->exec));
     memset(b.ran[0], 0, b.program.count * sizeof(uint64_t));
     chip_ref_finish(&b.ref);
-    chip_ref_init(&b.ref, params, parts);
+    chip_ref_init(&b.ref, params, components);
     chip_after_fork(&b.chip, 0);
     free(gone);
     both_compare(&b, 0);

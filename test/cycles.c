@@ -98,7 +98,7 @@ test_one(void **state)
         struct totals t = {0};
         params[PARAM_L3_SIZE] = l3;
         t.signal[rows[row].cause] = 1;
-        signals_derive(params, PART_TIME, t.signal);
+        signals_derive(params, COMPONENT_TIME, t.signal);
         if (t.signal[rows[row].term] != rows[row].cycles[l3] ||
             t.signal[SIGNAL_CYCLES] != rows[row].cycles[l3])
             fail_msg("line %d, L3 %zu: %llu of %llu cycles", rows[row].line, l3,
@@ -125,7 +125,7 @@ test_without_l2(void **state)
     for (size_t i = 0; i < COUNT(causes); i++) {
         struct totals t = {0};
         t.signal[causes[i]] = 1;
-        signals_derive(params, PART_TIME, t.signal);
+        signals_derive(params, COMPONENT_TIME, t.signal);
         assert_int_equal(t.signal[SIGNAL_CYCLES], 100);
     }
 }
@@ -144,7 +144,7 @@ test_misses(void **state)
     params[PARAM_MISS_ENTRIES] = 4;
     t.signal[SIGNAL_L1D_STORE_MISSES] = 8;
     t.signal[SIGNAL_L2_STORE_MISSES] = 4;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_STALL_STORE], (8 * 10 + 4 * 100) / 4);
     assert_int_equal(t.signal[SIGNAL_CYCLES], t.signal[SIGNAL_STALL_STORE]);
     assert_int_equal(t.signal[SIGNAL_MISS_ENTRY_CYCLES],
@@ -154,7 +154,7 @@ test_misses(void **state)
     t.signal[SIGNAL_L1D_LOAD_MISSES] = 3;
     t.signal[SIGNAL_L1I_MISSES] = 2;
     t.signal[SIGNAL_L2_FETCH_MISSES] = 1;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_MISS_ENTRY_CYCLES], 480 + 30 + 120);
     assert_int_equal(t.signal[SIGNAL_MISS_MEMORY_CYCLES], 500);
 }
@@ -172,10 +172,10 @@ test_hidden(void **state)
     t.signal[SIGNAL_CONDITIONAL_TAKEN] = 100;
     t.signal[SIGNAL_BTC_MISSES] = 7;
     t.signal[SIGNAL_BTC_MISPREDICTS] = 4;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_STALL_BRANCH], 300);
     params[PARAM_BTC_ENTRIES] = 32;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_STALL_BRANCH], 33);
 }
 
@@ -190,7 +190,7 @@ test_width(void **state)
     set_times(params);
     params[PARAM_TIME_ISSUE] = 4;
     t.signal[SIGNAL_INSTRUCTIONS] = 4000;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_CYCLES], 1000);
 }
 
@@ -218,7 +218,7 @@ test_groups(void **state)
     t.signal[SIGNAL_L1I_MISSES] = 20;
     t.signal[SIGNAL_RETURN_MISPREDICTS] = 2;
     t.signal[SIGNAL_STALL_ISSUE] = 1000000;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_ISSUE_CYCLES], 2500);
     assert_int_equal(t.signal[SIGNAL_CYCLES], 1002500 + 70 + 200 + 10);
     assert_int_equal(t.signal[SIGNAL_STALL_MISPREDICT], 10);
@@ -241,7 +241,7 @@ test_sum(void **state)
         params[PARAM_TIME_ISSUE] = 1 + random_below(&random, 4);
         for (size_t s = 0; s < SIGNAL_COUNT; s++)
             t.signal[s] = random_below(&random, 1u << 30);
-        signals_derive(params, PART_TIME, t.signal);
+        signals_derive(params, COMPONENT_TIME, t.signal);
         for (size_t i = 0; i < COUNT(terms); i++)
             sum += t.signal[terms[i]];
         assert_int_equal(sum, t.signal[SIGNAL_CYCLES]);
@@ -261,7 +261,7 @@ test_bus(void **state)
     params[PARAM_CLOCK] = UINT64_C(3000000000);
     params[PARAM_BUS_CLOCK] = UINT64_C(1000000000);
     t.signal[SIGNAL_STALL_ISSUE] = UINT64_C(1) << 50;
-    signals_derive(params, PART_TIME, t.signal);
+    signals_derive(params, COMPONENT_TIME, t.signal);
     assert_int_equal(t.signal[SIGNAL_BUS_CYCLES], (UINT64_C(1) << 50) / 3);
 }
 
@@ -304,16 +304,16 @@ test_clock(void **state)
             params[i] = machine->params[i].value;
         if (k % 2 != 0)
             params[PARAM_MISS_ENTRIES] = random_below(&random, 9);
-        const uint32_t parts = cycles_parts(params);
+        const uint32_t components = cycles_parts(params);
         const uint32_t possible = components_implied(UINT32_MAX, params);
-        clock_init(&clock, params, parts);
+        clock_init(&clock, params, components);
         struct totals t = {0};
         for (size_t s = 0; s < SIGNAL_COUNT; s++)
-            if ((tally_signals[s].parts & possible & ~parts) == 0)
+            if ((tally_signals[s].components & possible & ~components) == 0)
                 t.signal[s] = random_below(&random, 1u << 30);
         t.signal[SIGNAL_STALL_ISSUE] = 0;
         const uint64_t cycles = clock_of(&clock, &t);
-        signals_derive(params, parts, t.signal);
+        signals_derive(params, components, t.signal);
         assert_int_equal(cycles, t.signal[SIGNAL_CYCLES]);
         assert_in_range(clock.all.count, 10, 60);
         modelled++;

@@ -117,7 +117,7 @@ twin(unsigned entries, unsigned cycles, const char *text, size_t length)
     return waits;
 }
 
-/* In two parts, as one block has them. */
+/* In two components, as one block has them. */
 static void
 test_twin(void **unused)
 {

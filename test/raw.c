@@ -65,7 +65,7 @@ run(const char *const *sets, uint64_t *state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(param_set(sets[i], NULL, params), 0);
     raw_init(&p.raw, params);
-    chip_ref_init(&p.twin, params, PART_RAW | PART_L1D);
+    chip_ref_init(&p.twin, params, COMPONENT_RAW | COMPONENT_L1D);
     for (uint64_t stores = 0; stores < STORES;) {
         stores += step(&p, state);
         if (stores % 500 == 0)

@@ -261,8 +261,9 @@ test_one_core(void **unused)
 
     (void)unused;
     params_of(&m, params);
-    assert_int_equal(
-        chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT), 2), 0);
+    assert_int_equal(chip_init(&chip, params,
+                               components_counted(params, 0, SIGNAL_COUNT), 2),
+                     0);
     for (unsigned i = 0; i < 2; i++) {
         counts[i] = new_counts();
         strands[i] = new_strand(&chip, i, counts[i]);

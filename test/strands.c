@@ -39,7 +39,7 @@ run_steps(struct runner *r, struct strand *strand)
     stream_init(&stream, r->program, r->params, r->seed);
     for (int i = 0; i < r->steps; i++) {
         const struct block *block = stream_block(&stream);
-        enter(strand, block, work_of_parts(r->chip->parts));
+        enter(strand, block, work_of(r->chip->components));
         r->ran[block->index]++;
         for (int k = 0; k < 3; k++) {
             const struct access a = stream_access(&stream);
@@ -75,9 +75,10 @@ check_exact(const struct runner *r)
     struct chip_ref ref;
     struct stream stream;
 
-    chip_ref_init(&ref, r->params,
-                  r->chip->parts &
-                      (PART_DIRECTION | PART_PREDICTOR | PARTS_TARGETS));
+    chip_ref_init(
+        &ref, r->params,
+        r->chip->components &
+            (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENTS_TARGETS));
     stream_init(&stream, r->program, r->params, r->seed);
     for (int i = 0; i < r->steps; i++) {
         chip_ref_block(&ref, stream_block(&stream));
@@ -266,7 +267,8 @@ check_crowd(size_t row, uint64_t *state, bool together)
 
     params_of(&crowds[row].machine, params);
     program_init(&program, params, 300, 1 << 18, state);
-    assert_int_equal(chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT),
+    assert_int_equal(chip_init(&chip, params,
+                               components_counted(params, 0, SIGNAL_COUNT),
                                threads + KEEPERS),
                      0);
     /* A lone strand may only be joined from its own thread: with two that do
@@ -338,8 +340,9 @@ test_strand_order(void **unused)
 
     (void)unused;
     params_of(&m, params);
-    assert_int_equal(
-        chip_init(&chip, params, parts_of(params, 0, SIGNAL_COUNT), 6), 0);
+    assert_int_equal(chip_init(&chip, params,
+                               components_counted(params, 0, SIGNAL_COUNT), 6),
+                     0);
     for (unsigned i = 0; i < 6; i++) {
         strands[i] = new_strand(&chip, i, counts);
         assert_non_null(strands[i]);
@@ -403,7 +406,7 @@ check_shared_fetch(const struct machine *m, uint64_t *state)
     cache_ref_init(&l1i, params[PARAM_L1I_SIZE],
                    (uint32_t)params[PARAM_L1I_WAYS],
                    (uint32_t)params[PARAM_L1I_LINE]);
-    assert_int_equal(chip_init(&chip, params, PART_L1I, 2), 0);
+    assert_int_equal(chip_init(&chip, params, COMPONENT_L1I, 2), 0);
     for (unsigned i = 0; i < 2; i++)
         stream_init(&streams[i], &program, params, random_next(state));
     strands[0] = new_strand(&chip, 0, counts[0]);
@@ -462,7 +465,7 @@ check_shared_loads(const struct machine *m, uint64_t *state)
     cache_ref_init(&l1d, params[PARAM_L1D_SIZE],
                    (uint32_t)params[PARAM_L1D_WAYS],
                    (uint32_t)params[PARAM_L1D_LINE]);
-    assert_int_equal(chip_init(&chip, params, PART_L1D, 2), 0);
+    assert_int_equal(chip_init(&chip, params, COMPONENT_L1D, 2), 0);
     strands[0] = new_strand(&chip, 0, counts[0]);
     for (int i = 0; i < 10000; i++) {
         if (i % 60 == 30)

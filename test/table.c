@@ -157,7 +157,8 @@ check_standing(const struct machine_row *machine, const struct event_row *event)
         assert_in_range(event->signals[i], 0, SIGNAL_COUNT - 1);
         const struct signal_row *signal = &tally_signals[event->signals[i]];
         if (event->fidelity == FIDELITY_EXACT)
-            assert_int_equal(signal->parts & ~(uint32_t)PART_DIRECTION, 0);
+            assert_int_equal(
+                signal->components & ~(uint32_t)COMPONENT_DIRECTION, 0);
     }
 }
 
@@ -231,12 +232,12 @@ test_signals(void **state)
         const struct signal_row *signal = &tally_signals[i];
         assert_int_equal(signal_find(signal->name), i);
         assert_true(signal->fixed == (i < SIGNAL_FIXED_COUNT));
-        assert_false(signal->fixed && signal->parts != 0);
-        assert_true(signal->fixed || signal->parts != 0 ||
+        assert_false(signal->fixed && signal->components != 0);
+        assert_true(signal->fixed || signal->components != 0 ||
                     signal->source_count > 0);
     }
-    assert_int_equal(tally_signals[SIGNAL_CONDITIONAL_MISPREDICTS].parts,
-                     PART_PREDICTOR);
+    assert_int_equal(tally_signals[SIGNAL_CONDITIONAL_MISPREDICTS].components,
+                     COMPONENT_PREDICTOR);
 }
 
 /* The T2's classes are one after the other: enum insn_class counts on it. */

@@ -79,7 +79,7 @@ def header(signals, params, generics, machines):
     out += c_enum("condition_id", [ident("condition", c) for c in
                                    signals.conditions] +
                   ["CONDITION_COUNT", "CONDITION_NONE = CONDITION_COUNT"])
-    out += c_enum("tally_part", [f"{ident('part', name)} = {1 << bit:#x}" for
+    out += c_enum("component_id", [f"{ident('component', name)} = {1 << bit:#x}" for
                                  bit, name in enumerate(signals.components)])
     out += [f"#define COMPONENT_COUNT {len(signals.components)}", ""]
     out += c_enum("param_id", [ident("param", p) for p in params] +

@@ -8,7 +8,7 @@ CLOCK = "cycles"
 
 
 def bits(names):
-    return " | ".join(ident("part", n) for n in names) or "0"
+    return " | ".join(ident("component", n) for n in names) or "0"
 
 
 def code_conditions(signals):
@@ -27,7 +27,7 @@ def code_conditions(signals):
 def code_components(signals):
     out = ["const struct component_row tally_components[COMPONENT_COUNT] = {"]
     for name, c in signals.components.items():
-        implied = [f"{{{ident('part', n)}, "
+        implied = [f"{{{ident('component', n)}, "
                    f"{ident('condition', w) if w else 'CONDITION_NONE'}}}"
                    for n, w in c["implies"]]
         rows = (f"(const struct implied_component[]){{{', '.join(implied)}}}"
@@ -36,7 +36,7 @@ def code_components(signals):
                     "CONDITION_NONE")
         out += ["    {", f"        .name = {c_text(name)},",
                 f"        .brief = {c_text(c['brief'])},",
-                f"        .bit = {ident('part', name)},",
+                f"        .bit = {ident('component', name)},",
                 f"        .possible = {possible},",
                 f"        .implies = {rows},",
                 f"        .implied_count = {len(implied)},", "    },"]
@@ -56,7 +56,7 @@ def code_rows(signals):
                 f"        .at_end = {c_bool(s['at_end'])},",
                 f"        .copies = {s['copies']},",
                 f"        .copy = {s['copy']},",
-                f"        .parts = {bits(s['implies'] or [])},",
+                f"        .components = {bits(s['implies'] or [])},",
                 f"        .requires = {c_numbers('uint8_t', requires)},",
                 f"        .require_count = {len(requires)},",
                 f"        .sources = {c_numbers('uint16_t', sources)},",
@@ -65,7 +65,7 @@ def code_rows(signals):
 
 
 def code_derive(signals):
-    out = ["void", "signals_derive(const uint64_t *params, uint32_t parts, "
+    out = ["void", "signals_derive(const uint64_t *params, uint32_t components, "
            "uint64_t *n)", "{", "    const unsigned copy = 0;", "",
            "    (void)copy;"]
     for name in signals.ordered():
@@ -74,7 +74,7 @@ def code_derive(signals):
                                                     "bus", "bus_backs")]
         line = f"n[{ident('signal', name)}] = {row['value'].code};"
         if guard:
-            out += [f"    if ((parts & ({bits(guard)})) != 0)", f"        {line}"]
+            out += [f"    if ((components & ({bits(guard)})) != 0)", f"        {line}"]
         else:
             out += [f"    {line}"]
     return out + ["}", ""]

@@ -121,7 +121,7 @@ virtual_bump(const struct virtual_range *ranges, uint32_t count, uint64_t pc)
     for (uint32_t i = 0; i < count; i++) {
         const struct virtual_range *const r = &ranges[i];
         const uint64_t steps = (pc - r->offset) / 2;
-        /* In two parts, which cannot exceed 64 bits where it matters. */
+        /* In two components, which cannot exceed 64 bits where it matters. */
         const uint64_t high = (steps >> 16) * r->scale;
         const uint64_t bucket = high + ((steps & 0xffff) * r->scale >> 16);
         if (pc < r->offset || steps >> 48 != 0 || bucket >= r->count)

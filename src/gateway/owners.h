@@ -52,7 +52,7 @@ struct owners {
     /* Changes when a process is to look whether others want something of it. */
     atomic_uint changes;
     uint32_t strands, seat_count; /* ever used */
-    uint32_t wanted;              /* parts, of all processes */
+    uint32_t wanted;              /* components, of all processes */
     struct virtual_system system;
     struct virtual_cpu cpus[OWNERS_STRANDS + OWNERS_SEATS];
     struct owners_counter counters[OWNERS_STRANDS + OWNERS_SEATS]

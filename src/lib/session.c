@@ -197,7 +197,7 @@ tally_result_wall_s(const struct tally_result *result)
 double
 tally_result_modelled_s(const struct tally_result *result)
 {
-    if ((result->session.parts & PART_TIME) == 0)
+    if ((result->session.components & COMPONENT_TIME) == 0)
         return -1;
     return result->session.modelled_s;
 }

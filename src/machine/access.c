@@ -259,7 +259,7 @@ strand_prefetch(struct strand *s, uint64_t addr, bool near)
         return;
     if (near)
         prefetch_near(s, addr);
-    else if (s->chip->parts & PART_L2)
+    else if (s->chip->components & COMPONENT_L2)
         prefetch_far(s, addr);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines of code that are fetched ahead (prefetch.lines, with an L2 for code and
- * PART_BUS): a miss of the L1I that none of them serves was reached by a taken
- * branch, and starts a stream there, the lines behind it; each line that serves
- * one asks for more, so that the stream stays prefetch.lines ahead. It ends
- * with its 4 KB, behind which the translation may be missing. A request for a
- * line that the L1I has goes no further; others look in the L2 for code.
+ * COMPONENT_BUS): a miss of the L1I that none of them serves was reached by a
+ * taken branch, and starts a stream there, the lines behind it; each line that
+ * serves one asks for more, so that the stream stays prefetch.lines ahead. It
+ * ends with its 4 KB, behind which the translation may be missing. A request
+ * for a line that the L1I has goes no further; others look in the L2 for code.
  *
  * A line waits for its fetch in the instruction streaming buffer, which has the
  * last AHEAD_LINES of them. What the L3 or memory serves is out until the

@@ -40,20 +40,22 @@ take(uint64_t **next, uint64_t words)
 }
 
 int
-targets_init(struct targets *t, const uint64_t *params, uint32_t parts)
+targets_init(struct targets *t, const uint64_t *params, uint32_t components)
 {
-    const uint64_t btc = parts & PART_BTC ? params[PARAM_BTC_ENTRIES] : 0;
+    const uint64_t btc =
+        components & COMPONENT_BTC ? params[PARAM_BTC_ENTRIES] : 0;
     const uint64_t entries =
         params[PARAM_BTC_ENTRIES] != 0 ? params[PARAM_BTC_ENTRIES] : 1;
-    const uint64_t far = parts & PART_FAR ? params[PARAM_FAR_ENTRIES] : 0;
+    const uint64_t far =
+        components & COMPONENT_FAR ? params[PARAM_FAR_ENTRIES] : 0;
     const uint64_t indirect =
-        parts & PART_INDIRECT ? params[PARAM_INDIRECT_ENTRIES] : 0;
+        components & COMPONENT_INDIRECT ? params[PARAM_INDIRECT_ENTRIES] : 0;
     const uint64_t depth =
-        parts & PART_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
+        components & COMPONENT_RETURNS ? params[PARAM_RETURN_DEPTH] : 0;
 
     memset(t, 0, sizeof(*t));
     t->size = 2 * entries + far + indirect + depth;
-    t->has_frames = (parts & PART_FRAMES) != 0;
+    t->has_frames = (components & COMPONENT_FRAMES) != 0;
     if (btc + far + indirect + depth == 0 && !t->has_frames) {
         t->size = 0;
         return 0;

@@ -38,11 +38,13 @@
 #define COUNTER_STATES 0x30u
 #define COUNTER_START 0x10u /* weakly not taken */
 
-/* The parts that foretell targets. The target cache is quick, not the last
+/* The components that predict targets. The target cache is quick, not the last
  * word: what it lacks or gets wrong is no mispredict. */
-#define PARTS_MISPREDICTS (PART_FAR | PART_INDIRECT | PART_RETURNS)
+#define COMPONENTS_MISPREDICTS \
+    (COMPONENT_FAR | COMPONENT_INDIRECT | COMPONENT_RETURNS)
 /* All that calls, returns or targets move. */
-#define PARTS_TARGETS (PART_BTC | PARTS_MISPREDICTS | PART_FRAMES)
+#define COMPONENTS_TARGETS \
+    (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES)
 
 /* Tables that do not run are NULL. */
 struct targets {
@@ -71,9 +73,10 @@ void branch_shape(const uint64_t *params, struct block_shape *shape);
 /* Directions of branches, newest lowest, that a counter's number depends on. */
 uint64_t branch_history_mask(const uint64_t *params);
 
-/* Empty tables for the parts that run; 0 or TALLY_ENOMEM. targets_finish()
- * accepts a zeroed struct. */
-int targets_init(struct targets *t, const uint64_t *params, uint32_t parts);
+/* Sets up empty tables for the components that run; 0 or TALLY_ENOMEM.
+ * targets_finish() accepts a zeroed struct. */
+int
+targets_init(struct targets *t, const uint64_t *params, uint32_t components);
 void targets_reset(struct targets *t);
 void targets_finish(struct targets *t);
 

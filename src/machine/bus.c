@@ -290,7 +290,7 @@ static bool
 is_back(const struct strand *s, uint64_t gone)
 {
     return mesi_state(gone) == MESI_MODIFIED &&
-           (s->chip->parts & PART_BUS_BACKS) != 0;
+           (s->chip->components & COMPONENT_BUS_BACKS) != 0;
 }
 
 /* A line has to leave the L2 for data, and what other strands know of it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cores that have each a whole hierarchy of caches, an L2 for data, one for
- * code and an L3, and snoop each other over a bus (l3.shared = core, PART_BUS).
+ * code and an L3, and snoop each other over a bus (l3.shared = core,
+ * COMPONENT_BUS).
  *
  * A line of the L2 for data or of the L3 is modified, exclusive or shared; of
  * the L2 for code it is there or not. No level includes another: a dirty line
@@ -16,8 +17,9 @@
  * castouts, and the bus's in-order queue the last eight transactions: nothing
  * but the next one moves them on.
  *
- * What leaves an L2 modified is followed with PART_BUS_BACKS, on which nothing
- * depends but the counts of what is written back and of what the bus carries.
+ * What leaves an L2 modified is followed with COMPONENT_BUS_BACKS, on which
+ * nothing depends but the counts of what is written back and of what the bus
+ * carries.
  *
  * Reads for which nothing waits, those of stores, are out in memory together:
  * machine/fills.h says until when. Those that end so are a burst.

@@ -49,7 +49,7 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
 {
     const int error = init_cache(c, chip->params, size);
 
-    return error != 0 || (chip->parts & PART_WRITEBACK) == 0
+    return error != 0 || (chip->components & COMPONENT_WRITEBACK) == 0
                ? error
                : cache_keep_dirty(c);
 }
@@ -71,12 +71,12 @@ init_first(struct tlb *tlb, uint64_t entries)
     return entries == 0 ? 0 : tlb_init(tlb, (uint32_t)entries);
 }
 
-/* Where PART_BUS runs, bus.c has the L2s and the L3s. */
+/* Where COMPONENT_BUS runs, bus.c has the L2s and the L3s. */
 static bool
 has_own_l2(const struct chip *chip)
 {
-    return !chip->shared_l2 && (chip->parts & PART_L2) != 0 &&
-           (chip->parts & PART_BUS) == 0;
+    return !chip->shared_l2 && (chip->components & COMPONENT_L2) != 0 &&
+           (chip->components & COMPONENT_BUS) == 0;
 }
 
 /*
@@ -88,7 +88,9 @@ has_own_l2(const struct chip *chip)
 static uint64_t
 dtlb_first(const struct chip *chip)
 {
-    return chip->parts & PART_DTLB_FIRST ? chip->params[PARAM_DTLB_FIRST] : 0;
+    return chip->components & COMPONENT_DTLB_FIRST
+               ? chip->params[PARAM_DTLB_FIRST]
+               : 0;
 }
 
 static int
@@ -102,7 +104,7 @@ core_init(struct core *core, const struct chip *chip)
                             : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
     if (error == 0 && has_own_l2(chip))
         error = init_back(&core->l2, chip, PARAM_L2_SIZE);
-    if (error == 0 && (chip->parts & PART_WAYS))
+    if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
         error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
@@ -114,7 +116,7 @@ core_init(struct core *core, const struct chip *chip)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)
         error = init_first(&core->dtlb_first, dtlb_first(chip));
-    if (error == 0 && (chip->parts & PART_BUS))
+    if (error == 0 && (chip->components & COMPONENT_BUS))
         error = bus_init(&core->bus, params);
     return error;
 }
@@ -134,14 +136,14 @@ core_finish(struct core *core)
 }
 
 int
-chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
+chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
           unsigned slots)
 {
     int error = 0;
 
     memset(chip, 0, sizeof(*chip));
     memcpy(chip->params, params, sizeof(chip->params));
-    chip->parts = parts;
+    chip->components = components;
     chip->node_count = (unsigned)params[PARAM_NODES];
     chip->core_count = (unsigned)params[PARAM_CORES] * chip->node_count;
     atomic_init(&chip->meets, chip->node_count > 1);
@@ -149,19 +151,20 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->page_shift = (uint32_t)__builtin_ctzll(params[PARAM_TLB_PAGE]);
     chip->write_through = params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
     chip->shared_l2 = params[PARAM_L2_SHARED] == L2_SHARED_CHIP;
-    chip->store_filter = chip->write_through && (parts & PART_L2);
-    chip->marks = !chip->write_through && (parts & PART_WRITEBACK);
+    chip->store_filter = chip->write_through && (components & COMPONENT_L2);
+    chip->marks = !chip->write_through && (components & COMPONENT_WRITEBACK);
     chip->tells = chip->marks && params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
     chip->inclusive = condition_holds(CONDITION_INCLUSION, params) &&
-                      (parts & PART_WRITEBACK);
+                      (components & COMPONENT_WRITEBACK);
     chip->buffers = condition_holds(CONDITION_BUFFERS, params);
     chip->microtag =
         (uint32_t)((UINT64_C(1) << params[PARAM_L1I_MICROTAG]) - 1);
-    if ((parts & PART_BUS) && condition_holds(CONDITION_AHEAD, params))
+    if ((components & COMPONENT_BUS) &&
+        condition_holds(CONDITION_AHEAD, params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
-    chip->prefetches =
-        (parts & PART_L1D) && condition_holds(CONDITION_PREFETCH, params);
+    chip->prefetches = (components & COMPONENT_L1D) &&
+                       condition_holds(CONDITION_PREFETCH, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
     chip->stores_apart = chip->write_through || chip->marks;
     chip->bank_shift =
@@ -171,11 +174,12 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
     chip->strands = calloc(slots, sizeof(struct strand *));
     if (chip->cores == NULL || chip->strands == NULL)
         error = TALLY_ENOMEM;
-    if (error == 0 && chip->shared_l2 && (parts & PART_L2))
+    if (error == 0 && chip->shared_l2 && (components & COMPONENT_L2))
         error = init_l2s(chip);
-    if (error == 0 && (parts & (PART_L3 | PART_BUS)) == PART_L3)
+    if (error == 0 &&
+        (components & (COMPONENT_L3 | COMPONENT_BUS)) == COMPONENT_L3)
         error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
-    if (parts & PART_DRAM)
+    if (components & COMPONENT_DRAM)
         dram_init(&chip->dram, params);
     if (error != 0)
         chip_finish(chip);
@@ -271,7 +275,7 @@ strand_reset(struct strand *s)
         memset(s->direction.counters, COUNTER_START,
                s->chip->params[PARAM_BRANCH_ENTRIES]);
     targets_reset(&s->targets);
-    if (s->chip->parts & PART_RAW)
+    if (s->chip->components & COMPONENT_RAW)
         raw_init(&s->raw, s->chip->params);
 }
 
@@ -287,7 +291,7 @@ strand_filters(struct strand *s)
         s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
     s->data.turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
-    if (s->chip->parts & PART_BUS)
+    if (s->chip->components & COMPONENT_BUS)
         filter_init(&s->store, l2d->set_mask, l2d->line_shift);
     else if (s->chip->store_filter)
         filter_init(&s->store, s->l2->set_mask, s->l2->line_shift);
@@ -308,7 +312,7 @@ first_shift(const struct chip *chip, uint64_t entries)
 static void
 use_core(struct chip *chip, const struct core *core)
 {
-    if ((chip->parts & (PART_SNOOP | PART_BUS)) == 0)
+    if ((chip->components & (COMPONENT_SNOOP | COMPONENT_BUS)) == 0)
         return;
     chip->used_cores |= (uint64_t)1 << (core - chip->cores);
     if ((chip->used_cores & (chip->used_cores - 1)) != 0)
@@ -328,7 +332,7 @@ strand_init(struct strand *s)
         return TALLY_ENOMEM;
     }
     use_core(chip, s->core);
-    if ((chip->parts & (PART_L2 | PART_BUS)) == PART_L2)
+    if ((chip->components & (COMPONENT_L2 | COMPONENT_BUS)) == COMPONENT_L2)
         s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
     strand_filters(s);
     s->pages.shift = first_shift(chip, dtlb_first(chip));
@@ -336,19 +340,19 @@ strand_init(struct strand *s)
     if (chip->params[PARAM_TLB_THREADS] == TLB_THREADS_APART)
         s->pages.tag = (uint64_t)(s->number % chip->strands_per_core)
                        << TLB_TAG_SHIFT;
-    s->runs.itlb = (chip->parts & PART_ITLB) != 0;
-    s->runs.dtlb = (chip->parts & PART_DTLB) != 0;
+    s->runs.itlb = (chip->components & COMPONENT_ITLB) != 0;
+    s->runs.dtlb = (chip->components & COMPONENT_DTLB) != 0;
     s->runs.store_filter = chip->store_filter;
     s->runs.marks = chip->marks;
     s->runs.fetch_voids =
         s->runs.store_filter && s->core->bus.l2i.words == NULL;
-    if (chip->parts & PART_PREDICTOR) {
+    if (chip->components & COMPONENT_PREDICTOR) {
         s->direction.mask = branch_history_mask(chip->params);
         s->direction.counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
         if (s->direction.counters == NULL)
             return TALLY_ENOMEM;
     }
-    if (targets_init(&s->targets, chip->params, chip->parts) != 0) {
+    if (targets_init(&s->targets, chip->params, chip->components) != 0) {
         free(s->direction.counters);
         return TALLY_ENOMEM;
     }

@@ -276,7 +276,7 @@ struct strand {
 
 struct chip {
     uint64_t params[PARAM_COUNT];
-    uint32_t parts;                        /* enum tally_part bits that run */
+    uint32_t components;                   /* enum component_id bits that run */
     unsigned core_count, strands_per_core; /* of all nodes */
     uint32_t page_shift;
     bool write_through;
@@ -313,7 +313,7 @@ struct chip {
 
 /* Sets up a machine with empty caches. `slots`: strands live at once at most.
  * chip_finish() accepts a zeroed struct. */
-int chip_init(struct chip *chip, const uint64_t *params, uint32_t parts,
+int chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
               unsigned slots);
 void chip_finish(struct chip *chip);
 
@@ -364,7 +364,7 @@ void strand_settle(struct strand *strand);
 /* The slow ends of the inline functions in machine/strand.h. */
 void strand_fetch_slow(struct strand *s, const struct block *block);
 void strand_load_slow(struct strand *s, uint64_t addr, uint64_t span);
-/* A load whose misses do not count as others do; with PART_BULK. */
+/* A load whose misses do not count as others do; with COMPONENT_BULK. */
 void strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span);
 void strand_store_slow(struct strand *s, uint64_t addr, uint64_t span);
 /* A prefetch for the L1D and what stands behind it (`near`), or for the L2 and

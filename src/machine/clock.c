@@ -12,7 +12,7 @@ place_of(const struct clock_term *term)
 }
 
 void
-clock_init(struct clock *c, const uint64_t *params, uint32_t parts)
+clock_init(struct clock *c, const uint64_t *params, uint32_t components)
 {
     const uint32_t possible = components_implied(UINT32_MAX, params);
     struct clock_terms found;
@@ -25,8 +25,8 @@ clock_init(struct clock *c, const uint64_t *params, uint32_t parts)
         for (unsigned i = 0; i < found.count; i++) {
             const struct clock_term *term = &found.terms[i];
             const uint32_t raised_by =
-                tally_signals[term->signal].parts & possible;
-            if (place_of(term) != place || (raised_by & ~parts) != 0 ||
+                tally_signals[term->signal].components & possible;
+            if (place_of(term) != place || (raised_by & ~components) != 0 ||
                 term->signal == SIGNAL_STALL_ISSUE)
                 continue;
             c->all.terms[count++] = *term;

@@ -16,10 +16,11 @@ struct clock {
     unsigned rest, fixed;
 };
 
-/* Sets up the clock of a machine of which `parts` run, components_of() the
- * event of cycles. Signals that no part raises are left out, and so is
+/* Sets up the clock of a machine of which `components` run, those of the
+ * event of cycles. Signals that no component raises are left out, and so is
  * SIGNAL_STALL_ISSUE, which is known at the end. */
-void clock_init(struct clock *clock, const uint64_t *params, uint32_t parts);
+void
+clock_init(struct clock *clock, const uint64_t *params, uint32_t components);
 
 /* Returns the cycles, from the sums of factor x signal over the terms. */
 static inline uint64_t

@@ -204,10 +204,10 @@ static void
 drain_shared(struct strand *s, uint64_t *queue, size_t count)
 {
     struct chip *chip = s->chip;
-    struct cache *l3 = (chip->parts & PART_L3) ? &chip->l3 : NULL;
+    struct cache *l3 = (chip->components & COMPONENT_L3) ? &chip->l3 : NULL;
     uint64_t *total = s->total;
 
-    if (chip->parts & PART_L2) {
+    if (chip->components & COMPONENT_L2) {
         miss_counts misses = 0;
         count = stage(s->l2, queue, count, ALL_KINDS, &misses, l3, 0);
         add_misses(total, queue_l2_signal, misses);
@@ -232,7 +232,7 @@ void
 strand_drain(struct strand *s)
 {
     struct chip *chip = s->chip;
-    const bool back = (chip->parts & PART_WRITEBACK) != 0;
+    const bool back = (chip->components & COMPONENT_WRITEBACK) != 0;
     uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
     uint64_t *queue = s->queue.entries;
     const bool alone = runs_alone(s);
@@ -252,9 +252,9 @@ strand_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    if (chip->parts & PART_BUS)
+    if (chip->components & COMPONENT_BUS)
         bus_shared(s, queue, count);
-    else if (chip->parts & PART_NODES)
+    else if (chip->components & COMPONENT_NODES)
         nodes_shared(s, queue, count);
     else if (back)
         memory_shared(s, queue, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queues of memory's channels (PART_DRAM): how long reads and writes stand
- * in them, and what they wait for. Nothing else depends on it.
+ * The queues of memory's channels (COMPONENT_DRAM): how long reads and writes
+ * stand in them, and what they wait for. Nothing else depends on it.
  *
  * A channel's lines are in its DRAM banks by turns. A request is in the queue
  * from when it comes until its bank has served it, time.bank cycles; a bank

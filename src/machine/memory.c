@@ -30,7 +30,7 @@ void
 memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind)
 {
     s->total[SIGNAL_MEMORY_READS_0 + channel]++;
-    if (s->chip->parts & PART_DRAM)
+    if (s->chip->components & COMPONENT_DRAM)
         dram_read(&s->chip->dram, s->total, channel, addr, waits_for(s, kind));
 }
 
@@ -38,7 +38,7 @@ void
 memory_write(struct strand *s, unsigned channel, uint64_t addr)
 {
     s->total[SIGNAL_MEMORY_WRITES_0 + channel]++;
-    if (s->chip->parts & PART_DRAM)
+    if (s->chip->components & COMPONENT_DRAM)
         dram_write(&s->chip->dram, channel, addr);
 }
 
@@ -53,7 +53,7 @@ write_l3(struct strand *s, uint64_t addr)
 {
     struct chip *chip = s->chip;
 
-    if ((chip->parts & PART_L3) == 0 ||
+    if ((chip->components & COMPONENT_L3) == 0 ||
         !cache_mark(&chip->l3, addr >> chip->l3.line_shift))
         write_memory(s, addr);
 }
@@ -103,7 +103,7 @@ ask_memory(struct strand *s, uint64_t addr, unsigned kind)
     struct chip *chip = s->chip;
     struct cache_driven driven;
 
-    if (chip->parts & PART_L3) {
+    if (chip->components & COMPONENT_L3) {
         if (cache_touch(&chip->l3, addr >> chip->l3.line_shift, false, &driven))
             return true;
         s->total[queue_l3_signal[kind]]++;
@@ -239,7 +239,7 @@ take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
 void
 memory_shared(struct strand *s, const uint64_t *queue, size_t count)
 {
-    if ((s->chip->parts & PART_SNOOP) == 0 || !meets_others(s)) {
+    if ((s->chip->components & COMPONENT_SNOOP) == 0 || !meets_others(s)) {
         take_through(s, queue, count, false);
         return;
     }

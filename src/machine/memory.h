@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Caches that write back, and the memory behind the last of them. In place of
- * the stages of drain.c where what is counted needs it (PART_WRITEBACK).
+ * the stages of drain.c where what is counted needs it (COMPONENT_WRITEBACK).
  *
  * A line is dirty from its first store on, or atomic, until it is driven out:
  * then it is written to the next level that has it, whose order of use that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chips that share their memory, each with an L2 of its own (PART_NODES).
+ * Chips that share their memory, each with an L2 of its own (COMPONENT_NODES).
  *
  * A miss of an L2 is served by the L2 of another node if that has written the
  * line, else by the memory of the page's home node. A store or atomic that

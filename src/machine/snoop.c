@@ -52,7 +52,7 @@ take(struct strand *s, struct core *core, uint64_t line, enum line_state state)
     const uint64_t addr = line << core->l2.line_shift;
     const uint64_t size = (uint64_t)1 << core->l2.line_shift;
 
-    if (s->chip->parts & PART_WAYS)
+    if (s->chip->components & COMPONENT_WAYS)
         ways_drop(&core->ways, &core->l2, line);
     cache_invalidate(&core->l2, line);
     if (!alone)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cores of a chip that have an L2 each and see what the others hold
- * (PART_SNOOP).
+ * (COMPONENT_SNOOP).
  *
  * A line is shared where more than one L2 has it, else exclusive; a dirty one
  * is never shared. Before a store makes a line of its L2 dirty, it is taken

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hot path of the model: what runs on every block and every access. All
- * inline; a caller passes constants for `parts` so that what does not run is
- * not there. See chip.h for the idea.
+ * inline; a caller passes constants for `components` so that what does not run
+ * is not there. See chip.h for the idea.
  */
 #ifndef TALLY_MACHINE_STRAND_H
 #define TALLY_MACHINE_STRAND_H
@@ -128,19 +128,21 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 
-/* Of the parts that run; see enum block_work. */
+/* Returns what a block entry does for the components that run, as bits of enum
+ * block_work. */
 static inline unsigned
-work_of_parts(uint32_t parts)
+work_of(uint32_t components)
 {
     unsigned work = 0;
 
-    if (parts & (PART_DIRECTION | PART_PREDICTOR | PARTS_TARGETS))
+    if (components &
+        (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENTS_TARGETS))
         work |= WORK_DIRECTION;
-    if (parts & PART_PREDICTOR)
+    if (components & COMPONENT_PREDICTOR)
         work |= WORK_PREDICTOR;
-    if (parts & (PART_L1I | PART_ITLB))
+    if (components & (COMPONENT_L1I | COMPONENT_ITLB))
         work |= WORK_FETCH;
-    if (parts & PARTS_TARGETS)
+    if (components & COMPONENTS_TARGETS)
         work |= WORK_TARGETS;
     return work;
 }

@@ -39,7 +39,7 @@ grow(void *array, size_t count, size_t size)
 
 /* What the counters see of a thread's turns. */
 static void
-add_to_hardware(const struct session_options *o, uint32_t parts,
+add_to_hardware(const struct session_options *o, uint32_t components,
                 const struct totals *turns)
 {
     struct totals derived[REGION_TURNS];
@@ -47,7 +47,7 @@ add_to_hardware(const struct session_options *o, uint32_t parts,
 
     for (unsigned i = 0; i < session_totals(o); i++) {
         derived[i] = turns[i];
-        signals_derive(o->params, parts, derived[i].signal);
+        signals_derive(o->params, components, derived[i].signal);
         if (i >= count)
             filter_restrict(&derived[i - count], &derived[i]);
     }
@@ -113,7 +113,7 @@ add_thread(const struct session_options *o, struct session_result *result,
         totals_add(&t->totals, &turns[i]);
     }
     if (o->hardware != NULL)
-        add_to_hardware(o, result->parts, turns);
+        add_to_hardware(o, result->components, turns);
     return 0;
 }
 
@@ -461,10 +461,10 @@ collect_gate(const struct session_options *o, struct session_result *result)
     memset(&result->totals, 0, sizeof(result->totals));
     for (unsigned i = 0; i < session_turns(o); i++)
         totals_add(&result->totals, &o->gate->sum[i]);
-    signals_derive(o->params, result->parts, result->totals.signal);
+    signals_derive(o->params, result->components, result->totals.signal);
     if (o->hardware != NULL) {
         hardware_reset(o->hardware);
-        add_to_hardware(o, result->parts, o->gate->sum);
+        add_to_hardware(o, result->components, o->gate->sum);
     }
 }
 
@@ -553,7 +553,7 @@ add_up(const struct session_options *o, struct session_result *result)
     for (size_t i = 0; error == 0 && i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
         if (t->data != NULL) {
-            signals_derive(o->params, result->parts, t->data->signal);
+            signals_derive(o->params, result->components, t->data->signal);
             filter_restrict(&t->totals, t->data);
             free(t->data);
             t->data = NULL;

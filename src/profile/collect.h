@@ -16,7 +16,7 @@ unsigned session_totals(const struct session_options *options);
 /*
  * Adds up the session's file, which answers `request`: the session's own copy,
  * since any process may have overwritten the one in the file. `result` has the
- * parts and the program's status already. A process whose region is
+ * components and the program's status already. A process whose region is
  * inconsistent is left out and named in result->inconsistent. 0, TALLY_ENOMEM
  * or TALLY_ESYSTEM.
  */

@@ -64,15 +64,15 @@ own_stalls(const struct totals *t)
 
 /* What follows from a snapshot's counts, as it does for the thread's. */
 static void
-derive(const uint64_t *params, uint32_t parts, const struct session_thread *t,
-       struct totals *totals)
+derive(const uint64_t *params, uint32_t components,
+       const struct session_thread *t, struct totals *totals)
 {
-    signals_derive(params, parts, totals->signal);
+    signals_derive(params, components, totals->signal);
     const uint64_t waits = part_of(t->totals.signal[SIGNAL_STALL_ISSUE],
                                    totals->signal[SIGNAL_ISSUE_CYCLES],
                                    t->totals.signal[SIGNAL_ISSUE_CYCLES]);
     totals->signal[SIGNAL_STALL_ISSUE] = waits;
-    signals_derive(params, parts, totals->signal);
+    signals_derive(params, components, totals->signal);
     totals->signal[SIGNAL_CORE_IDLE] =
         part_of(t->totals.signal[SIGNAL_CORE_IDLE], own_stalls(totals),
                 own_stalls(&t->totals));
@@ -118,7 +118,7 @@ cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
             struct session_snapshot *s = &result->snapshots[next];
             if (s->process != t->process || s->thread != t->thread)
                 break;
-            derive(params, result->parts, t, &s->totals);
+            derive(params, result->components, t, &s->totals);
             add_piece(result, t, s->boundary, &s->totals, &before);
             before = s->totals;
         }

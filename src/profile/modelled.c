@@ -38,8 +38,8 @@ bounded(uint64_t cycles)
 }
 
 static int
-share(const uint64_t *params, uint32_t parts, struct session_thread *threads,
-      size_t count)
+share(const uint64_t *params, uint32_t components,
+      struct session_thread *threads, size_t count)
 {
     struct pipeline_thread *rows = calloc(count, sizeof(*rows));
 
@@ -63,7 +63,7 @@ share(const uint64_t *params, uint32_t parts, struct session_thread *threads,
     for (size_t i = 0; error == 0 && i < count; i++) {
         uint64_t *n = threads[i].totals.signal;
         n[SIGNAL_STALL_ISSUE] = rows[i].wait;
-        signals_derive(params, parts, n);
+        signals_derive(params, components, n);
         n[SIGNAL_CORE_IDLE] = rows[i].idle;
     }
     free(rows);
@@ -90,16 +90,17 @@ session_time(const uint64_t *params, struct session_result *result)
     uint64_t all = 0;
 
     for (size_t i = 0; i < result->thread_count; i++)
-        signals_derive(params, result->parts, result->threads[i].totals.signal);
+        signals_derive(params, result->components,
+                       result->threads[i].totals.signal);
     for (size_t first = 0, next = 0; first < result->thread_count;
          first = next) {
         struct session_thread *threads = &result->threads[first];
         while (next < result->thread_count &&
                result->threads[next].process == threads->process)
             next++;
-        if (next - first > 1 && (result->parts & PART_TIME)) {
+        if (next - first > 1 && (result->components & COMPONENT_TIME)) {
             const int error =
-                share(params, result->parts, threads, next - first);
+                share(params, result->components, threads, next - first);
             if (error != 0)
                 return error;
             switches_count(params, threads, next - first);

@@ -86,12 +86,13 @@ parts_of(const struct session_options *o)
     static const uint16_t time[] = {SIGNAL_CYCLES};
     static const struct event_row clock = {.signals = time, .signal_count = 1};
     const struct event_row *const clocks[] = {&clock};
-    const uint32_t parts = components_of(o->events, o->event_count, o->params) |
-                           (o->capture != NULL ? (uint32_t)PART_DTLB_FIRST : 0);
+    const uint32_t components =
+        components_of(o->events, o->event_count, o->params) |
+        (o->capture != NULL ? (uint32_t)COMPONENT_DTLB_FIRST : 0);
 
     return o->interval_ms == 0 && o->capture == NULL
-               ? parts
-               : parts | components_of(clocks, 1, o->params);
+               ? components
+               : components | components_of(clocks, 1, o->params);
 }
 
 /* Notes the standard files that the program will be started with. */
@@ -114,9 +115,9 @@ make_request(const struct session_options *o, const struct program *program,
     memset(r, 0, sizeof(*r));
     r->machine = (uint32_t)(o->machine - tally_machines);
     r->isa = (uint32_t)(program->isa - isa_rows);
-    r->parts = parts_of(o);
+    r->components = parts_of(o);
     if (program->isa->decoder->may_repeat != NULL)
-        r->parts |= PART_REPEAT;
+        r->components |= COMPONENT_REPEAT;
     note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));
     r->turns = session_turns(o);
@@ -276,7 +277,7 @@ session_run(const struct session_options *o, const struct program *program,
         struct running run = {o, region_rules_of(&request), fd, now_s(),
                               now_s()};
         memset(result, 0, sizeof(*result));
-        result->parts = request.parts;
+        result->components = request.components;
         session_note_rights(header, program->path);
         error = start_and_wait(&launch, &run, log, result);
     }

@@ -172,7 +172,7 @@ struct session_result {
     /* Processes whose later threads are not counted: QEMU's numbers for threads
      * ran out. */
     unsigned cut_processes;
-    uint32_t parts;
+    uint32_t components;
 };
 
 /*

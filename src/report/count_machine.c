@@ -620,8 +620,9 @@ document(const struct count_report *r)
     json_object_set_new(o, "user_s", json_real(s->user_s));
     json_object_set_new(o, "sys_s", json_real(s->sys_s));
     json_object_set_new(o, "modelled_s",
-                        s->parts & PART_TIME ? json_real(s->modelled_s)
-                                             : json_null());
+                        s->components & COMPONENT_TIME
+                            ? json_real(s->modelled_s)
+                            : json_null());
     return o;
 }
 

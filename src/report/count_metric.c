@@ -105,7 +105,7 @@ input_of(void *user, size_t input)
         return r->wall_s;
     if (input == INPUT_CLOCK && r->params != NULL)
         return (double)r->params[PARAM_CLOCK];
-    if (input == INPUT_INTERVAL && (r->last->parts & PART_TIME) != 0)
+    if (input == INPUT_INTERVAL && (r->last->components & COMPONENT_TIME) != 0)
         return r->last->modelled_s;
     return (double)NAN;
 }

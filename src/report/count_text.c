@@ -464,7 +464,7 @@ print_times(const struct count_report *r, FILE *out)
     else
         escape_printf(out, "   %.6f s user   %.6f s sys%s\n", s->user_s,
                       s->sys_s, r->target != NULL ? " of the command" : "");
-    if (s->parts & PART_TIME)
+    if (s->components & COMPONENT_TIME)
         escape_printf(
             out,
             "%14.6f s on the modelled machine (estimated): %.4g %s, %.3f "

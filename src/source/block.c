@@ -77,24 +77,24 @@ window_signal(const struct insn *insn)
  * instruction runs: the attempts beyond the completions are its traps.
  */
 static size_t
-build_parts(const struct insn *insns, size_t count, struct block_part *parts)
+build_pieces(const struct insn *insns, size_t count, struct block_piece *pieces)
 {
     size_t n = 1;
 
-    memset(&parts[0], 0, sizeof(parts[0]));
+    memset(&pieces[0], 0, sizeof(pieces[0]));
     for (size_t i = 0; i < count; i++) {
         const bool opens =
-            is_window(&insns[i]) && i + 1 < count && n < BLOCK_PARTS;
+            is_window(&insns[i]) && i + 1 < count && n < BLOCK_PIECES;
         if (opens) {
             const enum signal_id traps = window_signal(&insns[i]);
-            parts[n - 1].info.fixed[traps]++;
-            memset(&parts[n], 0, sizeof(parts[n]));
-            parts[n].first = (uint16_t)i;
-            parts[n].marker = (uint16_t)(i + 1);
-            parts[n].info.fixed[traps]--;
+            pieces[n - 1].info.fixed[traps]++;
+            memset(&pieces[n], 0, sizeof(pieces[n]));
+            pieces[n].first = (uint16_t)i;
+            pieces[n].marker = (uint16_t)(i + 1);
+            pieces[n].info.fixed[traps]--;
             n++;
         }
-        block_add_insn(&parts[n - 1].info, &insns[i]);
+        block_add_insn(&pieces[n - 1].info, &insns[i]);
     }
     return n;
 }
@@ -102,7 +102,7 @@ build_parts(const struct insn *insns, size_t count, struct block_part *parts)
 /* What follows from the order of the instructions. */
 static void
 add_order(const struct block_shape *shape, const struct insn *insns,
-          size_t count, struct block_part *parts, size_t n)
+          size_t count, struct block_piece *pieces, size_t n)
 {
     struct drain drain = {
         .entries = shape->drain_entries,
@@ -110,9 +110,9 @@ add_order(const struct block_shape *shape, const struct insn *insns,
     };
 
     for (size_t i = 0; i < n; i++) {
-        const size_t first = parts[i].first;
-        const size_t end = i + 1 < n ? parts[i + 1].first : count;
-        int16_t *fixed = parts[i].info.fixed;
+        const size_t first = pieces[i].first;
+        const size_t end = i + 1 < n ? pieces[i + 1].first : count;
+        int16_t *fixed = pieces[i].info.fixed;
         if (shape->group != 0)
             group_add(insns + first, end - first, shape->group, fixed);
         if (shape->group != 0)
@@ -258,7 +258,7 @@ block_slot(const struct block_shape *shape, const struct block *block,
 size_t
 block_build(const struct block_shape *shape, uint64_t pc,
             const struct insn *insns, size_t count, struct block *block,
-            struct block_part *parts)
+            struct block_piece *pieces)
 {
     const bool drops = count > 1 && insns[count - 1].size == 0;
     uint64_t pcs[2] = {pc, pc}; /* of the last two instructions */
@@ -304,19 +304,19 @@ block_build(const struct block_shape *shape, uint64_t pc,
             block->flags |= BLOCK_INSIDE;
     }
 
-    size_t n = build_parts(insns, count, parts);
-    if (n > 1 && insns[parts[n - 1].first].branch != BRANCH_NONE)
+    size_t n = build_pieces(insns, count, pieces);
+    if (n > 1 && insns[pieces[n - 1].first].branch != BRANCH_NONE)
         block->flags |= BLOCK_TRAPS;
     if (count == 1 && is_retry(shape, pc, first)) {
-        memset(parts[0].info.fixed, 0, sizeof(parts[0].info.fixed));
-        parts[0].info.fixed[window_signal(first)] = 1;
+        memset(pieces[0].info.fixed, 0, sizeof(pieces[0].info.fixed));
+        pieces[0].info.fixed[window_signal(first)] = 1;
         block->flags |= BLOCK_RETRY;
     }
     if (block->flags & BLOCK_ODD)
-        parts[0].info.odd_pc = drops ? next : pcs[1];
-    parts[0].info.fixed[SIGNAL_FETCH_WINDOWS] =
+        pieces[0].info.odd_pc = drops ? next : pcs[1];
+    pieces[0].info.fixed[SIGNAL_FETCH_WINDOWS] =
         (int16_t)((next - 1) / FETCH_WINDOW - pc / FETCH_WINDOW + 1);
     if ((block->flags & BLOCK_RETRY) == 0)
-        add_order(shape, insns, count, parts, n);
+        add_order(shape, insns, count, pieces, n);
     return n;
 }

@@ -123,11 +123,11 @@ struct block_shape {
 };
 
 /*
- * A block can count in parts: a SPARC window instruction traps before it is
+ * A block can count in pieces: a SPARC window instruction traps before it is
  * done and runs again, so it and what follows are counted when the following
  * instruction runs. `first` is the index of the part's first instruction.
  */
-struct block_part {
+struct block_piece {
     uint16_t first;
     uint16_t marker; /* the instruction whose execution counts the part */
     struct block_info info;
@@ -149,17 +149,17 @@ bool block_slot(const struct block_shape *shape, const struct block *block,
     (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_RETURN | \
      BLOCK_INDIRECT | BLOCK_FAR)
 
-#define BLOCK_PARTS 32 /* more window instructions than this share a part */
+#define BLOCK_PIECES 32 /* more window instructions than this share a part */
 
 /*
- * Fills in `block` (its index excepted) and the parts' info, without the odd
+ * Fills in `block` (its index excepted) and the pieces' info, without the odd
  * bytes, from `count` decoded instructions. The last is dropped if it is
- * incomplete: QEMU rolled it back. Returns the number of parts, at least 1;
- * parts[0] is counted at entry.
+ * incomplete: QEMU rolled it back. Returns the number of pieces, at least 1;
+ * pieces[0] is counted at entry.
  */
 size_t block_build(const struct block_shape *shape, uint64_t pc,
                    const struct insn *insns, size_t count, struct block *block,
-                   struct block_part *parts);
+                   struct block_piece *pieces);
 
 /* Adds what one instruction counts each time it runs. */
 void block_add_insn(struct block_info *info, const struct insn *insn);

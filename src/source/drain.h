@@ -6,9 +6,9 @@
  * Instructions issue one a cycle. A store has an entry of the buffer from its
  * issue until it has drained; stores drain one after the other, each in so many
  * cycles. One that finds no entry free waits, and with it all behind it. The
- * buffer is empty when a block begins; a block's parts share it. No other stall
- * is seen, atomics take no entry. Document: Netra DPS profiler, TABLE 3-2,
- * SB_full.
+ * buffer is empty when a block begins; a block's pieces share it. No other
+ * stall is seen, atomics take no entry. Document: Netra DPS profiler, TABLE
+ * 3-2, SB_full.
  */
 #ifndef TALLY_SOURCE_DRAIN_H
 #define TALLY_SOURCE_DRAIN_H

@@ -544,7 +544,7 @@ region_head_seal(const struct region_head *h, uint64_t threads)
     sum = mix_word(sum, (uint64_t)h->pid << 32 | (uint32_t)h->parent);
     sum = mix_word(sum, h->begin);
     sum = mix_word(sum, h->heaped);
-    sum = mix_word(sum, h->parts);
+    sum = mix_word(sum, h->components);
     sum = mix_word(sum, h->load_bias);
     return mix(sum, h->program, sizeof(h->program));
 }

@@ -52,12 +52,12 @@ enum window_mode { WINDOW_ALL, WINDOW_FROM_TO, WINDOW_SKIP };
 
 /* What is asked; written by the session before the first process starts. */
 struct session_request {
-    uint32_t machine;  /* enum machine_id */
-    uint32_t isa;      /* of the program, enum isa_place */
-    uint32_t parts;    /* enum tally_part bits of the model that must run */
-    uint32_t window;   /* enum window_mode */
-    uint64_t from, to; /* addresses in the program's file, or NO_LINE */
-    uint64_t skip;     /* instructions */
+    uint32_t machine;    /* enum machine_id */
+    uint32_t isa;        /* of the program, enum isa_place */
+    uint32_t components; /* enum component_id bits of the model that must run */
+    uint32_t window;     /* enum window_mode */
+    uint64_t from, to;   /* addresses in the program's file, or NO_LINE */
+    uint64_t skip;       /* instructions */
     /* Counts are kept apart by turns of `slice` instructions each, one after
      * the other; 1: all is one turn. */
     uint32_t turns;
@@ -152,7 +152,7 @@ struct region_head {
     atomic_uint captures;  /* begun, may pass REGION_CAPTURES */
     uint32_t turns;        /* totals in use, at least 1 */
     uint32_t own_turns;    /* of them, those that blocks count in */
-    uint32_t parts;        /* of the model that run, enum tally_part bits */
+    uint32_t components;   /* of the model that run, enum component_id bits */
     /* System calls of the guest, and of them those that read and write. */
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;

@@ -175,7 +175,7 @@ region_view_open(struct region_view *view, int fd, unsigned index,
     view->told = head.told;
     view->beside = head.beside != 0;
     view->cut = head.cut != 0;
-    view->parts = head.parts;
+    view->components = head.components;
     view->load_bias = head.load_bias;
     return 0;
 }

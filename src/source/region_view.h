@@ -42,7 +42,7 @@ struct region_view {
     unsigned blocks, strands, threads, snapshots;
     unsigned captures; /* begun, may pass REGION_CAPTURES */
     unsigned together, apart, lost, heaped;
-    uint32_t parts; /* as in region_head */
+    uint32_t components; /* as in region_head */
     unsigned left_early, told;
     bool beside, cut;
     uint64_t load_bias;

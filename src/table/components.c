@@ -10,24 +10,24 @@ holds(enum condition_id condition, const uint64_t *params)
 uint32_t
 components_implied(uint32_t asked, const uint64_t *params)
 {
-    uint32_t parts = asked, before;
+    uint32_t components = asked, before;
 
     do {
-        before = parts;
+        before = components;
         for (size_t c = 0; c < COMPONENT_COUNT; c++) {
             const struct component_row *row = &tally_components[c];
             for (size_t i = 0;
-                 (parts & row->bit) != 0 && i < row->implied_count; i++) {
+                 (components & row->bit) != 0 && i < row->implied_count; i++) {
                 if (holds(row->implies[i].where, params))
-                    parts |= row->implies[i].bit;
+                    components |= row->implies[i].bit;
             }
         }
-    } while (parts != before);
+    } while (components != before);
     for (size_t c = 0; c < COMPONENT_COUNT; c++) {
         if (!holds(tally_components[c].possible, params))
-            parts &= ~tally_components[c].bit;
+            components &= ~tally_components[c].bit;
     }
-    return parts;
+    return components;
 }
 
 uint32_t
@@ -38,7 +38,7 @@ components_of(const struct event_row *const *events, size_t count,
 
     for (size_t e = 0; e < count; e++) {
         for (size_t s = 0; s < events[e]->signal_count; s++)
-            asked |= tally_signals[events[e]->signals[s]].parts;
+            asked |= tally_signals[events[e]->signals[s]].components;
     }
     return components_implied(asked, params);
 }

@@ -37,7 +37,7 @@ struct implied_component {
 struct component_row {
     const char *name;
     const char *brief;
-    uint32_t bit;               /* enum tally_part */
+    uint32_t bit;               /* enum component_id */
     enum condition_id possible; /* or CONDITION_NONE: always */
     const struct implied_component *implies;
     size_t implied_count;
@@ -62,8 +62,8 @@ const char *event_lacks(const struct event_row *event, const uint64_t *params);
 bool signal_possible(unsigned signal, const uint64_t *params);
 
 /* Sets the derived signals of `n`, SIGNAL_COUNT totals, from the others. Those
- * of components that do not run (`parts`) may be left as they are. */
-void signals_derive(const uint64_t *params, uint32_t parts, uint64_t *n);
+ * of components that do not run (`components`) may be left as they are. */
+void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
 
 /* The signal `cycles` is a sum of quotients: the last of CLOCK_SUMS sums is
  * divided by nothing. */

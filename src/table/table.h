@@ -39,8 +39,8 @@ struct signal_row {
     uint16_t copies;
     uint16_t copy; /* its number among them */
     /* Parts of the model that must run to count it, beside those that these
-     * imply: enum tally_part bits. */
-    uint32_t parts;
+     * imply: enum component_id bits. */
+    uint32_t components;
     const uint8_t *requires; /* enum condition_id, without which it is 0 */
     /* Of a derived signal, the signals from which it follows: all that are not
      * derived themselves, in their order; else there are none. */

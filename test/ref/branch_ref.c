@@ -25,7 +25,7 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
         return;
     if (taken)
         chip_ref_count(r, SIGNAL_CONDITIONAL_TAKEN);
-    if ((r->parts & PART_PREDICTOR) == 0)
+    if ((r->components & COMPONENT_PREDICTOR) == 0)
         return;
 
     uint8_t *counter = &r->counters[(last->branch ^ history(r)) %
@@ -184,18 +184,18 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
 
     if ((kind & BLOCK_CONDITIONAL) && target != last->taken_pc)
         return;
-    if ((r->parts & PART_BTC) && (direct || (kind & BLOCK_INDIRECT)))
+    if ((r->components & COMPONENT_BTC) && (direct || (kind & BLOCK_INDIRECT)))
         ask_btc(r, last, target);
-    if ((r->parts & PART_FAR) && (kind & BLOCK_FAR))
+    if ((r->components & COMPONENT_FAR) && (kind & BLOCK_FAR))
         ask_far(r, last);
-    if ((r->parts & PART_INDIRECT) && (kind & BLOCK_INDIRECT))
+    if ((r->components & COMPONENT_INDIRECT) && (kind & BLOCK_INDIRECT))
         ask_indirect(r, last, target);
-    if ((r->parts & PART_RETURNS) && (kind & BLOCK_CALL))
+    if ((r->components & COMPONENT_RETURNS) && (kind & BLOCK_CALL))
         call(r, last);
-    if ((r->parts & PART_RETURNS) && (kind & BLOCK_RETURN))
+    if ((r->components & COMPONENT_RETURNS) && (kind & BLOCK_RETURN))
         come_back(r, target);
-    if ((r->parts & PART_FRAMES) && (kind & BLOCK_CALL))
+    if ((r->components & COMPONENT_FRAMES) && (kind & BLOCK_CALL))
         push_frame(r);
-    if ((r->parts & PART_FRAMES) && (kind & BLOCK_RETURN))
+    if ((r->components & COMPONENT_FRAMES) && (kind & BLOCK_RETURN))
         pop_frame(r);
 }

@@ -19,7 +19,8 @@ buffers_ref_miss(struct chip_ref *r, bool waits, bool memory, bool dirty)
 {
     bool full = false;
 
-    if ((r->parts & PART_WRITEBACK) == 0 || r->params[PARAM_NODES] > 1 ||
+    if ((r->components & COMPONENT_WRITEBACK) == 0 ||
+        r->params[PARAM_NODES] > 1 ||
         r->params[PARAM_L2_SHARED] != L2_SHARED_CORE)
         return;
     if (waits) {

@@ -341,7 +341,8 @@ miss(struct chip_ref *r, uint64_t addr, enum bus_ref_asker asker)
     chip_ref_count(r, state == REF_MODIFIED    ? SIGNAL_L2D_FILLS_MODIFIED
                       : state == REF_EXCLUSIVE ? SIGNAL_L2D_FILLS_EXCLUSIVE
                                                : SIGNAL_L2D_FILLS_SHARED);
-    if (gone.state != REF_MODIFIED || (r->parts & PART_BUS_BACKS) == 0)
+    if (gone.state != REF_MODIFIED ||
+        (r->components & COMPONENT_BUS_BACKS) == 0)
         return;
     chip_ref_count(r, SIGNAL_L2_WRITEBACKS);
     r->bus.victims += joined;

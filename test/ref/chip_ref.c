@@ -78,19 +78,19 @@ new_table(uint64_t entries)
 }
 
 void
-chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
+chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
 {
     memset(r, 0, sizeof(*r));
     r->params = params;
-    r->parts = parts;
+    r->components = components;
     r->peers[0] = r;
     init_cache(&r->l1i, params, PARAM_L1I_SIZE);
     init_cache(&r->l1d, params, PARAM_L1D_SIZE);
-    if (parts & PART_L2)
+    if (components & COMPONENT_L2)
         init_cache(&r->l2, params, PARAM_L2_SIZE);
-    if (parts & PART_L3)
+    if (components & COMPONENT_L3)
         init_cache(&r->l3, params, PARAM_L3_SIZE);
-    if (parts & PART_WAYS) {
+    if (components & COMPONENT_WAYS) {
         const size_t count = r->l2.sets * r->l2.ways;
         r->l2_ways = calloc(count, sizeof(*r->l2_ways));
         r->foretold = calloc(params[PARAM_L2_FORETOLD], sizeof(*r->foretold));
@@ -105,13 +105,13 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts)
         tlb_ref_init(&r->itlb_first, (uint32_t)params[PARAM_ITLB_FIRST]);
     if (params[PARAM_DTLB_FIRST] != 0)
         tlb_ref_init(&r->dtlb_first, (uint32_t)params[PARAM_DTLB_FIRST]);
-    if (parts & PART_BUS)
+    if (components & COMPONENT_BUS)
         bus_ref_init(&r->bus, params);
     r->counters = malloc(params[PARAM_BRANCH_ENTRIES]);
     if (r->counters == NULL)
         abort();
     memset(r->counters, 1, params[PARAM_BRANCH_ENTRIES]);
-    if (parts & PART_BTC)
+    if (components & COMPONENT_BTC)
         cache_ref_init(&r->btc, params[PARAM_BTC_ENTRIES],
                        (uint32_t)params[PARAM_BTC_WAYS], 1);
     r->far = new_table(params[PARAM_FAR_ENTRIES]);
@@ -131,7 +131,7 @@ chip_ref_finish(struct chip_ref *r)
     tlb_ref_finish(&r->itlb_first);
     tlb_ref_finish(&r->dtlb_first);
     bus_ref_finish(&r->bus);
-    if (r->parts & PART_BTC)
+    if (r->components & COMPONENT_BTC)
         cache_ref_finish(&r->btc);
     free(r->l2_ways);
     free(r->foretold);
@@ -202,7 +202,7 @@ count_bank(struct chip_ref *r, uint64_t addr, enum signal_id first)
     const uint64_t banks = r->params[PARAM_MEMORY_BANKS];
     const uint64_t bank = addr / r->params[PARAM_MEMORY_INTERLEAVE] % banks;
 
-    if (r->parts & PART_WRITEBACK)
+    if (r->components & COMPONENT_WRITEBACK)
         chip_ref_count(
             r, (enum signal_id)(first + home_of(r, addr) * banks + bank));
 }
@@ -233,7 +233,7 @@ pass_on(struct chip_ref *r, int from, uint64_t addr)
         snoop_ref_write(r, addr, true);
     if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
         return;
-    if (from < 3 && (r->parts & PART_L3) &&
+    if (from < 3 && (r->components & COMPONENT_L3) &&
         cache_ref_mark(l3_of(r), addr / l3_of(r)->line_size))
         return;
     count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
@@ -247,7 +247,7 @@ write_back(struct chip_ref *r, int from, uint64_t addr)
     static const enum signal_id signals[] = {
         0, SIGNAL_L1D_WRITEBACKS, SIGNAL_L2_WRITEBACKS, SIGNAL_L3_WRITEBACKS};
 
-    if ((r->parts & PART_WRITEBACK) == 0 || addr == NOWHERE)
+    if ((r->components & COMPONENT_WRITEBACK) == 0 || addr == NOWHERE)
         return;
     chip_ref_count(r, signals[from]);
     pass_on(r, from, addr);
@@ -270,7 +270,7 @@ ask_nodes(struct chip_ref *r, uint64_t addr, bool write, bool hit)
 {
     struct chip_ref *writer = NULL;
 
-    for (unsigned n = 0; (r->parts & PART_NODES) && n < 4; n++) {
+    for (unsigned n = 0; (r->components & COMPONENT_NODES) && n < 4; n++) {
         struct chip_ref *o = r->peers[n];
         if (o == NULL || o == r ||
             !cache_ref_has(&o->l2, addr / o->l2.line_size))
@@ -298,7 +298,7 @@ serve(struct chip_ref *r, uint64_t addr, bool write, const struct asker *asker)
               write ? SIGNAL_LINK_CACHE_OWNS_0 : SIGNAL_LINK_CACHE_SHARES_0);
         return;
     }
-    if (r->parts & PART_NODES)
+    if (r->components & COMPONENT_NODES)
         chip_ref_count(r, home == r->node ? asker->local : asker->remote);
     count_bank(r, addr, SIGNAL_MEMORY_READS_0);
     cross(r, addr, home,
@@ -346,7 +346,7 @@ foretell_way(struct chip_ref *r, uint64_t addr, const struct asker *asker)
 static bool
 tells_l2(const struct chip_ref *r)
 {
-    return (r->parts & PART_WRITEBACK) &&
+    return (r->components & COMPONENT_WRITEBACK) &&
            r->params[PARAM_L1D_WRITE] != L1D_WRITE_THROUGH &&
            r->params[PARAM_L2_DIRTY] == L2_DIRTY_STORED;
 }
@@ -390,7 +390,7 @@ ask_behind(struct chip_ref *r, uint64_t addr, bool write,
 
     if (ask_cores(r, addr, write))
         return false;
-    if (r->parts & PART_L3) {
+    if (r->components & COMPONENT_L3) {
         if (access_cache(l3_of(r), addr, false, &out))
             return false;
         chip_ref_count(r, asker->l3_misses);
@@ -407,18 +407,18 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
 {
     uint64_t out;
 
-    if ((r->parts & PART_L2) == 0)
+    if ((r->components & COMPONENT_L2) == 0)
         return;
-    if (r->parts & PART_BUS) {
+    if (r->components & COMPONENT_BUS) {
         bus_ref_ask(r, addr, asker->bus);
         return;
     }
     const bool full = cache_ref_is_full(&r->l2, addr / r->l2.line_size);
     if (full && !cache_ref_has(&r->l2, addr / r->l2.line_size))
         inclusion_ref_note(r, addr);
-    if (r->parts & PART_WAYS)
+    if (r->components & COMPONENT_WAYS)
         foretell_way(r, addr, asker);
-    if (write && (r->parts & PART_WRITEBACK))
+    if (write && (r->components & COMPONENT_WRITEBACK))
         update_l2(r, addr);
     if (access_cache(&r->l2, addr, write, &out)) {
         if (write)
@@ -426,7 +426,7 @@ ask_shared(struct chip_ref *r, uint64_t addr, bool write,
         return;
     }
     chip_ref_count(r, asker->l2_misses);
-    if (full && out == NOWHERE && (r->parts & PART_WRITEBACK))
+    if (full && out == NOWHERE && (r->components & COMPONENT_WRITEBACK))
         chip_ref_count(r, SIGNAL_L2_CLEAN_EVICTIONS);
     write_back(r, 2, out);
     const bool memory = ask_behind(r, addr, write, asker);
@@ -464,7 +464,7 @@ translate_fetch(struct chip_ref *r, uint64_t addr)
 {
     const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
 
-    if ((r->parts & PART_ITLB) == 0)
+    if ((r->components & COMPONENT_ITLB) == 0)
         return;
     if (r->itlb_first.entries != 0) {
         if (!tlb_ref_access(&r->itlb_first, small_page(r, addr)).miss)
@@ -483,12 +483,12 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
     const uint64_t page = addr / r->params[PARAM_TLB_PAGE];
     bool near = true;
 
-    if ((r->parts & PART_DTLB) == 0)
+    if ((r->components & COMPONENT_DTLB) == 0)
         return;
     if (r->dtlb_first.entries != 0 && !passes)
         near = !tlb_ref_access(&r->dtlb_first, small_page(r, addr)).miss;
     if (!tlb_ref_access(&r->dtlb, page).miss) {
-        if (!near && !store && (r->parts & PART_DTLB_FIRST))
+        if (!near && !store && (r->components & COMPONENT_DTLB_FIRST))
             chip_ref_count(r, SIGNAL_DTLB_TRANSFERS);
         return;
     }
@@ -521,12 +521,12 @@ fetch(struct chip_ref *r, const struct block *block)
 void
 chip_ref_block(struct chip_ref *r, const struct block *block)
 {
-    if ((r->parts & PART_DIRECTION) && r->previous != NULL) {
+    if ((r->components & COMPONENT_DIRECTION) && r->previous != NULL) {
         branch_ref_decide(r, r->previous, block);
         branch_ref_find_target(r, r->previous, block->pc);
     }
     r->previous = block;
-    if (r->parts & PART_L1I)
+    if (r->components & COMPONENT_L1I)
         fetch(r, block);
 }
 
@@ -552,7 +552,7 @@ allocate(struct chip_ref *r, uint64_t addr, bool store)
     uint64_t out;
 
     translate_data(r, addr, store, false);
-    if (store && (r->parts & PART_WRITEBACK))
+    if (store && (r->components & COMPONENT_WRITEBACK))
         update_l1d(r, addr);
     if (access_cache(&r->l1d, addr, store, &out))
         return;
@@ -589,7 +589,7 @@ chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
-    if (r->parts & PART_RAW)
+    if (r->components & COMPONENT_RAW)
         raw_ref_load(r, addr, size);
     for (; addr < end; addr = next_line(r, addr))
         allocate(r, addr, false);
@@ -614,7 +614,7 @@ chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near)
 
     if (!prefetches(r))
         return;
-    if (!near && (r->parts & PART_L2) != 0) {
+    if (!near && (r->components & COMPONENT_L2) != 0) {
         chip_ref_count(r, SIGNAL_FAR_PREFETCHES);
         ask_shared(r, addr, false, &far_prefetches);
     }
@@ -638,7 +638,7 @@ chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
                    l2 = n[SIGNAL_L2_LOAD_MISSES], l3 = n[SIGNAL_L3_LOAD_MISSES];
 
     chip_ref_load(r, addr, size);
-    if ((r->parts & PART_BULK) == 0)
+    if ((r->components & COMPONENT_BULK) == 0)
         return;
     n[SIGNAL_BULK_L1D_MISSES] += n[SIGNAL_L1D_LOAD_MISSES] - l1d;
     n[SIGNAL_BULK_L2_MISSES] += n[SIGNAL_L2_LOAD_MISSES] - l2;
@@ -662,7 +662,7 @@ chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
-    if (r->parts & PART_RAW)
+    if (r->components & COMPONENT_RAW)
         raw_ref_store(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r))
@@ -683,7 +683,7 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
             cache_ref_invalidate(&r->l1d, addr / r->l1d.line_size);
         } else {
             allocate(r, addr, false);
-            if (r->parts & PART_WRITEBACK)
+            if (r->components & COMPONENT_WRITEBACK)
                 update_l1d(r, addr);
         }
     }

@@ -33,15 +33,15 @@ struct way_ref {
 
 struct chip_ref {
     const uint64_t *params;
-    uint32_t parts; /* enum tally_part bits that run */
+    uint32_t components; /* enum component_id bits that run */
     struct cache_ref l1i, l1d, l2, l3;
     struct tlb_ref itlb, dtlb;
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
-    struct bus_ref bus;                    /* with PART_BUS: no l2, no l3 */
-    struct way_ref *l2_ways;               /* [sets][ways] */
-    uint64_t *foretold;                    /* [l2.foretold] ways */
-    uint64_t now;                          /* requests of the L2 so far */
-    uint8_t *counters;                     /* two-bit */
+    struct bus_ref bus;      /* with COMPONENT_BUS: no l2, no l3 */
+    struct way_ref *l2_ways; /* [sets][ways] */
+    uint64_t *foretold;      /* [l2.foretold] ways */
+    uint64_t now;            /* requests of the L2 so far */
+    uint8_t *counters;       /* two-bit */
     uint64_t history;
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
@@ -74,7 +74,8 @@ struct chip_ref {
  * node, or of each core of one node, has a chip_ref; those of one machine are
  * told of each other by chip_ref_join(), the first is of node 0 and has the L3.
  */
-void chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t parts);
+void
+chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components);
 void chip_ref_finish(struct chip_ref *r);
 void chip_ref_join(struct chip_ref *nodes, unsigned count);
 

@@ -38,12 +38,12 @@ cluster_start(struct cluster *c, const struct machine *m, uint64_t *params,
               uint64_t seed)
 {
     params_of(m, params);
-    const uint32_t parts = parts_of(params, 0, SIGNAL_COUNT);
+    const uint32_t components = components_counted(params, 0, SIGNAL_COUNT);
     *c = (struct cluster){.line = m->line, .state = seed};
     c->count = (unsigned)(params[PARAM_NODES] > 1 ? params[PARAM_NODES]
                                                   : params[PARAM_CORES]);
     program_init(&c->program, params, 40, 1 << 16, &c->state);
-    assert_int_equal(chip_init(&c->chip, params, parts, PEERS_MOST), 0);
+    assert_int_equal(chip_init(&c->chip, params, components, PEERS_MOST), 0);
     for (unsigned i = 0; i < c->count; i++) {
         c->counts[i] = new_counts();
         c->strands[i] = new_strand(&c->chip, i, c->counts[i]);
@@ -52,7 +52,7 @@ cluster_start(struct cluster *c, const struct machine *m, uint64_t *params,
             assert_int_equal(c->strands[i]->node, i);
         else
             assert_ptr_equal(c->strands[i]->core, &c->chip.cores[i]);
-        chip_ref_init(&c->refs[i], params, parts);
+        chip_ref_init(&c->refs[i], params, components);
         stream_init(&c->streams[i], &c->program, params,
                     random_next(&c->state));
     }
@@ -119,7 +119,7 @@ do_block(struct cluster *c, unsigned who)
 {
     const struct block *b = stream_block(&c->streams[who]);
 
-    enter(c->strands[who], b, work_of_parts(c->chip.parts));
+    enter(c->strands[who], b, work_of(c->chip.components));
     strand_drain(c->strands[who]);
     chip_ref_block(&c->refs[who], b);
 }

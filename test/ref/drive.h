@@ -26,11 +26,12 @@ struct machine {
 };
 
 /* Every part of the model; cycles are no part of it but made from totals. */
-#define ALL_PARTS                                                      \
-    (PART_DIRECTION | PART_PREDICTOR | PART_L1I | PART_L1D | PART_L2 | \
-     PART_L3 | PART_ITLB | PART_DTLB | PART_WRITEBACK | PART_NODES |   \
-     PART_RAW | PART_WAYS | PART_BULK | PART_SNOOP | PART_BUS |        \
-     PART_BUS_BACKS | PARTS_TARGETS)
+#define ALL_COMPONENTS                                                        \
+    (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENT_L1I |              \
+     COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 | COMPONENT_ITLB |           \
+     COMPONENT_DTLB | COMPONENT_WRITEBACK | COMPONENT_NODES | COMPONENT_RAW | \
+     COMPONENT_WAYS | COMPONENT_BULK | COMPONENT_SNOOP | COMPONENT_BUS |      \
+     COMPONENT_BUS_BACKS | COMPONENTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -46,9 +47,9 @@ params_of(const struct machine *m, uint64_t *params)
         fail_msg("row at line %d: impossible", m->line);
 }
 
-/* The parts that count one signal, or all of them. */
+/* Returns the components that count one signal, or all of them. */
 static inline uint32_t
-parts_of(const uint64_t *params, uint16_t first, uint16_t count)
+components_counted(const uint64_t *params, uint16_t first, uint16_t count)
 {
     uint16_t signals[SIGNAL_COUNT];
     const struct event_row row = {.signals = signals, .signal_count = count};
@@ -56,7 +57,7 @@ parts_of(const uint64_t *params, uint16_t first, uint16_t count)
 
     for (uint16_t i = 0; i < count; i++)
         signals[i] = (uint16_t)(first + i);
-    return components_of(&event, 1, params) & ALL_PARTS;
+    return components_of(&event, 1, params) & ALL_COMPONENTS;
 }
 
 /* Sparse, as in a session's file. */
@@ -132,11 +133,11 @@ access_data(struct strand *s, const struct access *a)
     const uint64_t span = span_of(s, a);
     const uint64_t last = a->addr + a->size - 1;
 
-    if ((s->chip->parts & PART_RAW) && is_load(a))
+    if ((s->chip->components & COMPONENT_RAW) && is_load(a))
         raw_load(&s->raw, s->total, a->addr, last);
-    if ((s->chip->parts & PART_RAW) && a->kind == ACCESS_IS_STORE)
+    if ((s->chip->components & COMPONENT_RAW) && a->kind == ACCESS_IS_STORE)
         raw_store(&s->raw, a->addr, last);
-    if (a->kind == ACCESS_IS_BULK && (s->chip->parts & PART_BULK))
+    if (a->kind == ACCESS_IS_BULK && (s->chip->components & COMPONENT_BULK))
         strand_bulk(s, a->addr, span);
     else if (is_load(a))
         strand_load(s, a->addr, span);

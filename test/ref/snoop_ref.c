@@ -14,7 +14,7 @@ snoop_ref_copies(const struct chip_ref *r, uint64_t addr)
 {
     unsigned copies = 0;
 
-    for (unsigned i = 0; (r->parts & PART_SNOOP) && i < PEERS; i++)
+    for (unsigned i = 0; (r->components & COMPONENT_SNOOP) && i < PEERS; i++)
         copies +=
             r->peers[i] != NULL && r->peers[i] != r && has(r->peers[i], addr);
     return copies;
@@ -60,7 +60,7 @@ snoop_ref_write(struct chip_ref *r, uint64_t addr, bool own)
     const bool shared = snoop_ref_copies(r, addr) + own > 1;
     bool dirty = false;
 
-    for (unsigned i = 0; (r->parts & PART_SNOOP) && i < PEERS; i++) {
+    for (unsigned i = 0; (r->components & COMPONENT_SNOOP) && i < PEERS; i++) {
         struct chip_ref *o = r->peers[i];
         if (o == NULL || o == r || !has(o, addr))
             continue;
@@ -92,7 +92,7 @@ snoop_ref_read(struct chip_ref *r, uint64_t addr)
     const bool shared = snoop_ref_copies(r, addr) > 1;
     bool dirty = false;
 
-    for (unsigned i = 0; (r->parts & PART_SNOOP) && i < PEERS; i++) {
+    for (unsigned i = 0; (r->components & COMPONENT_SNOOP) && i < PEERS; i++) {
         struct chip_ref *o = r->peers[i];
         if (o == NULL || o == r || !has(o, addr) || state(o, addr, shared) == 1)
             continue;

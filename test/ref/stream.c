@@ -101,16 +101,16 @@ build(struct program *p, const struct block_shape *shape, size_t i,
       const struct plan *plans, uint64_t *state)
 {
     struct insn insns[MAX_INSNS];
-    struct block_part parts[BLOCK_PARTS];
+    struct block_piece pieces[BLOCK_PIECES];
     const struct plan *plan = &plans[i];
 
     for (size_t k = 0; k < plan->count; k++)
         insns[k] = random_insn(state);
     if (plan->branch != BRANCH_NONE)
         close_block(insns, plan->count, plan->branch, plans[p->ways[2 * i]].pc);
-    block_build(shape, plan->pc, insns, plan->count, &p->blocks[i], parts);
+    block_build(shape, plan->pc, insns, plan->count, &p->blocks[i], pieces);
     p->blocks[i].index = (uint32_t)i;
-    p->infos[i] = parts[0].info;
+    p->infos[i] = pieces[0].info;
 }
 
 static void *
