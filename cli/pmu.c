@@ -26,7 +26,6 @@ struct session {
     const char *machine; /* what -m named */
     const char *path;    /* NULL: standard input */
     FILE *in;
-    unsigned long line;
     bool json, prompt;
     bool failed;
 };
@@ -49,19 +48,20 @@ help_verbs(FILE *out)
     list_verbs(out);
 }
 
-/* Where the line is, for messages; nothing at a prompt. */
+/* Where the line is, for messages; at a prompt, where the loop is alone. */
 static void
-tell_place(const struct session *s)
+tell_place(const struct session *s, unsigned long line, const char *row)
 {
     fprintf(stderr, "tally pmu: ");
     if (!s->prompt)
-        escape_printf(stderr, "%s:%lu: ", s->path ? s->path : "-", s->line);
+        escape_printf(stderr, "%s:%lu: ", s->path ? s->path : "-", line);
+    escape_printf(stderr, "%s%s", row, *row ? ": " : "");
 }
 
 static void
 tell_trouble(const struct session *s, const struct pmu_result *r)
 {
-    tell_place(s);
+    tell_place(s, r->line, r->row);
     if (r->verdict == PMU_WRONG)
         escape_printf(stderr, "%s\n", r->message);
     else
@@ -75,8 +75,9 @@ tell_text(const struct session *s, const struct pmu_result *r)
     if (r->verdict == PMU_WRONG)
         return;
     if (!s->prompt)
-        escape_printf(stdout, "%lu: %s%s%s = ", s->line, r->command,
-                      *r->name ? " " : "", r->name);
+        escape_printf(stdout, "%lu: %s%s%s%s%s = ", r->line, r->row,
+                      *r->row ? ": " : "", r->command, *r->name ? " " : "",
+                      r->name);
     else if (r->has_value && *r->name)
         escape_printf(stdout, "%s = ", r->name);
     escape_printf(stdout, "%s\n", r->text);
@@ -98,17 +99,19 @@ traps_json(uint32_t traps)
 }
 
 static void
-tell_json(const struct session *s, const struct pmu_result *r)
+tell_json(const struct pmu_result *r)
 {
     char value[32];
 
     snprintf(value, sizeof(value), "0x%llx", (unsigned long long)r->value);
     json_t *o = json_pack(
-        "{sisIss?soss?so}", "schema", 1, "line", (json_int_t)s->line, "cmd",
+        "{sisIss?soss?so}", "schema", 1, "line", (json_int_t)r->line, "cmd",
         r->command, "reg", *r->name ? report_json_text(r->name) : json_null(),
         "value", r->has_value ? value : NULL, "traps", traps_json(r->traps));
     if (o == NULL)
         return;
+    if (*r->row)
+        json_object_set_new(o, "row", report_json_text(r->row));
     if (r->verdict == PMU_WRONG)
         json_object_set_new(o, "error", report_json_text(r->message));
     else
@@ -128,7 +131,7 @@ tell(void *user, const struct pmu_result *r)
     struct session *const s = user;
 
     if (s->json)
-        tell_json(s, r);
+        tell_json(r);
     else
         tell_text(s, r);
     if (r->verdict == PMU_DONE)
@@ -165,12 +168,14 @@ says_nothing(const char *line)
     return *line == '\0' || *line == '#';
 }
 
-/* Whether a line may come while there is no machine. */
+/* Whether a line may come while there is no machine: it names one, or is of a
+ * loop. */
 static bool
-names_machine(const char *line)
+may_come_first(const struct session *s, const char *line)
 {
     line += strspn(line, " \t");
-    return strncasecmp(line, "machine", 7) == 0;
+    return strncasecmp(line, "machine", 7) == 0 ||
+           strncasecmp(line, "for", 3) == 0 || s->console.loop != NULL;
 }
 
 /* What only a person asks; true if that is all of the line. */
@@ -194,7 +199,8 @@ read_lines(struct session *s)
 
     for (;;) {
         if (s->prompt) {
-            printf("%s> ", s->console.machine->name);
+            printf("%s%s ", s->console.machine->name,
+                   s->console.loop != NULL ? "..." : ">");
             fflush(stdout);
         }
         ssize_t length = getline(&line, &size, s->in);
@@ -205,12 +211,11 @@ read_lines(struct session *s)
                 status = command_no_memory();
             break;
         }
-        s->line++;
         while (length > 0 &&
                (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
         if (strlen(line) != (size_t)length) {
-            tell_place(s);
+            tell_place(s, ++s->console.line, "");
             fprintf(stderr,
                     "a byte 0 is in the line; a line is text up to its end\n");
             s->failed = true;
@@ -218,10 +223,12 @@ read_lines(struct session *s)
         }
         if (s->prompt && strcmp(line, "quit") == 0)
             break;
-        if (is_answered(s, line))
+        if (is_answered(s, line)) {
+            s->console.line++;
             continue;
+        }
         if (s->console.machine == NULL && !says_nothing(line) &&
-            !names_machine(line)) {
+            !may_come_first(s, line)) {
             status = no_machine();
             break;
         }
@@ -287,6 +294,7 @@ run_session(struct session *s)
     }
     if (s->in != NULL && s->in != stdin)
         fclose(s->in);
+    pmu_console_end(&s->console);
     pmu_console_finish(&s->console);
     return status != 0 ? status : s->failed;
 }

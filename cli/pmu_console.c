@@ -5,12 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pmu_loop.h"
 #include "cli/pmu_verbs.h"
 #include "table/text.h"
 
-enum takes { TAKES_STRAND = 1, TAKES_LEVEL = 2, TAKES_NO_MACHINE = 4 };
+enum takes {
+    TAKES_STRAND = 1,
+    TAKES_LEVEL = 2,
+    TAKES_NO_MACHINE = 4,
+    TAKES_SEVERAL = 8, /* groups of `min` words, each a command */
+};
 
 static int do_machine(struct pmu_console *c, struct pmu_call *call);
+static int do_stray(struct pmu_console *c, struct pmu_call *call);
 static int do_reset(struct pmu_console *c, struct pmu_call *call);
 static int do_thread(struct pmu_console *c, struct pmu_call *call);
 static int do_save(struct pmu_console *c, struct pmu_call *call);
@@ -25,15 +32,16 @@ static const struct {
     size_t min, max; /* words after the command */
     int (*run)(struct pmu_console *c, struct pmu_call *call);
 } verbs[] = {
-    {{"write", "REG[.FIELD] VALUE" LEVEL STRAND, "write a register"},
-     TAKES_STRAND | TAKES_LEVEL,
+    {{"write", "REG[.FIELD] VALUE..." LEVEL STRAND, "write registers"},
+     TAKES_STRAND | TAKES_LEVEL | TAKES_SEVERAL,
      2,
-     2,
+     PMU_WORDS,
      pmu_do_write},
-    {{"read", "REG[.FIELD]" LEVEL STRAND, "read a register"},
-     TAKES_STRAND | TAKES_LEVEL,
+    {{"read", "REG[.FIELD]..." LEVEL STRAND,
+      "read registers; a RESULT for each, or one for all"},
+     TAKES_STRAND | TAKES_LEVEL | TAKES_SEVERAL,
      1,
-     1,
+     PMU_WORDS,
      pmu_do_read},
     {{"dump", "[PREFIX]" LEVEL STRAND, "read all registers"},
      TAKES_STRAND | TAKES_LEVEL,
@@ -100,6 +108,18 @@ static const struct {
      1,
      4,
      do_machine},
+    {{"for", "NAME... in [VALUE...]",
+      "carry out the lines up to `end` for each VALUE, as $NAME"},
+     TAKES_NO_MACHINE,
+     0,
+     PMU_WORDS,
+     do_stray},
+    {{"do", "", "end the rows of VALUEs that stand in lines below `for`"},
+     TAKES_NO_MACHINE,
+     0,
+     PMU_WORDS,
+     do_stray},
+    {{"end", "", "end a loop"}, TAKES_NO_MACHINE, 0, PMU_WORDS, do_stray},
     {{NULL, NULL, NULL}, 0, 0, 0, NULL},
 };
 
@@ -126,6 +146,16 @@ pmu_console_finish(struct pmu_console *c)
     free(c->saved);
     c->pmu = c->saved = NULL;
     c->machine = NULL;
+}
+
+/* A line that only a loop has. */
+static int
+do_stray(struct pmu_console *c, struct pmu_call *call)
+{
+    (void)c;
+    return tally_fail(call->log, TALLY_ESYNTAX,
+                      "`%s` is of a loop, and stands at the start of a line",
+                      call->result->command);
 }
 
 static int
@@ -387,29 +417,6 @@ take_place(const struct pmu_console *c, unsigned takes, struct pmu_call *call)
     return error;
 }
 
-static int
-run(struct pmu_console *c, struct pmu_call *call)
-{
-    const int v = find_verb(call->line.words[0], call->log);
-
-    if (v < 0)
-        return v;
-    call->result->command = verbs[v].verb.name;
-    if (c->machine == NULL && (verbs[v].takes & TAKES_NO_MACHINE) == 0)
-        return tally_fail(call->log, TALLY_ERULE,
-                          "no machine; a line `machine "
-                          "NAME` comes first");
-    const int error = take_place(c, verbs[v].takes, call);
-    if (error != 0)
-        return error;
-    const size_t words = call->line.count - 1;
-    if (words < verbs[v].min || words > verbs[v].max)
-        return tally_fail(call->log, TALLY_ESYNTAX, "it is: %s%s%s",
-                          verbs[v].verb.name, *verbs[v].verb.words ? " " : "",
-                          verbs[v].verb.words);
-    return verbs[v].run(c, call);
-}
-
 /* What the library said is wrong, where the line does not expect it. */
 static void
 judge(struct pmu_call *call)
@@ -444,6 +451,70 @@ pmu_tell(struct pmu_console *c, struct pmu_call *call)
     call->told = true;
 }
 
+/* Carries out a command of groups of `size` words group by group. */
+static int
+run_several(struct pmu_console *c, struct pmu_call *call, size_t v, size_t size)
+{
+    struct pmu_result *const r = call->result;
+    const struct pmu_line line = call->line;
+    const size_t groups = (line.count - 1) / size;
+    struct pmu_line wanted;
+    enum pmu_verdict worst = PMU_NOTHING;
+
+    pmu_line_split(&wanted, line.wanted, NULL);
+    if (wanted.count > 1 && wanted.count != groups)
+        return tally_fail(call->log, TALLY_ESYNTAX,
+                          "%zu results for %zu registers", wanted.count,
+                          groups);
+    for (size_t i = 0; i < groups; i++) {
+        *r = (struct pmu_result){.command = r->command,
+                                 .line = r->line,
+                                 .row = r->row,
+                                 .wanted = r->wanted};
+        call->refused = 0;
+        call->line.count = size + 1;
+        for (size_t k = 0; k < size; k++)
+            call->line.words[k + 1] = line.words[1 + i * size + k];
+        if (wanted.count > 0)
+            r->wanted = wanted.words[wanted.count > 1 ? i : 0];
+        if (verbs[v].run(c, call) != 0)
+            r->verdict = PMU_WRONG;
+        else
+            judge(call);
+        worst = r->verdict > worst ? r->verdict : worst;
+        pmu_tell(c, call);
+    }
+    r->verdict = worst;
+    return 0;
+}
+
+static int
+run(struct pmu_console *c, struct pmu_call *call)
+{
+    const int v = find_verb(call->line.words[0], call->log);
+
+    if (v < 0)
+        return v;
+    call->result->command = verbs[v].verb.name;
+    if (c->machine == NULL && (verbs[v].takes & TAKES_NO_MACHINE) == 0)
+        return tally_fail(call->log, TALLY_ERULE,
+                          "no machine; a line `machine "
+                          "NAME` comes first");
+    const int error = take_place(c, verbs[v].takes, call);
+    if (error != 0)
+        return error;
+    const size_t words = call->line.count - 1;
+    const bool several = (verbs[v].takes & TAKES_SEVERAL) != 0;
+    if (words < verbs[v].min || words > verbs[v].max ||
+        (several && words % verbs[v].min != 0))
+        return tally_fail(call->log, TALLY_ESYNTAX, "it is: %s%s%s",
+                          verbs[v].verb.name, *verbs[v].verb.words ? " " : "",
+                          verbs[v].verb.words);
+    if (several && words > verbs[v].min)
+        return run_several(c, call, (size_t)v, verbs[v].min);
+    return verbs[v].run(c, call);
+}
+
 static void
 hear(void *user, enum tally_level level, const char *text)
 {
@@ -454,18 +525,19 @@ hear(void *user, enum tally_level level, const char *text)
         snprintf(r->message, sizeof(r->message), "%s", text);
 }
 
-enum pmu_verdict
-pmu_console_line(struct pmu_console *c, const char *text)
+/* Carries out one command of a line. */
+static enum pmu_verdict
+do_command(struct pmu_console *c, const char *text, unsigned long number,
+           const char *row)
 {
-    struct pmu_result result = {.wanted = "", .verdict = PMU_NOTHING};
+    struct pmu_result result = {
+        .wanted = "", .verdict = PMU_NOTHING, .line = number, .row = row};
     const struct tally_log log = {hear, &result};
     struct pmu_call call = {.strand = c->strand,
                             .level = TALLY_PMU_HYPERPRIVILEGED,
                             .log = &log,
                             .result = &result};
 
-    if (strncmp(text, "#:", 2) == 0)
-        begin_section(c);
     int error = pmu_line_split(&call.line, text, &log);
     if (error == 0 && call.line.count == 0)
         return PMU_NOTHING;
@@ -479,4 +551,55 @@ pmu_console_line(struct pmu_console *c, const char *text)
     if (!call.told)
         pmu_tell(c, &call);
     return result.verdict;
+}
+
+/* The length of a line's first command: up to a ; that is in no comment. */
+static size_t
+command_length(const char *text)
+{
+    size_t i = 0;
+
+    for (bool blank = true; text[i] != '\0' && text[i] != ';'; i++) {
+        if (blank && text[i] == '#')
+            return i + strlen(text + i);
+        blank = text[i] == ' ' || text[i] == '\t';
+    }
+    return i;
+}
+
+enum pmu_verdict
+pmu_do_line(struct pmu_console *c, const char *text, unsigned long number,
+            const char *row)
+{
+    enum pmu_verdict worst = PMU_NOTHING;
+
+    if (strncmp(text, "#:", 2) == 0)
+        begin_section(c);
+    for (;;) {
+        const size_t length = command_length(text);
+        char command[PMU_LINE + 1];
+
+        snprintf(command, sizeof(command), "%.*s",
+                 (int)(length < PMU_LINE ? length : PMU_LINE), text);
+        const enum pmu_verdict verdict = do_command(c, command, number, row);
+        worst = verdict > worst ? verdict : worst;
+        if (text[length] == '\0')
+            return worst;
+        text += length + 1;
+    }
+}
+
+enum pmu_verdict
+pmu_console_line(struct pmu_console *c, const char *text)
+{
+    c->line++;
+    if (pmu_loop_takes(c, text))
+        return pmu_loop_line(c, text);
+    return pmu_do_line(c, text, c->line, "");
+}
+
+enum pmu_verdict
+pmu_console_end(struct pmu_console *c)
+{
+    return pmu_loop_finish(c);
 }

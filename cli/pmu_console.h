@@ -22,6 +22,8 @@ enum pmu_verdict {
 
 struct pmu_result {
     enum pmu_verdict verdict;
+    unsigned long line;  /* its number */
+    const char *row;     /* NAME=VALUE of the loops around it; "": none */
     const char *command; /* NULL: unknown */
     char name[128];      /* register, or what else was named; "": nothing */
     bool has_value;      /* what a read or a call gave */
@@ -37,7 +39,9 @@ struct pmu_console {
     struct tally_pmu_options options;
     struct tally_pmu *pmu, *saved; /* `saved` is valid if has_saved */
     bool has_saved;
-    unsigned strand; /* of lines that name none */
+    unsigned strand;       /* of lines that name none */
+    unsigned long line;    /* lines so far; the caller counts those it keeps */
+    struct pmu_loop *loop; /* being read; NULL: none */
     /* Called for each result; it lives until the function returns. */
     void (*tell)(void *user, const struct pmu_result *result);
     /* Opens a file that a line names, for reading; NULL with errno set. A
@@ -53,6 +57,8 @@ struct pmu_verb {
 /* All commands, the last with a NULL name. */
 const struct pmu_verb *pmu_verb(size_t index);
 
+struct pmu_loop;
+
 /* A console without a machine. */
 void pmu_console_init(struct pmu_console *console,
                       void (*tell)(void *user, const struct pmu_result *result),
@@ -64,9 +70,13 @@ int pmu_console_machine(struct pmu_console *console,
                         const struct tally_pmu_options *options,
                         const struct tally_log *log);
 
-/* Carries out one line; the worst verdict of what it told. */
+/* Carries out the next line, at the end of a loop the loop; the worst verdict
+ * of what it told. */
 enum pmu_verdict
 pmu_console_line(struct pmu_console *console, const char *text);
+
+/* No more lines come; tells of a loop without its end. */
+enum pmu_verdict pmu_console_end(struct pmu_console *console);
 
 /* The names of trap bits, by commas; "none". */
 void pmu_traps_text(uint32_t traps, char *text, size_t size);

@@ -34,6 +34,11 @@ int pmu_do_contend(struct pmu_console *c, struct pmu_call *call);
 /* The result of an access: "ok", a trap's name, or the library's error. */
 void pmu_access_result(struct pmu_call *call, int got);
 
+/* Carries out one line that is no part of a loop, or was filled in for a row of
+ * one. */
+enum pmu_verdict pmu_do_line(struct pmu_console *c, const char *text,
+                             unsigned long number, const char *row);
+
 /* Hands over one of several results of a line. */
 void pmu_tell(struct pmu_console *c, struct pmu_call *call);
 

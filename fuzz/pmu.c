@@ -20,6 +20,8 @@ tell(void *user, const struct pmu_result *r)
         fuzz_hear(user, TALLY_LOG_INFO, r->name);
     if (r->wanted[0] != '\0')
         fuzz_hear(user, TALLY_LOG_INFO, r->wanted);
+    if (r->row[0] != '\0')
+        fuzz_hear(user, TALLY_LOG_INFO, r->row);
 }
 
 /* A file is what stands from the first "ip," of the input on. */
@@ -59,6 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         line = strsep(&next, "\n");
         (void)pmu_console_line(&console, line);
     }
+    (void)pmu_console_end(&console);
     free(text);
     free(file);
     pmu_console_finish(&console);

@@ -133,6 +133,10 @@ def make_files(d):
         (d / name).write_bytes(content)
         (d / name).chmod(0o755)
     shutil.copy(HERE / "wrong.pmu", d)
+    shutil.copy(HERE / "loops.pmu", d)
+    (d / "long.pmu").write_text(
+        "machine r10000\nfor i in 1\n" + "read CNT0\n" * 4096
+        + "for j in 1\nend\nend\nread CNT0 = 0\n")
     (d / "signals.pmu").write_text(
         "machine montecito\nsignal CPU_OP_CYCLES\nsignal CPU_OP_CYCLES.ANY\n"
         "signal NOPS_RETIRED.ALL\nsignal +\nsignal NOPS_RETIRED+\n"
