@@ -25,6 +25,7 @@ WORD = re.compile(r"[A-Z](?:\d-R)?\d[\d.]*\d|[A-Z]\d|PIOC[A-Z]+|"
                   r"HWPERF_[A-Z_]+")
 # What can be nothing but a tag; T1 and L2 are also words.
 SURE = re.compile(r"T4-R\d+|R\d{3}|[PVI]\d\d|X\d+|F\d+\.\d+")
+SCRIPT_COMMENT = re.compile(r"(?:^#:|\s#)\s+(.*)")
 COMMENT = re.compile(r"(?:/\*|//|#)\s*(.*)")
 
 
@@ -69,9 +70,11 @@ def leading_tags(text):
 
 
 def script_tags(path):
+    """Tags of sections, and of rows of a section's table."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line.startswith("#:"):
-            for tag in leading_tags(line[2:]):
+        match = SCRIPT_COMMENT.search(line)
+        if match:
+            for tag in leading_tags(match[1]):
                 yield number, tag
 
 

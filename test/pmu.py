@@ -42,36 +42,49 @@ class Script:
             told.setdefault(result["line"], []).append(result)
         return told
 
-    def is_command(self, number):
-        words = self.lines[number - 1].split()
-        return bool(words) and not words[0].startswith("#")
+    @functools.cached_property
+    def commands(self):
+        """Numbers of the lines that have results: no comments, rows of values,
+        or lines of a loop itself."""
+        numbers, in_rows = set(), False
+        for number, line in enumerate(self.lines, 1):
+            words = line.partition("#")[0].split()
+            if not words:
+                continue
+            if not in_rows and words[0] not in ("for", "do", "end"):
+                numbers.add(number)
+            if words[0] == "for":
+                in_rows = words[-1] == "in"
+            elif words[0] == "do":
+                in_rows = False
+        return numbers
 
     def fault(self, number):
         """What is wrong with a line, or None."""
         text = self.lines[number - 1]
         where = f"{self.path.name}:{number}: {text.strip()}"
         results = self.results.get(number)
-        if not results:
+        if not results and number in self.commands:
             return (f"{where}\n  not reached; status {self.run.returncode} "
                     f"{self.run.stderr[-500:]}")
-        for r in results:
+        for r in results or []:
+            row = f"{r['row']}: " if "row" in r else ""
             if "error" in r:
-                return f"{where}\n  {r['error']}"
+                return f"{where}\n  {row}{r['error']}"
             if not r.get("met", True):
-                return f"{where}\n  {r['result']}, not {r['expected']}"
+                return f"{where}\n  {row}{r['result']}, not {r['expected']}"
         return None
 
     def check(self, head, end):
         with self.lock:
             self.results
         first = next(iter(self.sections()))[1]
-        numbers = [n for n in [*range(1, first), *range(head, end + 1)]
-                   if self.is_command(n)]
+        numbers = [*range(1, first), *range(head, end + 1)]
         faults = [f for f in map(self.fault, numbers) if f]
         if faults:
             raise AssertionError("\n".join(faults[:20]))
         if not any("expected" in r for n in numbers if n >= head
-                   for r in self.results[n]):
+                   for r in self.results.get(n, [])):
             raise AssertionError(f"{self.path.name}:{head}: expects nothing")
 
 
