@@ -136,7 +136,8 @@ pmu_console_init(struct pmu_console *c,
                  void (*tell)(void *user, const struct pmu_result *result),
                  void *user)
 {
-    *c = (struct pmu_console){.tell = tell, .user = user};
+    *c = (struct pmu_console){
+        .tell = tell, .user = user, .loop_steps = PMU_LOOP_STEPS};
 }
 
 void

@@ -42,6 +42,7 @@ struct pmu_console {
     unsigned strand;       /* of lines that name none */
     unsigned long line;    /* lines so far; the caller counts those it keeps */
     struct pmu_loop *loop; /* being read; NULL: none */
+    size_t loop_steps;     /* lines that a loop carries out at most */
     /* Called for each result; it lives until the function returns. */
     void (*tell)(void *user, const struct pmu_result *result);
     /* Opens a file that a line names, for reading; NULL with errno set. A

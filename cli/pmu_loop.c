@@ -343,13 +343,13 @@ may_step(struct walk *w, const struct loop_line *line,
 {
     struct pmu_result r = {.wanted = ""};
 
-    if (w->steps > PMU_LOOP_STEPS)
+    if (w->steps > w->console->loop_steps)
         return false;
-    if (++w->steps <= PMU_LOOP_STEPS)
+    if (++w->steps <= w->console->loop_steps)
         return true;
     snprintf(r.message, sizeof(r.message),
-             "a loop carries out at most %d lines; it ends here",
-             PMU_LOOP_STEPS);
+             "a loop carries out at most %zu lines; it ends here",
+             w->console->loop_steps);
     walk_wrong(w, line, scope, &r);
     return false;
 }
@@ -386,7 +386,8 @@ walk_range(struct walk *w, const struct loop_line *head, struct scope *scope,
     char *value = text;
 
     scope->values = &value;
-    for (uint64_t i = first; i <= last && w->steps <= PMU_LOOP_STEPS; i++) {
+    for (uint64_t i = first; i <= last && w->steps <= w->console->loop_steps;
+         i++) {
         snprintf(text, sizeof(text), "%llu", (unsigned long long)i);
         walk_row(w, head, scope);
         if (i == last)

@@ -56,6 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     file = fuzz_text(data + 1, size - 1);
     pmu_console_init(&console, tell, file);
     console.open_file = open_file;
+    console.loop_steps = 100; /* a step can be a dump of all registers */
     open_machine(&console, data[0]);
     for (char *next = text; next != NULL;) {
         line = strsep(&next, "\n");
