@@ -12,7 +12,7 @@ GUESTS = $(BUILD)/guests
 DEMO = $(BUILD)/cli/tally count --clean-env -m ultrasparc-t2 -- \
     $(GUESTS)/words.sparc64 LICENSES/GPL-2.0-or-later.txt
 
-.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench mutate install format clean help
+.PHONY: all build demo built-tests check check-conditions soak torture fuzz bench mutate conformance install format clean help
 .NOTPARALLEL:
 all: build
 
@@ -103,6 +103,12 @@ mutate:
 	@$(SETUP) check
 	@scripts/mutate -b $(BUILD)/mutate $(MUTATE)
 
+# Which test stands for which rule of the register models.
+conformance:
+	@$(MAKE) -s $(BUILD)/build.ninja
+	@scripts/conformance.py $(BUILD)/conformance.md
+	@echo 'in $(BUILD)/conformance.md'
+
 install: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD)
@@ -126,6 +132,7 @@ help:
 	@echo 'make fuzz              throw damaged input at what reads it, SECONDS each'
 	@echo 'make bench             time the workloads, print the ratios'
 	@echo 'make mutate            make mistakes in the code, run the tests of their lines'
+	@echo 'make conformance       write which test stands for which rule of the manuals'
 	@echo 'make install           install under PREFIX (default /usr/local), DESTDIR'
 	@echo 'make format            format the code'
 	@echo 'make clean             remove the build'
