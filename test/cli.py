@@ -41,11 +41,6 @@ SCREENS = {
     "profile-help": "profile --help",
     "pmu-help": "pmu --help",
     "list": "list",
-    "list-events-t2": "list events -m ultrasparc-t2",
-    "list-miss": "list miss",
-    "list-events-json": "list events -m ultrasparc-t2 --format json Dcache",
-    "list-parameters": "list parameters",
-    "list-signals": "list signals",
     "list-fake": "list -m fake",
     "list-fake-long": "list -m fake -v",
     "list-fake-json": "list -m fake -j",
@@ -56,18 +51,9 @@ SCREENS = {
     "list-fake-registers": "list registers -m fake",
     "list-fake-registers-long": "list registers -m fake -v control",
     "list-fake-registers-json": "list registers -m fake -j",
-    "list-montecito-stalls": "list -m montecito 'BE_*'",
-    "list-umasks": "list events UNDERFLOW",
-    "list-t1": "list -m ultrasparc-t1",
-    "list-elsewhere": "list -m sparc-t4 'coverage'",
-    "show-event": "show Dcache_misses",
-    "show-idle": "show AES_OP",
-    "show-t2": "show -v ultrasparc-t2",
-    "show-t2-short": "show ultrasparc-t2",
-    "show-montecito": "show -v montecito",
-    "show-montecito-short": "show montecito",
-    "show-host-short": "show host",
-    "show-t4": "show -v sparc-t4",
+    "list-fake-signals": "list signals -m fake",
+    "show-fake": "show -v fake",
+    "show-fake-short": "show fake",
     "show-fake-event": "show -m fake Misses",
     "show-fake-umask": "show -m fake Misses.STORE:mesi=ME",
     "show-fake-register": "show -m fake CTL",
@@ -75,11 +61,6 @@ SCREENS = {
     "show-fake-metric": "show -m fake odd",
     "show-fake-unit": "show -m fake cache",
     "show-fake-group": "show -m fake sl:2",
-    "show-montecito-event": "show L2D_OZQ_CANCELS0.ACQ",
-    "show-t4-event": "show -m sparc-t4 Branches",
-    "show-r10000-event": "show -m r10000 25",
-    "show-register": "show PMC5",
-    "show-several": "show Cycles",
     "summarize-help": "summarize --help",
     "summarize-t1": "summarize {s}/t1.csv",
     "summarize-t1-teja": "summarize --format teja {s}/t1.csv",
@@ -392,6 +373,27 @@ def pmu_byte_0():
     t.equal(done.stderr.splitlines(),
             [f"tally pmu: {script.name}:2: a byte 0 is in the line; a line is "
              "text up to its end"], "stderr")
+
+
+def each_machine(words, name, between):
+    """Without -m the screens of all machines that have the name."""
+    machines = json.loads(t.run(t.tally(), "list", "machines", "-j").stdout)
+    screens = []
+    for machine in machines["machines"]:
+        done = t.run(t.tally(), *words, "-m", machine["name"], name)
+        if done.returncode == 0:
+            screens.append(done.stdout)
+    whole = t.run(t.tally(), *words, name).stdout
+    t.equal(whole.splitlines(), between.join(screens).splitlines(), "screen")
+    if len(screens) < 2:
+        raise AssertionError(f"{len(screens)} machines have {name}")
+
+
+for words, name, between in (("list", "miss", "\n"),
+                             ("show", "Dcache_misses", "\n\n"),
+                             ("show", "AES_OP", "\n\n")):
+    t.case(f"{words} {name}: machine by machine", each_machine, [words], name,
+           between)
 
 
 def closed_pipe(words):
