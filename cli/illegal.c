@@ -135,7 +135,7 @@ illegal_explain(const struct session_result *result, const struct isa *isa,
     illegal->pc = s->pc;
     insn_text(isa, s->bytes, s->size, s->pc, illegal->text,
               sizeof(illegal->text));
-    illegal->known = isa->decoder->set == NULL || name != NULL;
+    illegal->known = isa_decoder(isa)->set == NULL || name != NULL;
     if (!illegal->trap && name != NULL) {
         snprintf(illegal->set, sizeof(illegal->set), "%s",
                  set != NULL ? set->name : name);

@@ -303,7 +303,7 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
 static bool
 follows_repeat(const struct plugin *p, uint64_t pc)
 {
-    const struct isa_decoder *decoder = p->shape.isa->decoder;
+    const struct isa_decoder *decoder = isa_decoder(p->shape.isa);
 
     if (decoder->may_repeat == NULL)
         return false;

@@ -29,8 +29,8 @@ def generate(generator, text):
         folder = pathlib.Path(name)
         (folder / "isa.toml").write_text(text)
         done = subprocess.run(
-            [sys.executable, "-B", generator, name, folder / "c", folder / "h"],
-            capture_output=True, text=True, check=False)
+            [sys.executable, "-B", generator, name, folder / "c", folder / "h",
+             folder / "d"], capture_output=True, text=True, check=False)
         made = sorted(p.name for p in folder.iterdir() if p.name != "isa.toml")
         return done, made
 
@@ -39,7 +39,7 @@ def main():
     generator, data = sys.argv[1:]
     text = pathlib.Path(data).read_text()
     done, made = generate(generator, text)
-    good = done.returncode == 0 and made == ["c", "h"]
+    good = done.returncode == 0 and made == ["c", "d", "h"]
     print(f"1..{len(ROWS) + 1}")
     print(f"{'ok' if good else 'not ok'} 1 - the rows as they are")
     for i, (old, new, said) in enumerate(ROWS, 2):

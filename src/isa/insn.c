@@ -24,25 +24,27 @@ insn_decode(const struct isa *isa, const uint8_t *bytes, size_t size,
     *insn = (struct insn){.addr_base = INSN_NO_REG,
                           .addr_index = INSN_NO_REG,
                           .step_reg = INSN_NO_REG};
-    return isa->decoder->decode(isa, bytes, size, pc, insn);
+    return isa_decoder(isa)->decode(isa, bytes, size, pc, insn);
 }
 
 const char *
 insn_set(const struct isa *isa, const uint8_t *bytes, size_t size)
 {
-    return isa->decoder->set != NULL ? isa->decoder->set(bytes, size) : NULL;
+    return isa_decoder(isa)->set != NULL ? isa_decoder(isa)->set(bytes, size)
+                                         : NULL;
 }
 
 size_t
 insn_bad_size(const struct isa *isa, const uint8_t *bytes, size_t size)
 {
-    return isa->decoder->bad_size != NULL ? isa->decoder->bad_size(bytes, size)
-                                          : size;
+    return isa_decoder(isa)->bad_size != NULL
+               ? isa_decoder(isa)->bad_size(bytes, size)
+               : size;
 }
 
 void
 insn_text(const struct isa *isa, const uint8_t *bytes, size_t size, uint64_t pc,
           char *text, size_t text_size)
 {
-    isa->decoder->text(isa, bytes, size, pc, text, text_size);
+    isa_decoder(isa)->text(isa, bytes, size, pc, text, text_size);
 }

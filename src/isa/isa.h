@@ -45,9 +45,6 @@ struct isa_decoder {
      * instruction that repeats itself (ACCESS_REPEATED); to be wrong costs a
      * call, no count. NULL: none does. */
     bool (*may_repeat)(const uint8_t *end);
-    /* Returns why programs with these e_flags cannot run: "X; tally runs Y";
-     * NULL if they can. NULL: all can. */
-    const char *(*refusal)(uint32_t elf_flags);
     /* An instruction takes long to decode and moves with its address:
      * insn_recent_decode() remembers it. */
     bool slow;
@@ -58,7 +55,12 @@ struct isa {
     uint16_t elf_machine;
     uint8_t elf_class, elf_data;
     bool big_endian; /* data */
-    const struct isa_decoder *decoder;
+    /* Programs run whose e_flags have at most `flags_most` in the bits of
+     * `flags_mask` and none of `flags_none`; else `flags_refusal` says which
+     * they are and which run: "X; tally runs Y". */
+    uint32_t flags_mask, flags_most, flags_none;
+    const char *flags_refusal;
+    bool repeats;         /* has instructions that repeat themselves */
     uint64_t page;        /* bytes */
     uint8_t step_bits;    /* lowest bits that are 0 in each code address */
     uint8_t slots;        /* enum isa_slots */
@@ -80,6 +82,16 @@ struct isa {
 
 /* By enum isa_place. */
 extern const struct isa isa_rows[ISA_COUNT];
+
+/* By enum isa_place. Apart from the rows: who asks for no decoder needs none of
+ * the libraries that decoders use. */
+extern const struct isa_decoder *const isa_decoders[ISA_COUNT];
+
+static inline const struct isa_decoder *
+isa_decoder(const struct isa *isa)
+{
+    return isa_decoders[isa - isa_rows];
+}
 
 /* Returns the row that the ELF header belongs to, or NULL. */
 const struct isa *isa_of_elf(const Elf64_Ehdr *elf);

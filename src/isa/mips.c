@@ -696,23 +696,7 @@ write_text(const struct isa *isa, const uint8_t *bytes, size_t size,
                  (unsigned)word_at(bytes, isa->big_endian));
 }
 
-/* EF_MIPS_MICROMIPS, which elf.h lacks. */
-#define MICROMIPS 0x02000000u
-
-/* Release 6 has other encodings, and microMIPS code other sizes. */
-static const char *
-refusal(uint32_t elf_flags)
-{
-    const uint32_t release = elf_flags & EF_MIPS_ARCH;
-
-    return release <= EF_MIPS_ARCH_64R2 && (elf_flags & MICROMIPS) == 0
-               ? NULL
-               : "MIPS release 6 or microMIPS; tally runs those of MIPS64 "
-                 "release 2 and before";
-}
-
 const struct isa_decoder mips_decoder = {
     .decode = decode,
     .text = write_text,
-    .refusal = refusal,
 };

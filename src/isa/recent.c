@@ -33,7 +33,7 @@ insn_recent_decode(struct insn_recent *recent, const struct isa *isa,
     uint8_t key[16] = {0};
     uint64_t word[2];
 
-    if (!isa->decoder->slow || size == 0 || size > SIZE_BYTE)
+    if (!isa_decoder(isa)->slow || size == 0 || size > SIZE_BYTE)
         return insn_decode(isa, bytes, size, pc, insn);
     memcpy(key, bytes, size);
     key[SIZE_BYTE] = (uint8_t)size;

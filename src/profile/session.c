@@ -116,7 +116,7 @@ make_request(const struct session_options *o, const struct program *program,
     r->machine = (uint32_t)(o->machine - tally_machines);
     r->isa = (uint32_t)(program->isa - isa_rows);
     r->components = parts_of(o);
-    if (program->isa->decoder->may_repeat != NULL)
+    if (program->isa->repeats)
         r->components |= COMPONENT_REPEAT;
     note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));

@@ -206,8 +206,10 @@ read_elf(int fd, const struct tally_log *log, struct program *p)
     p->isa = isa_of_elf(&elf);
     if (p->isa == NULL)
         return fail_architecture(p, &elf, log);
-    const char *refusal = p->isa->decoder->refusal != NULL
-                              ? p->isa->decoder->refusal(word(p, elf.e_flags))
+    const uint32_t flags = word(p, elf.e_flags);
+    const char *refusal = (flags & p->isa->flags_mask) > p->isa->flags_most ||
+                                  (flags & p->isa->flags_none) != 0
+                              ? p->isa->flags_refusal
                               : NULL;
     if (refusal != NULL)
         return tally_fail(log, TALLY_EARCH, "%s: a program for %s", p->path,
