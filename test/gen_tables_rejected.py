@@ -220,6 +220,11 @@ REJECTED = [
     (SIGNALS, PLAIN, "1 if $l1d.write == 'back' else 0",
      "[signal.plain_load_misses]: formula: '_['l1d.write']' is never 'back'; "
      "known are allocate, through"),
+    (SIGNALS, PLAIN, "1 if $l1d.write > 'through' else 0",
+     "[signal.plain_load_misses]: formula: '_['l1d.write'] > 'through'': a word "
+     "is compared by == or !="),
+    (SIGNALS, PLAIN, "()[copy]", "[signal.plain_load_misses]: formula: [copy] "
+     "follows a list with a number for each copy"),
     (SIGNALS, PLAIN, "1 if 0 < l1d_load_misses < 2 else 0",
      "[signal.plain_load_misses]: formula: '0 < l1d_load_misses < 2': a "
      "comparison has one of == != > <"),

@@ -248,10 +248,14 @@ test_sources(void **state)
         if (tally_machines[m].params == NULL)
             continue;
         set_params(params, tally_machines[m].name, (const char *[]){NULL});
-        /* Each predictor, each order of levels. */
+        /* Each predictor, with an L2 and an L3 and without. */
         for (unsigned k = 0; k < 8; k++) {
             params[PARAM_BRANCH_PREDICTOR] =
                 k % 2 ? BRANCH_PREDICTOR_GSHARE : BRANCH_PREDICTOR_NOT_TAKEN;
+            if (k & 2)
+                params[PARAM_L3_SIZE] = 0;
+            if (k & 4)
+                params[PARAM_L2_SIZE] = 0;
             params[PARAM_TIME_REMOTE] = 7;
             params[PARAM_MISS_ENTRIES] = k % 4;
             params[PARAM_WRONG_LOADS] = 16;

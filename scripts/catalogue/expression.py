@@ -130,7 +130,7 @@ class Translation:
         key = self.param(node)
         if key is not None:
             return Value(f"params[{ident('param', key)}]")
-        if (not isinstance(node.value, ast.Tuple) or
+        if (not isinstance(node.value, ast.Tuple) or not self.copies or
                 not isinstance(node.slice, ast.Name) or node.slice.id != "copy"
                 or len(node.value.elts) != self.copies):
             self.bad("[copy] follows a list with a number for each copy")
@@ -144,7 +144,8 @@ class Translation:
             return Value("copy" if self.own is None else
                          f"UINT64_C({self.copy})")
         if name in scope.conditions:
-            return Value(f"condition_{name}(params, copy)")
+            copy = "copy" if self.own is None else self.copy
+            return Value(f"condition_{name}(params, {copy})")
         if name in scope.terms:
             return self.inside(scope.terms[name], name)
         if name not in scope.signals:
@@ -246,6 +247,9 @@ class Translation:
             if right.value not in choices:
                 self.bad(f"'{ast.unparse(left)}' is never '{right.value}'; "
                          f"{near(right.value, choices or ['numbers'])}")
+            if not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+                self.bad(f"'{ast.unparse(node)}': a word is compared by == or "
+                         "!=")
             return Value(f"({a.code} == {ident(key, right.value)})"
                          if isinstance(node.ops[0], ast.Eq) else
                          f"({a.code} != {ident(key, right.value)})")

@@ -66,8 +66,7 @@ def code_rows(signals):
 
 def code_derive(signals):
     out = ["void", "signals_derive(const uint64_t *params, uint32_t components, "
-           "uint64_t *n)", "{", "    const unsigned copy = 0;", "",
-           "    (void)copy;"]
+           "uint64_t *n)", "{"]
     for name in signals.ordered():
         row = signals.rows[name]
         guard = [c for c in row["implies"] if c in ("time", "conditional",
@@ -90,8 +89,7 @@ def code_clock(signals):
            "        c->terms[c->count++] = (struct clock_term){"
            "(uint16_t)signal, (uint16_t)sum, factor};", "}", "",
            "void", "signals_clock(const uint64_t *params, "
-           "struct clock_terms *c)", "{", "    const unsigned copy = 0;", "",
-           "    (void)copy;", "    c->count = 0;"]
+           "struct clock_terms *c)", "{", "    c->count = 0;"]
     sums = [*value.quotients, (value.terms, "UINT64_C(1)", False)]
     for number, (terms, divisor, up) in enumerate(sums):
         out += [f"    c->divisor[{number}] = {divisor};",
