@@ -244,6 +244,29 @@ replace_open(const char *path, enum replace_way way,
     return TALLY_EIO;
 }
 
+/* Returns the process's umask. Other threads may make files meanwhile, in a
+ * program that libtally is linked with, so the umask is only read; a kernel
+ * before 4.7 does not tell it, and then it is changed for a moment. */
+static mode_t
+umask_now(void)
+{
+    char line[128];
+    unsigned mask;
+    bool found = false;
+    FILE *status = fopen("/proc/self/status", "re");
+
+    while (status != NULL && !found &&
+           fgets(line, sizeof(line), status) != NULL)
+        found = sscanf(line, "Umask: %o", &mask) == 1;
+    if (status != NULL)
+        fclose(status);
+    if (found)
+        return (mode_t)mask;
+    const mode_t old = umask(0);
+    umask(old);
+    return old;
+}
+
 /* Gives the new file the mode and, as far as we may, the owner of the old one;
  * a file that is new has those of any file that we make. A link or a file that
  * another user has put there since replace_open() is no old one. */
@@ -253,11 +276,8 @@ take_mode(const struct replace *r)
     struct stat old;
 
     if (fstatat(r->folder, r->name, &old, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(old.st_mode) || is_planted(r->folder, &old)) {
-        const mode_t mask = umask(0);
-        umask(mask);
-        return fchmod(r->fd, 0666 & ~mask);
-    }
+        !S_ISREG(old.st_mode) || is_planted(r->folder, &old))
+        return fchmod(r->fd, 0666 & ~umask_now());
     mode_t mode = old.st_mode & 0777;
     if (fchown(r->fd, old.st_uid, old.st_gid) != 0 &&
         fchown(r->fd, (uid_t)-1, old.st_gid) != 0)
