@@ -41,7 +41,7 @@ read_stat(const char *text)
 static void
 read_line(char *line)
 {
-    struct region_file file = {0}, again = {0};
+    struct counts_file file = {0}, again = {0};
     hwperf_prusage_t usage = {0};
 
     irix_usage_line(line, &usage);

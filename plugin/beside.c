@@ -33,7 +33,7 @@ beside_syscall(const uint64_t args[4])
 void
 beside_forks(void)
 {
-    struct region_head *const head = tally_plugin.region.head;
+    struct counts_head *const head = tally_plugin.process.head;
 
     if (atomic_fetch_add(&head->children, 1) > 0)
         atomic_store(&head->beside, 1);
@@ -42,7 +42,7 @@ beside_forks(void)
 void
 beside_ends(void)
 {
-    struct region_head *const head = tally_plugin.region.head;
+    struct counts_head *const head = tally_plugin.process.head;
 
     if (atomic_load(&head->children) > 0)
         atomic_store(&head->beside, 1);
@@ -108,7 +108,7 @@ is_of_tree(int fd)
 
 /* Notes the end of a call that waits for children, with these options. */
 static void
-note_wait(struct region_head *head, uint64_t options, int64_t result,
+note_wait(struct counts_head *head, uint64_t options, int64_t result,
           bool reaped)
 {
     const unsigned children = atomic_load(&head->children);
@@ -124,7 +124,7 @@ note_wait(struct region_head *head, uint64_t options, int64_t result,
 /* Notes the return of a handler. A handler that interrupted no call began at a
  * point that another process chose by its speed. */
 static void
-note_handler(struct region_head *head, bool parent)
+note_handler(struct counts_head *head, bool parent)
 {
     if (interrupted > 0)
         interrupted--;
@@ -135,7 +135,7 @@ note_handler(struct region_head *head, bool parent)
 void
 beside_return(int64_t number, int64_t result)
 {
-    struct region_head *const head = tally_plugin.region.head;
+    struct counts_head *const head = tally_plugin.process.head;
     const struct isa *isa = tally_plugin.shape.isa;
     const bool parent = atomic_load(&head->children) > 0;
 

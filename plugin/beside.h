@@ -2,7 +2,7 @@
 /*
  * Whether a process ran beside another of its tree in a way that its counts may
  * show. A parent that sleeps in wait(2) until its only child ends runs alone,
- * and so does the child. Counts may show, and region_head.beside says so, that
+ * and so does the child. Counts may show, and counts_head.beside says so, that
  * a process that has not waited for a child yet
  *   - starts another child,
  *   - waits for events (poll, select, epoll) or asks for ends without waiting,

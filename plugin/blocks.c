@@ -133,13 +133,13 @@ keep_info(struct plugin *p, const struct block_info *info)
     while (s->slots[at].number != 0) {
         const uint32_t index = s->slots[at].number - 1;
         if (s->slots[at].tag == tag &&
-            memcmp(&p->region.infos[index], info, sizeof(*info)) == 0)
+            memcmp(&p->process.infos[index], info, sizeof(*info)) == 0)
             return index;
         at = (at + 1) & (s->size - 1);
     }
     const uint32_t index = p->info_count++;
-    memcpy(&p->region.infos[index], info, sizeof(*info));
-    atomic_store(&p->region.head->blocks, p->info_count);
+    memcpy(&p->process.infos[index], info, sizeof(*info));
+    atomic_store(&p->process.head->blocks, p->info_count);
     s->slots[at] = (struct block_slot){index + 1, tag};
     s->used++;
     return index;
@@ -223,7 +223,7 @@ blocks_late_part(unsigned vcpu, void *data)
 bool
 blocks_have_room(const struct plugin *p)
 {
-    return p->info_count + BLOCK_PIECES + 1 < REGION_BLOCKS - SLOT_KINDS;
+    return p->info_count + BLOCK_PIECES + 1 < COUNTS_BLOCKS - SLOT_KINDS;
 }
 
 struct late_block *
@@ -235,9 +235,9 @@ blocks_late(struct plugin *p, const struct block *model,
     if (late == NULL)
         plugin_no_memory("the program's code");
     late->block = *model;
-    late->block.index = REGION_BLOCKS - 1; /* counts nothing by itself */
-    late->block.slot = slot != NULL ? keep_info(p, slot) : REGION_BLOCKS - 1;
+    late->block.index = COUNTS_BLOCKS - 1; /* counts nothing by itself */
+    late->block.slot = slot != NULL ? keep_info(p, slot) : COUNTS_BLOCKS - 1;
     memcpy(late->fixed, info->fixed, sizeof(late->fixed));
-    atomic_fetch_add(&p->region.head->late_blocks, 1);
+    atomic_fetch_add(&p->process.head->late_blocks, 1);
     return late;
 }

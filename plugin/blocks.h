@@ -3,15 +3,15 @@
  * The records of translated blocks. QEMU translates the same code again after
  * each flush of its cache and once for each way it is entered, so the records
  * are found again by address and code. Blocks that count the same share one
- * info in the region. Under the plugin's lock of translation.
+ * info in the process's counts. Under the plugin's lock of translation.
  */
 #ifndef TALLY_PLUGIN_BLOCKS_H
 #define TALLY_PLUGIN_BLOCKS_H
 
 #include "plugin/plugin.h"
 
-/* A record with the signals that do not fit into the region any more: it has
- * REGION_BLOCKS kinds of blocks. */
+/* A record with the signals that no longer fit into the process's counts:
+ * it has COUNTS_BLOCKS kinds of blocks. */
 struct late_block {
     struct block block;
     int16_t fixed[SIGNAL_FIXED_COUNT];
@@ -29,8 +29,8 @@ bool blocks_begin_at(const struct plugin *p, uint64_t pc);
 const struct access_pair *
 blocks_keep_pair(struct plugin *p, const struct access_pair *pair);
 
-/* Returns whether the region has room for the infos of one more block, all of
- * whose pieces may be of new kinds. */
+/* Returns whether the process's counts have room for the infos of one more
+ * block, all of whose pieces may be of new kinds. */
 bool blocks_have_room(const struct plugin *p);
 
 /* Where there is no room: the signals are added at each execution, by a

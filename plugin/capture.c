@@ -35,7 +35,7 @@ struct monitor {
 
 static const struct capture_request *request; /* NULL: nothing is captured */
 static qemu_plugin_vcpu_udata_cb_t part_call; /* the block pieces' own */
-static struct monitor monitors[REGION_VCPUS];
+static struct monitor monitors[COUNTS_VCPUS];
 
 void
 capture_thread_starts(unsigned vcpu)
@@ -46,7 +46,7 @@ capture_thread_starts(unsigned vcpu)
         return;
     request = &p->request.capture;
     monitors[vcpu] = (struct monitor){
-        .sampler = sampler_new(request, &p->region, p->counts[vcpu]->thread),
+        .sampler = sampler_new(request, &p->process, p->counts[vcpu]->thread),
     };
     if (monitors[vcpu].sampler == NULL)
         plugin_no_memory("samples");
@@ -278,7 +278,7 @@ capture_fetch(struct strand *s, unsigned vcpu, const struct block *b)
 static uint64_t
 issue_cycles(const struct block *b)
 {
-    const struct block_info *info = &tally_plugin.region.infos[b->index];
+    const struct block_info *info = &tally_plugin.process.infos[b->index];
     uint64_t cycles = 0;
 
     for (unsigned i = SIGNAL_RETIRE_1; i <= SIGNAL_RETIRE_6; i++)

@@ -41,7 +41,7 @@ is_raised(uint64_t signal)
 static void
 note_early(void)
 {
-    atomic_fetch_add(&tally_plugin.region.head->left_early, 1);
+    atomic_fetch_add(&tally_plugin.process.head->left_early, 1);
 }
 
 /* Notes where a handler begins. Where QEMU has translated that code already, it
@@ -88,7 +88,7 @@ early_syscall(int64_t number, const uint64_t args[4])
 static void
 note_death(uint32_t signal)
 {
-    atomic_fetch_add(&tally_plugin.region.head->told, 1);
+    atomic_fetch_add(&tally_plugin.process.head->told, 1);
     if (is_raised(signal))
         note_early();
 }

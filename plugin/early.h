@@ -4,7 +4,7 @@
  * are in the counts then, or the whole block is not. Two things do so. An
  * instruction raises a signal, as a load from nowhere does. Or, on x86-64, an
  * instruction writes to the page that holds its block, and QEMU translates the
- * rest anew. Each such block is counted in the region's head.
+ * rest anew. Each such block is counted in the process's head.
  */
 #ifndef TALLY_PLUGIN_EARLY_H
 #define TALLY_PLUGIN_EARLY_H

@@ -155,11 +155,11 @@ void
 plugin_no_memory(const char *what)
 {
     fprintf(stderr, "tally: out of memory for %s\n", what);
-    atomic_fetch_add(&tally_plugin.region.head->lost, 1);
+    atomic_fetch_add(&tally_plugin.process.head->lost, 1);
     _exit(125);
 }
 
-/* The region's sums are written: if the call fails, counting goes on. */
+/* The process's sums are written: if the call fails, counting goes on. */
 static void
 fold_before_exec(struct plugin *p)
 {
@@ -168,7 +168,7 @@ fold_before_exec(struct plugin *p)
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         strand_drain(tally_strands[i]);
-        region_fold(&p->region, p->counts[i]);
+        counts_fold(&p->process, p->counts[i]);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -214,7 +214,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     snprintf(plugin, sizeof(plugin),
              "%s,session=%s,inherited=%d,previous=%u,window=%d,random=%" PRIx64
              ",name=%s",
-             library, p->session_place, session, p->region_index,
+             library, p->session_place, session, p->counts_index,
              (int)p->window_open, random_executes(), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
@@ -238,13 +238,13 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
 /* Resolves scripts to their interpreter; returns what is to be run. */
 static enum file_kind
 resolve(struct plugin *p, const char **path, const char **args, size_t *count,
-        char heads[SCRIPT_DEPTH][REGION_NAME])
+        char heads[SCRIPT_DEPTH][COUNTS_NAME])
 {
     char elf[sizeof(Elf64_Ehdr) + 1];
 
     for (int depth = 0; depth < SCRIPT_DEPTH; depth++) {
         char *interpreter, *argument;
-        enum file_kind kind = classify(p, *path, heads[depth], REGION_NAME);
+        enum file_kind kind = classify(p, *path, heads[depth], COUNTS_NAME);
         if (kind != FILE_SCRIPT)
             return kind;
         if (!parse_script(heads[depth], &interpreter, &argument))
@@ -326,8 +326,8 @@ void
 plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
 {
     struct plugin *p = &tally_plugin;
-    char heads[SCRIPT_DEPTH][REGION_NAME], link[REGION_NAME];
-    char own[REGION_NAME], target[REGION_NAME];
+    char heads[SCRIPT_DEPTH][COUNTS_NAME], link[COUNTS_NAME];
+    char own[COUNTS_NAME], target[COUNTS_NAME];
     size_t count = 0, env_count = 0;
     char *const asked = plugin_read_string(path_at, PATH_MAX);
 

@@ -26,7 +26,7 @@ static_assert(sizeof(struct gateway_page) == 512 &&
 #define TEXT_MOST 65536u /* bytes of a list of events */
 
 struct gateway_signals gateway_signals;
-struct gateway_live *gateway_lives[REGION_VCPUS];
+struct gateway_live *gateway_lives[COUNTS_VCPUS];
 
 struct gateway_state gateway_state;
 
@@ -123,7 +123,7 @@ gateway_ready(void)
 void
 gateway_thread_starts(unsigned vcpu, unsigned maker)
 {
-    const struct region_strand *counts = tally_plugin.counts[vcpu];
+    const struct counts_strand *counts = tally_plugin.counts[vcpu];
 
     if (gateway_state.memory == NULL || counts->thread >= GATEWAY_THREADS)
         return;
@@ -136,7 +136,7 @@ gateway_thread_starts(unsigned vcpu, unsigned maker)
 void
 gateway_thread_ends(unsigned vcpu)
 {
-    const struct region_strand *counts = tally_plugin.counts[vcpu];
+    const struct counts_strand *counts = tally_plugin.counts[vcpu];
 
     if (gateway_lives[vcpu] == NULL)
         return;
@@ -197,7 +197,7 @@ on_live(unsigned vcpu, void *data)
 static void
 register_inline(struct qemu_plugin_tb *tb, const struct block *block)
 {
-    const int16_t *fixed = tally_plugin.region.infos[block->index].fixed;
+    const int16_t *fixed = tally_plugin.process.infos[block->index].fixed;
 
     for (unsigned i = 0; i < gateway_signals.count; i++) {
         const unsigned signal = gateway_signals.id[i];

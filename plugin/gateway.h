@@ -20,7 +20,7 @@ struct gateway_signals {
 extern struct gateway_signals gateway_signals;
 
 /* By vCPU; NULL: nobody has said hello. */
-extern struct gateway_live *gateway_lives[REGION_VCPUS];
+extern struct gateway_live *gateway_lives[COUNTS_VCPUS];
 
 /* Hears every system call of the guest. */
 void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
@@ -79,7 +79,7 @@ struct watch {
 };
 
 /* By vCPU; NULL: nobody. */
-extern struct watch *gateway_watches[REGION_VCPUS];
+extern struct watch *gateway_watches[COUNTS_VCPUS];
 
 /* Virtual counters have thresholds that a block may reach (plugin/owners.c). */
 extern bool owners_armed;
@@ -112,7 +112,7 @@ static inline void
 gateway_count(const struct strand *s, unsigned vcpu, uint32_t index,
               uint64_t pc)
 {
-    const struct block_info *info = &tally_plugin.region.infos[index];
+    const struct block_info *info = &tally_plugin.process.infos[index];
 
     if (gateway_lives[vcpu] != NULL)
         gateway_add(s, vcpu, info->fixed, pc);

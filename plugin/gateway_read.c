@@ -15,7 +15,7 @@
  * in one of these. */
 struct source {
     const struct gateway_live *live;
-    const struct region_strand *counts; /* while it runs, else NULL */
+    const struct counts_strand *counts; /* while it runs, else NULL */
     const struct totals *ended;         /* or NULL */
 };
 
@@ -53,7 +53,7 @@ is_derived(uint64_t id)
 /* Dynamic signals of a thread that runs, in one turn: so for the quick loads.
  */
 static inline uint64_t
-sum_dynamic(const struct clock *c, const struct region_strand *counts)
+sum_dynamic(const struct clock *c, const struct counts_strand *counts)
 {
     const uint64_t *now = counts->totals[0].signal;
     const uint64_t *before = counts->folded.signal;
@@ -71,7 +71,7 @@ count_cycles(const struct source *from)
 {
     const struct clock *c = &gateway_state.clock;
     const bool quick =
-        from->counts != NULL && tally_plugin.region.head->own_turns == 1;
+        from->counts != NULL && tally_plugin.process.head->own_turns == 1;
     uint64_t sums[CLOCK_SUMS] = {0}, fixed = 0;
 
     for (unsigned i = 0; i < c->fixed; i++)
@@ -244,7 +244,7 @@ read_own(unsigned vcpu, const struct reading *request)
 
 static void
 add_thread(const struct reading *request, uint64_t thread,
-           const struct region_strand *counts)
+           const struct counts_strand *counts)
 {
     const struct source from = {&gateway_state.memory->live[thread], counts,
                                 gateway_state.ended[thread]};
@@ -278,7 +278,7 @@ struct reach {
     uint64_t request, ids, values, count;
 };
 
-static struct reach reaches[REGION_VCPUS];
+static struct reach reaches[COUNTS_VCPUS];
 
 /* Begins at 1. */
 static uint64_t memory_changes = 1;
@@ -350,7 +350,7 @@ void
 gateway_read(unsigned vcpu, uint64_t at)
 {
     const struct plugin *p = &tally_plugin;
-    const struct region_strand *own = p->counts[vcpu];
+    const struct counts_strand *own = p->counts[vcpu];
     const uint64_t changes = __atomic_load_n(&memory_changes, __ATOMIC_RELAXED);
     struct gateway_read *const found = find_request(vcpu, at, changes);
 

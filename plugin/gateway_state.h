@@ -69,11 +69,11 @@ gateway_derive(struct totals *totals)
 
 /* Of all turns; see exec.c for what is folded. */
 static inline uint64_t
-gateway_dynamic(const struct region_strand *counts, unsigned signal)
+gateway_dynamic(const struct counts_strand *counts, unsigned signal)
 {
     uint64_t sum = counts->folded.signal[signal];
 
-    for (unsigned t = 0; t < tally_plugin.region.head->own_turns; t++)
+    for (unsigned t = 0; t < tally_plugin.process.head->own_turns; t++)
         sum += counts->totals[t].signal[signal];
     return sum;
 }

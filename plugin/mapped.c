@@ -11,7 +11,7 @@
 #define LINE (PATH_MAX + 128)
 
 bool
-mapped_read_line(char *line, uint64_t at, struct region_file *file)
+mapped_read_line(char *line, uint64_t at, struct counts_file *file)
 {
     int path = 0;
 
@@ -26,11 +26,11 @@ mapped_read_line(char *line, uint64_t at, struct region_file *file)
 
 /* Returns whether the last file that was noted for the address is this one. */
 static bool
-is_noted(const struct region_head *head, unsigned files, uint64_t address,
-         const struct region_file *found)
+is_noted(const struct counts_head *head, unsigned files, uint64_t address,
+         const struct counts_file *found)
 {
     for (unsigned i = files; i > 0; i--) {
-        const struct region_file *file = &head->file[i - 1];
+        const struct counts_file *file = &head->file[i - 1];
         if (address >= file->first && address <= file->last)
             return file->first - file->offset == found->first - found->offset &&
                    strcmp(file->path, found->path) == 0;
@@ -39,15 +39,15 @@ is_noted(const struct region_head *head, unsigned files, uint64_t address,
 }
 
 void
-mapped_note(struct region_head *head, uint64_t address)
+mapped_note(struct counts_head *head, uint64_t address)
 {
     const uint64_t at = (uint64_t)(uintptr_t)plugin_memory(address);
     const unsigned files = atomic_load(&head->files);
-    struct region_file found = {0};
+    struct counts_file found = {0};
     char line[LINE];
     bool is_found = false;
 
-    if (files >= REGION_FILES)
+    if (files >= COUNTS_FILES)
         return;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)

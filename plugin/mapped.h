@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "source/region.h"
+#include "source/process_counts.h"
 
 /* Notes the file that is mapped at the guest's address. tally names the file
  * when it explains which instruction a program died of: a process that a signal
  * has ended has no /proc/PID/maps to read. */
-void mapped_note(struct region_head *head, uint64_t address);
+void mapped_note(struct counts_head *head, uint64_t address);
 
 /* Reads a line of /proc/self/maps as the piece of a file that holds `at`, an
  * address of ours; false if the line is of another place or of no file. Cuts
  * the line's end off. */
-bool mapped_read_line(char *line, uint64_t at, struct region_file *file);
+bool mapped_read_line(char *line, uint64_t at, struct counts_file *file);
 
 #endif

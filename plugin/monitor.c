@@ -29,7 +29,7 @@ static struct {
     struct line *lines;             /* owned */
     struct tally_pmu_total *totals; /* beside the lines, owned */
     size_t count;
-    uint64_t *last[REGION_VCPUS]; /* by vCPU and line, owned */
+    uint64_t *last[COUNTS_VCPUS]; /* by vCPU and line, owned */
 } monitor;
 
 static const struct machine_row *

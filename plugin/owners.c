@@ -221,7 +221,7 @@ static void
 count_call(int64_t number)
 {
     const struct isa *isa = tally_plugin.shape.isa;
-    struct region_head *const head = tally_plugin.region.head;
+    struct counts_head *const head = tally_plugin.process.head;
 
     atomic_fetch_add(&head->calls, 1);
     if (call_is(CALL_READ, isa, number))
@@ -265,7 +265,7 @@ owners_forked(void)
         return;
     /* Its thresholds are seen to when the call returns: QEMU's own locks are
      * not to be had while it forks. */
-    owners_fork(&own.client, getppid(), getpid(), tally_plugin.region_index);
+    owners_fork(&own.client, getppid(), getpid(), tally_plugin.counts_index);
     owners_finish();
 }
 
@@ -285,7 +285,7 @@ owners_stays(void)
     if (owners_begin() == NULL)
         return;
     if (own.client.seat != NULL)
-        owners_resume(&own.client, own.client.seat, tally_plugin.region_index);
+        owners_resume(&own.client, own.client.seat, tally_plugin.counts_index);
     owners_finish();
 }
 

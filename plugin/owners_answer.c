@@ -46,20 +46,21 @@ take_request(const struct gateway_virtual *from, struct virtual_request *to)
     to->signal = (int32_t)gateway_word(from->signal);
 }
 
-/* The process of the region can be asked for these components, or has them. */
+/* Returns whether process `process` of the session can be asked for these
+ * components, or has them. */
 static bool
-can_have(uint32_t region, uint32_t components)
+can_have(uint32_t process, uint32_t components)
 {
-    if (region == tally_plugin.region_index)
+    if (process == tally_plugin.counts_index)
         return (components & ~tally_plugin.components) == 0;
     const int fd = session_open(tally_plugin.session_place);
-    struct region r;
+    struct process_counts r;
     bool can = false;
 
-    if (region_map_session(tally_plugin.session, fd, region, &r) == 0) {
+    if (counts_map_session(tally_plugin.session, fd, process, &r) == 0) {
         can = (components & ~r.head->components) == 0 ||
               atomic_load(&r.head->strands) == 1;
-        region_unmap(&r);
+        counts_unmap(&r);
     }
     if (fd >= 0)
         close(fd);
@@ -71,7 +72,7 @@ static bool
 all_can_have(const struct owners *o, uint32_t components)
 {
     for (unsigned i = 0; i < o->seat_count; i++)
-        if (o->seats[i].pid != 0 && !can_have(o->seats[i].region, components))
+        if (o->seats[i].pid != 0 && !can_have(o->seats[i].process, components))
             return false;
     return true;
 }
@@ -114,15 +115,15 @@ give_control(const uint16_t *from, struct gateway_virtual *to)
 static void
 give_calls(pid_t pid, struct gateway_virtual *to)
 {
-    struct region region;
+    struct process_counts process;
     uint32_t index;
 
-    if (!owners_region(pid, &region, &index))
+    if (!owners_counts(pid, &process, &index))
         return;
-    to->calls = gateway_word(atomic_load(&region.head->calls));
-    to->reads = gateway_word(atomic_load(&region.head->reads));
-    to->writes = gateway_word(atomic_load(&region.head->writes));
-    region_unmap(&region);
+    to->calls = gateway_word(atomic_load(&process.head->calls));
+    to->reads = gateway_word(atomic_load(&process.head->reads));
+    to->writes = gateway_word(atomic_load(&process.head->writes));
+    counts_unmap(&process);
 }
 
 static bool
@@ -136,7 +137,7 @@ static int
 start(const struct asked *a, bool change, const struct gateway_virtual *q)
 {
     const uint32_t events = events_in(&a->request);
-    const bool ready = can_have(a->target->region, parts_for(events));
+    const bool ready = can_have(a->target->process, parts_for(events));
 
     /* Who may not is told that first. */
     if (may_ask(a) && !ready)
@@ -159,7 +160,7 @@ profile(const struct asked *a, const struct gateway_virtual *q)
 
     if (ranges == NULL)
         return result;
-    if (can_have(a->caller->region, parts_for(events_in(&a->request))))
+    if (can_have(a->caller->process, parts_for(events_in(&a->request))))
         result =
             virtual_profile(a->system, &a->caller->owner, &a->request, ranges,
                             (uint32_t)gateway_word(q->range_count));

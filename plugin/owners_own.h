@@ -11,9 +11,9 @@ const struct event_row *owners_event(unsigned index);
 
 unsigned owners_strand_count(void);
 
-/* The region of a process that runs, the last of those that it has had, mapped;
+/* The counts of a process that runs, the last of those that it has had, mapped;
  * false: there is none. */
-bool owners_region(pid_t pid, struct region *region, uint32_t *index);
+bool owners_counts(pid_t pid, struct process_counts *process, uint32_t *index);
 
 /* Whose child a process is; 0: there is no such process, or it has ended. */
 pid_t owners_parent(pid_t pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the processes of the session have counted, from their regions. */
+/* What the processes of the session have counted, from their counts. */
 #include "plugin/owners_own.h"
 
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "machine/chip.h"
-#include "source/region_view.h"
+#include "source/counts_view.h"
 #include "table/signals.h"
 
 /* Totals are summed once while the lock is held. */
 static struct {
     bool known, failed;
-    uint32_t region;
+    uint32_t process;
     struct totals totals;
     struct totals *strands; /* of the machine, owned; NULL: not yet */
 } summed;
@@ -66,7 +66,7 @@ source_has(void *user, unsigned index, bool at_once)
            (!at_once || is_fixed(e));
 }
 
-/* Regions */
+/* Counts */
 
 /* Takes what a thread on a strand has counted, with these components of the
  * model.
@@ -108,12 +108,12 @@ struct taking {
 };
 
 static void
-take_mapped(void *user, const struct region *region, uint32_t strand,
+take_mapped(void *user, const struct process_counts *process, uint32_t strand,
             struct totals *sum)
 {
     const struct taking *const t = user;
 
-    t->take(t->user, region->head->components, strand, sum);
+    t->take(t->user, process->head->components, strand, sum);
 }
 
 /* The same of this process, which need not be able to open its session: it may
@@ -125,26 +125,26 @@ each_own_thread(take_thread *take, void *user)
     struct taking taking = {take, user};
     struct totals sum;
 
-    region_each_ended(&p->region, take_mapped, &taking);
+    counts_each_ended(&p->process, take_mapped, &taking);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
-        region_sum_now(&p->region, p->counts[i], &sum);
-        take(user, p->region.head->components, p->counts[i]->strand, &sum);
+        counts_sum_now(&p->process, p->counts[i], &sum);
+        take(user, p->process.head->components, p->counts[i]->strand, &sum);
     }
 }
 
 /* Copies of another process's records: large for the stack of a guest thread.
  */
 static struct {
-    struct region_thread thread;
-    struct region_view_strand strand;
+    struct counts_thread thread;
+    struct counts_view_strand strand;
 } copied;
 
 /* Sums the turns of a thread; of those that accesses are kept apart in, blocks
  * raise nothing. */
 static void
-sum_turns(const struct totals *turns, const struct region_rules *rules,
+sum_turns(const struct totals *turns, const struct counts_rules *rules,
           struct totals *sum)
 {
     memset(sum, 0, sizeof(*sum));
@@ -156,43 +156,43 @@ sum_turns(const struct totals *turns, const struct region_rules *rules,
     }
 }
 
-/* Reads a process that runs or has ended by checked copies, whatever its region
+/* Reads a process that runs or has ended by checked copies, whatever its counts
  * or others say of it; false: some of it cannot be had. */
 static bool
 each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
 {
-    const struct region_rules rules = region_rules_of(&tally_plugin.request);
-    struct region_view view;
+    const struct counts_rules rules = counts_rules_of(&tally_plugin.request);
+    struct counts_view view;
     struct totals sum;
 
-    if (index >= SESSION_REGIONS ||
-        region_view_open(&view, fd, index, &rules) != 0)
+    if (index >= SESSION_PROCESSES ||
+        counts_view_open(&view, fd, index, &rules) != 0)
         return false;
-    if (view.state == REGION_FREE)
+    if (view.state == COUNTS_FREE)
         return true;
-    for (unsigned i = 0; region_view_thread(&view, i, &copied.thread); i++) {
+    for (unsigned i = 0; counts_view_thread(&view, i, &copied.thread); i++) {
         sum_turns(copied.thread.totals, &rules, &sum);
         take(user, view.components, copied.thread.strand, &sum);
     }
-    for (unsigned i = 0; view.state != REGION_ENDED &&
-                         region_view_strand(&view, &i, &copied.strand);) {
+    for (unsigned i = 0; view.state != COUNTS_ENDED &&
+                         counts_view_strand(&view, &i, &copied.strand);) {
         sum_turns(copied.strand.totals, &rules, &sum);
         take(user, view.components, copied.strand.strand, &sum);
     }
     return view.wrong == NULL && view.lost == 0 &&
-           (view.state == REGION_ENDED || view.apart == 0);
+           (view.state == COUNTS_ENDED || view.apart == 0);
 }
 
-/* Everything of region `index`; false: some of it cannot be had. */
+/* Everything of process `index`; false: some of it cannot be had. */
 static bool
 each_thread(uint32_t index, take_thread *take, void *user)
 {
     struct taking taking = {take, user};
-    struct region region;
+    struct process_counts process;
 
-    if (index == tally_plugin.region_index) {
+    if (index == tally_plugin.counts_index) {
         each_own_thread(take, user);
-        return atomic_load(&tally_plugin.region.head->lost) == 0;
+        return atomic_load(&tally_plugin.process.head->lost) == 0;
     }
     const int fd = session_open(tally_plugin.session_place);
     bool whole = true;
@@ -202,14 +202,14 @@ each_thread(uint32_t index, take_thread *take, void *user)
         return whole;
     }
     const bool mapped =
-        region_map_session(tally_plugin.session, fd, index, &region) == 0;
+        counts_map_session(tally_plugin.session, fd, index, &process) == 0;
     if (mapped) {
-        const bool ended = atomic_load(&region.head->state) == REGION_ENDED;
-        whole = atomic_load(&region.head->lost) == 0 &&
-                (ended || atomic_load(&region.head->apart) == 0);
-        if (atomic_load(&region.head->state) != REGION_FREE)
-            region_each(&region, take_mapped, &taking);
-        region_unmap(&region);
+        const bool ended = atomic_load(&process.head->state) == COUNTS_ENDED;
+        whole = atomic_load(&process.head->lost) == 0 &&
+                (ended || atomic_load(&process.head->apart) == 0);
+        if (atomic_load(&process.head->state) != COUNTS_FREE)
+            counts_each(&process, take_mapped, &taking);
+        counts_unmap(&process);
     }
     return mapped && whole;
 }
@@ -226,14 +226,14 @@ value_of(const struct totals *totals, unsigned index)
 }
 
 static uint64_t
-source_process(void *user, uint32_t region, unsigned index)
+source_process(void *user, uint32_t process, unsigned index)
 {
     (void)user;
-    if (!summed.known || summed.region != region) {
+    if (!summed.known || summed.process != process) {
         memset(&summed.totals, 0, sizeof(summed.totals));
-        summed.known = each_thread(region, add_thread, &summed.totals);
+        summed.known = each_thread(process, add_thread, &summed.totals);
         summed.failed |= !summed.known;
-        summed.region = region;
+        summed.process = process;
     }
     return value_of(&summed.totals, index);
 }
@@ -241,9 +241,9 @@ source_process(void *user, uint32_t region, unsigned index)
 static void
 sum_strands(struct totals *strands)
 {
-    const unsigned regions = atomic_load(&tally_plugin.session->regions);
+    const unsigned processes = atomic_load(&tally_plugin.session->processes);
 
-    for (unsigned i = 0; i < regions && i < SESSION_REGIONS; i++)
+    for (unsigned i = 0; i < processes && i < SESSION_PROCESSES; i++)
         summed.failed |= !each_thread(i, add_to_strand, strands);
 }
 
@@ -317,22 +317,23 @@ owners_parent(pid_t pid)
     return (pid_t)parent;
 }
 
-/* The region of a process that runs, the last of those that it has had. */
+/* The counts of a process that runs, the last of those that it has had. */
 bool
-owners_region(pid_t pid, struct region *region, uint32_t *index)
+owners_counts(pid_t pid, struct process_counts *process, uint32_t *index)
 {
     const int fd = session_open(tally_plugin.session_place);
-    uint32_t i = atomic_load(&tally_plugin.session->regions);
+    uint32_t i = atomic_load(&tally_plugin.session->processes);
     bool found = false;
 
-    for (i = i < SESSION_REGIONS ? i : SESSION_REGIONS; i > 0 && !found; i--) {
-        if (region_map_session(tally_plugin.session, fd, i - 1, region) != 0)
+    for (i = i < SESSION_PROCESSES ? i : SESSION_PROCESSES; i > 0 && !found;
+         i--) {
+        if (counts_map_session(tally_plugin.session, fd, i - 1, process) != 0)
             break;
-        found = region->head->pid == pid &&
-                atomic_load(&region->head->state) == REGION_RUNNING;
+        found = process->head->pid == pid &&
+                atomic_load(&process->head->state) == COUNTS_RUNNING;
         *index = i - 1;
         if (!found)
-            region_unmap(region);
+            counts_unmap(process);
     }
     if (fd >= 0)
         close(fd);
@@ -342,12 +343,12 @@ owners_region(pid_t pid, struct region *region, uint32_t *index)
 static bool
 source_find(void *user, pid_t pid, uint32_t *index, pid_t *parent)
 {
-    struct region region;
+    struct process_counts process;
 
     (void)user;
-    if (!owners_region(pid, &region, index))
+    if (!owners_counts(pid, &process, index))
         return false;
-    region_unmap(&region);
+    counts_unmap(&process);
     *parent = owners_parent(pid);
     return true;
 }

@@ -12,7 +12,7 @@
 #include "plugin/capture.h"
 #include "plugin/early.h"
 #include "plugin/gateway.h"
-#include "plugin/own_region.h"
+#include "plugin/own_counts.h"
 #include "plugin/owners.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
@@ -28,11 +28,11 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
  * of threads that begin until QEMU has forgotten all that was translated to
  * count. */
 #ifndef VCPUS_COUNTED
-#define VCPUS_COUNTED (REGION_VCPUS - REGION_VCPUS / 16)
+#define VCPUS_COUNTED (COUNTS_VCPUS - COUNTS_VCPUS / 16)
 #endif
 
 struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
-struct strand *tally_strands[REGION_VCPUS];
+struct strand *tally_strands[COUNTS_VCPUS];
 
 /* The guest thread that runs on this host thread, known in system calls. */
 static __thread unsigned current_vcpu;
@@ -96,13 +96,13 @@ choose_callbacks(struct plugin *p)
 /* A thread is born when its maker's clock shows this; what waits in the maker's
  * queue went through the caches when it called the system. */
 static void
-note_birth(struct plugin *p, struct region_strand *counts, unsigned maker)
+note_birth(struct plugin *p, struct counts_strand *counts, unsigned maker)
 {
     const struct session_request *r = &p->request;
     struct totals sum;
 
     counts->maker = p->counts[maker]->thread;
-    region_sum_all(&p->region, p->counts[maker], &sum);
+    counts_sum_all(&p->process, p->counts[maker], &sum);
     signals_derive(r->params, r->components, sum.signal);
     counts->born = p->counts[maker]->born + sum.signal[SIGNAL_CYCLES];
 }
@@ -132,7 +132,7 @@ plugin_snapshot(struct strand *strand)
     struct totals sum, derived;
 
     strand_drain(strand);
-    region_sum_all(&p->region, strand->counts, &sum);
+    counts_sum_all(&p->process, strand->counts, &sum);
     derived = sum;
     signals_derive(r->params, r->components, derived.signal);
     const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
@@ -144,7 +144,7 @@ plugin_snapshot(struct strand *strand)
         return;
     strand->interval.boundary = clock / r->interval;
     pthread_mutex_lock(&p->lock);
-    region_snap(&p->region, strand->counts, strand->interval.boundary, &sum);
+    counts_snap(&p->process, strand->counts, strand->interval.boundary, &sum);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -167,13 +167,13 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     struct plugin *p = &tally_plugin;
 
     (void)id;
-    if (vcpu >= REGION_VCPUS) {
+    if (vcpu >= COUNTS_VCPUS) {
         fprintf(stderr, "tally: no room for guest thread number %u\n", vcpu);
         abort();
     }
     pthread_mutex_lock(&p->lock);
     p->cut |= vcpu >= VCPUS_COUNTED;
-    struct region_strand *counts = own_region_map_counts(p, vcpu);
+    struct counts_strand *counts = own_counts_map_counts(p, vcpu);
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0)
@@ -198,7 +198,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     }
     if (!p->window_open)
         strand_window(s, false);
-    raise_to(&p->region.head->together, ++p->living);
+    raise_to(&p->process.head->together, ++p->living);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -209,7 +209,7 @@ end_thread(struct plugin *p, unsigned vcpu)
     gateway_thread_ends(vcpu);
     capture_thread_ends(vcpu);
     free_strand(vcpu);
-    own_region_end_counts(p, vcpu);
+    own_counts_end_counts(p, vcpu);
     p->living--;
 }
 
@@ -220,7 +220,7 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
 
     (void)id;
     pthread_mutex_lock(&p->lock);
-    if (vcpu < REGION_VCPUS && tally_strands[vcpu] != NULL)
+    if (vcpu < COUNTS_VCPUS && tally_strands[vcpu] != NULL)
         end_thread(p, vcpu);
     pthread_mutex_unlock(&p->lock);
 }
@@ -277,12 +277,12 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     owners_end();
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL && p->counts[i] != p->spare)
-            region_fold(&p->region, p->counts[i]);
+            counts_fold(&p->process, p->counts[i]);
     }
-    region_end(&p->region);
-    own_region_open(p);
-    region_release(&p->region, atomic_load(&p->region.head->strands));
-    own_region_close(p);
+    counts_end(&p->process);
+    own_counts_open(p);
+    counts_release(&p->process, atomic_load(&p->process.head->strands));
+    own_counts_close(p);
     pthread_mutex_unlock(&p->lock);
     write_coverage();
 }
@@ -295,9 +295,9 @@ fork_uncounted(struct plugin *p)
                            "a child forked after counting had ended");
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL)
-            own_region_free_counts(p, i);
+            own_counts_free_counts(p, i);
     }
-    if (region_detach(&p->region, NULL) != 0)
+    if (counts_detach(&p->process, NULL) != 0)
         abort();
 }
 
@@ -306,7 +306,7 @@ on_fork_child(void)
 {
     struct plugin *p = &tally_plugin;
     const unsigned slot = current_vcpu;
-    char program[REGION_NAME];
+    char program[COUNTS_NAME];
 
     pthread_mutex_init(&p->lock, NULL);
     if (tally_strands[slot] == NULL)
@@ -317,15 +317,15 @@ on_fork_child(void)
     }
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot)
-            own_region_free_counts(p, i);
+            own_counts_free_counts(p, i);
     }
     p->thread_count = p->living = 1;
-    const int parent = p->region.head->pid;
-    const unsigned together = atomic_load(&p->region.head->together);
-    own_region_adopt(p, slot, program);
+    const int parent = p->process.head->pid;
+    const unsigned together = atomic_load(&p->process.head->together);
+    own_counts_adopt(p, slot, program);
     owners_forked();
-    own_region_name(p, program, BEGIN_FORK, parent);
-    raise_to(&p->region.head->together, together);
+    own_counts_name(p, program, BEGIN_FORK, parent);
+    raise_to(&p->process.head->together, together);
     p->counts[slot]->strand = tally_strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;
@@ -364,9 +364,9 @@ cut_if_asked(struct plugin *p)
     if (!p->cut)
         return;
     pthread_mutex_lock(&p->lock);
-    const bool now = atomic_load(&p->region.head->cut) == 0;
+    const bool now = atomic_load(&p->process.head->cut) == 0;
     if (now)
-        atomic_store(&p->region.head->cut, 1);
+        atomic_store(&p->process.head->cut, 1);
     pthread_mutex_unlock(&p->lock);
     if (now)
         plugin_reset();
@@ -438,7 +438,7 @@ static int
 attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
 {
     const char *previous = option(argc, argv, "previous");
-    const int error = own_region_attach(p, option(argc, argv, "session"),
+    const int error = own_counts_attach(p, option(argc, argv, "session"),
                                         option(argc, argv, "inherited"),
                                         previous != NULL ? NULL : log);
 
@@ -447,7 +447,7 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     if (previous != NULL) {
         const char *open_then = option(argc, argv, "window");
         p->parent =
-            own_region_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
+            own_counts_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
         p->executed = true;
         p->window_open = open_then == NULL || strcmp(open_then, "0") != 0;
     }
@@ -460,12 +460,12 @@ set_up_parts(struct plugin *p, uint32_t components)
 {
     const struct session_request *r = &p->request;
     const bool fetch = (components & (COMPONENT_L1I | COMPONENT_ITLB)) != 0;
-    const int error = chip_init(&p->chip, r->params, components, REGION_VCPUS);
+    const int error = chip_init(&p->chip, r->params, components, COUNTS_VCPUS);
 
     if (error != 0)
         return error;
     p->components = components;
-    p->region.head->components = components;
+    p->process.head->components = components;
     p->work = work_of(components);
     p->work |= r->interval > 0 || r->turns > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
@@ -565,7 +565,7 @@ apply_bias(struct plugin *p)
         p->data_ranges[i].first += p->load_bias;
         p->data_ranges[i].last += p->load_bias;
     }
-    p->region.head->load_bias = p->load_bias;
+    p->process.head->load_bias = p->load_bias;
 }
 
 static void
@@ -637,17 +637,17 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
         return -1;
     }
     if (attach(p, argc, argv, &log) != 0) {
-        own_region_close(p);
+        own_counts_close(p);
         /* An executed child whose session is over runs uncounted. */
         return option(argc, argv, "previous") != NULL ? 0 : -1;
     }
-    own_region_close(p);
+    own_counts_close(p);
     if (set_up(p) != 0) {
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
         return -1;
     }
     const char *name = option(argc, argv, "name");
-    own_region_name(p, name ? name : "?",
+    own_counts_name(p, name ? name : "?",
                     p->executed ? BEGIN_EXEC : BEGIN_FIRST, p->parent);
     if (p->executed)
         owners_executed();

@@ -10,7 +10,7 @@
 
 #include "machine/chip.h"
 #include "plugin/qemu_api.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 
 #define PLUGIN_PATH 512
 
@@ -79,7 +79,7 @@ struct block_table {
     struct block **chunks;     /* all blocks, by number */
     uint32_t count;            /* of blocks */
     struct block_slots blocks; /* by address and code */
-    struct block_slots infos;  /* of the region, by content */
+    struct block_slots infos;  /* of the process's counts, by content */
     void *pairs;               /* struct access_pair by content, tsearch(3) */
 };
 
@@ -90,12 +90,12 @@ struct plugin {
     struct callbacks callbacks;
     struct session_header *session;
     struct session_request request; /* the session's, a copy */
-    struct region region;
+    struct process_counts process;
     struct chip chip;
-    struct region_strand *counts[REGION_VCPUS];
+    struct counts_strand *counts[COUNTS_VCPUS];
     /* Takes the counts of all threads that have no memory for their own, for
      * nobody to read; NULL before the second thread. */
-    struct region_strand *spare;
+    struct counts_strand *spare;
     pthread_mutex_t lock; /* of translation: table, infos */
     struct block_table table;
     unsigned info_count;
@@ -113,7 +113,7 @@ struct plugin {
     bool data_filter;
     bool captures; /* event address registers and trace buffers run */
     uint64_t load_bias;
-    unsigned region_index;
+    unsigned counts_index;
     bool loaded;   /* the program is in memory */
     bool executed; /* by a counted program, not by the session */
     int parent;    /* of the process that executed: its pid, or 0 */
@@ -128,7 +128,7 @@ extern struct plugin tally_plugin;
 
 /* The strand of the first guest thread, and of each by its number. */
 extern struct strand tally_first;
-extern struct strand *tally_strands[REGION_VCPUS];
+extern struct strand *tally_strands[COUNTS_VCPUS];
 
 /* Registers the callbacks of a translated block (translate.c). */
 void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);

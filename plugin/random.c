@@ -78,7 +78,7 @@ random_forks(void)
 static void
 begin_stream(unsigned vcpu)
 {
-    const struct region_strand *counts = tally_plugin.counts[vcpu];
+    const struct counts_strand *counts = tally_plugin.counts[vcpu];
     const uint32_t thread = counts != NULL ? counts->thread : 0;
 
     if (stream.begun)

@@ -47,7 +47,7 @@ static const char *const names[REG_PMD48] = {
 
 struct sampler {
     const struct capture_request *request;
-    struct region *region; /* that takes the records */
+    struct process_counts *process; /* that takes the records */
     struct tally_pmu *pmu;
     void *memory; /* of the monitor */
     uint32_t thread;
@@ -141,8 +141,8 @@ program(struct sampler *m)
 }
 
 struct sampler *
-sampler_new(const struct capture_request *request, struct region *region,
-            uint32_t thread)
+sampler_new(const struct capture_request *request,
+            struct process_counts *process, uint32_t thread)
 {
     struct tally_pmu_options options;
 
@@ -156,7 +156,7 @@ sampler_new(const struct capture_request *request, struct region *region,
         return NULL;
     }
     m->request = request;
-    m->region = region;
+    m->process = process;
     m->thread = thread;
     find_registers(m);
     tally_pmu_set_state(m->pmu, 0, TALLY_PMU_CPL, 3);
@@ -205,7 +205,7 @@ finish_record(struct sampler *m)
 
     m->at.thread = m->thread;
     read_registers(m, &m->at);
-    region_capture(m->region, &m->at);
+    counts_capture(m->process, &m->at);
     memset(&m->at, 0, sizeof(m->at));
     m->frozen = false;
     preload(m);

@@ -4,19 +4,20 @@
  * programs it: PMC/PMD4 counts what an event address register captures, PMD5
  * the trace buffer's entries, PMD6 retired instructions. One of them overflows
  * after a period and freezes the monitor; then all that it holds is read into a
- * record of the region, as the handler of the interrupt would, and it runs on.
+ * record of the process's counts, as the handler of the interrupt would, and it
+ * runs on.
  */
 #ifndef TALLY_PLUGIN_SAMPLER_H
 #define TALLY_PLUGIN_SAMPLER_H
 
-#include "source/region.h"
+#include "source/process_counts.h"
 #include "tally/pmu.h"
 
 struct sampler;
 
-/* NULL: out of memory. The request and the region must outlive it. */
+/* NULL: out of memory. The request and the process's counts must outlive it. */
 struct sampler *sampler_new(const struct capture_request *request,
-                            struct region *region, uint32_t thread);
+                            struct process_counts *process, uint32_t thread);
 void sampler_free(struct sampler *sampler);
 
 /* Its thread has another number from now on. */

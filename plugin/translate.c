@@ -473,7 +473,7 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
 }
 
-/* More kinds of blocks than the region holds: see blocks_late(). */
+/* More kinds of blocks than the process's counts hold: see blocks_late(). */
 static void
 register_late(struct plugin *p, const struct translation *t,
               const struct block *model, const struct block_piece *pieces,
@@ -556,7 +556,7 @@ read_odd(const struct plugin *p, struct block_info *info)
     if (!plugin_read(info->odd_pc, info->odd_bytes, info->odd_size))
         info->odd_size = 0;
     else if (may_lack(p, info))
-        mapped_note(p->region.head, info->odd_pc);
+        mapped_note(p->process.head, info->odd_pc);
 }
 
 void

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct watch *gateway_watches[REGION_VCPUS];
+struct watch *gateway_watches[COUNTS_VCPUS];
 bool gateway_watching;
 
 static uint64_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The plugin's records of blocks beside a list that is searched from its start;
- * and what is kept when the region is full.
+ * and what is kept when the process's counts are full.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 
 /* What blocks.c uses of the plugin's other files. */
 struct plugin tally_plugin;
-struct strand *tally_strands[REGION_VCPUS];
-struct gateway_live *gateway_lives[REGION_VCPUS];
+struct strand *tally_strands[COUNTS_VCPUS];
+struct gateway_live *gateway_lives[COUNTS_VCPUS];
 struct gateway_signals gateway_signals;
-struct watch *gateway_watches[REGION_VCPUS];
+struct watch *gateway_watches[COUNTS_VCPUS];
 bool owners_armed;
 
 void
@@ -38,23 +38,23 @@ plugin_no_memory(const char *what)
     abort();
 }
 
-/* A process without a session: its region is memory of its own. */
+/* A process without a session: its counts are memory of its own. */
 static void
 setup(struct plugin *p)
 {
     memset(p, 0, sizeof(*p));
-    p->region.head = calloc(1, sizeof(*p->region.head));
-    p->region.infos = calloc(REGION_BLOCKS, sizeof(*p->region.infos));
-    assert_non_null(p->region.head);
-    assert_non_null(p->region.infos);
+    p->process.head = calloc(1, sizeof(*p->process.head));
+    p->process.infos = calloc(COUNTS_BLOCKS, sizeof(*p->process.infos));
+    assert_non_null(p->process.head);
+    assert_non_null(p->process.infos);
 }
 
 /* Blocks live until the process ends; only the test's own memory is freed. */
 static void
 teardown(struct plugin *p)
 {
-    free(p->region.head);
-    free(p->region.infos);
+    free(p->process.head);
+    free(p->process.infos);
 }
 
 static struct block_info
@@ -109,13 +109,13 @@ test_keep(void **unused)
         assert_int_equal(got->pc, model.pc);
         assert_int_equal(got->end, model.end);
         assert_int_equal((uintptr_t)got % 64, 0);
-        assert_memory_equal(&p->region.infos[got->index], &one->info,
+        assert_memory_equal(&p->process.infos[got->index], &one->info,
                             sizeof(one->info));
     }
     assert_true(blocks > PLACES * 3);
     assert_int_equal(kinds, KINDS);
     assert_int_equal(p->info_count, KINDS);
-    assert_int_equal(atomic_load(&p->region.head->blocks), KINDS);
+    assert_int_equal(atomic_load(&p->process.head->blocks), KINDS);
     assert_int_equal(p->table.count, blocks);
 
     /* Another model of the machine: new records of the known kinds. */
@@ -148,15 +148,16 @@ test_pairs(void **unused)
     teardown(p);
 }
 
-/* Where the region has no room for more kinds, each execution adds its signals;
- * and an annulled slot of MIPS still has a count that takes back. */
+/* Where the process's counts have no room for more kinds, each execution adds
+ * its signals; and an annulled slot of MIPS still has a count that takes back.
+ */
 static void
 test_late(void **unused)
 {
     struct plugin *const p = &tally_plugin;
     const struct block model = {.pc = 64, .end = 72};
     const struct block_info info = info_of(3, 0), slot = info_of(-1, 0);
-    static struct region_strand counts;
+    static struct counts_strand counts;
     static struct strand strand;
     uint32_t kinds = 0;
 
@@ -166,18 +167,20 @@ test_late(void **unused)
         const struct block_info own = info_of(1, kinds + 1);
         blocks_keep(p, kinds, &model, &own);
     }
-    assert_true(kinds > REGION_BLOCKS - REGION_BLOCKS / 100);
+    assert_true(kinds > COUNTS_BLOCKS - COUNTS_BLOCKS / 100);
     struct late_block *const late = blocks_late(p, &model, &info, &slot);
-    assert_true(late->block.slot < REGION_BLOCKS - 1);
-    assert_int_equal(p->region.infos[late->block.slot].fixed[SIGNAL_LOADS], -1);
+    assert_true(late->block.slot < COUNTS_BLOCKS - 1);
+    assert_int_equal(p->process.infos[late->block.slot].fixed[SIGNAL_LOADS],
+                     -1);
     assert_int_equal(blocks_late(p, &model, &info, &slot)->block.slot,
                      late->block.slot);
     assert_int_equal(blocks_late(p, &model, &info, NULL)->block.slot,
-                     REGION_BLOCKS - 1);
-    assert_int_equal(atomic_load(&p->region.head->late_blocks), 3);
+                     COUNTS_BLOCKS - 1);
+    assert_int_equal(atomic_load(&p->process.head->late_blocks), 3);
     /* What neither is for counts nothing. */
-    assert_int_equal(late->block.index, REGION_BLOCKS - 1);
-    assert_int_equal(p->region.infos[REGION_BLOCKS - 1].fixed[SIGNAL_LOADS], 0);
+    assert_int_equal(late->block.index, COUNTS_BLOCKS - 1);
+    assert_int_equal(p->process.infos[COUNTS_BLOCKS - 1].fixed[SIGNAL_LOADS],
+                     0);
 
     strand.counts = &counts;
     tally_strands[0] = &strand;

@@ -202,7 +202,7 @@ test_threads(void **unused)
 {
     const struct machine m = {__LINE__, "montecito", {NULL}};
     const struct access a = {ACCESS_IS_LOAD, PROGRAM_DATA_AT, 8};
-    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct counts_strand *counts[2] = {new_counts(), new_counts()};
     struct strand *strands[2];
     uint64_t params[PARAM_COUNT];
     struct chip chip;

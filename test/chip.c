@@ -216,7 +216,7 @@ struct both {
     uint64_t seed;
     struct chip chip;
     struct strand *strand;
-    struct region_strand *counts;
+    struct counts_strand *counts;
     struct chip_ref ref;
     struct program program;
     struct stream stream;
@@ -278,7 +278,7 @@ both_compare(struct both *b, int step)
     }
     assert_memory_equal(b->counts->exec[0], b->ran[0],
                         b->program.count * sizeof(uint64_t));
-    assert_memory_equal(b->counts->exec[REGION_OUTSIDE], b->ran[1],
+    assert_memory_equal(b->counts->exec[COUNTS_OUTSIDE], b->ran[1],
                         b->program.count * sizeof(uint64_t));
 }
 
@@ -427,7 +427,7 @@ test_walks_alone(void **unused)
 static void
 check_fork(const struct machine *m, uint64_t *state)
 {
-    struct region_strand *other = new_counts();
+    struct counts_strand *other = new_counts();
     struct strand *gone;
     uint64_t params[PARAM_COUNT];
     struct both b;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "source/region_layout.h"
+#include "source/counts_layout.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PROCESSES 2u
@@ -25,8 +25,8 @@ struct fixture {
     struct session_header *header;
     struct session_request request;
     struct session_options options;
-    struct region region[PROCESSES];
-    struct region_strand *strand[PROCESSES];
+    struct process_counts process[PROCESSES];
+    struct counts_strand *strand[PROCESSES];
     struct session_result result;
 };
 
@@ -45,9 +45,9 @@ setup(struct fixture *f)
     f->options.params = f->request.params;
     assert_int_equal(session_create(&f->request, NULL, &f->fd, &f->header), 0);
     for (unsigned i = 0; i < PROCESSES; i++) {
-        struct region *const r = &f->region[i];
-        assert_int_equal(region_map(f->fd, i, r), 0);
-        f->strand[i] = region_map_strand(r, 0, NULL);
+        struct process_counts *const r = &f->process[i];
+        assert_int_equal(counts_map(f->fd, i, r), 0);
+        f->strand[i] = counts_map_strand(r, 0, NULL);
         assert_non_null(f->strand[i]);
         r->head->pid = 1 + (int)i;
         r->head->turns = r->head->own_turns = 1;
@@ -57,10 +57,10 @@ setup(struct fixture *f)
         atomic_store(&r->head->blocks, 1);
         atomic_store(&r->head->strands, 1);
         f->strand[i]->exec[0][0] = 5;
-        region_fold(r, f->strand[i]);
+        counts_fold(r, f->strand[i]);
         f->strand[i]->exec[0][0] = 7;
-        atomic_store(&r->head->state, REGION_RUNNING);
-        atomic_fetch_add(&f->header->regions, 1);
+        atomic_store(&r->head->state, COUNTS_RUNNING);
+        atomic_fetch_add(&f->header->processes, 1);
     }
 }
 
@@ -69,8 +69,8 @@ teardown(struct fixture *f)
 {
     session_result_finish(&f->result);
     for (unsigned i = 0; i < PROCESSES; i++) {
-        region_unmap_strand(f->strand[i]);
-        region_unmap(&f->region[i]);
+        counts_unmap_strand(f->strand[i]);
+        counts_unmap(&f->process[i]);
     }
     session_destroy(f->fd, f->header);
 }
@@ -104,15 +104,15 @@ static const struct forged {
 } forged[] = {
 #define HEAD(field, value)                                   \
     {                                                        \
-        __LINE__, offsetof(struct region_head, field), value \
+        __LINE__, offsetof(struct counts_head, field), value \
     }
 #define STRAND(field, value)                                                \
     {                                                                       \
-        __LINE__, STRANDS_AT + offsetof(struct region_strand, field), value \
+        __LINE__, STRANDS_AT + offsetof(struct counts_strand, field), value \
     }
 #define THREAD(field, value)                                                \
     {                                                                       \
-        __LINE__, THREADS_AT + offsetof(struct region_thread, field), value \
+        __LINE__, THREADS_AT + offsetof(struct counts_thread, field), value \
     }
     HEAD(state, 3),
     HEAD(pid, 0),
@@ -120,13 +120,13 @@ static const struct forged {
     HEAD(parent, UINT32_MAX),
     HEAD(begin, 3),
     HEAD(blocks, UINT32_MAX),
-    HEAD(blocks, REGION_BLOCKS + 1),
+    HEAD(blocks, COUNTS_BLOCKS + 1),
     HEAD(strands, UINT32_MAX),
-    HEAD(strands, REGION_STRANDS + 1),
+    HEAD(strands, COUNTS_STRANDS + 1),
     HEAD(threads, UINT32_MAX),
-    HEAD(threads, REGION_THREADS), /* never written */
+    HEAD(threads, COUNTS_THREADS), /* never written */
     HEAD(snapshots, UINT32_MAX),
-    HEAD(snapshots, REGION_SNAPSHOTS),
+    HEAD(snapshots, COUNTS_SNAPSHOTS),
     HEAD(captures, UINT32_MAX), /* not written either */
     HEAD(turns, 2),
     HEAD(own_turns, 2),
@@ -156,7 +156,7 @@ test_forged(void **unused)
         setup(&f);
         assert_int_equal(
             pwrite(f.fd, &forged[i].value, sizeof(forged[i].value),
-                   (off_t)(HEADER_SIZE + REGION_SIZE + forged[i].offset)),
+                   (off_t)(HEADER_SIZE + COUNTS_SIZE + forged[i].offset)),
             sizeof(forged[i].value));
         const uint64_t before = allocated(&f);
         if (collect(&f) != 3 * (5 + 7) || f.result.inconsistent_count != 1 ||
@@ -179,14 +179,14 @@ test_many_threads(void **unused)
 
     (void)unused;
     setup(&f);
-    struct region *const r = &f.region[1];
+    struct process_counts *const r = &f.process[1];
     for (unsigned i = 1; i < many; i++) {
         f.strand[1]->thread = i;
         f.strand[1]->strand = i % 64;
         f.strand[1]->exec[0][0] = 2;
-        region_fold(r, f.strand[1]);
+        counts_fold(r, f.strand[1]);
     }
-    region_end(r);
+    counts_end(r);
     assert_int_equal(collect(&f), 3 * (5 + 7) + 3 * (5 + 2 * (many - 1)));
     assert_int_equal(f.result.thread_count, SESSION_ROWS - 1);
     assert_in_range(f.result.heaped_threads, many + 2 - SESSION_ROWS,
@@ -203,9 +203,9 @@ test_holes(void **unused)
 
     (void)unused;
     setup(&f);
-    atomic_store(&f.region[1].head->blocks, REGION_BLOCKS);
-    atomic_store(&f.region[1].head->strands, REGION_STRANDS);
-    atomic_store(&f.header->regions, SESSION_REGIONS);
+    atomic_store(&f.process[1].head->blocks, COUNTS_BLOCKS);
+    atomic_store(&f.process[1].head->strands, COUNTS_STRANDS);
+    atomic_store(&f.header->processes, SESSION_PROCESSES);
     const uint64_t before = allocated(&f);
     assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
     assert_int_equal(allocated(&f), before);
@@ -221,9 +221,9 @@ test_overwritten(void **unused)
         struct fixture f;
         (void)unused;
         setup(&f);
-        struct region *const r = &f.region[1];
-        region_fold(r, f.strand[1]);
-        region_end(r);
+        struct process_counts *const r = &f.process[1];
+        counts_fold(r, f.strand[1]);
+        counts_end(r);
         assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
         assert_int_equal(f.result.inconsistent_count, 0);
         session_result_finish(&f.result);
@@ -267,7 +267,7 @@ test_cut(void **unused)
 
     (void)unused;
     setup(&f);
-    atomic_store(&f.region[0].head->cut, 1);
+    atomic_store(&f.process[0].head->cut, 1);
     assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
     assert_int_equal(f.result.cut_processes, 1);
     assert_true(session_partial(&f.result));
@@ -285,7 +285,7 @@ test_header(void **unused)
         if (way == 0)
             f.header->request.turns = 7;
         else if (way == 1)
-            atomic_store(&f.header->regions, 1);
+            atomic_store(&f.header->processes, 1);
         else
             atomic_store(&f.header->uncounted, UINT32_MAX);
         assert_int_equal(collect(&f), 2 * 3 * (5 + 7));
@@ -304,13 +304,13 @@ test_lost_threads(void **unused)
 
     (void)unused;
     setup(&f);
-    atomic_store(&f.region[0].head->apart, 2);
-    atomic_store(&f.region[1].head->lost, 1);
+    atomic_store(&f.process[0].head->apart, 2);
+    atomic_store(&f.process[1].head->lost, 1);
     collect(&f);
     assert_int_equal(f.result.lost_threads, 3);
     assert_true(session_partial(&f.result));
     session_result_finish(&f.result);
-    region_end(&f.region[0]);
+    counts_end(&f.process[0]);
     collect(&f);
     assert_int_equal(f.result.lost_threads, 1);
     teardown(&f);
@@ -332,14 +332,14 @@ test_running(void **unused)
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
     assert_int_equal(stat("/proc/self/ns/pid", &space), 0);
     setup(&f);
-    f.region[0].head->pid = child;
-    f.region[1].head->pid = getpid();
-    f.region[1].head->pid_space = space.st_ino;
+    f.process[0].head->pid = child;
+    f.process[1].head->pid = getpid();
+    f.process[1].head->pid_space = space.st_ino;
     collect(&f);
     assert_false(f.result.processes[0].running);
     assert_true(f.result.processes[1].running);
     session_result_finish(&f.result);
-    f.region[1].head->pid_space = space.st_ino + 1;
+    f.process[1].head->pid_space = space.st_ino + 1;
     collect(&f);
     assert_false(f.result.processes[1].running);
     teardown(&f);
@@ -359,8 +359,8 @@ test_processes(void **unused)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct fixture f;
         setup(&f);
-        f.region[1].head->pid = f.region[0].head->pid;
-        f.region[1].head->begin = cases[i].begin;
+        f.process[1].head->pid = f.process[0].head->pid;
+        f.process[1].head->begin = cases[i].begin;
         collect(&f);
         assert_int_equal(f.result.pid_count, cases[i].processes);
         teardown(&f);

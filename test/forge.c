@@ -2,11 +2,11 @@
 /*
  * forge WHAT WHOSE: a hostile program under tally. It starts a child that
  * counts and ends, finds the memory of its session by the descriptors of the
- * processes above it, and writes WHAT into the region of the child (WHOSE:
- * sibling) or into its own (own). WHAT `words`, with a seed behind it, is
- * random words over all of the session's memory that QEMU has mapped, at most
- * 64 MB in one piece; WHOSE sibling: by two processes at once. Ends with 0;
- * with 77 where it finds no session, and with 1 where it cannot write.
+ * processes above it, and writes WHAT into the counts of the child
+ * (WHOSE: sibling) or into its own (own). WHAT `words`, with a seed behind it,
+ * is random words over all of the session's memory that QEMU has mapped, at
+ * most 64 MB in one piece; WHOSE sibling: by two processes at once. Ends with
+ * 0; with 77 where it finds no session, and with 1 where it cannot write.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,43 +17,44 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "source/region_layout.h"
+#include "source/counts_layout.h"
 
 #define STEPS 100000u
 #define WORDS (UINT64_C(1) << 17)
 #define MOST (UINT64_C(64) << 20)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A value of 4 bytes, where in the region, how often one after the other. */
+/* A value of 4 bytes, where in the process's counts, how often one after the
+ * other. */
 static const struct forged {
     const char *name;
     uint64_t at;
     uint32_t value, times;
 } forged[] = {
-    {"blocks", offsetof(struct region_head, blocks), UINT32_MAX, 1},
-    {"strands", offsetof(struct region_head, strands), UINT32_MAX, 1},
-    {"threads", offsetof(struct region_head, threads), UINT32_MAX, 1},
-    {"records", offsetof(struct region_head, threads), REGION_THREADS, 1},
-    {"files", offsetof(struct region_head, files), UINT32_MAX, 1},
-    {"state", offsetof(struct region_head, state), 77, 1},
-    {"snapshots", offsetof(struct region_head, snapshots), UINT32_MAX, 1},
-    {"captures", offsetof(struct region_head, captures), UINT32_MAX, 1},
-    {"turns", offsetof(struct region_head, turns), UINT32_MAX, 1},
-    {"name", offsetof(struct region_head, program), 0x41414141,
-     REGION_NAME / 4},
+    {"blocks", offsetof(struct counts_head, blocks), UINT32_MAX, 1},
+    {"strands", offsetof(struct counts_head, strands), UINT32_MAX, 1},
+    {"threads", offsetof(struct counts_head, threads), UINT32_MAX, 1},
+    {"records", offsetof(struct counts_head, threads), COUNTS_THREADS, 1},
+    {"files", offsetof(struct counts_head, files), UINT32_MAX, 1},
+    {"state", offsetof(struct counts_head, state), 77, 1},
+    {"snapshots", offsetof(struct counts_head, snapshots), UINT32_MAX, 1},
+    {"captures", offsetof(struct counts_head, captures), UINT32_MAX, 1},
+    {"turns", offsetof(struct counts_head, turns), UINT32_MAX, 1},
+    {"name", offsetof(struct counts_head, program), 0x41414141,
+     COUNTS_NAME / 4},
     {"counts",
-     THREADS_AT + offsetof(struct region_thread, totals) +
+     THREADS_AT + offsetof(struct counts_thread, totals) +
          SIGNAL_INSTRUCTIONS * sizeof(uint64_t),
      123456789, 1},
-    {"strand", THREADS_AT + offsetof(struct region_thread, strand), UINT32_MAX,
+    {"strand", THREADS_AT + offsetof(struct counts_thread, strand), UINT32_MAX,
      1},
-    {"pid", offsetof(struct region_head, pid), 1, 1},
+    {"pid", offsetof(struct counts_head, pid), 1, 1},
 };
 
 /* The same in the header. */
 static const struct forged in_header[] = {
-    {"regions", offsetof(struct session_header, regions), 1, 1},
-    {"region_size", offsetof(struct session_header, region_size), 1, 2},
+    {"processes", offsetof(struct session_header, processes), 1, 1},
+    {"counts_size", offsetof(struct session_header, counts_size), 1, 2},
     {"request", offsetof(struct session_header, request), UINT32_MAX,
      sizeof(struct session_request) / 4},
     {"uncounted", offsetof(struct session_header, uncounted), UINT32_MAX, 1},
@@ -84,9 +85,9 @@ open_session_of(int pid)
 }
 
 static uint64_t
-region_at(unsigned index)
+counts_at(unsigned index)
 {
-    return HEADER_SIZE + REGION_SIZE * index;
+    return HEADER_SIZE + COUNTS_SIZE * index;
 }
 
 static void
@@ -103,21 +104,21 @@ put(int fd, uint64_t base, const struct forged *f)
     free(values);
 }
 
-/* Gives every region a head that says all that a head may say, as a process
+/* Gives every process a head that says all that a head may say, as a process
  * that a reader must look at. */
 static void
 put_many(int fd)
 {
-    static struct region_head head;
+    static struct counts_head head;
 
-    if (pread(fd, &head, sizeof(head), (off_t)region_at(0)) !=
+    if (pread(fd, &head, sizeof(head), (off_t)counts_at(0)) !=
         (ssize_t)sizeof(head))
         exit(1);
-    head.blocks = REGION_BLOCKS;
-    head.strands = REGION_STRANDS;
-    head.threads = REGION_THREADS;
-    for (unsigned i = 2; i < SESSION_REGIONS; i += 256)
-        if (pwrite(fd, &head, sizeof(head), (off_t)region_at(i)) < 0)
+    head.blocks = COUNTS_BLOCKS;
+    head.strands = COUNTS_STRANDS;
+    head.threads = COUNTS_THREADS;
+    for (unsigned i = 2; i < SESSION_PROCESSES; i += 256)
+        if (pwrite(fd, &head, sizeof(head), (off_t)counts_at(i)) < 0)
             exit(1);
 }
 
@@ -190,7 +191,7 @@ put_named(int fd, const char *what, unsigned whose)
 {
     for (size_t i = 0; i < COUNT(forged); i++)
         if (strcmp(what, forged[i].name) == 0)
-            return put(fd, region_at(whose), &forged[i]), true;
+            return put(fd, counts_at(whose), &forged[i]), true;
     for (size_t i = 0; i < COUNT(in_header); i++)
         if (strcmp(what, in_header[i].name) == 0)
             return put(fd, 0, &in_header[i]), true;

@@ -15,7 +15,7 @@ MOST = 200 << 10  # KB that a process of tally may have at once
 
 REGION = ("blocks", "strands", "threads", "records", "files", "state",
           "snapshots", "captures", "turns", "name", "counts", "strand", "pid")
-HEADER = ("region_size", "request", "uncounted")
+HEADER = ("counts_size", "request", "uncounted")
 
 
 def forge(what, whose, *words):
@@ -78,7 +78,7 @@ def form(words, wanted):
 
 
 def own(what):
-    """Its own region: the process may put it right when it ends, and may lose
+    """Its own counts: the process may put it right when it ends, and may lose
     its counts; tally ends, and says so where the counts are not in."""
     status, _, text, used = forge(what, "own", *COUNT, "-j")
     report = json.loads(text)
@@ -105,9 +105,9 @@ def owners():
 
 
 def taken():
-    """A number of regions that leads to one that a process has: the next process
+    """A number of counts that leads to one that a process has: the next process
     takes none, and the report names it."""
-    status, _, text, _ = forge("regions", "own", *COUNT, "-j")
+    status, _, text, _ = forge("processes", "own", *COUNT, "-j")
     t.equal(status, 0, text)
     report = json.loads(text)
     t.equal(len(report["strands"]), 2, "processes that are counted")
@@ -134,7 +134,7 @@ def honest():
 if platform.machine() == "x86_64":
     t.case("nothing is forged: nothing is left out", honest)
     t.case("the memory of virtual counters", owners)
-    t.case("the number of regions of the session", taken)
+    t.case("the number of processes of the session", taken)
     t.case("heads of 256 processes that never were", header, "many")
     for words, wanted in (
             ((*COUNT, "--format", "csv"),
@@ -146,7 +146,7 @@ if platform.machine() == "x86_64":
                words, wanted)
     for what in REGION:
         t.case(f"{what} of a process that has ended", sibling, what)
-        t.case(f"{what} of its own region", own, what)
+        t.case(f"{what} of its own process", own, what)
     for what in HEADER:
         t.case(f"{what} of the session", header, what)
     for seed in range(1, 5):

@@ -111,7 +111,7 @@ check_values(const char *machine, size_t turn_count, uint64_t scale, bool wraps)
     const struct machine_row *m = machine_find(machine);
     const struct event_row *events[128];
     const size_t count = choose(m, events);
-    struct totals turns[REGION_TURNS];
+    struct totals turns[COUNTS_TURNS];
     struct hardware h;
 
     assert_int_equal(hardware_init(&h, m, events, count, NULL), 0);

@@ -19,10 +19,10 @@
 
 #define U VIRTUAL_USER
 #define K VIRTUAL_KERNEL
-#define MINE 0 /* the regions */
+#define MINE 0 /* the counts */
 #define CHILD 1
 
-/* How often each event has risen, by region; on each strand. */
+/* How often each event has risen, by process; on each strand. */
 struct world {
     uint64_t process[OWNERS_SEATS + 2][VIRTUAL_EVENTS];
     uint64_t strand[2][VIRTUAL_EVENTS];
@@ -42,9 +42,9 @@ fake_has(void *user, unsigned index, bool at_once)
 }
 
 static uint64_t
-fake_process(void *user, uint32_t region, unsigned index)
+fake_process(void *user, uint32_t process, unsigned index)
 {
-    return ((struct world *)user)->process[region][index];
+    return ((struct world *)user)->process[process][index];
 }
 
 static uint64_t
@@ -69,13 +69,13 @@ fake_send(void *user, pid_t pid, int number)
 }
 
 static bool
-fake_find(void *user, pid_t pid, uint32_t *region, pid_t *parent)
+fake_find(void *user, pid_t pid, uint32_t *process, pid_t *parent)
 {
     const struct world *const w = user;
 
     if (pid != getpid() && pid != w->child)
         return false;
-    *region = pid == w->child ? CHILD : MINE;
+    *process = pid == w->child ? CHILD : MINE;
     *parent = pid == w->child ? getpid() : 0;
     return true;
 }

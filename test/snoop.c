@@ -254,7 +254,7 @@ static void
 test_one_core(void **unused)
 {
     const struct machine m = {__LINE__, "t4", {"place.threads=pack"}};
-    struct region_strand *counts[2];
+    struct counts_strand *counts[2];
     uint64_t params[PARAM_COUNT];
     struct strand *strands[2];
     struct chip chip;

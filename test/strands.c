@@ -26,7 +26,7 @@ struct runner {
     unsigned slot;
     uint64_t seed;
     int steps;
-    struct region_strand *counts;
+    struct counts_strand *counts;
     unsigned number;
     uint64_t *ran; /* [block] */
 };
@@ -103,12 +103,13 @@ check_exact(const struct runner *r)
 static void
 check_fixed(const struct runner *r)
 {
-    struct region_head head = {.blocks = (unsigned)r->program->count};
-    const struct region region = {.head = &head, .infos = r->program->infos};
+    struct counts_head head = {.blocks = (unsigned)r->program->count};
+    const struct process_counts process = {.head = &head,
+                                           .infos = r->program->infos};
     struct totals sum;
     uint64_t wanted[SIGNAL_FIXED_COUNT] = {0};
 
-    region_sum(&region, r->counts, 0, &sum);
+    counts_sum(&process, r->counts, 0, &sum);
     for (size_t b = 0; b < r->program->count; b++) {
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             wanted[s] +=
@@ -260,7 +261,7 @@ check_crowd(size_t row, uint64_t *state, bool together)
     const unsigned threads = crowds[row].threads;
     uint64_t params[PARAM_COUNT];
     struct runner runners[8];
-    struct region_strand *kept[KEEPERS];
+    struct counts_strand *kept[KEEPERS];
     struct strand *keepers[KEEPERS];
     struct program program;
     struct chip chip;
@@ -333,7 +334,7 @@ test_strand_order(void **unused)
 {
     static const unsigned wanted[] = {0, 1, 2, 3, 0, 1};
     const struct machine m = {__LINE__, "fake", {NULL}};
-    struct region_strand *counts = new_counts();
+    struct counts_strand *counts = new_counts();
     uint64_t params[PARAM_COUNT];
     struct strand *strands[6];
     struct chip chip;
@@ -374,8 +375,8 @@ fetch_both(struct strand *strand, struct stream *stream, struct cache_ref *l1i,
 }
 
 static void
-same_misses(int row, const struct region_strand *a,
-            const struct region_strand *b, uint64_t wanted)
+same_misses(int row, const struct counts_strand *a,
+            const struct counts_strand *b, uint64_t wanted)
 {
     const uint64_t got = a->totals[0].signal[SIGNAL_L1I_MISSES] +
                          b->totals[0].signal[SIGNAL_L1I_MISSES];
@@ -393,7 +394,7 @@ same_misses(int row, const struct region_strand *a,
 static void
 check_shared_fetch(const struct machine *m, uint64_t *state)
 {
-    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct counts_strand *counts[2] = {new_counts(), new_counts()};
     struct strand *strands[2] = {NULL, NULL};
     uint64_t params[PARAM_COUNT], misses = 0;
     struct stream streams[2];
@@ -455,7 +456,7 @@ test_shared_fetch(void **unused)
 static void
 check_shared_loads(const struct machine *m, uint64_t *state)
 {
-    struct region_strand *counts[2] = {new_counts(), new_counts()};
+    struct counts_strand *counts[2] = {new_counts(), new_counts()};
     struct strand *strands[2] = {NULL, NULL};
     uint64_t params[PARAM_COUNT], misses = 0;
     struct cache_ref l1d;

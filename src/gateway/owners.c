@@ -30,7 +30,7 @@ happened(const struct owners_client *c, unsigned cpu, unsigned index)
 
     return cpu < o->strands ? c->source->strand(c->user, cpu, index)
                             : c->source->process(
-                                  c->user, seat_of_cpu(o, cpu)->region, index);
+                                  c->user, seat_of_cpu(o, cpu)->process, index);
 }
 
 static uint32_t
@@ -363,7 +363,7 @@ cpu_of(const struct owners *o, const struct owners_seat *seat)
 
 /* A free seat for the process, whose owner the caller sets up; or NULL. */
 static struct owners_seat *
-take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t region)
+take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t process)
 {
     unsigned i = 0;
 
@@ -376,7 +376,7 @@ take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t region)
     o->seats[i] = (struct owners_seat){
         .pid = pid,
         .parent = parent,
-        .region = region,
+        .process = process,
         .owner.cpu = OWNERS_NOWHERE,
     };
     return &o->seats[i];
@@ -394,14 +394,14 @@ owners_seat_of(struct owners_client *c, pid_t pid, int *error)
 {
     struct owners_seat *seat = owners_find(c->shared, pid);
     pid_t parent = 0;
-    uint32_t region;
+    uint32_t process;
 
     if (seat == NULL) {
         *error = -ESRCH;
-        if (!c->source->find(c->user, pid, &region, &parent))
+        if (!c->source->find(c->user, pid, &process, &parent))
             return NULL;
         *error = -EMFILE;
-        seat = take_seat(c->shared, pid, parent, region);
+        seat = take_seat(c->shared, pid, parent, process);
         if (seat == NULL)
             return NULL;
         virtual_owner_init(&seat->owner, 0, false);
@@ -416,14 +416,15 @@ owners_seat_of(struct owners_client *c, pid_t pid, int *error)
 }
 
 void
-owners_fork(struct owners_client *c, pid_t parent, pid_t child, uint32_t region)
+owners_fork(struct owners_client *c, pid_t parent, pid_t child,
+            uint32_t process)
 {
     struct owners_seat *const from = owners_find(c->shared, parent);
     struct owners_seat *seat;
 
     if (from == NULL || owners_find(c->shared, child) != NULL)
         return;
-    seat = take_seat(c->shared, child, parent, region);
+    seat = take_seat(c->shared, child, parent, process);
     if (seat == NULL)
         return;
     virtual_fork(&c->shared->system, &from->owner, &seat->owner);
@@ -440,9 +441,9 @@ owners_pause(struct owners_client *c, struct owners_seat *seat)
 
 void
 owners_resume(struct owners_client *c, struct owners_seat *seat,
-              uint32_t region)
+              uint32_t process)
 {
-    seat->region = region;
+    seat->process = process;
     sit_down(c->shared, seat);
 }
 

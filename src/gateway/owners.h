@@ -38,8 +38,8 @@ struct owners_counter {
 struct owners_seat {
     pid_t pid; /* 0: free */
     pid_t parent;
-    pid_t waits;     /* for whom, OWNERS_ANY, or 0 */
-    uint32_t region; /* what the source knows it by */
+    pid_t waits;      /* for whom, OWNERS_ANY, or 0 */
+    uint32_t process; /* what the source knows it by */
     /* Parts of its model that others want, and what it has of them. */
     uint32_t wanted;
     int host_signal; /* the request's */
@@ -64,12 +64,12 @@ struct owners_source {
     unsigned numbers; /* an index's event is index % numbers */
     /* Whether the event has counts; with each rise known at once. */
     bool (*has)(void *user, unsigned index, bool at_once);
-    uint64_t (*process)(void *user, uint32_t region, unsigned index);
+    uint64_t (*process)(void *user, uint32_t process, unsigned index);
     uint64_t (*strand)(void *user, unsigned strand, unsigned index);
     uint64_t (*time)(void *user); /* ns */
     void (*send)(void *user, pid_t pid, int signal);
     /* A process that runs and has no seat yet. */
-    bool (*find)(void *user, pid_t pid, uint32_t *region, pid_t *parent);
+    bool (*find)(void *user, pid_t pid, uint32_t *process, pid_t *parent);
 };
 
 /* One process's way to it. */
@@ -104,13 +104,13 @@ owners_seat_of(struct owners_client *client, pid_t pid, int *error);
 
 /* A child of fork(), if its parent has a seat. */
 void owners_fork(struct owners_client *client, pid_t parent, pid_t child,
-                 uint32_t region);
+                 uint32_t process);
 
-/* The process ends, or another program is in its place from `region` on. */
+/* The process ends, or another program is in its place from `process` on. */
 void owners_exit(struct owners_client *client, struct owners_seat *seat);
 void owners_pause(struct owners_client *client, struct owners_seat *seat);
 void owners_resume(struct owners_client *client, struct owners_seat *seat,
-                   uint32_t region);
+                   uint32_t process);
 
 /* How much the event of a seat is short of its threshold; 0: it has none. */
 uint64_t owners_left(struct owners_client *client,

@@ -391,7 +391,7 @@ settle_all(struct chip *chip)
 }
 
 int
-strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
+strand_start(struct chip *chip, unsigned slot, struct counts_strand *counts,
              struct strand *s)
 {
     memset(s, 0, sizeof(*s));
@@ -504,7 +504,7 @@ strand_window(struct strand *s, bool counted)
 {
     strand_drain(s);
     s->span.outside = !counted;
-    s->exec = s->counts->exec[counted ? s->span.turn : REGION_OUTSIDE];
+    s->exec = s->counts->exec[counted ? s->span.turn : COUNTS_OUTSIDE];
     s->total = counted ? s->counts->totals[s->span.turn + s->span.aside].signal
                        : s->span.ignored.signal;
 }

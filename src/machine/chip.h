@@ -34,7 +34,7 @@
 #include "machine/tlb.h"
 #include "machine/ways.h"
 #include "source/block.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 #include "table/table.h"
 
 #define FILTER_SETS 512u /* at most; more sets share an entry */
@@ -255,7 +255,7 @@ struct strand {
     struct core *core;
     struct cache *l2;       /* that it asks; NULL: none runs */
     struct strand *sibling; /* the core's next */
-    struct region_strand *counts;
+    struct counts_strand *counts;
     unsigned number; /* of the machine's strands */
     unsigned node;
     const struct block *slot; /* the last delay slot in a block of its own */
@@ -324,7 +324,7 @@ void chip_finish(struct chip *chip);
  * counts must outlive it. Where one strand lives, the call comes from that
  * strand's thread, as a program's first thread starts the second.
  */
-int strand_start(struct chip *chip, unsigned slot, struct region_strand *counts,
+int strand_start(struct chip *chip, unsigned slot, struct counts_strand *counts,
                  struct strand *strand);
 
 /* Entries of the fetch filter, for block_build(). */

@@ -42,7 +42,7 @@ static void
 add_to_hardware(const struct session_options *o, uint32_t components,
                 const struct totals *turns)
 {
-    struct totals derived[REGION_TURNS];
+    struct totals derived[COUNTS_TURNS];
     const unsigned count = session_turns(o);
 
     for (unsigned i = 0; i < session_totals(o); i++) {
@@ -118,13 +118,13 @@ add_thread(const struct session_options *o, struct session_result *result,
 }
 
 static int
-collect_threads(const struct session_options *o, struct region_view *view,
+collect_threads(const struct session_options *o, struct counts_view *view,
                 struct session_result *result)
 {
-    struct region_thread t;
+    struct counts_thread t;
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && region_view_thread(view, i, &t); i++) {
+    for (unsigned i = 0; error == 0 && counts_view_thread(view, i, &t); i++) {
         const struct session_thread thread = {
             .thread = t.thread,
             .strand = t.strand,
@@ -139,19 +139,19 @@ collect_threads(const struct session_options *o, struct region_view *view,
 /* Fills in what the thread is in, if that is an instruction that QEMU may raise
  * SIGILL for. */
 static void
-note_suspect(struct region_view *view, uint32_t suspect,
+note_suspect(struct counts_view *view, uint32_t suspect,
              struct session_illegal *illegal)
 {
     struct block_info info;
-    struct region_file file;
+    struct counts_file file;
 
-    if (suspect == 0 || !region_view_info(view, suspect - 1, &info))
+    if (suspect == 0 || !counts_view_info(view, suspect - 1, &info))
         return;
     illegal->found = info.odd_size != 0;
     illegal->pc = info.odd_pc;
     illegal->size = info.odd_size;
     memcpy(illegal->bytes, info.odd_bytes, sizeof(illegal->bytes));
-    if (!region_view_file(view, illegal->pc, &file))
+    if (!counts_view_file(view, illegal->pc, &file))
         return;
     memcpy(illegal->file, file.path, sizeof(illegal->file));
     illegal->offset = illegal->pc - file.first + file.offset;
@@ -172,16 +172,16 @@ died_illegal(const struct session_result *result,
 /* Collects the threads of a process that did not end in good order, and the
  * instruction that the first process to die by SIGILL died of. */
 static int
-collect_strands(const struct session_options *o, struct region_view *view,
+collect_strands(const struct session_options *o, struct counts_view *view,
                 struct session_result *result)
 {
     const unsigned process = (unsigned)result->process_count - 1;
     const bool died = died_illegal(result, &result->processes[process]);
     struct session_illegal *const illegal = &result->illegal;
-    struct region_view_strand s;
+    struct counts_view_strand s;
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && region_view_strand(view, &i, &s);) {
+    for (unsigned i = 0; error == 0 && counts_view_strand(view, &i, &s);) {
         uint64_t instructions = 0;
         for (unsigned turn = 0; turn < session_totals(o); turn++)
             instructions += s.totals[turn].signal[SIGNAL_INSTRUCTIONS];
@@ -202,11 +202,11 @@ collect_strands(const struct session_options *o, struct region_view *view,
 }
 
 static int
-collect_snapshots(struct region_view *view, struct session_result *result)
+collect_snapshots(struct counts_view *view, struct session_result *result)
 {
-    struct region_snapshot s;
+    struct counts_snapshot s;
 
-    for (unsigned i = 0; region_view_snapshot(view, i, &s); i++) {
+    for (unsigned i = 0; counts_view_snapshot(view, i, &s); i++) {
         struct session_snapshot *all =
             grow(result->snapshots, result->snapshot_count, sizeof(*all));
         if (all == NULL)
@@ -223,11 +223,11 @@ collect_snapshots(struct region_view *view, struct session_result *result)
 }
 
 static int
-collect_captures(struct region_view *view, struct session_result *result)
+collect_captures(struct counts_view *view, struct session_result *result)
 {
     struct capture_record record;
 
-    for (unsigned i = 0; region_view_capture(view, i, &record); i++) {
+    for (unsigned i = 0; counts_view_capture(view, i, &record); i++) {
         struct session_capture *all =
             grow(result->captures, result->capture_count, sizeof(*all));
         if (all == NULL)
@@ -238,8 +238,8 @@ collect_captures(struct region_view *view, struct session_result *result)
             .record = record,
         };
     }
-    if (view->captures > REGION_CAPTURES)
-        result->captures_lost += view->captures - REGION_CAPTURES;
+    if (view->captures > COUNTS_CAPTURES)
+        result->captures_lost += view->captures - COUNTS_CAPTURES;
     return 0;
 }
 
@@ -262,7 +262,7 @@ died_early(const struct session_result *result,
 }
 
 static void
-describe(const struct region_view *view, struct session_result *result)
+describe(const struct counts_view *view, struct session_result *result)
 {
     struct session_process *p = &result->processes[result->process_count++];
 
@@ -274,7 +274,7 @@ describe(const struct region_view *view, struct session_result *result)
     p->together = view->together;
     if (p->together > result->together)
         result->together = p->together;
-    p->ended = view->state == REGION_ENDED;
+    p->ended = view->state == COUNTS_ENDED;
     p->running = !p->ended && process_runs(p->pid, view->pid_space);
     p->beside = view->beside || p->running;
     result->beside += p->beside;
@@ -327,9 +327,9 @@ keep_readings(const struct hardware *h, struct readings *kept)
 }
 
 /* Collects a process; `result` and the counters keep nothing of one whose
- * region proves inconsistent. */
+ * process proves inconsistent. */
 static int
-collect_whole(const struct session_options *o, struct region_view *view,
+collect_whole(const struct session_options *o, struct counts_view *view,
               struct session_result *result)
 {
     const struct session_result before = *result;
@@ -339,9 +339,9 @@ collect_whole(const struct session_options *o, struct region_view *view,
     if (error == 0) {
         describe(view, result);
         error = collect_threads(o, view, result);
-        region_view_close(view);
+        counts_view_close(view);
     }
-    if (error == 0 && view->state != REGION_ENDED)
+    if (error == 0 && view->state != COUNTS_ENDED)
         error = collect_strands(o, view, result);
     if (error == 0)
         error = collect_snapshots(view, result);
@@ -376,11 +376,11 @@ collect_whole(const struct session_options *o, struct region_view *view,
 
 static int
 collect_process(const struct session_options *o, int fd, unsigned index,
-                const struct region_rules *rules, struct session_result *result)
+                const struct counts_rules *rules, struct session_result *result)
 {
     struct session_process *processes =
         grow(result->processes, result->process_count, sizeof(*processes));
-    struct region_view view;
+    struct counts_view view;
 
     if (processes == NULL)
         return TALLY_ENOMEM;
@@ -388,15 +388,15 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     /* A process that still ran may have ended meanwhile, and given its memory
      * back: then its records are read instead. */
     for (int attempt = 0; attempt < 2; attempt++) {
-        int error = region_view_open(&view, fd, index, rules);
-        if (error != 0 || view.state == REGION_FREE)
+        int error = counts_view_open(&view, fd, index, rules);
+        if (error != 0 || view.state == COUNTS_FREE)
             return error;
         if (view.wrong == NULL)
             error = collect_whole(o, &view, result);
         if (error != 0)
             return error;
-        if (view.wrong == NULL || view.state == REGION_ENDED ||
-            !region_view_ended(&view))
+        if (view.wrong == NULL || view.state == COUNTS_ENDED ||
+            !counts_view_ended(&view))
             break;
     }
     result->started |= view.blocks != 0 || view.wrong != NULL;
@@ -470,11 +470,11 @@ collect_gate(const struct session_options *o, struct session_result *result)
 
 /* Copies names that have ends. */
 static void
-copy_names(char (*to)[REGION_NAME], char (*from)[REGION_NAME])
+copy_names(char (*to)[COUNTS_NAME], char (*from)[COUNTS_NAME])
 {
-    memcpy(to, from, SESSION_UNCOUNTED * REGION_NAME);
+    memcpy(to, from, SESSION_UNCOUNTED * COUNTS_NAME);
     for (unsigned i = 0; i < SESSION_UNCOUNTED; i++)
-        to[i][REGION_NAME - 1] = '\0';
+        to[i][COUNTS_NAME - 1] = '\0';
 }
 
 /* Copies the names of what ran outside, without the places between them. */
@@ -486,13 +486,13 @@ copy_uncounted(struct session_result *result, struct session_header *h)
             result->uncounted_named >= result->uncounted)
             continue;
         char *const name = result->uncounted_names[result->uncounted_named++];
-        memcpy(name, h->uncounted_names[i], REGION_NAME);
-        name[REGION_NAME - 1] = '\0';
+        memcpy(name, h->uncounted_names[i], COUNTS_NAME);
+        name[COUNTS_NAME - 1] = '\0';
     }
 }
 
 /* Returns what no process of tally writes into the header, or NULL. `used`:
- * regions up to the last that a process has. */
+ * counts up to the last that a process has. */
 static const char *
 wrong_in_header(const struct session_header *h, unsigned used,
                 const struct session_request *request)
@@ -500,7 +500,7 @@ wrong_in_header(const struct session_header *h, unsigned used,
     if (!session_is_whole(h) ||
         memcmp(&h->request, request, sizeof(*request)) != 0)
         return "what the session asks for was overwritten";
-    if (h->regions < used || h->regions > MANY || h->uncounted > MANY ||
+    if (h->processes < used || h->processes > MANY || h->uncounted > MANY ||
         h->rightless > MANY)
         return "the session's numbers of programs were overwritten";
     return NULL;
@@ -514,7 +514,7 @@ collect_header(int fd, unsigned used, const struct session_request *request,
     const size_t size = offsetof(struct session_header, owners);
     struct session_header *h =
         aligned_alloc(_Alignof(struct session_header), sizeof(*h));
-    static const char none[REGION_NAME];
+    static const char none[COUNTS_NAME];
     int error = 0;
 
     if (h == NULL)
@@ -531,8 +531,8 @@ collect_header(int fd, unsigned used, const struct session_request *request,
         result->random_fixed = h->random_fixed;
         result->random_left = h->random_left;
         result->uncounted = h->uncounted;
-        if (h->regions > SESSION_REGIONS)
-            result->uncounted += h->regions - SESSION_REGIONS;
+        if (h->processes > SESSION_PROCESSES)
+            result->uncounted += h->processes - SESSION_PROCESSES;
         copy_uncounted(result, h);
     }
     result->random_asked = request->fixed_random;
@@ -585,15 +585,15 @@ session_collect(const struct session_options *o, int fd,
                 const struct session_request *request,
                 struct session_result *result)
 {
-    const struct region_rules rules = region_rules_of(request);
+    const struct counts_rules rules = counts_rules_of(request);
     unsigned used = 0;
     int error = 0;
 
     if (o->hardware != NULL)
         hardware_reset(o->hardware);
     for (unsigned i = 0; error == 0; i++) {
-        i = region_view_next(fd, i);
-        if (i >= SESSION_REGIONS)
+        i = counts_view_next(fd, i);
+        if (i >= SESSION_PROCESSES)
             break;
         used = i + 1;
         error = collect_process(o, fd, i, &rules, result);

@@ -4,7 +4,7 @@
 #define TALLY_PROFILE_COLLECT_H
 
 #include "profile/session.h"
-#include "source/region_view.h"
+#include "source/counts_view.h"
 
 /* Returns how many groups of events take the counters in turn; at least 1. */
 unsigned session_turns(const struct session_options *options);
@@ -16,7 +16,7 @@ unsigned session_totals(const struct session_options *options);
 /*
  * Adds up the session's file, which answers `request`: the session's own copy,
  * since any process may have overwritten the one in the file. `result` has the
- * components and the program's status already. A process whose region is
+ * components and the program's status already. A process whose part is
  * inconsistent is left out and named in result->inconsistent. 0, TALLY_ENOMEM
  * or TALLY_ESYSTEM.
  */

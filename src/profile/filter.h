@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "source/block.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 
 enum filter_kind {
     FILTER_CODE, /* blocks that begin there */

@@ -5,44 +5,44 @@
 
 /* Returns how many threads' counts are not to be had. */
 static unsigned
-add_region(struct region_view *view, struct totals *turns)
+add_counts(struct counts_view *view, struct totals *turns)
 {
-    struct region_thread thread;
-    struct region_view_strand strand;
+    struct counts_thread thread;
+    struct counts_view_strand strand;
     const unsigned count = view->rules->turns;
 
-    for (unsigned i = 0; region_view_thread(view, i, &thread); i++)
+    for (unsigned i = 0; counts_view_thread(view, i, &thread); i++)
         for (unsigned turn = 0; turn < count; turn++)
             totals_add(&turns[turn], &thread.totals[turn]);
-    if (view->state == REGION_ENDED)
+    if (view->state == COUNTS_ENDED)
         return view->lost;
-    for (unsigned i = 0; region_view_strand(view, &i, &strand);)
+    for (unsigned i = 0; counts_view_strand(view, &i, &strand);)
         for (unsigned turn = 0; turn < count; turn++)
             totals_add(&turns[turn], &strand.totals[turn]);
     return view->lost + view->apart;
 }
 
 static unsigned
-add_all(int fd, const struct region_rules *rules, struct totals *turns)
+add_all(int fd, const struct counts_rules *rules, struct totals *turns)
 {
     unsigned missing = 0;
 
     for (unsigned i = 0;; i++) {
-        struct region_view view;
-        i = region_view_next(fd, i);
-        if (i >= SESSION_REGIONS)
+        struct counts_view view;
+        i = counts_view_next(fd, i);
+        if (i >= SESSION_PROCESSES)
             return missing;
-        if (region_view_open(&view, fd, i, rules) == 0 && view.wrong == NULL &&
-            view.state != REGION_FREE)
-            missing += add_region(&view, turns);
+        if (counts_view_open(&view, fd, i, rules) == 0 && view.wrong == NULL &&
+            view.state != COUNTS_FREE)
+            missing += add_counts(&view, turns);
     }
 }
 
 void
 gate_turn(struct gate *gate, bool open, int fd,
-          const struct region_rules *rules)
+          const struct counts_rules *rules)
 {
-    struct totals now[REGION_TURNS];
+    struct totals now[COUNTS_TURNS];
 
     if (open == gate->open)
         return;
@@ -53,7 +53,7 @@ gate_turn(struct gate *gate, bool open, int fd,
     gate->opened += open;
     if (open)
         memcpy(gate->from, now, sizeof(now));
-    for (unsigned t = 0; !open && t < REGION_TURNS; t++) {
+    for (unsigned t = 0; !open && t < COUNTS_TURNS; t++) {
         for (unsigned s = 0; s < SIGNAL_COUNT; s++) {
             const uint64_t from = gate->from[t].signal[s];
             const uint64_t to = now[t].signal[s];

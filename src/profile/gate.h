@@ -8,19 +8,19 @@
 #ifndef TALLY_PROFILE_GATE_H
 #define TALLY_PROFILE_GATE_H
 
-#include "source/region_view.h"
+#include "source/counts_view.h"
 
 struct gate {
     bool open;
     unsigned opened;  /* how often */
     unsigned missing; /* threads whose counts were not to be had, at most */
-    struct totals from[REGION_TURNS]; /* when it was opened last */
-    struct totals sum[REGION_TURNS];  /* while it was open */
+    struct totals from[COUNTS_TURNS]; /* when it was opened last */
+    struct totals sum[COUNTS_TURNS];  /* while it was open */
 };
 
-/* Opens or closes it, if it was not so, at what the regions of a session's
+/* Opens or closes it, if it was not so, at what the counts of a session's
  * file have counted now. */
 void gate_turn(struct gate *gate, bool open, int fd,
-               const struct region_rules *rules);
+               const struct counts_rules *rules);
 
 #endif

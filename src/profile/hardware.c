@@ -309,11 +309,11 @@ plan_turns(struct hardware *h, const struct tally_log *log)
         selection_default_privilege(&list[i]);
     }
     int error = plan_make(list, h->event_count, log, &plan);
-    if (error == 0 && plan.group_count > REGION_TURNS)
+    if (error == 0 && plan.group_count > COUNTS_TURNS)
         error = tally_fail(log, TALLY_ERULE,
                            "%zu events need %zu turns of the counters; at most "
                            "%u are taken: count fewer events at once",
-                           h->event_count, plan.group_count, REGION_TURNS);
+                           h->event_count, plan.group_count, COUNTS_TURNS);
     if (error == 0) {
         h->turn_count = plan.group_count;
         for (size_t turn = 0; turn < h->turn_count; turn++)

@@ -6,14 +6,15 @@
  * kernel on the machine would.
  *
  * Turns are slices of instructions, so the same run gives the same counts. What
- * the turns counted is kept apart while the program runs (source/region.h) and
- * afterwards fed to a monitor of src/pmu, programmed for the turn.
+ * the turns counted is kept apart while the program runs
+ * (source/process_counts.h) and afterwards fed to a monitor of src/pmu,
+ * programmed for the turn.
  */
 #ifndef TALLY_PROFILE_HARDWARE_H
 #define TALLY_PROFILE_HARDWARE_H
 
 #include "base/error.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 #include "table/table.h"
 
 #define HARDWARE_SLICE 100000u /* instructions of a turn */
@@ -38,7 +39,7 @@ struct hardware {
     const struct event_row *const *events; /* the caller's */
     size_t event_count, turn_count;
     unsigned counter_count; /* of them the machine has */
-    struct hardware_turn turns[REGION_TURNS];
+    struct hardware_turn turns[COUNTS_TURNS];
     uint64_t overflows;                /* traps served */
     struct hardware_reading *readings; /* by event, owned */
     /* What a turn raises: lines of groups, and their events; owned. */

@@ -130,11 +130,11 @@ make_request(const struct session_options *o, const struct program *program,
         session_totals(o) != session_turns(o))
         error =
             tally_fail(log, TALLY_ERANGE, "-I does not go with --filter data=");
-    if (error == 0 && session_totals(o) > REGION_TURNS)
+    if (error == 0 && session_totals(o) > COUNTS_TURNS)
         error = tally_fail(log, TALLY_ERANGE,
                            "--filter data= leaves %u turns of the counters; "
                            "these events need %u",
-                           REGION_TURNS / 2, session_turns(o));
+                           COUNTS_TURNS / 2, session_turns(o));
     if (error == 0)
         error = set_filters(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);
@@ -142,7 +142,7 @@ make_request(const struct session_options *o, const struct program *program,
 
 struct running {
     const struct session_options *options;
-    struct region_rules rules;
+    struct counts_rules rules;
     int fd;
     double started;
     double told; /* when progress was reported last */
@@ -157,13 +157,13 @@ report_progress(struct running *run)
     if (run->options->progress == NULL)
         return;
     for (unsigned i = 0;; i++) {
-        struct region_view view;
-        i = region_view_next(run->fd, i);
-        if (i >= SESSION_REGIONS)
+        struct counts_view view;
+        i = counts_view_next(run->fd, i);
+        if (i >= SESSION_PROCESSES)
             break;
-        if (region_view_open(&view, run->fd, i, &run->rules) == 0 &&
-            view.wrong == NULL && view.state != REGION_FREE)
-            instructions += region_view_instructions(&view);
+        if (counts_view_open(&view, run->fd, i, &run->rules) == 0 &&
+            view.wrong == NULL && view.state != COUNTS_FREE)
+            instructions += counts_view_instructions(&view);
     }
     run->options->progress(run->options->progress_user, instructions,
                            now_s() - run->started);
@@ -274,7 +274,7 @@ session_run(const struct session_options *o, const struct program *program,
         error =
             launch_build(&o->launch, program, &request, place, log, &launch);
     if (error == 0) {
-        struct running run = {o, region_rules_of(&request), fd, now_s(),
+        struct running run = {o, counts_rules_of(&request), fd, now_s(),
                               now_s()};
         memset(result, 0, sizeof(*result));
         result->components = request.components;

@@ -14,7 +14,7 @@
 #include "profile/gate.h"
 #include "profile/hardware.h"
 #include "source/launch.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 #include "table/table.h"
 
 struct session_options {
@@ -69,8 +69,8 @@ struct session_thread {
 struct session_process {
     int pid;
     int parent; /* its pid; 0: the first program's */
-    enum region_begin begin;
-    char program[REGION_NAME];
+    enum counts_begin begin;
+    char program[COUNTS_NAME];
     uint64_t load_bias; /* of its addresses over the file's */
     unsigned together;  /* threads that lived at once, at most */
     bool beside;        /* counts may show that it ran beside another process */
@@ -95,7 +95,7 @@ struct session_illegal {
     uint8_t bytes[15]; /* in memory from there on */
     uint8_t size;      /* of these, the bytes that are there */
     /* The file that is mapped there, or empty, and where in it. */
-    char file[REGION_NAME];
+    char file[COUNTS_NAME];
     uint64_t offset;
 };
 
@@ -115,12 +115,12 @@ struct session_interval {
     struct totals totals;
 };
 
-/* A process whose region holds what no process of tally writes: its counts are
+/* A process whose counts hold what no process of tally writes: its counts are
  * not in the result. pid 0: the session's header, and nobody knows whose counts
  * are wrong. */
 struct session_inconsistent {
     int pid;
-    char program[REGION_NAME];
+    char program[COUNTS_NAME];
     const char *why;
 };
 
@@ -149,10 +149,10 @@ struct session_result {
     bool interrupted;         /* a signal to us was passed on */
     unsigned uncounted;       /* programs that ran outside */
     unsigned uncounted_named; /* of them, those with names */
-    char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    char uncounted_names[SESSION_UNCOUNTED][COUNTS_NAME];
     /* Programs that ran without the rights their files give. */
     unsigned rightless;
-    char rightless_names[SESSION_UNCOUNTED][REGION_NAME];
+    char rightless_names[SESSION_UNCOUNTED][COUNTS_NAME];
     /* Random bytes that the program was given: fixed ones, and those that the
      * kernel moved itself, which stayed random although fixed were asked for.
      */

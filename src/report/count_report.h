@@ -68,7 +68,7 @@ struct count_illegal {
     char text[96];
     char bytes[32]; /* in hexadecimal; where not known, those that tell */
     char set[32];   /* that brought it: "AVX-512"; or empty */
-    char file[REGION_NAME]; /* that it is in, or empty */
+    char file[COUNTS_NAME]; /* that it is in, or empty */
     bool library;           /* the file is not the program's own */
     uint64_t file_address;  /* its address by the file */
     char function[128];     /* that it is in, or empty */

@@ -147,7 +147,7 @@ report_lost(const struct session_result *run, char *text, size_t size)
     snprintf(text, size,
              "not counted: %u threads; of a process, counts of %u threads at "
              "once are kept if it is killed",
-             run->lost_threads, REGION_STRANDS);
+             run->lost_threads, COUNTS_STRANDS);
     return true;
 }
 

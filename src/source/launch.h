@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "source/program.h"
-#include "source/region.h"
+#include "source/process_counts.h"
 
 struct launch_options {
     const char *qemu;    /* NULL: qemu-ISA from PATH */
@@ -52,7 +52,7 @@ int launch_request(const struct launch_options *options,
                    struct session_request *request);
 
 /*
- * Builds the words. `session` is the session's place (source/region.h).
+ * Builds the words. `session` is the session's place (source/process_counts.h).
  * The environment is padded so that the program finds its stack at the same
  * addresses wherever it was started: counts then repeat. OLDPWD is left out,
  * `_` is the program's path, TALLY_PAD is added.

@@ -26,7 +26,7 @@ struct cluster {
     unsigned count;
     struct chip chip;
     struct strand *strands[PEERS_MOST];
-    struct region_strand *counts[PEERS_MOST];
+    struct counts_strand *counts[PEERS_MOST];
     struct chip_ref refs[PEERS_MOST];
     struct program program;
     struct stream streams[PEERS_MOST];

@@ -61,11 +61,11 @@ components_counted(const uint64_t *params, uint16_t first, uint16_t count)
 }
 
 /* Sparse, as in a session's file. */
-static inline struct region_strand *
+static inline struct counts_strand *
 new_counts(void)
 {
     void *memory =
-        mmap(NULL, sizeof(struct region_strand), PROT_READ | PROT_WRITE,
+        mmap(NULL, sizeof(struct counts_strand), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     assert_ptr_not_equal(memory, MAP_FAILED);
@@ -73,14 +73,14 @@ new_counts(void)
 }
 
 static inline void
-free_counts(struct region_strand *counts)
+free_counts(struct counts_strand *counts)
 {
     munmap(counts, sizeof(*counts));
 }
 
 /* A strand on memory of its own; NULL without memory. */
 static inline struct strand *
-new_strand(struct chip *chip, unsigned slot, struct region_strand *counts)
+new_strand(struct chip *chip, unsigned slot, struct counts_strand *counts)
 {
     struct strand *strand = aligned_alloc(64, (sizeof(*strand) + 63) / 64 * 64);
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/region_view.h"
+#include "source/counts_view.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "source/region_layout.h"
+#include "source/counts_layout.h"
 
 #define CHUNK 256u /* blocks that are read at once */
 
 /* No count of a thread reaches this: at 10^9 a second in 52 days. */
 #define IMPOSSIBLE ((int64_t)1 << 52)
 
-struct region_rules
-region_rules_of(const struct session_request *r)
+struct counts_rules
+counts_rules_of(const struct session_request *r)
 {
-    return (struct region_rules){
+    return (struct counts_rules){
         .turns = r->turns << (r->data_count > 0),
         .own_turns = r->turns,
         .strands = (unsigned)(r->params[PARAM_NODES] * r->params[PARAM_CORES] *
@@ -26,7 +26,7 @@ region_rules_of(const struct session_request *r)
 
 /* Reads all of it. */
 static bool
-copy(struct region_view *view, uint64_t at, void *to, size_t size)
+copy(struct counts_view *view, uint64_t at, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t n =
@@ -43,7 +43,7 @@ copy(struct region_view *view, uint64_t at, void *to, size_t size)
 /* Returns where in [at, end) the file holds something, or `end`; from there to
  * view->to no hole comes. */
 static uint64_t
-skip_hole(struct region_view *view, uint64_t at, uint64_t end)
+skip_hole(struct counts_view *view, uint64_t at, uint64_t end)
 {
     if (at >= view->from && at < view->to)
         return at;
@@ -58,7 +58,7 @@ skip_hole(struct region_view *view, uint64_t at, uint64_t end)
 
 /* Copies a record that the process says to have written. */
 static bool
-copy_written(struct region_view *view, uint64_t at, void *to, size_t size)
+copy_written(struct counts_view *view, uint64_t at, void *to, size_t size)
 {
     for (uint64_t next = at; next < at + size; next = view->to) {
         if (skip_hole(view, next, at + size) != next) {
@@ -70,16 +70,16 @@ copy_written(struct region_view *view, uint64_t at, void *to, size_t size)
 }
 
 static bool
-is_name(const char name[REGION_NAME])
+is_name(const char name[COUNTS_NAME])
 {
-    return memchr(name, '\0', REGION_NAME) != NULL;
+    return memchr(name, '\0', COUNTS_NAME) != NULL;
 }
 
 /* Returns what no process of tally writes into a head, or NULL. */
 static const char *
-wrong_in_head(const struct region_head *h, const struct region_rules *rules)
+wrong_in_head(const struct counts_head *h, const struct counts_rules *rules)
 {
-    if (h->state > REGION_ENDED)
+    if (h->state > COUNTS_ENDED)
         return "its state is none";
     if (h->pid <= 0 || h->parent < 0 || h->begin > BEGIN_EXEC)
         return "it says impossible things of its process";
@@ -87,18 +87,18 @@ wrong_in_head(const struct region_head *h, const struct region_rules *rules)
         return "its program's name has no end";
     if (h->turns != rules->turns || h->own_turns != rules->own_turns)
         return "its turns of the counters are others";
-    if (h->blocks > REGION_BLOCKS || h->strands > REGION_STRANDS ||
-        h->threads > REGION_THREADS || h->snapshots > REGION_SNAPSHOTS ||
-        h->files > REGION_FILES)
+    if (h->blocks > COUNTS_BLOCKS || h->strands > COUNTS_STRANDS ||
+        h->threads > COUNTS_THREADS || h->snapshots > COUNTS_SNAPSHOTS ||
+        h->files > COUNTS_FILES)
         return "it counts more records than there is room for";
-    if (h->together > REGION_VCPUS || h->apart > REGION_VCPUS ||
-        (h->heaped > 0 && h->threads != REGION_THREADS))
+    if (h->together > COUNTS_VCPUS || h->apart > COUNTS_VCPUS ||
+        (h->heaped > 0 && h->threads != COUNTS_THREADS))
         return "it counts impossible numbers of threads";
     return NULL;
 }
 
 static bool
-are_possible(struct region_view *view, const struct totals *totals,
+are_possible(struct counts_view *view, const struct totals *totals,
              unsigned count)
 {
     for (unsigned turn = 0; turn < count; turn++) {
@@ -113,7 +113,7 @@ are_possible(struct region_view *view, const struct totals *totals,
 
 /* Checks on which strand a thread says to run, and since when. */
 static bool
-is_place(struct region_view *view, uint32_t strand, uint64_t born)
+is_place(struct counts_view *view, uint32_t strand, uint64_t born)
 {
     if (strand >= view->rules->strands)
         view->wrong = "a thread is on a strand that the machine lacks";
@@ -123,45 +123,45 @@ is_place(struct region_view *view, uint32_t strand, uint64_t born)
 }
 
 static uint64_t
-region_offset(unsigned index)
+counts_offset(unsigned index)
 {
-    return HEADER_SIZE + REGION_SIZE * index;
+    return HEADER_SIZE + COUNTS_SIZE * index;
 }
 
 unsigned
-region_view_next(int fd, unsigned index)
+counts_view_next(int fd, unsigned index)
 {
-    if (index >= SESSION_REGIONS)
-        return SESSION_REGIONS;
-    const off_t at = lseek(fd, (off_t)region_offset(index), SEEK_DATA);
-    return at < 0 ? SESSION_REGIONS
-                  : (unsigned)(((uint64_t)at - HEADER_SIZE) / REGION_SIZE);
+    if (index >= SESSION_PROCESSES)
+        return SESSION_PROCESSES;
+    const off_t at = lseek(fd, (off_t)counts_offset(index), SEEK_DATA);
+    return at < 0 ? SESSION_PROCESSES
+                  : (unsigned)(((uint64_t)at - HEADER_SIZE) / COUNTS_SIZE);
 }
 
 int
-region_view_open(struct region_view *view, int fd, unsigned index,
-                 const struct region_rules *rules)
+counts_view_open(struct counts_view *view, int fd, unsigned index,
+                 const struct counts_rules *rules)
 {
-    struct region_head head;
+    struct counts_head head;
 
     memset(view, 0, sizeof(*view));
     view->fd = fd;
     view->rules = rules;
-    view->offset = region_offset(index);
+    view->offset = counts_offset(index);
     if (!copy(view, view->offset, &head, sizeof(head)))
         return TALLY_ESYSTEM;
-    if (head.state == REGION_FREE)
+    if (head.state == COUNTS_FREE)
         return 0; /* claimed by a process that could not map it */
     view->wrong = wrong_in_head(&head, rules);
-    view->state = head.state == REGION_ENDED ? REGION_ENDED : REGION_RUNNING;
+    view->state = head.state == COUNTS_ENDED ? COUNTS_ENDED : COUNTS_RUNNING;
     view->pid = head.pid;
     memcpy(view->program, head.program, sizeof(view->program));
-    view->program[REGION_NAME - 1] = '\0';
+    view->program[COUNTS_NAME - 1] = '\0';
     if (view->wrong != NULL)
         return 0;
     view->parent = head.parent;
     view->pid_space = head.pid_space;
-    view->begin = (enum region_begin)head.begin;
+    view->begin = (enum counts_begin)head.begin;
     view->blocks = head.blocks;
     view->strands = head.strands;
     view->threads = head.threads;
@@ -181,36 +181,36 @@ region_view_open(struct region_view *view, int fd, unsigned index,
 }
 
 bool
-region_view_ended(const struct region_view *view)
+counts_view_ended(const struct counts_view *view)
 {
-    unsigned state = REGION_FREE;
+    unsigned state = COUNTS_FREE;
 
     return pread(view->fd, &state, sizeof(state),
-                 (off_t)(view->offset + offsetof(struct region_head, state))) ==
+                 (off_t)(view->offset + offsetof(struct counts_head, state))) ==
                (ssize_t)sizeof(state) &&
-           state == REGION_ENDED;
+           state == COUNTS_ENDED;
 }
 
 /* Checks a thread's seal. The last record of a process that runs is written to
  * again when it is a heap. */
 static bool
-is_sealed(struct region_view *view, const struct region_thread *thread,
+is_sealed(struct counts_view *view, const struct counts_thread *thread,
           unsigned index)
 {
-    const bool heap = view->heaped > 0 && index == REGION_THREADS - 1;
+    const bool heap = view->heaped > 0 && index == COUNTS_THREADS - 1;
 
-    if ((!heap || view->state == REGION_ENDED) &&
-        thread->seal != region_thread_seal(thread, view->rules->turns,
+    if ((!heap || view->state == COUNTS_ENDED) &&
+        thread->seal != counts_thread_seal(thread, view->rules->turns,
                                            view->offset + index))
         view->wrong = "a thread's record was overwritten";
     return view->wrong == NULL;
 }
 
 bool
-region_view_thread(struct region_view *view, unsigned index,
-                   struct region_thread *thread)
+counts_view_thread(struct counts_view *view, unsigned index,
+                   struct counts_thread *thread)
 {
-    const size_t size = offsetof(struct region_thread, totals) +
+    const size_t size = offsetof(struct counts_thread, totals) +
                         view->rules->turns * sizeof(struct totals);
 
     if (view->wrong != NULL || index >= view->threads)
@@ -225,19 +225,19 @@ region_view_thread(struct region_view *view, unsigned index,
 }
 
 void
-region_view_close(struct region_view *view)
+counts_view_close(struct counts_view *view)
 {
-    struct region_head head;
+    struct counts_head head;
 
-    if (view->wrong == NULL && view->state == REGION_ENDED &&
+    if (view->wrong == NULL && view->state == COUNTS_ENDED &&
         copy(view, view->offset, &head, sizeof(head)) &&
-        head.seal != region_head_seal(&head, view->seals))
+        head.seal != counts_head_seal(&head, view->seals))
         view->wrong = "its records were overwritten";
 }
 
 bool
-region_view_snapshot(struct region_view *view, unsigned index,
-                     struct region_snapshot *snapshot)
+counts_view_snapshot(struct counts_view *view, unsigned index,
+                     struct counts_snapshot *snapshot)
 {
     if (view->wrong != NULL || index >= view->snapshots)
         return false;
@@ -251,7 +251,7 @@ region_view_snapshot(struct region_view *view, unsigned index,
 }
 
 bool
-region_view_capture(struct region_view *view, unsigned index,
+counts_view_capture(struct counts_view *view, unsigned index,
                     struct capture_record *record)
 {
     struct {
@@ -259,7 +259,7 @@ region_view_capture(struct region_view *view, unsigned index,
     } raw;
 
     if (view->wrong != NULL || index >= view->captures ||
-        index >= REGION_CAPTURES)
+        index >= COUNTS_CAPTURES)
         return false;
     if (!copy_written(view,
                       view->offset + CAPTURES_AT + sizeof(*record) * index,
@@ -277,7 +277,7 @@ region_view_capture(struct region_view *view, unsigned index,
 }
 
 bool
-region_view_info(struct region_view *view, unsigned block,
+counts_view_info(struct counts_view *view, unsigned block,
                  struct block_info *info)
 {
     if (view->wrong != NULL || block >= view->blocks)
@@ -291,15 +291,15 @@ region_view_info(struct region_view *view, unsigned block,
 }
 
 bool
-region_view_file(struct region_view *view, uint64_t address,
-                 struct region_file *file)
+counts_view_file(struct counts_view *view, uint64_t address,
+                 struct counts_file *file)
 {
-    struct region_head head;
+    struct counts_head head;
 
     if (view->wrong != NULL || !copy(view, view->offset, &head, sizeof(head)))
         return false;
     const unsigned files = head.files;
-    for (unsigned i = files < REGION_FILES ? files : REGION_FILES; i > 0; i--) {
+    for (unsigned i = files < COUNTS_FILES ? files : COUNTS_FILES; i > 0; i--) {
         *file = head.file[i - 1];
         if (address >= file->first && address <= file->last)
             return is_name(file->path);
@@ -313,7 +313,7 @@ typedef void take_blocks(void *user, const uint64_t *executions,
 
 /* Hands out `count` blocks, without those at the ends that never ran. */
 static bool
-give_blocks(struct region_view *view, const uint64_t *executions,
+give_blocks(struct counts_view *view, const uint64_t *executions,
             unsigned block, unsigned count, take_blocks *take, void *user)
 {
     struct block_info infos[CHUNK];
@@ -336,11 +336,11 @@ give_blocks(struct region_view *view, const uint64_t *executions,
 
 /* Goes through the executions of blocks that a strand has in a turn. */
 static bool
-each_block(struct region_view *view, uint64_t strand, unsigned turn,
+each_block(struct counts_view *view, uint64_t strand, unsigned turn,
            take_blocks *take, void *user)
 {
-    const uint64_t start = strand + offsetof(struct region_strand, exec) +
-                           (uint64_t)turn * REGION_BLOCKS * sizeof(uint64_t);
+    const uint64_t start = strand + offsetof(struct counts_strand, exec) +
+                           (uint64_t)turn * COUNTS_BLOCKS * sizeof(uint64_t);
     const uint64_t end = start + view->blocks * sizeof(uint64_t);
     uint64_t executions[CHUNK];
 
@@ -384,7 +384,7 @@ add_instructions(void *user, const uint64_t *executions,
 /* Returns where the first strand from `*slot` on is that holds anything, or 0.
  */
 static uint64_t
-find_strand(struct region_view *view, unsigned *slot)
+find_strand(struct counts_view *view, unsigned *slot)
 {
     const uint64_t strands = view->offset + STRANDS_AT;
     const uint64_t end = strands + STRAND_SIZE * view->strands;
@@ -398,17 +398,17 @@ find_strand(struct region_view *view, unsigned *slot)
 }
 
 bool
-region_view_strand(struct region_view *view, unsigned *slot,
-                   struct region_view_strand *strand)
+counts_view_strand(struct counts_view *view, unsigned *slot,
+                   struct counts_view_strand *strand)
 {
     const uint64_t at = find_strand(view, slot);
 
 #define COPY_FIELD(field)                                                  \
-    copy(view, at + offsetof(struct region_strand, field), &strand->field, \
+    copy(view, at + offsetof(struct counts_strand, field), &strand->field, \
          sizeof(strand->field))
     if (at == 0 || !COPY_FIELD(strand) || !COPY_FIELD(thread) ||
         !COPY_FIELD(maker) || !COPY_FIELD(suspect) || !COPY_FIELD(born) ||
-        !copy(view, at + offsetof(struct region_strand, totals), strand->totals,
+        !copy(view, at + offsetof(struct counts_strand, totals), strand->totals,
               view->rules->turns * sizeof(struct totals)) ||
         !is_place(view, strand->strand, strand->born))
         return false;
@@ -424,15 +424,15 @@ region_view_strand(struct region_view *view, unsigned *slot,
 }
 
 uint64_t
-region_view_instructions(struct region_view *view)
+counts_view_instructions(struct counts_view *view)
 {
     uint64_t sum = 0, one, at;
 
     for (unsigned t = 0; t < view->threads && view->wrong == NULL; t++) {
         for (unsigned turn = 0; turn < view->rules->turns; turn++) {
             const uint64_t thread = view->offset + THREADS_AT +
-                                    sizeof(struct region_thread) * (uint64_t)t +
-                                    offsetof(struct region_thread, totals) +
+                                    sizeof(struct counts_thread) * (uint64_t)t +
+                                    offsetof(struct counts_thread, totals) +
                                     sizeof(struct totals) * turn;
             if (!copy_written(view,
                               thread + sizeof(uint64_t) * SIGNAL_INSTRUCTIONS,
@@ -442,7 +442,7 @@ region_view_instructions(struct region_view *view)
         }
     }
     for (unsigned slot = 0; (at = find_strand(view, &slot)) != 0; slot++) {
-        each_block(view, at, REGION_OUTSIDE, add_instructions, &sum);
+        each_block(view, at, COUNTS_OUTSIDE, add_instructions, &sum);
         for (unsigned turn = 0; turn < view->rules->turns; turn++)
             each_block(view, at, turn, add_instructions, &sum);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/region.h"
+#include "source/process_counts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "source/region_layout.h"
+#include "source/counts_layout.h"
 
 static int
 map_header(int fd, struct session_header **header)
@@ -48,7 +48,7 @@ session_create(const struct session_request *request,
     }
     (*header)->magic = SESSION_MAGIC;
     (*header)->header_size = HEADER_SIZE;
-    (*header)->region_size = REGION_SIZE;
+    (*header)->counts_size = COUNTS_SIZE;
     memcpy(&(*header)->request, request, sizeof(*request));
     *fd = file;
     return 0;
@@ -171,7 +171,7 @@ session_is_whole(const struct session_header *header)
 {
     return header->magic == SESSION_MAGIC &&
            header->header_size == HEADER_SIZE &&
-           header->region_size == REGION_SIZE;
+           header->counts_size == COUNTS_SIZE;
 }
 
 /* Returns whether the copy is what the place says that the session asks for. */
@@ -225,9 +225,9 @@ session_map_owners(const struct session_header *header, void *at)
 }
 
 static uint64_t
-region_offset(unsigned index)
+counts_offset(unsigned index)
 {
-    return HEADER_SIZE + REGION_SIZE * index;
+    return HEADER_SIZE + COUNTS_SIZE * index;
 }
 
 /* Memory of the file at `offset`, from other memory of it: without a file to
@@ -252,77 +252,78 @@ map_again(const struct session_header *header, void *at, size_t size,
 
 /* At `at` or anywhere. */
 static void *
-map_memory(const struct region *region, void *at, size_t size, uint64_t offset)
+map_memory(const struct process_counts *process, void *at, size_t size,
+           uint64_t offset)
 {
     const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
 
-    if (region->fd < 0 && region->session != NULL)
-        return map_again(region->session, at, size, offset);
-    return mmap(at, size, PROT_READ | PROT_WRITE, flags, region->fd,
+    if (process->fd < 0 && process->session != NULL)
+        return map_again(process->session, at, size, offset);
+    return mmap(at, size, PROT_READ | PROT_WRITE, flags, process->fd,
                 (off_t)offset);
 }
 
 /* Maps all but the strands in one piece. */
 static int
-map_region(struct region *region, unsigned index, void *at)
+map_counts(struct process_counts *process, unsigned index, void *at)
 {
-    char *memory = map_memory(region, at, STRANDS_AT, region_offset(index));
+    char *memory = map_memory(process, at, STRANDS_AT, counts_offset(index));
 
     if (memory == MAP_FAILED)
         return TALLY_ESYSTEM;
-    region->head = (void *)memory;
-    region->infos = (void *)(memory + INFOS_AT);
-    region->threads = (void *)(memory + THREADS_AT);
-    region->snapshots = (void *)(memory + SNAPSHOTS_AT);
-    region->captures = (void *)(memory + CAPTURES_AT);
-    region->offset = region_offset(index);
+    process->head = (void *)memory;
+    process->infos = (void *)(memory + INFOS_AT);
+    process->threads = (void *)(memory + THREADS_AT);
+    process->snapshots = (void *)(memory + SNAPSHOTS_AT);
+    process->captures = (void *)(memory + CAPTURES_AT);
+    process->offset = counts_offset(index);
     return 0;
 }
 
 int
-region_map_session(const struct session_header *header, int fd, unsigned index,
-                   struct region *region)
+counts_map_session(const struct session_header *header, int fd, unsigned index,
+                   struct process_counts *process)
 {
-    if (index >= SESSION_REGIONS) {
+    if (index >= SESSION_PROCESSES) {
         errno = EINVAL;
         return TALLY_ESYSTEM;
     }
-    region->fd = fd;
-    region->session = header;
-    return map_region(region, index, NULL);
+    process->fd = fd;
+    process->session = header;
+    return map_counts(process, index, NULL);
 }
 
 int
-region_map(int fd, unsigned index, struct region *region)
+counts_map(int fd, unsigned index, struct process_counts *process)
 {
-    return region_map_session(NULL, fd, index, region);
+    return counts_map_session(NULL, fd, index, process);
 }
 
 void
-region_unmap(struct region *region)
+counts_unmap(struct process_counts *process)
 {
-    if (region->head != NULL)
-        munmap(region->head, STRANDS_AT);
-    region->head = NULL;
+    if (process->head != NULL)
+        munmap(process->head, STRANDS_AT);
+    process->head = NULL;
 }
 
 int
-region_remap(struct region *region, unsigned index)
+counts_remap(struct process_counts *process, unsigned index)
 {
-    return map_region(region, index, region->head);
+    return map_counts(process, index, process->head);
 }
 
-struct region_strand *
-region_map_strand(const struct region *region, unsigned slot, void *at)
+struct counts_strand *
+counts_map_strand(const struct process_counts *process, unsigned slot, void *at)
 {
-    const uint64_t offset = region->offset + STRANDS_AT + STRAND_SIZE * slot;
-    void *memory = map_memory(region, at, STRAND_SIZE, offset);
+    const uint64_t offset = process->offset + STRANDS_AT + STRAND_SIZE * slot;
+    void *memory = map_memory(process, at, STRAND_SIZE, offset);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
 
 void
-region_unmap_strand(struct region_strand *strand)
+counts_unmap_strand(struct counts_strand *strand)
 {
     if (strand != NULL)
         munmap(strand, STRAND_SIZE);
@@ -338,11 +339,11 @@ bounded(const atomic_uint *number, unsigned most)
 }
 
 unsigned
-region_turns(const struct region *region)
+counts_turns(const struct process_counts *process)
 {
-    const unsigned turns = region->head->turns;
+    const unsigned turns = process->head->turns;
 
-    return turns == 0 ? 1 : turns < REGION_TURNS ? turns : REGION_TURNS;
+    return turns == 0 ? 1 : turns < COUNTS_TURNS ? turns : COUNTS_TURNS;
 }
 
 static uint64_t
@@ -352,10 +353,11 @@ load_count(const uint64_t *count)
 }
 
 void
-region_sum(const struct region *region, const struct region_strand *strand,
-           unsigned turn, struct totals *sum)
+counts_sum(const struct process_counts *process,
+           const struct counts_strand *strand, unsigned turn,
+           struct totals *sum)
 {
-    const unsigned blocks = bounded(&region->head->blocks, REGION_BLOCKS);
+    const unsigned blocks = bounded(&process->head->blocks, COUNTS_BLOCKS);
 
     for (size_t s = 0; s < SIGNAL_COUNT; s++)
         sum->signal[s] = load_count(&strand->totals[turn].signal[s]);
@@ -363,7 +365,7 @@ region_sum(const struct region *region, const struct region_strand *strand,
         const uint64_t count = load_count(&strand->exec[turn][b]);
         if (count == 0)
             continue;
-        const int16_t *fixed = region->infos[b].fixed;
+        const int16_t *fixed = process->infos[b].fixed;
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             sum->signal[s] += count * (uint64_t)(int64_t)fixed[s];
     }
@@ -372,104 +374,105 @@ region_sum(const struct region *region, const struct region_strand *strand,
 /* Of fixed signals, blocks raise all and accesses that are kept apart once
  * more, in turns of their own. */
 static void
-add_turn(const struct region *region, unsigned turn, const struct totals *count,
-         struct totals *sum)
+add_turn(const struct process_counts *process, unsigned turn,
+         const struct totals *count, struct totals *sum)
 {
     struct totals more = *count;
 
-    if (turn >= region->head->own_turns)
+    if (turn >= process->head->own_turns)
         memset(more.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*more.signal));
     totals_add(sum, &more);
 }
 
 static void
-add_strand(const struct region *region, const struct region_strand *strand,
-           struct totals *sum)
+add_strand(const struct process_counts *process,
+           const struct counts_strand *strand, struct totals *sum)
 {
-    for (unsigned turn = 0; turn < region_turns(region); turn++) {
+    for (unsigned turn = 0; turn < counts_turns(process); turn++) {
         struct totals one;
-        region_sum(region, strand, turn, &one);
-        add_turn(region, turn, &one, sum);
+        counts_sum(process, strand, turn, &one);
+        add_turn(process, turn, &one, sum);
     }
 }
 
 void
-region_sum_all(const struct region *region, const struct region_strand *strand,
-               struct totals *sum)
+counts_sum_all(const struct process_counts *process,
+               const struct counts_strand *strand, struct totals *sum)
 {
     *sum = strand->folded;
-    add_strand(region, strand, sum);
+    add_strand(process, strand, sum);
 }
 
 void
-region_sum_now(const struct region *region, const struct region_strand *strand,
-               struct totals *sum)
+counts_sum_now(const struct process_counts *process,
+               const struct counts_strand *strand, struct totals *sum)
 {
     memset(sum, 0, sizeof(*sum));
-    add_strand(region, strand, sum);
+    add_strand(process, strand, sum);
 }
 
 void
-region_each_ended(const struct region *region,
-                  void (*take)(void *user, const struct region *region,
+counts_each_ended(const struct process_counts *process,
+                  void (*take)(void *user, const struct process_counts *process,
                                uint32_t strand, struct totals *sum),
                   void *user)
 {
-    const unsigned ended = bounded(&region->head->threads, REGION_THREADS);
+    const unsigned ended = bounded(&process->head->threads, COUNTS_THREADS);
     struct totals sum;
 
     for (unsigned i = 0; i < ended; i++) {
-        const struct region_thread *t = &region->threads[i];
+        const struct counts_thread *t = &process->threads[i];
         memset(&sum, 0, sizeof(sum));
-        for (unsigned turn = 0; turn < region_turns(region); turn++)
-            add_turn(region, turn, &t->totals[turn], &sum);
-        take(user, region, t->strand, &sum);
+        for (unsigned turn = 0; turn < counts_turns(process); turn++)
+            add_turn(process, turn, &t->totals[turn], &sum);
+        take(user, process, t->strand, &sum);
     }
 }
 
 void
-region_each(const struct region *region,
-            void (*take)(void *user, const struct region *region,
+counts_each(const struct process_counts *process,
+            void (*take)(void *user, const struct process_counts *process,
                          uint32_t strand, struct totals *sum),
             void *user)
 {
-    const unsigned strands = bounded(&region->head->strands, REGION_STRANDS);
+    const unsigned strands = bounded(&process->head->strands, COUNTS_STRANDS);
     struct totals sum;
 
-    region_each_ended(region, take, user);
+    counts_each_ended(process, take, user);
     for (unsigned i = 0; i < strands; i++) {
-        struct region_strand *s = region_map_strand(region, i, NULL);
+        struct counts_strand *s = counts_map_strand(process, i, NULL);
         if (s == NULL)
             continue;
-        region_sum_now(region, s, &sum);
-        take(user, region, s->strand, &sum);
-        region_unmap_strand(s);
+        counts_sum_now(process, s, &sum);
+        take(user, process, s->strand, &sum);
+        counts_unmap_strand(s);
     }
 }
 
 void
-region_snap(struct region *region, const struct region_strand *strand,
+counts_snap(struct process_counts *process, const struct counts_strand *strand,
             uint64_t boundary, const struct totals *sum)
 {
-    const unsigned index = atomic_load(&region->head->snapshots);
+    const unsigned index = atomic_load(&process->head->snapshots);
 
-    if (index >= REGION_SNAPSHOTS)
+    if (index >= COUNTS_SNAPSHOTS)
         return;
-    region->snapshots[index] = (struct region_snapshot){
+    process->snapshots[index] = (struct counts_snapshot){
         .thread = strand->thread,
         .boundary = boundary,
         .totals = *sum,
     };
-    atomic_store(&region->head->snapshots, index + 1);
+    atomic_store(&process->head->snapshots, index + 1);
 }
 
 void
-region_capture(struct region *region, const struct capture_record *record)
+counts_capture(struct process_counts *process,
+               const struct capture_record *record)
 {
-    const unsigned index = atomic_fetch_add(&region->head->captures, 1);
+    const unsigned index = atomic_fetch_add(&process->head->captures, 1);
 
-    if (index < REGION_CAPTURES)
-        region->captures[index] = *record;
+    if (index < COUNTS_CAPTURES)
+        process->captures[index] = *record;
 }
 
 static int
@@ -483,49 +486,49 @@ overlay(void *at, size_t size)
 }
 
 int
-region_detach(struct region *region, struct region_strand *strand)
+counts_detach(struct process_counts *process, struct counts_strand *strand)
 {
-    const int error = overlay(region->head, STRANDS_AT);
+    const int error = overlay(process->head, STRANDS_AT);
 
     return error != 0 || strand == NULL ? error : overlay(strand, STRAND_SIZE);
 }
 
 void
-region_fold(struct region *region, struct region_strand *strand)
+counts_fold(struct process_counts *process, struct counts_strand *strand)
 {
-    const unsigned index = atomic_load(&region->head->threads);
-    const unsigned blocks = bounded(&region->head->blocks, REGION_BLOCKS);
-    struct region_thread *thread =
-        &region->threads[index < REGION_THREADS ? index : REGION_THREADS - 1];
+    const unsigned index = atomic_load(&process->head->threads);
+    const unsigned blocks = bounded(&process->head->blocks, COUNTS_BLOCKS);
+    struct counts_thread *thread =
+        &process->threads[index < COUNTS_THREADS ? index : COUNTS_THREADS - 1];
     struct totals sum;
 
     thread->strand = strand->strand;
     thread->thread = strand->thread;
     thread->maker = strand->maker;
     thread->born = strand->born;
-    const unsigned turns = region_turns(region);
+    const unsigned turns = counts_turns(process);
     for (unsigned turn = 0; turn < turns; turn++) {
-        region_sum(region, strand, turn, &sum);
+        counts_sum(process, strand, turn, &sum);
         totals_add(&thread->totals[turn], &sum);
-        add_turn(region, turn, &sum, &strand->folded);
+        add_turn(process, turn, &sum, &strand->folded);
         memset(strand->exec[turn], 0, blocks * sizeof(uint64_t));
     }
-    region->head->seals -= thread->seal;
-    thread->seal = region_thread_seal(
-        thread, turns, region->offset + (uint64_t)(thread - region->threads));
-    region->head->seals += thread->seal;
-    if (index < REGION_THREADS)
-        atomic_store(&region->head->threads, index + 1);
+    process->head->seals -= thread->seal;
+    thread->seal = counts_thread_seal(
+        thread, turns, process->offset + (uint64_t)(thread - process->threads));
+    process->head->seals += thread->seal;
+    if (index < COUNTS_THREADS)
+        atomic_store(&process->head->threads, index + 1);
     else /* the record's first thread has not been counted here */
-        atomic_store(&region->head->heaped,
-                     atomic_load(&region->head->heaped) +
-                         (atomic_load(&region->head->heaped) == 0 ? 2 : 1));
+        atomic_store(&process->head->heaped,
+                     atomic_load(&process->head->heaped) +
+                         (atomic_load(&process->head->heaped) == 0 ? 2 : 1));
     memset(&strand->totals, 0, sizeof(strand->totals));
-    memset(strand->exec[REGION_OUTSIDE], 0, blocks * sizeof(uint64_t));
+    memset(strand->exec[COUNTS_OUTSIDE], 0, blocks * sizeof(uint64_t));
 }
 
 uint64_t
-region_thread_seal(const struct region_thread *t, unsigned turns,
+counts_thread_seal(const struct counts_thread *t, unsigned turns,
                    uint64_t place)
 {
     uint64_t sum = mix_word(place, t->strand);
@@ -537,7 +540,7 @@ region_thread_seal(const struct region_thread *t, unsigned turns,
 }
 
 uint64_t
-region_head_seal(const struct region_head *h, uint64_t threads)
+counts_head_seal(const struct counts_head *h, uint64_t threads)
 {
     uint64_t sum = mix_word(threads, h->threads);
 
@@ -550,23 +553,23 @@ region_head_seal(const struct region_head *h, uint64_t threads)
 }
 
 void
-region_end(struct region *region)
+counts_end(struct process_counts *process)
 {
-    struct region_head *const head = region->head;
+    struct counts_head *const head = process->head;
 
-    head->seal = region_head_seal(head, head->seals);
-    atomic_store(&head->state, REGION_ENDED);
+    head->seal = counts_head_seal(head, head->seals);
+    atomic_store(&head->state, COUNTS_ENDED);
 }
 
 void
-region_release(struct region *region, unsigned strands)
+counts_release(struct process_counts *process, unsigned strands)
 {
-    madvise(region->infos, THREADS_AT - INFOS_AT, MADV_REMOVE);
-    for (unsigned s = 0; s < strands && s < REGION_STRANDS; s++) {
-        struct region_strand *strand = region_map_strand(region, s, NULL);
+    madvise(process->infos, THREADS_AT - INFOS_AT, MADV_REMOVE);
+    for (unsigned s = 0; s < strands && s < COUNTS_STRANDS; s++) {
+        struct counts_strand *strand = counts_map_strand(process, s, NULL);
         if (strand != NULL)
             madvise(strand, STRAND_SIZE, MADV_REMOVE);
-        region_unmap_strand(strand);
+        counts_unmap_strand(strand);
     }
 }
 
@@ -578,7 +581,7 @@ session_note_uncounted(struct session_header *header, const char *name)
         unsigned none = 0;
         if (atomic_compare_exchange_strong(&header->uncounted_taken[i], &none,
                                            1)) {
-            snprintf(header->uncounted_names[i], REGION_NAME, "%s", name);
+            snprintf(header->uncounted_names[i], COUNTS_NAME, "%s", name);
             return i;
         }
     }
@@ -616,11 +619,11 @@ session_note_rights(struct session_header *header, const char *path)
         return;
     const unsigned known = atomic_load(&header->rightless);
     for (unsigned i = 0; i < known && i < SESSION_UNCOUNTED; i++)
-        if (strncmp(header->rightless_names[i], path, REGION_NAME - 1) == 0)
+        if (strncmp(header->rightless_names[i], path, COUNTS_NAME - 1) == 0)
             return;
     const unsigned n = atomic_fetch_add(&header->rightless, 1);
     if (n < SESSION_UNCOUNTED)
-        snprintf(header->rightless_names[n], REGION_NAME, "%s", path);
+        snprintf(header->rightless_names[n], COUNTS_NAME, "%s", path);
 }
 
 void

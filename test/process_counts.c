@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The session's file: what is shared, summed, folded and given back. */
-#include "source/region.h"
-#include "source/region_view.h"
+#include "source/process_counts.h"
+#include "source/counts_view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 
 #define FEW 1000u /* blocks */
 
-/* A session and its first region, with one strand. */
+/* A session and its first process, with one strand. */
 struct fixture {
     int fd;
     struct session_header *header;
-    struct region region;
-    struct region_strand *strand;
+    struct process_counts process;
+    struct counts_strand *strand;
 };
 
 static void
@@ -32,16 +32,16 @@ setup(struct fixture *f)
 
     memset(f, 0, sizeof(*f));
     assert_int_equal(session_create(&request, NULL, &f->fd, &f->header), 0);
-    assert_int_equal(region_map(f->fd, 0, &f->region), 0);
-    f->strand = region_map_strand(&f->region, 0, NULL);
+    assert_int_equal(counts_map(f->fd, 0, &f->process), 0);
+    f->strand = counts_map_strand(&f->process, 0, NULL);
     assert_non_null(f->strand);
 }
 
 static void
 teardown(struct fixture *f)
 {
-    region_unmap_strand(f->strand);
-    region_unmap(&f->region);
+    counts_unmap_strand(f->strand);
+    counts_unmap(&f->process);
     session_destroy(f->fd, f->header);
 }
 
@@ -50,12 +50,12 @@ static void
 add_blocks(struct fixture *f, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        int16_t *fixed = f->region.infos[i].fixed;
-        f->region.infos[i].instructions = (uint16_t)(i + 1);
+        int16_t *fixed = f->process.infos[i].fixed;
+        f->process.infos[i].instructions = (uint16_t)(i + 1);
         fixed[SIGNAL_INSTRUCTIONS] = (int16_t)(i + 1);
         fixed[SIGNAL_WINDOW_SPILLS] = (int16_t)(i % 5 - 2);
     }
-    atomic_store(&f->region.head->blocks, count);
+    atomic_store(&f->process.head->blocks, count);
 }
 
 /* Runs every block `times` times in the window, once outside. */
@@ -64,7 +64,7 @@ run_blocks(struct fixture *f, unsigned count, uint64_t times)
 {
     for (unsigned i = 0; i < count; i++) {
         f->strand->exec[0][i] += times;
-        f->strand->exec[REGION_OUTSIDE][i]++;
+        f->strand->exec[COUNTS_OUTSIDE][i]++;
     }
     f->strand->totals[0].signal[SIGNAL_L1D_LOAD_MISSES] += 3 * times;
 }
@@ -100,8 +100,8 @@ test_attach(void **unused)
     assert_int_equal(attach(f.fd, &fd, &header), 0);
     assert_int_equal(header->request.machine, 1);
     assert_int_equal(header->request.skip, 77);
-    atomic_fetch_add(&header->regions, 1);
-    assert_int_equal(atomic_load(&f.header->regions), 1);
+    atomic_fetch_add(&header->processes, 1);
+    assert_int_equal(atomic_load(&f.header->processes), 1);
     session_destroy(fd, header);
     teardown(&f);
 }
@@ -132,9 +132,9 @@ test_attach_wrong(void **unused)
     f.header->header_size++;
     refuse(&f);
     f.header->header_size--;
-    f.header->region_size++;
+    f.header->counts_size++;
     refuse(&f);
-    f.header->region_size--;
+    f.header->counts_size--;
     /* Another process may have written what the session seems to ask for. */
     f.header->request.qemu_arg_count = UINT32_MAX;
     refuse(&f);
@@ -185,8 +185,8 @@ test_open_another(void **unused)
     close(own);
     close(again);
     teardown(&other);
-    region_unmap_strand(f.strand);
-    region_unmap(&f.region);
+    counts_unmap_strand(f.strand);
+    counts_unmap(&f.process);
     session_destroy(f.fd, f.header);
 }
 
@@ -206,38 +206,39 @@ test_attach_short(void **unused)
     close(file);
 }
 
-/* Regions and strands do not overlap. */
+/* Parts of processes and strands do not overlap. */
 static void
 test_map(void **unused)
 {
-    struct region_strand *last;
-    struct region other;
+    struct counts_strand *last;
+    struct process_counts other;
     struct fixture f;
 
     (void)unused;
     setup(&f);
-    assert_int_equal(region_map(f.fd, SESSION_REGIONS, &other), TALLY_ESYSTEM);
-    assert_int_equal(region_map(f.fd, SESSION_REGIONS - 1, &other), 0);
-    last = region_map_strand(&f.region, REGION_STRANDS - 1, NULL);
+    assert_int_equal(counts_map(f.fd, SESSION_PROCESSES, &other),
+                     TALLY_ESYSTEM);
+    assert_int_equal(counts_map(f.fd, SESSION_PROCESSES - 1, &other), 0);
+    last = counts_map_strand(&f.process, COUNTS_STRANDS - 1, NULL);
     assert_non_null(last);
-    f.region.head->pid = 5;
-    f.region.infos[REGION_BLOCKS - 1].instructions = 6;
-    f.region.threads[REGION_THREADS - 1].thread = 7;
+    f.process.head->pid = 5;
+    f.process.infos[COUNTS_BLOCKS - 1].instructions = 6;
+    f.process.threads[COUNTS_THREADS - 1].thread = 7;
     f.strand->thread = 8;
-    last->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 9;
+    last->exec[COUNTS_OUTSIDE][COUNTS_BLOCKS - 1] = 9;
     assert_int_equal(other.head->pid, 0);
-    assert_int_equal(other.infos[REGION_BLOCKS - 1].instructions, 0);
-    assert_int_equal(f.region.threads[0].strand, 0);
+    assert_int_equal(other.infos[COUNTS_BLOCKS - 1].instructions, 0);
+    assert_int_equal(f.process.threads[0].strand, 0);
     assert_int_equal(f.strand->totals[0].signal[0], 0);
     assert_int_equal(last->thread, 0);
-    region_unmap_strand(last);
-    region_unmap(&other);
-    region_unmap(&other);
-    assert_int_equal(region_map(f.fd, 0, &other), 0);
+    counts_unmap_strand(last);
+    counts_unmap(&other);
+    counts_unmap(&other);
+    assert_int_equal(counts_map(f.fd, 0, &other), 0);
     assert_int_equal(other.head->pid, 5);
-    assert_int_equal(other.infos[REGION_BLOCKS - 1].instructions, 6);
-    assert_int_equal(other.threads[REGION_THREADS - 1].thread, 7);
-    region_unmap(&other);
+    assert_int_equal(other.infos[COUNTS_BLOCKS - 1].instructions, 6);
+    assert_int_equal(other.threads[COUNTS_THREADS - 1].thread, 7);
+    counts_unmap(&other);
     teardown(&f);
 }
 
@@ -245,36 +246,36 @@ test_map(void **unused)
 static void
 test_map_session(void **unused)
 {
-    struct region seen;
+    struct process_counts seen;
     struct fixture f;
 
     (void)unused;
     setup(&f);
-    f.region.head->pid = 5;
-    f.region.infos[REGION_BLOCKS - 1].instructions = 6;
-    f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 7;
-    assert_int_equal(region_map_session(f.header, -1, 0, &seen), 0);
-    struct region_strand *strand = region_map_strand(&seen, 0, NULL);
+    f.process.head->pid = 5;
+    f.process.infos[COUNTS_BLOCKS - 1].instructions = 6;
+    f.strand->exec[COUNTS_OUTSIDE][COUNTS_BLOCKS - 1] = 7;
+    assert_int_equal(counts_map_session(f.header, -1, 0, &seen), 0);
+    struct counts_strand *strand = counts_map_strand(&seen, 0, NULL);
     assert_non_null(strand);
     assert_int_equal(seen.head->pid, 5);
-    assert_int_equal(seen.infos[REGION_BLOCKS - 1].instructions, 6);
-    assert_int_equal(strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 7);
+    assert_int_equal(seen.infos[COUNTS_BLOCKS - 1].instructions, 6);
+    assert_int_equal(strand->exec[COUNTS_OUTSIDE][COUNTS_BLOCKS - 1], 7);
     strand->thread = 8;
     assert_int_equal(f.strand->thread, 8);
 
-    const struct region_head *const head = seen.head;
-    assert_int_equal(region_remap(&seen, SESSION_REGIONS - 1), 0);
+    const struct counts_head *const head = seen.head;
+    assert_int_equal(counts_remap(&seen, SESSION_PROCESSES - 1), 0);
     assert_ptr_equal(seen.head, head);
     assert_int_equal(seen.head->pid, 0);
-    assert_ptr_equal(region_map_strand(&seen, REGION_STRANDS - 1, strand),
+    assert_ptr_equal(counts_map_strand(&seen, COUNTS_STRANDS - 1, strand),
                      strand);
     assert_int_equal(strand->thread, 0);
     seen.head->pid = 9;
-    region_unmap_strand(strand);
-    region_unmap(&seen);
-    assert_int_equal(region_map(f.fd, SESSION_REGIONS - 1, &seen), 0);
+    counts_unmap_strand(strand);
+    counts_unmap(&seen);
+    assert_int_equal(counts_map(f.fd, SESSION_PROCESSES - 1, &seen), 0);
     assert_int_equal(seen.head->pid, 9);
-    region_unmap(&seen);
+    counts_unmap(&seen);
     teardown(&f);
 }
 
@@ -295,20 +296,20 @@ test_sum(void **unused)
     setup(&f);
     add_blocks(&f, FEW);
     run_blocks(&f, FEW, 10);
-    region_sum(&f.region, f.strand, 0, &sum);
+    counts_sum(&f.process, f.strand, 0, &sum);
     assert_int_equal(sum.signal[SIGNAL_INSTRUCTIONS], 10 * triangle(FEW));
     assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 0);
     assert_int_equal(sum.signal[SIGNAL_L1D_LOAD_MISSES], 30);
     /* A negative signal takes away. */
     f.strand->exec[0][4] += 7;
     f.strand->exec[0][0] += 3;
-    region_sum(&f.region, f.strand, 0, &sum);
+    counts_sum(&f.process, f.strand, 0, &sum);
     assert_int_equal(sum.signal[SIGNAL_WINDOW_SPILLS], 7 * 2 - 3 * 2);
     teardown(&f);
 }
 
 static void
-check_thread(const struct region_thread *thread, unsigned number,
+check_thread(const struct counts_thread *thread, unsigned number,
              uint64_t times)
 {
     const uint64_t *n = thread->totals[0].signal;
@@ -333,16 +334,16 @@ test_fold(void **unused)
         f.strand->thread = i;
         f.strand->strand = i % 64;
         run_blocks(&f, FEW, i + 1);
-        region_fold(&f.region, f.strand);
-        region_sum(&f.region, f.strand, 0, &sum);
+        counts_fold(&f.process, f.strand);
+        counts_sum(&f.process, f.strand, 0, &sum);
         assert_memory_equal(&sum, &nothing, sizeof(sum));
     }
-    assert_int_equal(atomic_load(&f.region.head->threads), 5);
+    assert_int_equal(atomic_load(&f.process.head->threads), 5);
     for (unsigned i = 0; i < 5; i++)
-        check_thread(&f.region.threads[i], i, i + 1);
+        check_thread(&f.process.threads[i], i, i + 1);
     for (unsigned b = 0; b < FEW; b++) {
         assert_int_equal(f.strand->exec[0][b], 0);
-        assert_int_equal(f.strand->exec[REGION_OUTSIDE][b], 0);
+        assert_int_equal(f.strand->exec[COUNTS_OUTSIDE][b], 0);
     }
     teardown(&f);
 }
@@ -356,14 +357,14 @@ test_fold_many(void **unused)
     (void)unused;
     setup(&f);
     add_blocks(&f, FEW);
-    atomic_store(&f.region.head->threads, REGION_THREADS - 1);
+    atomic_store(&f.process.head->threads, COUNTS_THREADS - 1);
     for (unsigned i = 0; i < 4; i++) {
         run_blocks(&f, FEW, 2);
-        region_fold(&f.region, f.strand);
-        assert_int_equal(atomic_load(&f.region.head->threads), REGION_THREADS);
+        counts_fold(&f.process, f.strand);
+        assert_int_equal(atomic_load(&f.process.head->threads), COUNTS_THREADS);
     }
-    check_thread(&f.region.threads[REGION_THREADS - 1], 0, 8);
-    assert_int_equal(f.region.threads[REGION_THREADS - 2]
+    check_thread(&f.process.threads[COUNTS_THREADS - 1], 0, 8);
+    assert_int_equal(f.process.threads[COUNTS_THREADS - 2]
                          .totals[0]
                          .signal[SIGNAL_INSTRUCTIONS],
                      0);
@@ -390,11 +391,11 @@ test_release(void **unused)
     add_blocks(&f, blocks);
     const uint64_t before = file_bytes(f.fd);
     run_blocks(&f, blocks, 1);
-    region_fold(&f.region, f.strand);
-    f.region.infos[REGION_BLOCKS - 1].instructions = 1;
-    f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1] = 1;
+    counts_fold(&f.process, f.strand);
+    f.process.infos[COUNTS_BLOCKS - 1].instructions = 1;
+    f.strand->exec[COUNTS_OUTSIDE][COUNTS_BLOCKS - 1] = 1;
     const uint64_t most = file_bytes(f.fd);
-    region_release(&f.region, 1);
+    counts_release(&f.process, 1);
     const uint64_t after = file_bytes(f.fd);
     const uint64_t infos = blocks * sizeof(struct block_info);
     const uint64_t counts = (uint64_t)blocks * 2 * sizeof(uint64_t);
@@ -403,42 +404,42 @@ test_release(void **unused)
     assert_true(after + infos + counts <= most);
     /* What is left is the header, the head and one record. */
     assert_true(after <= 32 * 4096);
-    assert_int_equal(atomic_load(&f.region.head->threads), 1);
+    assert_int_equal(atomic_load(&f.process.head->threads), 1);
     assert_int_not_equal(
-        f.region.threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS], 0);
-    assert_int_equal(f.region.infos[3].instructions, 0);
-    assert_int_equal(f.strand->exec[REGION_OUTSIDE][REGION_BLOCKS - 1], 0);
+        f.process.threads[0].totals[0].signal[SIGNAL_INSTRUCTIONS], 0);
+    assert_int_equal(f.process.infos[3].instructions, 0);
+    assert_int_equal(f.strand->exec[COUNTS_OUTSIDE][COUNTS_BLOCKS - 1], 0);
     teardown(&f);
 }
 
-/* Pointers stay, and the old region keeps what it has. */
+/* Pointers stay, and the old part keeps what it has. */
 static void
 test_remap(void **unused)
 {
-    struct region old;
+    struct process_counts old;
     struct fixture f;
 
     (void)unused;
     setup(&f);
     add_blocks(&f, FEW);
     run_blocks(&f, FEW, 4);
-    const struct region_head *head = f.region.head;
-    const struct block_info *infos = f.region.infos;
-    assert_int_equal(region_remap(&f.region, 1), 0);
-    assert_ptr_equal(f.region.head, head);
-    assert_ptr_equal(f.region.infos, infos);
+    const struct counts_head *head = f.process.head;
+    const struct block_info *infos = f.process.infos;
+    assert_int_equal(counts_remap(&f.process, 1), 0);
+    assert_ptr_equal(f.process.head, head);
+    assert_ptr_equal(f.process.infos, infos);
     assert_int_equal(atomic_load(&head->blocks), 0);
     assert_int_equal(infos[3].instructions, 0);
-    assert_ptr_equal(region_map_strand(&f.region, 0, f.strand), f.strand);
+    assert_ptr_equal(counts_map_strand(&f.process, 0, f.strand), f.strand);
     assert_int_equal(f.strand->exec[0][0], 0);
     assert_int_equal(f.strand->totals[0].signal[SIGNAL_L1D_LOAD_MISSES], 0);
     f.strand->exec[0][0] = 1;
-    assert_int_equal(region_map(f.fd, 0, &old), 0);
-    struct region_strand *strand = region_map_strand(&old, 0, NULL);
+    assert_int_equal(counts_map(f.fd, 0, &old), 0);
+    struct counts_strand *strand = counts_map_strand(&old, 0, NULL);
     assert_int_equal(strand->exec[0][0], 4);
     assert_int_equal(atomic_load(&old.head->blocks), FEW);
-    region_unmap_strand(strand);
-    region_unmap(&old);
+    counts_unmap_strand(strand);
+    counts_unmap(&old);
     teardown(&f);
 }
 
@@ -446,37 +447,37 @@ test_remap(void **unused)
 static void
 test_detach(void **unused)
 {
-    struct region seen;
+    struct process_counts seen;
     struct fixture f;
 
     (void)unused;
     setup(&f);
     add_blocks(&f, FEW);
     run_blocks(&f, FEW, 4);
-    assert_int_equal(region_detach(&f.region, f.strand), 0);
+    assert_int_equal(counts_detach(&f.process, f.strand), 0);
     assert_int_equal(f.strand->exec[0][0], 0);
     f.strand->exec[0][0] = 99;
-    f.region.head->pid = 99;
-    assert_int_equal(region_map(f.fd, 0, &seen), 0);
-    struct region_strand *strand = region_map_strand(&seen, 0, NULL);
+    f.process.head->pid = 99;
+    assert_int_equal(counts_map(f.fd, 0, &seen), 0);
+    struct counts_strand *strand = counts_map_strand(&seen, 0, NULL);
     assert_int_equal(strand->exec[0][0], 4);
     assert_int_equal(seen.head->pid, 0);
-    region_unmap_strand(strand);
-    region_unmap(&seen);
+    counts_unmap_strand(strand);
+    counts_unmap(&seen);
     teardown(&f);
 }
 
 static uint64_t
 instructions(const struct fixture *f)
 {
-    const struct region_rules rules = {1, 1, 1};
-    struct region_view view;
+    const struct counts_rules rules = {1, 1, 1};
+    struct counts_view view;
 
-    f->region.head->turns = f->region.head->own_turns = 1;
-    f->region.head->pid = 1;
-    atomic_store(&f->region.head->state, REGION_RUNNING);
-    assert_int_equal(region_view_open(&view, f->fd, 0, &rules), 0);
-    const uint64_t sum = region_view_instructions(&view);
+    f->process.head->turns = f->process.head->own_turns = 1;
+    f->process.head->pid = 1;
+    atomic_store(&f->process.head->state, COUNTS_RUNNING);
+    assert_int_equal(counts_view_open(&view, f->fd, 0, &rules), 0);
+    const uint64_t sum = counts_view_instructions(&view);
     assert_null(view.wrong);
     return sum;
 }
@@ -490,22 +491,22 @@ test_instructions(void **unused)
     (void)unused;
     setup(&f);
     add_blocks(&f, FEW);
-    atomic_store(&f.region.head->strands, 1);
+    atomic_store(&f.process.head->strands, 1);
     run_blocks(&f, FEW, 4);
     assert_int_equal(instructions(&f), 5 * triangle(FEW));
-    region_fold(&f.region, f.strand);
+    counts_fold(&f.process, f.strand);
     run_blocks(&f, FEW, 1);
     assert_int_equal(instructions(&f), (4 + 2) * triangle(FEW));
     teardown(&f);
 }
 
 static void
-add_all(void *user, const struct region *region, uint32_t strand,
+add_all(void *user, const struct process_counts *process, uint32_t strand,
         struct totals *sum)
 {
     struct totals *const all = user;
 
-    (void)region;
+    (void)process;
     totals_add(&all[strand], sum);
 }
 
@@ -519,17 +520,17 @@ test_each(void **unused)
     (void)unused;
     setup(&f);
     add_blocks(&f, FEW);
-    atomic_store(&f.region.head->strands, 1);
-    f.region.head->own_turns = 1;
+    atomic_store(&f.process.head->strands, 1);
+    f.process.head->own_turns = 1;
     run_blocks(&f, FEW, 4);
     f.strand->strand = 1;
-    region_fold(&f.region, f.strand);
+    counts_fold(&f.process, f.strand);
     run_blocks(&f, FEW, 1);
     f.strand->strand = 0;
-    region_each(&f.region, add_all, all);
+    counts_each(&f.process, add_all, all);
     assert_int_equal(all[0].signal[SIGNAL_INSTRUCTIONS], triangle(FEW));
     assert_int_equal(all[1].signal[SIGNAL_INSTRUCTIONS], 4 * triangle(FEW));
-    region_each_ended(&f.region, add_all, all);
+    counts_each_ended(&f.process, add_all, all);
     assert_int_equal(all[1].signal[SIGNAL_INSTRUCTIONS], 8 * triangle(FEW));
     assert_int_equal(all[0].signal[SIGNAL_INSTRUCTIONS], triangle(FEW));
     teardown(&f);

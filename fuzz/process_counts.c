@@ -12,7 +12,7 @@
 
 #include "fuzz/fuzz.h"
 #include "profile/collect.h"
-#include "source/region_layout.h"
+#include "source/counts_layout.h"
 
 #define WRITE_HEAD 6
 /* Longer inputs write more, and find no more: 100 executions a second instead
@@ -24,44 +24,44 @@ struct input {
 };
 
 static uint64_t
-region_at(unsigned index)
+counts_at(unsigned index)
 {
-    return HEADER_SIZE + REGION_SIZE * index;
+    return HEADER_SIZE + COUNTS_SIZE * index;
 }
 
-/* Where a write goes: the low bits say what, the high bits of which region. */
+/* Where a write goes: the low bits say what, the high bits of which process. */
 static uint64_t
 place(unsigned what, uint64_t record, uint64_t offset)
 {
-    const uint64_t region = region_at(what >> 4 < 15 ? what >> 4 : 65535);
+    const uint64_t process = counts_at(what >> 4 < 15 ? what >> 4 : 65535);
 
     switch (what & 15) {
     case 0:
         return offset % offsetof(struct session_header, owners);
     case 1:
-        return region + offset % sizeof(struct region_head);
+        return process + offset % sizeof(struct counts_head);
     case 2:
-        return region + INFOS_AT + sizeof(struct block_info) * record + offset;
+        return process + INFOS_AT + sizeof(struct block_info) * record + offset;
     case 3:
-        return region + THREADS_AT + sizeof(struct region_thread) * record +
+        return process + THREADS_AT + sizeof(struct counts_thread) * record +
                offset;
     case 4:
-        return region + SNAPSHOTS_AT + sizeof(struct region_snapshot) * record +
-               offset;
+        return process + SNAPSHOTS_AT +
+               sizeof(struct counts_snapshot) * record + offset;
     case 5:
-        return region + CAPTURES_AT + sizeof(struct capture_record) * record +
+        return process + CAPTURES_AT + sizeof(struct capture_record) * record +
                offset;
     case 6:
-        return region + STRANDS_AT + STRAND_SIZE * (record % REGION_STRANDS) +
+        return process + STRANDS_AT + STRAND_SIZE * (record % COUNTS_STRANDS) +
                offset;
     case 7: /* behind the totals of a strand */
-        return region + STRANDS_AT + STRAND_SIZE * (record % REGION_STRANDS) +
-               offsetof(struct region_strand, strand) + offset % 64;
+        return process + STRANDS_AT + STRAND_SIZE * (record % COUNTS_STRANDS) +
+               offsetof(struct counts_strand, strand) + offset % 64;
     case 8: /* executions */
-        return region + STRANDS_AT + STRAND_SIZE * (record % REGION_STRANDS) +
-               offsetof(struct region_strand, exec) + offset;
+        return process + STRANDS_AT + STRAND_SIZE * (record % COUNTS_STRANDS) +
+               offsetof(struct counts_strand, exec) + offset;
     default: /* the first fields of the head, which say the numbers */
-        return region + offset % 64;
+        return process + offset % 64;
     }
 }
 
@@ -82,33 +82,33 @@ write_at(int fd, uint64_t at, const void *bytes, size_t size)
 static void
 write_process(int fd, struct session_header *header, unsigned index)
 {
-    const uint64_t head = region_at(index), thread = head + THREADS_AT;
+    const uint64_t head = counts_at(index), thread = head + THREADS_AT;
     const uint64_t strand = head + STRANDS_AT;
-    static const struct region_thread counted = {
+    static const struct counts_thread counted = {
         .totals[0].signal[SIGNAL_INSTRUCTIONS] = 15,
     };
-    const struct region_snapshot snapshot = {.boundary = 1};
+    const struct counts_snapshot snapshot = {.boundary = 1};
     struct block_info info = {.instructions = 3, .odd_size = 2};
 
     info.fixed[SIGNAL_INSTRUCTIONS] = 3;
     write_at(fd, head + INFOS_AT, &info, sizeof(info));
-    WRITE(thread, struct region_thread, strand, 0);
-    WRITE(thread, struct region_thread, totals[0], counted.totals[0]);
-    WRITE(thread, struct region_thread, seal,
-          region_thread_seal(&counted, 1, head));
+    WRITE(thread, struct counts_thread, strand, 0);
+    WRITE(thread, struct counts_thread, totals[0], counted.totals[0]);
+    WRITE(thread, struct counts_thread, seal,
+          counts_thread_seal(&counted, 1, head));
     write_at(fd, head + SNAPSHOTS_AT, &snapshot, sizeof(snapshot));
-    WRITE(strand, struct region_strand, thread, 1);
-    WRITE(strand, struct region_strand, suspect, 1);
-    WRITE(strand, struct region_strand, exec[0][0], 7);
-    WRITE(head, struct region_head, pid, 1 + (int)index);
-    WRITE(head, struct region_head, turns, 1);
-    WRITE(head, struct region_head, own_turns, 1);
-    WRITE(head, struct region_head, blocks, 1);
-    WRITE(head, struct region_head, strands, 1);
-    WRITE(head, struct region_head, threads, 1);
-    WRITE(head, struct region_head, snapshots, 1);
-    WRITE(head, struct region_head, state, REGION_RUNNING);
-    atomic_fetch_add(&header->regions, 1);
+    WRITE(strand, struct counts_strand, thread, 1);
+    WRITE(strand, struct counts_strand, suspect, 1);
+    WRITE(strand, struct counts_strand, exec[0][0], 7);
+    WRITE(head, struct counts_head, pid, 1 + (int)index);
+    WRITE(head, struct counts_head, turns, 1);
+    WRITE(head, struct counts_head, own_turns, 1);
+    WRITE(head, struct counts_head, blocks, 1);
+    WRITE(head, struct counts_head, strands, 1);
+    WRITE(head, struct counts_head, threads, 1);
+    WRITE(head, struct counts_head, snapshots, 1);
+    WRITE(head, struct counts_head, state, COUNTS_RUNNING);
+    atomic_fetch_add(&header->processes, 1);
 }
 
 static void
@@ -131,32 +131,32 @@ seal(int fd, unsigned index, unsigned turns)
 {
     /* The head of the record and one turn: a whole one has 200 KB. */
     const size_t size =
-        offsetof(struct region_thread, totals) + turns * sizeof(struct totals);
-    struct region_thread *const thread = malloc(sizeof(*thread));
-    struct region_head head;
-    const off_t at = (off_t)region_at(index);
+        offsetof(struct counts_thread, totals) + turns * sizeof(struct totals);
+    struct counts_thread *const thread = malloc(sizeof(*thread));
+    struct counts_head head;
+    const off_t at = (off_t)counts_at(index);
 
     fuzz_check(pread(fd, &head, sizeof(head), at) == (ssize_t)sizeof(head));
     fuzz_check(thread != NULL &&
                pread(fd, thread, size, at + (off_t)THREADS_AT) ==
                    (ssize_t)size);
-    thread->seal = region_thread_seal(thread, turns, region_at(index));
-    head.seal = region_head_seal(&head, thread->seal);
-    WRITE(region_at(index) + THREADS_AT, struct region_thread, seal,
+    thread->seal = counts_thread_seal(thread, turns, counts_at(index));
+    head.seal = counts_head_seal(&head, thread->seal);
+    WRITE(counts_at(index) + THREADS_AT, struct counts_thread, seal,
           thread->seal);
     free(thread);
-    WRITE(region_at(index), struct region_head, seal, head.seal);
+    WRITE(counts_at(index), struct counts_head, seal, head.seal);
 }
 
 static void
-check(const struct session_result *r, const struct region_rules *rules)
+check(const struct session_result *r, const struct counts_rules *rules)
 {
     for (size_t i = 0; i < r->thread_count; i++) {
         fuzz_check(r->threads[i].process < r->process_count);
         fuzz_check(r->threads[i].strand < rules->strands);
     }
     for (size_t i = 0; i < r->process_count; i++) {
-        fuzz_check(memchr(r->processes[i].program, '\0', REGION_NAME) != NULL);
+        fuzz_check(memchr(r->processes[i].program, '\0', COUNTS_NAME) != NULL);
         fuzz_check(r->processes[i].pid > 0);
     }
     for (size_t i = 0; i < r->capture_count; i++)
@@ -165,7 +165,7 @@ check(const struct session_result *r, const struct region_rules *rules)
         fuzz_check(r->inconsistent[i].why[0] != '\0');
     fuzz_check(r->illegal.size <= sizeof(r->illegal.bytes));
     for (unsigned i = 0; i < SESSION_UNCOUNTED; i++)
-        fuzz_check(memchr(r->uncounted_names[i], '\0', REGION_NAME) != NULL);
+        fuzz_check(memchr(r->uncounted_names[i], '\0', COUNTS_NAME) != NULL);
 }
 
 int
@@ -197,7 +197,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_process(fd, header, 0);
     write_process(fd, header, 1);
     write_bytes(fd, &in);
-    const struct region_rules rules = region_rules_of(&request);
+    const struct counts_rules rules = counts_rules_of(&request);
     if (asked & 4) {
         seal(fd, 0, rules.turns);
         seal(fd, 1, rules.turns);

@@ -2,18 +2,18 @@
 /*
  * The memory a session shares with the guest processes it measures.
  *
- * One sparse memory file: a header that says what is asked, then one region
- * for each guest process. A process writes plain counts into its region while
+ * One sparse memory file: a header that says what is asked, then one part
+ * for each guest process. A process writes plain counts into its part while
  * it runs: executions of each kind of block, and the dynamic signals. Whoever
  * maps the file can sum them at any time, also after the process was killed.
  * Nothing is ever shortened, so a reader needs no lock; a live reading may be a
  * few blocks apart between strands.
  *
- *   header | region 0: head, block infos, threads, snapshots, captures, strands
- *          | region 1 ...
+ *   header | process 0: head, block infos, threads, snapshots, captures,
+ * strands | process 1 ...
  */
-#ifndef TALLY_SOURCE_REGION_H
-#define TALLY_SOURCE_REGION_H
+#ifndef TALLY_SOURCE_PROCESS_COUNTS_H
+#define TALLY_SOURCE_PROCESS_COUNTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,17 +26,17 @@
 #include "table/table.h"
 
 #define SESSION_MAGIC 0x74616c6c79303031u /* "tally001" */
-#define SESSION_REGIONS 65536u
-#define REGION_BLOCKS (1u << 20) /* kinds of blocks, see block_info */
-#define REGION_THREADS 65536u
-#define REGION_STRANDS 4096u    /* live guest threads that share their counts */
-#define REGION_VCPUS (1u << 20) /* numbers that QEMU gives to guest threads */
+#define SESSION_PROCESSES 65536u
+#define COUNTS_BLOCKS (1u << 20) /* kinds of blocks, see block_info */
+#define COUNTS_THREADS 65536u
+#define COUNTS_STRANDS 4096u    /* live guest threads that share their counts */
+#define COUNTS_VCPUS (1u << 20) /* numbers that QEMU gives to guest threads */
 #define NO_THREAD UINT32_MAX    /* in place of a thread's number */
-#define REGION_NAME 256u
-#define REGION_SNAPSHOTS 65536u
-#define REGION_CAPTURES 262144u
-#define REGION_TURNS 32u            /* of events that share counters */
-#define REGION_OUTSIDE REGION_TURNS /* not counted: --from, --to, --skip */
+#define COUNTS_NAME 256u
+#define COUNTS_SNAPSHOTS 65536u
+#define COUNTS_CAPTURES 262144u
+#define COUNTS_TURNS 32u            /* of events that share counters */
+#define COUNTS_OUTSIDE COUNTS_TURNS /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
 #define SESSION_PLACE 112u        /* bytes */
@@ -74,8 +74,8 @@ struct session_request {
     struct capture_request capture;
     uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
-    char plugin[REGION_NAME * 4];              /* path */
-    char qemu_args[SESSION_ARGS][REGION_NAME]; /* for executed children too */
+    char plugin[COUNTS_NAME * 4];              /* path */
+    char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */
     /* The standard files that the program starts with; 0: a closed one. */
@@ -86,19 +86,19 @@ struct session_request {
 
 struct session_header {
     uint64_t magic;
-    uint64_t header_size, region_size; /* both sides must agree */
+    uint64_t header_size, counts_size; /* both sides must agree */
     struct session_request request;
-    atomic_uint regions;   /* claimed so far, may pass SESSION_REGIONS */
+    atomic_uint processes; /* claimed so far, may pass SESSION_PROCESSES */
     atomic_uint uncounted; /* programs that ran outside, likewise */
     /* Of some of them the names; not 0: the place is taken. */
     atomic_uint uncounted_taken[SESSION_UNCOUNTED];
-    char uncounted_names[SESSION_UNCOUNTED][REGION_NAME];
+    char uncounted_names[SESSION_UNCOUNTED][COUNTS_NAME];
     /* Random bytes that the programs were given: fixed ones, and those that
      * the kernel itself moved out of a device, which stay random. */
     atomic_uint_fast64_t random_fixed, random_left;
     /* Programs that have a user's or group's rights only outside. */
     atomic_uint rightless;
-    char rightless_names[SESSION_UNCOUNTED][REGION_NAME];
+    char rightless_names[SESSION_UNCOUNTED][COUNTS_NAME];
     /* Some process has virtual counters; they are in the memory below, which
      * begins a page (gateway/owners.h). */
     atomic_uint owned;
@@ -106,25 +106,25 @@ struct session_header {
 };
 
 /* How a process came to run its program. */
-enum region_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
+enum counts_begin { BEGIN_FIRST, BEGIN_FORK, BEGIN_EXEC };
 
-enum region_state { REGION_FREE, REGION_RUNNING, REGION_ENDED };
+enum counts_state { COUNTS_FREE, COUNTS_RUNNING, COUNTS_ENDED };
 
 /* A piece of a file that the guest's code is mapped from. */
-struct region_file {
+struct counts_file {
     uint64_t first, last; /* addresses of the guest */
     uint64_t offset;      /* of `first` in the file */
-    char path[REGION_NAME];
+    char path[COUNTS_NAME];
 };
 
-#define REGION_FILES 64u
+#define COUNTS_FILES 64u
 
-struct region_head {
-    atomic_uint state; /* enum region_state */
+struct counts_head {
+    atomic_uint state; /* enum counts_state */
     int32_t pid;
     int32_t parent;      /* pid; 0: the first program's */
     uint64_t pid_space;  /* inode of its PID namespace, 0: unknown */
-    uint32_t begin;      /* enum region_begin */
+    uint32_t begin;      /* enum counts_begin */
     atomic_uint blocks;  /* kinds of blocks: infos written */
     atomic_uint strands; /* strand areas ever used */
     atomic_uint threads; /* threads that have ended */
@@ -139,17 +139,17 @@ struct region_head {
      * raised or by a write to their own page (plugin/early.h). */
     atomic_uint left_early;
     atomic_uint told; /* deaths of children by signals, that it asked for */
-    atomic_uint late_blocks; /* of kinds beyond REGION_BLOCKS */
+    atomic_uint late_blocks; /* of kinds beyond COUNTS_BLOCKS */
     /* Live threads whose counts are in memory of the process alone, until the
      * threads end; and threads that had no memory for counts. */
     atomic_uint apart, lost;
-    /* Threads that share the last of REGION_THREADS records. */
+    /* Threads that share the last of COUNTS_THREADS records. */
     atomic_uint heaped;
     /* Not 0: counting ended before the process, since QEMU's numbers for
      * threads ran out. */
     atomic_uint cut;
-    atomic_uint snapshots; /* made, at most REGION_SNAPSHOTS */
-    atomic_uint captures;  /* begun, may pass REGION_CAPTURES */
+    atomic_uint snapshots; /* made, at most COUNTS_SNAPSHOTS */
+    atomic_uint captures;  /* begun, may pass COUNTS_CAPTURES */
     uint32_t turns;        /* totals in use, at least 1 */
     uint32_t own_turns;    /* of them, those that blocks count in */
     uint32_t components;   /* of the model that run, enum component_id bits */
@@ -157,34 +157,34 @@ struct region_head {
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;
     uint64_t seals; /* of the threads' records, summed */
-    uint64_t seal;  /* of an ended process, see region_end() */
-    char program[REGION_NAME];
+    uint64_t seal;  /* of an ended process, see counts_end() */
+    char program[COUNTS_NAME];
     /* Where the code of blocks with BLOCK_ODD is from, later maps last. */
     atomic_uint files; /* that are written */
-    struct region_file file[REGION_FILES];
+    struct counts_file file[COUNTS_FILES];
 };
 
-struct region_thread {
+struct counts_thread {
     uint32_t strand; /* of the machine */
     uint32_t thread; /* in order of creation, the main thread 0 */
     uint32_t maker;  /* the thread that made it; its own number: none */
     uint64_t born;   /* on its clock, which starts with its maker's */
-    uint64_t seal;   /* of the rest, see region_thread_seal() */
-    struct totals totals[REGION_TURNS];
+    uint64_t seal;   /* of the rest, see counts_thread_seal() */
+    struct totals totals[COUNTS_TURNS];
 };
 
 /* What a thread had counted when its clock had passed a boundary. */
-struct region_snapshot {
+struct counts_snapshot {
     uint32_t thread;
     uint64_t boundary; /* the last passed, in intervals of the process */
     struct totals totals;
 };
 
 /* Counts of one live guest thread. */
-struct region_strand {
-    struct totals totals[REGION_TURNS]; /* dynamic signals only */
+struct counts_strand {
+    struct totals totals[COUNTS_TURNS]; /* dynamic signals only */
     uint32_t strand;                    /* of the machine */
-    uint32_t thread, maker;             /* as in region_thread */
+    uint32_t thread, maker;             /* as in counts_thread */
     uint64_t born;
     struct totals folded; /* counts of the same thread before, see exec.c */
     /* The index + 1 of the block with BLOCK_ODD that the thread has entered
@@ -192,21 +192,21 @@ struct region_strand {
     uint32_t suspect;
     uint32_t apart; /* not 0: memory of the process alone */
     atomic_uint live;
-    uint64_t exec[REGION_TURNS + 1][REGION_BLOCKS]; /* and REGION_OUTSIDE */
+    uint64_t exec[COUNTS_TURNS + 1][COUNTS_BLOCKS]; /* and COUNTS_OUTSIDE */
 };
 
 /* One process, as mapped by itself or by a reader. */
-struct region {
-    struct region_head *head;
-    struct block_info *infos;          /* [REGION_BLOCKS] */
-    struct region_thread *threads;     /* [REGION_THREADS] */
-    struct region_snapshot *snapshots; /* [REGION_SNAPSHOTS] */
-    struct capture_record *captures;   /* [REGION_CAPTURES] */
+struct process_counts {
+    struct counts_head *head;
+    struct block_info *infos;          /* [COUNTS_BLOCKS] */
+    struct counts_thread *threads;     /* [COUNTS_THREADS] */
+    struct counts_snapshot *snapshots; /* [COUNTS_SNAPSHOTS] */
+    struct capture_record *captures;   /* [COUNTS_CAPTURES] */
     /* Needed only while mapping: the caller's file, or if that is negative
      * memory that maps its header. */
     int fd;
     const struct session_header *session;
-    uint64_t offset; /* of the region in the file */
+    uint64_t offset; /* of the process's counts in the file */
 };
 
 /* Creates the file. The descriptor is close-on-exec; 0 or an error. */
@@ -251,37 +251,37 @@ void *session_map_owners(const struct session_header *header, void *at);
 /* Returns whether the header is of a session of this version. */
 bool session_is_whole(const struct session_header *header);
 
-/* Maps region `index` of the file. 0 or TALLY_ESYSTEM, also for an index beyond
- * the last region. */
-int region_map(int fd, unsigned index, struct region *region);
+/* Maps process `index` of the file. 0 or TALLY_ESYSTEM, also for an index
+ * beyond the last process. */
+int counts_map(int fd, unsigned index, struct process_counts *process);
 
 /* The same; without a file (fd negative) by its header, which stays mapped. */
-int region_map_session(const struct session_header *header, int fd,
-                       unsigned index, struct region *region);
-void region_unmap(struct region *region);
+int counts_map_session(const struct session_header *header, int fd,
+                       unsigned index, struct process_counts *process);
+void counts_unmap(struct process_counts *process);
 
 /*
- * Lays region `index` over the memory where `region` is mapped now: all
+ * Lays process `index` over the memory where `process` is mapped now: all
  * pointers into it stay valid and read zero. For the child of a fork.
  */
-int region_remap(struct region *region, unsigned index);
+int counts_remap(struct process_counts *process, unsigned index);
 
 /*
- * Lays private memory over a region and one of its strands, or NULL: what is
- * written from now on reaches nobody. For a child that finds no region of its
- * own.
+ * Lays private memory over a process's counts and one of its strands, or NULL:
+ * what is written from now on reaches nobody. For a child that finds no process
+ * of its own.
  */
-int region_detach(struct region *region, struct region_strand *strand);
+int counts_detach(struct process_counts *process, struct counts_strand *strand);
 
 /*
  * Gives back the memory of the block infos and of the strands below `strands`;
  * thread records stay. For a process that has ended and summed its counts.
  */
-void region_release(struct region *region, unsigned strands);
+void counts_release(struct process_counts *process, unsigned strands);
 
 /* Writes the strand's sum as a thread record and zeroes its counts. Threads
- * beyond REGION_THREADS share the last record. */
-void region_fold(struct region *region, struct region_strand *strand);
+ * beyond COUNTS_THREADS share the last record. */
+void counts_fold(struct process_counts *process, struct counts_strand *strand);
 
 /*
  * Ends a process in good order: seals its head, and sets its state. The seals
@@ -290,56 +290,60 @@ void region_fold(struct region *region, struct region_strand *strand);
  * no signatures: whoever overwrites a record on purpose can compute its seal,
  * too.
  */
-void region_end(struct region *region);
+void counts_end(struct process_counts *process);
 
 /* Returns the seal of a thread's record with these turns, at this place. */
-uint64_t region_thread_seal(const struct region_thread *thread, unsigned turns,
+uint64_t counts_thread_seal(const struct counts_thread *thread, unsigned turns,
                             uint64_t place);
 
 /* Returns the seal of a head whose threads' seals have this sum. */
-uint64_t region_head_seal(const struct region_head *head, uint64_t threads);
+uint64_t counts_head_seal(const struct counts_head *head, uint64_t threads);
 
 /* Maps the strand area `slot`; `at` NULL or where to lay it over. */
-struct region_strand *
-region_map_strand(const struct region *region, unsigned slot, void *at);
-void region_unmap_strand(struct region_strand *strand);
+struct counts_strand *counts_map_strand(const struct process_counts *process,
+                                        unsigned slot, void *at);
+void counts_unmap_strand(struct counts_strand *strand);
 
 /*
  * Sums what a strand has counted in a turn: dynamic totals plus executions x
  * fixed signals of each block. Safe while it runs.
  */
-void region_sum(const struct region *region, const struct region_strand *strand,
-                unsigned turn, struct totals *sum);
+void counts_sum(const struct process_counts *process,
+                const struct counts_strand *strand, unsigned turn,
+                struct totals *sum);
 
 /* What the thread on a strand has counted in all turns; likewise. */
-void region_sum_all(const struct region *region,
-                    const struct region_strand *strand, struct totals *sum);
+void counts_sum_all(const struct process_counts *process,
+                    const struct counts_strand *strand, struct totals *sum);
 
 /* Keeps a snapshot, unless there are too many; one caller at a time. */
-void region_snap(struct region *region, const struct region_strand *strand,
-                 uint64_t boundary, const struct totals *sum);
+void
+counts_snap(struct process_counts *process, const struct counts_strand *strand,
+            uint64_t boundary, const struct totals *sum);
 
 /* Keeps a record, unless there are too many. */
-void region_capture(struct region *region, const struct capture_record *record);
+void counts_capture(struct process_counts *process,
+                    const struct capture_record *record);
 
 /* The same since the thread's last record. */
-void region_sum_now(const struct region *region,
-                    const struct region_strand *strand, struct totals *sum);
+void counts_sum_now(const struct process_counts *process,
+                    const struct counts_strand *strand, struct totals *sum);
 
 /* Hands out what each thread of the process has counted in all turns; a thread
  * may come in pieces. The second does it for the records of those that have
  * ended alone. */
-void region_each(const struct region *region,
-                 void (*take)(void *user, const struct region *region,
+void counts_each(const struct process_counts *process,
+                 void (*take)(void *user, const struct process_counts *process,
                               uint32_t strand, struct totals *sum),
                  void *user);
-void region_each_ended(const struct region *region,
-                       void (*take)(void *user, const struct region *region,
-                                    uint32_t strand, struct totals *sum),
-                       void *user);
+void
+counts_each_ended(const struct process_counts *process,
+                  void (*take)(void *user, const struct process_counts *process,
+                               uint32_t strand, struct totals *sum),
+                  void *user);
 
 /* The turns that its process takes. */
-unsigned region_turns(const struct region *region);
+unsigned counts_turns(const struct process_counts *process);
 
 /* Notes the name of a program that runs outside. Returns the place of the name,
  * SESSION_UNCOUNTED: there was none. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the parts of a session's file are, in bytes; see
+ * source/process_counts.h. */
+#ifndef TALLY_SOURCE_COUNTS_LAYOUT_H
+#define TALLY_SOURCE_COUNTS_LAYOUT_H
+
+#include "source/process_counts.h"
+
+#define PAGE 4096u
+#define ROUND(size) (((size) + PAGE - 1) / PAGE * PAGE)
+
+#define HEADER_SIZE ROUND(sizeof(struct session_header))
+#define INFOS_AT ROUND(sizeof(struct counts_head))
+#define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * COUNTS_BLOCKS))
+#define SNAPSHOTS_AT \
+    (THREADS_AT + ROUND(sizeof(struct counts_thread) * COUNTS_THREADS))
+#define CAPTURES_AT \
+    (SNAPSHOTS_AT + ROUND(sizeof(struct counts_snapshot) * COUNTS_SNAPSHOTS))
+#define STRANDS_AT \
+    (CAPTURES_AT + ROUND(sizeof(struct capture_record) * COUNTS_CAPTURES))
+#define STRAND_SIZE ROUND(sizeof(struct counts_strand))
+#define COUNTS_SIZE (STRANDS_AT + STRAND_SIZE * COUNTS_STRANDS)
+#define SESSION_SIZE (HEADER_SIZE + (uint64_t)COUNTS_SIZE * SESSION_PROCESSES)
+
+#endif
