@@ -28,7 +28,7 @@ struct callbacks {
     struct entry_callbacks entry[2];        /* [is in one L1I line] */
     qemu_plugin_vcpu_udata_cb_t rare_block; /* flags & BLOCK_RARE */
     qemu_plugin_vcpu_udata_cb_t part;       /* count only, block as data */
-    /* An access; its span as data. NULL: no accesses are wanted. */
+    /* An access; its room as data. NULL: no accesses are wanted. */
     qemu_plugin_vcpu_mem_cb_t load, store;
     /* Two accesses, struct access_pair as data; [first is a store][second]. */
     qemu_plugin_vcpu_mem_cb_t pair[2][2];
@@ -37,7 +37,7 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t bulk;        /* block and twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
     qemu_plugin_vcpu_mem_cb_t atomic;
-    qemu_plugin_vcpu_mem_cb_t floats;   /* ACCESS_FLOAT, span of a store */
+    qemu_plugin_vcpu_mem_cb_t floats;   /* ACCESS_FLOAT, room of a store */
     qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
     /* A prefetch at some distance from the access: that << 1, and 1 if it is
      * for the L1D, as data. NULL: none is performed. */

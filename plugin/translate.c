@@ -73,7 +73,7 @@ line_of(const struct plugin *p, bool through)
  * end. Wider accesses arrive in pieces of 8 bytes.
  */
 static uint64_t
-span_of(const struct plugin *p, const struct insn *insn, bool through)
+room_of(const struct plugin *p, const struct insn *insn, bool through)
 {
     const uint64_t line = line_of(p, through);
     const uint64_t size = insn->access_size > 8 ? 8 : insn->access_size;
@@ -104,7 +104,7 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
     const struct callbacks *c = &p->callbacks;
     const bool through = p->chip.stores_apart;
     qemu_plugin_vcpu_mem_cb_t call = NULL;
-    uint64_t data = span_of(p, insn, false);
+    uint64_t data = room_of(p, insn, false);
 
     const bool sized = insn->access_size != 0;
     switch (insn->access) {
@@ -117,18 +117,18 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
         call = !sized                  ? c->mixed
                : insn->access_size > 8 ? c->wide_store
                                        : c->store;
-        data = span_of(p, insn, through);
+        data = room_of(p, insn, through);
         break;
     case ACCESS_UPDATE:
         call = through || !sized ? c->mixed : c->load;
         break;
     case ACCESS_ATOMIC:
         call = c->atomic;
-        data = span_of(p, insn, through);
+        data = room_of(p, insn, through);
         break;
     case ACCESS_FLOAT:
         call = c->floats;
-        data = span_of(p, insn, through);
+        data = room_of(p, insn, through);
         break;
     case ACCESS_REPEATED:
         call = c->repeated;
@@ -235,8 +235,8 @@ make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
 
     return (struct access_pair){
         .delta = delta,
-        .span0 = span_of(p, a, is_store(a) && through),
-        .span1 = span_of(p, b, is_store(b) && through),
+        .room0 = room_of(p, a, is_store(a) && through),
+        .room1 = room_of(p, b, is_store(b) && through),
     };
 }
 
@@ -288,8 +288,8 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
 {
     const bool load = t->insns[i].access == ACCESS_LOAD;
 
-    block->span =
-        (uint16_t)span_of(p, &t->insns[i], !load && p->chip.stores_apart);
+    block->room =
+        (uint16_t)room_of(p, &t->insns[i], !load && p->chip.stores_apart);
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
         load ? entry_of(p, block)->load : entry_of(p, block)->store,
@@ -371,7 +371,7 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     if (insn->access == ACCESS_REPEATED)
         d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
     else
-        d.data = span_of(p, insn, p->chip.stores_apart);
+        d.data = room_of(p, insn, p->chip.stores_apart);
     block_add_insn(&info, insn);
     for (uint8_t s = 0; s < SIGNAL_FIXED_COUNT; s++) {
         if (tally_signals[s].data && info.fixed[s] != 0 && s != SIGNAL_LOADS &&

@@ -134,8 +134,8 @@ static void
 test_pairs(void **unused)
 {
     struct plugin *const p = &tally_plugin;
-    const struct access_pair a = {.delta = 8, .span0 = 56, .span1 = 56};
-    const struct access_pair b = {.delta = -8, .span0 = 56, .span1 = 56};
+    const struct access_pair a = {.delta = 8, .room0 = 56, .room1 = 56};
+    const struct access_pair b = {.delta = -8, .room0 = 56, .room1 = 56};
     const struct access_pair same = a;
 
     (void)unused;

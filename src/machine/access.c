@@ -96,13 +96,13 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
 }
 
 static inline __attribute__((always_inline)) void
-access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
+access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t room,
             enum request kind)
 {
     const uint64_t size = (uint64_t)1 << f->shift;
 
     access_line(s, f, addr, kind);
-    if (__builtin_expect((addr & (size - 1)) > span, 0))
+    if (__builtin_expect((addr & (size - 1)) > room, 0))
         access_line(s, f, (addr & ~(size - 1)) + size, kind);
     if (__builtin_expect(s->queue.next >= s->queue.end, 0) ||
         (kind == REQUEST_ATOMIC && meets_others(s)))
@@ -110,9 +110,9 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t span,
 }
 
 static __attribute__((noinline)) void
-data_slow(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+data_slow(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
 {
-    access_slow(s, &s->data, addr, span, kind);
+    access_slow(s, &s->data, addr, room, kind);
 }
 
 /*
@@ -120,17 +120,17 @@ data_slow(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
  * of its set, on a page whose used bit is set.
  */
 static inline __attribute__((always_inline)) void
-data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
+data_quick(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
 {
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t page = addr >> s->pages.shift;
 
-    if (__builtin_expect(addr - line > span || !s->data.turns ||
+    if (__builtin_expect(addr - line > room || !s->data.turns ||
                              !runs_alone(s) ||
                              (s->runs.dtlb &&
                               s->pages.data[page % FILTER_PAGES] != page + 1),
                          0)) {
-        data_slow(s, addr, span, kind);
+        data_slow(s, addr, room, kind);
         return;
     }
 
@@ -151,14 +151,14 @@ data_quick(struct strand *s, uint64_t addr, uint64_t span, enum request kind)
 }
 
 void
-strand_load_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_load_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
-    data_quick(s, addr, span, REQUEST_LOAD);
+    data_quick(s, addr, room, REQUEST_LOAD);
 }
 
 /* What it misses is known at once: nothing else waits in the queue. */
 void
-strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
     static const enum signal_id all[] = {
         SIGNAL_L1D_LOAD_MISSES,
@@ -172,7 +172,7 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t span)
     strand_drain(s);
     for (size_t i = 0; i < 3; i++)
         before[i] = s->total[all[i]];
-    data_slow(s, addr, span, REQUEST_LOAD);
+    data_slow(s, addr, room, REQUEST_LOAD);
     strand_drain(s);
     for (size_t i = 0; i < 3; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
@@ -264,9 +264,9 @@ strand_prefetch(struct strand *s, uint64_t addr, bool near)
 }
 
 void
-strand_store_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_store_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
-    data_quick(s, addr, span, REQUEST_STORE);
+    data_quick(s, addr, room, REQUEST_STORE);
 }
 
 /*
@@ -297,10 +297,10 @@ mark_line(struct strand *s, uint64_t addr)
 
 /* One line after the other, each read before it is marked where `atomic`. */
 static void
-marks_slow(struct strand *s, uint64_t addr, uint64_t span, bool atomic)
+marks_slow(struct strand *s, uint64_t addr, uint64_t room, bool atomic)
 {
     const uint64_t size = (uint64_t)1 << s->data.shift;
-    const bool two = (addr & (size - 1)) > span;
+    const bool two = (addr & (size - 1)) > room;
 
     for (unsigned i = 0; i <= two; i++) {
         if (atomic)
@@ -313,27 +313,27 @@ marks_slow(struct strand *s, uint64_t addr, uint64_t span, bool atomic)
 }
 
 void
-strand_through_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_through_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
     if (__builtin_expect(s->runs.marks, 0)) {
-        marks_slow(s, addr, span, false);
+        marks_slow(s, addr, room, false);
         return;
     }
-    access_slow(s, &s->store, addr, span, REQUEST_THROUGH);
+    access_slow(s, &s->store, addr, room, REQUEST_THROUGH);
 }
 
 void
-strand_float_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_float_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
-    access_slow(s, &s->store, addr, span, REQUEST_FLOAT);
+    access_slow(s, &s->store, addr, room, REQUEST_FLOAT);
 }
 
 void
-strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t span)
+strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t room)
 {
     if (__builtin_expect(s->runs.marks, 0)) {
-        marks_slow(s, addr, span, true);
+        marks_slow(s, addr, room, true);
         return;
     }
-    access_slow(s, &s->store, addr, span, REQUEST_ATOMIC);
+    access_slow(s, &s->store, addr, room, REQUEST_ATOMIC);
 }

@@ -194,58 +194,58 @@ filter_data_line(const struct filter *f, uint64_t addr)
 }
 
 /*
- * A load, or a store that allocates. `span` is line size - access size: one
+ * A load, or a store that allocates. `room` is line size - access size: one
  * compare says that the access lies in the line and does not cross its end.
  */
 STRAND_INLINE bool
-strand_data_known(const struct strand *s, uint64_t addr, uint64_t span)
+strand_data_known(const struct strand *s, uint64_t addr, uint64_t room)
 {
-    return addr - filter_data_line(&s->data, addr) <= span;
+    return addr - filter_data_line(&s->data, addr) <= room;
 }
 
 /* A store; `through` the L1 to the L2 its line size is the L2's. */
 STRAND_INLINE bool
-strand_store_known(const struct strand *s, uint64_t addr, uint64_t span,
+strand_store_known(const struct strand *s, uint64_t addr, uint64_t room,
                    bool through)
 {
     return addr - filter_data_line(through ? &s->store : &s->data, addr) <=
-           span;
+           room;
 }
 
 STRAND_INLINE void
-strand_load(struct strand *s, uint64_t addr, uint64_t span)
+strand_load(struct strand *s, uint64_t addr, uint64_t room)
 {
-    if (__builtin_expect(!strand_data_known(s, addr, span), 0))
-        strand_load_slow(s, addr, span);
+    if (__builtin_expect(!strand_data_known(s, addr, room), 0))
+        strand_load_slow(s, addr, room);
 }
 
 /* A block load or twin load of SPARC, where these are told apart. */
 STRAND_INLINE void
-strand_bulk(struct strand *s, uint64_t addr, uint64_t span)
+strand_bulk(struct strand *s, uint64_t addr, uint64_t room)
 {
-    if (!strand_data_known(s, addr, span))
-        strand_bulk_slow(s, addr, span);
+    if (!strand_data_known(s, addr, room))
+        strand_bulk_slow(s, addr, room);
 }
 
 STRAND_INLINE void
-strand_store(struct strand *s, uint64_t addr, uint64_t span, bool through)
+strand_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
 {
-    if (__builtin_expect(strand_store_known(s, addr, span, through), 1))
+    if (__builtin_expect(strand_store_known(s, addr, room, through), 1))
         return;
     if (through)
-        strand_through_slow(s, addr, span);
+        strand_through_slow(s, addr, room);
     else
-        strand_store_slow(s, addr, span);
+        strand_store_slow(s, addr, room);
 }
 
-/* A load that passes the L1D by, with the span of a store through. */
+/* Loads past the L1D; `room` is that of a store that goes through. */
 STRAND_INLINE void
-strand_float(struct strand *s, uint64_t addr, uint64_t span)
+strand_float(struct strand *s, uint64_t addr, uint64_t room)
 {
     const uint64_t line = filter_data_line(&s->store, addr) & ~LINE_CLEAN;
 
-    if (__builtin_expect(addr - line > span, 0))
-        strand_float_slow(s, addr, span);
+    if (__builtin_expect(addr - line > room, 0))
+        strand_float_slow(s, addr, room);
 }
 
 #endif

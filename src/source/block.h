@@ -53,7 +53,7 @@ enum block_flags {
  */
 struct access_pair {
     int64_t delta;         /* second address - first address */
-    uint64_t span0, span1; /* line - size of each */
+    uint64_t room0, room1; /* line - size of each */
 };
 
 struct block {
@@ -64,7 +64,7 @@ struct block {
     uint32_t index;    /* of its kind's execution counts and info */
     uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
-    uint16_t span; /* of the access merged with the entry: line - size */
+    uint16_t room; /* of the access merged with the entry: line - size */
     uint16_t instructions;
     uint32_t flags;     /* enum block_flags */
     uint32_t btc;       /* the first entry of the branch's set in the BTC */

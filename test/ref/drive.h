@@ -118,7 +118,7 @@ is_load(const struct access *a)
 }
 
 static inline uint64_t
-span_of(const struct strand *s, const struct access *a)
+room_of(const struct strand *s, const struct access *a)
 {
     const uint64_t *params = s->chip->params;
     const bool through = !is_load(a) && s->chip->store_filter;
@@ -130,7 +130,7 @@ static inline void
 access_data(struct strand *s, const struct access *a)
 {
     const bool through = s->chip->stores_apart;
-    const uint64_t span = span_of(s, a);
+    const uint64_t room = room_of(s, a);
     const uint64_t last = a->addr + a->size - 1;
 
     if ((s->chip->components & COMPONENT_RAW) && is_load(a))
@@ -138,19 +138,19 @@ access_data(struct strand *s, const struct access *a)
     if ((s->chip->components & COMPONENT_RAW) && a->kind == ACCESS_IS_STORE)
         raw_store(&s->raw, a->addr, last);
     if (a->kind == ACCESS_IS_BULK && (s->chip->components & COMPONENT_BULK))
-        strand_bulk(s, a->addr, span);
+        strand_bulk(s, a->addr, room);
     else if (is_load(a))
-        strand_load(s, a->addr, span);
+        strand_load(s, a->addr, room);
     else if (a->kind == ACCESS_IS_NEAR || a->kind == ACCESS_IS_FAR)
         strand_prefetch(s, a->addr, a->kind == ACCESS_IS_NEAR);
     else if (a->kind == ACCESS_IS_FLOAT)
-        strand_float(s, a->addr, span);
+        strand_float(s, a->addr, room);
     else if (a->kind == ACCESS_IS_STORE)
-        strand_store(s, a->addr, span, through);
+        strand_store(s, a->addr, room, through);
     else if (through)
-        strand_atomic_slow(s, a->addr, span);
+        strand_atomic_slow(s, a->addr, room);
     else
-        strand_load(s, a->addr, span);
+        strand_load(s, a->addr, room);
 }
 
 #endif
