@@ -401,7 +401,7 @@ prepare(struct job *job)
             r->model.launch.cpu ? r->model.launch.cpu : job->program->isa->cpu,
         .foreign = foreign,
         .per_thread = r->threads,
-        .windowed = r->signals,
+        .has_span = r->signals,
         .runs = 1,
     };
     job->session = (struct session_options){

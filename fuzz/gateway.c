@@ -219,7 +219,7 @@ start_session(void)
         .machine = (uint32_t)(machine - tally_machines),
         .isa = MACHINE_ISA,
         .turns = 1,
-        .window = WINDOW_ALL,
+        .span = SPAN_ALL,
     };
     const qemu_info_t info = {.system_emulation = false};
     char place[SESSION_PLACE], argument[SESSION_PLACE + 16];

@@ -212,10 +212,10 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     escape_commas(r->plugin, library, sizeof(library));
     escape_commas(shown, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
-             "%s,session=%s,inherited=%d,previous=%u,window=%d,random=%" PRIx64
+             "%s,session=%s,inherited=%d,previous=%u,span=%d,random=%" PRIx64
              ",name=%s",
              library, p->session_place, session, p->counts_index,
-             (int)p->window_open, random_executes(), name);
+             (int)p->span_open, random_executes(), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;

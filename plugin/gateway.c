@@ -217,8 +217,8 @@ gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
 
     if (gateway_signals.count == 0 || rare)
         return;
-    if (!p->threaded && !gateway_watching && p->window == WINDOW_ALL &&
-        p->window_open && gateway_lives[0] != NULL)
+    if (!p->threaded && !gateway_watching && p->span == SPAN_ALL &&
+        p->span_open && gateway_lives[0] != NULL)
         register_inline(tb, block);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(

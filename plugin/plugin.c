@@ -42,8 +42,8 @@ starts_outside(const struct plugin *p)
 {
     const struct session_request *r = &p->request;
 
-    return p->window == WINDOW_SKIP ||
-           (p->window == WINDOW_FROM_TO && r->from != NO_LINE);
+    return p->span == SPAN_SKIP ||
+           (p->span == SPAN_FROM_TO && r->from != NO_LINE);
 }
 
 static struct strand *
@@ -80,17 +80,17 @@ choose_callbacks(struct plugin *p)
 
     choose[p->threaded][kind](&p->callbacks, p->components,
                               p->chip.stores_apart,
-                              p->window == WINDOW_SKIP || r->range_count > 0 ||
+                              p->span == SPAN_SKIP || r->range_count > 0 ||
                                   p->data_filter || p->captures);
     capture_callbacks(&p->callbacks);
-    /* QEMU's inline addition is not atomic and knows no windows; and whether a
+    /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
-    p->inline_counts =
-        !p->threaded && p->work == 0 && p->shape.isa->slots != SLOTS_WITHIN &&
-        (p->components & COMPONENT_L1D) == 0 && p->window == WINDOW_ALL &&
-        p->window_open && r->turns <= 1 && r->range_count == 0 &&
-        !p->data_filter && !p->captures;
+    p->inline_counts = !p->threaded && p->work == 0 &&
+                       p->shape.isa->slots != SLOTS_WITHIN &&
+                       (p->components & COMPONENT_L1D) == 0 &&
+                       p->span == SPAN_ALL && p->span_open && r->turns <= 1 &&
+                       r->range_count == 0 && !p->data_filter && !p->captures;
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -196,8 +196,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         p->threaded = true;
         choose_callbacks(p);
     }
-    if (!p->window_open)
-        strand_window(s, false);
+    if (!p->span_open)
+        strand_switch_span(s, false);
     raise_to(&p->process.head->together, ++p->living);
     pthread_mutex_unlock(&p->lock);
 }
@@ -226,17 +226,17 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
 }
 
 void
-plugin_window(struct strand *strand, bool counted)
+plugin_switch_span(struct strand *strand, bool counted)
 {
     struct plugin *p = &tally_plugin;
 
     (void)strand;
     pthread_mutex_lock(&p->lock);
-    if (p->window_open != counted) {
-        p->window_open = counted;
+    if (p->span_open != counted) {
+        p->span_open = counted;
         for (unsigned i = 0; i < p->chip.slots_used; i++) {
             if (tally_strands[i] != NULL)
-                strand_window(tally_strands[i], counted);
+                strand_switch_span(tally_strands[i], counted);
         }
     }
     pthread_mutex_unlock(&p->lock);
@@ -445,11 +445,11 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     if (error != 0)
         return error;
     if (previous != NULL) {
-        const char *open_then = option(argc, argv, "window");
+        const char *open_then = option(argc, argv, "span");
         p->parent =
             own_counts_end_previous(p, (unsigned)strtoul(previous, NULL, 10));
         p->executed = true;
-        p->window_open = open_then == NULL || strcmp(open_then, "0") != 0;
+        p->span_open = open_then == NULL || strcmp(open_then, "0") != 0;
     }
     return 0;
 }
@@ -478,13 +478,13 @@ set_up(struct plugin *p)
 {
     const struct session_request *r = &p->request;
 
-    /* The window is the first program's; what that executes is counted whole
-     * if it is open then, and not at all otherwise. */
-    p->window = p->executed ? WINDOW_ALL : (enum window_mode)r->window;
+    /* The span is the first program's. A program that the first executes is
+     * counted whole if the span is open then, and not at all otherwise. */
+    p->span = p->executed ? SPAN_ALL : (enum span_mode)r->span;
     if (!p->executed)
-        p->window_open = !starts_outside(p);
+        p->span_open = !starts_outside(p);
     else if (r->range_count > 0)
-        p->window_open = false; /* the ranges are of the first program */
+        p->span_open = false; /* the ranges are of the first program */
     p->shape = (struct block_shape){
         .isa = &isa_rows[r->isa],
         .page = isa_rows[r->isa].page,
@@ -498,7 +498,7 @@ set_up(struct plugin *p)
     p->shape.tags = tags_of(r->params);
     p->shape.drain_entries = (unsigned)r->params[PARAM_STORE_ENTRIES];
     p->shape.drain_cycles = (unsigned)r->params[PARAM_TIME_STORE];
-    if (p->window == WINDOW_FROM_TO) {
+    if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
     }
@@ -528,7 +528,7 @@ restart_strand(struct plugin *p, struct strand *s)
     s->interval.clock = old.interval.clock;
     s->interval.boundary = old.interval.boundary;
     s->span.turn = old.span.turn;
-    strand_window(s, !old.span.outside);
+    strand_switch_span(s, !old.span.outside);
 }
 
 void

@@ -117,8 +117,8 @@ struct plugin {
     bool loaded;   /* the program is in memory */
     bool executed; /* by a counted program, not by the session */
     int parent;    /* of the process that executed: its pid, or 0 */
-    enum window_mode window;
-    bool window_open;   /* as --from, --to and --skip have it */
+    enum span_mode span;
+    bool span_open;     /* as --from, --to and --skip have it */
     uint64_t pid_space; /* inode of the PID namespace, 0: unknown */
     char session_place[SESSION_PLACE];
     int kept; /* the session's file, for want of another way to it; or -1 */
@@ -153,7 +153,7 @@ void plugin_execve_fails(void);
 void plugin_execveat(uint64_t path);
 
 typedef void callbacks_choose(struct callbacks *callbacks, uint32_t components,
-                              bool write_through, bool windowed);
+                              bool write_through, bool has_span);
 callbacks_choose callbacks_choose_one, callbacks_choose_many;
 callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
 callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
@@ -188,7 +188,7 @@ void plugin_slice(struct strand *strand);
  * a boundary. */
 void plugin_snapshot(struct strand *strand);
 
-/* Switches the counted window of all strands. */
-void plugin_window(struct strand *strand, bool counted);
+/* Opens or closes the span for all strands. */
+void plugin_switch_span(struct strand *strand, bool counted);
 
 #endif

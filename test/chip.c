@@ -327,7 +327,7 @@ both_run(struct both *b, int steps)
             both_compare(b, i);
         if (random_below(&b->stream.state, 3000) == 0) {
             b->ref.outside = !b->ref.outside;
-            strand_window(b->strand, !b->ref.outside);
+            strand_switch_span(b->strand, !b->ref.outside);
         }
     }
     both_compare(b, steps);

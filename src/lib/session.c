@@ -98,7 +98,7 @@ run_program(const struct tally_session_options *o,
 }
 
 static int
-check_window(const struct tally_session_options *o)
+check_span(const struct tally_session_options *o)
 {
     if (o->skip == 0 || (o->from == NULL && o->to == NULL))
         return 0;
@@ -115,7 +115,7 @@ tally_session_run(const struct tally_session_options *options,
     int error = options_read(options, &o, sizeof(o));
 
     if (error == 0)
-        error = check_window(&o);
+        error = check_span(&o);
     if (error == 0)
         error = program_open(argv, &o.log, &program);
     if (error != 0)

@@ -500,7 +500,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
 }
 
 void
-strand_window(struct strand *s, bool counted)
+strand_switch_span(struct strand *s, bool counted)
 {
     strand_drain(s);
     s->span.outside = !counted;
@@ -515,7 +515,7 @@ strand_aside(struct strand *s, unsigned aside)
     if (s->span.aside == aside)
         return;
     s->span.aside = aside;
-    strand_window(s, !s->span.outside);
+    strand_switch_span(s, !s->span.outside);
 }
 
 void
@@ -528,5 +528,5 @@ void
 strand_turn(struct strand *s, unsigned turn)
 {
     s->span.turn = turn;
-    strand_window(s, !s->span.outside);
+    strand_switch_span(s, !s->span.outside);
 }

@@ -346,8 +346,8 @@ void strand_drain(struct strand *strand);
 /* Likewise, and counts what is out in memory: nothing follows. */
 void strand_rest(struct strand *strand);
 
-/* Counts from now on inside or outside the window. */
-void strand_window(struct strand *strand, bool counted);
+/* Counts from now on as inside the span or as outside. */
+void strand_switch_span(struct strand *strand, bool counted);
 
 /* Counts from now on for this turn. */
 void strand_turn(struct strand *strand, unsigned turn);

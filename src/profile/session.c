@@ -36,8 +36,8 @@ event_value(const struct event_row *event, const struct totals *totals)
 }
 
 static int
-set_window(const struct session_options *o, const struct program *program,
-           const struct tally_log *log, struct session_request *r)
+set_span(const struct session_options *o, const struct program *program,
+         const struct tally_log *log, struct session_request *r)
 {
     int error = 0;
 
@@ -49,9 +49,9 @@ set_window(const struct session_options *o, const struct program *program,
     if (error == 0 && o->to != NULL)
         error = program_symbol(program->path, o->to, log, &r->to);
     if (o->from != NULL || o->to != NULL)
-        r->window = WINDOW_FROM_TO;
+        r->span = SPAN_FROM_TO;
     else if (o->skip != 0)
-        r->window = WINDOW_SKIP;
+        r->span = SPAN_SKIP;
     return error;
 }
 
@@ -125,7 +125,7 @@ make_request(const struct session_options *o, const struct program *program,
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
-    int error = set_window(o, program, log, r);
+    int error = set_span(o, program, log, r);
     if (error == 0 && o->interval_ms != 0 &&
         session_totals(o) != session_turns(o))
         error =

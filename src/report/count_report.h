@@ -116,7 +116,7 @@ struct count_report {
     bool metric_only; /* the metrics without the events */
     bool summary; /* CSV and JSON: the sums of intervals that stand before */
     const struct count_run *table; /* `runs` of them, or NULL: not shown */
-    bool windowed;                 /* --from, --to, --skip or --filter */
+    bool has_span;                 /* --from, --to, --skip or --filter */
     struct count_scope scope;
     /* -v: what can move the counts from outside. */
     const char *const *run_parts;

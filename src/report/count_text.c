@@ -568,7 +568,7 @@ print_notes(const struct count_report *r, FILE *out)
     if (report_heaped(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     print_scope(&r->scope, out);
-    if (r->windowed && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
+    if (r->has_span && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
         print_nothing(&r->scope, out);
     if (report_programs(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);

@@ -48,14 +48,14 @@ struct totals {
     uint64_t signal[SIGNAL_COUNT];
 };
 
-enum window_mode { WINDOW_ALL, WINDOW_FROM_TO, WINDOW_SKIP };
+enum span_mode { SPAN_ALL, SPAN_FROM_TO, SPAN_SKIP };
 
 /* What is asked; written by the session before the first process starts. */
 struct session_request {
     uint32_t machine;    /* enum machine_id */
     uint32_t isa;        /* of the program, enum isa_place */
     uint32_t components; /* enum component_id bits of the model that must run */
-    uint32_t window;     /* enum window_mode */
+    uint32_t span;       /* enum span_mode */
     uint64_t from, to;   /* addresses in the program's file, or NO_LINE */
     uint64_t skip;       /* instructions */
     /* Counts are kept apart by turns of `slice` instructions each, one after
