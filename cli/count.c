@@ -191,10 +191,10 @@ note_hardware(struct job *job)
                      h->counter_count == 2 ? "and" : "to",
                      hardware_counter(h, last), apart ? "" : "1");
 
-    if (h->turn_count > 1)
+    if (h->slice_count > 1)
         n += snprintf(job->note + n, sizeof(job->note) - (size_t)n,
                       ", in %zu turns of %u instructions, and scaled",
-                      h->turn_count, HARDWARE_SLICE);
+                      h->slice_count, HARDWARE_SLICE);
     snprintf(job->note + n, sizeof(job->note) - (size_t)n,
              "; %" PRIu64 " overflow trap%s", h->overflows,
              h->overflows == 1 ? "" : "s");

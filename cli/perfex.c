@@ -29,7 +29,7 @@ struct job {
     struct session_options session;
     struct count_report report;
     uint64_t params[PARAM_COUNT];
-    char status[96], turns[128], processes[RUN_NOTE];
+    char status[96], slices[128], processes[RUN_NOTE];
     char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE], early[RUN_NOTE],
         inconsistent[RUN_NOTE], cut[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
 };
@@ -99,7 +99,7 @@ read_value(const struct job *job, struct count_value *v,
         return;
     }
     const struct hardware_reading *r = &job->hardware.readings[i];
-    v->compared = job->hardware.turn_count > 1;
+    v->compared = job->hardware.slice_count > 1;
     if (r->running < r->enabled) {
         v->fidelity =
             v->fidelity < FIDELITY_ESTIMATED ? FIDELITY_ESTIMATED : v->fidelity;
@@ -179,11 +179,11 @@ make_notes(struct job *job, const struct session_result *result,
     if (result->rightless > 0)
         add_note(notes, "some programs ran without their rights, which are "
                         "setuid or setgid");
-    if (job->hardware.turn_count > 1) {
-        snprintf(job->turns, sizeof(job->turns),
-                 "%zu turns of %u instructions each", job->hardware.turn_count,
+    if (job->hardware.slice_count > 1) {
+        snprintf(job->slices, sizeof(job->slices),
+                 "%zu turns of %u instructions each", job->hardware.slice_count,
                  HARDWARE_SLICE);
-        add_note(notes, job->turns);
+        add_note(notes, job->slices);
     }
     if (job->gate != NULL && job->gate->opened == 0)
         add_note(notes, "no SIGUSR1 came: nothing was counted");
@@ -262,7 +262,7 @@ write_all(struct job *job, const struct session_result *result, FILE *out)
     const struct perfex_report p = {
         .count = &job->report,
         .costs = r->times ? job->costs : NULL,
-        .projected = job->hardware.turn_count > 1,
+        .projected = job->hardware.slice_count > 1,
         .cost_table = r->table ? job->costs : NULL,
         .notes = notes,
     };
@@ -311,7 +311,7 @@ run_and_report(struct job *job)
     return status;
 }
 
-/* With a period there are snapshots instead of turns: one turn must do. */
+/* With a period there are snapshots instead of slices: one slice must do. */
 static int
 plan_counters(struct job *job)
 {
@@ -325,7 +325,7 @@ plan_counters(struct job *job)
     error = hardware_init(&job->hardware, job->machine, e->counted,
                           e->counted_count, &command_log);
     if (error == 0 && job->request->period_ms != 0 &&
-        job->hardware.turn_count > 1)
+        job->hardware.slice_count > 1)
         error = tally_fail(&command_log, TALLY_ERULE,
                            "-p needs a counter for each event; these %zu would "
                            "take turns",

@@ -8,16 +8,17 @@
 #include "table/generic.h"
 #include "table/text.h"
 
-/* Finds how many turns the counters take for the events. */
+/* Finds how many slices the counters take for the events. */
 static int
-turns_of(const struct machine_row *machine, const struct event_row *const *list,
-         size_t count, const struct tally_log *log, size_t *turns)
+slices_of(const struct machine_row *machine,
+          const struct event_row *const *list, size_t count,
+          const struct tally_log *log, size_t *slices)
 {
     struct hardware hardware = {0};
     const int error = hardware_init(&hardware, machine, list, count, log);
 
     if (error == 0)
-        *turns = hardware.turn_count;
+        *slices = hardware.slice_count;
     hardware_finish(&hardware);
     return error;
 }
@@ -27,9 +28,9 @@ fit(const struct machine_row *machine, const struct event_row *a,
     const struct event_row *b)
 {
     const struct event_row *const both[] = {a, b};
-    size_t turns = 0;
+    size_t slices = 0;
 
-    return turns_of(machine, both, 2, NULL, &turns) == 0 && turns == 1;
+    return slices_of(machine, both, 2, NULL, &slices) == 0 && slices == 1;
 }
 
 bool
@@ -66,13 +67,13 @@ static int
 check_counter(const struct machine_row *machine, const struct event_row *e,
               const char *asked, const struct tally_log *log)
 {
-    size_t turns;
-    const int error = turns_of(machine, &e, 1, NULL, &turns);
+    size_t slices;
+    const int error = slices_of(machine, &e, 1, NULL, &slices);
 
     if (error == TALLY_ERULE && machine->counter_count > 0 &&
         e->counters == 0 && generic_sum(machine, e) < 0)
         return fail_uncounted(machine, e, asked, log);
-    return error == 0 ? 0 : turns_of(machine, &e, 1, log, &turns);
+    return error == 0 ? 0 : slices_of(machine, &e, 1, log, &slices);
 }
 
 /* Sets the rows that no counter counts to NULL; unless `all`, or where no row

@@ -218,7 +218,7 @@ start_session(void)
     struct session_request request = {
         .machine = (uint32_t)(machine - tally_machines),
         .isa = MACHINE_ISA,
-        .turns = 1,
+        .slices = 1,
         .span = SPAN_ALL,
     };
     const qemu_info_t info = {.system_emulation = false};

@@ -101,8 +101,8 @@ write_process(int fd, struct session_header *header, unsigned index)
     WRITE(strand, struct counts_strand, suspect, 1);
     WRITE(strand, struct counts_strand, exec[0][0], 7);
     WRITE(head, struct counts_head, pid, 1 + (int)index);
-    WRITE(head, struct counts_head, turns, 1);
-    WRITE(head, struct counts_head, own_turns, 1);
+    WRITE(head, struct counts_head, slices, 1);
+    WRITE(head, struct counts_head, own_slices, 1);
     WRITE(head, struct counts_head, blocks, 1);
     WRITE(head, struct counts_head, strands, 1);
     WRITE(head, struct counts_head, threads, 1);
@@ -127,11 +127,11 @@ write_bytes(int fd, struct input *in)
 
 /* Seals the first record of a process, and its head, as the process would. */
 static void
-seal(int fd, unsigned index, unsigned turns)
+seal(int fd, unsigned index, unsigned slices)
 {
-    /* The head of the record and one turn: a whole one has 200 KB. */
+    /* The head of the record and one slice: a whole one has 200 KB. */
     const size_t size =
-        offsetof(struct counts_thread, totals) + turns * sizeof(struct totals);
+        offsetof(struct counts_thread, totals) + slices * sizeof(struct totals);
     struct counts_thread *const thread = malloc(sizeof(*thread));
     struct counts_head head;
     const off_t at = (off_t)counts_at(index);
@@ -140,7 +140,7 @@ seal(int fd, unsigned index, unsigned turns)
     fuzz_check(thread != NULL &&
                pread(fd, thread, size, at + (off_t)THREADS_AT) ==
                    (ssize_t)size);
-    thread->seal = counts_thread_seal(thread, turns, counts_at(index));
+    thread->seal = counts_thread_seal(thread, slices, counts_at(index));
     head.seal = counts_head_seal(&head, thread->seal);
     WRITE(counts_at(index) + THREADS_AT, struct counts_thread, seal,
           thread->seal);
@@ -174,7 +174,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct machine_row *machine = machine_find("ultrasparc-t2");
     const unsigned asked = size > 0 ? data[0] : 0;
     struct session_request request = {
-        .turns = 1,
+        .slices = 1,
         .data_count = 0,
         .components = asked & 2 ? COMPONENT_TIME : 0,
     };
@@ -199,8 +199,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_bytes(fd, &in);
     const struct counts_rules rules = counts_rules_of(&request);
     if (asked & 4) {
-        seal(fd, 0, rules.turns);
-        seal(fd, 1, rules.turns);
+        seal(fd, 0, rules.slices);
+        seal(fd, 1, rules.slices);
     }
     if (session_collect(&options, fd, &request, &result) == 0)
         check(&result, &rules);

@@ -213,7 +213,7 @@ blocks_late_part(unsigned vcpu, void *data)
     struct strand *strand = tally_strands[vcpu];
     uint64_t *total = strand->span.outside
                           ? strand->span.ignored.signal
-                          : strand->counts->totals[strand->span.turn].signal;
+                          : strand->counts->totals[strand->span.slice].signal;
 
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         total[s] += (uint64_t)(int64_t)late->fixed[s];

@@ -50,7 +50,7 @@ is_derived(uint64_t id)
            !gateway_state.needs[id].cycles;
 }
 
-/* Dynamic signals of a thread that runs, in one turn: so for the quick loads.
+/* Dynamic signals of a thread that runs, in one slice: so for the quick loads.
  */
 static inline uint64_t
 sum_dynamic(const struct clock *c, const struct counts_strand *counts)
@@ -71,7 +71,7 @@ count_cycles(const struct source *from)
 {
     const struct clock *c = &gateway_state.clock;
     const bool quick =
-        from->counts != NULL && tally_plugin.process.head->own_turns == 1;
+        from->counts != NULL && tally_plugin.process.head->own_slices == 1;
     uint64_t sums[CLOCK_SUMS] = {0}, fixed = 0;
 
     for (unsigned i = 0; i < c->fixed; i++)

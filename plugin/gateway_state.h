@@ -67,13 +67,13 @@ gateway_derive(struct totals *totals)
                    gateway_state.components, totals->signal);
 }
 
-/* Of all turns; see exec.c for what is folded. */
+/* Returns the count of a dynamic signal in all slices; exec.c folds some. */
 static inline uint64_t
 gateway_dynamic(const struct counts_strand *counts, unsigned signal)
 {
     uint64_t sum = counts->folded.signal[signal];
 
-    for (unsigned t = 0; t < tally_plugin.process.head->own_turns; t++)
+    for (unsigned t = 0; t < tally_plugin.process.head->own_slices; t++)
         sum += counts->totals[t].signal[signal];
     return sum;
 }

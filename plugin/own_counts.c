@@ -243,8 +243,8 @@ own_counts_name(struct plugin *p, const char *program, enum counts_begin begin,
     head->parent = (int32_t)parent;
     note_pid_space(p);
     head->begin = begin;
-    head->turns = p->request.turns << p->data_filter;
-    head->own_turns = p->request.turns;
+    head->slices = p->request.slices << p->data_filter;
+    head->own_slices = p->request.slices;
     head->load_bias = p->load_bias;
     head->components = p->components;
     snprintf(head->program, sizeof(head->program), "%s", program);

@@ -141,16 +141,16 @@ static struct {
     struct counts_view_strand strand;
 } copied;
 
-/* Sums the turns of a thread; of those that accesses are kept apart in, blocks
+/* Sums the slices of a thread; of those that accesses are kept apart in, blocks
  * raise nothing. */
 static void
-sum_turns(const struct totals *turns, const struct counts_rules *rules,
-          struct totals *sum)
+sum_slices(const struct totals *slices, const struct counts_rules *rules,
+           struct totals *sum)
 {
     memset(sum, 0, sizeof(*sum));
-    for (unsigned turn = 0; turn < rules->turns; turn++) {
-        struct totals one = turns[turn];
-        if (turn >= rules->own_turns)
+    for (unsigned slice = 0; slice < rules->slices; slice++) {
+        struct totals one = slices[slice];
+        if (slice >= rules->own_slices)
             memset(one.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*one.signal));
         totals_add(sum, &one);
     }
@@ -171,12 +171,12 @@ each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
     if (view.state == COUNTS_FREE)
         return true;
     for (unsigned i = 0; counts_view_thread(&view, i, &copied.thread); i++) {
-        sum_turns(copied.thread.totals, &rules, &sum);
+        sum_slices(copied.thread.totals, &rules, &sum);
         take(user, view.components, copied.thread.strand, &sum);
     }
     for (unsigned i = 0; view.state != COUNTS_ENDED &&
                          counts_view_strand(&view, &i, &copied.strand);) {
-        sum_turns(copied.strand.totals, &rules, &sum);
+        sum_slices(copied.strand.totals, &rules, &sum);
         take(user, view.components, copied.strand.strand, &sum);
     }
     return view.wrong == NULL && view.lost == 0 &&

@@ -89,7 +89,7 @@ choose_callbacks(struct plugin *p)
     p->inline_counts = !p->threaded && p->work == 0 &&
                        p->shape.isa->slots != SLOTS_WITHIN &&
                        (p->components & COMPONENT_L1D) == 0 &&
-                       p->span == SPAN_ALL && p->span_open && r->turns <= 1 &&
+                       p->span == SPAN_ALL && p->span_open && r->slices <= 1 &&
                        r->range_count == 0 && !p->data_filter && !p->captures;
 }
 
@@ -114,14 +114,14 @@ note_birth(struct plugin *p, struct counts_strand *counts, unsigned maker)
  * else together.
  */
 static uint64_t
-next_slice(const struct strand *s, uint64_t clock, uint64_t interval)
+next_look(const struct strand *s, uint64_t clock, uint64_t interval)
 {
     const double left = (double)(interval - clock % interval);
     const double pace = (double)(clock - s->interval.clock + 1) /
                         (double)(s->interval.passed + 1);
     const double half = left / pace / 2;
 
-    return half > SLICE_LEAST ? (uint64_t)half : SLICE_LEAST;
+    return half > LOOK_LEAST ? (uint64_t)half : LOOK_LEAST;
 }
 
 void
@@ -136,7 +136,7 @@ plugin_snapshot(struct strand *strand)
     derived = sum;
     signals_derive(r->params, r->components, derived.signal);
     const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
-    strand->interval.length = next_slice(strand, clock, r->interval);
+    strand->interval.length = next_look(strand, clock, r->interval);
     strand->interval.clock = clock;
     strand->interval.passed = 0;
     if (clock / r->interval == strand->interval.boundary ||
@@ -149,16 +149,16 @@ plugin_snapshot(struct strand *strand)
 }
 
 void
-plugin_slice(struct strand *strand)
+plugin_look(struct strand *strand)
 {
     const struct session_request *r = &tally_plugin.request;
 
-    if (r->turns <= 1) {
+    if (r->slices <= 1) {
         plugin_snapshot(strand);
         return;
     }
     strand->interval.passed = 0;
-    strand_turn(strand, (strand->span.turn + 1) % r->turns);
+    strand_begin_slice(strand, (strand->span.slice + 1) % r->slices);
 }
 
 static void
@@ -178,8 +178,8 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0)
         plugin_no_memory("a guest thread");
-    if (p->request.turns > 1)
-        s->interval.length = p->request.slice;
+    if (p->request.slices > 1)
+        s->interval.length = p->request.slice_length;
     const unsigned thread = p->thread_count++;
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
@@ -467,7 +467,7 @@ set_up_parts(struct plugin *p, uint32_t components)
     p->components = components;
     p->process.head->components = components;
     p->work = work_of(components);
-    p->work |= r->interval > 0 || r->turns > 1 ? WORK_CLOCK : 0u;
+    p->work |= r->interval > 0 || r->slices > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;
     choose_callbacks(p);
     return 0;
@@ -527,7 +527,7 @@ restart_strand(struct plugin *p, struct strand *s)
     s->interval.length = old.interval.length;
     s->interval.clock = old.interval.clock;
     s->interval.boundary = old.interval.boundary;
-    s->span.turn = old.span.turn;
+    s->span.slice = old.span.slice;
     strand_switch_span(s, !old.span.outside);
 }
 

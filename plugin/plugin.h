@@ -181,11 +181,11 @@ _Noreturn void plugin_no_memory(const char *what);
  * is not all there, has `most` bytes or more, or there is no memory. */
 char *plugin_read_string(uint64_t addr, size_t most);
 
-/* Ends a slice: a snapshot, or other events' turn. */
-void plugin_slice(struct strand *strand);
+/* Looks at the clock for -I, or begins the slice of the next events. */
+void plugin_look(struct strand *strand);
 
-/* -I: ends a slice; keeps what the strand has counted, if its clock has passed
- * a boundary. */
+/* -I: looks at the clock; keeps what the strand has counted, if its clock has
+ * passed a boundary. */
 void plugin_snapshot(struct strand *strand);
 
 /* Opens or closes the span for all strands. */

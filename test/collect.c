@@ -38,7 +38,7 @@ setup(struct fixture *f)
     const struct machine_row *machine = machine_find("ultrasparc-t2");
 
     memset(f, 0, sizeof(*f));
-    f->request.turns = 1;
+    f->request.slices = 1;
     for (size_t i = 0; i < PARAM_COUNT; i++)
         f->request.params[i] = machine->params[i].value;
     f->options.machine = machine;
@@ -50,7 +50,7 @@ setup(struct fixture *f)
         f->strand[i] = counts_map_strand(r, 0, NULL);
         assert_non_null(f->strand[i]);
         r->head->pid = 1 + (int)i;
-        r->head->turns = r->head->own_turns = 1;
+        r->head->slices = r->head->own_slices = 1;
         strcpy(r->head->program, "program");
         r->infos[0].fixed[SIGNAL_INSTRUCTIONS] = 3;
         r->infos[0].instructions = 3;
@@ -128,8 +128,8 @@ static const struct forged {
     HEAD(snapshots, UINT32_MAX),
     HEAD(snapshots, COUNTS_SNAPSHOTS),
     HEAD(captures, UINT32_MAX), /* not written either */
-    HEAD(turns, 2),
-    HEAD(own_turns, 2),
+    HEAD(slices, 2),
+    HEAD(own_slices, 2),
     HEAD(files, UINT32_MAX),
     HEAD(together, UINT32_MAX),
     HEAD(heaped, 2),
@@ -283,7 +283,7 @@ test_header(void **unused)
         (void)unused;
         setup(&f);
         if (way == 0)
-            f.header->request.turns = 7;
+            f.header->request.slices = 7;
         else if (way == 1)
             atomic_store(&f.header->processes, 1);
         else

@@ -39,7 +39,7 @@ static const struct forged {
     {"state", offsetof(struct counts_head, state), 77, 1},
     {"snapshots", offsetof(struct counts_head, snapshots), UINT32_MAX, 1},
     {"captures", offsetof(struct counts_head, captures), UINT32_MAX, 1},
-    {"turns", offsetof(struct counts_head, turns), UINT32_MAX, 1},
+    {"slices", offsetof(struct counts_head, slices), UINT32_MAX, 1},
     {"name", offsetof(struct counts_head, program), 0x41414141,
      COUNTS_NAME / 4},
     {"counts",

@@ -14,7 +14,7 @@ import tallytest as t
 MOST = 200 << 10  # KB that a process of tally may have at once
 
 REGION = ("blocks", "strands", "threads", "records", "files", "state",
-          "snapshots", "captures", "turns", "name", "counts", "strand", "pid")
+          "snapshots", "captures", "slices", "name", "counts", "strand", "pid")
 HEADER = ("counts_size", "request", "uncounted")
 
 

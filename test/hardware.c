@@ -79,60 +79,61 @@ made_up_t4(uint64_t seed, uint64_t scale)
 }
 
 static bool
-has_every_turn(const struct hardware *h, int32_t event)
+has_every_slice(const struct hardware *h, int32_t event)
 {
-    for (size_t t = 0; t < h->turn_count; t++) {
-        if (h->turns[t].event[1] != event)
+    for (size_t t = 0; t < h->slice_count; t++) {
+        if (h->slices[t].event[1] != event)
             return false;
     }
-    return h->turn_count > 1;
+    return h->slice_count > 1;
 }
 
 static void
-check_every_turn(const struct hardware *h, const struct totals *turns)
+check_every_slice(const struct hardware *h, const struct totals *slices)
 {
     for (size_t e = 0; e < h->event_count; e++) {
         uint64_t sum = 0;
 
-        if (!has_every_turn(h, (int32_t)e))
+        if (!has_every_slice(h, (int32_t)e))
             continue;
-        for (size_t t = 0; t < h->turn_count; t++)
-            sum += event_value(h->events[e], &turns[t]);
+        for (size_t t = 0; t < h->slice_count; t++)
+            sum += event_value(h->events[e], &slices[t]);
         assert_int_equal(h->readings[e].value, sum);
     }
 }
 
 /* Every event's value is that of its signals, however often its counter
- * wrapped, from the turns that it had: here one at the most, unless its counter
- * has no other. */
+ * wrapped, from the slices that it had: here one at the most, unless its
+ * counter has no other. */
 static void
-check_values(const char *machine, size_t turn_count, uint64_t scale, bool wraps)
+check_values(const char *machine, size_t slice_count, uint64_t scale,
+             bool wraps)
 {
     const struct machine_row *m = machine_find(machine);
     const struct event_row *events[128];
     const size_t count = choose(m, events);
-    struct totals turns[COUNTS_TURNS];
+    struct totals slices[COUNTS_SLICES];
     struct hardware h;
 
     assert_int_equal(hardware_init(&h, m, events, count, NULL), 0);
-    assert_int_equal(h.turn_count, turn_count);
-    for (size_t t = 0; t < h.turn_count; t++)
-        turns[t] = m->family == FAMILY_SPARC_T4 ? made_up_t4(t + scale, scale)
-                                                : made_up(t + scale, scale);
-    hardware_add(&h, turns);
-    for (size_t t = 0; t < h.turn_count; t++) {
+    assert_int_equal(h.slice_count, slice_count);
+    for (size_t t = 0; t < h.slice_count; t++)
+        slices[t] = m->family == FAMILY_SPARC_T4 ? made_up_t4(t + scale, scale)
+                                                 : made_up(t + scale, scale);
+    hardware_add(&h, slices);
+    for (size_t t = 0; t < h.slice_count; t++) {
         for (size_t c = 0; c < HARDWARE_COUNTERS; c++) {
-            const int32_t e = h.turns[t].event[c];
-            if (e < 0 || has_every_turn(&h, e))
+            const int32_t e = h.slices[t].event[c];
+            if (e < 0 || has_every_slice(&h, e))
                 continue;
             assert_int_equal(h.readings[e].value,
-                             event_value(events[e], &turns[t]));
+                             event_value(events[e], &slices[t]));
             assert_int_equal(h.readings[e].running,
-                             turns[t].signal[SIGNAL_INSTRUCTIONS]);
+                             slices[t].signal[SIGNAL_INSTRUCTIONS]);
             assert_true(h.readings[e].enabled >= h.readings[e].running);
         }
     }
-    check_every_turn(&h, turns);
+    check_every_slice(&h, slices);
     assert_int_equal(h.overflows > 0, wraps);
     hardware_finish(&h);
 }
@@ -142,7 +143,7 @@ test_values(void **state)
 {
     static const struct {
         const char *name;
-        size_t turns;
+        size_t slices;
     } machines[] = {
         {"ultrasparc-t1", 8}, {"ultrasparc-t2", 13}, {"sparc-t4", 31},
         {"r10000", 16},       {"r10000-rev2", 16},   {"r12000", 16},
@@ -151,7 +152,7 @@ test_values(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
         const char *name = machines[i].name;
-        const size_t n = machines[i].turns;
+        const size_t n = machines[i].slices;
 
         check_values(name, n, 1000, false);
         /* Some wrap, some do not. */
@@ -160,7 +161,7 @@ test_values(void **state)
     }
 }
 
-/* PIC1 of a T1 chooses nothing: what it counts misses no turn. */
+/* PIC1 of a T1 chooses nothing: what it counts misses no slice. */
 static void
 test_always(void **state)
 {
@@ -168,16 +169,16 @@ test_always(void **state)
     const struct event_row *events[] = {event_find(m, "IC_miss"),
                                         event_find(m, "DC_miss"),
                                         event_find(m, "instr_cnt")};
-    const struct totals turns[] = {made_up(1, 1000000), made_up(2, 1000000)};
+    const struct totals slices[] = {made_up(1, 1000000), made_up(2, 1000000)};
     struct hardware h;
 
     (void)state;
     assert_int_equal(hardware_init(&h, m, events, 3, NULL), 0);
-    assert_int_equal(h.turn_count, 2);
-    hardware_add(&h, turns);
+    assert_int_equal(h.slice_count, 2);
+    hardware_add(&h, slices);
     assert_int_equal(h.readings[2].value,
-                     turns[0].signal[SIGNAL_INSTRUCTIONS] +
-                         turns[1].signal[SIGNAL_INSTRUCTIONS]);
+                     slices[0].signal[SIGNAL_INSTRUCTIONS] +
+                         slices[1].signal[SIGNAL_INSTRUCTIONS]);
     assert_int_equal(h.readings[2].running, h.readings[2].enabled);
     assert_true(h.readings[0].running < h.readings[0].enabled);
     hardware_finish(&h);
@@ -188,19 +189,19 @@ test_threads_add_up(void **state)
 {
     const struct machine_row *m = machine_find("ultrasparc-t2");
     const struct event_row *event = event_find(m, "All_instr");
-    const struct totals turn = made_up(7, UINT64_C(9000000000));
+    const struct totals slice = made_up(7, UINT64_C(9000000000));
     struct hardware h;
 
     (void)state;
     assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
     for (int thread = 0; thread < 3; thread++)
-        hardware_add(&h, &turn);
-    assert_int_equal(h.readings[0].value, 3 * event_value(event, &turn));
+        hardware_add(&h, &slice);
+    assert_int_equal(h.readings[0].value, 3 * event_value(event, &slice));
     assert_int_equal(h.readings[0].running, h.readings[0].enabled);
     assert_int_equal(hardware_scaled(&h.readings[0]), h.readings[0].value);
     hardware_reset(&h);
-    hardware_add(&h, &turn);
-    assert_int_equal(h.readings[0].value, event_value(event, &turn));
+    hardware_add(&h, &slice);
+    assert_int_equal(h.readings[0].value, event_value(event, &slice));
     hardware_finish(&h);
 }
 
@@ -214,11 +215,11 @@ check_edges(const char *machine, const char *name, enum signal_id signal,
 
     assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
     for (uint64_t n = wrap - 40; n < wrap + 40; n++) {
-        struct totals turn = {0};
-        turn.signal[signal] = n;
+        struct totals slice = {0};
+        slice.signal[signal] = n;
         hardware_reset(&h);
-        hardware_add(&h, &turn);
-        assert_int_equal(h.readings[0].value, event_value(event, &turn));
+        hardware_add(&h, &slice);
+        assert_int_equal(h.readings[0].value, event_value(event, &slice));
     }
     hardware_finish(&h);
 }
@@ -250,37 +251,37 @@ test_interrupts(void **state)
     const struct machine_row *m = machine_find("r10000");
     const struct event_row *event = event_find(m, "Graduated_stores");
     const uint64_t half = UINT64_C(1) << 31;
-    struct totals turn = {0};
+    struct totals slice = {0};
     struct hardware h;
 
     (void)state;
     assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
-    turn.signal[SIGNAL_CLASS_STORE] = half - 1;
-    hardware_add(&h, &turn);
+    slice.signal[SIGNAL_CLASS_STORE] = half - 1;
+    hardware_add(&h, &slice);
     assert_int_equal(h.overflows, 0);
-    turn.signal[SIGNAL_CLASS_STORE] = 3 * half;
-    hardware_add(&h, &turn);
+    slice.signal[SIGNAL_CLASS_STORE] = 3 * half;
+    hardware_add(&h, &slice);
     assert_int_equal(h.overflows, 3);
     assert_int_equal(h.readings[0].value, 4 * half - 1);
     hardware_finish(&h);
 }
 
-/* Where a taken branch counts in the turn after its branch. */
+/* Where a taken branch counts in the slice after its branch. */
 static void
 test_more_taken(void **state)
 {
     const struct machine_row *m = machine_find("sparc-t4");
     const struct event_row *events[] = {event_find(m, "Branches_sl4"),
                                         event_find(m, "Taken_branches")};
-    struct totals turn = {0};
+    struct totals slice = {0};
     struct hardware h;
 
     (void)state;
-    turn.signal[SIGNAL_T4_CLASS_BRANCH] = 2;
-    turn.signal[SIGNAL_CONDITIONAL_TAKEN] = 3;
+    slice.signal[SIGNAL_T4_CLASS_BRANCH] = 2;
+    slice.signal[SIGNAL_CONDITIONAL_TAKEN] = 3;
     assert_int_equal(hardware_init(&h, m, events, 2, NULL), 0);
-    assert_int_equal(h.turn_count, 1);
-    hardware_add(&h, &turn);
+    assert_int_equal(h.slice_count, 1);
+    hardware_add(&h, &slice);
     assert_int_equal(h.readings[0].value, 3);
     assert_int_equal(h.readings[1].value, 3);
     hardware_finish(&h);

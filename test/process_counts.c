@@ -473,7 +473,7 @@ instructions(const struct fixture *f)
     const struct counts_rules rules = {1, 1, 1};
     struct counts_view view;
 
-    f->process.head->turns = f->process.head->own_turns = 1;
+    f->process.head->slices = f->process.head->own_slices = 1;
     f->process.head->pid = 1;
     atomic_store(&f->process.head->state, COUNTS_RUNNING);
     assert_int_equal(counts_view_open(&view, f->fd, 0, &rules), 0);
@@ -521,7 +521,7 @@ test_each(void **unused)
     setup(&f);
     add_blocks(&f, FEW);
     atomic_store(&f.process.head->strands, 1);
-    f.process.head->own_turns = 1;
+    f.process.head->own_slices = 1;
     run_blocks(&f, FEW, 4);
     f.strand->strand = 1;
     counts_fold(&f.process, f.strand);

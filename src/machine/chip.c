@@ -266,7 +266,7 @@ strand_reset(struct strand *s)
     s->driven.count = s->driven.asked = 0;
     s->repeats = 0;
     s->span.instructions = 0;
-    s->interval.length = SLICE_LEAST;
+    s->interval.length = LOOK_LEAST;
     s->interval.clock = s->interval.boundary = 0;
     memset(s->snooped, 0, sizeof(s->snooped));
     s->queue.next = s->queue.entries;
@@ -504,8 +504,8 @@ strand_switch_span(struct strand *s, bool counted)
 {
     strand_drain(s);
     s->span.outside = !counted;
-    s->exec = s->counts->exec[counted ? s->span.turn : COUNTS_OUTSIDE];
-    s->total = counted ? s->counts->totals[s->span.turn + s->span.aside].signal
+    s->exec = s->counts->exec[counted ? s->span.slice : COUNTS_OUTSIDE];
+    s->total = counted ? s->counts->totals[s->span.slice + s->span.aside].signal
                        : s->span.ignored.signal;
 }
 
@@ -525,8 +525,8 @@ strand_forget(struct strand *s)
 }
 
 void
-strand_turn(struct strand *s, unsigned turn)
+strand_begin_slice(struct strand *s, unsigned slice)
 {
-    s->span.turn = turn;
+    s->span.slice = slice;
     strand_switch_span(s, !s->span.outside);
 }

@@ -40,8 +40,8 @@
 #define FILTER_SETS 512u /* at most; more sets share an entry */
 #define FILTER_PAGES 256u
 #define QUEUE_LENGTH 448u
-#define SLICE_LEAST 20000u /* instructions between looks at the clock */
-#define QUEUE_SLACK 32u    /* one access adds no more than this */
+#define LOOK_LEAST 20000u /* instructions between looks at the clock */
+#define QUEUE_SLACK 32u   /* one access adds no more than this */
 
 /* What an entry of the queue is; in the low bits of its line address. */
 enum request {
@@ -204,16 +204,16 @@ struct queue {
 /* The part of a run that is counted (--from, --to, --skip), and where. */
 struct span {
     bool outside;          /* nothing is counted now */
-    unsigned turn;         /* that counts go to */
+    unsigned slice;        /* that counts go to */
     unsigned aside;        /* further on, of --filter data=: strand_aside() */
     uint64_t instructions; /* counted where it is needed (--skip) */
     struct totals ignored; /* what `total` means outside */
 };
 
-/* -I, and turns: the strand looks at its clock after `length` instructions. */
+/* -I, or slices: the strand looks at its clock after `length` instructions. */
 struct interval {
     uint64_t length;
-    uint64_t passed;          /* instructions of this turn or slice so far */
+    uint64_t passed;          /* instructions since the last look */
     uint64_t clock, boundary; /* what the clock showed, what it had passed */
 };
 
@@ -349,10 +349,10 @@ void strand_rest(struct strand *strand);
 /* Counts from now on as inside the span or as outside. */
 void strand_switch_span(struct strand *strand, bool counted);
 
-/* Counts from now on for this turn. */
-void strand_turn(struct strand *strand, unsigned turn);
+/* Counts from now on in this slice. */
+void strand_begin_slice(struct strand *strand, unsigned slice);
 
-/* Dynamic signals count from now on `aside` turns after the strand's own. */
+/* Dynamic signals count from now on `aside` slices after the strand's own. */
 void strand_aside(struct strand *strand, unsigned aside);
 
 /* There was no block before the next one. */

@@ -17,16 +17,16 @@
 #define MANY (1u << 30) /* no number of programs reaches it */
 
 unsigned
-session_turns(const struct session_options *o)
+session_slices(const struct session_options *o)
 {
-    return o->hardware != NULL ? (unsigned)o->hardware->turn_count : 1;
+    return o->hardware != NULL ? (unsigned)o->hardware->slice_count : 1;
 }
 
 unsigned
 session_totals(const struct session_options *o)
 {
-    return filter_data(o->filters, o->filter_count) ? 2 * session_turns(o)
-                                                    : session_turns(o);
+    return filter_data(o->filters, o->filter_count) ? 2 * session_slices(o)
+                                                    : session_slices(o);
 }
 
 static void *
@@ -37,16 +37,16 @@ grow(void *array, size_t count, size_t size)
     return realloc(array, (count ? count * 2 : 1) * size);
 }
 
-/* What the counters see of a thread's turns. */
+/* What the counters see of a thread's slices. */
 static void
 add_to_hardware(const struct session_options *o, uint32_t components,
-                const struct totals *turns)
+                const struct totals *slices)
 {
-    struct totals derived[COUNTS_TURNS];
-    const unsigned count = session_turns(o);
+    struct totals derived[COUNTS_SLICES];
+    const unsigned count = session_slices(o);
 
     for (unsigned i = 0; i < session_totals(o); i++) {
-        derived[i] = turns[i];
+        derived[i] = slices[i];
         signals_derive(o->params, components, derived[i].signal);
         if (i >= count)
             filter_restrict(&derived[i - count], &derived[i]);
@@ -92,9 +92,9 @@ own_row(struct session_result *result, const struct session_thread *thread)
 
 static int
 add_thread(const struct session_options *o, struct session_result *result,
-           const struct session_thread *thread, struct totals *turns)
+           const struct session_thread *thread, struct totals *slices)
 {
-    const unsigned count = session_turns(o);
+    const unsigned count = session_slices(o);
     const bool filtered = session_totals(o) != count;
     struct session_thread *t = shared_row(result, thread);
 
@@ -107,13 +107,13 @@ add_thread(const struct session_options *o, struct session_result *result,
         return TALLY_ENOMEM;
     for (unsigned i = 0; i < count; i++) {
         if (filtered) {
-            filter_totals(&turns[i], &turns[count + i]);
-            totals_add(t->data, &turns[count + i]);
+            filter_totals(&slices[i], &slices[count + i]);
+            totals_add(t->data, &slices[count + i]);
         }
-        totals_add(&t->totals, &turns[i]);
+        totals_add(&t->totals, &slices[i]);
     }
     if (o->hardware != NULL)
-        add_to_hardware(o, result->components, turns);
+        add_to_hardware(o, result->components, slices);
     return 0;
 }
 
@@ -183,8 +183,8 @@ collect_strands(const struct session_options *o, struct counts_view *view,
 
     for (unsigned i = 0; error == 0 && counts_view_strand(view, &i, &s);) {
         uint64_t instructions = 0;
-        for (unsigned turn = 0; turn < session_totals(o); turn++)
-            instructions += s.totals[turn].signal[SIGNAL_INSTRUCTIONS];
+        for (unsigned slice = 0; slice < session_totals(o); slice++)
+            instructions += s.totals[slice].signal[SIGNAL_INSTRUCTIONS];
         const struct session_thread thread = {
             .thread = s.thread,
             .strand = s.strand,
@@ -459,7 +459,7 @@ static void
 collect_gate(const struct session_options *o, struct session_result *result)
 {
     memset(&result->totals, 0, sizeof(result->totals));
-    for (unsigned i = 0; i < session_turns(o); i++)
+    for (unsigned i = 0; i < session_slices(o); i++)
         totals_add(&result->totals, &o->gate->sum[i]);
     signals_derive(o->params, result->components, result->totals.signal);
     if (o->hardware != NULL) {

@@ -7,9 +7,9 @@
 #include "source/counts_view.h"
 
 /* Returns how many groups of events take the counters in turn; at least 1. */
-unsigned session_turns(const struct session_options *options);
+unsigned session_slices(const struct session_options *options);
 
-/* Returns how many totals a thread has: one a turn, or two a turn with
+/* Returns how many totals a thread has: one a slice, or two a slice with
  * --filter data=. */
 unsigned session_totals(const struct session_options *options);
 

@@ -5,25 +5,25 @@
 
 /* Returns how many threads' counts are not to be had. */
 static unsigned
-add_counts(struct counts_view *view, struct totals *turns)
+add_counts(struct counts_view *view, struct totals *slices)
 {
     struct counts_thread thread;
     struct counts_view_strand strand;
-    const unsigned count = view->rules->turns;
+    const unsigned count = view->rules->slices;
 
     for (unsigned i = 0; counts_view_thread(view, i, &thread); i++)
-        for (unsigned turn = 0; turn < count; turn++)
-            totals_add(&turns[turn], &thread.totals[turn]);
+        for (unsigned slice = 0; slice < count; slice++)
+            totals_add(&slices[slice], &thread.totals[slice]);
     if (view->state == COUNTS_ENDED)
         return view->lost;
     for (unsigned i = 0; counts_view_strand(view, &i, &strand);)
-        for (unsigned turn = 0; turn < count; turn++)
-            totals_add(&turns[turn], &strand.totals[turn]);
+        for (unsigned slice = 0; slice < count; slice++)
+            totals_add(&slices[slice], &strand.totals[slice]);
     return view->lost + view->apart;
 }
 
 static unsigned
-add_all(int fd, const struct counts_rules *rules, struct totals *turns)
+add_all(int fd, const struct counts_rules *rules, struct totals *slices)
 {
     unsigned missing = 0;
 
@@ -34,7 +34,7 @@ add_all(int fd, const struct counts_rules *rules, struct totals *turns)
             return missing;
         if (counts_view_open(&view, fd, i, rules) == 0 && view.wrong == NULL &&
             view.state != COUNTS_FREE)
-            missing += add_counts(&view, turns);
+            missing += add_counts(&view, slices);
     }
 }
 
@@ -42,7 +42,7 @@ void
 gate_turn(struct gate *gate, bool open, int fd,
           const struct counts_rules *rules)
 {
-    struct totals now[COUNTS_TURNS];
+    struct totals now[COUNTS_SLICES];
 
     if (open == gate->open)
         return;
@@ -53,7 +53,7 @@ gate_turn(struct gate *gate, bool open, int fd,
     gate->opened += open;
     if (open)
         memcpy(gate->from, now, sizeof(now));
-    for (unsigned t = 0; !open && t < COUNTS_TURNS; t++) {
+    for (unsigned t = 0; !open && t < COUNTS_SLICES; t++) {
         for (unsigned s = 0; s < SIGNAL_COUNT; s++) {
             const uint64_t from = gate->from[t].signal[s];
             const uint64_t to = now[t].signal[s];

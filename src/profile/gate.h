@@ -14,8 +14,8 @@ struct gate {
     bool open;
     unsigned opened;  /* how often */
     unsigned missing; /* threads whose counts were not to be had, at most */
-    struct totals from[COUNTS_TURNS]; /* when it was opened last */
-    struct totals sum[COUNTS_TURNS];  /* while it was open */
+    struct totals from[COUNTS_SLICES]; /* when it was opened last */
+    struct totals sum[COUNTS_SLICES];  /* while it was open */
 };
 
 /* Opens or closes it, if it was not so, at what the counts of a session's

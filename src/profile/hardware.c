@@ -95,7 +95,7 @@ static const struct hardware_layout layouts[] = {
      .trap_enable = UINT64_C(1) << 4,
      .before_wrap = 0,
      .always = -1},
-    /* 47 bits (rule X17) that no turn fills: no overflow is served. The thread
+    /* 47 bits (rule X17) that no slice fills: no overflow is served. The thread
      * is in front, so that the banked counters, PMD10 to 15, count too. */
     {.family = FAMILY_MONTECITO,
      .level = TALLY_PMU_PRIVILEGED,
@@ -231,7 +231,7 @@ is_part(const struct hardware *h, const struct event_row *part,
 }
 
 /* How often line `i` rises without the line that is a part of it. What ends in
- * a later turn than it began in may be more of the part than of the whole. */
+ * a later slice than it began in may be more of the part than of the whole. */
 static uint64_t
 line_count(const struct hardware *h, size_t i, const struct totals *totals)
 {
@@ -246,13 +246,13 @@ line_count(const struct hardware *h, size_t i, const struct totals *totals)
 }
 
 static void
-plan_turn(struct hardware *h, const struct selection *list,
-          const struct plan *plan, size_t turn)
+plan_slice(struct hardware *h, const struct selection *list,
+           const struct plan *plan, size_t slice)
 {
-    struct hardware_turn *t = &h->turns[turn];
+    struct hardware_slice *t = &h->slices[slice];
     struct write_list writes = {0};
 
-    plan_encode(list, h->event_count, plan, turn, &writes);
+    plan_encode(list, h->event_count, plan, slice, &writes);
     for (size_t i = 0; i < writes.count; i++) {
         const char *name = h->machine->registers[writes.rows[i].reg].name;
         for (unsigned c = 0; c < h->counter_count; c++) {
@@ -263,21 +263,21 @@ plan_turn(struct hardware *h, const struct selection *list,
     for (size_t i = 0; i < HARDWARE_COUNTERS; i++)
         t->event[i] = -1;
     for (size_t i = 0; i < h->event_count; i++) {
-        if (plan->rows[i].group == turn)
+        if (plan->rows[i].group == slice)
             t->event[plan->rows[i].counter] = (int32_t)i;
     }
 }
 
-/* What a counter counts always has every turn, not only the planned one. */
+/* What a counter counts always has every slice, not only the planned one. */
 static void
-share_turns(struct hardware *h)
+share_slices(struct hardware *h)
 {
     const int counter = h->layout->always;
 
     for (size_t i = 0; counter >= 0 && i < h->event_count; i++) {
         const bool always = h->events[i]->counters == UINT64_C(1) << counter;
-        for (size_t turn = 0; always && turn < h->turn_count; turn++)
-            h->turns[turn].event[counter] = (int32_t)i;
+        for (size_t slice = 0; always && slice < h->slice_count; slice++)
+            h->slices[slice].event[counter] = (int32_t)i;
     }
 }
 
@@ -297,7 +297,7 @@ selection_counted(const struct machine_row *m, const struct event_row *counted)
 }
 
 static int
-plan_turns(struct hardware *h, const struct tally_log *log)
+plan_slices(struct hardware *h, const struct tally_log *log)
 {
     struct selection *list = calloc(h->event_count, sizeof(*list));
     struct plan plan = {0};
@@ -309,16 +309,16 @@ plan_turns(struct hardware *h, const struct tally_log *log)
         selection_default_privilege(&list[i]);
     }
     int error = plan_make(list, h->event_count, log, &plan);
-    if (error == 0 && plan.group_count > COUNTS_TURNS)
+    if (error == 0 && plan.group_count > COUNTS_SLICES)
         error = tally_fail(log, TALLY_ERULE,
                            "%zu events need %zu turns of the counters; at most "
                            "%u are taken: count fewer events at once",
-                           h->event_count, plan.group_count, COUNTS_TURNS);
+                           h->event_count, plan.group_count, COUNTS_SLICES);
     if (error == 0) {
-        h->turn_count = plan.group_count;
-        for (size_t turn = 0; turn < h->turn_count; turn++)
-            plan_turn(h, list, &plan, turn);
-        share_turns(h);
+        h->slice_count = plan.group_count;
+        for (size_t slice = 0; slice < h->slice_count; slice++)
+            plan_slice(h, list, &plan, slice);
+        share_slices(h);
     }
     plan_finish(&plan);
     free(list);
@@ -384,7 +384,7 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
     if (error == 0)
         error = find_lines(h, log);
     if (error == 0)
-        error = plan_turns(h, log);
+        error = plan_slices(h, log);
     if (error != 0)
         hardware_finish(h);
     return error;
@@ -427,8 +427,8 @@ set(struct hardware *h, const char *name, uint64_t value)
 
 /* Adds a counter to its event's reading, and clears it. */
 static void
-collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
-        bool wrapped)
+collect(struct hardware *h, const struct hardware_slice *slice,
+        unsigned counter, bool wrapped)
 {
     const unsigned low = h->layout->apart ? 0 : counter * 32;
     const unsigned bits = h->layout->bits != 0 ? h->layout->bits : 32;
@@ -436,8 +436,8 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
     const uint64_t pic = get(h, h->layout->count[counter]);
     const uint64_t value = pic >> low & mask;
 
-    if (turn->event[counter] >= 0) {
-        struct hardware_reading *r = &h->readings[turn->event[counter]];
+    if (slice->event[counter] >= 0) {
+        struct hardware_reading *r = &h->readings[slice->event[counter]];
         r->value += value;
         if (wrapped && value < h->layout->before_wrap)
             r->value += UINT64_C(1) << bits;
@@ -447,7 +447,7 @@ collect(struct hardware *h, const struct hardware_turn *turn, unsigned counter,
 
 /* The handler of a trap: counters whose overflow made it. */
 static void
-serve(struct hardware *h, const struct hardware_turn *turn,
+serve(struct hardware *h, const struct hardware_slice *slice,
       enum tally_pmu_trap trap)
 {
     struct tally_pmu_taken taken;
@@ -458,14 +458,15 @@ serve(struct hardware *h, const struct hardware_turn *turn,
         if ((taken.counters >> i & 1) == 0)
             continue;
         const char *control = h->layout->control[i];
-        collect(h, turn, i, true);
+        collect(h, slice, i, true);
         set(h, control, get(h, control) & ~h->layout->overflowed);
     }
     h->overflows++;
 }
 
 static void
-serve_all(struct hardware *h, const struct hardware_turn *turn, uint32_t traps)
+serve_all(struct hardware *h, const struct hardware_slice *slice,
+          uint32_t traps)
 {
     static const enum tally_pmu_trap all[] = {
         TALLY_PMU_PIC_OVERFLOW, TALLY_PMU_PRECISE_EVENT,
@@ -473,12 +474,12 @@ serve_all(struct hardware *h, const struct hardware_turn *turn, uint32_t traps)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (traps & (uint32_t)all[i])
-            serve(h, turn, all[i]);
+            serve(h, slice, all[i]);
     }
 }
 
 static void
-raise_all(struct hardware *h, const struct hardware_turn *turn,
+raise_all(struct hardware *h, const struct hardware_slice *slice,
           const struct totals *totals)
 {
     uint64_t left = 0;
@@ -492,14 +493,14 @@ raise_all(struct hardware *h, const struct hardware_turn *turn,
             const uint64_t n = line_count(h, i, totals);
             h->totals[i].n = n <= done ? 0 : n - done < STEP ? n - done : STEP;
         }
-        serve_all(h, turn,
+        serve_all(h, slice,
                   tally_pmu_batch(h->pmu, 0, h->totals, h->total_count, NULL));
     }
 }
 
 static void
-add_turn(struct hardware *h, const struct hardware_turn *turn,
-         const struct totals *totals)
+add_slice(struct hardware *h, const struct hardware_slice *slice,
+          const struct totals *totals)
 {
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, h->layout->level);
     for (unsigned i = 0; i < h->counter_count; i++) {
@@ -508,29 +509,29 @@ add_turn(struct hardware *h, const struct hardware_turn *turn,
     }
     for (unsigned i = 0; i < h->counter_count; i++)
         set(h, h->layout->control[i],
-            turn->control[i] | h->layout->trap_enable);
+            slice->control[i] | h->layout->trap_enable);
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
-    raise_all(h, turn, totals);
+    raise_all(h, slice, totals);
     for (unsigned i = 0; i < h->counter_count; i++)
-        collect(h, turn, i, false);
+        collect(h, slice, i, false);
 }
 
 void
-hardware_add(struct hardware *h, const struct totals *turns)
+hardware_add(struct hardware *h, const struct totals *slices)
 {
     uint64_t all = 0;
 
-    for (size_t t = 0; t < h->turn_count; t++)
-        all += turns[t].signal[SIGNAL_INSTRUCTIONS];
+    for (size_t t = 0; t < h->slice_count; t++)
+        all += slices[t].signal[SIGNAL_INSTRUCTIONS];
     for (size_t i = 0; i < h->event_count; i++)
         h->readings[i].enabled += all;
-    for (size_t t = 0; t < h->turn_count; t++) {
-        const struct hardware_turn *turn = &h->turns[t];
-        add_turn(h, turn, &turns[t]);
+    for (size_t t = 0; t < h->slice_count; t++) {
+        const struct hardware_slice *slice = &h->slices[t];
+        add_slice(h, slice, &slices[t]);
         for (unsigned i = 0; i < HARDWARE_COUNTERS; i++) {
-            if (turn->event[i] >= 0)
-                h->readings[turn->event[i]].running +=
-                    turns[t].signal[SIGNAL_INSTRUCTIONS];
+            if (slice->event[i] >= 0)
+                h->readings[slice->event[i]].running +=
+                    slices[t].signal[SIGNAL_INSTRUCTIONS];
         }
     }
 }

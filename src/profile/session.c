@@ -120,21 +120,21 @@ make_request(const struct session_options *o, const struct program *program,
         r->components |= COMPONENT_REPEAT;
     note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));
-    r->turns = session_turns(o);
-    r->slice = HARDWARE_SLICE;
+    r->slices = session_slices(o);
+    r->slice_length = HARDWARE_SLICE;
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
     int error = set_span(o, program, log, r);
     if (error == 0 && o->interval_ms != 0 &&
-        session_totals(o) != session_turns(o))
+        session_totals(o) != session_slices(o))
         error =
             tally_fail(log, TALLY_ERANGE, "-I does not go with --filter data=");
-    if (error == 0 && session_totals(o) > COUNTS_TURNS)
+    if (error == 0 && session_totals(o) > COUNTS_SLICES)
         error = tally_fail(log, TALLY_ERANGE,
                            "--filter data= leaves %u turns of the counters; "
                            "these events need %u",
-                           COUNTS_TURNS / 2, session_turns(o));
+                           COUNTS_SLICES / 2, session_slices(o));
     if (error == 0)
         error = set_filters(o, program, log, r);
     return error != 0 ? error : launch_request(&o->launch, program, log, r);

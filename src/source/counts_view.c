@@ -17,8 +17,8 @@ struct counts_rules
 counts_rules_of(const struct session_request *r)
 {
     return (struct counts_rules){
-        .turns = r->turns << (r->data_count > 0),
-        .own_turns = r->turns,
+        .slices = r->slices << (r->data_count > 0),
+        .own_slices = r->slices,
         .strands = (unsigned)(r->params[PARAM_NODES] * r->params[PARAM_CORES] *
                               r->params[PARAM_STRANDS]),
     };
@@ -85,7 +85,7 @@ wrong_in_head(const struct counts_head *h, const struct counts_rules *rules)
         return "it says impossible things of its process";
     if (!is_name(h->program))
         return "its program's name has no end";
-    if (h->turns != rules->turns || h->own_turns != rules->own_turns)
+    if (h->slices != rules->slices || h->own_slices != rules->own_slices)
         return "its turns of the counters are others";
     if (h->blocks > COUNTS_BLOCKS || h->strands > COUNTS_STRANDS ||
         h->threads > COUNTS_THREADS || h->snapshots > COUNTS_SNAPSHOTS ||
@@ -101,9 +101,9 @@ static bool
 are_possible(struct counts_view *view, const struct totals *totals,
              unsigned count)
 {
-    for (unsigned turn = 0; turn < count; turn++) {
+    for (unsigned slice = 0; slice < count; slice++) {
         for (size_t s = 0; s < SIGNAL_COUNT; s++) {
-            const int64_t value = (int64_t)totals[turn].signal[s];
+            const int64_t value = (int64_t)totals[slice].signal[s];
             if (value <= -IMPOSSIBLE || value >= IMPOSSIBLE)
                 view->wrong = "it holds impossible counts";
         }
@@ -200,7 +200,7 @@ is_sealed(struct counts_view *view, const struct counts_thread *thread,
     const bool heap = view->heaped > 0 && index == COUNTS_THREADS - 1;
 
     if ((!heap || view->state == COUNTS_ENDED) &&
-        thread->seal != counts_thread_seal(thread, view->rules->turns,
+        thread->seal != counts_thread_seal(thread, view->rules->slices,
                                            view->offset + index))
         view->wrong = "a thread's record was overwritten";
     return view->wrong == NULL;
@@ -211,7 +211,7 @@ counts_view_thread(struct counts_view *view, unsigned index,
                    struct counts_thread *thread)
 {
     const size_t size = offsetof(struct counts_thread, totals) +
-                        view->rules->turns * sizeof(struct totals);
+                        view->rules->slices * sizeof(struct totals);
 
     if (view->wrong != NULL || index >= view->threads)
         return false;
@@ -220,7 +220,7 @@ counts_view_thread(struct counts_view *view, unsigned index,
         return false;
     view->seals += thread->seal;
     return is_place(view, thread->strand, thread->born) &&
-           are_possible(view, thread->totals, view->rules->turns) &&
+           are_possible(view, thread->totals, view->rules->slices) &&
            is_sealed(view, thread, index);
 }
 
@@ -334,13 +334,13 @@ give_blocks(struct counts_view *view, const uint64_t *executions,
     return true;
 }
 
-/* Goes through the executions of blocks that a strand has in a turn. */
+/* Goes through the executions of blocks that a strand has in a slice. */
 static bool
-each_block(struct counts_view *view, uint64_t strand, unsigned turn,
+each_block(struct counts_view *view, uint64_t strand, unsigned slice,
            take_blocks *take, void *user)
 {
     const uint64_t start = strand + offsetof(struct counts_strand, exec) +
-                           (uint64_t)turn * COUNTS_BLOCKS * sizeof(uint64_t);
+                           (uint64_t)slice * COUNTS_BLOCKS * sizeof(uint64_t);
     const uint64_t end = start + view->blocks * sizeof(uint64_t);
     uint64_t executions[CHUNK];
 
@@ -409,18 +409,18 @@ counts_view_strand(struct counts_view *view, unsigned *slot,
     if (at == 0 || !COPY_FIELD(strand) || !COPY_FIELD(thread) ||
         !COPY_FIELD(maker) || !COPY_FIELD(suspect) || !COPY_FIELD(born) ||
         !copy(view, at + offsetof(struct counts_strand, totals), strand->totals,
-              view->rules->turns * sizeof(struct totals)) ||
+              view->rules->slices * sizeof(struct totals)) ||
         !is_place(view, strand->strand, strand->born))
         return false;
 #undef COPY_FIELD
     if (strand->suspect > view->blocks)
         view->wrong = "a thread is in a block that is not there";
-    for (unsigned turn = 0; turn < view->rules->turns; turn++) {
-        if (!each_block(view, at, turn, add_blocks, &strand->totals[turn]))
+    for (unsigned slice = 0; slice < view->rules->slices; slice++) {
+        if (!each_block(view, at, slice, add_blocks, &strand->totals[slice]))
             return false;
     }
     ++*slot;
-    return are_possible(view, strand->totals, view->rules->turns);
+    return are_possible(view, strand->totals, view->rules->slices);
 }
 
 uint64_t
@@ -429,11 +429,11 @@ counts_view_instructions(struct counts_view *view)
     uint64_t sum = 0, one, at;
 
     for (unsigned t = 0; t < view->threads && view->wrong == NULL; t++) {
-        for (unsigned turn = 0; turn < view->rules->turns; turn++) {
+        for (unsigned slice = 0; slice < view->rules->slices; slice++) {
             const uint64_t thread = view->offset + THREADS_AT +
                                     sizeof(struct counts_thread) * (uint64_t)t +
                                     offsetof(struct counts_thread, totals) +
-                                    sizeof(struct totals) * turn;
+                                    sizeof(struct totals) * slice;
             if (!copy_written(view,
                               thread + sizeof(uint64_t) * SIGNAL_INSTRUCTIONS,
                               &one, sizeof(one)))
@@ -443,8 +443,8 @@ counts_view_instructions(struct counts_view *view)
     }
     for (unsigned slot = 0; (at = find_strand(view, &slot)) != 0; slot++) {
         each_block(view, at, COUNTS_OUTSIDE, add_instructions, &sum);
-        for (unsigned turn = 0; turn < view->rules->turns; turn++)
-            each_block(view, at, turn, add_instructions, &sum);
+        for (unsigned slice = 0; slice < view->rules->slices; slice++)
+            each_block(view, at, slice, add_instructions, &sum);
     }
     return sum;
 }

@@ -26,8 +26,8 @@
 
 /* What the counts of each process of a session must agree with. */
 struct counts_rules {
-    unsigned turns, own_turns; /* as in counts_head */
-    unsigned strands;          /* of the machine */
+    unsigned slices, own_slices; /* as in counts_head */
+    unsigned strands;            /* of the machine */
 };
 
 struct counts_view {
@@ -56,7 +56,7 @@ struct counts_view_strand {
     uint32_t strand, thread, maker;
     uint32_t suspect; /* as in counts_strand, of a block that is there */
     uint64_t born;
-    struct totals totals[COUNTS_TURNS];
+    struct totals totals[COUNTS_SLICES];
 };
 
 /* Returns what the counts of a session that asks for this must agree with. */

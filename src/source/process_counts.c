@@ -339,11 +339,11 @@ bounded(const atomic_uint *number, unsigned most)
 }
 
 unsigned
-counts_turns(const struct process_counts *process)
+counts_slices(const struct process_counts *process)
 {
-    const unsigned turns = process->head->turns;
+    const unsigned slices = process->head->slices;
 
-    return turns == 0 ? 1 : turns < COUNTS_TURNS ? turns : COUNTS_TURNS;
+    return slices == 0 ? 1 : slices < COUNTS_SLICES ? slices : COUNTS_SLICES;
 }
 
 static uint64_t
@@ -354,15 +354,15 @@ load_count(const uint64_t *count)
 
 void
 counts_sum(const struct process_counts *process,
-           const struct counts_strand *strand, unsigned turn,
+           const struct counts_strand *strand, unsigned slice,
            struct totals *sum)
 {
     const unsigned blocks = bounded(&process->head->blocks, COUNTS_BLOCKS);
 
     for (size_t s = 0; s < SIGNAL_COUNT; s++)
-        sum->signal[s] = load_count(&strand->totals[turn].signal[s]);
+        sum->signal[s] = load_count(&strand->totals[slice].signal[s]);
     for (unsigned b = 0; b < blocks; b++) {
-        const uint64_t count = load_count(&strand->exec[turn][b]);
+        const uint64_t count = load_count(&strand->exec[slice][b]);
         if (count == 0)
             continue;
         const int16_t *fixed = process->infos[b].fixed;
@@ -372,14 +372,14 @@ counts_sum(const struct process_counts *process,
 }
 
 /* Of fixed signals, blocks raise all and accesses that are kept apart once
- * more, in turns of their own. */
+ * more, in slices of their own. */
 static void
-add_turn(const struct process_counts *process, unsigned turn,
-         const struct totals *count, struct totals *sum)
+add_slice(const struct process_counts *process, unsigned slice,
+          const struct totals *count, struct totals *sum)
 {
     struct totals more = *count;
 
-    if (turn >= process->head->own_turns)
+    if (slice >= process->head->own_slices)
         memset(more.signal, 0, SIGNAL_FIXED_COUNT * sizeof(*more.signal));
     totals_add(sum, &more);
 }
@@ -388,10 +388,10 @@ static void
 add_strand(const struct process_counts *process,
            const struct counts_strand *strand, struct totals *sum)
 {
-    for (unsigned turn = 0; turn < counts_turns(process); turn++) {
+    for (unsigned slice = 0; slice < counts_slices(process); slice++) {
         struct totals one;
-        counts_sum(process, strand, turn, &one);
-        add_turn(process, turn, &one, sum);
+        counts_sum(process, strand, slice, &one);
+        add_slice(process, slice, &one, sum);
     }
 }
 
@@ -423,8 +423,8 @@ counts_each_ended(const struct process_counts *process,
     for (unsigned i = 0; i < ended; i++) {
         const struct counts_thread *t = &process->threads[i];
         memset(&sum, 0, sizeof(sum));
-        for (unsigned turn = 0; turn < counts_turns(process); turn++)
-            add_turn(process, turn, &t->totals[turn], &sum);
+        for (unsigned slice = 0; slice < counts_slices(process); slice++)
+            add_slice(process, slice, &t->totals[slice], &sum);
         take(user, process, t->strand, &sum);
     }
 }
@@ -506,16 +506,17 @@ counts_fold(struct process_counts *process, struct counts_strand *strand)
     thread->thread = strand->thread;
     thread->maker = strand->maker;
     thread->born = strand->born;
-    const unsigned turns = counts_turns(process);
-    for (unsigned turn = 0; turn < turns; turn++) {
-        counts_sum(process, strand, turn, &sum);
-        totals_add(&thread->totals[turn], &sum);
-        add_turn(process, turn, &sum, &strand->folded);
-        memset(strand->exec[turn], 0, blocks * sizeof(uint64_t));
+    const unsigned slices = counts_slices(process);
+    for (unsigned slice = 0; slice < slices; slice++) {
+        counts_sum(process, strand, slice, &sum);
+        totals_add(&thread->totals[slice], &sum);
+        add_slice(process, slice, &sum, &strand->folded);
+        memset(strand->exec[slice], 0, blocks * sizeof(uint64_t));
     }
     process->head->seals -= thread->seal;
     thread->seal = counts_thread_seal(
-        thread, turns, process->offset + (uint64_t)(thread - process->threads));
+        thread, slices,
+        process->offset + (uint64_t)(thread - process->threads));
     process->head->seals += thread->seal;
     if (index < COUNTS_THREADS)
         atomic_store(&process->head->threads, index + 1);
@@ -528,7 +529,7 @@ counts_fold(struct process_counts *process, struct counts_strand *strand)
 }
 
 uint64_t
-counts_thread_seal(const struct counts_thread *t, unsigned turns,
+counts_thread_seal(const struct counts_thread *t, unsigned slices,
                    uint64_t place)
 {
     uint64_t sum = mix_word(place, t->strand);
@@ -536,7 +537,7 @@ counts_thread_seal(const struct counts_thread *t, unsigned turns,
     sum = mix_word(sum, t->thread);
     sum = mix_word(sum, t->maker);
     sum = mix_word(sum, t->born);
-    return mix(sum, t->totals, turns * sizeof(*t->totals));
+    return mix(sum, t->totals, slices * sizeof(*t->totals));
 }
 
 uint64_t

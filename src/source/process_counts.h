@@ -35,8 +35,8 @@
 #define COUNTS_NAME 256u
 #define COUNTS_SNAPSHOTS 65536u
 #define COUNTS_CAPTURES 262144u
-#define COUNTS_TURNS 32u            /* of events that share counters */
-#define COUNTS_OUTSIDE COUNTS_TURNS /* not counted: --from, --to, --skip */
+#define COUNTS_SLICES 32u            /* of events that share counters */
+#define COUNTS_OUTSIDE COUNTS_SLICES /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
 #define SESSION_PLACE 112u        /* bytes */
@@ -58,17 +58,17 @@ struct session_request {
     uint32_t span;       /* enum span_mode */
     uint64_t from, to;   /* addresses in the program's file, or NO_LINE */
     uint64_t skip;       /* instructions */
-    /* Counts are kept apart by turns of `slice` instructions each, one after
-     * the other; 1: all is one turn. */
-    uint32_t turns;
-    uint64_t slice;
+    /* Counts are kept apart by slices of `slice_length` instructions each, one
+     * after the other; 1: all is one slice. */
+    uint32_t slices;
+    uint64_t slice_length;
     /* Cycles between snapshots of each thread, 0: none are made. */
     uint64_t interval;
     /* Code that is counted, as addresses in the program's file; 0: all. */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count;
-    /* Data whose accesses count, likewise; then each turn has two totals, the
-     * second `turns` after the first, for what is raised while they run. */
+    /* Data whose accesses count, likewise; then each slice has two totals, the
+     * second `slices` after the first, for what is raised while they run. */
     struct code_range data_ranges[CODE_RANGES];
     uint32_t data_count;
     struct capture_request capture;
@@ -150,8 +150,8 @@ struct counts_head {
     atomic_uint cut;
     atomic_uint snapshots; /* made, at most COUNTS_SNAPSHOTS */
     atomic_uint captures;  /* begun, may pass COUNTS_CAPTURES */
-    uint32_t turns;        /* totals in use, at least 1 */
-    uint32_t own_turns;    /* of them, those that blocks count in */
+    uint32_t slices;       /* totals in use, at least 1 */
+    uint32_t own_slices;   /* of them, those that blocks count in */
     uint32_t components;   /* of the model that run, enum component_id bits */
     /* System calls of the guest, and of them those that read and write. */
     atomic_uint_fast64_t calls, reads, writes;
@@ -170,7 +170,7 @@ struct counts_thread {
     uint32_t maker;  /* the thread that made it; its own number: none */
     uint64_t born;   /* on its clock, which starts with its maker's */
     uint64_t seal;   /* of the rest, see counts_thread_seal() */
-    struct totals totals[COUNTS_TURNS];
+    struct totals totals[COUNTS_SLICES];
 };
 
 /* What a thread had counted when its clock had passed a boundary. */
@@ -182,9 +182,9 @@ struct counts_snapshot {
 
 /* Counts of one live guest thread. */
 struct counts_strand {
-    struct totals totals[COUNTS_TURNS]; /* dynamic signals only */
-    uint32_t strand;                    /* of the machine */
-    uint32_t thread, maker;             /* as in counts_thread */
+    struct totals totals[COUNTS_SLICES]; /* dynamic signals only */
+    uint32_t strand;                     /* of the machine */
+    uint32_t thread, maker;              /* as in counts_thread */
     uint64_t born;
     struct totals folded; /* counts of the same thread before, see exec.c */
     /* The index + 1 of the block with BLOCK_ODD that the thread has entered
@@ -192,7 +192,7 @@ struct counts_strand {
     uint32_t suspect;
     uint32_t apart; /* not 0: memory of the process alone */
     atomic_uint live;
-    uint64_t exec[COUNTS_TURNS + 1][COUNTS_BLOCKS]; /* and COUNTS_OUTSIDE */
+    uint64_t exec[COUNTS_SLICES + 1][COUNTS_BLOCKS]; /* and COUNTS_OUTSIDE */
 };
 
 /* One process, as mapped by itself or by a reader. */
@@ -292,8 +292,8 @@ void counts_fold(struct process_counts *process, struct counts_strand *strand);
  */
 void counts_end(struct process_counts *process);
 
-/* Returns the seal of a thread's record with these turns, at this place. */
-uint64_t counts_thread_seal(const struct counts_thread *thread, unsigned turns,
+/* Returns the seal of a thread's record with these slices, at this place. */
+uint64_t counts_thread_seal(const struct counts_thread *thread, unsigned slices,
                             uint64_t place);
 
 /* Returns the seal of a head whose threads' seals have this sum. */
@@ -305,14 +305,14 @@ struct counts_strand *counts_map_strand(const struct process_counts *process,
 void counts_unmap_strand(struct counts_strand *strand);
 
 /*
- * Sums what a strand has counted in a turn: dynamic totals plus executions x
+ * Sums what a strand has counted in a slice: dynamic totals plus executions x
  * fixed signals of each block. Safe while it runs.
  */
 void counts_sum(const struct process_counts *process,
-                const struct counts_strand *strand, unsigned turn,
+                const struct counts_strand *strand, unsigned slice,
                 struct totals *sum);
 
-/* What the thread on a strand has counted in all turns; likewise. */
+/* What the thread on a strand has counted in all slices; likewise. */
 void counts_sum_all(const struct process_counts *process,
                     const struct counts_strand *strand, struct totals *sum);
 
@@ -329,7 +329,7 @@ void counts_capture(struct process_counts *process,
 void counts_sum_now(const struct process_counts *process,
                     const struct counts_strand *strand, struct totals *sum);
 
-/* Hands out what each thread of the process has counted in all turns; a thread
+/* Hands out what each thread of the process has counted in all slices; a thread
  * may come in pieces. The second does it for the records of those that have
  * ended alone. */
 void counts_each(const struct process_counts *process,
@@ -342,8 +342,8 @@ counts_each_ended(const struct process_counts *process,
                                uint32_t strand, struct totals *sum),
                   void *user);
 
-/* The turns that its process takes. */
-unsigned counts_turns(const struct process_counts *process);
+/* The slices that its process takes. */
+unsigned counts_slices(const struct process_counts *process);
 
 /* Notes the name of a program that runs outside. Returns the place of the name,
  * SESSION_UNCOUNTED: there was none. */
