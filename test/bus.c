@@ -3,7 +3,7 @@
  * Cores with an L3 each that snoop each other over a bus, against the twin; and
  * what their states must keep to.
  */
-#include "machine/bus.h"
+#include "machine/coherence_bus.h"
 #include "machine/mesi_avx2.h"
 #include "ref/cluster.h"
 
@@ -23,7 +23,7 @@ static const struct machine machines[] = {
       "bus.reads=2"}},
 };
 
-/* No other core ever runs: machine/bus_lone.h. */
+/* No other core ever runs: machine/coherence_bus_lone.h. */
 static const struct machine lone[] = {
     {__LINE__,
      "montecito",
@@ -131,7 +131,7 @@ holders(const struct cluster *c, uint64_t line)
     unsigned count = 0;
 
     for (unsigned i = 0; i < c->count; i++) {
-        const struct bus_caches *b = &c->chip.cores[i].bus;
+        const struct bus_caches *b = c->chip.cores[i].bus;
         count += mesi_find(&b->l2d, line) || mesi_find(&b->l3, line);
     }
     return count;
@@ -158,9 +158,9 @@ check_bus(const struct cluster *c)
     uint64_t bursts = n[SIGNAL_READS_OUT_LOW] + 8 * n[SIGNAL_READS_OUT_HIGH];
 
     for (unsigned i = 0; i < c->count; i++) {
-        bursts += c->strands[i]->fills.out;
-        check_owned(c, &c->chip.cores[i].bus.l2d);
-        check_owned(c, &c->chip.cores[i].bus.l3);
+        bursts += c->strands[i]->bus->fills.out;
+        check_owned(c, &c->chip.cores[i].bus->l2d);
+        check_owned(c, &c->chip.cores[i].bus->l3);
     }
     assert_int_equal(bursts, reads);
     assert_int_equal(reads,

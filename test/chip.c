@@ -287,11 +287,11 @@ static void
 both_settle(struct both *b)
 {
     struct strand *s = b->strand;
-    const size_t asked =
-        s->driven.asked + (size_t)(s->queue.next - s->queue.entries);
+    const size_t waiting = (size_t)(s->queue.next - s->queue.entries);
     const bool now = random_below(&b->stream.state, 50) == 0;
 
-    if (!b->chip.inclusive || (!now && asked < INCLUSION_REQUESTS / 2))
+    if (!b->chip.inclusive ||
+        (!now && s->back->driven.asked + waiting < INCLUSION_REQUESTS / 2))
         return;
     strand_drain(s);
     inclusion_settle(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/ahead.h"
 
-#include "machine/bus.h"
+#include "machine/coherence_bus.h"
 
 #define PAGE_BYTES 4096u
 #define REQUESTS 8u /* of the request address buffer: Table 2-9 */
@@ -25,7 +25,7 @@ find(struct ahead *t, uint64_t line)
 void
 ahead_settle(struct strand *s, enum ahead_out waited)
 {
-    struct ahead *t = &s->ahead;
+    struct ahead *t = &s->bus->ahead;
 
     for (unsigned i = 0; i < AHEAD_LINES; i++) {
         if (t->lines[i].out <= waited)
@@ -47,9 +47,9 @@ count_out(const struct ahead *t)
 static enum ahead_out
 pending(const struct strand *s, uint64_t line)
 {
-    const struct ahead *t = &s->ahead;
+    const struct ahead *t = &s->bus->ahead;
     const uint32_t l1i = s->core->l1i.line_shift;
-    const uint32_t l2i = s->core->bus.l2i.line_shift;
+    const uint32_t l2i = s->core->bus->l2i.line_shift;
     const uint32_t shift = l2i > l1i ? l2i - l1i : 0;
 
     for (unsigned i = 0; i < AHEAD_LINES; i++) {
@@ -76,7 +76,7 @@ ask(struct strand *s, uint64_t line, unsigned kind, bool *again)
 static void
 ask_ahead(struct strand *s, uint64_t line)
 {
-    struct ahead *t = &s->ahead;
+    struct ahead *t = &s->bus->ahead;
     struct ahead_line *place = &t->lines[t->next];
     bool again;
 
@@ -90,7 +90,7 @@ ask_ahead(struct strand *s, uint64_t line)
 static unsigned
 go_on(struct strand *s, uint64_t line, uint64_t has)
 {
-    struct ahead *t = &s->ahead;
+    struct ahead *t = &s->bus->ahead;
     const uint64_t page = PAGE_BYTES >> s->core->l1i.line_shift;
     const uint64_t ahead = s->chip->ahead;
     const uint64_t to = line + ahead;
@@ -151,7 +151,7 @@ count_full(struct strand *s, unsigned requests, enum ahead_out out)
 static void
 start(struct strand *s, uint64_t line, uint64_t has)
 {
-    struct ahead *t = &s->ahead;
+    struct ahead *t = &s->bus->ahead;
     const unsigned before = count_out(t);
     bool again;
 
@@ -173,7 +173,7 @@ ahead_fetch(struct strand *s, uint64_t entry)
     const uint64_t has = (entry & AHEAD_HAS) >> AHEAD_HAS_SHIFT;
     const uint64_t line =
         request_addr(entry & ~AHEAD_HAS) >> s->core->l1i.line_shift;
-    struct ahead_line *l = find(&s->ahead, line);
+    struct ahead_line *l = find(&s->bus->ahead, line);
 
     if (l == NULL) {
         start(s, line, has);

@@ -18,7 +18,7 @@ void
 buffers_miss(struct strand *s, bool waits, bool behind, bool dirty)
 {
     const uint64_t *params = s->chip->params;
-    struct buffers *b = &s->buffers;
+    struct buffers *b = &s->back->buffers;
     const unsigned miss =
         take(&b->misses, !behind, waits, params[PARAM_L2_MISSES]);
     const unsigned fill =

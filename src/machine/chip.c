@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "machine/ahead.h"
-#include "machine/buffers.h"
-#include "machine/bus.h"
+#include "machine/coherence.h"
 #include "machine/inclusion.h"
-#include "machine/nodes.h"
-#include "machine/snoop.h"
 #include "machine/strand.h"
 #include "table/signals.h"
 
@@ -71,7 +68,7 @@ init_first(struct tlb *tlb, uint64_t entries)
     return entries == 0 ? 0 : tlb_init(tlb, (uint32_t)entries);
 }
 
-/* Where COMPONENT_BUS runs, bus.c has the L2s and the L3s. */
+/* Where COMPONENT_BUS runs, coherence_bus.c has the L2s and the L3s. */
 static bool
 has_own_l2(const struct chip *chip)
 {
@@ -116,13 +113,13 @@ core_init(struct core *core, const struct chip *chip)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)
         error = init_first(&core->dtlb_first, dtlb_first(chip));
-    if (error == 0 && (chip->components & COMPONENT_BUS))
-        error = bus_init(&core->bus, params);
+    if (error == 0 && chip->coherence->core_init != NULL)
+        error = chip->coherence->core_init(core, chip);
     return error;
 }
 
 static void
-core_finish(struct core *core)
+core_finish(struct core *core, const struct chip *chip)
 {
     cache_finish(&core->l1i);
     cache_finish(&core->l1d);
@@ -132,7 +129,8 @@ core_finish(struct core *core)
     tlb_finish(&core->dtlb);
     tlb_finish(&core->itlb_first);
     tlb_finish(&core->dtlb_first);
-    bus_finish(&core->bus);
+    if (chip->coherence->core_finish != NULL)
+        chip->coherence->core_finish(core);
 }
 
 int
@@ -144,6 +142,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
     memset(chip, 0, sizeof(*chip));
     memcpy(chip->params, params, sizeof(chip->params));
     chip->components = components;
+    chip->coherence = coherence_of(components);
     chip->node_count = (unsigned)params[PARAM_NODES];
     chip->core_count = (unsigned)params[PARAM_CORES] * chip->node_count;
     atomic_init(&chip->meets, chip->node_count > 1);
@@ -172,7 +171,10 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
     chip->bank_mask = (uint32_t)params[PARAM_MEMORY_BANKS] - 1;
     chip->cores = calloc(chip->core_count, sizeof(*chip->cores));
     chip->strands = calloc(slots, sizeof(struct strand *));
-    if (chip->cores == NULL || chip->strands == NULL)
+    if (chip->coherence->chip_size != 0)
+        chip->behind = calloc(1, chip->coherence->chip_size);
+    if (chip->cores == NULL || chip->strands == NULL ||
+        (chip->coherence->chip_size != 0 && chip->behind == NULL))
         error = TALLY_ENOMEM;
     if (error == 0 && chip->shared_l2 && (components & COMPONENT_L2))
         error = init_l2s(chip);
@@ -189,6 +191,7 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
 static void
 free_tables(struct strand *s)
 {
+    free(s->behind);
     free(s->direction.counters);
     targets_finish(&s->targets);
 }
@@ -197,14 +200,16 @@ void
 chip_finish(struct chip *chip)
 {
     for (unsigned i = 0; chip->cores != NULL && i < chip->core_count; i++)
-        core_finish(&chip->cores[i]);
+        core_finish(&chip->cores[i], chip);
     for (unsigned i = 0; chip->strands != NULL && i < chip->slots_used; i++) {
         if (chip->strands[i] != NULL)
             free_tables(chip->strands[i]);
     }
     for (unsigned i = 0; i < NODES_MAX; i++)
         cache_finish(&chip->l2[i]);
-    nodes_forget(chip);
+    if (chip->behind != NULL && chip->coherence->chip_finish != NULL)
+        chip->coherence->chip_finish(chip);
+    free(chip->behind);
     cache_finish(&chip->l3);
     free(chip->cores);
     free(chip->strands);
@@ -259,16 +264,12 @@ strand_reset(struct strand *s)
     memset(s->pages.far, 0, sizeof(s->pages.far));
     s->previous = &no_block;
     s->direction.history = 0;
-    s->fills.out = s->fills.out_ahead = 0;
-    s->ahead = (struct ahead){0};
-    s->fills = (struct fills){0};
-    s->buffers = (struct buffers){0};
-    s->driven.count = s->driven.asked = 0;
     s->repeats = 0;
     s->span.instructions = 0;
     s->interval.length = LOOK_LEAST;
     s->interval.clock = s->interval.boundary = 0;
-    memset(s->snooped, 0, sizeof(s->snooped));
+    if (s->behind != NULL)
+        memset(s->behind, 0, s->chip->coherence->strand_size);
     s->queue.next = s->queue.entries;
     s->queue.end = s->queue.entries + QUEUE_LENGTH;
     if (s->direction.counters != NULL)
@@ -283,7 +284,8 @@ static void
 strand_filters(struct strand *s)
 {
     const struct cache *l1d = &s->core->l1d;
-    const struct mesi *l2d = &s->core->bus.l2d;
+    uint64_t store_mask = l1d->set_mask;
+    uint32_t store_shift = l1d->line_shift;
 
     filter_init(&s->fetch, s->core->l1i.set_mask, s->core->l1i.line_shift);
     filter_init(&s->data, l1d->set_mask, l1d->line_shift);
@@ -291,12 +293,13 @@ strand_filters(struct strand *s)
         s->core->l1i.set_mask < FILTER_SETS && s->core->l1i.ways > 1;
     s->data.turns =
         s->core->l1d.set_mask < FILTER_SETS && s->core->l1d.ways > 1;
-    if (s->chip->components & COMPONENT_BUS)
-        filter_init(&s->store, l2d->set_mask, l2d->line_shift);
-    else if (s->chip->store_filter)
-        filter_init(&s->store, s->l2->set_mask, s->l2->line_shift);
-    else
-        filter_init(&s->store, l1d->set_mask, l1d->line_shift);
+    if (s->chip->coherence->store_sets != NULL) {
+        s->chip->coherence->store_sets(s, &store_mask, &store_shift);
+    } else if (s->chip->store_filter) {
+        store_mask = s->l2->set_mask;
+        store_shift = s->l2->line_shift;
+    }
+    filter_init(&s->store, store_mask, store_shift);
 }
 
 /* The smallest page that a TLB has in front of the last. */
@@ -328,7 +331,7 @@ strand_init(struct strand *s)
     s->node = s->number / chip->strands_per_core /
               (chip->core_count / chip->node_count);
     if (s->core->l1d.ways == 0 && core_init(s->core, chip) != 0) {
-        core_finish(s->core);
+        core_finish(s->core, chip);
         return TALLY_ENOMEM;
     }
     use_core(chip, s->core);
@@ -345,14 +348,19 @@ strand_init(struct strand *s)
     s->runs.store_filter = chip->store_filter;
     s->runs.marks = chip->marks;
     s->runs.fetch_voids =
-        s->runs.store_filter && s->core->bus.l2i.words == NULL;
+        s->runs.store_filter &&
+        (s->core->bus == NULL || s->core->bus->l2i.words == NULL);
     if (chip->components & COMPONENT_PREDICTOR) {
         s->direction.mask = branch_history_mask(chip->params);
         s->direction.counters = malloc(chip->params[PARAM_BRANCH_ENTRIES]);
         if (s->direction.counters == NULL)
             return TALLY_ENOMEM;
     }
-    if (targets_init(&s->targets, chip->params, chip->components) != 0) {
+    if (chip->coherence->strand_size != 0)
+        s->behind = calloc(1, chip->coherence->strand_size);
+    if ((chip->coherence->strand_size != 0 && s->behind == NULL) ||
+        targets_init(&s->targets, chip->params, chip->components) != 0) {
+        free(s->behind);
         free(s->direction.counters);
         return TALLY_ENOMEM;
     }
@@ -423,10 +431,8 @@ void
 strand_rest(struct strand *s)
 {
     strand_drain(s);
-    bus_settle(s);
-    lock_take(&s->chip->lock);
-    inclusion_settle(s);
-    lock_give(&s->chip->lock);
+    if (s->chip->coherence->rest != NULL)
+        s->chip->coherence->rest(s);
 }
 
 void
@@ -438,7 +444,8 @@ strand_end(struct strand *s, unsigned slot)
         strand_settle(s);
     strand_rest(s);
     lock_take(&chip->lock);
-    snoop_count(s);
+    if (chip->coherence->leave != NULL)
+        chip->coherence->leave(s);
     chip->strands[slot] = NULL;
     core_leave(s);
     lock_give(&chip->lock);
@@ -447,7 +454,7 @@ strand_end(struct strand *s, unsigned slot)
 }
 
 static void
-core_clear(struct core *core)
+core_clear(struct core *core, const struct chip *chip)
 {
     if (core->l1d.ways == 0)
         return;
@@ -463,7 +470,8 @@ core_clear(struct core *core)
         tlb_clear(&core->itlb_first);
     if (core->dtlb_first.entries != 0)
         tlb_clear(&core->dtlb_first);
-    bus_clear(&core->bus);
+    if (chip->coherence->core_clear != NULL)
+        chip->coherence->core_clear(core);
 }
 
 void
@@ -474,14 +482,17 @@ chip_after_fork(struct chip *chip, unsigned slot)
     for (unsigned i = 0; i < chip->core_count; i++) {
         lock_give(&chip->cores[i].lock);
         chip->cores[i].strands = NULL;
-        core_clear(&chip->cores[i]);
+        core_clear(&chip->cores[i], chip);
     }
     for (unsigned i = 0; i < chip->node_count; i++) {
         if (chip->l2[i].ways != 0)
             cache_clear(&chip->l2[i]);
     }
-    nodes_forget(chip);
-    memset(&chip->bus_order, 0, sizeof(chip->bus_order));
+    if (chip->behind != NULL) {
+        if (chip->coherence->chip_finish != NULL)
+            chip->coherence->chip_finish(chip);
+        memset(chip->behind, 0, chip->coherence->chip_size);
+    }
     if (chip->l3.ways != 0)
         cache_clear(&chip->l3);
     dram_clear(&chip->dram);

@@ -56,8 +56,8 @@ enum request {
 };
 #define REQUEST_MASK ((uint64_t)7)
 
-/* A load that passes the L1 by, where l1d.float has it so; see machine/bus.h,
- * which alone drains it. */
+/* A load that passes the L1 by, where l1d.float has it so; see
+ * machine/coherence_bus.h, which alone drains it. */
 #define REQUEST_FLOAT ((enum request)REQUEST_COUNT)
 
 /* A line of code fetched ahead, which is in no queue; see machine/ahead.h. */
@@ -110,10 +110,16 @@ struct filter {
 /* Signals that other cores' accesses raise for a strand; see snoop.h. */
 #define SNOOPS 6u
 
-/* Which node's memory has each page, open addressing; see nodes.c. */
+/* Which node's memory has each page, open addressing; see coherence_nodes.c. */
 struct homes {
     uint64_t *pages; /* page << 2 | node, plus 1; 0: none */
     uint64_t mask, used;
+};
+
+/* Of a chip whose nodes have an L2 each; see coherence_nodes.c. */
+struct nodes {
+    struct homes homes;
+    unsigned used; /* bits: a node whose L2 may hold lines */
 };
 
 /* The last lines that went through a queue of the bus, number + 1; or 0. */
@@ -158,7 +164,13 @@ struct buffers {
     unsigned misses, fills, writebacks;
 };
 
-/* Of a core with an L3 of its own; see machine/bus.h. */
+/* Of a strand whose core is on the bus; see machine/coherence_bus.h. */
+struct bus_strand {
+    struct ahead ahead;
+    struct fills fills;
+};
+
+/* Of a core with an L3 of its own; see machine/coherence_bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
     struct bus_recent writes, castouts; /* of the arbiter's queues */
@@ -172,7 +184,7 @@ struct core {
     struct ways ways;                  /* of that */
     struct tlb itlb, dtlb;             /* a joint one is the dtlb */
     struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
-    struct bus_caches bus;
+    struct bus_caches *bus;            /* owned; NULL: the core is on no bus */
 };
 
 /* Directions of conditional branches; see machine/branch.h. */
@@ -230,6 +242,13 @@ struct driven {
     uint64_t lines[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
+/* Of a strand behind whose L1s caches write back; see writeback.c. */
+struct back_strand {
+    uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
+    struct buffers buffers;   /* of the L2, for this strand */
+    struct driven driven;
+};
+
 /* What the slow path asks of the chip so often that it has copies. */
 struct runs {
     bool itlb, dtlb;
@@ -265,12 +284,13 @@ struct strand {
     struct interval interval;
     struct filtered filtered;
 
-    uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
-    struct ahead ahead;
-    struct fills fills;
-    struct raw raw;         /* only where it runs */
-    struct buffers buffers; /* of the L2, for this strand */
-    struct driven driven;
+    /* The state of the kind of coherence, owned; see machine/coherence.h. */
+    union {
+        void *behind;
+        struct bus_strand *bus;   /* of coherence_bus */
+        struct back_strand *back; /* of coherence_writeback */
+    };
+    struct raw raw; /* only where it runs */
     struct queue queue;
 };
 
@@ -282,8 +302,7 @@ struct chip {
     bool write_through;
     bool shared_l2;
     unsigned node_count;
-    unsigned used_nodes; /* bits: an L2 that may hold lines */
-    uint64_t used_cores; /* likewise, of L2s that are cores' own */
+    uint64_t used_cores; /* bits: a core whose own L2 may hold lines */
     /* Several L2s see each other: queues are short. */
     atomic_bool meets;
     bool store_filter; /* stores go through to an L2 that is modelled */
@@ -301,8 +320,13 @@ struct chip {
     uint32_t bank_shift, bank_mask; /* of memory, by address */
     struct core *cores;             /* set up when a strand first runs there */
     struct cache l2[NODES_MAX], l3; /* the L2 of each node */
-    struct homes homes;
-    struct bus_recent bus_order; /* of all cores */
+    const struct coherence *coherence;
+    /* The state of the kind of coherence, owned; see machine/coherence.h. */
+    union {
+        void *behind;
+        struct nodes *nodes;          /* of coherence_nodes */
+        struct bus_recent *bus_order; /* of coherence_bus: of all cores */
+    };
     struct dram dram;
     /* Of all these, cores' L2s, used_cores and the list of strands. */
     struct lock lock;

@@ -7,13 +7,21 @@
 #include <string.h>
 
 #include "machine/ahead.h"
-#include "machine/bus.h"
+#include "machine/coherence.h"
 #include "machine/cache_avx2.h"
 #include "machine/inclusion.h"
-#include "machine/memory.h"
+#include "machine/writeback.h"
 #include "machine/microtag.h"
-#include "machine/nodes.h"
 #include "machine/strand.h"
+
+const struct coherence *
+coherence_of(uint32_t components)
+{
+    return components & COMPONENT_BUS         ? &coherence_bus
+           : components & COMPONENT_NODES     ? &coherence_nodes
+           : components & COMPONENT_WRITEBACK ? &coherence_writeback
+                                              : &coherence_plain;
+}
 
 const uint16_t queue_l2_signal[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_MISSES,
@@ -200,8 +208,9 @@ add_misses(uint64_t *total, const uint16_t *signals, miss_counts misses)
         total[signals[kind]] += misses_of(misses, kind);
 }
 
+/* The levels behind the L1s, where no write-backs are counted. */
 static void
-drain_shared(struct strand *s, uint64_t *queue, size_t count)
+take_plain(struct strand *s, uint64_t *queue, size_t count)
 {
     struct chip *chip = s->chip;
     struct cache *l3 = (chip->components & COMPONENT_L3) ? &chip->l3 : NULL;
@@ -219,11 +228,15 @@ drain_shared(struct strand *s, uint64_t *queue, size_t count)
     }
 }
 
+const struct coherence coherence_plain = {.take = take_plain};
+
 /* Requests at which the queue is full. */
 static size_t
 queue_length(const struct strand *s, bool alone)
 {
-    const size_t most = INCLUSION_REQUESTS - s->driven.asked;
+    const size_t most = s->chip->inclusive
+                            ? INCLUSION_REQUESTS - s->back->driven.asked
+                            : QUEUE_LENGTH;
 
     return alone || !meets_others(s) || most < SHORT_QUEUE ? most : SHORT_QUEUE;
 }
@@ -232,7 +245,6 @@ void
 strand_drain(struct strand *s)
 {
     struct chip *chip = s->chip;
-    const bool back = (chip->components & COMPONENT_WRITEBACK) != 0;
     uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
     uint64_t *queue = s->queue.entries;
     const bool alone = runs_alone(s);
@@ -252,14 +264,7 @@ strand_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    if (chip->components & COMPONENT_BUS)
-        bus_shared(s, queue, count);
-    else if (chip->components & COMPONENT_NODES)
-        nodes_shared(s, queue, count);
-    else if (back)
-        memory_shared(s, queue, count);
-    else
-        drain_shared(s, queue, count);
+    chip->coherence->take(s, queue, count);
     if (chip->inclusive)
         inclusion_drained(s, asked);
     if (!alone)

@@ -7,8 +7,8 @@
 static bool
 is_out(const struct strand *s, uint64_t addr)
 {
-    const struct fills *f = &s->fills;
-    const uint64_t line = addr >> s->core->bus.l2d.line_shift;
+    const struct fills *f = &s->bus->fills;
+    const uint64_t line = addr >> s->core->bus->l2d.line_shift;
 
     for (unsigned i = 0; i < f->count; i++) {
         if (f->lines[i] == line)
@@ -20,8 +20,8 @@ is_out(const struct strand *s, uint64_t addr)
 void
 fills_end(struct strand *s)
 {
-    const uint64_t length = s->fills.out;
-    struct fills *f = &s->fills;
+    const uint64_t length = s->bus->fills.out;
+    struct fills *f = &s->bus->fills;
 
     s->total[SIGNAL_READS_OUT_LOW] += length & 7;
     s->total[SIGNAL_READS_OUT_HIGH] += length >> 3;
@@ -29,7 +29,7 @@ fills_end(struct strand *s)
         length == s->chip->params[PARAM_BUS_READS];
     if (f->victims > VICTIMS)
         s->total[SIGNAL_VICTIMS_FULL] += f->victims - VICTIMS;
-    s->fills.out = s->fills.out_ahead = 0;
+    s->bus->fills.out = s->bus->fills.out_ahead = 0;
     f->left = 0;
     f->count = f->victims = 0;
 }
@@ -37,7 +37,7 @@ fills_end(struct strand *s)
 void
 fills_end_with(struct strand *s)
 {
-    s->fills.out++;
+    s->bus->fills.out++;
     fills_end(s);
 }
 
@@ -45,13 +45,13 @@ void
 fills_add(struct strand *s, uint64_t addr, bool store)
 {
     const uint64_t *params = s->chip->params;
-    struct fills *f = &s->fills;
+    struct fills *f = &s->bus->fills;
 
     if (store)
-        f->lines[f->count++] = addr >> s->core->bus.l2d.line_shift;
-    s->fills.out++;
-    s->fills.out_ahead += !store;
-    if (s->fills.out == params[PARAM_BUS_READS])
+        f->lines[f->count++] = addr >> s->core->bus->l2d.line_shift;
+    s->bus->fills.out++;
+    s->bus->fills.out_ahead += !store;
+    if (s->bus->fills.out == params[PARAM_BUS_READS])
         fills_end(s);
     f->left = params[PARAM_TIME_L3] + params[PARAM_TIME_MEMORY];
 }
@@ -59,11 +59,11 @@ fills_add(struct strand *s, uint64_t addr, bool store)
 void
 fills_pass(struct strand *s, uint64_t cycles)
 {
-    struct fills *f = &s->fills;
+    struct fills *f = &s->bus->fills;
 
     if (f->left > cycles)
         f->left -= cycles;
-    else if (s->fills.out != 0)
+    else if (s->bus->fills.out != 0)
         fills_end(s);
     else
         f->left = 0;
@@ -72,10 +72,10 @@ fills_pass(struct strand *s, uint64_t cycles)
 bool
 fills_load(struct strand *s, uint64_t addr)
 {
-    if (s->fills.count == 0 || !is_out(s, addr))
+    if (s->bus->fills.count == 0 || !is_out(s, addr))
         return false;
     s->total[SIGNAL_L2D_SECONDARY_LOADS]++;
-    s->total[SIGNAL_SECONDARY_WAIT] += s->fills.left;
+    s->total[SIGNAL_SECONDARY_WAIT] += s->bus->fills.left;
     fills_end(s);
     return true;
 }
@@ -83,11 +83,11 @@ fills_load(struct strand *s, uint64_t addr)
 void
 fills_atomic(struct strand *s, uint64_t addr, bool hit)
 {
-    if (s->fills.count == 0)
+    if (s->bus->fills.count == 0)
         return;
     s->total[SIGNAL_L2D_ATOMIC_CANCELS]++;
     s->total[SIGNAL_L2D_SECONDARY_ATOMICS] += hit && is_out(s, addr);
-    s->total[SIGNAL_ATOMIC_WAIT] += s->fills.left;
+    s->total[SIGNAL_ATOMIC_WAIT] += s->bus->fills.left;
     fills_end(s);
 }
 
@@ -100,9 +100,9 @@ fills_refuse(struct strand *s, uint64_t addr, unsigned kind)
                                    : code ? SIGNAL_L2I_L3_REJECTS
                                           : SIGNAL_L2D_L3_REJECTS;
 
-    if (s->fills.out == 0 && s->fills.left != 0) {
+    if (s->bus->fills.out == 0 && s->bus->fills.left != 0) {
         s->total[refused]++;
-        s->fills.left = 0;
+        s->bus->fills.left = 0;
     } else if (code && is_out(s, addr)) {
         s->total[refused]++;
         if (!ahead)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fill buffers of a strand's L2 for data (machine/bus.h): a burst of reads
- * of memory for which the strand does not wait, those of stores and of code
- * ahead. It is over when the strand has waited as long as the last of them
+ * The fill buffers of a strand's L2 for data (machine/coherence_bus.h): a burst
+ * of reads of memory for which the strand does not wait, those of stores and of
+ * code ahead. It is over when the strand has waited as long as the last of them
  * takes, for anything but fetches that the L2 serves, or must wait for one of
  * them: a load of a line that a store has out, which is a secondary miss, or an
  * atomic, which is cancelled until all are there. It is over, too, when
@@ -46,7 +46,7 @@ void fills_pass(struct strand *s, uint64_t cycles);
 static inline void
 fills_wait(struct strand *s, uint64_t cycles)
 {
-    if (s->fills.left != 0)
+    if (s->bus->fills.left != 0)
         fills_pass(s, cycles);
 }
 

@@ -63,14 +63,14 @@ inclusion_settle(struct strand *s)
 
     if (!alone)
         lock_take(&s->core->lock);
-    for (size_t i = 0; i < s->driven.count; i++) {
+    for (size_t i = 0; i < s->back->driven.count; i++) {
         s->total[SIGNAL_L1I_EVICTION_INVALIDATIONS] +=
-            take(s, &l1i, s->driven.lines[i]);
+            take(s, &l1i, s->back->driven.lines[i]);
         s->total[SIGNAL_L1D_EVICTION_INVALIDATIONS] +=
-            take(s, &l1d, s->driven.lines[i]);
+            take(s, &l1d, s->back->driven.lines[i]);
     }
     if (!alone)
         lock_give(&s->core->lock);
-    s->driven.count = 0;
-    s->driven.asked = 0;
+    s->back->driven.count = 0;
+    s->back->driven.asked = 0;
 }

@@ -31,7 +31,7 @@ inclusion_note(struct strand *s, uint64_t line)
     if (!runs_alone(s) || l1i->line_shift != shift ||
         l1d->line_shift != shift || cache_may_have(l1i, line) ||
         cache_may_have(l1d, line))
-        s->driven.lines[s->driven.count++] = line;
+        s->back->driven.lines[s->back->driven.count++] = line;
 }
 
 /* Takes what was driven out from the L1s. Under the chip's lock, if not alone;
@@ -42,8 +42,8 @@ void inclusion_settle(struct strand *s);
 static inline void
 inclusion_drained(struct strand *s, size_t count)
 {
-    s->driven.asked += count;
-    if (s->driven.asked >= INCLUSION_REQUESTS)
+    s->back->driven.asked += count;
+    if (s->back->driven.asked >= INCLUSION_REQUESTS)
         inclusion_settle(s);
 }
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "machine/memory.h"
+#include "machine/writeback.h"
 #include "source/host.h"
 #include "table/text.h"
 

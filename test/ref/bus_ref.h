@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slow, obvious twin of machine/bus.h: the caches of one core behind its
- * L1s, each a list of the lines that its sets have with when they were used.
+ * The slow, obvious twin of machine/coherence_bus.h: the caches of one core
+ * behind its L1s, each a list of the lines that its sets have with when they
+ * were used.
  */
 #ifndef TALLY_TEST_BUS_REF_H
 #define TALLY_TEST_BUS_REF_H

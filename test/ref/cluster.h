@@ -146,7 +146,7 @@ static inline void
 cluster_settle(struct cluster *c, unsigned who)
 {
     if (!c->chip.inclusive ||
-        (c->strands[who]->driven.asked < INCLUSION_REQUESTS / 2 &&
+        (c->strands[who]->back->driven.asked < INCLUSION_REQUESTS / 2 &&
          random_below(&c->state, 50) != 0))
         return;
     inclusion_settle(c->strands[who]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow, obvious twin of machine/snoop.h. */
+/* The slow, obvious twin of machine/coherence_snoop.h. */
 #ifndef TALLY_TEST_SNOOP_REF_H
 #define TALLY_TEST_SNOOP_REF_H
 

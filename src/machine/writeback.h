@@ -9,8 +9,8 @@
  * write-backs are counted. Lines that are dirty when the program ends stay.
  * test/ref/chip_ref.c is the slow, obvious twin.
  */
-#ifndef TALLY_MACHINE_MEMORY_H
-#define TALLY_MACHINE_MEMORY_H
+#ifndef TALLY_MACHINE_WRITEBACK_H
+#define TALLY_MACHINE_WRITEBACK_H
 
 #include "machine/queue.h"
 
@@ -45,8 +45,5 @@ memory_settle(struct strand *s)
     if (s->chip->dram.open)
         dram_settle(&s->chip->dram, s->total);
 }
-
-/* Takes a queue through the levels behind the L1s, and to memory. */
-void memory_shared(struct strand *s, const uint64_t *queue, size_t count);
 
 #endif

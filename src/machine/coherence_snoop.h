@@ -12,8 +12,8 @@
  * whose L2 lacks the line: a copy that has outlived it there is not found.
  * test/ref/chip_ref.c is the slow, obvious twin.
  */
-#ifndef TALLY_MACHINE_SNOOP_H
-#define TALLY_MACHINE_SNOOP_H
+#ifndef TALLY_MACHINE_COHERENCE_SNOOP_H
+#define TALLY_MACHINE_COHERENCE_SNOOP_H
 
 #include "machine/queue.h"
 

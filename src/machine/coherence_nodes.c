@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/nodes.h"
+#include "machine/coherence_nodes.h"
 
 #include <stdlib.h>
 
 #include "machine/cache_dirty.h"
-#include "machine/memory.h"
+#include "machine/coherence.h"
+#include "machine/writeback.h"
 #include "machine/strand.h"
 
 #define HOMES_LEAST 1024u /* a power of two */
@@ -25,14 +26,6 @@ static const uint16_t served_signal[REQUEST_COUNT] = {
     [REQUEST_WALK_D] = SIGNAL_L2_WALK_LOCAL,
 };
 enum { SERVED_LOCAL, SERVED_REMOTE, SERVED_CACHE };
-
-void
-nodes_forget(struct chip *chip)
-{
-    free(chip->homes.pages);
-    memset(&chip->homes, 0, sizeof(chip->homes));
-    chip->used_nodes = 0;
-}
 
 /* The place of a page in the table, or the free one where it belongs. */
 static uint64_t *
@@ -92,7 +85,7 @@ home_of(struct chip *chip, uint64_t addr, unsigned node)
     case PLACE_PAGES_NODE:
         return (unsigned)chip->params[PARAM_PLACE_NODE];
     default:
-        return first_touch(&chip->homes, page, node);
+        return first_touch(&chip->nodes->homes, page, node);
     }
 }
 
@@ -184,7 +177,7 @@ search(struct strand *s, uint64_t addr, bool write, bool hit)
     for (unsigned n = 0; n < chip->node_count; n++) {
         const struct cache *l2 = &chip->l2[n];
         const uint64_t line = addr >> l2->line_shift;
-        if (n == s->node || (chip->used_nodes >> n & 1) == 0)
+        if (n == s->node || (chip->nodes->used >> n & 1) == 0)
             continue;
         const uint32_t place = cache_search(l2, line);
         if (place == l2->ways)
@@ -221,15 +214,15 @@ serve(struct strand *s, uint64_t addr, unsigned kind, bool write)
     s->total[served_signal[kind] + served]++;
 }
 
-void
-nodes_shared(struct strand *s, const uint64_t *queue, size_t count)
+static void
+take_queue(struct strand *s, uint64_t *queue, size_t count)
 {
     struct chip *chip = s->chip;
     struct cache *l2 = s->l2;
     const uint64_t line_mask = ~(((uint64_t)1 << l2->line_shift) - 1);
 
     if (count > 0)
-        chip->used_nodes |= 1u << s->node;
+        chip->nodes->used |= 1u << s->node;
     for (size_t i = 0; i < count; i++) {
         const uint64_t addr = request_addr(queue[i]) & line_mask;
         const unsigned kind = queue[i] & REQUEST_MASK;
@@ -251,3 +244,15 @@ nodes_shared(struct strand *s, const uint64_t *queue, size_t count)
         memory_settle(s);
     }
 }
+
+static void
+forget_homes(struct chip *chip)
+{
+    free(chip->nodes->homes.pages);
+}
+
+const struct coherence coherence_nodes = {
+    .chip_size = sizeof(struct nodes),
+    .take = take_queue,
+    .chip_finish = forget_homes,
+};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the bus share. */
-#ifndef TALLY_MACHINE_BUS_OWN_H
-#define TALLY_MACHINE_BUS_OWN_H
+#ifndef TALLY_MACHINE_COHERENCE_BUS_OWN_H
+#define TALLY_MACHINE_COHERENCE_BUS_OWN_H
 
 #include "machine/ahead.h"
-#include "machine/bus.h"
+#include "machine/coherence_bus.h"
 #include "machine/fills.h"
 
 /* Kinds of requests, a bit each. */
@@ -26,12 +26,12 @@ bus_ask(struct strand *s, uint64_t addr, unsigned kind, bool hit)
     const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
 
     s->total[queue_l2_signal[kind]]++;
-    if (s->fills.left != 0)
+    if (s->bus->fills.left != 0)
         fills_refuse(s, addr, kind);
     if (s->chip->ahead != 0 && waits)
         ahead_settle(s, hit ? AHEAD_L3 : AHEAD_MEMORY);
     s->total[SIGNAL_L3_BYPASSES] +=
-        hit & load & (s->fills.out == s->fills.out_ahead);
+        hit & load & (s->bus->fills.out == s->bus->fills.out_ahead);
     if (hit && waits)
         fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/memory.h"
+#include "machine/writeback.h"
 
 #include "machine/buffers.h"
+#include "machine/coherence.h"
 #include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
 #include "machine/inclusion.h"
-#include "machine/snoop.h"
+#include "machine/coherence_snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
 
@@ -200,16 +201,16 @@ pass_all(struct strand *s, const struct passed *passed, size_t count)
     }
 }
 
-#define MEMORY_NAME(name) name##_any
-#define MEMORY_TARGET
-#define MEMORY_MOVE cache_move
-#include "machine/memory.inc"
+#define WRITEBACK_NAME(name) name##_any
+#define WRITEBACK_TARGET
+#define WRITEBACK_MOVE cache_move
+#include "machine/writeback.inc"
 
 #ifdef __x86_64__
-#define MEMORY_NAME(name) name##_avx2
-#define MEMORY_TARGET CACHE_AVX2
-#define MEMORY_MOVE cache_move_avx2
-#include "machine/memory.inc"
+#define WRITEBACK_NAME(name) name##_avx2
+#define WRITEBACK_TARGET CACHE_AVX2
+#define WRITEBACK_MOVE cache_move_avx2
+#include "machine/writeback.inc"
 #endif
 
 size_t
@@ -236,8 +237,8 @@ take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
     l2_any(s, queue, count, meets);
 }
 
-void
-memory_shared(struct strand *s, const uint64_t *queue, size_t count)
+static void
+take_queue(struct strand *s, uint64_t *queue, size_t count)
 {
     if ((s->chip->components & COMPONENT_SNOOP) == 0 || !meets_others(s)) {
         take_through(s, queue, count, false);
@@ -246,3 +247,18 @@ memory_shared(struct strand *s, const uint64_t *queue, size_t count)
     snoop_count(s);
     take_through(s, queue, count, true);
 }
+
+static void
+rest(struct strand *s)
+{
+    lock_take(&s->chip->lock);
+    inclusion_settle(s);
+    lock_give(&s->chip->lock);
+}
+
+const struct coherence coherence_writeback = {
+    .strand_size = sizeof(struct back_strand),
+    .take = take_queue,
+    .rest = rest,
+    .leave = snoop_count,
+};

@@ -11,18 +11,10 @@
  * bits 13:12. Addresses are the program's. Nobody looks into another's L1s: a
  * copy that has outlived its line in its own L2 is not found.
  */
-#ifndef TALLY_MACHINE_NODES_H
-#define TALLY_MACHINE_NODES_H
-
-#include "machine/queue.h"
+#ifndef TALLY_MACHINE_COHERENCE_NODES_H
+#define TALLY_MACHINE_COHERENCE_NODES_H
 
 /* Nodes from which on there are hubs; two are linked to each other. */
 #define HUBS_FROM 3u
-
-/* Takes a queue through the L2 of the strand's node, and to memory. */
-void nodes_shared(struct strand *s, const uint64_t *queue, size_t count);
-
-/* No page has a home any more, no L2 holds lines. */
-void nodes_forget(struct chip *chip);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/bus.h"
+#include "machine/coherence_bus.h"
+
+#include <stdlib.h>
 
 #include "machine/ahead.h"
-#include "machine/bus_lone.h"
-#include "machine/bus_own.h"
+#include "machine/coherence.h"
+#include "machine/coherence_bus_lone.h"
+#include "machine/coherence_bus_own.h"
 #include "machine/fills.h"
 #include "machine/strand.h"
 
-#define AHEAD 8 /* as in memory.c */
+#define AHEAD 8 /* as in writeback.c */
 
 /* Chapter 2, 2.5; the last is the most that SI_IOQ_LIVE_REQ counts. */
 #define WRITE_ENTRIES 2u
@@ -29,10 +32,13 @@ init_level(struct mesi *c, const uint64_t *params, enum param_id size)
                      (uint32_t)params[size + 2]);
 }
 
-int
-bus_init(struct bus_caches *b, const uint64_t *params)
+static int
+init_core(struct core *core, const struct chip *chip)
 {
-    int error = init_level(&b->l2i, params, PARAM_L2I_SIZE);
+    const uint64_t *params = chip->params;
+    struct bus_caches *b = core->bus = calloc(1, sizeof(*b));
+    int error =
+        b == NULL ? TALLY_ENOMEM : init_level(&b->l2i, params, PARAM_L2I_SIZE);
 
     if (error == 0)
         error = init_level(&b->l2d, params, PARAM_L2_SIZE);
@@ -41,17 +47,25 @@ bus_init(struct bus_caches *b, const uint64_t *params)
     return error;
 }
 
-void
-bus_finish(struct bus_caches *b)
+static void
+finish_core(struct core *core)
 {
+    struct bus_caches *b = core->bus;
+
+    if (b == NULL)
+        return;
     mesi_finish(&b->l2i);
     mesi_finish(&b->l2d);
     mesi_finish(&b->l3);
+    free(b);
+    core->bus = NULL;
 }
 
-void
-bus_clear(struct bus_caches *b)
+static void
+clear_core(struct core *core)
 {
+    struct bus_caches *b = core->bus;
+
     mesi_clear(&b->l2i);
     mesi_clear(&b->l2d);
     mesi_clear(&b->l3);
@@ -80,7 +94,7 @@ note_recent(struct bus_recent *r, unsigned most, uint64_t line)
 static void
 note_order(struct strand *s, uint64_t line)
 {
-    struct bus_recent *order = &s->chip->bus_order;
+    struct bus_recent *order = s->chip->bus_order;
 
     s->total[SIGNAL_ORDER_COLLISIONS] += is_recent(order, line);
     note_recent(order, ORDER_ENTRIES, line);
@@ -91,13 +105,13 @@ static void
 note_write(struct strand *s, uint64_t line)
 {
     note_order(s, line);
-    note_recent(&s->core->bus.writes, WRITE_ENTRIES, line);
+    note_recent(&s->core->bus->writes, WRITE_ENTRIES, line);
 }
 
-void
-bus_settle(struct strand *s)
+static void
+end_fills(struct strand *s)
 {
-    if (s->fills.out != 0)
+    if (s->bus->fills.out != 0)
         fills_end(s);
 }
 
@@ -127,7 +141,7 @@ static void
 invalidate_l1d(struct core *core, uint64_t addr)
 {
     lock_take(&core->lock);
-    cache_drop(&core->l1d, addr, (uint64_t)1 << core->bus.l2d.line_shift);
+    cache_drop(&core->l1d, addr, (uint64_t)1 << core->bus->l2d.line_shift);
     void_line(core, addr, true);
     lock_give(&core->lock);
 }
@@ -151,7 +165,7 @@ snoop_cache(struct mesi *c, uint64_t line, bool take)
 static enum mesi_state
 snoop_core(struct strand *s, struct core *core, uint64_t addr, bool take)
 {
-    struct bus_caches *b = &core->bus;
+    struct bus_caches *b = core->bus;
     const uint64_t line = addr >> b->l2d.line_shift;
     const enum mesi_state l2 = snoop_cache(&b->l2d, line, take);
     const enum mesi_state l3 = snoop_cache(&b->l3, line, take);
@@ -177,7 +191,7 @@ snoop(struct strand *s, uint64_t addr, bool take)
 
     for (unsigned i = 0; i < chip->core_count; i++) {
         struct core *core = &chip->cores[i];
-        if (core == s->core || core->bus.l3.words == NULL)
+        if (core == s->core || core->bus == NULL)
             continue;
         const enum mesi_state state = snoop_core(s, core, addr, take);
         best = state > best ? state : best;
@@ -191,7 +205,7 @@ bus_read(struct strand *s, uint64_t addr, unsigned kind)
     const bool own = BUS_WRITES >> kind & 1;
 
     s->total[queue_l3_signal[kind]]++;
-    note_order(s, addr >> s->core->bus.l3.line_shift);
+    note_order(s, addr >> s->core->bus->l3.line_shift);
     const enum mesi_state other = snoop(s, addr, own);
     uint64_t *total = s->total;
 
@@ -215,7 +229,7 @@ bus_read(struct strand *s, uint64_t addr, unsigned kind)
 static void
 invalidate_others(struct strand *s, uint64_t addr)
 {
-    note_order(s, addr >> s->core->bus.l3.line_shift);
+    note_order(s, addr >> s->core->bus->l3.line_shift);
     s->total[SIGNAL_BUS_INVALIDATES]++;
     s->total[SIGNAL_BUS_OWN_HITS] += snoop(s, addr, true) != MESI_INVALID;
 }
@@ -233,7 +247,7 @@ bus_drive_out(struct strand *s, uint64_t gone)
         if (s->chip->params[PARAM_BUS_CASTOUTS] != BUS_CASTOUTS_CLEAN)
             return;
         note_order(s, line);
-        note_recent(&s->core->bus.castouts, CASTOUT_ENTRIES, line);
+        note_recent(&s->core->bus->castouts, CASTOUT_ENTRIES, line);
     }
 }
 
@@ -241,7 +255,7 @@ bus_drive_out(struct strand *s, uint64_t gone)
 static enum mesi_state
 ask_l3(struct strand *s, uint64_t addr, unsigned kind)
 {
-    struct mesi *l3 = &s->core->bus.l3;
+    struct mesi *l3 = &s->core->bus->l3;
     const bool write = BUS_WRITES >> kind & 1;
     uint64_t *word = mesi_use(l3, addr >> l3->line_shift);
 
@@ -280,7 +294,7 @@ bus_void_line(struct strand *s, uint64_t addr)
 static void
 write_back(struct strand *s, uint64_t line)
 {
-    if (!mesi_mark(&s->core->bus.l3, line))
+    if (!mesi_mark(&s->core->bus->l3, line))
         bus_write_past(s, line);
 }
 
@@ -297,7 +311,7 @@ is_back(const struct strand *s, uint64_t gone)
 static void
 drive_out(struct strand *s, uint64_t gone)
 {
-    bus_void_line(s, gone >> 2 << s->core->bus.l2d.line_shift);
+    bus_void_line(s, gone >> 2 << s->core->bus->l2d.line_shift);
     if (!is_back(s, gone))
         return;
     s->total[SIGNAL_L2_WRITEBACKS]++;
@@ -308,7 +322,7 @@ drive_out(struct strand *s, uint64_t gone)
 static void
 write_hit(struct strand *s, uint64_t *word, uint64_t addr)
 {
-    struct mesi *l3 = &s->core->bus.l3;
+    struct mesi *l3 = &s->core->bus->l3;
 
     if (mesi_state(*word) == MESI_SHARED) {
         uint64_t *behind = mesi_find(l3, addr >> l3->line_shift);
@@ -326,7 +340,8 @@ bus_read_hit(struct strand *s, uint64_t addr, unsigned kind)
     if (kind == REQUEST_LOAD && fills_load(s, addr))
         return;
     if (kind == REQUEST_LOAD)
-        s->total[SIGNAL_L2D_BYPASSES] += s->fills.out == s->fills.out_ahead;
+        s->total[SIGNAL_L2D_BYPASSES] +=
+            s->bus->fills.out == s->bus->fills.out_ahead;
     if (kind != REQUEST_FLOAT)
         fills_wait(s, s->chip->params[PARAM_TIME_L2]);
 }
@@ -334,20 +349,20 @@ bus_read_hit(struct strand *s, uint64_t addr, unsigned kind)
 static void
 fill_data(struct strand *s, uint64_t addr, unsigned kind)
 {
-    struct mesi *l2 = &s->core->bus.l2d;
-    const unsigned before = s->fills.count;
+    struct mesi *l2 = &s->core->bus->l2d;
+    const unsigned before = s->bus->fills.count;
     const enum mesi_state state = ask_l3(s, addr, kind);
     const uint64_t gone = mesi_fill(l2, addr >> l2->line_shift, state);
 
     s->total[fill_signal[state]]++;
-    s->fills.victims += s->fills.count > before && is_back(s, gone);
+    s->bus->fills.victims += s->bus->fills.count > before && is_back(s, gone);
     drive_out(s, gone);
 }
 
 static void
 ask_data(struct strand *s, uint64_t addr, unsigned kind)
 {
-    struct mesi *l2 = &s->core->bus.l2d;
+    struct mesi *l2 = &s->core->bus->l2d;
     uint64_t *word = mesi_use(l2, addr >> l2->line_shift);
 
     if (kind == REQUEST_ATOMIC)
@@ -363,7 +378,7 @@ ask_data(struct strand *s, uint64_t addr, unsigned kind)
 enum ahead_out
 bus_code(struct strand *s, uint64_t addr, unsigned kind)
 {
-    struct mesi *l2 = &s->core->bus.l2i, *l3 = &s->core->bus.l3;
+    struct mesi *l2 = &s->core->bus->l2i, *l3 = &s->core->bus->l3;
     const uint64_t line = addr >> l2->line_shift;
 
     if (mesi_use(l2, line) != NULL)
@@ -374,10 +389,10 @@ bus_code(struct strand *s, uint64_t addr, unsigned kind)
     return behind ? AHEAD_L3 : AHEAD_MEMORY;
 }
 
-void
-bus_shared(struct strand *s, const uint64_t *queue, size_t count)
+static void
+take_queue(struct strand *s, uint64_t *queue, size_t count)
 {
-    const struct bus_caches *b = &s->core->bus;
+    const struct bus_caches *b = s->core->bus;
     const uint64_t line_mask = ~(((uint64_t)1 << b->l2d.line_shift) - 1);
 
     if (!meets_others(s)) {
@@ -398,3 +413,22 @@ bus_shared(struct strand *s, const uint64_t *queue, size_t count)
             ask_data(s, addr, kind);
     }
 }
+
+/* Stores go through to the L2 for data. */
+static void
+store_sets(const struct strand *s, uint64_t *set_mask, uint32_t *line_shift)
+{
+    *set_mask = s->core->bus->l2d.set_mask;
+    *line_shift = s->core->bus->l2d.line_shift;
+}
+
+const struct coherence coherence_bus = {
+    .chip_size = sizeof(struct bus_recent),
+    .strand_size = sizeof(struct bus_strand),
+    .take = take_queue,
+    .rest = end_fills,
+    .core_init = init_core,
+    .core_finish = finish_core,
+    .core_clear = clear_core,
+    .store_sets = store_sets,
+};

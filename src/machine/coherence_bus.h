@@ -25,24 +25,13 @@
  * machine/fills.h says until when. Those that end so are a burst.
  * test/ref/bus_ref.c is the slow, obvious twin.
  */
-#ifndef TALLY_MACHINE_BUS_H
-#define TALLY_MACHINE_BUS_H
+#ifndef TALLY_MACHINE_COHERENCE_BUS_H
+#define TALLY_MACHINE_COHERENCE_BUS_H
 
 #include "machine/queue.h"
-
-/* The caches of one core. 0 or TALLY_ENOMEM; bus_finish() takes zeroes. */
-int bus_init(struct bus_caches *b, const uint64_t *params);
-void bus_finish(struct bus_caches *b);
-void bus_clear(struct bus_caches *b);
-
-/* Takes a queue through the levels behind the L1s, and to memory. */
-void bus_shared(struct strand *s, const uint64_t *queue, size_t count);
 
 /* Asks the L2 for code, for a fetch or ahead of one (REQUEST_AHEAD), and what
  * stands behind it. What serves it; AHEAD_IN: the L2. */
 enum ahead_out bus_code(struct strand *s, uint64_t addr, unsigned kind);
-
-/* Ends what the strand has out in memory. */
-void bus_settle(struct strand *s);
 
 #endif

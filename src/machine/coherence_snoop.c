@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/snoop.h"
+#include "machine/coherence_snoop.h"
 
 #include "machine/cache_dirty.h"
 #include "machine/strand.h"
@@ -41,7 +41,8 @@ static void
 note(const struct core *core, enum signal_id signal, uint64_t n)
 {
     if (core->strands != NULL)
-        core->strands->snooped[signal - SIGNAL_L1I_SNOOP_INVALIDATIONS] += n;
+        core->strands->back->snooped[signal - SIGNAL_L1I_SNOOP_INVALIDATIONS] +=
+            n;
 }
 
 /* First the caches: what strands learn between the two is forgotten. */
@@ -134,7 +135,7 @@ void
 snoop_count(struct strand *s)
 {
     for (unsigned i = 0; i < SNOOPS; i++) {
-        s->total[SIGNAL_L1I_SNOOP_INVALIDATIONS + i] += s->snooped[i];
-        s->snooped[i] = 0;
+        s->total[SIGNAL_L1I_SNOOP_INVALIDATIONS + i] += s->back->snooped[i];
+        s->back->snooped[i] = 0;
     }
 }

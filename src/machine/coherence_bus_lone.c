@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine/bus_lone.h"
+#include "machine/coherence_bus_lone.h"
 
 #include "machine/ahead.h"
-#include "machine/bus_own.h"
+#include "machine/coherence_bus_own.h"
 #include "machine/fills.h"
 #include "machine/mesi_avx2.h"
 #include "machine/strand.h"
@@ -82,13 +82,14 @@ count_each(struct strand *s, const struct behind *q, size_t end)
         const bool lacks = missed < q->missed && q->misses[missed] == i;
 
         if (entry & BACK) {
-            s->fills.victims += s->fills.count > fills;
+            s->bus->fills.victims += s->bus->fills.count > fills;
             if (lacks)
-                bus_write_past(s, addr_of(entry) >> s->core->bus.l3.line_shift);
+                bus_write_past(s,
+                               addr_of(entry) >> s->core->bus->l3.line_shift);
         } else if (entry & HIT) {
             hit_l2(s, entry);
         } else {
-            fills = s->fills.count;
+            fills = s->bus->fills.count;
             ask_l3(s, entry, !lacks, q->gone[missed]);
         }
         missed += lacks;
@@ -118,7 +119,7 @@ count_hits(struct strand *s, const struct behind *q, size_t end)
 static void
 count_until(struct strand *s, struct behind *q, size_t end)
 {
-    if (q->missed == 0 && s->fills.out == 0 && s->fills.left == 0 &&
+    if (q->missed == 0 && s->bus->fills.out == 0 && s->bus->fills.left == 0 &&
         end - q->done >= MANY)
         count_hits(s, q, end);
     else
@@ -130,14 +131,14 @@ count_until(struct strand *s, struct behind *q, size_t end)
 #define LONE_TOUCH mesi_touch
 #define LONE_EITHER mesi_touch_or_mark
 #define LONE_NAME lone_any
-#include "machine/bus_lone.inc"
+#include "machine/coherence_bus_lone.inc"
 
 #ifdef __x86_64__
 #define LONE_TARGET CACHE_AVX2
 #define LONE_TOUCH mesi_touch_avx2
 #define LONE_EITHER mesi_touch_or_mark_avx2
 #define LONE_NAME lone_avx2
-#include "machine/bus_lone.inc"
+#include "machine/coherence_bus_lone.inc"
 #endif
 
 void
