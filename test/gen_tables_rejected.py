@@ -441,6 +441,8 @@ REJECTED = [
     (MACHINE, "[group.3]", "[group.three]", "[group.three]: the name must be "
      "the sl value, 0 to 31"),
     (MACHINE, "[group.3]", "[group.02]", "[group.02]: sl 2 stands twice"),
+    (MACHINE, 'title = "reserved"\n', 'title = "reserved"\npart = 1\n',
+     "[group.3]: whole and part must stand together"),
     (MACHINE, 'title = "reserved"\n', "", "[group.3]: 'title' is missing: one "
      "line of plain ASCII text"),
     # Unit masks, counters and lists of events

@@ -351,6 +351,7 @@ def group_tables(machine, name):
     units = list(machine["units"])
     rows = [[*c_names(("title", "rule"), g), ("sl", g["sl"]),
              ("unit", units.index(g["unit"])), ("mask", hex(g["mask"])),
+             ("whole", hex(g["whole"])), ("part", hex(g["part"])),
              ("precise", c_three(g["precise"])),
              ("reserved", c_bool(g["reserved"]))] for g in machine["groups"]]
     return c_table("group_row", f"groups_{name}", rows)

@@ -244,9 +244,13 @@ def load_groups(rows, units):
              "title": row.text("title"),
              "mask": row.number("mask", 0, 255, 0),
              "precise": row.flag("precise", None),
+             "whole": row.number("whole", 1, 255, 0),
+             "part": row.number("part", 1, 255, 0),
              "reserved": row.flag("reserved"), "rule": row.text("rule", None)}
         if not 0 <= g["sl"] <= 31:
             row.bad("the name must be the sl value, 0 to 31")
+        if (g["whole"] == 0) != (g["part"] == 0):
+            row.bad("whole and part must stand together")
         if any((g["unit"], g["sl"]) == (o["unit"], o["sl"]) for o in groups):
             row.bad(f"sl {g['sl']} stands twice")
         row.done()

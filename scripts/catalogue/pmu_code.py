@@ -211,6 +211,7 @@ def group_rows(machine):
                     e["strand_specific"] is False and single:
                 crossing |= e["mask"]
         rows.append([("sl", g["sl"]), ("lines", f"{g['mask']:#x}"),
+                     ("whole", hex(g["whole"])), ("part", hex(g["part"])),
                      ("crossing", f"{crossing:#x}"),
                      ("precise", c_bool(g["precise"] is True)),
                      ("reserved", c_bool(g["reserved"]))])

@@ -229,25 +229,17 @@ count(struct t4 *t, struct t4_strand *s, unsigned sl, unsigned lines,
     }
 }
 
-/* Lines that a mask takes: those it has, and those that are a part of them. */
+/* Returns the lines that a mask takes: the lines of its bits, and a line that
+ * is a part of one of them. Group 26 ignores the mask. */
 static uint8_t
 chosen(const struct t4 *t, unsigned sl, unsigned mask)
 {
-    const unsigned lines = mask & group(t, sl)->lines;
+    const struct pmu_group *const g = group(t, sl);
+    const unsigned lines = mask & g->lines;
 
-    switch (sl) {
-    case 1: /* Sel-0-wait includes Sel-pipe-drain */
-        return (uint8_t)(lines | (lines & 2) >> 1);
-    case 4: /* taken branches are branches */
-    case 7: /* a ptag hit is known at a microtag miss */
-        return (uint8_t)(lines | (lines & 1) << 1);
-    case 25: /* far table or return stack */
-        return (uint8_t)(lines | (lines & 2) << 2);
-    case SL_CYCLES: /* the mask is ignored */
+    if (sl == SL_CYCLES)
         return 0xff;
-    default:
-        return (uint8_t)lines;
-    }
+    return (uint8_t)((lines & g->whole) != 0 ? lines | g->part : lines);
 }
 
 /* Groups whose lines depend on something. */

@@ -57,7 +57,8 @@ struct pmu_unit {
 /* An sl of a SPARC's counters. */
 struct pmu_group {
     uint8_t sl, lines;
-    uint8_t crossing; /* lines that rise for all strands at once */
+    uint8_t whole, part; /* a mask with the line `whole` takes `part` too */
+    uint8_t crossing;    /* lines that rise for all strands at once */
     bool precise, reserved;
 };
 

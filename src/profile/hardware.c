@@ -14,33 +14,24 @@
 /* More of each line of a group at once could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
-#define NESTED 3
-
 /*
- * How software works a family's counters: two that share a PCR and a PIC, with
- * a counter in each half, or some that have one of each apart.
+ * How software works a family's counters: who may write the control registers,
+ * what enables and shows an overflow, and how signals name events. The
+ * registers and their bits are those of the machine's tables.
  */
 struct hardware_layout {
     enum family_id family;
     enum tally_pmu_level level; /* of software that may write the control */
-    unsigned counters;
-    bool apart;
-    const char *control[HARDWARE_COUNTERS], *count[HARDWARE_COUNTERS];
-    bool masks;   /* an event is a line of its group */
-    bool numbers; /* or has a number in place of a group */
-    bool named;   /* or each event that is counted is a signal of its name */
-    unsigned strands; /* of the monitor that it takes */
-    unsigned bits;    /* of a counter, if not 32 */
-    uint64_t trap_enable;
-    uint64_t overflowed;
+    bool masks;                 /* an event is a line of its group */
+    bool numbers;               /* or has a number in place of a group */
+    bool named; /* or each event that is counted is a signal of its name */
+    unsigned strands; /* of the monitor that it takes, if not 1 */
+    /* Fields of the control register. */
+    const char *trap_enable[2], *overflowed[2];
     /* A trap that finds a counter here or above came before the wrap. */
     uint64_t before_wrap;
     int always;       /* the counter that counts one event, always; or -1 */
     unsigned unnamed; /* the group of that event, which no sl selects */
-    /* Counters that choose `line` of `group` count `part` of it too; 0: none */
-    struct {
-        int group, line, part;
-    } nested[NESTED];
 };
 
 #define AFTER_WRAP (UINT64_C(1) << 32)
@@ -50,67 +41,43 @@ static const struct hardware_layout layouts[] = {
      * (OpenSPARC T1 RTL). PIC1 has no select (rule F1.1). */
     {.family = FAMILY_NIAGARA1,
      .level = TALLY_PMU_PRIVILEGED,
-     .counters = 2,
-     .control = {"PCR", "PCR"},
-     .count = {"PIC", "PIC"},
-     .overflowed = UINT64_C(3) << 8,
+     .overflowed = {"ovf"},
      .before_wrap = AFTER_WRAP,
      .always = 1,
      .unnamed = 8},
     /* Rule F2: in its last 16 values a PIC has not wrapped yet. */
     {.family = FAMILY_NIAGARA2,
      .level = TALLY_PMU_PRIVILEGED,
-     .counters = 2,
-     .control = {"PCR", "PCR"},
-     .count = {"PIC", "PIC"},
      .masks = true,
-     .trap_enable = UINT64_C(3) << 4,
-     .overflowed = UINT64_C(1) << 31 | UINT64_C(1) << 18,
+     .trap_enable = {"toe0", "toe1"},
+     .overflowed = {"ov0", "ov1"},
      .before_wrap = 0xfffffff0u,
      .always = -1},
-    /* toe; ov and ntc (TABLE 10-1). Taken branches are branches (rule T4-R50),
-     * drains of the pipeline are waits at Select (sl 1), and what the return
-     * stack mispredicted is with the far table's (sl 25). */
     {.family = FAMILY_SPARC_T4,
      .level = TALLY_PMU_HYPERPRIVILEGED,
-     .counters = 4,
-     .apart = true,
-     .control = {"PCR0", "PCR1", "PCR2", "PCR3"},
-     .count = {"PIC0", "PIC1", "PIC2", "PIC3"},
      .masks = true,
-     .trap_enable = UINT64_C(1) << 1,
-     .overflowed = UINT64_C(1) << 18 | UINT64_C(1) << 0,
+     .trap_enable = {"toe"},
+     .overflowed = {"ov", "ntc"},
      .before_wrap = AFTER_WRAP,
-     .always = -1,
-     .nested = {{4, 0x01, 0x02}, {1, 0x02, 0x01}, {25, 0x02, 0x08}}},
-    /* IE. The interrupt comes when bit 31 becomes set, half way to the wrap,
-     * and goes when the count is cleared (rule I05). */
+     .always = -1},
+    /* The interrupt comes when bit 31 becomes set, half way to the wrap, and
+     * goes when the count is cleared (rule I05). */
     {.family = FAMILY_R10000,
      .level = TALLY_PMU_PRIVILEGED,
-     .counters = 2,
-     .apart = true,
-     .control = {"CTRL0", "CTRL1"},
-     .count = {"CNT0", "CNT1"},
      .numbers = true,
-     .trap_enable = UINT64_C(1) << 4,
-     .before_wrap = 0,
+     .trap_enable = {"IE"},
      .always = -1},
-    /* 47 bits (rule X17) that no slice fills: no overflow is served. The thread
-     * is in front, so that the banked counters, PMD10 to 15, count too. */
+    /* No slice fills the 47 bits of a counter (rule X17): no overflow is
+     * served. The thread is in front, so that the banked counters, PMD10 to 15,
+     * count too. */
     {.family = FAMILY_MONTECITO,
      .level = TALLY_PMU_PRIVILEGED,
-     .counters = 12,
-     .apart = true,
-     .control = {"PMC4", "PMC5", "PMC6", "PMC7", "PMC8", "PMC9", "PMC10",
-                 "PMC11", "PMC12", "PMC13", "PMC14", "PMC15"},
-     .count = {"PMD4", "PMD5", "PMD6", "PMD7", "PMD8", "PMD9", "PMD10", "PMD11",
-               "PMD12", "PMD13", "PMD14", "PMD15"},
      .named = true,
      .strands = 2,
-     .bits = 47,
      .always = -1},
 };
 
+/* Returns how software works the machine's counters, or NULL. */
 static const struct hardware_layout *
 find_layout(const struct machine_row *machine)
 {
@@ -121,6 +88,44 @@ find_layout(const struct machine_row *machine)
     return NULL;
 }
 
+/* Returns the bits of the fields, of which up to two have names. */
+static uint64_t
+named_bits(const struct register_row *row, const char *const *names)
+{
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < 2 && names[i] != NULL; i++) {
+        const struct field_row *f = &row->fields[field_find(row, names[i])];
+        bits |= (UINT64_MAX >> (64 - f->width)) << f->low;
+    }
+    return bits;
+}
+
+/* Finds the registers of the strand's counters in the machine's tables. */
+static void
+find_counters(struct hardware *h)
+{
+    const struct machine_row *m = h->machine;
+    const int cpu = unit_find(m, "cpu");
+
+    for (size_t i = 0; i < m->counter_count; i++) {
+        const struct counter_row *row = &m->counters[i];
+        if (row->unit != cpu)
+            continue;
+        struct hardware_counter *c = &h->counters[h->counter_count++];
+        const size_t length = strcspn(row->value, ".");
+        c->control = &m->registers[row->select[0]];
+        for (size_t k = 0; k < m->register_count; k++)
+            if (strncmp(m->registers[k].name, row->value, length) == 0 &&
+                m->registers[k].name[length] == '\0')
+                c->count = &m->registers[k];
+        const int field = field_find(c->count, row->value + length + 1);
+        c->low = c->count->fields[field].low;
+        c->bits = row->bits;
+    }
+}
+
+/* Refuses a machine that has no counters of its own to work. */
 static int
 fail_layout(const struct machine_row *machine, const struct tally_log *log)
 {
@@ -215,19 +220,18 @@ find_lines(struct hardware *h, const struct tally_log *log)
     return 0;
 }
 
+/* Returns whether a counter that chooses the line `whole` counts `part` too. */
 static bool
 is_part(const struct hardware *h, const struct event_row *part,
         const struct event_row *whole)
 {
-    bool is = false;
-
-    for (size_t i = 0; i < NESTED; i++)
-        is =
-            is || (whole->mask != 0 && part->sl == h->layout->nested[i].group &&
-                   whole->sl == h->layout->nested[i].group &&
-                   part->mask == h->layout->nested[i].part &&
-                   whole->mask == h->layout->nested[i].line);
-    return is;
+    for (size_t i = 0; i < h->machine->group_count; i++) {
+        const struct group_row *g = &h->machine->groups[i];
+        if (g->part != 0 && g->sl == whole->sl && g->sl == part->sl &&
+            g->whole == whole->mask && g->part == part->mask)
+            return true;
+    }
+    return false;
 }
 
 /* How often line `i` rises without the line that is a part of it. What ends in
@@ -254,9 +258,10 @@ plan_slice(struct hardware *h, const struct selection *list,
 
     plan_encode(list, h->event_count, plan, slice, &writes);
     for (size_t i = 0; i < writes.count; i++) {
-        const char *name = h->machine->registers[writes.rows[i].reg].name;
+        const struct register_row *reg =
+            &h->machine->registers[writes.rows[i].reg];
         for (unsigned c = 0; c < h->counter_count; c++) {
-            if (strcmp(name, h->layout->control[c]) == 0)
+            if (h->counters[c].control == reg)
                 t->control[c] = writes.rows[i].value;
         }
     }
@@ -376,7 +381,7 @@ hardware_init(struct hardware *h, const struct machine_row *machine,
                               "without",
                               events[i]->name);
     }
-    h->counter_count = h->layout->counters;
+    find_counters(h);
     h->readings = calloc(count, sizeof(*h->readings));
     int error = h->readings == NULL ? no_memory(log) : 0;
     if (error == 0)
@@ -407,22 +412,24 @@ hardware_reset(struct hardware *h)
     h->overflows = 0;
 }
 
-/* Software of the machine: registers by name, on the only strand. */
+/* Reads a register of the strand, as software of the machine does. */
 static uint64_t
-get(struct hardware *h, const char *name)
+get(struct hardware *h, const struct register_row *reg)
 {
+    const int id = tally_pmu_register_find(h->pmu, reg->name);
     uint64_t value = 0;
 
-    tally_pmu_read(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
-                   h->layout->level, &value);
+    tally_pmu_read(h->pmu, 0, (unsigned)id, h->layout->level, &value);
     return value;
 }
 
+/* Writes a register of the strand, as software of the machine does. */
 static void
-set(struct hardware *h, const char *name, uint64_t value)
+set(struct hardware *h, const struct register_row *reg, uint64_t value)
 {
-    tally_pmu_write(h->pmu, 0, (unsigned)tally_pmu_register_find(h->pmu, name),
-                    h->layout->level, value);
+    const int id = tally_pmu_register_find(h->pmu, reg->name);
+
+    tally_pmu_write(h->pmu, 0, (unsigned)id, h->layout->level, value);
 }
 
 /* Adds a counter to its event's reading, and clears it. */
@@ -430,19 +437,18 @@ static void
 collect(struct hardware *h, const struct hardware_slice *slice,
         unsigned counter, bool wrapped)
 {
-    const unsigned low = h->layout->apart ? 0 : counter * 32;
-    const unsigned bits = h->layout->bits != 0 ? h->layout->bits : 32;
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    const uint64_t pic = get(h, h->layout->count[counter]);
-    const uint64_t value = pic >> low & mask;
+    const struct hardware_counter *c = &h->counters[counter];
+    const uint64_t mask = (UINT64_C(1) << c->bits) - 1;
+    const uint64_t count = get(h, c->count);
+    const uint64_t value = count >> c->low & mask;
 
     if (slice->event[counter] >= 0) {
         struct hardware_reading *r = &h->readings[slice->event[counter]];
         r->value += value;
         if (wrapped && value < h->layout->before_wrap)
-            r->value += UINT64_C(1) << bits;
+            r->value += UINT64_C(1) << c->bits;
     }
-    set(h, h->layout->count[counter], pic & ~(mask << low));
+    set(h, c->count, count & ~(mask << c->low));
 }
 
 /* The handler of a trap: counters whose overflow made it. */
@@ -457,9 +463,10 @@ serve(struct hardware *h, const struct hardware_slice *slice,
     for (unsigned i = 0; i < h->counter_count; i++) {
         if ((taken.counters >> i & 1) == 0)
             continue;
-        const char *control = h->layout->control[i];
+        const struct register_row *control = h->counters[i].control;
         collect(h, slice, i, true);
-        set(h, control, get(h, control) & ~h->layout->overflowed);
+        set(h, control,
+            get(h, control) & ~named_bits(control, h->layout->overflowed));
     }
     h->overflows++;
 }
@@ -504,12 +511,14 @@ add_slice(struct hardware *h, const struct hardware_slice *slice,
 {
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, h->layout->level);
     for (unsigned i = 0; i < h->counter_count; i++) {
-        set(h, h->layout->control[i], 0);
-        set(h, h->layout->count[i], 0);
+        set(h, h->counters[i].control, 0);
+        set(h, h->counters[i].count, 0);
     }
-    for (unsigned i = 0; i < h->counter_count; i++)
-        set(h, h->layout->control[i],
-            slice->control[i] | h->layout->trap_enable);
+    for (unsigned i = 0; i < h->counter_count; i++) {
+        const struct register_row *control = h->counters[i].control;
+        set(h, control,
+            slice->control[i] | named_bits(control, h->layout->trap_enable));
+    }
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
     raise_all(h, slice, totals);
     for (unsigned i = 0; i < h->counter_count; i++)
@@ -539,7 +548,7 @@ hardware_add(struct hardware *h, const struct totals *slices)
 const char *
 hardware_counter(const struct hardware *h, unsigned counter)
 {
-    return h->layout->count[counter];
+    return h->counters[counter].count->name;
 }
 
 uint64_t

@@ -22,6 +22,12 @@
 
 struct hardware_layout;
 
+/* The registers of a counter; `low` and `bits` are its place in `count`. */
+struct hardware_counter {
+    const struct register_row *control, *count;
+    unsigned low, bits;
+};
+
 /* What counts in one slice. */
 struct hardware_slice {
     uint64_t control[HARDWARE_COUNTERS]; /* of each's control register */
@@ -38,7 +44,8 @@ struct hardware {
     const struct hardware_layout *layout;  /* of the machine's family */
     const struct event_row *const *events; /* the caller's */
     size_t event_count, slice_count;
-    unsigned counter_count; /* of them the machine has */
+    unsigned counter_count; /* of a strand */
+    struct hardware_counter counters[HARDWARE_COUNTERS];
     struct hardware_slice slices[COUNTS_SLICES];
     uint64_t overflows;                /* traps served */
     struct hardware_reading *readings; /* by event, owned */

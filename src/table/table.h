@@ -244,6 +244,9 @@ struct group_row {
     const char *title;
     const char *rule; /* what mask values mean that have no row; or NULL */
     uint8_t sl, unit, mask;
+    /* A mask that chooses the line `whole` counts the line `part` too; 0: the
+     * group has no such line. */
+    uint8_t whole, part;
     int8_t precise;
     bool reserved;
 };
