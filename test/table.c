@@ -326,6 +326,8 @@ static const struct {
     {__LINE__, "t2", "Store_instr,{Atomics},{All_instr,0x12}:u",
      "Store_instr Atomics All_instr Completed_branches "},
     {__LINE__, "t2", "{Atomics:u,All_instr}", "Atomics All_instr "},
+    {__LINE__, "t2", " { Atomics , 0x12 }:u , All_instr ",
+     "Atomics Completed_branches All_instr "},
     {__LINE__, "t2", "instructions:u", "All_instr "},
     {__LINE__, "t2", "0xfd2:u", "All_instr "},
     {__LINE__, "t2", "Instr_cnt:atomics", "Atomics "},
@@ -607,6 +609,7 @@ test_item_length(void **state)
         {__LINE__, "cpu/any,event=0x3c/,cycles", true, 19},
         {__LINE__, "{cpu/event=0xc0,umask=0x0/,cycles},x", false, 34},
         {__LINE__, "cpu/Load_instr,cpu/Store_instr", false, 14},
+        {__LINE__, "mem:0x1000/8:rw,cycles", true, 15},
     };
 
     (void)state;

@@ -9,6 +9,7 @@
 
 #include "host/parse.h"
 #include "table/generic.h"
+#include "table/items.h"
 #include "table/text.h"
 
 #define SPACES " \t\n"
@@ -364,44 +365,31 @@ read_word(struct host_list *list, const char *word)
 
 struct reading {
     struct host_list list;
-    const char *p;
-    int groups;    /* braces so far */
-    bool expanded; /* a word of this group gave several PMUs' events */
+    size_t first;  /* event of the group that is read */
+    int group;     /* the same group, -1: none */
+    int groups;    /* of the events so far */
+    bool expanded; /* a word of the group gave several PMUs' events */
 };
 
-/* Up to a comma or brace that is in no slashes. */
-static size_t
-word_length(const char *p)
-{
-    const bool breakpoint = strncmp(p, "mem:", 4) == 0;
-    bool inside = false;
-    size_t length = 0;
-
-    for (; p[length] != '\0'; length++) {
-        if (!inside && strchr(",{}" SPACES, p[length]) != NULL)
-            break;
-        inside ^= p[length] == '/' && !breakpoint;
-    }
-    return length;
-}
-
+/* Reads a word of the list. */
 static int
-take_word(struct reading *r, int group)
+add_word(void *user, const char *text, size_t length, int group)
 {
+    struct reading *r = user;
     struct host_list *list = &r->list;
-    const size_t length = word_length(r->p), before = list->count;
+    const size_t before = list->count;
     char word[HOST_WORD];
 
-    if (length == 0)
-        return tally_fail(list->log, TALLY_ESYNTAX,
-                          "an event name is missing in the event list");
     if (length >= sizeof(word))
-        return syntax(list, "a name is too long", r->p);
-    memcpy(word, r->p, length);
+        return syntax(list, "a name is too long", text);
+    memcpy(word, text, length);
     word[length] = '\0';
-    r->p += length;
-    r->p += strspn(r->p, SPACES);
-    list->group = group;
+    if (group >= 0 && group != r->group) {
+        r->first = before;
+        r->expanded = false;
+    }
+    r->group = group;
+    list->group = group >= 0 ? r->groups : -1;
     const int error = read_word(list, word);
     if (error == 0 && list->count > before + 1 &&
         list->events[before].pmu[0] != '\0')
@@ -409,8 +397,8 @@ take_word(struct reading *r, int group)
     return error;
 }
 
-/* Which of its group's PMUs the event is of; events of none go with the first.
- */
+/* Returns the number, among the PMUs of the group, of the event's PMU. Events
+ * of no PMU go with the first PMU. */
 static size_t
 pmu_of(const struct host_event *events, size_t count, size_t event)
 {
@@ -429,12 +417,13 @@ pmu_of(const struct host_event *events, size_t count, size_t event)
     return order;
 }
 
-/* A group cannot span PMUs: it becomes one a PMU, each with its own events. */
+/* Makes one group a PMU of the group that was read last, since the events of a
+ * group must be of one PMU. */
 static int
-split_group(struct reading *r, size_t first)
+split_group(struct reading *r)
 {
-    struct host_event *events = r->list.events + first;
-    const size_t count = r->list.count - first;
+    struct host_event *events = r->list.events + r->first;
+    const size_t count = r->list.count - r->first;
     size_t done = 0;
     struct host_event *sorted = malloc(count * sizeof(*sorted));
 
@@ -454,75 +443,44 @@ split_group(struct reading *r, size_t first)
     return 0;
 }
 
-/* "{a,b}:letters" */
+/* Ends a group, and applies the letters behind its brace to its events. */
 static int
-take_group(struct reading *r)
+close_group(void *user, const char *text, size_t length, int group)
 {
-    const size_t first = r->list.count;
+    struct reading *r = user;
     char letters[32];
-    int error;
+    int error = 0;
 
-    r->expanded = false;
-    do {
-        r->p++;
-        r->p += strspn(r->p, SPACES);
-        if (*r->p == '{')
-            return syntax(&r->list, "groups do not nest", r->p);
-        error = take_word(r, r->groups);
-        if (error != 0)
-            return error;
-    } while (*r->p == ',');
-    if (*r->p != '}')
-        return tally_fail(r->list.log, TALLY_ESYNTAX,
-                          "event list: a group lacks its }");
-    r->p++;
+    (void)group;
     if (r->expanded)
-        error = split_group(r, first);
+        error = split_group(r);
     else
         r->groups++;
-    if (error != 0 || *r->p != ':')
+    if (error != 0 || text == NULL)
         return error;
-    const size_t length = strcspn(++r->p, ",{}" SPACES);
     if (length >= sizeof(letters))
-        return syntax(&r->list, "too many modifiers", r->p);
-    memcpy(letters, r->p, length);
+        return syntax(&r->list, "too many modifiers", text);
+    memcpy(letters, text, length);
     letters[length] = '\0';
-    r->p += length;
-    return host_letters(&r->list, first, letters, true);
+    return host_letters(&r->list, r->first, letters, true);
 }
 
+/* Reads the list; `lacking` is that of struct host_list. */
 static int
-take_list(struct reading *r)
+parse(const struct host_root *root, bool lacking, const char *text,
+      const struct tally_log *log, struct host_event **events, size_t *count)
 {
-    for (;; r->p++) {
-        int error;
-        r->p += strspn(r->p, SPACES);
-        /* A group may have a name, which says nothing. */
-        const size_t name = strcspn(r->p, ",{}:/" SPACES);
-        if (r->p[name] == '{')
-            r->p += name;
-        error = *r->p == '{' ? take_group(r) : take_word(r, -1);
-        if (error != 0)
-            return error;
-        r->p += strspn(r->p, SPACES);
-        if (*r->p == '\0')
-            return 0;
-        if (*r->p != ',')
-            return syntax(&r->list, "expected a comma", r->p);
-    }
-}
-
-static int
-parse(struct reading *r, struct host_event **events, size_t *count)
-{
-    const int error = take_list(r);
+    struct reading r = {.list = {.root = root, .log = log, .lacking = lacking},
+                        .group = -1};
+    const struct items items = {add_word, close_group, &r, log, true};
+    const int error = items_parse(&items, text);
 
     if (error != 0) {
-        free(r->list.events);
+        free(r.list.events);
         return error;
     }
-    *events = r->list.events;
-    *count = r->list.count;
+    *events = r.list.events;
+    *count = r.list.count;
     return 0;
 }
 
@@ -531,23 +489,19 @@ host_event_list_parse_at(const struct host_root *root, const char *text,
                          const struct tally_log *log,
                          struct host_event **events, size_t *count)
 {
-    struct reading r = {.list = {.root = root, .log = log}, .p = text};
-
-    return parse(&r, events, count);
+    return parse(root, false, text, log, events, count);
 }
 
 int
 host_event_list_parse(const char *text, const struct tally_log *log,
                       struct host_event **events, size_t *count)
 {
-    return host_event_list_parse_at(NULL, text, log, events, count);
+    return parse(NULL, false, text, log, events, count);
 }
 
 int
 host_event_list_wanted(const char *text, const struct tally_log *log,
                        struct host_event **events, size_t *count)
 {
-    struct reading r = {.list = {.log = log, .lacking = true}, .p = text};
-
-    return parse(&r, events, count);
+    return parse(NULL, true, text, log, events, count);
 }

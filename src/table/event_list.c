@@ -7,12 +7,13 @@
  *         | (name | alias) ":" modifier "=" word
  *         | a code as perf writes it (table/raw_event.h)
  *
- * A name that the machine lacks may be a software event of the kernel, or a
- * generic name for which nothing stands, where the caller takes such names.
+ * event_list_wanted() takes two more kinds of names that the machine lacks: a
+ * software event of the kernel, and a generic name for which nothing stands.
  *
- * The only letter that is possible is u; modifiers with words are those of
+ * The only letter that is possible is u. Modifiers with words are those of
  * machine_row.narrowed_events. An alias may have a colon of its own
- * (libpfm's unit:mask), so an event is looked up whole before it is cut.
+ * (libpfm's unit:mask), so the parser looks a word up whole before it cuts the
+ * word at a colon.
  */
 #include "table/table.h"
 
@@ -28,11 +29,10 @@
 #include "table/text.h"
 #include "table/umask.h"
 
-#define EVENT_SIZE 192           /* of one event with its machine and letters */
 #define NEAR_SHOWN 3             /* near names in an error line */
-#define NARROWED_SHOWN 16        /* words behind an event, likewise */
+#define NARROWED_SHOWN 16        /* modifiers of an event in an error line */
 #define UNIT_NAME_SIZE 80        /* a unit and an event of it */
-#define NEAR_SIZE 256            /* the text of those */
+#define NEAR_SIZE 256            /* the text of near names */
 #define MODIFIERS "ukhIGHpPSDWe" /* perf's letters */
 
 struct event_list {
@@ -40,8 +40,8 @@ struct event_list {
     const struct tally_log *log;
     const struct event_row **rows;
     size_t count, room;
-    char **asked; /* beside the rows, where they are kept; or NULL */
-    /* The word that is read, NULL: one that stands for many events. */
+    char **asked; /* the words of the rows, where `keeps_asked`; or NULL */
+    /* The word that is read; NULL where the word stands for many events. */
     const char *word;
     size_t word_length;
     bool keeps_asked;
@@ -51,10 +51,11 @@ struct event_list {
     /* Takes the kernel's software events too, and generic names for which
      * nothing on the machine stands. */
     bool software;
-    int group; /* the last one, and where its events begin */
-    size_t group_first;
+    int group;          /* of the last word */
+    size_t group_first; /* where the events of that group begin */
 };
 
+/* Logs that there is no memory for a list of `room` events. */
 static int
 no_room(const struct event_list *l, size_t room)
 {
@@ -62,33 +63,24 @@ no_room(const struct event_list *l, size_t room)
                       "no memory for a list of %zu events", room);
 }
 
-/* Doubles the room of the list. */
-static int
-list_grow(struct event_list *l)
-{
-    const size_t room = l->room == 0 ? 16 : 2 * l->room;
-    void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
-
-    if (rows == NULL)
-        return no_room(l, room);
-    l->rows = rows;
-    if (l->keeps_asked) {
-        void *asked = reallocarray(l->asked, room, sizeof(*l->asked));
-        if (asked == NULL)
-            return no_room(l, room);
-        l->asked = asked;
-    }
-    l->room = room;
-    return 0;
-}
-
+/* Appends the event, and the word that asked for the event where the list keeps
+ * such words. */
 static int
 list_add(struct event_list *l, const struct event_row *event)
 {
     if (l->count == l->room) {
-        const int error = list_grow(l);
-        if (error != 0)
-            return error;
+        const size_t room = l->room == 0 ? 16 : 2 * l->room;
+        void *rows = reallocarray(l->rows, room, sizeof(*l->rows));
+        if (rows == NULL)
+            return no_room(l, room);
+        l->rows = rows;
+        void *asked = l->keeps_asked
+                          ? reallocarray(l->asked, room, sizeof(*l->asked))
+                          : NULL;
+        if (l->keeps_asked && asked == NULL)
+            return no_room(l, room);
+        l->asked = asked;
+        l->room = room;
     }
     if (l->keeps_asked) {
         char *asked = l->word != NULL ? strndup(l->word, l->word_length)
@@ -109,8 +101,9 @@ event_list_free_asked(char **asked, size_t count)
     free(asked);
 }
 
-/* With every unit mask that the model knows, or with those counted by default;
- * else with the one that its bare name means. */
+/* Appends the event with every unit mask that the model knows (`all`), or with
+ * each that is counted by default. An event without such masks is appended with
+ * the unit mask that its bare name means. */
 static int
 list_add_masks(struct event_list *l, const struct event_row *event, bool all)
 {
@@ -135,6 +128,7 @@ list_add_masks(struct event_list *l, const struct event_row *event, bool all)
                : list_add(l, umask_counted(l->machine, event, NULL));
 }
 
+/* Appends every event that has a model, or the events counted by default. */
 static int
 list_add_all(struct event_list *l, bool only_default)
 {
@@ -174,6 +168,7 @@ list_find(const struct event_list *l, const char *name)
     return event;
 }
 
+/* Returns whether the whole word is a name. */
 static bool
 list_has(const struct event_list *l, const char *name)
 {
@@ -181,6 +176,8 @@ list_has(const struct event_list *l, const char *name)
            list_find(l, name) != NULL;
 }
 
+/* Appends the event with this unit mask (NULL: that of its bare name), or logs
+ * why the event cannot count. */
 static int
 list_add_counted(struct event_list *l, const struct event_row *event,
                  const struct umask_row *umask)
@@ -200,6 +197,7 @@ list_add_counted(struct event_list *l, const struct event_row *event,
     return list_add(l, e);
 }
 
+/* Appends what the name stands for; list_has() is true of the name. */
 static int
 list_add_name(struct event_list *l, const char *name)
 {
@@ -212,6 +210,8 @@ list_add_name(struct event_list *l, const char *name)
                : list_add_counted(l, event, umask_default(event));
 }
 
+/* Writes names of events that are near `name`; names of software events are
+ * among them where `software`. */
 static void
 near_events(const struct machine_row *machine, bool software, const char *name,
             char *text, size_t text_size)
@@ -229,6 +229,7 @@ near_events(const struct machine_row *machine, bool software, const char *name,
     near_text(&n, text, text_size);
 }
 
+/* Returns whether a program can run on both machines. */
 static bool
 same_isa(const struct machine_row *a, const struct machine_row *b)
 {
@@ -239,10 +240,8 @@ same_isa(const struct machine_row *a, const struct machine_row *b)
     return false;
 }
 
-/*
- * Another machine that has an event of this name, best one that runs the same
- * programs; a code is no name.
- */
+/* Returns another machine that has an event of this name, or NULL. A machine
+ * that runs the same programs comes first. A code is no name. */
 static const struct machine_row *
 machine_with(const struct machine_row *lacks, const char *name)
 {
@@ -262,7 +261,8 @@ machine_with(const struct machine_row *lacks, const char *name)
     return found;
 }
 
-/* "lpu/clock_cycles or asu/clock_cycles", where several units have the name. */
+/* Writes "lpu/clock_cycles or asu/clock_cycles"; returns whether several units
+ * have an event of this name. */
 static bool
 unit_names(const struct machine_row *machine, const char *name, char *text,
            size_t text_size)
@@ -283,7 +283,7 @@ unit_names(const struct machine_row *machine, const char *name, char *text,
     return count > 1;
 }
 
-/* Names of perf that no modelled machine counts, and why. */
+/* Names of perf that no modelled machine counts, each with the reason. */
 static const struct {
     const char *name, *why;
 } uncountable[] = {
@@ -328,8 +328,8 @@ is_like_tracepoint(const char *name)
     return first > 1 && second > 3 && name[first + 1 + second] == '\0';
 }
 
-/* Logs that no event has this name, with names that do; software events are
- * among them where the caller takes them. */
+/* Logs that no event has this name, with the reason or with near names. Names
+ * of software events are among the near names where `software`. */
 static int
 unknown_event(const struct machine_row *machine, bool software,
               const char *name, const struct tally_log *log)
@@ -384,13 +384,15 @@ event_unknown(const struct machine_row *machine, const char *name,
     return unknown_event(machine, false, name, log);
 }
 
+/* Logs that no event of the list has this name. */
 static int
 list_unknown(const struct event_list *l, const char *name)
 {
     return unknown_event(l->machine, l->software, name, l->log);
 }
 
-/* Refuses letters: the kernel counts an emulator at all levels together. */
+/* Refuses letters behind a software event: of an emulated program the kernel
+ * counts all levels together. */
 static int
 refuse_level(const struct event_list *l, const char *name, const char *letters)
 {
@@ -400,7 +402,7 @@ refuse_level(const struct event_list *l, const char *name, const char *letters)
                       name, letters, name);
 }
 
-/* `word` is what the letters stand behind. */
+/* Refuses letters other than u; `word` is the text before the letters. */
 static int
 check_modifier(const struct event_list *l, const char *word,
                const char *letters, size_t length)
@@ -420,8 +422,8 @@ check_modifier(const struct event_list *l, const char *word,
                       s.text);
 }
 
-/* The modifier that leaves `part` of the event, "EVENT:at=3" or, with its unit
- * mask, "EVENT.THIS:thr=1"; NULL: it is none. */
+/* Returns the modifier in the name of `part`, "EVENT:at=3" or, with a unit
+ * mask, "EVENT.THIS:thr=1". Returns NULL if `part` is no part of the event. */
 static const char *
 modifier_of(const struct event_row *part, const struct event_row *event)
 {
@@ -435,7 +437,7 @@ modifier_of(const struct event_row *part, const struct event_row *event)
     return colon != NULL ? colon + 1 : NULL;
 }
 
-/* The event of which `modifier` leaves a part; NULL. */
+/* Returns the part of the event that `modifier` leaves, or NULL. */
 static const struct event_row *
 narrowed_find(const struct machine_row *machine, const struct event_row *event,
               const char *modifier)
@@ -449,6 +451,7 @@ narrowed_find(const struct machine_row *machine, const struct event_row *event,
     return NULL;
 }
 
+/* Logs that the event has no such modifier, and which modifiers it has. */
 static int
 narrowed_unknown(const struct event_list *l, const struct event_row *event,
                  const char *modifier)
@@ -473,7 +476,8 @@ narrowed_unknown(const struct event_list *l, const struct event_row *event,
                       event->name, word.text, event->name, text);
 }
 
-/* An event by its name, or with the unit mask that its bare name means. */
+/* Returns the event of the name, "EVENT" or "EVENT.UMASK" where UMASK is the
+ * unit mask that the bare name means; else NULL. */
 static const struct event_row *
 find_default(const struct machine_row *machine, char *name)
 {
@@ -491,7 +495,7 @@ find_default(const struct machine_row *machine, char *name)
                : NULL;
 }
 
-/* `name` is cut at `colon`, behind which there is a '='. */
+/* Appends the part of the event `name` that `modifier` leaves. */
 static int
 add_narrowed(struct event_list *l, char *name, const char *modifier)
 {
@@ -509,48 +513,15 @@ add_narrowed(struct event_list *l, char *name, const char *modifier)
                         : narrowed_unknown(l, event, modifier);
 }
 
-/* Steps over "machine::"; the machine must be the one that counts. */
-static int
-skip_machine(const struct event_list *l, char **name)
-{
-    char *colons = strstr(*name, "::");
-    const struct machine_row *machine;
-
-    if (colons == NULL)
-        return 0;
-    *colons = '\0';
-    machine = machine_find(*name);
-    if (colons == *name)
-        return tally_fail(l->log, TALLY_EUNKNOWN,
-                          "'::%s': no machine is named before '::'",
-                          shown(colons + 2, strlen(colons + 2)).text);
-    if (machine != l->machine) {
-        const struct shown word = shown(*name, strlen(*name));
-        return tally_fail(l->log, TALLY_EUNKNOWN,
-                          "'%s::%s': the machine is %s, not %s", word.text,
-                          shown(colons + 2, strlen(colons + 2)).text,
-                          l->machine->name, word.text);
-    }
-    *name = colons + 2;
-    return 0;
-}
-
-/* A number of unit mask bits that no row of their own stands for. */
-static bool
-is_joined(const struct event_row *event, const struct umask_row *umask,
-          const char *text)
-{
-    unsigned value;
-
-    return umask != NULL && event->umask_bits && umask_value(text, &value) &&
-           value != umask->value;
-}
-
+/* Appends the event with a unit mask. `text` names the mask; where its bits are
+ * numbers, the text may join several masks, which a count does not take. */
 static int
 add_umask(struct event_list *l, const struct event_row *event,
           const struct umask_row *umask, const char *text)
 {
-    if (is_joined(event, umask, text))
+    unsigned value;
+
+    if (event->umask_bits && umask_value(text, &value) && value != umask->value)
         return tally_fail(l->log, TALLY_ESYNTAX,
                           "'%s.%s': a count takes one unit mask; those of its "
                           "bits add up",
@@ -558,7 +529,8 @@ add_umask(struct event_list *l, const struct event_row *event,
     return list_add_counted(l, event, umask);
 }
 
-/* "EVENT.UMASK" or "EVENT:UMASK"; 1 if it is neither. */
+/* Appends the event of "EVENT.UMASK" or "EVENT:UMASK". Returns 1 if the name
+ * has neither form. */
 static int
 add_masked(struct event_list *l, char *name)
 {
@@ -582,6 +554,8 @@ add_masked(struct event_list *l, char *name)
     return 1;
 }
 
+/* Appends the event of a word without "machine::", with what stands behind the
+ * event's name. */
 static int
 add_event(struct event_list *l, char *name)
 {
@@ -597,7 +571,8 @@ add_event(struct event_list *l, char *name)
         *colon = '\0';
         return add_narrowed(l, name, colon + 1);
     }
-    /* No letters: the colon belongs to a name, and that is unknown. */
+    /* Without letters behind the colon, the colon is part of an unknown name.
+     */
     if (colon == NULL || strspn(colon + 1, MODIFIERS) < strlen(colon + 1))
         return list_unknown(l, name);
     *colon = '\0';
@@ -611,25 +586,20 @@ add_event(struct event_list *l, char *name)
                       : check_modifier(l, name, colon + 1, strlen(colon + 1));
 }
 
+/* Appends the events of one word of the list. */
 static int
 add_word(void *user, const char *word, size_t length, int group)
 {
     struct event_list *l = user;
-    char copy[EVENT_SIZE], own[EVENT_SIZE], plain[EVENT_SIZE];
-    char *name = copy;
+    char copy[ITEM_SIZE], own[ITEM_SIZE], plain[ITEM_SIZE];
+    char *name;
 
     if (group != l->group)
         l->group_first = l->count;
     l->group = group;
-    if (length >= sizeof(copy))
-        return tally_fail(l->log, TALLY_EUNKNOWN,
-                          "unknown event '%s' on %s: no name is this long",
-                          shown(word, length).text, l->machine->name);
-    memcpy(copy, word, length);
-    copy[length] = '\0';
     l->word = word;
     l->word_length = length;
-    int error = skip_machine(l, &name);
+    int error = item_name(l->machine, word, length, l->log, copy, &name);
     if (error != 0)
         return error;
     error = raw_event_plain(l->machine, name, l->log, plain, sizeof(plain));
@@ -643,12 +613,16 @@ add_word(void *user, const char *word, size_t length, int group)
                : event_unknown(l->machine, name, l->log);
 }
 
+/* Checks the letters behind a group's brace: of an emulated program only user
+ * level is counted. */
 static int
-add_letters(void *user, const char *letters, size_t length, int group)
+close_group(void *user, const char *letters, size_t length, int group)
 {
     const struct event_list *l = user;
 
     (void)group;
+    if (letters == NULL)
+        return 0;
     for (size_t i = l->group_first; l->software && i < l->count; i++)
         if (event_is_software(l->rows[i]))
             return refuse_level(l, l->rows[i]->name,
@@ -656,6 +630,7 @@ add_letters(void *user, const char *letters, size_t length, int group)
     return check_modifier(l, "{...}", letters, length);
 }
 
+/* Hands the rows to the caller, or frees the list after an error. */
 static int
 list_finish(struct event_list *l, int error, const struct event_row ***events,
             size_t *count)
@@ -670,12 +645,12 @@ list_finish(struct event_list *l, int error, const struct event_row ***events,
     return 0;
 }
 
-/* Reads the text into a list that says where and how to look. */
+/* Reads the text into the list `l`, which says where and how to look. */
 static int
 list_parse(struct event_list *l, const char *text,
            const struct event_row ***events, size_t *count)
 {
-    const struct items items = {add_word, add_letters, l, l->log};
+    const struct items items = {add_word, close_group, l, l->log, false};
 
     l->group = -1;
     return list_finish(l, items_parse(&items, text), events, count);

@@ -3,53 +3,49 @@
 
 #include <string.h>
 
+#include "table/table.h"
 #include "table/text.h"
 
-/* Returns the length of the first word of an event list: a comma, or a brace,
- * ends the word, but no comma between the slashes of cpu/event=0xc0,umask=0x0/.
+#define SPACES " \t\n"
+#define ENDS ",{}" SPACES
+
+/*
+ * Returns the length of the list's first word, which ends at a comma, a brace
+ * or a space. Terms between slashes may have commas and braces. Among events of
+ * the host every slash but those of a breakpoint begins or ends terms; on a
+ * machine only slashes with an equals sign do, as in cpu/event=0xc0,umask=0x0/.
  */
 static size_t
-word_length(const char *list)
+word_length(const char *list, bool host)
 {
-    const size_t length = strcspn(list, ",{}");
+    if (host) {
+        const bool breakpoint = strncmp(list, "mem:", 4) == 0;
+        bool inside = false;
+        size_t length = 0;
+        for (; list[length] != '\0'; length++) {
+            if (!inside && strchr(ENDS, list[length]) != NULL)
+                break;
+            inside ^= list[length] == '/' && !breakpoint;
+        }
+        return length;
+    }
+    const size_t length = strcspn(list, ENDS);
     const char *slash = memchr(list, '/', length);
-    const char *equals = slash != NULL ? strpbrk(slash + 1, "=:,/{}") : NULL;
-
+    const char *equals = slash != NULL ? strpbrk(slash + 1, "=:/" ENDS) : NULL;
     if (equals == NULL || *equals != '=')
         return length;
     const char *const end = strpbrk(equals, "/{}");
     if (end == NULL || *end != '/')
         return length;
-    return (size_t)(end - list) + strcspn(end, ",{}");
+    return (size_t)(end - list) + strcspn(end, ENDS);
 }
 
+/* Logs that the list is wrong at `p`. */
 static int
 fail_at(const struct items *s, const char *p, const char *what)
 {
     return tally_fail(s->log, TALLY_ESYNTAX, "event list: %s at '%s'", what,
                       shown(p, strlen(p)).text);
-}
-
-static int
-take_word(const struct items *s, const char *word, size_t length, int group)
-{
-    if (length == 0)
-        return tally_fail(s->log, TALLY_ESYNTAX,
-                          "an event name is missing in the event list");
-    return s->word(s->user, word, length, group);
-}
-
-/* Steps over "}" and the letters behind it. */
-static int
-close_group(const struct items *s, const char **p, int group)
-{
-    const char *letters = *p + 2;
-
-    *p += 1;
-    if (**p != ':')
-        return 0;
-    *p = letters + strcspn(letters, ",{}");
-    return s->letters(s->user, letters, (size_t)(*p - letters), group);
 }
 
 int
@@ -59,19 +55,32 @@ items_parse(const struct items *s, const char *text)
     int groups = 0;
 
     for (const char *p = text;; p++) {
-        int error;
-        if (*p == '{') {
+        p += strspn(p, SPACES);
+        /* A group of host events may have a name, which says nothing. */
+        const size_t name = s->host && !inside ? strcspn(p, ":/" ENDS) : 0;
+        if (p[name] == '{')
+            p += name;
+        while (*p == '{') {
             if (inside)
                 return fail_at(s, p, "groups do not nest");
             inside = true;
             p++;
+            p += strspn(p, SPACES);
         }
-        const size_t length = word_length(p);
-        error = take_word(s, p, length, inside ? groups : -1);
+        const size_t length = word_length(p, s->host);
+        if (length == 0)
+            return tally_fail(s->log, TALLY_ESYNTAX,
+                              "an event name is missing in the event list");
+        int error = s->word(s->user, p, length, inside ? groups : -1);
         p += length;
+        p += strspn(p, SPACES);
         if (error == 0 && *p == '}' && inside) {
+            const char *letters = p[1] == ':' ? p + 2 : NULL;
+            const size_t most = letters != NULL ? strcspn(letters, ENDS) : 0;
+            p = letters != NULL ? letters + most : p + 1;
             inside = false;
-            error = close_group(s, &p, groups++);
+            error = s->close(s->user, letters, most, groups++);
+            p += strspn(p, SPACES);
         }
         if (error != 0)
             return error;
@@ -88,15 +97,40 @@ items_parse(const struct items *s, const char *text)
 size_t
 item_length(const char *list, bool host)
 {
-    bool terms = false;
     int braces = 0;
 
     for (size_t i = 0;; i++) {
-        if (!host)
-            i += word_length(list + i);
-        if (list[i] == '\0' || (list[i] == ',' && braces == 0 && !terms))
+        i += word_length(list + i, host);
+        if (list[i] == '\0' || (list[i] == ',' && braces == 0))
             return i;
-        terms ^= list[i] == '/';
         braces += (list[i] == '{') - (list[i] == '}');
     }
+}
+
+int
+item_name(const struct machine_row *machine, const char *word, size_t length,
+          const struct tally_log *log, char *copy, char **name)
+{
+    const struct shown text = shown(word, length);
+
+    if (length >= ITEM_SIZE)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "unknown event '%s' on %s: no name is this long",
+                          text.text, machine->name);
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    char *const colons = strstr(copy, "::");
+    *name = copy;
+    if (colons == NULL)
+        return 0;
+    *colons = '\0';
+    if (colons == copy)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s': no machine is named before '::'", text.text);
+    if (machine_find(copy) != machine)
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "'%s': the machine is %s, not %s", text.text,
+                          machine->name, shown(copy, strlen(copy)).text);
+    *name = colons + 2;
+    return 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outer form of an event list, as perf writes it:
+ * The outer form of an event list, as perf writes it, with spaces between any
+ * two parts:
  *
  *   list = item {"," item}
- *   item = word | "{" word {"," word} "}" [":" letters]
+ *   item = word | [name] "{" word {"," word} "}" [":" letters]
+ *
+ * Only a group of this host's events may have a name.
  */
 #ifndef TALLY_TABLE_ITEMS_H
 #define TALLY_TABLE_ITEMS_H
@@ -13,16 +16,21 @@
 
 #include "base/error.h"
 
+#define ITEM_SIZE 192 /* the longest word of a machine, with its end */
+
+struct machine_row;
+
 struct items {
     /* Takes a word, never empty; `group` counts braces, -1: in none. */
     int (*word)(void *user, const char *word, size_t length, int group);
-    /* Takes what stands behind a brace and its colon. */
-    int (*letters)(void *user, const char *letters, size_t length, int group);
+    /* Ends a group; `letters` stand behind its brace and a colon, or NULL. */
+    int (*close)(void *user, const char *letters, size_t length, int group);
     void *user;
     const struct tally_log *log;
+    bool host; /* the words are events of this host: see item_length() */
 };
 
-/* 0, what a function returned instead, or TALLY_ESYNTAX, logged. */
+/* Returns 0, what a function returned instead, or TALLY_ESYNTAX, logged. */
 int items_parse(const struct items *items, const char *text);
 
 /*
@@ -33,5 +41,13 @@ int items_parse(const struct items *items, const char *text);
  * name.
  */
 size_t item_length(const char *list, bool host);
+
+/*
+ * Copies a word into `copy` (ITEM_SIZE bytes) and points *name behind
+ * "machine::", which must name `machine`. Returns 0 or TALLY_EUNKNOWN, logged.
+ */
+int
+item_name(const struct machine_row *machine, const char *word, size_t length,
+          const struct tally_log *log, char *copy, char **name);
 
 #endif

@@ -13,11 +13,11 @@
 #include "table/text.h"
 #include "table/umask.h"
 
-#define WORD_SIZE 192 /* of one selection */
 #define WHY_SIZE 160
 #define NEAR_SHOWN 3
 #define NEAR_SIZE 256
 
+/* Sets the unit mask of the selection. */
 static void
 take_umask(struct selection *s, const struct umask_row *umask)
 {
@@ -26,6 +26,7 @@ take_umask(struct selection *s, const struct umask_row *umask)
     s->umask_care = umask->care;
 }
 
+/* Refuses a unit mask with which the event counts nothing that is defined. */
 static int
 check_umask(const struct selection_reader *r)
 {
@@ -45,7 +46,8 @@ check_umask(const struct selection_reader *r)
                       u->pattern, whys[u->counts], r->s->event->name, names);
 }
 
-/* Bits of the narrowest field that takes a mask for a counter of `unit`. */
+/* Returns the width, in bits, of the narrowest field that takes a mask for a
+ * counter of `unit`. */
 static unsigned
 mask_width(const struct machine_row *m, uint8_t unit)
 {
@@ -62,7 +64,8 @@ mask_width(const struct machine_row *m, uint8_t unit)
     return width;
 }
 
-/* sl and mask of a code without a row; false if no group has any of it. */
+/* Sets sl and mask of a code without a row. Returns false if no group has a
+ * line of the code. */
 static bool
 take_raw(struct selection *s, int32_t code)
 {
@@ -82,6 +85,8 @@ take_raw(struct selection *s, int32_t code)
     return false;
 }
 
+/* Sets the event of the selection, and the unit mask that its bare name means.
+ */
 static void
 take_event(struct selection *s, const struct event_row *event)
 {
@@ -96,7 +101,7 @@ take_event(struct selection *s, const struct event_row *event)
         take_umask(s, umask_default(event));
 }
 
-/* Looks up "EVENT" or "EVENT.UMASK"; 1 if it is neither. */
+/* Looks up "EVENT" or "EVENT.UMASK". Returns 1 if the name has neither form. */
 static int
 take_name(const struct selection_reader *r, char *name)
 {
@@ -185,6 +190,7 @@ selection_default_privilege(struct selection *s)
     }
 }
 
+/* Returns a selection of nothing. */
 static struct selection
 selection_empty(const struct machine_row *machine)
 {
@@ -195,7 +201,7 @@ selection_empty(const struct machine_row *machine)
     return s;
 }
 
-/* What the fields of modifiers hold that were not named. */
+/* Sets the default value of each modifier that the selection takes. */
 static void
 take_defaults(struct selection *s)
 {
@@ -218,26 +224,8 @@ selection_of(const struct machine_row *machine, const struct event_row *event,
     return s;
 }
 
-static int
-skip_machine(const struct selection_reader *r, char **name)
-{
-    char *colons = strstr(*name, "::");
-
-    if (colons == NULL)
-        return 0;
-    *colons = '\0';
-    if (colons == *name)
-        return tally_fail(r->log, TALLY_EUNKNOWN,
-                          "'%s': no machine is named before '::'", r->text);
-    if (machine_find(*name) != r->machine)
-        return tally_fail(r->log, TALLY_EUNKNOWN,
-                          "'%s': the machine is %s, not %s", r->text,
-                          r->machine->name, shown(*name, strlen(*name)).text);
-    *name = colons + 2;
-    return 0;
-}
-
-/* The event is known, what stands behind it is no unit mask. */
+/* Logs that the event is unknown, or that no unit mask has the text behind the
+ * event. */
 static int
 name_unknown(const struct selection_reader *r, char *name)
 {
@@ -253,7 +241,8 @@ name_unknown(const struct selection_reader *r, char *name)
     return umask_unknown(r->text, event, p + 1, r->log);
 }
 
-/* The longest start that is a name; modifiers behind it. */
+/* Reads the longest start of the text that is a name, and modifiers behind the
+ * name. */
 static int
 read_selection(const struct selection_reader *r, char *name)
 {
@@ -291,17 +280,10 @@ selection_parse(const struct machine_row *machine, const char *text,
     const struct shown word = shown(text, length);
     struct selection s = selection_empty(machine);
     const struct selection_reader r = {machine, log, word.text, &s};
-    char copy[WORD_SIZE], own[WORD_SIZE];
-    char *name = copy;
-    int error;
+    char copy[ITEM_SIZE], own[ITEM_SIZE];
+    char *name;
+    int error = item_name(machine, text, length, log, copy, &name);
 
-    if (length >= sizeof(copy))
-        return tally_fail(log, TALLY_EUNKNOWN,
-                          "unknown event '%s' on %s: no name is this long",
-                          word.text, machine->name);
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    error = skip_machine(&r, &name);
     if (error == 0 && !generic_expand(machine, name, own, sizeof(own)))
         error = event_unknown(machine, name, log);
     if (error == 0)
@@ -318,6 +300,7 @@ struct selection_list {
     size_t count, room;
 };
 
+/* Appends one selection. */
 static int
 add_word(void *user, const char *word, size_t length, int group)
 {
@@ -351,14 +334,16 @@ drop_default_privilege(struct selection *s)
             s->values[i] = s->machine->modifiers[i].default_value;
 }
 
-/* Behind a brace: for each event in the braces. */
+/* Applies the modifiers behind a group's brace to each event of the group. */
 static int
-add_letters(void *user, const char *letters, size_t length, int group)
+close_group(void *user, const char *letters, size_t length, int group)
 {
     struct selection_list *l = user;
-    const struct shown word = shown(letters, length);
-    char copy[WORD_SIZE];
+    char copy[ITEM_SIZE];
 
+    if (letters == NULL)
+        return 0;
+    const struct shown word = shown(letters, length);
     if (length >= sizeof(copy))
         return tally_fail(l->log, TALLY_ESYNTAX,
                           "'{...}:%s': no modifier is this long", word.text);
@@ -378,6 +363,7 @@ add_letters(void *user, const char *letters, size_t length, int group)
     return 0;
 }
 
+/* Warns of each selection that cannot count anything. */
 static void
 warn_never(const struct selection_list *l)
 {
@@ -397,7 +383,7 @@ selection_list_parse(const struct machine_row *machine, const char *text,
                      size_t *count)
 {
     struct selection_list l = {.machine = machine, .log = log};
-    const struct items items = {add_word, add_letters, &l, log};
+    const struct items items = {add_word, close_group, &l, log, false};
     const int error = items_parse(&items, text);
 
     if (error != 0) {
@@ -410,20 +396,22 @@ selection_list_parse(const struct machine_row *machine, const char *text,
     return 0;
 }
 
-/* Whether the bare name means another unit's event, or none. */
+/* Returns whether the bare name means another unit's event, or none. */
 static bool
 needs_unit(const struct selection *s)
 {
     return event_find(s->machine, s->event->name) != s->event;
 }
 
-/* Whether the row's name says the whole value, with no other bit set. */
+/* Returns whether the row's name says the whole value, with no other bit set.
+ */
 static bool
 umask_has_name(const struct selection *s)
 {
     return s->umask->name[0] != '\0' && s->umask->value == s->umask_value;
 }
 
+/* Writes a modifier and its value, ":thr=2". */
 static void
 modifier_text(const struct selection *s, size_t index, FILE *out)
 {

@@ -68,7 +68,8 @@ bool
 software_list(const char *text)
 {
     const struct tally_log silent = {0};
-    const struct items items = {check_word, accept_letters, NULL, &silent};
+    const struct items items = {check_word, accept_letters, NULL, &silent,
+                                false};
 
     return items_parse(&items, text) == 0;
 }
