@@ -166,6 +166,8 @@ REJECTED = [
      "of two"),
     (MACHINE, '"8K"', "0", "[parameter]: l2.size = 0: only with l3.size = 0 "
      "and tlb.walk = 0"),
+    (MACHINE, '"l3.size" =', '"l4.size" = { value = "8K" }\n"l3.size" =',
+     "[parameter]: l4.size: only with an L3 and l3.shared = chip"),
     (MACHINE, '"l1i.line" = { value = 16 }', '"l1i.line" = { value = 64 }',
      "[parameter]: l2.line: must be at least l1i.line"),
     (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
@@ -202,7 +204,7 @@ REJECTED = [
     # Formulas
     (SIGNALS, PLAIN, "l1d_load_misses - bulk_misses", "[signal."
      "plain_load_misses]: formula: unknown name 'bulk_misses'; did you mean "
-     "'bulk_l3_misses'?"),
+     "'bulk_l4_misses'?"),
     (SIGNALS, PLAIN, "l1d_load_misses -", "[signal.plain_load_misses]: "
      "formula: invalid syntax: l1d_load_misses -"),
     (SIGNALS, PLAIN, "l1d_load_misses ** 2", "[signal.plain_load_misses]: "
@@ -229,7 +231,7 @@ REJECTED = [
      "[signal.plain_load_misses]: formula: '0 < l1d_load_misses < 2': a "
      "comparison has one of == != > <"),
     (SIGNALS, PLAIN, "wait(l1d_load_misses)", "[signal.plain_load_misses]: "
-     "formula: wait() takes 3 arguments"),
+     "formula: wait() takes 4 arguments"),
     (SIGNALS, PLAIN, "waits(l1d_load_misses)", "[signal.plain_load_misses]: "
      "formula: unknown function 'waits'; did you mean 'wait'?"),
     (SIGNALS, PLAIN, "(1, 2)[copy]", "[signal.plain_load_misses]: formula: "
@@ -302,7 +304,7 @@ REJECTED = [
     (MACHINE, '"l3.size" =', '"itlb.first" = { value = 2 }\n'
      '"tlb.kind" = { value = "joint" }\n"l3.size" =', "[parameter]: "
      "tlb.kind: only with itlb.first = 0 and dtlb.first = 0"),
-    (PARAMS, "default = 64", "default = 8", "[parameter.memory.interleave]: "
+    (PARAMS, "default = 64, brief = \"bytes", "default = 8, brief = \"bytes", "[parameter.memory.interleave]: "
      "default = 8: must be a whole number from 16 to 1048576"),
     (PARAMS, 'choices = ["allocate", "through"]',
      'choices = ["allocate", "through"], default = "back"',
@@ -500,7 +502,7 @@ REJECTED = [
     (COSTS, "minimum = 0.5", "minimum = 2", "[cost.Jumps]: minimum, typical "
      "and maximum must not fall"),
     (COSTS, "assumed = true", 'per = "time.l9"', "[cost.Jumps]: per = "
-     "'time.l9': no parameter of the machine; did you mean 'time.l3'?"),
+     "'time.l9': no parameter of the machine; did you mean 'time.l4'?"),
     (COSTS, "assumed = true", "cost = 3", "[cost.Jumps]: unknown key 'cost'; known are per, source, assumed, "
      "minimum, typical, maximum"),
     (INSTRUCTIONS, "names = [", "name = [", "[instructions.everything]: "

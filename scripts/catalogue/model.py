@@ -100,14 +100,16 @@ def check_bus(bad, v):
 
 def check_geometry(bad, v):
     """The rules of params_check() in src/table/geometry.c."""
-    caches = ["l1i", "l1d"] + [c for c in ("l2i", "l2", "l3")
+    caches = ["l1i", "l1d"] + [c for c in ("l2i", "l2", "l3", "l4")
                               if v[f"{c}.size"]]
     for name in caches:
         check_cache(bad, v, name)
     if v["l2.size"] == 0 and (v["l3.size"] or v["tlb.walk"]):
         bad("l2.size = 0: only with l3.size = 0 and tlb.walk = 0")
+    if v["l4.size"] and not (v["l3.size"] and v["l3.shared"]):
+        bad("l4.size: only with an L3 and l3.shared = chip")
     for inner, outer in (("l1i", "l2"), ("l1d", "l2"), ("l1i", "l2i"),
-                         ("l2", "l3")):
+                         ("l2", "l3"), ("l3", "l4")):
         if outer in caches and v[f"{inner}.line"] > v[f"{outer}.line"]:
             bad(f"{outer}.line: must be at least {inner}.line")
     if any(v["tlb.page"] < v[f"{name}.line"] for name in caches):

@@ -164,17 +164,18 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
         SIGNAL_L1D_LOAD_MISSES,
         SIGNAL_L2_LOAD_MISSES,
         SIGNAL_L3_LOAD_MISSES,
+        SIGNAL_L4_LOAD_MISSES,
     };
-    static_assert(SIGNAL_BULK_L3_MISSES == SIGNAL_BULK_L1D_MISSES + 2,
+    static_assert(SIGNAL_BULK_L4_MISSES == SIGNAL_BULK_L1D_MISSES + 3,
                   "in this order");
-    uint64_t before[3];
+    uint64_t before[4];
 
     strand_drain(s);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         before[i] = s->total[all[i]];
     data_slow(s, addr, room, REQUEST_LOAD);
     strand_drain(s);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
 }
 

@@ -7,6 +7,7 @@
 #include "machine/ahead.h"
 #include "machine/coherence.h"
 #include "machine/inclusion.h"
+#include "machine/levels.h"
 #include "machine/strand.h"
 #include "table/signals.h"
 
@@ -58,6 +59,26 @@ init_l2s(struct chip *chip)
 
     for (unsigned i = 0; i < chip->node_count && error == 0; i++)
         error = init_back(&chip->l2[i], chip, PARAM_L2_SIZE);
+    return error;
+}
+
+/* Makes the levels behind the L2 that run; those of cores on a bus are the
+ * bus's. Returns 0 or TALLY_ENOMEM. */
+static int
+init_levels(struct chip *chip)
+{
+    int error = 0;
+
+    if (chip->components & COMPONENT_BUS)
+        return 0;
+    for (unsigned i = 0; i < LEVELS_MOST && error == 0; i++) {
+        struct level *level = &chip->levels[chip->level_count];
+        if ((chip->components & level_rows[i].component) == 0)
+            continue;
+        level->row = &level_rows[i];
+        error = init_back(&level->cache, chip, level->row->size);
+        chip->level_count++;
+    }
     return error;
 }
 
@@ -178,9 +199,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
         error = TALLY_ENOMEM;
     if (error == 0 && chip->shared_l2 && (components & COMPONENT_L2))
         error = init_l2s(chip);
-    if (error == 0 &&
-        (components & (COMPONENT_L3 | COMPONENT_BUS)) == COMPONENT_L3)
-        error = init_back(&chip->l3, chip, PARAM_L3_SIZE);
+    if (error == 0)
+        error = init_levels(chip);
     if (components & COMPONENT_DRAM)
         dram_init(&chip->dram, params);
     if (error != 0)
@@ -210,7 +230,8 @@ chip_finish(struct chip *chip)
     if (chip->behind != NULL && chip->coherence->chip_finish != NULL)
         chip->coherence->chip_finish(chip);
     free(chip->behind);
-    cache_finish(&chip->l3);
+    for (unsigned i = 0; i < chip->level_count; i++)
+        cache_finish(&chip->levels[i].cache);
     free(chip->cores);
     free(chip->strands);
     memset(chip, 0, sizeof(*chip));
@@ -493,8 +514,8 @@ chip_after_fork(struct chip *chip, unsigned slot)
             chip->coherence->chip_finish(chip);
         memset(chip->behind, 0, chip->coherence->chip_size);
     }
-    if (chip->l3.ways != 0)
-        cache_clear(&chip->l3);
+    for (unsigned i = 0; i < chip->level_count; i++)
+        cache_clear(&chip->levels[i].cache);
     dram_clear(&chip->dram);
     for (unsigned i = 0; i < chip->slots_used; i++) {
         if (i != slot && chip->strands[i] != NULL) {

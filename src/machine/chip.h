@@ -106,6 +106,13 @@ struct filter {
 #define REQUEST_LOOKUP ((uint64_t)1 << 62)
 
 #define NODES_MAX 4u
+#define LEVELS_MOST 2u /* behind the L2: L3 and L4 */
+
+/* A cache behind the L2 that all cores of the chip share; see levels.h. */
+struct level {
+    struct cache cache;
+    const struct level_row *row;
+};
 
 /* Signals that other cores' accesses raise for a strand; see snoop.h. */
 #define SNOOPS 6u
@@ -319,7 +326,9 @@ struct chip {
     unsigned ahead;                 /* lines of code fetched ahead; 0: none */
     uint32_t bank_shift, bank_mask; /* of memory, by address */
     struct core *cores;             /* set up when a strand first runs there */
-    struct cache l2[NODES_MAX], l3; /* the L2 of each node */
+    struct cache l2[NODES_MAX];     /* the L2 of each node */
+    struct level levels[LEVELS_MOST]; /* behind the L2, the nearest first */
+    unsigned level_count;
     const struct coherence *coherence;
     /* The state of the kind of coherence, owned; see machine/coherence.h. */
     union {

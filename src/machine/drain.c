@@ -10,6 +10,7 @@
 #include "machine/coherence.h"
 #include "machine/cache_avx2.h"
 #include "machine/inclusion.h"
+#include "machine/levels.h"
 #include "machine/writeback.h"
 #include "machine/microtag.h"
 #include "machine/strand.h"
@@ -213,18 +214,20 @@ static void
 take_plain(struct strand *s, uint64_t *queue, size_t count)
 {
     struct chip *chip = s->chip;
-    struct cache *l3 = (chip->components & COMPONENT_L3) ? &chip->l3 : NULL;
-    uint64_t *total = s->total;
+    const struct level *end = chip->levels + chip->level_count;
 
-    if (chip->components & COMPONENT_L2) {
+    if (s->l2 != NULL) {
+        const struct level *next = chip->levels;
         miss_counts misses = 0;
-        count = stage(s->l2, queue, count, ALL_KINDS, &misses, l3, 0);
-        add_misses(total, queue_l2_signal, misses);
+        count = stage(s->l2, queue, count, ALL_KINDS, &misses,
+                      next < end ? &next->cache : NULL, 0);
+        add_misses(s->total, queue_l2_signal, misses);
     }
-    if (l3 != NULL) {
+    for (struct level *level = chip->levels; level < end; level++) {
         miss_counts misses = 0;
-        stage(l3, queue, count, ALL_KINDS, &misses, NULL, 0);
-        add_misses(total, queue_l3_signal, misses);
+        count = stage(&level->cache, queue, count, ALL_KINDS, &misses,
+                      level + 1 < end ? &level[1].cache : NULL, 0);
+        add_misses(s->total, level->row->misses, misses);
     }
 }
 

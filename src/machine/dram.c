@@ -15,8 +15,10 @@ log2_of(uint64_t power)
 void
 dram_init(struct dram *d, const uint64_t *params)
 {
-    const bool l3 = params[PARAM_L3_SIZE] != 0;
-    const uint32_t line = log2_of(params[l3 ? PARAM_L3_LINE : PARAM_L2_LINE]);
+    const uint32_t line =
+        log2_of(params[params[PARAM_L4_SIZE] != 0   ? PARAM_L4_LINE
+                       : params[PARAM_L3_SIZE] != 0 ? PARAM_L3_LINE
+                                                    : PARAM_L2_LINE]);
     const uint32_t piece = log2_of(params[PARAM_MEMORY_INTERLEAVE]);
 
     memset(d, 0, sizeof(*d));

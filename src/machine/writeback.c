@@ -6,6 +6,7 @@
 #include "machine/cache_avx2.h"
 #include "machine/cache_dirty.h"
 #include "machine/inclusion.h"
+#include "machine/levels.h"
 #include "machine/coherence_snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
@@ -49,14 +50,19 @@ write_memory(struct strand *s, uint64_t addr)
     memory_write(s, memory_bank(s->chip, addr), addr);
 }
 
+/* Writes a dirty line to the first of the levels from `first` on behind the L2
+ * that has the line, or to memory. */
 static void
-write_l3(struct strand *s, uint64_t addr)
+write_behind(struct strand *s, unsigned first, uint64_t addr)
 {
     struct chip *chip = s->chip;
 
-    if ((chip->components & COMPONENT_L3) == 0 ||
-        !cache_mark(&chip->l3, addr >> chip->l3.line_shift))
-        write_memory(s, addr);
+    for (unsigned i = first; i < chip->level_count; i++) {
+        struct cache *c = &chip->levels[i].cache;
+        if (cache_mark(c, addr >> c->line_shift))
+            return;
+    }
+    write_memory(s, addr);
 }
 
 /* A line that the L2 had clean is dirty from now on. */
@@ -97,20 +103,23 @@ write_l2(struct strand *s, uint64_t addr, bool meets)
     return cache_mark(l2, line);
 }
 
-/* A request that the L2 did not serve. True if the L3 has. */
+/* Asks the levels behind the L2 for a request that the L2 did not serve, and
+ * then memory. Returns whether one of the levels has the line. */
 static bool
-ask_memory(struct strand *s, uint64_t addr, unsigned kind)
+ask_behind(struct strand *s, uint64_t addr, unsigned kind)
 {
     struct chip *chip = s->chip;
     struct cache_driven driven;
 
-    if (chip->components & COMPONENT_L3) {
-        if (cache_touch(&chip->l3, addr >> chip->l3.line_shift, false, &driven))
+    for (unsigned i = 0; i < chip->level_count; i++) {
+        struct level *level = &chip->levels[i];
+        const unsigned shift = level->cache.line_shift;
+        if (cache_touch(&level->cache, addr >> shift, false, &driven))
             return true;
-        s->total[queue_l3_signal[kind]]++;
+        s->total[level->row->misses[kind]]++;
         if (driven.line != CACHE_NOTHING) {
-            s->total[SIGNAL_L3_WRITEBACKS]++;
-            write_memory(s, driven.line << chip->l3.line_shift);
+            s->total[level->row->writebacks]++;
+            write_behind(s, i + 1, driven.line << shift);
         }
     }
     memory_read(s, memory_bank(chip, addr), addr, kind);
@@ -140,7 +149,7 @@ ask_others(struct strand *s, uint64_t line, bool write)
     if (!write) {
         if (!snoop_read(s, line))
             return false;
-        write_l3(s, line << s->l2->line_shift);
+        write_behind(s, 0, line << s->l2->line_shift);
         return true;
     }
     if ((snoop_write(s, line, false) & SNOOP_DIRTY) == 0)
@@ -164,18 +173,18 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
     const unsigned shift = s->l2->line_shift;
 
     if (kind == REQUEST_WRITE_BACK) {
-        write_l3(s, addr);
+        write_behind(s, 0, addr);
     } else {
         s->total[queue_l2_signal[kind]]++;
         if (p->driven != CACHE_NOTHING) {
             s->total[SIGNAL_L2_WRITEBACKS]++;
-            write_l3(s, p->driven << shift);
+            write_behind(s, 0, p->driven << shift);
         }
         if (s->chip->inclusive && p->any != CACHE_NOTHING)
             inclusion_note(s, p->any);
         const bool behind =
             (meets && ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
-            ask_memory(s, addr, kind);
+            ask_behind(s, addr, kind);
         if (s->chip->buffers)
             buffers_miss(s, waits_for(s, kind), behind,
                          p->driven != CACHE_NOTHING);
@@ -183,19 +192,20 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
     memory_settle(s);
 }
 
-/* The sets of the L3 are fetched from the host's memory in time. */
+/* Passes requests on to the levels behind the L2, whose sets in the first of
+ * them are fetched from the host's memory in time. */
 static void
 pass_all(struct strand *s, const struct passed *passed, size_t count)
 {
-    const struct cache *l3 = &s->chip->l3;
+    const struct cache *next = &s->chip->levels[0].cache;
     const unsigned shift = s->l2->line_shift;
 
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) {
             const struct passed *p = &passed[i + AHEAD];
-            cache_prefetch(l3, request_addr(p->request) >> l3->line_shift);
+            cache_prefetch(next, request_addr(p->request) >> next->line_shift);
             if (p->driven != CACHE_NOTHING)
-                cache_prefetch(l3, p->driven << shift >> l3->line_shift);
+                cache_prefetch(next, p->driven << shift >> next->line_shift);
         }
         pass_on(s, &passed[i], false);
     }

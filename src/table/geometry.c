@@ -23,6 +23,7 @@ static const struct cache_ids caches[] = {
     {"l2i", PARAM_L2I_SIZE, PARAM_L2I_WAYS, PARAM_L2I_LINE},
     {"l2", PARAM_L2_SIZE, PARAM_L2_WAYS, PARAM_L2_LINE},
     {"l3", PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE},
+    {"l4", PARAM_L4_SIZE, PARAM_L4_WAYS, PARAM_L4_LINE},
 };
 
 #define MEMORY_BANKS_MAX 8
@@ -41,6 +42,7 @@ static const struct {
     {PARAM_L1D_LINE, PARAM_L2_LINE, PARAM_L2_SIZE},
     {PARAM_L1I_LINE, PARAM_L2I_LINE, PARAM_L2I_SIZE},
     {PARAM_L2_LINE, PARAM_L3_LINE, PARAM_L3_SIZE},
+    {PARAM_L3_LINE, PARAM_L4_LINE, PARAM_L4_SIZE},
 };
 
 #define FILL_COUNT (sizeof(fills) / sizeof(fills[0]))
@@ -133,10 +135,11 @@ static uint64_t
 copies(const struct check *c, const struct cache_ids *cache)
 {
     const uint64_t *const p = c->params;
-    const bool chip =
-        (cache->size == PARAM_L2_SIZE &&
-         p[PARAM_L2_SHARED] == L2_SHARED_CHIP) ||
-        (cache->size == PARAM_L3_SIZE && p[PARAM_L3_SHARED] == L3_SHARED_CHIP);
+    const bool chip = (cache->size == PARAM_L2_SIZE &&
+                       p[PARAM_L2_SHARED] == L2_SHARED_CHIP) ||
+                      (cache->size == PARAM_L3_SIZE &&
+                       p[PARAM_L3_SHARED] == L3_SHARED_CHIP) ||
+                      cache->size == PARAM_L4_SIZE;
 
     return p[PARAM_NODES] * (chip ? 1 : p[PARAM_CORES]);
 }
@@ -188,6 +191,11 @@ check_rows(const struct check *c)
 static int
 check_levels(const struct check *c)
 {
+    if (c->params[PARAM_L4_SIZE] != 0 &&
+        (c->params[PARAM_L3_SIZE] == 0 ||
+         c->params[PARAM_L3_SHARED] != L3_SHARED_CHIP))
+        return fail_param(c, PARAM_L4_SIZE,
+                          "an L4 needs an L3, and l3.shared=chip");
     if (c->params[PARAM_L2_SIZE] != 0)
         return 0;
     if (c->params[PARAM_L3_SIZE] != 0)

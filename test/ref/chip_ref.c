@@ -19,21 +19,26 @@
 struct asker {
     enum signal_id l2_misses, l3_misses, local, remote, cache;
     enum bus_ref_asker bus;
+    enum signal_id l4_misses;
 };
 
 static const struct asker fetches = {
     SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES, SIGNAL_L2_FETCH_LOCAL,
-    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE,  BUS_REF_FETCH};
+    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE,  BUS_REF_FETCH,
+    SIGNAL_L4_FETCH_MISSES};
 static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
                                    SIGNAL_L2_LOAD_LOCAL,  SIGNAL_L2_LOAD_REMOTE,
-                                   SIGNAL_L2_LOAD_CACHE,  BUS_REF_LOAD};
+                                   SIGNAL_L2_LOAD_CACHE,  BUS_REF_LOAD,
+                                   SIGNAL_L4_LOAD_MISSES};
 static const struct asker stores = {
     SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
-    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE};
+    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE,
+    SIGNAL_L4_STORE_MISSES};
 /* Where stores go through the L1. */
 static const struct asker atomics = {
     SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
-    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_ATOMIC};
+    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_ATOMIC,
+    SIGNAL_L4_STORE_MISSES};
 /* Of one core, or with an L3 for all: no node counts them. */
 static const struct asker near_prefetches = {
     .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES,
@@ -44,11 +49,13 @@ static const struct asker far_prefetches = {
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
 static const struct asker fetch_walks = {
-    SIGNAL_ITLB_WALK_MISSES, SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_I};
+    SIGNAL_ITLB_WALK_MISSES,   SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
+    SIGNAL_L2_WALK_REMOTE,     SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_I,
+    SIGNAL_ITLB_WALK_L4_MISSES};
 static const struct asker data_walks = {
-    SIGNAL_DTLB_WALK_MISSES, SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE,   SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_D};
+    SIGNAL_DTLB_WALK_MISSES,   SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
+    SIGNAL_L2_WALK_REMOTE,     SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_D,
+    SIGNAL_DTLB_WALK_L4_MISSES};
 
 /* Whether the strand does so while the request waits. */
 static bool
@@ -90,6 +97,8 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
         init_cache(&r->l2, params, PARAM_L2_SIZE);
     if (components & COMPONENT_L3)
         init_cache(&r->l3, params, PARAM_L3_SIZE);
+    if (components & COMPONENT_L4)
+        init_cache(&r->l4, params, PARAM_L4_SIZE);
     if (components & COMPONENT_WAYS) {
         const size_t count = r->l2.sets * r->l2.ways;
         r->l2_ways = calloc(count, sizeof(*r->l2_ways));
@@ -126,6 +135,7 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l1d);
     cache_ref_finish(&r->l2);
     cache_ref_finish(&r->l3);
+    cache_ref_finish(&r->l4);
     tlb_ref_finish(&r->itlb);
     tlb_ref_finish(&r->dtlb);
     tlb_ref_finish(&r->itlb_first);
@@ -225,6 +235,13 @@ l3_of(struct chip_ref *r)
     return &r->peers[0]->l3;
 }
 
+/* The L4 of all peers. */
+static struct cache_ref *
+l4_of(struct chip_ref *r)
+{
+    return &r->peers[0]->l4;
+}
+
 /* A dirty line goes to the first level behind `from` that has it. */
 static void
 pass_on(struct chip_ref *r, int from, uint64_t addr)
@@ -236,6 +253,9 @@ pass_on(struct chip_ref *r, int from, uint64_t addr)
     if (from < 3 && (r->components & COMPONENT_L3) &&
         cache_ref_mark(l3_of(r), addr / l3_of(r)->line_size))
         return;
+    if (from < 4 && (r->components & COMPONENT_L4) &&
+        cache_ref_mark(l4_of(r), addr / l4_of(r)->line_size))
+        return;
     count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
     cross(r, addr, home_of(r, addr), SIGNAL_LINK_WRITEBACKS_0);
 }
@@ -245,7 +265,8 @@ static void
 write_back(struct chip_ref *r, int from, uint64_t addr)
 {
     static const enum signal_id signals[] = {
-        0, SIGNAL_L1D_WRITEBACKS, SIGNAL_L2_WRITEBACKS, SIGNAL_L3_WRITEBACKS};
+        0, SIGNAL_L1D_WRITEBACKS, SIGNAL_L2_WRITEBACKS, SIGNAL_L3_WRITEBACKS,
+        SIGNAL_L4_WRITEBACKS};
 
     if ((r->components & COMPONENT_WRITEBACK) == 0 || addr == NOWHERE)
         return;
@@ -395,6 +416,12 @@ ask_behind(struct chip_ref *r, uint64_t addr, bool write,
             return false;
         chip_ref_count(r, asker->l3_misses);
         write_back(r, 3, out);
+    }
+    if (r->components & COMPONENT_L4) {
+        if (access_cache(l4_of(r), addr, false, &out))
+            return false;
+        chip_ref_count(r, asker->l4_misses);
+        write_back(r, 4, out);
     }
     serve(r, addr, write, asker);
     return true;
@@ -602,7 +629,7 @@ prefetches(const struct chip_ref *r)
     const uint64_t *p = r->params;
 
     return p[PARAM_PREFETCH_DATA] == PREFETCH_DATA_PERFORMED &&
-           p[PARAM_L3_SHARED] != L3_SHARED_CORE &&
+           p[PARAM_L3_SHARED] != L3_SHARED_CORE && p[PARAM_L4_SIZE] == 0 &&
            (p[PARAM_L2_SHARED] == L2_SHARED_CORE || p[PARAM_L3_SIZE] != 0 ||
             !write_through(r));
 }
@@ -635,7 +662,8 @@ chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     uint64_t *n = r->signals[r->outside];
     const uint64_t l1d = n[SIGNAL_L1D_LOAD_MISSES],
-                   l2 = n[SIGNAL_L2_LOAD_MISSES], l3 = n[SIGNAL_L3_LOAD_MISSES];
+                   l2 = n[SIGNAL_L2_LOAD_MISSES], l3 = n[SIGNAL_L3_LOAD_MISSES],
+                   l4 = n[SIGNAL_L4_LOAD_MISSES];
 
     chip_ref_load(r, addr, size);
     if ((r->components & COMPONENT_BULK) == 0)
@@ -643,6 +671,7 @@ chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
     n[SIGNAL_BULK_L1D_MISSES] += n[SIGNAL_L1D_LOAD_MISSES] - l1d;
     n[SIGNAL_BULK_L2_MISSES] += n[SIGNAL_L2_LOAD_MISSES] - l2;
     n[SIGNAL_BULK_L3_MISSES] += n[SIGNAL_L3_LOAD_MISSES] - l3;
+    n[SIGNAL_BULK_L4_MISSES] += n[SIGNAL_L4_LOAD_MISSES] - l4;
 }
 
 /* Of a register that is no integer's, where such pass the L1D by. */

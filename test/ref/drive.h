@@ -26,12 +26,12 @@ struct machine {
 };
 
 /* Every part of the model; cycles are no part of it but made from totals. */
-#define ALL_COMPONENTS                                                        \
-    (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENT_L1I |              \
-     COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 | COMPONENT_ITLB |           \
-     COMPONENT_DTLB | COMPONENT_WRITEBACK | COMPONENT_NODES | COMPONENT_RAW | \
-     COMPONENT_WAYS | COMPONENT_BULK | COMPONENT_SNOOP | COMPONENT_BUS |      \
-     COMPONENT_BUS_BACKS | COMPONENTS_TARGETS)
+#define ALL_COMPONENTS                                                         \
+    (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENT_L1I |               \
+     COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 | COMPONENT_L4 |              \
+     COMPONENT_ITLB | COMPONENT_DTLB | COMPONENT_WRITEBACK | COMPONENT_NODES | \
+     COMPONENT_RAW | COMPONENT_WAYS | COMPONENT_BULK | COMPONENT_SNOOP |       \
+     COMPONENT_BUS | COMPONENT_BUS_BACKS | COMPONENTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
