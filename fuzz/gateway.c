@@ -380,7 +380,7 @@ execute(unsigned vcpu, const uint8_t *bytes, size_t size)
 
     for (size_t i = 0; i < size && i < SIGNAL_FIXED_COUNT; i++)
         fixed[i] = (int16_t)bytes[i];
-    gateway_add(tally_strands[vcpu], vcpu, fixed, 0x4000);
+    gateway_add(tally_plugin.strands[vcpu], vcpu, fixed, 0x4000);
 }
 
 static void
@@ -388,7 +388,7 @@ toggle_thread(unsigned vcpu)
 {
     if (vcpu == 0)
         return;
-    if (tally_strands[vcpu] != NULL)
+    if (tally_plugin.strands[vcpu] != NULL)
         qemu.end(1, vcpu);
     else if (tally_plugin.thread_count < THREADS) {
         make_call(0, 1, 0, 0); /* a thread that lives makes the new one */
@@ -409,7 +409,7 @@ take_step(enum step step, unsigned vcpu, uint64_t at, const uint8_t *bytes,
 
     if (step == STEP_THREAD)
         toggle_thread(vcpu);
-    if (tally_strands[vcpu] == NULL)
+    if (tally_plugin.strands[vcpu] == NULL)
         return;
     if (step == STEP_SHARED)
         write_shared(place, bytes, size);
@@ -446,7 +446,7 @@ begin_again(void)
     struct gateway_virtual q = {.target = gateway_word((uint64_t)getpid())};
 
     for (unsigned i = 1; i < VCPUS; i++)
-        if (tally_strands[i] != NULL)
+        if (tally_plugin.strands[i] != NULL)
             qemu.end(1, i);
     for (unsigned i = 0; i < PAGES; i++) {
         map_page(i, true);

@@ -210,7 +210,7 @@ void
 blocks_late_part(unsigned vcpu, void *data)
 {
     const struct late_block *late = data;
-    struct strand *strand = tally_strands[vcpu];
+    struct strand *strand = tally_plugin.strands[vcpu];
     uint64_t *total = strand->span.outside
                           ? strand->span.ignored.signal
                           : strand->counts->totals[strand->span.slice].signal;

@@ -24,8 +24,8 @@ static void
 count_pause(unsigned vcpu, void *unused)
 {
     (void)unused;
-    if (tally_strands[vcpu] != NULL)
-        tally_strands[vcpu]->total[SIGNAL_PAUSES]++;
+    if (tally_plugin.strands[vcpu] != NULL)
+        tally_plugin.strands[vcpu]->total[SIGNAL_PAUSES]++;
 }
 
 void

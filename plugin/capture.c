@@ -34,7 +34,6 @@ struct monitor {
 };
 
 static const struct capture_request *request; /* NULL: nothing is captured */
-static qemu_plugin_vcpu_udata_cb_t part_call; /* the block pieces' own */
 static struct monitor monitors[COUNTS_VCPUS];
 
 void
@@ -218,7 +217,7 @@ static void
 on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
     const struct capture_insn *c = data;
-    struct strand *s = tally_strands[vcpu];
+    struct strand *s = tally_plugin.strands[vcpu];
     struct monitor *m = &monitors[vcpu];
     const uint32_t ear = request->ear;
     const bool atomic = c->atomic && qemu_plugin_mem_is_store(info);
@@ -361,7 +360,7 @@ static void
 on_retired(unsigned vcpu, void *data)
 {
     const struct capture_insn *c = data;
-    struct strand *s = tally_strands[vcpu];
+    struct strand *s = tally_plugin.strands[vcpu];
     struct monitor *m = &monitors[vcpu];
 
     if (!s->span.outside)
@@ -369,20 +368,11 @@ on_retired(unsigned vcpu, void *data)
                &(struct tally_pmu_context){.pc = c->pc, .known = 1});
 }
 
-static void
-on_part(unsigned vcpu, void *data)
+void
+capture_part(unsigned vcpu, void *data)
 {
     begin_block(&monitors[vcpu], data);
-    part_call(vcpu, data);
-}
-
-void
-capture_callbacks(struct callbacks *c)
-{
-    if (!tally_plugin.captures)
-        return;
-    part_call = c->part;
-    c->part = on_part;
+    tally_plugin.callbacks->part(vcpu, data);
 }
 
 /* Lives until the process ends: QEMU keeps pointers to it. */

@@ -16,8 +16,8 @@
 
 #include "plugin/plugin.h"
 
-/* Puts itself before the callbacks that were chosen. */
-void capture_callbacks(struct callbacks *callbacks);
+/* Stands for callbacks.part: tells the clock of the part, then counts it. */
+void capture_part(unsigned vcpu, void *part);
 
 /* Before the block's own callbacks are registered, which it makes needless:
  * each access of its instructions, and where asked for each instruction. */

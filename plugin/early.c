@@ -131,8 +131,9 @@ on_early(unsigned vcpu, void *data)
 {
     const struct handler *const handler = data;
 
-    if ((handler == NULL || !handler->other) && tally_strands[vcpu] != NULL &&
-        !tally_strands[vcpu]->span.outside)
+    if ((handler == NULL || !handler->other) &&
+        tally_plugin.strands[vcpu] != NULL &&
+        !tally_plugin.strands[vcpu]->span.outside)
         note_early();
 }
 

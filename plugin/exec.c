@@ -167,7 +167,7 @@ fold_before_exec(struct plugin *p)
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
-        strand_drain(tally_strands[i]);
+        strand_drain(tally_plugin.strands[i]);
         counts_fold(&p->process, p->counts[i]);
     }
     pthread_mutex_unlock(&p->lock);

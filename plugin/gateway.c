@@ -191,7 +191,7 @@ on_live(unsigned vcpu, void *data)
 {
     const struct block *block = data;
 
-    gateway_count(tally_strands[vcpu], vcpu, block->index, block->pc);
+    gateway_count(tally_plugin.strands[vcpu], vcpu, block->index, block->pc);
 }
 
 static void
@@ -282,7 +282,7 @@ check_event(const struct event_row *e, const struct tally_log *log)
     const struct plugin *p = &tally_plugin;
     const uint32_t components = components_of(&e, 1, p->request.params);
     const bool alone =
-        tally_strands[0] != NULL && atomic_load(&p->chip.live) == 1;
+        tally_plugin.strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
     if (e->fidelity == FIDELITY_IDLE)
         return tally_fail(log, TALLY_EIDLE, "%s cannot count on %s: %s",

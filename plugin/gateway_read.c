@@ -392,7 +392,8 @@ gateway_asked(unsigned vcpu, void *unused)
     (void)unused;
     if (live == NULL || live->ask == 0)
         return;
-    if (tally_strands[vcpu]->queue.next != tally_strands[vcpu]->queue.entries)
-        strand_drain(tally_strands[vcpu]);
+    if (tally_plugin.strands[vcpu]->queue.next !=
+        tally_plugin.strands[vcpu]->queue.entries)
+        strand_drain(tally_plugin.strands[vcpu]);
     gateway_read(vcpu, gateway_word(live->ask));
 }

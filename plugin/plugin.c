@@ -32,7 +32,6 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #endif
 
 struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
-struct strand *tally_strands[COUNTS_VCPUS];
 
 /* The guest thread that runs on this host thread, known in system calls. */
 static __thread unsigned current_vcpu;
@@ -52,7 +51,7 @@ strand_memory(unsigned vcpu)
     void *memory;
 
     if (vcpu == 0)
-        return &tally_first;
+        return &tally_plugin.first;
     return posix_memalign(&memory, 64, sizeof(struct strand)) == 0 ? memory
                                                                    : NULL;
 }
@@ -61,36 +60,37 @@ static void
 free_strand(unsigned vcpu)
 {
     if (vcpu != 0)
-        free(tally_strands[vcpu]);
-    tally_strands[vcpu] = NULL;
+        free(tally_plugin.strands[vcpu]);
+    tally_plugin.strands[vcpu] = NULL;
 }
 
+/* Chooses the variant of the callbacks, and how blocks are entered. */
 static void
 choose_callbacks(struct plugin *p)
 {
-    static callbacks_choose *const choose[2][4] = {
-        {callbacks_choose_one, callbacks_choose_one_raw,
-         callbacks_choose_one_align, callbacks_choose_one_both},
-        {callbacks_choose_many, callbacks_choose_many_raw,
-         callbacks_choose_many_align, callbacks_choose_many_align},
+    static const struct callbacks *const variants[VARIANTS] = {
+        &callbacks_0, &callbacks_1, &callbacks_2, &callbacks_3,
+        &callbacks_4, &callbacks_5, &callbacks_6, &callbacks_7,
     };
-    const unsigned kind = (p->components & COMPONENT_ALIGN ? 2 : 0) +
-                          (p->components & COMPONENT_RAW ? 1 : 0);
     const struct session_request *r = &p->request;
+    unsigned variant = 0;
 
-    choose[p->threaded][kind](&p->callbacks, p->components,
-                              p->chip.stores_apart,
-                              p->span == SPAN_SKIP || r->range_count > 0 ||
-                                  p->data_filter || p->captures);
-    capture_callbacks(&p->callbacks);
+    if (p->threaded)
+        variant |= VARIANT_MANY;
+    if (p->components & COMPONENT_RAW)
+        variant |= VARIANT_RAW;
+    if (p->components & COMPONENT_ALIGN)
+        variant |= VARIANT_ALIGN;
+    p->callbacks = variants[variant];
+    p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
+                  p->data_filter || p->captures;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
-    p->inline_counts = !p->threaded && p->work == 0 &&
-                       p->shape.isa->slots != SLOTS_WITHIN &&
-                       (p->components & COMPONENT_L1D) == 0 &&
-                       p->span == SPAN_ALL && p->span_open && r->slices <= 1 &&
-                       r->range_count == 0 && !p->data_filter && !p->captures;
+    p->inline_counts =
+        !p->threaded && p->work == 0 && p->shape.isa->slots != SLOTS_WITHIN &&
+        (p->components & COMPONENT_L1D) == 0 && p->span == SPAN_ALL &&
+        p->span_open && r->slices <= 1 && !p->all_rare;
 }
 
 /* A thread is born when its maker's clock shows this; what waits in the maker's
@@ -188,7 +188,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
         note_birth(p, counts, current_vcpu);
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
-    tally_strands[vcpu] = s;
+    tally_plugin.strands[vcpu] = s;
     gateway_thread_starts(vcpu, p->counts[current_vcpu]->thread);
     capture_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
@@ -205,7 +205,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
-    strand_end(tally_strands[vcpu], vcpu);
+    strand_end(tally_plugin.strands[vcpu], vcpu);
     gateway_thread_ends(vcpu);
     capture_thread_ends(vcpu);
     free_strand(vcpu);
@@ -220,7 +220,7 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
 
     (void)id;
     pthread_mutex_lock(&p->lock);
-    if (vcpu < COUNTS_VCPUS && tally_strands[vcpu] != NULL)
+    if (vcpu < COUNTS_VCPUS && tally_plugin.strands[vcpu] != NULL)
         end_thread(p, vcpu);
     pthread_mutex_unlock(&p->lock);
 }
@@ -235,8 +235,8 @@ plugin_switch_span(struct strand *strand, bool counted)
     if (p->span_open != counted) {
         p->span_open = counted;
         for (unsigned i = 0; i < p->chip.slots_used; i++) {
-            if (tally_strands[i] != NULL)
-                strand_switch_span(tally_strands[i], counted);
+            if (tally_plugin.strands[i] != NULL)
+                strand_switch_span(tally_plugin.strands[i], counted);
         }
     }
     pthread_mutex_unlock(&p->lock);
@@ -246,8 +246,8 @@ static void
 drain_all(struct plugin *p)
 {
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (tally_strands[i] != NULL)
-            strand_rest(tally_strands[i]);
+        if (tally_plugin.strands[i] != NULL)
+            strand_rest(tally_plugin.strands[i]);
         capture_thread_ends(i);
     }
 }
@@ -309,7 +309,7 @@ on_fork_child(void)
     char program[COUNTS_NAME];
 
     pthread_mutex_init(&p->lock, NULL);
-    if (tally_strands[slot] == NULL)
+    if (tally_plugin.strands[slot] == NULL)
         return;
     if (p->over) {
         fork_uncounted(p);
@@ -326,7 +326,7 @@ on_fork_child(void)
     owners_forked();
     own_counts_name(p, program, BEGIN_FORK, parent);
     raise_to(&p->process.head->together, together);
-    p->counts[slot]->strand = tally_strands[slot]->number;
+    p->counts[slot]->strand = tally_plugin.strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
@@ -336,7 +336,7 @@ on_fork_child(void)
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (i != slot && tally_strands[i] != NULL)
+        if (i != slot && tally_plugin.strands[i] != NULL)
             free_strand(i);
     }
 }
@@ -382,10 +382,10 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     current_vcpu = vcpu;
     /* So that a death by signal loses next to nothing. */
-    if (tally_strands[vcpu] != NULL) {
-        strand_drain(tally_strands[vcpu]);
-        call_count(tally_strands[vcpu], tally_plugin.shape.isa, num);
-        tally_strands[vcpu]->counts->suspect = 0; /* it went on */
+    if (tally_plugin.strands[vcpu] != NULL) {
+        strand_drain(tally_plugin.strands[vcpu]);
+        call_count(tally_plugin.strands[vcpu], tally_plugin.shape.isa, num);
+        tally_plugin.strands[vcpu]->counts->suspect = 0; /* it went on */
     }
     cut_if_asked(&tally_plugin);
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
@@ -536,11 +536,11 @@ plugin_set_parts(uint32_t components)
 {
     struct plugin *p = &tally_plugin;
 
-    strand_end(tally_strands[0], 0);
+    strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)
         plugin_no_memory("the model");
-    restart_strand(p, tally_strands[0]);
+    restart_strand(p, tally_plugin.strands[0]);
     plugin_forget_blocks(p);
 }
 

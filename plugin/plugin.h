@@ -9,44 +9,10 @@
 #include <pthread.h>
 
 #include "machine/chip.h"
-#include "plugin/qemu_api.h"
+#include "plugin/callbacks.h"
 #include "source/process_counts.h"
 
 #define PLUGIN_PATH 512
-
-/* What enters a block. */
-struct entry_callbacks {
-    qemu_plugin_vcpu_udata_cb_t block; /* block as data */
-    /* Entry and first access in one, block as data; NULL: never merge. */
-    qemu_plugin_vcpu_mem_cb_t load, store;
-    /* Entry and first pair, block as data, with the pair in it. */
-    qemu_plugin_vcpu_mem_cb_t pair[2][2];
-};
-
-/* The callbacks of one session; chosen once from the components that run. */
-struct callbacks {
-    struct entry_callbacks entry[2];        /* [is in one L1I line] */
-    qemu_plugin_vcpu_udata_cb_t rare_block; /* flags & BLOCK_RARE */
-    qemu_plugin_vcpu_udata_cb_t part;       /* count only, block as data */
-    /* An access; its room as data. NULL: no accesses are wanted. */
-    qemu_plugin_vcpu_mem_cb_t load, store;
-    /* Two accesses, struct access_pair as data; [first is a store][second]. */
-    qemu_plugin_vcpu_mem_cb_t pair[2][2];
-    qemu_plugin_vcpu_mem_cb_t wide_store;  /* as store, of more than 8 bytes */
-    qemu_plugin_vcpu_mem_cb_t mixed;       /* asks QEMU for the kind */
-    qemu_plugin_vcpu_mem_cb_t bulk;        /* block and twin loads */
-    qemu_plugin_vcpu_mem_cb_t conditional; /* store; NULL: as mixed */
-    qemu_plugin_vcpu_mem_cb_t atomic;
-    qemu_plugin_vcpu_mem_cb_t floats;   /* ACCESS_FLOAT, room of a store */
-    qemu_plugin_vcpu_mem_cb_t repeated; /* NULL: not wanted */
-    /* A prefetch at some distance from the access: that << 1, and 1 if it is
-     * for the L1D, as data. NULL: none is performed. */
-    qemu_plugin_vcpu_mem_cb_t prefetch;
-    /* --filter data=, struct data_insn as data: before the instruction, and
-     * each of its accesses. */
-    qemu_plugin_vcpu_udata_cb_t data_begin;
-    qemu_plugin_vcpu_mem_cb_t data_access;
-};
 
 #define DATA_SIGNALS 12
 
@@ -86,8 +52,14 @@ struct block_table {
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
  * so there is one, here. */
 struct plugin {
+    /* The strand of the first guest thread, and of each by the number of its
+     * thread. At the start, where x86-64 reaches members without a register
+     * for the struct's address. */
+    struct strand first;
+    struct strand *strands[COUNTS_VCPUS];
     qemu_plugin_id_t id;
-    struct callbacks callbacks;
+    const struct callbacks *callbacks; /* of the variant that runs */
+    bool all_rare; /* each block is entered by callbacks->rare_block */
     struct session_header *session;
     struct session_request request; /* the session's, a copy */
     struct process_counts process;
@@ -124,11 +96,8 @@ struct plugin {
     int kept; /* the session's file, for want of another way to it; or -1 */
 };
 
-extern struct plugin tally_plugin;
-
-/* The strand of the first guest thread, and of each by its number. */
-extern struct strand tally_first;
-extern struct strand *tally_strands[COUNTS_VCPUS];
+/* Hidden, so that code reaches its first members without its address. */
+extern __attribute__((visibility("hidden"))) struct plugin tally_plugin;
 
 /* Registers the callbacks of a translated block (translate.c). */
 void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
@@ -151,13 +120,6 @@ void plugin_execve_fails(void);
 
 /* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
 void plugin_execveat(uint64_t path);
-
-typedef void callbacks_choose(struct callbacks *callbacks, uint32_t components,
-                              bool write_through, bool has_span);
-callbacks_choose callbacks_choose_one, callbacks_choose_many;
-callbacks_choose callbacks_choose_one_raw, callbacks_choose_many_raw;
-callbacks_choose callbacks_choose_one_align, callbacks_choose_many_align;
-callbacks_choose callbacks_choose_one_both;
 
 /* What /proc/self/exe is to the guest; before it runs, once it is loaded. */
 void plugin_note_program(void);

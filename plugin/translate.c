@@ -88,57 +88,86 @@ is_bulk(const struct insn *insn)
     return insn->loads != 0 && t4_more(insn) != 0;
 }
 
-static qemu_plugin_vcpu_mem_cb_t
-mixed_call(const struct callbacks *c, const struct insn *insn)
+/* Returns whether the model runs the component. */
+static bool
+runs(const struct plugin *p, uint32_t component)
 {
-    if (is_bulk(insn))
-        return c->bulk;
-    return (insn->flags & INSN_CONDITIONAL) && c->conditional ? c->conditional
-                                                              : c->mixed;
+    return (p->components & component) != 0;
 }
 
-/* What an access does by itself, NULL: nothing, and its data. */
+static bool
+is_store(const struct insn *insn)
+{
+    return insn->access == ACCESS_STORE;
+}
+
+/* Returns how the load or store of this instruction touches the caches. */
+static enum touch
+touch_of(const struct plugin *p, const struct insn *insn)
+{
+    if (!is_store(insn))
+        return TOUCH_LOAD;
+    return p->chip.stores_apart ? TOUCH_THROUGH : TOUCH_STORE;
+}
+
+/* Returns what an access of no fixed kind or size calls, or NULL. */
+static qemu_plugin_vcpu_mem_cb_t
+mixed_call(const struct plugin *p, const struct insn *insn)
+{
+    const struct callbacks *c = p->callbacks;
+
+    if ((insn->flags & INSN_CONDITIONAL) && runs(p, COMPONENT_CONDITIONAL) &&
+        !is_bulk(insn))
+        return c->conditional;
+    if (!runs(p, COMPONENT_L1D))
+        return NULL;
+    return is_bulk(insn) && runs(p, COMPONENT_BULK) ? c->bulk : c->mixed;
+}
+
+/* Returns what an access by itself calls, and the call's data; NULL: nothing,
+ * as nothing is counted of the access. */
 static qemu_plugin_vcpu_mem_cb_t
 access_call(const struct plugin *p, const struct insn *insn, void **its)
 {
-    const struct callbacks *c = &p->callbacks;
+    const struct callbacks *c = p->callbacks;
     const bool through = p->chip.stores_apart;
-    qemu_plugin_vcpu_mem_cb_t call = NULL;
-    uint64_t data = room_of(p, insn, false);
-
     const bool sized = insn->access_size != 0;
+    const bool data = runs(p, COMPONENT_L1D);
+    qemu_plugin_vcpu_mem_cb_t call = NULL;
+    uint64_t room = room_of(p, insn, through);
+
     switch (insn->access) {
     case ACCESS_NONE:
-        break;
+        return NULL;
+    case ACCESS_REPEATED:
+        *its = (void *)(uintptr_t)(insn->flags & INSN_REPEAT_PAIR ? 1 : 0);
+        return data || runs(p, COMPONENT_REPEAT) ? c->repeated : NULL;
     case ACCESS_LOAD:
-        call = sized ? c->load : c->mixed;
+        call = sized ? c->access[TOUCH_LOAD][TOUCH_NONE] : c->mixed;
+        room = room_of(p, insn, false);
         break;
     case ACCESS_STORE:
-        call = !sized                  ? c->mixed
-               : insn->access_size > 8 ? c->wide_store
-                                       : c->store;
-        data = room_of(p, insn, through);
+        call = !sized ? c->mixed
+               : insn->access_size > 8 && runs(p, COMPONENT_ALIGN)
+                   ? c->wide_store
+                   : c->access[touch_of(p, insn)][TOUCH_NONE];
         break;
     case ACCESS_UPDATE:
-        call = through || !sized ? c->mixed : c->load;
+        call = through || !sized ? c->mixed : c->access[TOUCH_LOAD][TOUCH_NONE];
+        room = room_of(p, insn, false);
         break;
     case ACCESS_ATOMIC:
         call = c->atomic;
-        data = room_of(p, insn, through);
         break;
     case ACCESS_FLOAT:
         call = c->floats;
-        data = room_of(p, insn, through);
-        break;
-    case ACCESS_REPEATED:
-        call = c->repeated;
-        data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
         break;
     default:
-        call = mixed_call(c, insn);
+        *its = NULL;
+        return mixed_call(p, insn);
     }
-    *its = (void *)(uintptr_t)data;
-    return call;
+    *its = (void *)(uintptr_t)room;
+    return data ? call : NULL;
 }
 
 /* Finds the accesses that tell the addresses of prefetches, if these are to be
@@ -147,7 +176,9 @@ static void
 find_prefetches(const struct plugin *p, struct translation *t)
 {
     memset(t->tells, 0, t->count * sizeof(*t->tells));
-    for (size_t i = 0; p->callbacks.prefetch != NULL && i < t->count; i++) {
+    if (!runs(p, COMPONENT_L1D) || !p->chip.prefetches)
+        return;
+    for (size_t i = 0; i < t->count; i++) {
         if (t->insns[i].prefetch == PREFETCH_NOWHERE)
             continue;
         t->teller[i] = prefetch_teller(t->insns, t->count, i, &t->distance[i]);
@@ -169,7 +200,7 @@ register_prefetches(const struct plugin *p, const struct translation *t,
         const uint64_t data =
             (uint64_t)t->distance[i] << 1 | (prefetch == PREFETCH_NEAR);
         qemu_plugin_register_vcpu_mem_cb(
-            qemu_plugin_tb_get_insn(t->tb, k), p->callbacks.prefetch,
+            qemu_plugin_tb_get_insn(t->tb, k), p->callbacks->prefetch,
             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
             (void *)(uintptr_t)data);
     }
@@ -215,16 +246,13 @@ is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
     return prefetch_distance(t->insns, i, k, delta);
 }
 
-static const struct entry_callbacks *
-entry_of(const struct plugin *p, const struct block *block)
+/* Returns the work of the block's entry, the index of its callback. */
+static unsigned
+work_of_entry(const struct plugin *p, const struct block *block)
 {
-    return &p->callbacks.entry[block->line0 == block->line1];
-}
+    const bool one_line = block->line0 == block->line1;
 
-static bool
-is_store(const struct insn *insn)
-{
-    return insn->access == ACCESS_STORE;
+    return p->work | ((p->work & WORK_FETCH) && one_line ? WORK_ONE_LINE : 0u);
 }
 
 static struct access_pair
@@ -245,7 +273,8 @@ static void
 register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
               int64_t delta, struct block *merged)
 {
-    const bool first = is_store(&t->insns[i]), second = is_store(&t->insns[k]);
+    const enum touch first = touch_of(p, &t->insns[i]);
+    const enum touch second = touch_of(p, &t->insns[k]);
     const struct access_pair pair =
         make_pair(p, &t->insns[i], &t->insns[k], delta);
     const void *data;
@@ -258,8 +287,9 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
     }
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
-        merged ? entry_of(p, merged)->pair[first][second]
-               : p->callbacks.pair[first][second],
+        merged
+            ? p->callbacks->enter_with[work_of_entry(p, merged)][first][second]
+            : p->callbacks->access[first][second],
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)data);
 }
 
@@ -271,7 +301,7 @@ static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
           const struct block *block, size_t pieces)
 {
-    if (entry_of(p, block)->load == NULL || i == t->count || pieces > 1 ||
+    if (!runs(p, COMPONENT_L1D) || p->all_rare || i == t->count || pieces > 1 ||
         (block->flags & BLOCK_RARE) != 0 || t->tells[i] ||
         !prefetch_single(&t->insns[i]))
         return false;
@@ -286,13 +316,12 @@ static void
 register_merged(const struct plugin *p, const struct translation *t, size_t i,
                 struct block *block)
 {
-    const bool load = t->insns[i].access == ACCESS_LOAD;
+    const enum touch touch = touch_of(p, &t->insns[i]);
 
-    block->room =
-        (uint16_t)room_of(p, &t->insns[i], !load && p->chip.stores_apart);
+    block->room = (uint16_t)room_of(p, &t->insns[i], touch == TOUCH_THROUGH);
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
-        load ? entry_of(p, block)->load : entry_of(p, block)->store,
+        p->callbacks->enter_with[work_of_entry(p, block)][touch][TOUCH_NONE],
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
 }
 
@@ -331,12 +360,11 @@ follows_likely(const struct plugin *p, uint64_t pc)
     return (insn.flags & INSN_ANNUL) != 0;
 }
 
-/* Whether the entry is not the block's own callback's. */
+/* Returns whether the block is entered by callbacks.rare_block. */
 static bool
 is_rare(const struct plugin *p, const struct block *block)
 {
-    return (block->flags & BLOCK_RARE) != 0 ||
-           entry_of(p, block)->block == p->callbacks.rare_block;
+    return (block->flags & BLOCK_RARE) != 0 || p->all_rare;
 }
 
 static void
@@ -352,7 +380,9 @@ register_entry(const struct plugin *p, const struct translation *t,
             &p->counts[0]->exec[0][block->index], 1);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(
-            t->tb, rare ? p->callbacks.rare_block : entry_of(p, block)->block,
+            t->tb,
+            is_rare(p, block) ? p->callbacks->rare_block
+                              : p->callbacks->enter[work_of_entry(p, block)],
             QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
@@ -416,9 +446,9 @@ register_data(const struct plugin *p, const struct translation *t)
         struct data_insn *d = data_insn_of(p, &t->insns[i]);
         if (i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
-                target, p->callbacks.data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
+                target, p->callbacks->data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
         register_prefetches(p, t, i, 0, i);
-        qemu_plugin_register_vcpu_mem_cb(target, p->callbacks.data_access,
+        qemu_plugin_register_vcpu_mem_cb(target, p->callbacks->data_access,
                                          QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, d);
         register_prefetches(p, t, i, i, t->count);
@@ -459,7 +489,7 @@ register_accesses(struct plugin *p, const struct translation *t,
     for (size_t i = next_access(t, 0); i < t->count;) {
         const size_t k = next_access(t, i + 1);
         int64_t delta;
-        if (p->callbacks.load != NULL && is_pair(t, i, k, &delta)) {
+        if (runs(p, COMPONENT_L1D) && is_pair(t, i, k, &delta)) {
             register_pair(p, t, i, k, delta, merged ? block : NULL);
             i = next_access(t, k + 1);
         } else {
@@ -524,7 +554,8 @@ register_block(struct plugin *p, const struct translation *t,
         struct block *part = blocks_keep(
             p, t->hash + i, i < count - 1 ? &entered : model, &pieces[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
-            qemu_plugin_tb_get_insn(t->tb, pieces[i].marker), p->callbacks.part,
+            qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
+            p->captures ? capture_part : p->callbacks->part,
             QEMU_PLUGIN_CB_NO_REGS, part);
     }
 }

@@ -13,7 +13,6 @@
 
 /* What blocks.c uses of the plugin's other files. */
 struct plugin tally_plugin;
-struct strand *tally_strands[COUNTS_VCPUS];
 struct gateway_live *gateway_lives[COUNTS_VCPUS];
 struct gateway_signals gateway_signals;
 struct watch *gateway_watches[COUNTS_VCPUS];
@@ -183,11 +182,11 @@ test_late(void **unused)
                      0);
 
     strand.counts = &counts;
-    tally_strands[0] = &strand;
+    tally_plugin.strands[0] = &strand;
     blocks_late_part(0, late);
     blocks_late_part(0, late);
     assert_int_equal(counts.totals[0].signal[SIGNAL_LOADS], 6);
-    tally_strands[0] = NULL;
+    tally_plugin.strands[0] = NULL;
     teardown(p);
 }
 

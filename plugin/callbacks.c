@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The callbacks of one variant (callbacks.h): VARIANT, a sum of enum
+ * callbacks_variant.
+ *
+ * Callbacks are the largest cost there is: 0.7 ns each and more with what they
+ * do. So the entry of a block is merged with its first access where that
+ * access is certain to happen (20 % of the time of empty callbacks on bzip2),
+ * and the strand of a process with one thread is at a fixed address (8 % of all
+ * time on bzip2 for x86-64 against looking it up).
+ */
+#include "plugin/callbacks.h"
+
+#include "machine/align.h"
+#include "plugin/capture.h"
+#include "plugin/gateway.h"
+#include "plugin/plugin.h"
+
+#define CALL static void
+
+static const bool counts_raw = (VARIANT & VARIANT_RAW) != 0;
+static const bool counts_alignment = (VARIANT & VARIANT_ALIGN) != 0;
+
+STRAND_INLINE struct strand *
+strand_of(unsigned vcpu)
+{
+    return VARIANT & VARIANT_MANY ? tally_plugin.strands[vcpu]
+                                  : &tally_plugin.first;
+}
+
+/* Single accesses */
+
+/* Returns the room of an access, its data: the bytes of a line less its own. */
+STRAND_INLINE uint64_t
+room_of(void *data)
+{
+    return (uint64_t)(uintptr_t)data;
+}
+
+/* Returns the last byte of an access whose room is in a line of the filter. */
+STRAND_INLINE uint64_t
+last_of(const struct filter *f, uint64_t addr, uint64_t room)
+{
+    return addr + ~f->line_mask - room;
+}
+
+/* Counts read-after-write hits and misaligned loads, before the caches see the
+ * load. */
+STRAND_INLINE void
+note_load(struct strand *s, uint64_t addr, uint64_t room)
+{
+    if (counts_raw)
+        raw_load(&s->raw, s->total, addr, last_of(&s->data, addr, room));
+    if (counts_alignment)
+        align_load(s->total, addr, last_of(&s->data, addr, room));
+}
+
+STRAND_INLINE void
+note_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
+{
+    const struct filter *f = through ? &s->store : &s->data;
+
+    if (counts_raw)
+        raw_store(&s->raw, addr, last_of(f, addr, room));
+    if (counts_alignment)
+        align_store(s->total, addr, last_of(f, addr, room));
+}
+
+STRAND_INLINE void
+do_load(struct strand *s, uint64_t addr, uint64_t room)
+{
+    note_load(s, addr, room);
+    strand_load(s, addr, room);
+}
+
+STRAND_INLINE void
+do_bulk(struct strand *s, uint64_t addr, uint64_t room)
+{
+    note_load(s, addr, room);
+    strand_bulk(s, addr, room);
+}
+
+STRAND_INLINE void
+do_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
+{
+    note_store(s, addr, room, through);
+    strand_store(s, addr, room, through);
+}
+
+CALL
+on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    struct strand *s = strand_of(vcpu);
+
+    (void)info;
+    if (counts_alignment)
+        align_load(s->total, addr, last_of(&s->store, addr, room_of(data)));
+    strand_float(s, addr, room_of(data));
+}
+
+/* A piece of a store of more than 8 bytes, which alone is not misaligned. */
+CALL
+on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+              void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const bool through = s->chip->stores_apart;
+    const struct filter *f = through ? &s->store : &s->data;
+
+    (void)info;
+    if (counts_raw)
+        raw_store(&s->raw, addr, last_of(f, addr, room_of(data)));
+    strand_store(s, addr, room_of(data), through);
+}
+
+/* Accesses of sizes or kinds that only QEMU can tell; `bulk`: of a block load
+ * or twin load, where these are told apart. */
+static void
+do_asked(struct strand *s, qemu_plugin_meminfo_t info, uint64_t addr, bool bulk)
+{
+    const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+    const bool through = s->chip->stores_apart;
+    const bool store = qemu_plugin_mem_is_store(info);
+    const struct filter *f = store && through ? &s->store : &s->data;
+    const uint64_t line = (uint64_t)1 << f->shift;
+    const uint64_t room = line >= size ? line - size : 0;
+
+    if (store)
+        do_store(s, addr, room, through);
+    else if (bulk)
+        do_bulk(s, addr, room);
+    else
+        do_load(s, addr, room);
+}
+
+CALL
+on_mixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    (void)data;
+    do_asked(strand_of(vcpu), info, addr, false);
+}
+
+CALL
+on_bulk(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    (void)data;
+    do_asked(strand_of(vcpu), info, addr, true);
+}
+
+/* QEMU makes an access for a store conditional that compares, a load and a
+ * store or one store; for one whose load linked was elsewhere it makes none. */
+CALL
+on_conditional(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+               void *data)
+{
+    struct strand *s = strand_of(vcpu);
+
+    (void)data;
+    s->total[SIGNAL_STORED_CONDITIONALS] += qemu_plugin_mem_is_store(info);
+    if (s->chip->components & COMPONENT_L1D)
+        do_asked(s, info, addr, false);
+}
+
+/* QEMU shows an atomic as a load and a store, or as one store. */
+CALL
+on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    struct strand *s = strand_of(vcpu);
+
+    if (!s->chip->stores_apart)
+        strand_load(s, addr, room_of(data));
+    else if (qemu_plugin_mem_is_store(info))
+        strand_atomic_slow(s, addr, room_of(data));
+}
+
+/*
+ * One access of a REP string instruction. The data says whether an iteration
+ * makes two.
+ */
+CALL
+on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+            void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const bool store = qemu_plugin_mem_is_store(info);
+
+    s->total[store ? SIGNAL_REP_STORES : SIGNAL_REP_LOADS]++;
+    s->repeats += data != NULL ? 1 : 2;
+    s->total[SIGNAL_REP_ITERATIONS] += s->repeats >> 1;
+    s->repeats &= 1;
+    if (s->chip->components & COMPONENT_L1D)
+        do_asked(s, info, addr, false);
+}
+
+/* --filter data=: nothing of the instruction has counted yet. */
+STRAND_INLINE void
+begin_insn(struct strand *s)
+{
+    s->filtered.counted = false;
+    s->filtered.loads = s->filtered.stores = 0;
+}
+
+CALL
+on_data_begin(unsigned vcpu, void *data)
+{
+    (void)data;
+    begin_insn(strand_of(vcpu));
+}
+
+static bool
+data_inside(uint64_t first, uint64_t last)
+{
+    const struct plugin *p = &tally_plugin;
+
+    for (unsigned i = 0; i < p->data_count; i++) {
+        if (first <= p->data_ranges[i].last && last >= p->data_ranges[i].first)
+            return true;
+    }
+    return false;
+}
+
+/* The fixed signals of an access inside. */
+static void
+count_data(struct strand *s, const struct data_insn *d, bool store,
+           unsigned slices)
+{
+    uint64_t *total = s->counts->totals[s->span.slice + slices].signal;
+
+    if (store && s->filtered.stores < d->stores) {
+        s->filtered.stores++;
+        total[SIGNAL_STORES]++;
+    } else if (!store && s->filtered.loads < d->loads) {
+        s->filtered.loads++;
+        total[SIGNAL_LOADS]++;
+    }
+    for (unsigned i = 0; !s->filtered.counted && i < d->signal_count; i++)
+        total[d->signals[i]]++;
+    s->filtered.counted = true;
+}
+
+/* Any access, with --filter data=: what it raises has totals of its own. */
+CALL
+on_data_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+               void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const struct data_insn *d = data;
+    const unsigned slices = tally_plugin.request.slices;
+    const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+    const bool inside = data_inside(addr, addr + size - 1);
+    void *const other = (void *)(uintptr_t)d->data;
+
+    if (inside && !s->span.outside)
+        count_data(s, d, qemu_plugin_mem_is_store(info), slices);
+    strand_aside(s, inside ? slices : 0);
+    s->total[SIGNAL_DATA_MATCHES] += inside;
+    if (d->conditional)
+        s->total[SIGNAL_STORED_CONDITIONALS] += qemu_plugin_mem_is_store(info);
+    if (d->access == ACCESS_REPEATED)
+        on_repeated(vcpu, info, addr, other);
+    else if ((s->chip->components & COMPONENT_L1D) &&
+             d->access == ACCESS_ATOMIC)
+        on_atomic(vcpu, info, addr, other);
+    else if ((s->chip->components & COMPONENT_L1D) && d->access == ACCESS_FLOAT)
+        on_float(vcpu, info, addr, other);
+    else if (s->chip->components & COMPONENT_L1D)
+        do_asked(s, info, addr, d->bulk);
+}
+
+/* A prefetch whose address this access tells. */
+CALL
+on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+            void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const intptr_t told = (intptr_t)data;
+    const uint64_t at = addr + (uint64_t)(told >> 1);
+
+    (void)info;
+    if (tally_plugin.data_filter)
+        strand_aside(s, data_inside(at, at) ? tally_plugin.request.slices : 0);
+    strand_prefetch(s, at, told & 1);
+}
+
+/* One access that is certain, or two, alone or with the entry of their block.
+ * `touch`, `first`, `second` and `work` are constants, but at slow ends. */
+
+STRAND_INLINE bool
+is_known(const struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
+{
+    return touch == TOUCH_LOAD
+               ? strand_data_known(s, addr, room)
+               : strand_store_known(s, addr, room, touch == TOUCH_THROUGH);
+}
+
+STRAND_INLINE void
+note_access(struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
+{
+    if (touch == TOUCH_LOAD)
+        note_load(s, addr, room);
+    else
+        note_store(s, addr, room, touch == TOUCH_THROUGH);
+}
+
+STRAND_INLINE void
+make_access(struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
+{
+    if (touch == TOUCH_LOAD)
+        strand_load(s, addr, room);
+    else
+        strand_store(s, addr, room, touch == TOUCH_THROUGH);
+}
+
+/* Looks at the clock (-I), or begins the next slice, after so many instructions
+ * of the span. */
+STRAND_INLINE void
+count_to_look(struct strand *s, const struct block *b, unsigned work)
+{
+    if ((work & WORK_CLOCK) == 0 || s->span.outside)
+        return;
+    s->interval.passed += b->instructions;
+    if (__builtin_expect(s->interval.passed >= s->interval.length, 0))
+        plugin_look(s);
+}
+
+/* Ends of a block's entry that are seldom reached: some line of the block is
+ * not known, or the target of the branch that closed `last` is not. Each is a
+ * function of its own and a tail call, so that the quick ends save no
+ * registers. */
+
+static __attribute__((noinline)) void
+enter_slow(struct strand *s, const struct block *b)
+{
+    strand_fetch_slow(s, b);
+}
+
+static __attribute__((noinline)) void
+enter_one_slow(struct strand *s, const struct block *b, uint64_t addr,
+               enum touch touch)
+{
+    strand_fetch_slow(s, b);
+    make_access(s, addr, b->room, touch);
+}
+
+STRAND_INLINE void
+ask_target(struct strand *s, const struct block *b, const struct block *last)
+{
+    targets_ask(&s->targets, s->total, last, b->pc);
+    if ((tally_plugin.work & WORK_FETCH) && !strand_fetch_known(s, b, 0))
+        strand_fetch_slow(s, b);
+}
+
+static __attribute__((noinline)) void
+enter_ask(struct strand *s, const struct block *b, const struct block *last)
+{
+    ask_target(s, b, last);
+}
+
+static __attribute__((noinline)) void
+enter_one_ask(struct strand *s, const struct block *b, uint64_t addr,
+              const struct block *last, enum touch touch)
+{
+    ask_target(s, b, last);
+    make_access(s, addr, b->room, touch);
+}
+
+static __attribute__((noinline)) void
+enter_two_ask(struct strand *s, const struct block *b, uint64_t addr,
+              const struct block *last, enum touch first, enum touch second)
+{
+    ask_target(s, b, last);
+    make_access(s, addr, b->pair.room0, first);
+    make_access(s, addr + (uint64_t)b->pair.delta, b->pair.room1, second);
+}
+
+STRAND_INLINE void
+enter(struct strand *s, const struct block *b, unsigned work)
+{
+    count_to_look(s, b, work);
+    const struct block *last = s->previous;
+    if (__builtin_expect(strand_block(s, b, work), 0))
+        enter_ask(s, b, last);
+    else if ((work & WORK_FETCH) &&
+             __builtin_expect(!strand_fetch_known(s, b, work), 0))
+        enter_slow(s, b);
+}
+
+STRAND_INLINE void
+enter_one(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
+          enum touch touch)
+{
+    count_to_look(s, b, work);
+    const struct block *last = s->previous;
+    note_access(s, addr, b->room, touch);
+    if (__builtin_expect(strand_block(s, b, work), 0))
+        enter_one_ask(s, b, addr, last, touch);
+    else if ((work & WORK_FETCH) &&
+             __builtin_expect(!strand_fetch_known(s, b, work), 0))
+        enter_one_slow(s, b, addr, touch);
+    else
+        make_access(s, addr, b->room, touch);
+}
+
+static __attribute__((noinline)) void
+two_slow(struct strand *s, const struct access_pair *p, uint64_t addr,
+         enum touch first, enum touch second)
+{
+    make_access(s, addr, p->room0, first);
+    make_access(s, addr + (uint64_t)p->delta, p->room1, second);
+}
+
+static __attribute__((noinline)) void
+enter_two_slow(struct strand *s, const struct block *b, uint64_t addr,
+               enum touch first, enum touch second)
+{
+    if ((tally_plugin.work & WORK_FETCH) && !strand_fetch_known(s, b, 0))
+        strand_fetch_slow(s, b);
+    two_slow(s, &b->pair, addr, first, second);
+}
+
+STRAND_INLINE void
+make_two(struct strand *s, const struct access_pair *p, uint64_t addr,
+         enum touch first, enum touch second)
+{
+    const uint64_t other = addr + (uint64_t)p->delta;
+    const bool known = is_known(s, addr, p->room0, first) &
+                       is_known(s, other, p->room1, second);
+
+    note_access(s, addr, p->room0, first);
+    note_access(s, other, p->room1, second);
+    if (__builtin_expect(!known, 0))
+        two_slow(s, p, addr, first, second);
+}
+
+STRAND_INLINE void
+enter_two(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
+          enum touch first, enum touch second)
+{
+    const struct access_pair *const p = &b->pair;
+    const uint64_t other = addr + (uint64_t)p->delta;
+    bool known = is_known(s, addr, p->room0, first) &
+                 is_known(s, other, p->room1, second);
+
+    count_to_look(s, b, work);
+    const struct block *last = s->previous;
+    const bool asks = strand_block(s, b, work);
+    note_access(s, addr, p->room0, first);
+    note_access(s, other, p->room1, second);
+    if (work & WORK_FETCH)
+        known &= strand_fetch_known(s, b, work);
+    if (__builtin_expect(asks, 0))
+        enter_two_ask(s, b, addr, last, first, second);
+    else if (__builtin_expect(!known, 0))
+        enter_two_slow(s, b, addr, first, second);
+}
+
+/* The table: every choice of every dimension */
+
+/* What one access, or two, of a call may be: enum touch without TOUCH_. The two
+ * are of one machine, whose stores either allocate or go through. */
+#define EACH_ONE(X, ...)  \
+    X(LOAD, __VA_ARGS__)  \
+    X(STORE, __VA_ARGS__) \
+    X(THROUGH, __VA_ARGS__)
+#define EACH_TWO(X, ...)          \
+    X(LOAD, LOAD, __VA_ARGS__)    \
+    X(LOAD, STORE, __VA_ARGS__)   \
+    X(STORE, LOAD, __VA_ARGS__)   \
+    X(STORE, STORE, __VA_ARGS__)  \
+    X(LOAD, THROUGH, __VA_ARGS__) \
+    X(THROUGH, LOAD, __VA_ARGS__) \
+    X(THROUGH, THROUGH, __VA_ARGS__)
+
+/* What the work of an entry may be: one of each of three kinds, added up. ENDS
+ * is work for the branch that ended the block before. */
+enum {
+    ENDS_UNSEEN = 0,
+    ENDS_DIRECTION = WORK_DIRECTION,
+    ENDS_PREDICTED = WORK_DIRECTION | WORK_PREDICTOR,
+    ENDS_TARGETS = WORK_DIRECTION | WORK_TARGETS,
+    ENDS_ALL = WORK_DIRECTION | WORK_PREDICTOR | WORK_TARGETS,
+    FETCH_NONE = 0,
+    FETCH_LINES = WORK_FETCH,
+    FETCH_ONE_LINE = WORK_FETCH | WORK_ONE_LINE,
+    CLOCK_NONE = 0,
+    CLOCK_LOOK = WORK_CLOCK,
+};
+#define EACH_ENDS(X, fetch, clock)  \
+    X(ENDS_UNSEEN, fetch, clock)    \
+    X(ENDS_DIRECTION, fetch, clock) \
+    X(ENDS_PREDICTED, fetch, clock) \
+    X(ENDS_TARGETS, fetch, clock)   \
+    X(ENDS_ALL, fetch, clock)
+#define EACH_FETCH(X, clock)         \
+    EACH_ENDS(X, FETCH_NONE, clock)  \
+    EACH_ENDS(X, FETCH_LINES, clock) \
+    EACH_ENDS(X, FETCH_ONE_LINE, clock)
+#define EACH_WORK(X)          \
+    EACH_FETCH(X, CLOCK_NONE) \
+    EACH_FETCH(X, CLOCK_LOOK)
+
+/* The function of each choice, and its row in the table. WORK is the index that
+ * the choice of ends, fetch and clock makes. */
+#define MEM_CALL(name)                                                  \
+    CALL name(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, \
+              void *data)
+#define WORK(ends, fetch, clock) \
+    ((unsigned)(ends) | (unsigned)(fetch) | (unsigned)(clock))
+
+#define ACCESS_ONE(touch, ...)                              \
+    MEM_CALL(access_##touch)                                \
+    {                                                       \
+        struct strand *s = strand_of(vcpu);                 \
+        (void)info;                                         \
+        note_access(s, addr, room_of(data), TOUCH_##touch); \
+        make_access(s, addr, room_of(data), TOUCH_##touch); \
+    }
+#define ACCESS_TWO(first, second, ...)                                        \
+    MEM_CALL(access_##first##_##second)                                       \
+    {                                                                         \
+        (void)info;                                                           \
+        make_two(strand_of(vcpu), data, addr, TOUCH_##first, TOUCH_##second); \
+    }
+#define ENTER(ends, fetch, clock)                                    \
+    CALL enter_##ends##_##fetch##_##clock(unsigned vcpu, void *data) \
+    {                                                                \
+        enter(strand_of(vcpu), data, WORK(ends, fetch, clock));      \
+    }                                                                \
+    EACH_ONE(ENTER_ONE, ends, fetch, clock)                          \
+    EACH_TWO(ENTER_TWO, ends, fetch, clock)
+#define ENTER_ONE(touch, ends, fetch, clock)                             \
+    MEM_CALL(enter_##ends##_##fetch##_##clock##_##touch)                 \
+    {                                                                    \
+        (void)info;                                                      \
+        enter_one(strand_of(vcpu), data, addr, WORK(ends, fetch, clock), \
+                  TOUCH_##touch);                                        \
+    }
+#define ENTER_TWO(first, second, ends, fetch, clock)                     \
+    MEM_CALL(enter_##ends##_##fetch##_##clock##_##first##_##second)      \
+    {                                                                    \
+        (void)info;                                                      \
+        enter_two(strand_of(vcpu), data, addr, WORK(ends, fetch, clock), \
+                  TOUCH_##first, TOUCH_##second);                        \
+    }
+
+EACH_ONE(ACCESS_ONE)
+EACH_TWO(ACCESS_TWO)
+EACH_WORK(ENTER)
+
+#define ROW_ONE(touch, ...) [TOUCH_##touch][TOUCH_NONE] = access_##touch,
+#define ROW_TWO(first, second, ...) \
+    [TOUCH_##first][TOUCH_##second] = access_##first##_##second,
+#define ROW_ENTER(ends, fetch, clock) \
+    [WORK(ends, fetch, clock)] = enter_##ends##_##fetch##_##clock,
+#define ROW_ENTER_WITH(ends, fetch, clock)          \
+    [WORK(ends, fetch, clock)] = {                  \
+        EACH_ONE(ROW_ENTER_ONE, ends, fetch, clock) \
+            EACH_TWO(ROW_ENTER_TWO, ends, fetch, clock)},
+#define ROW_ENTER_ONE(touch, ends, fetch, clock) \
+    [TOUCH_##touch][TOUCH_NONE] = enter_##ends##_##fetch##_##clock##_##touch,
+#define ROW_ENTER_TWO(first, second, ends, fetch, clock) \
+    [TOUCH_##first][TOUCH_##second] =                    \
+        enter_##ends##_##fetch##_##clock##_##first##_##second,
+
+/* Blocks and parts of blocks that are entered by themselves */
+
+CALL
+on_part(unsigned vcpu, void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const struct block *b = data;
+
+    s->exec[b->index]++;
+    if (gateway_signals.count != 0)
+        gateway_count(s, vcpu, b->index, b->pc);
+    if (b->flags & BLOCK_TRAPS)
+        s->previous = b;
+}
+
+/* --skip: begins the span with the block that passes the limit. */
+static void
+count_to_skip(struct strand *s, const struct block *b)
+{
+    const uint64_t skip = tally_plugin.request.skip;
+
+    if (s->span.instructions >= skip)
+        return;
+    s->span.instructions += b->instructions;
+    if (s->span.instructions >= skip)
+        plugin_switch_span(s, true);
+}
+
+/* --filter: puts the strand inside the span in the ranges, else outside. */
+static void
+filter_code(struct strand *s, const struct block *b)
+{
+    const bool counted =
+        tally_plugin.span_open && (b->flags & BLOCK_INSIDE) != 0;
+
+    if (counted != s->span.outside)
+        return;
+    strand_close(s, b, tally_plugin.work);
+    strand_switch_span(s, counted);
+}
+
+/* Where the likely branch that closed `last` was not taken: see block.h. */
+static void
+annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
+           const struct block *b)
+{
+    const struct block *slot = last->flags & BLOCK_PENDING ? s->slot : last;
+
+    if ((last->flags & BLOCK_LIKELY) && slot != NULL && b->pc == slot->end) {
+        s->exec[slot->slot]++;
+        gateway_count(s, vcpu, slot->slot, slot->pc);
+    }
+}
+
+/* Blocks that need a second look; see enum block_flags. */
+CALL
+on_rare_block(unsigned vcpu, void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const struct block *b = data;
+    const struct block *last = s->previous;
+
+    if ((b->flags & BLOCK_RESUMED) && (last->flags & BLOCK_REPEAT) &&
+        last->last_pc == b->pc)
+        return; /* the next iteration, not the next instruction */
+    begin_insn(s);
+    if (b->flags & BLOCK_AFTER)
+        annul_slot(s, vcpu, last, b);
+    if (b->flags & BLOCK_BEGIN)
+        plugin_switch_span(s, true);
+    if (b->flags & BLOCK_END)
+        plugin_switch_span(s, false);
+    if (tally_plugin.span == SPAN_SKIP)
+        count_to_skip(s, b);
+    if (tally_plugin.shape.range_count > 0)
+        filter_code(s, b);
+
+    gateway_count(s, vcpu, b->index, b->pc);
+    /* A block that stands in for the last one keeps its closing branch. */
+    const bool keep = (b->flags & BLOCK_RETRY) ||
+                      ((b->flags & BLOCK_SLOT) &&
+                       (last->flags & BLOCK_PENDING) && b->pc == last->end);
+    if (keep) {
+        s->exec[b->index]++;
+        s->slot = b;
+        if (tally_plugin.captures)
+            capture_fetch(s, vcpu, b);
+        else if ((tally_plugin.work & WORK_FETCH) &&
+                 !strand_fetch_known(s, b, 0))
+            enter_slow(s, b);
+        return;
+    }
+    if (b->flags & BLOCK_ODD)
+        s->counts->suspect = b->index + 1;
+    if (tally_plugin.captures) {
+        const struct capture_branches before = capture_enter(s, vcpu, b);
+        enter(s, b, tally_plugin.work);
+        capture_entered(s, vcpu, b, &before);
+    } else {
+        enter(s, b, tally_plugin.work);
+    }
+}
+
+#define NAME(variant) NAME_OF(variant)
+#define NAME_OF(variant) callbacks_##variant
+
+const struct callbacks NAME(VARIANT) = {
+    .enter = {EACH_WORK(ROW_ENTER)},
+    .enter_with = {EACH_WORK(ROW_ENTER_WITH)},
+    .access = {EACH_ONE(ROW_ONE) EACH_TWO(ROW_TWO)},
+    .rare_block = on_rare_block,
+    .part = on_part,
+    .wide_store = on_wide_store,
+    .floats = on_float,
+    .atomic = on_atomic,
+    .mixed = on_mixed,
+    .bulk = on_bulk,
+    .conditional = on_conditional,
+    .repeated = on_repeated,
+    .prefetch = on_prefetch,
+    .data_begin = on_data_begin,
+    .data_access = on_data_access,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What QEMU calls while the guest runs. Each callback is made from one inline
+ * function with constants for all that a session does not count, so that the
+ * session pays nothing for it. The constants have these dimensions:
+ *
+ *   variant   enum callbacks_variant: one thread or many, read-after-write
+ * hits, misaligned accesses. callbacks.c is compiled once for each sum
+ *             (meson.build) and makes one table, struct callbacks.
+ *   work      enum block_work of machine/strand.h, a sum: what a block's entry
+ *             does. The index of `enter` and `enter_with`.
+ *   touches   enum touch, two: the accesses that one call makes, the second of
+ *             them TOUCH_NONE where the call makes one. The index of `access`,
+ *             and the second and third index of `enter_with`.
+ *
+ * plugin.c chooses the variant, translate.c the callback of each block and of
+ * each access.
+ */
+#ifndef TALLY_PLUGIN_CALLBACKS_H
+#define TALLY_PLUGIN_CALLBACKS_H
+
+#include "machine/strand.h"
+#include "plugin/qemu_api.h"
+
+/* Bits of a variant's number. */
+enum callbacks_variant {
+    VARIANT_MANY = 1 << 0,  /* the process has had more than one thread */
+    VARIANT_RAW = 1 << 1,   /* COMPONENT_RAW: read-after-write hits */
+    VARIANT_ALIGN = 1 << 2, /* COMPONENT_ALIGN: misaligned accesses */
+    VARIANTS = 1 << 3,
+};
+
+/* What a callback knows of an access. */
+enum touch {
+    TOUCH_NONE,
+    TOUCH_LOAD,
+    TOUCH_STORE,   /* allocates in the L1D */
+    TOUCH_THROUGH, /* goes through to the L2 */
+    TOUCHES,
+};
+
+#define WORKS (WORK_CLOCK << 1)
+
+struct callbacks {
+    /* Enters a block, the data. */
+    qemu_plugin_vcpu_udata_cb_t enter[WORKS];
+    /* Enters a block, the data, and makes its first accesses. The block has
+     * their room (block.room) or their pair (block.pair). */
+    qemu_plugin_vcpu_mem_cb_t enter_with[WORKS][TOUCHES][TOUCHES];
+    /* Makes one access, its room as data, or two, struct access_pair as data.
+     */
+    qemu_plugin_vcpu_mem_cb_t access[TOUCHES][TOUCHES];
+    qemu_plugin_vcpu_udata_cb_t rare_block; /* enters a block: BLOCK_RARE */
+    qemu_plugin_vcpu_udata_cb_t part; /* counts a part of a block, the data */
+    /* These make one access. Its room is the data, but where they say more. */
+    qemu_plugin_vcpu_mem_cb_t wide_store; /* of more than 8 bytes */
+    qemu_plugin_vcpu_mem_cb_t floats;     /* ACCESS_FLOAT; the store's room */
+    qemu_plugin_vcpu_mem_cb_t atomic;
+    qemu_plugin_vcpu_mem_cb_t mixed;       /* no data; asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t bulk;        /* as mixed: block or twin loads */
+    qemu_plugin_vcpu_mem_cb_t conditional; /* as mixed: a store conditional */
+    qemu_plugin_vcpu_mem_cb_t repeated;    /* 1: an iteration makes two */
+    /* Prefetches at a distance from the access. The data is the distance << 1,
+     * and 1 more for a prefetch into the L1D. */
+    qemu_plugin_vcpu_mem_cb_t prefetch;
+    /* --filter data=, struct data_insn as data: before the instruction, and
+     * for each of its accesses. */
+    qemu_plugin_vcpu_udata_cb_t data_begin;
+    qemu_plugin_vcpu_mem_cb_t data_access;
+};
+
+/* The tables of the variants, by their numbers. */
+extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,
+    callbacks_3, callbacks_4, callbacks_5, callbacks_6, callbacks_7;
+
+#endif
