@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* tally count: runs a program and prints what the counters would show. */
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/escape.h"
-#include "cli/around.h"
 #include "cli/command.h"
 #include "cli/count_host.h"
-#include "cli/count_interval.h"
 #include "cli/count_request.h"
+#include "cli/count_runs.h"
 #include "cli/count_software.h"
 #include "cli/counted.h"
 #include "cli/illegal.h"
-#include "cli/output.h"
 #include "cli/run_parts.h"
-#include "cli/run_table.h"
 #include "host/event.h"
 #include "host/open.h"
 #include "table/signals.h"
@@ -35,6 +28,7 @@
 #include "table/software.h"
 #include "table/umask.h"
 
+/* Finds the machine to be: the machine of -m, or one that fits the program. */
 static int
 choose_machine(const struct count_request *r, const struct program *program,
                const struct machine_row **machine, bool *foreign)
@@ -48,6 +42,7 @@ choose_machine(const struct count_request *r, const struct program *program,
                           machine, foreign);
 }
 
+/* Shows how far the program is, from the second second on. */
 static void
 show_progress(void *user, uint64_t instructions, double wall_s)
 {
@@ -60,41 +55,15 @@ show_progress(void *user, uint64_t instructions, double wall_s)
             (double)instructions / wall_s * 1e-6);
 }
 
-static int
-write_report(const struct count_request *r, const struct count_report *report,
-             FILE *out)
-{
-    switch (r->format) {
-    case COUNT_CSV:
-        return report_count_csv(report, r->separator, out);
-    case COUNT_JSON:
-        return report_count_json(report, out);
-    default:
-        return report_count_text(report, out);
-    }
-}
-
-/* Writes the parts of the run that can move counts, of -v, before the first row
- * of CSV and before the intervals of JSON. The one object of other JSON reports
- * has them as a key. */
-static int
-begin_report(const struct count_request *r, const struct count_report *report,
-             FILE *out)
-{
-    return r->format == COUNT_CSV ? report_begin_csv(report, out)
-           : r->format == COUNT_JSON && r->interval_ms != 0
-               ? report_begin_json(report, out)
-               : 0;
-}
-
 struct job {
-    const struct count_request *request;
+    struct counting counting;
     const struct program *program;
     struct session_options session;
-    struct count_report report;
-    struct run_table table; /* empty without --table */
+    struct count_value *values; /* of one run; the standing is that of all */
     struct count_split split;
-    struct hardware hardware; /* zero without --hardware */
+    struct hardware hardware;     /* zero without --hardware */
+    struct session_result result; /* of the last run that was not cut short */
+    struct count_illegal illegal;
     const char *why_modelled; /* why the host does not count, or "" */
     char note[160];
     bool threaded; /* a process had two threads at once, in any run */
@@ -102,47 +71,111 @@ struct job {
     const char *settings[PARAM_COUNT]; /* that the report names */
 };
 
-static uint64_t
-run_value(const struct job *job, size_t i, const struct session_result *result)
+/* Writes the intervals of one run. */
+static int
+write_intervals(const struct job *job, unsigned run,
+                const struct session_result *result)
 {
-    const size_t place = job->split.place[i];
+    const struct count_request *r = job->counting.request;
+    struct count_report report = job->counting.report;
+    struct count_value *values = calloc(report.count, sizeof(*values));
+    int error = 0;
 
-    if (event_is_lacking(job->report.values[i].event))
-        return 0;
-    return job->report.values[i].emulator
-               ? result->software[place].reading.value
-           : job->session.hardware != NULL
-               ? hardware_scaled(&job->hardware.readings[place])
-               : report_value(&job->report.values[i], &result->totals);
+    if (values == NULL)
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory for -I");
+    report.values = values;
+    report.runs = report.runs_asked = 1;
+    report.run = r->runs > 1 ? run : 0;
+    for (size_t i = 0; error == 0 && i < result->interval_count; i++) {
+        const struct session_interval *interval = &result->intervals[i];
+        const double length_s = interval->end_s - interval->start_s;
+        const struct session_result last = {
+            .totals = interval->totals,
+            .modelled_s = length_s,
+            .components = result->components,
+        };
+        for (size_t k = 0; k < report.count; k++) {
+            values[k] = job->values[k];
+            values[k].value = report_value(&values[k], &interval->totals);
+            values[k].mean = (double)values[k].value;
+            values[k].enabled = values[k].running = (uint64_t)(length_s * 1e9);
+        }
+        report.last = &last;
+        report.at_s = interval->end_s;
+        report.wall_s = length_s;
+        error = count_write_interval(r, &report, job->counting.out.file);
+    }
+    free(values);
+    return error;
 }
 
-/* Means and deviations, by Welford's recurrence. */
+/* Fills `values` with what one run counted. */
 static void
-add_run(const struct job *job, struct count_value *values, unsigned run,
-        const struct session_result *result)
+fill_values(const struct job *job, const struct session_result *result,
+            struct count_value *values)
 {
-    for (size_t i = 0; i < job->report.count; i++) {
-        const uint64_t value = run_value(job, i, result);
-        const double off = (double)value - values[i].mean;
-        values[i].mean += off / run;
-        if (values[i].emulator) {
-            const size_t place = job->split.place[i];
+    for (size_t i = 0; i < job->counting.report.count; i++) {
+        struct count_value *const v = &values[i];
+        const size_t place = job->split.place[i];
+        *v = job->values[i];
+        if (event_is_lacking(v->event))
+            continue;
+        if (v->emulator) {
+            v->value = result->software[place].reading.value;
             count_software_keep(&result->software[place],
-                                &job->split.reasons[place], &values[i]);
-        } else if (job->request->compare &&
-                   !event_is_lacking(values[i].event)) {
-            const double exact =
-                (double)event_value(values[i].event, &result->totals);
-            values[i].exact += (exact - values[i].exact) / run;
-            values[i].compared = true;
+                                &job->split.reasons[place], v);
+            continue;
         }
-        /* The sum of squares. */
-        values[i].stddev += off * ((double)value - values[i].mean);
-        values[i].value = run == 1 ? value : (uint64_t)llround(values[i].mean);
+        v->value = job->session.hardware != NULL
+                       ? hardware_scaled(&job->hardware.readings[place])
+                       : report_value(v, &result->totals);
+        v->compared = job->counting.request->compare;
+        if (v->compared)
+            v->exact = (double)event_value(v->event, &result->totals);
     }
 }
 
-/* An event that shared its counter is known for a part of the time. */
+/* Runs the program once, as count_runs() asks for. */
+static int
+run_model(void *user, unsigned run, struct count_value *values,
+          struct count_end *end)
+{
+    struct job *job = user;
+    const struct count_request *r = job->counting.request;
+    struct session_result next = {0};
+
+    /* CSV and JSON name their machine, so they get no such line. */
+    if (run == 1 && *job->why_modelled != '\0' && !r->quiet &&
+        count_request_talks(r))
+        escape_printf(stderr,
+                      "tally: %s; so counted on host-model (-m host insists)\n",
+                      job->why_modelled);
+    int error = session_run(&job->session, job->program, &command_log, &next);
+    if (error == 0) {
+        report_note_standing(&job->counting.report, job->values, &next);
+        job->threaded |= next.together > 1;
+        error = write_intervals(job, run, &next);
+    }
+    if (error != 0) {
+        session_result_finish(&next);
+        return error;
+    }
+    *end = (struct count_end){next.wall_s, next.status, next.interrupted};
+    if (run > 1 && next.interrupted) {
+        /* The report is of the run before, but for the status. */
+        job->result.status = next.status;
+        job->result.interrupted = true;
+        session_result_finish(&next);
+        return 0;
+    }
+    session_result_finish(&job->result);
+    job->result = next;
+    fill_values(job, &next, values);
+    return 0;
+}
+
+/* Sets the part of the time that the event had its counter. A count of a part
+ * of the time is an estimate. */
 static void
 set_share(const struct job *job, struct count_value *v, size_t i)
 {
@@ -162,23 +195,7 @@ set_share(const struct job *job, struct count_value *v, size_t i)
     }
 }
 
-static void
-finish_runs(const struct job *job, struct count_value *values, double wall_s)
-{
-    const unsigned runs = job->report.runs;
-
-    for (size_t i = 0; i < job->report.count; i++) {
-        values[i].stddev = runs > 1 ? sqrt(values[i].stddev / (runs - 1)) : 0;
-        if (values[i].stddev > 0 && values[i].fidelity == FIDELITY_EXACT)
-            values[i].fidelity = FIDELITY_VARIES;
-        if (event_is_lacking(values[i].event))
-            continue;
-        values[i].enabled = values[i].running = (uint64_t)(wall_s * 1e9);
-        if (job->session.hardware != NULL && !values[i].emulator)
-            set_share(job, &values[i], i);
-    }
-}
-
+/* Says which counters --hardware used, and how many traps they took. */
 static void
 note_hardware(struct job *job)
 {
@@ -198,125 +215,7 @@ note_hardware(struct job *job)
     snprintf(job->note + n, sizeof(job->note) - (size_t)n,
              "; %" PRIu64 " overflow trap%s", h->overflows,
              h->overflows == 1 ? "" : "s");
-    job->report.note = job->note;
-}
-
-/* Keeps what this run counted, for --table. */
-static int
-note_run(struct job *job, const struct session_result *result)
-{
-    struct count_value *values = calloc(job->report.count, sizeof(*values));
-    int error = TALLY_ENOMEM;
-
-    if (values != NULL) {
-        for (size_t i = 0; i < job->report.count; i++) {
-            values[i] = job->report.values[i];
-            values[i].value = run_value(job, i, result);
-        }
-        error = run_table_add(&job->table, result->wall_s, values,
-                              job->report.count);
-    }
-    free(values);
-    return error;
-}
-
-/* Says once why the host's counters do not count; `why` is "" where a machine
- * was named. CSV and JSON name their machine, so they get no such line. */
-static void
-say_modelled(const struct count_request *r, const char *why)
-{
-    if (*why != '\0' && !r->quiet && count_request_talks(r))
-        escape_printf(stderr,
-                      "tally: %s; so counted on host-model (-m host insists)\n",
-                      why);
-}
-
-/* Leaves a run that a signal cut short out of the means; `last` is the run
- * before. The status that is reported is that of the cut run. */
-static void
-leave_out(struct job *job, struct count_value *values, unsigned run,
-          struct session_result *cut, struct session_result *last)
-{
-    job->report.cut_run = run;
-    if (run == 1) {
-        *last = *cut;
-        report_mark_cut(values, job->report.count);
-        return;
-    }
-    last->status = cut->status;
-    last->interrupted = true;
-    session_result_finish(cut);
-}
-
-/* Says that a signal ended a run of -r, whose counts are in the means. */
-static void
-say_killed(const struct count_request *r, unsigned run, int status)
-{
-    char text[64];
-
-    if (r->runs < 2 || !WIFSIGNALED(status) || r->quiet ||
-        !count_request_talks(r))
-        return;
-    report_status(status, text, sizeof(text));
-    escape_printf(stderr, "tally: run %u was %s; its counts are in the means\n",
-                  run, text);
-}
-
-static int
-run_all(struct job *job, struct count_value *values,
-        struct session_result *result, FILE *out)
-{
-    double mean = 0, squares = 0;
-
-    for (unsigned run = 1; run <= job->request->runs; run++) {
-        struct session_result next = {0};
-        int error = around_before(job->request);
-        if (error == 0 && run == 1)
-            say_modelled(job->request, job->why_modelled);
-        if (error == 0)
-            error =
-                session_run(&job->session, job->program, &command_log, &next);
-        if (error == 0)
-            report_note_standing(&job->report, values, &next);
-        job->threaded |= error == 0 && next.together > 1;
-        if (error == 0)
-            error = around_after(job->request);
-        if (error == 0)
-            error =
-                count_intervals(job->request, &job->report, run, &next, out);
-        if (error != 0) {
-            session_result_finish(&next);
-            return error;
-        }
-        if (next.interrupted && job->request->runs > 1) {
-            leave_out(job, values, run, &next, result);
-            break;
-        }
-        session_result_finish(result);
-        *result = next;
-        if (child_signals_came(job->session.signals))
-            result->interrupted = true;
-        add_run(job, values, run, result);
-        say_killed(job->request, run, result->status);
-        if (job->request->table)
-            error = note_run(job, result);
-        if (error != 0)
-            return error;
-        const double off = result->wall_s - mean;
-        mean += off / run;
-        squares += off * (result->wall_s - mean);
-        job->report.runs = run;
-        if (result->interrupted)
-            break;
-    }
-    finish_runs(job, values, mean);
-    if (job->session.hardware != NULL)
-        note_hardware(job);
-    job->report.table = job->table.runs;
-    job->report.wall_s = job->report.runs > 0 ? mean : result->wall_s;
-    job->report.wall_stddev =
-        job->report.runs > 1 ? sqrt(squares / (job->report.runs - 1)) : 0;
-    return 0;
+    job->counting.report.note = job->note;
 }
 
 /* Returns the bits (enum placed) of the words of --place that change nothing on
@@ -333,6 +232,7 @@ idle_place(const struct count_request *r, const uint64_t *params)
     return r->placed & (plain ? PLACED_THREADS | PLACED_PAGES : PLACED_PAGES);
 }
 
+/* Says which words of --place change nothing on this machine. */
 static void
 say_idle_place(unsigned idle, const struct machine_row *machine,
                const uint64_t *params)
@@ -356,7 +256,7 @@ say_idle_place(unsigned idle, const struct machine_row *machine,
 static void
 list_settings(const struct count_request *r, unsigned idle, struct job *job)
 {
-    struct count_scope *const scope = &job->report.scope;
+    struct count_scope *const scope = &job->counting.report.scope;
 
     for (size_t i = 0; i < r->model.set_count; i++) {
         const char *const set = r->model.sets[i];
@@ -376,83 +276,69 @@ list_settings(const struct count_request *r, unsigned idle, struct job *job)
 static void
 drop_idle_threads(struct job *job)
 {
-    const struct count_request *r = job->request;
+    const struct count_request *r = job->counting.request;
     const unsigned before = idle_place(r, job->params);
 
     if (job->threaded || !(r->placed & PLACED_THREADS & ~before))
         return;
-    job->report.scope.set_count = 0;
+    job->counting.report.scope.set_count = 0;
     list_settings(r, before | PLACED_THREADS, job);
     if (count_request_talks(r) && !r->quiet)
         fprintf(stderr, "tally: --place has no effect on threads: the program "
                         "had one at a time\n");
 }
 
+/* Completes the report after the last run, as count_runs() asks for. */
 static int
-run_and_report(struct job *job, struct count_value *values)
+finish_model(void *user)
 {
-    const struct count_request *r = job->request;
-    struct session_result result = {0};
-    struct child_signals signals;
-    struct count_illegal illegal;
-    struct output out;
-    const int opened =
-        r->log_fd != 0
-            ? output_open_descriptor(r->log_fd, &out)
-            : output_open(r->output, r->append ? REPLACE_APPEND : REPLACE_WHOLE,
-                          &out);
+    struct job *job = user;
+    struct count_report *const report = &job->counting.report;
 
-    if (opened != 0)
-        return opened;
-    child_signals_hold(&signals);
-    job->session.signals = &signals;
-    int error = begin_report(r, &job->report, out.file);
-    if (error == 0)
-        error = run_all(job, values, &result, out.file);
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
-    if (error == 0 && !result.started)
-        error = tally_fail(&command_log, TALLY_EQEMU,
-                           "%s: QEMU could not start it", job->program->path);
-    job->report.last = &result;
-    if (error == 0)
-        drop_idle_threads(job);
-    if (error == 0 && illegal_explain(&result, job->program->isa,
-                                      job->request->model.launch.cpu, &illegal))
-        job->report.illegal = &illegal;
-    /* Of documents, each interval is one. */
-    job->report.summary = r->interval_ms != 0 && r->format != COUNT_TEXT;
-    if (error == 0 && (!job->report.summary || r->summary)) {
-        /* A report that nobody reads waits for ever: a signal may end it. */
-        child_signals_free(&signals);
-        error = write_report(job->request, &job->report, out.file);
+    if (!job->result.started)
+        return tally_fail(&command_log, TALLY_EQEMU,
+                          "%s: QEMU could not start it", job->program->path);
+    job->result.interrupted |= job->counting.end.interrupted;
+    report->last = &job->result;
+    drop_idle_threads(job);
+    if (illegal_explain(&job->result, job->program->isa,
+                        job->counting.request->model.launch.cpu, &job->illegal))
+        report->illegal = &job->illegal;
+    for (size_t i = 0; i < report->count; i++) {
+        struct count_value *const v = &job->counting.values[i];
+        if (v->stddev > 0 && v->fidelity == FIDELITY_EXACT)
+            v->fidelity = FIDELITY_VARIES;
+        if (event_is_lacking(v->event))
+            continue;
+        v->enabled = v->running = (uint64_t)(report->wall_s * 1e9);
+        if (job->session.hardware != NULL && !v->emulator)
+            set_share(job, v, i);
     }
-    const int closed = output_close(&out, error == 0);
-    if (error == TALLY_EIO || closed != 0)
-        command_unwritten("report");
-    const int status = error == TALLY_EUNKNOWN || error == TALLY_ESYNTAX ||
-                               error == TALLY_ERANGE
-                           ? EXIT_USAGE
-                       : error != 0 || closed != 0
-                           ? EXIT_OURS
-                           : command_status(result.status);
-    child_signals_free(&signals);
-    session_result_finish(&result);
-    return status;
+    if (job->session.hardware != NULL)
+        note_hardware(job);
+    return 0;
 }
 
+static const struct count_source model_source = {
+    .run = run_model,
+    .finish = finish_model,
+};
+
+/* Plans the counters of --hardware; `left_out` events of `all` have none. */
 static int
 start_hardware(struct job *job, size_t left_out)
 {
-    if (!job->request->hardware)
+    if (!job->counting.request->hardware)
         return 0;
-    const int error =
-        hardware_init(&job->hardware, job->report.machine, job->session.events,
-                      job->session.event_count, &command_log);
+    const int error = hardware_init(
+        &job->hardware, job->counting.report.machine, job->session.events,
+        job->session.event_count, &command_log);
     if (error != 0)
         return error;
     job->session.hardware = &job->hardware;
-    if (left_out > 0 && count_request_talks(job->request))
+    if (left_out > 0 && count_request_talks(job->counting.request))
         fprintf(stderr,
                 "tally: --hardware leaves %zu events out of all: no counter of "
                 "a strand has them, or the model never raises them\n",
@@ -460,76 +346,60 @@ start_hardware(struct job *job, size_t left_out)
     return 0;
 }
 
-/* Returns what the machine calls the event: of a sum, its terms. */
-static const char *
-own_name(const struct machine_row *machine, const struct event_row *event)
-{
-    const int sum = generic_sum(machine, event);
-
-    return sum >= 0 ? machine->generics[sum].own : event->name;
-}
-
-/* Returns the report's value of a generic name that the machine lacks. */
+/* Returns the report's value of the event, without a count. */
 static struct count_value
-lacking_value(const struct machine_row *machine, const struct event_row *event)
+empty_value(const struct job *job, const struct event_row *event)
 {
+    const struct count_request *r = job->counting.request;
+    const struct machine_row *machine = job->counting.report.machine;
+
+    if (event_is_software(event))
+        return count_software_value(event);
+    if (event_is_lacking(event))
+        return (struct count_value){
+            .name = event->name,
+            .unit = "",
+            .reason = generic_lacking_reason(machine, event),
+            .code = host_why_name(HOST_UNSUPPORTED),
+            .event = event,
+            .fidelity = FIDELITY_IDLE,
+            .scale = 1,
+        };
+    const int sum = generic_sum(machine, event);
+    const char *lacks = event_lacks(event, job->params);
+    if (lacks == NULL)
+        lacks = capture_lacks(event, &r->capture);
+    if (lacks == NULL)
+        lacks = filter_lacks(event, filter_data(r->filters, r->filter_count));
     return (struct count_value){
-        .name = event->name,
-        .unit = "",
-        .reason = generic_lacking_reason(machine, event),
-        .code = host_why_name(HOST_UNSUPPORTED),
-        .event = event,
-        .fidelity = FIDELITY_IDLE,
-        .scale = 1,
-    };
-}
-
-static void
-set_value(const struct job *job, const struct event_row *event,
-          struct count_value *value)
-{
-    const char *lacks = NULL;
-
-    if (event_is_lacking(event)) {
-        *value = lacking_value(job->report.machine, event);
-        return;
-    }
-    if (event_is_software(event)) {
-        *value = count_software_value(event);
-        return;
-    }
-    lacks = event_lacks(event, job->params);
-    if (lacks == NULL)
-        lacks = capture_lacks(event, &job->request->capture);
-    if (lacks == NULL)
-        lacks = filter_lacks(event, filter_data(job->request->filters,
-                                                job->request->filter_count));
-
-    *value = (struct count_value){
-        .name = own_name(job->report.machine, event),
+        .name = sum >= 0 ? machine->generics[sum].own : event->name,
         .unit = "",
         .reason = lacks != NULL ? lacks : event->reason,
         .event = event,
-        .fidelity = lacks != NULL ? FIDELITY_IDLE
-                                  : report_fidelity(&job->report, event),
+        .fidelity = lacks != NULL
+                        ? FIDELITY_IDLE
+                        : report_fidelity(&job->counting.report, event),
         .counted = true,
         .scale = 1,
     };
 }
 
+/* Counts the events, and returns an exit status. */
 static int
 count_events(struct job *job, const struct counted *c)
 {
-    struct count_value *values = calloc(c->count, sizeof(*values));
+    struct count_report *const report = &job->counting.report;
     char *text = command_text(job->program->argv);
     int status = EXIT_OURS;
 
-    if (values == NULL || text == NULL || count_split(c, &job->split) != 0) {
+    job->values = calloc(c->count, sizeof(*job->values));
+    if (job->values == NULL || text == NULL ||
+        count_split(c, &job->split) != 0) {
         command_no_memory();
     } else {
         for (size_t i = 0; i < c->count; i++) {
-            set_value(job, c->events[i], &values[i]);
-            values[i].asked =
+            job->values[i] = empty_value(job, c->events[i]);
+            job->values[i].asked =
                 i < c->asked_count ? c->asked[i] : c->events[i]->name;
         }
         job->session.events =
@@ -538,29 +408,27 @@ count_events(struct job *job, const struct counted *c)
         job->session.software =
             (const struct event_row *const *)job->split.software;
         job->session.software_count = job->split.software_count;
-        job->report.values = values;
-        job->report.count = c->count;
-        job->report.hidden = c->hidden;
-        job->report.metrics = (const struct metric_row *const *)c->metrics;
-        job->report.metrics_asked = (const char *const *)c->metrics_asked;
-        job->report.metric_count = c->metric_count;
-        job->report.program = text;
+        job->session.signals = &job->counting.signals;
+        report->count = c->count;
+        report->hidden = c->hidden;
+        report->metrics = (const struct metric_row *const *)c->metrics.rows;
+        report->metrics_asked = (const char *const *)c->metrics.asked;
+        report->metric_count = c->metrics.count;
+        report->program = text;
         status = start_hardware(job, c->left_out) == 0
-                     ? run_and_report(job, values)
+                     ? count_runs(&job->counting)
                      : EXIT_USAGE;
-        bool all = !job->report.partial;
-        for (size_t i = 0; i < c->count; i++)
-            all = all && values[i].counted;
-        status = count_request_strict(job->request, status, all);
     }
+    session_result_finish(&job->result);
     hardware_finish(&job->hardware);
-    run_table_finish(&job->table);
     count_split_finish(&job->split);
-    free(values);
+    free(job->values);
     free(text);
     return status;
 }
 
+/* Finds the machine and its parameters, and what of the report and the session
+ * follows from the request. */
 static int
 prepare(const struct count_request *r, const struct program *program,
         struct job *job)
@@ -591,7 +459,7 @@ prepare(const struct count_request *r, const struct program *program,
         say_idle_place(idle, machine, job->params);
     const char *cpu =
         r->model.launch.cpu ? r->model.launch.cpu : program->isa->cpu;
-    job->report = (struct count_report){
+    job->counting.report = (struct count_report){
         .machine = machine,
         .params = job->params,
         .isa = program->isa->name,
@@ -599,7 +467,6 @@ prepare(const struct count_request *r, const struct program *program,
         .cpu_name = r->model.launch.cpu ? cpu : program->isa->cpu_name,
         .foreign = foreign,
         .accounting = r->accounting,
-        .runs_asked = r->runs,
         .per_thread = r->per_thread,
         .per_process = r->per_process,
         .has_span = r->from || r->to || r->skip || r->filter_count > 0,
@@ -627,7 +494,8 @@ prepare(const struct count_request *r, const struct program *program,
     return 0;
 }
 
-/* What --hardware leaves out of `all` and of what is counted by default. */
+/* Returns whether --hardware leaves the event out of `all` and of the events
+ * counted by default. */
 static bool
 has_no_counter(const struct event_row *event)
 {
@@ -635,14 +503,6 @@ has_no_counter(const struct event_row *event)
 
     return masked || event->counters == 0 || event->fidelity == FIDELITY_IDLE ||
            strcmp(event->unit, "cpu") != 0;
-}
-
-/* What is sampled, where nothing else is asked for. */
-static const char *
-events_wanted(const struct count_request *r)
-{
-    return r->events == NULL && r->metrics == NULL ? capture_event(&r->capture)
-                                                   : r->events;
 }
 
 /* Returns whether -d adds the event of this name: the machine has it, and does
@@ -683,17 +543,22 @@ detailed(const struct count_request *r, const struct machine_row *machine)
     return list;
 }
 
+/* Finds the events and metrics to count. */
 static int
 choose_events(const struct count_request *r, const struct machine_row *machine,
               struct counted *counted)
 {
     char *const more = r->detail > 0 ? detailed(r, machine) : NULL;
-    const char *events = r->detail > 0 ? more : events_wanted(r);
+    const char *events = r->detail > 0 ? more : r->events;
     int error = 0;
+
+    /* What is sampled is counted, where nothing else is asked for. */
+    if (events == NULL && r->metrics == NULL && r->detail == 0)
+        events = capture_event(&r->capture);
 
     if (r->detail > 0 && more == NULL)
         error = tally_fail(&command_log, TALLY_ENOMEM, "no memory for -d");
-    /* Instead of the events counted by default. */
+    /* --accounting alone is instead of the events counted by default. */
     else if (events != NULL || r->metrics != NULL || !r->accounting)
         error = counted_choose(machine, events, r->metrics,
                                r->hardware ? has_no_counter : NULL, counted);
@@ -703,26 +568,16 @@ choose_events(const struct count_request *r, const struct machine_row *machine,
     return error;
 }
 
-/* Says what can move the counts: of text before the run on stderr, in CSV and
- * JSON in the report. */
-static void
-show_run_parts(struct job *job, struct run_parts *parts)
-{
-    run_parts_find(job->program, &job->request->model.launch, parts);
-    if (job->request->format != COUNT_TEXT) {
-        job->report.run_parts = parts->line;
-        job->report.run_part_count = parts->count;
-        return;
-    }
-    for (size_t i = 0; i < parts->count; i++)
-        escape_printf(stderr, "tally: run: %s\n", parts->line[i]);
-}
-
+/* Counts a program on a modelled machine, and returns an exit status. */
 static int
 count_program(struct count_request *r, char **argv, const char *why_modelled)
 {
     struct run_parts parts;
-    struct job job = {.request = r, .why_modelled = why_modelled};
+    struct job job = {
+        .counting = {.request = r, .source = &model_source, .user = &job},
+        .why_modelled = why_modelled,
+    };
+    struct count_report *const report = &job.counting.report;
     struct program program;
     struct counted counted = {0};
     char plugin[PATH_MAX];
@@ -739,14 +594,22 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
     job.program = &program;
     int error = prepare(r, &program, &job);
     if (error == 0)
-        error = choose_events(r, job.report.machine, &counted);
+        error = choose_events(r, report->machine, &counted);
     if (error == 0)
         error = count_software_check(r, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
         escape_printf(stderr, "tally: %s on %s\n", program.path,
-                      job.report.machine->name);
-    if (error == 0 && r->verbose)
-        show_run_parts(&job, &parts);
+                      report->machine->name);
+    if (error == 0 && r->verbose) {
+        /* What can move the counts: in CSV and JSON a part of the report. */
+        run_parts_find(&program, &r->model.launch, &parts);
+        if (r->format != COUNT_TEXT) {
+            report->run_parts = parts.line;
+            report->run_part_count = parts.count;
+        }
+        for (size_t i = 0; r->format == COUNT_TEXT && i < parts.count; i++)
+            escape_printf(stderr, "tally: run: %s\n", parts.line[i]);
+    }
     if (error == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);
@@ -754,16 +617,7 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
     return status;
 }
 
-static bool
-names_host(const struct count_request *r)
-{
-    const struct machine_row *m =
-        r->machine != NULL ? machine_find(r->machine) : NULL;
-
-    return m != NULL && m == machine_find("host");
-}
-
-/* Options that only a modelled machine understands. */
+/* Returns the option that only a modelled machine understands, or NULL. */
 static const char *
 model_option(const struct count_request *r)
 {
@@ -777,7 +631,7 @@ model_option(const struct count_request *r)
                                          : model_options_given(&r->model);
 }
 
-/* A program of this computer's own kind. */
+/* Returns whether the program is one of this computer's own kind. */
 static bool
 is_native(char *const *argv)
 {
@@ -817,57 +671,52 @@ is_of_kernel(const char *list)
     return all;
 }
 
-/* Returns whether only the kernel's events are asked for, and it gives them:
- * they need no counters, and of the program itself they are worth more than of
- * an emulator. */
-static bool
-kernel_suffices(const struct count_request *r)
-{
-    struct host_facts facts;
-
-    if (r->events == NULL || r->metrics != NULL || r->detail > 0 ||
-        !is_of_kernel(r->events))
-        return false;
-    host_facts_find(NULL, -1, &facts);
-    return facts.software_opens;
-}
-
 /*
  * Returns whether to count on the host: if that was asked for, or if the
- * program is native and the host's counters work. Where they do not work,
- * `reason` says why; otherwise its text stays "".
+ * program is native and the host's counters work. Where the counters do not
+ * work, `reason` says why; otherwise its text stays "".
  */
 static bool
 counts_on_host(const struct count_request *r, char *const *argv,
                struct host_reason *reason)
 {
+    struct host_facts facts;
+
     reason->text[0] = '\0';
-    if (names_host(r) || (r->machine == NULL && count_host_option(r) != NULL))
+    if (r->machine != NULL && machine_find(r->machine) == machine_find("host"))
+        return true;
+    if (r->machine == NULL && count_host_option(r) != NULL)
         return true;
     if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
         return false;
     if (r->from != NULL || r->to != NULL) /* of every thread and child */
         return false;
-    return kernel_suffices(r) || host_check(reason) == HOST_OK;
+    /* The kernel's own events need no counters, and of the program itself they
+     * are worth more than of an emulator. */
+    if (r->events != NULL && r->metrics == NULL && r->detail == 0 &&
+        is_of_kernel(r->events)) {
+        host_facts_find(NULL, -1, &facts);
+        if (facts.software_opens)
+            return true;
+    }
+    return host_check(reason) == HOST_OK;
 }
 
+/* Counts on the host or on a modelled machine; returns an exit status. */
 static int
 dispatch(struct count_request *r, char **argv)
 {
     struct host_reason reason;
+    const bool host = counts_on_host(r, argv, &reason);
+    const char *const option = host ? model_option(r) : count_host_option(r);
 
-    if (counts_on_host(r, argv, &reason)) {
-        if (model_option(r) != NULL) {
-            escape_printf(
-                stderr,
-                "tally count: %s is for a modelled machine, not for the "
-                "host's counters\n",
-                model_option(r));
-            return EXIT_USAGE;
-        }
-        return count_host(r, *argv != NULL ? argv : NULL);
+    if (host && option != NULL) {
+        escape_printf(stderr,
+                      "tally count: %s is for a modelled machine, not for the "
+                      "host's counters\n",
+                      option);
+        return EXIT_USAGE;
     }
-    const char *const option = count_host_option(r);
     if (option != NULL) {
         const char *const instead = count_host_instead(option);
         escape_printf(stderr,
@@ -877,7 +726,8 @@ dispatch(struct count_request *r, char **argv)
                       instead != NULL ? instead : "");
         return EXIT_USAGE;
     }
-    return count_program(r, argv, reason.text);
+    return host ? count_host(r, *argv != NULL ? argv : NULL)
+                : count_program(r, argv, reason.text);
 }
 
 static int

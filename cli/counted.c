@@ -16,12 +16,14 @@ struct choosing {
     struct counted *c;
 };
 
+/* Logs that there is no memory for the events. */
 static int
 no_memory(void)
 {
     return tally_fail(&command_log, TALLY_ENOMEM, "no memory for the events");
 }
 
+/* Appends the event, unless it is counted already. */
 static int
 add_event(struct counted *c, const struct event_row *event)
 {
@@ -37,7 +39,7 @@ add_event(struct counted *c, const struct event_row *event)
     return 0;
 }
 
-/* The clock and the time are known; nothing else is while it counts. */
+/* Refuses a metric that needs more than the clock and the time. */
 static int
 check_inputs(const struct choosing *g, const struct metric_row *metric)
 {
@@ -53,7 +55,7 @@ check_inputs(const struct choosing *g, const struct metric_row *metric)
     return 0;
 }
 
-/* The events of its formula. */
+/* Adds the events of the metric's formula. */
 static int
 add_operands(const struct choosing *g, const struct metric_row *metric)
 {
@@ -75,7 +77,8 @@ add_operands(const struct choosing *g, const struct metric_row *metric)
     return error;
 }
 
-/* A model keeps no time unless something needs it. */
+/* Adds the clock, if the metric needs the time: a model keeps no time unless
+ * something is counted that needs it. */
 static int
 add_clock(const struct choosing *g, const struct metric_row *metric)
 {
@@ -87,29 +90,48 @@ add_clock(const struct choosing *g, const struct metric_row *metric)
     return add_event(g->c, umask_counted(g->machine, cycles, NULL));
 }
 
-/* Appends the metric and its name; 0 or an error, logged. */
-static int
-append_metric(struct counted *c, const struct metric_row *metric,
-              const char *asked)
+int
+metric_list_add(struct metric_list *list, const struct metric_row *metric,
+                const char *asked)
 {
-    const size_t count = c->metric_count + 1;
-    const struct metric_row **metrics =
-        reallocarray(c->metrics, count, sizeof(*metrics));
-
-    if (metrics == NULL)
+    const struct metric_row **rows =
+        reallocarray(list->rows, list->count + 1, sizeof(*rows));
+    if (rows == NULL)
         return no_memory();
-    c->metrics = metrics;
-    char **names = reallocarray(c->metrics_asked, count, sizeof(*names));
+    list->rows = rows;
+    char **names = reallocarray(list->asked, list->count + 1, sizeof(*names));
     if (names == NULL)
         return no_memory();
-    c->metrics_asked = names;
-    names[c->metric_count] = strdup(asked);
-    if (names[c->metric_count] == NULL)
+    list->asked = names;
+    names[list->count] = strdup(asked);
+    if (names[list->count] == NULL)
         return no_memory();
-    c->metrics[c->metric_count++] = metric;
+    list->rows[list->count++] = metric;
     return 0;
 }
 
+void
+metric_list_finish(struct metric_list *list)
+{
+    event_list_free_asked(list->asked, list->count);
+    free(list->rows);
+    *list = (struct metric_list){0};
+}
+
+int
+counted_any(const struct machine_row *machine, bool counted,
+            const struct event_row *first, const struct metric_list *metrics)
+{
+    for (size_t i = 0; i < metrics->count; i++)
+        counted = counted || !metric_is_lacking(metrics->rows[i]);
+    if (counted || (first == NULL && metrics->count == 0))
+        return 0;
+    return first != NULL ? generic_lacking(machine, first->name, &command_log)
+                         : generic_metric_lacking(
+                               machine, metrics->rows[0]->name, &command_log);
+}
+
+/* Adds a metric and what it needs. */
 static int
 add_metric(void *user, const struct metric_row *metric, const char *asked)
 {
@@ -117,33 +139,16 @@ add_metric(void *user, const struct metric_row *metric, const char *asked)
     const bool lacking = metric_is_lacking(metric);
     int error = lacking ? 0 : check_inputs(g, metric);
 
-    /* Asked for twice by one name, it is reported once. */
-    for (size_t i = 0; i < g->c->metric_count; i++)
-        if (g->c->metrics[i] == metric &&
-            same_name(g->c->metrics_asked[i], asked))
+    /* A metric that is asked for twice by one name is reported once. */
+    for (size_t i = 0; i < g->c->metrics.count; i++)
+        if (g->c->metrics.rows[i] == metric &&
+            same_name(g->c->metrics.asked[i], asked))
             return 0;
     if (error == 0 && !lacking)
         error = add_operands(g, metric);
     if (error == 0 && !lacking)
         error = add_clock(g, metric);
-    return error != 0 ? error : append_metric(g->c, metric, asked);
-}
-
-/* Refuses lists of which the machine lacks everything. */
-static int
-check_any(const struct machine_row *machine, const struct counted *c)
-{
-    bool any = c->asked_count + c->metric_count == 0;
-
-    for (size_t i = 0; i < c->asked_count; i++)
-        any = any || !event_is_lacking(c->events[i]);
-    for (size_t i = 0; i < c->metric_count; i++)
-        any = any || !metric_is_lacking(c->metrics[i]);
-    return any ? 0
-           : c->asked_count > 0
-               ? generic_lacking(machine, c->events[0]->name, &command_log)
-               : generic_metric_lacking(machine, c->metrics[0]->name,
-                                        &command_log);
+    return error != 0 ? error : metric_list_add(&g->c->metrics, metric, asked);
 }
 
 int
@@ -165,7 +170,13 @@ counted_choose(const struct machine_row *machine, const char *events,
     if (error == 0 && metrics != NULL)
         error =
             metric_list_wanted(machine, metrics, &command_log, add_metric, &g);
-    return error != 0 ? error : check_any(machine, c);
+    if (error != 0)
+        return error;
+    bool any = false;
+    for (size_t i = 0; i < c->asked_count; i++)
+        any = any || !event_is_lacking(c->events[i]);
+    return counted_any(machine, any, c->asked_count > 0 ? c->events[0] : NULL,
+                       &c->metrics);
 }
 
 int
@@ -188,8 +199,7 @@ void
 counted_finish(struct counted *c)
 {
     event_list_free_asked(c->asked, c->asked_count);
-    event_list_free_asked(c->metrics_asked, c->metric_count);
+    metric_list_finish(&c->metrics);
     free(c->events);
-    free(c->metrics);
     *c = (struct counted){0};
 }

@@ -6,15 +6,33 @@
 #include "cli/command.h"
 #include "table/table.h"
 
+/* Metrics, each with the name that the user asked for. */
+struct metric_list {
+    const struct metric_row **rows;
+    char **asked;
+    size_t count;
+};
+
+/* Appends a metric. Returns 0, or TALLY_ENOMEM, logged. */
+int metric_list_add(struct metric_list *list, const struct metric_row *metric,
+                    const char *asked);
+void metric_list_finish(struct metric_list *list);
+
+/* Returns 0 unless the machine lacks all that is asked for. Then logs the
+ * reason for `first`, a generic name that the machine lacks, or NULL, or else
+ * for the first metric. `counted`: an event is counted. */
+int
+counted_any(const struct machine_row *machine, bool counted,
+            const struct event_row *first, const struct metric_list *metrics);
+
 struct counted {
     const struct event_row **events;
     /* Names of the first events as the user asked for them. Events that only
      * metrics or accounting need follow, without such a name. */
     char **asked;
     size_t asked_count;
-    const struct metric_row **metrics;
-    char **metrics_asked; /* the metrics' names as the user asked for them */
-    size_t count, metric_count;
+    struct metric_list metrics;
+    size_t count;
     size_t hidden;   /* of the events, the last, which only accounting needs */
     size_t left_out; /* of `all`, as unwanted */
 };
