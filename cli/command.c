@@ -11,10 +11,12 @@
 
 #include "base/escape.h"
 #include "table/table.h"
+#include "table/text.h"
 
 #define COMMAND_NOTHING (-4) /* an option that changes nothing */
 #define OPTIONS_MOST 128     /* of one command */
 
+/* Writes a line of the log. */
 static void
 write_line(void *user, enum tally_level level, const char *text)
 {
@@ -25,6 +27,7 @@ write_line(void *user, enum tally_level level, const char *text)
 
 const struct tally_log command_log = {write_line, NULL};
 
+/* Writes the line of one option. */
 static void
 option_help(const struct option_row *row, FILE *out)
 {
@@ -55,6 +58,7 @@ command_help(const struct command *command, FILE *out)
     fprintf(out, "\nexamples:\n%s\n", command->example);
 }
 
+/* Says what is wrong with an option. */
 static int
 usage_error(const struct option_walk *w, const char *what, const char *option)
 {
@@ -63,6 +67,8 @@ usage_error(const struct option_walk *w, const char *what, const char *option)
     return COMMAND_BAD;
 }
 
+/* Takes the value of an option, which stands in the same word or in the next.
+ */
 static int
 take_value(struct option_walk *w, int index, const char *inline_value,
            const char **value)
@@ -83,7 +89,9 @@ take_value(struct option_walk *w, int index, const char *inline_value,
     return index;
 }
 
-/* The other tool's option of this letter, or of this long name; or NULL. */
+/* Returns the other tool's option of this letter, or of this long name; or
+ * NULL.
+ */
 static const struct other_option *
 find_other(const struct option_walk *w, char letter, const char *name,
            size_t length)
@@ -98,8 +106,8 @@ find_other(const struct option_walk *w, char letter, const char *name,
     return NULL;
 }
 
-/* Refuses the option, or answers with ours; COMMAND_NOTHING if nothing is to
- * be done. */
+/* Returns the command's own option for an option of the other tool, or
+ * COMMAND_NOTHING if nothing is to be done, or COMMAND_BAD after a refusal. */
 static int
 take_other(const struct option_walk *w, const struct other_option *other,
            const char *option)
@@ -114,6 +122,7 @@ take_other(const struct option_walk *w, const struct other_option *other,
     return COMMAND_BAD;
 }
 
+/* Takes an option of a long name. */
 static int
 long_option(struct option_walk *w, const char *text, const char **value)
 {
@@ -145,6 +154,7 @@ long_option(struct option_walk *w, const char *text, const char **value)
     return COMMAND_BAD;
 }
 
+/* Takes an option of one letter. */
 static int
 short_option(struct option_walk *w, const char **value)
 {
@@ -167,6 +177,7 @@ short_option(struct option_walk *w, const char **value)
                          : usage_error(w, "unknown option", text);
 }
 
+/* Takes the next option, or COMMAND_NOTHING. */
 static int
 next_option(struct option_walk *w, const char **value)
 {
@@ -252,6 +263,46 @@ command_join(char **list, const char *more)
     free(*list);
     *list = joined;
     return 0;
+}
+
+int
+command_form(const struct command *command, const char *value,
+             const char *const *forms, int *form)
+{
+    char text[64];
+    size_t count = 0;
+
+    for (; forms[count] != NULL; count++)
+        if (strcmp(value, forms[count]) == 0) {
+            *form = (int)count;
+            return 0;
+        }
+    join_words(forms, count, text, sizeof(text));
+    escape_printf(
+        stderr, "tally %s: --format takes %s, not '%s'; see tally %s --help\n",
+        command->name, text, shown(value, strlen(value)).text, command->name);
+    return EXIT_USAGE;
+}
+
+int
+command_json(const struct command *command, const char *value, bool *json)
+{
+    static const char *const forms[] = {"text", "json", NULL};
+    int form = 1;
+    const int status =
+        value != NULL ? command_form(command, value, forms, &form) : 0;
+
+    *json = form == 1;
+    return status;
+}
+
+int
+command_machine(const char *name, const struct machine_row **machine)
+{
+    *machine = machine_find(name);
+    if (*machine == NULL)
+        machine_unknown(name, &command_log);
+    return *machine != NULL ? 0 : EXIT_USAGE;
 }
 
 char *

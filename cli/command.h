@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 
+struct machine_row;
+
 enum exit_status {
     EXIT_OURS = 125,    /* tally's own failure */
     EXIT_CANNOT = 126,  /* program found, but not executable */
@@ -106,6 +108,19 @@ int command_join(char **list, const char *more);
  * commands die.
  */
 int command_unwritten(const char *what);
+
+/* Reads the value of --format: *form becomes the index in `forms`, which ends
+ * with NULL. Returns 0, or EXIT_USAGE after saying which forms there are. */
+int command_form(const struct command *command, const char *value,
+                 const char *const *forms, int *form);
+
+/* Does the same for a command with the forms text and json; `value` NULL stands
+ * for -j. */
+int command_json(const struct command *command, const char *value, bool *json);
+
+/* Finds the machine of -m. Returns 0, or EXIT_USAGE after saying which machines
+ * have near names. */
+int command_machine(const char *name, const struct machine_row **machine);
 
 /* A command line as one text, which the caller frees; NULL without memory. */
 char *command_text(char *const *argv);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -14,33 +13,18 @@
 #include "cli/count_software.h"
 #include "cli/counted.h"
 #include "cli/illegal.h"
+#include "cli/measured.h"
 #include "cli/run_parts.h"
 #include "host/event.h"
 #include "host/open.h"
 #include "table/signals.h"
 #include "profile/filter.h"
-#include "profile/machine_choice.h"
 #include "profile/session.h"
 #include "report/count_derived.h"
 #include "report/count_report.h"
-#include "source/plugin_path.h"
 #include "table/generic.h"
 #include "table/software.h"
 #include "table/umask.h"
-
-/* Finds the machine to be: the machine of -m, or one that fits the program. */
-static int
-choose_machine(const struct count_request *r, const struct program *program,
-               const struct machine_row **machine, bool *foreign)
-{
-    const struct machine_row *wanted =
-        r->machine != NULL ? machine_find(r->machine) : NULL;
-
-    if (r->machine != NULL && wanted == NULL)
-        return machine_unknown(r->machine, &command_log);
-    return machine_choose(wanted, program, r->model.foreign, &command_log,
-                          machine, foreign);
-}
 
 /* Shows how far the program is, from the second second on. */
 static void
@@ -57,7 +41,7 @@ show_progress(void *user, uint64_t instructions, double wall_s)
 
 struct job {
     struct counting counting;
-    const struct program *program;
+    struct measured measured;
     struct session_options session;
     struct count_value *values; /* of one run; the standing is that of all */
     struct count_split split;
@@ -67,7 +51,6 @@ struct job {
     const char *why_modelled; /* why the host does not count, or "" */
     char note[160];
     bool threaded; /* a process had two threads at once, in any run */
-    uint64_t params[PARAM_COUNT];
     const char *settings[PARAM_COUNT]; /* that the report names */
 };
 
@@ -150,7 +133,8 @@ run_model(void *user, unsigned run, struct count_value *values,
         escape_printf(stderr,
                       "tally: %s; so counted on host-model (-m host insists)\n",
                       job->why_modelled);
-    int error = session_run(&job->session, job->program, &command_log, &next);
+    int error =
+        session_run(&job->session, &job->measured.program, &command_log, &next);
     if (error == 0) {
         report_note_standing(&job->counting.report, job->values, &next);
         job->threaded |= next.together > 1;
@@ -172,27 +156,6 @@ run_model(void *user, unsigned run, struct count_value *values,
     job->result = next;
     fill_values(job, &next, values);
     return 0;
-}
-
-/* Sets the part of the time that the event had its counter. A count of a part
- * of the time is an estimate. */
-static void
-set_share(const struct job *job, struct count_value *v, size_t i)
-{
-    const struct hardware_reading *r =
-        &job->hardware.readings[job->split.place[i]];
-
-    v->running = r->enabled == 0
-                     ? 0
-                     : (uint64_t)((double)v->enabled * (double)r->running /
-                                  (double)r->enabled);
-    if (r->running < r->enabled && v->fidelity < FIDELITY_ESTIMATED)
-        v->fidelity = FIDELITY_ESTIMATED;
-    if (r->running == 0 && r->enabled != 0) {
-        v->counted = false;
-        v->code = "not-counted";
-        v->reason = "the program ended before its turn came";
-    }
 }
 
 /* Says which counters --hardware used, and how many traps they took. */
@@ -277,7 +240,7 @@ static void
 drop_idle_threads(struct job *job)
 {
     const struct count_request *r = job->counting.request;
-    const unsigned before = idle_place(r, job->params);
+    const unsigned before = idle_place(r, job->measured.params);
 
     if (job->threaded || !(r->placed & PLACED_THREADS & ~before))
         return;
@@ -299,11 +262,12 @@ finish_model(void *user)
         fprintf(stderr, "\r\033[K");
     if (!job->result.started)
         return tally_fail(&command_log, TALLY_EQEMU,
-                          "%s: QEMU could not start it", job->program->path);
+                          "%s: QEMU could not start it",
+                          job->measured.program.path);
     job->result.interrupted |= job->counting.end.interrupted;
     report->last = &job->result;
     drop_idle_threads(job);
-    if (illegal_explain(&job->result, job->program->isa,
+    if (illegal_explain(&job->result, job->measured.program.isa,
                         job->counting.request->model.launch.cpu, &job->illegal))
         report->illegal = &job->illegal;
     for (size_t i = 0; i < report->count; i++) {
@@ -314,7 +278,7 @@ finish_model(void *user)
             continue;
         v->enabled = v->running = (uint64_t)(report->wall_s * 1e9);
         if (job->session.hardware != NULL && !v->emulator)
-            set_share(job, v, i);
+            measured_share(&job->hardware.readings[job->split.place[i]], v);
     }
     if (job->session.hardware != NULL)
         note_hardware(job);
@@ -366,7 +330,7 @@ empty_value(const struct job *job, const struct event_row *event)
             .scale = 1,
         };
     const int sum = generic_sum(machine, event);
-    const char *lacks = event_lacks(event, job->params);
+    const char *lacks = event_lacks(event, job->measured.params);
     if (lacks == NULL)
         lacks = capture_lacks(event, &r->capture);
     if (lacks == NULL)
@@ -389,7 +353,7 @@ static int
 count_events(struct job *job, const struct counted *c)
 {
     struct count_report *const report = &job->counting.report;
-    char *text = command_text(job->program->argv);
+    char *text = command_text(job->measured.program.argv);
     int status = EXIT_OURS;
 
     job->values = calloc(c->count, sizeof(*job->values));
@@ -430,42 +394,32 @@ count_events(struct job *job, const struct counted *c)
 /* Finds the machine and its parameters, and what of the report and the session
  * follows from the request. */
 static int
-prepare(const struct count_request *r, const struct program *program,
-        struct job *job)
+prepare(const struct count_request *r, struct job *job)
 {
-    const struct machine_row *machine = NULL;
-    bool foreign = false;
-    int error = choose_machine(r, program, &machine, &foreign);
+    struct measured *const m = &job->measured;
+    const bool talks = !r->quiet && count_request_talks(r);
+    const int error = measured_choose(m, r->machine, &r->model, talks);
 
-    if (error == 0)
-        error =
-            illegal_check_level(program, !r->quiet && count_request_talks(r));
-    if (error == 0)
-        error = launch_check(&r->model.launch, program->isa, &command_log);
-    if (error == 0 && !r->quiet && count_request_talks(r))
-        model_options_say_settings(&r->model);
-    if (error == 0)
-        error = machine_params(machine, r->model.sets, r->model.set_count,
-                               &command_log, job->params);
     if (error != 0)
         return error;
+    const struct machine_row *const machine = m->machine;
     if (capture_wanted(&r->capture) && machine->family != FAMILY_MONTECITO)
         return tally_fail(&command_log, TALLY_ERANGE,
                           "%s has no event address registers and no trace "
                           "buffer; -m montecito has",
                           machine->name);
-    const unsigned idle = idle_place(r, job->params);
+    const unsigned idle = idle_place(r, job->measured.params);
     if (count_request_talks(r))
-        say_idle_place(idle, machine, job->params);
-    const char *cpu =
-        r->model.launch.cpu ? r->model.launch.cpu : program->isa->cpu;
+        say_idle_place(idle, machine, m->params);
+    const struct isa *const isa = m->program.isa;
+    const char *cpu = r->model.launch.cpu ? r->model.launch.cpu : isa->cpu;
     job->counting.report = (struct count_report){
         .machine = machine,
-        .params = job->params,
-        .isa = program->isa->name,
+        .params = m->params,
+        .isa = isa->name,
         .cpu = cpu,
-        .cpu_name = r->model.launch.cpu ? cpu : program->isa->cpu_name,
-        .foreign = foreign,
+        .cpu_name = r->model.launch.cpu ? cpu : isa->cpu_name,
+        .foreign = m->foreign,
         .accounting = r->accounting,
         .per_thread = r->per_thread,
         .per_process = r->per_process,
@@ -480,7 +434,7 @@ prepare(const struct count_request *r, const struct program *program,
     list_settings(r, idle, job);
     job->session = (struct session_options){
         .machine = machine,
-        .params = job->params,
+        .params = m->params,
         .from = r->from,
         .to = r->to,
         .skip = r->skip,
@@ -578,31 +532,24 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
         .why_modelled = why_modelled,
     };
     struct count_report *const report = &job.counting.report;
-    struct program program;
+    struct program *const program = &job.measured.program;
     struct counted counted = {0};
-    char plugin[PATH_MAX];
-    int status = EXIT_USAGE;
+    int status = measured_open(&job.measured, argv, &r->model.launch);
 
-    if (plugin_find(&command_log, plugin, sizeof(plugin)) != 0)
-        return EXIT_OURS;
-    r->model.launch.plugin = plugin;
-    const int opened = program_open(argv, &command_log, &program);
-    if (opened != 0)
-        return program.missing         ? EXIT_MISSING
-               : opened == TALLY_EARCH ? EXIT_USAGE
-                                       : EXIT_CANNOT;
-    job.program = &program;
-    int error = prepare(r, &program, &job);
+    if (status != 0)
+        return status;
+    status = EXIT_USAGE;
+    int error = prepare(r, &job);
     if (error == 0)
         error = choose_events(r, report->machine, &counted);
     if (error == 0)
         error = count_software_check(r, &counted);
     if (error == 0 && r->verbose && count_request_talks(r))
-        escape_printf(stderr, "tally: %s on %s\n", program.path,
+        escape_printf(stderr, "tally: %s on %s\n", program->path,
                       report->machine->name);
     if (error == 0 && r->verbose) {
         /* What can move the counts: in CSV and JSON a part of the report. */
-        run_parts_find(&program, &r->model.launch, &parts);
+        run_parts_find(program, &r->model.launch, &parts);
         if (r->format != COUNT_TEXT) {
             report->run_parts = parts.line;
             report->run_part_count = parts.count;
@@ -613,7 +560,7 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
     if (error == 0)
         status = count_events(&job, &counted);
     counted_finish(&counted);
-    program_close(&program);
+    program_close(program);
     return status;
 }
 
@@ -629,23 +576,6 @@ model_option(const struct count_request *r)
            : r->per_process              ? "--per-process"
            : capture_wanted(&r->capture) ? capture_option(&r->capture)
                                          : model_options_given(&r->model);
-}
-
-/* Returns whether the program is one of this computer's own kind. */
-static bool
-is_native(char *const *argv)
-{
-    const struct tally_log silent = {0};
-    struct program program;
-    struct utsname name;
-    bool native = false;
-
-    if (program_open(argv, &silent, &program) == 0) {
-        native =
-            uname(&name) == 0 && strcmp(program.isa->name, name.machine) == 0;
-        program_close(&program);
-    }
-    return native;
 }
 
 /* Returns whether the kernel itself counts each event of the list: software
@@ -687,7 +617,8 @@ counts_on_host(const struct count_request *r, char *const *argv,
         return true;
     if (r->machine == NULL && count_host_option(r) != NULL)
         return true;
-    if (r->machine != NULL || model_option(r) != NULL || !is_native(argv))
+    if (r->machine != NULL || model_option(r) != NULL ||
+        !measured_is_native(argv))
         return false;
     if (r->from != NULL || r->to != NULL) /* of every thread and child */
         return false;

@@ -7,11 +7,11 @@
 
 #include "cli/count_runs.h"
 #include "cli/counted.h"
-#include "cli/exec_status.h"
 #include "cli/host_events.h"
 #include "cli/host_opened.h"
 #include "cli/host_probes.h"
 #include "cli/host_targets.h"
+#include "cli/measured.h"
 #include "host/count.h"
 #include "report/count_derived.h"
 #include "report/count_report.h"

@@ -200,6 +200,7 @@ const struct option_group count_groups[] = {
     {0},
 };
 
+/* Says what is wrong with the command line. */
 static int
 bad_usage(const char *text, const char *value)
 {
@@ -208,7 +209,7 @@ bad_usage(const char *text, const char *value)
     return EXIT_USAGE;
 }
 
-/* A whole number, with K, M or G for thousands, millions, milliards. */
+/* Reads a whole number, with K, M or G for thousands, millions, milliards. */
 static bool
 parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
@@ -231,7 +232,8 @@ parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
     return true;
 }
 
-/* One option may be given again; two of them must want the same. */
+/* Sets the form of the report. An option may be given again; two options must
+ * want the same form. */
 static int
 set_format(struct count_request *r, enum count_format format,
            const char *option)
@@ -250,35 +252,7 @@ set_format(struct count_request *r, enum count_format format,
     return 0;
 }
 
-static int
-parse_format(struct count_request *r, const char *value)
-{
-    static const char *const names[] = {"text", "csv", "json"};
-
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0)
-            return set_format(r, (enum count_format)i, "--format");
-    return bad_usage("--format takes text, csv or json, not ", value);
-}
-
-static int
-parse_count(struct count_request *r, int option, const char *value)
-{
-    uint64_t n;
-
-    if (option == OPT_REPEAT) {
-        if (!parse_number(value, 1, 100000, &n))
-            return bad_usage("-r takes 1 to 100000, not ", value);
-        r->runs = (unsigned)n;
-    } else {
-        if (!parse_number(value, 1, UINT64_MAX / 2, &n))
-            return bad_usage("--skip takes a number of instructions, not ",
-                             value);
-        r->skip = n;
-    }
-    return 0;
-}
-
+/* Reads a time in milliseconds. */
 static int
 parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
 {
@@ -290,7 +264,7 @@ parse_ms(const char *option, const char *value, uint64_t least, uint64_t *ms)
     return EXIT_USAGE;
 }
 
-/* Options that only set a flag, hold a text, or say how to add up. */
+/* Options that only set a flag, name a text, or say how to add up. */
 #define AT(member) offsetof(struct count_request, member)
 static const struct {
     int option;
@@ -338,6 +312,7 @@ static const struct {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Takes an option that needs no check; returns false of another option. */
 static bool
 take_plain(struct count_request *r, int option, const char *value)
 {
@@ -359,20 +334,6 @@ take_plain(struct count_request *r, int option, const char *value)
     return false;
 }
 
-static int
-take_times(struct count_request *r, int option, const char *value)
-{
-    if (option == OPT_INTERVAL)
-        return parse_ms("-I", value, 1, &r->interval_ms);
-    if (option == OPT_DELAY)
-        return parse_ms("-D", value, 0, &r->delay_ms);
-    if (option == OPT_TIMEOUT)
-        return parse_ms("--timeout", value, 10, &r->timeout_ms);
-    if (parse_number(value, 1, MOST_INTERVALS, &r->interval_count))
-        return 0;
-    return bad_usage("--interval-count takes 1 to 1000000000, not ", value);
-}
-
 /* Reads the descriptor of --log-fd, which must be open. */
 static int
 parse_descriptor(struct count_request *r, const char *value)
@@ -387,6 +348,7 @@ parse_descriptor(struct count_request *r, const char *value)
     return 0;
 }
 
+/* Takes the separator of -x. */
 static int
 take_separator(struct count_request *r, const char *value)
 {
@@ -402,6 +364,7 @@ take_separator(struct count_request *r, const char *value)
     return set_format(r, COUNT_CSV, "-x");
 }
 
+/* Takes an option of modelled machines. */
 static int
 take_model(struct count_request *r, int option, const char *value)
 {
@@ -410,7 +373,7 @@ take_model(struct count_request *r, int option, const char *value)
                : bad_usage("too many --set, the last is ", value);
 }
 
-/* One word of --place, as the parameters that it stands for. */
+/* Sets the parameters that a word of --place stands for. */
 static int
 place_word(struct count_request *r, const char *word, size_t length,
            enum placed *what)
@@ -446,6 +409,7 @@ place_word(struct count_request *r, const char *word, size_t length,
                      word);
 }
 
+/* Reads the words of --place. */
 static int
 parse_place(struct count_request *r, const char *value)
 {
@@ -467,6 +431,7 @@ parse_place(struct count_request *r, const char *value)
     return error;
 }
 
+/* Reads an option of what is sampled. */
 static int
 parse_capture(struct count_request *r, int option, const char *value)
 {
@@ -485,8 +450,8 @@ parse_capture(struct count_request *r, int option, const char *value)
     return error != 0 ? EXIT_USAGE : 0;
 }
 
-/* What a capture does not go with: it is of one run, on a modelled machine,
- * and of each access by itself. */
+/* Refuses what sampling does not go with: samples are of one run and of each
+ * access by itself. */
 static int
 check_capture(struct count_request *r)
 {
@@ -510,7 +475,8 @@ check_capture(struct count_request *r)
     return EXIT_USAGE;
 }
 
-/* Options of the report that need others, or do not go with them. */
+/* Refuses options of the report that need other options, or do not go with
+ * them. */
 static int
 check_report(const struct count_request *r)
 {
@@ -552,9 +518,14 @@ names_metric(const char *list)
     return found || generic_metric_find(name) >= 0;
 }
 
+/* Takes one option. */
 static int
 take_option(struct count_request *r, int option, const char *value)
 {
+    static const char *const forms[] = {"text", "csv", "json", NULL};
+    int form = COUNT_TEXT, status;
+    uint64_t number;
+
     if (take_plain(r, option, value))
         return 0;
     if (option >= OPT_MODEL && option <= OPT_MODEL_LAST)
@@ -571,13 +542,33 @@ take_option(struct count_request *r, int option, const char *value)
     case OPT_METRICS:
         return command_join(&r->metrics, value) != 0 ? EXIT_OURS : 0;
     case OPT_REPEAT:
+        if (!parse_number(value, 1, 100000, &number))
+            return bad_usage("-r takes 1 to 100000, not ", value);
+        r->runs = (unsigned)number;
+        return 0;
     case OPT_SKIP:
-        return parse_count(r, option, value);
+        if (!parse_number(value, 1, UINT64_MAX / 2, &r->skip))
+            return bad_usage("--skip takes a number of instructions, not ",
+                             value);
+        return 0;
+    case OPT_INTERVAL:
+        return parse_ms("-I", value, 1, &r->interval_ms);
+    case OPT_DELAY:
+        return parse_ms("-D", value, 0, &r->delay_ms);
+    case OPT_TIMEOUT:
+        return parse_ms("--timeout", value, 10, &r->timeout_ms);
+    case OPT_INTERVAL_COUNT:
+        if (!parse_number(value, 1, MOST_INTERVALS, &r->interval_count))
+            return bad_usage("--interval-count takes 1 to 1000000000, not ",
+                             value);
+        return 0;
     case OPT_DETAIL:
         r->detail++;
         return 0;
     case OPT_FORMAT:
-        return parse_format(r, value);
+        status = command_form(&command_count, value, forms, &form);
+        return status != 0 ? status
+                           : set_format(r, (enum count_format)form, "--format");
     case OPT_JSON:
         return set_format(r, COUNT_JSON, "-j");
     case OPT_SEPARATOR:
@@ -602,10 +593,8 @@ take_option(struct count_request *r, int option, const char *value)
     case OPT_EAR:
     case OPT_ETB:
     case OPT_IP_EAR:
-    case OPT_PERIOD:
+    default: /* OPT_PERIOD */
         return parse_capture(r, option, value);
-    default:
-        return take_times(r, option, value);
     }
 }
 

@@ -243,22 +243,13 @@ decode_json(const struct request *r)
 static int
 take_option(struct request *r, int option, const char *value)
 {
-    if (option == OPT_MACHINE) {
-        r->machine = machine_find(value);
-        if (r->machine == NULL)
-            machine_unknown(value, &command_log);
-        return r->machine != NULL ? 0 : EXIT_USAGE;
-    }
+    if (option == OPT_MACHINE)
+        return command_machine(value, &r->machine);
     if (option == OPT_COLOR) {
         r->color = value;
         return 0;
     }
-    r->json = option == OPT_JSON || strcmp(value, "json") == 0;
-    if (r->json || strcmp(value, "text") == 0)
-        return 0;
-    escape_printf(
-        stderr, "tally decode: --format takes text or json, not '%s'\n", value);
-    return EXIT_USAGE;
+    return command_json(&command_decode, value, &r->json);
 }
 
 static int

@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "cli/illegal.h"
+#include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/perfex_events.h"
 #include "cli/perfex_host.h"
@@ -14,12 +13,10 @@
 #include "profile/session.h"
 #include "report/perfex_text.h"
 #include "report/run_note.h"
-#include "source/plugin_path.h"
 
 struct job {
     const struct perfex_request *request;
-    const struct program *program;
-    const struct machine_row *machine;
+    struct measured measured;
     struct perfex_events events;
     struct hardware hardware;
     struct gate *gate;  /* owned */
@@ -28,7 +25,6 @@ struct job {
     const struct metric_row **metrics; /* owned */
     struct session_options session;
     struct count_report report;
-    uint64_t params[PARAM_COUNT];
     char status[96], slices[128], processes[RUN_NOTE];
     char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE], early[RUN_NOTE],
         inconsistent[RUN_NOTE], cut[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
@@ -36,52 +32,44 @@ struct job {
 
 #define NOTES 13
 
-static bool
-wants_times(const struct perfex_request *r)
-{
-    return r->times || r->table;
-}
-
+/* Finds the events' costs: those of -c, or those of the machine. */
 static int
 read_costs(struct job *job)
 {
     const struct perfex_request *r = job->request;
+    const struct machine_row *machine = job->measured.machine;
 
-    job->costs = cost_table(job->machine, job->params);
+    job->costs = cost_table(machine, job->measured.params);
     if (job->costs == NULL)
         return tally_fail(&command_log, TALLY_ENOMEM, "no memory for costs");
     if (r->costs != NULL)
-        return cost_table_read(job->machine, r->costs, &command_log,
-                               job->costs);
-    if (wants_times(r) && job->machine->cost_count == 0)
+        return cost_table_read(machine, r->costs, &command_log, job->costs);
+    if ((r->times || r->table) && machine->cost_count == 0)
         return tally_fail(&command_log, TALLY_EUNKNOWN,
                           "nobody knows what events cost on %s; -c takes costs "
                           "from a file",
-                          job->machine->name);
+                          machine->name);
     return 0;
 }
 
+/* Sets the count, and the time that the count stands for. */
 static void
-set_times(const struct job *job, struct count_value *v)
+set_value(const struct job *job, struct count_value *v, uint64_t value)
 {
-    const struct cost *c = &job->costs[v->event - job->machine->events];
-    const double each = v->mean / (double)job->params[PARAM_CLOCK];
+    const struct cost *c =
+        &job->costs[v->event - job->measured.machine->events];
+    const double each =
+        (double)value / (double)job->measured.params[PARAM_CLOCK];
 
+    v->value = value;
+    v->mean = (double)value;
     v->timed = job->request->times && c->known && v->counted;
     v->minimum_s = c->minimum * each;
     v->typical_s = c->typical * each;
     v->maximum_s = c->maximum * each;
 }
 
-static void
-set_value(const struct job *job, struct count_value *v, uint64_t value)
-{
-    v->value = value;
-    v->mean = (double)value;
-    set_times(job, v);
-}
-
-/* The reading of an event that has one. */
+/* Sets the count of an event that is counted. */
 static void
 read_value(const struct job *job, struct count_value *v,
            const struct session_result *result)
@@ -100,46 +88,18 @@ read_value(const struct job *job, struct count_value *v,
     }
     const struct hardware_reading *r = &job->hardware.readings[i];
     v->compared = job->hardware.slice_count > 1;
-    if (r->running < r->enabled) {
-        v->fidelity =
-            v->fidelity < FIDELITY_ESTIMATED ? FIDELITY_ESTIMATED : v->fidelity;
-        v->running = (uint64_t)((double)v->enabled * (double)r->running /
-                                (double)r->enabled);
-    }
-    if (r->running == 0 && r->enabled != 0) {
-        v->counted = false;
-        v->code = "not-counted";
-        v->reason = "the program ended before its turn came";
-    }
+    measured_share(r, v);
     set_value(job, v, hardware_scaled(r));
 }
 
-static void
-start_value(const struct job *job, struct count_value *v,
-            const struct event_row *e)
-{
-    const bool idle = e->fidelity == FIDELITY_IDLE;
-
-    *v = (struct count_value){
-        .name = e->name,
-        .unit = "",
-        .event = e,
-        .fidelity = report_fidelity(&job->report, e),
-        .counted = !idle,
-        .code = idle ? "idle" : NULL,
-        .reason = e->reason,
-        .scale = 1,
-    };
-}
-
-/* Every ratio that these counts give. */
+/* Chooses every metric that these counts give a value of. */
 static void
 choose_metrics(struct job *job)
 {
     struct count_report *r = &job->report;
 
-    for (size_t i = 0; i < job->machine->metric_count; i++) {
-        const struct metric_row *m = &job->machine->metrics[i];
+    for (size_t i = 0; i < r->machine->metric_count; i++) {
+        const struct metric_row *m = &r->machine->metrics[i];
         enum fidelity fidelity;
         if (report_metric_lacks(r, m, NULL) == NULL) {
             const double value = report_metric(r, m, NULL, &fidelity);
@@ -150,6 +110,7 @@ choose_metrics(struct job *job)
     r->metrics = job->metrics;
 }
 
+/* Appends a note, where there is room. */
 static void
 add_note(const char **notes, const char *note)
 {
@@ -161,6 +122,7 @@ add_note(const char **notes, const char *note)
         notes[i] = note;
 }
 
+/* Collects what the report says of the run as a whole. */
 static void
 make_notes(struct job *job, const struct session_result *result,
            const char **notes)
@@ -214,14 +176,7 @@ make_notes(struct job *job, const struct session_result *result,
                         : "user mode only: system calls run outside the model");
 }
 
-static int
-write_document(struct job *job, FILE *out)
-{
-    return job->request->format == COUNT_CSV
-               ? report_count_csv(&job->report, ',', out)
-               : report_count_json(&job->report, out);
-}
-
+/* Writes the intervals of -p. */
 static int
 write_intervals(struct job *job, const struct session_result *result, FILE *out)
 {
@@ -254,6 +209,7 @@ write_intervals(struct job *job, const struct session_result *result, FILE *out)
     return error;
 }
 
+/* Writes the intervals and the report of the whole run. */
 static int
 write_all(struct job *job, const struct session_result *result, FILE *out)
 {
@@ -280,10 +236,12 @@ write_all(struct job *job, const struct session_result *result, FILE *out)
     if (r->times)
         choose_metrics(job);
     make_notes(job, result, notes);
-    return r->format == COUNT_TEXT ? report_perfex_text(&p, out)
-                                   : write_document(job, out);
+    return r->format == COUNT_TEXT  ? report_perfex_text(&p, out)
+           : r->format == COUNT_CSV ? report_count_csv(&job->report, ',', out)
+                                    : report_count_json(&job->report, out);
 }
 
+/* Runs the program and writes the report; returns an exit status. */
 static int
 run_and_report(struct job *job)
 {
@@ -293,10 +251,12 @@ run_and_report(struct job *job)
     const int opened = output_open(job->request->output, REPLACE_WHOLE, &out);
     if (opened != 0)
         return opened;
-    int error = session_run(&job->session, job->program, &command_log, &result);
+    int error = session_run(&job->session, &job->measured.program, &command_log,
+                            &result);
     if (error == 0 && !result.started)
-        error = tally_fail(&command_log, TALLY_EQEMU,
-                           "%s: QEMU could not start it", job->program->path);
+        error =
+            tally_fail(&command_log, TALLY_EQEMU, "%s: QEMU could not start it",
+                       job->measured.program.path);
     if (error == 0) {
         error = write_all(job, &result, out.file);
         if (error != 0)
@@ -311,7 +271,8 @@ run_and_report(struct job *job)
     return status;
 }
 
-/* With a period there are snapshots instead of slices: one slice must do. */
+/* Plans the counters. With a period there are snapshots in place of slices, so
+ * one slice must do. */
 static int
 plan_counters(struct job *job)
 {
@@ -319,10 +280,10 @@ plan_counters(struct job *job)
     int error = 0;
 
     if (!job->request->all)
-        error = perfex_events_conflict(job->machine, e);
+        error = perfex_events_conflict(job->measured.machine, e);
     if (error != 0 || e->counted_count == 0)
         return error;
-    error = hardware_init(&job->hardware, job->machine, e->counted,
+    error = hardware_init(&job->hardware, job->measured.machine, e->counted,
                           e->counted_count, &command_log);
     if (error == 0 && job->request->period_ms != 0 &&
         job->hardware.slice_count > 1)
@@ -335,33 +296,34 @@ plan_counters(struct job *job)
     return error;
 }
 
-static void
-finish_job(struct job *job)
-{
-    perfex_events_finish(&job->events);
-    hardware_finish(&job->hardware);
-    free(job->gate);
-    free(job->costs);
-    free(job->values);
-    free(job->metrics);
-    free((char *)job->report.program);
-}
-
+/* Allocates and fills what the report needs. */
 static int
 allocate(struct job *job)
 {
     job->values = calloc(job->events.count + 1, sizeof(*job->values));
     job->metrics =
-        calloc(job->machine->metric_count + 1, sizeof(*job->metrics));
-    job->report.program = command_text(job->program->argv);
+        calloc(job->report.machine->metric_count + 1, sizeof(*job->metrics));
+    job->report.program = command_text(job->measured.program.argv);
     if (job->request->signals)
         job->gate = calloc(1, sizeof(*job->gate));
     if (job->values == NULL || job->metrics == NULL ||
         job->report.program == NULL ||
         (job->request->signals && job->gate == NULL))
         return tally_fail(&command_log, TALLY_ENOMEM, "no memory for counts");
-    for (size_t i = 0; i < job->events.count; i++)
-        start_value(job, &job->values[i], job->events.all[i]);
+    for (size_t i = 0; i < job->events.count; i++) {
+        const struct event_row *const e = job->events.all[i];
+        const bool idle = e->fidelity == FIDELITY_IDLE;
+        job->values[i] = (struct count_value){
+            .name = e->name,
+            .unit = "",
+            .event = e,
+            .fidelity = report_fidelity(&job->report, e),
+            .counted = !idle,
+            .code = idle ? "idle" : NULL,
+            .reason = e->reason,
+            .scale = 1,
+        };
+    }
     job->report.values = job->values;
     job->report.count = job->events.count;
     job->session.gate = job->gate;
@@ -370,47 +332,33 @@ allocate(struct job *job)
     return 0;
 }
 
+/* Finds the machine, the events and their counters. */
 static int
 prepare(struct job *job)
 {
     const struct perfex_request *r = job->request;
-    bool foreign = false;
-    const struct machine_row *wanted =
-        r->machine != NULL ? machine_find(r->machine) : NULL;
+    struct measured *const m = &job->measured;
+    int error = measured_choose(m, r->machine, &r->model, true);
 
-    if (r->machine != NULL && wanted == NULL)
-        return machine_unknown(r->machine, &command_log);
-    int error = machine_choose(wanted, job->program, r->model.foreign,
-                               &command_log, &job->machine, &foreign);
-    if (error == 0)
-        error = illegal_check_level(job->program, true);
-    if (error == 0)
-        error = launch_check(&r->model.launch, job->program->isa, &command_log);
-    if (error == 0)
-        model_options_say_settings(&r->model);
-    if (error == 0)
-        error = machine_params(job->machine, r->model.sets, r->model.set_count,
-                               &command_log, job->params);
     if (error != 0)
         return error;
     job->report = (struct count_report){
-        .machine = job->machine,
-        .params = job->params,
-        .isa = job->program->isa->name,
-        .cpu =
-            r->model.launch.cpu ? r->model.launch.cpu : job->program->isa->cpu,
-        .foreign = foreign,
+        .machine = m->machine,
+        .params = m->params,
+        .isa = m->program.isa->name,
+        .cpu = r->model.launch.cpu ? r->model.launch.cpu : m->program.isa->cpu,
+        .foreign = m->foreign,
         .per_thread = r->threads,
         .has_span = r->signals,
         .runs = 1,
     };
     job->session = (struct session_options){
-        .machine = job->machine,
-        .params = job->params,
+        .machine = m->machine,
+        .params = m->params,
         .interval_ms = r->period_ms,
         .launch = r->model.launch,
     };
-    error = perfex_events_choose(r, job->machine, &job->events);
+    error = perfex_events_choose(r, m->machine, &job->events);
     if (error == 0)
         error = read_costs(job);
     if (error == 0)
@@ -418,60 +366,37 @@ prepare(struct job *job)
     return error != 0 ? error : allocate(job);
 }
 
+/* Counts a program on a modelled machine, and returns an exit status. */
 static int
 perfex_program(struct perfex_request *r, char **argv)
 {
     struct job *job = calloc(1, sizeof(*job));
-    struct program program;
-    char plugin[PATH_MAX];
-    int status = EXIT_OURS;
 
     if (job == NULL)
         return command_no_memory();
-    if (plugin_find(&command_log, plugin, sizeof(plugin)) != 0) {
-        free(job);
-        return EXIT_OURS;
-    }
-    r->model.launch.plugin = plugin;
-    const int opened = program_open(argv, &command_log, &program);
-    if (opened != 0) {
-        free(job);
-        return program.missing         ? EXIT_MISSING
-               : opened == TALLY_EARCH ? EXIT_USAGE
-                                       : EXIT_CANNOT;
-    }
     job->request = r;
-    job->program = &program;
+    int status = measured_open(&job->measured, argv, &r->model.launch);
+    if (status != 0) {
+        free(job);
+        return status;
+    }
     const int error = prepare(job);
     status = error == 0              ? run_and_report(job)
              : error == TALLY_ENOMEM ? EXIT_OURS
                                      : EXIT_USAGE;
-    finish_job(job);
+    perfex_events_finish(&job->events);
+    hardware_finish(&job->hardware);
+    program_close(&job->measured.program);
+    free(job->gate);
+    free(job->costs);
+    free(job->values);
+    free(job->metrics);
+    free((char *)job->report.program);
     free(job);
-    program_close(&program);
     return status;
 }
 
-/* The host's counters, where they were asked for, or where the program is of
- * the host's own kind: host-model has no counters. */
-static bool
-is_for_host(const struct perfex_request *r, char *const *argv)
-{
-    const struct tally_log silent = {0};
-    struct program program;
-    struct utsname name;
-    bool native = false;
-
-    if (r->machine != NULL)
-        return machine_find(r->machine) == machine_find("host");
-    if (program_open(argv, &silent, &program) == 0) {
-        native =
-            uname(&name) == 0 && strcmp(program.isa->name, name.machine) == 0;
-        program_close(&program);
-    }
-    return native;
-}
-
+/* Prints what events cost on every machine of which that is known. */
 static int
 print_tables(void)
 {
@@ -505,9 +430,14 @@ run_perfex(int argc, char **argv)
     } else if (status == 0 && request.tables) {
         status = print_tables();
     } else if (status == 0) {
-        status = is_for_host(&request, argv + operand)
-                     ? perfex_host(&request, argv + operand)
-                     : perfex_program(&request, argv + operand);
+        /* A program of this computer's kind runs on the host: host-model has no
+         * counters. */
+        const bool host =
+            request.machine != NULL
+                ? machine_find(request.machine) == machine_find("host")
+                : measured_is_native(argv + operand);
+        status = host ? perfex_host(&request, argv + operand)
+                      : perfex_program(&request, argv + operand);
     }
     perfex_request_finish(&request);
     return status;

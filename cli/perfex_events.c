@@ -4,30 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether a counter of a strand counts the event. */
 static bool
 has_counter(const struct event_row *e)
 {
     return e->counters != 0 && !e->reserved && strcmp(e->unit, "cpu") == 0;
 }
 
-static bool
-is_cycles(const struct event_row *e)
-{
-    return e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
-}
-
-/* Cycles as counter `counter` has them, or NULL. */
+/* Returns the event of cycles on this counter, or NULL. */
 static const struct event_row *
 cycles_on(const struct machine_row *m, unsigned counter)
 {
     for (size_t i = 0; i < m->event_count; i++) {
         const struct event_row *e = &m->events[i];
-        if (has_counter(e) && is_cycles(e) && (e->counters >> counter & 1) != 0)
+        if (has_counter(e) && e->signal_count == 1 &&
+            e->signals[0] == SIGNAL_CYCLES && (e->counters >> counter & 1) != 0)
             return e;
     }
     return NULL;
 }
 
+/* Appends an event, once. */
 static void
 add(struct perfex_events *events, const struct event_row *e)
 {
@@ -37,7 +34,7 @@ add(struct perfex_events *events, const struct event_row *e)
     events->all[events->count++] = e;
 }
 
-/* An error in the environment says whose it is. */
+/* Logs an error of a list in the environment with the name of the variable. */
 static void
 write_line(void *user, enum tally_level level, const char *text)
 {
@@ -46,6 +43,7 @@ write_line(void *user, enum tally_level level, const char *text)
                text);
 }
 
+/* Adds the events of the list that -e or the environment gave. */
 static int
 add_listed(const struct perfex_request *r, const struct machine_row *m,
            struct perfex_events *events)
@@ -68,7 +66,7 @@ add_listed(const struct perfex_request *r, const struct machine_row *m,
     return error;
 }
 
-/* As on IRIX a counter that nobody chose an event for counts cycles. */
+/* Adds cycles for a counter that nobody chose an event for, as on IRIX. */
 static int
 fill_up(const struct machine_row *m, struct perfex_events *events)
 {
@@ -89,6 +87,7 @@ fill_up(const struct machine_row *m, struct perfex_events *events)
     return 0;
 }
 
+/* Adds every event that a counter counts. */
 static int
 choose_all(const struct machine_row *m, struct perfex_events *events)
 {

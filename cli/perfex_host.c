@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "cli/exec_status.h"
 #include "cli/host_events.h"
+#include "cli/measured.h"
 #include "cli/output.h"
 #include "host/child.h"
 #include "report/perfex_text.h"
@@ -17,7 +17,7 @@ static const char all_events[] =
     "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
     "dTLB-load-misses,iTLB-load-misses";
 
-/* Why an option has no meaning here; NULL: all have. */
+/* Returns why an option that was given has no meaning on the host, or NULL. */
 static const char *
 refusal(const struct perfex_request *r, const char **option)
 {
@@ -37,33 +37,6 @@ refusal(const struct perfex_request *r, const char **option)
     return *option != NULL ? "it is for a modelled machine" : NULL;
 }
 
-/* User mode unless more is asked for, as on IRIX; an event with letters of its
- * own keeps them. */
-static void
-set_mode(const struct perfex_request *r, struct host_event *e)
-{
-    if (strchr(e->name, ':') != NULL || strchr(e->name, '/') != NULL)
-        return;
-    e->attr.exclude_kernel = !r->kernel && !r->exception;
-    e->attr.exclude_hv = 1;
-}
-
-static int
-write_host(const struct perfex_request *r, struct count_report *report,
-           FILE *out)
-{
-    const char *const notes[] = {r->kernel || r->exception
-                                     ? "user and kernel mode"
-                                     : "user mode only; -k counts the kernel's "
-                                       "part too",
-                                 NULL};
-    const struct perfex_report p = {.count = report, .notes = notes};
-
-    return r->format == COUNT_JSON  ? report_count_json(report, out)
-           : r->format == COUNT_CSV ? report_count_csv(report, ',', out)
-                                    : report_perfex_text(&p, out);
-}
-
 /* What the reports of intervals need. */
 struct periods {
     const struct perfex_request *request;
@@ -73,17 +46,7 @@ struct periods {
     int error; /* of the first that could not be written */
 };
 
-static int
-write_period(const struct perfex_request *r, struct count_report *report,
-             FILE *out)
-{
-    const struct perfex_report p = {.count = report};
-
-    return r->format == COUNT_JSON  ? report_interval_json(report, out)
-           : r->format == COUNT_CSV ? report_interval_csv(report, ',', out)
-                                    : report_perfex_interval(&p, out);
-}
-
+/* Writes an interval of -p. */
 static void
 print_period(void *user, const struct host_counts *counts)
 {
@@ -106,11 +69,17 @@ print_period(void *user, const struct host_counts *counts)
         values[i] = host_event_value(&job->events[i], &counts->values[i]);
     if (job->error == 0) {
         report.count = host_units_fold(job->events, values, job->count);
-        job->error = write_period(job->request, &report, job->out);
+        const enum count_format format = job->request->format;
+        const struct perfex_report p = {.count = &report};
+        job->error =
+            format == COUNT_JSON  ? report_interval_json(&report, job->out)
+            : format == COUNT_CSV ? report_interval_csv(&report, ',', job->out)
+                                  : report_perfex_interval(&p, job->out);
     }
     free(values);
 }
 
+/* Writes the report of the whole run. */
 static int
 report_host(const struct perfex_request *r, char **argv,
             const struct host_event *events, size_t count,
@@ -139,13 +108,22 @@ report_host(const struct perfex_request *r, char **argv,
         for (size_t i = 0; i < count; i++)
             values[i] = host_event_value(&events[i], &result->counts.values[i]);
         report.count = host_units_fold(events, values, count);
-        error = write_host(r, &report, out);
+        const char *const notes[] = {
+            r->kernel || r->exception
+                ? "user and kernel mode"
+                : "user mode only; -k counts the kernel's part too",
+            NULL};
+        const struct perfex_report p = {.count = &report, .notes = notes};
+        error = r->format == COUNT_JSON  ? report_count_json(&report, out)
+                : r->format == COUNT_CSV ? report_count_csv(&report, ',', out)
+                                         : report_perfex_text(&p, out);
     }
     free(values);
     free(text);
     return error;
 }
 
+/* Runs the program and writes what the host counted; returns an exit status. */
 static int
 count_host_program(const struct perfex_request *r, char **argv,
                    const struct host_event *events, size_t count, FILE *out)
@@ -202,8 +180,14 @@ perfex_host(const struct perfex_request *r, char **argv)
         host_event_list_parse(list, &command_log, &events, &count);
     if (error != 0)
         return error == TALLY_ENOMEM ? EXIT_OURS : EXIT_USAGE;
-    for (size_t i = 0; i < count; i++)
-        set_mode(r, &events[i]);
+    /* User mode unless more is asked for, as on IRIX; an event with letters of
+     * its own keeps them. */
+    for (size_t i = 0; i < count; i++) {
+        if (strpbrk(events[i].name, ":/") != NULL)
+            continue;
+        events[i].attr.exclude_kernel = !r->kernel && !r->exception;
+        events[i].attr.exclude_hv = 1;
+    }
     int status = output_open(
         r->output, r->period_ms != 0 ? REPLACE_FOLLOW : REPLACE_WHOLE, &out);
     if (status == 0) {

@@ -57,6 +57,7 @@ const struct option_row perfex_options[] = {
     {0},
 };
 
+/* Says what is wrong with the command line. */
 static int
 bad_usage(const char *text, const char *value)
 {
@@ -65,6 +66,7 @@ bad_usage(const char *text, const char *value)
     return EXIT_USAGE;
 }
 
+/* Adds an event to the list. */
 static int
 add_event(char **list, const char *more)
 {
@@ -73,6 +75,7 @@ add_event(char **list, const char *more)
     return command_join(list, more) != 0 ? EXIT_OURS : 0;
 }
 
+/* Reads the value of -p. */
 static int
 take_period(struct perfex_request *r, const char *value)
 {
@@ -85,19 +88,6 @@ take_period(struct perfex_request *r, const char *value)
         return bad_usage("-p takes 1 to 1000000000 milliseconds, not ", value);
     r->period_ms = ms;
     return 0;
-}
-
-static int
-take_format(struct perfex_request *r, const char *value)
-{
-    static const char *const names[] = {"text", "csv", "json"};
-
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            r->format = (enum count_format)i;
-            return 0;
-        }
-    return bad_usage("--format takes text, csv or json, not ", value);
 }
 
 #define AT(member) offsetof(struct perfex_request, member)
@@ -118,9 +108,13 @@ static const struct {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Takes one option. */
 static int
 take_option(struct perfex_request *r, int option, const char *value)
 {
+    static const char *const forms[] = {"text", "csv", "json", NULL};
+    int form = COUNT_TEXT, status;
+
     for (size_t i = 0; i < COUNT_OF(flags); i++)
         if (flags[i].option == option) {
             *(bool *)((char *)r + flags[i].at) = true;
@@ -137,7 +131,9 @@ take_option(struct perfex_request *r, int option, const char *value)
     case OPT_PERIOD:
         return take_period(r, value);
     case OPT_FORMAT:
-        return take_format(r, value);
+        status = command_form(&command_perfex, value, forms, &form);
+        r->format = (enum count_format)form;
+        return status;
     case OPT_JSON:
         r->format = COUNT_JSON;
         return 0;
@@ -153,7 +149,8 @@ take_option(struct perfex_request *r, int option, const char *value)
     }
 }
 
-/* IRIX's -mp is one word; as letters it would be -m p. */
+/* Returns whether the next word is -mp, which is one word on IRIX; as letters
+ * it would be -m p. */
 static bool
 is_threads(const struct option_walk *w)
 {
@@ -163,6 +160,7 @@ is_threads(const struct option_walk *w)
            strcmp(w->argv[next], "-mp") == 0;
 }
 
+/* Refuses options that do not go together. */
 static int
 check(const struct perfex_request *r)
 {
@@ -189,7 +187,7 @@ check(const struct perfex_request *r)
     return 0;
 }
 
-/* The command line overrides both variables. */
+/* Takes events from the environment, which the command line overrides. */
 static int
 read_environment(struct perfex_request *r)
 {

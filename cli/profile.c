@@ -12,8 +12,8 @@
 
 #include "base/escape.h"
 #include "cli/command.h"
-#include "cli/exec_status.h"
 #include "cli/illegal.h"
+#include "cli/measured.h"
 #include "cli/profile_dump.h"
 #include "cli/profile_events.h"
 #include "cli/profile_pairs.h"
@@ -97,10 +97,7 @@ take_option(struct profile_request *r, int option, const char *value)
 
     switch (option) {
     case OPT_MACHINE:
-        r->machine = machine_find(value);
-        if (r->machine == NULL)
-            machine_unknown(value, &command_log);
-        return r->machine != NULL ? 0 : EXIT_USAGE;
+        return command_machine(value, &r->machine);
     case OPT_FOREIGN:
         r->foreign = true;
         return 0;
@@ -323,18 +320,6 @@ run_emulated(const struct profile_request *r, const struct machine_row *machine,
     return status;
 }
 
-/* Returns whether the program is one of this computer's kind. */
-static bool
-is_native(const struct program *program)
-{
-#if defined(__x86_64__)
-    return strcmp(program->isa->name, "x86_64") == 0;
-#else
-    (void)program;
-    return false;
-#endif
-}
-
 /* Refuses --hardware where nothing says what the counters count: on this host,
  * and for events that the program itself chooses. */
 static int
@@ -358,7 +343,7 @@ choose_machine(const struct profile_request *r, const struct program *program,
                const struct machine_row **to)
 {
     const bool here = r->machine != NULL ? strcmp(r->machine->name, "host") == 0
-                                         : is_native(program);
+                                         : measured_is_native(r->program);
     const struct machine_row *machine = NULL;
     uint64_t params[PARAM_COUNT];
     bool foreign;

@@ -18,22 +18,13 @@ static int
 take_option(const struct command *c, struct selected *s, struct words *w,
             int option, const char *value)
 {
-    if (option == SELECTED_MACHINE) {
-        s->machine = machine_find(value);
-        if (s->machine == NULL)
-            machine_unknown(value, &command_log);
-        return s->machine != NULL ? 0 : EXIT_USAGE;
-    }
+    if (option == SELECTED_MACHINE)
+        return command_machine(value, &s->machine);
     if (option == SELECTED_METRICS || option == SELECTED_GROUP) {
         w->metrics = value;
         return 0;
     }
-    s->json = option == SELECTED_JSON || strcmp(value, "json") == 0;
-    if (s->json || strcmp(value, "text") == 0)
-        return 0;
-    escape_printf(stderr, "tally %s: --format takes text or json, not '%s'\n",
-                  c->name, value);
-    return EXIT_USAGE;
+    return command_json(c, value, &s->json);
 }
 
 static int

@@ -59,24 +59,6 @@ static const struct option_row options[] = {
 };
 
 static int
-take_format(struct summarize_request *r, const char *value)
-{
-    static const char *const names[] = {"text", "csv", "json", "teja"};
-
-    for (int i = SUMMARIZE_TEXT; i <= SUMMARIZE_TEJA; i++)
-        if (strcmp(value, names[i]) == 0) {
-            r->form = (enum summarize_form)i;
-            return 0;
-        }
-    escape_printf(
-        stderr,
-        "tally summarize: --format takes text, csv, json or teja, not "
-        "'%s'\n",
-        shown(value, strlen(value)).text);
-    return EXIT_USAGE;
-}
-
-static int
 take_skip(struct summarize_request *r, const char *value)
 {
     char *end;
@@ -95,14 +77,13 @@ take_skip(struct summarize_request *r, const char *value)
 static int
 take_option(struct summarize_request *r, int option, const char *value)
 {
+    static const char *const forms[] = {"text", "csv", "json", "teja", NULL};
     uint64_t clock;
+    int form = SUMMARIZE_TEXT, status;
 
     switch (option) {
     case OPT_MACHINE:
-        r->options.machine = machine_find(value);
-        if (r->options.machine == NULL)
-            machine_unknown(value, &command_log);
-        return r->options.machine != NULL ? 0 : EXIT_USAGE;
+        return command_machine(value, &r->options.machine);
     case OPT_BY:
         r->by_given = true;
         return summarize_by(value, &r->options.by);
@@ -139,7 +120,11 @@ take_option(struct summarize_request *r, int option, const char *value)
         return 0;
     default:
         r->form_given = true;
-        return take_format(r, option == OPT_JSON ? "json" : value);
+        status =
+            command_form(&command_summarize,
+                         option == OPT_JSON ? "json" : value, forms, &form);
+        r->form = (enum summarize_form)form;
+        return status;
     }
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/measured.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/escape.h"
+#include "cli/illegal.h"
+#include "profile/machine_choice.h"
+#include "source/plugin_path.h"
+
+int
+measured_open(struct measured *m, char *const *argv,
+              struct launch_options *launch)
+{
+    if (plugin_find(&command_log, m->plugin, sizeof(m->plugin)) != 0)
+        return EXIT_OURS;
+    launch->plugin = m->plugin;
+    const int error = program_open(argv, &command_log, &m->program);
+    return error == 0             ? 0
+           : m->program.missing   ? EXIT_MISSING
+           : error == TALLY_EARCH ? EXIT_USAGE
+                                  : EXIT_CANNOT;
+}
+
+int
+measured_choose(struct measured *m, const char *name,
+                const struct model_options *model, bool talks)
+{
+    const struct machine_row *wanted = name != NULL ? machine_find(name) : NULL;
+
+    if (name != NULL && wanted == NULL)
+        return machine_unknown(name, &command_log);
+    int error = machine_choose(wanted, &m->program, model->foreign,
+                               &command_log, &m->machine, &m->foreign);
+    if (error == 0)
+        error = illegal_check_level(&m->program, talks);
+    if (error == 0)
+        error = launch_check(&model->launch, m->program.isa, &command_log);
+    if (error == 0 && talks)
+        model_options_say_settings(model);
+    return error != 0
+               ? error
+               : machine_params(m->machine, model->sets, model->set_count,
+                                &command_log, m->params);
+}
+
+/* Returns whether the program is of the host's own architecture. */
+static bool
+is_of_host(const struct program *program, struct utsname *host)
+{
+    return uname(host) == 0 && strcmp(program->isa->name, host->machine) == 0;
+}
+
+bool
+measured_is_native(char *const *argv)
+{
+    const struct tally_log silent = {0};
+    struct program program;
+    struct utsname host;
+
+    if (program_open(argv, &silent, &program) != 0)
+        return false;
+    const bool native = is_of_host(&program, &host);
+    program_close(&program);
+    return native;
+}
+
+void
+measured_share(const struct hardware_reading *r, struct count_value *v)
+{
+    v->running = r->enabled == 0
+                     ? 0
+                     : (uint64_t)((double)v->enabled * (double)r->running /
+                                  (double)r->enabled);
+    if (r->running < r->enabled && v->fidelity < FIDELITY_ESTIMATED)
+        v->fidelity = FIDELITY_ESTIMATED;
+    if (r->running == 0 && r->enabled != 0) {
+        v->counted = false;
+        v->code = "not-counted";
+        v->reason = "the program ended before its turn came";
+    }
+}
+
+int
+exec_status(const char *command, int error, char *const *argv)
+{
+    struct program program;
+    struct utsname host = {.machine = ""};
+
+    if (error != ENOEXEC) {
+        escape_printf(stderr, "tally: %s: %s\n", argv[0],
+                      error == ENOENT ? "no such program" : strerror(error));
+        return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
+    }
+    /* The kernel takes a program of another processor for no program. */
+    const int opened = program_open(argv, &command_log, &program);
+    if (opened != 0)
+        return opened == TALLY_EARCH ? EXIT_USAGE : EXIT_CANNOT;
+    const bool native = is_of_host(&program, &host) || host.machine[0] == '\0';
+    if (native)
+        escape_printf(stderr, "tally: %s: %s\n", program.path,
+                      strerror(ENOEXEC));
+    else
+        escape_printf(
+            stderr,
+            "tally: %s: a program for %s, but this host runs %s; tally %s -m "
+            "MACHINE emulates one that runs it\n",
+            program.path, program.isa->name, host.machine, command);
+    program_close(&program);
+    return native ? EXIT_CANNOT : EXIT_USAGE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands share that run a program to measure it: count, perfex and
+ * profile. */
+#ifndef TALLY_CLI_MEASURED_H
+#define TALLY_CLI_MEASURED_H
+
+#include <limits.h>
+
+#include "cli/command.h"
+#include "cli/model_options.h"
+#include "profile/hardware.h"
+#include "report/count_report.h"
+#include "source/program.h"
+
+/* A program that runs on a modelled machine. */
+struct measured {
+    struct program program;
+    const struct machine_row *machine;
+    uint64_t params[PARAM_COUNT];
+    bool foreign;          /* the program's ISA is not the machine's own */
+    char plugin[PATH_MAX]; /* QEMU's */
+};
+
+/* Finds the plugin, which `launch` then names, and opens the program. Returns
+ * 0, or an exit status after saying what is wrong. After success the caller
+ * calls program_close(). */
+int measured_open(struct measured *measured, char *const *argv,
+                  struct launch_options *launch);
+
+/* Finds the machine, `name` or (NULL) one that fits the program, and its
+ * parameters; checks that the model's options fit. `talks`: says what the
+ * settings change. Returns 0 or an error, logged. */
+int measured_choose(struct measured *measured, const char *name,
+                    const struct model_options *model, bool talks);
+
+/* Returns whether the program is one of this computer's own kind. */
+bool measured_is_native(char *const *argv);
+
+/* Sets the part of the time that the event had a counter of --hardware. A count
+ * of a part of the time is an estimate; without any time there is no count. */
+void measured_share(const struct hardware_reading *reading,
+                    struct count_value *value);
+
+/* Says why the host could not execute argv[0], by errno `error`, and returns
+ * the exit status. */
+int exec_status(const char *command, int error, char *const *argv);
+
+#endif
