@@ -52,7 +52,7 @@ list_has(const struct list *l, const struct machine_row *m)
     return l->machine != NULL ? m == l->machine : !m->hidden;
 }
 
-/* Whether the word is in one of the texts. */
+/* Returns whether the word is in one of the texts. */
 static bool
 word_in(const char *word, const char *const *texts, size_t count)
 {
@@ -92,14 +92,16 @@ list_matches(const struct list *l, const char *const *names, size_t name_count,
 
 bool
 list_matches_row(const struct list *l, const char *name,
-                 const char *const *aliases, const char *brief)
+                 const char *const *aliases, const char *brief,
+                 const char *more)
 {
-    const char *names[16] = {name};
+    const char *names[24] = {name};
+    const char *const texts[] = {brief, more};
     size_t count = 1;
 
-    for (; aliases != NULL && *aliases != NULL && count < 16; aliases++)
+    for (; aliases != NULL && *aliases != NULL && count < 24; aliases++)
         names[count++] = *aliases;
-    return list_matches(l, names, count, &brief, 1);
+    return list_matches(l, names, count, texts, 2);
 }
 
 void
@@ -110,6 +112,7 @@ list_add(struct list *l, const struct machine_row *m, json_t *row)
     json_array_append_new(l->rows, row);
 }
 
+/* Adds names of the kind, those of the machine, to what may be meant. */
 static void
 add_machine(struct near *n, const struct machine_row *m, size_t kind)
 {
@@ -123,7 +126,8 @@ add_machine(struct near *n, const struct machine_row *m, size_t kind)
         near_add(n, m->name, m->aliases);
 }
 
-/* "; did you mean a or b?": the names of this kind, and of the kinds. */
+/* Writes "; did you mean a or b?" of the names of this kind, and of the kinds.
+ */
 static void
 near_pattern(const struct list *l, size_t kind, char *text, size_t size)
 {
@@ -146,6 +150,7 @@ near_pattern(const struct list *l, size_t kind, char *text, size_t size)
         snprintf(text, size, "; did you mean %s?", names);
 }
 
+/* Says that nothing matches. */
 static void
 nothing_listed(const struct list *l, const struct kind *kind)
 {
@@ -167,6 +172,7 @@ nothing_listed(const struct list *l, const struct kind *kind)
                   shown(l->pattern, strlen(l->pattern)).text, near);
 }
 
+/* Lists the rows of a kind; returns an exit status. */
 static int
 list_kind(struct list *l, const struct kind *kind, const char *color)
 {
@@ -208,10 +214,7 @@ take_option(struct line *line, int option, const char *value)
 
     switch (option) {
     case OPT_MACHINE:
-        l->machine = machine_find(value);
-        if (l->machine == NULL)
-            machine_unknown(value, &command_log);
-        return l->machine != NULL ? 0 : EXIT_USAGE;
+        return command_machine(value, &l->machine);
     case OPT_LONG:
         l->details = true;
         return 0;
@@ -219,13 +222,7 @@ take_option(struct line *line, int option, const char *value)
         line->color = value;
         return 0;
     default:
-        l->json = option == OPT_JSON || strcmp(value, "json") == 0;
-        if (l->json || strcmp(value, "text") == 0)
-            return 0;
-        escape_printf(stderr,
-                      "tally list: --format takes text or json, not '%s'\n",
-                      value);
-        return EXIT_USAGE;
+        return command_json(&command_list, value, &l->json);
     }
 }
 

@@ -38,9 +38,11 @@ bool
 list_matches(const struct list *list, const char *const *names,
              size_t name_count, const char *const *texts, size_t text_count);
 
-/* The same of a row with a name, aliases (or NULL) and a brief text. */
+/* Returns whether the pattern is in the name, the aliases or the two texts of a
+ * row; aliases and texts may be NULL. */
 bool list_matches_row(const struct list *list, const char *name,
-                      const char *const *aliases, const char *brief);
+                      const char *const *aliases, const char *brief,
+                      const char *more);
 
 /* Adds a row, with its machine's name where more than one is listed. */
 void
@@ -48,11 +50,12 @@ list_add(struct list *list, const struct machine_row *machine, json_t *row);
 
 /* How the rows of one kind are chosen and shown, machine by machine. */
 struct list_kind {
-    size_t (*matching)(const struct list *list,
-                       const struct machine_row *machine);
+    /* Returns how many rows of the machine match; adds them to the JSON where
+     * `add`. */
+    size_t (*matching)(struct list *list, const struct machine_row *machine,
+                       bool add);
     void (*print)(const struct list *list, const struct machine_row *machine,
                   bool details);
-    void (*add)(struct list *list, const struct machine_row *machine);
 };
 
 /* Lists what matches on each machine that has any; returns how much. */

@@ -26,6 +26,7 @@ struct columns {
     bool sl;    /* beside the code */
 };
 
+/* Returns whether "EVENT.UMASK" or the words of the unit mask match. */
 static bool
 umask_matches(const struct list *l, const struct event_row *e,
               const struct umask_row *u)
@@ -38,7 +39,7 @@ umask_matches(const struct list *l, const struct event_row *e,
     return list_matches(l, names, u->name[0] != '\0', texts, 1);
 }
 
-/* Whether the event itself matches, whatever its unit masks do. */
+/* Returns whether the event itself matches, whatever its unit masks do. */
 static bool
 event_matches(const struct list *l, const struct event_row *e)
 {
@@ -59,6 +60,7 @@ event_matches(const struct list *l, const struct event_row *e)
     return list_matches(l, names, count, texts, 2);
 }
 
+/* Returns whether the event or one of its unit masks matches. */
 static bool
 any_matches(const struct list *l, const struct event_row *e)
 {
@@ -69,7 +71,7 @@ any_matches(const struct list *l, const struct event_row *e)
     return match;
 }
 
-/* What stands above the event: a category, its sl, its only counter. */
+/* Writes what stands above the event: a category, its sl, its only counter. */
 static void
 event_heading(const struct machine_row *m, const struct event_row *e,
               char *text, size_t size)
@@ -88,7 +90,7 @@ event_heading(const struct machine_row *m, const struct event_row *e,
                  m->counters[__builtin_ctz(e->counters)].name);
 }
 
-/* How it is chosen: its number, or code. */
+/* Writes how the event is chosen: its number, or its code. */
 static void
 choice_text(const struct columns *c, const struct event_row *e, char *text,
             size_t size)
@@ -109,6 +111,7 @@ most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Finds the widths of the columns. */
 static struct columns
 columns_of(const struct screen *s, const struct machine_row *m,
            const struct event_row *const *events, size_t count)
@@ -133,30 +136,8 @@ columns_of(const struct screen *s, const struct machine_row *m,
     return c;
 }
 
-/* All of them, or those that match where the event itself does not. */
-static void
-print_umasks(const struct list *l, const struct event_row *e, bool all)
-{
-    const size_t width = umask_width(e);
-
-    for (size_t i = 0; i < e->umask_count; i++)
-        if (all || umask_matches(l, e, &e->umasks[i]))
-            umask_print(l->s, 6, width, &e->umasks[i], NULL, false);
-}
-
-static void
-print_aliases(struct screen *s, const struct event_row *e)
-{
-    const char *const *a = e->aliases;
-
-    if (*a == NULL)
-        return;
-    fprintf(s->out, "      also");
-    for (; *a != NULL; a++)
-        fprintf(s->out, " %s", *a);
-    fprintf(s->out, "\n");
-}
-
+/* Prints an event; where details are wanted or the event itself does not match,
+ * with unit masks. */
 static void
 print_event(const struct list *l, const struct columns *c,
             const struct event_row *e, bool details)
@@ -180,12 +161,20 @@ print_event(const struct list *l, const struct columns *c,
             standing, dim ? "\033[0m" : "");
     used += (c->choice > 0 ? 2 + c->choice : 0) + 2 + c->standing + 2;
     screen_rest(s, used, e->brief);
-    if (details)
-        print_aliases(s, e);
-    if (details || !event_matches(l, e))
-        print_umasks(l, e, event_matches(l, e));
+    const bool matches = event_matches(l, e);
+    if (details && *e->aliases != NULL) {
+        fprintf(s->out, "      also");
+        for (const char *const *a = e->aliases; *a != NULL; a++)
+            fprintf(s->out, " %s", *a);
+        fprintf(s->out, "\n");
+    }
+    for (size_t i = 0; (details || !matches) && i < e->umask_count; i++)
+        if (matches || umask_matches(l, e, &e->umasks[i]))
+            umask_print(s, 6, umask_width(e), &e->umasks[i], NULL, false);
 }
 
+/* Prints the events under the heading of the event `first`, and makes NULL of
+ * them. */
 static void
 print_group(const struct list *l, const struct machine_row *m,
             const struct event_row **events, size_t count, size_t first,
@@ -207,7 +196,7 @@ print_group(const struct list *l, const struct machine_row *m,
     }
 }
 
-/* Those with a heading first; `events` is used up. */
+/* Prints the events, those with a heading first; `events` is used up. */
 static void
 print_groups(const struct list *l, const struct machine_row *m,
              const struct event_row **events, size_t count, bool details)
@@ -232,40 +221,6 @@ print_groups(const struct list *l, const struct machine_row *m,
             screen_heading(l->s, "\nOthers");
         print_group(l, m, events, count, i, &c, details);
     }
-}
-
-static bool
-elsewhere_matches(const struct list *l, const struct unit_row *u)
-{
-    return u->elsewhere != NULL && list_matches(l, &u->name, 1, &u->brief, 1);
-}
-
-static size_t
-gather(const struct list *l, const struct machine_row *m, const char *unit,
-       const struct event_row **events)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->event_count; i++)
-        if (strcmp(m->events[i].unit, unit) == 0 &&
-            any_matches(l, &m->events[i]))
-            events[count++] = &m->events[i];
-    return count;
-}
-
-/* A unit that another document describes is a row: a pointer to it. */
-static void
-print_unit(const struct list *l, const struct machine_row *m,
-           const struct unit_row *u, const struct event_row **events,
-           size_t count, bool details)
-{
-    screen_heading(l->s, "%s, unit %s: %s", m->name, u->name, u->brief);
-    if (u->elsewhere == NULL) {
-        print_groups(l, m, events, count, details);
-        return;
-    }
-    fprintf(l->s->out, "    described elsewhere: ");
-    screen_prose(l->s, 25, 4, u->elsewhere);
 }
 
 /* Returns whether the generic name, or what stands for it, matches. */
@@ -308,7 +263,9 @@ print_generics(const struct list *l, const struct machine_row *m, bool *started)
     return count;
 }
 
-/* `*started`: something is printed above. */
+/* Prints the events of a machine by units, and generic names; returns how many.
+ * A unit that another document describes is one row, which names the document.
+ * `*started`: something is printed above. */
 static size_t
 print_machine(const struct list *l, const struct machine_row *m, bool details,
               bool *started)
@@ -319,11 +276,22 @@ print_machine(const struct list *l, const struct machine_row *m, bool details,
 
     for (size_t i = 0; events != NULL && i < m->unit_count; i++) {
         const struct unit_row *u = &m->units[i];
-        const size_t count = gather(l, m, u->name, events);
-        if (count == 0 && !elsewhere_matches(l, u))
+        size_t count = 0;
+        for (size_t k = 0; k < m->event_count; k++)
+            if (strcmp(m->events[k].unit, u->name) == 0 &&
+                any_matches(l, &m->events[k]))
+                events[count++] = &m->events[k];
+        if (count == 0 && (u->elsewhere == NULL ||
+                           !list_matches(l, &u->name, 1, &u->brief, 1)))
             continue;
         fprintf(l->s->out, "%s", *started ? "\n" : "");
-        print_unit(l, m, u, events, count, details);
+        screen_heading(l->s, "%s, unit %s: %s", m->name, u->name, u->brief);
+        if (u->elsewhere != NULL) {
+            fprintf(l->s->out, "    described elsewhere: ");
+            screen_prose(l->s, 25, 4, u->elsewhere);
+        } else {
+            print_groups(l, m, events, count, details);
+        }
         shown += count > 0 ? count : 1;
         *started = true;
     }
@@ -331,6 +299,7 @@ print_machine(const struct list *l, const struct machine_row *m, bool details,
     return shown + print_generics(l, m, started);
 }
 
+/* Adds the generic names that match to the JSON. */
 static void
 add_generics(struct list *l, const struct machine_row *m)
 {
@@ -360,45 +329,31 @@ add_generics(struct list *l, const struct machine_row *m)
     }
 }
 
-static void
-add_events(struct list *l, const struct machine_row *m)
-{
-    add_generics(l, m);
-    for (size_t i = 0; i < m->event_count; i++)
-        if (any_matches(l, &m->events[i]))
-            list_add(l, m, event_json(m, &m->events[i]));
-}
-
-/* Whether no more than a few match. */
-static bool
-few_match(const struct list *l)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < MACHINE_COUNT && count <= LIST_FEW; i++)
-        for (size_t k = 0; k < tally_machines[i].event_count; k++)
-            count += list_has(l, &tally_machines[i]) &&
-                     event_matches(l, &tally_machines[i].events[k]);
-    return count <= LIST_FEW;
-}
-
 size_t
 list_events(struct list *l)
 {
-    const bool details = l->details || (!l->json && few_match(l));
     bool started = false;
-    size_t shown = 0;
+    size_t shown = 0, few = 0;
 
     if (l->json)
         l->generic = json_array();
+    for (size_t i = 0; !l->json && i < MACHINE_COUNT && few <= LIST_FEW; i++)
+        for (size_t k = 0; k < tally_machines[i].event_count; k++)
+            few += list_has(l, &tally_machines[i]) &&
+                   event_matches(l, &tally_machines[i].events[k]);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
         if (!list_has(l, m))
             continue;
-        if (l->json)
-            add_events(l, m);
-        else
-            shown += print_machine(l, m, details, &started);
+        if (!l->json) {
+            shown +=
+                print_machine(l, m, l->details || few <= LIST_FEW, &started);
+            continue;
+        }
+        add_generics(l, m);
+        for (size_t k = 0; k < m->event_count; k++)
+            if (any_matches(l, &m->events[k]))
+                list_add(l, m, event_json(m, &m->events[k]));
     }
     if (!l->json)
         shown += list_software(l, started);

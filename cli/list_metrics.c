@@ -9,18 +9,15 @@
 
 #define COUNTERS_WIDTH 16 /* longer lists of counters become a number */
 
+/* Returns whether the metric is listed. */
 static bool
 metric_matches(const struct list *l, const struct metric_row *row)
 {
-    const char *names[16] = {row->name};
-    const char *const texts[] = {row->brief, row->formula};
-    size_t count = 1;
-
-    for (const char *const *a = row->aliases; *a != NULL && count < 16; a++)
-        names[count++] = *a;
-    return list_matches(l, names, count, texts, 2);
+    return list_matches_row(l, row->name, row->aliases, row->brief,
+                            row->formula);
 }
 
+/* Returns the bits of the counters that the group takes. */
 static uint32_t
 counters_of_group(const struct needs *n, size_t group)
 {
@@ -32,7 +29,7 @@ counters_of_group(const struct needs *n, size_t group)
     return bits;
 }
 
-/* The counters of the only group, or how many groups. */
+/* Writes the counters of the only group, or how many groups there are. */
 static void
 needs_text(const struct machine_row *m, const struct needs *n, char *text,
            size_t size)
@@ -61,6 +58,7 @@ needs_text(const struct machine_row *m, const struct needs *n, char *text,
         snprintf(text, size, "%zu groups", n->plan.group_count);
 }
 
+/* Prints the formula, and the counter of each event. */
 static void
 print_details(struct screen *s, const struct machine_row *m,
               const struct metric_row *row, const struct needs *n)
@@ -88,6 +86,7 @@ struct columns {
     size_t name, counters;
 };
 
+/* Prints a metric. */
 static void
 print_metric(struct screen *s, const struct machine_row *m,
              const struct metric_row *row, const struct columns *c,
@@ -107,6 +106,7 @@ print_metric(struct screen *s, const struct machine_row *m,
     needs_finish(&n);
 }
 
+/* Finds the widths of the columns. */
 static struct columns
 columns_of(const struct list *l, const struct machine_row *m)
 {
@@ -128,6 +128,7 @@ columns_of(const struct list *l, const struct machine_row *m)
     return c;
 }
 
+/* Prints the metrics of a machine. */
 static void
 print_machine(const struct list *l, const struct machine_row *m, bool details)
 {
@@ -139,28 +140,27 @@ print_machine(const struct list *l, const struct machine_row *m, bool details)
             print_metric(l->s, m, &m->metrics[i], &c, details);
 }
 
+/* Counts the metrics of a machine that match, and adds them to the JSON where
+ * `add`. */
 static size_t
-matching(const struct list *l, const struct machine_row *m)
+matching(struct list *l, const struct machine_row *m, bool add)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < m->metric_count; i++)
-        count += metric_matches(l, &m->metrics[i]);
+    for (size_t i = 0; i < m->metric_count; i++) {
+        if (!metric_matches(l, &m->metrics[i]))
+            continue;
+        count++;
+        if (add)
+            list_add(l, m, metric_json(m, &m->metrics[i]));
+    }
     return count;
-}
-
-static void
-add_machine(struct list *l, const struct machine_row *m)
-{
-    for (size_t k = 0; k < m->metric_count; k++)
-        if (metric_matches(l, &m->metrics[k]))
-            list_add(l, m, metric_json(m, &m->metrics[k]));
 }
 
 size_t
 list_metrics(struct list *l)
 {
-    static const struct list_kind kind = {matching, print_machine, add_machine};
+    static const struct list_kind kind = {matching, print_machine};
 
     return list_by_machine(l, &kind);
 }

@@ -7,25 +7,18 @@
 #include "cli/list.h"
 #include "cli/rows_text.h"
 
-/*
- * Longer ones would leave no room for the words on a terminal: there only tally
- * show has them.
- */
+/* Longer addresses would leave no room for the words on a terminal: there only
+ * tally show has them. */
 #define ADDRESS_WIDTH 20
 
+/* Returns whether the register is listed. */
 static bool
 register_matches(const struct list *l, const struct register_row *r)
 {
-    const char *names[16] = {r->name};
-    const char *const texts[] = {r->brief, r->group};
-    size_t count = 1;
-
-    for (const char *const *a = r->aliases; *a != NULL && count < 16; a++)
-        names[count++] = *a;
-    return list_matches(l, names, count, texts, 2);
+    return list_matches_row(l, r->name, r->aliases, r->brief, r->group);
 }
 
-/* How it is reached: a number, or words. */
+/* Writes how the register is reached: a number, or words. */
 static void
 address_text(const struct screen *s, const struct register_row *r, char *text,
              size_t size)
@@ -43,6 +36,7 @@ struct columns {
     size_t name, address;
 };
 
+/* Prints a register. */
 static void
 print_register(struct screen *s, const struct register_row *r,
                const struct columns *c, bool details)
@@ -59,7 +53,8 @@ print_register(struct screen *s, const struct register_row *r,
         fields_print(s, 6, r, false);
 }
 
-/* Names are in one column, addresses in one for each group. */
+/* Finds the widths of the columns: names have one for all groups, addresses one
+ * for each group. */
 static struct columns
 columns_of(const struct list *l, const struct machine_row *m, const char *group)
 {
@@ -81,6 +76,7 @@ columns_of(const struct list *l, const struct machine_row *m, const char *group)
     return c;
 }
 
+/* Prints the registers of a machine. */
 static void
 print_machine(const struct list *l, const struct machine_row *m, bool details)
 {
@@ -101,28 +97,27 @@ print_machine(const struct list *l, const struct machine_row *m, bool details)
     }
 }
 
+/* Counts the registers of a machine that match, and adds them to the JSON where
+ * `add`. */
 static size_t
-matching(const struct list *l, const struct machine_row *m)
+matching(struct list *l, const struct machine_row *m, bool add)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < m->register_count; i++)
-        count += register_matches(l, &m->registers[i]);
+    for (size_t i = 0; i < m->register_count; i++) {
+        if (!register_matches(l, &m->registers[i]))
+            continue;
+        count++;
+        if (add)
+            list_add(l, m, register_json(&m->registers[i]));
+    }
     return count;
-}
-
-static void
-add_machine(struct list *l, const struct machine_row *m)
-{
-    for (size_t k = 0; k < m->register_count; k++)
-        if (register_matches(l, &m->registers[k]))
-            list_add(l, m, register_json(&m->registers[k]));
 }
 
 size_t
 list_registers(struct list *l)
 {
-    static const struct list_kind kind = {matching, print_machine, add_machine};
+    static const struct list_kind kind = {matching, print_machine};
 
     return list_by_machine(l, &kind);
 }

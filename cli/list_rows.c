@@ -5,19 +5,15 @@
 #include "cli/json_rows.h"
 #include "cli/list.h"
 
+/* Returns whether the machine is listed. */
 static bool
 machine_matches(const struct list *l, const struct machine_row *m)
 {
-    const char *names[16] = {m->name};
-    const char *const texts[] = {m->title, m->brief};
-    size_t count = 1;
-
-    for (const char *const *a = m->aliases; *a != NULL && count < 16; a++)
-        names[count++] = *a;
-    return list_has(l, m) && list_matches(l, names, count, texts, 2);
+    return list_has(l, m) &&
+           list_matches_row(l, m->name, m->aliases, m->title, m->brief);
 }
 
-/* Its name, how many rows it has, what it is. */
+/* Prints the machine's name, how many rows it has, and what it is. */
 static void
 print_machine(struct screen *s, const struct machine_row *m, bool details)
 {
@@ -38,7 +34,8 @@ print_machine(struct screen *s, const struct machine_row *m, bool details)
     fprintf(s->out, "\n");
 }
 
-/* Those with a model first: programs can be counted on them. */
+/* Prints the machines; those with a model first, since programs can be counted
+ * on them. */
 static size_t
 print_machines(struct list *l)
 {
@@ -79,6 +76,7 @@ list_machines(struct list *l)
     return json_array_size(l->rows);
 }
 
+/* Adds a parameter to the JSON. */
 static void
 param_add(struct list *l, int id)
 {
@@ -98,7 +96,6 @@ param_add(struct list *l, int id)
     json_array_append_new(l->rows, o);
 }
 
-/* With -m the machine's values, as its data has them. */
 size_t
 list_params(struct list *l)
 {
@@ -109,7 +106,7 @@ list_params(struct list *l)
     for (int i = 0; i < PARAM_COUNT; i++) {
         const struct param_row *p = &tally_params[i];
         char value[PARAM_TEXT_SIZE] = "";
-        if (!list_matches_row(l, p->key, NULL, p->brief))
+        if (!list_matches_row(l, p->key, NULL, p->brief, NULL))
             continue;
         found++;
         if (l->json) {
@@ -126,7 +123,7 @@ list_params(struct list *l)
     return found;
 }
 
-/* Whether an event of the machine sums it. */
+/* Returns whether an event of the machine sums the signal. */
 static bool
 sums_signal(const struct machine_row *m, size_t signal)
 {
@@ -137,19 +134,6 @@ sums_signal(const struct machine_row *m, size_t signal)
     return false;
 }
 
-static void
-list_signal(struct list *l, const struct signal_row *s)
-{
-    char name[64];
-
-    snprintf(name, sizeof(name), "%s", s->name);
-    if (s->copies > 0)
-        snprintf(name, sizeof(name), "%s..%u", s->name, s->copies - 1u);
-    const int used = fprintf(l->s->out, "  %-24s ", name);
-    screen_rest(l->s, (size_t)used, s->brief);
-}
-
-/* With -m those that the machine's events sum. */
 size_t
 list_signals(struct list *l)
 {
@@ -157,13 +141,18 @@ list_signals(struct list *l)
 
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         const struct signal_row *s = &tally_signals[i];
-        if (!list_matches_row(l, s->name, NULL, s->brief) ||
+        if (!list_matches_row(l, s->name, NULL, s->brief, NULL) ||
             (l->machine != NULL && !sums_signal(l->machine, i)))
             continue;
         found++;
         if (!l->json) {
-            list_signal(l, s);
             /* One line stands for all copies. */
+            char name[64];
+            snprintf(name, sizeof(name), "%s", s->name);
+            if (s->copies > 0)
+                snprintf(name, sizeof(name), "%s..%u", s->name, s->copies - 1u);
+            const int used = fprintf(l->s->out, "  %-24s ", name);
+            screen_rest(l->s, (size_t)used, s->brief);
             i += s->copies > 0 ? s->copies - 1u : 0;
             continue;
         }
@@ -184,15 +173,13 @@ list_by_machine(struct list *l, const struct list_kind *kind)
 
     for (size_t i = 0; i < MACHINE_COUNT; i++)
         if (list_has(l, &tally_machines[i]))
-            found += kind->matching(l, &tally_machines[i]);
+            found += kind->matching(l, &tally_machines[i], l->json);
+    if (l->json)
+        return found;
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct machine_row *m = &tally_machines[i];
-        if (!list_has(l, m) || kind->matching(l, m) == 0)
+        if (!list_has(l, m) || kind->matching(l, m, false) == 0)
             continue;
-        if (l->json) {
-            kind->add(l, m);
-            continue;
-        }
         fprintf(l->s->out, "%s", started ? "\n" : "");
         kind->print(l, m, l->details || found <= LIST_FEW);
         started = true;

@@ -7,19 +7,20 @@
 #include "cli/list.h"
 #include "table/software.h"
 
-/* Returns the i-th event of the host that the list shows, or NULL: all are told
- * of the one machine that is listed, if it has a model. */
+/* Returns the i-th event of the host if the list shows the event, else NULL. */
 static const struct event_row *
 shown_event(const struct list *l, size_t i)
 {
     const struct event_row *e = &machine_find("host")->events[i];
 
     return event_is_software(e) &&
-                   list_matches_row(l, e->name, e->aliases, e->brief)
+                   list_matches_row(l, e->name, e->aliases, e->brief, NULL)
                ? e
                : NULL;
 }
 
+/* Returns how many events of the host there are to look at: none unless one
+ * machine with a model is listed. */
 static size_t
 event_count(const struct list *l)
 {
