@@ -264,7 +264,8 @@ forbid_signals(enum step step, uint64_t at)
     plugin_write(at + offsetof(struct gateway_virtual, host_signal) -
                      offsetof(struct gateway_virtual, target),
                  &none, 8);
-    if (plugin_read_word(at, &target) && (target & 1) != 0)
+    if (plugin_read_word(tally_plugin.shape.isa, at, &target) &&
+        (target & 1) != 0)
         plugin_write(at, &own, 8);
 }
 

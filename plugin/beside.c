@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/beside.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/calls.h"
-#include "plugin/plugin.h"
 
 /* The same numbers for the guests of all architectures. */
 #define GUEST_EINTR 4
@@ -19,40 +17,30 @@
  * that the guest makes again after the handler. */
 #define QEMU_ERESTARTSYS 512
 
-static __thread uint64_t call_args[4];
-/* Calls of this thread that a signal has interrupted and whose handlers have
- * not returned yet. */
-static __thread unsigned interrupted;
-
 void
-beside_syscall(const uint64_t args[4])
+beside_forks(const struct beside *b)
 {
-    memcpy(call_args, args, sizeof(call_args));
-}
-
-void
-beside_forks(void)
-{
-    struct counts_head *const head = tally_plugin.process.head;
+    struct counts_head *const head = b->process->head;
 
     if (atomic_fetch_add(&head->children, 1) > 0)
         atomic_store(&head->beside, 1);
 }
 
 void
-beside_ends(void)
+beside_ends(const struct beside *b)
 {
-    struct counts_head *const head = tally_plugin.process.head;
+    struct counts_head *const head = b->process->head;
 
     if (atomic_load(&head->children) > 0)
         atomic_store(&head->beside, 1);
 }
 
 static bool
-is_any(int64_t number, const enum system_call *calls, size_t count)
+is_any(const struct isa *isa, int64_t number, const enum system_call *calls,
+       size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (call_is(calls[i], tally_plugin.shape.isa, number))
+        if (call_is(calls[i], isa, number))
             return true;
     return false;
 }
@@ -60,41 +48,40 @@ is_any(int64_t number, const enum system_call *calls, size_t count)
 /* Returns whether the call reads from the file that its first argument names.
  */
 static bool
-is_read(int64_t number)
+is_read(const struct isa *isa, int64_t number)
 {
     static const enum system_call calls[] = {
         CALL_READ, CALL_READV, CALL_RECVFROM, CALL_RECVMSG, CALL_SPLICE};
 
-    return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
+    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
 }
 
 static bool
-is_event_wait(int64_t number)
+is_event_wait(const struct isa *isa, int64_t number)
 {
     static const enum system_call calls[] = {
         CALL_POLL,     CALL_PPOLL,      CALL_SELECT,     CALL_NEWSELECT,
         CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT};
 
-    return is_any(number, calls, sizeof(calls) / sizeof(calls[0]));
+    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
 }
 
 /* Returns whether the call sends a signal, and not to the process itself. */
 static bool
-is_kill(int64_t number)
+is_kill(const struct isa *isa, int64_t number, uint64_t target)
 {
     static const enum system_call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
                                              CALL_PIDFD_SEND_SIGNAL};
 
-    return is_any(number, calls, sizeof(calls) / sizeof(calls[0])) &&
-           (pid_t)call_args[0] != getpid();
+    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0])) &&
+           (pid_t)target != getpid();
 }
 
 /* Returns whether the file is a pipe or socket that the first program was not
  * started with: another process of the tree has the other end. */
 static bool
-is_of_tree(int fd)
+is_of_tree(const struct session_request *r, int fd)
 {
-    const struct session_request *r = &tally_plugin.request;
     struct stat st;
 
     if (fstat(fd, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
@@ -124,35 +111,37 @@ note_wait(struct counts_head *head, uint64_t options, int64_t result,
 /* Notes the return of a handler. A handler that interrupted no call began at a
  * point that another process chose by its speed. */
 static void
-note_handler(struct counts_head *head, bool parent)
+note_handler(struct counts_head *head, unsigned *interrupted, bool parent)
 {
-    if (interrupted > 0)
-        interrupted--;
+    if (*interrupted > 0)
+        --*interrupted;
     else if (parent)
         atomic_store(&head->beside, 1);
 }
 
 void
-beside_return(int64_t number, int64_t result)
+beside_return(const struct beside *b, unsigned *interrupted, int64_t number,
+              const uint64_t args[4], int64_t result)
 {
-    struct counts_head *const head = tally_plugin.process.head;
-    const struct isa *isa = tally_plugin.shape.isa;
+    struct counts_head *const head = b->process->head;
+    const struct isa *isa = b->isa;
     const bool parent = atomic_load(&head->children) > 0;
 
     if (result == -QEMU_ERESTARTSYS || result == -GUEST_EINTR)
-        interrupted++;
+        ++*interrupted;
     if (call_is(CALL_RT_SIGRETURN, isa, number))
-        note_handler(head, parent);
+        note_handler(head, interrupted, parent);
     if (!parent && head->parent == 0)
         return;
     if (call_is(CALL_WAIT4, isa, number) || call_is(CALL_WAITPID, isa, number))
-        note_wait(head, call_args[2], result, result > 0);
+        note_wait(head, args[2], result, result > 0);
     else if (call_is(CALL_WAITID, isa, number))
-        note_wait(head, call_args[3], result,
-                  result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0);
-    else if (parent && (is_event_wait(number) || is_kill(number)))
+        note_wait(head, args[3], result,
+                  result == 0 && (args[3] & GUEST_WNOWAIT) == 0);
+    else if (parent &&
+             (is_event_wait(isa, number) || is_kill(isa, number, args[0])))
         atomic_store(&head->beside, 1);
-    else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(number) &&
-             is_of_tree((int)call_args[0]))
+    else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(isa, number) &&
+             is_of_tree(b->request, (int)args[0]))
         atomic_store(&head->beside, 1);
 }

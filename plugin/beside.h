@@ -19,15 +19,26 @@
 
 #include <stdint.h>
 
-/* Notes a system call of the calling thread, by its first four arguments and at
- * its return by its number and result: those that wait for another process. */
-void beside_syscall(const uint64_t args[4]);
-void beside_return(int64_t number, int64_t result);
+#include "isa/isa.h"
+#include "source/process_counts.h"
+
+/* Set by the owner. */
+struct beside {
+    const struct isa *isa;
+    const struct session_request *request;
+    const struct process_counts *process;
+};
+
+/* Notes that a call of a thread with these arguments returns. `interrupted`:
+ * the calls of this thread that a signal has interrupted and whose handlers
+ * have not returned yet; begins as 0. */
+void beside_return(const struct beside *b, unsigned *interrupted,
+                   int64_t number, const uint64_t args[4], int64_t result);
 
 /* Notes that the process has made one more child. */
-void beside_forks(void);
+void beside_forks(const struct beside *b);
 
 /* Notes that the process ends. */
-void beside_ends(void);
+void beside_ends(const struct beside *b);
 
 #endif

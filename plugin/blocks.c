@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/gateway.h"
+#include "plugin/memory.h"
 
 #define BLOCKS_A_CHUNK 1024u
 #define SLOTS_LEAST 16384u
@@ -37,11 +37,11 @@ new_block(struct block_table *t)
     if (number % BLOCKS_A_CHUNK == 0) {
         t->chunks = reallocarray(t->chunks, chunk + 1, sizeof(*t->chunks));
         if (t->chunks == NULL || number > UINT32_MAX - BLOCKS_A_CHUNK)
-            plugin_no_memory("the program's code");
+            plugin_no_memory(t->process->head, "the program's code");
         t->chunks[chunk] =
             aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(struct block));
         if (t->chunks[chunk] == NULL)
-            plugin_no_memory("the program's code");
+            plugin_no_memory(t->process->head, "the program's code");
     }
     return block_at(t, number);
 }
@@ -57,7 +57,7 @@ tag_of(uint64_t hash)
 /* Doubles the table before more than three quarters of its slots are used. A
  * slot's place follows from its tag alone. */
 static void
-slots_grow(struct block_slots *s)
+slots_grow(struct block_table *t, struct block_slots *s)
 {
     const struct block_slots old = *s;
 
@@ -66,7 +66,7 @@ slots_grow(struct block_slots *s)
     s->size = old.size != 0 ? old.size * 2 : SLOTS_LEAST;
     s->slots = calloc(s->size, sizeof(*s->slots));
     if (s->slots == NULL)
-        plugin_no_memory("the program's code");
+        plugin_no_memory(t->process->head, "the program's code");
     for (size_t i = 0; i < old.size; i++) {
         size_t at = old.slots[i].tag & (s->size - 1);
         if (old.slots[i].number == 0)
@@ -123,32 +123,32 @@ hash_info(const struct block_info *info)
 /* Returns the index of the blocks of this kind: of what they count and how
  * often they were executed, all together. */
 static uint32_t
-keep_info(struct plugin *p, const struct block_info *info)
+keep_info(struct block_table *t, const struct block_info *info)
 {
-    struct block_slots *const s = &p->table.infos;
+    struct block_slots *const s = &t->infos;
 
-    slots_grow(s);
+    slots_grow(t, s);
     const uint32_t tag = tag_of(hash_info(info));
     size_t at = tag & (s->size - 1);
     while (s->slots[at].number != 0) {
         const uint32_t index = s->slots[at].number - 1;
         if (s->slots[at].tag == tag &&
-            memcmp(&p->process.infos[index], info, sizeof(*info)) == 0)
+            memcmp(&t->process->infos[index], info, sizeof(*info)) == 0)
             return index;
         at = (at + 1) & (s->size - 1);
     }
-    const uint32_t index = p->info_count++;
-    memcpy(&p->process.infos[index], info, sizeof(*info));
-    atomic_store(&p->process.head->blocks, p->info_count);
+    const uint32_t index = t->info_count++;
+    memcpy(&t->process->infos[index], info, sizeof(*info));
+    atomic_store(&t->process->head->blocks, t->info_count);
     s->slots[at] = (struct block_slot){index + 1, tag};
     s->used++;
     return index;
 }
 
 void
-plugin_forget_blocks(struct plugin *p)
+blocks_forget(struct block_table *t)
 {
-    struct block_slots *const s = &p->table.blocks;
+    struct block_slots *const s = &t->blocks;
 
     if (s->size != 0)
         memset(s->slots, 0, s->size * sizeof(*s->slots));
@@ -156,28 +156,28 @@ plugin_forget_blocks(struct plugin *p)
 }
 
 struct block *
-blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
+blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
             const struct block_info *info)
 {
-    slots_grow(&p->table.blocks);
-    struct block_slot *slot = find_block(&p->table, hash, model);
+    slots_grow(t, &t->blocks);
+    struct block_slot *slot = find_block(t, hash, model);
     if (slot->number != 0)
-        return block_at(&p->table, slot->number - 1);
+        return block_at(t, slot->number - 1);
 
-    struct block *block = new_block(&p->table);
+    struct block *block = new_block(t);
     *block = *model;
     block->hash = hash;
-    block->index = keep_info(p, info);
-    *slot = (struct block_slot){p->table.count, tag_of(hash)};
-    p->table.blocks.used++;
+    block->index = keep_info(t, info);
+    *slot = (struct block_slot){t->count, tag_of(hash)};
+    t->blocks.used++;
     return block;
 }
 
 bool
-blocks_begin_at(const struct plugin *p, uint64_t pc)
+blocks_begin_at(const struct block_table *t, uint64_t pc)
 {
-    for (uint32_t i = 0; i < p->table.count; i++) {
-        if (block_at(&p->table, i)->pc == pc)
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (block_at(t, i)->pc == pc)
             return true;
     }
     return false;
@@ -190,54 +190,51 @@ compare_pairs(const void *a, const void *b)
 }
 
 const struct access_pair *
-blocks_keep_pair(struct plugin *p, const struct access_pair *pair)
+blocks_keep_pair(struct block_table *t, const struct access_pair *pair)
 {
     const struct access_pair *const *known =
-        tfind(pair, &p->table.pairs, compare_pairs);
+        tfind(pair, &t->pairs, compare_pairs);
 
     if (known != NULL)
         return *known;
     struct access_pair *kept = malloc(sizeof(*kept));
     if (kept == NULL)
-        plugin_no_memory("the program's code");
+        plugin_no_memory(t->process->head, "the program's code");
     memcpy(kept, pair, sizeof(*kept));
-    if (tsearch(kept, &p->table.pairs, compare_pairs) == NULL)
-        plugin_no_memory("the program's code");
+    if (tsearch(kept, &t->pairs, compare_pairs) == NULL)
+        plugin_no_memory(t->process->head, "the program's code");
     return kept;
 }
 
 void
-blocks_late_part(unsigned vcpu, void *data)
+blocks_add_late(struct strand *strand, const struct late_block *late)
 {
-    const struct late_block *late = data;
-    struct strand *strand = tally_plugin.strands[vcpu];
     uint64_t *total = strand->span.outside
                           ? strand->span.ignored.signal
                           : strand->counts->totals[strand->span.slice].signal;
 
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         total[s] += (uint64_t)(int64_t)late->fixed[s];
-    gateway_add(strand, vcpu, late->fixed, late->block.pc);
 }
 
 bool
-blocks_have_room(const struct plugin *p)
+blocks_have_room(const struct block_table *t)
 {
-    return p->info_count + BLOCK_PIECES + 1 < COUNTS_BLOCKS - SLOT_KINDS;
+    return t->info_count + BLOCK_PIECES + 1 < COUNTS_BLOCKS - SLOT_KINDS;
 }
 
 struct late_block *
-blocks_late(struct plugin *p, const struct block *model,
+blocks_late(struct block_table *t, const struct block *model,
             const struct block_info *info, const struct block_info *slot)
 {
     struct late_block *late = aligned_alloc(64, sizeof(*late));
 
     if (late == NULL)
-        plugin_no_memory("the program's code");
+        plugin_no_memory(t->process->head, "the program's code");
     late->block = *model;
     late->block.index = COUNTS_BLOCKS - 1; /* counts nothing by itself */
-    late->block.slot = slot != NULL ? keep_info(p, slot) : COUNTS_BLOCKS - 1;
+    late->block.slot = slot != NULL ? keep_info(t, slot) : COUNTS_BLOCKS - 1;
     memcpy(late->fixed, info->fixed, sizeof(late->fixed));
-    atomic_fetch_add(&p->process.head->late_blocks, 1);
+    atomic_fetch_add(&t->process->head->late_blocks, 1);
     return late;
 }

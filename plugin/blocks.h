@@ -8,7 +8,31 @@
 #ifndef TALLY_PLUGIN_BLOCKS_H
 #define TALLY_PLUGIN_BLOCKS_H
 
-#include "plugin/plugin.h"
+#include "machine/chip.h"
+#include "source/process_counts.h"
+
+/* A block or an info by a part of its hash; number 0: none. */
+struct block_slot {
+    uint32_t number; /* from 1 on */
+    uint32_t tag;
+};
+
+/* A hash table with open addressing; `size` is a power of two. */
+struct block_slots {
+    struct block_slot *slots;
+    size_t used, size;
+};
+
+/* The blocks of a process. */
+struct block_table {
+    struct process_counts *process; /* has the infos; set by the owner */
+    struct block **chunks;          /* all blocks, by number */
+    uint32_t count;                 /* of blocks */
+    struct block_slots blocks;      /* by address and code */
+    struct block_slots infos;       /* of the process's counts, by content */
+    uint32_t info_count;
+    void *pairs; /* struct access_pair by content, tsearch(3) */
+};
 
 /* A record with the signals that no longer fit into the process's counts:
  * it has COUNTS_BLOCKS kinds of blocks. */
@@ -19,26 +43,29 @@ struct late_block {
 
 /* The known record for `model` under `hash`, or a new one. */
 struct block *
-blocks_keep(struct plugin *p, uint64_t hash, const struct block *model,
+blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
             const struct block_info *info);
 
 /* Returns whether a block has begun at this address. */
-bool blocks_begin_at(const struct plugin *p, uint64_t pc);
+bool blocks_begin_at(const struct block_table *t, uint64_t pc);
 
 /* Returns the one copy of these two accesses, of whatever block they are. */
 const struct access_pair *
-blocks_keep_pair(struct plugin *p, const struct access_pair *pair);
+blocks_keep_pair(struct block_table *t, const struct access_pair *pair);
 
 /* Returns whether the process's counts have room for the infos of one more
  * block, all of whose pieces may be of new kinds. */
-bool blocks_have_room(const struct plugin *p);
+bool blocks_have_room(const struct block_table *t);
 
-/* Where there is no room: the signals are added at each execution, by a
- * callback with the record as data. `slot` is what block_slot() fills in, or
+/* Where there is no room: the signals are added at each execution, by
+ * blocks_add_late(). `slot` is what block_slot() fills in, or
  * NULL where that returns false. */
 struct late_block *
-blocks_late(struct plugin *p, const struct block *model,
+blocks_late(struct block_table *t, const struct block *model,
             const struct block_info *info, const struct block_info *slot);
-void blocks_late_part(unsigned vcpu, void *data);
+void blocks_add_late(struct strand *strand, const struct late_block *late);
+
+/* Forgets the records: blocks that are translated from now on have new ones. */
+void blocks_forget(struct block_table *t);
 
 #endif

@@ -577,6 +577,16 @@ on_part(unsigned vcpu, void *data)
         s->previous = b;
 }
 
+CALL
+on_late_part(unsigned vcpu, void *data)
+{
+    struct strand *s = strand_of(vcpu);
+    const struct late_block *late = data;
+
+    blocks_add_late(s, late);
+    gateway_add(s, vcpu, late->fixed, late->block.pc);
+}
+
 /* --skip: begins the span with the block that passes the limit. */
 static void
 count_to_skip(struct strand *s, const struct block *b)
@@ -674,6 +684,7 @@ const struct callbacks NAME(VARIANT) = {
     .access = {EACH_ONE(ROW_ONE) EACH_TWO(ROW_TWO)},
     .rare_block = on_rare_block,
     .part = on_part,
+    .late_part = on_late_part,
     .wide_store = on_wide_store,
     .floats = on_float,
     .atomic = on_atomic,

@@ -52,6 +52,7 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t access[TOUCHES][TOUCHES];
     qemu_plugin_vcpu_udata_cb_t rare_block; /* enters a block: BLOCK_RARE */
     qemu_plugin_vcpu_udata_cb_t part; /* counts a part of a block, the data */
+    qemu_plugin_vcpu_udata_cb_t late_part; /* struct late_block, the data */
     /* These make one access. Its room is the data, but where they say more. */
     qemu_plugin_vcpu_mem_cb_t wide_store; /* of more than 8 bytes */
     qemu_plugin_vcpu_mem_cb_t floats;     /* ACCESS_FLOAT; the store's room */

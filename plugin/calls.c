@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/calls.h"
 
-#include "plugin/plugin.h"
-
 bool
 call_changes_rights(const struct isa *isa, int64_t number)
 {
@@ -21,16 +19,18 @@ call_count(struct strand *s, const struct isa *isa, int64_t number)
 }
 
 static void
-count_pause(unsigned vcpu, void *unused)
+count_pause(unsigned vcpu, void *data)
 {
-    (void)unused;
-    if (tally_plugin.strands[vcpu] != NULL)
-        tally_plugin.strands[vcpu]->total[SIGNAL_PAUSES]++;
+    struct strand *const *const strands = data;
+
+    if (strands[vcpu] != NULL)
+        strands[vcpu]->total[SIGNAL_PAUSES]++;
 }
 
 void
-call_register_pauses(const struct chip *chip, struct qemu_plugin_tb *tb,
-                     const struct insn *insns, size_t count)
+call_register_pauses(const struct chip *chip, struct strand **strands,
+                     struct qemu_plugin_tb *tb, const struct insn *insns,
+                     size_t count)
 {
     if (chip->params[PARAM_TIME_SWITCH] == 0 ||
         (chip->components & COMPONENT_TIME) == 0)
@@ -39,6 +39,6 @@ call_register_pauses(const struct chip *chip, struct qemu_plugin_tb *tb,
         if (insns[i].flags & INSN_PAUSE)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 qemu_plugin_tb_get_insn(tb, i), count_pause,
-                QEMU_PLUGIN_CB_NO_REGS, NULL);
+                QEMU_PLUGIN_CB_NO_REGS, (void *)strands);
     }
 }

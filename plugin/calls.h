@@ -22,8 +22,10 @@ bool call_changes_rights(const struct isa *isa, int64_t number);
 /* A thread makes a call: what it counts as. */
 void call_count(struct strand *strand, const struct isa *isa, int64_t number);
 
-/* Pauses of a block, which on a machine whose threads switch are hints. */
-void call_register_pauses(const struct chip *chip, struct qemu_plugin_tb *tb,
-                          const struct insn *insns, size_t count);
+/* Registers what counts the pauses of a block, hints on a machine whose threads
+ * switch; `strands` by the number of the guest thread. */
+void call_register_pauses(const struct chip *chip, struct strand **strands,
+                          struct qemu_plugin_tb *tb, const struct insn *insns,
+                          size_t count);
 
 #endif

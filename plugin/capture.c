@@ -48,7 +48,7 @@ capture_thread_starts(unsigned vcpu)
         .sampler = sampler_new(request, &p->process, p->counts[vcpu]->thread),
     };
     if (monitors[vcpu].sampler == NULL)
-        plugin_no_memory("samples");
+        plugin_no_memory(tally_plugin.process.head, "samples");
 }
 
 static void
@@ -382,7 +382,7 @@ new_insn(const struct capture_shape *shape, size_t i)
     struct capture_insn *c = calloc(1, sizeof(*c));
 
     if (c == NULL)
-        plugin_no_memory("samples");
+        plugin_no_memory(tally_plugin.process.head, "samples");
     c->pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(shape->tb, i));
     c->at = (uint32_t)(issue_cycles(shape->block) * i / shape->count);
     c->atomic = shape->insns[i].access == ACCESS_ATOMIC;

@@ -2,10 +2,9 @@
 #include "plugin/early.h"
 
 #include <endian.h>
-#include <string.h>
 
-#include "plugin/blocks.h"
 #include "plugin/calls.h"
+#include "plugin/memory.h"
 
 /* The same numbers for the guests of all architectures, but for SIGBUS. */
 #define GUEST_SIGILL 4
@@ -16,125 +15,113 @@
 #define GUEST_CLD_DUMPED 3
 #define GUEST_WNOWAIT 0x01000000u
 
-#define HANDLERS 64
-
-/* Where the handlers of the process begin, and of which signals they are: those
- * that instructions raise, and others. Of a handler of both nobody sees which
- * of them came. Under the lock of translation. */
-static struct handler {
-    uint64_t pc;
-    bool raised, other;
-} handlers[HANDLERS];
-static unsigned handler_count;
-
-static __thread uint64_t call_args[4];
-
 /* Returns whether instructions raise the signal. */
 static bool
-is_raised(uint64_t signal)
+is_raised(const struct isa *isa, uint64_t signal)
 {
     return signal == GUEST_SIGILL || signal == GUEST_SIGTRAP ||
            signal == GUEST_SIGFPE || signal == GUEST_SIGSEGV ||
-           signal == tally_plugin.shape.isa->sigbus;
+           signal == isa->sigbus;
 }
 
 static void
-note_early(void)
+note_early(const struct early *e)
 {
-    atomic_fetch_add(&tally_plugin.process.head->left_early, 1);
+    atomic_fetch_add(&e->process->head->left_early, 1);
 }
 
-/* Notes where a handler begins. Where QEMU has translated that code already, it
- * does so once more. */
-static void
-add_handler(struct plugin *p, uint64_t pc, bool raised)
+/* Notes where a handler begins. Returns whether QEMU has translated that code
+ * already. */
+static bool
+add_handler(struct early *e, uint64_t pc, bool raised)
 {
     bool translated = false;
     unsigned i = 0;
 
-    pthread_mutex_lock(&p->lock);
-    while (i < handler_count && handlers[i].pc != pc)
+    pthread_mutex_lock(e->lock);
+    while (i < e->handler_count && e->handlers[i].pc != pc)
         i++;
-    if (i == HANDLERS) {
-        pthread_mutex_unlock(&p->lock);
+    if (i == EARLY_HANDLERS) {
+        pthread_mutex_unlock(e->lock);
         if (raised)
-            note_early(); /* whether it is called nobody sees */
-        return;
+            note_early(e); /* whether it is called nobody sees */
+        return false;
     }
-    if (i == handler_count)
-        handlers[handler_count++] = (struct handler){.pc = pc};
-    if (raised && !handlers[i].raised)
-        translated = !blocks_have_room(p) || blocks_begin_at(p, pc);
-    handlers[i].raised |= raised;
-    handlers[i].other |= !raised;
-    pthread_mutex_unlock(&p->lock);
-    if (translated)
-        plugin_reset();
+    if (i == e->handler_count)
+        e->handlers[e->handler_count++] =
+            (struct early_handler){.early = e, .pc = pc};
+    if (raised && !e->handlers[i].raised)
+        translated =
+            !blocks_have_room(e->blocks) || blocks_begin_at(e->blocks, pc);
+    e->handlers[i].raised |= raised;
+    e->handlers[i].other |= !raised;
+    pthread_mutex_unlock(e->lock);
+    return translated;
 }
 
-void
-early_syscall(int64_t number, const uint64_t args[4])
+bool
+early_syscall(struct early *e, int64_t number, const uint64_t args[4])
 {
-    const struct isa *isa = tally_plugin.shape.isa;
+    const struct isa *isa = e->shape->isa;
     uint64_t pc;
 
-    memcpy(call_args, args, sizeof(call_args));
-    if (call_is(CALL_RT_SIGACTION, isa, number) && args[1] != 0 &&
-        plugin_read_word(args[1] + isa->handler_at, &pc) && pc > 1)
-        add_handler(&tally_plugin, pc, is_raised(args[0]));
+    return call_is(CALL_RT_SIGACTION, isa, number) && args[1] != 0 &&
+           plugin_read_word(isa, args[1] + isa->handler_at, &pc) && pc > 1 &&
+           add_handler(e, pc, is_raised(isa, args[0]));
 }
 
 /* Notes that a signal ended a child. */
 static void
-note_death(uint32_t signal)
+note_death(const struct early *e, uint32_t signal)
 {
-    atomic_fetch_add(&tally_plugin.process.head->told, 1);
-    if (is_raised(signal))
-        note_early();
+    atomic_fetch_add(&e->process->head->told, 1);
+    if (is_raised(e->shape->isa, signal))
+        note_early(e);
 }
 
 static bool
-read_int(uint64_t addr, uint32_t *value)
+read_int(const struct isa *isa, uint64_t addr, uint32_t *value)
 {
     if (addr == 0 || !plugin_read(addr, value, sizeof(*value)))
         return false;
-    *value =
-        tally_plugin.shape.isa->big_endian ? be32toh(*value) : le32toh(*value);
+    *value = isa->big_endian ? be32toh(*value) : le32toh(*value);
     return true;
 }
 
 void
-early_return(int64_t number, int64_t result)
+early_return(const struct early *e, int64_t number, const uint64_t args[4],
+             int64_t result)
 {
-    const struct isa *isa = tally_plugin.shape.isa;
+    const struct isa *isa = e->shape->isa;
     uint32_t status, code;
 
     if (call_is(CALL_WAIT4, isa, number) ||
         call_is(CALL_WAITPID, isa, number)) {
         /* 127: it has stopped or goes on. */
-        if (result > 0 && read_int(call_args[1], &status) &&
+        if (result > 0 && read_int(isa, args[1], &status) &&
             (status & 127) != 0 && (status & 127) != 127)
-            note_death(status & 127);
+            note_death(e, status & 127);
     } else if (call_is(CALL_WAITID, isa, number)) {
         /* siginfo_t: the cause, and behind the child's user how it ended. */
-        if (result == 0 && (call_args[3] & GUEST_WNOWAIT) == 0 &&
-            read_int(call_args[2] + isa->cause_at, &code) &&
+        if (result == 0 && (args[3] & GUEST_WNOWAIT) == 0 &&
+            read_int(isa, args[2] + isa->cause_at, &code) &&
             (code == GUEST_CLD_KILLED || code == GUEST_CLD_DUMPED) &&
-            read_int(call_args[2] + 24, &status))
-            note_death(status);
+            read_int(isa, args[2] + 24, &status))
+            note_death(e, status);
     }
 }
 
-/* `data`: the handler that is entered, or NULL. */
+/* Counts the block before as left, unless its handler is one of other signals
+ * too, or the strand of the thread counts nothing now. */
 static void
 on_early(unsigned vcpu, void *data)
 {
-    const struct handler *const handler = data;
+    const struct early_handler *const handler = data;
+    const struct early *const e = handler->early;
 
-    if ((handler == NULL || !handler->other) &&
-        tally_plugin.strands[vcpu] != NULL &&
-        !tally_plugin.strands[vcpu]->span.outside)
-        note_early();
+    if (!handler->other && e->strands[vcpu] != NULL &&
+        !e->strands[vcpu]->span.outside)
+        note_early(e);
 }
 
 /*
@@ -143,27 +130,31 @@ on_early(unsigned vcpu, void *data)
  * knows. One that goes on in the next page is alone for that.
  */
 static bool
-is_repeated(const struct plugin *p, const struct block *block,
+is_repeated(const struct block_shape *shape, const struct block *block,
             const struct insn *insns, size_t count)
 {
-    return p->shape.isa->write_repeated && count == 1 &&
+    return shape->isa->write_repeated && count == 1 &&
            (block->flags & BLOCK_ODD) != 0 &&
            (insns[0].flags & INSN_ILLEGAL) == 0 && insns[0].stores > 0 &&
-           (block->pc & ~(p->shape.page - 1)) ==
-               ((block->end - 1) & ~(p->shape.page - 1));
+           (block->pc & ~(shape->page - 1)) ==
+               ((block->end - 1) & ~(shape->page - 1));
 }
 
 void
-early_register(const struct plugin *p, struct qemu_plugin_tb *tb,
+early_register(struct early *e, struct qemu_plugin_tb *tb,
                const struct block *block, const struct insn *insns,
                size_t count)
 {
-    struct handler *handler = NULL;
+    struct early_handler *handler = NULL;
 
-    for (unsigned i = 0; i < handler_count; i++)
-        if (handlers[i].pc == block->pc && handlers[i].raised)
-            handler = &handlers[i];
-    if (handler != NULL || is_repeated(p, block, insns, count))
+    for (unsigned i = 0; i < e->handler_count; i++)
+        if (e->handlers[i].pc == block->pc && e->handlers[i].raised)
+            handler = &e->handlers[i];
+    if (handler == NULL && is_repeated(e->shape, block, insns, count)) {
+        handler = &e->write;
+        handler->early = e;
+    }
+    if (handler != NULL)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_early,
                                              QEMU_PLUGIN_CB_NO_REGS, handler);
 }

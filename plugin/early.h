@@ -9,18 +9,46 @@
 #ifndef TALLY_PLUGIN_EARLY_H
 #define TALLY_PLUGIN_EARLY_H
 
-#include "plugin/plugin.h"
+#include <pthread.h>
 
-/* Hears every system call of the guest, for the handlers of such signals. */
-void early_syscall(int64_t number, const uint64_t args[4]);
+#include "plugin/blocks.h"
+#include "plugin/qemu_api.h"
+
+#define EARLY_HANDLERS 64
+
+/* Where a handler of the process begins, and of which signals it is one: of
+ * those that instructions raise, of others. If of both, nobody sees which of
+ * them came. */
+struct early_handler {
+    const struct early *early; /* that has this handler */
+    uint64_t pc;
+    bool raised, other;
+};
+
+/* The pointers are set by the owner. The handlers are under the lock. */
+struct early {
+    pthread_mutex_t *lock; /* of translation */
+    const struct block_shape *shape;
+    const struct process_counts *process;
+    const struct block_table *blocks;
+    struct strand *const *strands; /* by the number of the guest thread */
+    struct early_handler handlers[EARLY_HANDLERS];
+    unsigned handler_count;
+    struct early_handler write; /* stands for a write that QEMU repeats */
+};
+
+/* Hears every system call of the guest, for the handlers of such signals.
+ * Returns whether QEMU has to translate again to see when a handler begins. */
+bool early_syscall(struct early *e, int64_t number, const uint64_t args[4]);
 
 /* Hears the returns of calls, for children that died by such a signal. */
-void early_return(int64_t number, int64_t result);
+void early_return(const struct early *e, int64_t number, const uint64_t args[4],
+                  int64_t result);
 
 /* Registers what counts, where the block begins a handler or repeats a write to
  * its own page; `count` as QEMU has it. Before the block's own callbacks, under
  * the lock of translation. */
-void early_register(const struct plugin *p, struct qemu_plugin_tb *tb,
+void early_register(struct early *e, struct qemu_plugin_tb *tb,
                     const struct block *block, const struct insn *insns,
                     size_t count);
 

@@ -19,8 +19,6 @@
 
 #include "plugin/owners.h"
 #include "plugin/plugin.h"
-#include "plugin/random.h"
-#include "plugin/reach.h"
 #include "source/setting.h"
 
 #define SCRIPT_DEPTH 4
@@ -33,7 +31,7 @@ guest_count(uint64_t addr, size_t *count)
     char first;
 
     for (*count = 0; addr != 0; addr += 8, ++*count) {
-        if (!plugin_read_word(addr, &string))
+        if (!plugin_read_word(tally_plugin.shape.isa, addr, &string))
             return false;
         if (string == 0)
             return true;
@@ -54,10 +52,11 @@ guest_vector(uint64_t addr, size_t extra, size_t *count)
         return NULL;
     const char **out = calloc(*count + extra + 1, sizeof(*out));
     if (out == NULL)
-        plugin_no_memory("the arguments of a program");
+        plugin_no_memory(tally_plugin.process.head,
+                         "the arguments of a program");
     for (size_t i = 0; i < *count; i++) {
         uint64_t string = 0;
-        plugin_read_word(addr + 8 * i, &string);
+        plugin_read_word(tally_plugin.shape.isa, addr + 8 * i, &string);
         out[i] = plugin_memory(string);
     }
     return out;
@@ -151,14 +150,6 @@ plugin_execve_fails(void)
     leaving.noted = false;
 }
 
-void
-plugin_no_memory(const char *what)
-{
-    fprintf(stderr, "tally: out of memory for %s\n", what);
-    atomic_fetch_add(&tally_plugin.process.head->lost, 1);
-    _exit(125);
-}
-
 /* The process's sums are written: if the call fails, counting goes on. */
 static void
 fold_before_exec(struct plugin *p)
@@ -191,7 +182,8 @@ escape_commas(const char *text, char *out, size_t size)
  * the guest's call itself then, with which the host may run the program. */
 static void
 run_qemu(struct plugin *p, const char *path, const char *shown,
-         const char **args, size_t count, char *const *envp)
+         const char **args, size_t count, char *const *envp,
+         uint64_t random_key)
 {
     const struct session_request *r = &p->request;
     const char **argv = calloc(count + r->qemu_arg_count + 8, sizeof(*argv));
@@ -204,7 +196,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
         free(argv);
         return;
     }
-    const int session = reach_hand_on(p);
+    const int session = reach_hand_on(&p->reach);
     /* With no number free here there may be one for the program, whose files
      * that are closed on exec are closed. */
     if (session < 0 && errno != EMFILE && errno != ENFILE)
@@ -215,7 +207,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
              "%s,session=%s,inherited=%d,previous=%u,span=%d,random=%" PRIx64
              ",name=%s",
              library, p->session_place, session, p->counts_index,
-             (int)p->span_open, random_executes(), name);
+             (int)p->span_open, random_key, name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;
@@ -231,7 +223,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
     owners_stays();
-    reach_take_back(p, session);
+    reach_take_back(&p->reach, session);
     free(argv);
 }
 
@@ -323,7 +315,8 @@ keep_program(const char **path, char *room, size_t size)
 }
 
 void
-plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
+plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
+              uint64_t random_key)
 {
     struct plugin *p = &tally_plugin;
     char heads[SCRIPT_DEPTH][COUNTS_NAME], link[COUNTS_NAME];
@@ -345,7 +338,7 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at)
             '\0';
         drop_settings(env);
         run_qemu(p, path, *target != '\0' ? target : name, args, count,
-                 (char *const *)env);
+                 (char *const *)env, random_key);
         path = name;
         if (copy >= 0)
             close(copy);

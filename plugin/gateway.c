@@ -257,7 +257,7 @@ answer_hello(unsigned vcpu, uint64_t at)
     struct gateway_hello hello = {.version = gateway_word(GATEWAY_VERSION)};
     uint64_t version;
 
-    if (!plugin_read_word(at, &version) ||
+    if (!plugin_read_word(tally_plugin.shape.isa, at, &version) ||
         !plugin_write(at, &hello.version, sizeof(hello.version)) ||
         version != GATEWAY_VERSION || !gateway_ready() ||
         gateway_lives[vcpu] == NULL)

@@ -273,12 +273,12 @@ add_all(const struct reading *request)
 /* What a vCPU's last request was found to reach. A request that is read again
  * and again, as around a loop, is looked at once: the guest's memory changes by
  * system calls only. */
-struct reach {
+struct reached {
     uint64_t changes; /* of memory, when it was looked at; 0: not yet */
     uint64_t request, ids, values, count;
 };
 
-static struct reach reaches[COUNTS_VCPUS];
+static struct reached last_reached[COUNTS_VCPUS];
 
 /* Begins at 1. */
 static uint64_t memory_changes = 1;
@@ -307,9 +307,9 @@ has_words(uint64_t at, uint64_t count, bool written)
 }
 
 static bool
-can_reach(unsigned vcpu, const struct reach *r)
+can_reach(unsigned vcpu, const struct reached *r)
 {
-    struct reach *const last = &reaches[vcpu];
+    struct reached *const last = &last_reached[vcpu];
 
     if (last->changes == r->changes && last->request == r->request &&
         last->ids == r->ids && last->values == r->values &&
@@ -334,7 +334,7 @@ guest(uint64_t addr)
 static struct gateway_read *
 find_request(unsigned vcpu, uint64_t at, uint64_t changes)
 {
-    const struct reach *const last = &reaches[vcpu];
+    const struct reached *const last = &last_reached[vcpu];
     struct gateway_read request;
 
     if (last->changes == changes && last->request == at)
@@ -357,8 +357,9 @@ gateway_read(unsigned vcpu, uint64_t at)
     if (found == NULL)
         return;
     const struct gateway_read q = *(volatile struct gateway_read *)found;
-    const struct reach reach = {changes, at, gateway_word(q.ids),
-                                gateway_word(q.values), gateway_word(q.count)};
+    const struct reached reach = {changes, at, gateway_word(q.ids),
+                                  gateway_word(q.values),
+                                  gateway_word(q.count)};
     if (!can_reach(vcpu, &reach))
         return;
     const struct reading request = {

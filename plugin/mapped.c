@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/plugin.h"
+#include "plugin/memory.h"
 
 #define LINE (PATH_MAX + 128)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's memory. */
+#include "plugin/memory.h"
+
 #include <dlfcn.h>
 #include <endian.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "plugin/plugin.h"
 
 #define PAGE 4096u
 
@@ -37,12 +37,11 @@ plugin_read(uint64_t addr, void *out, size_t size)
 }
 
 bool
-plugin_read_word(uint64_t addr, uint64_t *word)
+plugin_read_word(const struct isa *isa, uint64_t addr, uint64_t *word)
 {
     if (!plugin_read(addr, word, sizeof(*word)))
         return false;
-    *word =
-        tally_plugin.shape.isa->big_endian ? be64toh(*word) : le64toh(*word);
+    *word = isa->big_endian ? be64toh(*word) : le64toh(*word);
     return true;
 }
 
@@ -76,4 +75,12 @@ plugin_write(uint64_t addr, const void *in, size_t size)
     const struct iovec there = guest_piece(addr, size);
 
     return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+void
+plugin_no_memory(struct counts_head *head, const char *what)
+{
+    fprintf(stderr, "tally: out of memory for %s\n", what);
+    atomic_fetch_add(&head->lost, 1);
+    _exit(125);
 }

@@ -20,7 +20,7 @@
 void
 own_counts_open(struct plugin *p)
 {
-    p->process.fd = reach_open(p);
+    p->process.fd = reach_open(&p->reach);
     p->process.session = p->session;
 }
 
@@ -64,7 +64,7 @@ own_counts_attach(struct plugin *p, const char *place, const char *inherited,
         return tally_fail(log, TALLY_ESYNTAX,
                           "this plugin is started by `tally count`");
     strcpy(p->session_place, place);
-    p->process.fd = reach_begin(p, inherited);
+    p->process.fd = reach_begin(&p->reach, inherited);
     const int error =
         session_attach(place, log, p->process.fd, &p->session, &p->request);
     if (error != 0)
@@ -188,7 +188,7 @@ move_counts(struct plugin *p, unsigned index, unsigned slot)
             return false;
         }
         memcpy(fresh.infos, p->process.infos,
-               p->info_count * sizeof(struct block_info));
+               p->table.info_count * sizeof(struct block_info));
         const unsigned noted = atomic_load(&p->process.head->files);
         const unsigned files = noted < COUNTS_FILES ? noted : COUNTS_FILES;
         memcpy(fresh.head->file, p->process.head->file,
@@ -218,7 +218,7 @@ own_counts_adopt(struct plugin *p, unsigned slot, char *program)
         session_note_uncounted(p->session,
                                "a forked child that cannot reach the session");
         if (counts_detach(&p->process, p->counts[slot]) != 0)
-            plugin_no_memory("a forked child");
+            plugin_no_memory(p->process.head, "a forked child");
     }
 }
 
@@ -248,6 +248,6 @@ own_counts_name(struct plugin *p, const char *program, enum counts_begin begin,
     head->load_bias = p->load_bias;
     head->components = p->components;
     snprintf(head->program, sizeof(head->program), "%s", program);
-    atomic_store(&head->blocks, p->info_count);
+    atomic_store(&head->blocks, p->table.info_count);
     atomic_store(&head->state, COUNTS_RUNNING);
 }

@@ -31,10 +31,27 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #define VCPUS_COUNTED (COUNTS_VCPUS - COUNTS_VCPUS / 16)
 #endif
 
-struct plugin tally_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct plugin tally_plugin = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .table = {.process = &tally_plugin.process},
+    .reach = {.place = tally_plugin.session_place, .kept = -1},
+    .beside = {.request = &tally_plugin.request,
+               .process = &tally_plugin.process},
+    .early = {.lock = &tally_plugin.lock,
+              .shape = &tally_plugin.shape,
+              .process = &tally_plugin.process,
+              .blocks = &tally_plugin.table,
+              .strands = tally_plugin.strands},
+};
 
-/* The guest thread that runs on this host thread, known in system calls. */
-static __thread unsigned current_vcpu;
+/* The guest thread that runs on this host thread, as of its last system call.
+ */
+static __thread struct {
+    unsigned vcpu;
+    uint64_t args[4]; /* of the call */
+    struct random_stream random;
+    unsigned interrupted; /* see beside_return() */
+} caller;
 
 static bool
 starts_outside(const struct plugin *p)
@@ -177,19 +194,19 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     struct strand *s = strand_memory(vcpu);
     if (counts == NULL || s == NULL ||
         strand_start(&p->chip, vcpu, counts, s) != 0)
-        plugin_no_memory("a guest thread");
+        plugin_no_memory(p->process.head, "a guest thread");
     if (p->request.slices > 1)
         s->interval.length = p->request.slice_length;
     const unsigned thread = p->thread_count++;
     counts->thread = counts->maker = counts == p->spare ? NO_THREAD : thread;
     counts->born = 0;
     memset(&counts->folded, 0, sizeof(counts->folded));
-    if ((p->components & COMPONENT_TIME) && p->counts[current_vcpu] != NULL)
-        note_birth(p, counts, current_vcpu);
+    if ((p->components & COMPONENT_TIME) && p->counts[caller.vcpu] != NULL)
+        note_birth(p, counts, caller.vcpu);
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_plugin.strands[vcpu] = s;
-    gateway_thread_starts(vcpu, p->counts[current_vcpu]->thread);
+    gateway_thread_starts(vcpu, p->counts[caller.vcpu]->thread);
     capture_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
@@ -273,7 +290,7 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     (void)data;
     pthread_mutex_lock(&p->lock);
     drain_all(p);
-    beside_ends();
+    beside_ends(&p->beside);
     owners_end();
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL && p->counts[i] != p->spare)
@@ -305,7 +322,7 @@ static void
 on_fork_child(void)
 {
     struct plugin *p = &tally_plugin;
-    const unsigned slot = current_vcpu;
+    const unsigned slot = caller.vcpu;
     char program[COUNTS_NAME];
 
     pthread_mutex_init(&p->lock, NULL);
@@ -331,7 +348,7 @@ on_fork_child(void)
     p->counts[slot]->born = 0;
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
-    random_forks();
+    random_forks(&p->random, &caller.random);
     gateway_forks(slot);
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);
@@ -346,13 +363,13 @@ static void
 on_fork_before(void)
 {
     pthread_mutex_lock(&tally_plugin.lock);
-    random_before_fork();
+    random_before_fork(&tally_plugin.random);
 }
 
 static void
 on_fork_parent(void)
 {
-    beside_forks();
+    beside_forks(&tally_plugin.beside);
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
@@ -372,30 +389,49 @@ cut_if_asked(struct plugin *p)
         plugin_reset();
 }
 
+/* Keeps a way to the session's file before a call that may close it, and looks
+ * after the call whether it did. */
+static void
+keep_reach(struct plugin *p, int64_t number, void (*keep)(struct reach *))
+{
+    if (!call_changes_rights(p->shape.isa, number))
+        return;
+    pthread_mutex_lock(&p->lock);
+    keep(&p->reach);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static uint64_t
+key_of_next(const struct plugin *p)
+{
+    return random_executes(&p->random, &caller.random);
+}
+
 static void
 on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
            uint64_t a7, uint64_t a8)
 {
+    struct plugin *p = &tally_plugin;
     const uint64_t args[] = {a1, a2, a3, a4};
 
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
-    current_vcpu = vcpu;
+    caller.vcpu = vcpu;
+    memcpy(caller.args, args, sizeof(args));
     /* So that a death by signal loses next to nothing. */
-    if (tally_plugin.strands[vcpu] != NULL) {
-        strand_drain(tally_plugin.strands[vcpu]);
-        call_count(tally_plugin.strands[vcpu], tally_plugin.shape.isa, num);
-        tally_plugin.strands[vcpu]->counts->suspect = 0; /* it went on */
+    if (p->strands[vcpu] != NULL) {
+        strand_drain(p->strands[vcpu]);
+        call_count(p->strands[vcpu], p->shape.isa, num);
+        p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
-    cut_if_asked(&tally_plugin);
-    if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
-        plugin_execve(a1, a2, a3);
-    else if (call_is(CALL_EXECVEAT, tally_plugin.shape.isa, num))
+    cut_if_asked(p);
+    if (call_is(CALL_EXECVE, p->shape.isa, num))
+        plugin_execve(a1, a2, a3, key_of_next(p));
+    else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
         plugin_execveat(a2);
-    reach_syscall(&tally_plugin, num);
-    random_syscall(args);
-    beside_syscall(args);
-    early_syscall(num, args);
+    keep_reach(p, num, reach_before_loss);
+    if (early_syscall(&p->early, num, args))
+        plugin_reset();
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
@@ -404,13 +440,17 @@ static void
 on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   int64_t result)
 {
+    struct plugin *p = &tally_plugin;
+    const struct counts_strand *counts = p->counts[vcpu];
+
     (void)id;
-    cut_if_asked(&tally_plugin);
+    cut_if_asked(p);
     plugin_execve_fails();
-    reach_return(&tally_plugin, num);
-    random_return(vcpu, num, result);
-    beside_return(num, result);
-    early_return(num, result);
+    keep_reach(p, num, reach_after_loss);
+    random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
+                  caller.args, result);
+    beside_return(&p->beside, &caller.interrupted, num, caller.args, result);
+    early_return(&p->early, num, caller.args, result);
     owners_return();
 }
 
@@ -520,7 +560,7 @@ restart_strand(struct plugin *p, struct strand *s)
     const struct strand old = *s;
 
     if (strand_start(&p->chip, 0, p->counts[0], s) != 0)
-        plugin_no_memory("the model");
+        plugin_no_memory(p->process.head, "the model");
     s->repeats = old.repeats;
     s->span.instructions = old.span.instructions;
     s->interval.passed = old.interval.passed;
@@ -539,9 +579,9 @@ plugin_set_parts(uint32_t components)
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)
-        plugin_no_memory("the model");
+        plugin_no_memory(p->process.head, "the model");
     restart_strand(p, tally_plugin.strands[0]);
-    plugin_forget_blocks(p);
+    blocks_forget(&p->table);
 }
 
 /* Position-independent programs: where the file's addresses have gone. */
@@ -590,7 +630,7 @@ on_syscall_cut(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
 {
     (void)id, (void)vcpu, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
-        plugin_execve(a1, a2, a3);
+        plugin_execve(a1, a2, a3, key_of_next(&tally_plugin));
 }
 
 static void
@@ -651,7 +691,10 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     p->executed ? BEGIN_EXEC : BEGIN_FIRST, p->parent);
     if (p->executed)
         owners_executed();
-    random_begin(option(argc, argv, "random"));
+    p->random.session = p->session;
+    p->random.fixed = p->request.fixed_random;
+    p->random.isa = p->beside.isa = p->shape.isa;
+    random_begin(&p->random, option(argc, argv, "random"));
     pthread_atfork(on_fork_before, on_fork_parent, on_fork_child);
     listen_to(id);
     return 0;

@@ -9,7 +9,13 @@
 #include <pthread.h>
 
 #include "machine/chip.h"
+#include "plugin/beside.h"
+#include "plugin/blocks.h"
 #include "plugin/callbacks.h"
+#include "plugin/early.h"
+#include "plugin/memory.h"
+#include "plugin/random.h"
+#include "plugin/reach.h"
 #include "source/process_counts.h"
 
 #define PLUGIN_PATH 512
@@ -26,27 +32,6 @@ struct data_insn {
     bool bulk; /* a block load or twin load, where these are told apart */
     uint8_t signal_count;
     uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
-};
-
-/* A block or an info by a part of its hash; number 0: none. */
-struct block_slot {
-    uint32_t number; /* from 1 on */
-    uint32_t tag;
-};
-
-/* A hash table with open addressing; `size` is a power of two. */
-struct block_slots {
-    struct block_slot *slots;
-    size_t used, size;
-};
-
-/* The blocks of a process; see blocks.h. */
-struct block_table {
-    struct block **chunks;     /* all blocks, by number */
-    uint32_t count;            /* of blocks */
-    struct block_slots blocks; /* by address and code */
-    struct block_slots infos;  /* of the process's counts, by content */
-    void *pairs;               /* struct access_pair by content, tsearch(3) */
 };
 
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
@@ -70,7 +55,6 @@ struct plugin {
     struct counts_strand *spare;
     pthread_mutex_t lock; /* of translation: table, infos */
     struct block_table table;
-    unsigned info_count;
     bool threaded;      /* has ever had a second thread */
     bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;
@@ -93,7 +77,10 @@ struct plugin {
     bool span_open;     /* as --from, --to and --skip have it */
     uint64_t pid_space; /* inode of the PID namespace, 0: unknown */
     char session_place[SESSION_PLACE];
-    int kept; /* the session's file, for want of another way to it; or -1 */
+    struct reach reach;
+    struct random random;
+    struct beside beside;
+    struct early early;
 };
 
 /* Hidden, so that code reaches its first members without its address. */
@@ -106,16 +93,14 @@ void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
  * nothing is translated. */
 void plugin_set_parts(uint32_t components);
 
-/* Blocks that are translated from now on have new records (blocks.c). */
-void plugin_forget_blocks(struct plugin *p);
-
 /* Has QEMU forget its translations, at the next moment when no guest thread
  * runs; a thread that asks in a system call finds it done on its return. */
 void plugin_reset(void);
 
 /* Follows execve into a program that can be counted; then the call returned, so
  * that nothing was executed (exec.c). */
-void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp);
+void
+plugin_execve(uint64_t path, uint64_t argv, uint64_t envp, uint64_t random_key);
 void plugin_execve_fails(void);
 
 /* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
@@ -123,25 +108,6 @@ void plugin_execveat(uint64_t path);
 
 /* What /proc/self/exe is to the guest; before it runs, once it is loaded. */
 void plugin_note_program(void);
-
-/* Where the guest's memory is in ours. */
-const void *plugin_memory(uint64_t addr);
-
-/* A copy from guest memory that may not be there, or to it; false: it is not,
- * and part may be done. */
-bool plugin_read(uint64_t addr, void *out, size_t size);
-bool plugin_write(uint64_t addr, const void *in, size_t size);
-
-/* Reads a pointer or length of guest memory, in the guest's order of bytes. */
-bool plugin_read_word(uint64_t addr, uint64_t *word);
-
-/* Ends the process, for which there is no memory for `what`. Marks its counts
- * as partial. QEMU would take abort() for a signal of the guest's. */
-_Noreturn void plugin_no_memory(const char *what);
-
-/* Returns a copy of the guest's string, which the caller frees; NULL where it
- * is not all there, has `most` bytes or more, or there is no memory. */
-char *plugin_read_string(uint64_t addr, size_t most);
 
 /* Looks at the clock for -I, or begins the slice of the next events. */
 void plugin_look(struct strand *strand);

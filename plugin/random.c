@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "plugin/calls.h"
-#include "plugin/plugin.h"
+#include "plugin/memory.h"
 
 #define FIRST_KEY UINT64_C(0x74616c6c79000001)
 #define STEP UINT64_C(0x9e3779b97f4a7c15) /* SplitMix64's */
@@ -24,21 +24,6 @@
 /* What a file descriptor gives. */
 enum source { SOURCE_OTHER, SOURCE_BYTES, SOURCE_UUID };
 
-static struct {
-    uint64_t key;
-    uint64_t forks;
-} process;
-
-struct stream {
-    bool begun;
-    uint64_t key;
-    uint64_t at; /* bytes read */
-};
-
-static __thread struct stream stream;
-static __thread uint64_t call_args[3];
-static __thread char line[UUID_SIZE + 1]; /* the last UUID */
-
 static uint64_t
 mix(uint64_t x)
 {
@@ -48,66 +33,64 @@ mix(uint64_t x)
 }
 
 void
-random_begin(const char *key)
+random_begin(struct random *r, const char *key)
 {
-    process.key = key != NULL ? strtoull(key, NULL, 16) : FIRST_KEY;
+    r->key = key != NULL ? strtoull(key, NULL, 16) : FIRST_KEY;
 }
 
 uint64_t
-random_executes(void)
+random_executes(const struct random *r, const struct random_stream *stream)
 {
-    return mix((process.key ^ EXEC_SALT) + stream.at);
+    return mix((r->key ^ EXEC_SALT) + stream->at);
 }
 
 void
-random_before_fork(void)
+random_before_fork(struct random *r)
 {
-    process.forks++;
+    r->forks++;
 }
 
 void
-random_forks(void)
+random_forks(struct random *r, struct random_stream *stream)
 {
-    process.key = mix((process.key ^ FORK_SALT) + process.forks);
-    process.forks = 0;
-    stream = (struct stream){0};
+    r->key = mix((r->key ^ FORK_SALT) + r->forks);
+    r->forks = 0;
+    *stream = (struct random_stream){0};
 }
 
 /* Begins the stream of the calling thread, unless the thread has read before.
  */
 static void
-begin_stream(unsigned vcpu)
+begin_stream(const struct random *r, struct random_stream *stream,
+             uint32_t thread)
 {
-    const struct counts_strand *counts = tally_plugin.counts[vcpu];
-    const uint32_t thread = counts != NULL ? counts->thread : 0;
-
-    if (stream.begun)
+    if (stream->begun)
         return;
-    stream.key = process.key;
+    stream->key = r->key;
     if (thread != 0)
-        stream.key = mix((process.key ^ THREAD_SALT) + thread);
-    stream.begun = true;
+        stream->key = mix((r->key ^ THREAD_SALT) + thread);
+    stream->begun = true;
 }
 
 static void
-next_bytes(unsigned char *out, size_t size)
+next_bytes(struct random_stream *s, unsigned char *out, size_t size)
 {
-    for (size_t i = 0; i < size; i++, stream.at++) {
-        const uint64_t word = mix(stream.key + (stream.at / 8 + 1) * STEP);
-        out[i] = (unsigned char)(word >> 8 * (stream.at % 8));
+    for (size_t i = 0; i < size; i++, s->at++) {
+        const uint64_t word = mix(s->key + (s->at / 8 + 1) * STEP);
+        out[i] = (unsigned char)(word >> 8 * (s->at % 8));
     }
 }
 
 /* Makes a line as the kernel writes one: a UUID of version 4. */
 static void
-next_uuid(void)
+next_uuid(struct random_stream *stream, char line[UUID_SIZE + 1])
 {
     unsigned char b[16];
 
-    next_bytes(b, sizeof(b));
+    next_bytes(stream, b, sizeof(b));
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    snprintf(line, sizeof(line),
+    snprintf(line, UUID_SIZE + 1,
              "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
              "%02x%02x%02x%02x%02x%02x\n",
              b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
@@ -141,14 +124,15 @@ source_of(int fd)
 /* Overwrites `size` bytes of the guest's at `at`; `text` is a line that they
  * are a part of, or NULL. */
 static void
-overwrite(uint64_t at, uint64_t size, const char *text)
+overwrite(struct random_stream *stream, uint64_t at, uint64_t size,
+          const char *text)
 {
     unsigned char piece[256];
 
     while (size > 0) {
         const size_t n = size < sizeof(piece) ? (size_t)size : sizeof(piece);
         if (text == NULL)
-            next_bytes(piece, n);
+            next_bytes(stream, piece, n);
         if (!plugin_write(at, text != NULL ? text : (const char *)piece, n))
             return;
         text = text != NULL ? text + n : NULL;
@@ -160,74 +144,72 @@ overwrite(uint64_t at, uint64_t size, const char *text)
 /* Overwrites what a read into `count` pieces of memory, listed at `list`, has
  * brought. */
 static void
-overwrite_pieces(uint64_t list, uint64_t count, uint64_t size, const char *text)
+overwrite_pieces(const struct random *r, struct random_stream *stream,
+                 uint64_t list, uint64_t count, uint64_t size, const char *text)
 {
     for (uint64_t i = 0; i < count && size > 0; i++, list += 16) {
         uint64_t at = 0, length = 0;
-        if (!plugin_read_word(list, &at) ||
-            !plugin_read_word(list + 8, &length))
+        if (!plugin_read_word(r->isa, list, &at) ||
+            !plugin_read_word(r->isa, list + 8, &length))
             return;
         length = length < size ? length : size;
-        overwrite(at, length, text);
+        overwrite(stream, at, length, text);
         text = text != NULL ? text + length : NULL;
         size -= length;
     }
 }
 
 static void
-fix_read(unsigned vcpu, uint64_t size, bool pieces)
+fix_read(const struct random *r, struct random_stream *stream, uint32_t thread,
+         const uint64_t args[4], uint64_t size, bool pieces)
 {
-    const enum source source = source_of((int)call_args[0]);
+    const enum source source = source_of((int)args[0]);
+    char line[UUID_SIZE + 1];
 
     if (source == SOURCE_OTHER || (source == SOURCE_UUID && size > UUID_SIZE))
         return;
-    begin_stream(vcpu);
+    begin_stream(r, stream, thread);
     if (source == SOURCE_UUID)
-        next_uuid();
+        next_uuid(stream, line);
     const char *const text = source == SOURCE_UUID ? line : NULL;
     if (pieces)
-        overwrite_pieces(call_args[1], call_args[2], size, text);
+        overwrite_pieces(r, stream, args[1], args[2], size, text);
     else
-        overwrite(call_args[1], size, text);
-    atomic_fetch_add(&tally_plugin.session->random_fixed, size);
+        overwrite(stream, args[1], size, text);
+    atomic_fetch_add(&r->session->random_fixed, size);
 }
 
 static void
-note_left(uint64_t fd, uint64_t size)
+note_left(const struct random *r, uint64_t fd, uint64_t size)
 {
     if (source_of((int)fd) != SOURCE_OTHER)
-        atomic_fetch_add(&tally_plugin.session->random_left, size);
+        atomic_fetch_add(&r->session->random_left, size);
 }
 
 void
-random_syscall(const uint64_t args[4])
+random_return(const struct random *r, struct random_stream *stream,
+              uint32_t thread, int64_t number, const uint64_t args[4],
+              int64_t result)
 {
-    memcpy(call_args, args, sizeof(call_args));
-}
-
-void
-random_return(unsigned vcpu, int64_t number, int64_t result)
-{
-    const struct plugin *p = &tally_plugin;
-    const struct isa *isa = p->shape.isa;
+    const struct isa *isa = r->isa;
     const uint64_t size = (uint64_t)result;
 
-    if (!p->request.fixed_random || result <= 0)
+    if (!r->fixed || result <= 0)
         return;
     if (call_is(CALL_GETRANDOM, isa, number)) {
-        begin_stream(vcpu);
-        overwrite(call_args[0], size, NULL);
-        atomic_fetch_add(&p->session->random_fixed, size);
+        begin_stream(r, stream, thread);
+        overwrite(stream, args[0], size, NULL);
+        atomic_fetch_add(&r->session->random_fixed, size);
     } else if (call_is(CALL_READ, isa, number) ||
                call_is(CALL_PREAD, isa, number)) {
-        fix_read(vcpu, size, false);
+        fix_read(r, stream, thread, args, size, false);
     } else if (call_is(CALL_READV, isa, number) ||
                call_is(CALL_PREADV, isa, number)) {
-        fix_read(vcpu, size, true);
+        fix_read(r, stream, thread, args, size, true);
     } else if (call_is(CALL_SENDFILE, isa, number) ||
                call_is(CALL_SENDFILE64, isa, number)) {
-        note_left(call_args[1], size);
+        note_left(r, args[1], size);
     } else if (call_is(CALL_SPLICE, isa, number)) {
-        note_left(call_args[0], size);
+        note_left(r, args[0], size);
     }
 }

@@ -15,21 +15,42 @@
 #ifndef TALLY_PLUGIN_RANDOM_H
 #define TALLY_PLUGIN_RANDOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "isa/isa.h"
+#include "source/process_counts.h"
+
+struct random {
+    const struct isa *isa;          /* set by the owner, as is the session */
+    struct session_header *session; /* which counts the bytes */
+    bool fixed;                     /* what is read is overwritten */
+    uint64_t key;
+    uint64_t forks;
+};
+
+/* What a guest thread reads; begins as 0. */
+struct random_stream {
+    bool begun;
+    uint64_t key;
+    uint64_t at; /* bytes read */
+};
 
 /* Sets the process's key: that of the program before it as random_executes()
  * gave it, in hexadecimal; NULL: it is the first. */
-void random_begin(const char *key);
+void random_begin(struct random *r, const char *key);
 
-/* The key of the program that the calling thread executes. */
-uint64_t random_executes(void);
+/* Returns the key of the program that the thread of the stream executes. */
+uint64_t
+random_executes(const struct random *r, const struct random_stream *stream);
 
 /* Called around fork(): in the parent before it, in the child after it. */
-void random_before_fork(void);
-void random_forks(void);
+void random_before_fork(struct random *r);
+void random_forks(struct random *r, struct random_stream *stream);
 
-/* A guest thread makes a call, and returns from it. */
-void random_syscall(const uint64_t args[4]);
-void random_return(unsigned vcpu, int64_t number, int64_t result);
+/* A call with these arguments returns to the guest thread of this number. */
+void random_return(const struct random *r, struct random_stream *stream,
+                   uint32_t thread, int64_t number, const uint64_t args[4],
+                   int64_t result);
 
 #endif

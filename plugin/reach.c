@@ -6,8 +6,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "plugin/calls.h"
-
 /* Numbers of files that are kept begin so far below the limit, or below 1024:
  * guests take the lowest free number, and few look at the highest. */
 #define KEPT_ROOM 24
@@ -40,44 +38,43 @@ move_high(int fd)
 
 /* The guest may have closed the number, and given it to a file of its own. */
 static bool
-is_kept(const struct plugin *p)
+is_kept(const struct reach *r)
 {
-    return p->kept >= 0 && session_is_open(p->kept, p->session_place);
+    return r->kept >= 0 && session_is_open(r->kept, r->place);
 }
 
 int
-reach_begin(struct plugin *p, const char *inherited)
+reach_begin(struct reach *r, const char *inherited)
 {
     const int kept = inherited != NULL ? atoi(inherited) : -1;
-    const int fd = session_open(p->session_place);
+    const int fd = session_open(r->place);
 
-    p->kept = -1;
-    if (kept < 0 || !session_is_open(kept, p->session_place))
+    r->kept = -1;
+    if (kept < 0 || !session_is_open(kept, r->place))
         return fd;
     if (fd >= 0) {
         close(kept);
         return fd;
     }
     fcntl(kept, F_SETFD, FD_CLOEXEC);
-    p->kept = kept;
+    r->kept = kept;
     return fcntl(kept, F_DUPFD_CLOEXEC, 0);
 }
 
 int
-reach_open(struct plugin *p)
+reach_open(struct reach *r)
 {
-    const int fd = session_open(p->session_place);
+    const int fd = session_open(r->place);
 
-    if (fd >= 0 || !is_kept(p))
+    if (fd >= 0 || !is_kept(r))
         return fd;
-    return fcntl(p->kept, F_DUPFD_CLOEXEC, 0);
+    return fcntl(r->kept, F_DUPFD_CLOEXEC, 0);
 }
 
 int
-reach_hand_on(struct plugin *p)
+reach_hand_on(struct reach *r)
 {
-    const int fd =
-        is_kept(p) ? p->kept : move_high(session_open(p->session_place));
+    const int fd = is_kept(r) ? r->kept : move_high(session_open(r->place));
 
     if (fd >= 0)
         fcntl(fd, F_SETFD, 0);
@@ -85,39 +82,32 @@ reach_hand_on(struct plugin *p)
 }
 
 void
-reach_take_back(struct plugin *p, int fd)
+reach_take_back(struct reach *r, int fd)
 {
     if (fd < 0)
         return;
-    if (fd == p->kept)
+    if (fd == r->kept)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     else
         close(fd);
 }
 
 void
-reach_syscall(struct plugin *p, int64_t number)
+reach_before_loss(struct reach *r)
 {
-    if (!call_changes_rights(p->shape.isa, number))
-        return;
-    pthread_mutex_lock(&p->lock);
-    if (!is_kept(p))
-        p->kept = move_high(session_open(p->session_place));
-    pthread_mutex_unlock(&p->lock);
+    if (!is_kept(r))
+        r->kept = move_high(session_open(r->place));
 }
 
 void
-reach_return(struct plugin *p, int64_t number)
+reach_after_loss(struct reach *r)
 {
-    if (!call_changes_rights(p->shape.isa, number))
+    const int fd = session_open(r->place);
+
+    if (fd < 0)
         return;
-    pthread_mutex_lock(&p->lock);
-    const int fd = session_open(p->session_place);
-    if (fd >= 0) {
-        close(fd);
-        if (is_kept(p))
-            close(p->kept);
-        p->kept = -1;
-    }
-    pthread_mutex_unlock(&p->lock);
+    close(fd);
+    if (is_kept(r))
+        close(r->kept);
+    r->kept = -1;
 }

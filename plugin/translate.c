@@ -283,7 +283,7 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
         merged->pair = pair;
         data = merged;
     } else {
-        data = blocks_keep_pair(p, &pair);
+        data = blocks_keep_pair(&p->table, &pair);
     }
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
@@ -427,7 +427,7 @@ data_insn_of(const struct plugin *p, const struct insn *insn)
     }
     struct kept *k = malloc(sizeof(*k));
     if (k == NULL)
-        plugin_no_memory("the program's code");
+        plugin_no_memory(p->process.head, "the program's code");
     *k = (struct kept){wanted, all};
     all = k;
     return &k->insn;
@@ -514,17 +514,17 @@ register_late(struct plugin *p, const struct translation *t,
         block_slot(&p->shape, model, &t->insns[t->count - 1], &slot);
 
     for (size_t i = 0; i < count; i++) {
-        struct late_block *late =
-            blocks_late(p, model, &pieces[i].info, annuls ? &slot : NULL);
+        struct late_block *late = blocks_late(&p->table, model, &pieces[i].info,
+                                              annuls ? &slot : NULL);
         if (i == 0) {
             register_entry(p, t, &late->block);
-            qemu_plugin_register_vcpu_tb_exec_cb(t->tb, blocks_late_part,
+            qemu_plugin_register_vcpu_tb_exec_cb(t->tb, p->callbacks->late_part,
                                                  QEMU_PLUGIN_CB_NO_REGS, late);
             register_accesses(p, t, &late->block, false);
         } else {
             qemu_plugin_register_vcpu_insn_exec_cb(
                 qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
-                blocks_late_part, QEMU_PLUGIN_CB_NO_REGS, late);
+                p->callbacks->late_part, QEMU_PLUGIN_CB_NO_REGS, late);
         }
     }
 }
@@ -539,20 +539,22 @@ register_block(struct plugin *p, const struct translation *t,
     /* Only the last part says what closes the block, see BLOCK_TRAPS. */
     if (model->flags & BLOCK_TRAPS)
         entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
-    struct block *block = blocks_keep(p, t->hash, &entered, &pieces[0].info);
+    struct block *block =
+        blocks_keep(&p->table, t->hash, &entered, &pieces[0].info);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
-            blocks_keep(p, t->hash + BLOCK_PIECES, model, &slot)->index;
+            blocks_keep(&p->table, t->hash + BLOCK_PIECES, model, &slot)->index;
     if (!merged)
         register_entry(p, t, block);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
-        struct block *part = blocks_keep(
-            p, t->hash + i, i < count - 1 ? &entered : model, &pieces[i].info);
+        struct block *part =
+            blocks_keep(&p->table, t->hash + i,
+                        i < count - 1 ? &entered : model, &pieces[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
             qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
             p->captures ? capture_part : p->callbacks->part,
@@ -606,16 +608,16 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
                                      t->insns, t->count, &model, pieces);
     if (model.flags & BLOCK_ODD)
         read_odd(p, &pieces[0].info);
-    early_register(p, tb, &model, t->insns, t->count);
+    early_register(&p->early, tb, &model, t->insns, t->count);
     t->count = model.instructions;
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
-    if (blocks_have_room(p))
+    if (blocks_have_room(&p->table))
         register_block(p, t, &model, pieces, count);
     else
         register_late(p, t, &model, pieces, count);
-    call_register_pauses(&p->chip, tb, t->insns, t->count);
+    call_register_pauses(&p->chip, p->strands, tb, t->insns, t->count);
     gateway_register_asks(p, tb, t->count);
     pthread_mutex_unlock(&p->lock);
 }

@@ -8,52 +8,38 @@
 
 #include "check.h"
 #include "plugin/blocks.h"
-#include "plugin/gateway.h"
+#include "plugin/memory.h"
 #include "ref/random.h"
 
 /* What blocks.c uses of the plugin's other files. */
-struct plugin tally_plugin;
-struct gateway_live *gateway_lives[COUNTS_VCPUS];
-struct gateway_signals gateway_signals;
-struct watch *gateway_watches[COUNTS_VCPUS];
-bool owners_armed;
-
-void
-gateway_look(unsigned vcpu, uint64_t pc)
-{
-    (void)vcpu, (void)pc;
-}
-
-void
-owners_rise(const int16_t *fixed, uint64_t pc)
-{
-    (void)fixed, (void)pc;
-}
-
 _Noreturn void
-plugin_no_memory(const char *what)
+plugin_no_memory(struct counts_head *head, const char *what)
 {
+    (void)head;
     fail_msg("no memory for %s", what);
     abort();
 }
 
+static struct process_counts process;
+static struct block_table table;
+
 /* A process without a session: its counts are memory of its own. */
 static void
-setup(struct plugin *p)
+setup(struct block_table *t)
 {
-    memset(p, 0, sizeof(*p));
-    p->process.head = calloc(1, sizeof(*p->process.head));
-    p->process.infos = calloc(COUNTS_BLOCKS, sizeof(*p->process.infos));
-    assert_non_null(p->process.head);
-    assert_non_null(p->process.infos);
+    process.head = calloc(1, sizeof(*process.head));
+    process.infos = calloc(COUNTS_BLOCKS, sizeof(*process.infos));
+    assert_non_null(process.head);
+    assert_non_null(process.infos);
+    *t = (struct block_table){.process = &process};
 }
 
 /* Blocks live until the process ends; only the test's own memory is freed. */
 static void
-teardown(struct plugin *p)
+teardown(struct block_table *t)
 {
-    free(p->process.head);
-    free(p->process.infos);
+    free(t->process->head);
+    free(t->process->infos);
 }
 
 static struct block_info
@@ -79,12 +65,12 @@ test_keep(void **unused)
         struct block_info info;
     } known[PLACES][2][2]; /* by address, length and code */
     static uint32_t index[KINDS];
-    struct plugin *const p = &tally_plugin;
+    struct block_table *const t = &table;
     uint64_t random = random_seed();
     uint32_t kinds = 0, blocks = 0;
 
     (void)unused;
-    setup(p);
+    setup(t);
     for (int i = 0; i < TRIES; i++) {
         const uint64_t place = random_below(&random, PLACES);
         const uint64_t length = random_below(&random, 2);
@@ -97,7 +83,7 @@ test_keep(void **unused)
         if (is_new)
             one->info = info_of((int16_t)(kind + 1), 0);
         const struct block *got =
-            blocks_keep(p, place * 977 + code, &model, &one->info);
+            blocks_keep(t, place * 977 + code, &model, &one->info);
         if (is_new) {
             one->block = got;
             blocks++;
@@ -108,43 +94,43 @@ test_keep(void **unused)
         assert_int_equal(got->pc, model.pc);
         assert_int_equal(got->end, model.end);
         assert_int_equal((uintptr_t)got % 64, 0);
-        assert_memory_equal(&p->process.infos[got->index], &one->info,
+        assert_memory_equal(&t->process->infos[got->index], &one->info,
                             sizeof(one->info));
     }
     assert_true(blocks > PLACES * 3);
     assert_int_equal(kinds, KINDS);
-    assert_int_equal(p->info_count, KINDS);
-    assert_int_equal(atomic_load(&p->process.head->blocks), KINDS);
-    assert_int_equal(p->table.count, blocks);
+    assert_int_equal(t->info_count, KINDS);
+    assert_int_equal(atomic_load(&t->process->head->blocks), KINDS);
+    assert_int_equal(t->count, blocks);
 
     /* Another model of the machine: new records of the known kinds. */
     const struct block model = {.pc = known[1][0][0].block->pc,
                                 .end = known[1][0][0].block->end};
-    plugin_forget_blocks(p);
+    blocks_forget(t);
     const struct block *again =
-        blocks_keep(p, 977, &model, &known[1][0][0].info);
+        blocks_keep(t, 977, &model, &known[1][0][0].info);
     assert_ptr_not_equal(again, known[1][0][0].block);
     assert_int_equal(again->index, known[1][0][0].block->index);
-    assert_int_equal(p->info_count, KINDS);
-    teardown(p);
+    assert_int_equal(t->info_count, KINDS);
+    teardown(t);
 }
 
 static void
 test_pairs(void **unused)
 {
-    struct plugin *const p = &tally_plugin;
+    struct block_table *const t = &table;
     const struct access_pair a = {.delta = 8, .room0 = 56, .room1 = 56};
     const struct access_pair b = {.delta = -8, .room0 = 56, .room1 = 56};
     const struct access_pair same = a;
 
     (void)unused;
-    setup(p);
-    const struct access_pair *const kept = blocks_keep_pair(p, &a);
+    setup(t);
+    const struct access_pair *const kept = blocks_keep_pair(t, &a);
     assert_ptr_not_equal(kept, &a);
     assert_int_equal(kept->delta, 8);
-    assert_ptr_not_equal(blocks_keep_pair(p, &b), kept);
-    assert_ptr_equal(blocks_keep_pair(p, &same), kept);
-    teardown(p);
+    assert_ptr_not_equal(blocks_keep_pair(t, &b), kept);
+    assert_ptr_equal(blocks_keep_pair(t, &same), kept);
+    teardown(t);
 }
 
 /* Where the process's counts have no room for more kinds, each execution adds
@@ -153,7 +139,7 @@ test_pairs(void **unused)
 static void
 test_late(void **unused)
 {
-    struct plugin *const p = &tally_plugin;
+    struct block_table *const t = &table;
     const struct block model = {.pc = 64, .end = 72};
     const struct block_info info = info_of(3, 0), slot = info_of(-1, 0);
     static struct counts_strand counts;
@@ -161,33 +147,31 @@ test_late(void **unused)
     uint32_t kinds = 0;
 
     (void)unused;
-    setup(p);
-    for (; blocks_have_room(p); kinds++) {
+    setup(t);
+    for (; blocks_have_room(t); kinds++) {
         const struct block_info own = info_of(1, kinds + 1);
-        blocks_keep(p, kinds, &model, &own);
+        blocks_keep(t, kinds, &model, &own);
     }
     assert_true(kinds > COUNTS_BLOCKS - COUNTS_BLOCKS / 100);
-    struct late_block *const late = blocks_late(p, &model, &info, &slot);
+    struct late_block *const late = blocks_late(t, &model, &info, &slot);
     assert_true(late->block.slot < COUNTS_BLOCKS - 1);
-    assert_int_equal(p->process.infos[late->block.slot].fixed[SIGNAL_LOADS],
+    assert_int_equal(t->process->infos[late->block.slot].fixed[SIGNAL_LOADS],
                      -1);
-    assert_int_equal(blocks_late(p, &model, &info, &slot)->block.slot,
+    assert_int_equal(blocks_late(t, &model, &info, &slot)->block.slot,
                      late->block.slot);
-    assert_int_equal(blocks_late(p, &model, &info, NULL)->block.slot,
+    assert_int_equal(blocks_late(t, &model, &info, NULL)->block.slot,
                      COUNTS_BLOCKS - 1);
-    assert_int_equal(atomic_load(&p->process.head->late_blocks), 3);
+    assert_int_equal(atomic_load(&t->process->head->late_blocks), 3);
     /* What neither is for counts nothing. */
     assert_int_equal(late->block.index, COUNTS_BLOCKS - 1);
-    assert_int_equal(p->process.infos[COUNTS_BLOCKS - 1].fixed[SIGNAL_LOADS],
+    assert_int_equal(t->process->infos[COUNTS_BLOCKS - 1].fixed[SIGNAL_LOADS],
                      0);
 
     strand.counts = &counts;
-    tally_plugin.strands[0] = &strand;
-    blocks_late_part(0, late);
-    blocks_late_part(0, late);
+    blocks_add_late(&strand, late);
+    blocks_add_late(&strand, late);
     assert_int_equal(counts.totals[0].signal[SIGNAL_LOADS], 6);
-    tally_plugin.strands[0] = NULL;
-    teardown(p);
+    teardown(t);
 }
 
 int

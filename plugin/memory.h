@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's memory; and the end of a process that gets no memory of ours. */
+#ifndef TALLY_PLUGIN_MEMORY_H
+#define TALLY_PLUGIN_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/isa.h"
+#include "source/process_counts.h"
+
+/* Where the guest's memory is in ours. */
+const void *plugin_memory(uint64_t addr);
+
+/* A copy from guest memory that may not be there, or to it; false: it is not,
+ * and part may be done. */
+bool plugin_read(uint64_t addr, void *out, size_t size);
+bool plugin_write(uint64_t addr, const void *in, size_t size);
+
+/* Reads a pointer or length of guest memory, in the guest's order of bytes. */
+bool plugin_read_word(const struct isa *isa, uint64_t addr, uint64_t *word);
+
+/* Ends the process, for which there is no memory for `what`. Marks its counts,
+ * of this head, as partial. QEMU would take abort() for a signal of the
+ * guest's. */
+_Noreturn void plugin_no_memory(struct counts_head *head, const char *what);
+
+/* Returns a copy of the guest's string, which the caller frees; NULL where it
+ * is not all there, has `most` bytes or more, or there is no memory. */
+char *plugin_read_string(uint64_t addr, size_t most);
+
+#endif
