@@ -39,7 +39,7 @@ import tallytest as t
 GEOMETRY = ["l1i.size=32K", "l1i.ways=8", "l1i.line=64",
             "l1d.size=32K", "l1d.ways=8", "l1d.line=64",
             "l2.size=8M", "l2.ways=16", "l2.line=64", "l2.shared=chip",
-            "l2.banks=1", "l3.size=0", "tlb.walk=0"]
+            "l3.size=0", "tlb.walk=0"]
 CACHEGRIND = ["--tool=cachegrind", "--cache-sim=yes", "--vex-guest-chase=no",
               "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]
 PAIRS = {

@@ -105,7 +105,7 @@ def owners():
 
 
 def taken():
-    """A number of counts that leads to one that a process has: the next process
+    """A number of processes that leads to one that a process has: the next process
     takes none, and the report names it."""
     status, _, text, _ = forge("processes", "own", *COUNT, "-j")
     t.equal(status, 0, text)
@@ -146,7 +146,7 @@ if platform.machine() == "x86_64":
                words, wanted)
     for what in REGION:
         t.case(f"{what} of a process that has ended", sibling, what)
-        t.case(f"{what} of its own process", own, what)
+        t.case(f"{what} of its own counts", own, what)
     for what in HEADER:
         t.case(f"{what} of the session", header, what)
     for seed in range(1, 5):

@@ -175,11 +175,6 @@ REJECTED = [
      "of two"),
     (MACHINE, '"far.entries" = { value = 4 }', '"far.entries" = { value = 5 }',
      "[parameter]: far.entries = 5: must be 0 or a power of two"),
-    (MACHINE, '"l2.banks" = { value = 2 }', '"l2.banks" = { value = 64 }',
-     None),
-    (MACHINE, '"8K" }\n"l2.ways" = { value = 4 }',
-     '"8K" }\n"l2.ways" = { value = 256 }',
-     "[parameter]: l2.banks: more banks than sets"),
     (MACHINE, '"l2.line" = { value = 32 }', '"l2.line" = { value = 2048 }',
      "[parameter]: tlb.page: must be at least the largest line"),
     # Signals

@@ -22,7 +22,7 @@ static const struct machine machines[] = {
     {__LINE__, "t2plus", {NULL}},
     {__LINE__, "t2plus", {"nodes=4"}},
     {__LINE__, "t2plus", {"nodes=3", "place.pages=interleave"}},
-    {__LINE__, "t2plus", {"nodes=4", "l2.size=16K", "l2.ways=2", "l2.banks=1"}},
+    {__LINE__, "t2plus", {"nodes=4", "l2.size=16K", "l2.ways=2"}},
     {__LINE__, "t2plus", {"nodes=4", "l2.size=64K", "l2.ways=32"}},
     {__LINE__,
      "t2plus",
@@ -207,9 +207,7 @@ static void
 test_hub_registers(void **unused)
 {
     const struct machine m = {
-        __LINE__,
-        "t2plus",
-        {"nodes=4", "l2.size=16K", "l2.ways=2", "l2.banks=1"}};
+        __LINE__, "t2plus", {"nodes=4", "l2.size=16K", "l2.ways=2"}};
     const uint64_t version[5] = {0x205, 1, 1};
     const struct machine_row *row = machine_find("t2plus");
     struct tally_pmu_options options;

@@ -127,9 +127,6 @@ def check_geometry(bad, v):
         bad("memory.banks: more than 8 on all nodes")
     if v["nodes"] * v["cores"] * v["strands"] > 4096:
         bad("nodes: more than 4096 strands on all nodes")
-    sets = v["l2.size"] // (v["l2.line"] * v["l2.ways"])
-    if v["l2.size"] and sets < v["l2.banks"]:
-        bad("l2.banks: more banks than sets")
     for name in ("far.entries", "indirect.entries"):
         if v[name] and not is_power_of_two(v[name]):
             bad(f"{name} = {v[name]}: must be 0 or a power of two")

@@ -234,20 +234,6 @@ check_lines(const struct check *c)
     return error;
 }
 
-static int
-check_banks(const struct check *c)
-{
-    const uint64_t sets = c->params[PARAM_L2_SIZE] /
-                          (c->params[PARAM_L2_WAYS] * c->params[PARAM_L2_LINE]);
-    char what[PARAM_TEXT_SIZE];
-
-    if (c->params[PARAM_L2_SIZE] == 0 || c->params[PARAM_L2_BANKS] <= sets)
-        return 0;
-    snprintf(what, sizeof(what), "must be at most the L2's sets, %" PRIu64,
-             sets);
-    return fail_param(c, PARAM_L2_BANKS, what);
-}
-
 static bool
 is_power_of_two(uint64_t value)
 {
@@ -403,10 +389,9 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits,    check_rows,       check_levels,  check_caches,
-        check_lines,     check_banks,      check_targets, check_nodes,
-        check_pipelines, check_wrong_path, check_bus,     check_first,
-        check_reserve,
+        check_limits,     check_rows,    check_levels, check_caches,
+        check_lines,      check_targets, check_nodes,  check_pipelines,
+        check_wrong_path, check_bus,     check_first,  check_reserve,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;
