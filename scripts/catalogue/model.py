@@ -119,6 +119,12 @@ def check_geometry(bad, v):
         bad("nodes: only with l2.shared = chip, l1d.write = through, an L2 "
             "and no L3")
     check_bus(bad, v)
+    if v["l2.replacement"] and (not v["l3.shared"] or v["l1d.write"] or
+                                v["l2.foretold"] or v["l2.inclusive"]):
+        bad("l2.replacement = random: only with l1d.write = allocate, "
+            "l2.foretold = 0, l2.inclusive = none and l3.shared = chip")
+    if v["l3.replacement"] and not v["l3.shared"]:
+        bad("l3.replacement = random: only with l3.shared = chip")
     if v["strands"] % v["pipelines"]:
         bad("pipelines: must divide strands")
     if v["place.node"] >= v["nodes"]:

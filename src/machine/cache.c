@@ -47,7 +47,8 @@ cache_alloc(struct cache *c)
 
     if (!list)
         c->tags = alloc_zeroed(sets * c->columns * sizeof(*c->tags));
-    c->lines = calloc(sets * c->ways, sizeof(*c->lines));
+    /* One more, for the state of a random choice. */
+    c->lines = calloc(sets * c->ways + 1, sizeof(*c->lines));
     if ((!list && c->tags == NULL) || c->lines == NULL) {
         cache_finish(c);
         return TALLY_ENOMEM;
@@ -90,8 +91,20 @@ cache_clear(struct cache *c)
         memset(c->tags, 0, sets * c->columns * sizeof(*c->tags));
     else
         memset(c->lines, 0, sets * c->ways * sizeof(*c->lines));
+    if (c->chance != NULL)
+        *c->chance = 1;
     if (c->dirty != NULL)
         memset(c->dirty, 0, sets * sizeof(*c->dirty));
+}
+
+/* In list form: the vectors of the other form know the least recent line alone.
+ */
+void
+cache_choose_random(struct cache *c)
+{
+    c->columns = 0;
+    c->chance = c->lines + (c->set_mask + 1) * c->ways;
+    *c->chance = 1;
 }
 
 int
@@ -310,7 +323,7 @@ cache_access_list(struct cache *c, uint64_t line)
         way++;
 
     const bool hit = way < c->ways;
-    const uint32_t moved = hit ? way : c->ways - 1;
+    const uint32_t moved = hit ? way : cache_victim(c, set);
     memmove(set + 1, set, moved * sizeof(*set));
     set[0] = tag;
     return hit;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set-associative cache with exact least-recently-used replacement: tags
- * only, no data. One access is one line; the caller splits accesses that
- * cross a line. Lines are filled on every miss; who must not allocate does not
- * call. Validity is part of the tag: an empty way matches nothing.
+ * A set-associative cache: tags only, no data. Replacement is exact
+ * least-recently-used, or random. One access is one line; the caller splits
+ * accesses that cross a line. Lines are filled on every miss; who must not
+ * allocate does not call. Validity is part of the tag: an empty way matches
+ * nothing.
  *
  * A set is a list of its lines, most recent first. Up to 16 ways the lines are
  * 32-bit tags, and a set is searched and put in its new order by a few vector
@@ -34,6 +35,7 @@ struct cache {
     /* [sets], a bit for each place: written and not yet written back; in the
      * list form it is CACHE_DIRTY of the line. NULL: not kept. */
     uint16_t *dirty;
+    uint64_t *chance; /* state of the random choice; NULL: least recent */
     uint64_t set_mask;
     uint32_t ways;
     uint32_t columns;     /* ways rounded up to 2, 4, 8, 16; 0: the list form */
@@ -53,6 +55,24 @@ void cache_clear(struct cache *c);
 /* From now on, empty as it is, it keeps which lines are dirty. 0, TALLY_ENOMEM
  */
 int cache_keep_dirty(struct cache *c);
+
+/* Makes an empty cache choose at random which line makes room in a full set.
+ * The choices repeat: they follow from how many there were before. */
+void cache_choose_random(struct cache *c);
+
+/* Returns the place of the line that makes room in a set in list form: that of
+ * an empty way, else of the least recent line or of any. */
+static inline uint32_t
+cache_victim(const struct cache *c, const uint64_t *set)
+{
+    if (c->chance == NULL || set[c->ways - 1] == 0)
+        return c->ways - 1;
+    /* xorshift64: Marsaglia, Xorshift RNGs, 2003. */
+    *c->chance ^= *c->chance << 13;
+    *c->chance ^= *c->chance >> 7;
+    *c->chance ^= *c->chance << 17;
+    return (uint32_t)((*c->chance >> 32) * c->ways >> 32);
+}
 
 /* Removes the line if it is there. True if it was dirty. */
 bool cache_invalidate(struct cache *c, uint64_t line);

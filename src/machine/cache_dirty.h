@@ -71,7 +71,7 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
     const uint32_t place = cache_search(c, line);
     const bool hit = place < c->ways;
-    const uint32_t moved = hit ? place : c->ways - 1;
+    const uint32_t moved = hit ? place : cache_victim(c, set);
     const uint64_t gone = set[moved];
 
     *driven = cache_driven_nothing;

@@ -52,13 +52,30 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
                : cache_keep_dirty(c);
 }
 
+/* Likewise of a level behind the L1s, whose replacement is a parameter, behind
+ * its line. */
+static int
+init_level(struct cache *c, const struct chip *chip, enum param_id size)
+{
+    const int error = init_back(c, chip, size);
+
+    static_assert(PARAM_L2_REPLACEMENT == PARAM_L2_SIZE + 3 &&
+                      PARAM_L3_REPLACEMENT == PARAM_L3_SIZE + 3 &&
+                      PARAM_L4_REPLACEMENT == PARAM_L4_SIZE + 3 &&
+                      (int)L2_REPLACEMENT_RANDOM == (int)L4_REPLACEMENT_RANDOM,
+                  "levels are alike");
+    if (error == 0 && chip->params[size + 3] == L2_REPLACEMENT_RANDOM)
+        cache_choose_random(c);
+    return error;
+}
+
 static int
 init_l2s(struct chip *chip)
 {
     int error = 0;
 
     for (unsigned i = 0; i < chip->node_count && error == 0; i++)
-        error = init_back(&chip->l2[i], chip, PARAM_L2_SIZE);
+        error = init_level(&chip->l2[i], chip, PARAM_L2_SIZE);
     return error;
 }
 
@@ -76,7 +93,7 @@ init_levels(struct chip *chip)
         if ((chip->components & level_rows[i].component) == 0)
             continue;
         level->row = &level_rows[i];
-        error = init_back(&level->cache, chip, level->row->size);
+        error = init_level(&level->cache, chip, level->row->size);
         chip->level_count++;
     }
     return error;
@@ -121,7 +138,7 @@ core_init(struct core *core, const struct chip *chip)
         error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
                             : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
     if (error == 0 && has_own_l2(chip))
-        error = init_back(&core->l2, chip, PARAM_L2_SIZE);
+        error = init_level(&core->l2, chip, PARAM_L2_SIZE);
     if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)

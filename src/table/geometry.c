@@ -207,6 +207,27 @@ check_levels(const struct check *c)
     return 0;
 }
 
+/* Random replacement: not where filters or tables in front of a level tell what
+ * is the least recent there. */
+static int
+check_replacement(const struct check *c)
+{
+    const uint64_t *const p = c->params;
+    const bool core = p[PARAM_L3_SHARED] == L3_SHARED_CORE;
+
+    if (p[PARAM_L2_REPLACEMENT] == L2_REPLACEMENT_RANDOM &&
+        (core || p[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH ||
+         p[PARAM_L2_FORETOLD] != 0 ||
+         p[PARAM_L2_INCLUSIVE] != L2_INCLUSIVE_NONE))
+        return fail_param(c, PARAM_L2_REPLACEMENT,
+                          "random needs l1d.write=allocate, l2.foretold=0, "
+                          "l2.inclusive=none and l3.shared=chip");
+    if (p[PARAM_L3_REPLACEMENT] == L3_REPLACEMENT_RANDOM && core)
+        return fail_param(c, PARAM_L3_REPLACEMENT,
+                          "random needs l3.shared=chip");
+    return 0;
+}
+
 /* `id` must be at least the value of `least`. */
 static int
 check_least(const struct check *c, int id, int least)
@@ -389,9 +410,10 @@ int
 params_check(const uint64_t *params, const struct tally_log *log)
 {
     static int (*const checks[])(const struct check *) = {
-        check_limits,     check_rows,    check_levels, check_caches,
-        check_lines,      check_targets, check_nodes,  check_pipelines,
-        check_wrong_path, check_bus,     check_first,  check_reserve,
+        check_limits,    check_rows,        check_levels,  check_caches,
+        check_lines,     check_replacement, check_targets, check_nodes,
+        check_pipelines, check_wrong_path,  check_bus,     check_first,
+        check_reserve,
     };
     const struct check c = {.params = params, .log = log};
     int error = 0;

@@ -11,6 +11,7 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->sets = size / ways / line_size;
     c->ways = ways;
     c->line_size = line_size;
+    c->chance = 1;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
     c->dirty = calloc(c->sets * ways, sizeof(*c->dirty));
@@ -31,6 +32,7 @@ void
 cache_ref_clear(struct cache_ref *c)
 {
     memset(c->filled, 0, c->sets * sizeof(*c->filled));
+    c->chance = 1;
 }
 
 /* Its place in the list of its set, or how many there are. */
@@ -43,6 +45,18 @@ find(const struct cache_ref *c, uint64_t line)
     while (i < c->filled[set] && c->lines[set * c->ways + i] != line)
         i++;
     return i;
+}
+
+/* The place of the line that goes from a full set. */
+static uint32_t
+victim(struct cache_ref *c)
+{
+    if (!c->random)
+        return c->ways - 1;
+    c->chance ^= c->chance << 13;
+    c->chance ^= c->chance >> 7;
+    c->chance ^= c->chance << 17;
+    return (uint32_t)((c->chance >> 32) * c->ways >> 32);
 }
 
 bool
@@ -66,7 +80,7 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
     if (!hit && c->filled[set] < c->ways)
         c->filled[set]++;
     if (i == c->ways) {
-        i--; /* the least recent goes */
+        i = victim(c); /* the least recent goes, or any */
         if (dirty[i])
             *out = list[i];
     }

@@ -16,6 +16,8 @@ struct cache_ref {
     uint64_t *lines;  /* [sets][ways] */
     uint32_t *filled; /* [sets] */
     bool *dirty;      /* beside lines */
+    bool random;      /* replacement; else the least recent line goes */
+    uint64_t chance;  /* of its xorshift64, seeded with 1 */
 };
 
 /* Exits where there is no memory. */

@@ -72,6 +72,15 @@ init_cache(struct cache_ref *c, const uint64_t *params, int size)
                    (uint32_t)params[size + 2]);
 }
 
+/* Likewise of a level behind the L1s, with its replacement. */
+static void
+init_level(struct cache_ref *c, const uint64_t *params, int size,
+           int replacement)
+{
+    init_cache(c, params, size);
+    c->random = params[replacement] == L2_REPLACEMENT_RANDOM;
+}
+
 static uint64_t *
 new_table(uint64_t entries)
 {
@@ -94,11 +103,11 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
     init_cache(&r->l1i, params, PARAM_L1I_SIZE);
     init_cache(&r->l1d, params, PARAM_L1D_SIZE);
     if (components & COMPONENT_L2)
-        init_cache(&r->l2, params, PARAM_L2_SIZE);
+        init_level(&r->l2, params, PARAM_L2_SIZE, PARAM_L2_REPLACEMENT);
     if (components & COMPONENT_L3)
-        init_cache(&r->l3, params, PARAM_L3_SIZE);
+        init_level(&r->l3, params, PARAM_L3_SIZE, PARAM_L3_REPLACEMENT);
     if (components & COMPONENT_L4)
-        init_cache(&r->l4, params, PARAM_L4_SIZE);
+        init_level(&r->l4, params, PARAM_L4_SIZE, PARAM_L4_REPLACEMENT);
     if (components & COMPONENT_WAYS) {
         const size_t count = r->l2.sets * r->l2.ways;
         r->l2_ways = calloc(count, sizeof(*r->l2_ways));
