@@ -4,12 +4,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/pmu_console.h"
+#include "cli/pmu_loop.h"
 #include "report/json_text.h"
 
 enum { OPT_MACHINE, OPT_FORMAT, OPT_JSON };
@@ -161,21 +161,13 @@ no_machine(void)
     return EXIT_USAGE;
 }
 
-static bool
-says_nothing(const char *line)
-{
-    line += strspn(line, " \t\r\n");
-    return *line == '\0' || *line == '#';
-}
-
-/* Whether a line may come while there is no machine: it names one, or is of a
- * loop. */
+/* Whether a line may come while there is no machine: it names one, is of a
+ * loop, or says nothing. */
 static bool
 may_come_first(const struct session *s, const char *line)
 {
-    line += strspn(line, " \t");
-    return strncasecmp(line, "machine", 7) == 0 ||
-           strncasecmp(line, "for", 3) == 0 || s->console.loop != NULL;
+    return pmu_says_nothing(line) || pmu_begins_with(line, "machine") ||
+           pmu_loop_takes(&s->console, line);
 }
 
 /* What only a person asks; true if that is all of the line. */
@@ -227,8 +219,7 @@ read_lines(struct session *s)
             s->console.line++;
             continue;
         }
-        if (s->console.machine == NULL && !says_nothing(line) &&
-            !may_come_first(s, line)) {
+        if (s->console.machine == NULL && !may_come_first(s, line)) {
             status = no_machine();
             break;
         }

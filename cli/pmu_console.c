@@ -516,8 +516,8 @@ run(struct pmu_console *c, struct pmu_call *call)
     return verbs[v].run(c, call);
 }
 
-static void
-hear(void *user, enum tally_level level, const char *text)
+void
+pmu_hear(void *user, enum tally_level level, const char *text)
 {
     struct pmu_result *const r = user;
 
@@ -533,7 +533,7 @@ do_command(struct pmu_console *c, const char *text, unsigned long number,
 {
     struct pmu_result result = {
         .wanted = "", .verdict = PMU_NOTHING, .line = number, .row = row};
-    const struct tally_log log = {hear, &result};
+    const struct tally_log log = {pmu_hear, &result};
     struct pmu_call call = {.strand = c->strand,
                             .level = TALLY_PMU_HYPERPRIVILEGED,
                             .log = &log,
@@ -560,11 +560,9 @@ command_length(const char *text)
 {
     size_t i = 0;
 
-    for (bool blank = true; text[i] != '\0' && text[i] != ';'; i++) {
-        if (blank && text[i] == '#')
+    for (; text[i] != '\0' && text[i] != ';'; i++)
+        if (text[i] == '#' && pmu_word_begins(text, i))
             return i + strlen(text + i);
-        blank = text[i] == ' ' || text[i] == '\t';
-    }
     return i;
 }
 

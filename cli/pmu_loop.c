@@ -8,8 +8,6 @@
 #include "cli/pmu_verbs.h"
 #include "table/text.h"
 
-#define BLANKS " \t\r\n\v\f"
-
 struct loop_line {
     char *text;
     unsigned long number;
@@ -53,27 +51,6 @@ struct walk {
     enum pmu_verdict worst;
 };
 
-static bool
-begins_with(const char *text, const char *word)
-{
-    char first[8];
-
-    text += strspn(text, BLANKS);
-    const size_t length = strcspn(text, BLANKS);
-    if (length >= sizeof(first))
-        return false;
-    memcpy(first, text, length);
-    first[length] = '\0';
-    return same_name(first, word);
-}
-
-static bool
-says_nothing(const char *text)
-{
-    text += strspn(text, BLANKS);
-    return *text == '\0' || *text == '#';
-}
-
 /* Cuts `cells->text` in place, off at a # that begins a word. */
 static int
 cut_cells(struct cells *cells, const struct tally_log *log)
@@ -82,7 +59,7 @@ cut_cells(struct cells *cells, const struct tally_log *log)
 
     cells->count = 0;
     for (;;) {
-        c += strspn(c, BLANKS);
+        c += strspn(c, PMU_BLANKS);
         if (*c == '\0' || *c == '#')
             return 0;
         if (cells->count == PMU_WORDS)
@@ -91,10 +68,10 @@ cut_cells(struct cells *cells, const struct tally_log *log)
         const bool quoted = *c == '"';
         c += quoted;
         cells->words[cells->count++] = c;
-        c += strcspn(c, quoted ? "\"" : BLANKS);
+        c += strcspn(c, quoted ? "\"" : PMU_BLANKS);
         if (quoted && *c == '\0')
             return tally_fail(log, TALLY_ESYNTAX, "a quote has no end");
-        if (quoted && c[1] != '\0' && strchr(BLANKS, c[1]) == NULL)
+        if (quoted && c[1] != '\0' && strchr(PMU_BLANKS, c[1]) == NULL)
             return tally_fail(log, TALLY_ESYNTAX,
                               "a blank stands behind a quoted value");
         if (*c != '\0')
@@ -152,6 +129,17 @@ keep(struct pmu_loop *loop, const char *text, unsigned long number)
     return true;
 }
 
+/* Refuses a loop with a line `do` or `end` that goes on. */
+static void
+refuse_more(struct pmu_loop *loop, const char *text, unsigned long number)
+{
+    text += strspn(text, PMU_BLANKS);
+    text += strcspn(text, PMU_BLANKS ";");
+    text += strspn(text, PMU_BLANKS ";");
+    if (*text != '\0' && *text != '#')
+        refuse(loop, number, "nothing stands behind `do` or `end` in a line");
+}
+
 /* Takes in where loops begin and end. What is refused already is only read to
  * its last `end`. */
 static void
@@ -160,18 +148,20 @@ follow(struct pmu_loop *loop, const char *text, unsigned long number)
     struct loop_line *const lines = loop->refused == NULL ? loop->lines : NULL;
     const size_t at = loop->count - 1;
 
-    if (loop->in_rows && begins_with(text, "do")) {
+    if (pmu_begins_with(text, "end") || pmu_begins_with(text, "do"))
+        refuse_more(loop, text, number);
+    if (loop->in_rows && pmu_begins_with(text, "do")) {
         if (lines != NULL)
             lines[loop->open[loop->depth - 1]].body = at + 1;
         loop->in_rows = false;
-    } else if (begins_with(text, "end")) {
+    } else if (pmu_begins_with(text, "end")) {
         loop->depth--;
         if (loop->in_rows)
             refuse(loop, number, "a line `do` stands behind the rows of `for`");
         if (lines != NULL)
             lines[loop->open[loop->depth]].end = at;
         loop->in_rows = false;
-    } else if (!loop->in_rows && begins_with(text, "for")) {
+    } else if (!loop->in_rows && pmu_begins_with(text, "for")) {
         loop->in_rows = has_rows(text);
         if (loop->depth == PMU_LOOP_DEPTH) {
             refuse(loop, number, "no more than 4 loops stand in each other");
@@ -270,14 +260,13 @@ fill_in(const struct scope *scope, const char *text, char *filled,
         const struct tally_log *log)
 {
     size_t used = 0;
-    bool blank = true; /* stands before the character at hand */
 
     while (*text != '\0') {
         const char *part = text;
         char name[32];
         size_t length = 1;
 
-        if (blank && *text == '#') {
+        if (*text == '#' && pmu_word_begins(filled, used)) {
             length = strlen(text);
             text += length;
         } else if (*text == '$') {
@@ -292,7 +281,6 @@ fill_in(const struct scope *scope, const char *text, char *filled,
         } else {
             text++;
         }
-        blank = strchr(BLANKS, *part) != NULL;
         if (length >= PMU_LINE - used)
             return tally_fail(log, TALLY_ESYNTAX, "longer than %d characters",
                               PMU_LINE - 1);
@@ -358,10 +346,8 @@ may_step(struct walk *w, const struct loop_line *line,
 static void
 walk_row(struct walk *w, const struct loop_line *head, struct scope *scope)
 {
-    if (!may_step(w, head, scope))
-        return;
     name_row(scope);
-    const bool has_do = begins_with(w->loop->lines[head->body].text, "do");
+    const bool has_do = pmu_begins_with(w->loop->lines[head->body].text, "do");
     walk_lines(w, head->body + (has_do && !head->has_rows), head->end, scope);
 }
 
@@ -386,8 +372,7 @@ walk_range(struct walk *w, const struct loop_line *head, struct scope *scope,
     char *value = text;
 
     scope->values = &value;
-    for (uint64_t i = first; i <= last && w->steps <= w->console->loop_steps;
-         i++) {
+    for (uint64_t i = first; may_step(w, head, scope); i++) {
         snprintf(text, sizeof(text), "%llu", (unsigned long long)i);
         walk_row(w, head, scope);
         if (i == last)
@@ -413,21 +398,12 @@ walk_values(struct walk *w, const struct loop_line *head, struct scope *scope,
                 return tally_fail(log, TALLY_ERANGE, "%s goes downwards",
                                   shown(values[i], strlen(values[i])).text);
             walk_range(w, head, scope, first, last);
-        } else {
+        } else if (may_step(w, head, scope)) {
             scope->values = values + i;
             walk_row(w, head, scope);
         }
     }
     return 0;
-}
-
-static void
-hear(void *user, enum tally_level level, const char *text)
-{
-    struct pmu_result *const r = user;
-
-    (void)level;
-    snprintf(r->message, sizeof(r->message), "%s", text);
 }
 
 /* Rows that stand in lines of their own, between a `for` and its `do`. */
@@ -438,11 +414,14 @@ walk_table(struct walk *w, const struct loop_line *head, struct scope *scope)
 
     for (const struct loop_line *line = head + 1; line < end; line++) {
         struct pmu_result r = {.wanted = ""};
-        const struct tally_log log = {hear, &r};
+        const struct tally_log log = {pmu_hear, &r};
         struct cells cells;
 
-        if (says_nothing(line->text))
+        if (pmu_says_nothing(line->text))
             continue;
+        /* A row with an error is a step too: a loop around may repeat it. */
+        if (!may_step(w, line, scope))
+            return;
         int error = fill_cells(scope->outer, line->text, &cells, &log);
         if (error == 0 && cells.count != scope->count)
             error = tally_fail(&log, TALLY_ESYNTAX,
@@ -512,7 +491,7 @@ walk_for(struct walk *w, const struct loop_line *head,
          const struct scope *scope)
 {
     struct pmu_result r = {.command = "for", .wanted = ""};
-    const struct tally_log log = {hear, &r};
+    const struct tally_log log = {pmu_hear, &r};
 
     if (walk_head(w, head, scope, &log) != 0)
         walk_wrong(w, head, scope, &r);
@@ -523,7 +502,7 @@ walk_line(struct walk *w, const struct loop_line *line,
           const struct scope *scope)
 {
     struct pmu_result r = {.wanted = ""};
-    const struct tally_log log = {hear, &r};
+    const struct tally_log log = {pmu_hear, &r};
     char text[PMU_LINE];
 
     if (fill_in(scope, line->text, text, &log) != 0) {
@@ -542,7 +521,7 @@ walk_lines(struct walk *w, size_t first, size_t end, const struct scope *scope)
     for (size_t i = first; i < end; i++) {
         const struct loop_line *const line = &w->loop->lines[i];
 
-        if (says_nothing(line->text) && strncmp(line->text, "#:", 2) != 0)
+        if (pmu_says_nothing(line->text) && strncmp(line->text, "#:", 2) != 0)
             continue;
         if (!may_step(w, line, scope))
             return;
@@ -558,7 +537,7 @@ walk_lines(struct walk *w, size_t first, size_t end, const struct scope *scope)
 bool
 pmu_loop_takes(const struct pmu_console *c, const char *text)
 {
-    return c->loop != NULL || begins_with(text, "for");
+    return c->loop != NULL || pmu_begins_with(text, "for");
 }
 
 /* Carries out the loop that has been read, and forgets it. */

@@ -39,6 +39,9 @@ void pmu_access_result(struct pmu_call *call, int got);
 enum pmu_verdict pmu_do_line(struct pmu_console *c, const char *text,
                              unsigned long number, const char *row);
 
+/* Keeps the first message for a result, which is `user`; for a tally_log. */
+void pmu_hear(void *user, enum tally_level level, const char *text);
+
 /* Hands over one of several results of a line. */
 void pmu_tell(struct pmu_console *c, struct pmu_call *call);
 

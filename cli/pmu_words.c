@@ -8,15 +8,41 @@
 #include "table/table.h"
 #include "table/text.h"
 
-#define BLANKS " \t\r\n\v\f"
+bool
+pmu_says_nothing(const char *text)
+{
+    text += strspn(text, PMU_BLANKS);
+    return *text == '\0' || *text == '#';
+}
+
+bool
+pmu_word_begins(const char *text, size_t at)
+{
+    return at == 0 || strchr(PMU_BLANKS ";", text[at - 1]) != NULL;
+}
+
+bool
+pmu_begins_with(const char *text, const char *word)
+{
+    char first[8];
+
+    text += strspn(text, PMU_BLANKS);
+    const size_t length = strcspn(text, PMU_BLANKS ";");
+    if (length >= sizeof(first))
+        return false;
+    memcpy(first, text, length);
+    first[length] = '\0';
+    return same_name(first, word);
+}
 
 static int
 cut_words(struct pmu_line *l, const struct tally_log *log)
 {
     char *rest = NULL;
 
-    for (char *word = strtok_r(l->text, BLANKS, &rest);
-         word != NULL && word[0] != '#'; word = strtok_r(NULL, BLANKS, &rest)) {
+    for (char *word = strtok_r(l->text, PMU_BLANKS, &rest);
+         word != NULL && word[0] != '#';
+         word = strtok_r(NULL, PMU_BLANKS, &rest)) {
         if (l->count == PMU_WORDS)
             return tally_fail(log, TALLY_ESYNTAX, "more than %d words",
                               PMU_WORDS);

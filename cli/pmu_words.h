@@ -12,6 +12,17 @@
 #define PMU_LINE 1024
 #define PMU_WORDS 64
 
+#define PMU_BLANKS " \t\r\n\v\f"
+
+/* Whether there is nothing in the line, or a comment only. */
+bool pmu_says_nothing(const char *text);
+
+/* Whether a word would begin at `at`, where a # begins a comment. */
+bool pmu_word_begins(const char *text, size_t at);
+
+/* Whether the first word of the line is `word`. */
+bool pmu_begins_with(const char *text, const char *word);
+
 struct pmu_line {
     char text[PMU_LINE]; /* cut into words */
     char *words[PMU_WORDS];

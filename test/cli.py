@@ -442,6 +442,17 @@ def report_folder():
         yield pathlib.Path(d)
 
 
+@t.named("pmu: rows with errors are steps of a loop")
+def bad_rows():
+    with report_folder() as d:
+        (d / "rows.pmu").write_text("for a in 0..9999\nfor i j in\n"
+                                    + "1\n" * 20 + "do\nend\nend\n")
+        done = t.run(t.tally(), "pmu", "-m", "r10000", d / "rows.pmu")
+    t.equal(done.returncode, 1, "status")
+    t.equal(len(done.stderr.splitlines()) <= 16385, True, "a message a step")
+    t.contains(done.stderr, "carries out at most 16384 lines")
+
+
 @t.named("-o FILE appears whole, replaces, leaves nothing else")
 def replaces():
     with report_folder() as d:
