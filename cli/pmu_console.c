@@ -462,11 +462,13 @@ run_several(struct pmu_console *c, struct pmu_call *call, size_t v, size_t size)
     struct pmu_line wanted;
     enum pmu_verdict worst = PMU_NOTHING;
 
-    pmu_line_split(&wanted, line.wanted, NULL);
+    if (pmu_line_results(&wanted, line.wanted, call->log) != 0)
+        return TALLY_ESYNTAX;
     if (wanted.count > 1 && wanted.count != groups)
         return tally_fail(call->log, TALLY_ESYNTAX,
-                          "%zu results for %zu registers", wanted.count,
-                          groups);
+                          "%zu results for %zu registers; results of several "
+                          "words stand between commas",
+                          wanted.count, groups);
     for (size_t i = 0; i < groups; i++) {
         *r = (struct pmu_result){.command = r->command,
                                  .line = r->line,
@@ -486,6 +488,7 @@ run_several(struct pmu_console *c, struct pmu_call *call, size_t v, size_t size)
         pmu_tell(c, call);
     }
     r->verdict = worst;
+    r->wanted = call->line.wanted; /* `wanted` ends with this function */
     return 0;
 }
 

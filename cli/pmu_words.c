@@ -93,6 +93,28 @@ pmu_line_split(struct pmu_line *l, const char *text,
     return error != 0 ? error : cut_wanted(l, log);
 }
 
+int
+pmu_line_results(struct pmu_line *l, const char *wanted,
+                 const struct tally_log *log)
+{
+    const char *const between = strchr(wanted, ',') != NULL ? "," : PMU_BLANKS;
+    char *rest = NULL;
+
+    l->count = 0;
+    snprintf(l->text, sizeof(l->text), "%s", wanted);
+    for (char *word = strtok_r(l->text, between, &rest); word != NULL;
+         word = strtok_r(NULL, between, &rest)) {
+        word += strspn(word, PMU_BLANKS);
+        if (*word == '\0')
+            continue;
+        if (l->count == PMU_WORDS)
+            return tally_fail(log, TALLY_ESYNTAX, "more than %d results",
+                              PMU_WORDS);
+        l->words[l->count++] = word;
+    }
+    return 0;
+}
+
 void
 pmu_line_drop(struct pmu_line *l, size_t first, size_t count)
 {

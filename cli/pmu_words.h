@@ -37,6 +37,13 @@ struct pmu_line {
 int pmu_line_split(struct pmu_line *line, const char *text,
                    const struct tally_log *log);
 
+/*
+ * Cuts what stands after = into the results of several registers: at commas,
+ * or at blanks where there is no comma. Moves them to `words` of `line`.
+ */
+int pmu_line_results(struct pmu_line *line, const char *wanted,
+                     const struct tally_log *log);
+
 /* Takes words out of the line, from `first` on. */
 void pmu_line_drop(struct pmu_line *line, size_t first, size_t count);
 
