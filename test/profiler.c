@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -515,6 +517,35 @@ do_handlers_may_stop(void)
 
 APART(handlers_may_stop, &fake)
 
+/* In a folder as /tmp a dump is not written through another user's link; our
+ * own link is followed. */
+static void
+do_dumps_through_no_planted_link(void)
+{
+    enum { NOBODY = 65534 };
+    char folder[] = "/tmp/profiler.XXXXXX";
+    int status;
+
+    if (geteuid() != 0)
+        _exit(0);
+    MUST(mkdtemp(folder) != NULL && chmod(folder, 01777) == 0 &&
+         chdir(folder) == 0);
+    MUST(symlink("target", "own") == 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(setuid(NOBODY) == 0 && symlink("target", "planted") == 0 ? 0 : 1);
+    MUST(waitpid(child, &status, 0) == child && status == 0);
+    MUST(tally_profiler_dump_file(NULL, "planted", TALLY_PROFILER_TABLE) ==
+         TALLY_EIO);
+    MUST(access("target", F_OK) != 0);
+    MUST(tally_profiler_dump_file(NULL, "own", TALLY_PROFILER_TABLE) == 0);
+    MUST(access("target", F_OK) == 0);
+    MUST(unlink("planted") == 0 && unlink("own") == 0 &&
+         unlink("target") == 0 && rmdir(folder) == 0);
+}
+
+APART(dumps_through_no_planted_link, &fake)
+
 /* On this host: events that every Linux has, and the clock alone. */
 static void
 do_counts_on_this_host(void)
@@ -558,6 +589,7 @@ main(void)
         cmocka_unit_test(children_begin_anew),
         cmocka_unit_test(handlers_may_update),
         cmocka_unit_test(handlers_may_stop),
+        cmocka_unit_test(dumps_through_no_planted_link),
         cmocka_unit_test(counts_on_this_host),
     };
 

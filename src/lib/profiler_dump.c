@@ -167,14 +167,20 @@ int
 tally_profiler_dump_file(struct tally_profiler_thread *thread, const char *path,
                          enum tally_profiler_form form)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int error = fd < 0 ? TALLY_EIO : tally_profiler_dump_fd(thread, fd, form);
+    struct replace file;
 
-    if (fd >= 0 && close(fd) != 0)
+    /* Written as it comes: a dump of a program that dies is worth something. */
+    if (replace_open(path, REPLACE_FOLLOW, &profiler.log, &file) != 0)
+        return TALLY_EIO;
+    int error = tally_profiler_dump_fd(thread, file.fd, form);
+    int reason = errno;
+    if (replace_commit(&file) != 0 && error == 0) {
         error = TALLY_EIO;
+        reason = errno;
+    }
     if (error != 0)
         tally_fail(&profiler.log, TALLY_EIO, "cannot write %s: %s", path,
-                   strerror(errno));
+                   strerror(reason));
     return error;
 }
 
