@@ -49,6 +49,28 @@ csv_place(const struct count_report *r, const char *part, char separator,
     fputc(separator, out);
 }
 
+/* Returns whether the rows have the columns of --compare. */
+static bool
+is_compared(const struct count_report *r)
+{
+    bool compared = false;
+
+    for (size_t i = 0; i < r->count; i++)
+        compared = compared || r->values[i].compared;
+    return compared;
+}
+
+/* Ends a row that has no count with empty cells for --compare and -r. */
+static void
+csv_no_count(const struct count_report *r, char separator, FILE *out)
+{
+    const int cells = 2 * is_compared(r) + (r->runs_asked > 1);
+
+    for (int i = 0; i < cells; i++)
+        fputc(separator, out);
+    fputc('\n', out);
+}
+
 /* A metric has no count: the first columns are empty, as perf leaves them. */
 static void
 csv_metric(const struct count_report *r, size_t i, const char *kind,
@@ -71,9 +93,7 @@ csv_metric(const struct count_report *r, size_t i, const char *kind,
     fprintf(out, "%c%s%c", separator, report_metric_standing(r, fidelity),
             separator);
     report_csv_text(m->name, separator, out);
-    if (r->runs_asked > 1) /* no spread */
-        fputc(separator, out);
-    fputc('\n', out);
+    csv_no_count(r, separator, out);
 }
 
 static int
@@ -93,17 +113,6 @@ static bool
 is_scaled(const struct count_value *v)
 {
     return v->raw == NULL && v->scale != 1;
-}
-
-/* Returns whether the rows have the columns of --compare. */
-static bool
-is_compared(const struct count_report *r)
-{
-    bool compared = false;
-
-    for (size_t i = 0; i < r->count; i++)
-        compared = compared || r->values[i].compared;
-    return compared;
 }
 
 /* --compare: two columns more, empty where the model has no exact count. */
@@ -209,9 +218,7 @@ csv_left_out(const struct count_report *r, char separator, FILE *out)
             fputc(separator, out);
         fprintf(out, "partial%c", separator);
         report_csv_text(text, separator, out);
-        if (r->runs_asked > 1) /* no spread */
-            fputc(separator, out);
-        fputc('\n', out);
+        csv_no_count(r, separator, out);
     }
 }
 
