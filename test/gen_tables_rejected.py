@@ -242,6 +242,16 @@ REJECTED = [
      "name of a signal, term, function or condition already"),
     (SIGNALS, "[signal.class_fgu]", "[signal.walk]", "[signal.walk]: 'walk' is "
      "the name of a signal, term, function or condition already"),
+    (SIGNALS, PLAIN, "18446744073709551616", "[signal.plain_load_misses]: "
+     "formula: 18446744073709551616 has more than 64 bits"),
+    (SIGNALS, 'arguments = ["a", "b"]', 'arguments = ["l2", "b"]',
+     "[function.excess]: argument 'l2' is the name of a signal, term or "
+     "condition"),
+    # A term does not see the arguments of the function that uses the term.
+    (SIGNALS, 'arguments = ["a", "b"]\nformula = "a - b if a > b else 0"',
+     'arguments = ["instruction", "b"]\nformula = "leak"\n[term.leak]\n'
+     'formula = "instruction"', "[signal.unperformed_prefetches]: formula: "
+     "unknown name 'instruction'; did you mean 'instructions'?"),
     # Conditions and components
     (COMPONENTS, "'performed' and not bus", "'performed' and not buss",
      "[condition.prefetch]: formula: unknown name 'buss'; did you mean 'bus'?"),

@@ -113,6 +113,8 @@ class Translation:
     def of_Constant(self, node):
         if type(node.value) is not int:
             self.bad(f"{node.value!r} stands where a number is expected")
+        if node.value >= 1 << 64:
+            self.bad(f"{node.value} has more than 64 bits")
         return Value(f"UINT64_C({node.value})")
 
     def param(self, node):
@@ -147,7 +149,12 @@ class Translation:
             copy = "copy" if self.own is None else self.copy
             return Value(f"condition_{name}(params, {copy})")
         if name in scope.terms:
-            return self.inside(scope.terms[name], name)
+            # A term means the same wherever it stands: it does not see the
+            # arguments of a function around it.
+            kept, self.arguments = self.arguments, {}
+            value = self.inside(scope.terms[name], name)
+            self.arguments = kept
+            return value
         if name not in scope.signals:
             self.bad(f"unknown name '{name}'; {near(name, scope.known())}")
         tree = scope.signals[name]["tree"]
@@ -204,7 +211,7 @@ class Translation:
         a, b = self.value(node.left), self.value(node.right)
         value = Value(f"({a.code} {operator} {b.code})", joined(a, b))
         if operator in "+-" and a.is_linear() and b.is_linear():
-            terms, quotients = scaled(b, lambda f: f)
+            terms, quotients = b.parts()
             if operator == "-" and quotients:
                 return value
             value.terms = added(a.parts()[0], terms, operator)
@@ -271,8 +278,8 @@ class Translation:
 
 
 def sources(scope, name, seen=()):
-    """The signals that are no formula's, from which a derived one follows, in
-    the order of the list. Raises BadData where it follows from itself."""
+    """The set of signals without a formula from which signal `name` follows.
+    Raises BadData where a derived signal follows from itself."""
     row = scope.signals[name]
     if row["tree"] is None:
         return {name}

@@ -82,8 +82,10 @@ def code_derive(signals):
 def code_clock(signals):
     """The sum of the clock's signal; its last sum is divided by nothing."""
     value = signals.linear(CLOCK)
+    count = len(value.terms) + sum(len(q[0]) for q in value.quotients)
     out = [f"static_assert(CLOCK_SUMS == {len(value.quotients) + 1}, "
-           f"\"quotients of {CLOCK}, and the rest\");", "",
+           f"\"quotients of {CLOCK}, and the rest\");",
+           f"static_assert(CLOCK_TERMS == {count}, \"terms of {CLOCK}\");", "",
            "static void", "add_term(struct clock_terms *c, unsigned signal, "
            "unsigned sum, uint64_t factor)", "{", "    if (factor != 0)",
            "        c->terms[c->count++] = (struct clock_term){"

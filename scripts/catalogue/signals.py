@@ -76,11 +76,13 @@ class Signals:
                 row.bad(f"condition '{name}' has no 'otherwise' to tell")
 
     def load_signals(self, file):
+        functions = []
         for name, row in file.rows("function", optional=True):
             self.scope.claim(row, name)
             arguments = row.words("arguments", NAME)
             self.scope.functions[name] = arguments, parse(row,
                                                           row.text("formula"))
+            functions.append((row, arguments))
             row.done()
         for name, row in file.rows("term", optional=True):
             self.scope.claim(row, name)
@@ -89,6 +91,8 @@ class Signals:
         seen, derived = {"COUNT"}, []
         for name, row in file.rows("signal"):
             derived += self.load_signal(name, row, seen)
+        for row, arguments in functions:
+            self.check_arguments(row, arguments)
         for name, row in derived:
             signal = self.rows[name]
             signal["value"] = Translation(row, self.scope, name).value(
@@ -96,6 +100,13 @@ class Signals:
         for name, row in derived:
             self.finish_derived(name, row)
         file.done()
+
+    def check_arguments(self, row, arguments):
+        """An argument hides no name that expressions may use."""
+        for name in arguments:
+            if name in self.scope.known():
+                row.bad(f"argument '{name}' is the name of a signal, term or "
+                        "condition")
 
     def load_signal(self, name, row, seen):
         """Adds a row for each copy; the derived ones, with the row."""
@@ -121,7 +132,7 @@ class Signals:
         for copy, one in enumerate(names):
             check_ident(row, seen, one)
             self.scope.claim(row, one)
-            self.rows[one] = dict(signal, copy=copy)
+            self.rows[one] = dict(signal, copy=copy, row=row)
             if tree is None:
                 self.rows[one]["requires"] = self.required(given or []) + [
                     c for c in requires or []]
@@ -176,8 +187,7 @@ class Signals:
 
     def linear(self, name):
         """A signal as a sum over sources, and of quotients of such sums."""
-        row = File.__new__(File)
-        row.path, row.label = "data/signals.toml", f"[signal.{name}]"
+        row = self.rows[name]["row"]
         value = Translation(row, self.scope, name, True).value(
             self.rows[name]["tree"])
         if not value.is_linear():

@@ -69,6 +69,7 @@ void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
  * divided by nothing. */
 #define CLOCK_SUMS 3
 #define CLOCK_REST (CLOCK_SUMS - 1)
+#define CLOCK_TERMS 66 /* of all sums */
 
 struct clock_term {
     uint16_t signal;
@@ -78,7 +79,7 @@ struct clock_term {
 
 struct clock_terms {
     unsigned count;
-    struct clock_term terms[CLOCK_SUMS * SIGNAL_COUNT];
+    struct clock_term terms[CLOCK_TERMS];
     uint64_t divisor[CLOCK_SUMS]; /* 0: its sum has no terms */
     bool round_up[CLOCK_SUMS];
 };
