@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "plugin/gateway_state.h"
+#include "plugin/gateway_read.h"
 #include "plugin/monitor.h"
 #include "plugin/owners.h"
 #include "plugin/watch.h"
@@ -362,7 +362,7 @@ write_bytes(uint64_t at, const uint8_t *bytes, size_t size)
 static void
 write_shared(uint64_t place, const uint8_t *bytes, size_t size)
 {
-    struct gateway_memory *const m = gateway_state.memory;
+    struct gateway_memory *const m = tally_plugin.gateway.memory;
 
     if (m == NULL)
         return;
@@ -432,8 +432,8 @@ take_step(enum step step, unsigned vcpu, uint64_t at, const uint8_t *bytes,
         make_call(vcpu, PRCTL, GATEWAY_PRCTL, at);
     else if (step != STEP_ASK)
         make_call(vcpu, GATEWAY_CALL, operations[step], at);
-    else if (gateway_lives[vcpu] != NULL) {
-        gateway_lives[vcpu]->ask = gateway_word(at);
+    else if (tally_plugin.gateway.lives[vcpu] != NULL) {
+        tally_plugin.gateway.lives[vcpu]->ask = gateway_word(at);
         gateway_asked(vcpu, NULL);
     }
     if (step != STEP_VIRTUAL)
@@ -459,11 +459,12 @@ begin_again(void)
         q.call = gateway_word(GATEWAY_RELEASE);
         owners_answer(&q);
     }
-    if (gateway_state.memory != NULL) {
-        memset(&gateway_state.memory->page, 0, sizeof(struct gateway_page));
-        memset(gateway_state.memory->live, 0,
+    if (tally_plugin.gateway.memory != NULL) {
+        memset(&tally_plugin.gateway.memory->page, 0,
+               sizeof(struct gateway_page));
+        memset(tally_plugin.gateway.memory->live, 0,
                VCPUS * sizeof(struct gateway_live));
-        memset(gateway_state.memory->rings, 0,
+        memset(tally_plugin.gateway.memory->rings, 0,
                VCPUS * sizeof(struct gateway_ring));
     }
     tally_plugin.counts[0]->thread = tally_plugin.counts[0]->maker = 0;
@@ -472,10 +473,10 @@ begin_again(void)
     for (unsigned i = 0; i < VCPUS; i++)
         watch_stop(i);
     for (unsigned i = 0; i < THREADS; i++) {
-        free(gateway_state.ended[i]);
-        gateway_state.ended[i] = NULL;
+        free(tally_plugin.gateway.ended[i]);
+        tally_plugin.gateway.ended[i] = NULL;
     }
-    gateway_lives[0] = NULL;
+    tally_plugin.gateway.lives[0] = NULL;
     gateway_thread_starts(0, 0);
 }
 

@@ -15,6 +15,7 @@
 #include "plugin/capture.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
+#include "plugin/span.h"
 
 #define CALL static void
 
@@ -571,7 +572,7 @@ on_part(unsigned vcpu, void *data)
     const struct block *b = data;
 
     s->exec[b->index]++;
-    if (gateway_signals.count != 0)
+    if (tally_plugin.gateway.signals.count != 0)
         gateway_count(s, vcpu, b->index, b->pc);
     if (b->flags & BLOCK_TRAPS)
         s->previous = b;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/strand.h"
+#include "plugin/plugin.h"
 #include "plugin/sampler.h"
 
 /* An instruction that accesses memory, or that retires. */
@@ -25,17 +26,6 @@ struct misses {
     uint64_t waits;    /* cycles, for lines that stores have out in memory */
 };
 
-/* A guest thread's monitor and clock. */
-struct monitor {
-    struct sampler *sampler;
-    uint64_t clock;        /* of the block that runs; its waits added */
-    uint64_t told;         /* what the sampler knows of the clock */
-    uint64_t block_cycles; /* of the block that runs, without waits */
-};
-
-static const struct capture_request *request; /* NULL: nothing is captured */
-static struct monitor monitors[COUNTS_VCPUS];
-
 void
 capture_thread_starts(unsigned vcpu)
 {
@@ -43,27 +33,28 @@ capture_thread_starts(unsigned vcpu)
 
     if (!tally_plugin.captures)
         return;
-    request = &p->request.capture;
-    monitors[vcpu] = (struct monitor){
-        .sampler = sampler_new(request, &p->process, p->counts[vcpu]->thread),
+    p->capture.request = &p->request.capture;
+    tally_plugin.capture.monitors[vcpu] = (struct capture_monitor){
+        .sampler = sampler_new(p->capture.request, &p->process,
+                               p->counts[vcpu]->thread),
     };
-    if (monitors[vcpu].sampler == NULL)
+    if (tally_plugin.capture.monitors[vcpu].sampler == NULL)
         plugin_no_memory(tally_plugin.process.head, "samples");
 }
 
 static void
 free_monitor(unsigned vcpu)
 {
-    sampler_free(monitors[vcpu].sampler);
-    monitors[vcpu].sampler = NULL;
+    sampler_free(tally_plugin.capture.monitors[vcpu].sampler);
+    tally_plugin.capture.monitors[vcpu].sampler = NULL;
 }
 
 void
 capture_thread_ends(unsigned vcpu)
 {
-    if (monitors[vcpu].sampler == NULL)
+    if (tally_plugin.capture.monitors[vcpu].sampler == NULL)
         return;
-    sampler_end(monitors[vcpu].sampler);
+    sampler_end(tally_plugin.capture.monitors[vcpu].sampler);
     free_monitor(vcpu);
 }
 
@@ -75,13 +66,13 @@ capture_forks(unsigned vcpu)
         if (i != vcpu)
             free_monitor(i);
     }
-    if (monitors[vcpu].sampler != NULL)
-        sampler_rename(monitors[vcpu].sampler, 0);
+    if (tally_plugin.capture.monitors[vcpu].sampler != NULL)
+        sampler_rename(tally_plugin.capture.monitors[vcpu].sampler, 0);
 }
 
 /* Cycles that the monitor has not heard of yet. */
 static uint32_t
-untold(struct monitor *m, uint64_t now)
+untold(struct capture_monitor *m, uint64_t now)
 {
     const uint64_t cycles = now > m->told ? now - m->told : 0;
 
@@ -94,7 +85,7 @@ static void
 retire(struct strand *s, unsigned vcpu, uint64_t now,
        struct tally_pmu_context *c)
 {
-    struct monitor *m = &monitors[vcpu];
+    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
 
     c->cycles = untold(m, now);
     s->total[SIGNAL_TRACE_ENTRIES] += sampler_retire(m->sampler, c);
@@ -105,11 +96,11 @@ static void
 candidate(struct strand *s, unsigned vcpu, struct tally_pmu_context *c,
           enum capture_level level)
 {
-    const bool inst =
-        request->ear == CAPTURE_FETCH || request->ear == CAPTURE_ITLB;
+    const bool inst = tally_plugin.capture.request->ear == CAPTURE_FETCH ||
+                      tally_plugin.capture.request->ear == CAPTURE_ITLB;
 
     s->total[inst ? SIGNAL_FETCH_CAPTURES : SIGNAL_DATA_CAPTURES] +=
-        sampler_miss(monitors[vcpu].sampler, c, level);
+        sampler_miss(tally_plugin.capture.monitors[vcpu].sampler, c, level);
 }
 
 static struct misses
@@ -189,9 +180,9 @@ static void
 tell_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
           uint64_t now, struct tally_pmu_context *c)
 {
-    struct monitor *m = &monitors[vcpu];
+    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
 
-    if (!request->retired && now > m->told)
+    if (!tally_plugin.capture.request->retired && now > m->told)
         retire(s, vcpu, now,
                &(struct tally_pmu_context){.pc = c->pc, .type = 'M'});
     if (tlb && (missed.tlb | missed.near)) {
@@ -206,7 +197,7 @@ tell_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
 
 /* The misses stop the thread, which issues in order. */
 static void
-pass(struct monitor *m, struct misses missed)
+pass(struct capture_monitor *m, struct misses missed)
 {
     const uint64_t *params = tally_plugin.request.params;
 
@@ -218,8 +209,8 @@ on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
     const struct capture_insn *c = data;
     struct strand *s = tally_plugin.strands[vcpu];
-    struct monitor *m = &monitors[vcpu];
-    const uint32_t ear = request->ear;
+    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
+    const uint32_t ear = tally_plugin.capture.request->ear;
     const bool atomic = c->atomic && qemu_plugin_mem_is_store(info);
     struct misses (*const misses)(const struct strand *) =
         atomic ? atomic_misses : data_misses;
@@ -244,7 +235,7 @@ static void
 fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
            uint64_t line)
 {
-    const uint32_t ear = request->ear;
+    const uint32_t ear = tally_plugin.capture.request->ear;
     const uint64_t pc = line < b->pc ? b->pc : line;
     struct block one = *b;
 
@@ -259,9 +250,10 @@ fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
     if (s->span.outside)
         return;
     if (ear == CAPTURE_FETCH || ear == CAPTURE_ITLB)
-        tell_miss(s, vcpu, missed, ear == CAPTURE_ITLB, monitors[vcpu].clock,
+        tell_miss(s, vcpu, missed, ear == CAPTURE_ITLB,
+                  tally_plugin.capture.monitors[vcpu].clock,
                   &(struct tally_pmu_context){.pc = pc, .known = 1});
-    pass(&monitors[vcpu], missed);
+    pass(&tally_plugin.capture.monitors[vcpu], missed);
 }
 
 void
@@ -286,7 +278,7 @@ issue_cycles(const struct block *b)
 }
 
 static void
-begin_block(struct monitor *m, const struct block *b)
+begin_block(struct capture_monitor *m, const struct block *b)
 {
     m->clock += m->block_cycles;
     m->block_cycles = issue_cycles(b);
@@ -308,7 +300,7 @@ branches_of(const struct strand *s)
 struct capture_branches
 capture_enter(struct strand *s, unsigned vcpu, const struct block *b)
 {
-    begin_block(&monitors[vcpu], b);
+    begin_block(&tally_plugin.capture.monitors[vcpu], b);
     capture_fetch(s, vcpu, b);
     return branches_of(s);
 }
@@ -336,12 +328,12 @@ capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
     const uint64_t *params = tally_plugin.request.params;
     const struct block *last = before->last;
     const struct capture_branches now = branches_of(s);
-    struct monitor *m = &monitors[vcpu];
+    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
     const bool path = now.paths != before->paths;
     const bool target = now.targets != before->targets;
 
     m->clock += (path | target) * params[PARAM_TIME_MISPREDICT];
-    if (s->span.outside || request->traced == 0 ||
+    if (s->span.outside || tally_plugin.capture.request->traced == 0 ||
         (last->flags & BLOCK_KINDS) == 0)
         return;
     retire(s, vcpu, m->clock,
@@ -361,7 +353,7 @@ on_retired(unsigned vcpu, void *data)
 {
     const struct capture_insn *c = data;
     struct strand *s = tally_plugin.strands[vcpu];
-    struct monitor *m = &monitors[vcpu];
+    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
 
     if (!s->span.outside)
         retire(s, vcpu, m->clock + c->at,
@@ -371,7 +363,7 @@ on_retired(unsigned vcpu, void *data)
 void
 capture_part(unsigned vcpu, void *data)
 {
-    begin_block(&monitors[vcpu], data);
+    begin_block(&tally_plugin.capture.monitors[vcpu], data);
     tally_plugin.callbacks->part(vcpu, data);
 }
 

@@ -14,7 +14,22 @@
 #ifndef TALLY_PLUGIN_CAPTURE_H
 #define TALLY_PLUGIN_CAPTURE_H
 
-#include "plugin/plugin.h"
+#include "machine/chip.h"
+#include "plugin/qemu_api.h"
+#include "source/process_counts.h"
+
+/* A guest thread's monitor and clock. */
+struct capture_monitor {
+    struct sampler *sampler;
+    uint64_t clock;        /* of the block that runs; its waits added */
+    uint64_t told;         /* what the sampler knows of the clock */
+    uint64_t block_cycles; /* of the block that runs, without waits */
+};
+
+struct capture {
+    const struct capture_request *request; /* NULL: nothing is captured */
+    struct capture_monitor monitors[COUNTS_VCPUS];
+};
 
 /* Stands for callbacks.part: tells the clock of the part, then counts it. */
 void capture_part(unsigned vcpu, void *part);

@@ -6,6 +6,8 @@
  * it notes the name as uncounted, lets the call go on, and takes the note back
  * if the call returns.
  */
+#include "plugin/exec.h"
+
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
@@ -127,27 +129,20 @@ parse_script(char *head, char **interpreter, char **argument)
     return **interpreter != '\0';
 }
 
-/* What the host executes runs outside. That the call fails is known only when
- * it returns; if it succeeds nobody is left to note anything. */
-static __thread struct {
-    bool noted;
-    unsigned place; /* of the name in the session's header */
-} leaving;
-
 static void
-note_leaving(struct plugin *p, const char *path)
+note_leaving(struct plugin *p, struct exec_leaving *leaving, const char *path)
 {
-    if (!leaving.noted)
-        leaving.place = session_note_uncounted(p->session, path);
-    leaving.noted = true;
+    if (!leaving->noted)
+        leaving->place = session_note_uncounted(p->session, path);
+    leaving->noted = true;
 }
 
 void
-plugin_execve_fails(void)
+plugin_execve_fails(struct exec_leaving *leaving)
 {
-    if (leaving.noted)
-        session_forget_uncounted(tally_plugin.session, leaving.place);
-    leaving.noted = false;
+    if (leaving->noted)
+        session_forget_uncounted(tally_plugin.session, leaving->place);
+    leaving->noted = false;
 }
 
 /* The process's sums are written: if the call fails, counting goes on. */
@@ -183,7 +178,7 @@ escape_commas(const char *text, char *out, size_t size)
 static void
 run_qemu(struct plugin *p, const char *path, const char *shown,
          const char **args, size_t count, char *const *envp,
-         uint64_t random_key)
+         uint64_t random_key, struct exec_leaving *leaving)
 {
     const struct session_request *r = &p->request;
     const char **argv = calloc(count + r->qemu_arg_count + 8, sizeof(*argv));
@@ -200,7 +195,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     /* With no number free here there may be one for the program, whose files
      * that are closed on exec are closed. */
     if (session < 0 && errno != EMFILE && errno != ENFILE)
-        note_leaving(p, path);
+        note_leaving(p, leaving, path);
     escape_commas(r->plugin, library, sizeof(library));
     escape_commas(shown, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
@@ -255,16 +250,12 @@ resolve(struct plugin *p, const char **path, const char **args, size_t *count,
                                                              : FILE_OTHER;
 }
 
-/* The guest's program, from the root: it may change its folder, and QEMU puts
- * "./" before its own name for it each time. */
-static char *program; /* owned; NULL: that cannot be had */
-
 void
 plugin_note_program(void)
 {
     const char *const path = qemu_plugin_path_to_binary();
 
-    program = path != NULL ? realpath(path, NULL) : NULL;
+    tally_plugin.program = path != NULL ? realpath(path, NULL) : NULL;
 }
 
 static bool
@@ -281,7 +272,8 @@ static const char *
 own_path(const char *path, char *room, size_t size)
 {
     if (strcmp(path, "/proc/self/exe") == 0)
-        return program != NULL ? program : qemu_plugin_path_to_binary();
+        return tally_plugin.program != NULL ? tally_plugin.program
+                                            : qemu_plugin_path_to_binary();
     if (strncmp(path, "/proc/self/fd/", 14) != 0 &&
         strncmp(path, "/dev/fd/", 8) != 0)
         return path;
@@ -316,7 +308,7 @@ keep_program(const char **path, char *room, size_t size)
 
 void
 plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
-              uint64_t random_key)
+              uint64_t random_key, struct exec_leaving *leaving)
 {
     struct plugin *p = &tally_plugin;
     char heads[SCRIPT_DEPTH][COUNTS_NAME], link[COUNTS_NAME];
@@ -338,24 +330,24 @@ plugin_execve(uint64_t path_at, uint64_t argv_at, uint64_t envp_at,
             '\0';
         drop_settings(env);
         run_qemu(p, path, *target != '\0' ? target : name, args, count,
-                 (char *const *)env, random_key);
+                 (char *const *)env, random_key, leaving);
         path = name;
         if (copy >= 0)
             close(copy);
     }
-    note_leaving(p, path);
+    note_leaving(p, leaving, path);
     free(args);
     free(env);
     free(asked);
 }
 
 void
-plugin_execveat(uint64_t path_at)
+plugin_execveat(uint64_t path_at, struct exec_leaving *leaving)
 {
     char *const path = plugin_read_string(path_at, PATH_MAX);
 
-    note_leaving(&tally_plugin, path != NULL && *path != '\0'
-                                    ? path
-                                    : "a program by its file");
+    note_leaving(&tally_plugin, leaving,
+                 path != NULL && *path != '\0' ? path
+                                               : "a program by its file");
     free(path);
 }

@@ -10,21 +10,44 @@
 
 #include "gateway/protocol.h"
 #include "plugin/plugin.h"
+#include "table/signals.h"
 
-/* What the guest's events need of the fixed signals, kept current. */
-struct gateway_signals {
-    unsigned count;
-    uint8_t id[SIGNAL_FIXED_COUNT];
-};
+static inline const struct machine_row *
+gateway_machine(void)
+{
+    return &tally_machines[tally_plugin.session->request.machine];
+}
 
-extern struct gateway_signals gateway_signals;
+/* Events by number: the machine's, and behind them its narrowed ones. */
+static inline uint64_t
+gateway_id(const struct event_row *event)
+{
+    const struct machine_row *m = gateway_machine();
+    const size_t count = m->event_count + m->made_count;
 
-/* By vCPU; NULL: nobody has said hello. */
-extern struct gateway_live *gateway_lives[COUNTS_VCPUS];
+    return event >= m->events && event < m->events + count
+               ? (uint64_t)(event - m->events)
+               : count + (uint64_t)(event - m->narrowed_events);
+}
 
-/* Hears every system call of the guest. */
-void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
-                     uint64_t request);
+/* Fills in the signals that follow from others. */
+static inline void
+gateway_derive(struct totals *totals)
+{
+    signals_derive(tally_plugin.session->request.params,
+                   tally_plugin.gateway.components, totals->signal);
+}
+
+/* Returns the count of a dynamic signal in all slices; exec.c folds some. */
+static inline uint64_t
+gateway_dynamic(const struct counts_strand *counts, unsigned signal)
+{
+    uint64_t sum = counts->folded.signal[signal];
+
+    for (unsigned t = 0; t < tally_plugin.process.head->own_slices; t++)
+        sum += counts->totals[t].signal[signal];
+    return sum;
+}
 
 /* A thread, made by another, has its counts; it ends, and these are whole; it
  * is alone in a child of fork. */
@@ -39,26 +62,13 @@ void gateway_retranslated(void);
 void gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
                       bool rare);
 
-/* Likewise what answers a thread that asks without a call, see
- * gateway_live.ask. */
-void gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
-                           size_t count);
-void gateway_asked(unsigned vcpu, void *unused);
-
-/* For plugin/monitor.c and watch.c. A word of the guest's memory, from or to
+/* A word of the guest's memory, from or to
  * its order. */
 static inline uint64_t
 gateway_word(uint64_t value)
 {
     return tally_plugin.shape.isa->big_endian ? be64toh(value) : le64toh(value);
 }
-
-/* What the thread has counted of an event so far. */
-uint64_t gateway_event_count(unsigned vcpu, const struct event_row *event);
-
-/* Likewise all threads together, those that have ended too; under the lock of
- * the plugin. */
-uint64_t gateway_event_count_all(const struct event_row *event);
 
 /* Somebody has said hello, or now as good as; false: no memory. */
 bool gateway_ready(void);
@@ -67,44 +77,34 @@ bool gateway_ready(void);
  * cannot be had. */
 bool gateway_learn(const struct event_row *event);
 uint64_t gateway_epoch(void);
+
+/* Says why the event cannot be counted in this run, to `log`, or returns 0. */
+int gateway_check(const struct event_row *e, const struct tally_log *log);
+
+/* Notes what reading the event takes. Returns whether something of that is not
+ * counted yet: gateway_translate_again() is to follow. */
+bool gateway_note(const struct event_row *e);
+
 void gateway_translate_again(void);
 struct gateway_ring *gateway_ring_of(unsigned vcpu);
-
-/* Whom an event's rise is told to. */
-struct watch {
-    unsigned summands;
-    uint8_t slots[GATEWAY_SUMMANDS];
-    int signal;
-    uint64_t period, next; /* value of the next overflow */
-};
-
-/* By vCPU; NULL: nobody. */
-extern struct watch *gateway_watches[COUNTS_VCPUS];
-
-/* Virtual counters have thresholds that a block may reach (plugin/owners.c). */
-extern bool owners_armed;
-void owners_rise(const int16_t *fixed, uint64_t pc);
-
-/* The watched event has perhaps risen enough. */
-void gateway_look(unsigned vcpu, uint64_t pc);
 
 /* A block at `pc` of these fixed signals has been counted. */
 static inline void
 gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
             uint64_t pc)
 {
-    struct gateway_live *live = gateway_lives[vcpu];
+    struct gateway_live *live = tally_plugin.gateway.lives[vcpu];
 
     if (live == NULL || s->span.outside)
         return;
-    for (unsigned i = 0; i < gateway_signals.count; i++) {
-        const unsigned signal = gateway_signals.id[i];
+    for (unsigned i = 0; i < tally_plugin.gateway.signals.count; i++) {
+        const unsigned signal = tally_plugin.gateway.signals.id[i];
         live->value[signal] += (uint64_t)(int64_t)fixed[signal];
     }
-    if (__builtin_expect(gateway_watches[vcpu] != NULL, 0))
-        gateway_look(vcpu, pc);
-    if (__builtin_expect(owners_armed, 0))
-        owners_rise(fixed, pc);
+    if (__builtin_expect(tally_plugin.gateway.watches[vcpu] != NULL, 0))
+        tally_plugin.gateway.look(vcpu, pc);
+    if (__builtin_expect(tally_plugin.gateway.rise != NULL, 0))
+        tally_plugin.gateway.rise(fixed, pc);
 }
 
 /* A block at `pc` has been counted that gateway_register() left to others. */
@@ -114,7 +114,7 @@ gateway_count(const struct strand *s, unsigned vcpu, uint32_t index,
 {
     const struct block_info *info = &tally_plugin.process.infos[index];
 
-    if (gateway_lives[vcpu] != NULL)
+    if (tally_plugin.gateway.lives[vcpu] != NULL)
         gateway_add(s, vcpu, info->fixed, pc);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "machine/strand.h"
-#include "plugin/gateway_state.h"
+#include "plugin/gateway_read.h"
 
 #define PAGE 4096u
 #define READ_MOST 65536u /* events that one request reads */
@@ -34,7 +34,7 @@ signal_count(const struct source *from, unsigned signal)
 static void
 assemble(const struct source *from, uint64_t id, struct totals *all)
 {
-    const struct gateway_need *n = &gateway_state.needs[id];
+    const struct gateway_need *n = &tally_plugin.gateway.needs[id];
 
     for (unsigned i = 0; i < n->used; i++)
         all->signal[n->uses[i]] = signal_count(from, n->uses[i]);
@@ -46,8 +46,9 @@ static __thread struct totals assembled;
 static bool
 is_derived(uint64_t id)
 {
-    return id < gateway_state.event_count && gateway_state.needs[id].derived &&
-           !gateway_state.needs[id].cycles;
+    return id < tally_plugin.gateway.event_count &&
+           tally_plugin.gateway.needs[id].derived &&
+           !tally_plugin.gateway.needs[id].cycles;
 }
 
 /* Dynamic signals of a thread that runs, in one slice: so for the quick loads.
@@ -69,7 +70,7 @@ sum_dynamic(const struct clock *c, const struct counts_strand *counts)
 static uint64_t
 count_cycles(const struct source *from)
 {
-    const struct clock *c = &gateway_state.clock;
+    const struct clock *c = &tally_plugin.gateway.clock;
     const bool quick =
         from->counts != NULL && tally_plugin.process.head->own_slices == 1;
     uint64_t sums[CLOCK_SUMS] = {0}, fixed = 0;
@@ -90,9 +91,9 @@ count_plain(const struct source *from, uint64_t id)
 {
     uint64_t sum = 0;
 
-    if (id >= gateway_state.event_count)
+    if (id >= tally_plugin.gateway.event_count)
         return from->live->value[SIGNAL_INSTRUCTIONS];
-    const struct gateway_need *n = &gateway_state.needs[id];
+    const struct gateway_need *n = &tally_plugin.gateway.needs[id];
     if (n->cycles)
         return count_cycles(from);
     for (unsigned i = 0; i < n->signal_count; i++)
@@ -108,7 +109,7 @@ count_event(const struct source *from, const struct totals *all, uint64_t id)
 
     if (!is_derived(id))
         return count_plain(from, id);
-    const struct gateway_need *n = &gateway_state.needs[id];
+    const struct gateway_need *n = &tally_plugin.gateway.needs[id];
     for (unsigned i = 0; i < n->signal_count; i++)
         sum += all->signal[n->signals[i]];
     return sum;
@@ -129,8 +130,8 @@ count_by_itself(const struct source *from, const struct event_row *event)
 uint64_t
 gateway_event_count(unsigned vcpu, const struct event_row *event)
 {
-    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
-                                NULL};
+    const struct source from = {tally_plugin.gateway.lives[vcpu],
+                                tally_plugin.counts[vcpu], NULL};
 
     return count_by_itself(&from, event);
 }
@@ -142,12 +143,12 @@ gateway_event_count_all(const struct event_row *event)
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (gateway_lives[i] != NULL)
+        if (tally_plugin.gateway.lives[i] != NULL)
             sum += gateway_event_count(i, event);
     }
     for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
-        const struct source from = {&gateway_state.memory->live[i], NULL,
-                                    gateway_state.ended[i]};
+        const struct source from = {&tally_plugin.gateway.memory->live[i], NULL,
+                                    tally_plugin.gateway.ended[i]};
         if (from.ended != NULL)
             sum += count_by_itself(&from, event);
     }
@@ -159,7 +160,7 @@ gateway_event_count_all(const struct event_row *event)
 static bool
 is_descendant(uint64_t thread, uint64_t of)
 {
-    const struct gateway_live *live = gateway_state.memory->live;
+    const struct gateway_live *live = tally_plugin.gateway.memory->live;
 
     for (uint64_t maker; thread != of; thread = maker) {
         maker = live[thread].maker;
@@ -189,7 +190,7 @@ is_asked(const struct reading *request, uint64_t thread)
         return thread == asked ||
                (thread >= request->since && is_descendant(thread, asked));
     case GATEWAY_STRAND:
-        return gateway_state.memory->live[thread].strand == asked;
+        return tally_plugin.gateway.memory->live[thread].strand == asked;
     default:
         return true;
     }
@@ -230,8 +231,8 @@ add_source(const struct reading *request, const struct source *from)
 static bool
 read_own(unsigned vcpu, const struct reading *request)
 {
-    const struct source from = {gateway_lives[vcpu], tally_plugin.counts[vcpu],
-                                NULL};
+    const struct source from = {tally_plugin.gateway.lives[vcpu],
+                                tally_plugin.counts[vcpu], NULL};
 
     for (uint64_t i = 0; i < request->count; i++) {
         const uint64_t id = gateway_word(request->ids[i]);
@@ -246,8 +247,8 @@ static void
 add_thread(const struct reading *request, uint64_t thread,
            const struct counts_strand *counts)
 {
-    const struct source from = {&gateway_state.memory->live[thread], counts,
-                                gateway_state.ended[thread]};
+    const struct source from = {&tally_plugin.gateway.memory->live[thread],
+                                counts, tally_plugin.gateway.ended[thread]};
 
     if (is_asked(request, thread))
         add_source(request, &from);
@@ -260,33 +261,21 @@ add_all(const struct reading *request)
 
     pthread_mutex_lock(&p->lock);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (gateway_lives[i] != NULL)
+        if (tally_plugin.gateway.lives[i] != NULL)
             add_thread(request, p->counts[i]->thread, p->counts[i]);
     }
     for (unsigned i = 0; i < p->thread_count && i < GATEWAY_THREADS; i++) {
-        if (gateway_state.ended[i] != NULL)
+        if (tally_plugin.gateway.ended[i] != NULL)
             add_thread(request, i, NULL);
     }
     pthread_mutex_unlock(&p->lock);
 }
 
-/* What a vCPU's last request was found to reach. A request that is read again
- * and again, as around a loop, is looked at once: the guest's memory changes by
- * system calls only. */
-struct reached {
-    uint64_t changes; /* of memory, when it was looked at; 0: not yet */
-    uint64_t request, ids, values, count;
-};
-
-static struct reached last_reached[COUNTS_VCPUS];
-
-/* Begins at 1. */
-static uint64_t memory_changes = 1;
-
 void
 gateway_memory_changed(void)
 {
-    __atomic_add_fetch(&memory_changes, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&tally_plugin.gateway.memory_changes, 1,
+                       __ATOMIC_RELAXED);
 }
 
 /* Whether words are there, by reading or writing one a page, and the last. */
@@ -307,9 +296,9 @@ has_words(uint64_t at, uint64_t count, bool written)
 }
 
 static bool
-can_reach(unsigned vcpu, const struct reached *r)
+can_reach(unsigned vcpu, const struct gateway_reached *r)
 {
-    struct reached *const last = &last_reached[vcpu];
+    struct gateway_reached *const last = &tally_plugin.gateway.reached[vcpu];
 
     if (last->changes == r->changes && last->request == r->request &&
         last->ids == r->ids && last->values == r->values &&
@@ -334,7 +323,8 @@ guest(uint64_t addr)
 static struct gateway_read *
 find_request(unsigned vcpu, uint64_t at, uint64_t changes)
 {
-    const struct reached *const last = &last_reached[vcpu];
+    const struct gateway_reached *const last =
+        &tally_plugin.gateway.reached[vcpu];
     struct gateway_read request;
 
     if (last->changes == changes && last->request == at)
@@ -351,15 +341,16 @@ gateway_read(unsigned vcpu, uint64_t at)
 {
     const struct plugin *p = &tally_plugin;
     const struct counts_strand *own = p->counts[vcpu];
-    const uint64_t changes = __atomic_load_n(&memory_changes, __ATOMIC_RELAXED);
+    const uint64_t changes =
+        __atomic_load_n(&tally_plugin.gateway.memory_changes, __ATOMIC_RELAXED);
     struct gateway_read *const found = find_request(vcpu, at, changes);
 
     if (found == NULL)
         return;
     const struct gateway_read q = *(volatile struct gateway_read *)found;
-    const struct reached reach = {changes, at, gateway_word(q.ids),
-                                  gateway_word(q.values),
-                                  gateway_word(q.count)};
+    const struct gateway_reached reach = {changes, at, gateway_word(q.ids),
+                                          gateway_word(q.values),
+                                          gateway_word(q.count)};
     if (!can_reach(vcpu, &reach))
         return;
     const struct reading request = {
@@ -388,7 +379,7 @@ gateway_read(unsigned vcpu, uint64_t at)
 void
 gateway_asked(unsigned vcpu, void *unused)
 {
-    const struct gateway_live *live = gateway_lives[vcpu];
+    const struct gateway_live *live = tally_plugin.gateway.lives[vcpu];
 
     (void)unused;
     if (live == NULL || live->ask == 0)
@@ -397,4 +388,19 @@ gateway_asked(unsigned vcpu, void *unused)
         tally_plugin.strands[vcpu]->queue.entries)
         strand_drain(tally_plugin.strands[vcpu]);
     gateway_read(vcpu, gateway_word(live->ask));
+}
+
+void
+gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
+                      size_t count)
+{
+    const struct isa *isa = p->shape.isa;
+
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        if (qemu_plugin_insn_size(insn) == isa->ask_size &&
+            memcmp(qemu_plugin_insn_data(insn), isa->ask, isa->ask_size) == 0)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                insn, gateway_asked, QEMU_PLUGIN_CB_NO_REGS, NULL);
+    }
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the parts of the gateway share: gateway.c, which translates and learns
- * of events, and gateway_read.c, which reads them.
- */
+/* What the plugin knows of guest programs that count themselves. */
 #ifndef TALLY_PLUGIN_GATEWAY_STATE_H
 #define TALLY_PLUGIN_GATEWAY_STATE_H
 
+#include "gateway/protocol.h"
 #include "machine/clock.h"
-#include "plugin/gateway.h"
-#include "table/signals.h"
+#include "source/process_counts.h"
 
 struct gateway_memory {
     struct gateway_page page;
@@ -28,7 +25,29 @@ struct gateway_need {
     uint16_t uses[SIGNAL_COUNT];
 };
 
-struct gateway_state {
+/* What the guest's events need of the fixed signals, kept current. */
+struct gateway_signals {
+    unsigned count;
+    uint8_t id[SIGNAL_FIXED_COUNT];
+};
+
+/* Whom an event's rise is told to. */
+struct watch {
+    unsigned summands;
+    uint8_t slots[GATEWAY_SUMMANDS];
+    int signal;
+    uint64_t period, next; /* value of the next overflow */
+};
+
+/* What a vCPU's last request was found to reach. A request that is read again
+ * and again, as around a loop, is looked at once: the guest's memory changes by
+ * system calls only. */
+struct gateway_reached {
+    uint64_t changes; /* of memory, when it was looked at; 0: not yet */
+    uint64_t request, ids, values, count;
+};
+
+struct gateway {
     struct gateway_memory *memory; /* NULL: nobody has said hello */
     struct gateway_need *needs;    /* by event of the machine, owned */
     uint64_t event_count;
@@ -37,53 +56,17 @@ struct gateway_state {
     struct clock clock;  /* of those components */
     uint32_t components; /* of the model that are to run */
     uint64_t epoch;      /* of the last signal or part added */
+    struct gateway_signals signals;
+    struct gateway_live *lives[COUNTS_VCPUS]; /* NULL: nobody said hello */
+    struct watch *watches[COUNTS_VCPUS];      /* NULL: nobody */
+    bool watching; /* some thread has been watched: blocks count by calls */
+    struct gateway_reached reached[COUNTS_VCPUS];
+    uint64_t memory_changes; /* so often the guest's memory may have; from 1 */
+    /* The watched event of a thread has perhaps risen enough, at `pc`. */
+    void (*look)(unsigned vcpu, uint64_t pc);
+    /* Virtual counters have thresholds that a block of these fixed signals may
+     * reach; NULL: none. */
+    void (*rise)(const int16_t *fixed, uint64_t pc);
 };
-
-extern struct gateway_state gateway_state;
-
-static inline const struct machine_row *
-gateway_machine(void)
-{
-    return &tally_machines[tally_plugin.session->request.machine];
-}
-
-/* Events by number: the machine's, and behind them its narrowed ones. */
-static inline uint64_t
-gateway_id(const struct event_row *event)
-{
-    const struct machine_row *m = gateway_machine();
-    const size_t count = m->event_count + m->made_count;
-
-    return event >= m->events && event < m->events + count
-               ? (uint64_t)(event - m->events)
-               : count + (uint64_t)(event - m->narrowed_events);
-}
-
-/* Fills in the signals that follow from others. */
-static inline void
-gateway_derive(struct totals *totals)
-{
-    signals_derive(tally_plugin.session->request.params,
-                   gateway_state.components, totals->signal);
-}
-
-/* Returns the count of a dynamic signal in all slices; exec.c folds some. */
-static inline uint64_t
-gateway_dynamic(const struct counts_strand *counts, unsigned signal)
-{
-    uint64_t sum = counts->folded.signal[signal];
-
-    for (unsigned t = 0; t < tally_plugin.process.head->own_slices; t++)
-        sum += counts->totals[t].signal[signal];
-    return sum;
-}
-
-/* Answers a GATEWAY_READ at the guest's address; nothing happens where the
- * guest has no memory for the request or the answer. */
-void gateway_read(unsigned vcpu, uint64_t request);
-
-/* The guest's memory may have changed: addresses that could be reached before
- * are looked at again. */
-void gateway_memory_changed(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/gateway.h"
+#include "plugin/gateway_read.h"
 #include "plugin/monitor_shared.h"
 #include "pmu/pmu.h"
 #include "tally/pmu.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/gateway.h"
+#include "plugin/gateway_read.h"
 #include "pmu/pmu.h"
 
 struct line {

@@ -9,8 +9,6 @@
 
 static_assert(sizeof(struct owners) <= SESSION_OWNERS, "the session has room");
 
-bool owners_armed;
-
 /* An event that is to be told of. */
 struct threshold {
     const struct event_row *event;
@@ -55,7 +53,7 @@ owners_begin(void)
         own.client.seat = NULL;
         own.refused = true;
         own.threshold_count = 0;
-        owners_armed = false;
+        tally_plugin.gateway.rise = NULL;
         return NULL;
     }
     return &own.client;
@@ -86,11 +84,13 @@ owners_learn(uint32_t events)
 void
 owners_watch(void)
 {
-    if (gateway_watching || !gateway_ready())
+    if (tally_plugin.gateway.watching || !gateway_ready())
         return;
-    gateway_watching = true;
+    tally_plugin.gateway.watching = true;
     gateway_translate_again();
 }
+
+static void rise(const int16_t *fixed, uint64_t pc);
 
 /* How far each threshold is. */
 void
@@ -110,7 +110,7 @@ owners_arm(void)
     }
     if (own.threshold_count > 0)
         owners_watch();
-    owners_armed = own.threshold_count > 0;
+    tally_plugin.gateway.rise = own.threshold_count > 0 ? rise : NULL;
 }
 
 static int64_t
@@ -140,8 +140,8 @@ reach(uint64_t pc)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-void
-owners_rise(const int16_t *fixed, uint64_t pc)
+static void
+rise(const int16_t *fixed, uint64_t pc)
 {
     bool reached = false;
 
@@ -259,7 +259,7 @@ owners_forked(void)
 {
     own.seen = 0;
     own.threshold_count = 0;
-    owners_armed = false;
+    tally_plugin.gateway.rise = NULL;
     owners_profile_forget();
     if (owners_begin() == NULL)
         return;
@@ -298,7 +298,7 @@ owners_executed(void)
 void
 owners_end(void)
 {
-    owners_armed = false;
+    tally_plugin.gateway.rise = NULL;
     if (owners_begin() == NULL)
         return;
     if (own.client.seat != NULL)

@@ -11,11 +11,17 @@
 #include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/early.h"
+#include "plugin/exec.h"
 #include "plugin/gateway.h"
+#include "plugin/gateway_answer.h"
+#include "plugin/monitor.h"
 #include "plugin/own_counts.h"
 #include "plugin/owners.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "plugin/span.h"
+#include "plugin/translate.h"
+#include "plugin/watch.h"
 #include "source/group.h"
 #include "table/signals.h"
 
@@ -37,6 +43,7 @@ struct plugin tally_plugin = {
     .reach = {.place = tally_plugin.session_place, .kept = -1},
     .beside = {.request = &tally_plugin.request,
                .process = &tally_plugin.process},
+    .gateway = {.memory_changes = 1},
     .early = {.lock = &tally_plugin.lock,
               .shape = &tally_plugin.shape,
               .process = &tally_plugin.process,
@@ -51,6 +58,7 @@ static __thread struct {
     uint64_t args[4]; /* of the call */
     struct random_stream random;
     unsigned interrupted; /* see beside_return() */
+    struct exec_leaving leaving;
 } caller;
 
 static bool
@@ -124,60 +132,6 @@ note_birth(struct plugin *p, struct counts_strand *counts, unsigned maker)
     counts->born = p->counts[maker]->born + sum.signal[SIGNAL_CYCLES];
 }
 
-/*
- * Instructions until the next look at the clock: half of those to the boundary,
- * if they take as long as the last did, so that it is looked at ever more often
- * towards it. Measured on bzip2: looking every 20,000 costs as much time as all
- * else together.
- */
-static uint64_t
-next_look(const struct strand *s, uint64_t clock, uint64_t interval)
-{
-    const double left = (double)(interval - clock % interval);
-    const double pace = (double)(clock - s->interval.clock + 1) /
-                        (double)(s->interval.passed + 1);
-    const double half = left / pace / 2;
-
-    return half > LOOK_LEAST ? (uint64_t)half : LOOK_LEAST;
-}
-
-void
-plugin_snapshot(struct strand *strand)
-{
-    struct plugin *p = &tally_plugin;
-    const struct session_request *r = &p->request;
-    struct totals sum, derived;
-
-    strand_drain(strand);
-    counts_sum_all(&p->process, strand->counts, &sum);
-    derived = sum;
-    signals_derive(r->params, r->components, derived.signal);
-    const uint64_t clock = strand->counts->born + derived.signal[SIGNAL_CYCLES];
-    strand->interval.length = next_look(strand, clock, r->interval);
-    strand->interval.clock = clock;
-    strand->interval.passed = 0;
-    if (clock / r->interval == strand->interval.boundary ||
-        strand->counts == p->spare)
-        return;
-    strand->interval.boundary = clock / r->interval;
-    pthread_mutex_lock(&p->lock);
-    counts_snap(&p->process, strand->counts, strand->interval.boundary, &sum);
-    pthread_mutex_unlock(&p->lock);
-}
-
-void
-plugin_look(struct strand *strand)
-{
-    const struct session_request *r = &tally_plugin.request;
-
-    if (r->slices <= 1) {
-        plugin_snapshot(strand);
-        return;
-    }
-    strand->interval.passed = 0;
-    strand_begin_slice(strand, (strand->span.slice + 1) % r->slices);
-}
-
 static void
 on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
 {
@@ -223,6 +177,8 @@ static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
     strand_end(tally_plugin.strands[vcpu], vcpu);
+    monitor_thread_ends(vcpu);
+    watch_stop(vcpu);
     gateway_thread_ends(vcpu);
     capture_thread_ends(vcpu);
     free_strand(vcpu);
@@ -239,23 +195,6 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
     pthread_mutex_lock(&p->lock);
     if (vcpu < COUNTS_VCPUS && tally_plugin.strands[vcpu] != NULL)
         end_thread(p, vcpu);
-    pthread_mutex_unlock(&p->lock);
-}
-
-void
-plugin_switch_span(struct strand *strand, bool counted)
-{
-    struct plugin *p = &tally_plugin;
-
-    (void)strand;
-    pthread_mutex_lock(&p->lock);
-    if (p->span_open != counted) {
-        p->span_open = counted;
-        for (unsigned i = 0; i < p->chip.slots_used; i++) {
-            if (tally_plugin.strands[i] != NULL)
-                strand_switch_span(tally_plugin.strands[i], counted);
-        }
-    }
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -349,6 +288,9 @@ on_fork_child(void)
     memset(&p->counts[slot]->folded, 0, sizeof(struct totals));
     atomic_store(&p->counts[slot]->live, 1);
     random_forks(&p->random, &caller.random);
+    for (unsigned i = 0; i < p->chip.slots_used; i++)
+        watch_stop(i);
+    monitor_forget();
     gateway_forks(slot);
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);
@@ -386,7 +328,7 @@ cut_if_asked(struct plugin *p)
         atomic_store(&p->process.head->cut, 1);
     pthread_mutex_unlock(&p->lock);
     if (now)
-        plugin_reset();
+        tally_plugin.translate_again();
 }
 
 /* Keeps a way to the session's file before a call that may close it, and looks
@@ -426,12 +368,12 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     }
     cut_if_asked(p);
     if (call_is(CALL_EXECVE, p->shape.isa, num))
-        plugin_execve(a1, a2, a3, key_of_next(p));
+        plugin_execve(a1, a2, a3, key_of_next(p), &caller.leaving);
     else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
-        plugin_execveat(a2);
+        plugin_execveat(a2, &caller.leaving);
     keep_reach(p, num, reach_before_loss);
     if (early_syscall(&p->early, num, args))
-        plugin_reset();
+        tally_plugin.translate_again();
     owners_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
@@ -445,7 +387,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
 
     (void)id;
     cut_if_asked(p);
-    plugin_execve_fails();
+    plugin_execve_fails(&caller.leaving);
     keep_reach(p, num, reach_after_loss);
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
@@ -571,11 +513,11 @@ restart_strand(struct plugin *p, struct strand *s)
     strand_switch_span(s, !old.span.outside);
 }
 
-void
-plugin_set_parts(uint32_t components)
+/* Sets up another model for the only thread, the first, with empty caches;
+ * while nothing is translated. */
+static void
+set_parts(struct plugin *p, uint32_t components)
 {
-    struct plugin *p = &tally_plugin;
-
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);
     if (set_up_parts(p, components) != 0)
@@ -630,7 +572,7 @@ on_syscall_cut(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
 {
     (void)id, (void)vcpu, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     if (call_is(CALL_EXECVE, tally_plugin.shape.isa, num))
-        plugin_execve(a1, a2, a3, key_of_next(&tally_plugin));
+        plugin_execve(a1, a2, a3, key_of_next(&tally_plugin), &caller.leaving);
 }
 
 static void
@@ -654,12 +596,16 @@ on_reset(qemu_plugin_id_t id)
 {
     tally_plugin.over = tally_plugin.cut;
     listen_to(id);
-    if (!tally_plugin.over)
-        gateway_retranslated();
+    if (tally_plugin.over)
+        return;
+    if (tally_plugin.gateway.memory != NULL &&
+        tally_plugin.gateway.components != tally_plugin.components)
+        set_parts(&tally_plugin, tally_plugin.gateway.components);
+    gateway_retranslated();
 }
 
-void
-plugin_reset(void)
+static void
+translate_again(void)
 {
     qemu_plugin_reset(tally_plugin.id, on_reset);
 }
@@ -672,6 +618,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     struct plugin *p = &tally_plugin;
 
     p->id = id;
+    p->translate_again = translate_again;
     if (info->system_emulation) {
         tally_logf(&log, TALLY_LOG_ERROR, "only user-mode QEMU is supported");
         return -1;

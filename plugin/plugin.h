@@ -12,27 +12,16 @@
 #include "plugin/beside.h"
 #include "plugin/blocks.h"
 #include "plugin/callbacks.h"
+#include "plugin/capture.h"
 #include "plugin/early.h"
+#include "plugin/gateway_state.h"
 #include "plugin/memory.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "plugin/translate.h"
 #include "source/process_counts.h"
 
 #define PLUGIN_PATH 512
-
-#define DATA_SIGNALS 12
-
-/* An instruction that accesses data, as --filter data= counts it. */
-struct data_insn {
-    uint64_t data;  /* of the callback that its accesses have otherwise */
-    uint8_t access; /* enum insn_access */
-    uint8_t loads;  /* that may count, each once */
-    uint8_t stores;
-    bool conditional;
-    bool bulk; /* a block load or twin load, where these are told apart */
-    uint8_t signal_count;
-    uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
-};
 
 /* Everything of one guest process. QEMU's callbacks carry no context for it,
  * so there is one, here. */
@@ -81,42 +70,19 @@ struct plugin {
     struct random random;
     struct beside beside;
     struct early early;
+    struct gateway gateway;
+    struct capture capture;
+    struct translator translator;
+    /* The path of the guest's program, from the root, as the program may change
+     * its folder and QEMU puts "./" before its own name for it each time.
+     * Owned; NULL: the path cannot be had. */
+    char *program;
+    /* Has QEMU forget its translations, at the next moment when no guest thread
+     * runs; a thread that asks in a system call finds it done on its return. */
+    void (*translate_again)(void);
 };
 
 /* Hidden, so that code reaches its first members without its address. */
 extern __attribute__((visibility("hidden"))) struct plugin tally_plugin;
-
-/* Registers the callbacks of a translated block (translate.c). */
-void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-
-/* Another model for the only thread, the first, with empty caches; while
- * nothing is translated. */
-void plugin_set_parts(uint32_t components);
-
-/* Has QEMU forget its translations, at the next moment when no guest thread
- * runs; a thread that asks in a system call finds it done on its return. */
-void plugin_reset(void);
-
-/* Follows execve into a program that can be counted; then the call returned, so
- * that nothing was executed (exec.c). */
-void
-plugin_execve(uint64_t path, uint64_t argv, uint64_t envp, uint64_t random_key);
-void plugin_execve_fails(void);
-
-/* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
-void plugin_execveat(uint64_t path);
-
-/* What /proc/self/exe is to the guest; before it runs, once it is loaded. */
-void plugin_note_program(void);
-
-/* Looks at the clock for -I, or begins the slice of the next events. */
-void plugin_look(struct strand *strand);
-
-/* -I: looks at the clock; keeps what the strand has counted, if its clock has
- * passed a boundary. */
-void plugin_snapshot(struct strand *strand);
-
-/* Opens or closes the span for all strands. */
-void plugin_switch_span(struct strand *strand, bool counted);
 
 #endif

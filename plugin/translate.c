@@ -2,32 +2,20 @@
 /*
  * Translation: a QEMU block becomes a block record and its callbacks.
  */
+#include "plugin/translate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/recent.h"
 #include "plugin/blocks.h"
 #include "plugin/calls.h"
 #include "plugin/capture.h"
 #include "plugin/early.h"
-#include "plugin/gateway.h"
+#include "plugin/gateway_read.h"
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "source/prefetch.h"
 #include "source/sparc_t4.h"
-
-#define MAX_INSNS 1024
-
-/* One of QEMU's blocks while it is being translated. */
-struct translation {
-    struct qemu_plugin_tb *tb;
-    size_t count;
-    struct insn insns[MAX_INSNS];
-    bool tells[MAX_INSNS]; /* it is an access that tells a prefetch's address */
-    size_t teller[MAX_INSNS]; /* of a prefetch that access, or `count` */
-    int64_t distance[MAX_INSNS];
-    uint64_t hash;
-};
 
 static uint64_t
 hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)
@@ -41,17 +29,16 @@ static void
 decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
 {
     const size_t count = qemu_plugin_tb_n_insns(tb);
-    static struct insn_recent recent; /* under the lock of translation */
     const bool passes = tally_plugin.chip.passes;
 
     t->tb = tb;
-    t->count = count < MAX_INSNS ? count : MAX_INSNS;
+    t->count = count < TRANSLATION_INSNS ? count : TRANSLATION_INSNS;
     t->hash = 0xcbf29ce484222325u ^ qemu_plugin_tb_vaddr(tb);
     for (size_t i = 0; i < t->count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(insn);
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
-        insn_recent_decode(&recent, isa, bytes, size,
+        insn_recent_decode(&tally_plugin.translator.recent, isa, bytes, size,
                            qemu_plugin_insn_vaddr(insn), &t->insns[i]);
         if (passes && insn_is_float(&t->insns[i]))
             t->insns[i].access = ACCESS_FLOAT;
@@ -413,23 +400,20 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
 
 /* Found again, or kept until the process ends: there are few kinds. */
 static struct data_insn *
-data_insn_of(const struct plugin *p, const struct insn *insn)
+data_insn_of(struct plugin *p, const struct insn *insn)
 {
-    static struct kept {
-        struct data_insn insn;
-        struct kept *next;
-    } * all;
     const struct data_insn wanted = make_data_insn(p, insn);
 
-    for (struct kept *k = all; k != NULL; k = k->next) {
+    for (struct data_insn_kept *k = p->translator.data_insns; k != NULL;
+         k = k->next) {
         if (memcmp(&k->insn, &wanted, sizeof(wanted)) == 0)
             return &k->insn;
     }
-    struct kept *k = malloc(sizeof(*k));
+    struct data_insn_kept *k = malloc(sizeof(*k));
     if (k == NULL)
         plugin_no_memory(p->process.head, "the program's code");
-    *k = (struct kept){wanted, all};
-    all = k;
+    *k = (struct data_insn_kept){wanted, p->translator.data_insns};
+    p->translator.data_insns = k;
     return &k->insn;
 }
 
@@ -438,7 +422,7 @@ data_insn_of(const struct plugin *p, const struct insn *insn)
  * begins a block is begun by that: its iterations are blocks too.
  */
 static void
-register_data(const struct plugin *p, const struct translation *t)
+register_data(struct plugin *p, const struct translation *t)
 {
     for (size_t i = next_access(t, 0); i < t->count;
          i = next_access(t, i + 1)) {
@@ -595,9 +579,8 @@ read_odd(const struct plugin *p, struct block_info *info)
 void
 plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-    static struct translation translation;
-    struct translation *t = &translation;
     struct plugin *p = &tally_plugin;
+    struct translation *t = &p->translator.translation;
     struct block_piece pieces[BLOCK_PIECES];
     struct block model;
 

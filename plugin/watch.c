@@ -7,16 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-struct watch *gateway_watches[COUNTS_VCPUS];
-bool gateway_watching;
-
 static uint64_t
 value(unsigned vcpu, const struct watch *w)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < w->summands; i++)
-        sum += gateway_lives[vcpu]->value[w->slots[i]];
+        sum += tally_plugin.gateway.lives[vcpu]->value[w->slots[i]];
     return sum;
 }
 
@@ -36,10 +33,10 @@ note(unsigned vcpu, uint64_t pc)
 
 /* A block may raise the event by more than a period: each is noted, one signal
  * sent, which the guest gets when the block has run. */
-void
-gateway_look(unsigned vcpu, uint64_t pc)
+static void
+look(unsigned vcpu, uint64_t pc)
 {
-    struct watch *w = gateway_watches[vcpu];
+    struct watch *w = tally_plugin.gateway.watches[vcpu];
     const uint64_t now = value(vcpu, w);
 
     if ((int64_t)(now - w->next) < 0)
@@ -59,8 +56,8 @@ gateway_look(unsigned vcpu, uint64_t pc)
 void
 watch_stop(unsigned vcpu)
 {
-    free(gateway_watches[vcpu]);
-    gateway_watches[vcpu] = NULL;
+    free(tally_plugin.gateway.watches[vcpu]);
+    tally_plugin.gateway.watches[vcpu] = NULL;
 }
 
 static struct watch *
@@ -84,7 +81,7 @@ make(const struct gateway_watch *request)
 void
 watch_answer(unsigned vcpu, struct gateway_watch *request)
 {
-    struct watch *w = gateway_watches[vcpu];
+    struct watch *w = tally_plugin.gateway.watches[vcpu];
 
     if (request->period == 0) {
         if (w != NULL)
@@ -99,9 +96,10 @@ watch_answer(unsigned vcpu, struct gateway_watch *request)
     if (w == NULL)
         return;
     w->next = value(vcpu, w) + gateway_word(request->left);
-    gateway_watches[vcpu] = w;
-    if (!gateway_watching) {
-        gateway_watching = true;
+    tally_plugin.gateway.watches[vcpu] = w;
+    tally_plugin.gateway.look = look;
+    if (!tally_plugin.gateway.watching) {
+        tally_plugin.gateway.watching = true;
         gateway_translate_again();
     }
     request->epoch = gateway_word(gateway_epoch());

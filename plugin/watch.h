@@ -8,9 +8,6 @@
 
 #include "plugin/gateway.h"
 
-/* Some thread has been watched: blocks count by calls. */
-extern bool gateway_watching;
-
 /* Starts or stops; in the guest's order of bytes; under the plugin's lock. */
 void watch_answer(unsigned vcpu, struct gateway_watch *request);
 

@@ -63,6 +63,27 @@ def check_includes(root):
                 yield f"{path.relative_to(root)}: {reason}"
 
 
+def check_plugin(root):
+    """Files of plugin/ include those before them in plugin/meson.build."""
+    text = (root / "plugin" / "meson.build").read_text()
+    names = re.search(r"plugin_order = \[(.*?)\]", text, re.DOTALL).group(1)
+    order = re.findall(r"'([^']+)'", names)
+
+    def place(name):
+        name = name if name in order else name.rsplit(".", 1)[0]
+        return order.index(name) if name in order else None
+
+    for path in sources(root, ["plugin"]):
+        own = place(path.name)
+        if own is None:
+            yield f"plugin/{path.name}: has no place in plugin_order"
+            continue
+        for name in INCLUDE.findall(path.read_text()):
+            if name.startswith("plugin/") and (
+                    place(name[len("plugin/"):]) or 0) > own:
+                yield f"plugin/{path.name}: {name} is of a higher file"
+
+
 def check_spdx(root):
     for path in sources(root, ROOMS):
         first = path.read_text().split("\n", 1)[0]
@@ -88,13 +109,14 @@ def report(number, name, faults):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    print("1..3")
+    print("1..4")
     report(1, "includes", list(check_includes(root)))
-    report(2, "SPDX lines", list(check_spdx(root)))
+    report(2, "order of the plugin's files", list(check_plugin(root)))
+    report(3, "SPDX lines", list(check_spdx(root)))
     if shutil.which("clang-format") is None:
-        print("ok 3 format # SKIP clang-format is not installed")
+        print("ok 4 format # SKIP clang-format is not installed")
         return
-    report(3, "format", list(check_format(root)))
+    report(4, "format", list(check_format(root)))
 
 
 main()

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers to guest programs that count themselves: src/gateway/protocol.h. */
+#ifndef TALLY_PLUGIN_GATEWAY_ANSWER_H
+#define TALLY_PLUGIN_GATEWAY_ANSWER_H
+
+#include <stdint.h>
+
+/* Hears every system call of the guest. */
+void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
+                     uint64_t request);
+
+#endif

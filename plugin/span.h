@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The counted part of the run, its slices, and the snapshots of -I. */
+#ifndef TALLY_PLUGIN_SPAN_H
+#define TALLY_PLUGIN_SPAN_H
+
+#include "machine/chip.h"
+
+/* Looks at the clock for -I, or begins the slice of the next events. */
+void plugin_look(struct strand *strand);
+
+/* -I: looks at the clock; keeps what the strand has counted, if its clock has
+ * passed a boundary. */
+void plugin_snapshot(struct strand *strand);
+
+/* Opens or closes the span for all strands. */
+void plugin_switch_span(struct strand *strand, bool counted);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Translation: a QEMU block becomes a block record and its callbacks. */
+#ifndef TALLY_PLUGIN_TRANSLATE_H
+#define TALLY_PLUGIN_TRANSLATE_H
+
+#include "isa/recent.h"
+#include "plugin/qemu_api.h"
+
+#define TRANSLATION_INSNS 1024
+
+/* One of QEMU's blocks while it is being translated. */
+struct translation {
+    struct qemu_plugin_tb *tb;
+    size_t count;
+    struct insn insns[TRANSLATION_INSNS];
+    bool tells[TRANSLATION_INSNS]; /* it is an access that tells a prefetch's
+                                      address */
+    size_t
+        teller[TRANSLATION_INSNS]; /* of a prefetch that access, or `count` */
+    int64_t distance[TRANSLATION_INSNS];
+    uint64_t hash;
+};
+
+#define DATA_SIGNALS 12
+
+/* An instruction that accesses data, as --filter data= counts it. */
+struct data_insn {
+    uint64_t data;  /* of the callback that its accesses have otherwise */
+    uint8_t access; /* enum insn_access */
+    uint8_t loads;  /* that may count, each once */
+    uint8_t stores;
+    bool conditional;
+    bool bulk; /* a block load or twin load, where these are told apart */
+    uint8_t signal_count;
+    uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
+};
+
+struct data_insn_kept {
+    struct data_insn insn;
+    struct data_insn_kept *next;
+};
+
+/* Under the lock of translation. */
+struct translator {
+    struct insn_recent recent;
+    struct data_insn_kept *data_insns; /* all kinds; until the process ends */
+    struct translation translation;    /* of the block of now */
+};
+
+/* Registers the callbacks of a translated block. */
+void plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+#endif
