@@ -180,6 +180,8 @@ run_all(struct counting *c, struct count_value *one, struct count_run *table)
         report->runs = run;
     }
     const unsigned runs = report->runs;
+    if (runs == 0)
+        report->table = NULL;
     report->wall_stddev = runs > 1 ? sqrt(squares / (runs - 1)) : 0;
     for (size_t i = 0; i < report->count; i++) {
         struct count_value *v = &c->values[i];

@@ -93,8 +93,9 @@ take_next(const char **text, const char *const (*words)[WORDS], size_t rows)
 
 #define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
 
-bool
-host_cache_find(const char *name, uint64_t *config)
+/* Finds the code of "L1-dcache-load-misses" in its many spellings. */
+static bool
+cache_find(const char *name, uint64_t *config)
 {
     const int cache = take(&name, ROWS(caches));
     int operation, result;
@@ -165,7 +166,7 @@ host_generic_find(const char *name, uint32_t *type, uint64_t *config)
         return true;
     }
     *type = PERF_TYPE_HW_CACHE;
-    return host_cache_find(name, config);
+    return cache_find(name, config);
 }
 
 static int

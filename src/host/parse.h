@@ -45,8 +45,6 @@ int
 host_lacking_add(struct host_list *list, const char *name, const char *shown);
 /* The type and code of a generic name. */
 bool host_generic_find(const char *name, uint32_t *type, uint64_t *config);
-/* "L1-dcache-load-misses" and its many spellings. */
-bool host_cache_find(const char *name, uint64_t *config);
 /* "cycles:u" as "cpu_core/cycles/u" into `name` (HOST_NAME bytes). */
 void host_core_name(char *name, const char *pmu, const char *written);
 /* The row of machine `host`, or NULL. */

@@ -116,12 +116,6 @@ set_close(void *user)
     free(set);
 }
 
-size_t
-host_set_count(const struct host_set *set)
-{
-    return set->event_count;
-}
-
 /* Tells every leader. One is enough for its group: members wait for it. */
 static int
 tell(const struct host_set *set, unsigned long request)

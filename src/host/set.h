@@ -50,8 +50,6 @@ host_set_create(const struct host_set_options *options, struct host_set **set);
 int host_set_add(struct host_set *set, const struct host_event *events,
                  size_t count);
 
-size_t host_set_count(const struct host_set *set);
-
 /* Those of the kernel that make up the face. */
 extern const struct counter_ops host_set_ops;
 

@@ -27,8 +27,8 @@ is_all(const struct event_row *e)
     return any && is_class(e);
 }
 
-/* Whether it is this event, of all levels or of the user's; of a kind of cores
- * it is written PMU/EVENT/. */
+/* Returns whether it is this event, of all levels or of the user's; of a kind
+ * of cores it is written PMU/EVENT/. */
 static bool
 is_event(const struct count_value *v, const char *name)
 {

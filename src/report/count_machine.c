@@ -18,17 +18,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static double
-per_instruction(const struct count_report *r, const struct count_value *v)
-{
-    const double all = report_instructions(r);
-
-    return all > 0 ? v->mean / all : 0;
-}
-
-/* The time of an interval, or "summary" of their sum, and where there are parts
- * the part, stand first, as perf's -I, -A and --per-thread have them. Of
- * several runs the number of the run, or "all", stands before the time. */
+/* Writes the first columns: the time of an interval, or "summary" for the sum
+ * of all, and the part where there are parts, as perf's -I, -A and --per-thread
+ * have them. Of several runs the number of the run, or "all", stands before the
+ * time. */
 static void
 csv_place(const struct count_report *r, const char *part, char separator,
           FILE *out)
@@ -71,7 +64,8 @@ csv_no_count(const struct count_report *r, char separator, FILE *out)
     fputc('\n', out);
 }
 
-/* A metric has no count: the first columns are empty, as perf leaves them. */
+/* Writes the row of a metric. A metric has no count: the first columns are
+ * empty, as perf leaves them. */
 static void
 csv_metric(const struct count_report *r, size_t i, const char *kind,
            char separator, FILE *out)
@@ -96,52 +90,22 @@ csv_metric(const struct count_report *r, size_t i, const char *kind,
     csv_no_count(r, separator, out);
 }
 
+/* Returns 0, or TALLY_EIO if something could not be written. */
 static int
 finish(FILE *out)
 {
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
-static double
-share_of(const struct count_value *v)
-{
-    return v->enabled > 0 ? 100.0 * (double)v->running / (double)v->enabled
-                          : 100;
-}
-
+/* Returns whether people read the value in another unit than it is counted in.
+ */
 static bool
 is_scaled(const struct count_value *v)
 {
     return v->raw == NULL && v->scale != 1;
 }
 
-/* --compare: two columns more, empty where the model has no exact count. */
-static void
-csv_exact(const struct count_value *v, char separator, FILE *out)
-{
-    const double off = report_off(v);
-
-    if (!v->compared) {
-        fprintf(out, "%c%c", separator, separator);
-        return;
-    }
-    fprintf(out, "%c%.0f%c", separator, v->exact, separator);
-    if (v->counted && !isinf(off))
-        fprintf(out, "%.4f", off);
-}
-
-/* -r: how far the mean may be off, as perf has it.
- * A part is of the last run alone. */
-static void
-csv_spread(const struct count_report *r, const char *part,
-           const struct count_value *v, char separator, FILE *out)
-{
-    fputc(separator, out);
-    if (v->counted && part[0] == '\0')
-        fprintf(out, "%.2f%%",
-                v->mean > 0 ? 100 * v->stddev / sqrt(r->runs) / v->mean : 0);
-}
-
+/* Writes the row of an event. */
 static void
 csv_value(const struct count_report *r, const char *part,
           const struct count_value *v, char separator, FILE *out)
@@ -160,9 +124,13 @@ csv_value(const struct count_report *r, const char *part,
     fputc(separator, out);
     report_csv_text(report_asked(v), separator, out);
     fprintf(out, "%c%" PRIu64 "%c%.2f%c", separator, v->running, separator,
-            share_of(v), separator);
+            v->enabled > 0 ? 100.0 * (double)v->running / (double)v->enabled
+                           : 100,
+            separator);
+    const double instructions = report_instructions(r);
     if (r->isa != NULL && v->counted && !v->emulator)
-        fprintf(out, "%.6f%cper instruction", per_instruction(r, v), separator);
+        fprintf(out, "%.6f%cper instruction",
+                instructions > 0 ? v->mean / instructions : 0, separator);
     else
         fprintf(out, "%c", separator);
     fprintf(out, "%c%s", separator, v->counted ? report_standing(v) : v->code);
@@ -170,13 +138,26 @@ csv_value(const struct count_report *r, const char *part,
     report_csv_text(r->isa != NULL || v->event == NULL ? v->name
                                                        : v->event->name,
                     separator, out);
-    if (is_compared(r))
-        csv_exact(v, separator, out);
+    /* --compare adds two columns, empty where the model has no exact count. */
+    if (is_compared(r)) {
+        const double off = report_off(v);
+        fputc(separator, out);
+        if (v->compared)
+            fprintf(out, "%.0f", v->exact);
+        fputc(separator, out);
+        if (v->compared && v->counted && !isinf(off))
+            fprintf(out, "%.4f", off);
+    }
     if (v->timed)
         fprintf(out, "%c%.9g%c%.9g%c%.9g", separator, v->minimum_s, separator,
                 v->typical_s, separator, v->maximum_s);
+    /* -r adds how far the mean may be off, as perf has it. A part is of the
+     * last run alone. */
     if (r->runs_asked > 1)
-        csv_spread(r, part, v, separator, out);
+        fputc(separator, out);
+    if (r->runs_asked > 1 && v->counted && part[0] == '\0')
+        fprintf(out, "%.2f%%",
+                v->mean > 0 ? 100 * v->stddev / sqrt(r->runs) / v->mean : 0);
     fputc('\n', out);
 }
 
@@ -368,37 +349,22 @@ thread_json(const struct count_report *r, const struct session_thread *t)
     return o;
 }
 
-static json_t *
-status_json(int status)
-{
-    json_t *o = json_object();
-
-    if (WIFSIGNALED(status))
-        json_object_set_new(o, "signal", json_integer(WTERMSIG(status)));
-    else
-        json_object_set_new(o, "exit", json_integer(WEXITSTATUS(status)));
-    return o;
-}
-
-static json_t *
-part_json(const struct count_report *r, const struct count_part *part)
-{
-    json_t *events = json_array();
-
-    for (size_t i = 0; i < r->count; i++)
-        json_array_append_new(events, event_json(r, &part->values[i]));
-    return json_pack("{soso}", "name", report_json_text(part->name), "events",
-                     events);
-}
-
-/* Neither key is there without a row. */
+/* Adds the parts and the metrics; without a row there is no key. */
 static void
 add_parts_and_metrics(const struct count_report *r, json_t *o)
 {
     json_t *metrics = json_array(), *parts = json_array();
 
-    for (size_t p = 0; p < r->part_count && !r->metric_only; p++)
-        json_array_append_new(parts, part_json(r, &r->parts[p]));
+    for (size_t p = 0; p < r->part_count && !r->metric_only; p++) {
+        json_t *events = json_array();
+        for (size_t i = 0; i < r->count; i++)
+            json_array_append_new(events,
+                                  event_json(r, &r->parts[p].values[i]));
+        json_array_append_new(parts,
+                              json_pack("{soso}", "name",
+                                        report_json_text(r->parts[p].name),
+                                        "events", events));
+    }
     for (size_t i = 0; i < r->metric_count; i++) {
         const char *kinds[METRIC_KINDS];
         const size_t count = report_metric_kinds(r, r->metrics[i], kinds);
@@ -491,7 +457,8 @@ inconsistent_json(const struct session_result *s)
     return all;
 }
 
-/* Whether fixed random bytes were asked for, and how many the programs took. */
+/* Returns whether fixed random bytes were asked for, and how many the programs
+ * took. */
 static json_t *
 random_json(const struct session_result *s)
 {
@@ -583,8 +550,12 @@ document(const struct count_report *r)
         json_object_set_new(
             o, "target", r->target ? report_json_text(r->target) : json_null());
     }
-    json_object_set_new(o, "status",
-                        r->attached ? json_null() : status_json(s->status));
+    json_object_set_new(
+        o, "status",
+        r->attached ? json_null()
+        : WIFSIGNALED(s->status)
+            ? json_pack("{si}", "signal", WTERMSIG(s->status))
+            : json_pack("{si}", "exit", WEXITSTATUS(s->status)));
     if (r->illegal != NULL)
         json_object_set_new(o, "illegal_instruction", illegal_json(r->illegal));
     json_object_set_new(o, "interrupted", json_boolean(s->interrupted));

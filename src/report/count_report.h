@@ -48,7 +48,7 @@ struct count_scope {
     size_t set_count;
 };
 
-/* Whether anything was asked for. */
+/* Returns whether anything was asked for. */
 bool count_scope_any(const struct count_scope *scope);
 
 #define COUNT_NONE UINT64_MAX /* no value: it was not counted */
@@ -143,7 +143,6 @@ const char *report_title(const struct count_value *value);
 /* How far the count is from the exact one, in per cent of it: 0 where both are
  * 0, INFINITY where the exact one is. */
 double report_off(const struct count_value *value);
-void report_off_text(const struct count_value *value, char *text, size_t size);
 
 /* What the event has counted there; of an idle one nothing, though some of its
  * signals may be raised. */

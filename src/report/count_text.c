@@ -62,24 +62,17 @@ report_asked(const struct count_value *v)
     return v->asked != NULL ? v->asked : v->name;
 }
 
-/* Returns whether the word is the value's own name, but for its case and what
- * stands behind a colon. */
-static bool
-is_own(const struct count_value *v, const char *word)
-{
-    const size_t length = strlen(v->name);
-
-    return strncasecmp(word, v->name, length) == 0 &&
-           (word[length] == '\0' || word[length] == ':');
-}
-
 const char *
 report_title(const struct count_value *v)
 {
     const char *asked = report_asked(v);
+    const size_t length = strlen(v->name);
+    const bool code = *asked >= '0' && *asked <= '9';
 
-    return (*asked >= '0' && *asked <= '9') || is_own(v, asked) ? v->name
-                                                                : asked;
+    /* The same name in another case, or with letters behind a colon. */
+    const bool own = strncasecmp(asked, v->name, length) == 0 &&
+                     (asked[length] == '\0' || asked[length] == ':');
+    return code || own ? v->name : asked;
 }
 
 const char *
@@ -126,7 +119,7 @@ report_number(const struct count_report *r, uint64_t value, char *text)
         format_grouped(value, text);
 }
 
-/* The number as people read it, with its unit. */
+/* Writes the number as people read it, with its unit. */
 static void
 value_text(const struct count_report *r, const struct count_value *v,
            char *text, size_t size)
@@ -149,7 +142,8 @@ metric_title(const struct count_report *r, size_t i)
                : r->metrics_asked[i];
 }
 
-/* So that what stands behind names begins in one column. */
+/* Returns the width of the longest name, so that what stands behind names
+ * begins in one column. */
 static int
 name_width(const struct count_report *r)
 {
@@ -166,6 +160,7 @@ name_width(const struct count_report *r)
     return (int)width;
 }
 
+/* Prints the line of an event. */
 static void
 print_value(const struct count_report *r, const struct count_value *v,
             FILE *out)
@@ -205,8 +200,9 @@ report_off(const struct count_value *v)
     return off == 0 ? 0 : v->exact == 0 ? INFINITY : 100 * off / v->exact;
 }
 
-void
-report_off_text(const struct count_value *v, char *text, size_t size)
+/* Writes how far the count is from the exact one, for people. */
+static void
+off_text(const struct count_value *v, char *text, size_t size)
 {
     const double off = report_off(v);
 
@@ -216,7 +212,7 @@ report_off_text(const struct count_value *v, char *text, size_t size)
         snprintf(text, size, "off by %+.2f %%", off);
 }
 
-/* Below the event: what it should be. */
+/* Prints the exact count below the event, for --compare. */
 static void
 print_exact(const struct count_report *r, const struct count_value *v,
             FILE *out)
@@ -227,14 +223,14 @@ print_exact(const struct count_report *r, const struct count_value *v,
         return;
     report_number(r, (uint64_t)llround(v->exact), exact);
     if (v->counted)
-        report_off_text(v, off, sizeof(off));
+        off_text(v, off, sizeof(off));
     escape_printf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
                   r->side_by_side || r->left_early || r->partial ? "in this run"
                                                                  : "exact",
                   off);
 }
 
-/* The reasons of what was not counted, each once. */
+/* Prints the reasons of events that were not counted, each reason once. */
 static void
 print_idle(const struct count_report *r, FILE *out)
 {
@@ -280,7 +276,8 @@ print_generics(const struct count_report *r, FILE *out)
     }
 }
 
-/* Prints why metrics have no value that need what the machine lacks. */
+/* Prints why a metric has no value: it needs an event that the machine lacks.
+ */
 static void
 print_lacking(const struct count_report *r, FILE *out)
 {
@@ -295,6 +292,7 @@ print_lacking(const struct count_report *r, FILE *out)
     }
 }
 
+/* Prints the line of a metric. */
 static void
 print_metric(const struct count_report *r, size_t i, const char *kind,
              FILE *out)
@@ -391,6 +389,7 @@ print_table(const struct count_report *r, FILE *out)
             r->runs - first < RUNS_BESIDE ? r->runs - first : RUNS_BESIDE, out);
 }
 
+/* Prints the counts of each thread. */
 static void
 print_threads(const struct count_report *r, FILE *out)
 {
@@ -415,6 +414,7 @@ print_threads(const struct count_report *r, FILE *out)
     }
 }
 
+/* Prints the counts of each part, such as a cpu. */
 static void
 print_parts(const struct count_report *r, FILE *out)
 {
@@ -444,6 +444,7 @@ print_cut_run(const struct count_report *r, FILE *out)
                 r->runs == 1 ? "" : "s");
 }
 
+/* Prints the times, and how fast the model was. */
 static void
 print_times(const struct count_report *r, FILE *out)
 {
@@ -477,7 +478,7 @@ print_times(const struct count_report *r, FILE *out)
                 r->wall_s > 0 ? report_instructions(r) / r->wall_s / 1e6 : 0);
 }
 
-/* Where threads and pages are, on a machine of several nodes. */
+/* Prints where threads and pages are, on a machine of several nodes. */
 static void
 print_places(const struct count_report *r, FILE *out)
 {
@@ -507,6 +508,7 @@ count_scope_any(const struct count_scope *s)
            s->filter_count > 0 || s->set_count > 0;
 }
 
+/* Prints the options that say what of the program is counted. */
 static void
 print_scope(const struct count_scope *s, FILE *out)
 {
@@ -526,17 +528,7 @@ print_scope(const struct count_scope *s, FILE *out)
     fprintf(out, "\n");
 }
 
-/* Why there is not one instruction. */
-static void
-print_nothing(const struct count_scope *s, FILE *out)
-{
-    if (s->filter_count > 0)
-        fprintf(out, "  the program executed nothing of what is counted\n");
-    else
-        fprintf(out, "  the program never came to where counting begins\n");
-}
-
-/* Says what the kernel's counts beside the model's are of. */
+/* Says that the kernel counted the emulator and not the program. */
 static void
 print_emulator(const struct count_report *r, FILE *out)
 {
@@ -554,6 +546,7 @@ print_emulator(const struct count_report *r, FILE *out)
                              : "");
 }
 
+/* Prints what is to be known of the run. */
 static void
 print_notes(const struct count_report *r, FILE *out)
 {
@@ -569,7 +562,10 @@ print_notes(const struct count_report *r, FILE *out)
         escape_printf(out, "  %s\n", text);
     print_scope(&r->scope, out);
     if (r->has_span && s->totals.signal[SIGNAL_INSTRUCTIONS] == 0)
-        print_nothing(&r->scope, out);
+        fprintf(out, "  the program %s\n",
+                r->scope.filter_count > 0
+                    ? "executed nothing of what is counted"
+                    : "never came to where counting begins");
     if (report_programs(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
@@ -607,7 +603,7 @@ print_notes(const struct count_report *r, FILE *out)
     fprintf(out, "  user mode only: system calls run outside the model\n");
 }
 
-/* Whether anything stands below the times. */
+/* Returns whether anything stands below the times. */
 static bool
 has_notes(const struct count_report *r)
 {
@@ -621,6 +617,7 @@ has_notes(const struct count_report *r)
     return any;
 }
 
+/* Prints the events of an interval, or of one part of an interval. */
 static void
 print_interval_part(const struct count_report *r, const char *part,
                     const struct count_value *values, FILE *out)
@@ -657,7 +654,8 @@ print_line(const char *text, FILE *out)
     free(line);
 }
 
-/* As perf does: a program beside what is counted is not what is counted. */
+/* Prints what was counted, and on which machine. As in perf, a program that
+ * runs beside the counted processes is named as such. */
 static void
 print_heading(const struct count_report *r, FILE *out)
 {
