@@ -128,8 +128,8 @@ char *command_text(char *const *argv);
 /* The status a shell would give for a program that ended so. */
 int command_status(int wait_status);
 
-/* Whether to colour `out`: --color's word, or NULL: a terminal, no NO_COLOR.
- * -1 for a bad word. */
+/* Returns whether to colour `out`: --color's word, or NULL: a terminal, no
+ * NO_COLOR. -1 for a bad word. */
 int command_color(const char *word, FILE *out);
 
 #endif

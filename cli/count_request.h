@@ -67,10 +67,11 @@ int count_request_read(int argc, char **argv, struct count_request *request,
  * stat does. */
 const char *count_detail(unsigned level);
 
-/* Whether stderr is free for talk: a document that goes there must stay one. */
+/* Returns whether stderr is free for talk: a document that goes there must stay
+ * one. */
 bool count_request_talks(const struct count_request *request);
 
-/* Whether the report is coloured: never where it goes to a file. */
+/* Returns whether the report is coloured: never where it goes to a file. */
 bool count_request_color(const struct count_request *request);
 
 /* The status in the end: EXIT_OURS, and why, where --strict does not let an

@@ -102,7 +102,7 @@ print_line(struct screen *s, int indent, const char *format, ...)
     screen_prose(s, (size_t)indent, 4, text);
 }
 
-/* Whether it counts at all; the warnings say why not. */
+/* Returns whether it counts at all; the warnings say why not. */
 static bool
 can_count(const struct selection *s)
 {

@@ -210,7 +210,7 @@ tell(const char *what, const struct host_reason *reason)
     return ok;
 }
 
-/* Whether an event opens, as it would be counted. */
+/* Returns whether an event opens, as it would be counted. */
 static bool
 check_event(const char *what, const char *name, pid_t pid, int cpu)
 {

@@ -121,7 +121,7 @@ print_json(const struct selected *s, const struct plan *plan,
     return json_print(o);
 }
 
-/* Whether tally plan finds groups for what does not count together. */
+/* Returns whether tally plan finds groups for what does not count together. */
 static bool
 can_divide(const struct selected *s)
 {

@@ -20,7 +20,8 @@ find_set(const char *zydis)
     return NULL;
 }
 
-/* Whether this host's processor has a feature, by its name in /proc/cpuinfo. */
+/* Returns whether this host's processor has a feature, by its name in
+ * /proc/cpuinfo. */
 static bool
 host_has(const char *flag)
 {

@@ -26,7 +26,7 @@ size_t list_registers(struct list *list);
 size_t list_params(struct list *list);
 size_t list_signals(struct list *list);
 
-/* Whether the machine is among those listed. */
+/* Returns whether the machine is among those listed. */
 bool list_has(const struct list *list, const struct machine_row *machine);
 
 /*

@@ -19,7 +19,8 @@ int needs_of(const struct machine_row *machine, const struct metric_row *metric,
              struct needs *needs);
 void needs_finish(struct needs *needs);
 
-/* Whether its formula has the event, with this unit mask if it is not NULL. */
+/* Returns whether its formula has the event, with this unit mask if it is not
+ * NULL. */
 bool
 metric_uses(const struct metric_row *metric, const struct machine_row *machine,
             const struct event_row *event, const struct umask_row *umask);

@@ -109,7 +109,7 @@ umask_print(struct screen *s, size_t indent, size_t width,
     print_text(s, (size_t)used, brief, fold);
 }
 
-/* Whether `b` is named as `a` with the next number. */
+/* Returns whether `b` is named as `a` with the next number. */
 static bool
 follows(const char *a, const char *b)
 {

@@ -7,7 +7,7 @@
 #include "cli/rows_text.h"
 #include "cli/show.h"
 
-/* Whether "REGISTER" or "REGISTER.FIELD" is of this register. */
+/* Returns whether "REGISTER" or "REGISTER.FIELD" is of this register. */
 static bool
 names_register(const struct machine_row *m, const char *text,
                const char *instance, const struct register_row *row)

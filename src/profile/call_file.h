@@ -66,7 +66,8 @@ struct call_image {
     size_t room;
 };
 
-/* Whether the file is one, of either order of bytes; its place stays. */
+/* Returns whether the file is one, of either order of bytes; its place stays.
+ */
 bool call_image_is(int fd);
 
 /*

@@ -126,7 +126,7 @@ struct walk {
     uint64_t last[CALL_LOG_SELECTIONS]; /* selection + 1 */
 };
 
-/* Whether who reads the dump can know what the record counts. */
+/* Returns whether who reads the dump can know what the record counts. */
 static bool
 known(struct walk *w, const struct dump_record *r, uint64_t selection)
 {

@@ -88,7 +88,8 @@ read_fields(const unsigned char *p, uint64_t *values,
     return count;
 }
 
-/* Whether so many fields make a call; of others only the first eight are known.
+/* Returns whether so many fields make a call; of others only the first eight
+ * are known.
  */
 static bool
 is_call(uint64_t call, size_t count)
@@ -130,7 +131,7 @@ read_record(const unsigned char *p, struct dump_record *record,
     return true;
 }
 
-/* Whether the caller gets it. */
+/* Returns whether the caller gets it. */
 static bool
 accept(struct dump_reader *r, const struct dump_record *record)
 {

@@ -105,7 +105,7 @@ void dump_trouble_add(struct dump_troubles *troubles, enum dump_trouble what,
 const char *dump_trouble_name(enum dump_trouble what);
 const char *dump_trouble_text(enum dump_trouble what, bool several);
 
-/* Whether something was left out, rather than only worth a warning. */
+/* Returns whether something was left out, rather than only worth a warning. */
 bool dump_trouble_skips(enum dump_trouble what);
 
 /* What an event is called whose code stands in starts of `group`. */
@@ -183,8 +183,8 @@ int dump_json_parse(const char *line, size_t length, struct dump_record *record,
 bool
 dump_event_parse(const char *text, size_t length, struct dump_event *event);
 
-/* Whether a dump can hold the name: short, printable, without blanks, quotes,
- * backslashes and the marks of dumps. */
+/* Returns whether a dump can hold the name: short, printable, without blanks,
+ * quotes, backslashes and the marks of dumps. */
 bool dump_name_is_plain(const char *name);
 
 /*

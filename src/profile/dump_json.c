@@ -250,7 +250,7 @@ fill_record(const struct object *o, struct dump_record *record)
     return DUMP_JSON_RECORD;
 }
 
-/* Whether the line of a name is whole. */
+/* Returns whether the line of a name is whole. */
 static bool
 is_named(const struct object *o, struct dump_event *event)
 {

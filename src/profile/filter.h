@@ -22,7 +22,7 @@ int
 filter_parse(const char *text, const char *program, const struct tally_log *log,
              enum filter_kind *kind, struct code_range *range);
 
-/* Whether one of them restricts accesses of data. */
+/* Returns whether one of them restricts accesses of data. */
 bool filter_data(const char *const *filters, size_t count);
 
 /* TALLY_ERANGE, logged, where no event has a signal of data accesses. */

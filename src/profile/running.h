@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether processes of a session are still there at its end. */
+/* Returns whether processes of a session are still there at its end. */
 #ifndef TALLY_PROFILE_RUNNING_H
 #define TALLY_PROFILE_RUNNING_H
 

@@ -140,7 +140,7 @@ group_of(struct thread *t, uint64_t group)
     return NULL;
 }
 
-/* Whether the code is of the machine `host`. */
+/* Returns whether the code is of the machine `host`. */
 static bool
 is_host(uint64_t code)
 {
@@ -456,8 +456,8 @@ summary_add(struct summary *s, const struct dump_record *r, const char *file,
     return take_update(s, t, g, r, &at);
 }
 
-/* Whether the summary is of the machine that a dump names; the first one that
- * is named decides. */
+/* Returns whether the summary is of the machine that a dump names; the first
+ * one that is named decides. */
 static bool
 is_ours(struct summary *s, const char *machine)
 {

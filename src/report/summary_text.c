@@ -218,7 +218,7 @@ print_metrics(const struct summary_view *v, FILE *out)
     }
 }
 
-/* Whether only this input keeps metrics that have their events. */
+/* Returns whether only this input keeps metrics that have their events. */
 static bool
 is_wanted(const struct summary_report *r, const struct input_row *input)
 {
