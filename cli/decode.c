@@ -37,13 +37,15 @@ struct table {
     size_t name, value; /* widths */
 };
 
+/* Returns how many characters the value takes. */
 static int
 digits(uint64_t value)
 {
     return snprintf(NULL, 0, "0x%llx", (unsigned long long)value);
 }
 
-/* What is nobody's and says nothing is left out. */
+/* Returns whether the field is shown: a reserved field is not, unless the value
+ * differs from its reset. */
 static bool
 is_shown(const struct field_row *f, uint64_t value)
 {
@@ -51,6 +53,7 @@ is_shown(const struct field_row *f, uint64_t value)
            value != (f->has_reset ? f->reset : 0);
 }
 
+/* Finds the widths of the columns. */
 static struct table
 table_of(struct screen *s, const struct register_row *row, uint64_t value)
 {
@@ -69,6 +72,7 @@ table_of(struct screen *s, const struct register_row *row, uint64_t value)
     return t;
 }
 
+/* Prints a field. */
 static void
 print_field(void *user, const struct field_row *f, uint64_t value)
 {
@@ -88,7 +92,7 @@ print_field(void *user, const struct field_row *f, uint64_t value)
     screen_prose(t->s, (size_t)used, (size_t)used, f->brief);
 }
 
-/* A line that goes on further in; what it formats is at most 2,047 bytes. */
+/* Prints a line of at most 2,047 bytes, which goes on further in. */
 __attribute__((format(printf, 3, 4))) static void
 print_line(struct screen *s, int indent, const char *format, ...)
 {
@@ -102,30 +106,25 @@ print_line(struct screen *s, int indent, const char *format, ...)
     screen_prose(s, (size_t)indent, 4, text);
 }
 
-/* Returns whether it counts at all; the warnings say why not. */
-static bool
-can_count(const struct selection *s)
-{
-    char why[SELECTION_TEXT];
-
-    return !s->off && (s->umask == NULL || s->umask->counts == UMASK_YES) &&
-           !selection_never(s, why, sizeof(why));
-}
-
+/* Prints what a counter counts. A counter that is set to count nothing is said
+ * to be set; the warnings say why. */
 static void
 print_counter(void *user, const struct counter_row *c,
               const struct selection *s, const char *note)
 {
     struct screen *screen = ((const struct table *)user)->s;
-    char text[SELECTION_TEXT];
+    char text[SELECTION_TEXT], why[SELECTION_TEXT];
 
     if (s == NULL) {
         print_line(screen, 2, "%s: %s", c->name, note);
         return;
     }
+    const bool counts = !s->off &&
+                        (s->umask == NULL || s->umask->counts == UMASK_YES) &&
+                        !selection_never(s, why, sizeof(why));
     selection_text(s, text, sizeof(text));
     print_line(screen, 2, "%s %s %s%s%s", c->name,
-               can_count(s) ? "counts" : "is set to", text, note ? ": " : "",
+               counts ? "counts" : "is set to", text, note ? ": " : "",
                note ? note : "");
     if (s->event->brief != NULL)
         print_line(screen, 4, "%s%s%s", s->event->brief,
@@ -133,26 +132,14 @@ print_counter(void *user, const struct counter_row *c,
                    s->umask != NULL ? s->umask->brief : "");
 }
 
+/* Prints a warning. */
 static void
 print_warning(void *user, const char *text)
 {
     print_line(((const struct table *)user)->s, 2, "warning: %s", text);
 }
 
-static void
-print_register(struct screen *s, const struct machine_row *machine,
-               const struct register_row *row, uint64_t value)
-{
-    struct table table = table_of(s, row, value);
-    const struct decode_sink sink = {print_field, print_counter, print_warning,
-                                     &table};
-
-    screen_heading(s, "%s = 0x%llx", row->name, (unsigned long long)value);
-    fprintf(s->out, "  ");
-    screen_prose(s, 2, 2, row->brief);
-    decode_register(machine, row, value, &sink);
-}
-
+/* Prints the registers one by one, and warnings of all together. */
 static int
 decode_text(const struct request *r)
 {
@@ -164,8 +151,15 @@ decode_text(const struct request *r)
     if (status != 0)
         return status;
     for (size_t i = 0; i < r->count; i++) {
+        struct table one = table_of(&screen, r->rows[i], r->values[i]);
+        const struct decode_sink sink = {print_field, print_counter,
+                                         print_warning, &one};
         fprintf(screen.out, "%s", i > 0 ? "\n" : "");
-        print_register(&screen, r->machine, r->rows[i], r->values[i]);
+        screen_heading(&screen, "%s = 0x%llx", r->rows[i]->name,
+                       (unsigned long long)r->values[i]);
+        fprintf(screen.out, "  ");
+        screen_prose(&screen, 2, 2, r->rows[i]->brief);
+        decode_register(r->machine, r->rows[i], r->values[i], &sink);
     }
     decode_together(r->machine, r->rows, r->values, r->count, &together);
     return screen_close(&screen);
@@ -175,6 +169,7 @@ struct lists {
     json_t *fields, *counters, *warnings;
 };
 
+/* Adds a field to the JSON. */
 static void
 add_field(void *user, const struct field_row *f, uint64_t value)
 {
@@ -187,6 +182,7 @@ add_field(void *user, const struct field_row *f, uint64_t value)
                                                "bits", bits, "value", text));
 }
 
+/* Adds what a counter counts to the JSON. */
 static void
 add_counter(void *user, const struct counter_row *c, const struct selection *s,
             const char *note)
@@ -203,6 +199,7 @@ add_counter(void *user, const struct counter_row *c, const struct selection *s,
     json_array_append_new(l->counters, o);
 }
 
+/* Adds a warning to the JSON. */
 static void
 add_warning(void *user, const char *text)
 {
@@ -211,6 +208,7 @@ add_warning(void *user, const char *text)
     json_array_append_new(l->warnings, json_string(text));
 }
 
+/* Prints the registers, and warnings of all together, as JSON. */
 static int
 decode_json(const struct request *r)
 {
@@ -240,6 +238,7 @@ decode_json(const struct request *r)
     return json_print(o);
 }
 
+/* Takes one option. */
 static int
 take_option(struct request *r, int option, const char *value)
 {
@@ -252,6 +251,7 @@ take_option(struct request *r, int option, const char *value)
     return command_json(&command_decode, value, &r->json);
 }
 
+/* Reads the registers and their values. */
 static int
 take_values(struct request *r, char **words, size_t count)
 {

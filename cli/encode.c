@@ -9,17 +9,8 @@
 
 static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
 
-static const struct register_row *
-selecting(const struct selection *s, const struct plan_row *row)
-{
-    const struct counter_row *c = &s->machine->counters[row->counter];
-
-    if (c->select == NULL)
-        return NULL;
-    return &s->machine->registers[c->select[s->instance > 0 ? s->instance : 0]];
-}
-
-/* "# L2_load_misses: from=all (default)": what a modifier set elsewhere. */
+/* Prints "L2_load_misses: from=all (default)" for each modifier that has a
+ * field in this register. */
 static void
 print_modifiers(const struct selected *s, const struct register_row *reg,
                 const char *separator)
@@ -47,7 +38,8 @@ print_modifiers(const struct selected *s, const struct register_row *reg,
     }
 }
 
-/* "PIC0 Completed_branches": whose choice this register holds. */
+/* Prints "PIC0: Completed_branches" for each counter whose event this register
+ * chooses. */
 static void
 print_reasons(const struct selected *s, const struct plan *plan,
               const struct register_row *reg)
@@ -74,6 +66,7 @@ print_reasons(const struct selected *s, const struct plan *plan,
     print_modifiers(s, reg, separator);
 }
 
+/* Prints the writes, and counters that count without one. */
 static void
 print_text(const struct selected *s, const struct plan *plan,
            const struct write_list *writes)
@@ -86,16 +79,18 @@ print_text(const struct selected *s, const struct plan *plan,
         printf("\n");
     }
     for (size_t i = 0; i < s->count; i++)
-        if (selecting(&s->list[i], &plan->rows[i]) == NULL)
+        if (s->machine->counters[plan->rows[i].counter].select == NULL)
             printf("%s counts %s by itself\n",
                    s->machine->counters[plan->rows[i].counter].name,
                    s->list[i].event->name);
 }
 
-static json_t *
-events_json(const struct selected *s, const struct plan *plan)
+/* Prints the events with their counters, and the writes, as JSON. */
+static int
+print_json(const struct selected *s, const struct plan *plan,
+           const struct write_list *writes)
 {
-    json_t *rows = json_array();
+    json_t *o = json_object(), *rows = json_array();
 
     for (size_t i = 0; i < s->count; i++) {
         json_t *row = json_object();
@@ -105,38 +100,21 @@ events_json(const struct selected *s, const struct plan *plan)
             json_string(s->machine->counters[plan->rows[i].counter].name));
         json_array_append_new(rows, row);
     }
-    return rows;
-}
-
-static int
-print_json(const struct selected *s, const struct plan *plan,
-           const struct write_list *writes)
-{
-    json_t *o = json_object();
-
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "machine", json_string(s->machine->name));
-    json_object_set_new(o, "events", events_json(s, plan));
+    json_object_set_new(o, "events", rows);
     json_object_set_new(o, "writes", writes_json(s->machine, writes));
     return json_print(o);
 }
 
-/* Returns whether tally plan finds groups for what does not count together. */
-static bool
-can_divide(const struct selected *s)
-{
-    struct plan plan = {0};
-    const bool can = plan_make(s->list, s->count, NULL, &plan) == 0;
-
-    plan_finish(&plan);
-    return can;
-}
-
+/* Prints the writes with which the counters count all events together, or says
+ * why they cannot. */
 static int
 encode(const struct selected *s)
 {
     struct plan plan = {.rows = calloc(s->count, sizeof(*plan.rows))};
     const struct selection **list = calloc(s->count, sizeof(*list));
+    struct plan divided = {0};
     struct write_list writes;
     char why[512];
     int status = EXIT_OURS;
@@ -151,8 +129,11 @@ encode(const struct selected *s)
             status = s->json ? print_json(s, &plan, &writes)
                              : (print_text(s, &plan, &writes), 0);
         } else {
+            const bool divides =
+                plan_make(s->list, s->count, NULL, &divided) == 0;
             escape_printf(stderr, "tally: %s%s\n", why,
-                          can_divide(s) ? "; tally plan divides them" : "");
+                          divides ? "; tally plan divides them" : "");
+            plan_finish(&divided);
             status = EXIT_USAGE;
         }
     }
@@ -164,13 +145,7 @@ encode(const struct selected *s)
 static int
 run_encode(int argc, char **argv)
 {
-    struct selected selected;
-    int status = selected_read(&command_encode, argc, argv, &selected);
-
-    if (status == 0)
-        status = encode(&selected);
-    selected_finish(&selected);
-    return status == SELECTED_HELPED ? 0 : status;
+    return selected_run(&command_encode, argc, argv, encode);
 }
 
 const struct command command_encode = {

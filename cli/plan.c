@@ -9,7 +9,8 @@
 
 static const struct option_row options[] = {SELECTED_OPTIONS, {0}};
 
-/* The events of a group, in the order of their counters. */
+/* Lists the events of a group in the order of their counters; returns how many.
+ */
 static size_t
 members(const struct selected *s, const struct plan *plan, size_t group,
         size_t *list)
@@ -23,22 +24,7 @@ members(const struct selected *s, const struct plan *plan, size_t group,
     return count;
 }
 
-static void
-print_clashes(const struct selected *s, const struct plan *plan,
-              const struct plan_clashes *clashes)
-{
-    if (plan->group_count < 2)
-        return;
-    printf("\nwhy not together\n");
-    for (size_t i = 0; i < clashes->count && i < CLASHES_SHOWN; i++)
-        printf("  %s\n", clashes->rows[i].why);
-    if (clashes->count > CLASHES_SHOWN)
-        printf("  and %zu more pairs\n", clashes->count - CLASHES_SHOWN);
-    if (clashes->count == 0)
-        printf("  any two fit; all of them need more counters than %s has\n",
-               s->machine->name);
-}
-
+/* Prints the groups, and why several are needed. */
 static void
 print_text(const struct selected *s, const struct plan *plan,
            const struct plan_clashes *clashes, size_t *list)
@@ -57,9 +43,19 @@ print_text(const struct selected *s, const struct plan *plan,
                    text);
         }
     }
-    print_clashes(s, plan, clashes);
+    if (plan->group_count < 2)
+        return;
+    printf("\nwhy not together\n");
+    for (size_t i = 0; i < clashes->count && i < CLASHES_SHOWN; i++)
+        printf("  %s\n", clashes->rows[i].why);
+    if (clashes->count > CLASHES_SHOWN)
+        printf("  and %zu more pairs\n", clashes->count - CLASHES_SHOWN);
+    if (clashes->count == 0)
+        printf("  any two fit; all of them need more counters than %s has\n",
+               s->machine->name);
 }
 
+/* Returns the events and writes of a group. */
 static json_t *
 group_json(const struct selected *s, const struct plan *plan, size_t group,
            size_t *list)
@@ -83,6 +79,7 @@ group_json(const struct selected *s, const struct plan *plan, size_t group,
     return o;
 }
 
+/* Prints the groups, and why several are needed, as JSON. */
 static int
 print_json(const struct selected *s, const struct plan *plan,
            const struct plan_clashes *clashes, size_t *list)
@@ -106,6 +103,7 @@ print_json(const struct selected *s, const struct plan *plan,
     return json_print(o);
 }
 
+/* Plans and prints; returns an exit status. */
 static int
 make_plan(const struct selected *s)
 {
@@ -136,13 +134,7 @@ make_plan(const struct selected *s)
 static int
 run_plan(int argc, char **argv)
 {
-    struct selected selected;
-    int status = selected_read(&command_plan, argc, argv, &selected);
-
-    if (status == 0)
-        status = make_plan(&selected);
-    selected_finish(&selected);
-    return status == SELECTED_HELPED ? 0 : status;
+    return selected_run(&command_plan, argc, argv, make_plan);
 }
 
 const struct command command_plan = {

@@ -39,7 +39,7 @@ read_words(const struct command *c, int argc, char **argv, struct selected *s,
         const int option = command_option(&walk, &value);
         if (option == COMMAND_HELP) {
             command_help(c, stdout);
-            return SELECTED_HELPED;
+            return COMMAND_HELP;
         }
         if (option == COMMAND_BAD)
             return EXIT_USAGE;
@@ -63,6 +63,7 @@ same_selection(const struct selection *a, const struct selection *b)
            memcmp(a->values, b->values, sizeof(a->values)) == 0;
 }
 
+/* Appends the selections that are not in the list yet. */
 static int
 add_selections(struct selected *s, const struct selection *rows, size_t count)
 {
@@ -82,7 +83,8 @@ add_selections(struct selected *s, const struct selection *rows, size_t count)
     return 0;
 }
 
-/* What needs no counter has no register. `metric` wants it, or NULL. */
+/* Refuses an event that no register selects. `metric` needs the event, or is
+ * NULL. */
 static int
 check_counters(const struct selection *rows, size_t count, const char *metric)
 {
@@ -103,6 +105,7 @@ check_counters(const struct selection *rows, size_t count, const char *metric)
     return 0;
 }
 
+/* Appends the events of a metric. */
 static int
 take_metric(void *user, const struct metric_row *metric, const char *asked)
 {
@@ -116,6 +119,7 @@ take_metric(void *user, const struct metric_row *metric, const char *asked)
     return error != 0 ? error : add_selections(s, rows, count);
 }
 
+/* Appends the events of the command line and of -M. */
 static int
 select_events(struct selected *s, const struct words *w)
 {
@@ -132,7 +136,7 @@ select_events(struct selected *s, const struct words *w)
     return error != 0 ? EXIT_USAGE : 0;
 }
 
-/* "montecito::BACK_END_BUBBLE" names the machine as well. */
+/* Returns the machine that "montecito::BACK_END_BUBBLE" names, or NULL. */
 static const struct machine_row *
 machine_of(const char *events)
 {
@@ -146,17 +150,16 @@ machine_of(const char *events)
 }
 
 int
-selected_read(const struct command *c, int argc, char **argv,
-              struct selected *s)
+selected_run(const struct command *c, int argc, char **argv,
+             int (*run)(const struct selected *selected))
 {
+    struct selected s = {0};
     struct words w = {0};
-    int status;
+    int status = read_words(c, argc, argv, &s, &w);
 
-    memset(s, 0, sizeof(*s));
-    status = read_words(c, argc, argv, s, &w);
-    if (status == 0 && s->machine == NULL)
-        s->machine = machine_of(w.events);
-    if (status == 0 && s->machine == NULL) {
+    if (status == 0 && s.machine == NULL)
+        s.machine = machine_of(w.events);
+    if (status == 0 && s.machine == NULL) {
         escape_printf(stderr,
                       "tally %s: no machine; -m MACHINE names it, tally list "
                       "machines shows them\n",
@@ -168,16 +171,12 @@ selected_read(const struct command *c, int argc, char **argv,
         status = EXIT_USAGE;
     }
     if (status == 0)
-        status = select_events(s, &w);
+        status = select_events(&s, &w);
+    if (status == 0)
+        status = run(&s);
     free(w.events);
-    return status;
-}
-
-void
-selected_finish(struct selected *s)
-{
-    free(s->list);
-    s->list = NULL;
+    free(s.list);
+    return status == COMMAND_HELP ? 0 : status;
 }
 
 void

@@ -36,23 +36,19 @@ struct selected {
     bool json;
 };
 
-/*
- * Reads the whole command line. 0, an exit status, or SELECTED_HELPED after
- * --help. The caller calls selected_finish() in any case.
- */
-#define SELECTED_HELPED (-1)
-int selected_read(const struct command *command, int argc, char **argv,
-                  struct selected *selected);
-void selected_finish(struct selected *selected);
+/* Reads the whole command line and hands what is selected to `run`; returns an
+ * exit status. */
+int selected_run(const struct command *command, int argc, char **argv,
+                 int (*run)(const struct selected *selected));
 
 /* Sets "event" (null: a code without a row), "umask" and "selection". */
 void selection_set(json_t *object, const struct selection *selection);
 
-/* {"register", "number", "value"} rows of one group's writes. */
+/* Returns {"register", "number", "value"} rows of one group's writes. */
 json_t *
 writes_json(const struct machine_row *machine, const struct write_list *writes);
 
-/* Prints the document and a newline; an exit status. */
+/* Prints the document and a newline; returns an exit status. */
 int json_print(json_t *document);
 
 #endif
