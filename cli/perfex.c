@@ -26,8 +26,9 @@ struct job {
     struct session_options session;
     struct count_report report;
     char status[96], slices[128], processes[RUN_NOTE];
-    char threads[RUN_NOTE], beside[RUN_NOTE], lost[RUN_NOTE], early[RUN_NOTE],
-        inconsistent[RUN_NOTE], cut[RUN_NOTE], random[RUN_NOTE], left[RUN_NOTE];
+    char threads[RUN_NOTE], beside[RUN_NOTE], signals[RUN_NOTE], lost[RUN_NOTE],
+        early[RUN_NOTE], inconsistent[RUN_NOTE], cut[RUN_NOTE],
+        random[RUN_NOTE], left[RUN_NOTE];
 };
 
 #define NOTES 13
@@ -153,6 +154,8 @@ make_notes(struct job *job, const struct session_result *result,
         add_note(notes, job->threads);
     if (report_beside(result, job->beside, sizeof(job->beside)))
         add_note(notes, job->beside);
+    if (report_signals(result, job->signals, sizeof(job->signals)))
+        add_note(notes, job->signals);
     if (report_random_fixed(result, job->random, sizeof(job->random)))
         add_note(notes, job->random);
     if (report_random_left(result, job->left, sizeof(job->left)))

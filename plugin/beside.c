@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "plugin/calls.h"
+#include "plugin/early.h"
 
 /* The same numbers for the guests of all architectures. */
 #define GUEST_EINTR 4
@@ -66,15 +67,36 @@ is_event_wait(const struct isa *isa, int64_t number)
     return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
 }
 
-/* Returns whether the call sends a signal, and not to the process itself. */
+/* Returns whether the call sends a signal. */
 static bool
-is_kill(const struct isa *isa, int64_t number, uint64_t target)
+is_kill(const struct isa *isa, int64_t number)
 {
     static const enum system_call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
                                              CALL_PIDFD_SEND_SIGNAL};
 
-    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0])) &&
-           (pid_t)target != getpid();
+    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+/* Returns whether a signal for this process, thread or group of processes
+ * reaches the caller. */
+static bool
+is_own(uint64_t target)
+{
+    const pid_t id = (pid_t)target;
+
+    return id == getpid() || id == gettid() || id == 0 || id == -getpgrp();
+}
+
+void
+beside_syscall(struct beside *b, struct beside_signals *signals, int64_t number,
+               const uint64_t args[4])
+{
+    if (call_is(CALL_RT_SIGACTION, b->isa, number)) {
+        b->handles |= args[1] != 0 && !early_is_raised(b->isa, args[0]);
+    } else if (is_kill(b->isa, number) && is_own(args[0])) {
+        atomic_store(&b->process->head->raised, 1);
+        signals->raised++;
+    }
 }
 
 /* Returns whether the file is a pipe or socket that the first program was not
@@ -108,29 +130,37 @@ note_wait(struct counts_head *head, uint64_t options, int64_t result,
         atomic_fetch_sub(&head->children, 1);
 }
 
-/* Notes the return of a handler. A handler that interrupted no call began at a
- * point that another process chose by its speed. */
+/* Notes the return of a handler. A handler that interrupted no call and whose
+ * signal the thread did not send began at a point that a timer chose, or
+ * another process by its speed. */
 static void
-note_handler(struct counts_head *head, unsigned *interrupted, bool parent)
+note_handler(const struct beside *b, struct beside_signals *signals,
+             bool parent)
 {
-    if (*interrupted > 0)
-        --*interrupted;
+    struct counts_head *const head = b->process->head;
+
+    if (signals->interrupted > 0)
+        signals->interrupted--;
+    else if (signals->raised > 0)
+        signals->raised--;
     else if (parent)
         atomic_store(&head->beside, 1);
+    else if (b->handles)
+        atomic_fetch_add(&head->signalled, 1);
 }
 
 void
-beside_return(const struct beside *b, unsigned *interrupted, int64_t number,
-              const uint64_t args[4], int64_t result)
+beside_return(const struct beside *b, struct beside_signals *signals,
+              int64_t number, const uint64_t args[4], int64_t result)
 {
     struct counts_head *const head = b->process->head;
     const struct isa *isa = b->isa;
     const bool parent = atomic_load(&head->children) > 0;
 
     if (result == -QEMU_ERESTARTSYS || result == -GUEST_EINTR)
-        ++*interrupted;
+        signals->interrupted++;
     if (call_is(CALL_RT_SIGRETURN, isa, number))
-        note_handler(head, interrupted, parent);
+        note_handler(b, signals, parent);
     if (!parent && head->parent == 0)
         return;
     if (call_is(CALL_WAIT4, isa, number) || call_is(CALL_WAITPID, isa, number))
@@ -138,8 +168,8 @@ beside_return(const struct beside *b, unsigned *interrupted, int64_t number,
     else if (call_is(CALL_WAITID, isa, number))
         note_wait(head, args[3], result,
                   result == 0 && (args[3] & GUEST_WNOWAIT) == 0);
-    else if (parent &&
-             (is_event_wait(isa, number) || is_kill(isa, number, args[0])))
+    else if (parent && (is_event_wait(isa, number) ||
+                        (is_kill(isa, number) && (pid_t)args[0] != getpid())))
         atomic_store(&head->beside, 1);
     else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(isa, number) &&
              is_of_tree(b->request, (int)args[0]))

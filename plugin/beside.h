@@ -11,12 +11,17 @@
  *   - ends,
  *   - handles a signal while it runs, not while it sleeps in a call,
  * and that a child reads data from a pipe or socket; but not from one that the
- * first program was started with. Not seen: memory that processes share, locks
- * of files, signals to processes without children.
+ * first program was started with. Not seen: memory that processes share and
+ * locks of files.
+ *
+ * A process without children whose handler of a signal begins while the process
+ * runs was interrupted where a timer or a process outside chose:
+ * counts_head.signalled. Not seen: handlers that leave by longjmp().
  */
 #ifndef TALLY_PLUGIN_BESIDE_H
 #define TALLY_PLUGIN_BESIDE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "isa/isa.h"
@@ -27,12 +32,25 @@ struct beside {
     const struct isa *isa;
     const struct session_request *request;
     const struct process_counts *process;
+    bool handles; /* signals that no instruction raises; begins as false */
 };
 
-/* Notes that a call of a thread with these arguments returns. `interrupted`:
- * the calls of this thread that a signal has interrupted and whose handlers
- * have not returned yet; begins as 0. */
-void beside_return(const struct beside *b, unsigned *interrupted,
+/* What is known of a thread's signals; begins as zeros. */
+struct beside_signals {
+    /* Calls that a signal has interrupted and whose handlers have not returned
+     * yet. */
+    unsigned interrupted;
+    /* Signals that the thread has sent to its own process and whose handlers
+     * have not returned yet. */
+    unsigned raised;
+};
+
+/* Notes that a thread makes a call with these arguments. */
+void beside_syscall(struct beside *b, struct beside_signals *signals,
+                    int64_t number, const uint64_t args[4]);
+
+/* Notes that a call of a thread with these arguments returns. */
+void beside_return(const struct beside *b, struct beside_signals *signals,
                    int64_t number, const uint64_t args[4], int64_t result);
 
 /* Notes that the process has made one more child. */

@@ -15,9 +15,8 @@
 #define GUEST_CLD_DUMPED 3
 #define GUEST_WNOWAIT 0x01000000u
 
-/* Returns whether instructions raise the signal. */
-static bool
-is_raised(const struct isa *isa, uint64_t signal)
+bool
+early_is_raised(const struct isa *isa, uint64_t signal)
 {
     return signal == GUEST_SIGILL || signal == GUEST_SIGTRAP ||
            signal == GUEST_SIGFPE || signal == GUEST_SIGSEGV ||
@@ -67,7 +66,7 @@ early_syscall(struct early *e, int64_t number, const uint64_t args[4])
 
     return call_is(CALL_RT_SIGACTION, isa, number) && args[1] != 0 &&
            plugin_read_word(isa, args[1] + isa->handler_at, &pc) && pc > 1 &&
-           add_handler(e, pc, is_raised(isa, args[0]));
+           add_handler(e, pc, early_is_raised(isa, args[0]));
 }
 
 /* Notes that a signal ended a child. */
@@ -75,7 +74,7 @@ static void
 note_death(const struct early *e, uint32_t signal)
 {
     atomic_fetch_add(&e->process->head->told, 1);
-    if (is_raised(e->shape->isa, signal))
+    if (early_is_raised(e->shape->isa, signal))
         note_early(e);
 }
 

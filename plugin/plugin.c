@@ -57,7 +57,7 @@ static __thread struct {
     unsigned vcpu;
     uint64_t args[4]; /* of the call */
     struct random_stream random;
-    unsigned interrupted; /* see beside_return() */
+    struct beside_signals signals;
     struct exec_leaving leaving;
 } caller;
 
@@ -372,6 +372,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     else if (call_is(CALL_EXECVEAT, p->shape.isa, num))
         plugin_execveat(a2, &caller.leaving);
     keep_reach(p, num, reach_before_loss);
+    beside_syscall(&p->beside, &caller.signals, num, args);
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
     owners_syscall(num, args);
@@ -391,7 +392,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     keep_reach(p, num, reach_after_loss);
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
-    beside_return(&p->beside, &caller.interrupted, num, caller.args, result);
+    beside_return(&p->beside, &caller.signals, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
     owners_return();
 }

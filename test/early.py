@@ -56,6 +56,26 @@ def abort(arch):
     check(INSTRUCTIONS[arch], [g("crash", arch), "abort"], 0)
 
 
+def signalled(arch, mode, standing, line):
+    """Whether a timer chose when signals came."""
+    event = INSTRUCTIONS[arch]
+    program = [g("signalled", arch), mode]
+    c = t.Count(["-e", event], program)
+    t.equal({e["fidelity"] for e in c.json["events"]}, {standing}, "JSON")
+    text = t.run(t.tally(), "count", *t.modelled(program[0]), "-e", event, "--",
+                 *program).stderr
+    t.equal("when it came" in text or "when they came" in text, line != "",
+            f"the line in {text}")
+    t.contains(text, line)
+
+
+for mode, standing, line in (
+        ("timer", "varies", "3 signals of a timer or from outside were handled"),
+        ("pause", "exact", ""), ("raise", "exact", ""), ("abort", "exact", ""),
+        ("alarm", "varies", "of a timer or from outside ended the program")):
+    at_arch(f"signals: {mode}", mode, standing, line)(signalled)
+
+
 @t.named("x86_64: a block that writes to its own code")
 def own_code():
     c = check("instructions", [g("own_code", "x86_64")], 50)

@@ -243,6 +243,27 @@ collect_captures(struct counts_view *view, struct session_result *result)
     return 0;
 }
 
+/* Returns the signal that ended the process if it is the first, or 0. */
+static int
+signal_that_ended(const struct session_result *result,
+                  const struct session_process *process)
+{
+    return process->ended || process->running || !WIFSIGNALED(result->status) ||
+                   process->pid != result->processes[0].pid
+               ? 0
+               : WTERMSIG(result->status);
+}
+
+static bool
+is_among(int signal, const int *signals, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (signal == signals[i])
+            return true;
+    }
+    return false;
+}
+
 /* Returns whether an instruction of the first process raised a signal that
  * ended the process. Of others their parents tell (plugin/early.h). */
 static bool
@@ -251,14 +272,23 @@ died_early(const struct session_result *result,
 {
     static const int raised[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};
 
-    if (process->ended || process->running || !WIFSIGNALED(result->status) ||
-        process->pid != result->processes[0].pid)
-        return false;
-    for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
-        if (WTERMSIG(result->status) == raised[i])
-            return true;
-    }
-    return false;
+    return is_among(signal_that_ended(result, process), raised,
+                    sizeof(raised) / sizeof(raised[0]));
+}
+
+/* Returns the signal that ended the first process at a time that neither its
+ * instructions nor its calls chose, or 0. */
+static int
+ended_from_outside(const struct session_result *result,
+                   const struct session_process *process, bool raised)
+{
+    /* Those of instructions, and of calls that the kernel refuses. */
+    static const int own[] = {SIGILL,  SIGTRAP, SIGBUS, SIGFPE,
+                              SIGSEGV, SIGSYS,  SIGXFSZ};
+    const int ended = signal_that_ended(result, process);
+
+    return raised || is_among(ended, own, sizeof(own) / sizeof(own[0])) ? 0
+                                                                        : ended;
 }
 
 static void
@@ -280,6 +310,9 @@ describe(const struct counts_view *view, struct session_result *result)
     result->beside += p->beside;
     result->left_early += view->left_early + died_early(result, p);
     result->told += view->told;
+    result->signalled += view->signalled;
+    if (result->ended_by == 0)
+        result->ended_by = ended_from_outside(result, p, view->raised != 0);
     /* At the end the process itself has taken the counts of those apart. */
     result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
     result->heaped_threads += view->heaped;
@@ -363,6 +396,8 @@ collect_whole(const struct session_options *o, struct counts_view *view,
         r->cut_processes = before.cut_processes;
         r->left_early = before.left_early;
         r->told = before.told;
+        r->signalled = before.signalled;
+        r->ended_by = before.ended_by;
         r->illegal = before.illegal;
         if (o->hardware != NULL) {
             memcpy(o->hardware->readings, kept.all,

@@ -166,6 +166,10 @@ struct session_result {
     unsigned lost_threads;
     /* Blocks that were left before their end: their instructions that did not
      * run may be in the sums, or those that ran not. */
+    /* Handlers of signals that began where a timer or a process outside chose;
+     * and the signal from outside that ended the first process, or 0. */
+    uint64_t signalled;
+    int ended_by;
     uint64_t left_early;
     uint64_t told; /* deaths of processes by signals, that parents asked for */
     unsigned heaped_threads; /* that share a row with others of their strand */

@@ -592,6 +592,10 @@ document(const struct count_report *r)
         json_object_set_new(o, "cut_processes", json_integer(s->cut_processes));
         json_object_set_new(o, "blocks_left_early",
                             json_integer((json_int_t)s->left_early));
+        json_object_set_new(o, "signals_handled",
+                            json_integer((json_int_t)s->signalled));
+        json_object_set_new(o, "ended_from_outside",
+                            json_boolean(s->ended_by != 0));
         json_object_set_new(o, "random", random_json(s));
     }
     json_object_set_new(o, "wall_s", json_real(r->wall_s));

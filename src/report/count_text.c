@@ -583,6 +583,8 @@ print_notes(const struct count_report *r, FILE *out)
         escape_printf(out, "  %s\n", text);
     if (report_beside(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
+    if (report_signals(s, text, sizeof(text)))
+        escape_printf(out, "  %s\n", text);
     if (report_random_fixed(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     if (report_random_left(s, text, sizeof(text)))

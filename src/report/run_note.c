@@ -116,6 +116,27 @@ report_beside(const struct session_result *run, char *text, size_t size)
 }
 
 bool
+report_signals(const struct session_result *run, char *text, size_t size)
+{
+    if (run->ended_by != 0) {
+        snprintf(text, size,
+                 "signal %d (%s) of a timer or from outside ended the program: "
+                 "all counts vary with when it came",
+                 run->ended_by, strsignal(run->ended_by));
+        return true;
+    }
+    if (run->signalled == 0)
+        return false;
+    snprintf(text, size,
+             "%" PRIu64 " signal%s of a timer or from outside %s handled: "
+             "all counts vary with when %s came",
+             run->signalled, run->signalled == 1 ? "" : "s",
+             run->signalled == 1 ? "was" : "were",
+             run->signalled == 1 ? "it" : "they");
+    return true;
+}
+
+bool
 report_random_fixed(const struct session_result *run, char *text, size_t size)
 {
     if (run->random_fixed == 0)

@@ -173,6 +173,8 @@ counts_view_open(struct counts_view *view, int fd, unsigned index,
     view->heaped = head.heaped;
     view->left_early = head.left_early;
     view->told = head.told;
+    view->raised = head.raised;
+    view->signalled = head.signalled;
     view->beside = head.beside != 0;
     view->cut = head.cut != 0;
     view->components = head.components;

@@ -44,7 +44,7 @@ struct counts_view {
     unsigned captures; /* begun, may pass COUNTS_CAPTURES */
     unsigned together, apart, lost, heaped;
     uint32_t components; /* as in counts_head */
-    unsigned left_early, told;
+    unsigned left_early, told, raised, signalled;
     bool beside, cut;
     uint64_t load_bias;
     uint64_t seals; /* of the threads that were read, summed */

@@ -138,6 +138,10 @@ struct counts_head {
     /* Blocks that were left before their end, by a signal that an instruction
      * raised or by a write to their own page (plugin/early.h). */
     atomic_uint left_early;
+    /* Not 0: the process sent a signal to itself. */
+    atomic_uint raised;
+    /* Handlers of signals that began where a timer or another process chose. */
+    atomic_uint signalled;
     atomic_uint told; /* deaths of children by signals, that it asked for */
     atomic_uint late_blocks; /* of kinds beyond COUNTS_BLOCKS */
     /* Live threads whose counts are in memory of the process alone, until the
