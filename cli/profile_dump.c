@@ -76,6 +76,33 @@ is_replaced(const char *path)
                                      : errno == ENOENT;
 }
 
+/* Returns 0 where a new file may take the path's place, or a status after
+ * saying why not: a file of another user in a folder that all may write stays.
+ */
+static int
+check_place(const char *path)
+{
+    struct output out;
+    const int status = output_open(path, REPLACE_WHOLE, &out);
+
+    if (status == 0)
+        output_close(&out, false);
+    return status;
+}
+
+/* Likewise of the file that has the places of calls, beside the dump. */
+static int
+check_places(const char *path)
+{
+    char *places = NULL;
+
+    if (asprintf(&places, "%.*s" PLACES, (int)(name_of(path) - path), path) < 0)
+        return output_refused(path);
+    const int status = check_place(places);
+    free(places);
+    return status;
+}
+
 /* Makes the private folder, "DIR/.NAME.XXXXXX", and names the dump in it. */
 static int
 make_folder(const char *path, struct profile_dump *dump)
@@ -83,8 +110,12 @@ make_folder(const char *path, struct profile_dump *dump)
     const char *const name = name_of(dump->written);
     const int folders = (int)(name - dump->written);
     char *folder = NULL, *written = NULL;
-    int status = 0;
+    int status = check_place(path);
 
+    if (status == 0)
+        status = check_places(path);
+    if (status != 0)
+        return status;
     if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
         return output_refused(path);
     if (asprintf(&folder, "%.*s.%s.XXXXXX", folders, dump->written, name) < 0)

@@ -49,6 +49,27 @@ def packet_costs():
             t.equal(two["p50"] - one["p50"], 32 * cost, f"{event} of {stage}")
 
 
+@t.named("another user's files in a folder for all stay")
+def planted():
+    """As root, who may write them."""
+    if os.geteuid() != 0:
+        raise t.Skip("needs root, and another user's file")
+    for name in ("dump.csv", "profiler_calls_location.txt"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, name)
+            path.write_text("mine")
+            os.chown(path, 65534, 65534)
+            os.chmod(folder, 0o1777)
+            done = t.run(t.tally(), "profile", "-e", "All_instr", "-o",
+                         f"{folder}/dump.csv", "--",
+                         t.guest("pktproc.sparc64"), "1", "1")
+            t.equal(done.returncode, 2, done.stderr)
+            t.contains(done.stderr, f"cannot write {path}: it is another user's")
+            t.equal(path.read_text(), "mine", "the file")
+            t.equal(path.stat().st_uid, 65534, "its owner")
+            t.equal(os.listdir(folder), [name], "files")
+
+
 @t.named("64 threads on 64 strands: a dump each, and every batch")
 def every_strand():
     """The 64th is the program's first, which waits for the others."""
