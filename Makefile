@@ -80,7 +80,7 @@ torture:
 
 # SECONDS on each target, from its seeds, and a row of figures for each; what it
 # finds stays in BUILD/fuzz. FUZZED: these alone; each file of fuzz/ is one.
-FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c)))))
+FUZZED ?= $(filter-out replay,$(basename $(notdir $(sort $(wildcard fuzz/*.c interfaces/*/fuzz/*.c)))))
 SECONDS ?= 60
 
 fuzz:

@@ -94,8 +94,8 @@ def test_sources(root):
                    root / "test/dump.c", root / "test/summarize.py",
                    root / "test/call_log.c", root / "test/profiler.c",
                    root / "test/profile.py",
-                   root / "test/compat_teja.c", root / "test/gateway.py",
-                   *root.glob("compat/**/*.c")])
+                   root / "test/gateway.py",
+                   *root.glob("interfaces/**/*.c")])
 
 
 def find_places(root, rules):

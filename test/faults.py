@@ -64,6 +64,7 @@ class Command:
     script: str | None = None  # of the machine that test/mock plays
     inside: bool = False  # the plugin's calls fail, not tally's
     uses: bool = False  # a program of test/fault
+    interface: str = None  # the build must have it
     diagnoses: bool = False  # says on stdout what does not work
     functions: tuple = FUNCTIONS
 
@@ -219,9 +220,12 @@ COMMANDS = (
             uses=True),
     Command("libtally_session", use("session", "hello.sparc64"), printed,
             uses=True),
-    Command("libtally_teja", use("teja"), printed, script="intel", uses=True),
-    Command("libtally_irix", use("irix"), printed, script="intel", uses=True),
-    Command("libperfex", use("perfex"), printed, script="intel", uses=True),
+    Command("libtally_teja", use("teja"), printed, script="intel", uses=True,
+            interface="netra-dps"),
+    Command("libtally_irix", use("irix"), printed, script="intel", uses=True,
+            interface="irix"),
+    Command("libperfex", use("perfex"), printed, script="intel", uses=True,
+            interface="irix"),
     # The plugin.
     Command("plugin_forks", guests(
         "count", *MODEL, "--", "GUEST/forker.x86_64", "fork",
@@ -387,6 +391,7 @@ def chosen(command, function, calls):
 
 
 def fail_in_turn(unharmed, function):
+    t.need_interface(unharmed.command.interface)
     command, good = unharmed.command, unharmed.attempt()
     faults, tried = [], 0
     for number in chosen(command, function, good.calls[function]):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_SUN4V LIBTALLY_PROFILER
-LIBTALLY_TEJA: what the libraries show.
+"""headers.py LIBTALLY LIBTALLY_PMU LIBTALLY_PROFILER [HEADER LIBRARY]...: what
+the libraries show; each HEADER is of an interface.
 
 Every public header compiles alone as C17 and C++17, each library exports the
 functions that its headers declare and nothing else. A missing compiler skips
@@ -18,14 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 HEADERS = sorted((INCLUDE / "tally").glob("*.h"))
-SUN4V = ROOT / "compat/sun4v/hv_perf.h"
-TEJA = ROOT / "compat/teja/teja_profiler.h"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wshadow"]
 # The headers of libtally-pmu and libtally-profiler; the others are libtally's.
 OF_PMU = {"pmu.h", "sun4v.h"}
 OF_PROFILER = {"profiler.h"}
-LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = "", "", ""
-LIBTALLY_PROFILER, LIBTALLY_TEJA = "", ""
+LIBTALLY, LIBTALLY_PMU, LIBTALLY_PROFILER = "", "", ""
+# The header of an interface to its library, and what its names begin with.
+INTERFACES = {}
+PREFIXES = {"hv_perf.h": "hv_", "teja_profiler.h": "teja_"}
 
 
 def text(path):
@@ -43,7 +43,7 @@ class Headers(unittest.TestCase):
         if compiler is None:
             self.skipTest(f"none of {compilers} is here")
         self.assertTrue(HEADERS)
-        for header in [*HEADERS, SUN4V, TEJA]:
+        for header in [*HEADERS, *INTERFACES]:
             line = f'#include "{header}"\n'
             done = subprocess.run(
                 [compiler, *flags, *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only",
@@ -101,18 +101,17 @@ class Symbols(unittest.TestCase):
     def test_libtally_pmu(self):
         self.tally([h for h in HEADERS if h.name in OF_PMU], LIBTALLY_PMU)
 
-    def test_libtally_teja(self):
-        names = self.exported(LIBTALLY_TEJA, [TEJA])
-        self.assertTrue(all(n.startswith("teja_") for n in names))
-
-    def test_libtally_sun4v(self):
-        names = self.exported(LIBTALLY_SUN4V, [SUN4V])
-        self.assertTrue(all(n.startswith("hv_") for n in names))
+    def test_interfaces(self):
+        for header, library in INTERFACES.items():
+            names = self.exported(library, [header])
+            self.assertTrue(
+                all(n.startswith(PREFIXES[header.name]) for n in names)
+            )
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6:
+    if len(sys.argv) < 4 or len(sys.argv) % 2:
         sys.exit(__doc__)
-    LIBTALLY, LIBTALLY_PMU, LIBTALLY_SUN4V = sys.argv[1:4]
-    LIBTALLY_PROFILER, LIBTALLY_TEJA = sys.argv[4:]
+    LIBTALLY, LIBTALLY_PMU, LIBTALLY_PROFILER = sys.argv[1:4]
+    INTERFACES = dict(zip(map(Path, sys.argv[4::2]), sys.argv[5::2]))
     unittest.main(argv=sys.argv[:1])

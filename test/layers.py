@@ -18,10 +18,10 @@ FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},
                 "host": {"base", "table", "counter"},
                 # Part of guest programs.
                 "gateway": {"base", "counter"}}
-OUTSIDE = {"plugin", "cli", "compat", "test", "bench", "fuzz"}
+OUTSIDE = {"plugin", "cli", "interfaces", "test", "bench", "fuzz"}
 # Made at build time, beside no source.
 GENERATED = {"isa_places.h", "pmu_tables.h", "summary_page.h", "tables.h", "version.h"}
-ROOMS = ["src", "cli", "compat", "plugin", "test", "bench", "fuzz"]
+ROOMS = ["src", "cli", "interfaces", "plugin", "test", "bench", "fuzz"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 

@@ -180,7 +180,8 @@ def runs(page):
 
 def pages():
     return sorted(str(p.relative_to(t.ROOT)) for p in
-                  [*t.ROOT.glob("*.md"), *t.ROOT.glob("doc/**/*.md")])
+                  [*t.ROOT.glob("*.md"), *t.ROOT.glob("doc/**/*.md"),
+                   *t.ROOT.glob("interfaces/**/*.md")])
 
 
 @t.named("README.md has at most 130 lines")

@@ -6,7 +6,6 @@ The libraries are installed into a folder of the test. What pkg-config says of
 each must link, with --static into a program that needs no shared library where
 there is an archive of all that is named.
 """
-import json
 import os
 import pathlib
 import shutil
@@ -21,6 +20,8 @@ CALLS = {
     "tally-pmu": ("toycpu.c", ()),
     "tally-sun4v": (None, ()),
 }
+# The interface that brings a library.
+INTERFACE = {"tally-teja": "netra-dps", "tally-sun4v": "sun4v"}
 # For those of which no example is one file.
 OWN = {
     "tally-teja": """
@@ -43,8 +44,7 @@ def tools():
     compiler = shutil.which("cc") or shutil.which("gcc")
     if None in (compiler, shutil.which("pkg-config"), shutil.which("meson")):
         raise t.Skip("no compiler, pkg-config or meson")
-    done = t.run("meson", "introspect", "--buildoptions", t.build)
-    options = {o["name"]: o["value"] for o in json.loads(done.stdout)}
+    options = t.build_options()
     if options["b_sanitize"] != "none" or options["fuzzers"]:
         raise t.Skip("the libraries want the sanitizers'")
     return compiler, options["prefix"]
@@ -96,6 +96,7 @@ def link(compiler, config, folder, package, static):
 
 
 def linked(package):
+    t.need_interface(INTERFACE.get(package))
     compiler, prefix = tools()
     with tempfile.TemporaryDirectory() as folder:
         install(folder)
@@ -125,7 +126,7 @@ def found():
         root = pathlib.Path(f"{folder}{prefix}")
         files = [f for f in root.rglob("*") if not f.is_symlink() and
                  (f.parent.name == "bin" or ".so" in f.name)]
-        assert len(files) > 8, files
+        assert len(files) >= 5, files  # the core alone has five
         for file in files:
             if file.read_bytes()[:4] != b"\x7fELF":
                 continue
@@ -133,8 +134,9 @@ def found():
                 name, _, place = line.strip().partition(" => ")
                 if name.startswith(("libtally", "libperfex")):
                     assert place.startswith(folder), f"{file}: {line}"
-        done = t.run(root / "bin" / "tally-ecadmin", "-h", env=plain)
-        t.equal((done.returncode, done.stderr), (0, ""), "tally-ecadmin")
+        if "irix" in t.interfaces():
+            done = t.run(root / "bin" / "tally-ecadmin", "-h", env=plain)
+            t.equal((done.returncode, done.stderr), (0, ""), "tally-ecadmin")
 
 
 for name in CALLS:

@@ -19,7 +19,7 @@ SURE = r"T4-R(?!00)\d+|R(?!000)\d{3}"
 LIKELY = SURE + r"|[RPVI]\d\d|X\d{1,2}|F\d+\.\d+"
 # What is an id after the word rule or decision; elsewhere T1 is a processor.
 ANY = LIKELY + r"|[MNCTQSHUO]\d{1,2}"
-SPEAKING = ("compat", "data/machines", "doc/models", "doc/rules",
+SPEAKING = ("interfaces", "data/machines", "doc/models", "doc/rules",
             "include/tally/pmu", "src/counter", "src/pmu", "test/pmu",
             "test/ref", "test/virtual")
 BEFORE, AFTER = r"(?<![\w.#-])(?:", r")(?![\w-]|\.\d)"

@@ -50,6 +50,26 @@ def guest(name):
     return str(build / "guests" / name)
 
 
+@functools.cache
+def build_options():
+    """The options of the build, by their names."""
+    done = run("meson", "introspect", "--buildoptions", build)
+    if done.returncode != 0:
+        raise Skip("no meson says how this was built")
+    return {o["name"]: o["value"] for o in json.loads(done.stdout)}
+
+
+def interfaces():
+    """The folders of interfaces/ that are built."""
+    return build_options()["interfaces"]
+
+
+def need_interface(name):
+    """Skips the case where the build lacks an interface; None: needs none."""
+    if name and name not in interfaces():
+        raise Skip(f"built without interfaces/{name}")
+
+
 def source(*names):
     return str(ROOT.joinpath(*names))
 

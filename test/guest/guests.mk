@@ -11,7 +11,8 @@
 # Those of the folder gateway count themselves: they are linked with libtally.ARCH.a,
 # the part of libtally that guests need, for which TABLES is where tables.c is.
 #
-# Those of examples/irix count themselves as IRIX has it, on mips64.
+# Those of interfaces/irix count themselves as IRIX has it, on mips64, where the
+# build has that interface.
 #
 # For mips64 and mips64el where their compilers are: make demo needs neither.
 
@@ -45,8 +46,8 @@ library := src/base/error.c src/base/replace.c src/counter/counter.c \
     $(addprefix src/lib/,counter.c event.c guest.c options.c profiler.c \
         profiler_dump.c profiler_names.c profiler_property.c profiler_source.c) \
     $(addprefix src/profile/,call_file.c call_log.c dump_write.c) \
-    $(wildcard src/pmu/*.c) compat/sun4v/hv_perf.c \
-    $(addprefix compat/teja/,teja_profiler.c teja_thread.c) \
+    $(wildcard src/pmu/*.c) interfaces/sun4v/hv_perf.c \
+    $(addprefix interfaces/netra-dps/,teja_profiler.c teja_thread.c) \
     $(addprefix src/table/,generic.c items.c modifier.c near.c table.c text.c \
         umask.c)
 # For sparc64 a shim for the registers themselves, to link with or to preload.
@@ -57,15 +58,17 @@ library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
 tables := tables signals pmu_tables
 
 # The calls of IRIX and libperfex, and the programs that make them.
-irix_library := src/table/cost.c $(wildcard compat/irix/irix*.c) \
-    compat/irix/perfex.c
-irix_library := $(filter-out compat/irix/irix_virtual.c,$(irix_library))
-irix_programs := $(patsubst examples/irix/%.c,irix_%,\
-    $(wildcard examples/irix/*.c))
-irix_guests := $(patsubst $(here)/irix/%.c,%,$(wildcard $(here)/irix/*.c))
-irix_flags := -Icompat/irix -I$(TABLES)/../compat/irix
+irix_library := src/table/cost.c $(wildcard interfaces/irix/irix*.c) \
+    interfaces/irix/perfex.c
+irix_library := $(filter-out interfaces/irix/irix_virtual.c,$(irix_library))
+irix_programs := $(patsubst interfaces/irix/examples/%.c,irix_%,\
+    $(wildcard interfaces/irix/examples/*.c))
+irix_guests := $(patsubst interfaces/irix/guest/%.c,%,$(wildcard interfaces/irix/guest/*.c))
+irix_flags := -I$(here) -Iinterfaces/irix -I$(TABLES)/../interfaces/irix
 
-own := $(foreach arch,$(filter mips64,$(arches)),\
+irix_arches := $(if $(wildcard $(TABLES)/../interfaces/irix/irix_perf.h),\
+    $(filter mips64,$(arches)))
+own := $(foreach arch,$(irix_arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(irix_programs) $(irix_guests))) $(foreach arch,$(arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
@@ -106,7 +109,7 @@ $(OUT)/libtally.$(1).a: $(library:%.c=$(OUT)/libtally.$(1)/%.o) \
 
 -include $(library:%.c=$(OUT)/libtally.$(1)/%.d)
 
-$(OUT)/libtally.$(1)/compat/irix/%.o: compat/irix/%.c
+$(OUT)/libtally.$(1)/interfaces/irix/%.o: interfaces/irix/%.c
 	@mkdir -p $$(@D)
 	$(CC_$(1)) $(library_flags) $(irix_flags) -I$(TABLES) -MMD -c -o $$@ $$<
 
@@ -116,18 +119,18 @@ $(OUT)/libtally-irix.$(1).a: $(irix_library:%.c=$(OUT)/libtally.$(1)/%.o)
 
 -include $(irix_library:%.c=$(OUT)/libtally.$(1)/%.d)
 
-$(OUT)/irix%.$(1): $(here)/irix/irix%.c $(here)/irix/family.h $(here)/loop.h \
+$(OUT)/irix%.$(1): interfaces/irix/guest/irix%.c interfaces/irix/guest/family.h $(here)/loop.h \
     $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 	$(CC_$(1)) $(CFLAGS) $(irix_flags) -static -Wl,--gc-sections -o $$@ $$< \
 	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
-$(OUT)/irix_%.$(1): examples/irix/%.c examples/irix/body.h \
+$(OUT)/irix_%.$(1): interfaces/irix/examples/%.c interfaces/irix/examples/body.h \
     $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 	$(CC_$(1)) $(CFLAGS) $(irix_flags) -static -Wl,--gc-sections -o $$@ $$< \
 	    $(OUT)/libtally-irix.$(1).a $(OUT)/libtally.$(1).a
 
 $(OUT)/%.$(1): $(here)/gateway/%.c $(here)/loop.h $(OUT)/libtally.$(1).a
-	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -Icompat/teja \
+	$(CC_$(1)) $(CFLAGS) -DTALLY_PROFILE -Iinclude -I. -Isrc -Iinterfaces/netra-dps \
 	    -I$(here) -static -Wl,--gc-sections \
 	    -o $$@ $$< $(OUT)/libtally.$(1).a
 
@@ -186,7 +189,7 @@ endef
 
 $(foreach arch,$(arches),$(eval $(call rules,$(arch))))
 
-$(shim).o: compat/sparc/registers.c | $(OUT)
+$(shim).o: src/lib/registers_sparc64.c | $(OUT)
 	$(CC_sparc64) $(library_flags) -c -o $@ $<
 
 $(shim).so: $(shim).o $(OUT)/libtally.sparc64.a

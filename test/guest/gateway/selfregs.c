@@ -20,7 +20,7 @@
 #include <string.h>
 #include <tally/guest.h>
 
-#include "compat/sun4v/hv_perf.h"
+#include "interfaces/sun4v/hv_perf.h"
 #include "loop.h"
 
 static struct tally_guest *guest;

@@ -4,7 +4,7 @@
  * CPUs: what ioctl and syssgi make of structures, results and errors. What the
  * counters themselves do test/virtual.c tests.
  */
-#include "compat/irix/irix_virtual.h"
+#include "interfaces/irix/irix_virtual.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "compat/irix/sys/procfs.h"
-#include "compat/irix/sys/profil.h"
-#include "compat/irix/sys/syssgi.h"
+#include "interfaces/irix/sys/procfs.h"
+#include "interfaces/irix/sys/profil.h"
+#include "interfaces/irix/sys/syssgi.h"
 #include "test/virtual_rig.h"
 
 enum { ROOT = 11, A = 101, B = 102, OTHER = 203 };

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compat/irix/sys/hwperftypes.h"
-#include "compat/irix/sys/procfs.h"
-#include "compat/irix/sys/syssgi.h"
+#include "interfaces/irix/sys/hwperftypes.h"
+#include "interfaces/irix/sys/procfs.h"
+#include "interfaces/irix/sys/syssgi.h"
 
 #define CHECK(what)                                                     \
     do {                                                                \

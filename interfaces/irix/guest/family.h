@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../loop.h"
+#include "loop.h"
 
 #define INSTRUCTIONS 15
 #define U HWPERF_CNTEN_U

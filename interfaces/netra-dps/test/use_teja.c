@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Marks points with the calls of Netra DPS's profiler and dumps the records. */
-#include "use.h"
+#include "test/fault/use.h"
 
 #include "teja_profiler.h"
 

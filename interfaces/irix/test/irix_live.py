@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """irix_live.py BUILD [WORD]: programs for IRIX on the emulated processors.
 
-Those of examples/irix, built for mips64, count themselves under tally count.
+Those of ../examples, built for mips64, count themselves under tally count.
 """
 import os
 import re
@@ -180,7 +180,7 @@ def executed(machine):
 
 @t.named("elsewhere it is the host's counters, or EINVAL")
 def host():
-    done = t.run(t.build / "examples/irix_example")
+    done = t.run(t.build / "interfaces/irix/irix_example")
     if done.returncode == 0:
         assert number(done.stdout, "data cache") > 0, done
     else:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts two events of its own with the calls of r10k_evcntrs(5). */
-#include "use.h"
+#include "test/fault/use.h"
 
 #include <fcntl.h>
 #include <sys/hwperfmacros.h>

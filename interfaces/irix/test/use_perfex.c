@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts two of IRIX's events with libperfex. */
-#include "use.h"
+#include "test/fault/use.h"
 
 #include <perfex.h>
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """irix.py BUILD MOCK: programs written for IRIX on played counters.
 
-Runs those of examples/irix under test/mock. Reports TAP.
+Runs those of ../examples under test/mock. Reports TAP.
 """
 import fcntl
 import os
@@ -15,9 +15,9 @@ import tempfile
 
 import surroundings
 
-HERE = pathlib.Path(__file__).resolve().parent
+TEST = pathlib.Path(__file__).resolve().parents[3] / "test"
 CORE = "cpus 2\npmu cpu core type=4 counters=4\n"
-FOLDERS = {"test_irix_native": "test"}
+FOLDERS = {"test_irix_native": "interfaces/irix/test"}
 EC_MAGIC = 0x74616C6C79656331
 EC_SIZE = 944
 build = mock = None
@@ -43,8 +43,8 @@ def run(*words, script=CORE, **env):
         file.write(script)
         file.flush()
         return subprocess.run(
-            [HERE / "mock" / "tree.py", file.name, "--",
-             build / FOLDERS.get(words[0], "examples") / words[0],
+            [TEST / "mock" / "tree.py", file.name, "--",
+             build / FOLDERS.get(words[0], "interfaces/irix") / words[0],
              *map(str, words[1:])],
             env=os.environ | {"TALLY_MOCK_OBJECT": str(mock)} | env,
             capture_output=True, text=True, timeout=600)  # fmt: skip
@@ -141,7 +141,7 @@ def changes_children_and_system_mode():
 @case
 def fortran_finds_its_names():
     names = subprocess.run(
-        ["nm", "-D", "--defined-only", build / "compat/irix/libperfex.so"],
+        ["nm", "-D", "--defined-only", build / "interfaces/irix/libperfex.so"],
         capture_output=True, text=True, check=True).stdout  # fmt: skip
     for name in ("start", "read", "print"):
         assert f" {name}_counters_" in names, names
@@ -150,13 +150,13 @@ def fortran_finds_its_names():
 
 def system(*lines, script=CORE):
     """Lines of a shell on one played system; {admin} and {stats} are ours."""
-    tools = build / "compat/irix"
+    tools = build / "interfaces/irix"
     text = "\n".join(lines).replace("{admin}", f"{tools}/tally-ecadmin")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "script")
         file.write_text(script)
         return subprocess.run(
-            [HERE / "mock" / "tree.py", file, "--", "sh", "-c",
+            [TEST / "mock" / "tree.py", file, "--", "sh", "-c",
              text.replace("{stats}", f"{tools}/tally-ecstats")],
             env=os.environ | {"TALLY_MOCK_OBJECT": str(mock),
                               "TALLY_EC_FILE": f"{folder}/ec"},
@@ -215,7 +215,7 @@ def a_fifo_in_place_of_the_file_is_not_waited_for():
         os.mkfifo(fifo)
         for tool in (["tally-ecadmin", "-l"], ["tally-ecstats", "-s", "1", "1"]):
             done = subprocess.run(
-                [build / "compat/irix" / tool[0], *tool[1:]], text=True,
+                [build / "interfaces/irix" / tool[0], *tool[1:]], text=True,
                 capture_output=True, env=os.environ | {"TALLY_EC_FILE": fifo})
             equal((done.returncode, done.stdout, done.stderr),
                   (1, "", f"{tool[0]}: {fifo} is no file of tally-ecadmin\n"))
@@ -223,9 +223,9 @@ def a_fifo_in_place_of_the_file_is_not_waited_for():
 
 @case
 def a_file_whose_keeper_died_while_it_wrote_is_not_waited_for():
-    """As long as struct ec_state of compat/irix/ec.h; its sequence is odd."""
+    """As long as struct ec_state of interfaces/irix/ec.h; its sequence is odd."""
     state = struct.pack("<Qi64xIIiI", EC_MAGIC, 12000, 0, 0, 0, 1)
-    tools = build / "compat/irix"
+    tools = build / "interfaces/irix"
     with tempfile.NamedTemporaryFile() as file:
         file.write(state.ljust(EC_SIZE, b"\0"))
         file.flush()
