@@ -11,6 +11,7 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->sets = size / ways / line_size;
     c->ways = ways;
     c->line_size = line_size;
+    c->random = false;
     c->chance = 1;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
