@@ -19,10 +19,11 @@
 #define QEMU_ERESTARTSYS 512
 
 void
-beside_forks(const struct beside *b)
+beside_forks(struct beside *b)
 {
     struct counts_head *const head = b->process->head;
 
+    b->forked = true;
     if (atomic_fetch_add(&head->children, 1) > 0)
         atomic_store(&head->beside, 1);
 }
@@ -145,7 +146,7 @@ note_handler(const struct beside *b, struct beside_signals *signals,
         signals->raised--;
     else if (parent)
         atomic_store(&head->beside, 1);
-    else if (b->handles)
+    else if (b->handles && !b->forked)
         atomic_fetch_add(&head->signalled, 1);
 }
 

@@ -14,9 +14,9 @@
  * first program was started with. Not seen: memory that processes share and
  * locks of files.
  *
- * A process without children whose handler of a signal begins while the process
- * runs was interrupted where a timer or a process outside chose:
- * counts_head.signalled. Not seen: handlers that leave by longjmp().
+ * A process that has never made a child and whose handler of a signal begins
+ * while the process runs was interrupted where a timer or a process outside
+ * chose: counts_head.signalled. Not seen: handlers that leave by longjmp().
  */
 #ifndef TALLY_PLUGIN_BESIDE_H
 #define TALLY_PLUGIN_BESIDE_H
@@ -32,7 +32,9 @@ struct beside {
     const struct isa *isa;
     const struct session_request *request;
     const struct process_counts *process;
-    bool handles; /* signals that no instruction raises; begins as false */
+    /* Begin as false: the process handles signals that no instruction raises;
+     * and has made a child, whose end sends it some. */
+    bool handles, forked;
 };
 
 /* What is known of a thread's signals; begins as zeros. */
@@ -54,7 +56,7 @@ void beside_return(const struct beside *b, struct beside_signals *signals,
                    int64_t number, const uint64_t args[4], int64_t result);
 
 /* Notes that the process has made one more child. */
-void beside_forks(const struct beside *b);
+void beside_forks(struct beside *b);
 
 /* Notes that the process ends. */
 void beside_ends(const struct beside *b);
