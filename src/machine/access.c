@@ -44,11 +44,10 @@ data_turn(struct strand *s, uint64_t *second, uint64_t line)
 
 /* Pushes what changes a set's order, and what has changed it before. */
 static inline void
-data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
+data_push(struct strand *s, uint64_t *second, uint64_t addr,
+          enum request_kind kind)
 {
-    const uint64_t turn = (*second & SECOND_TURNED) ? REQUEST_TURN : 0;
-
-    queue_push(s, addr | turn, kind);
+    queue_turned(s, addr, kind, *second & SECOND_TURNED);
     *second = s->data.turns && kind != REQUEST_ATOMIC && runs_alone(s)
                   ? known_line(&s->data, addr)
                   : NO_LINE;
@@ -57,7 +56,7 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr, enum request kind)
 /* One line of an access: its page, its place in the queue, the filters. */
 static inline __attribute__((always_inline)) void
 access_line(struct strand *s, struct filter *f, uint64_t addr,
-            enum request kind)
+            enum request_kind kind)
 {
     const uint64_t line = addr >> f->shift << f->shift;
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
@@ -67,7 +66,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
     const uint64_t known = known_line(f, line);
     if (kind == REQUEST_ATOMIC) {
         /* Taken out of its own L1 line, shorter than the L2's. */
-        data_push(s, second, addr & ~REQUEST_MASK, kind);
+        data_push(s, second, addr, kind);
         filter_put(&s->data, addr, NO_LINE);
     } else if (kind == REQUEST_FLOAT) {
         if ((known & ~LINE_CLEAN) == line) {
@@ -97,7 +96,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
 
 static inline __attribute__((always_inline)) void
 access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t room,
-            enum request kind)
+            enum request_kind kind)
 {
     const uint64_t size = (uint64_t)1 << f->shift;
 
@@ -110,7 +109,8 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t room,
 }
 
 static __attribute__((noinline)) void
-data_slow(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
+data_slow(struct strand *s, uint64_t addr, uint64_t room,
+          enum request_kind kind)
 {
     access_slow(s, &s->data, addr, room, kind);
 }
@@ -120,7 +120,8 @@ data_slow(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
  * of its set, on a page whose used bit is set.
  */
 static inline __attribute__((always_inline)) void
-data_quick(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
+data_quick(struct strand *s, uint64_t addr, uint64_t room,
+           enum request_kind kind)
 {
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t page = addr >> s->pages.shift;
@@ -140,7 +141,7 @@ data_quick(struct strand *s, uint64_t addr, uint64_t room, enum request kind)
     *first &= ~LINE_WAITS;
     if (__builtin_expect(*first == line, 0))
         return;
-    const uint64_t pushed = turn_or_push(s, first, second, line, kind);
+    const uint64_t pushed = turn_or_push(s, first, second, line, kind, 0);
     if (kind == REQUEST_LOAD &&
         __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
@@ -179,76 +180,27 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
 }
 
-/* What a prefetch raises in place of what its request does. */
-struct asked {
-    enum signal_id as, to;
-};
-
-static const struct asked near_asked[] = {
-    {SIGNAL_L1D_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_MISSES},
-    {SIGNAL_L2_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_L2_MISSES},
-    {SIGNAL_L3_LOAD_MISSES, SIGNAL_NEAR_PREFETCH_L3_MISSES},
-};
-
-static const struct asked far_asked[] = {
-    {SIGNAL_DTLB_WALK_MISSES, SIGNAL_FAR_PREFETCH_L2_MISSES},
-    {SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_FAR_PREFETCH_L3_MISSES},
-};
-
-#define ASKED_MOST 3
-
-/* So that what is pushed next is drained alone. */
-static inline void
-drain_before(struct strand *s)
-{
-    if (s->queue.next != s->queue.entries)
-        strand_drain(s);
-}
-
-/* Drains what was pushed alone, and counts what it raises as a prefetch's. */
-static void
-drain_asked(struct strand *s, const struct asked *asked, size_t count)
-{
-    uint64_t before[ASKED_MOST];
-
-    for (size_t i = 0; i < count; i++)
-        before[i] = s->total[asked[i].as];
-    s->goes_on = true;
-    strand_drain(s);
-    s->goes_on = false;
-    for (size_t i = 0; i < count; i++) {
-        s->total[asked[i].to] += s->total[asked[i].as] - before[i];
-        s->total[asked[i].as] = before[i];
-    }
-}
-
+/* Counts a hit, which a miss of the L1D takes back. */
 static void
 prefetch_near(struct strand *s, uint64_t addr)
 {
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
     const uint64_t line = addr & s->data.line_mask;
-    const uint64_t missed = s->total[SIGNAL_NEAR_PREFETCH_MISSES];
 
-    if (known_line(&s->data, line) != line) {
-        drain_before(s);
-        data_push(s, second, line, REQUEST_LOAD);
-        *second = NO_LINE;
-        filter_put(&s->data, line, line | LINE_WAITS);
-        filter_put(&s->store, line, NO_LINE);
-        drain_asked(s, near_asked, 3);
-    }
-    s->total[SIGNAL_NEAR_PREFETCH_HITS] +=
-        s->total[SIGNAL_NEAR_PREFETCH_MISSES] == missed;
+    s->total[SIGNAL_NEAR_PREFETCH_HITS]++;
+    if (known_line(&s->data, line) == line)
+        return;
+    data_push(s, second, line, REQUEST_NEAR);
+    *second = NO_LINE;
+    filter_put(&s->data, line, line | LINE_WAITS);
+    filter_put(&s->store, line, NO_LINE);
 }
 
-/* It is no walk's, but as that passes the L1s by and is looked up in the L2. */
 static void
 prefetch_far(struct strand *s, uint64_t addr)
 {
-    drain_before(s);
-    queue_push(s, addr & s->data.line_mask, REQUEST_WALK_D);
+    queue_push(s, addr & s->data.line_mask, REQUEST_FAR);
     filter_put(&s->store, addr, NO_LINE);
-    drain_asked(s, far_asked, 2);
     s->total[SIGNAL_FAR_PREFETCHES]++;
 }
 
@@ -262,6 +214,8 @@ strand_prefetch(struct strand *s, uint64_t addr, bool near)
         prefetch_near(s, addr);
     else if (s->chip->components & COMPONENT_L2)
         prefetch_far(s, addr);
+    if (s->queue.next >= s->queue.end)
+        strand_drain(s);
 }
 
 void
@@ -287,7 +241,7 @@ mark_line(struct strand *s, uint64_t addr)
         return;
     }
     if (known_line(&s->data, line) == line) {
-        queue_push(s, line | (*second & SECOND_TURNED) << 63, REQUEST_STORE);
+        queue_turned(s, line, REQUEST_STORE, *second & SECOND_TURNED);
         *second &= ~SECOND_TURNED;
     } else {
         data_push(s, second, line, REQUEST_STORE);

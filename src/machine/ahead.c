@@ -6,10 +6,10 @@
 #define PAGE_BYTES 4096u
 #define REQUESTS 8u /* of the request address buffer: Table 2-9 */
 
-uint64_t
-ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead)
+uint16_t
+ahead_next(const struct cache *l1i, uint64_t line, unsigned ahead)
 {
-    return cache_search_next(l1i, line, ahead) << AHEAD_HAS_SHIFT;
+    return (uint16_t)cache_search_next(l1i, line, ahead);
 }
 
 static struct ahead_line *
@@ -168,17 +168,15 @@ start(struct strand *s, uint64_t line, uint64_t has)
 }
 
 void
-ahead_fetch(struct strand *s, uint64_t entry)
+ahead_fetch(struct strand *s, const struct request *fetch)
 {
-    const uint64_t has = (entry & AHEAD_HAS) >> AHEAD_HAS_SHIFT;
-    const uint64_t line =
-        request_addr(entry & ~AHEAD_HAS) >> s->core->l1i.line_shift;
+    const uint64_t line = fetch->addr >> s->core->l1i.line_shift;
     struct ahead_line *l = find(&s->bus->ahead, line);
 
     if (l == NULL) {
-        start(s, line, has);
+        start(s, line, fetch->next);
         return;
     }
     serve(s, l);
-    go_on(s, line, has);
+    go_on(s, line, fetch->next);
 }

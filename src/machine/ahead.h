@@ -24,16 +24,12 @@
 
 #include "machine/chip.h"
 
-/* Of a fetch in the queue that the L1I lacked: which of the next lines it has,
- * a bit each, the next one's lowest. */
-#define AHEAD_HAS_SHIFT 55
-#define AHEAD_HAS ((((uint64_t)1 << AHEAD_MOST) - 1) << AHEAD_HAS_SHIFT)
+/* Returns which of the `ahead` next lines behind a line (its number) an L1I
+ * has, a bit each, the next one's lowest. */
+uint16_t ahead_next(const struct cache *l1i, uint64_t line, unsigned ahead);
 
-/* Those bits, for a line (its number) of an L1I. */
-uint64_t ahead_has(const struct cache *l1i, uint64_t line, unsigned ahead);
-
-/* A fetch that the L1I lacked; of its line the address, and those bits. */
-void ahead_fetch(struct strand *s, uint64_t entry);
+/* Takes a fetch that the L1I lacked, with ahead_next(), to the L2 for code. */
+void ahead_fetch(struct strand *s, const struct request *fetch);
 
 /* The strand has waited for the L3, or for memory. */
 void ahead_settle(struct strand *s, enum ahead_out waited);

@@ -31,6 +31,7 @@
 #include "machine/mesi.h"
 #include "machine/dram.h"
 #include "machine/raw.h"
+#include "machine/request.h"
 #include "machine/tlb.h"
 #include "machine/ways.h"
 #include "source/block.h"
@@ -42,26 +43,6 @@
 #define QUEUE_LENGTH 448u
 #define LOOK_LEAST 20000u /* instructions between looks at the clock */
 #define QUEUE_SLACK 32u   /* one access adds no more than this */
-
-/* What an entry of the queue is; in the low bits of its line address. */
-enum request {
-    REQUEST_LOAD,
-    REQUEST_STORE,   /* allocates in the L1 */
-    REQUEST_THROUGH, /* passes the L1 by */
-    REQUEST_ATOMIC,  /* likewise, and takes the line out of the L1 */
-    REQUEST_FETCH,
-    REQUEST_WALK_I, /* of the hardware table walk */
-    REQUEST_WALK_D,
-    REQUEST_COUNT
-};
-#define REQUEST_MASK ((uint64_t)7)
-
-/* A load that passes the L1 by, where l1d.float has it so; see
- * machine/coherence_bus.h, which alone drains it. */
-#define REQUEST_FLOAT ((enum request)REQUEST_COUNT)
-
-/* A line of code fetched ahead, which is in no queue; see machine/ahead.h. */
-#define REQUEST_AHEAD ((unsigned)REQUEST_COUNT + 1)
 
 /* Of a line in the filter `store`: it is the first of its set, and a load that
  * passes the L1 by changes nothing; but a store may. */
@@ -97,13 +78,6 @@ struct filter {
 };
 
 #define SECOND_TURNED ((uint64_t)1)
-
-/* Of an entry of the queue: before it, the two most recent lines of its set
- * change places. */
-#define REQUEST_TURN ((uint64_t)1 << 63)
-
-/* Of a fetch: the L1I has not been asked yet. Only a lone strand's may be. */
-#define REQUEST_LOOKUP ((uint64_t)1 << 62)
 
 #define NODES_MAX 4u
 #define LEVELS_MOST 2u /* behind the L2: L3 and L4 */
@@ -216,8 +190,8 @@ struct page_filter {
 
 /* Accesses that the filters did not know, in order. */
 struct queue {
-    uint64_t *next, *end;
-    uint64_t entries[QUEUE_LENGTH + QUEUE_SLACK];
+    struct request *next, *end;
+    struct request entries[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
 /* The part of a run that is counted (--from, --to, --skip), and where. */
@@ -286,7 +260,6 @@ struct strand {
     unsigned node;
     const struct block *slot; /* the last delay slot in a block of its own */
     uint64_t repeats;         /* half iterations of a REP instruction */
-    bool goes_on;             /* what it asks for now holds it up nowhere */
     struct span span;
     struct interval interval;
     struct filtered filtered;

@@ -26,7 +26,7 @@ struct coherence {
     /* Takes `count` requests of a strand that the L1s lack through the levels,
      * to memory. May write to the queue. Under the chip's lock, unless the
      * strand runs alone. */
-    void (*take)(struct strand *s, uint64_t *queue, size_t count);
+    void (*take)(struct strand *s, struct request *queue, size_t count);
 
     /* All below may be NULL: the kind has nothing to do. */
 

@@ -8,6 +8,7 @@
 #include "machine/coherence_bus_lone.h"
 #include "machine/coherence_bus_own.h"
 #include "machine/fills.h"
+#include "machine/levels.h"
 #include "machine/strand.h"
 
 #define AHEAD 8 /* as in writeback.c */
@@ -204,7 +205,7 @@ bus_read(struct strand *s, uint64_t addr, unsigned kind)
 {
     const bool own = BUS_WRITES >> kind & 1;
 
-    s->total[queue_l3_signal[kind]]++;
+    s->total[level_rows[0].misses[kind]]++;
     note_order(s, addr >> s->core->bus->l3.line_shift);
     const enum mesi_state other = snoop(s, addr, own);
     uint64_t *total = s->total;
@@ -390,7 +391,7 @@ bus_code(struct strand *s, uint64_t addr, unsigned kind)
 }
 
 static void
-take_queue(struct strand *s, uint64_t *queue, size_t count)
+take_queue(struct strand *s, struct request *queue, size_t count)
 {
     const struct bus_caches *b = s->core->bus;
     const uint64_t line_mask = ~(((uint64_t)1 << b->l2d.line_shift) - 1);
@@ -400,13 +401,13 @@ take_queue(struct strand *s, uint64_t *queue, size_t count)
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const uint64_t addr = request_addr(queue[i]) & line_mask;
-        const unsigned kind = queue[i] & REQUEST_MASK;
+        const uint64_t addr = queue[i].addr & line_mask;
+        const unsigned kind = queue[i].kind;
         if (i + AHEAD < count)
-            __builtin_prefetch(mesi_set_of(
-                &b->l2d, request_addr(queue[i + AHEAD]) >> b->l2d.line_shift));
+            __builtin_prefetch(mesi_set_of(&b->l2d, queue[i + AHEAD].addr >>
+                                                        b->l2d.line_shift));
         if (kind == REQUEST_FETCH && s->chip->ahead != 0)
-            ahead_fetch(s, queue[i]);
+            ahead_fetch(s, &queue[i]);
         else if (kind == REQUEST_FETCH && b->l2i.words != NULL)
             bus_code(s, addr, kind);
         else

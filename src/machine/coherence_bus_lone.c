@@ -7,56 +7,39 @@
 #include "machine/mesi_avx2.h"
 #include "machine/strand.h"
 
-/* Of an entry behind the L2: a line that has to leave it, modified. */
-#define BACK REQUEST_TURN /* bit 63 */
-
-/* Likewise: the L2 has the line, but who reads it may wait for what is out. */
-#define HIT REQUEST_LOOKUP /* bit 62 */
-
 /* Entries from which on count_hits() is quicker than count_each(). */
 #define MANY 32u
 
 #define ENTRIES (2 * (QUEUE_LENGTH + QUEUE_SLACK))
 
-static uint64_t
-addr_of(uint64_t entry)
-{
-    return entry & ~(BACK | HIT | REQUEST_MASK);
-}
-
 static void
-fetch(struct strand *s, uint64_t entry)
+fetch(struct strand *s, const struct request *r)
 {
     if (s->chip->ahead != 0)
-        ahead_fetch(s, entry);
+        ahead_fetch(s, r);
     else
-        bus_code(s, request_addr(entry), REQUEST_FETCH);
+        bus_code(s, r->addr, REQUEST_FETCH);
 }
 
 /* Of an atomic there is no more than what it waits for. */
 static void
-hit_l2(struct strand *s, uint64_t entry)
+hit_l2(struct strand *s, const struct request *r)
 {
-    const unsigned kind = entry & REQUEST_MASK;
-
-    if (kind == REQUEST_ATOMIC)
-        fills_atomic(s, addr_of(entry), true);
+    if (r->kind == REQUEST_ATOMIC)
+        fills_atomic(s, r->addr, true);
     else
-        bus_read_hit(s, addr_of(entry), kind);
+        bus_read_hit(s, r->addr, r->kind);
 }
 
 /* `gone`: the word that left an L3 that lacks it. */
 static void
-ask_l3(struct strand *s, uint64_t entry, bool hit, uint64_t gone)
+ask_l3(struct strand *s, const struct request *r, bool hit, uint64_t gone)
 {
-    const unsigned kind = entry & REQUEST_MASK;
-    const uint64_t addr = addr_of(entry);
-
-    if (kind == REQUEST_ATOMIC)
-        fills_atomic(s, addr, false);
-    bus_ask(s, addr, kind, hit);
+    if (r->kind == REQUEST_ATOMIC)
+        fills_atomic(s, r->addr, false);
+    bus_ask(s, r->addr, r->kind, hit);
     if (!hit) {
-        bus_read(s, addr, kind);
+        bus_read(s, r->addr, r->kind);
         bus_drive_out(s, gone);
     }
 }
@@ -68,7 +51,7 @@ struct behind {
     uint16_t asks[ENTRIES];   /* [asked] the entries of the L3 */
     uint16_t misses[ENTRIES]; /* [missed] those of them that it lacks, not */
     uint64_t gone[ENTRIES];   /* yet counted, and what left it for each */
-    uint64_t entries[ENTRIES];
+    struct request entries[ENTRIES];
 };
 
 static void
@@ -78,19 +61,18 @@ count_each(struct strand *s, const struct behind *q, size_t end)
     size_t missed = 0;
 
     for (size_t i = q->done; i < end; i++) {
-        const uint64_t entry = q->entries[i];
+        const struct request *r = &q->entries[i];
         const bool lacks = missed < q->missed && q->misses[missed] == i;
 
-        if (entry & BACK) {
+        if (r->kind == REQUEST_WRITE_BACK) {
             s->bus->fills.victims += s->bus->fills.count > fills;
             if (lacks)
-                bus_write_past(s,
-                               addr_of(entry) >> s->core->bus->l3.line_shift);
-        } else if (entry & HIT) {
-            hit_l2(s, entry);
+                bus_write_past(s, r->addr >> s->core->bus->l3.line_shift);
+        } else if (r->flags & REQUEST_HIT) {
+            hit_l2(s, r);
         } else {
             fills = s->bus->fills.count;
-            ask_l3(s, entry, !lacks, q->gone[missed]);
+            ask_l3(s, r, !lacks, q->gone[missed]);
         }
         missed += lacks;
     }
@@ -101,17 +83,20 @@ count_each(struct strand *s, const struct behind *q, size_t end)
 static void
 count_hits(struct strand *s, const struct behind *q, size_t end)
 {
-    uint64_t n[4][REQUEST_MASK + 1] = {0}; /* by BACK and HIT, and by kind */
+    uint64_t misses[REQUEST_KINDS] = {0}, hits[REQUEST_KINDS] = {0};
     uint64_t waits = 0;
 
-    for (size_t i = q->done; i < end; i++)
-        n[q->entries[i] >> 62][q->entries[i] & REQUEST_MASK]++;
-    for (unsigned kind = 0; kind <= REQUEST_MASK; kind++) {
-        s->total[queue_l2_signal[kind]] += n[0][kind];
-        waits += BUS_GO_ON >> kind & 1 ? 0 : n[0][kind];
+    for (size_t i = q->done; i < end; i++) {
+        const struct request *r = &q->entries[i];
+        (r->flags & REQUEST_HIT ? hits : misses)[r->kind]++;
     }
-    s->total[SIGNAL_L3_BYPASSES] += n[0][REQUEST_LOAD] + n[0][REQUEST_FLOAT];
-    s->total[SIGNAL_L2D_BYPASSES] += n[1][REQUEST_LOAD];
+    for (unsigned kind = 0; kind < REQUEST_WRITE_BACK; kind++) {
+        s->total[queue_l2_signal[kind]] += misses[kind];
+        waits += BUS_GO_ON >> kind & 1 ? 0 : misses[kind];
+    }
+    s->total[SIGNAL_L3_BYPASSES] +=
+        misses[REQUEST_LOAD] + misses[REQUEST_FLOAT];
+    s->total[SIGNAL_L2D_BYPASSES] += hits[REQUEST_LOAD];
     if (s->chip->ahead != 0 && waits != 0)
         ahead_settle(s, AHEAD_L3);
 }
@@ -142,7 +127,7 @@ count_until(struct strand *s, struct behind *q, size_t end)
 #endif
 
 void
-bus_lone(struct strand *s, const uint64_t *queue, size_t count)
+bus_lone(struct strand *s, const struct request *queue, size_t count)
 {
 #ifdef __x86_64__
     if (cache_avx2_runs()) {

@@ -13,6 +13,6 @@
 #include "machine/coherence_bus.h"
 
 /* What the queue's way through the bus's caches is, where no two cores meet. */
-void bus_lone(struct strand *s, const uint64_t *queue, size_t count);
+void bus_lone(struct strand *s, const struct request *queue, size_t count);
 
 #endif

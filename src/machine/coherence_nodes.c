@@ -16,7 +16,7 @@
 #define PLANES 4u
 
 /* Local, remote and cache stand together in this order. */
-static const uint16_t served_signal[REQUEST_COUNT] = {
+static const uint16_t served_signal[REQUEST_KINDS] = {
     [REQUEST_LOAD] = SIGNAL_L2_LOAD_LOCAL,
     [REQUEST_STORE] = SIGNAL_L2_STORE_LOCAL,
     [REQUEST_THROUGH] = SIGNAL_L2_STORE_LOCAL,
@@ -215,7 +215,7 @@ serve(struct strand *s, uint64_t addr, unsigned kind, bool write)
 }
 
 static void
-take_queue(struct strand *s, uint64_t *queue, size_t count)
+take_queue(struct strand *s, struct request *queue, size_t count)
 {
     struct chip *chip = s->chip;
     struct cache *l2 = s->l2;
@@ -224,13 +224,12 @@ take_queue(struct strand *s, uint64_t *queue, size_t count)
     if (count > 0)
         chip->nodes->used |= 1u << s->node;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t addr = request_addr(queue[i]) & line_mask;
-        const unsigned kind = queue[i] & REQUEST_MASK;
+        const uint64_t addr = queue[i].addr & line_mask;
+        const unsigned kind = queue[i].kind;
         const bool write = WRITES >> kind & 1;
         struct cache_driven driven;
         if (i + AHEAD < count)
-            cache_prefetch(l2,
-                           request_addr(queue[i + AHEAD]) >> l2->line_shift);
+            cache_prefetch(l2, queue[i + AHEAD].addr >> l2->line_shift);
         if (cache_touch(l2, addr >> l2->line_shift, write, &driven)) {
             if (write)
                 search(s, addr, true, true);

@@ -32,59 +32,34 @@ const uint16_t queue_l2_signal[REQUEST_KINDS] = {
     [REQUEST_FETCH] = SIGNAL_L2_FETCH_MISSES,
     [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_MISSES,
     [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_MISSES,
+    [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_L2_MISSES,
+    [REQUEST_FAR] = SIGNAL_FAR_PREFETCH_L2_MISSES,
     [REQUEST_FLOAT] = SIGNAL_L2_FLOAT_MISSES,
     [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
 };
 
-const uint16_t queue_l3_signal[REQUEST_KINDS] = {
-    [REQUEST_LOAD] = SIGNAL_L3_LOAD_MISSES,
-    [REQUEST_STORE] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_THROUGH] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_ATOMIC] = SIGNAL_L3_STORE_MISSES,
-    [REQUEST_FETCH] = SIGNAL_L3_FETCH_MISSES,
-    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_L3_MISSES,
-    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_L3_MISSES,
-    [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
-    [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES,
-};
-
-/* Misses of one stage by kind, each in bits of its own. */
-typedef uint64_t miss_counts;
-#define MISS_BITS 9
-
-static_assert(QUEUE_LENGTH + QUEUE_SLACK < 1u << MISS_BITS,
-              "a full queue of one kind");
-static_assert(REQUEST_COUNT * MISS_BITS <= 64, "all kinds");
-
-static uint64_t
-misses_of(miss_counts m, size_t kind)
-{
-    return m >> kind * MISS_BITS & ((1u << MISS_BITS) - 1);
-}
-
 /* Whether all that the cache will see, by kinds, have tags of 32 bits. */
 static bool
-all_fit(const struct cache *c, const uint64_t *queue, size_t count,
-        unsigned wanted, uint64_t beside)
+all_fit(const struct cache *c, const struct request *queue, size_t count,
+        unsigned wanted)
 {
     uint64_t any = 0;
 
     for (size_t i = 0; i < count; i++)
-        any |= queue[i];
-    any &= ~beside;
-    if (__builtin_expect(cache_fits(c, request_addr(any) >> c->line_shift), 1))
+        any |= queue[i].addr;
+    if (__builtin_expect(cache_fits(c, any >> c->line_shift), 1))
         return true;
     any = 0;
     for (size_t i = 0; i < count; i++)
-        any |= wanted >> (queue[i] & REQUEST_MASK) & 1 ? queue[i] : 0;
-    return cache_fits(c, request_addr(any) >> c->line_shift);
+        any |= wanted >> queue[i].kind & 1 ? queue[i].addr : 0;
+    return cache_fits(c, any >> c->line_shift);
 }
 
 void
-queue_widen(struct cache *c, const uint64_t *queue, size_t count,
-            unsigned wanted, uint64_t beside)
+queue_widen(struct cache *c, const struct request *queue, size_t count,
+            unsigned wanted)
 {
-    if (c->columns != 0 && !all_fit(c, queue, count, wanted, beside))
+    if (c->columns != 0 && !all_fit(c, queue, count, wanted))
         cache_widen(c);
 }
 
@@ -100,11 +75,14 @@ queue_widen(struct cache *c, const uint64_t *queue, size_t count,
 #include "machine/stage.inc"
 #endif
 
+/* Takes the requests of the kinds `wanted` through one cache. The requests that
+ * the cache lacks, and all of other kinds, move to the front of `queue`, in
+ * order; returns how many. Adds the misses to `misses`, by kind. */
 static size_t
-stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
-      miss_counts *misses, const struct cache *next, uint64_t beside)
+stage(struct cache *c, struct request *queue, size_t count, unsigned wanted,
+      uint32_t *misses, const struct cache *next)
 {
-    queue_widen(c, queue, count, wanted, beside);
+    queue_widen(c, queue, count, wanted);
 #ifdef __x86_64__
     if (cache_avx2_runs())
         return stage_avx2(c, queue, count, wanted, misses, next);
@@ -117,11 +95,11 @@ stage(struct cache *c, uint64_t *queue, size_t count, unsigned wanted,
  * What our own filter holds is first of its set, theirs too.
  */
 static void
-void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
+void_siblings(const struct strand *s, const struct request *queue, size_t count)
 {
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
         for (size_t k = 0; o != s && k < count; k++) {
-            const uint64_t addr = request_addr(queue[k]);
+            const uint64_t addr = queue[k].addr;
             filter_void(&o->data, addr, filter_line(&s->data, addr));
             if (s->runs.marks)
                 filter_void(&o->store, addr, filter_line(&s->store, addr));
@@ -134,7 +112,7 @@ void_siblings(const struct strand *s, const uint64_t *queue, size_t count)
  * first and looked up then, as no branch can foresee what an entry is.
  */
 static size_t
-drain_l1i(struct strand *s, uint64_t *queue, size_t count)
+drain_l1i(struct strand *s, struct request *queue, size_t count)
 {
     struct cache *l1i = &s->core->l1i;
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
@@ -144,26 +122,27 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         waiting[waits] = (uint16_t)i;
-        waits += (queue[i] & REQUEST_LOOKUP) != 0;
+        waits += (queue[i].flags & REQUEST_LOOKUP) != 0;
     }
     if (waits == 0)
         return count;
     for (size_t i = 0; i < waits; i++) {
-        uint64_t *entry = &queue[waiting[i]];
-        const uint64_t line = request_addr(*entry) >> l1i->line_shift;
-        const uint64_t turn = *entry >> 63;
+        struct request *r = &queue[waiting[i]];
+        const uint64_t line = r->addr >> l1i->line_shift;
+        const uint64_t turn = r->flags & REQUEST_TURN;
         const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
         const bool hit = cache_access_turned(l1i, line, turn);
-        *entry = hit ? 0 : *entry & ~(REQUEST_TURN | REQUEST_LOOKUP);
+        /* What hits is still marked as waiting, and leaves below. */
+        r->flags = hit ? REQUEST_LOOKUP : 0;
         if (ahead != 0 && !hit)
-            *entry = (*entry & ~AHEAD_HAS) | ahead_has(l1i, line, ahead);
+            r->next = ahead_next(l1i, line, ahead);
         s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
         s->total[SIGNAL_L1I_MISSES] += !hit;
     }
     for (size_t i = 0; i < count; i++) {
-        const uint64_t entry = queue[i];
-        queue[kept] = entry;
-        kept += entry != 0;
+        const struct request r = queue[i];
+        queue[kept] = r;
+        kept += (r.flags & REQUEST_LOOKUP) == 0;
     }
     return kept;
 }
@@ -171,62 +150,64 @@ drain_l1i(struct strand *s, uint64_t *queue, size_t count)
 /* An atomic and a load of its line must keep their order: the queue is cut at
  * atomics, which are few. */
 static size_t
-drain_l1d(struct strand *s, uint64_t *queue, size_t count,
+drain_l1d(struct strand *s, struct request *queue, size_t count,
           const struct cache *l2)
 {
     struct cache *l1d = &s->core->l1d;
-    const uint64_t beside = s->chip->ahead != 0 ? AHEAD_HAS : 0;
-    miss_counts misses = 0;
+    uint32_t misses[REQUEST_KINDS] = {0};
     size_t kept = 0;
 
     for (size_t from = 0; from < count;) {
         size_t to = from;
-        while (to < count && (queue[to] & REQUEST_MASK) != REQUEST_ATOMIC)
+        while (to < count && queue[to].kind != REQUEST_ATOMIC)
             to++;
-        const size_t n = stage(l1d, queue + from, to - from, DATA_KINDS,
-                               &misses, l2, beside);
+        const size_t n =
+            stage(l1d, queue + from, to - from, DATA_KINDS, misses, l2);
         if (kept != from)
             memmove(queue + kept, queue + from, n * sizeof(*queue));
         kept += n;
         if (to < count) {
-            const uint64_t line = request_addr(queue[to]) >> l1d->line_shift;
-            if (queue[to] & REQUEST_TURN)
+            const uint64_t line = queue[to].addr >> l1d->line_shift;
+            if (queue[to].flags & REQUEST_TURN)
                 cache_turn(l1d, line & l1d->set_mask);
             cache_invalidate(l1d, line);
-            queue[kept++] = queue[to++] & ~REQUEST_TURN;
+            queue[to].flags &= (uint8_t)~REQUEST_TURN;
+            queue[kept++] = queue[to++];
         }
         from = to;
     }
-    s->total[SIGNAL_L1D_LOAD_MISSES] += misses_of(misses, REQUEST_LOAD);
-    s->total[SIGNAL_L1D_STORE_MISSES] += misses_of(misses, REQUEST_STORE);
+    s->total[SIGNAL_L1D_LOAD_MISSES] += misses[REQUEST_LOAD];
+    s->total[SIGNAL_L1D_STORE_MISSES] += misses[REQUEST_STORE];
+    s->total[SIGNAL_NEAR_PREFETCH_MISSES] += misses[REQUEST_NEAR];
+    s->total[SIGNAL_NEAR_PREFETCH_HITS] -= misses[REQUEST_NEAR];
     return kept;
 }
 
 static void
-add_misses(uint64_t *total, const uint16_t *signals, miss_counts misses)
+add_misses(uint64_t *total, const uint16_t *signals, const uint32_t *misses)
 {
-    for (size_t kind = 0; kind < REQUEST_COUNT; kind++)
-        total[signals[kind]] += misses_of(misses, kind);
+    for (size_t kind = 0; kind < REQUEST_FLOAT; kind++)
+        total[signals[kind]] += misses[kind];
 }
 
 /* The levels behind the L1s, where no write-backs are counted. */
 static void
-take_plain(struct strand *s, uint64_t *queue, size_t count)
+take_plain(struct strand *s, struct request *queue, size_t count)
 {
     struct chip *chip = s->chip;
     const struct level *end = chip->levels + chip->level_count;
 
     if (s->l2 != NULL) {
         const struct level *next = chip->levels;
-        miss_counts misses = 0;
-        count = stage(s->l2, queue, count, ALL_KINDS, &misses,
-                      next < end ? &next->cache : NULL, 0);
+        uint32_t misses[REQUEST_KINDS] = {0};
+        count = stage(s->l2, queue, count, ALL_KINDS, misses,
+                      next < end ? &next->cache : NULL);
         add_misses(s->total, queue_l2_signal, misses);
     }
     for (struct level *level = chip->levels; level < end; level++) {
-        miss_counts misses = 0;
-        count = stage(&level->cache, queue, count, ALL_KINDS, &misses,
-                      level + 1 < end ? &level[1].cache : NULL, 0);
+        uint32_t misses[REQUEST_KINDS] = {0};
+        count = stage(&level->cache, queue, count, ALL_KINDS, misses,
+                      level + 1 < end ? &level[1].cache : NULL);
         add_misses(s->total, level->row->misses, misses);
     }
 }
@@ -248,8 +229,8 @@ void
 strand_drain(struct strand *s)
 {
     struct chip *chip = s->chip;
-    uint64_t more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
-    uint64_t *queue = s->queue.entries;
+    struct request more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
+    struct request *queue = s->queue.entries;
     const bool alone = runs_alone(s);
     const size_t asked = (size_t)(s->queue.next - s->queue.entries);
     size_t count = asked;

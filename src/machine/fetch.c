@@ -30,7 +30,7 @@ fetch_settle(struct strand *s)
 /* Looks a line up in the L1I of the core, which other strands may share. Of a
  * miss also those ahead: see machine/ahead.h. */
 static bool
-fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
+fetch_line(struct strand *s, uint64_t addr, uint16_t *next)
 {
     struct cache *l1i = &s->core->l1i;
     const uint64_t line = addr >> l1i->line_shift;
@@ -41,7 +41,7 @@ fetch_line(struct strand *s, uint64_t addr, uint64_t *has)
         lock_take(&s->core->lock);
     const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
     const bool hit = cache_access(l1i, line);
-    *has = hit ? 0 : ahead_has(l1i, line, s->chip->ahead);
+    *next = hit ? 0 : ahead_next(l1i, line, s->chip->ahead);
     s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
     for (struct strand *o = s->core->strands; !alone && o; o = o->sibling) {
         if (o != s)
@@ -85,15 +85,15 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
 static void
 fetch_now(struct strand *s, uint32_t entry, uint64_t line)
 {
-    uint64_t has;
+    uint16_t next;
 
     settle(s, entry);
-    const bool hit = fetch_line(s, line, &has);
+    const bool hit = fetch_line(s, line, &next);
     fetch_put(s, entry, line);
     if (!hit) {
         s->total[SIGNAL_L1I_MISSES]++;
-        queue_push(s, s->chip->ahead == 0 ? line : (line & ~AHEAD_HAS) | has,
-                   REQUEST_FETCH);
+        queue_push(s, line, REQUEST_FETCH);
+        s->queue.next[-1].next = next;
     }
 }
 
@@ -134,7 +134,7 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
         touch_code_page(s, line);
     const uint64_t pushed =
         turn_or_push(s, &s->fetch.line[entry], &s->fetch.second[entry], line,
-                     REQUEST_FETCH | REQUEST_LOOKUP);
+                     REQUEST_FETCH, REQUEST_LOOKUP);
     if (s->runs.fetch_voids && pushed)
         filter_put(&s->store, line, NO_LINE);
 }

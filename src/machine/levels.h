@@ -13,7 +13,7 @@
 struct level_row {
     enum component_id component;
     enum param_id size; /* ways and line stand behind it, in this order */
-    uint16_t misses[REQUEST_COUNT]; /* by kind of request */
+    uint16_t misses[REQUEST_KINDS]; /* signals */
     uint16_t writebacks;
 };
 

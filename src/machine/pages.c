@@ -50,7 +50,7 @@ void_core_pages(struct strand *s, bool data)
 
 /* The requests a table walk for `page` sends to the L2. */
 static void
-walk(struct strand *s, uint64_t page, enum request kind)
+walk(struct strand *s, uint64_t page, enum request_kind kind)
 {
     const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
 
@@ -111,7 +111,7 @@ touch_far_page(struct strand *s, uint64_t page)
 }
 
 void
-touch_data_page_slow(struct strand *s, uint64_t page, enum request kind)
+touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind)
 {
     uint64_t *known = &s->pages.data[page % FILTER_PAGES];
     const uint64_t large = page >> (s->chip->page_shift - s->pages.shift);

@@ -10,7 +10,8 @@
 #include "machine/strand.h"
 #include "machine/queue.h"
 
-void touch_data_page_slow(struct strand *s, uint64_t page, enum request kind);
+void
+touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind);
 /* The second level is asked for what the first lacks. */
 void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
                           uint64_t *known);
@@ -23,7 +24,7 @@ known_line(const struct filter *f, uint64_t addr)
 }
 
 static inline void
-touch_data_page(struct strand *s, uint64_t addr, enum request kind)
+touch_data_page(struct strand *s, uint64_t addr, enum request_kind kind)
 {
     const uint64_t page = addr >> s->pages.shift;
     const uint64_t known =

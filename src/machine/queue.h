@@ -5,35 +5,27 @@
 
 #include "machine/chip.h"
 
-/* Kinds with those that only some machines have: REQUEST_FLOAT, _AHEAD. */
-#define REQUEST_KINDS (REQUEST_COUNT + 2)
-
-/* What a miss of the L2, of the L3 counts as, by the request's kind. */
+/* What a miss of the L2 counts as, by the request's kind. Those of the levels
+ * behind the L2 are in level_rows. */
 extern const uint16_t queue_l2_signal[REQUEST_KINDS];
-extern const uint16_t queue_l3_signal[REQUEST_KINDS];
 
 /* Where strands of several nodes or cores meet, a queue is full with as many,
  * so that what one does reaches the others soon. */
 #define SHORT_QUEUE 32u
 
-#define REQUEST_BIT(request) (1u << (request))
-#define DATA_KINDS (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE))
-#define ALL_KINDS (REQUEST_BIT(REQUEST_MASK + 1) - 1)
+/* The kinds that are looked up in the L1D, and those in caches behind it. */
+#define DATA_KINDS                                            \
+    (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE) | \
+     REQUEST_BIT(REQUEST_NEAR))
+#define ALL_KINDS (REQUEST_BIT(REQUEST_KINDS) - 1)
 
 /*
  * The cache goes over to list form before it sees a line whose tag has more
  * than 32 bits: the walks of page tables, which pass the L1s by, are too far up
- * for some. `wanted`: a bit for each kind of request that it will see;
- * `beside`: bits of an entry that are no address's.
+ * for some. `wanted`: the kinds of requests that the cache will see.
  */
-void queue_widen(struct cache *c, const uint64_t *queue, size_t count,
-                 unsigned wanted, uint64_t beside);
-
-static inline uint64_t
-request_addr(uint64_t entry)
-{
-    return entry & ~(REQUEST_MASK | REQUEST_TURN | REQUEST_LOOKUP);
-}
+void queue_widen(struct cache *c, const struct request *queue, size_t count,
+                 unsigned wanted);
 
 /*
  * Whether no other strand runs: then nothing is locked. A lone strand can only
@@ -53,10 +45,27 @@ meets_others(const struct strand *s)
     return atomic_load_explicit(&s->chip->meets, memory_order_relaxed);
 }
 
-static inline void
-queue_push(struct strand *s, uint64_t addr, enum request kind)
+/* Returns a request of the block that runs. */
+static inline struct request
+request_of(const struct strand *s, uint64_t addr, enum request_kind kind)
 {
-    *s->queue.next++ = addr | kind;
+    return (struct request){
+        .addr = addr, .block = s->previous->number, .kind = (uint8_t)kind};
+}
+
+/* `turned`: SECOND_TURNED of the set, or 0. */
+static inline void
+queue_turned(struct strand *s, uint64_t addr, enum request_kind kind,
+             uint64_t turned)
+{
+    *s->queue.next = request_of(s, addr, kind);
+    s->queue.next++->flags = turned != 0 ? REQUEST_TURN : 0;
+}
+
+static inline void
+queue_push(struct strand *s, uint64_t addr, enum request_kind kind)
+{
+    *s->queue.next++ = request_of(s, addr, kind);
 }
 
 #endif

@@ -11,21 +11,22 @@
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
 
-static_assert(REQUEST_WRITE_BACK <= REQUEST_MASK, "fits a request's kind");
-
 unsigned
 memory_bank(const struct chip *chip, uint64_t addr)
 {
     return (unsigned)(addr >> chip->bank_shift & chip->bank_mask);
 }
 
-/* A strand goes on while its stores wait, in the store buffer. */
-#define GO_ON (1u << REQUEST_STORE | 1u << REQUEST_THROUGH)
+/* A strand goes on while its stores wait in the store buffer, and its
+ * prefetches bring their lines. */
+#define GO_ON                                                    \
+    (REQUEST_BIT(REQUEST_STORE) | REQUEST_BIT(REQUEST_THROUGH) | \
+     REQUEST_BIT(REQUEST_NEAR) | REQUEST_BIT(REQUEST_FAR))
 
 static bool
-waits_for(const struct strand *s, unsigned kind)
+waits_for(unsigned kind)
 {
-    return (GO_ON >> kind & 1) == 0 && !s->goes_on;
+    return (GO_ON >> kind & 1) == 0;
 }
 
 void
@@ -33,7 +34,7 @@ memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind)
 {
     s->total[SIGNAL_MEMORY_READS_0 + channel]++;
     if (s->chip->components & COMPONENT_DRAM)
-        dram_read(&s->chip->dram, s->total, channel, addr, waits_for(s, kind));
+        dram_read(&s->chip->dram, s->total, channel, addr, waits_for(kind));
 }
 
 void
@@ -160,16 +161,16 @@ ask_others(struct strand *s, uint64_t line, bool write)
 
 /* What the L2 has for the levels behind it. */
 struct passed {
-    uint64_t request; /* that it lacks, or a dirty line that is written back */
-    uint64_t driven;  /* the dirty line that went for it; or CACHE_NOTHING */
-    uint64_t any;     /* that or a clean one */
+    struct request request; /* that it lacks, or REQUEST_WRITE_BACK */
+    uint64_t driven; /* the dirty line that went for it; or CACHE_NOTHING */
+    uint64_t any;    /* that or a clean one */
 };
 
 static void
 pass_on(struct strand *s, const struct passed *p, bool meets)
 {
-    const uint64_t addr = request_addr(p->request);
-    const unsigned kind = p->request & REQUEST_MASK;
+    const uint64_t addr = p->request.addr;
+    const unsigned kind = p->request.kind;
     const unsigned shift = s->l2->line_shift;
 
     if (kind == REQUEST_WRITE_BACK) {
@@ -186,7 +187,7 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
             (meets && ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
             ask_behind(s, addr, kind);
         if (s->chip->buffers)
-            buffers_miss(s, waits_for(s, kind), behind,
+            buffers_miss(s, waits_for(kind), behind,
                          p->driven != CACHE_NOTHING);
     }
     memory_settle(s);
@@ -203,13 +204,29 @@ pass_all(struct strand *s, const struct passed *passed, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) {
             const struct passed *p = &passed[i + AHEAD];
-            cache_prefetch(next, request_addr(p->request) >> next->line_shift);
+            cache_prefetch(next, p->request.addr >> next->line_shift);
             if (p->driven != CACHE_NOTHING)
                 cache_prefetch(next, p->driven << shift >> next->line_shift);
         }
         pass_on(s, &passed[i], false);
     }
 }
+
+/* A dirty line leaves the L1D for a request, or for a store that keeps it. */
+static inline struct request
+writes_back(struct request r, uint64_t addr, uint8_t flags)
+{
+    r.addr = addr;
+    r.kind = REQUEST_WRITE_BACK;
+    r.flags = flags;
+    return r;
+}
+
+static const uint16_t l1d_signal[] = {
+    [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
+    [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
+    [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+};
 
 #define WRITEBACK_NAME(name) name##_any
 #define WRITEBACK_TARGET
@@ -224,9 +241,10 @@ pass_all(struct strand *s, const struct passed *passed, size_t count)
 #endif
 
 size_t
-memory_l1d(struct strand *s, const uint64_t *queue, size_t count, uint64_t *out)
+memory_l1d(struct strand *s, const struct request *queue, size_t count,
+           struct request *out)
 {
-    queue_widen(&s->core->l1d, queue, count, DATA_KINDS, 0);
+    queue_widen(&s->core->l1d, queue, count, DATA_KINDS);
 #ifdef __x86_64__
     if (cache_avx2_runs())
         return l1d_avx2(s, queue, count, out);
@@ -235,9 +253,10 @@ memory_l1d(struct strand *s, const uint64_t *queue, size_t count, uint64_t *out)
 }
 
 static void
-take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
+take_through(struct strand *s, const struct request *queue, size_t count,
+             bool meets)
 {
-    queue_widen(s->l2, queue, count, ALL_KINDS, 0);
+    queue_widen(s->l2, queue, count, ALL_KINDS);
 #ifdef __x86_64__
     if (cache_avx2_runs()) {
         l2_avx2(s, queue, count, meets);
@@ -248,7 +267,7 @@ take_through(struct strand *s, const uint64_t *queue, size_t count, bool meets)
 }
 
 static void
-take_queue(struct strand *s, uint64_t *queue, size_t count)
+take_queue(struct strand *s, struct request *queue, size_t count)
 {
     if ((s->chip->components & COMPONENT_SNOOP) == 0 || !meets_others(s)) {
         take_through(s, queue, count, false);

@@ -14,12 +14,6 @@
 
 #include "machine/queue.h"
 
-/* In a queue between the L1D and the L2 only: a dirty line on its way. */
-#define REQUEST_WRITE_BACK REQUEST_COUNT
-
-/* With it a store that has made its line of the L1D dirty, see l2.dirty. */
-#define REQUEST_UPDATE REQUEST_TURN
-
 /* Banks that have signals of their own: memory_reads_0 and so on. */
 #define MEMORY_BANKS 8u
 
@@ -27,8 +21,8 @@
  * Takes a queue through an L1D that writes back. What goes on to the L2, in
  * order, is put into `out`, which has room for twice as many; returns how many.
  */
-size_t memory_l1d(struct strand *s, const uint64_t *queue, size_t count,
-                  uint64_t *out);
+size_t memory_l1d(struct strand *s, const struct request *queue, size_t count,
+                  struct request *out);
 
 /* The bank that has an address, of a chip or node. */
 unsigned memory_bank(const struct chip *chip, uint64_t addr);

@@ -78,6 +78,7 @@ struct block {
     struct access_pair pair; /* the first two accesses, where their callback
                                 is merged with the entry */
     uint64_t hash;           /* of its code, its address and its part */
+    uint32_t number; /* of the block in its process, from 1; 0: not known */
 } __attribute__((aligned(64)));
 
 /*

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A request: an access that the filters of a strand do not know, on its way
+ * from the strand's queue through the caches to memory. A request knows who
+ * asked, so that a miss can be told by instruction.
+ */
+#ifndef TALLY_MACHINE_REQUEST_H
+#define TALLY_MACHINE_REQUEST_H
+
+#include <stdint.h>
+
+enum request_kind {
+    REQUEST_LOAD,
+    REQUEST_STORE,   /* allocates in the L1 */
+    REQUEST_THROUGH, /* a store that passes the L1 by */
+    REQUEST_ATOMIC,  /* passes the L1 by, and takes the line out of the L1 */
+    REQUEST_FETCH,
+    REQUEST_WALK_I, /* a hardware table walk for the ITLB */
+    REQUEST_WALK_D, /* and for the DTLB */
+    REQUEST_NEAR,   /* a prefetch instruction, for the L1D */
+    REQUEST_FAR,    /* a prefetch instruction that passes the L1 by */
+    /* A load that passes the L1 by, where l1d.float has it so: only
+     * coherence_bus.c sees these. */
+    REQUEST_FLOAT,
+    /* Code ahead of the fetches, which is in no queue: see ahead.h. */
+    REQUEST_AHEAD,
+    /* A dirty line on its way out: between the stages of a drain only. */
+    REQUEST_WRITE_BACK,
+    REQUEST_KINDS
+};
+
+/* A set of kinds has one bit for each. */
+#define REQUEST_BIT(kind) (1u << (kind))
+
+enum request_flags {
+    /* Before the request, the two most recent lines of its set in the L1 change
+     * places. */
+    REQUEST_TURN = 1 << 0,
+    /* A fetch that the L1I has not been asked for yet: a lone strand's only. */
+    REQUEST_LOOKUP = 1 << 1,
+    /* REQUEST_WRITE_BACK: the L1D keeps the line, which a store has just made
+     * dirty (l2.dirty = stored). */
+    REQUEST_UPDATE = 1 << 2,
+    /* The L2 has the line, but its reader may wait for reads of memory that are
+     * under way. */
+    REQUEST_HIT = 1 << 3,
+};
+
+struct request {
+    uint64_t addr;  /* in the line; of data, the line's first byte or more */
+    uint32_t block; /* the number of the block that asked; 0: not known */
+    union {
+        uint16_t instruction; /* of data: that of the block, from 0 */
+        uint16_t next;        /* of a fetch: ahead_next() */
+    };
+    uint8_t kind;  /* enum request_kind */
+    uint8_t flags; /* enum request_flags */
+};
+
+#endif
