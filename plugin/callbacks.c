@@ -31,11 +31,18 @@ strand_of(unsigned vcpu)
 
 /* Single accesses */
 
-/* Returns the room of an access, its data: the bytes of a line less its own. */
-STRAND_INLINE uint64_t
-room_of(void *data)
+/* Returns the site of an access, which is the callback's data. */
+STRAND_INLINE access_site
+site_of(void *data)
 {
-    return (uint64_t)(uintptr_t)data;
+    return (access_site)(uintptr_t)data;
+}
+
+/* Returns the site of the access that is merged with the entry of its block. */
+STRAND_INLINE access_site
+site_of_entry(const struct block *b)
+{
+    return site_make(b->room, b->instruction);
 }
 
 /* Returns the last byte of an access whose room is in a line of the filter. */
@@ -48,44 +55,45 @@ last_of(const struct filter *f, uint64_t addr, uint64_t room)
 /* Counts read-after-write hits and misaligned loads, before the caches see the
  * load. */
 STRAND_INLINE void
-note_load(struct strand *s, uint64_t addr, uint64_t room)
+note_load(struct strand *s, uint64_t addr, access_site at)
 {
     if (counts_raw)
-        raw_load(&s->raw, s->total, addr, last_of(&s->data, addr, room));
+        raw_load(&s->raw, s->total, addr,
+                 last_of(&s->data, addr, site_room(at)));
     if (counts_alignment)
-        align_load(s->total, addr, last_of(&s->data, addr, room));
+        align_load(s->total, addr, last_of(&s->data, addr, site_room(at)));
 }
 
 STRAND_INLINE void
-note_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
+note_store(struct strand *s, uint64_t addr, access_site at, bool through)
 {
     const struct filter *f = through ? &s->store : &s->data;
 
     if (counts_raw)
-        raw_store(&s->raw, addr, last_of(f, addr, room));
+        raw_store(&s->raw, addr, last_of(f, addr, site_room(at)));
     if (counts_alignment)
-        align_store(s->total, addr, last_of(f, addr, room));
+        align_store(s->total, addr, last_of(f, addr, site_room(at)));
 }
 
 STRAND_INLINE void
-do_load(struct strand *s, uint64_t addr, uint64_t room)
+do_load(struct strand *s, uint64_t addr, access_site at)
 {
-    note_load(s, addr, room);
-    strand_load(s, addr, room);
+    note_load(s, addr, at);
+    strand_load(s, addr, at);
 }
 
 STRAND_INLINE void
-do_bulk(struct strand *s, uint64_t addr, uint64_t room)
+do_bulk(struct strand *s, uint64_t addr, access_site at)
 {
-    note_load(s, addr, room);
-    strand_bulk(s, addr, room);
+    note_load(s, addr, at);
+    strand_bulk(s, addr, at);
 }
 
 STRAND_INLINE void
-do_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
+do_store(struct strand *s, uint64_t addr, access_site at, bool through)
 {
-    note_store(s, addr, room, through);
-    strand_store(s, addr, room, through);
+    note_store(s, addr, at, through);
+    strand_store(s, addr, at, through);
 }
 
 CALL
@@ -95,8 +103,9 @@ on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 
     (void)info;
     if (counts_alignment)
-        align_load(s->total, addr, last_of(&s->store, addr, room_of(data)));
-    strand_float(s, addr, room_of(data));
+        align_load(s->total, addr,
+                   last_of(&s->store, addr, site_room(site_of(data))));
+    strand_float(s, addr, site_of(data));
 }
 
 /* A piece of a store of more than 8 bytes, which alone is not misaligned. */
@@ -110,42 +119,44 @@ on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 
     (void)info;
     if (counts_raw)
-        raw_store(&s->raw, addr, last_of(f, addr, room_of(data)));
-    strand_store(s, addr, room_of(data), through);
+        raw_store(&s->raw, addr, last_of(f, addr, site_room(site_of(data))));
+    strand_store(s, addr, site_of(data), through);
 }
 
 /* Accesses of sizes or kinds that only QEMU can tell; `bulk`: of a block load
  * or twin load, where these are told apart. */
 static void
-do_asked(struct strand *s, qemu_plugin_meminfo_t info, uint64_t addr, bool bulk)
+do_asked(struct strand *s, qemu_plugin_meminfo_t info, uint64_t addr,
+         unsigned instruction, bool bulk)
 {
     const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
     const bool through = s->chip->stores_apart;
     const bool store = qemu_plugin_mem_is_store(info);
     const struct filter *f = store && through ? &s->store : &s->data;
     const uint64_t line = (uint64_t)1 << f->shift;
-    const uint64_t room = line >= size ? line - size : 0;
+    const access_site at =
+        site_make(line >= size ? line - size : 0, instruction);
 
     if (store)
-        do_store(s, addr, room, through);
+        do_store(s, addr, at, through);
     else if (bulk)
-        do_bulk(s, addr, room);
+        do_bulk(s, addr, at);
     else
-        do_load(s, addr, room);
+        do_load(s, addr, at);
 }
 
 CALL
 on_mixed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
-    (void)data;
-    do_asked(strand_of(vcpu), info, addr, false);
+    do_asked(strand_of(vcpu), info, addr, site_instruction(site_of(data)),
+             false);
 }
 
 CALL
 on_bulk(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
-    (void)data;
-    do_asked(strand_of(vcpu), info, addr, true);
+    do_asked(strand_of(vcpu), info, addr, site_instruction(site_of(data)),
+             true);
 }
 
 /* QEMU makes an access for a store conditional that compares, a load and a
@@ -156,10 +167,9 @@ on_conditional(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 {
     struct strand *s = strand_of(vcpu);
 
-    (void)data;
     s->total[SIGNAL_STORED_CONDITIONALS] += qemu_plugin_mem_is_store(info);
     if (s->chip->components & COMPONENT_L1D)
-        do_asked(s, info, addr, false);
+        do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
 
 /* QEMU shows an atomic as a load and a store, or as one store. */
@@ -169,14 +179,14 @@ on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     struct strand *s = strand_of(vcpu);
 
     if (!s->chip->stores_apart)
-        strand_load(s, addr, room_of(data));
+        strand_load(s, addr, site_of(data));
     else if (qemu_plugin_mem_is_store(info))
-        strand_atomic_slow(s, addr, room_of(data));
+        strand_atomic_slow(s, addr, site_of(data));
 }
 
 /*
- * One access of a REP string instruction. The data says whether an iteration
- * makes two.
+ * One access of a REP string instruction. In place of a room the data says
+ * whether an iteration makes two.
  */
 CALL
 on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
@@ -186,11 +196,11 @@ on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     const bool store = qemu_plugin_mem_is_store(info);
 
     s->total[store ? SIGNAL_REP_STORES : SIGNAL_REP_LOADS]++;
-    s->repeats += data != NULL ? 1 : 2;
+    s->repeats += site_room(site_of(data)) != 0 ? 1 : 2;
     s->total[SIGNAL_REP_ITERATIONS] += s->repeats >> 1;
     s->repeats &= 1;
     if (s->chip->components & COMPONENT_L1D)
-        do_asked(s, info, addr, false);
+        do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
 
 /* --filter data=: nothing of the instruction has counted yet. */
@@ -249,7 +259,7 @@ on_data_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     const unsigned slices = tally_plugin.request.slices;
     const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
     const bool inside = data_inside(addr, addr + size - 1);
-    void *const other = (void *)(uintptr_t)d->data;
+    void *const other = d->data;
 
     if (inside && !s->span.outside)
         count_data(s, d, qemu_plugin_mem_is_store(info), slices);
@@ -265,7 +275,7 @@ on_data_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     else if ((s->chip->components & COMPONENT_L1D) && d->access == ACCESS_FLOAT)
         on_float(vcpu, info, addr, other);
     else if (s->chip->components & COMPONENT_L1D)
-        do_asked(s, info, addr, d->bulk);
+        do_asked(s, info, addr, site_instruction(site_of(other)), d->bulk);
 }
 
 /* A prefetch whose address this access tells. */
@@ -275,12 +285,12 @@ on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 {
     struct strand *s = strand_of(vcpu);
     const intptr_t told = (intptr_t)data;
-    const uint64_t at = addr + (uint64_t)(told >> 1);
+    const uint64_t at = addr + (uint64_t)(told >> 17);
 
     (void)info;
     if (tally_plugin.data_filter)
         strand_aside(s, data_inside(at, at) ? tally_plugin.request.slices : 0);
-    strand_prefetch(s, at, told & 1);
+    strand_prefetch(s, at, told & 1, (uint16_t)(told >> 1));
 }
 
 /* One access that is certain, or two, alone or with the entry of their block.
@@ -295,21 +305,21 @@ is_known(const struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
 }
 
 STRAND_INLINE void
-note_access(struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
+note_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
 {
     if (touch == TOUCH_LOAD)
-        note_load(s, addr, room);
+        note_load(s, addr, at);
     else
-        note_store(s, addr, room, touch == TOUCH_THROUGH);
+        note_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
 STRAND_INLINE void
-make_access(struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
+make_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
 {
     if (touch == TOUCH_LOAD)
-        strand_load(s, addr, room);
+        strand_load(s, addr, at);
     else
-        strand_store(s, addr, room, touch == TOUCH_THROUGH);
+        strand_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
 /* Looks at the clock (-I), or begins the next slice, after so many instructions
@@ -335,12 +345,20 @@ enter_slow(struct strand *s, const struct block *b)
     strand_fetch_slow(s, b);
 }
 
+/* An access that the filters do not know: its site is put together here. */
+static __attribute__((noinline)) void
+access_slow(struct strand *s, const struct block *b, uint64_t addr,
+            enum touch touch)
+{
+    make_access(s, addr, site_of_entry(b), touch);
+}
+
 static __attribute__((noinline)) void
 enter_one_slow(struct strand *s, const struct block *b, uint64_t addr,
                enum touch touch)
 {
     strand_fetch_slow(s, b);
-    make_access(s, addr, b->room, touch);
+    make_access(s, addr, site_of_entry(b), touch);
 }
 
 STRAND_INLINE void
@@ -362,7 +380,7 @@ enter_one_ask(struct strand *s, const struct block *b, uint64_t addr,
               const struct block *last, enum touch touch)
 {
     ask_target(s, b, last);
-    make_access(s, addr, b->room, touch);
+    make_access(s, addr, site_of_entry(b), touch);
 }
 
 static __attribute__((noinline)) void
@@ -370,8 +388,8 @@ enter_two_ask(struct strand *s, const struct block *b, uint64_t addr,
               const struct block *last, enum touch first, enum touch second)
 {
     ask_target(s, b, last);
-    make_access(s, addr, b->pair.room0, first);
-    make_access(s, addr + (uint64_t)b->pair.delta, b->pair.room1, second);
+    make_access(s, addr, b->pair.first, first);
+    make_access(s, addr + (uint64_t)b->pair.delta, b->pair.second, second);
 }
 
 STRAND_INLINE void
@@ -392,22 +410,22 @@ enter_one(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
 {
     count_to_look(s, b, work);
     const struct block *last = s->previous;
-    note_access(s, addr, b->room, touch);
+    note_access(s, addr, site_of_entry(b), touch);
     if (__builtin_expect(strand_block(s, b, work), 0))
         enter_one_ask(s, b, addr, last, touch);
     else if ((work & WORK_FETCH) &&
              __builtin_expect(!strand_fetch_known(s, b, work), 0))
         enter_one_slow(s, b, addr, touch);
-    else
-        make_access(s, addr, b->room, touch);
+    else if (__builtin_expect(!is_known(s, addr, b->room, touch), 0))
+        access_slow(s, b, addr, touch);
 }
 
 static __attribute__((noinline)) void
 two_slow(struct strand *s, const struct access_pair *p, uint64_t addr,
          enum touch first, enum touch second)
 {
-    make_access(s, addr, p->room0, first);
-    make_access(s, addr + (uint64_t)p->delta, p->room1, second);
+    make_access(s, addr, p->first, first);
+    make_access(s, addr + (uint64_t)p->delta, p->second, second);
 }
 
 static __attribute__((noinline)) void
@@ -424,11 +442,11 @@ make_two(struct strand *s, const struct access_pair *p, uint64_t addr,
          enum touch first, enum touch second)
 {
     const uint64_t other = addr + (uint64_t)p->delta;
-    const bool known = is_known(s, addr, p->room0, first) &
-                       is_known(s, other, p->room1, second);
+    const bool known = is_known(s, addr, site_room(p->first), first) &
+                       is_known(s, other, site_room(p->second), second);
 
-    note_access(s, addr, p->room0, first);
-    note_access(s, other, p->room1, second);
+    note_access(s, addr, p->first, first);
+    note_access(s, other, p->second, second);
     if (__builtin_expect(!known, 0))
         two_slow(s, p, addr, first, second);
 }
@@ -439,14 +457,14 @@ enter_two(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
 {
     const struct access_pair *const p = &b->pair;
     const uint64_t other = addr + (uint64_t)p->delta;
-    bool known = is_known(s, addr, p->room0, first) &
-                 is_known(s, other, p->room1, second);
+    bool known = is_known(s, addr, site_room(p->first), first) &
+                 is_known(s, other, site_room(p->second), second);
 
     count_to_look(s, b, work);
     const struct block *last = s->previous;
     const bool asks = strand_block(s, b, work);
-    note_access(s, addr, p->room0, first);
-    note_access(s, other, p->room1, second);
+    note_access(s, addr, p->first, first);
+    note_access(s, other, p->second, second);
     if (work & WORK_FETCH)
         known &= strand_fetch_known(s, b, work);
     if (__builtin_expect(asks, 0))
@@ -513,8 +531,8 @@ enum {
     {                                                       \
         struct strand *s = strand_of(vcpu);                 \
         (void)info;                                         \
-        note_access(s, addr, room_of(data), TOUCH_##touch); \
-        make_access(s, addr, room_of(data), TOUCH_##touch); \
+        note_access(s, addr, site_of(data), TOUCH_##touch); \
+        make_access(s, addr, site_of(data), TOUCH_##touch); \
     }
 #define ACCESS_TWO(first, second, ...)                                        \
     MEM_CALL(access_##first##_##second)                                       \

@@ -45,24 +45,24 @@ struct callbacks {
     /* Enters a block, the data. */
     qemu_plugin_vcpu_udata_cb_t enter[WORKS];
     /* Enters a block, the data, and makes its first accesses. The block has
-     * their room (block.room) or their pair (block.pair). */
+     * the site of one (block.access) or the pair (block.pair). */
     qemu_plugin_vcpu_mem_cb_t enter_with[WORKS][TOUCHES][TOUCHES];
-    /* Makes one access, its room as data, or two, struct access_pair as data.
-     */
+    /* Makes one access, access_site as data, or two, struct access_pair
+     * as data. */
     qemu_plugin_vcpu_mem_cb_t access[TOUCHES][TOUCHES];
     qemu_plugin_vcpu_udata_cb_t rare_block; /* enters a block: BLOCK_RARE */
     qemu_plugin_vcpu_udata_cb_t part; /* counts a part of a block, the data */
     qemu_plugin_vcpu_udata_cb_t late_part; /* struct late_block, the data */
-    /* These make one access. Its room is the data, but where they say more. */
+    /* These make one access, with access_site as data. */
     qemu_plugin_vcpu_mem_cb_t wide_store; /* of more than 8 bytes */
-    qemu_plugin_vcpu_mem_cb_t floats;     /* ACCESS_FLOAT; the store's room */
+    qemu_plugin_vcpu_mem_cb_t floats;     /* ACCESS_FLOAT; a store's room */
     qemu_plugin_vcpu_mem_cb_t atomic;
-    qemu_plugin_vcpu_mem_cb_t mixed;       /* no data; asks QEMU for the kind */
+    qemu_plugin_vcpu_mem_cb_t mixed;       /* no room; asks QEMU for the kind */
     qemu_plugin_vcpu_mem_cb_t bulk;        /* as mixed: block or twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* as mixed: a store conditional */
-    qemu_plugin_vcpu_mem_cb_t repeated;    /* 1: an iteration makes two */
-    /* Prefetches at a distance from the access. The data is the distance << 1,
-     * and 1 more for a prefetch into the L1D. */
+    qemu_plugin_vcpu_mem_cb_t repeated;    /* room 1: an iteration makes two */
+    /* Prefetches at a distance from the access. The data is the distance <<
+     * 17, the prefetch's instruction << 1, and 1 for one into the L1D. */
     qemu_plugin_vcpu_mem_cb_t prefetch;
     /* --filter data=, struct data_insn as data: before the instruction, and
      * for each of its accesses. */

@@ -4,6 +4,7 @@
  */
 #include "plugin/translate.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,11 +112,20 @@ mixed_call(const struct plugin *p, const struct insn *insn)
     return is_bulk(insn) && runs(p, COMPONENT_BULK) ? c->bulk : c->mixed;
 }
 
+/* Returns access_site as a callback's data. */
+static void *
+site_data(uint64_t room, size_t instruction)
+{
+    return (void *)(uintptr_t)site_make(room, instruction);
+}
+
 /* Returns what an access by itself calls, and the call's data; NULL: nothing,
  * as nothing is counted of the access. */
 static qemu_plugin_vcpu_mem_cb_t
-access_call(const struct plugin *p, const struct insn *insn, void **its)
+access_call(const struct plugin *p, const struct translation *t, size_t i,
+            void **its)
 {
+    const struct insn *insn = &t->insns[i];
     const struct callbacks *c = p->callbacks;
     const bool through = p->chip.stores_apart;
     const bool sized = insn->access_size != 0;
@@ -127,7 +137,7 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
     case ACCESS_NONE:
         return NULL;
     case ACCESS_REPEATED:
-        *its = (void *)(uintptr_t)(insn->flags & INSN_REPEAT_PAIR ? 1 : 0);
+        *its = site_data(insn->flags & INSN_REPEAT_PAIR ? 1 : 0, i);
         return data || runs(p, COMPONENT_REPEAT) ? c->repeated : NULL;
     case ACCESS_LOAD:
         call = sized ? c->access[TOUCH_LOAD][TOUCH_NONE] : c->mixed;
@@ -150,12 +160,16 @@ access_call(const struct plugin *p, const struct insn *insn, void **its)
         call = c->floats;
         break;
     default:
-        *its = NULL;
+        *its = site_data(0, i);
         return mixed_call(p, insn);
     }
-    *its = (void *)(uintptr_t)room;
+    *its = site_data(room, i);
     return data ? call : NULL;
 }
+
+/* What has room beside the instruction in a callback's data: see callbacks.h.
+ */
+#define PREFETCH_DISTANCE_BITS 46
 
 /* Finds the accesses that tell the addresses of prefetches, if these are to be
  * performed. */
@@ -169,8 +183,12 @@ find_prefetches(const struct plugin *p, struct translation *t)
         if (t->insns[i].prefetch == PREFETCH_NOWHERE)
             continue;
         t->teller[i] = prefetch_teller(t->insns, t->count, i, &t->distance[i]);
-        if (t->teller[i] < t->count)
+        if (t->teller[i] == t->count)
+            continue;
+        if (t->distance[i] >> PREFETCH_DISTANCE_BITS == t->distance[i] >> 63)
             t->tells[t->teller[i]] = true;
+        else
+            t->teller[i] = t->count;
     }
 }
 
@@ -184,8 +202,8 @@ register_prefetches(const struct plugin *p, const struct translation *t,
         const unsigned prefetch = t->insns[i].prefetch;
         if (prefetch == PREFETCH_NOWHERE || t->teller[i] != k)
             continue;
-        const uint64_t data =
-            (uint64_t)t->distance[i] << 1 | (prefetch == PREFETCH_NEAR);
+        const uint64_t data = (uint64_t)t->distance[i] << 17 | i << 1 |
+                              (prefetch == PREFETCH_NEAR);
         qemu_plugin_register_vcpu_mem_cb(
             qemu_plugin_tb_get_insn(t->tb, k), p->callbacks->prefetch,
             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
@@ -198,7 +216,7 @@ static void
 register_access(const struct plugin *p, const struct translation *t, size_t i)
 {
     void *data;
-    const qemu_plugin_vcpu_mem_cb_t call = access_call(p, &t->insns[i], &data);
+    const qemu_plugin_vcpu_mem_cb_t call = access_call(p, t, i, &data);
 
     register_prefetches(p, t, i, 0, i);
     if (call != NULL)
@@ -243,15 +261,16 @@ work_of_entry(const struct plugin *p, const struct block *block)
 }
 
 static struct access_pair
-make_pair(const struct plugin *p, const struct insn *a, const struct insn *b,
-          int64_t delta)
+make_pair(const struct plugin *p, const struct translation *t, size_t i,
+          size_t k, int64_t delta)
 {
     const bool through = p->chip.stores_apart;
+    const struct insn *a = &t->insns[i], *b = &t->insns[k];
 
     return (struct access_pair){
         .delta = delta,
-        .room0 = room_of(p, a, is_store(a) && through),
-        .room1 = room_of(p, b, is_store(b) && through),
+        .first = site_make(room_of(p, a, is_store(a) && through), i),
+        .second = site_make(room_of(p, b, is_store(b) && through), k),
     };
 }
 
@@ -262,8 +281,7 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
 {
     const enum touch first = touch_of(p, &t->insns[i]);
     const enum touch second = touch_of(p, &t->insns[k]);
-    const struct access_pair pair =
-        make_pair(p, &t->insns[i], &t->insns[k], delta);
+    const struct access_pair pair = make_pair(p, t, i, k, delta);
     const void *data;
 
     if (merged != NULL) {
@@ -306,6 +324,7 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
     const enum touch touch = touch_of(p, &t->insns[i]);
 
     block->room = (uint16_t)room_of(p, &t->insns[i], touch == TOUCH_THROUGH);
+    block->instruction = (uint16_t)i;
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
         p->callbacks->enter_with[work_of_entry(p, block)][touch][TOUCH_NONE],
@@ -374,8 +393,9 @@ register_entry(const struct plugin *p, const struct translation *t,
 }
 
 static struct data_insn
-make_data_insn(const struct plugin *p, const struct insn *insn)
+make_data_insn(const struct plugin *p, const struct translation *t, size_t i)
 {
+    const struct insn *insn = &t->insns[i];
     struct block_info info = {0};
     struct data_insn d;
 
@@ -386,9 +406,9 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     d.bulk = is_bulk(insn) && (p->chip.components & COMPONENT_BULK) != 0;
     d.conditional = (insn->flags & INSN_CONDITIONAL) != 0;
     if (insn->access == ACCESS_REPEATED)
-        d.data = insn->flags & INSN_REPEAT_PAIR ? 1 : 0;
+        d.data = site_data(insn->flags & INSN_REPEAT_PAIR ? 1 : 0, i);
     else
-        d.data = room_of(p, insn, p->chip.stores_apart);
+        d.data = site_data(room_of(p, insn, p->chip.stores_apart), i);
     block_add_insn(&info, insn);
     for (uint8_t s = 0; s < SIGNAL_FIXED_COUNT; s++) {
         if (tally_signals[s].data && info.fixed[s] != 0 && s != SIGNAL_LOADS &&
@@ -398,23 +418,30 @@ make_data_insn(const struct plugin *p, const struct insn *insn)
     return d;
 }
 
-/* Found again, or kept until the process ends: there are few kinds. */
-static struct data_insn *
-data_insn_of(struct plugin *p, const struct insn *insn)
+static int
+compare_data_insns(const void *a, const void *b)
 {
-    const struct data_insn wanted = make_data_insn(p, insn);
+    return memcmp(a, b, sizeof(struct data_insn));
+}
 
-    for (struct data_insn_kept *k = p->translator.data_insns; k != NULL;
-         k = k->next) {
-        if (memcmp(&k->insn, &wanted, sizeof(wanted)) == 0)
-            return &k->insn;
-    }
-    struct data_insn_kept *k = malloc(sizeof(*k));
-    if (k == NULL)
+/* Returns the one copy of what --filter data= knows of an instruction, kept
+ * until the process ends. */
+static struct data_insn *
+data_insn_of(struct plugin *p, const struct translation *t, size_t i)
+{
+    const struct data_insn wanted = make_data_insn(p, t, i);
+    struct data_insn *const *known =
+        tfind(&wanted, &p->translator.data_insns, compare_data_insns);
+
+    if (known != NULL)
+        return *known;
+    struct data_insn *kept = malloc(sizeof(*kept));
+    if (kept == NULL)
         plugin_no_memory(p->process.head, "the program's code");
-    *k = (struct data_insn_kept){wanted, p->translator.data_insns};
-    p->translator.data_insns = k;
-    return &k->insn;
+    memcpy(kept, &wanted, sizeof(*kept));
+    if (tsearch(kept, &p->translator.data_insns, compare_data_insns) == NULL)
+        plugin_no_memory(p->process.head, "the program's code");
+    return kept;
 }
 
 /*
@@ -427,7 +454,7 @@ register_data(struct plugin *p, const struct translation *t)
     for (size_t i = next_access(t, 0); i < t->count;
          i = next_access(t, i + 1)) {
         struct qemu_plugin_insn *target = qemu_plugin_tb_get_insn(t->tb, i);
-        struct data_insn *d = data_insn_of(p, &t->insns[i]);
+        struct data_insn *d = data_insn_of(p, t, i);
         if (i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 target, p->callbacks->data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
@@ -450,8 +477,7 @@ register_capture(const struct plugin *p, const struct translation *t,
     for (size_t i = next_access(t, 0); i < t->count;
          i = next_access(t, i + 1)) {
         void *data;
-        const qemu_plugin_vcpu_mem_cb_t call =
-            access_call(p, &t->insns[i], &data);
+        const qemu_plugin_vcpu_mem_cb_t call = access_call(p, t, i, &data);
         if (call != NULL)
             capture_register(&shape, i, call, data);
     }

@@ -25,7 +25,7 @@ struct translation {
 
 /* An instruction that accesses data, as --filter data= counts it. */
 struct data_insn {
-    uint64_t data;  /* of the callback that its accesses have otherwise */
+    void *data;     /* of the callback that its accesses have otherwise */
     uint8_t access; /* enum insn_access */
     uint8_t loads;  /* that may count, each once */
     uint8_t stores;
@@ -35,16 +35,11 @@ struct data_insn {
     uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
 };
 
-struct data_insn_kept {
-    struct data_insn insn;
-    struct data_insn_kept *next;
-};
-
 /* Under the lock of translation. */
 struct translator {
     struct insn_recent recent;
-    struct data_insn_kept *data_insns; /* all kinds; until the process ends */
-    struct translation translation;    /* of the block of now */
+    void *data_insns; /* struct data_insn by content, tsearch(3) */
+    struct translation translation; /* of the block of now */
 };
 
 /* Registers the callbacks of a translated block. */

@@ -119,8 +119,8 @@ static void
 test_pairs(void **unused)
 {
     struct block_table *const t = &table;
-    const struct access_pair a = {.delta = 8, .room0 = 56, .room1 = 56};
-    const struct access_pair b = {.delta = -8, .room0 = 56, .room1 = 56};
+    const struct access_pair a = {.delta = 8, .first = 56, .second = 56};
+    const struct access_pair b = {.delta = -8, .first = 56, .second = 56};
     const struct access_pair same = a;
 
     (void)unused;

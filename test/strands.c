@@ -478,7 +478,8 @@ check_shared_loads(const struct machine *m, uint64_t *state)
         const uint64_t way = random_below(state, l1d.ways + 1);
         const uint64_t line = (way + 16) * l1d.sets + random_below(state, 2);
         misses += !cache_ref_access(&l1d, line);
-        strand_load(strands[who], line * l1d.line_size, l1d.line_size - 1);
+        strand_load(strands[who], line * l1d.line_size,
+                    site_make(l1d.line_size - 1, 0));
         if (random_below(state, 2))
             strand_drain(strands[who]);
         if (live == 2 || i % 60 == 29)
@@ -517,10 +518,62 @@ test_shared_loads(void **unused)
         check_shared_loads(&rows[i % COUNT(rows)], &state);
 }
 
+/* A request has the block and the instruction that asked; both lines of an
+ * access and the walk for its page have the access's own. */
+static void
+test_requests_know(void **unused)
+{
+    static const struct block block = {.taken_pc = NO_LINE, .number = 7};
+    static const struct {
+        uint64_t addr;
+        uint16_t instruction;
+        uint8_t kind;
+    } wanted[] = {
+        {0x1ff0, 3, REQUEST_LOAD},
+        {0x2000, 3, REQUEST_LOAD},
+        {0x9008, 510, REQUEST_ATOMIC},
+        {0x5000, 4, REQUEST_THROUGH},
+    };
+    const struct machine m = {__LINE__, "t2", {"l1d.line=16"}};
+    struct counts_strand *counts = new_counts();
+    uint64_t params[PARAM_COUNT];
+    struct chip chip;
+    size_t found = 0, walks = 0;
+
+    (void)unused;
+    params_of(&m, params);
+    assert_int_equal(chip_init(&chip, params,
+                               components_counted(params, 0, SIGNAL_COUNT), 2),
+                     0);
+    struct strand *s = new_strand(&chip, 0, counts);
+    s->previous = &block;
+    strand_load(s, 0x1ffe, site_make(8, 3));
+    strand_atomic_slow(s, 0x9008, site_make(8, 510));
+    strand_store(s, 0x5000, site_make(56, 4), true);
+    for (const struct request *r = s->queue.entries; r < s->queue.next; r++) {
+        assert_int_equal(r->block, 7);
+        if (r->kind == REQUEST_WALK_D) {
+            walks++;
+            continue;
+        }
+        assert_true(found < COUNT(wanted));
+        assert_int_equal(r->addr, wanted[found].addr);
+        assert_int_equal(r->instruction, wanted[found].instruction);
+        assert_int_equal(r->kind, wanted[found].kind);
+        found++;
+    }
+    assert_int_equal(found, COUNT(wanted));
+    assert_true(walks > 0);
+    free_strand(s, 0);
+    chip_finish(&chip);
+    free_counts(counts);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests_know),
         cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_arrivals),
         cmocka_unit_test(test_strand_order),

@@ -45,9 +45,9 @@ data_turn(struct strand *s, uint64_t *second, uint64_t line)
 /* Pushes what changes a set's order, and what has changed it before. */
 static inline void
 data_push(struct strand *s, uint64_t *second, uint64_t addr,
-          enum request_kind kind)
+          enum request_kind kind, unsigned instruction)
 {
-    queue_turned(s, addr, kind, *second & SECOND_TURNED);
+    queue_turned(s, addr, kind, instruction, *second & SECOND_TURNED);
     *second = s->data.turns && kind != REQUEST_ATOMIC && runs_alone(s)
                   ? known_line(&s->data, addr)
                   : NO_LINE;
@@ -56,17 +56,17 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr,
 /* One line of an access: its page, its place in the queue, the filters. */
 static inline __attribute__((always_inline)) void
 access_line(struct strand *s, struct filter *f, uint64_t addr,
-            enum request_kind kind)
+            enum request_kind kind, unsigned instruction)
 {
     const uint64_t line = addr >> f->shift << f->shift;
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
     if (s->runs.dtlb)
-        touch_data_page(s, addr, kind);
+        touch_data_page(s, addr, kind, instruction);
     const uint64_t known = known_line(f, line);
     if (kind == REQUEST_ATOMIC) {
         /* Taken out of its own L1 line, shorter than the L2's. */
-        data_push(s, second, addr, kind);
+        data_push(s, second, addr, kind, instruction);
         filter_put(&s->data, addr, NO_LINE);
     } else if (kind == REQUEST_FLOAT) {
         if ((known & ~LINE_CLEAN) == line) {
@@ -74,7 +74,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             return;
         }
         if (s->runs.store_filter)
-            queue_push(s, line, kind);
+            queue_push(s, line, kind, instruction);
         filter_put(f, line, line | LINE_CLEAN);
         return;
     } else if (known == line) {
@@ -85,9 +85,9 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             filter_put(&s->store, line, NO_LINE);
         if (data_turn(s, second, line))
             return;
-        data_push(s, second, line, kind);
+        data_push(s, second, line, kind, instruction);
     } else if (s->runs.store_filter) {
-        queue_push(s, line, kind);
+        queue_push(s, line, kind, instruction);
     }
     filter_put(f, line, line);
     if (kind == REQUEST_LOAD && s->runs.store_filter)
@@ -95,24 +95,25 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
 }
 
 static inline __attribute__((always_inline)) void
-access_slow(struct strand *s, struct filter *f, uint64_t addr, uint64_t room,
+access_slow(struct strand *s, struct filter *f, uint64_t addr, access_site at,
             enum request_kind kind)
 {
     const uint64_t size = (uint64_t)1 << f->shift;
 
-    access_line(s, f, addr, kind);
-    if (__builtin_expect((addr & (size - 1)) > room, 0))
-        access_line(s, f, (addr & ~(size - 1)) + size, kind);
+    access_line(s, f, addr, kind, site_instruction(at));
+    if (__builtin_expect((addr & (size - 1)) > site_room(at), 0))
+        access_line(s, f, (addr & ~(size - 1)) + size, kind,
+                    site_instruction(at));
     if (__builtin_expect(s->queue.next >= s->queue.end, 0) ||
         (kind == REQUEST_ATOMIC && meets_others(s)))
         strand_drain(s);
 }
 
 static __attribute__((noinline)) void
-data_slow(struct strand *s, uint64_t addr, uint64_t room,
+data_slow(struct strand *s, uint64_t addr, access_site at,
           enum request_kind kind)
 {
-    access_slow(s, &s->data, addr, room, kind);
+    access_slow(s, &s->data, addr, at, kind);
 }
 
 /*
@@ -120,18 +121,18 @@ data_slow(struct strand *s, uint64_t addr, uint64_t room,
  * of its set, on a page whose used bit is set.
  */
 static inline __attribute__((always_inline)) void
-data_quick(struct strand *s, uint64_t addr, uint64_t room,
+data_quick(struct strand *s, uint64_t addr, access_site at,
            enum request_kind kind)
 {
     const uint64_t line = addr & s->data.line_mask;
     const uint64_t page = addr >> s->pages.shift;
 
-    if (__builtin_expect(addr - line > room || !s->data.turns ||
+    if (__builtin_expect(addr - line > site_room(at) || !s->data.turns ||
                              !runs_alone(s) ||
                              (s->runs.dtlb &&
                               s->pages.data[page % FILTER_PAGES] != page + 1),
                          0)) {
-        data_slow(s, addr, room, kind);
+        data_slow(s, addr, at, kind);
         return;
     }
 
@@ -141,7 +142,9 @@ data_quick(struct strand *s, uint64_t addr, uint64_t room,
     *first &= ~LINE_WAITS;
     if (__builtin_expect(*first == line, 0))
         return;
-    const uint64_t pushed = turn_or_push(s, first, second, line, kind, 0);
+    const uint64_t pushed =
+        turn_or_push(s, first, second, line,
+                     request_of(s, line, kind, site_instruction(at)));
     if (kind == REQUEST_LOAD &&
         __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
@@ -152,14 +155,14 @@ data_quick(struct strand *s, uint64_t addr, uint64_t room,
 }
 
 void
-strand_load_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_load_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    data_quick(s, addr, room, REQUEST_LOAD);
+    data_quick(s, addr, at, REQUEST_LOAD);
 }
 
 /* What it misses is known at once: nothing else waits in the queue. */
 void
-strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
 {
     static const enum signal_id all[] = {
         SIGNAL_L1D_LOAD_MISSES,
@@ -174,7 +177,7 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
     strand_drain(s);
     for (size_t i = 0; i < 4; i++)
         before[i] = s->total[all[i]];
-    data_slow(s, addr, room, REQUEST_LOAD);
+    data_slow(s, addr, at, REQUEST_LOAD);
     strand_drain(s);
     for (size_t i = 0; i < 4; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
@@ -182,7 +185,7 @@ strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room)
 
 /* Counts a hit, which a miss of the L1D takes back. */
 static void
-prefetch_near(struct strand *s, uint64_t addr)
+prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
 {
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
     const uint64_t line = addr & s->data.line_mask;
@@ -190,38 +193,39 @@ prefetch_near(struct strand *s, uint64_t addr)
     s->total[SIGNAL_NEAR_PREFETCH_HITS]++;
     if (known_line(&s->data, line) == line)
         return;
-    data_push(s, second, line, REQUEST_NEAR);
+    data_push(s, second, line, REQUEST_NEAR, instruction);
     *second = NO_LINE;
     filter_put(&s->data, line, line | LINE_WAITS);
     filter_put(&s->store, line, NO_LINE);
 }
 
 static void
-prefetch_far(struct strand *s, uint64_t addr)
+prefetch_far(struct strand *s, uint64_t addr, unsigned instruction)
 {
-    queue_push(s, addr & s->data.line_mask, REQUEST_FAR);
+    queue_push(s, addr & s->data.line_mask, REQUEST_FAR, instruction);
     filter_put(&s->store, addr, NO_LINE);
     s->total[SIGNAL_FAR_PREFETCHES]++;
 }
 
 void
-strand_prefetch(struct strand *s, uint64_t addr, bool near)
+strand_prefetch(struct strand *s, uint64_t addr, bool near,
+                unsigned instruction)
 {
     /* No program has memory there: a difference went below 0. */
     if (!s->chip->prefetches || addr >> 62 != 0)
         return;
     if (near)
-        prefetch_near(s, addr);
+        prefetch_near(s, addr, instruction);
     else if (s->chip->components & COMPONENT_L2)
-        prefetch_far(s, addr);
+        prefetch_far(s, addr, instruction);
     if (s->queue.next >= s->queue.end)
         strand_drain(s);
 }
 
 void
-strand_store_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_store_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    data_quick(s, addr, room, REQUEST_STORE);
+    data_quick(s, addr, at, REQUEST_STORE);
 }
 
 /*
@@ -229,22 +233,23 @@ strand_store_slow(struct strand *s, uint64_t addr, uint64_t room)
  * the line is the first of its set, to become dirty.
  */
 static void
-mark_line(struct strand *s, uint64_t addr)
+mark_line(struct strand *s, uint64_t addr, unsigned instruction)
 {
     const uint64_t line = addr & s->data.line_mask;
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
     if (s->runs.dtlb)
-        touch_data_page(s, addr, REQUEST_STORE);
+        touch_data_page(s, addr, REQUEST_STORE, instruction);
     if (known_line(&s->store, line) == line) {
         filter_put(&s->store, line, line);
         return;
     }
     if (known_line(&s->data, line) == line) {
-        queue_turned(s, line, REQUEST_STORE, *second & SECOND_TURNED);
+        queue_turned(s, line, REQUEST_STORE, instruction,
+                     *second & SECOND_TURNED);
         *second &= ~SECOND_TURNED;
     } else {
-        data_push(s, second, line, REQUEST_STORE);
+        data_push(s, second, line, REQUEST_STORE, instruction);
     }
     filter_put(&s->data, line, line);
     filter_put(&s->store, line, line);
@@ -252,15 +257,15 @@ mark_line(struct strand *s, uint64_t addr)
 
 /* One line after the other, each read before it is marked where `atomic`. */
 static void
-marks_slow(struct strand *s, uint64_t addr, uint64_t room, bool atomic)
+marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
 {
     const uint64_t size = (uint64_t)1 << s->data.shift;
-    const bool two = (addr & (size - 1)) > room;
+    const bool two = (addr & (size - 1)) > site_room(at);
 
     for (unsigned i = 0; i <= two; i++) {
         if (atomic)
-            access_line(s, &s->data, addr, REQUEST_LOAD);
-        mark_line(s, addr);
+            access_line(s, &s->data, addr, REQUEST_LOAD, site_instruction(at));
+        mark_line(s, addr, site_instruction(at));
         addr = (addr & ~(size - 1)) + size;
     }
     if (s->queue.next >= s->queue.end || (atomic && meets_others(s)))
@@ -268,27 +273,27 @@ marks_slow(struct strand *s, uint64_t addr, uint64_t room, bool atomic)
 }
 
 void
-strand_through_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_through_slow(struct strand *s, uint64_t addr, access_site at)
 {
     if (__builtin_expect(s->runs.marks, 0)) {
-        marks_slow(s, addr, room, false);
+        marks_slow(s, addr, at, false);
         return;
     }
-    access_slow(s, &s->store, addr, room, REQUEST_THROUGH);
+    access_slow(s, &s->store, addr, at, REQUEST_THROUGH);
 }
 
 void
-strand_float_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_float_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    access_slow(s, &s->store, addr, room, REQUEST_FLOAT);
+    access_slow(s, &s->store, addr, at, REQUEST_FLOAT);
 }
 
 void
-strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t room)
+strand_atomic_slow(struct strand *s, uint64_t addr, access_site at)
 {
     if (__builtin_expect(s->runs.marks, 0)) {
-        marks_slow(s, addr, room, true);
+        marks_slow(s, addr, at, true);
         return;
     }
-    access_slow(s, &s->store, addr, room, REQUEST_ATOMIC);
+    access_slow(s, &s->store, addr, at, REQUEST_ATOMIC);
 }

@@ -369,15 +369,16 @@ void strand_settle(struct strand *strand);
 
 /* The slow ends of the inline functions in machine/strand.h. */
 void strand_fetch_slow(struct strand *s, const struct block *block);
-void strand_load_slow(struct strand *s, uint64_t addr, uint64_t room);
+void strand_load_slow(struct strand *s, uint64_t addr, access_site at);
 /* A load whose misses do not count as others do; with COMPONENT_BULK. */
-void strand_bulk_slow(struct strand *s, uint64_t addr, uint64_t room);
-void strand_store_slow(struct strand *s, uint64_t addr, uint64_t room);
+void strand_bulk_slow(struct strand *s, uint64_t addr, access_site at);
+void strand_store_slow(struct strand *s, uint64_t addr, access_site at);
 /* A prefetch for the L1D and what stands behind it (`near`), or for the L2 and
  * what stands behind that; where the chip performs them. */
-void strand_prefetch(struct strand *s, uint64_t addr, bool near);
-void strand_float_slow(struct strand *s, uint64_t addr, uint64_t room);
-void strand_through_slow(struct strand *s, uint64_t addr, uint64_t room);
-void strand_atomic_slow(struct strand *s, uint64_t addr, uint64_t room);
+void strand_prefetch(struct strand *s, uint64_t addr, bool near,
+                     unsigned instruction);
+void strand_float_slow(struct strand *s, uint64_t addr, access_site at);
+void strand_through_slow(struct strand *s, uint64_t addr, access_site at);
+void strand_atomic_slow(struct strand *s, uint64_t addr, access_site at);
 
 #endif

@@ -92,7 +92,7 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
     fetch_put(s, entry, line);
     if (!hit) {
         s->total[SIGNAL_L1I_MISSES]++;
-        queue_push(s, line, REQUEST_FETCH);
+        queue_push(s, line, REQUEST_FETCH, 0);
         s->queue.next[-1].next = next;
     }
 }
@@ -132,9 +132,11 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
         return;
     if (s->runs.itlb)
         touch_code_page(s, line);
-    const uint64_t pushed =
-        turn_or_push(s, &s->fetch.line[entry], &s->fetch.second[entry], line,
-                     REQUEST_FETCH, REQUEST_LOOKUP);
+    struct request request = request_of(s, line, REQUEST_FETCH, 0);
+
+    request.flags = REQUEST_LOOKUP;
+    const uint64_t pushed = turn_or_push(
+        s, &s->fetch.line[entry], &s->fetch.second[entry], line, request);
     if (s->runs.fetch_voids && pushed)
         filter_put(&s->store, line, NO_LINE);
 }

@@ -50,7 +50,8 @@ void_core_pages(struct strand *s, bool data)
 
 /* The requests a table walk for `page` sends to the L2. */
 static void
-walk(struct strand *s, uint64_t page, enum request_kind kind)
+walk(struct strand *s, uint64_t page, enum request_kind kind,
+     unsigned instruction)
 {
     const uint64_t requests = s->chip->params[PARAM_TLB_WALK];
 
@@ -59,7 +60,7 @@ walk(struct strand *s, uint64_t page, enum request_kind kind)
     for (uint64_t i = 0; i < requests; i++) {
         const uint64_t entry = i * TABLE_ENTRIES + page % TABLE_ENTRIES;
         const uint64_t addr = TABLES_AT + entry * TABLE_ENTRY;
-        queue_push(s, addr, kind);
+        queue_push(s, addr, kind, instruction);
         filter_put(&s->store, addr, NO_LINE);
     }
 }
@@ -111,7 +112,8 @@ touch_far_page(struct strand *s, uint64_t page)
 }
 
 void
-touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind)
+touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind,
+                     unsigned instruction)
 {
     uint64_t *known = &s->pages.data[page % FILTER_PAGES];
     const uint64_t large = page >> (s->chip->page_shift - s->pages.shift);
@@ -127,7 +129,7 @@ touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind)
         s->total[kind == REQUEST_LOAD || kind == REQUEST_FLOAT
                      ? SIGNAL_DTLB_LOAD_MISSES
                      : SIGNAL_DTLB_STORE_MISSES]++;
-        walk(s, large, REQUEST_WALK_D);
+        walk(s, large, REQUEST_WALK_D, instruction);
     } else if (kind == REQUEST_LOAD) {
         s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
     }
@@ -151,6 +153,6 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
-        walk(s, large, REQUEST_WALK_I);
+        walk(s, large, REQUEST_WALK_I, 0);
     }
 }

@@ -10,8 +10,8 @@
 #include "machine/strand.h"
 #include "machine/queue.h"
 
-void
-touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind);
+void touch_data_page_slow(struct strand *s, uint64_t page,
+                          enum request_kind kind, unsigned instruction);
 /* The second level is asked for what the first lacks. */
 void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
                           uint64_t *known);
@@ -24,14 +24,15 @@ known_line(const struct filter *f, uint64_t addr)
 }
 
 static inline void
-touch_data_page(struct strand *s, uint64_t addr, enum request_kind kind)
+touch_data_page(struct strand *s, uint64_t addr, enum request_kind kind,
+                unsigned instruction)
 {
     const uint64_t page = addr >> s->pages.shift;
     const uint64_t known =
         __atomic_load_n(&s->pages.data[page % FILTER_PAGES], __ATOMIC_RELAXED);
 
     if (known != page + 1)
-        touch_data_page_slow(s, page, kind);
+        touch_data_page_slow(s, page, kind, instruction);
 }
 
 static inline __attribute__((always_inline)) void

@@ -45,27 +45,33 @@ meets_others(const struct strand *s)
     return atomic_load_explicit(&s->chip->meets, memory_order_relaxed);
 }
 
-/* Returns a request of the block that runs. */
+/* Returns a request of an instruction of the block that runs; of a fetch 0. */
 static inline struct request
-request_of(const struct strand *s, uint64_t addr, enum request_kind kind)
+request_of(const struct strand *s, uint64_t addr, enum request_kind kind,
+           unsigned instruction)
 {
     return (struct request){
-        .addr = addr, .block = s->previous->number, .kind = (uint8_t)kind};
+        .addr = addr,
+        .block = s->previous->number,
+        .instruction = (uint16_t)instruction,
+        .kind = (uint8_t)kind,
+    };
 }
 
 /* `turned`: SECOND_TURNED of the set, or 0. */
 static inline void
 queue_turned(struct strand *s, uint64_t addr, enum request_kind kind,
-             uint64_t turned)
+             unsigned instruction, uint64_t turned)
 {
-    *s->queue.next = request_of(s, addr, kind);
+    *s->queue.next = request_of(s, addr, kind, instruction);
     s->queue.next++->flags = turned != 0 ? REQUEST_TURN : 0;
 }
 
 static inline void
-queue_push(struct strand *s, uint64_t addr, enum request_kind kind)
+queue_push(struct strand *s, uint64_t addr, enum request_kind kind,
+           unsigned instruction)
 {
-    *s->queue.next++ = request_of(s, addr, kind);
+    *s->queue.next++ = request_of(s, addr, kind, instruction);
 }
 
 #endif

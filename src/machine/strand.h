@@ -213,39 +213,40 @@ strand_store_known(const struct strand *s, uint64_t addr, uint64_t room,
 }
 
 STRAND_INLINE void
-strand_load(struct strand *s, uint64_t addr, uint64_t room)
+strand_load(struct strand *s, uint64_t addr, access_site at)
 {
-    if (__builtin_expect(!strand_data_known(s, addr, room), 0))
-        strand_load_slow(s, addr, room);
+    if (__builtin_expect(!strand_data_known(s, addr, site_room(at)), 0))
+        strand_load_slow(s, addr, at);
 }
 
 /* A block load or twin load of SPARC, where these are told apart. */
 STRAND_INLINE void
-strand_bulk(struct strand *s, uint64_t addr, uint64_t room)
+strand_bulk(struct strand *s, uint64_t addr, access_site at)
 {
-    if (!strand_data_known(s, addr, room))
-        strand_bulk_slow(s, addr, room);
+    if (!strand_data_known(s, addr, site_room(at)))
+        strand_bulk_slow(s, addr, at);
 }
 
 STRAND_INLINE void
-strand_store(struct strand *s, uint64_t addr, uint64_t room, bool through)
+strand_store(struct strand *s, uint64_t addr, access_site at, bool through)
 {
-    if (__builtin_expect(strand_store_known(s, addr, room, through), 1))
+    if (__builtin_expect(strand_store_known(s, addr, site_room(at), through),
+                         1))
         return;
     if (through)
-        strand_through_slow(s, addr, room);
+        strand_through_slow(s, addr, at);
     else
-        strand_store_slow(s, addr, room);
+        strand_store_slow(s, addr, at);
 }
 
 /* Loads past the L1D; `room` is that of a store that goes through. */
 STRAND_INLINE void
-strand_float(struct strand *s, uint64_t addr, uint64_t room)
+strand_float(struct strand *s, uint64_t addr, access_site at)
 {
     const uint64_t line = filter_data_line(&s->store, addr) & ~LINE_CLEAN;
 
-    if (__builtin_expect(addr - line > room, 0))
-        strand_float_slow(s, addr, room);
+    if (__builtin_expect(addr - line > site_room(at), 0))
+        strand_float_slow(s, addr, at);
 }
 
 #endif

@@ -13,14 +13,14 @@
  */
 static inline __attribute__((always_inline)) uint64_t
 turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,
-             enum request_kind kind, uint8_t flags)
+             struct request request)
 {
     const uint64_t turned = *second & SECOND_TURNED; /* 0 or 1 */
     uint64_t pushed = (*second ^ turned) != line;
 
     __asm__("" : "+r"(pushed)); /* a number, or compilers make a branch of it */
-    *s->queue.next = request_of(s, line, kind);
-    s->queue.next->flags = (uint8_t)(flags | turned);
+    request.flags |= (uint8_t)turned;
+    *s->queue.next = request;
     *second = *first | ((pushed ^ 1) & (turned ^ 1));
     *first = line;
     s->queue.next += pushed;

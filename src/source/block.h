@@ -48,12 +48,39 @@ enum block_flags {
 };
 
 /*
+ * An access of an instruction, as far as its block tells it: in the low half
+ * the room, line - size, which is how far behind the start of its line the
+ * access may begin without crossing the line's end; in the high half the
+ * instruction, of its block, from 0. One word, which callbacks pass on in one
+ * register: of a struct of two halves gcc 12 makes vector moves.
+ */
+typedef uint64_t access_site;
+
+static inline access_site
+site_make(uint64_t room, uint64_t instruction)
+{
+    return instruction << 32 | room;
+}
+
+static inline uint32_t
+site_room(access_site site)
+{
+    return (uint32_t)site;
+}
+
+static inline uint32_t
+site_instruction(access_site site)
+{
+    return (uint32_t)(site >> 32);
+}
+
+/*
  * Two accesses of which the second follows the first at a fixed distance with
  * no other between: one callback serves both. Compared whole.
  */
 struct access_pair {
-    int64_t delta;         /* second address - first address */
-    uint64_t room0, room1; /* line - size of each */
+    int64_t delta; /* second address - first address */
+    access_site first, second;
 };
 
 struct block {
@@ -64,11 +91,11 @@ struct block {
     uint32_t index;    /* of its kind's execution counts and info */
     uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
-    uint16_t room; /* of the access merged with the entry: line - size */
-    uint16_t instructions;
-    uint32_t flags;     /* enum block_flags */
-    uint32_t btc;       /* the first entry of the branch's set in the BTC */
-    uint64_t branch_pc; /* of the branch that closes it, or NO_LINE */
+    uint16_t room;         /* of the access that is merged with the entry, */
+    uint16_t instruction;  /* and its own: access_site */
+    uint32_t flags;        /* enum block_flags */
+    uint32_t btc;          /* the first entry of the branch's set in the BTC */
+    uint64_t branch_pc;    /* of the branch that closes it, or NO_LINE */
     /* From here on only rare blocks and slow paths read. */
     uint64_t last_pc; /* of the last instruction */
     uint64_t end;     /* one past the last byte */
@@ -79,6 +106,7 @@ struct block {
                                 is merged with the entry */
     uint64_t hash;           /* of its code, its address and its part */
     uint32_t number; /* of the block in its process, from 1; 0: not known */
+    uint16_t instructions;
 } __attribute__((aligned(64)));
 
 /*

@@ -117,20 +117,22 @@ is_load(const struct access *a)
     return a->kind == ACCESS_IS_LOAD || a->kind == ACCESS_IS_BULK;
 }
 
-static inline uint64_t
-room_of(const struct strand *s, const struct access *a)
+static inline access_site
+site_of(const struct strand *s, const struct access *a)
 {
     const uint64_t *params = s->chip->params;
     const bool through = !is_load(a) && s->chip->store_filter;
 
-    return params[through ? PARAM_L2_LINE : PARAM_L1D_LINE] - a->size;
+    const uint64_t line = params[through ? PARAM_L2_LINE : PARAM_L1D_LINE];
+
+    return site_make(line - a->size, 0);
 }
 
 static inline void
 access_data(struct strand *s, const struct access *a)
 {
     const bool through = s->chip->stores_apart;
-    const uint64_t room = room_of(s, a);
+    const access_site at = site_of(s, a);
     const uint64_t last = a->addr + a->size - 1;
 
     if ((s->chip->components & COMPONENT_RAW) && is_load(a))
@@ -138,19 +140,19 @@ access_data(struct strand *s, const struct access *a)
     if ((s->chip->components & COMPONENT_RAW) && a->kind == ACCESS_IS_STORE)
         raw_store(&s->raw, a->addr, last);
     if (a->kind == ACCESS_IS_BULK && (s->chip->components & COMPONENT_BULK))
-        strand_bulk(s, a->addr, room);
+        strand_bulk(s, a->addr, at);
     else if (is_load(a))
-        strand_load(s, a->addr, room);
+        strand_load(s, a->addr, at);
     else if (a->kind == ACCESS_IS_NEAR || a->kind == ACCESS_IS_FAR)
-        strand_prefetch(s, a->addr, a->kind == ACCESS_IS_NEAR);
+        strand_prefetch(s, a->addr, a->kind == ACCESS_IS_NEAR, 0);
     else if (a->kind == ACCESS_IS_FLOAT)
-        strand_float(s, a->addr, room);
+        strand_float(s, a->addr, at);
     else if (a->kind == ACCESS_IS_STORE)
-        strand_store(s, a->addr, room, through);
+        strand_store(s, a->addr, at, through);
     else if (through)
-        strand_atomic_slow(s, a->addr, room);
+        strand_atomic_slow(s, a->addr, at);
     else
-        strand_load(s, a->addr, room);
+        strand_load(s, a->addr, at);
 }
 
 #endif
