@@ -155,5 +155,5 @@ $(BUILD)/build.ninja:
 
 $(BUILD)/tests-configured:
 	meson setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) \
-	    $(BUILD) -Dtests=true
+	    $(BUILD) -Dtests=true -Dwerror=true
 	@touch $@

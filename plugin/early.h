@@ -37,6 +37,10 @@ struct early {
     struct early_handler write; /* stands for a write that QEMU repeats */
 };
 
+/* Returns whether instructions raise the signal, by the guest's number, as a
+ * load from nowhere does; else it comes from outside. */
+bool early_is_raised(const struct isa *isa, uint64_t signal);
+
 /* Hears every system call of the guest, for the handlers of such signals.
  * Returns whether QEMU has to translate again to see when a handler begins. */
 bool early_syscall(struct early *e, int64_t number, const uint64_t args[4]);
