@@ -13,16 +13,15 @@
 
 #include "base/path.h"
 
-/* Signals that are passed on, beside SIGRTMIN to SIGRTMAX. A fault of tally's
- * own code raises SIGSEGV or the like too, and ends tally at once: the kernel
- * lets nobody hold back a fault.
- */
+/* The signals that are passed on, with SIGRTMIN to SIGRTMAX. Only a SIGSEGV or
+ * SIGFPE that another process sends is passed on: one that a fault of tally's
+ * own code raises ends tally at once, as the kernel lets nobody block it. */
 static const int forwarded[] = {
     SIGINT,    SIGTERM, SIGHUP, SIGQUIT,   SIGUSR1, SIGUSR2, SIGALRM, SIGABRT,
     SIGSEGV,   SIGBUS,  SIGFPE, SIGILL,    SIGTRAP, SIGSYS,  SIGIO,   SIGPROF,
     SIGVTALRM, SIGXCPU, SIGPWR, SIGSTKFLT, SIGTSTP, SIGCONT};
 
-/* Holds a signal that is not ignored. */
+/* Adds the signal to those that are held, unless it is ignored. */
 static void
 hold(struct child_signals *s, int signal_number)
 {
@@ -87,8 +86,9 @@ is_elf(const char *path)
 }
 
 /*
- * execvp() gives what the kernel does not know to a shell: right for a script
- * without #!, but a program of another processor is no script.
+ * Executes a program as execvp() does, but gives no ELF file to the shell:
+ * execvp() runs a file that the kernel does not know as a script, and a program
+ * of another processor is no script. Returns with errno set.
  */
 static void
 run_program(char *const *argv)
@@ -101,13 +101,14 @@ run_program(char *const *argv)
     if (path != NULL) {
         execv(path, argv);
         if (errno == ENOEXEC && is_elf(path)) {
-            errno = ENOEXEC; /* reading it has set another */
+            errno = ENOEXEC; /* is_elf() may have changed errno */
             return;
         }
     }
     execvp(argv[0], argv);
 }
 
+/* Waits in the new process for the gate's byte, and executes the program. */
 static __attribute__((noreturn)) void
 run(const struct child *c, const struct child_program *program, int gate,
     int word)
@@ -140,8 +141,8 @@ close_end(int *fd)
     *fd = -1;
 }
 
-/* Opens the terminal; -1: there is none, or another group has the foreground.
- */
+/* Opens the controlling terminal. Returns -1 if there is none, or if our group
+ * does not have its foreground. */
 static int
 open_terminal(void)
 {
@@ -152,32 +153,34 @@ open_terminal(void)
     return fd;
 }
 
-/* Gives our group the terminal's foreground, which a group in the background
- * may do that holds back SIGTTOU. */
+/* Makes `group` the terminal's foreground group. SIGTTOU is blocked meanwhile:
+ * it would stop a process of a background group that does this. */
 static void
-take_foreground(int terminal)
+set_foreground(int terminal, pid_t group)
 {
     sigset_t set, old;
 
     sigemptyset(&set);
     sigaddset(&set, SIGTTOU);
     sigprocmask(SIG_BLOCK, &set, &old);
-    tcsetpgrp(terminal, getpgrp());
+    tcsetpgrp(terminal, group);
     sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
 /* Takes the foreground back from the group of program `pid`, which has ended,
- * or from a group that is no more. A group that lives is a shell's that has put
- * us into the background. */
+ * or from a group without processes. Another group that lives keeps the
+ * foreground: the shell has put us into the background. */
 static void
 leave_terminal(struct child *c, pid_t pid)
 {
     const pid_t group = c->terminal >= 0 ? tcgetpgrp(c->terminal) : -1;
-    const bool taken = group > 0 && group != getpgrp() &&
-                       (group == pid || kill(-group, 0) != 0);
+    /* kill() fails with EPERM where the group lives and is another user's. */
+    const bool taken =
+        group > 0 && group != getpgrp() &&
+        (group == pid || (kill(-group, 0) != 0 && errno == ESRCH));
 
     if (taken) {
-        take_foreground(c->terminal);
+        set_foreground(c->terminal, getpgrp());
         if (WIFSIGNALED(c->status) &&
             (WTERMSIG(c->status) == SIGINT || WTERMSIG(c->status) == SIGQUIT))
             c->interrupted = true;
@@ -243,32 +246,16 @@ seconds_of(const struct timeval *t)
     return (double)t->tv_sec + (double)t->tv_usec * 1e-6;
 }
 
-/* Takes the program's end, if that has come. */
-static bool
-reap(struct child *c)
-{
-    if (c->pid == 0)
-        return false;
-    const pid_t pid = wait4(c->pid, &c->status, WNOHANG, &c->usage);
-    c->lost = pid < 0 && errno == ECHILD;
-    if (pid != c->pid && !c->lost)
-        return false;
-    c->user_s = seconds_of(&c->usage.ru_utime);
-    c->sys_s = seconds_of(&c->usage.ru_stime);
-    leave_terminal(c, c->pid);
-    c->pid = 0;
-    c->ended = true;
-    /* Those that the end has overtaken, as when the whole group got one. */
-    c->interrupted = child_signals_came(c->signals) || c->interrupted;
-    return true;
-}
-
-/* Does what SIGTSTP would do to us if it were not held: as a rule, stops us. */
+/* Does to tally what SIGTSTP does by default: stops it, unless its process
+ * group is orphaned. */
 static void
 stop(void)
 {
     sigset_t set;
 
+    /* SIGTSTP discards a pending SIGCONT: nobody would send another one. */
+    if (sigpending(&set) == 0 && sigismember(&set, SIGCONT) == 1)
+        return;
     sigemptyset(&set);
     sigaddset(&set, SIGTSTP);
     raise(SIGTSTP);
@@ -276,7 +263,64 @@ stop(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* A signal from the terminal has reached the program too. */
+/* Lets the stopped program that had the foreground go on, with the foreground
+ * if our group has it now. */
+static void
+resume(struct child *c)
+{
+    if (tcgetpgrp(c->terminal) == getpgrp()) {
+        set_foreground(c->terminal, c->stopped_group);
+        kill(-c->stopped_group, SIGCONT);
+        c->stopped_group = 0;
+    }
+}
+
+/*
+ * Stops tally after a program that has the foreground in a group of its own:
+ * Ctrl-Z reaches the program alone, and the shell waits for tally.
+ */
+static void
+stop_with_program(struct child *c)
+{
+    const pid_t group = c->terminal >= 0 ? tcgetpgrp(c->terminal) : -1;
+
+    if (group <= 0 || group == getpgrp() || group != getpgid(c->pid))
+        return;
+    c->stopped_group = group;
+    set_foreground(c->terminal, getpgrp());
+    stop();
+    resume(c);
+}
+
+/* Takes the program's end, if the program has ended; true if so. */
+static bool
+reap(struct child *c)
+{
+    int status = 0;
+
+    if (c->pid == 0)
+        return false;
+    const pid_t pid = wait4(c->pid, &status, WNOHANG | WUNTRACED, &c->usage);
+    c->lost = pid < 0 && errno == ECHILD;
+    if (pid != c->pid && !c->lost)
+        return false;
+    if (WIFSTOPPED(status)) {
+        stop_with_program(c);
+        return false;
+    }
+    c->status = status;
+    c->user_s = seconds_of(&c->usage.ru_utime);
+    c->sys_s = seconds_of(&c->usage.ru_stime);
+    leave_terminal(c, c->pid);
+    c->pid = 0;
+    c->ended = true;
+    /* A signal to the whole group may end the program before we take it. */
+    c->interrupted = child_signals_came(c->signals) || c->interrupted;
+    return true;
+}
+
+/* Acts on a signal that was held: passes it on, unless it comes from the
+ * terminal and so has reached the program too. True if the waiting is over. */
 static bool
 take_signal(struct child *c, const siginfo_t *info)
 {
@@ -291,6 +335,8 @@ take_signal(struct child *c, const siginfo_t *info)
         kill(c->pid, number);
     if (number == SIGTSTP)
         stop();
+    if (number == SIGCONT && c->stopped_group != 0)
+        resume(c);
     c->interrupted = c->interrupted || ends;
     return c->pid == 0 && ends;
 }
@@ -315,13 +361,14 @@ child_wait(struct child *c, double seconds)
 void
 child_finish(struct child *c)
 {
-    close_end(&c->gate);
-    close_end(&c->word);
-    close_end(&c->terminal);
     if (c->pid > 0) {
         kill(c->pid, SIGKILL);
         while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
             ;
+        leave_terminal(c, c->pid);
         c->pid = 0;
     }
+    close_end(&c->gate);
+    close_end(&c->word);
+    close_end(&c->terminal);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is started, held before its exec, let go, and waited for,
- * while signals that reach us are passed on to it. Programs counted by the host
- * and QEMU are both run so.
+ * Starts a program, holds it before its exec, lets it go and waits for its end;
+ * passes on to it the signals that reach tally. The program is QEMU, or one
+ * that the host counts.
  *
- * All signals that would end us are passed on, except SIGKILL, which cannot be
- * caught, and SIGPIPE and SIGXFSZ, which come of our own writes. SIGTSTP stops
- * the program and us, and SIGCONT lets both go on; neither ends the waiting.
+ * All signals that would end tally are passed on, except SIGKILL, which cannot
+ * be caught, and SIGPIPE and SIGXFSZ, which tally's own writes raise. SIGTSTP
+ * stops the program and tally, and SIGCONT lets both go on; neither ends the
+ * waiting.
  *
  * A program that takes the terminal's foreground from our group, as shells do,
- * gets Ctrl-C alone. At its end our group takes the foreground back.
+ * gets Ctrl-C and Ctrl-Z alone. If such a program stops, tally takes the
+ * foreground back and stops too; continued in the foreground, tally gives the
+ * program the foreground and lets it go on. At the program's end our group
+ * takes the foreground back.
  */
 #ifndef TALLY_HOST_CHILD_H
 #define TALLY_HOST_CHILD_H
@@ -22,10 +26,11 @@
 #include "base/error.h"
 
 /*
- * The signals that are passed on, and SIGCHLD, held from child_signals_hold()
- * to child_signals_free(): none is lost, or kills us, between two programs or
- * before the report. Signals that were ignored before stay ignored, except
- * SIGCHLD: a process that ignores SIGCHLD cannot wait for its children.
+ * The signals that are passed on, and SIGCHLD. They are blocked from
+ * child_signals_hold() to child_signals_free(): no signal is lost, or kills
+ * tally, between two programs or before the report. A signal that was ignored
+ * before stays ignored, except SIGCHLD: a process that ignores SIGCHLD cannot
+ * wait for its children.
  */
 struct child_signals {
     sigset_t held, old;
@@ -34,11 +39,12 @@ struct child_signals {
 
 void child_signals_hold(struct child_signals *signals);
 
-/* Takes what is pending, and lets signals end us again; may be called twice. */
+/* Drops the pending signals, and lets signals end tally again; may be called
+ * twice. */
 void child_signals_free(const struct child_signals *signals);
 
-/* Takes what is pending, but not SIGTSTP and SIGCONT; true if there was any but
- * SIGCHLD. */
+/* Drops the pending signals except SIGTSTP and SIGCONT; true if one other than
+ * SIGCHLD was pending. */
 bool child_signals_came(const struct child_signals *signals);
 
 /* What is executed, and how. */
@@ -51,18 +57,19 @@ struct child_program {
 
 struct child {
     const struct child_signals *signals;
-    /* Returns whether it used a signal itself, which then is not passed on;
-     * NULL: all are passed on. */
+    /* Returns whether it used the signal, which then is not passed on; NULL:
+     * all signals are passed on. */
     bool (*take)(void *user, int signal_number);
-    void *user;     /* of `take` */
-    pid_t pid;      /* 0: there is none, only signals and time are waited for */
-    int gate;       /* one byte lets it go */
-    int word;       /* it writes errno if the exec fails */
-    int terminal;   /* that our group has the foreground of, or -1 */
-    int status;     /* as waitpid() gives it, once it has ended */
-    int exec_error; /* errno of the exec, 0: it ran */
-    /* One of our signals was passed on, or the terminal sent one to the program
-     * alone, which had taken the foreground, and the program died of it. */
+    void *user;   /* of `take` */
+    pid_t pid;    /* 0: no program; child_wait() waits for signals and time */
+    int gate;     /* pipe: one byte lets the program go */
+    int word;     /* pipe: the program writes errno if its exec fails */
+    int terminal; /* its foreground was our group's at the start; -1: none */
+    pid_t stopped_group; /* the program's, stopped in the foreground; or 0 */
+    int status;          /* as waitpid() gives it, once the program has ended */
+    int exec_error;      /* errno of the exec, 0: it ran */
+    /* A signal other than SIGTSTP and SIGCONT came to tally; or the program,
+     * which had taken the foreground, died of SIGINT or SIGQUIT. */
     bool interrupted;
     bool ended;
     bool lost; /* ended, but another part of our process took its status */
@@ -70,12 +77,13 @@ struct child {
     double user_s, sys_s;
 };
 
-/* Starts the program. 0 or TALLY_ESYSTEM, logged. */
+/* Starts the program, which waits for child_go(). 0 or TALLY_ESYSTEM, logged.
+ */
 int
 child_start(struct child *child, const struct child_signals *signals,
             const struct child_program *program, const struct tally_log *log);
 
-/* Lets it exec; waits until that has worked or failed. */
+/* Lets the program exec; waits until the exec has worked or failed. */
 void child_go(struct child *child);
 
 /*
@@ -85,7 +93,8 @@ void child_go(struct child *child);
  */
 bool child_wait(struct child *child, double seconds);
 
-/* Kills and reaps a program that was never let go. */
+/* Kills and reaps the program if it has not ended, and frees what child_start()
+ * has opened. */
 void child_finish(struct child *child);
 
 #endif
