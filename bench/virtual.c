@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bench/clock.h"
-#include "counter/virtual_mips.h"
+#include "ref/virtual_mips.h"
 
 #define ROUNDS 15
 #define CALLS 200000

@@ -44,10 +44,6 @@ static const struct configuration configurations[] = {
     {"2 CPUs, R10000", 2, false, MACHINE_MIPS, 0, "r10000",
      &virtual_r10000_ops},
     {"4 CPUs, R12000", 4, true, MACHINE_MIPS, 0, "r12000", &virtual_r12000_ops},
-    {"2 CPUs, UltraSPARC T2 Plus", 2, true, MACHINE_NIAGARA, 0,
-     "ultrasparc-t2plus", &virtual_niagara_ops},
-    {"4 CPUs, UltraSPARC T2", 4, true, MACHINE_NIAGARA, 0, "ultrasparc-t2",
-     &virtual_niagara_ops},
 };
 #define CONFIGURATIONS (sizeof(configurations) / sizeof(configurations[0]))
 
@@ -236,11 +232,10 @@ free_slot(const struct pair *p)
     return -1;
 }
 
-/* UltraSPARC T2 has the same modes for all events, and fewer. */
 static unsigned
 some_modes(struct pair *p)
 {
-    if (p->how->kind == MACHINE_NIAGARA || below(p, 8) != 0)
+    if (below(p, 8) != 0)
         return VIRTUAL_USER;
     return (unsigned)below(p, 16);
 }
@@ -265,8 +260,7 @@ draw_request(struct pair *p, struct virtual_request *q)
     if (below(p, 16) == 0) {
         const unsigned i = (unsigned)below(p, VIRTUAL_EVENTS);
         q->threshold[i] = -(int)below(p, 2);
-        if (p->how->kind != MACHINE_NIAGARA)
-            q->spec[i] = (uint16_t)below(p, UINT16_MAX);
+        q->spec[i] = (uint16_t)below(p, UINT16_MAX);
         q->signal = (int)below(p, 36) - 2;
     }
 }

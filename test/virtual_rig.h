@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "counter/virtual_mips.h"
+#include "ref/virtual_mips.h"
 
 #define RIG_CPUS 4
 #define RIG_MEMORY (1 << 16)

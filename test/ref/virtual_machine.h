@@ -7,18 +7,16 @@
 #ifndef TALLY_TEST_VIRTUAL_MACHINE_H
 #define TALLY_TEST_VIRTUAL_MACHINE_H
 
-#include "counter/virtual_mips.h"
-#include "counter/virtual_niagara.h"
+#include "ref/virtual_mips.h"
 #include "ref/virtual_mock.h"
 
-enum machine_kind { MACHINE_NARROW, MACHINE_MIPS, MACHINE_NIAGARA };
+enum machine_kind { MACHINE_NARROW, MACHINE_MIPS };
 
 struct machine {
     enum machine_kind kind;
     struct mock mock;
     struct virtual_mips mips;
-    struct virtual_niagara niagara;
-    struct tally_pmu *monitors[MOCK_CPUS]; /* owned; Niagara: the first */
+    struct tally_pmu *monitors[MOCK_CPUS]; /* owned; of MACHINE_MIPS */
 };
 
 /* `name` of an emulated processor, `limit` of narrow counters. False: no such

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "counter/virtual_mips.h"
-
-#include "counter/virtual_registers.h"
+#include "ref/virtual_mips.h"
 
 #define COUNTERS 2
 #define BASE1 16 /* the first index of counter 1 of R10000 */
@@ -13,11 +11,15 @@ virtual_mips_init(struct virtual_mips *mips, struct tally_pmu **monitors)
     static const char *const counts[COUNTERS] = {"CNT0", "CNT1"};
 
     mips->monitors = monitors;
-    const int error =
-        virtual_registers(monitors[0], controls, COUNTERS, mips->control);
-    return error != 0
-               ? error
-               : virtual_registers(monitors[0], counts, COUNTERS, mips->count);
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        const int control = tally_pmu_register_find(monitors[0], controls[i]);
+        const int count = tally_pmu_register_find(monitors[0], counts[i]);
+        if (control < 0 || count < 0)
+            return VIRTUAL_EINVAL;
+        mips->control[i] = (unsigned)control;
+        mips->count[i] = (unsigned)count;
+    }
+    return 0;
 }
 
 static uint32_t

@@ -5,8 +5,8 @@
  * to 31 those of counter 1 (I50, I54); of R12000 the index is the event, on
  * whichever counter has fewer.
  */
-#ifndef TALLY_COUNTER_VIRTUAL_MIPS_H
-#define TALLY_COUNTER_VIRTUAL_MIPS_H
+#ifndef TALLY_TEST_VIRTUAL_MIPS_H
+#define TALLY_TEST_VIRTUAL_MIPS_H
 
 #include "counter/virtual.h"
 #include "tally/pmu.h"
