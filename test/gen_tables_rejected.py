@@ -164,19 +164,30 @@ REJECTED = [
     (MACHINE, '"l1i.ways" = { value = 2 }', '"l1i.ways" = { value = 32 }',
      "[parameter]: l1i.size = 256: must be 32 ways of 16 bytes times a power "
      "of two"),
-    (MACHINE, '"8K"', "0", "[parameter]: l2.size = 0: only with l3.size = 0 "
-     "and tlb.walk = 0"),
+    (MACHINE, '"8K"', "0", "[parameter]: l2.size = 0: the table walk needs "
+     "an L2; set tlb.walk=0 as well"),
     (MACHINE, '"l3.size" =', '"l4.size" = { value = "8K" }\n"l3.size" =',
-     "[parameter]: l4.size: only with an L3 and l3.shared = chip"),
+     "[parameter]: l4.size = 8192: an L4 needs an L3, and l3.shared=chip"),
     (MACHINE, '"l1i.line" = { value = 16 }', '"l1i.line" = { value = 64 }',
-     "[parameter]: l2.line: must be at least l1i.line"),
+     "[parameter]: l2.line = 32: must be at least l1i.line, 64"),
     (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
-     "[parameter]: btc.entries = 6: must be 0, or btc.ways = 2 times a power "
+     "[parameter]: btc.entries = 6: must be 0, or btc.ways=2 times a power "
      "of two"),
     (MACHINE, '"far.entries" = { value = 4 }', '"far.entries" = { value = 5 }',
      "[parameter]: far.entries = 5: must be 0 or a power of two"),
     (MACHINE, '"l2.line" = { value = 32 }', '"l2.line" = { value = 2048 }',
-     "[parameter]: tlb.page: must be at least the largest line"),
+     "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
+    (PARAMS, 'of = "tlb.kind"', 'of = "tlb.kin"',
+     "top level: rule 31: of = 'tlb.kin': did you mean 'tlb.kind'?"),
+    (PARAMS, "{btc.ways}", "{btc.way}",
+     "top level: rule 19: otherwise: unknown parameter 'btc.way'; did you "
+     "mean 'btc.ways'?"),
+    (PARAMS, "$itlb.first != 1", "$itlb.fist != 1",
+     "top level: rule 29: formula: unknown parameter '$itlb.fist'; did "
+     "you mean 'itlb.first'?"),
+    (PARAMS, "$place.node < $nodes", "place < $nodes",
+     "top level: rule 20: formula: unknown name 'place'; no name is known "
+     "here"),
     # Signals
     (SIGNALS, FIXED, FIXED.replace("fixed", "fixd"), "[signal.instructions]: "
      "kind = 'fixd': must be one of fixed, dynamic"),
@@ -203,9 +214,10 @@ REJECTED = [
     (SIGNALS, PLAIN, "l1d_load_misses -", "[signal.plain_load_misses]: "
      "formula: invalid syntax: l1d_load_misses -"),
     (SIGNALS, PLAIN, "l1d_load_misses ** 2", "[signal.plain_load_misses]: "
-     "formula: 'l1d_load_misses ** 2': the operators are + - * //"),
-    (SIGNALS, PLAIN, "l1d_load_misses / 2", "[signal.plain_load_misses]: "
-     "formula: 'l1d_load_misses / 2': the operators are + - * //"),
+     "formula: 'l1d_load_misses ** 2': the operators are + - * // %"),
+    (SIGNALS, PLAIN, "l1d_load_misses / 2",
+     "[signal.plain_load_misses]: formula: 'l1d_load_misses / 2': the "
+     "operators are + - * // %"),
     (SIGNALS, PLAIN, "-l1d_load_misses", "[signal.plain_load_misses]: "
      "formula: '-l1d_load_misses': a number has no sign"),
     (SIGNALS, PLAIN, "l1d_load_misses + 0.5", "[signal.plain_load_misses]: "
@@ -289,26 +301,29 @@ REJECTED = [
      "unknown key 'min'; known are kind, brief, choices, power_of_two, "
      "default"),
     (MACHINE, '"l3.size" =', '"place.node" = { value = 1 }\n"l3.size" =',
-     "[parameter]: place.node: there is no such node"),
+     "[parameter]: place.node = 1: there is no such node; see the "
+     "parameter nodes"),
     (MACHINE, '"pipelines" = { value = 1', '"pipelines" = { value = 3',
-     "[parameter]: pipelines: must divide strands"),
+     "[parameter]: pipelines = 3: must divide strands, 2"),
     (MACHINE, '"l3.size" =', '"nodes" = { value = 2 }\n'
-     '"memory.banks" = { value = 8 }\n"l3.size" =', "[parameter]: "
-     "memory.banks: more than 8 on all nodes"),
+     '"memory.banks" = { value = 8 }\n"l3.size" =',
+     "[parameter]: memory.banks = 8: with all nodes there may be 8 at "
+     "most"),
     (MACHINE, '"l1d.write" = { value = "through" }',
      '"nodes" = { value = 2 }\n"l1d.write" = { value = "allocate" }',
-     "[parameter]: nodes: only with l2.shared = chip, l1d.write = through, an "
-     "L2 and no L3"),
+     "[parameter]: nodes = 2: needs l2.shared=chip, l1d.write=through, "
+     "an L2 and no L3"),
     (MACHINE, '"l3.size" =', '"l3.shared" = { value = "core" }\n"l3.size" =',
-     "[parameter]: l3.shared = core: only with l2.shared = core, l1d.write = "
-     "through, one node, an L2 and an L3 with lines of one size"),
+     "[parameter]: l3.shared = core: needs l2.shared=core, "
+     "l1d.write=through, one node, an L2 and an L3 with lines of one "
+     "size"),
     (MACHINE, '"l3.size" =', '"l2i.size" = { value = "8K" }\n"l3.size" =',
-     "[parameter]: l2i.size, l1d.float: only with l3.shared = core"),
+     "[parameter]: l2i.size = 8192: needs l3.shared=core"),
     (MACHINE, '"l3.size" =', '"dtlb.first" = { value = 1 }\n"l3.size" =',
-     "[parameter]: itlb.first, dtlb.first: must be 0 or at least 2"),
+     "[parameter]: dtlb.first = 1: must be 0 or at least 2"),
     (MACHINE, '"l3.size" =', '"itlb.first" = { value = 2 }\n'
-     '"tlb.kind" = { value = "joint" }\n"l3.size" =', "[parameter]: "
-     "tlb.kind: only with itlb.first = 0 and dtlb.first = 0"),
+     '"tlb.kind" = { value = "joint" }\n"l3.size" =',
+     "[parameter]: tlb.kind = joint: needs itlb.first=0, dtlb.first=0"),
     (PARAMS, "default = 64, brief = \"bytes", "default = 8, brief = \"bytes", "[parameter.memory.interleave]: "
      "default = 8: must be a whole number from 16 to 1048576"),
     (PARAMS, 'choices = ["allocate", "through"]',

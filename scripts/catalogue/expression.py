@@ -3,18 +3,28 @@
 
 An expression is one of Python, over whole numbers of 64 bits that wrap:
 signals, terms, functions, conditions and $parameters by name, numbers, words in
-quotes (of parameters that are a choice), + - * //, comparisons, and, or, not,
-x if condition else y, min, max, ceil_div, share. data/signals.toml says more.
+quotes (of parameters that are a choice), + - * // %, comparisons, and, or, not,
+x if condition else y, min, max, ceil_div, share, power_of_two. data/signals.toml says more.
 """
 import ast
+import operator as op
 import re
 
 from catalogue.row import BadData, ident, near
 
-ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/"}
+ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/",
+              ast.Mod: "%"}
 COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Gt: ">", ast.Lt: "<",
                ast.GtE: ">=", ast.LtE: "<="}
-BUILT_IN = {"min": 2, "max": 2, "ceil_div": 2, "share": 3}
+BUILT_IN = {"min": 2, "max": 2, "ceil_div": 2, "share": 3, "power_of_two": 1}
+# What parts of conditions come to, where they are worked out here.
+PYTHON = {ast.Add: op.add, ast.Sub: op.sub, ast.Mult: op.mul,
+          ast.FloorDiv: op.floordiv, ast.Mod: op.mod,
+          ast.Eq: op.eq, ast.NotEq: op.ne, ast.Gt: op.gt,
+          ast.Lt: op.lt, ast.GtE: op.ge, ast.LtE: op.le}
+FUNCTIONS = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b),
+             "share": lambda a, b, c: a * b // c if c else 0,
+             "power_of_two": lambda n: n > 0 and n & (n - 1) == 0}
 PARAMETER = re.compile(r"\$([a-z0-9_]+(?:\.[a-z0-9_]+)*)")
 
 
@@ -207,7 +217,7 @@ class Translation:
     def of_BinOp(self, node):
         operator = ARITHMETIC.get(type(node.op))
         if operator is None:
-            self.bad(f"'{ast.unparse(node)}': the operators are + - * //")
+            self.bad(f"'{ast.unparse(node)}': the operators are + - * // %")
         a, b = self.value(node.left), self.value(node.right)
         value = Value(f"({a.code} {operator} {b.code})", joined(a, b))
         if operator in "+-" and a.is_linear() and b.is_linear():
@@ -275,6 +285,39 @@ class Translation:
             self.bad(f"'{ast.unparse(node)}': a number has no sign")
         value = self.value(node.operand)
         return Value(f"!{value.code}", joined(value))
+
+
+def holds(tree, params, values):
+    """Whether a condition of $parameters alone holds for these values."""
+    def word(node, other):
+        return (params[node.slice.value]["choices"].index(other.value)
+                if isinstance(other, ast.Constant) and
+                isinstance(other.value, str) else of(other))
+
+    def of(node):
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Subscript():
+                return values[node.slice.value]
+            case ast.BoolOp(op=ast.And()):
+                return all(of(v) for v in node.values)
+            case ast.BoolOp():
+                return any(of(v) for v in node.values)
+            case ast.UnaryOp():
+                return not of(node.operand)
+            case ast.IfExp():
+                return of(node.body if of(node.test) else node.orelse)
+            case ast.Compare():
+                a, b = of(node.left), word(node.left, node.comparators[0])
+                return PYTHON[type(node.ops[0])](a, b)
+            case ast.BinOp():
+                return PYTHON[type(node.op)](of(node.left), of(node.right))
+            case ast.Call():
+                return FUNCTIONS[node.func.id](*map(of, node.args))
+        raise AssertionError(ast.unparse(node))
+
+    return bool(of(tree))
 
 
 def sources(scope, name, seen=()):

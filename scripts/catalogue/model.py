@@ -3,9 +3,11 @@
 import re
 from fractions import Fraction
 
+from catalogue.expression import Scope, Translation, holds, parse
 from catalogue.row import NAME, BadData, File, Row, ident, near
 
 KINDS = ("count", "size", "hertz", "cycles", "choice")
+VALUE = re.compile(r"\{([a-z0-9._]+)\}")  # in the text of a rule
 SCALES = {"size": 1024, "hertz": 1000}
 
 
@@ -17,8 +19,15 @@ def check_ident(row, seen, name):
     seen.add(ident(name))
 
 
+class Parameters(dict):
+    """The parameters by name; `rules` says what they must be together."""
+
+    rules = ()
+
+
 def load_params(root):
-    file, params, seen = File(root, "parameters.toml"), {}, {"COUNT"}
+    file, params = File(root, "parameters.toml"), Parameters()
+    seen = {"COUNT"}
     for key, row in file.rows("parameter"):
         check_ident(row, seen, key)
         kind = row.word("kind", KINDS)
@@ -36,8 +45,23 @@ def load_params(root):
         p["default"] = read_default(row, p)
         params[key] = p
         row.done()
+    params.rules = [read_rule(row, params) for row in file.parts("rule")]
     file.done()
     return params
+
+
+def read_rule(row, params):
+    """What parameters must be together: see data/parameters.toml."""
+    tree = parse(row, row.text("holds"))
+    value = Translation(row, Scope(params)).value(tree)
+    rule = {"of": row.word("of", params), "tree": tree, "code": value.code,
+            "otherwise": row.text("otherwise")}
+    for key in VALUE.findall(rule["otherwise"]):
+        if key not in params:
+            row.bad(f"otherwise: unknown parameter '{key}'; "
+                    f"{near(key, params)}")
+    row.done()
+    return rule
 
 
 def read_default(row, p):
@@ -79,67 +103,18 @@ def check_cache(bad, v, name):
             "a power of two")
 
 
-def check_bus(bad, v):
-    """Cores that have all their caches for themselves; and their TLBs."""
-    lines = {v["l2.line"], v["l3.line"]}
-    if v["l2i.size"]:
-        lines.add(v["l2i.line"])
-    if v["l3.shared"] and (v["l2i.size"] or v["l1d.float"]):
-        bad("l2i.size, l1d.float: only with l3.shared = core")
-    if not v["l3.shared"] and (
-            v["l2.size"] == 0 or v["l3.size"] == 0 or len(lines) > 1 or
-            v["nodes"] > 1 or v["l2.shared"] or not v["l1d.write"]):
-        bad("l3.shared = core: only with l2.shared = core, l1d.write = "
-            "through, one node, an L2 and an L3 with lines of one size")
-    first = (v["itlb.first"], v["dtlb.first"])
-    if 1 in first:
-        bad("itlb.first, dtlb.first: must be 0 or at least 2")
-    if v["tlb.kind"] and any(first):
-        bad("tlb.kind: only with itlb.first = 0 and dtlb.first = 0")
-
-
-def check_geometry(bad, v):
-    """The rules of params_check() in src/table/geometry.c."""
-    caches = ["l1i", "l1d"] + [c for c in ("l2i", "l2", "l3", "l4")
-                              if v[f"{c}.size"]]
-    for name in caches:
-        check_cache(bad, v, name)
-    if v["l2.size"] == 0 and (v["l3.size"] or v["tlb.walk"]):
-        bad("l2.size = 0: only with l3.size = 0 and tlb.walk = 0")
-    if v["l4.size"] and not (v["l3.size"] and v["l3.shared"]):
-        bad("l4.size: only with an L3 and l3.shared = chip")
-    for inner, outer in (("l1i", "l2"), ("l1d", "l2"), ("l1i", "l2i"),
-                         ("l2", "l3"), ("l3", "l4")):
-        if outer in caches and v[f"{inner}.line"] > v[f"{outer}.line"]:
-            bad(f"{outer}.line: must be at least {inner}.line")
-    if any(v["tlb.page"] < v[f"{name}.line"] for name in caches):
-        bad("tlb.page: must be at least the largest line")
-    if v["nodes"] > 1 and (v["l2.size"] == 0 or v["l3.size"] or not
-                           v["l2.shared"] or not v["l1d.write"]):
-        bad("nodes: only with l2.shared = chip, l1d.write = through, an L2 "
-            "and no L3")
-    check_bus(bad, v)
-    if v["l2.replacement"] and (not v["l3.shared"] or v["l1d.write"] or
-                                v["l2.foretold"] or v["l2.inclusive"]):
-        bad("l2.replacement = random: only with l1d.write = allocate, "
-            "l2.foretold = 0, l2.inclusive = none and l3.shared = chip")
-    if v["l3.replacement"] and not v["l3.shared"]:
-        bad("l3.replacement = random: only with l3.shared = chip")
-    if v["strands"] % v["pipelines"]:
-        bad("pipelines: must divide strands")
-    if v["place.node"] >= v["nodes"]:
-        bad("place.node: there is no such node")
-    if v["nodes"] * v["memory.banks"] > 8:
-        bad("memory.banks: more than 8 on all nodes")
-    if v["nodes"] * v["cores"] * v["strands"] > 4096:
-        bad("nodes: more than 4096 strands on all nodes")
-    for name in ("far.entries", "indirect.entries"):
-        if v[name] and not is_power_of_two(v[name]):
-            bad(f"{name} = {v[name]}: must be 0 or a power of two")
-    sets, rest = divmod(v["btc.entries"], v["btc.ways"])
-    if v["btc.entries"] and (rest or not is_power_of_two(sets)):
-        bad(f"btc.entries = {v['btc.entries']}: must be 0, or btc.ways = "
-            f"{v['btc.ways']} times a power of two")
+def check_rules(bad, v, params):
+    """As params_check() in src/table/geometry.c does."""
+    for name in ("l1i", "l1d", "l2i", "l2", "l3", "l4"):
+        if v[f"{name}.size"]:
+            check_cache(bad, v, name)
+    for rule in params.rules:
+        if not holds(rule["tree"], params, v):
+            text = VALUE.sub(lambda m: str(v[m[1]]), rule["otherwise"])
+            of = params[rule["of"]]
+            value = v[rule["of"]]
+            bad(f"{rule['of']} = "
+                f"{of['choices'][value] if of['choices'] else value}: {text}")
 
 
 def load_values(file, params):
@@ -161,5 +136,5 @@ def load_values(file, params):
                           "machine gives every parameter")
     geometry = Row(file.path, "[parameter]",
                    {key: value for key, (value, *_) in values.items()})
-    check_geometry(geometry.bad, geometry.values)
+    check_rules(geometry.bad, geometry.values, params)
     return [(key, *values[key]) for key in params]

@@ -10,6 +10,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,59}")
 ALIAS = re.compile(r"(?!0[xX])%?\w(?:[\w.:-]{0,94}\w)?", re.ASCII)
 TEXT = re.compile(r"[ -~]+")
 MISSING = object()
+MANY = 12  # words: of more, an error names those that are near
 
 
 class BadData(Exception):
@@ -17,10 +18,15 @@ class BadData(Exception):
 
 
 def near(word, words):
+    """What else may be meant by a word that is none of `words`."""
     match = difflib.get_close_matches(word, words, 1)
     if match:
         return f"did you mean '{match[0]}'?"
-    return "known are " + ", ".join(words)
+    if not words:
+        return "no name is known here"
+    first, rest = list(words)[:MANY], len(words) - MANY
+    return ("known are " + ", ".join(first) +
+            (f" and {rest} more" if rest > 0 else ""))
 
 
 def ident(*words):
@@ -71,9 +77,12 @@ class Row:
         return value
 
     def word(self, key, words, default=MISSING):
-        value = self.get(key, str, "one of " + ", ".join(words), default)
+        few = len(words) <= MANY
+        what = "one of " + ", ".join(words) if few else "a name"
+        value = self.get(key, str, what, default)
         if value is not default and value not in words:
-            self.bad(f"{key} = '{value}': must be one of {', '.join(words)}")
+            self.bad(f"{key} = '{value}': " + (f"must be {what}" if few else
+                                               near(value, words)))
         return value
 
     def words(self, key, pattern, default=MISSING):

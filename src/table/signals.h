@@ -102,6 +102,12 @@ signal_max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static inline bool
+signal_power_of_two(uint64_t n)
+{
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
 static inline uint64_t
 signal_ceil_div(uint64_t a, uint64_t b)
 {

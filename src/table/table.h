@@ -65,6 +65,13 @@ struct param_row {
     const char *const *choices; /* NULL-terminated, PARAM_KIND_CHOICE only */
 };
 
+/* What parameters must be together: a [[rule]] of data/parameters.toml. */
+struct param_rule {
+    int param; /* that a broken rule blames */
+    bool (*holds)(const uint64_t *params);
+    const char *otherwise; /* {l1i.line} stands for a parameter's value */
+};
+
 /* The value of one parameter in one machine, with where it is from. */
 struct param_value {
     uint64_t value;
@@ -379,6 +386,7 @@ struct machine_row {
 
 extern const struct signal_row tally_signals[SIGNAL_COUNT];
 extern const struct param_row tally_params[PARAM_COUNT];
+extern const struct param_rule tally_param_rules[PARAM_RULE_COUNT];
 extern const struct generic_row tally_generics[GENERIC_COUNT];
 extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
 /* What stands in a count's list for the generic names and metrics that the
@@ -507,11 +515,9 @@ int param_set(const char *assignment, const struct tally_log *log,
 void param_text(int id, uint64_t value, char *text, size_t text_size);
 
 /*
- * Checks the limits of all PARAM_COUNT values and what they make together:
- * each cache is ways x line x a power of two sets, lines grow outwards, banks
- * are no more than sets, a page holds any line; without an L2 (size 0) there
- * is no L3 and no table walk through the L2; several nodes have shared L2s
- * behind write-through L1Ds. 0 or TALLY_ERANGE, logged.
+ * Checks the limits of all PARAM_COUNT values, that each cache is ways x line x
+ * a power of two sets, that there is memory for all, and the rules of
+ * data/parameters.toml. Returns 0 or TALLY_ERANGE, logged.
  */
 int params_check(const uint64_t *params, const struct tally_log *log);
 
