@@ -11,6 +11,7 @@
 
 #define TEXT_MAX (CALL_FILE_LOGS - CALL_FILE_TEXT)
 
+/* Maps bytes of the file, shared; NULL with errno set. */
 static void *
 map(int fd, size_t bytes, off_t at)
 {
@@ -23,7 +24,7 @@ map(int fd, size_t bytes, off_t at)
 int
 call_file_create(const char *path, size_t bytes, struct call_file *file)
 {
-    /* Whoever still maps an older file keeps it. */
+    /* A process that still maps an older file keeps that one. */
     if (unlink(path) != 0 && errno != ENOENT)
         return TALLY_ESYSTEM;
     struct call_file f = {
@@ -53,7 +54,8 @@ call_file_grow(struct call_file *f)
     const uint64_t count = f->head[CALL_FILE_COUNT];
     const off_t at = (off_t)(CALL_FILE_LOGS + count * f->stride);
 
-    /* A full disk is found out here, and not by a signal at some store. */
+    /* Takes the blocks of the disk now: on a full disk a later store would
+     * raise SIGBUS. */
     const int error = posix_fallocate(f->fd, at, (off_t)f->stride);
     if (error != 0) {
         errno = error;
@@ -89,21 +91,6 @@ call_file_close(struct call_file *f)
     *f = (struct call_file){.fd = -1};
 }
 
-static int
-read_all(int fd, unsigned char *data, size_t size, size_t *got)
-{
-    while (*got < size) {
-        const ssize_t n = read(fd, data + *got, size - *got);
-        if (n == 0)
-            return 0;
-        if (n > 0)
-            *got += (size_t)n;
-        else if (errno != EINTR)
-            return TALLY_EIO;
-    }
-    return 0;
-}
-
 bool
 call_image_is(int fd)
 {
@@ -112,34 +99,6 @@ call_image_is(int fd)
     return pread(fd, &word, sizeof(word), 0) == (ssize_t)sizeof(word) &&
            (word == CALL_FILE_MAGIC ||
             word == __builtin_bswap64(CALL_FILE_MAGIC));
-}
-
-/* The numbers are checked; a log that is not whole has no magic. */
-static int
-open_image(struct call_image *image)
-{
-    uint64_t *const w = image->words;
-    const size_t count = image->size / sizeof(*w);
-    const size_t logs = CALL_FILE_LOGS / sizeof(*w);
-
-    if (count < logs)
-        return TALLY_ESYNTAX;
-    if (w[CALL_FILE_IS] == __builtin_bswap64(CALL_FILE_MAGIC)) {
-        call_log_swap(w, CALL_FILE_WORDS);
-        call_log_swap(w + logs, count - logs);
-    }
-    if (w[CALL_FILE_IS] != CALL_FILE_MAGIC ||
-        w[CALL_FILE_VERSIONED] != CALL_FILE_VERSION ||
-        w[CALL_FILE_STRIDE] == 0 || w[CALL_FILE_STRIDE] % CALL_FILE_PAGE != 0 ||
-        w[CALL_FILE_USED] > TEXT_MAX)
-        return TALLY_ESYNTAX;
-    image->stride = (size_t)w[CALL_FILE_STRIDE];
-    image->text = (const char *)w + CALL_FILE_TEXT;
-    image->text_size = (size_t)w[CALL_FILE_USED];
-    image->count = (image->size - CALL_FILE_LOGS) / image->stride;
-    if (w[CALL_FILE_COUNT] < image->count)
-        image->count = (size_t)w[CALL_FILE_COUNT];
-    return 0;
 }
 
 int
@@ -152,22 +111,48 @@ call_image_read(int fd, struct call_image *to)
         return TALLY_EIO;
     if (!S_ISREG(status.st_mode) || status.st_size < CALL_FILE_LOGS)
         return TALLY_ESYNTAX;
-    image.words = calloc(1, (size_t)status.st_size);
-    if (image.words == NULL)
+    const size_t size = (size_t)status.st_size;
+    uint64_t *const w = image.words = calloc(1, size);
+    if (w == NULL)
         return TALLY_ENOMEM;
-    int error = read_all(fd, (unsigned char *)image.words,
-                         (size_t)status.st_size, &image.size);
-    if (error == 0)
-        error = open_image(&image);
-    if (error != 0) {
-        call_image_finish(&image);
-        return error;
+    while (image.size < size) {
+        const ssize_t n =
+            read(fd, (unsigned char *)w + image.size, size - image.size);
+        if (n == 0)
+            break;
+        if (n > 0)
+            image.size += (size_t)n;
+        else if (errno != EINTR) {
+            free(w);
+            return TALLY_EIO;
+        }
     }
+    const size_t count = image.size / sizeof(*w);
+    const size_t logs = CALL_FILE_LOGS / sizeof(*w);
+    if (count >= logs &&
+        w[CALL_FILE_IS] == __builtin_bswap64(CALL_FILE_MAGIC)) {
+        call_log_swap(w, CALL_FILE_WORDS);
+        call_log_swap(w + logs, count - logs);
+    }
+    if (count < logs || w[CALL_FILE_IS] != CALL_FILE_MAGIC ||
+        w[CALL_FILE_VERSIONED] != CALL_FILE_VERSION ||
+        w[CALL_FILE_STRIDE] == 0 || w[CALL_FILE_STRIDE] % CALL_FILE_PAGE != 0 ||
+        w[CALL_FILE_USED] > TEXT_MAX) {
+        free(w);
+        return TALLY_ESYNTAX;
+    }
+    image.stride = (size_t)w[CALL_FILE_STRIDE];
+    image.text = (const char *)w + CALL_FILE_TEXT;
+    image.text_size = (size_t)w[CALL_FILE_USED];
+    /* The file may be cut off behind the first logs. */
+    image.count = (image.size - CALL_FILE_LOGS) / image.stride;
+    if (w[CALL_FILE_COUNT] < image.count)
+        image.count = (size_t)w[CALL_FILE_COUNT];
     *to = image;
     return 0;
 }
 
-/* Room for one more line, and its end for the bytes it has. */
+/* Makes room for one more line; returns the end of the text, or NULL. */
 static char *
 make_room(struct call_image *image)
 {
@@ -182,6 +167,7 @@ make_room(struct call_image *image)
     return image->dump + image->used;
 }
 
+/* Writes a record; for call_log_walk(). */
 static int
 add_record(void *user, const struct dump_record *record)
 {
@@ -194,7 +180,8 @@ add_record(void *user, const struct dump_record *record)
     return 0;
 }
 
-/* Writes the text's lines of names, which stand before the tables. */
+/* Copies the lines that name the machine and the events: they come before the
+ * tables. */
 static int
 write_names(struct call_image *image)
 {
@@ -222,7 +209,7 @@ write_names(struct call_image *image)
     return 0;
 }
 
-/* The next log's text; one that is not whole has none. */
+/* Writes the dump of the next log; nothing if the log is not whole. */
 static int
 write_log(struct call_image *image)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Caller ids: a number of a place's file, line and function, so that it is the
- * same in the program that runs and in the file that it is in.
+ * Caller ids: a number made of a place's file, line and function. The program
+ * that runs and a reader of its file make the same number.
  */
 #ifndef TALLY_PROFILE_CALL_ID_H
 #define TALLY_PROFILE_CALL_ID_H
 
 #include <stdint.h>
 
+/* Goes on with the FNV-1a hash of a text. */
 static inline uint32_t
 call_id_text(uint32_t so_far, const char *text)
 {
@@ -16,7 +17,7 @@ call_id_text(uint32_t so_far, const char *text)
     return so_far;
 }
 
-/* FNV-1a of "file:line:function"; never 0. */
+/* Returns the FNV-1a hash of "file:line:function"; never 0. */
 static inline uint32_t
 call_id(const char *file, uint32_t line, const char *function)
 {

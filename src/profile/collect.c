@@ -14,7 +14,7 @@
 #include "profile/running.h"
 #include "table/signals.h"
 
-#define MANY (1u << 30) /* no number of programs reaches it */
+#define MANY (1u << 30) /* more programs than any session has */
 
 unsigned
 session_slices(const struct session_options *o)
@@ -29,15 +29,16 @@ session_totals(const struct session_options *o)
                                                     : session_slices(o);
 }
 
+/* Returns the array with room for one more element, or NULL. */
 static void *
 grow(void *array, size_t count, size_t size)
 {
     if (count & (count - 1))
-        return array; /* room up to the next power of two */
+        return array; /* there is room up to the next power of two */
     return realloc(array, (count ? count * 2 : 1) * size);
 }
 
-/* What the counters see of a thread's slices. */
+/* Lets the machine's own counters count a thread's slices. */
 static void
 add_to_hardware(const struct session_options *o, uint32_t components,
                 const struct totals *slices)
@@ -54,8 +55,8 @@ add_to_hardware(const struct session_options *o, uint32_t components,
     hardware_add(o->hardware, derived);
 }
 
-/* Returns the row that a thread shares where there are rows enough, the last of
- * its process and strand; NULL: it has a row of its own. */
+/* Returns NULL as long as there are rows left. Then returns the last row of the
+ * thread's process and strand, which the thread shares; NULL: there is none. */
 static struct session_thread *
 shared_row(const struct session_result *result,
            const struct session_thread *thread)
@@ -90,6 +91,7 @@ own_row(struct session_result *result, const struct session_thread *thread)
     return t;
 }
 
+/* Adds a thread of the process that was described last. */
 static int
 add_thread(const struct session_options *o, struct session_result *result,
            const struct session_thread *thread, struct totals *slices)
@@ -98,7 +100,7 @@ add_thread(const struct session_options *o, struct session_result *result,
     const bool filtered = session_totals(o) != count;
     struct session_thread *t = shared_row(result, thread);
 
-    if (t != NULL) /* the other thread of the row has not been counted here */
+    if (t != NULL) /* the row's first thread counts when the second comes */
         result->heaped_threads += result->heaped_threads == 0 ? 2 : 1;
     else if ((t = own_row(result, thread)) == NULL)
         return TALLY_ENOMEM;
@@ -117,6 +119,7 @@ add_thread(const struct session_options *o, struct session_result *result,
     return 0;
 }
 
+/* Collects the threads that have handed over their counts. */
 static int
 collect_threads(const struct session_options *o, struct counts_view *view,
                 struct session_result *result)
@@ -136,52 +139,28 @@ collect_threads(const struct session_options *o, struct counts_view *view,
     return error;
 }
 
-/* Fills in what the thread is in, if that is an instruction that QEMU may raise
- * SIGILL for. */
-static void
-note_suspect(struct counts_view *view, uint32_t suspect,
-             struct session_illegal *illegal)
-{
-    struct block_info info;
-    struct counts_file file;
-
-    if (suspect == 0 || !counts_view_info(view, suspect - 1, &info))
-        return;
-    illegal->found = info.odd_size != 0;
-    illegal->pc = info.odd_pc;
-    illegal->size = info.odd_size;
-    memcpy(illegal->bytes, info.odd_bytes, sizeof(illegal->bytes));
-    if (!counts_view_file(view, illegal->pc, &file))
-        return;
-    memcpy(illegal->file, file.path, sizeof(illegal->file));
-    illegal->offset = illegal->pc - file.first + file.offset;
-}
-
-/* Returns whether SIGILL ended the process. If nobody waited for the process,
- * so that its status is unknown, returns whether the process has ended. */
-static bool
-died_illegal(const struct session_result *result,
-             const struct session_process *process)
-{
-    if (process->ended || process->running)
-        return false;
-    return process->pid != result->processes[0].pid ||
-           (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL);
-}
-
-/* Collects the threads of a process that did not end in good order, and the
- * instruction that the first process to die by SIGILL died of. */
+/*
+ * Collects the threads of a process that did not end in good order. Of the
+ * first process that died by SIGILL, notes the instruction that raised it.
+ */
 static int
 collect_strands(const struct session_options *o, struct counts_view *view,
                 struct session_result *result)
 {
     const unsigned process = (unsigned)result->process_count - 1;
-    const bool died = died_illegal(result, &result->processes[process]);
+    const struct session_process *const p = &result->processes[process];
+    /* Only the first process's status is known. Another one may have died. */
+    const bool died =
+        !p->ended && !p->running &&
+        (p->pid != result->processes[0].pid ||
+         (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL));
     struct session_illegal *const illegal = &result->illegal;
     struct counts_view_strand s;
     int error = 0;
 
     for (unsigned i = 0; error == 0 && counts_view_strand(view, &i, &s);) {
+        struct block_info info;
+        struct counts_file file;
         uint64_t instructions = 0;
         for (unsigned slice = 0; slice < session_totals(o); slice++)
             instructions += s.totals[slice].signal[SIGNAL_INSTRUCTIONS];
@@ -195,12 +174,24 @@ collect_strands(const struct session_options *o, struct counts_view *view,
             error = add_thread(o, result, &thread, s.totals);
         if (!died || illegal->found)
             continue;
+        /* The strand is in a block with an instruction that QEMU may raise
+         * SIGILL for. */
         illegal->process = process;
-        note_suspect(view, s.suspect, illegal);
+        if (s.suspect == 0 || !counts_view_info(view, s.suspect - 1, &info))
+            continue;
+        illegal->found = info.odd_size != 0;
+        illegal->pc = info.odd_pc;
+        illegal->size = info.odd_size;
+        memcpy(illegal->bytes, info.odd_bytes, sizeof(illegal->bytes));
+        if (counts_view_file(view, illegal->pc, &file)) {
+            memcpy(illegal->file, file.path, sizeof(illegal->file));
+            illegal->offset = illegal->pc - file.first + file.offset;
+        }
     }
     return error;
 }
 
+/* Collects the counts at boundaries of time. */
 static int
 collect_snapshots(struct counts_view *view, struct session_result *result)
 {
@@ -222,6 +213,7 @@ collect_snapshots(struct counts_view *view, struct session_result *result)
     return 0;
 }
 
+/* Collects the captured records; of those beyond the room, the number. */
 static int
 collect_captures(struct counts_view *view, struct session_result *result)
 {
@@ -243,54 +235,36 @@ collect_captures(struct counts_view *view, struct session_result *result)
     return 0;
 }
 
-/* Returns the signal that ended the process if it is the first, or 0. */
-static int
-signal_that_ended(const struct session_result *result,
-                  const struct session_process *process)
+/* Notes the signal that ended the first process. `raised`: an instruction or a
+ * call of the process raised it. */
+static void
+note_end(struct session_result *result, const struct session_process *p,
+         bool raised)
 {
-    return process->ended || process->running || !WIFSIGNALED(result->status) ||
-                   process->pid != result->processes[0].pid
-               ? 0
-               : WTERMSIG(result->status);
-}
-
-static bool
-is_among(int signal, const int *signals, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (signal == signals[i])
-            return true;
+    if (p->ended || p->running || !WIFSIGNALED(result->status) ||
+        p->pid != result->processes[0].pid)
+        return;
+    const int ended = WTERMSIG(result->status);
+    switch (ended) {
+    case SIGILL:
+    case SIGTRAP:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGSEGV:
+        /* An instruction raised the signal in the midst of its block. Of other
+         * processes their parents tell (plugin/early.h). */
+        result->left_early++;
+        break;
+    case SIGSYS:
+    case SIGXFSZ:
+        break; /* a system call that the kernel refused */
+    default:
+        if (!raised && result->ended_by == 0)
+            result->ended_by = ended;
     }
-    return false;
 }
 
-/* Returns whether an instruction of the first process raised a signal that
- * ended the process. Of others their parents tell (plugin/early.h). */
-static bool
-died_early(const struct session_result *result,
-           const struct session_process *process)
-{
-    static const int raised[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV};
-
-    return is_among(signal_that_ended(result, process), raised,
-                    sizeof(raised) / sizeof(raised[0]));
-}
-
-/* Returns the signal that ended the first process at a time that neither its
- * instructions nor its calls chose, or 0. */
-static int
-ended_from_outside(const struct session_result *result,
-                   const struct session_process *process, bool raised)
-{
-    /* Those of instructions, and of calls that the kernel refuses. */
-    static const int own[] = {SIGILL,  SIGTRAP, SIGBUS, SIGFPE,
-                              SIGSEGV, SIGSYS,  SIGXFSZ};
-    const int ended = signal_that_ended(result, process);
-
-    return raised || is_among(ended, own, sizeof(own) / sizeof(own[0])) ? 0
-                                                                        : ended;
-}
-
+/* Adds a process to the result, so far without threads. */
 static void
 describe(const struct counts_view *view, struct session_result *result)
 {
@@ -308,12 +282,11 @@ describe(const struct counts_view *view, struct session_result *result)
     p->running = !p->ended && process_runs(p->pid, view->pid_space);
     p->beside = view->beside || p->running;
     result->beside += p->beside;
-    result->left_early += view->left_early + died_early(result, p);
+    result->left_early += view->left_early;
     result->told += view->told;
     result->signalled += view->signalled;
-    if (result->ended_by == 0)
-        result->ended_by = ended_from_outside(result, p, view->raised != 0);
-    /* At the end the process itself has taken the counts of those apart. */
+    note_end(result, p, view->raised != 0);
+    /* A process that ends takes over the counts of the threads apart. */
     result->lost_threads += view->lost + (p->ended ? 0 : view->apart);
     result->heaped_threads += view->heaped;
     result->cut_processes += view->cut;
@@ -338,12 +311,13 @@ note_inconsistent(struct session_result *result, int pid, const char *program,
     return 0;
 }
 
-/* What the counters had read before a process was added. */
+/* Readings of the machine's own counters before a process was added. */
 struct readings {
     struct hardware_reading *all;
     uint64_t overflows;
 };
 
+/* Copies the readings, so that a process can be taken out again. */
 static int
 keep_readings(const struct hardware *h, struct readings *kept)
 {
@@ -359,8 +333,8 @@ keep_readings(const struct hardware *h, struct readings *kept)
     return 0;
 }
 
-/* Collects a process; `result` and the counters keep nothing of one whose
- * process proves inconsistent. */
+/* Collects a process. If its counts prove inconsistent on the way, takes the
+ * process out of `result` and of the counters again. */
 static int
 collect_whole(const struct session_options *o, struct counts_view *view,
               struct session_result *result)
@@ -409,6 +383,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     return error;
 }
 
+/* Collects the process in one place of the session's file, if there is one. */
 static int
 collect_process(const struct session_options *o, int fd, unsigned index,
                 const struct counts_rules *rules, struct session_result *result)
@@ -420,8 +395,8 @@ collect_process(const struct session_options *o, int fd, unsigned index,
     if (processes == NULL)
         return TALLY_ENOMEM;
     result->processes = processes;
-    /* A process that still ran may have ended meanwhile, and given its memory
-     * back: then its records are read instead. */
+    /* A process may end while it is read, and give its memory back: then its
+     * records are read in a second attempt. */
     for (int attempt = 0; attempt < 2; attempt++) {
         int error = counts_view_open(&view, fd, index, rules);
         if (error != 0 || view.state == COUNTS_FREE)
@@ -450,15 +425,7 @@ by_process_and_thread(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static void
-add_totals(struct session_thread *sum, const struct session_thread *more)
-{
-    totals_add(&sum->totals, &more->totals);
-    if (sum->data != NULL && more->data != NULL)
-        totals_add(sum->data, more->data);
-}
-
-/* Records of one thread that a failed execve split become one. */
+/* Joins the records of one thread, which an execve that failed split. */
 static void
 merge_threads(struct session_result *result)
 {
@@ -470,64 +437,21 @@ merge_threads(struct session_result *result)
           by_process_and_thread);
     for (size_t i = 0; i < result->thread_count; i++) {
         struct session_thread *t = &result->threads[i];
-        if (kept > 0 &&
-            by_process_and_thread(&result->threads[kept - 1], t) == 0) {
-            add_totals(&result->threads[kept - 1], t);
-            free(t->data);
-        } else {
+        struct session_thread *sum = &result->threads[kept > 0 ? kept - 1 : 0];
+        if (kept == 0 || by_process_and_thread(sum, t) != 0) {
             result->threads[kept++] = *t;
+            continue;
         }
+        totals_add(&sum->totals, &t->totals);
+        if (sum->data != NULL && t->data != NULL)
+            totals_add(sum->data, t->data);
+        free(t->data);
     }
     result->thread_count = kept;
 }
 
-/* A program that a process executes is not a process more. Two may have one
- * number: in PID namespaces, or one after the other. */
-static void
-count_processes(struct session_result *result)
-{
-    for (size_t i = 0; i < result->process_count; i++)
-        result->pid_count += result->processes[i].begin != BEGIN_EXEC;
-}
-
-static void
-collect_gate(const struct session_options *o, struct session_result *result)
-{
-    memset(&result->totals, 0, sizeof(result->totals));
-    for (unsigned i = 0; i < session_slices(o); i++)
-        totals_add(&result->totals, &o->gate->sum[i]);
-    signals_derive(o->params, result->components, result->totals.signal);
-    if (o->hardware != NULL) {
-        hardware_reset(o->hardware);
-        add_to_hardware(o, result->components, o->gate->sum);
-    }
-}
-
-/* Copies names that have ends. */
-static void
-copy_names(char (*to)[COUNTS_NAME], char (*from)[COUNTS_NAME])
-{
-    memcpy(to, from, SESSION_UNCOUNTED * COUNTS_NAME);
-    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++)
-        to[i][COUNTS_NAME - 1] = '\0';
-}
-
-/* Copies the names of what ran outside, without the places between them. */
-static void
-copy_uncounted(struct session_result *result, struct session_header *h)
-{
-    for (unsigned i = 0; i < SESSION_UNCOUNTED; i++) {
-        if (h->uncounted_taken[i] == 0 ||
-            result->uncounted_named >= result->uncounted)
-            continue;
-        char *const name = result->uncounted_names[result->uncounted_named++];
-        memcpy(name, h->uncounted_names[i], COUNTS_NAME);
-        name[COUNTS_NAME - 1] = '\0';
-    }
-}
-
-/* Returns what no process of tally writes into the header, or NULL. `used`:
- * counts up to the last that a process has. */
+/* Returns what in the header no process of tally has written, or NULL. `used`:
+ * the places of the file up to the last that a process has. */
 static const char *
 wrong_in_header(const struct session_header *h, unsigned used,
                 const struct session_request *request)
@@ -541,7 +465,7 @@ wrong_in_header(const struct session_header *h, unsigned used,
     return NULL;
 }
 
-/* Collects what the header says of all processes. */
+/* Collects what the header of the session's file says of all processes. */
 static int
 collect_header(int fd, unsigned used, const struct session_request *request,
                struct session_result *result)
@@ -562,19 +486,29 @@ collect_header(int fd, unsigned used, const struct session_request *request,
         error = note_inconsistent(result, 0, none, wrong);
     } else if (error == 0) {
         result->rightless = h->rightless;
-        copy_names(result->rightless_names, h->rightless_names);
         result->random_fixed = h->random_fixed;
         result->random_left = h->random_left;
         result->uncounted = h->uncounted;
         if (h->processes > SESSION_PROCESSES)
             result->uncounted += h->processes - SESSION_PROCESSES;
-        copy_uncounted(result, h);
+        for (unsigned i = 0; i < SESSION_UNCOUNTED; i++) {
+            /* A name that a process has overwritten may have no end. */
+            h->rightless_names[i][COUNTS_NAME - 1] = '\0';
+            h->uncounted_names[i][COUNTS_NAME - 1] = '\0';
+            memcpy(result->rightless_names[i], h->rightless_names[i],
+                   COUNTS_NAME);
+            if (h->uncounted_taken[i] != 0 &&
+                result->uncounted_named < result->uncounted)
+                memcpy(result->uncounted_names[result->uncounted_named++],
+                       h->uncounted_names[i], COUNTS_NAME);
+        }
     }
     result->random_asked = request->fixed_random;
     free(h);
     return error;
 }
 
+/* Derives the threads' signals and adds the threads up. */
 static int
 add_up(const struct session_options *o, struct session_result *result)
 {
@@ -599,28 +533,13 @@ add_up(const struct session_options *o, struct session_result *result)
     return error;
 }
 
-/* Counts processes that died and whose parents did not ask how: an instruction
- * may have raised the signal. */
-static void
-count_untold(struct session_result *result)
-{
-    const int first = result->process_count > 0 ? result->processes[0].pid : 0;
-    uint64_t died = 0;
-
-    for (size_t i = 0; i < result->process_count; i++) {
-        const struct session_process *p = &result->processes[i];
-        died += !p->ended && !p->running && p->pid != first;
-    }
-    if (died > result->told)
-        result->left_early += died - result->told;
-}
-
 int
 session_collect(const struct session_options *o, int fd,
                 const struct session_request *request,
                 struct session_result *result)
 {
     const struct counts_rules rules = counts_rules_of(request);
+    uint64_t died = 0;
     unsigned used = 0;
     int error = 0;
 
@@ -635,17 +554,33 @@ session_collect(const struct session_options *o, int fd,
     }
     if (error == 0)
         error = collect_header(fd, used, request, result);
-    count_processes(result);
+    for (size_t i = 0; i < result->process_count; i++) {
+        const struct session_process *p = &result->processes[i];
+        /* A process that executes a program has one entry more. Two processes
+         * may have one number: in PID namespaces, or one after the other. */
+        result->pid_count += p->begin != BEGIN_EXEC;
+        died += !p->ended && !p->running && p->pid != result->processes[0].pid;
+    }
     if (error == 0 && o->gate != NULL) {
         gate_turn(o->gate, false, fd, &rules);
         if (o->gate->missing > result->lost_threads)
             result->lost_threads = o->gate->missing;
     }
-    if (error == 0)
-        count_untold(result);
+    /* An instruction may have raised the signal that ended a process whose
+     * parent did not ask how it died. */
+    if (error == 0 && died > result->told)
+        result->left_early += died - result->told;
     if (error == 0)
         error = add_up(o, result);
-    if (error == 0 && o->gate != NULL)
-        collect_gate(o, result);
+    if (error == 0 && o->gate != NULL) {
+        memset(&result->totals, 0, sizeof(result->totals));
+        for (unsigned i = 0; i < session_slices(o); i++)
+            totals_add(&result->totals, &o->gate->sum[i]);
+        signals_derive(o->params, result->components, result->totals.signal);
+        if (o->hardware != NULL) {
+            hardware_reset(o->hardware);
+            add_to_hardware(o, result->components, o->gate->sum);
+        }
+    }
     return error;
 }

@@ -12,7 +12,7 @@ static const char *const kinds[] = {
     [FILTER_DATA] = "data=",
 };
 
-/* A number in C's notation; sets *end. */
+/* Reads a number in C's notation; *end is behind it. */
 static bool
 number(const char *text, char **end, uint64_t *value)
 {
@@ -22,6 +22,7 @@ number(const char *text, char **end, uint64_t *value)
     return true;
 }
 
+/* Reads FIRST-LAST; false: the text is something else. */
 static bool
 addresses(const char *text, struct code_range *range)
 {
@@ -31,7 +32,7 @@ addresses(const char *text, struct code_range *range)
            number(end + 1, &end, &range->last) && *end == '\0';
 }
 
-/* What follows the kind, or NULL. */
+/* Reads the kind; returns the text behind it, or NULL if there is none. */
 static const char *
 read_kind(const char *text, enum filter_kind *kind)
 {
@@ -95,24 +96,14 @@ filter_data(const char *const *filters, size_t count)
     return false;
 }
 
-static bool
-counts_data(const struct event_row *event)
-{
-    for (size_t i = 0; i < event->signal_count; i++) {
-        if (tally_signals[event->signals[i]].data)
-            return true;
-    }
-    return false;
-}
-
 int
 filter_check_data(const struct event_row *const *events, size_t count,
                   const struct tally_log *log)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (counts_data(events[i]))
-            return 0;
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t s = 0; s < events[i]->signal_count; s++)
+            if (tally_signals[events[i]->signals[s]].data)
+                return 0;
     return tally_fail(log, TALLY_ERANGE,
                       "--filter data= restricts nothing: no event that is to "
                       "be counted is one of data accesses");
@@ -122,7 +113,8 @@ void
 filter_totals(struct totals *all, struct totals *inside)
 {
     for (size_t s = 0; s < SIGNAL_COUNT; s++) {
-        /* Of fixed signals, blocks raise all and accesses once more. */
+        /* The blocks have raised all of a fixed signal, accesses inside the
+         * filter too: `inside` holds those a second time. */
         if (!tally_signals[s].fixed)
             all->signal[s] += inside->signal[s];
         if (!tally_signals[s].data)

@@ -3,25 +3,8 @@
 
 #include <string.h>
 
-/* Returns how many threads' counts are not to be had. */
-static unsigned
-add_counts(struct counts_view *view, struct totals *slices)
-{
-    struct counts_thread thread;
-    struct counts_view_strand strand;
-    const unsigned count = view->rules->slices;
-
-    for (unsigned i = 0; counts_view_thread(view, i, &thread); i++)
-        for (unsigned slice = 0; slice < count; slice++)
-            totals_add(&slices[slice], &thread.totals[slice]);
-    if (view->state == COUNTS_ENDED)
-        return view->lost;
-    for (unsigned i = 0; counts_view_strand(view, &i, &strand);)
-        for (unsigned slice = 0; slice < count; slice++)
-            totals_add(&slices[slice], &strand.totals[slice]);
-    return view->lost + view->apart;
-}
-
+/* Adds the totals of all threads of all processes to `slices`. Returns the
+ * number of threads whose counts are not to be had. */
 static unsigned
 add_all(int fd, const struct counts_rules *rules, struct totals *slices)
 {
@@ -29,12 +12,24 @@ add_all(int fd, const struct counts_rules *rules, struct totals *slices)
 
     for (unsigned i = 0;; i++) {
         struct counts_view view;
+        struct counts_thread thread;
+        struct counts_view_strand strand;
         i = counts_view_next(fd, i);
         if (i >= SESSION_PROCESSES)
             return missing;
-        if (counts_view_open(&view, fd, i, rules) == 0 && view.wrong == NULL &&
-            view.state != COUNTS_FREE)
-            missing += add_counts(&view, slices);
+        if (counts_view_open(&view, fd, i, rules) != 0 || view.wrong != NULL ||
+            view.state == COUNTS_FREE)
+            continue;
+        missing += view.lost;
+        for (unsigned t = 0; counts_view_thread(&view, t, &thread); t++)
+            for (unsigned slice = 0; slice < rules->slices; slice++)
+                totals_add(&slices[slice], &thread.totals[slice]);
+        if (view.state == COUNTS_ENDED)
+            continue;
+        for (unsigned s = 0; counts_view_strand(&view, &s, &strand);)
+            for (unsigned slice = 0; slice < rules->slices; slice++)
+                totals_add(&slices[slice], &strand.totals[slice]);
+        missing += view.apart;
     }
 }
 

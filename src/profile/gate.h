@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A gate that is opened and closed while a program runs, and what was counted
- * while it was open. It is turned from outside the program: a reading may be a
- * few blocks apart between strands, and what a thread counted that ends at the
- * same moment may fall on either side.
+ * A gate that another process opens and closes while a program runs, and the
+ * counts of the time while the gate was open. The program does not stop for a
+ * reading: the readings of two strands may be a few blocks apart, and the
+ * counts of a thread that ends at that moment may fall on either side.
  */
 #ifndef TALLY_PROFILE_GATE_H
 #define TALLY_PROFILE_GATE_H
@@ -13,13 +13,13 @@
 struct gate {
     bool open;
     unsigned opened;  /* how often */
-    unsigned missing; /* threads whose counts were not to be had, at most */
-    struct totals from[COUNTS_SLICES]; /* when it was opened last */
-    struct totals sum[COUNTS_SLICES];  /* while it was open */
+    unsigned missing; /* most threads whose counts were not to be had */
+    struct totals from[COUNTS_SLICES]; /* counts when the gate opened last */
+    struct totals sum[COUNTS_SLICES];  /* counts while the gate was open */
 };
 
-/* Opens or closes it, if it was not so, at what the counts of a session's
- * file have counted now. */
+/* Opens or closes the gate, if that changes it. `fd` is the session's file, of
+ * which the present counts are read. */
 void gate_turn(struct gate *gate, bool open, int fd,
                const struct counts_rules *rules);
 

@@ -11,7 +11,7 @@
 #include "table/text.h"
 #include "tally/pmu.h"
 
-/* More of each line of a group at once could make a counter wrap twice. */
+/* Most counts of a line at once: more could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
 
 /*
@@ -24,14 +24,15 @@ struct hardware_layout {
     enum tally_pmu_level level; /* of software that may write the control */
     bool masks;                 /* an event is a line of its group */
     bool numbers;               /* or has a number in place of a group */
-    bool named; /* or each event that is counted is a signal of its name */
-    unsigned strands; /* of the monitor that it takes, if not 1 */
+    bool named; /* or each event that is counted is a signal of its own name */
+    unsigned strands; /* of the monitor, if not 1 */
     /* Fields of the control register. */
     const char *trap_enable[2], *overflowed[2];
-    /* A trap that finds a counter here or above came before the wrap. */
+    /* If a trap finds a counter at this value or above, the counter has not
+     * wrapped yet. */
     uint64_t before_wrap;
-    int always;       /* the counter that counts one event, always; or -1 */
-    unsigned unnamed; /* the group of that event, which no sl selects */
+    int always;       /* the counter that always counts one event; or -1 */
+    unsigned unnamed; /* the group of the event of `always` */
 };
 
 #define AFTER_WRAP (UINT64_C(1) << 32)
@@ -150,31 +151,7 @@ no_memory(const struct tally_log *log)
     return tally_fail(log, TALLY_ENOMEM, "no memory for the counters");
 }
 
-/* Signals raise an event's line of its group. One of several lines is the sum
- * of theirs, or rises by itself where the model has none of them. */
-static bool
-is_line(const struct hardware *h, const struct event_row *e)
-{
-    if (!event_is_live(e))
-        return false;
-    if (h->layout->numbers)
-        return e->number >= 0;
-    if (!h->layout->masks)
-        return true;
-    return e->sl >= 0 && !event_has_lines(h->machine, e);
-}
-
-static uint32_t
-line_signal(const struct hardware *h, const struct event_row *e)
-{
-    const unsigned group = h->layout->numbers ? (unsigned)e->number
-                           : e->sl < 0        ? h->layout->unnamed
-                                              : (unsigned)e->sl;
-    const unsigned line = h->layout->masks ? (unsigned)e->mask : 0;
-
-    return TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, group, line);
-}
-
+/* Adds a line, whose event raises the monitor's signal. */
 static void
 add_line(struct hardware *h, const struct event_row *e, uint32_t signal)
 {
@@ -183,11 +160,21 @@ add_line(struct hardware *h, const struct event_row *e, uint32_t signal)
         (struct tally_pmu_total){.signal = signal, .cycles = 1};
 }
 
-/* Each of the events that are counted is a signal, with its unit mask. */
+/*
+ * Finds the lines of groups that events raise, and the events. If each event
+ * that is counted is a signal of its own name, these are the lines.
+ */
 static int
-find_named(struct hardware *h, const struct tally_log *log)
+find_lines(struct hardware *h, const struct tally_log *log)
 {
-    for (size_t i = 0; i < h->event_count; i++) {
+    const struct hardware_layout *const l = h->layout;
+    const size_t most = h->machine->event_count + h->event_count;
+
+    h->totals = calloc(most, sizeof(*h->totals));
+    h->lines = calloc(most, sizeof(*h->lines));
+    if (h->totals == NULL || h->lines == NULL)
+        return no_memory(log);
+    for (size_t i = 0; l->named && i < h->event_count; i++) {
         uint32_t signal;
         if (!event_is_live(h->events[i]))
             continue;
@@ -198,24 +185,20 @@ find_named(struct hardware *h, const struct tally_log *log)
                               h->machine->name, h->events[i]->name);
         add_line(h, h->events[i], signal);
     }
-    return 0;
-}
-
-static int
-find_lines(struct hardware *h, const struct tally_log *log)
-{
-    const size_t most = h->machine->event_count + h->event_count;
-
-    h->totals = calloc(most, sizeof(*h->totals));
-    h->lines = calloc(most, sizeof(*h->lines));
-    if (h->totals == NULL || h->lines == NULL)
-        return no_memory(log);
-    if (h->layout->named)
-        return find_named(h, log);
-    for (size_t i = 0; i < h->machine->event_count; i++) {
+    for (size_t i = 0; !l->named && i < h->machine->event_count; i++) {
         const struct event_row *e = &h->machine->events[i];
-        if (is_line(h, e))
-            add_line(h, e, line_signal(h, e));
+        /* An event of several lines is the sum of theirs; it rises by itself
+         * only where the model has none of the lines. */
+        const bool line = l->numbers ? e->number >= 0
+                          : l->masks
+                              ? e->sl >= 0 && !event_has_lines(h->machine, e)
+                              : true;
+        const unsigned group = l->numbers  ? (unsigned)e->number
+                               : e->sl < 0 ? l->unnamed
+                                           : (unsigned)e->sl;
+        const unsigned mask = l->masks ? (unsigned)e->mask : 0;
+        if (event_is_live(e) && line)
+            add_line(h, e, TALLY_PMU_SIGNAL(TALLY_PMU_CPU, 0, group, mask));
     }
     return 0;
 }
@@ -234,8 +217,9 @@ is_part(const struct hardware *h, const struct event_row *part,
     return false;
 }
 
-/* How often line `i` rises without the line that is a part of it. What ends in
- * a later slice than it began in may be more of the part than of the whole. */
+/* Returns how often line `i` rises without the line that is a part of it. An
+ * event may begin in one slice and end in the next: the part may be more than
+ * the whole. */
 static uint64_t
 line_count(const struct hardware *h, size_t i, const struct totals *totals)
 {
@@ -249,6 +233,7 @@ line_count(const struct hardware *h, size_t i, const struct totals *totals)
     return n;
 }
 
+/* Programs the counters of one slice: their control registers and events. */
 static void
 plan_slice(struct hardware *h, const struct selection *list,
            const struct plan *plan, size_t slice)
@@ -273,20 +258,8 @@ plan_slice(struct hardware *h, const struct selection *list,
     }
 }
 
-/* What a counter counts always has every slice, not only the planned one. */
-static void
-share_slices(struct hardware *h)
-{
-    const int counter = h->layout->always;
-
-    for (size_t i = 0; counter >= 0 && i < h->event_count; i++) {
-        const bool always = h->events[i]->counters == UINT64_C(1) << counter;
-        for (size_t slice = 0; always && slice < h->slice_count; slice++)
-            h->slices[slice].event[counter] = (int32_t)i;
-    }
-}
-
-/* What is counted may be an event with one of its unit masks. */
+/* Returns the event as a selection: it may be an event with one of its unit
+ * masks. */
 static struct selection
 selection_counted(const struct machine_row *m, const struct event_row *counted)
 {
@@ -301,6 +274,7 @@ selection_counted(const struct machine_row *m, const struct event_row *counted)
     return selection_of(m, counted, -1);
 }
 
+/* Plans which events share the counters at once, and in how many slices. */
 static int
 plan_slices(struct hardware *h, const struct tally_log *log)
 {
@@ -323,13 +297,21 @@ plan_slices(struct hardware *h, const struct tally_log *log)
         h->slice_count = plan.group_count;
         for (size_t slice = 0; slice < h->slice_count; slice++)
             plan_slice(h, list, &plan, slice);
-        share_slices(h);
+        /* The event of a counter that counts one event always is counted in
+         * every slice, not only in the one planned. */
+        const int always = h->layout->always;
+        for (size_t i = 0; always >= 0 && i < h->event_count; i++) {
+            const bool is_its = h->events[i]->counters == UINT64_C(1) << always;
+            for (size_t slice = 0; is_its && slice < h->slice_count; slice++)
+                h->slices[slice].event[always] = (int32_t)i;
+        }
     }
     plan_finish(&plan);
     free(list);
     return error;
 }
 
+/* Makes the monitor that counts. */
 static int
 make_monitor(struct hardware *h, const struct tally_log *log)
 {
@@ -451,26 +433,8 @@ collect(struct hardware *h, const struct hardware_slice *slice,
     set(h, c->count, count & ~(mask << c->low));
 }
 
-/* The handler of a trap: counters whose overflow made it. */
-static void
-serve(struct hardware *h, const struct hardware_slice *slice,
-      enum tally_pmu_trap trap)
-{
-    struct tally_pmu_taken taken;
-
-    if (tally_pmu_take(h->pmu, 0, trap, &taken) != 0)
-        return;
-    for (unsigned i = 0; i < h->counter_count; i++) {
-        if ((taken.counters >> i & 1) == 0)
-            continue;
-        const struct register_row *control = h->counters[i].control;
-        collect(h, slice, i, true);
-        set(h, control,
-            get(h, control) & ~named_bits(control, h->layout->overflowed));
-    }
-    h->overflows++;
-}
-
+/* Serves the traps, as a kernel does: reads and clears each counter whose
+ * overflow made the trap. */
 static void
 serve_all(struct hardware *h, const struct hardware_slice *slice,
           uint32_t traps)
@@ -479,12 +443,24 @@ serve_all(struct hardware *h, const struct hardware_slice *slice,
         TALLY_PMU_PIC_OVERFLOW, TALLY_PMU_PRECISE_EVENT,
         TALLY_PMU_DISRUPTING_EVENT, TALLY_PMU_COUNTER_INTERRUPT};
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (traps & (uint32_t)all[i])
-            serve(h, slice, all[i]);
+    for (size_t t = 0; t < sizeof(all) / sizeof(*all); t++) {
+        struct tally_pmu_taken taken;
+        if ((traps & (uint32_t)all[t]) == 0 ||
+            tally_pmu_take(h->pmu, 0, all[t], &taken) != 0)
+            continue;
+        for (unsigned i = 0; i < h->counter_count; i++) {
+            if ((taken.counters >> i & 1) == 0)
+                continue;
+            const struct register_row *control = h->counters[i].control;
+            collect(h, slice, i, true);
+            set(h, control,
+                get(h, control) & ~named_bits(control, h->layout->overflowed));
+        }
+        h->overflows++;
     }
 }
 
+/* Raises the lines as often as the slice has counted, step by step. */
 static void
 raise_all(struct hardware *h, const struct hardware_slice *slice,
           const struct totals *totals)
@@ -505,6 +481,7 @@ raise_all(struct hardware *h, const struct hardware_slice *slice,
     }
 }
 
+/* Programs the monitor for the slice, raises its lines, reads the counters. */
 static void
 add_slice(struct hardware *h, const struct hardware_slice *slice,
           const struct totals *totals)

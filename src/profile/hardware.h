@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counting through a machine's own counters (`tally count --hardware`): as many
- * events at once as it has counters for, the others in turn, each counter as
- * wide as it is, and software that reads it and serves its overflow trap, as a
- * kernel on the machine would.
+ * events at once as the machine has counters, the others in turn (slices), each
+ * counter as wide as the machine's, and software that reads the counters and
+ * serves their overflow traps, as a kernel on the machine would.
  *
- * Slices are runs of instructions, so the same run gives the same counts. What
- * the slices counted is kept apart while the program runs
- * (source/process_counts.h) and afterwards fed to a monitor of src/pmu,
- * programmed for the slice.
+ * A slice is a number of instructions, so the same run gives the same counts.
+ * While the program runs, the totals of each slice are kept apart
+ * (source/process_counts.h). Afterwards they are fed to a monitor of src/pmu,
+ * which is programmed for the slice.
  */
 #ifndef TALLY_PROFILE_HARDWARE_H
 #define TALLY_PROFILE_HARDWARE_H
@@ -22,19 +22,21 @@
 
 struct hardware_layout;
 
-/* The registers of a counter; `low` and `bits` are its place in `count`. */
+/* The registers of a counter. Its count is `bits` bits of `count`, from bit
+ * `low` on. */
 struct hardware_counter {
     const struct register_row *control, *count;
     unsigned low, bits;
 };
 
-/* What counts in one slice. */
+/* The programming of the counters in one slice. */
 struct hardware_slice {
-    uint64_t control[HARDWARE_COUNTERS]; /* of each's control register */
+    uint64_t control[HARDWARE_COUNTERS]; /* value of its control register */
     int32_t event[HARDWARE_COUNTERS];    /* by counter; -1: none */
 };
 
-/* A reading: its value is of the instructions it ran, out of those enabled. */
+/* The reading of an event: `value` was counted while `running` of the `enabled`
+ * instructions ran. */
 struct hardware_reading {
     uint64_t value, enabled, running;
 };
@@ -49,7 +51,7 @@ struct hardware {
     struct hardware_slice slices[COUNTS_SLICES];
     uint64_t overflows;                /* traps served */
     struct hardware_reading *readings; /* by event, owned */
-    /* What a slice raises: lines of groups, and their events; owned. */
+    /* The lines of groups that a slice raises, and their events; owned. */
     struct tally_pmu_total *totals;
     const struct event_row **lines;
     size_t total_count;
@@ -58,25 +60,25 @@ struct hardware {
 };
 
 /*
- * Plans the slices of `events`, which must outlive the result. TALLY_ERULE,
- * logged, where no counter has an event or the slices are too many;
- * TALLY_ENOMEM. hardware_finish() accepts a zeroed struct.
+ * Plans the slices of `events`, which must outlive `h`. 0; TALLY_ERULE, logged,
+ * if no counter counts one of the events, or if there would be too many slices;
+ * TALLY_ENOMEM, logged. hardware_finish() accepts a zeroed struct.
  */
 int hardware_init(struct hardware *h, const struct machine_row *machine,
                   const struct event_row *const *events, size_t count,
                   const struct tally_log *log);
 void hardware_finish(struct hardware *h);
 
-/* From here all readings start at 0. */
+/* Sets all readings to 0. */
 void hardware_reset(struct hardware *h);
 
-/* Adds what a thread counted in each slice: slice_count totals. */
+/* Adds the totals of a thread, one for each of the slice_count slices. */
 void hardware_add(struct hardware *h, const struct totals *slices);
 
-/* The register that a counter's count is read from. */
+/* Returns the name of the register that a counter is read from. */
 const char *hardware_counter(const struct hardware *h, unsigned counter);
 
-/* The whole number a reading stands for where its event had not all slices. */
+/* Returns the reading's value, scaled up if its event had not all slices. */
 uint64_t hardware_scaled(const struct hardware_reading *reading);
 
 #endif

@@ -38,7 +38,8 @@ by_process_and_time(const void *a, const void *b)
     return order != 0 ? order : compare(x->boundary, y->boundary);
 }
 
-/* The cycles that the thread's clock shows. */
+/* Returns the end of the thread on the process's clock: waits for a shared
+ * pipeline are left out. */
 static uint64_t
 clock_of(const struct session_thread *t)
 {
@@ -46,7 +47,7 @@ clock_of(const struct session_thread *t)
            t->totals.signal[SIGNAL_STALL_ISSUE];
 }
 
-/* `part` of `whole` of the amount, rounded down. */
+/* Returns amount * part / whole, rounded down; 0 if `whole` is 0. */
 static uint64_t
 part_of(uint64_t amount, uint64_t part, uint64_t whole)
 {
@@ -54,7 +55,8 @@ part_of(uint64_t amount, uint64_t part, uint64_t whole)
                       : (uint64_t)((unsigned __int128)amount * part / whole);
 }
 
-/* What it stalls for itself. */
+/* Returns the cycles that a thread stalls for other reasons than the issue of
+ * other threads. */
 static uint64_t
 own_stalls(const struct totals *t)
 {
@@ -62,7 +64,8 @@ own_stalls(const struct totals *t)
            t->signal[SIGNAL_ISSUE_CYCLES];
 }
 
-/* What follows from a snapshot's counts, as it does for the thread's. */
+/* Derives the signals of a snapshot. Waits for the pipeline are known of the
+ * whole thread only: the snapshot gets its share of them. */
 static void
 derive(const uint64_t *params, uint32_t components,
        const struct session_thread *t, struct totals *totals)
@@ -78,6 +81,7 @@ derive(const uint64_t *params, uint32_t components,
                 own_stalls(&t->totals));
 }
 
+/* Adds an interval with what the thread counted after `before`. */
 static void
 add_piece(struct session_result *result, const struct session_thread *t,
           uint64_t boundary, const struct totals *until,
@@ -94,15 +98,8 @@ add_piece(struct session_result *result, const struct session_thread *t,
         piece->totals.signal[s] = until->signal[s] - before->signal[s];
 }
 
-/* A snapshot of a thread of which nothing else is known. */
-static bool
-is_before(const struct session_snapshot *s, const struct session_thread *t)
-{
-    return s->process < t->process ||
-           (s->process == t->process && s->thread < t->thread);
-}
-
-/* A piece for each snapshot of each thread, and one for what it did after. */
+/* Makes an interval for each snapshot of each thread, and one for the time
+ * after the thread's last snapshot. */
 static void
 cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
 {
@@ -111,11 +108,12 @@ cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
     for (size_t i = 0; i < result->thread_count; i++) {
         const struct session_thread *t = &result->threads[i];
         struct totals before = {0};
-        while (next < result->snapshot_count &&
-               is_before(&result->snapshots[next], t))
-            next++;
         for (; next < result->snapshot_count; next++) {
             struct session_snapshot *s = &result->snapshots[next];
+            /* Nothing else is known of the thread: skip the snapshot. */
+            if (s->process < t->process ||
+                (s->process == t->process && s->thread < t->thread))
+                continue;
             if (s->process != t->process || s->thread != t->thread)
                 break;
             derive(params, result->components, t, &s->totals);
@@ -126,6 +124,7 @@ cut(const uint64_t *params, uint64_t cycles, struct session_result *result)
     }
 }
 
+/* Adds up the intervals of one process that end at one boundary. */
 static void
 join(struct session_result *result)
 {
@@ -142,22 +141,8 @@ join(struct session_result *result)
     result->interval_count = kept;
 }
 
-/* The last clock of the process; the thread after its last. */
-static size_t
-end_of_process(const struct session_result *result, unsigned process,
-               size_t thread, uint64_t *end)
-{
-    *end = 0;
-    for (; thread < result->thread_count; thread++) {
-        const struct session_thread *t = &result->threads[thread];
-        if (t->process != process)
-            break;
-        *end = clock_of(t) > *end ? clock_of(t) : *end;
-    }
-    return thread;
-}
-
-/* Processes are laid one after another, as modelled time adds them up. */
+/* Sets the intervals' times. Processes are laid one after another, as their
+ * modelled times are added up. */
 static void
 set_times(const uint64_t *params, uint64_t cycles,
           struct session_result *result)
@@ -170,7 +155,14 @@ set_times(const uint64_t *params, uint64_t cycles,
         struct session_interval *interval = &result->intervals[i];
         if (i == 0 || interval->process != interval[-1].process) {
             base += end;
-            thread = end_of_process(result, interval->process, thread, &end);
+            /* The process ends with the thread that ends last. */
+            end = 0;
+            for (; thread < result->thread_count; thread++) {
+                const struct session_thread *t = &result->threads[thread];
+                if (t->process != interval->process)
+                    break;
+                end = clock_of(t) > end ? clock_of(t) : end;
+            }
         }
         const uint64_t boundary = interval->boundary * cycles;
         interval->start_s = (double)now / clock;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Intervals of modelled time. Each thread looks at its clock from time to time,
- * and keeps what it has counted when a boundary has passed. Its clock starts
- * with its maker's and leaves out its waits for a shared pipeline; these are
- * known in the end only and fall to its intervals as its issue cycles do.
- * Intervals of a process are the sums of its threads', and the last one is what
- * is left: so all together are the process's counts, to the unit.
+ * and when a boundary has passed, keeps a snapshot of its counts. A thread's
+ * clock starts at the clock of the thread that made it and leaves out waits for
+ * a shared pipeline: these waits are known at the end only, and are shared out
+ * among the thread's intervals in proportion to its issue cycles. An interval
+ * of a process is the sum of its threads' intervals, and the last interval has
+ * the rest: the sum of all intervals is the process's counts, to the unit.
  */
 #ifndef TALLY_PROFILE_INTERVAL_H
 #define TALLY_PROFILE_INTERVAL_H
 
 #include "profile/session.h"
 
+/* Returns the cycles of `ms` milliseconds of modelled time. */
 uint64_t interval_cycles(const uint64_t *params, uint64_t ms);
 
-/* Makes result->intervals from its snapshots and its threads, which have their
- * final counts and are in order of process and number. 0 or TALLY_ENOMEM. */
+/* Makes result->intervals, of `cycles` each, from the snapshots and threads of
+ * the result. The threads have their final counts and are in order of process
+ * and number. 0 or TALLY_ENOMEM. */
 int session_intervals(const uint64_t *params, uint64_t cycles,
                       struct session_result *result);
 

@@ -18,23 +18,6 @@ runs_isa(const struct machine_row *machine, const struct isa *isa)
     return false;
 }
 
-static int
-fail_unmodelled(const struct machine_row *machine, const struct tally_log *log)
-{
-    const char *names[MACHINE_COUNT];
-    char text[256];
-    size_t count = 0;
-
-    for (size_t i = 0; i < MACHINE_COUNT; i++)
-        if (tally_machines[i].params != NULL && !tally_machines[i].hidden)
-            names[count++] = tally_machines[i].name;
-    join_words(names, count, text, sizeof(text));
-    return tally_fail(log, TALLY_EIDLE,
-                      "%s cannot count yet: its model has not landed; "
-                      "programs run on %s",
-                      machine->name, text);
-}
-
 int
 machine_choose(const struct machine_row *wanted, const struct program *program,
                bool foreign_allowed, const struct tally_log *log,
@@ -44,9 +27,21 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
         wanted ? wanted : machine_find(program->isa->machine);
     const bool other = !runs_isa(m, program->isa);
 
-    if (m->params == NULL)
-        return fail_unmodelled(m, log);
-    /* One that has no programs of its own here runs all alike. */
+    if (m->params == NULL) {
+        const char *names[MACHINE_COUNT];
+        char text[256];
+        size_t count = 0;
+        for (size_t i = 0; i < MACHINE_COUNT; i++)
+            if (tally_machines[i].params != NULL && !tally_machines[i].hidden)
+                names[count++] = tally_machines[i].name;
+        join_words(names, count, text, sizeof(text));
+        return tally_fail(log, TALLY_EIDLE,
+                          "%s cannot count yet: its model has not landed; "
+                          "programs run on %s",
+                          m->name, text);
+    }
+    /* A machine whose own architecture tally does not emulate (isas[0] NULL)
+     * runs the programs of all architectures alike. */
     if (other && !foreign_allowed && m->isas[0] != NULL)
         return tally_fail(log, TALLY_EARCH,
                           "%s: a program for %s, but %s runs %s; --foreign "
@@ -58,11 +53,18 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
     return 0;
 }
 
-/* The memory banks of all nodes that events of the machine show; 0: none do. */
-static uint64_t
-shown_banks(const struct machine_row *machine)
+/*
+ * Refuses memory banks that the machine's events cannot show: reads of a bank
+ * without an event would be lost, and reads of a bank that is counted as
+ * another node's would be shown as that node's.
+ */
+static int
+check_banks(const struct machine_row *machine, const uint64_t *params,
+            const struct tally_log *log)
 {
-    uint64_t shown = 0;
+    const uint64_t banks = params[PARAM_MEMORY_BANKS];
+    const uint64_t own = machine->params[PARAM_MEMORY_BANKS].value;
+    uint64_t shown = 0; /* banks of all nodes that events show */
 
     for (size_t i = 0; i < machine->event_count; i++) {
         const struct event_row *e = &machine->events[i];
@@ -73,19 +75,6 @@ shown_banks(const struct machine_row *machine)
                 shown = bank + 1;
         }
     }
-    return shown;
-}
-
-/* What is read from a bank that no event shows would be lost, and what is read
- * from one that counts as another node's would be shown as that node's. */
-static int
-check_banks(const struct machine_row *machine, const uint64_t *params,
-            const struct tally_log *log)
-{
-    const uint64_t shown = shown_banks(machine);
-    const uint64_t banks = params[PARAM_MEMORY_BANKS];
-    const uint64_t own = machine->params[PARAM_MEMORY_BANKS].value;
-
     if (shown == 0)
         return 0;
     if (params[PARAM_NODES] * banks > shown)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which machine a program runs on, and with which parameters.
- */
+/* Chooses the machine that a program runs on, and the machine's parameters. */
 #ifndef TALLY_PROFILE_MACHINE_CHOICE_H
 #define TALLY_PROFILE_MACHINE_CHOICE_H
 
@@ -12,9 +10,10 @@
 #include "table/table.h"
 
 /*
- * Takes `wanted`, or the machine of the program's instruction set if that is
- * NULL. *foreign says whether the machine's own set is another: TALLY_EARCH
- * then, unless `foreign_allowed`. TALLY_EIDLE if its model has not landed.
+ * Chooses `wanted`, or if that is NULL the machine of the program's instruction
+ * set. *foreign says whether the machine's own instruction set is another; if
+ * so, TALLY_EARCH unless `foreign_allowed`. TALLY_EIDLE if the machine has no
+ * model yet. Failures are logged.
  */
 int
 machine_choose(const struct machine_row *wanted, const struct program *program,
@@ -22,8 +21,8 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
                const struct machine_row **machine, bool *foreign);
 
 /*
- * Fills PARAM_COUNT values: the machine's own, what the host tells for
- * host-model, then `count` assignments "key=value"; checked as a whole.
+ * Fills PARAM_COUNT values: the machine's own, for host-model what the
+ * host's /sys says, then `count` assignments "key=value"; checks them together.
  */
 int machine_params(const struct machine_row *machine, const char *const *set,
                    size_t count, const struct tally_log *log, uint64_t *params);

@@ -10,7 +10,8 @@
 
 #define STRANDS_MAX 4096u
 
-/* The index of a thread by its number, among `count` in order. */
+/* Returns the index of the thread with the number among `count` in order, or
+ * PIPELINE_NO_MAKER. */
 static uint32_t
 find_thread(const struct session_thread *threads, size_t count, unsigned number)
 {
@@ -27,8 +28,8 @@ find_thread(const struct session_thread *threads, size_t count, unsigned number)
                                                         : PIPELINE_NO_MAKER;
 }
 
-/* Returns cycles, forged ones bounded: beyond 2^52 the schedule's times, which
- * are doubles, would stand still. */
+/* Returns the cycles, at most 2^52: beyond that the schedule's times, which are
+ * doubles, would stand still. Only forged counts are more. */
 static uint64_t
 bounded(uint64_t cycles)
 {
@@ -37,6 +38,8 @@ bounded(uint64_t cycles)
     return (int64_t)cycles < 0 ? 0 : cycles < most ? cycles : most;
 }
 
+/* Shares the pipelines among the threads of one process: fills in their waits
+ * and what derives from these. */
 static int
 share(const uint64_t *params, uint32_t components,
       struct session_thread *threads, size_t count)
@@ -70,7 +73,7 @@ share(const uint64_t *params, uint32_t components,
     return error;
 }
 
-/* The cycles of the busiest strand. */
+/* Returns the cycles of the strand that ran longest. */
 static uint64_t
 busiest(const struct session_thread *threads, size_t count)
 {

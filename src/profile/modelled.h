@@ -6,10 +6,10 @@
 #include "profile/session.h"
 
 /*
- * Fills in what follows from all threads' counts together: their derived
- * signals, waits for shared pipelines among them, and modelled_s: each process
- * lasts as long as its busiest strand. The threads are in order of process and
- * number. 0 or TALLY_ENOMEM.
+ * Fills in the threads' derived signals, their waits for shared pipelines, and
+ * result->modelled_s: each process lasts as long as its busiest strand, and the
+ * processes follow one another. The threads are in order of process and number.
+ * 0 or TALLY_ENOMEM.
  */
 int session_time(const uint64_t *params, struct session_result *result);
 

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What /proc says of a process. */
+/* The state of a process, from its folder in /proc. */
 struct seen {
     char state;
     int own_pid;    /* in its own namespace */
-    uint64_t space; /* 0: we may not know */
+    uint64_t space; /* inode of its PID namespace; 0: not to be had */
 };
 
-/* The inode of a process's PID namespace, 0: it cannot be had. */
+/* Returns the inode of a process's PID namespace, or 0. */
 static uint64_t
 space_of(const char *process)
 {
@@ -28,7 +28,7 @@ space_of(const char *process)
     return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* Reads the entry of /proc; false: there is no such process. */
+/* Reads the folder of a process in /proc; false: there is no such process. */
 static bool
 look_at(const char *process, struct seen *seen)
 {
@@ -42,7 +42,8 @@ look_at(const char *process, struct seen *seen)
     while (fgets(line, sizeof(line), file) != NULL) {
         if (strncmp(line, "State:", 6) == 0)
             sscanf(line + 6, " %c", &seen->state);
-        else if (strncmp(line, "NSpid:\t", 7) == 0) /* its own stands last */
+        else if (strncmp(line, "NSpid:\t", 7) ==
+                 0) /* the innermost namespace's */
             seen->own_pid = atoi(strrchr(line, '\t') + 1);
     }
     fclose(file);
@@ -56,23 +57,6 @@ has_ended(const struct seen *seen)
     return seen->state == 'Z' || seen->state == 'X';
 }
 
-static bool
-runs_elsewhere(int pid, uint64_t space)
-{
-    DIR *all = opendir("/proc");
-    struct dirent *entry;
-    struct seen seen;
-    bool runs = false;
-
-    while (all != NULL && !runs && (entry = readdir(all)) != NULL)
-        runs = isdigit((unsigned char)entry->d_name[0]) &&
-               look_at(entry->d_name, &seen) && seen.own_pid == pid &&
-               (seen.space == space || seen.space == 0) && !has_ended(&seen);
-    if (all != NULL)
-        closedir(all);
-    return runs;
-}
-
 bool
 process_runs(int pid, uint64_t space)
 {
@@ -80,10 +64,21 @@ process_runs(int pid, uint64_t space)
     char name[16];
     struct seen seen;
 
-    if (space != 0 && ours != 0 && space != ours)
-        return runs_elsewhere(pid, space);
-    if (kill(pid, 0) != 0 && errno != EPERM)
-        return false;
-    snprintf(name, sizeof(name), "%d", pid);
-    return !look_at(name, &seen) || !has_ended(&seen);
+    if (space == 0 || ours == 0 || space == ours) {
+        if (kill(pid, 0) != 0 && errno != EPERM)
+            return false;
+        snprintf(name, sizeof(name), "%d", pid);
+        return !look_at(name, &seen) || !has_ended(&seen);
+    }
+    /* The number is of another namespace: look for the process by it. */
+    DIR *all = opendir("/proc");
+    struct dirent *entry;
+    bool runs = false;
+    while (all != NULL && !runs && (entry = readdir(all)) != NULL)
+        runs = isdigit((unsigned char)entry->d_name[0]) &&
+               look_at(entry->d_name, &seen) && seen.own_pid == pid &&
+               (seen.space == space || seen.space == 0) && !has_ended(&seen);
+    if (all != NULL)
+        closedir(all);
+    return runs;
 }

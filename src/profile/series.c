@@ -14,16 +14,6 @@ series_finish(struct series *s)
     s->entries = NULL;
 }
 
-static uint32_t
-allowed(const struct series_limit *limit)
-{
-    const size_t share = SERIES_TOTAL / (limit->lists > 0 ? limit->lists : 1);
-
-    return share >= SERIES_ENTRIES ? SERIES_ENTRIES
-           : share > SERIES_LEAST  ? (uint32_t)share
-                                   : SERIES_LEAST;
-}
-
 static int
 compare(const void *a, const void *b)
 {
@@ -32,19 +22,21 @@ compare(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static void
-settle(struct series *s)
+void
+series_settle(struct series *s)
 {
     struct series_entry merged[SERIES_ENTRIES];
     const struct series_entry *a = s->entries, *b = s->entries + s->used;
     const struct series_entry *const a_end = b, *const b_end = b + s->waiting;
     uint32_t count = 0;
 
+    if (s->waiting == 0)
+        return;
     qsort(s->entries + s->used, s->waiting, sizeof(*s->entries), compare);
     while (a < a_end || b < b_end) {
         const bool old = b == b_end || (a < a_end && a->value <= b->value);
         struct series_entry next = old ? *a++ : *b++;
-        /* What an entry joined may be less than what comes before it. */
+        /* Values joined to the entry behind may be less than a new one. */
         if (!old && a < a_end)
             next.beyond = a->joined + a->beyond;
         if (count > 0 && merged[count - 1].value == next.value)
@@ -57,14 +49,8 @@ settle(struct series *s)
     s->waiting = 0;
 }
 
-void
-series_settle(struct series *s)
-{
-    if (s->waiting > 0)
-        settle(s);
-}
-
-/* Joins neighbours as long as no more than `share` values are unsure. */
+/* Joins neighbouring entries as long as an entry has no more than `share`
+ * values whose rank is uncertain. */
 static void
 join(struct series *s, uint64_t share)
 {
@@ -84,44 +70,33 @@ join(struct series *s, uint64_t share)
     memmove(s->entries, s->entries + kept, s->used * sizeof(*s->entries));
 }
 
-static void
-make_fit(struct series *s, uint32_t most)
-{
-    uint64_t share = 1 + s->count / most;
-
-    for (; s->used > most / 4 * 3 && share < UINT32_MAX / 4; share *= 2)
-        join(s, share);
-}
-
-static int
-grow(struct series *s)
-{
-    const uint32_t room = s->room > 0 ? 2 * s->room : 4;
-    struct series_entry *more = realloc(s->entries, room * sizeof(*more));
-
-    if (more == NULL)
-        return TALLY_ENOMEM;
-    s->entries = more;
-    s->room = room;
-    return 0;
-}
-
+/* Adds the value to those that wait; makes room first if there is none. */
 static int
 keep(struct series *s, uint64_t value, struct series_limit *limit)
 {
-    const uint32_t most = allowed(limit);
-
     limit->lists += s->room == 0;
     if (s->waiting > 0 && s->entries[s->used + s->waiting - 1].value == value) {
         s->entries[s->used + s->waiting - 1].count++;
         return 0;
     }
+    const size_t own = SERIES_TOTAL / (limit->lists > 0 ? limit->lists : 1);
+    const uint32_t most = own >= SERIES_ENTRIES ? SERIES_ENTRIES
+                          : own > SERIES_LEAST  ? (uint32_t)own
+                                                : SERIES_LEAST;
     if (s->used + s->waiting >= most) {
         series_settle(s);
-        make_fit(s, most);
+        uint64_t share = 1 + s->count / most;
+        for (; s->used > most / 4 * 3 && share < UINT32_MAX / 4; share *= 2)
+            join(s, share);
     }
-    if (s->used + s->waiting == s->room && grow(s) != 0)
-        return TALLY_ENOMEM;
+    if (s->used + s->waiting == s->room) {
+        const uint32_t room = s->room > 0 ? 2 * s->room : 4;
+        struct series_entry *more = realloc(s->entries, room * sizeof(*more));
+        if (more == NULL)
+            return TALLY_ENOMEM;
+        s->entries = more;
+        s->room = room;
+    }
     s->entries[s->used + s->waiting++] =
         (struct series_entry){.value = value, .count = 1};
     return 0;

@@ -35,26 +35,7 @@ event_value(const struct event_row *event, const struct totals *totals)
     return sum;
 }
 
-static int
-set_span(const struct session_options *o, const struct program *program,
-         const struct tally_log *log, struct session_request *r)
-{
-    int error = 0;
-
-    r->from = r->to = NO_LINE;
-    r->skip = o->skip;
-    r->code = program->code;
-    if (o->from != NULL)
-        error = program_symbol(program->path, o->from, log, &r->from);
-    if (error == 0 && o->to != NULL)
-        error = program_symbol(program->path, o->to, log, &r->to);
-    if (o->from != NULL || o->to != NULL)
-        r->span = SPAN_FROM_TO;
-    else if (o->skip != 0)
-        r->span = SPAN_SKIP;
-    return error;
-}
-
+/* Reads the filters into the request. */
 static int
 set_filters(const struct session_options *o, const struct program *program,
             const struct tally_log *log, struct session_request *r)
@@ -78,8 +59,11 @@ set_filters(const struct session_options *o, const struct program *program,
     return error;
 }
 
-/* Intervals of time need the time, and so do latencies; what is captured may be
- * a miss of the first TLB. */
+/*
+ * Returns the components that the run needs: those of the events; with
+ * intervals or captures, those of the time too, by which both are told; with
+ * captures, the first TLB, whose misses may be captured.
+ */
 static uint32_t
 parts_of(const struct session_options *o)
 {
@@ -95,10 +79,20 @@ parts_of(const struct session_options *o)
                : components | components_of(clocks, 1, o->params);
 }
 
-/* Notes the standard files that the program will be started with. */
-static void
-note_standard(struct session_request *r)
+/* Fills in what the plugin is to do. */
+static int
+make_request(const struct session_options *o, const struct program *program,
+             const struct tally_log *log, struct session_request *r)
 {
+    int error = 0;
+
+    memset(r, 0, sizeof(*r));
+    r->machine = (uint32_t)(o->machine - tally_machines);
+    r->isa = (uint32_t)(program->isa - isa_rows);
+    r->components = parts_of(o);
+    if (program->isa->repeats)
+        r->components |= COMPONENT_REPEAT;
+    /* The program is started with tally's standard files. */
     for (int fd = 0; fd < (int)SESSION_STANDARD; fd++) {
         struct stat st;
         if (fstat(fd, &st) == 0) {
@@ -106,26 +100,23 @@ note_standard(struct session_request *r)
             r->standard[fd].inode = st.st_ino;
         }
     }
-}
-
-static int
-make_request(const struct session_options *o, const struct program *program,
-             const struct tally_log *log, struct session_request *r)
-{
-    memset(r, 0, sizeof(*r));
-    r->machine = (uint32_t)(o->machine - tally_machines);
-    r->isa = (uint32_t)(program->isa - isa_rows);
-    r->components = parts_of(o);
-    if (program->isa->repeats)
-        r->components |= COMPONENT_REPEAT;
-    note_standard(r);
     memcpy(r->params, o->params, sizeof(r->params));
     r->slices = session_slices(o);
     r->slice_length = HARDWARE_SLICE;
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
-    int error = set_span(o, program, log, r);
+    r->from = r->to = NO_LINE;
+    r->skip = o->skip;
+    r->code = program->code;
+    if (o->from != NULL || o->to != NULL)
+        r->span = SPAN_FROM_TO;
+    else if (o->skip != 0)
+        r->span = SPAN_SKIP;
+    if (o->from != NULL)
+        error = program_symbol(program->path, o->from, log, &r->from);
+    if (error == 0 && o->to != NULL)
+        error = program_symbol(program->path, o->to, log, &r->to);
     if (error == 0 && o->interval_ms != 0 &&
         session_totals(o) != session_slices(o))
         error =
@@ -148,6 +139,7 @@ struct running {
     double told; /* when progress was reported last */
 };
 
+/* Tells the caller how many instructions have run, if it wants to know. */
 static void
 report_progress(struct running *run)
 {
@@ -169,7 +161,8 @@ report_progress(struct running *run)
                            now_s() - run->started);
 }
 
-/* Opens the gate at SIGUSR1 and closes it at SIGUSR2. */
+/* Opens the gate at SIGUSR1 and closes it at SIGUSR2; false: the signal is
+ * passed on. */
 static bool
 take_signal(void *user, int signal_number)
 {
@@ -183,30 +176,8 @@ take_signal(void *user, int signal_number)
     return true;
 }
 
-/* Lets QEMU go, and counts the kernel's events of it until its end. */
-static int
-count_software(struct running *run, struct child *child,
-               struct session_result *result)
-{
-    struct host_software software = {0};
-    const int error =
-        host_software_open(&software, run->options->software,
-                           run->options->software_count, child->pid);
-
-    if (error != 0)
-        return error;
-    child_go(child);
-    while (!child_wait(child, PROGRESS_S))
-        if (now_s() >= run->told + PROGRESS_S)
-            report_progress(run);
-    host_software_read(&software, &child->usage);
-    result->software = software.values;
-    software.values = NULL;
-    host_software_finish(&software);
-    return 0;
-}
-
-/* Runs QEMU to its end; `result` has its status and times then. */
+/* Runs QEMU to its end, while the kernel counts QEMU's software events;
+ * `result` gets the status and the times. */
 static int
 start_and_wait(const struct launch *launch, struct running *run,
                const struct tally_log *log, struct session_result *result)
@@ -218,6 +189,7 @@ start_and_wait(const struct launch *launch, struct running *run,
         .fixed_addresses = true, /* of QEMU's mappings, so of the guest's */
     };
     const struct session_options *const o = run->options;
+    struct host_software software = {0};
     struct child_signals signals;
     struct child child;
 
@@ -228,11 +200,22 @@ start_and_wait(const struct launch *launch, struct running *run,
     if (error == 0) {
         child.take = take_signal;
         child.user = run;
-        error = count_software(run, &child, result);
+        error = host_software_open(&software, o->software, o->software_count,
+                                   child.pid);
         if (error != 0)
             tally_fail(log, error, "no memory for software events");
-        child_finish(&child);
     }
+    if (error == 0) {
+        child_go(&child);
+        while (!child_wait(&child, PROGRESS_S))
+            if (now_s() >= run->told + PROGRESS_S)
+                report_progress(run);
+        host_software_read(&software, &child.usage);
+        result->software = software.values;
+        software.values = NULL;
+    }
+    host_software_finish(&software);
+    child_finish(&child);
     if (error == 0 && child.exec_error != 0)
         error = tally_fail(log, TALLY_ESYSTEM, "cannot run %s: %s",
                            launch->qemu, strerror(child.exec_error));

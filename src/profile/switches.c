@@ -7,36 +7,22 @@
 
 static_assert(SIGNAL_SWITCH_STALLS_4096 ==
                   SIGNAL_SWITCH_STALLS_4 + SWITCH_STALLS - 1,
-              "in this order");
+              "signals of stalls in the order of switch_counts.stalls");
 
-/* Misses of the L3 that a thread waits for: not those of stores, nor of code
- * that is fetched ahead, but for what is fetched before it has come. */
-static uint64_t
-waited_for(const uint64_t *n)
-{
-    return n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES] +
-           n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_MEMORY] +
-           n[SIGNAL_ITLB_WALK_L3_MISSES] + n[SIGNAL_DTLB_WALK_L3_MISSES];
-}
-
-static struct switch_times
-times_of(const uint64_t *params)
-{
-    return (struct switch_times){
-        .probe = params[PARAM_TIME_L2] + params[PARAM_TIME_L3],
-        .memory = params[PARAM_TIME_MEMORY],
-        .change = params[PARAM_TIME_SWITCH],
-        .quantum = params[PARAM_TIME_QUANTUM],
-    };
-}
-
-/* One thread of a strand, or another that it runs after that. */
+/* Adds a thread to the load of its strand. `first`: no thread of the strand was
+ * added before; later threads run after it. */
 static void
 add_load(const struct switch_times *times, const struct session_thread *t,
          struct switch_load *load, bool first)
 {
     const uint64_t *n = t->totals.signal;
-    const uint64_t misses = waited_for(n);
+    /* L3 misses that the thread waits for: not those of stores, nor of code
+     * that is fetched ahead, except where the thread needs that code before it
+     * has come. */
+    const uint64_t misses =
+        n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES] +
+        n[SIGNAL_L3_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_MEMORY] +
+        n[SIGNAL_ITLB_WALK_L3_MISSES] + n[SIGNAL_DTLB_WALK_L3_MISSES];
     const uint64_t waits = misses * (times->probe + times->memory);
     const uint64_t own = n[SIGNAL_CYCLES] - n[SIGNAL_STALL_ISSUE];
 
@@ -47,25 +33,8 @@ add_load(const struct switch_times *times, const struct session_thread *t,
     load->hints += n[SIGNAL_YIELDS] + n[SIGNAL_PAUSES];
 }
 
-static void
-put_counts(const struct switch_counts *c, struct session_thread *t)
-{
-    uint64_t *n = t->totals.signal;
-
-    n[SIGNAL_SWITCHES_L3] = c->by_l3;
-    n[SIGNAL_SWITCHES_TIMER] = c->by_timer;
-    n[SIGNAL_SWITCHES_HINT] = c->by_hint;
-    n[SIGNAL_SWITCHES_HALT] = c->by_halt;
-    n[SIGNAL_SWITCHES_MISSED] = c->missed;
-    n[SIGNAL_SWITCHES_GATED] = c->gated;
-    n[SIGNAL_SWITCH_GATED_CYCLES] = c->gated_cycles;
-    n[SIGNAL_SWITCH_CYCLES] = c->cycles;
-    for (unsigned i = 0; i < SWITCH_STALLS; i++)
-        n[SIGNAL_SWITCH_STALLS_4 + i] = c->stalls[i];
-}
-
-/* The threads of one core; those of a strand are as one, and its first has the
- * counts. */
+/* Fills in the switches between the two strands of a core. The threads of a
+ * strand count as one, and the first of them gets the counts. */
 static void
 count_core(const struct switch_times *times, uint32_t core,
            struct session_thread *threads, size_t count)
@@ -85,15 +54,32 @@ count_core(const struct switch_times *times, uint32_t core,
     if (firsts[0] == NULL || firsts[1] == NULL)
         return;
     switch_run(times, loads, counts);
-    for (unsigned side = 0; side < 2; side++)
-        put_counts(&counts[side], firsts[side]);
+    for (unsigned side = 0; side < 2; side++) {
+        const struct switch_counts *c = &counts[side];
+        uint64_t *n = firsts[side]->totals.signal;
+        n[SIGNAL_SWITCHES_L3] = c->by_l3;
+        n[SIGNAL_SWITCHES_TIMER] = c->by_timer;
+        n[SIGNAL_SWITCHES_HINT] = c->by_hint;
+        n[SIGNAL_SWITCHES_HALT] = c->by_halt;
+        n[SIGNAL_SWITCHES_MISSED] = c->missed;
+        n[SIGNAL_SWITCHES_GATED] = c->gated;
+        n[SIGNAL_SWITCH_GATED_CYCLES] = c->gated_cycles;
+        n[SIGNAL_SWITCH_CYCLES] = c->cycles;
+        for (unsigned i = 0; i < SWITCH_STALLS; i++)
+            n[SIGNAL_SWITCH_STALLS_4 + i] = c->stalls[i];
+    }
 }
 
 void
 switches_count(const uint64_t *params, struct session_thread *threads,
                size_t count)
 {
-    const struct switch_times times = times_of(params);
+    const struct switch_times times = {
+        .probe = params[PARAM_TIME_L2] + params[PARAM_TIME_L3],
+        .memory = params[PARAM_TIME_MEMORY],
+        .change = params[PARAM_TIME_SWITCH],
+        .quantum = params[PARAM_TIME_QUANTUM],
+    };
     const uint64_t cores = params[PARAM_NODES] * params[PARAM_CORES];
 
     if (times.change == 0 || params[PARAM_STRANDS] != 2)
