@@ -18,6 +18,7 @@ call_log_bytes(uint64_t size, uint64_t words)
            sizeof(uint64_t);
 }
 
+/* Fills in the log's sizes from its memory. */
 static void
 set_shape(struct call_log *log, void *memory)
 {
@@ -79,6 +80,7 @@ call_log_select(struct call_log *log, const struct call_selection *s)
     return (int)index;
 }
 
+/* Returns the record of the call at `place`, counted from the log's base. */
 static call_word *
 record_at(const struct call_log *log, uint64_t place)
 {
@@ -89,9 +91,9 @@ record_at(const struct call_log *log, uint64_t place)
     return log->memory + CALL_LOG_RECORDS + slot * log->stride;
 }
 
-/* The record of call `number`; false: it is not there, or not whole. A call
- * that was made while another thread emptied the log still knew the base
- * before. */
+/* Reads the record of call `number`; false: it is not there, or not whole. A
+ * call that was made while another thread emptied the log may stand at the
+ * place that it had by the base before. */
 static bool
 read_record(const struct call_log *log, uint64_t place, uint64_t number,
             struct dump_record *to, uint64_t *selection)
@@ -121,24 +123,6 @@ read_record(const struct call_log *log, uint64_t place, uint64_t number,
            *selection < CALL_LOG_SELECTIONS;
 }
 
-/* The selections that each group counted last. */
-struct walk {
-    uint64_t last[CALL_LOG_SELECTIONS]; /* selection + 1 */
-};
-
-/* Returns whether who reads the dump can know what the record counts. */
-static bool
-known(struct walk *w, const struct dump_record *r, uint64_t selection)
-{
-    uint64_t *const last = &w->last[r->group % CALL_LOG_SELECTIONS];
-    const bool lost = r->overrun && r->call != DUMP_CALL_START && *last != 0 &&
-                      *last != selection + 1;
-
-    if (!lost)
-        *last = selection + 1;
-    return !lost;
-}
-
 int
 call_log_walk(const struct call_log *log,
               int (*take)(void *user, const struct dump_record *record),
@@ -149,7 +133,7 @@ call_log_walk(const struct call_log *log,
     const uint64_t end =
         atomic_load_explicit(&w[CALL_LOG_HEAD], memory_order_acquire) - base;
     struct dump_record r = {.cpu = LOAD(&w[CALL_LOG_CPU])};
-    struct walk walk = {0};
+    uint64_t last[CALL_LOG_SELECTIONS] = {0}; /* of a group: selection + 1 */
     uint64_t whole = 0;
     int answer = 0;
 
@@ -169,8 +153,14 @@ call_log_walk(const struct call_log *log,
             r.word_count = 0;
         }
         r.overrun = end > log->size && place >= log->first;
-        if (known(&walk, &r, selection))
-            answer = take(user, &r);
+        uint64_t *const known = &last[r.group % CALL_LOG_SELECTIONS];
+        /* The start that chose the selection was overwritten: a reader of the
+         * dump cannot know the events of the update. */
+        if (r.overrun && r.call != DUMP_CALL_START && *known != 0 &&
+            *known != selection + 1)
+            continue;
+        *known = selection + 1;
+        answer = take(user, &r);
     }
     if (head != NULL)
         *head = base + whole;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of one thread in a circular buffer of records (Netra DPS, chapter
- * 3: the start and the end are preserved, what is between is overwritten).
+ * The calls of one thread in a circular buffer of records. As the Netra DPS
+ * profiler (chapter 3), the log keeps the first and the last records and
+ * overwrites those between.
  *
- * Of `size` records the last 2^n < size are a ring (of one record: that one)
- * and those before it keep the first ones. When the ring has gone round, what
- * comes out of it stands behind a gap and carries the overrun mark.
+ * Of `size` records the last 2^n < size are a ring (the only one, if `size` is
+ * 1); the records before the ring keep the first calls. When the ring has gone
+ * round, its records stand behind a gap and carry the overrun mark.
  *
- * Memory is the caller's, zeroed, and made of 64-bit words, so that it can be a
- * mapped file which is read after the program has died, on a host of the other
- * order of bytes too. One thread writes, its signal handlers included; any
+ * The caller owns the memory and zeroes it. The memory is made of 64-bit words:
+ * it can be a mapped file that is read after the program has died, also on a
+ * host of the other byte order. One thread and its signal handlers write; any
  * thread reads and empties. No call locks, allocates or enters the system.
  */
 #ifndef TALLY_PROFILE_CALL_LOG_H
@@ -28,21 +29,21 @@
 
 typedef _Atomic uint64_t call_word;
 
-/* Words of the memory; then selections of three, then records. */
+/* Words of the memory; behind them records. */
 enum call_log_word {
-    CALL_LOG_IS, /* CALL_LOG_MAGIC, last of all */
+    CALL_LOG_IS, /* CALL_LOG_MAGIC, written last */
     CALL_LOG_CPU,
-    CALL_LOG_SIZE,  /* in records */
-    CALL_LOG_WORDS, /* of the user, in each */
-    CALL_LOG_HEAD,  /* calls so far */
-    CALL_LOG_BASE,  /* of these were taken out */
-    CALL_LOG_SELECTED,
-    CALL_LOG_BEFORE, /* the base before this one */
-    CALL_LOG_ROWS,
+    CALL_LOG_SIZE,     /* in records */
+    CALL_LOG_WORDS,    /* user words of a record */
+    CALL_LOG_HEAD,     /* calls so far */
+    CALL_LOG_BASE,     /* calls that were taken out */
+    CALL_LOG_SELECTED, /* selections so far */
+    CALL_LOG_BEFORE,   /* CALL_LOG_BASE before the last change */
+    CALL_LOG_ROWS,     /* selections, three words each */
     CALL_LOG_RECORDS = CALL_LOG_ROWS + 3 * CALL_LOG_SELECTIONS,
 };
 
-/* Words of a record; those of the user follow. */
+/* Words of a record; the user words follow. */
 enum call_log_field {
     CALL_SEQUENCE, /* the call's number from 1; 0: being written, or empty */
     CALL_CYCLES,
@@ -55,11 +56,12 @@ enum call_log_field {
 
 struct call_log {
     call_word *memory;
-    uint64_t size, first, mask, stride; /* first: that stay; mask: the ring's */
+    uint64_t size, first, mask, stride; /* first: records in front
+                                           of the ring; mask: of the ring */
     uint64_t words;
 };
 
-/* What a start chose. */
+/* The events that a start chose. */
 struct call_selection {
     uint64_t group, hi, lo; /* codes */
 };
@@ -72,28 +74,30 @@ struct call {
     size_t word_count;
 };
 
-/* In bytes; 0: `size` is none, or either too large. */
+/* Returns the bytes of a log; 0: `size` is 0, or a number is too large. */
 size_t call_log_bytes(uint64_t size, uint64_t words);
 
 /* Makes `memory` a log of call_log_bytes(size, words). */
 void call_log_init(struct call_log *log, void *memory, uint64_t cpu,
                    uint64_t size, uint64_t words);
 
-/* Of a log that was made before; false: `bytes` hold none that is whole. */
+/* Opens a log that was made before; false: `bytes` hold no whole log. */
 bool call_log_open(struct call_log *log, void *memory, size_t bytes);
 
-/* Its index, or -1: there are CALL_LOG_SELECTIONS already. The writer's. */
+/* Adds a selection. Returns its index, or -1: there are CALL_LOG_SELECTIONS
+ * already. For the writer only. */
 int
 call_log_select(struct call_log *log, const struct call_selection *selection);
 
-/* One more call's number. Of this thread and its signal handlers only. */
+/* Returns the number of the next call. For the writer and its signal handlers
+ * only. */
 static inline __attribute__((always_inline)) uint64_t
 call_log_claim(const struct call_log *log)
 {
     call_word *const head = &log->memory[CALL_LOG_HEAD];
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    /* No other thread writes it: a lock would cost 18 cycles more. */
+    /* No other thread writes the head: no lock, which costs 18 cycles more. */
     uint64_t number = 1;
     __asm__ volatile("xaddq %0, %1"
                      : "+r"(number), "+m"(*(volatile uint64_t *)head)
@@ -111,7 +115,8 @@ call_log_put(call_word *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* Words of the user beyond the log's are dropped, missing ones 0. */
+/* Adds a record. User words for which the log has no room are dropped, missing
+ * ones are 0. */
 static inline __attribute__((always_inline)) void
 call_log_add(const struct call_log *log, const struct call *c)
 {
@@ -131,7 +136,8 @@ call_log_add(const struct call_log *log, const struct call *c)
 
     call_log_put(&r[CALL_SEQUENCE], 0);
     atomic_signal_fence(memory_order_seq_cst);
-    /* A reader that sees any of these also sees the 0 that was before. */
+    /* A reader that sees one of these stores also sees the 0 in the sequence.
+     */
     call_log_put(&r[CALL_CYCLES], c->cycles);
     call_log_put(&r[CALL_PC], c->pc);
     call_log_put(&r[CALL_HI], c->hi);
@@ -145,19 +151,20 @@ call_log_add(const struct call_log *log, const struct call *c)
 }
 
 /*
- * Hands the records over, oldest first; a nonzero answer of `take` ends that
- * and is returned. Records that are being written are left out, and so are
- * updates behind a gap whose start is lost and chose otherwise than the last
- * start before it. *head, unless NULL: for call_log_empty().
+ * Hands the records to `take`, oldest first, until `take` answers other than 0;
+ * returns the last answer. Leaves out records that are being written, and
+ * updates behind a gap that lost their start, if that start chose other events
+ * than the last one in front of the gap. *head, unless NULL, is the end of the
+ * records, for call_log_empty().
  */
 int call_log_walk(const struct call_log *log,
                   int (*take)(void *user, const struct dump_record *record),
                   void *user, uint64_t *head);
 
-/* Takes out what had come before `head`. */
+/* Takes out the records before `head`. */
 void call_log_empty(struct call_log *log, uint64_t head);
 
-/* Words of the other order of bytes into this host's. */
+/* Turns words of the other byte order into words of this host's. */
 void call_log_swap(uint64_t *words, size_t count);
 
 #endif

@@ -16,10 +16,10 @@
 #define SITE_FUNCTION 8
 #define SITE_LINE 16
 
-/* Of the variable, in mangled names of C++. */
+/* The name of the variable in mangled names of C++. */
 #define SITE_NAME "19tally_profiler_here"
 
-/* Its texts are the program's, whose file is open. */
+/* A place that calls the profiler. The texts lie in the open file. */
 struct site {
     const char *file, *function;
     uint32_t line;
@@ -36,6 +36,7 @@ struct places {
     size_t count;
 };
 
+/* Reads a number of `size` bytes in the program's byte order. */
 static uint64_t
 number_at(const struct places *p, const unsigned char *at, unsigned size)
 {
@@ -46,7 +47,7 @@ number_at(const struct places *p, const unsigned char *at, unsigned size)
     return number;
 }
 
-/* A section's bytes; NULL: it has none. */
+/* Returns the bytes of a section, or NULL. */
 static const unsigned char *
 section_bytes(Elf_Scn *section, size_t *size)
 {
@@ -58,7 +59,8 @@ section_bytes(Elf_Scn *section, size_t *size)
     return data->d_buf;
 }
 
-/* What the program has in memory there, and how much of it; NULL: nothing. */
+/* Returns the bytes at an address of the program up to the end of their
+ * section, or NULL. */
 static const unsigned char *
 bytes_at(const struct places *p, uint64_t address, size_t *left)
 {
@@ -81,7 +83,7 @@ bytes_at(const struct places *p, uint64_t address, size_t *left)
     return NULL;
 }
 
-/* The string at an address of the program; NULL: there is none. */
+/* Returns the string at an address of the program, or NULL. */
 static const char *
 string_at(const struct places *p, uint64_t address)
 {
@@ -93,7 +95,8 @@ string_at(const struct places *p, uint64_t address)
     return (const char *)bytes;
 }
 
-/* What the loader adds the load's address to: a relocation's, or in place. */
+/* Returns the pointer at an address: the addend of the relocation, if there is
+ * one, otherwise the value in place. */
 static uint64_t
 pointer_at(const struct places *p, uint64_t address, const unsigned char *bytes)
 {
@@ -114,7 +117,8 @@ pointer_at(const struct places *p, uint64_t address, const unsigned char *bytes)
     return number_at(p, bytes, 8);
 }
 
-/* Calls that share a source line are one place. */
+/* Returns whether the place was found before: several calls may stand in one
+ * source line. */
 static bool
 is_known(const struct places *p, const struct site *site)
 {
@@ -143,6 +147,7 @@ add_site(struct places *p, const struct site *site)
             site->file, site->line, site->function);
 }
 
+/* Takes the place whose struct tally_profiler_site is at the address. */
 static void
 take_site(struct places *p, uint64_t address)
 {
@@ -161,7 +166,7 @@ take_site(struct places *p, uint64_t address)
         add_site(p, &site);
 }
 
-/* Of calls in C. */
+/* Takes the places of calls in C: a section holds them. */
 static void
 take_section(struct places *p)
 {
@@ -177,7 +182,7 @@ take_section(struct places *p)
                                : NULL;
         if (name == NULL || strcmp(name, "tally_sites") != 0)
             continue;
-        /* As many as are in the file, whatever the header says. */
+        /* The header may claim more than the file has. */
         size_t size;
         if (section_bytes(section, &size) == NULL)
             continue;
@@ -186,8 +191,9 @@ take_section(struct places *p)
     }
 }
 
-/* Of calls in C++, where templates and inline functions have one place of many
- * compilations: by the names of the variables, which stripping takes away. */
+/* Takes the places of calls in C++, by the names of their variables, which
+ * stripping takes away. They are in no section of their own: a template or an
+ * inline function has one place that many compilations share. */
 static void
 take_symbols(struct places *p)
 {

@@ -9,7 +9,8 @@
 
 #define BETWEEN " \t,;"
 
-/* Where the text of the line begins, or NULL: it has no id, or no text. */
+/* Splits the line into id and text. Returns the text, or NULL: the line has no
+ * id or no text. */
 static char *
 split(char *line, uint64_t *caller)
 {
@@ -29,6 +30,7 @@ split(char *line, uint64_t *caller)
     return *end != '\0' ? end : NULL;
 }
 
+/* Adds a place. */
 static int
 add(struct call_table *t, uint64_t caller, const char *text)
 {

@@ -37,6 +37,7 @@ static const struct latency fetch_latencies[] = {
     {128, 0xf0}, {256, 0xe0}, {1024, 0xc0}, {4096, 0x80},
 };
 
+/* Reads a number of cycles and finds its code. */
 static int
 find_latency(const char *text, const struct latency *table, size_t count,
              const struct tally_log *log, uint64_t *umask)
@@ -62,73 +63,55 @@ find_latency(const char *text, const struct latency *table, size_t count,
                       list, shown(text, strlen(text)).text);
 }
 
-static int
-ask_load(const char *text, const struct tally_log *log,
-         struct capture_request *r)
-{
-    uint64_t umask = 0;
-    const int error = find_latency(
-        text, load_latencies, sizeof(load_latencies) / sizeof(*load_latencies),
-        log, &umask);
-
-    if (error != 0)
-        return error;
-    r->ear = CAPTURE_LOAD;
-    r->pmc40 = PLM_USER | ISM_OPEN | umask << DATA_UMASK;
-    return 0;
-}
-
-static int
-ask_fetch(const char *text, const struct tally_log *log,
-          struct capture_request *r)
-{
-    uint64_t umask = 0;
-    const int error = find_latency(
-        text, fetch_latencies,
-        sizeof(fetch_latencies) / sizeof(*fetch_latencies), log, &umask);
-
-    if (error != 0)
-        return error;
-    r->ear = CAPTURE_FETCH;
-    r->pmc37 = PLM_USER | INST_CACHE | umask << INST_UMASK;
-    return 0;
-}
-
 int
 capture_parse_ear(const char *text, const struct tally_log *log,
                   struct capture_request *r)
 {
     static const char load[] = "load-latency=", fetch[] = "fetch-latency=";
+    uint64_t umask = 0;
+    int error = 0;
 
     if (r->ear != CAPTURE_NONE)
         return tally_fail(log, TALLY_ERANGE,
                           "one event address register is sampled at a time: "
                           "'%s' is a second --ear",
                           shown(text, strlen(text)).text);
-    if (strncmp(text, load, sizeof(load) - 1) == 0)
-        return ask_load(text + sizeof(load) - 1, log, r);
-    if (strncmp(text, fetch, sizeof(fetch) - 1) == 0)
-        return ask_fetch(text + sizeof(fetch) - 1, log, r);
-    if (strcmp(text, "alat") == 0)
-        return tally_fail(log, TALLY_EIDLE,
-                          "the ALAT is of Itanium's own speculative loads, "
-                          "which programs of other processors do not have");
-    if (strcmp(text, "dtlb") == 0) {
+    if (strncmp(text, load, sizeof(load) - 1) == 0) {
+        error = find_latency(text + sizeof(load) - 1, load_latencies,
+                             sizeof(load_latencies) / sizeof(*load_latencies),
+                             log, &umask);
+        if (error != 0)
+            return error;
+        r->ear = CAPTURE_LOAD;
+        r->pmc40 = PLM_USER | ISM_OPEN | umask << DATA_UMASK;
+    } else if (strncmp(text, fetch, sizeof(fetch) - 1) == 0) {
+        error = find_latency(text + sizeof(fetch) - 1, fetch_latencies,
+                             sizeof(fetch_latencies) / sizeof(*fetch_latencies),
+                             log, &umask);
+        if (error != 0)
+            return error;
+        r->ear = CAPTURE_FETCH;
+        r->pmc37 = PLM_USER | INST_CACHE | umask << INST_UMASK;
+    } else if (strcmp(text, "dtlb") == 0) {
         r->ear = CAPTURE_DTLB;
         r->pmc40 = PLM_USER | ISM_OPEN | DATA_TLB | UINT64_C(14) << DATA_UMASK;
-        return 0;
-    }
-    if (strcmp(text, "itlb") == 0) {
+    } else if (strcmp(text, "itlb") == 0) {
         r->ear = CAPTURE_ITLB;
         r->pmc37 = PLM_USER | UINT64_C(7) << INST_UMASK;
-        return 0;
+    } else if (strcmp(text, "alat") == 0) {
+        error = tally_fail(log, TALLY_EIDLE,
+                           "the ALAT is of Itanium's own speculative loads, "
+                           "which programs of other processors do not have");
+    } else {
+        error = tally_fail(log, TALLY_ESYNTAX,
+                           "--ear takes load-latency=CYCLES, dtlb, "
+                           "fetch-latency=CYCLES or itlb, not '%s'",
+                           shown(text, strlen(text)).text);
     }
-    return tally_fail(log, TALLY_ESYNTAX,
-                      "--ear takes load-latency=CYCLES, dtlb, "
-                      "fetch-latency=CYCLES or itlb, not '%s'",
-                      shown(text, strlen(text)).text);
+    return error;
 }
 
+/* Reads a number of `least` to `most`. */
 static bool
 parse_small(const char *text, unsigned long least, unsigned long most,
             unsigned long *value)
@@ -140,6 +123,7 @@ parse_small(const char *text, unsigned long least, unsigned long most,
            *value <= most;
 }
 
+/* Refuses a second option for the same registers. */
 static int
 second(const char *option, const char *text, const struct tally_log *log)
 {
@@ -247,7 +231,7 @@ capture_lacks(const struct event_row *event, const struct capture_request *r)
     return NULL;
 }
 
-/* The latency that a unit mask asks for. */
+/* Returns the cycles that a code asks for. */
 static uint32_t
 latency_of(const struct latency *table, size_t count, uint64_t umask)
 {
@@ -285,26 +269,6 @@ capture_text(const struct capture_request *r, char *text, size_t size)
              r->retired ? "instructions that retired" : "taken branches");
 }
 
-/* Tables 3-27 and 3-29. */
-static void
-trace_entry(uint64_t value, uint64_t extension, struct capture_entry *e)
-{
-    e->source = (value & 1) != 0;
-    e->mispredicted = e->source && (value & 2) != 0;
-    e->slot = e->source ? (unsigned)(value >> 2 & 3) : 0;
-    e->address =
-        (value & ~UINT64_C(15)) + (e->source ? (extension & 1) << 4 : 0);
-}
-
-/* Tables 3-31 and 3-33. */
-static void
-retired_entry(uint64_t value, uint64_t extension, struct capture_entry *e)
-{
-    e->early = (extension & 1) != 0;
-    e->cycles = (unsigned)((extension >> 2 & 3) << 4 | value >> 60);
-    e->address = (value >> 8 << 12) | (e->early ? 0 : (value & 0xff) << 4);
-}
-
 size_t
 capture_entries(const struct capture_request *request,
                 const struct capture_record *r, size_t most,
@@ -323,8 +287,19 @@ capture_entries(const struct capture_request *request,
             .number = 48 + k,
             .value = r->entries[k],
         };
-        (request->retired ? retired_entry
-                          : trace_entry)(r->entries[k], extension, &entries[i]);
+        struct capture_entry *const e = &entries[i];
+        if (request->retired) { /* tables 3-31 and 3-33 */
+            e->early = (extension & 1) != 0;
+            e->cycles = (unsigned)((extension >> 2 & 3) << 4 | e->value >> 60);
+            e->address =
+                (e->value >> 8 << 12) | (e->early ? 0 : (e->value & 0xff) << 4);
+        } else { /* tables 3-27 and 3-29 */
+            e->source = (e->value & 1) != 0;
+            e->mispredicted = e->source && (e->value & 2) != 0;
+            e->slot = e->source ? (unsigned)(e->value >> 2 & 3) : 0;
+            e->address = (e->value & ~UINT64_C(15)) +
+                         (e->source ? (extension & 1) << 4 : 0);
+        }
     }
     return count;
 }

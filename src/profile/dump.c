@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader. The loop over a line's characters is all of its time: a table
- * look-up each, no second pass for the line's end. bench/dump.c compares it
- * with `wc -l` and with the twin of test/ref/.
+ * The reader of dumps. All its time goes into the loop over a line's
+ * characters: one look-up in a table for each, and no second pass that finds
+ * the line's end. bench/dump.c compares the reader with `wc -l` and with the
+ * twin of test/ref/.
  */
 #include "profile/dump_names.h"
 
@@ -16,7 +17,7 @@
 #define VALUES_MAX (DUMP_FIELDS + DUMP_WORDS)
 #define DIGITS_MAX 16
 
-/* A digit's value + 1; 0 for everything else. */
+/* Of a hexadecimal digit its value + 1; of any other character 0. */
 static const unsigned char digit[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
     ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -47,20 +48,10 @@ trouble(struct dump_reader *r, enum dump_trouble what)
     dump_trouble_add(r->troubles, what, r->file, r->line);
 }
 
-/* The bytes before the first record's blank-free fields, "-1" or "-1,". */
-static const unsigned char *
-skip_overrun(const unsigned char *p, bool *overrun)
-{
-    *overrun = p[0] == '-' && p[1] == '1';
-    if (!*overrun)
-        return p;
-    p += 2;
-    return *p == ',' || *p == ' ' ? p + 1 : p;
-}
-
 /*
- * Reads fields up to the newline, which must come. The number of fields, or 0:
- * this is no list of hexadecimal numbers; *next is then untouched.
+ * Reads fields up to the newline, which must follow somewhere. Returns the
+ * number of fields; 0: the line is no list of hexadecimal numbers, and *next is
+ * untouched.
  */
 static size_t
 read_fields(const unsigned char *p, uint64_t *values,
@@ -88,28 +79,22 @@ read_fields(const unsigned char *p, uint64_t *values,
     return count;
 }
 
-/* Returns whether so many fields make a call; of others only the first eight
- * are known.
- */
-static bool
-is_call(uint64_t call, size_t count)
-{
-    if (call == DUMP_CALL_START)
-        return count == DUMP_START_FIELDS;
-    return count >=
-           (call == DUMP_CALL_UPDATE ? DUMP_FIELDS : DUMP_START_FIELDS);
-}
-
+/* Reads a line that is a record, after "-1" or "-1," if the buffer overran;
+ * false: the line is none. */
 static bool
 read_record(const unsigned char *p, struct dump_record *record,
             const unsigned char **next)
 {
+    const bool overrun = p[0] == '-' && p[1] == '1';
     uint64_t v[VALUES_MAX];
-    bool overrun;
 
-    p = skip_overrun(p, &overrun);
+    if (overrun)
+        p += p[2] == ',' || p[2] == ' ' ? 3 : 2;
     const size_t count = read_fields(p, v, next);
-    if (count < DUMP_START_FIELDS || !is_call(v[2], count))
+    /* Of other calls than start and update only the first fields are known. */
+    if (count < DUMP_START_FIELDS ||
+        (v[2] == DUMP_CALL_START && count != DUMP_START_FIELDS) ||
+        (v[2] == DUMP_CALL_UPDATE && count < DUMP_FIELDS))
         return false;
     record->cpu = v[0];
     record->caller = v[1];
@@ -131,7 +116,7 @@ read_record(const unsigned char *p, struct dump_record *record,
     return true;
 }
 
-/* Returns whether the caller gets it. */
+/* Returns whether the caller gets the record. */
 static bool
 accept(struct dump_reader *r, const struct dump_record *record)
 {
@@ -146,6 +131,7 @@ accept(struct dump_reader *r, const struct dump_record *record)
     return true;
 }
 
+/* Notes that a dump begins. */
 static void
 begin_dump(struct dump_reader *r, const char *version, size_t length)
 {
@@ -159,6 +145,7 @@ begin_dump(struct dump_reader *r, const char *version, size_t length)
         trouble(r, DUMP_OTHER_VERSION);
 }
 
+/* Notes that a dump ends. */
 static void
 end_dump(struct dump_reader *r)
 {
@@ -169,7 +156,8 @@ end_dump(struct dump_reader *r)
         r->depth--;
 }
 
-/* Also the two bytes of a no-break space, which a browser's text may hold. */
+/* Returns whether the byte is a blank, or part of a no-break space in UTF-8,
+ * which text from a browser may hold. */
 static bool
 is_blank(char c)
 {
@@ -177,7 +165,8 @@ is_blank(char c)
            c == '\xa0';
 }
 
-/* A mark, with whatever stands around it; true if there is one. */
+/* Reads the mark of a dump's start or end, which may have other text around it;
+ * false: there is none. */
 static bool
 read_mark(struct dump_reader *r, const char *line, size_t length)
 {
@@ -199,12 +188,14 @@ read_mark(struct dump_reader *r, const char *line, size_t length)
     return true;
 }
 
+/* Takes the name of the dump's machine. */
 static void
 take_machine(struct dump_reader *r, const char *machine)
 {
     memcpy(r->machine, machine, DUMP_NAME);
 }
 
+/* Takes the name of an event. */
 static void
 take_event(struct dump_reader *r, struct dump_event *event)
 {
@@ -213,8 +204,8 @@ take_event(struct dump_reader *r, struct dump_event *event)
         r->crowded = true;
 }
 
-/* Reads a line that names the machine or an event; true if it is one. Other
- * text may stand in front. */
+/* Reads the name of the machine or of an event, which may have other text in
+ * front; false: the line has none. */
 static bool
 read_name(struct dump_reader *r, const char *line, size_t length)
 {
@@ -244,6 +235,7 @@ read_name(struct dump_reader *r, const char *line, size_t length)
     return true;
 }
 
+/* Notes a line that cannot be read. */
 static void
 tell_odd(struct dump_reader *r)
 {
@@ -253,6 +245,7 @@ tell_odd(struct dump_reader *r)
         trouble(r, r->last ? DUMP_CUT : DUMP_DAMAGED);
 }
 
+/* Reads a line of JSON; true: the caller gets the record. */
 static bool
 read_json(struct dump_reader *r, const char *line, size_t length,
           struct dump_record *record)
@@ -280,25 +273,8 @@ read_json(struct dump_reader *r, const char *line, size_t length,
     }
 }
 
-/* A record behind other text: what a prompt or another process wrote. */
-static bool
-read_behind(struct dump_reader *r, const char *line, size_t length,
-            struct dump_record *record)
-{
-    const unsigned char *next;
-    size_t begin = length;
-
-    while (begin > 0 && !is_blank(line[begin - 1]))
-        begin--;
-    if (begin == 0 || r->last ||
-        !read_record((const unsigned char *)line + begin, record, &next))
-        return false;
-    if (!r->foreign)
-        trouble(r, DUMP_PREFIXED);
-    return true;
-}
-
-/* A line that is no plain record; a newline stands at its `length`. */
+/* Reads a line that is not simply a record; line[length] is a newline. True:
+ * the caller gets the record. */
 static bool
 read_odd_line(struct dump_reader *r, const char *line, size_t length,
               struct dump_record *record)
@@ -317,16 +293,25 @@ read_odd_line(struct dump_reader *r, const char *line, size_t length,
         return false;
     if (*line == '{')
         return read_json(r, line, length, record);
-    if (read_behind(r, line, length, record))
+    /* A prompt, or another process, may have written in front of a record. */
+    const unsigned char *next;
+    size_t begin = length;
+    while (begin > 0 && !is_blank(line[begin - 1]))
+        begin--;
+    if (begin > 0 && !r->last &&
+        read_record((const unsigned char *)line + begin, record, &next)) {
+        if (!r->foreign)
+            trouble(r, DUMP_PREFIXED);
         return accept(r, record);
+    }
     if (!r->foreign)
         tell_odd(r);
     return false;
 }
 
 /*
- * What is left at the end has no newline: the end of a record may be lost,
- * which only JSON shows. Whether a record is left.
+ * Reads the last line, if it has no newline: the end of its record may be lost,
+ * which shows in JSON only. True: the caller gets the record.
  */
 static bool
 read_rest(struct dump_reader *r, struct dump_record *record)
@@ -343,7 +328,7 @@ read_rest(struct dump_reader *r, struct dump_record *record)
     return read_odd_line(r, line, length, record);
 }
 
-/* A line that no buffer holds is no record: its bytes go, up to its end. */
+/* Drops a line that is longer than the buffer: it is no record. */
 static void
 drop_long(struct dump_reader *r)
 {
@@ -366,7 +351,7 @@ drop_long(struct dump_reader *r)
     }
 }
 
-/* Whole lines into the buffer: 1, or 0 at the end, or TALLY_EIO. */
+/* Fills the buffer with whole lines. Returns 1, 0 at the end, or TALLY_EIO. */
 static int
 fill(struct dump_reader *r)
 {

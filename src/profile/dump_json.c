@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of JSON: an object of numbers, strings, yes or no, and one list of
- * numbers. All 64 bits of a number count, which a general parser would not
- * keep. Members that are not known are passed over.
+ * Reads one line of JSON: an object of numbers, strings, true, false, null, and
+ * one list of numbers. Keeps all 64 bits of a number, which a general parser
+ * would not. Skips members that are not known.
  */
 #include "profile/dump.h"
 
@@ -20,6 +20,7 @@ struct value {
     size_t word_count;
 };
 
+/* Takes the character, after blanks; false: another one follows. */
 static bool
 take(struct scan *s, char c)
 {
@@ -31,7 +32,7 @@ take(struct scan *s, char c)
     return true;
 }
 
-/* No escapes: nothing that is known needs one. */
+/* Takes a string without escapes: no known member needs one. */
 static bool
 take_text(struct scan *s, char *text, size_t size)
 {
@@ -48,6 +49,7 @@ take_text(struct scan *s, char *text, size_t size)
     return true;
 }
 
+/* Takes a decimal number of 64 bits. */
 static bool
 take_number(struct scan *s, uint64_t *number)
 {
@@ -89,6 +91,7 @@ take_list(struct scan *s, struct value *v)
     return take(s, ']');
 }
 
+/* Reads a string that is a number, "0x1f". */
 static bool
 hex_number(const char *text, uint64_t *number)
 {
@@ -107,6 +110,7 @@ hex_number(const char *text, uint64_t *number)
     return true;
 }
 
+/* Takes a value of any kind. */
 static bool
 take_value(struct scan *s, struct value *v)
 {
@@ -147,78 +151,40 @@ enum member {
 };
 #define NEEDED ((1u << MEMBER_OVERFLOW) - 1)
 
-static int
-member_of(const char *name)
+/* The members of an object so far. */
+struct object {
+    uint64_t members[MEMBERS];
+    unsigned seen;
+    int mark; /* DUMP_JSON_START and so on; 0: a record */
+};
+
+/* Takes a member and its value. */
+static bool
+take_member(struct scan *s, struct object *o, struct dump_record *record,
+            struct dump_event *event)
 {
     static const char *const names[MEMBERS] = {
         "cpu",   "id",     "type",   "cycles",   "pc",
         "group", "evt_hi", "evt_lo", "overflow", "code",
     };
-
-    for (int i = 0; i < MEMBERS; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    return -1;
-}
-
-/* What an object said so far. */
-struct object {
-    uint64_t members[MEMBERS];
-    unsigned seen;
-    int mark; /* DUMP_JSON_START and so on, 0 */
-};
-
-/* Returns what a line is by its member "dump". */
-static int
-mark_of(const char *text)
-{
-    static const struct {
-        const char *text;
-        int mark;
-    } rows[] = {
-        {"start", DUMP_JSON_START},
-        {"end", DUMP_JSON_END},
-        {"machine", DUMP_JSON_MACHINE},
-        {"event", DUMP_JSON_EVENT},
+    static const char *const marks[] = {
+        [DUMP_JSON_START] = "start",
+        [DUMP_JSON_END] = "end",
+        [DUMP_JSON_MACHINE] = "machine",
+        [DUMP_JSON_EVENT] = "event",
     };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (strcmp(text, rows[i].text) == 0)
-            return rows[i].mark;
-    return 0;
-}
-
-/* Keeps the text of a member that has one. */
-static void
-take_text_member(const char *name, const char *text, struct object *o,
-                 struct dump_event *event)
-{
-    if (strcmp(name, "version") == 0 || strcmp(name, "name") == 0)
-        memcpy(event->name, text, DUMP_NAME);
-    else if (strcmp(name, "machine") == 0)
-        memcpy(event->machine, text, DUMP_NAME);
-    else if (strcmp(name, "asked") == 0)
-        memcpy(event->asked, text, DUMP_NAME);
-    else if (strcmp(name, "dump") == 0)
-        o->mark = mark_of(text);
-}
-
-static bool
-take_member(struct scan *s, struct object *o, struct dump_record *record,
-            struct dump_event *event)
-{
     struct value v;
     char name[32];
 
     if (!take_text(s, name, sizeof(name)) || !take(s, ':') ||
         !take_value(s, &v))
         return false;
-    const int member = member_of(name);
-    if (member >= 0) {
-        o->members[member] = v.number;
-        o->seen |= 1u << member;
-        return v.is_number;
-    }
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (strcmp(name, names[i]) == 0) {
+            o->members[i] = v.number;
+            o->seen |= 1u << i;
+            return v.is_number;
+        }
     if (strcmp(name, "user") == 0) {
         record->word_count = v.word_count;
         memcpy(record->words, v.words, v.word_count * sizeof(*v.words));
@@ -226,50 +192,31 @@ take_member(struct scan *s, struct object *o, struct dump_record *record,
     }
     if (strcmp(name, "overrun") == 0)
         record->overrun = v.number != 0;
-    else if (v.is_text)
-        take_text_member(name, v.text, o, event);
+    else if (!v.is_text)
+        return true;
+    else if (strcmp(name, "version") == 0 || strcmp(name, "name") == 0)
+        memcpy(event->name, v.text, DUMP_NAME);
+    else if (strcmp(name, "machine") == 0)
+        memcpy(event->machine, v.text, DUMP_NAME);
+    else if (strcmp(name, "asked") == 0)
+        memcpy(event->asked, v.text, DUMP_NAME);
+    else if (strcmp(name, "dump") == 0) {
+        o->mark = 0;
+        for (int i = DUMP_JSON_START; i <= DUMP_JSON_EVENT; i++)
+            if (strcmp(v.text, marks[i]) == 0)
+                o->mark = i;
+    }
     return true;
-}
-
-static int
-fill_record(const struct object *o, struct dump_record *record)
-{
-    const uint64_t *m = o->members;
-
-    if ((o->seen & NEEDED) != NEEDED)
-        return 0;
-    record->cpu = m[MEMBER_CPU];
-    record->caller = m[MEMBER_ID];
-    record->call = m[MEMBER_TYPE];
-    record->cycles = m[MEMBER_CYCLES];
-    record->pc = m[MEMBER_PC];
-    record->group = m[MEMBER_GROUP];
-    record->hi = m[MEMBER_HI];
-    record->lo = m[MEMBER_LO];
-    record->overflow = m[MEMBER_OVERFLOW];
-    return DUMP_JSON_RECORD;
-}
-
-/* Returns whether the line of a name is whole. */
-static bool
-is_named(const struct object *o, struct dump_event *event)
-{
-    const unsigned needed = 1u << MEMBER_GROUP | 1u << MEMBER_CODE;
-
-    if (o->mark == DUMP_JSON_MACHINE)
-        return dump_name_is_plain(event->machine);
-    event->group = o->members[MEMBER_GROUP];
-    event->code = o->members[MEMBER_CODE];
-    return (o->seen & needed) == needed && dump_name_is_plain(event->name) &&
-           (event->asked[0] == '\0' || dump_name_is_plain(event->asked));
 }
 
 int
 dump_json_parse(const char *line, size_t length, struct dump_record *record,
                 struct dump_event *event)
 {
+    const unsigned named = 1u << MEMBER_GROUP | 1u << MEMBER_CODE;
     struct scan s = {line, line + length};
     struct object o = {.mark = 0};
+    const uint64_t *const m = o.members;
 
     record->word_count = 0;
     record->overrun = false;
@@ -282,7 +229,30 @@ dump_json_parse(const char *line, size_t length, struct dump_record *record,
     } while (take(&s, ','));
     if (!take(&s, '}') || s.p != s.end)
         return 0;
-    if (o.mark == DUMP_JSON_MACHINE || o.mark == DUMP_JSON_EVENT)
-        return is_named(&o, event) ? o.mark : 0;
-    return o.mark != 0 ? o.mark : fill_record(&o, record);
+    switch (o.mark) {
+    case DUMP_JSON_MACHINE:
+        return dump_name_is_plain(event->machine) ? o.mark : 0;
+    case DUMP_JSON_EVENT:
+        event->group = m[MEMBER_GROUP];
+        event->code = m[MEMBER_CODE];
+        return (o.seen & named) == named && dump_name_is_plain(event->name) &&
+                       (event->asked[0] == '\0' ||
+                        dump_name_is_plain(event->asked))
+                   ? o.mark
+                   : 0;
+    case 0:
+        if ((o.seen & NEEDED) != NEEDED)
+            return 0;
+        record->cpu = m[MEMBER_CPU];
+        record->caller = m[MEMBER_ID];
+        record->call = m[MEMBER_TYPE];
+        record->cycles = m[MEMBER_CYCLES];
+        record->pc = m[MEMBER_PC];
+        record->group = m[MEMBER_GROUP];
+        record->hi = m[MEMBER_HI];
+        record->lo = m[MEMBER_LO];
+        record->overflow = m[MEMBER_OVERFLOW];
+        return DUMP_JSON_RECORD;
+    }
+    return o.mark;
 }

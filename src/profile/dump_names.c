@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What dumps call the machine and its events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,8 @@ dump_names_add(struct dump_names *names, const struct dump_event *event)
     return 0;
 }
 
-/* Returns the bytes up to `end`, or all; copies them as a name. */
+/* Copies the bytes up to `end`, or all, as a name. Returns their number; 0:
+ * they are no plain name. */
 static size_t
 take_name(const char *text, size_t length, char end, char *name)
 {

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The text so far; it never grows past DUMP_LINE_SIZE. */
+/* The end of the text so far; it never grows past DUMP_LINE_SIZE. */
 struct line {
     char *end;
 };
@@ -44,7 +44,7 @@ put_member(struct line *l, const char *name, uint64_t value)
     put_number(l, value, 10);
 }
 
-/* Codes and addresses are hexadecimal strings. */
+/* Puts a member that is a hexadecimal string: a code or an address. */
 static void
 put_hex_member(struct line *l, const char *name, uint64_t value)
 {
@@ -159,7 +159,7 @@ dump_name_is_plain(const char *name)
         if (name[length] <= ' ' || name[length] > '~' || name[length] == '"' ||
             name[length] == '\\')
             return false;
-    /* The marks of dumps have this in them. */
+    /* The marks of dumps contain this word. */
     return length > 0 && length < DUMP_NAME &&
            strstr(name, "_PROFILE_") == NULL;
 }

@@ -11,14 +11,14 @@
 #define THREADS_MAX 65536
 #define GROUPS_MAX 8 /* of one thread; as many as tally/profiler.h has */
 
-/* What a group of a thread waits for. */
+/* The state of a group of a thread between two calls. */
 struct open_interval {
     uint64_t group;
     bool known;      /* the group was seen */
     bool open;       /* a start, or the update before, waits for an update */
     bool updated;    /* since the start */
-    bool gap_before; /* of records, which may have held the start */
-    bool resumes;    /* behind it: a start was before */
+    bool gap_before; /* records are missing, the start may be among them */
+    bool resumes;    /* goes on behind the gap: there was a start before */
     bool has_last, has_gap;
     uint64_t hi_code, lo_code, hi, lo;
     uint64_t cycles, pc, caller, gap;
@@ -28,21 +28,21 @@ struct open_interval {
 struct thread {
     struct open_interval groups[GROUPS_MAX];
     uint64_t skipped;
-    uint64_t *words;     /* see fit_words() */
+    uint64_t *words;     /* word_room last words, then their differences */
     uint64_t first_word; /* word 1 of the last update */
     size_t word_count, word_room;
     bool has_words, overrun;
     struct thread *next;
 };
 
-/* The table of threads, and them in a list. */
+/* All threads: a table, and a list. */
 struct threads {
     struct summary_table *table;
     struct thread *first, *recent;
     uint64_t recent_cpu;
 };
 
-/* Where a record stands. */
+/* The place of a record in a file. */
 struct place {
     const char *file;
     uint64_t line;
@@ -96,7 +96,7 @@ summary_finish(struct summary *s)
     *s = (struct summary){0};
 }
 
-/* NULL: no memory, or one too many. */
+/* Returns the thread of a cpu. NULL: no memory, or one thread too many. */
 static struct thread *
 thread_of(struct summary *s, uint64_t cpu)
 {
@@ -124,6 +124,7 @@ thread_of(struct summary *s, uint64_t cpu)
     return t;
 }
 
+/* Returns the state of a thread's group. NULL: one group too many. */
 static struct open_interval *
 group_of(struct thread *t, uint64_t group)
 {
@@ -140,28 +141,13 @@ group_of(struct thread *t, uint64_t group)
     return NULL;
 }
 
-/* Returns whether the code is of the machine `host`. */
+/* Returns whether the code is of an event of the machine `host`. */
 static bool
 is_host(uint64_t code)
 {
     const uint64_t unit = code >> 32;
 
     return unit != 0 && ((unit & DUMP_UNIT) == 0 || unit == DUMP_NO_UNIT);
-}
-
-/* The T1 counts instructions, 100, always and beside them one event of a bit,
- * or of another unit. */
-static const struct machine_row *
-machine_of(const struct dump_record *start)
-{
-    if (is_host(start->hi))
-        return machine_find("host");
-    const uint32_t lo = (uint32_t)start->lo;
-    const bool bit = lo != 0 && lo <= 0x100 && (lo & (lo - 1)) == 0;
-    const bool t1 = (uint32_t)start->hi == 0x100 &&
-                    (bit || start->lo >> 32 != start->hi >> 32);
-
-    return machine_find(t1 ? "ultrasparc-t1" : "ultrasparc-t2");
 }
 
 uint64_t
@@ -172,6 +158,7 @@ summary_core(const struct summary *s, uint64_t cpu)
     return cpu / s->machine->params[PARAM_STRANDS].value;
 }
 
+/* Takes a start: opens an interval. */
 static void
 take_start(struct summary *s, struct open_interval *g,
            const struct dump_record *r, const struct place *at)
@@ -180,7 +167,15 @@ take_start(struct summary *s, struct open_interval *g,
         trouble(s, DUMP_NO_UPDATE, at);
     g->gap_before = false;
     if (s->machine == NULL && (r->group <= 1 || r->hi >> 32 != 0)) {
-        s->machine = machine_of(r);
+        /* A T1 always counts instructions, 100, and beside them one event,
+         * whose code is one bit or of another unit. */
+        const uint32_t lo = (uint32_t)r->lo;
+        const bool bit = lo != 0 && lo <= 0x100 && (lo & (lo - 1)) == 0;
+        const bool t1 =
+            (uint32_t)r->hi == 0x100 && (bit || r->lo >> 32 != r->hi >> 32);
+        s->machine = machine_find(is_host(r->hi) ? "host"
+                                  : t1           ? "ultrasparc-t1"
+                                                 : "ultrasparc-t2");
         s->guessed = !s->machine->native;
     }
     g->open = true;
@@ -195,7 +190,8 @@ take_start(struct summary *s, struct open_interval *g,
     g->caller = r->caller;
 }
 
-/* The count since the last call, or false after telling why there is none. */
+/* Computes the count since the last call; false: there is none, and the trouble
+ * is noted. */
 static bool
 count_of(struct summary *s, uint64_t now, uint64_t before, bool overflowed,
          const struct place *at, uint64_t *count)
@@ -211,24 +207,8 @@ count_of(struct summary *s, uint64_t now, uint64_t before, bool overflowed,
     return false;
 }
 
-/* Room for twice `count` words: the last, and what they are less those before.
- */
-static int
-fit_words(struct thread *t, size_t count)
-{
-    uint64_t *more = NULL;
-
-    if (count <= t->word_room)
-        return 0;
-    more = realloc(t->words, 2 * count * sizeof(*more));
-    if (more == NULL)
-        return TALLY_ENOMEM;
-    t->words = more;
-    t->word_room = count;
-    return 0;
-}
-
-/* Running sums become differences; the first have none. */
+/* Takes the user words. Running sums become differences, from the thread's
+ * second update on. */
 static int
 take_words(struct summary *s, struct thread *t, const struct dump_record *r,
            struct summary_interval *in)
@@ -247,8 +227,14 @@ take_words(struct summary *s, struct thread *t, const struct dump_record *r,
         t->first_word = r->words[0];
     }
     if (s->options.cumulative && r->word_count > 0) {
-        if (fit_words(t, r->word_count) != 0)
-            return TALLY_ENOMEM;
+        if (r->word_count > t->word_room) {
+            uint64_t *const more =
+                realloc(t->words, 2 * r->word_count * sizeof(*more));
+            if (more == NULL)
+                return TALLY_ENOMEM;
+            t->words = more;
+            t->word_room = r->word_count;
+        }
         in->words = t->words + t->word_room;
         for (size_t i = 0; i < r->word_count; i++) {
             if (!first)
@@ -263,7 +249,8 @@ take_words(struct summary *s, struct thread *t, const struct dump_record *r,
     return 0;
 }
 
-/* NULL: no memory, or one too many, which *full says. */
+/* Returns the cell of a key, a new one if need be. NULL: no memory; or one cell
+ * too many, then *full is true. */
 static struct summary_cell *
 cell_of(struct summary *s, struct summary_table *table,
         struct summary_cell ***cells, size_t *count,
@@ -295,13 +282,8 @@ cell_of(struct summary *s, struct summary_table *table,
     return cell;
 }
 
-/* Of cores and of all together the threads' own means are wanted too. */
-static bool
-has_members(const struct summary *s)
-{
-    return (s->options.by & ~(unsigned)SUMMARY_BY_CORE) == 0;
-}
-
+/* Adds an interval to its cell; if cells are of cores or of all together, also
+ * to the cell of its thread, whose mean is wanted too. */
 static int
 add_interval(struct summary *s, const struct summary_interval *in,
              const struct place *at)
@@ -315,7 +297,7 @@ add_interval(struct summary *s, const struct summary_interval *in,
     if ((by & SUMMARY_BY_REGION) == 0)
         key.b = key.c = 0;
     struct summary_cell *member = NULL;
-    if (has_members(s)) {
+    if ((by & ~(unsigned)SUMMARY_BY_CORE) == 0) {
         member = cell_of(s, s->member_table, &s->members, &s->member_count,
                          &key, &full);
         if (member != NULL)
@@ -333,6 +315,7 @@ add_interval(struct summary *s, const struct summary_interval *in,
     return full ? 0 : error;
 }
 
+/* Makes an interval of an open one and the update that ends it. */
 static int
 close_interval(struct summary *s, struct thread *t, struct open_interval *g,
                const struct dump_record *r, const struct place *at)
@@ -366,7 +349,7 @@ close_interval(struct summary *s, struct thread *t, struct open_interval *g,
     return error;
 }
 
-/* An interval begins at the update. */
+/* Begins an interval at the update. */
 static void
 go_on_from(struct open_interval *g, const struct dump_record *r)
 {
@@ -379,6 +362,7 @@ go_on_from(struct open_interval *g, const struct dump_record *r)
     g->lo = r->lo;
 }
 
+/* Takes an update: closes an interval and opens the next. */
 static int
 take_update(struct summary *s, struct thread *t, struct open_interval *g,
             const struct dump_record *r, const struct place *at)
@@ -403,7 +387,8 @@ take_update(struct summary *s, struct thread *t, struct open_interval *g,
     return 0;
 }
 
-/* What is open does not go on: records are missing, or another file begins. */
+/* Ends the open intervals of a thread without counting them: records are
+ * missing, or another file begins. */
 static void
 thread_break(struct thread *t)
 {
@@ -413,8 +398,9 @@ thread_break(struct thread *t)
 }
 
 /*
- * Records are missing before the first that carries -1: no interval goes
- * across. Updates behind them are taken to be of the start before them.
+ * Breaks the intervals at a gap: records are missing in front of the first that
+ * carries -1. Updates behind the gap are taken as updates of the start in front
+ * of it.
  */
 static void
 take_overrun(struct summary *s, struct thread *t, const struct dump_record *r,
@@ -456,8 +442,8 @@ summary_add(struct summary *s, const struct dump_record *r, const char *file,
     return take_update(s, t, g, r, &at);
 }
 
-/* Returns whether the summary is of the machine that a dump names; the first
- * one that is named decides. */
+/* Returns whether the dump's machine is the machine of the summary; the first
+ * dump that names a machine decides. */
 static bool
 is_ours(struct summary *s, const char *machine)
 {
@@ -580,7 +566,8 @@ compare_cells(const void *a, const void *b)
     return compare(x->update_caller, y->update_caller);
 }
 
-/* In the machine's order; what it lacks comes last. */
+/* Orders events as the machine does; events that the machine lacks come last.
+ */
 static int
 compare_events(const void *a, const void *b)
 {
@@ -595,6 +582,7 @@ compare_events(const void *a, const void *b)
     return order != 0 ? order : compare(x->code, y->code);
 }
 
+/* Sorts the events of a cell, and finds their names. */
 static void
 sort_events(struct summary *s, struct summary_cell *cell)
 {
@@ -619,7 +607,7 @@ sort_events(struct summary *s, struct summary_cell *cell)
 void
 summary_sort(struct summary *s)
 {
-    /* Groups that both machines have, and no other to tell them by. */
+    /* All groups are of both machines, T1 and T2: take the T2. */
     if (s->machine == NULL && s->cell_count > 0) {
         s->machine = machine_find("ultrasparc-t2");
         s->guessed = true;

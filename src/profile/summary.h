@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dumps summed up: starts and updates become intervals, intervals statistics.
+ * Sums up dumps: makes intervals of starts and updates, and statistics of the
+ * intervals.
  *
- * An update closes the interval that the latest start of the same cpu and
- * group opened and opens the next: its counts go on from there. A start opens
- * one anew, its counts from 0. What does not fit together is told to the
+ * A start opens an interval, whose counts begin at 0. An update closes the open
+ * interval of the same cpu and group and opens the next, whose counts go on
+ * from the update's. Records that do not fit together are counted in the
  * troubles and left out.
  *
- * Memory depends on the number of threads, regions, events and user words, not
- * on that of intervals.
+ * The memory needed grows with the number of threads, regions, events and user
+ * words, not with the number of intervals.
  */
 #ifndef TALLY_PROFILE_SUMMARY_H
 #define TALLY_PROFILE_SUMMARY_H
@@ -17,14 +18,14 @@
 #include "profile/series.h"
 #include "table/table.h"
 
-/* What intervals are told apart by; bits. None: all are one. */
+/* How intervals are grouped into cells; bits. None: all are one cell. */
 enum summary_by {
     SUMMARY_BY_THREAD = 1,
     SUMMARY_BY_CORE = 2,
     SUMMARY_BY_REGION = 4,
 };
 
-/* From one call of the profiler to the next. */
+/* The time from one call of the profiler to the next. */
 struct summary_interval {
     const struct dump_record *update;
     uint64_t start_caller, start_pc;
@@ -44,24 +45,25 @@ typedef int (*summary_take_fn)(void *user,
 struct summary_options {
     const struct machine_row *machine; /* NULL: found from the first start */
     unsigned by;                       /* enum summary_by */
-    uint64_t skip;                     /* intervals of each thread */
+    uint64_t skip;                     /* first intervals of each thread */
     bool cumulative;                   /* user words are running sums */
-    bool raw;             /* counts that overflowed are used as they are */
-    summary_take_fn take; /* is shown each interval; or NULL */
+    bool raw;             /* use counts that overflowed as they are */
+    summary_take_fn take; /* called with each interval; or NULL */
     void *user;
 };
 
 struct summary_event {
     uint64_t code, group;
-    const struct event_row *event; /* NULL: the machine has none such */
-    const char *name;              /* that the dump has for it, or NULL: none */
-    const char *asked; /* that it was asked for by, where another; or NULL */
+    const struct event_row *event; /* NULL: the machine has no such event */
+    const char *name;              /* in the dump; or NULL */
+    const char *asked; /* the name the user gave, if another; or NULL */
     struct series series;
 };
 
-/* The intervals of one thread, core and region, as far as told apart. */
+/* A cell: the intervals of one thread, core or region, or of several together.
+ */
 struct summary_cell {
-    uint64_t place; /* of the thread: cpu; of the core */
+    uint64_t place; /* cpu of the thread, or number of the core */
     uint64_t start_caller, update_caller;
     uint64_t start_pc, update_pc;
     struct series cycles, gaps;
@@ -76,18 +78,19 @@ struct threads;
 struct summary {
     struct summary_options options;
     const struct machine_row *machine; /* NULL: no start was seen */
-    bool guessed;                      /* from the codes of the first start */
-    /* The machine that a dump names last, "": none does. */
+    bool guessed;                      /* by the codes of the first start */
+    /* The machine that the last dump names; "": none. */
     char dumped_machine[DUMP_NAME];
     struct dump_troubles troubles;
     struct dump_names names;
     uint64_t dumps, records, intervals, skipped;
     size_t thread_count;
-    size_t word_count;           /* the most of any update */
-    uint64_t rises, stays;       /* of user word 1, from update to update */
+    size_t word_count;           /* most words of an update */
+    uint64_t rises, stays;       /* how often user word 1 rose, and did not */
     struct summary_cell **cells; /* sorted by summary_sort() */
     size_t cell_count;
-    /* By core or all together: the same of each thread, without percentiles. */
+    /* If cells are of cores or of all: a cell for each thread, without
+     * percentiles. */
     struct summary_cell **members;
     size_t member_count;
     struct series_limit limit;
@@ -96,35 +99,38 @@ struct summary {
     struct threads *threads;
 };
 
-/* 0 or TALLY_ENOMEM. */
+/* Begins a summary. 0 or TALLY_ENOMEM. */
 int
 summary_init(struct summary *summary, const struct summary_options *options);
 void summary_finish(struct summary *summary);
 
-/* 0 or TALLY_ENOMEM or what `take` returned. */
+/* Adds a record. 0, TALLY_ENOMEM, or the answer of `take`. */
 int summary_add(struct summary *summary, const struct dump_record *record,
                 const char *file, uint64_t line);
 
-/* All of a reader: 0, TALLY_EIO with errno set, or as summary_add(). */
+/* Adds all records of a reader. 0, TALLY_EIO with errno set, or an error of
+ * summary_add(). */
 int summary_read(struct summary *summary, struct dump_reader *reader);
 
-/* After a file: what it left open does not go on in the next. */
+/* Ends a file: intervals that are open do not go on in the next file. */
 void summary_part(struct summary *summary);
 
-/* Cells by place, then by callers; events in the machine's order. */
+/* Sorts the cells by place, then by callers; the events in the machine's order.
+ * To be called before the statistics are read. */
 void summary_sort(struct summary *summary);
 
-/* What an event of a group and a code is, after the dumps' lines of names or by
- * the machine's own codes; *named is the dumps' line, or NULL. NULL: the
- * machine has none such. */
+/* Finds the event of a group and a code by the names in the dumps, or by the
+ * machine's own codes; NULL: the machine has no such event. *named is the name
+ * in the dumps, or NULL. */
 const struct event_row *
 summary_event_of(const struct summary *summary, uint64_t group, uint64_t code,
                  const struct dump_event **named);
 
-/* The core of a cpu. */
+/* Returns the core of a cpu. */
 uint64_t summary_core(const struct summary *summary, uint64_t cpu);
 
-/* The event of a code as dumps have it, or NULL; groups are units, from 1. */
+/* Returns the event of a code, as dumps have codes, or NULL; groups are units,
+ * from 1. */
 const struct event_row *summary_event_find(const struct machine_row *machine,
                                            uint64_t group, uint64_t code);
 

@@ -21,7 +21,8 @@ summary_cell_destroy(struct summary_cell *cell)
     free(cell);
 }
 
-/* NULL: no memory, or *full. */
+/* Returns the cell's event, a new one if need be. NULL: no memory; or one event
+ * too many, then *full is true. */
 static struct summary_event *
 event_of(struct summary *s, struct summary_cell *cell, uint64_t group,
          uint64_t code, bool *full)
@@ -47,6 +48,7 @@ event_of(struct summary *s, struct summary_cell *cell, uint64_t group,
     return &cell->events[cell->event_count++];
 }
 
+/* Adds a count of an event. */
 static int
 add_event(struct summary *s, struct summary_cell *cell, uint64_t group,
           uint64_t code, uint64_t value, struct series_limit *limit, bool *full)
@@ -58,6 +60,7 @@ add_event(struct summary *s, struct summary_cell *cell, uint64_t group,
     return series_add(&e->series, value, limit);
 }
 
+/* Adds the user words. */
 static int
 add_words(struct summary *s, struct summary_cell *cell,
           const struct summary_interval *in, struct series_limit *limit,
@@ -84,7 +87,6 @@ add_words(struct summary *s, struct summary_cell *cell,
     return error;
 }
 
-/* Where both counters have the same event it is one count. */
 int
 summary_cell_add(struct summary *s, struct summary_cell *cell,
                  const struct summary_interval *in, struct series_limit *limit,
@@ -99,6 +101,7 @@ summary_cell_add(struct summary *s, struct summary_cell *cell,
         error = series_add(&cell->gaps, in->gap, limit);
     if (error == 0 && in->has_hi)
         error = add_event(s, cell, group, in->hi_code, in->hi, limit, full);
+    /* If both counters count the same event, its count is added once. */
     if (error == 0 && in->has_lo && !(in->has_hi && in->lo_code == in->hi_code))
         error = add_event(s, cell, group, in->lo_code, in->lo, limit, full);
     return error != 0 ? error : add_words(s, cell, in, limit, full);

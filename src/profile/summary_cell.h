@@ -6,14 +6,14 @@
 #include "profile/summary.h"
 
 /*
- * Adds an interval; `limit` NULL: no percentiles. *full is set where an event
- * or word more would be one too many. 0 or TALLY_ENOMEM.
+ * Adds an interval; `limit` NULL: no percentiles. Sets *full if the interval
+ * has one event or word too many. 0 or TALLY_ENOMEM.
  */
 int summary_cell_add(struct summary *summary, struct summary_cell *cell,
                      const struct summary_interval *interval,
                      struct series_limit *limit, bool *full);
 
-/* Frees it; NULL is fine. */
+/* Frees the cell, which may be NULL. */
 void summary_cell_destroy(struct summary_cell *cell);
 
 #endif

@@ -49,7 +49,7 @@ mixed(uint64_t h, uint64_t value)
     return h ^ h >> 29;
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* Returns the slot of the key, or the free slot where the key belongs. */
 static struct slot *
 slot_of(const struct summary_table *t, const struct summary_key *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pointers by three numbers; nothing is taken out. */
+/* A hash table of pointers by three numbers; entries stay. */
 #ifndef TALLY_PROFILE_SUMMARY_TABLE_H
 #define TALLY_PROFILE_SUMMARY_TABLE_H
 
@@ -10,17 +10,17 @@ struct summary_key {
     uint64_t a, b, c;
 };
 
-/* NULL if there is no memory. */
+/* Returns an empty table, or NULL: no memory. */
 struct summary_table *summary_table_create(void);
 
-/* Not what it points to. */
+/* Frees the table, but not the values. */
 void summary_table_destroy(struct summary_table *table);
 
-/* NULL if it is not there. */
+/* Returns the value of a key, or NULL. */
 void *summary_table_find(const struct summary_table *table,
                          const struct summary_key *key);
 
-/* Of a key that is not there yet: 0 or TALLY_ENOMEM. */
+/* Adds a key that is not in the table yet. 0 or TALLY_ENOMEM. */
 int summary_table_add(struct summary_table *table,
                       const struct summary_key *key, void *value);
 
