@@ -17,7 +17,7 @@
 #include "fuzz/fuzz.h"
 #include "plugin/gateway_read.h"
 #include "plugin/monitor.h"
-#include "plugin/owners.h"
+#include "plugin/vcounter_processes.h"
 #include "plugin/watch.h"
 
 #ifndef MACHINE
@@ -453,11 +453,11 @@ begin_again(void)
         map_page(i, true);
         memset(GUEST + i * PAGE, 0, PAGE);
     }
-    if (atomic_load(&tally_plugin.session->owned)) {
+    if (atomic_load(&tally_plugin.session->vcounters_used)) {
         q.call = gateway_word(GATEWAY_SYSTEM_RELEASE);
-        owners_answer(&q);
+        vcounter_answer(&q);
         q.call = gateway_word(GATEWAY_RELEASE);
-        owners_answer(&q);
+        vcounter_answer(&q);
     }
     if (tally_plugin.gateway.memory != NULL) {
         memset(&tally_plugin.gateway.memory->page, 0,

@@ -37,7 +37,7 @@ place(unsigned what, uint64_t record, uint64_t offset)
 
     switch (what & 15) {
     case 0:
-        return offset % offsetof(struct session_header, owners);
+        return offset % offsetof(struct session_header, vcounters);
     case 1:
         return process + offset % sizeof(struct counts_head);
     case 2:

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/owners.h"
+#include "plugin/vcounter_processes.h"
 #include "plugin/plugin.h"
 #include "source/setting.h"
 
@@ -213,11 +213,11 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     argv[n++] = path;
     for (size_t i = 1; i < count; i++)
         argv[n++] = args[i];
-    owners_executes();
+    vcounter_executes();
     session_note_rights(p->session, path);
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
-    owners_stays();
+    vcounter_stays();
     reach_take_back(&p->reach, session);
     free(argv);
 }

@@ -8,7 +8,7 @@
 #include "plugin/calls.h"
 #include "plugin/gateway_read.h"
 #include "plugin/monitor.h"
-#include "plugin/owners.h"
+#include "plugin/vcounter_processes.h"
 #include "plugin/watch.h"
 
 #define TEXT_MOST 65536u /* bytes of a list of events */
@@ -176,7 +176,7 @@ answer(unsigned vcpu, uint64_t operation, uint64_t at)
     else if (operation == GATEWAY_REGISTER)
         monitor_answer(vcpu, &request.access);
     else
-        owners_answer(&request.virtual);
+        vcounter_answer(&request.virtual);
     pthread_mutex_unlock(&p->lock);
     plugin_write(at, &request, size);
 }

@@ -16,7 +16,7 @@
 #include "plugin/gateway_answer.h"
 #include "plugin/monitor.h"
 #include "plugin/own_counts.h"
-#include "plugin/owners.h"
+#include "plugin/vcounter_processes.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/span.h"
@@ -230,7 +230,7 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     pthread_mutex_lock(&p->lock);
     drain_all(p);
     beside_ends(&p->beside);
-    owners_end();
+    vcounter_end();
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL && p->counts[i] != p->spare)
             counts_fold(&p->process, p->counts[i]);
@@ -279,7 +279,7 @@ on_fork_child(void)
     const int parent = p->process.head->pid;
     const unsigned together = atomic_load(&p->process.head->together);
     own_counts_adopt(p, slot, program);
-    owners_forked();
+    vcounter_forked();
     own_counts_name(p, program, BEGIN_FORK, parent);
     raise_to(&p->process.head->together, together);
     p->counts[slot]->strand = tally_plugin.strands[slot]->number;
@@ -375,7 +375,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     beside_syscall(&p->beside, &caller.signals, num, args);
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
-    owners_syscall(num, args);
+    vcounter_syscall(num, args);
     gateway_syscall(vcpu, num, a1, a2);
 }
 
@@ -394,7 +394,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
-    owners_return();
+    vcounter_return();
 }
 
 static const char *
@@ -638,7 +638,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     own_counts_name(p, name ? name : "?",
                     p->executed ? BEGIN_EXEC : BEGIN_FIRST, p->parent);
     if (p->executed)
-        owners_executed();
+        vcounter_executed();
     p->random.session = p->session;
     p->random.fixed = p->request.fixed_random;
     p->random.isa = p->beside.isa = p->shape.isa;

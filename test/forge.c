@@ -58,8 +58,8 @@ static const struct forged in_header[] = {
     {"request", offsetof(struct session_header, request), UINT32_MAX,
      sizeof(struct session_request) / 4},
     {"uncounted", offsetof(struct session_header, uncounted), UINT32_MAX, 1},
-    {"owners", offsetof(struct session_header, owned), UINT32_MAX,
-     (HEADER_SIZE - offsetof(struct session_header, owned)) / 4},
+    {"owners", offsetof(struct session_header, vcounters_used), UINT32_MAX,
+     (HEADER_SIZE - offsetof(struct session_header, vcounters_used)) / 4},
 };
 
 /* Opens the session's memory among a process's descriptors; -1: it has none. */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gateway/owners.h"
+#include "gateway/vcounter_processes.h"
 
 #define U VIRTUAL_USER
 #define K VIRTUAL_KERNEL
@@ -24,15 +24,15 @@
 
 /* How often each event has risen, by process; on each strand. */
 struct world {
-    uint64_t process[OWNERS_SEATS + 2][VIRTUAL_EVENTS];
+    uint64_t process[VCOUNTER_SEATS + 2][VIRTUAL_EVENTS];
     uint64_t strand[2][VIRTUAL_EVENTS];
     pid_t child;
     atomic_uint signals;
 };
 
 static struct world *world;
-static struct owners *shared;
-static struct owners_client client;
+static struct vcounter_processes *shared;
+static struct vcounter_client client;
 
 static bool
 fake_has(void *user, unsigned index, bool at_once)
@@ -80,7 +80,7 @@ fake_find(void *user, pid_t pid, uint32_t *process, pid_t *parent)
     return true;
 }
 
-static const struct owners_source source = {
+static const struct vcounter_source source = {
     .numbers = 16,
     .has = fake_has,
     .process = fake_process,
@@ -106,7 +106,7 @@ begin(void **state)
     (void)state;
     world = map(sizeof(*world));
     shared = map(sizeof(*shared));
-    client = (struct owners_client){
+    client = (struct vcounter_client){
         .shared = shared,
         .source = &source,
         .user = world,
@@ -143,11 +143,11 @@ stop(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static struct owners_seat *
+static struct vcounter_seat *
 seat_of(pid_t pid)
 {
     int error = 0;
-    struct owners_seat *const seat = owners_seat_of(&client, pid, &error);
+    struct vcounter_seat *const seat = vcounter_seat_of(&client, pid, &error);
 
     assert_non_null(seat);
     return seat;
@@ -163,7 +163,7 @@ request(unsigned index, unsigned modes)
 }
 
 static uint64_t
-value(struct owners_seat *seat, unsigned index)
+value(struct vcounter_seat *seat, unsigned index)
 {
     struct counter_reading readings[VIRTUAL_EVENTS];
     struct virtual_owner *const root = &seat_of(getpid())->owner;
@@ -175,7 +175,7 @@ value(struct owners_seat *seat, unsigned index)
 }
 
 static int
-start(struct owners_seat *seat, const struct virtual_request *r)
+start(struct vcounter_seat *seat, const struct virtual_request *r)
 {
     struct virtual_owner *const root = &seat_of(getpid())->owner;
 
@@ -192,21 +192,21 @@ test_another_process(void **state)
     (void)state;
     world->child = sleeper();
     world->process[CHILD][17] = 40;
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const seat = seat_of(world->child);
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const seat = seat_of(world->child);
     assert_true(start(seat, &r) > 0);
     world->process[CHILD][17] += 5;
     world->process[MINE][17] += 9;
     assert_true(value(seat, 17) == 5);
     assert_true(value(seat_of(getpid()), 17) == 0);
-    owners_pause(&client, seat);
+    vcounter_pause(&client, seat);
     world->process[CHILD][17] += 100;
     assert_true(value(seat, 17) == 5);
     world->process[2][17] = 7000;
-    owners_resume(&client, seat, 2);
+    vcounter_resume(&client, seat, 2);
     world->process[2][17] += 2;
     assert_true(value(seat, 17) == 7);
-    owners_leave(&client);
+    vcounter_leave(&client);
     stop(world->child);
 }
 
@@ -218,8 +218,8 @@ test_refused(void **state)
     struct virtual_request r = request(17, U);
 
     (void)state;
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const seat = seat_of(getpid());
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const seat = seat_of(getpid());
     r.spec[17] = 17 << 5 | U;
     assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
     r = request(31, U);
@@ -232,7 +232,7 @@ test_refused(void **state)
     r = request(15, U | K);
     r.threshold[15] = 5;
     assert_int_equal(start(seat, &r), VIRTUAL_EINVAL);
-    owners_leave(&client);
+    vcounter_leave(&client);
 }
 
 /* The strands count in system mode, and processes do not; without user mode
@@ -245,8 +245,8 @@ test_system(void **state)
 
     (void)state;
     r.spec[14] = 14 << 5 | K;
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const seat = seat_of(getpid());
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const seat = seat_of(getpid());
     seat->owner.root = true;
     assert_true(virtual_system_start(&shared->system, &seat->owner, &r) > 0);
     world->process[MINE][15] += 1000;
@@ -255,10 +255,10 @@ test_system(void **state)
     world->strand[1][14] += 50;
     assert_true(virtual_system_read(&shared->system, readings) > 0);
     assert_true(readings[15].value == 7 && readings[14].value == 0);
-    assert_true(owners_read_cpu(&client, 1, readings) > 0);
+    assert_true(vcounter_read_cpu(&client, 1, readings) > 0);
     assert_true(readings[15].value == 4);
-    assert_int_equal(owners_read_cpu(&client, 2, readings), 0);
-    owners_leave(&client);
+    assert_int_equal(vcounter_read_cpu(&client, 2, readings), 0);
+    vcounter_leave(&client);
 }
 
 static void
@@ -269,19 +269,19 @@ test_threshold(void **state)
     (void)state;
     r.threshold[15] = 100;
     r.signal = SIGUSR1;
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const seat = seat_of(getpid());
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const seat = seat_of(getpid());
     assert_true(start(seat, &r) > 0);
-    assert_true(owners_left(&client, seat, 15) == 100);
-    assert_true(owners_left(&client, seat, 14) == 0);
+    assert_true(vcounter_left(&client, seat, 15) == 100);
+    assert_true(vcounter_left(&client, seat, 14) == 0);
     for (unsigned n = 1; n <= 1000; n++) {
         world->process[MINE][15]++;
-        owners_overflow(&client, seat, 0);
+        vcounter_overflow(&client, seat, 0);
         assert_int_equal(world->signals, n / 100);
     }
     virtual_release(&shared->system, &seat->owner, &seat->owner);
-    assert_true(owners_left(&client, seat, 15) == 0);
-    owners_leave(&client);
+    assert_true(vcounter_left(&client, seat, 15) == 0);
+    vcounter_leave(&client);
 }
 
 /* Buckets are this process's: others find none. */
@@ -294,30 +294,30 @@ test_ranges(void **state)
 
     (void)state;
     r.threshold[15] = 10;
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const seat = seat_of(getpid());
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const seat = seat_of(getpid());
     assert_true(virtual_profile(&shared->system, &seat->owner, &r, &range, 1) >
                 0);
-    owners_leave(&client);
+    vcounter_leave(&client);
     assert_null(seat->owner.ranges);
-    assert_int_equal(owners_enter(&client), 0);
+    assert_int_equal(vcounter_enter(&client), 0);
     world->process[MINE][15] += 10;
-    owners_overflow(&client, seat, 0x1000);
+    vcounter_overflow(&client, seat, 0x1000);
     assert_int_equal(bucket, 1);
-    owners_leave(&client);
+    vcounter_leave(&client);
 }
 
 /* What a real child does in the shared system, and how it ends. */
 static void
 child_counts(pid_t parent, bool die_inside)
 {
-    owners_enter(&client);
-    owners_fork(&client, parent, getpid(), CHILD);
+    vcounter_enter(&client);
+    vcounter_fork(&client, parent, getpid(), CHILD);
     world->process[CHILD][15] += 11;
     if (die_inside)
         kill(getpid(), SIGKILL);
-    owners_exit(&client, client.seat);
-    owners_leave(&client);
+    vcounter_exit(&client, client.seat);
+    vcounter_leave(&client);
     _exit(0);
 }
 
@@ -341,20 +341,20 @@ test_fork(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        assert_int_equal(owners_enter(&client), 0);
-        struct owners_seat *const seat = seat_of(getpid());
+        assert_int_equal(vcounter_enter(&client), 0);
+        struct vcounter_seat *const seat = seat_of(getpid());
         assert_true(start(seat, &r) > 0);
-        seat->waits = rows[i].waits ? OWNERS_ANY : 0;
-        owners_leave(&client);
+        seat->waits = rows[i].waits ? VCOUNTER_ANY : 0;
+        vcounter_leave(&client);
         const pid_t parent = getpid(), pid = fork();
         if (pid == 0)
             child_counts(parent, rows[i].dies);
         waitpid(pid, NULL, 0);
-        assert_int_equal(owners_enter(&client), 0);
-        assert_null(owners_find(shared, pid));
+        assert_int_equal(vcounter_enter(&client), 0);
+        assert_null(vcounter_find(shared, pid));
         if (value(seat, 15) != rows[i].wanted)
             fail_msg("line %d: %ju", rows[i].line, (uintmax_t)value(seat, 15));
-        owners_leave(&client);
+        vcounter_leave(&client);
     }
 }
 
@@ -366,46 +366,46 @@ test_save(void **state)
 
     (void)state;
     world->child = sleeper();
-    assert_int_equal(owners_enter(&client), 0);
-    struct owners_seat *const own = seat_of(getpid());
-    struct owners_seat *const seat = seat_of(world->child);
+    assert_int_equal(vcounter_enter(&client), 0);
+    struct vcounter_seat *const own = seat_of(getpid());
+    struct vcounter_seat *const seat = seat_of(world->child);
     assert_true(start(own, &r) > 0 && start(seat, &r) > 0);
     own->owner.root = true;
     assert_int_equal(virtual_save(&shared->system, &own->owner, &seat->owner),
                      0);
     world->process[CHILD][15] += 21;
-    owners_leave(&client);
+    vcounter_leave(&client);
     stop(world->child);
-    assert_int_equal(owners_enter(&client), 0);
+    assert_int_equal(vcounter_enter(&client), 0);
     assert_true(value(own, 15) == 21);
-    owners_leave(&client);
+    vcounter_leave(&client);
 }
 
 /* All seats taken is EMFILE, and one is free again when its process is gone. */
 static void
 test_full(void **state)
 {
-    static pid_t pids[OWNERS_SEATS];
+    static pid_t pids[VCOUNTER_SEATS];
     int error = 0;
 
     (void)state;
-    for (unsigned i = 0; i < OWNERS_SEATS; i++) {
+    for (unsigned i = 0; i < VCOUNTER_SEATS; i++) {
         world->child = pids[i] = sleeper();
-        assert_int_equal(owners_enter(&client), 0);
+        assert_int_equal(vcounter_enter(&client), 0);
         seat_of(world->child);
-        owners_leave(&client);
+        vcounter_leave(&client);
     }
-    assert_int_equal(owners_enter(&client), 0);
-    assert_null(owners_seat_of(&client, getpid(), &error));
+    assert_int_equal(vcounter_enter(&client), 0);
+    assert_null(vcounter_seat_of(&client, getpid(), &error));
     assert_int_equal(error, -EMFILE);
-    assert_null(owners_seat_of(&client, 1, &error));
+    assert_null(vcounter_seat_of(&client, 1, &error));
     assert_int_equal(error, -ESRCH);
-    owners_leave(&client);
+    vcounter_leave(&client);
     stop(pids[7]);
-    assert_int_equal(owners_enter(&client), 0);
+    assert_int_equal(vcounter_enter(&client), 0);
     assert_ptr_equal(seat_of(getpid()), &shared->seats[7]);
-    owners_leave(&client);
-    for (unsigned i = 0; i < OWNERS_SEATS; i++)
+    vcounter_leave(&client);
+    for (unsigned i = 0; i < VCOUNTER_SEATS; i++)
         if (i != 7)
             stop(pids[i]);
 }
@@ -448,28 +448,28 @@ test_forged(void **state)
     };
 
     (void)state;
-    assert_int_equal(owners_enter(&client), 0);
+    assert_int_equal(vcounter_enter(&client), 0);
     assert_true(start(seat_of(getpid()), &r) > 0);
-    owners_leave(&client);
+    vcounter_leave(&client);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         unsigned char kept[8];
         memcpy(kept, rows[i].at, rows[i].size);
         memcpy(rows[i].at, rows[i].value, rows[i].size);
-        const int error = owners_enter(&client);
+        const int error = vcounter_enter(&client);
         if (error != -EIO)
             fail_msg("line %d: %d", rows[i].line, error);
         memcpy(rows[i].at, kept, rows[i].size);
-        assert_int_equal(owners_enter(&client), 0);
-        owners_leave(&client);
+        assert_int_equal(vcounter_enter(&client), 0);
+        vcounter_leave(&client);
     }
     /* Pointers into another process are replaced, not followed. */
     memcpy(&shared->seats[0].owner.user, &wild, sizeof(wild));
     memcpy(&shared->seats[0].owner.ranges, &wild, sizeof(wild));
     memcpy(&shared->system.ops, &wild, sizeof(wild));
-    assert_int_equal(owners_enter(&client), 0);
+    assert_int_equal(vcounter_enter(&client), 0);
     world->process[MINE][15] += 3;
     assert_true(value(seat_of(getpid()), 15) == 3);
-    owners_leave(&client);
+    vcounter_leave(&client);
 }
 
 int

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "plugin/gateway.h"
-#include "plugin/owners_own.h"
+#include "plugin/vcounter_processes_own.h"
 
 #define NOWHERE 16 /* an address without memory */
 #define LARGE 20000
@@ -76,7 +76,7 @@ take(const struct gateway_range *ranges, uint64_t count, int *error)
         .ranges = gateway_word((uintptr_t)ranges),
     };
 
-    return owners_profile_take(&request, error);
+    return vcounter_profile_take(&request, error);
 }
 
 static const struct virtual_range *
@@ -114,7 +114,7 @@ static int
 end(void **state)
 {
     (void)state;
-    owners_profile_forget();
+    vcounter_profile_forget();
     return 0;
 }
 
@@ -140,15 +140,15 @@ test_given(void **state)
         assert_int_equal(taken[1].count, 2);
         taken[0].buckets[1]++;
         taken[1].buckets[0] = 3;
-        owners_profile_choose(true);
+        vcounter_profile_choose(true);
         assert_int_equal(buckets[1], three);
-        owners_profile_give();
+        vcounter_profile_give();
         assert_int_equal(buckets[1], four);
         assert_int_equal(buckets[3], three);
         assert_int_equal(more[0], three);
-        owners_profile_forget();
+        vcounter_profile_forget();
         buckets[1] = 9;
-        owners_profile_give();
+        vcounter_profile_give();
         assert_int_equal(buckets[1], 9);
     }
 }
@@ -167,7 +167,7 @@ test_refused(void **state)
 
     (void)state;
     const struct virtual_range *taken = must_take(&good, 1);
-    owners_profile_choose(true);
+    vcounter_profile_choose(true);
     refuse(bad, 3, -EFAULT);
     written_to = false; /* what can be read alone is refused too */
     refuse(bad, 1, -EFAULT);
@@ -181,9 +181,9 @@ test_refused(void **state)
     const struct virtual_range *other = must_take(&bad[2], 1);
     assert_int_equal(other[0].count, 2);
     other[0].buckets[0] = 9;
-    owners_profile_choose(false);
+    vcounter_profile_choose(false);
     taken[0].buckets[3] = 256;
-    owners_profile_give();
+    vcounter_profile_give();
     assert_int_equal(buckets[3], 1);
     assert_int_equal(more[0], 0);
 }
@@ -204,7 +204,7 @@ test_largest(void **state)
     const struct virtual_range *taken = must_take(ranges, 64);
     assert_int_equal(taken[0].count, most);
     assert_int_equal(taken[63].count, 2);
-    owners_profile_choose(false);
+    vcounter_profile_choose(false);
     free(memory);
 }
 
@@ -216,12 +216,12 @@ test_gone(void **state)
 
     (void)state;
     const struct virtual_range *taken = must_take(&range, 1);
-    owners_profile_choose(true);
+    vcounter_profile_choose(true);
     taken[0].buckets[0] = 1;
     written_to = false;
-    owners_profile_give();
+    vcounter_profile_give();
     written_to = true;
-    owners_profile_give();
+    vcounter_profile_give();
     assert_int_equal(buckets[0], 0);
 }
 
@@ -242,13 +242,13 @@ replace_often(void)
 
     for (int i = 0; i < 20; i++) {
         must_take(ranges, 1);
-        owners_profile_choose(true);
+        vcounter_profile_choose(true);
         must_take(ranges, 1);
-        owners_profile_choose(false);
+        vcounter_profile_choose(false);
         refuse(ranges, 2, -EFAULT);
-        owners_profile_give();
+        vcounter_profile_give();
     }
-    owners_profile_forget();
+    vcounter_profile_forget();
 }
 
 /* Each way by which a profile goes gives back all that it took. */

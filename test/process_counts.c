@@ -540,21 +540,21 @@ test_each(void **unused)
 static void
 test_owners(void **unused)
 {
-    void *at = mmap(NULL, SESSION_OWNERS, PROT_NONE,
+    void *at = mmap(NULL, SESSION_VCOUNTERS, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct fixture f;
 
     (void)unused;
     setup(&f);
-    assert_null(session_map_owners(f.header, at));
-    munmap(at, SESSION_OWNERS);
-    unsigned char *owners = session_map_owners(f.header, at);
+    assert_null(session_map_vcounters(f.header, at));
+    munmap(at, SESSION_VCOUNTERS);
+    unsigned char *owners = session_map_vcounters(f.header, at);
     assert_ptr_equal(owners, at);
     owners[0] = 1;
-    owners[SESSION_OWNERS - 1] = 2;
-    assert_int_equal(f.header->owners[0], 1);
-    assert_int_equal(f.header->owners[SESSION_OWNERS - 1], 2);
-    munmap(at, SESSION_OWNERS);
+    owners[SESSION_VCOUNTERS - 1] = 2;
+    assert_int_equal(f.header->vcounters[0], 1);
+    assert_int_equal(f.header->vcounters[SESSION_VCOUNTERS - 1], 2);
+    munmap(at, SESSION_VCOUNTERS);
     teardown(&f);
 }
 

@@ -470,7 +470,7 @@ static int
 collect_header(int fd, unsigned used, const struct session_request *request,
                struct session_result *result)
 {
-    const size_t size = offsetof(struct session_header, owners);
+    const size_t size = offsetof(struct session_header, vcounters);
     struct session_header *h =
         aligned_alloc(_Alignof(struct session_header), sizeof(*h));
     static const char none[COUNTS_NAME];

@@ -206,20 +206,20 @@ session_attach(const char *place, const struct tally_log *log, int fd,
 }
 
 void *
-session_map_owners(const struct session_header *header, void *at)
+session_map_vcounters(const struct session_header *header, void *at)
 {
     void *const place =
-        mmap(at, SESSION_OWNERS, PROT_NONE,
+        mmap(at, SESSION_VCOUNTERS, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
              -1, 0);
 
     /* Older kernels take the address as a hint. */
     if (place != MAP_FAILED && place != at)
-        munmap(place, SESSION_OWNERS);
+        munmap(place, SESSION_VCOUNTERS);
     if (place != at)
         return NULL;
     void *const memory =
-        mremap((void *)(uintptr_t)header->owners, 0, SESSION_OWNERS,
+        mremap((void *)(uintptr_t)header->vcounters, 0, SESSION_VCOUNTERS,
                MREMAP_MAYMOVE | MREMAP_FIXED, at);
     return memory == at ? at : NULL;
 }

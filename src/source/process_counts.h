@@ -39,9 +39,9 @@
 #define COUNTS_OUTSIDE COUNTS_SLICES /* not counted: --from, --to, --skip */
 #define SESSION_UNCOUNTED 64u
 #define SESSION_ARGS 16u
-#define SESSION_PLACE 112u        /* bytes */
-#define SESSION_OWNERS (2u << 20) /* bytes */
-#define SESSION_STANDARD 3u       /* standard input, output, error */
+#define SESSION_PLACE 112u           /* bytes */
+#define SESSION_VCOUNTERS (2u << 20) /* bytes */
+#define SESSION_STANDARD 3u          /* standard input, output, error */
 
 /* Totals of one strand or of one thread that has ended. */
 struct totals {
@@ -100,9 +100,9 @@ struct session_header {
     atomic_uint rightless;
     char rightless_names[SESSION_UNCOUNTED][COUNTS_NAME];
     /* Some process has virtual counters; they are in the memory below, which
-     * begins a page (gateway/owners.h). */
-    atomic_uint owned;
-    _Alignas(4096) unsigned char owners[SESSION_OWNERS];
+     * begins a page (gateway/vcounter_processes.h). */
+    atomic_uint vcounters_used;
+    _Alignas(4096) unsigned char vcounters[SESSION_VCOUNTERS];
 };
 
 /* How a process came to run its program. */
@@ -248,9 +248,10 @@ int
 session_attach(const char *place, const struct tally_log *log, int fd,
                struct session_header **header, struct session_request *request);
 
-/* Maps the header's owners once more, at this address; NULL if that cannot be.
+/* Maps the header's `vcounters` once more, at this address; NULL if that cannot
+ * be.
  */
-void *session_map_owners(const struct session_header *header, void *at);
+void *session_map_vcounters(const struct session_header *header, void *at);
 
 /* Returns whether the header is of a session of this version. */
 bool session_is_whole(const struct session_header *header);

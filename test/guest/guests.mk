@@ -40,7 +40,7 @@ gateway_programs := $(patsubst $(here)/gateway/%.c,%,\
 
 # libtally without what runs or models programs.
 library := src/base/error.c src/base/replace.c src/counter/counter.c \
-    $(filter-out src/gateway/owners.c,$(wildcard src/gateway/*.c)) \
+    $(filter-out src/gateway/vcounter_processes.c,$(wildcard src/gateway/*.c)) \
     $(filter-out src/host/pfm.c src/host/child.c src/host/count.c \
         src/host/probe.c,$(wildcard src/host/*.c)) \
     $(addprefix src/lib/,counter.c event.c guest.c options.c profiler.c \

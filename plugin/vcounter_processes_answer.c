@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What guest programs ask of virtual counters. */
-#include "plugin/owners_own.h"
+#include "plugin/vcounter_processes_own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ parts_for(uint32_t events)
     uint32_t components = 0;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
-        const struct event_row *e = events >> i & 1 ? owners_event(i) : NULL;
+        const struct event_row *e = events >> i & 1 ? vcounter_event(i) : NULL;
         components |= e != NULL ? components_of(&e, 1, params) : 0;
     }
     return components;
@@ -69,7 +69,7 @@ can_have(uint32_t process, uint32_t components)
 
 /* Every process that runs. */
 static bool
-all_can_have(const struct owners *o, uint32_t components)
+all_can_have(const struct vcounter_processes *o, uint32_t components)
 {
     for (unsigned i = 0; i < o->seat_count; i++)
         if (o->seats[i].pid != 0 && !can_have(o->seats[i].process, components))
@@ -78,7 +78,8 @@ all_can_have(const struct owners *o, uint32_t components)
 }
 
 static void
-tell_others(struct owners *o, struct owners_seat *seat, uint32_t events)
+tell_others(struct vcounter_processes *o, struct vcounter_seat *seat,
+            uint32_t events)
 {
     if (seat != NULL)
         seat->wanted |= events;
@@ -89,9 +90,9 @@ tell_others(struct owners *o, struct owners_seat *seat, uint32_t events)
 
 /* The one whose counters are asked about, and who asks. */
 struct asked {
-    struct owners_client *client;
+    struct vcounter_client *client;
     struct virtual_system *system;
-    struct owners_seat *caller, *target;
+    struct vcounter_seat *caller, *target;
     struct virtual_request request;
 };
 
@@ -118,7 +119,7 @@ give_calls(pid_t pid, struct gateway_virtual *to)
     struct process_counts process;
     uint32_t index;
 
-    if (!owners_counts(pid, &process, &index))
+    if (!vcounter_counts(pid, &process, &index))
         return;
     to->calls = gateway_word(atomic_load(&process.head->calls));
     to->reads = gateway_word(atomic_load(&process.head->reads));
@@ -156,7 +157,8 @@ static int
 profile(const struct asked *a, const struct gateway_virtual *q)
 {
     int result = VIRTUAL_EINVAL;
-    const struct virtual_range *const ranges = owners_profile_take(q, &result);
+    const struct virtual_range *const ranges =
+        vcounter_profile_take(q, &result);
 
     if (ranges == NULL)
         return result;
@@ -166,7 +168,7 @@ profile(const struct asked *a, const struct gateway_virtual *q)
                             (uint32_t)gateway_word(q->range_count));
     if (result > 0)
         a->caller->host_signal = (int)gateway_word(q->host_signal);
-    owners_profile_choose(result > 0);
+    vcounter_profile_choose(result > 0);
     return result;
 }
 
@@ -243,8 +245,8 @@ answer_system(const struct asked *a, struct gateway_virtual *q)
         result = virtual_system_read(a->system, readings);
         break;
     case GATEWAY_SYSTEM_CPU:
-        result = owners_read_cpu(a->client, (unsigned)gateway_word(q->cpu),
-                                 readings);
+        result = vcounter_read_cpu(a->client, (unsigned)gateway_word(q->cpu),
+                                   readings);
         break;
     case GATEWAY_SYSTEM_CONTROL:
         result = virtual_system_control(a->system, spec);
@@ -261,23 +263,23 @@ answer_system(const struct asked *a, struct gateway_virtual *q)
 }
 
 static int
-answer(struct owners_client *client, struct gateway_virtual *q)
+answer(struct vcounter_client *client, struct gateway_virtual *q)
 {
     const uint64_t call = gateway_word(q->call);
     struct asked a = {.client = client, .system = &client->shared->system};
     int error = 0;
 
     take_request(q, &a.request);
-    a.caller = owners_seat_of(client, getpid(), &error);
+    a.caller = vcounter_seat_of(client, getpid(), &error);
     if (a.caller == NULL)
         return error;
     if (call >= GATEWAY_SYSTEM_START)
         return answer_system(&a, q);
-    a.target = owners_seat_of(client, (pid_t)gateway_word(q->target), &error);
+    a.target = vcounter_seat_of(client, (pid_t)gateway_word(q->target), &error);
     if (a.target != NULL)
         return answer_process(&a, q);
     return call == GATEWAY_OPEN && error == -ESRCH &&
-                   owners_parent((pid_t)gateway_word(q->target)) == getpid()
+                   vcounter_parent((pid_t)gateway_word(q->target)) == getpid()
                ? -EAGAIN /* a child that has not begun */
                : error;
 }
@@ -290,30 +292,30 @@ prepare(const struct gateway_virtual *q)
     bool told = false;
 
     take_request(q, &r);
-    owners_learn(events_in(&r));
+    vcounter_learn(events_in(&r));
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
         told |= r.spec[i] != 0 && r.threshold[i] > 0;
     if (told)
-        owners_watch();
+        vcounter_watch();
     return 0;
 }
 
 void
-owners_answer(struct gateway_virtual *q)
+vcounter_answer(struct gateway_virtual *q)
 {
-    struct owners_client *client;
+    struct vcounter_client *client;
     int result = -ENOMEM;
 
-    atomic_store(&tally_plugin.session->owned, 1);
+    atomic_store(&tally_plugin.session->vcounters_used, 1);
     if (gateway_word(q->call) == GATEWAY_PREPARE) {
         result = prepare(q);
-    } else if ((client = owners_begin()) != NULL) {
+    } else if ((client = vcounter_begin()) != NULL) {
         result = answer(client, q);
-        if (result > 0 && owners_sums_failed())
+        if (result > 0 && vcounter_sums_failed())
             result = -ENOMEM;
-        owners_forget_sums();
-        owners_arm();
-        owners_finish();
+        vcounter_forget_sums();
+        vcounter_arm();
+        vcounter_finish();
     }
     q->result = gateway_word((uint64_t)(int64_t)result);
     q->epoch = gateway_word(gateway_epoch());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gateway/owners.h"
+#include "gateway/vcounter_processes.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -16,17 +16,17 @@
 #define PATIENCE_S 60
 #define SIGNAL_LAST 64
 
-static struct owners_seat *
-seat_of_cpu(struct owners *o, unsigned cpu)
+static struct vcounter_seat *
+seat_of_cpu(struct vcounter_processes *o, unsigned cpu)
 {
     return &o->seats[cpu - o->strands];
 }
 
 /* What the counter's event has been, where the counter is. */
 static uint64_t
-happened(const struct owners_client *c, unsigned cpu, unsigned index)
+happened(const struct vcounter_client *c, unsigned cpu, unsigned index)
 {
-    struct owners *const o = c->shared;
+    struct vcounter_processes *const o = c->shared;
 
     return cpu < o->strands ? c->source->strand(c->user, cpu, index)
                             : c->source->process(
@@ -36,7 +36,7 @@ happened(const struct owners_client *c, unsigned cpu, unsigned index)
 static uint32_t
 monitor_places(void *monitor, unsigned index, uint16_t spec)
 {
-    const struct owners_client *const c = monitor;
+    const struct vcounter_client *const c = monitor;
 
     return spec >> 5 == index % c->source->numbers &&
                    c->source->has(c->user, index, false)
@@ -48,7 +48,7 @@ monitor_places(void *monitor, unsigned index, uint16_t spec)
 static bool
 monitor_fits(void *monitor, const struct virtual_request *r)
 {
-    const struct owners_client *const c = monitor;
+    const struct vcounter_client *const c = monitor;
     bool kernel = false, threshold = false;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
@@ -64,8 +64,8 @@ monitor_fits(void *monitor, const struct virtual_request *r)
 static uint64_t
 monitor_read(void *monitor, unsigned cpu, unsigned counter)
 {
-    const struct owners_client *const c = monitor;
-    const struct owners_counter *const k = &c->shared->counters[cpu][counter];
+    const struct vcounter_client *const c = monitor;
+    const struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
     return k->on ? k->value + (happened(c, cpu, k->index) - k->base) : k->value;
 }
@@ -74,8 +74,8 @@ static void
 monitor_control(void *monitor, unsigned cpu, unsigned counter, unsigned index,
                 uint16_t spec)
 {
-    const struct owners_client *const c = monitor;
-    struct owners_counter *const k = &c->shared->counters[cpu][counter];
+    const struct vcounter_client *const c = monitor;
+    struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
     k->value = monitor_read(monitor, cpu, counter);
     k->index = (uint8_t)index;
@@ -88,8 +88,8 @@ monitor_control(void *monitor, unsigned cpu, unsigned counter, unsigned index,
 static void
 monitor_write(void *monitor, unsigned cpu, unsigned counter, uint64_t value)
 {
-    const struct owners_client *const c = monitor;
-    struct owners_counter *const k = &c->shared->counters[cpu][counter];
+    const struct vcounter_client *const c = monitor;
+    struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
     k->value = value;
     if (k->on)
@@ -110,7 +110,7 @@ static const struct virtual_monitor_ops monitor_ops = {
 static uint64_t
 kernel_time(void *kernel, unsigned cpu)
 {
-    const struct owners_client *const c = kernel;
+    const struct vcounter_client *const c = kernel;
 
     (void)cpu;
     return c->source->time(c->user);
@@ -120,8 +120,8 @@ static void
 kernel_signal(void *kernel, struct virtual_owner *owner, int signal,
               unsigned index)
 {
-    const struct owners_client *const c = kernel;
-    const struct owners_seat *const seat = owner->user;
+    const struct vcounter_client *const c = kernel;
+    const struct vcounter_seat *const seat = owner->user;
 
     (void)signal;
     (void)index;
@@ -134,9 +134,9 @@ static const struct virtual_kernel_ops kernel_ops = {
 };
 
 static void
-set_up(struct owners_client *c)
+set_up(struct vcounter_client *c)
 {
-    struct owners *const o = c->shared;
+    struct vcounter_processes *const o = c->shared;
     pthread_mutexattr_t attr;
 
     pthread_mutexattr_init(&attr);
@@ -144,7 +144,7 @@ set_up(struct owners_client *c)
     pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&o->lock, &attr);
     pthread_mutexattr_destroy(&attr);
-    o->strands = c->strands < OWNERS_STRANDS ? c->strands : OWNERS_STRANDS;
+    o->strands = c->strands < VCOUNTER_STRANDS ? c->strands : VCOUNTER_STRANDS;
     virtual_init(&o->system, &monitor_ops, c, &kernel_ops, c, o->cpus,
                  o->strands);
 }
@@ -159,9 +159,9 @@ is_late(const struct timespec *end)
 }
 
 static int
-lock(struct owners_client *c)
+lock(struct vcounter_client *c)
 {
-    struct owners *const o = c->shared;
+    struct vcounter_processes *const o = c->shared;
     struct timespec end;
     unsigned fresh = 0;
 
@@ -206,7 +206,7 @@ is_block(const struct virtual_block *block)
 
 /* Returns whether the owner is NULL or sits in a seat. */
 static bool
-is_seated(const struct owners *o, const struct virtual_owner *owner)
+is_seated(const struct vcounter_processes *o, const struct virtual_owner *owner)
 {
     for (unsigned i = 0; i < o->seat_count; i++)
         if (owner == &o->seats[i].owner)
@@ -216,8 +216,9 @@ is_seated(const struct owners *o, const struct virtual_owner *owner)
 
 /* `seat` NULL: the cpu is a strand of the machine. */
 static bool
-is_cpu(const struct owners *o, const struct virtual_cpu *cpu,
-       const struct owners_counter *counters, const struct owners_seat *seat)
+is_cpu(const struct vcounter_processes *o, const struct virtual_cpu *cpu,
+       const struct vcounter_counter *counters,
+       const struct vcounter_seat *seat)
 {
     const bool none = cpu->plan == NULL && cpu->block == NULL;
     const bool all = cpu->plan == &o->system.plan && cpu->block == &cpu->own;
@@ -232,7 +233,7 @@ is_cpu(const struct owners *o, const struct virtual_cpu *cpu,
 }
 
 static bool
-is_seat(const struct owners *o, const struct owners_seat *seat)
+is_seat(const struct vcounter_processes *o, const struct vcounter_seat *seat)
 {
     const struct virtual_owner *const owner = &seat->owner;
     const int32_t cpu = (int32_t)(o->strands + (unsigned)(seat - o->seats));
@@ -241,21 +242,21 @@ is_seat(const struct owners *o, const struct owners_seat *seat)
            seat->host_signal <= SIGNAL_LAST && is_bool(&owner->root) &&
            is_bool(&owner->active) && is_bool(&owner->save) &&
            is_bool(&owner->summed) && is_block(&owner->block) &&
-           (owner->cpu == OWNERS_NOWHERE || owner->cpu == cpu);
+           (owner->cpu == VCOUNTER_NOWHERE || owner->cpu == cpu);
 }
 
 /* Returns whether each number, index and pointer in the memory is one that some
  * process of the session has put there: the one place where they are checked.
  */
 static bool
-is_sound(const struct owners_client *c)
+is_sound(const struct vcounter_client *c)
 {
-    const struct owners *const o = c->shared;
+    const struct vcounter_processes *const o = c->shared;
     const struct virtual_system *const s = &o->system;
     const uint32_t strands =
-        c->strands < OWNERS_STRANDS ? c->strands : OWNERS_STRANDS;
+        c->strands < VCOUNTER_STRANDS ? c->strands : VCOUNTER_STRANDS;
 
-    if (o->strands != strands || o->seat_count > OWNERS_SEATS ||
+    if (o->strands != strands || o->seat_count > VCOUNTER_SEATS ||
         s->count != strands + o->seat_count || s->cpus != o->cpus ||
         !is_bool(&s->active) || !is_seated(o, s->holder) ||
         !is_seated(o, s->watcher))
@@ -272,7 +273,7 @@ is_sound(const struct owners_client *c)
 
 /* Code is elsewhere in another process, and so is what it counts with. */
 static void
-adopt(struct owners_client *c)
+adopt(struct vcounter_client *c)
 {
     struct virtual_system *const s = &c->shared->system;
 
@@ -281,12 +282,12 @@ adopt(struct owners_client *c)
     s->kernel_ops = &kernel_ops;
     s->kernel = c;
     for (unsigned i = 0; i < c->shared->seat_count; i++) {
-        struct owners_seat *const seat = &c->shared->seats[i];
+        struct vcounter_seat *const seat = &c->shared->seats[i];
         seat->owner.user = seat;
         seat->owner.ranges = NULL;
         seat->owner.range_count = 0;
     }
-    c->seat = owners_find(c->shared, getpid());
+    c->seat = vcounter_find(c->shared, getpid());
     if (c->seat == NULL)
         return;
     /* Buckets are in its memory alone. */
@@ -295,16 +296,16 @@ adopt(struct owners_client *c)
 }
 
 static bool
-is_awaited(const struct owners_seat *parent, pid_t child)
+is_awaited(const struct vcounter_seat *parent, pid_t child)
 {
     return parent != NULL &&
-           (parent->waits == OWNERS_ANY || parent->waits == child);
+           (parent->waits == VCOUNTER_ANY || parent->waits == child);
 }
 
 void
-owners_exit(struct owners_client *c, struct owners_seat *seat)
+vcounter_exit(struct vcounter_client *c, struct vcounter_seat *seat)
 {
-    struct owners_seat *const parent = owners_find(c->shared, seat->parent);
+    struct vcounter_seat *const parent = vcounter_find(c->shared, seat->parent);
 
     virtual_exit(&c->shared->system, &seat->owner,
                  parent != NULL ? &parent->owner : NULL,
@@ -315,7 +316,7 @@ owners_exit(struct owners_client *c, struct owners_seat *seat)
 }
 
 int
-owners_enter(struct owners_client *c)
+vcounter_enter(struct vcounter_client *c)
 {
     const int error = lock(c);
 
@@ -327,15 +328,15 @@ owners_enter(struct owners_client *c)
     }
     adopt(c);
     for (unsigned i = 0; i < c->shared->seat_count; i++) {
-        struct owners_seat *const seat = &c->shared->seats[i];
+        struct vcounter_seat *const seat = &c->shared->seats[i];
         if (seat->pid != 0 && kill(seat->pid, 0) != 0 && errno == ESRCH)
-            owners_exit(c, seat);
+            vcounter_exit(c, seat);
     }
     return 0;
 }
 
 void
-owners_leave(struct owners_client *c)
+vcounter_leave(struct vcounter_client *c)
 {
     if (c->seat != NULL) {
         c->ranges = c->seat->owner.ranges;
@@ -346,8 +347,8 @@ owners_leave(struct owners_client *c)
     pthread_mutex_unlock(&c->shared->lock);
 }
 
-struct owners_seat *
-owners_find(struct owners *o, pid_t pid)
+struct vcounter_seat *
+vcounter_find(struct vcounter_processes *o, pid_t pid)
 {
     for (unsigned i = 0; i < o->seat_count && pid != 0; i++)
         if (o->seats[i].pid == pid)
@@ -356,43 +357,44 @@ owners_find(struct owners *o, pid_t pid)
 }
 
 static unsigned
-cpu_of(const struct owners *o, const struct owners_seat *seat)
+cpu_of(const struct vcounter_processes *o, const struct vcounter_seat *seat)
 {
     return o->strands + (unsigned)(seat - o->seats);
 }
 
 /* A free seat for the process, whose owner the caller sets up; or NULL. */
-static struct owners_seat *
-take_seat(struct owners *o, pid_t pid, pid_t parent, uint32_t process)
+static struct vcounter_seat *
+take_seat(struct vcounter_processes *o, pid_t pid, pid_t parent,
+          uint32_t process)
 {
     unsigned i = 0;
 
     while (i < o->seat_count && o->seats[i].pid != 0)
         i++;
-    if (i == OWNERS_SEATS)
+    if (i == VCOUNTER_SEATS)
         return NULL;
     if (i == o->seat_count)
         o->system.count = o->strands + ++o->seat_count;
-    o->seats[i] = (struct owners_seat){
+    o->seats[i] = (struct vcounter_seat){
         .pid = pid,
         .parent = parent,
         .process = process,
-        .owner.cpu = OWNERS_NOWHERE,
+        .owner.cpu = VCOUNTER_NOWHERE,
     };
     return &o->seats[i];
 }
 
 static void
-sit_down(struct owners *o, struct owners_seat *seat)
+sit_down(struct vcounter_processes *o, struct vcounter_seat *seat)
 {
     seat->owner.user = seat;
     virtual_switch(&o->system, cpu_of(o, seat), &seat->owner, 0);
 }
 
-struct owners_seat *
-owners_seat_of(struct owners_client *c, pid_t pid, int *error)
+struct vcounter_seat *
+vcounter_seat_of(struct vcounter_client *c, pid_t pid, int *error)
 {
-    struct owners_seat *seat = owners_find(c->shared, pid);
+    struct vcounter_seat *seat = vcounter_find(c->shared, pid);
     pid_t parent = 0;
     uint32_t process;
 
@@ -416,13 +418,13 @@ owners_seat_of(struct owners_client *c, pid_t pid, int *error)
 }
 
 void
-owners_fork(struct owners_client *c, pid_t parent, pid_t child,
-            uint32_t process)
+vcounter_fork(struct vcounter_client *c, pid_t parent, pid_t child,
+              uint32_t process)
 {
-    struct owners_seat *const from = owners_find(c->shared, parent);
-    struct owners_seat *seat;
+    struct vcounter_seat *const from = vcounter_find(c->shared, parent);
+    struct vcounter_seat *seat;
 
-    if (from == NULL || owners_find(c->shared, child) != NULL)
+    if (from == NULL || vcounter_find(c->shared, child) != NULL)
         return;
     seat = take_seat(c->shared, child, parent, process);
     if (seat == NULL)
@@ -434,22 +436,22 @@ owners_fork(struct owners_client *c, pid_t parent, pid_t child,
 }
 
 void
-owners_pause(struct owners_client *c, struct owners_seat *seat)
+vcounter_pause(struct vcounter_client *c, struct vcounter_seat *seat)
 {
     virtual_switch(&c->shared->system, cpu_of(c->shared, seat), NULL, 0);
 }
 
 void
-owners_resume(struct owners_client *c, struct owners_seat *seat,
-              uint32_t process)
+vcounter_resume(struct vcounter_client *c, struct vcounter_seat *seat,
+                uint32_t process)
 {
     seat->process = process;
     sit_down(c->shared, seat);
 }
 
 uint64_t
-owners_left(struct owners_client *c, const struct owners_seat *seat,
-            unsigned index)
+vcounter_left(struct vcounter_client *c, const struct vcounter_seat *seat,
+              unsigned index)
 {
     const unsigned cpu = cpu_of(c->shared, seat);
     const struct virtual_plan *const plan = c->shared->cpus[cpu].plan;
@@ -463,14 +465,15 @@ owners_left(struct owners_client *c, const struct owners_seat *seat,
 }
 
 void
-owners_overflow(struct owners_client *c, struct owners_seat *seat, uint64_t pc)
+vcounter_overflow(struct vcounter_client *c, struct vcounter_seat *seat,
+                  uint64_t pc)
 {
     virtual_overflow(&c->shared->system, cpu_of(c->shared, seat), pc);
 }
 
 int
-owners_read_cpu(struct owners_client *c, unsigned cpu,
-                struct counter_reading readings[VIRTUAL_EVENTS])
+vcounter_read_cpu(struct vcounter_client *c, unsigned cpu,
+                  struct counter_reading readings[VIRTUAL_EVENTS])
 {
     return cpu < c->shared->strands
                ? virtual_system_read_cpu(&c->shared->system, cpu, readings)

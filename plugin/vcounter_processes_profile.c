@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A profile's buckets: counted here, in our order of bytes, and copied to where
  * the program has its own. */
-#include "plugin/owners_own.h"
+#include "plugin/vcounter_processes_own.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,13 +36,13 @@ finish(struct profile *p)
 }
 
 void
-owners_profile_forget(void)
+vcounter_profile_forget(void)
 {
     finish(&profile);
 }
 
 void
-owners_profile_choose(bool fresh)
+vcounter_profile_choose(bool fresh)
 {
     finish(fresh ? &profile : &asked);
     if (fresh)
@@ -94,7 +94,7 @@ take_range(uint64_t at)
 }
 
 const struct virtual_range *
-owners_profile_take(const struct gateway_virtual *q, int *error)
+vcounter_profile_take(const struct gateway_virtual *q, int *error)
 {
     const uint64_t count = gateway_word(q->range_count);
 
@@ -113,7 +113,7 @@ owners_profile_take(const struct gateway_virtual *q, int *error)
 }
 
 void
-owners_profile_give(void)
+vcounter_profile_give(void)
 {
     for (uint32_t i = 0; i < profile.count; i++) {
         const struct virtual_range *const r = &profile.ranges[i];

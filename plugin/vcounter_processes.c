@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/owners_own.h"
+#include "plugin/vcounter_processes_own.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,7 +7,8 @@
 #include "plugin/calls.h"
 #include "plugin/watch.h"
 
-static_assert(sizeof(struct owners) <= SESSION_OWNERS, "the session has room");
+static_assert(sizeof(struct vcounter_processes) <= SESSION_VCOUNTERS,
+              "the session has room");
 
 /* An event that is to be told of. */
 struct threshold {
@@ -16,11 +17,11 @@ struct threshold {
 };
 
 static struct {
-    struct owners_source source;
-    struct owners_client client; /* shared NULL: not mapped */
-    bool refused;                /* and it cannot be */
-    unsigned seen;               /* of owners.changes */
-    uint32_t learned;            /* events */
+    struct vcounter_source source;
+    struct vcounter_client client; /* shared NULL: not mapped */
+    bool refused;                  /* and it cannot be */
+    unsigned seen;                 /* of vcounter_processes.changes */
+    uint32_t learned;              /* events */
     struct threshold thresholds[VIRTUAL_EVENTS];
     unsigned threshold_count;
 } own;
@@ -34,21 +35,21 @@ map(void)
         return true;
     if (own.refused)
         return false;
-    own.client.shared = session_map_owners(p->session, OWNERS_AT);
+    own.client.shared = session_map_vcounters(p->session, VCOUNTER_AT);
     own.refused = own.client.shared == NULL;
-    own.source = owners_source();
+    own.source = vcounter_source();
     own.client.source = &own.source;
-    own.client.strands = owners_strand_count();
+    own.client.strands = vcounter_strand_count();
     return !own.refused;
 }
 
-struct owners_client *
-owners_begin(void)
+struct vcounter_client *
+vcounter_begin(void)
 {
-    if (!atomic_load(&tally_plugin.session->owned) || !map())
+    if (!atomic_load(&tally_plugin.session->vcounters_used) || !map())
         return NULL;
-    owners_forget_sums();
-    if (owners_enter(&own.client) != 0) {
+    vcounter_forget_sums();
+    if (vcounter_enter(&own.client) != 0) {
         own.client.shared = NULL;
         own.client.seat = NULL;
         own.refused = true;
@@ -60,20 +61,20 @@ owners_begin(void)
 }
 
 void
-owners_finish(void)
+vcounter_finish(void)
 {
-    owners_leave(&own.client);
-    owners_forget_sums();
+    vcounter_leave(&own.client);
+    vcounter_forget_sums();
 }
 
 /* What the process does for its own counters */
 
 void
-owners_learn(uint32_t events)
+vcounter_learn(uint32_t events)
 {
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const struct event_row *e =
-            events & ~own.learned & UINT32_C(1) << i ? owners_event(i) : NULL;
+            events & ~own.learned & UINT32_C(1) << i ? vcounter_event(i) : NULL;
         if (e != NULL)
             gateway_learn(e);
     }
@@ -82,7 +83,7 @@ owners_learn(uint32_t events)
 
 /* From now on blocks are looked at. */
 void
-owners_watch(void)
+vcounter_watch(void)
 {
     if (tally_plugin.gateway.watching || !gateway_ready())
         return;
@@ -94,22 +95,22 @@ static void rise(const int16_t *fixed, uint64_t pc);
 
 /* How far each threshold is. */
 void
-owners_arm(void)
+vcounter_arm(void)
 {
-    const struct owners_seat *seat = own.client.seat;
+    const struct vcounter_seat *seat = own.client.seat;
 
     own.threshold_count = 0;
     for (unsigned i = 0; seat != NULL && i < VIRTUAL_EVENTS; i++) {
-        const uint64_t left = owners_left(&own.client, seat, i);
+        const uint64_t left = vcounter_left(&own.client, seat, i);
         if (left == 0)
             continue;
         own.thresholds[own.threshold_count++] = (struct threshold){
-            .event = owners_event(i),
+            .event = vcounter_event(i),
             .left = left < INT64_MAX ? (int64_t)left : INT64_MAX,
         };
     }
     if (own.threshold_count > 0)
-        owners_watch();
+        vcounter_watch();
     tally_plugin.gateway.rise = own.threshold_count > 0 ? rise : NULL;
 }
 
@@ -128,14 +129,14 @@ static void
 reach(uint64_t pc)
 {
     pthread_mutex_lock(&tally_plugin.lock);
-    if (owners_begin() != NULL) {
+    if (vcounter_begin() != NULL) {
         if (own.client.seat != NULL)
-            owners_overflow(&own.client, own.client.seat, pc);
+            vcounter_overflow(&own.client, own.client.seat, pc);
         if (own.client.seat != NULL && own.client.seat->owner.ranges != NULL)
-            owners_profile_give();
-        owners_forget_sums();
-        owners_arm();
-        owners_finish();
+            vcounter_profile_give();
+        vcounter_forget_sums();
+        vcounter_arm();
+        vcounter_finish();
     }
     pthread_mutex_unlock(&tally_plugin.lock);
 }
@@ -158,19 +159,19 @@ rise(const int16_t *fixed, uint64_t pc)
 static void
 look(void)
 {
-    if (owners_begin() == NULL)
+    if (vcounter_begin() == NULL)
         return;
     own.seen = atomic_load(&own.client.shared->changes);
-    owners_learn(own.client.shared->wanted |
-                 (own.client.seat != NULL ? own.client.seat->wanted : 0));
-    owners_arm();
-    owners_finish();
+    vcounter_learn(own.client.shared->wanted |
+                   (own.client.seat != NULL ? own.client.seat->wanted : 0));
+    vcounter_arm();
+    vcounter_finish();
 }
 
 static bool
 has_news(void)
 {
-    return atomic_load(&tally_plugin.session->owned) && map() &&
+    return atomic_load(&tally_plugin.session->vcounters_used) && map() &&
            atomic_load(&own.client.shared->changes) != own.seen;
 }
 
@@ -186,9 +187,9 @@ look_if_news(void)
 
 /* System calls */
 
-/* Returns the child that a system call waits for, OWNERS_ANY if any child will
- * do, 0 if the call waits for no child. The architecture may
- * have no call of which this is known. */
+/* Returns the child that a system call waits for, VCOUNTER_ANY if any child
+ * will do, 0 if the call waits for no child. The architecture may have no call
+ * of which this is known. */
 static pid_t
 awaited(int64_t number, const uint64_t args[4])
 {
@@ -197,9 +198,9 @@ awaited(int64_t number, const uint64_t args[4])
     if (isa->waits_unseen)
         return 0;
     if (call_is(CALL_WAIT4, isa, number) && (args[2] & WNOHANG) == 0)
-        return (pid_t)args[0] > 0 ? (pid_t)args[0] : OWNERS_ANY;
+        return (pid_t)args[0] > 0 ? (pid_t)args[0] : VCOUNTER_ANY;
     if (call_is(CALL_WAITID, isa, number) && (args[3] & WNOHANG) == 0)
-        return args[0] == P_PID ? (pid_t)args[1] : OWNERS_ANY;
+        return args[0] == P_PID ? (pid_t)args[1] : VCOUNTER_ANY;
     return 0;
 }
 
@@ -207,10 +208,10 @@ static void
 wait_for(pid_t pid)
 {
     pthread_mutex_lock(&tally_plugin.lock);
-    if (owners_begin() != NULL) {
+    if (vcounter_begin() != NULL) {
         if (own.client.seat != NULL)
             own.client.seat->waits = pid;
-        owners_finish();
+        vcounter_finish();
     }
     pthread_mutex_unlock(&tally_plugin.lock);
 }
@@ -231,10 +232,10 @@ count_call(int64_t number)
 }
 
 void
-owners_syscall(int64_t number, const uint64_t args[4])
+vcounter_syscall(int64_t number, const uint64_t args[4])
 {
     count_call(number);
-    if (!atomic_load(&tally_plugin.session->owned))
+    if (!atomic_load(&tally_plugin.session->vcounters_used))
         return;
     look_if_news();
     const pid_t pid = awaited(number, args);
@@ -244,7 +245,7 @@ owners_syscall(int64_t number, const uint64_t args[4])
 }
 
 void
-owners_return(void)
+vcounter_return(void)
 {
     if (waiting)
         wait_for(0);
@@ -255,53 +256,54 @@ owners_return(void)
 /* The life of the process */
 
 void
-owners_forked(void)
+vcounter_forked(void)
 {
     own.seen = 0;
     own.threshold_count = 0;
     tally_plugin.gateway.rise = NULL;
-    owners_profile_forget();
-    if (owners_begin() == NULL)
+    vcounter_profile_forget();
+    if (vcounter_begin() == NULL)
         return;
     /* Its thresholds are seen to when the call returns: QEMU's own locks are
      * not to be had while it forks. */
-    owners_fork(&own.client, getppid(), getpid(), tally_plugin.counts_index);
-    owners_finish();
+    vcounter_fork(&own.client, getppid(), getpid(), tally_plugin.counts_index);
+    vcounter_finish();
 }
 
 void
-owners_executes(void)
+vcounter_executes(void)
 {
-    if (owners_begin() == NULL)
+    if (vcounter_begin() == NULL)
         return;
     if (own.client.seat != NULL)
-        owners_pause(&own.client, own.client.seat);
-    owners_finish();
+        vcounter_pause(&own.client, own.client.seat);
+    vcounter_finish();
 }
 
 void
-owners_stays(void)
+vcounter_stays(void)
 {
-    if (owners_begin() == NULL)
+    if (vcounter_begin() == NULL)
         return;
     if (own.client.seat != NULL)
-        owners_resume(&own.client, own.client.seat, tally_plugin.counts_index);
-    owners_finish();
+        vcounter_resume(&own.client, own.client.seat,
+                        tally_plugin.counts_index);
+    vcounter_finish();
 }
 
 void
-owners_executed(void)
+vcounter_executed(void)
 {
-    owners_stays();
+    vcounter_stays();
 }
 
 void
-owners_end(void)
+vcounter_end(void)
 {
     tally_plugin.gateway.rise = NULL;
-    if (owners_begin() == NULL)
+    if (vcounter_begin() == NULL)
         return;
     if (own.client.seat != NULL)
-        owners_exit(&own.client, own.client.seat);
-    owners_finish();
+        vcounter_exit(&own.client, own.client.seat);
+    vcounter_finish();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the processes of the session have counted, from their counts. */
-#include "plugin/owners_own.h"
+#include "plugin/vcounter_processes_own.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ params(void)
 
 /* What an index stands for, or NULL. */
 const struct event_row *
-owners_event(unsigned index)
+vcounter_event(unsigned index)
 {
     for (size_t i = 0; i < machine()->event_count; i++)
         if (machine()->events[i].number == (int)index)
@@ -59,7 +59,7 @@ is_fixed(const struct event_row *e)
 static bool
 source_has(void *user, unsigned index, bool at_once)
 {
-    const struct event_row *e = owners_event(index);
+    const struct event_row *e = vcounter_event(index);
 
     (void)user;
     return e != NULL && event_is_live(e) && !tally_plugin.data_filter &&
@@ -85,7 +85,7 @@ add_thread(void *user, uint32_t components, uint32_t strand, struct totals *sum)
 }
 
 unsigned
-owners_strand_count(void)
+vcounter_strand_count(void)
 {
     const struct chip *chip = &tally_plugin.chip;
 
@@ -98,7 +98,7 @@ add_to_strand(void *user, uint32_t components, uint32_t strand,
 {
     struct totals *const strands = user;
 
-    add_thread(&strands[strand % owners_strand_count()], components, strand,
+    add_thread(&strands[strand % vcounter_strand_count()], components, strand,
                sum);
 }
 
@@ -217,7 +217,7 @@ each_thread(uint32_t index, take_thread *take, void *user)
 static uint64_t
 value_of(const struct totals *totals, unsigned index)
 {
-    const struct event_row *e = owners_event(index);
+    const struct event_row *e = vcounter_event(index);
     uint64_t sum = 0;
 
     for (size_t i = 0; e != NULL && i < e->signal_count; i++)
@@ -252,7 +252,7 @@ source_strand(void *user, unsigned strand, unsigned index)
 {
     (void)user;
     if (summed.strands == NULL) {
-        summed.strands = calloc(owners_strand_count(), sizeof(struct totals));
+        summed.strands = calloc(vcounter_strand_count(), sizeof(struct totals));
         summed.failed |= summed.strands == NULL;
         if (summed.strands == NULL)
             return 0;
@@ -262,7 +262,7 @@ source_strand(void *user, unsigned strand, unsigned index)
 }
 
 void
-owners_forget_sums(void)
+vcounter_forget_sums(void)
 {
     summed.known = summed.failed = false;
     free(summed.strands);
@@ -270,7 +270,7 @@ owners_forget_sums(void)
 }
 
 bool
-owners_sums_failed(void)
+vcounter_sums_failed(void)
 {
     return summed.failed;
 }
@@ -297,7 +297,7 @@ source_send(void *user, pid_t pid, int number)
 }
 
 pid_t
-owners_parent(pid_t pid)
+vcounter_parent(pid_t pid)
 {
     char path[32], text[512];
     int parent = 0;
@@ -319,7 +319,7 @@ owners_parent(pid_t pid)
 
 /* The counts of a process that runs, the last of those that it has had. */
 bool
-owners_counts(pid_t pid, struct process_counts *process, uint32_t *index)
+vcounter_counts(pid_t pid, struct process_counts *process, uint32_t *index)
 {
     const int fd = session_open(tally_plugin.session_place);
     uint32_t i = atomic_load(&tally_plugin.session->processes);
@@ -346,18 +346,18 @@ source_find(void *user, pid_t pid, uint32_t *index, pid_t *parent)
     struct process_counts process;
 
     (void)user;
-    if (!owners_counts(pid, &process, index))
+    if (!vcounter_counts(pid, &process, index))
         return false;
     counts_unmap(&process);
-    *parent = owners_parent(pid);
+    *parent = vcounter_parent(pid);
     return true;
 }
 
 /* An R10000's numbers are of a counter, and it has two. */
-struct owners_source
-owners_source(void)
+struct vcounter_source
+vcounter_source(void)
 {
-    return (struct owners_source){
+    return (struct vcounter_source){
         .numbers =
             strncmp(machine()->name, "r10000", 6) == 0 ? 16 : VIRTUAL_EVENTS,
         .has = source_has,
