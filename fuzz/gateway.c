@@ -16,7 +16,7 @@
 
 #include "fuzz/fuzz.h"
 #include "plugin/gateway_read.h"
-#include "plugin/monitor.h"
+#include "plugin/guest_pmu.h"
 #include "plugin/vcounter_processes.h"
 #include "plugin/watch.h"
 
@@ -469,7 +469,7 @@ begin_again(void)
     }
     tally_plugin.counts[0]->thread = tally_plugin.counts[0]->maker = 0;
     tally_plugin.thread_count = 1;
-    monitor_forget();
+    guest_pmu_forget();
     for (unsigned i = 0; i < VCPUS; i++)
         watch_stop(i);
     for (unsigned i = 0; i < THREADS; i++) {

@@ -7,7 +7,7 @@
 
 #include "plugin/calls.h"
 #include "plugin/gateway_read.h"
-#include "plugin/monitor.h"
+#include "plugin/guest_pmu.h"
 #include "plugin/vcounter_processes.h"
 #include "plugin/watch.h"
 
@@ -174,7 +174,7 @@ answer(unsigned vcpu, uint64_t operation, uint64_t at)
     else if (operation == GATEWAY_WATCH)
         watch_answer(vcpu, &request.watch);
     else if (operation == GATEWAY_REGISTER)
-        monitor_answer(vcpu, &request.access);
+        guest_pmu_answer(vcpu, &request.access);
     else
         vcounter_answer(&request.virtual);
     pthread_mutex_unlock(&p->lock);

@@ -14,7 +14,7 @@
 #include "plugin/exec.h"
 #include "plugin/gateway.h"
 #include "plugin/gateway_answer.h"
-#include "plugin/monitor.h"
+#include "plugin/guest_pmu.h"
 #include "plugin/own_counts.h"
 #include "plugin/vcounter_processes.h"
 #include "plugin/random.h"
@@ -177,7 +177,7 @@ static void
 end_thread(struct plugin *p, unsigned vcpu)
 {
     strand_end(tally_plugin.strands[vcpu], vcpu);
-    monitor_thread_ends(vcpu);
+    guest_pmu_thread_ends(vcpu);
     watch_stop(vcpu);
     gateway_thread_ends(vcpu);
     capture_thread_ends(vcpu);
@@ -290,7 +290,7 @@ on_fork_child(void)
     random_forks(&p->random, &caller.random);
     for (unsigned i = 0; i < p->chip.slots_used; i++)
         watch_stop(i);
-    monitor_forget();
+    guest_pmu_forget();
     gateway_forks(slot);
     capture_forks(slot);
     chip_after_fork(&p->chip, slot);

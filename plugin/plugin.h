@@ -15,6 +15,7 @@
 #include "plugin/capture.h"
 #include "plugin/early.h"
 #include "plugin/gateway_state.h"
+#include "plugin/guest_pmu.h"
 #include "plugin/memory.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
@@ -71,6 +72,7 @@ struct plugin {
     struct beside beside;
     struct early early;
     struct gateway gateway;
+    struct guest_pmu guest_pmu;
     struct capture capture;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change
