@@ -213,11 +213,11 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     argv[n++] = path;
     for (size_t i = 1; i < count; i++)
         argv[n++] = args[i];
-    vcounter_executes();
+    vcounter_before_exec();
     session_note_rights(p->session, path);
     fold_before_exec(p);
     execve("/proc/self/exe", (char *const *)argv, envp);
-    vcounter_stays();
+    vcounter_after_exec();
     reach_take_back(&p->reach, session);
     free(argv);
 }

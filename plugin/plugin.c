@@ -59,6 +59,7 @@ static __thread struct {
     struct random_stream random;
     struct beside_signals signals;
     struct exec_leaving leaving;
+    bool waits_child; /* the call waits for a child */
 } caller;
 
 static bool
@@ -375,7 +376,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     beside_syscall(&p->beside, &caller.signals, num, args);
     if (early_syscall(&p->early, num, args))
         tally_plugin.translate_again();
-    vcounter_syscall(num, args);
+    vcounter_syscall(num, args, &caller.waits_child);
     gateway_syscall(vcpu, num, a1, a2);
 }
 
@@ -394,7 +395,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
-    vcounter_return();
+    vcounter_return(caller.waits_child);
 }
 
 static const char *
@@ -638,7 +639,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     own_counts_name(p, name ? name : "?",
                     p->executed ? BEGIN_EXEC : BEGIN_FIRST, p->parent);
     if (p->executed)
-        vcounter_executed();
+        vcounter_after_exec();
     p->random.session = p->session;
     p->random.fixed = p->request.fixed_random;
     p->random.isa = p->beside.isa = p->shape.isa;

@@ -20,6 +20,7 @@
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/translate.h"
+#include "plugin/vcounter_processes.h"
 #include "source/process_counts.h"
 
 #define PLUGIN_PATH 512
@@ -73,6 +74,7 @@ struct plugin {
     struct early early;
     struct gateway gateway;
     struct guest_pmu guest_pmu;
+    struct vcounters vcounters;
     struct capture capture;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change

@@ -10,78 +10,62 @@
 static_assert(sizeof(struct vcounter_processes) <= SESSION_VCOUNTERS,
               "the session has room");
 
-/* An event that is to be told of. */
-struct threshold {
-    const struct event_row *event;
-    int64_t left;
-};
-
-static struct {
-    struct vcounter_source source;
-    struct vcounter_client client; /* shared NULL: not mapped */
-    bool refused;                  /* and it cannot be */
-    unsigned seen;                 /* of vcounter_processes.changes */
-    uint32_t learned;              /* events */
-    struct threshold thresholds[VIRTUAL_EVENTS];
-    unsigned threshold_count;
-} own;
-
+/* Maps the memory of all processes, once. False: it cannot be mapped. */
 static bool
-map(void)
+map_shared(struct vcounters *v)
 {
-    const struct plugin *p = &tally_plugin;
-
-    if (own.client.shared != NULL)
+    if (v->client.shared != NULL)
         return true;
-    if (own.refused)
+    if (v->refused)
         return false;
-    own.client.shared = session_map_vcounters(p->session, VCOUNTER_AT);
-    own.refused = own.client.shared == NULL;
-    own.source = vcounter_source();
-    own.client.source = &own.source;
-    own.client.strands = vcounter_strand_count();
-    return !own.refused;
+    v->client.shared = session_map_vcounters(tally_plugin.session, VCOUNTER_AT);
+    v->refused = v->client.shared == NULL;
+    v->source = vcounter_source();
+    v->client.source = &v->source;
+    v->client.strands = vcounter_strand_count();
+    return !v->refused;
 }
 
 struct vcounter_client *
 vcounter_begin(void)
 {
-    if (!atomic_load(&tally_plugin.session->vcounters_used) || !map())
+    struct vcounters *const v = &tally_plugin.vcounters;
+
+    if (!atomic_load(&tally_plugin.session->vcounters_used) || !map_shared(v))
         return NULL;
     vcounter_forget_sums();
-    if (vcounter_enter(&own.client) != 0) {
-        own.client.shared = NULL;
-        own.client.seat = NULL;
-        own.refused = true;
-        own.threshold_count = 0;
+    if (vcounter_enter(&v->client) != 0) {
+        v->client.shared = NULL;
+        v->client.seat = NULL;
+        v->refused = true;
+        v->threshold_count = 0;
         tally_plugin.gateway.rise = NULL;
         return NULL;
     }
-    return &own.client;
+    return &v->client;
 }
 
 void
 vcounter_finish(void)
 {
-    vcounter_leave(&own.client);
+    vcounter_leave(&tally_plugin.vcounters.client);
     vcounter_forget_sums();
 }
-
-/* What the process does for its own counters */
 
 void
 vcounter_learn(uint32_t events)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
+
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const struct event_row *e =
-            events & ~own.learned & UINT32_C(1) << i ? vcounter_event(i) : NULL;
+            events & ~v->learned & UINT32_C(1) << i ? vcounter_event(i) : NULL;
         if (e != NULL)
             gateway_learn(e);
     }
-    own.learned |= events;
+    v->learned |= events;
 }
 
-/* From now on blocks are looked at. */
 void
 vcounter_watch(void)
 {
@@ -91,49 +75,20 @@ vcounter_watch(void)
     gateway_translate_again();
 }
 
-static void rise(const int16_t *fixed, uint64_t pc);
-
-/* How far each threshold is. */
-void
-vcounter_arm(void)
-{
-    const struct vcounter_seat *seat = own.client.seat;
-
-    own.threshold_count = 0;
-    for (unsigned i = 0; seat != NULL && i < VIRTUAL_EVENTS; i++) {
-        const uint64_t left = vcounter_left(&own.client, seat, i);
-        if (left == 0)
-            continue;
-        own.thresholds[own.threshold_count++] = (struct threshold){
-            .event = vcounter_event(i),
-            .left = left < INT64_MAX ? (int64_t)left : INT64_MAX,
-        };
-    }
-    if (own.threshold_count > 0)
-        vcounter_watch();
-    tally_plugin.gateway.rise = own.threshold_count > 0 ? rise : NULL;
-}
-
-static int64_t
-rise_of(const struct event_row *e, const int16_t *fixed)
-{
-    int64_t sum = 0;
-
-    for (size_t i = 0; i < e->signal_count; i++)
-        sum += fixed[e->signals[i]];
-    return sum;
-}
-
-/* The sums know better whether it has: a block may be counted there later. */
+/* Reads the counts of this process, since some threshold is perhaps reached.
+ * The thresholds' own counts are estimates: the block that raised them is
+ * perhaps not counted yet. */
 static void
-reach(uint64_t pc)
+overflow(uint64_t pc)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
+
     pthread_mutex_lock(&tally_plugin.lock);
     if (vcounter_begin() != NULL) {
-        if (own.client.seat != NULL)
-            vcounter_overflow(&own.client, own.client.seat, pc);
-        if (own.client.seat != NULL && own.client.seat->owner.ranges != NULL)
-            vcounter_profile_give();
+        if (v->client.seat != NULL)
+            vcounter_overflow(&v->client, v->client.seat, pc);
+        if (v->client.seat != NULL && v->client.seat->owner.ranges != NULL)
+            vcounter_profile_report();
         vcounter_forget_sums();
         vcounter_arm();
         vcounter_finish();
@@ -141,55 +96,68 @@ reach(uint64_t pc)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
+/* Counts a block of these fixed signals towards the thresholds. */
 static void
 rise(const int16_t *fixed, uint64_t pc)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
     bool reached = false;
 
-    for (unsigned i = 0; i < own.threshold_count; i++) {
-        struct threshold *const t = &own.thresholds[i];
-        const int64_t rise = rise_of(t->event, fixed);
-        reached |= __atomic_sub_fetch(&t->left, rise, __ATOMIC_RELAXED) <= 0;
+    for (unsigned i = 0; i < v->threshold_count; i++) {
+        struct vcounter_threshold *const t = &v->thresholds[i];
+        int64_t sum = 0;
+        for (size_t k = 0; k < t->event->signal_count; k++)
+            sum += fixed[t->event->signals[k]];
+        reached |= __atomic_sub_fetch(&t->left, sum, __ATOMIC_RELAXED) <= 0;
     }
     if (reached)
-        reach(pc);
+        overflow(pc);
 }
 
-/* What others have asked for since. */
+void
+vcounter_arm(void)
+{
+    struct vcounters *const v = &tally_plugin.vcounters;
+    const struct vcounter_seat *seat = v->client.seat;
+
+    v->threshold_count = 0;
+    for (unsigned i = 0; seat != NULL && i < VIRTUAL_EVENTS; i++) {
+        const uint64_t left = vcounter_left(&v->client, seat, i);
+        if (left == 0)
+            continue;
+        v->thresholds[v->threshold_count++] = (struct vcounter_threshold){
+            .event = vcounter_event(i),
+            .left = left < INT64_MAX ? (int64_t)left : INT64_MAX,
+        };
+    }
+    if (v->threshold_count > 0)
+        vcounter_watch();
+    tally_plugin.gateway.rise = v->threshold_count > 0 ? rise : NULL;
+}
+
+/* Does what other processes have asked this one for since the last look. */
 static void
 look(void)
 {
-    if (vcounter_begin() == NULL)
-        return;
-    own.seen = atomic_load(&own.client.shared->changes);
-    vcounter_learn(own.client.shared->wanted |
-                   (own.client.seat != NULL ? own.client.seat->wanted : 0));
-    vcounter_arm();
-    vcounter_finish();
-}
+    struct vcounters *const v = &tally_plugin.vcounters;
 
-static bool
-has_news(void)
-{
-    return atomic_load(&tally_plugin.session->vcounters_used) && map() &&
-           atomic_load(&own.client.shared->changes) != own.seen;
-}
-
-static void
-look_if_news(void)
-{
-    if (!has_news())
+    if (!atomic_load(&tally_plugin.session->vcounters_used) || !map_shared(v) ||
+        atomic_load(&v->client.shared->changes) == v->seen)
         return;
     pthread_mutex_lock(&tally_plugin.lock);
-    look();
+    if (vcounter_begin() != NULL) {
+        v->seen = atomic_load(&v->client.shared->changes);
+        vcounter_learn(v->client.shared->wanted |
+                       (v->client.seat != NULL ? v->client.seat->wanted : 0));
+        vcounter_arm();
+        vcounter_finish();
+    }
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-/* System calls */
-
 /* Returns the child that a system call waits for, VCOUNTER_ANY if any child
- * will do, 0 if the call waits for no child. The architecture may have no call
- * of which this is known. */
+ * will do, 0 if the call waits for no child, or if the arguments of such calls
+ * are not known for the architecture. */
 static pid_t
 awaited(int64_t number, const uint64_t args[4])
 {
@@ -204,22 +172,23 @@ awaited(int64_t number, const uint64_t args[4])
     return 0;
 }
 
+/* Notes which child this process waits for; 0: none. */
 static void
 wait_for(pid_t pid)
 {
+    const struct vcounters *const v = &tally_plugin.vcounters;
+
     pthread_mutex_lock(&tally_plugin.lock);
     if (vcounter_begin() != NULL) {
-        if (own.client.seat != NULL)
-            own.client.seat->waits = pid;
+        if (v->client.seat != NULL)
+            v->client.seat->waits = pid;
         vcounter_finish();
     }
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-static __thread bool waiting;
-
-static void
-count_call(int64_t number)
+void
+vcounter_syscall(int64_t number, const uint64_t args[4], bool *waits)
 {
     const struct isa *isa = tally_plugin.shape.isa;
     struct counts_head *const head = tally_plugin.process.head;
@@ -229,81 +198,74 @@ count_call(int64_t number)
         atomic_fetch_add(&head->reads, 1);
     else if (call_is(CALL_WRITE, isa, number))
         atomic_fetch_add(&head->writes, 1);
-}
-
-void
-vcounter_syscall(int64_t number, const uint64_t args[4])
-{
-    count_call(number);
+    *waits = false;
     if (!atomic_load(&tally_plugin.session->vcounters_used))
         return;
-    look_if_news();
+    look();
     const pid_t pid = awaited(number, args);
-    waiting = pid != 0;
-    if (waiting)
+    *waits = pid != 0;
+    if (*waits)
         wait_for(pid);
 }
 
 void
-vcounter_return(void)
+vcounter_return(bool waits)
 {
-    if (waiting)
+    if (waits)
         wait_for(0);
-    waiting = false;
-    look_if_news();
+    look();
 }
-
-/* The life of the process */
 
 void
 vcounter_forked(void)
 {
-    own.seen = 0;
-    own.threshold_count = 0;
+    struct vcounters *const v = &tally_plugin.vcounters;
+
+    v->seen = 0;
+    v->threshold_count = 0;
     tally_plugin.gateway.rise = NULL;
     vcounter_profile_forget();
     if (vcounter_begin() == NULL)
         return;
-    /* Its thresholds are seen to when the call returns: QEMU's own locks are
-     * not to be had while it forks. */
-    vcounter_fork(&own.client, getppid(), getpid(), tally_plugin.counts_index);
+    /* The thresholds are armed when fork() returns: until then QEMU holds locks
+     * that translating again needs. */
+    vcounter_fork(&v->client, getppid(), getpid(), tally_plugin.counts_index);
     vcounter_finish();
 }
 
 void
-vcounter_executes(void)
+vcounter_before_exec(void)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
+
     if (vcounter_begin() == NULL)
         return;
-    if (own.client.seat != NULL)
-        vcounter_pause(&own.client, own.client.seat);
+    if (v->client.seat != NULL)
+        vcounter_pause(&v->client, v->client.seat);
     vcounter_finish();
 }
 
 void
-vcounter_stays(void)
+vcounter_after_exec(void)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
+
     if (vcounter_begin() == NULL)
         return;
-    if (own.client.seat != NULL)
-        vcounter_resume(&own.client, own.client.seat,
-                        tally_plugin.counts_index);
+    if (v->client.seat != NULL)
+        vcounter_resume(&v->client, v->client.seat, tally_plugin.counts_index);
     vcounter_finish();
-}
-
-void
-vcounter_executed(void)
-{
-    vcounter_stays();
 }
 
 void
 vcounter_end(void)
 {
+    struct vcounters *const v = &tally_plugin.vcounters;
+
     tally_plugin.gateway.rise = NULL;
     if (vcounter_begin() == NULL)
         return;
-    if (own.client.seat != NULL)
-        vcounter_exit(&own.client, own.client.seat);
+    if (v->client.seat != NULL)
+        vcounter_exit(&v->client, v->client.seat);
     vcounter_finish();
 }

@@ -1,29 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What guest programs ask of virtual counters. */
-#include "plugin/vcounter_processes_own.h"
-
+/* Answers what guest programs ask of virtual counters. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "machine/chip.h"
+#include "plugin/vcounter_processes_own.h"
 #include "table/signals.h"
 
 static_assert(GATEWAY_VIRTUALS == VIRTUAL_EVENTS, "each has a word");
 
+/* A guest's request: who asks, and whose counters the request is about. */
+struct asked {
+    struct vcounter_client *client;
+    struct virtual_system *system;
+    struct vcounter_seat *caller, *target;
+    struct virtual_request request;
+    uint32_t events; /* of the request, as bits */
+};
+
+/* Reads the events, thresholds and signal of a request. Returns the events as
+ * bits. */
 static uint32_t
-events_in(const struct virtual_request *r)
+read_request(const struct gateway_virtual *from, struct virtual_request *to)
 {
     uint32_t events = 0;
 
-    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
-        events |= (uint32_t)(r->spec[i] != 0) << i;
+    memset(to, 0, sizeof(*to));
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        to->spec[i] = (uint16_t)gateway_word(from->spec[i]);
+        to->threshold[i] = (int32_t)gateway_word(from->threshold[i]);
+        events |= (uint32_t)(to->spec[i] != 0) << i;
+    }
+    to->signal = (int32_t)gateway_word(from->signal);
     return events;
 }
 
+/* Returns the components of the model that the events need. */
 static uint32_t
-parts_for(uint32_t events)
+components_for(uint32_t events)
 {
     const uint64_t *const params = tally_plugin.request.params;
     uint32_t components = 0;
@@ -35,19 +51,8 @@ parts_for(uint32_t events)
     return components;
 }
 
-static void
-take_request(const struct gateway_virtual *from, struct virtual_request *to)
-{
-    memset(to, 0, sizeof(*to));
-    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
-        to->spec[i] = (uint16_t)gateway_word(from->spec[i]);
-        to->threshold[i] = (int32_t)gateway_word(from->threshold[i]);
-    }
-    to->signal = (int32_t)gateway_word(from->signal);
-}
-
-/* Returns whether process `process` of the session can be asked for these
- * components, or has them. */
+/* Returns whether process `process` of the session has these components, or can
+ * add them, as a process of one strand can. */
 static bool
 can_have(uint32_t process, uint32_t components)
 {
@@ -67,19 +72,10 @@ can_have(uint32_t process, uint32_t components)
     return can;
 }
 
-/* Every process that runs. */
-static bool
-all_can_have(const struct vcounter_processes *o, uint32_t components)
-{
-    for (unsigned i = 0; i < o->seat_count; i++)
-        if (o->seats[i].pid != 0 && !can_have(o->seats[i].process, components))
-            return false;
-    return true;
-}
-
+/* Has the process of a seat, or with NULL every process, count the events. */
 static void
-tell_others(struct vcounter_processes *o, struct vcounter_seat *seat,
-            uint32_t events)
+request_events(struct vcounter_processes *o, struct vcounter_seat *seat,
+               uint32_t events)
 {
     if (seat != NULL)
         seat->wanted |= events;
@@ -88,16 +84,8 @@ tell_others(struct vcounter_processes *o, struct vcounter_seat *seat,
     atomic_fetch_add(&o->changes, 1);
 }
 
-/* The one whose counters are asked about, and who asks. */
-struct asked {
-    struct vcounter_client *client;
-    struct virtual_system *system;
-    struct vcounter_seat *caller, *target;
-    struct virtual_request request;
-};
-
 static void
-give_counts(const struct counter_reading *from, struct gateway_virtual *to)
+report_counts(const struct counter_reading *from, struct gateway_virtual *to)
 {
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         to->value[i] = gateway_word(from[i].value);
@@ -107,14 +95,15 @@ give_counts(const struct counter_reading *from, struct gateway_virtual *to)
 }
 
 static void
-give_control(const uint16_t *from, struct gateway_virtual *to)
+report_control(const uint16_t *from, struct gateway_virtual *to)
 {
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
         to->spec[i] = gateway_word(from[i]);
 }
 
+/* Reports how many system calls a process has made. */
 static void
-give_calls(pid_t pid, struct gateway_virtual *to)
+report_calls(pid_t pid, struct gateway_virtual *to)
 {
     struct process_counts process;
     uint32_t index;
@@ -127,8 +116,9 @@ give_calls(pid_t pid, struct gateway_virtual *to)
     counts_unmap(&process);
 }
 
+/* Returns whether the caller may use the target's counters. */
 static bool
-may_ask(const struct asked *a)
+is_allowed(const struct asked *a)
 {
     return a->caller->owner.root ||
            a->caller->owner.group == a->target->owner.group;
@@ -137,18 +127,16 @@ may_ask(const struct asked *a)
 static int
 start(const struct asked *a, bool change, const struct gateway_virtual *q)
 {
-    const uint32_t events = events_in(&a->request);
-    const bool ready = can_have(a->target->process, parts_for(events));
-
-    /* Who may not is told that first. */
-    if (may_ask(a) && !ready)
+    /* A caller without the right is refused by the core, with another error. */
+    if (is_allowed(a) &&
+        !can_have(a->target->process, components_for(a->events)))
         return VIRTUAL_EINVAL;
     const int result = (change ? virtual_change : virtual_start)(
         a->system, &a->caller->owner, &a->target->owner, &a->request);
     if (result > 0) {
         a->target->host_signal = (int)gateway_word(q->host_signal);
-        tell_others(a->client->shared, a->system->active ? NULL : a->target,
-                    events);
+        request_events(a->client->shared, a->system->active ? NULL : a->target,
+                       a->events);
     }
     return result;
 }
@@ -158,11 +146,11 @@ profile(const struct asked *a, const struct gateway_virtual *q)
 {
     int result = VIRTUAL_EINVAL;
     const struct virtual_range *const ranges =
-        vcounter_profile_take(q, &result);
+        vcounter_profile_claim(q, &result);
 
     if (ranges == NULL)
         return result;
-    if (can_have(a->caller->process, parts_for(events_in(&a->request))))
+    if (can_have(a->caller->process, components_for(a->events)))
         result =
             virtual_profile(a->system, &a->caller->owner, &a->request, ranges,
                             (uint32_t)gateway_word(q->range_count));
@@ -172,21 +160,25 @@ profile(const struct asked *a, const struct gateway_virtual *q)
     return result;
 }
 
+/* Starts or changes system mode, if every process that runs can count the
+ * events. */
 static int
 start_system(const struct asked *a, bool change)
 {
-    const uint32_t events = events_in(&a->request);
-    int result = VIRTUAL_EINVAL;
+    struct vcounter_processes *const o = a->client->shared;
+    const uint32_t components = components_for(a->events);
 
     if (!a->caller->owner.root)
         return VIRTUAL_EPERM;
-    if (all_can_have(a->client->shared, parts_for(events)))
-        result = change ? virtual_system_change(a->system, &a->caller->owner,
-                                                &a->request)
-                        : virtual_system_start(a->system, &a->caller->owner,
-                                               &a->request);
+    for (unsigned i = 0; i < o->seat_count; i++)
+        if (o->seats[i].pid != 0 && !can_have(o->seats[i].process, components))
+            return VIRTUAL_EINVAL;
+    const int result =
+        change
+            ? virtual_system_change(a->system, &a->caller->owner, &a->request)
+            : virtual_system_start(a->system, &a->caller->owner, &a->request);
     if (result > 0)
-        tell_others(a->client->shared, NULL, events);
+        request_events(o, NULL, a->events);
     return result;
 }
 
@@ -201,7 +193,7 @@ answer_process(const struct asked *a, struct gateway_virtual *q)
 
     switch ((enum gateway_virtual_call)gateway_word(q->call)) {
     case GATEWAY_OPEN:
-        return may_ask(a) ? 0 : -EACCES;
+        return is_allowed(a) ? 0 : -EACCES;
     case GATEWAY_START:
         return start(a, false, q);
     case GATEWAY_CHANGE:
@@ -209,16 +201,16 @@ answer_process(const struct asked *a, struct gateway_virtual *q)
     case GATEWAY_PROFILE:
         return profile(a, q);
     case GATEWAY_USAGE:
-        give_calls(a->target->pid, q);
+        report_calls(a->target->pid, q);
         /* fall through */
     case GATEWAY_COUNTS:
         result = virtual_read(a->system, caller, target, readings);
         if (result > 0)
-            give_counts(readings, q);
+            report_counts(readings, q);
         return result;
     case GATEWAY_CONTROL:
         result = virtual_control(a->system, caller, target, spec);
-        give_control(spec, q);
+        report_control(spec, q);
         return result;
     case GATEWAY_RELEASE:
         return virtual_release(a->system, caller, target);
@@ -250,7 +242,7 @@ answer_system(const struct asked *a, struct gateway_virtual *q)
         break;
     case GATEWAY_SYSTEM_CONTROL:
         result = virtual_system_control(a->system, spec);
-        give_control(spec, q);
+        report_control(spec, q);
         return result;
     case GATEWAY_SYSTEM_RELEASE:
         return virtual_system_release(a->system, &a->caller->owner);
@@ -258,10 +250,11 @@ answer_system(const struct asked *a, struct gateway_virtual *q)
         return VIRTUAL_EINVAL;
     }
     if (result > 0)
-        give_counts(readings, q);
+        report_counts(readings, q);
     return result;
 }
 
+/* Finds the processes that the request is about, and answers. */
 static int
 answer(struct vcounter_client *client, struct gateway_virtual *q)
 {
@@ -269,7 +262,7 @@ answer(struct vcounter_client *client, struct gateway_virtual *q)
     struct asked a = {.client = client, .system = &client->shared->system};
     int error = 0;
 
-    take_request(q, &a.request);
+    a.events = read_request(q, &a.request);
     a.caller = vcounter_seat_of(client, getpid(), &error);
     if (a.caller == NULL)
         return error;
@@ -284,18 +277,17 @@ answer(struct vcounter_client *client, struct gateway_virtual *q)
                : error;
 }
 
-/* Parts of the model, and looks at blocks, before anything counts. */
+/* Has this process count what a request will start, before it starts. */
 static int
 prepare(const struct gateway_virtual *q)
 {
     struct virtual_request r;
-    bool told = false;
+    bool thresholds = false;
 
-    take_request(q, &r);
-    vcounter_learn(events_in(&r));
+    vcounter_learn(read_request(q, &r));
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++)
-        told |= r.spec[i] != 0 && r.threshold[i] > 0;
-    if (told)
+        thresholds |= r.spec[i] != 0 && r.threshold[i] > 0;
+    if (thresholds)
         vcounter_watch();
     return 0;
 }

@@ -1,50 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of plugin/vcounter_processes.h share. */
+/* What the files vcounter_processes*.c share. */
 #ifndef TALLY_PLUGIN_VCOUNTER_PROCESSES_OWN_H
 #define TALLY_PLUGIN_VCOUNTER_PROCESSES_OWN_H
 
-#include "gateway/vcounter_processes.h"
+#include "plugin/gateway.h"
 #include "plugin/vcounter_processes.h"
 
-/* What an index stands for, or NULL. */
+/* Returns the event with this number, or NULL. */
 const struct event_row *vcounter_event(unsigned index);
 
+/* Returns the number of strands of the machine. */
 unsigned vcounter_strand_count(void);
 
-/* The counts of a process that runs, the last of those that it has had, mapped;
- * false: there is none. */
+/* Maps the latest counts of a running process, and returns their place in the
+ * session as `index`. False: the process has no counts. */
 bool
 vcounter_counts(pid_t pid, struct process_counts *process, uint32_t *index);
 
-/* Whose child a process is; 0: there is no such process, or it has ended. */
+/* Returns the parent of a process; 0: there is no such process, or it has
+ * ended. */
 pid_t vcounter_parent(pid_t pid);
 
-/* Counts are summed once, until they are forgotten; those that cannot be had,
- * for want of memory, are 0. */
+/* Forgets the sums of processes; the next reading sums again. */
 void vcounter_forget_sums(void);
+
+/* Returns whether some sum since vcounter_forget_sums() could not be had. Such
+ * a sum reads as 0. */
 bool vcounter_sums_failed(void);
+
+/* Returns the functions by which src/gateway reads counts. */
 struct vcounter_source vcounter_source(void);
 
-/* The lock, if there is anybody to share it with; else NULL. */
+/* Takes the lock of all processes. NULL: the session has no virtual counters,
+ * or they cannot be used. */
 struct vcounter_client *vcounter_begin(void);
 void vcounter_finish(void);
 
-/* Events that this process is to have from gateway_epoch() on, as bits; and
- * that each block is looked at. */
+/* Has this process count these events, as bits, from gateway_epoch() on. */
 void vcounter_learn(uint32_t events);
+
+/* Has this process look at its counts after each block. */
 void vcounter_watch(void);
 
-/* This process's thresholds as they are now; the lock is held. */
+/* Computes how far each threshold of this process is. The lock is held. */
 void vcounter_arm(void);
 
-/* The ranges of a profile that is asked for, ours from then on, or NULL and
- * -EINVAL, -EFAULT or -ENOMEM; it takes the place of the one there is, or is
- * forgotten; what has been counted is given to the program, and a range whose
- * buckets are gone is given no more; there is no profile. */
+/* Reads the ranges of a profile from the request. NULL: `error` is -EINVAL,
+ * -EFAULT or -ENOMEM. The ranges stay the plugin's; a call of
+ * vcounter_profile_choose() must follow. */
 const struct virtual_range *
-vcounter_profile_take(const struct gateway_virtual *request, int *error);
-void vcounter_profile_choose(bool fresh);
-void vcounter_profile_give(void);
+vcounter_profile_claim(const struct gateway_virtual *request, int *error);
+
+/* Puts the claimed profile in place of the one that counts, if `accepted`, or
+ * frees the claimed one. */
+void vcounter_profile_choose(bool accepted);
+
+/* Copies the buckets to the program. A range whose memory the program no longer
+ * has is not copied again. */
+void vcounter_profile_report(void);
+
+/* Frees the profile that counts. */
 void vcounter_profile_forget(void);
 
 #endif

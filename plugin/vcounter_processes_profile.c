@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A profile's buckets: counted here, in our order of bytes, and copied to where
- * the program has its own. */
+/* A profile's buckets. They count in the plugin's memory, in the host's byte
+ * order, and are copied to the buckets of the program. */
 #include "plugin/vcounter_processes_own.h"
 
 #include <errno.h>
@@ -10,23 +10,8 @@
 #define RANGES_MAX 64
 #define BUCKETS_MAX (UINT64_C(1) << 24)
 
-struct profile {
-    struct virtual_range *ranges; /* owned, with their buckets */
-    uint64_t *guest;              /* owned; where each range's are, 0: gone */
-    uint32_t count;
-};
-
-/* The one that counts, and the one that is asked for. */
-static struct profile profile, asked;
-
-static uint16_t
-guest_half(uint16_t half)
-{
-    return tally_plugin.shape.isa->big_endian ? __builtin_bswap16(half) : half;
-}
-
 static void
-finish(struct profile *p)
+finish(struct vcounter_profile *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
         free(p->ranges[i].buckets);
@@ -38,42 +23,38 @@ finish(struct profile *p)
 void
 vcounter_profile_forget(void)
 {
-    finish(&profile);
+    finish(&tally_plugin.vcounters.profile);
 }
 
 void
-vcounter_profile_choose(bool fresh)
+vcounter_profile_choose(bool accepted)
 {
-    finish(fresh ? &profile : &asked);
-    if (fresh)
-        profile = asked;
-    memset(&asked, 0, sizeof(asked));
+    struct vcounters *const v = &tally_plugin.vcounters;
+
+    finish(accepted ? &v->profile : &v->proposed);
+    if (accepted)
+        v->profile = v->proposed;
+    memset(&v->proposed, 0, sizeof(v->proposed));
 }
 
+/* Copies the buckets of a range from the host's byte order to the guest's, or
+ * back. */
 static void
 turn_buckets(const struct virtual_range *r, uint16_t *out)
 {
+    const bool big_endian = tally_plugin.shape.isa->big_endian;
+
     for (uint32_t i = 0; i < r->count; i++)
-        out[i] = guest_half(r->buckets[i]);
+        out[i] = big_endian ? __builtin_bswap16(r->buckets[i]) : r->buckets[i];
 }
 
-/* What is there is read, and written, so that it can be. */
-static bool
-read_buckets(const struct virtual_range *r, uint64_t from)
-{
-    const size_t size = r->count * sizeof(uint16_t);
-
-    if (!plugin_read(from, r->buckets, size) ||
-        !plugin_write(from, r->buckets, size))
-        return false;
-    turn_buckets(r, r->buckets);
-    return true;
-}
-
+/* Adds the range at the guest's address to the proposed profile. Its buckets
+ * begin with the program's numbers, which are written back once, to see that
+ * they can be. */
 static int
-take_range(uint64_t at)
+claim_range(struct vcounter_profile *p, uint64_t at)
 {
-    struct virtual_range *const to = &asked.ranges[asked.count];
+    struct virtual_range *const to = &p->ranges[p->count];
     struct gateway_range from;
 
     if (!plugin_read(at, &from, sizeof(from)))
@@ -89,41 +70,50 @@ take_range(uint64_t at)
     };
     if (to->buckets == NULL)
         return -ENOMEM;
-    asked.guest[asked.count++] = gateway_word(from.buckets);
-    return read_buckets(to, gateway_word(from.buckets)) ? 0 : -EFAULT;
+    const uint64_t buckets = gateway_word(from.buckets);
+    const size_t size = to->count * sizeof(uint16_t);
+    p->guest[p->count++] = buckets;
+    if (!plugin_read(buckets, to->buckets, size) ||
+        !plugin_write(buckets, to->buckets, size))
+        return -EFAULT;
+    turn_buckets(to, to->buckets);
+    return 0;
 }
 
 const struct virtual_range *
-vcounter_profile_take(const struct gateway_virtual *q, int *error)
+vcounter_profile_claim(const struct gateway_virtual *q, int *error)
 {
+    struct vcounter_profile *const p = &tally_plugin.vcounters.proposed;
     const uint64_t count = gateway_word(q->range_count);
 
     *error = -EINVAL;
     if (count == 0 || count > RANGES_MAX)
         return NULL;
-    asked.ranges = calloc(count, sizeof(*asked.ranges));
-    asked.guest = calloc(count, sizeof(*asked.guest));
-    *error = asked.ranges != NULL && asked.guest != NULL ? 0 : -ENOMEM;
+    p->ranges = calloc(count, sizeof(*p->ranges));
+    p->guest = calloc(count, sizeof(*p->guest));
+    *error = p->ranges != NULL && p->guest != NULL ? 0 : -ENOMEM;
     for (uint64_t i = 0; *error == 0 && i < count; i++)
-        *error = take_range(gateway_word(q->ranges) +
-                            i * sizeof(struct gateway_range));
+        *error = claim_range(p, gateway_word(q->ranges) +
+                                    i * sizeof(struct gateway_range));
     if (*error != 0)
-        finish(&asked);
-    return asked.ranges;
+        finish(p);
+    return p->ranges;
 }
 
 void
-vcounter_profile_give(void)
+vcounter_profile_report(void)
 {
-    for (uint32_t i = 0; i < profile.count; i++) {
-        const struct virtual_range *const r = &profile.ranges[i];
+    struct vcounter_profile *const p = &tally_plugin.vcounters.profile;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct virtual_range *const r = &p->ranges[i];
         uint16_t *const turned =
-            profile.guest[i] != 0 ? malloc(r->count * sizeof(*turned)) : NULL;
+            p->guest[i] != 0 ? malloc(r->count * sizeof(*turned)) : NULL;
         if (turned == NULL)
             continue;
         turn_buckets(r, turned);
-        if (!plugin_write(profile.guest[i], turned, r->count * sizeof(*turned)))
-            profile.guest[i] = 0;
+        if (!plugin_write(p->guest[i], turned, r->count * sizeof(*turned)))
+            p->guest[i] = 0;
         free(turned);
     }
 }

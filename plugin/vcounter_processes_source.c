@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the processes of the session have counted, from their counts. */
+/* Reads for virtual counters what the processes of the session have counted. */
 #include "plugin/vcounter_processes_own.h"
 
 #include <fcntl.h>
@@ -15,27 +15,12 @@
 #include "source/counts_view.h"
 #include "table/signals.h"
 
-/* Totals are summed once while the lock is held. */
-static struct {
-    bool known, failed;
-    uint32_t process;
-    struct totals totals;
-    struct totals *strands; /* of the machine, owned; NULL: not yet */
-} summed;
-
 static const struct machine_row *
 machine(void)
 {
     return &tally_machines[tally_plugin.request.machine];
 }
 
-static const uint64_t *
-params(void)
-{
-    return tally_plugin.request.params;
-}
-
-/* What an index stands for, or NULL. */
 const struct event_row *
 vcounter_event(unsigned index)
 {
@@ -45,44 +30,30 @@ vcounter_event(unsigned index)
     return NULL;
 }
 
-/* Each block raises it by what is fixed. */
-static bool
-is_fixed(const struct event_row *e)
-{
-    for (size_t i = 0; i < e->signal_count; i++) {
-        if (e->signals[i] >= SIGNAL_FIXED_COUNT)
-            return false;
-    }
-    return true;
-}
-
+/* Returns whether the event has counts; `at_once`: whether each of its signals
+ * is fixed, so that each block shows at once how far the event rises. */
 static bool
 source_has(void *user, unsigned index, bool at_once)
 {
     const struct event_row *e = vcounter_event(index);
 
     (void)user;
-    return e != NULL && event_is_live(e) && !tally_plugin.data_filter &&
-           (!at_once || is_fixed(e));
+    if (e == NULL || !event_is_live(e) || tally_plugin.data_filter)
+        return false;
+    for (size_t i = 0; at_once && i < e->signal_count; i++)
+        if (e->signals[i] >= SIGNAL_FIXED_COUNT)
+            return false;
+    return true;
 }
 
 /* Counts */
 
-/* Takes what a thread on a strand has counted, with these components of the
- * model.
- */
-typedef void take_thread(void *user, uint32_t components, uint32_t strand,
-                         struct totals *sum);
-
-static void
-add_thread(void *user, uint32_t components, uint32_t strand, struct totals *sum)
-{
-    struct totals *const to = user;
-
-    (void)strand;
-    signals_derive(params(), components, sum->signal);
-    totals_add(to, sum);
-}
+/* Where the counts of threads are added up: into one struct, or into one for
+ * each strand of the machine. */
+struct sink {
+    struct totals *totals;
+    bool by_strand;
+};
 
 unsigned
 vcounter_strand_count(void)
@@ -92,57 +63,45 @@ vcounter_strand_count(void)
     return chip->core_count * chip->strands_per_core;
 }
 
+/* Adds what a thread on a strand has counted with these components of the
+ * model. Derives signals in `counted`. */
 static void
-add_to_strand(void *user, uint32_t components, uint32_t strand,
-              struct totals *sum)
+add(const struct sink *to, uint32_t components, uint32_t strand,
+    struct totals *counted)
 {
-    struct totals *const strands = user;
+    const unsigned i = to->by_strand ? strand % vcounter_strand_count() : 0;
 
-    add_thread(&strands[strand % vcounter_strand_count()], components, strand,
-               sum);
+    signals_derive(tally_plugin.request.params, components, counted->signal);
+    totals_add(&to->totals[i], counted);
 }
 
-struct taking {
-    take_thread *take;
-    void *user;
-};
-
+/* Adds a thread of a process whose counts are mapped. */
 static void
-take_mapped(void *user, const struct process_counts *process, uint32_t strand,
-            struct totals *sum)
+add_mapped(void *user, const struct process_counts *process, uint32_t strand,
+           struct totals *counted)
 {
-    const struct taking *const t = user;
-
-    t->take(t->user, process->head->components, strand, sum);
+    add(user, process->head->components, strand, counted);
 }
 
-/* The same of this process, which need not be able to open its session: it may
- * have another user by now. */
+/* Adds the threads of this process. The counts are mapped already: this process
+ * may have another user by now, who cannot open the session. */
 static void
-each_own_thread(take_thread *take, void *user)
+add_own(struct sink *to)
 {
     const struct plugin *p = &tally_plugin;
-    struct taking taking = {take, user};
-    struct totals sum;
+    struct totals counted;
 
-    counts_each_ended(&p->process, take_mapped, &taking);
+    counts_each_ended(&p->process, add_mapped, to);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
-        counts_sum_now(&p->process, p->counts[i], &sum);
-        take(user, p->process.head->components, p->counts[i]->strand, &sum);
+        counts_sum_now(&p->process, p->counts[i], &counted);
+        add(to, p->process.head->components, p->counts[i]->strand, &counted);
     }
 }
 
-/* Copies of another process's records: large for the stack of a guest thread.
- */
-static struct {
-    struct counts_thread thread;
-    struct counts_view_strand strand;
-} copied;
-
-/* Sums the slices of a thread; of those that accesses are kept apart in, blocks
- * raise nothing. */
+/* Sums the slices of a thread. Slices of --filter data= hold no fixed signals:
+ * whatever stands there is cleared. */
 static void
 sum_slices(const struct totals *slices, const struct counts_rules *rules,
            struct totals *sum)
@@ -156,12 +115,14 @@ sum_slices(const struct totals *slices, const struct counts_rules *rules,
     }
 }
 
-/* Reads a process that runs or has ended by checked copies, whatever its counts
- * or others say of it; false: some of it cannot be had. */
+/* Adds the threads of a process that runs or has ended, from checked copies: a
+ * guest may have forged any of its counts. False: some counts are missing. */
 static bool
-each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
+add_checked(int fd, uint32_t index, struct sink *to)
 {
     const struct counts_rules rules = counts_rules_of(&tally_plugin.request);
+    struct counts_thread *const ended = &tally_plugin.vcounters.sums.thread;
+    struct counts_view_strand *const live = &tally_plugin.vcounters.sums.strand;
     struct counts_view view;
     struct totals sum;
 
@@ -170,52 +131,48 @@ each_thread_of(int fd, uint32_t index, take_thread *take, void *user)
         return false;
     if (view.state == COUNTS_FREE)
         return true;
-    for (unsigned i = 0; counts_view_thread(&view, i, &copied.thread); i++) {
-        sum_slices(copied.thread.totals, &rules, &sum);
-        take(user, view.components, copied.thread.strand, &sum);
+    for (unsigned i = 0; counts_view_thread(&view, i, ended); i++) {
+        sum_slices(ended->totals, &rules, &sum);
+        add(to, view.components, ended->strand, &sum);
     }
-    for (unsigned i = 0; view.state != COUNTS_ENDED &&
-                         counts_view_strand(&view, &i, &copied.strand);) {
-        sum_slices(copied.strand.totals, &rules, &sum);
-        take(user, view.components, copied.strand.strand, &sum);
+    for (unsigned i = 0;
+         view.state != COUNTS_ENDED && counts_view_strand(&view, &i, live);) {
+        sum_slices(live->totals, &rules, &sum);
+        add(to, view.components, live->strand, &sum);
     }
     return view.wrong == NULL && view.lost == 0 &&
            (view.state == COUNTS_ENDED || view.apart == 0);
 }
 
-/* Everything of process `index`; false: some of it cannot be had. */
+/* Adds all threads of process `index`. False: some counts are missing. */
 static bool
-each_thread(uint32_t index, take_thread *take, void *user)
+add_process(uint32_t index, struct sink *to)
 {
-    struct taking taking = {take, user};
     struct process_counts process;
+    bool whole = false;
 
     if (index == tally_plugin.counts_index) {
-        each_own_thread(take, user);
+        add_own(to);
         return atomic_load(&tally_plugin.process.head->lost) == 0;
     }
     const int fd = session_open(tally_plugin.session_place);
-    bool whole = true;
     if (fd >= 0) {
-        whole = each_thread_of(fd, index, take, user);
+        whole = add_checked(fd, index, to);
         close(fd);
-        return whole;
-    }
-    const bool mapped =
-        counts_map_session(tally_plugin.session, fd, index, &process) == 0;
-    if (mapped) {
+    } else if (counts_map_session(tally_plugin.session, fd, index, &process) ==
+               0) {
         const bool ended = atomic_load(&process.head->state) == COUNTS_ENDED;
         whole = atomic_load(&process.head->lost) == 0 &&
                 (ended || atomic_load(&process.head->apart) == 0);
         if (atomic_load(&process.head->state) != COUNTS_FREE)
-            counts_each(&process, take_mapped, &taking);
+            counts_each(&process, add_mapped, to);
         counts_unmap(&process);
     }
-    return mapped && whole;
+    return whole;
 }
 
 static uint64_t
-value_of(const struct totals *totals, unsigned index)
+event_count(const struct totals *totals, unsigned index)
 {
     const struct event_row *e = vcounter_event(index);
     uint64_t sum = 0;
@@ -228,51 +185,53 @@ value_of(const struct totals *totals, unsigned index)
 static uint64_t
 source_process(void *user, uint32_t process, unsigned index)
 {
+    struct vcounter_sums *const sums = &tally_plugin.vcounters.sums;
+
     (void)user;
-    if (!summed.known || summed.process != process) {
-        memset(&summed.totals, 0, sizeof(summed.totals));
-        summed.known = each_thread(process, add_thread, &summed.totals);
-        summed.failed |= !summed.known;
-        summed.process = process;
+    if (!sums->known || sums->process != process) {
+        struct sink sink = {&sums->totals, false};
+        memset(&sums->totals, 0, sizeof(sums->totals));
+        sums->known = add_process(process, &sink);
+        sums->failed |= !sums->known;
+        sums->process = process;
     }
-    return value_of(&summed.totals, index);
-}
-
-static void
-sum_strands(struct totals *strands)
-{
-    const unsigned processes = atomic_load(&tally_plugin.session->processes);
-
-    for (unsigned i = 0; i < processes && i < SESSION_PROCESSES; i++)
-        summed.failed |= !each_thread(i, add_to_strand, strands);
+    return event_count(&sums->totals, index);
 }
 
 static uint64_t
 source_strand(void *user, unsigned strand, unsigned index)
 {
+    struct vcounter_sums *const sums = &tally_plugin.vcounters.sums;
+
     (void)user;
-    if (summed.strands == NULL) {
-        summed.strands = calloc(vcounter_strand_count(), sizeof(struct totals));
-        summed.failed |= summed.strands == NULL;
-        if (summed.strands == NULL)
+    if (sums->strands == NULL) {
+        const unsigned processes =
+            atomic_load(&tally_plugin.session->processes);
+        sums->strands = calloc(vcounter_strand_count(), sizeof(struct totals));
+        sums->failed |= sums->strands == NULL;
+        if (sums->strands == NULL)
             return 0;
-        sum_strands(summed.strands);
+        struct sink sink = {sums->strands, true};
+        for (unsigned i = 0; i < processes && i < SESSION_PROCESSES; i++)
+            sums->failed |= !add_process(i, &sink);
     }
-    return value_of(&summed.strands[strand], index);
+    return event_count(&sums->strands[strand], index);
 }
 
 void
 vcounter_forget_sums(void)
 {
-    summed.known = summed.failed = false;
-    free(summed.strands);
-    summed.strands = NULL;
+    struct vcounter_sums *const sums = &tally_plugin.vcounters.sums;
+
+    sums->known = sums->failed = false;
+    free(sums->strands);
+    sums->strands = NULL;
 }
 
 bool
 vcounter_sums_failed(void)
 {
-    return summed.failed;
+    return tally_plugin.vcounters.sums.failed;
 }
 
 static uint64_t
@@ -285,7 +244,8 @@ source_time(void *user)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The thread that has reached a threshold has its own signal. */
+/* Sends the signal of an overflow: within this process, to the thread that has
+ * reached the threshold. */
 static void
 source_send(void *user, pid_t pid, int number)
 {
@@ -317,7 +277,6 @@ vcounter_parent(pid_t pid)
     return (pid_t)parent;
 }
 
-/* The counts of a process that runs, the last of those that it has had. */
 bool
 vcounter_counts(pid_t pid, struct process_counts *process, uint32_t *index)
 {
@@ -353,7 +312,8 @@ source_find(void *user, pid_t pid, uint32_t *index, pid_t *parent)
     return true;
 }
 
-/* An R10000's numbers are of a counter, and it has two. */
+/* Returns the functions by which src/gateway reads counts. An R10000 numbers
+ * the 16 events of each of its two counters from 0. */
 struct vcounter_source
 vcounter_source(void)
 {

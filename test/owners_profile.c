@@ -76,7 +76,7 @@ take(const struct gateway_range *ranges, uint64_t count, int *error)
         .ranges = gateway_word((uintptr_t)ranges),
     };
 
-    return vcounter_profile_take(&request, error);
+    return vcounter_profile_claim(&request, error);
 }
 
 static const struct virtual_range *
@@ -142,13 +142,13 @@ test_given(void **state)
         taken[1].buckets[0] = 3;
         vcounter_profile_choose(true);
         assert_int_equal(buckets[1], three);
-        vcounter_profile_give();
+        vcounter_profile_report();
         assert_int_equal(buckets[1], four);
         assert_int_equal(buckets[3], three);
         assert_int_equal(more[0], three);
         vcounter_profile_forget();
         buckets[1] = 9;
-        vcounter_profile_give();
+        vcounter_profile_report();
         assert_int_equal(buckets[1], 9);
     }
 }
@@ -183,7 +183,7 @@ test_refused(void **state)
     other[0].buckets[0] = 9;
     vcounter_profile_choose(false);
     taken[0].buckets[3] = 256;
-    vcounter_profile_give();
+    vcounter_profile_report();
     assert_int_equal(buckets[3], 1);
     assert_int_equal(more[0], 0);
 }
@@ -219,9 +219,9 @@ test_gone(void **state)
     vcounter_profile_choose(true);
     taken[0].buckets[0] = 1;
     written_to = false;
-    vcounter_profile_give();
+    vcounter_profile_report();
     written_to = true;
-    vcounter_profile_give();
+    vcounter_profile_report();
     assert_int_equal(buckets[0], 0);
 }
 
@@ -246,7 +246,7 @@ replace_often(void)
         must_take(ranges, 1);
         vcounter_profile_choose(false);
         refuse(ranges, 2, -EFAULT);
-        vcounter_profile_give();
+        vcounter_profile_report();
     }
     vcounter_profile_forget();
 }
