@@ -12,7 +12,7 @@
 #include "plugin/callbacks.h"
 
 #include "machine/align.h"
-#include "plugin/capture.h"
+#include "plugin/ear.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
 #include "plugin/span.h"
@@ -676,8 +676,8 @@ on_rare_block(unsigned vcpu, void *data)
     if (keep) {
         s->exec[b->index]++;
         s->slot = b;
-        if (tally_plugin.captures)
-            capture_fetch(s, vcpu, b);
+        if (tally_plugin.ear_runs)
+            ear_fetch(s, vcpu, b);
         else if ((tally_plugin.work & WORK_FETCH) &&
                  !strand_fetch_known(s, b, 0))
             enter_slow(s, b);
@@ -685,10 +685,10 @@ on_rare_block(unsigned vcpu, void *data)
     }
     if (b->flags & BLOCK_ODD)
         s->counts->suspect = b->index + 1;
-    if (tally_plugin.captures) {
-        const struct capture_branches before = capture_enter(s, vcpu, b);
+    if (tally_plugin.ear_runs) {
+        const struct ear_branches before = ear_enter(s, vcpu, b);
         enter(s, b, tally_plugin.work);
-        capture_entered(s, vcpu, b, &before);
+        ear_entered(s, vcpu, b, &before);
     } else {
         enter(s, b, tally_plugin.work);
     }

@@ -9,7 +9,7 @@
 #include "machine/strand.h"
 #include "plugin/beside.h"
 #include "plugin/calls.h"
-#include "plugin/capture.h"
+#include "plugin/ear.h"
 #include "plugin/early.h"
 #include "plugin/exec.h"
 #include "plugin/gateway.h"
@@ -109,7 +109,7 @@ choose_callbacks(struct plugin *p)
         variant |= VARIANT_ALIGN;
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
-                  p->data_filter || p->captures;
+                  p->data_filter || p->ear_runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
@@ -162,7 +162,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     p->counts[vcpu] = counts;
     tally_plugin.strands[vcpu] = s;
     gateway_thread_starts(vcpu, p->counts[caller.vcpu]->thread);
-    capture_thread_starts(vcpu);
+    ear_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
@@ -181,7 +181,7 @@ end_thread(struct plugin *p, unsigned vcpu)
     guest_pmu_thread_ends(vcpu);
     watch_stop(vcpu);
     gateway_thread_ends(vcpu);
-    capture_thread_ends(vcpu);
+    ear_thread_ends(vcpu);
     free_strand(vcpu);
     own_counts_end_counts(p, vcpu);
     p->living--;
@@ -205,7 +205,7 @@ drain_all(struct plugin *p)
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (tally_plugin.strands[i] != NULL)
             strand_rest(tally_plugin.strands[i]);
-        capture_thread_ends(i);
+        ear_thread_ends(i);
     }
 }
 
@@ -293,7 +293,7 @@ on_fork_child(void)
         watch_stop(i);
     guest_pmu_forget();
     gateway_forks(slot);
-    capture_forks(slot);
+    ear_forks(slot);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot && tally_plugin.strands[i] != NULL)
@@ -489,7 +489,7 @@ set_up(struct plugin *p)
     memcpy(p->shape.ranges, r->ranges, sizeof(p->shape.ranges));
     p->shape.range_count = r->range_count;
     p->data_filter = r->data_count > 0;
-    p->captures = capture_wanted(&r->capture);
+    p->ear_runs = capture_wanted(&r->capture);
     if (!p->executed) {
         memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
         p->data_count = r->data_count;

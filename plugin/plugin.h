@@ -12,7 +12,7 @@
 #include "plugin/beside.h"
 #include "plugin/blocks.h"
 #include "plugin/callbacks.h"
-#include "plugin/capture.h"
+#include "plugin/ear.h"
 #include "plugin/early.h"
 #include "plugin/gateway_state.h"
 #include "plugin/guest_pmu.h"
@@ -58,7 +58,7 @@ struct plugin {
     struct code_range data_ranges[CODE_RANGES]; /* of --filter data= */
     unsigned data_count;
     bool data_filter;
-    bool captures; /* event address registers and trace buffers run */
+    bool ear_runs; /* event address registers and trace buffers run */
     uint64_t load_bias;
     unsigned counts_index;
     bool loaded;   /* the program is in memory */
@@ -75,7 +75,7 @@ struct plugin {
     struct gateway gateway;
     struct guest_pmu guest_pmu;
     struct vcounters vcounters;
-    struct capture capture;
+    struct ear ear;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change
      * its folder and QEMU puts "./" before its own name for it each time.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of PMD4 to 15: an overflow is the carry out of bit 46. */
+/* PMD4 to 15 overflow by a carry out of bit 46. */
 #define COUNT_BITS 47
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 
@@ -13,8 +13,8 @@
 #define PMC_INTERRUPT UINT64_C(0x20) /* oi */
 #define PMC_OPEN (UINT64_C(2) << 24) /* ism */
 
-/* What each of its counters counts: an event address register's captures, the
- * trace buffer's entries, retired instructions. One of them freezes all. */
+/* The counters: captures of an event address register, entries of the trace
+ * buffer, retired instructions. One of the counters freezes the PMU. */
 enum counter { COUNTER_EAR, COUNTER_TRACE, COUNTER_RETIRED, COUNTERS };
 
 enum registers {
@@ -49,14 +49,14 @@ struct sampler {
     const struct capture_request *request;
     struct process_counts *process; /* that takes the records */
     struct tally_pmu *pmu;
-    void *memory; /* of the monitor */
+    void *memory; /* of the PMU */
     uint32_t thread;
     uint16_t ids[REGISTERS];
     uint32_t ear_signal;
     enum counter freezes;
     bool frozen;
     uint64_t left;            /* of the IP-EAR's delay, while it is frozen */
-    struct capture_record at; /* what froze it, as far as it is known */
+    struct capture_record at; /* the instruction that froze the PMU */
 };
 
 static uint64_t
@@ -80,14 +80,7 @@ is_instruction_ear(const struct capture_request *r)
     return r->ear == CAPTURE_FETCH || r->ear == CAPTURE_ITLB;
 }
 
-static enum counter
-freezing(const struct capture_request *r)
-{
-    return r->ear != CAPTURE_NONE ? COUNTER_EAR
-           : r->retired           ? COUNTER_RETIRED
-                                  : COUNTER_TRACE;
-}
-
+/* Finds the registers and the signal by name, and which counter freezes. */
 static void
 find_registers(struct sampler *m)
 {
@@ -103,10 +96,13 @@ find_registers(struct sampler *m)
                           is_instruction_ear(m->request) ? "L1I_EAR_EVENTS"
                                                          : "DATA_EAR_EVENTS",
                           &m->ear_signal);
-    m->freezes = freezing(m->request);
+    m->freezes = m->request->ear != CAPTURE_NONE ? COUNTER_EAR
+                 : m->request->retired           ? COUNTER_RETIRED
+                                                 : COUNTER_TRACE;
 }
 
-/* Counts from the start of a period, or from 0. */
+/* Sets the counters: the freezing one to a period before its overflow, others
+ * to 0. */
 static void
 preload(struct sampler *m)
 {
@@ -179,7 +175,7 @@ sampler_rename(struct sampler *m, uint32_t thread)
     m->thread = thread;
 }
 
-/* What the handler of the interrupt reads. */
+/* Reads the registers as the handler of the interrupt would. */
 static void
 read_registers(const struct sampler *m, struct capture_record *r)
 {
@@ -196,7 +192,8 @@ read_registers(const struct sampler *m, struct capture_record *r)
         r->entries[i] = get(m, REG_PMD48 + i);
 }
 
-/* Keeps the record, clears what it was read from, and runs on. */
+/* Writes the record, clears the registers that it was read from, and lets the
+ * PMU run on. */
 static void
 finish_record(struct sampler *m)
 {
@@ -214,8 +211,8 @@ finish_record(struct sampler *m)
     set(m, REG_PMC0, 0);
 }
 
-/* Whether the monitor has frozen by what was just told, `at`, and whether the
- * IP-EAR's delay after that is over; `passed` cycles of it went by. */
+/* Looks whether the instruction `at` froze the PMU, and whether the IP-EAR's
+ * delay after the freeze, of which `passed` cycles went by, is over. */
 static void
 look(struct sampler *m, const struct capture_record *at, uint32_t passed)
 {
@@ -240,7 +237,7 @@ sampler_end(struct sampler *m)
     finish_record(m);
 }
 
-/* What `counter` has counted since it showed `before`. */
+/* Returns what `counter` has counted since it showed `before`. */
 static uint64_t
 counted(const struct sampler *m, enum counter counter, uint64_t before)
 {

@@ -10,7 +10,7 @@
 
 #include "plugin/blocks.h"
 #include "plugin/calls.h"
-#include "plugin/capture.h"
+#include "plugin/ear.h"
 #include "plugin/early.h"
 #include "plugin/gateway_read.h"
 #include "plugin/mapped.h"
@@ -466,20 +466,21 @@ register_data(struct plugin *p, const struct translation *t)
     }
 }
 
-/* What an event address register or the trace buffer may capture. */
+/* Registers the instructions that an event address register or the trace buffer
+ * may capture. */
 static void
-register_capture(const struct plugin *p, const struct translation *t,
-                 const struct block *block)
+register_ears(const struct plugin *p, const struct translation *t,
+              const struct block *block)
 {
-    const struct capture_shape shape = {t->tb, t->insns, t->count, block};
+    const struct ear_shape shape = {t->tb, t->insns, t->count, block};
 
-    capture_register_retired(&shape);
+    ear_register_retired(&shape);
     for (size_t i = next_access(t, 0); i < t->count;
          i = next_access(t, i + 1)) {
         void *data;
         const qemu_plugin_vcpu_mem_cb_t call = access_call(p, t, i, &data);
         if (call != NULL)
-            capture_register(&shape, i, call, data);
+            ear_register(&shape, i, call, data);
     }
 }
 
@@ -492,8 +493,8 @@ register_accesses(struct plugin *p, const struct translation *t,
         register_data(p, t);
         return;
     }
-    if (p->captures) {
-        register_capture(p, t, block);
+    if (p->ear_runs) {
+        register_ears(p, t, block);
         return;
     }
     for (size_t i = next_access(t, 0); i < t->count;) {
@@ -567,8 +568,8 @@ register_block(struct plugin *p, const struct translation *t,
                         i < count - 1 ? &entered : model, &pieces[i].info);
         qemu_plugin_register_vcpu_insn_exec_cb(
             qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
-            p->captures ? capture_part : p->callbacks->part,
-            QEMU_PLUGIN_CB_NO_REGS, part);
+            p->ear_runs ? ear_part : p->callbacks->part, QEMU_PLUGIN_CB_NO_REGS,
+            part);
     }
 }
 

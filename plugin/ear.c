@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "plugin/capture.h"
+#include "plugin/ear.h"
 
 #include <stdlib.h>
 
@@ -7,102 +7,97 @@
 #include "plugin/plugin.h"
 #include "plugin/sampler.h"
 
-/* An instruction that accesses memory, or that retires. */
-struct capture_insn {
+/* An instruction that the PMU sees: one that accesses memory, or any if the
+ * IP-EAR runs. */
+struct ear_insn {
     uint64_t pc;
-    qemu_plugin_vcpu_mem_cb_t call; /* what the model does with it */
+    qemu_plugin_vcpu_mem_cb_t call; /* takes the access through the model */
     void *data;
-    uint32_t at;   /* cycles after its block's entry */
-    bool atomic;   /* done in the L2 whatever the L1D holds */
-    bool floating; /* as is such a load, a cycle longer */
+    uint32_t at;   /* cycles after the block's entry */
+    bool atomic;   /* done in the L2, whatever the L1D holds */
+    bool floating; /* done in the L2 too, and takes one cycle more */
 };
 
-/* The misses of one access, or of one line. */
+/* The misses of one access or of one fetched line: counts, later 0 or 1. */
 struct misses {
     uint64_t l1, l2, l3;
-    uint64_t near;     /* of the first TLB, if the second had the page */
-    uint64_t tlb;      /* of both */
-    uint64_t floating; /* 1: a cycle more, to a floating-point register */
-    uint64_t waits;    /* cycles, for lines that stores have out in memory */
+    uint64_t near;     /* in the first TLB, where the second had the page */
+    uint64_t tlb;      /* in both TLBs */
+    uint64_t floating; /* 1: a floating-point load, one cycle longer */
+    uint64_t waits;    /* cycles, for lines that stores still fetch */
 };
 
 void
-capture_thread_starts(unsigned vcpu)
+ear_thread_starts(unsigned vcpu)
 {
     struct plugin *p = &tally_plugin;
 
-    if (!tally_plugin.captures)
+    if (!tally_plugin.ear_runs)
         return;
-    p->capture.request = &p->request.capture;
-    tally_plugin.capture.monitors[vcpu] = (struct capture_monitor){
-        .sampler = sampler_new(p->capture.request, &p->process,
-                               p->counts[vcpu]->thread),
+    p->ear.request = &p->request.capture;
+    tally_plugin.ear.pmus[vcpu] = (struct ear_pmu){
+        .sampler =
+            sampler_new(p->ear.request, &p->process, p->counts[vcpu]->thread),
     };
-    if (tally_plugin.capture.monitors[vcpu].sampler == NULL)
+    if (tally_plugin.ear.pmus[vcpu].sampler == NULL)
         plugin_no_memory(tally_plugin.process.head, "samples");
 }
 
 static void
-free_monitor(unsigned vcpu)
+free_pmu(unsigned vcpu)
 {
-    sampler_free(tally_plugin.capture.monitors[vcpu].sampler);
-    tally_plugin.capture.monitors[vcpu].sampler = NULL;
+    sampler_free(tally_plugin.ear.pmus[vcpu].sampler);
+    tally_plugin.ear.pmus[vcpu].sampler = NULL;
 }
 
 void
-capture_thread_ends(unsigned vcpu)
+ear_thread_ends(unsigned vcpu)
 {
-    if (tally_plugin.capture.monitors[vcpu].sampler == NULL)
+    if (tally_plugin.ear.pmus[vcpu].sampler == NULL)
         return;
-    sampler_end(tally_plugin.capture.monitors[vcpu].sampler);
-    free_monitor(vcpu);
+    sampler_end(tally_plugin.ear.pmus[vcpu].sampler);
+    free_pmu(vcpu);
 }
 
-/* The child's thread is its first. */
 void
-capture_forks(unsigned vcpu)
+ear_forks(unsigned vcpu)
 {
     for (unsigned i = 0; i < tally_plugin.chip.slots_used; i++) {
         if (i != vcpu)
-            free_monitor(i);
+            free_pmu(i);
     }
-    if (tally_plugin.capture.monitors[vcpu].sampler != NULL)
-        sampler_rename(tally_plugin.capture.monitors[vcpu].sampler, 0);
+    if (tally_plugin.ear.pmus[vcpu].sampler != NULL)
+        sampler_rename(tally_plugin.ear.pmus[vcpu].sampler, 0);
 }
 
-/* Cycles that the monitor has not heard of yet. */
-static uint32_t
-untold(struct capture_monitor *m, uint64_t now)
-{
-    const uint64_t cycles = now > m->told ? now - m->told : 0;
-
-    m->told += cycles;
-    return cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
-}
-
-/* An instruction retires: the monitor's clock goes on. */
+/* Reports to the PMU that an instruction retires, and the cycles since the last
+ * report. */
 static void
 retire(struct strand *s, unsigned vcpu, uint64_t now,
        struct tally_pmu_context *c)
 {
-    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
+    struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
 
-    c->cycles = untold(m, now);
+    const uint64_t cycles = now > m->reported ? now - m->reported : 0;
+
+    m->reported += cycles;
+    c->cycles = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
     s->total[SIGNAL_TRACE_ENTRIES] += sampler_retire(m->sampler, c);
 }
 
-/* A miss that the event address register may capture. */
+/* Offers a miss to the event address register, which captures it or not. */
 static void
-candidate(struct strand *s, unsigned vcpu, struct tally_pmu_context *c,
-          enum capture_level level)
+offer(struct strand *s, unsigned vcpu, struct tally_pmu_context *c,
+      enum capture_level level)
 {
-    const bool inst = tally_plugin.capture.request->ear == CAPTURE_FETCH ||
-                      tally_plugin.capture.request->ear == CAPTURE_ITLB;
+    const bool inst = tally_plugin.ear.request->ear == CAPTURE_FETCH ||
+                      tally_plugin.ear.request->ear == CAPTURE_ITLB;
 
     s->total[inst ? SIGNAL_FETCH_CAPTURES : SIGNAL_DATA_CAPTURES] +=
-        sampler_miss(tally_plugin.capture.monitors[vcpu].sampler, c, level);
+        sampler_miss(tally_plugin.ear.pmus[vcpu].sampler, c, level);
 }
 
+/* Returns the strand's misses of data so far. */
 static struct misses
 data_misses(const struct strand *s)
 {
@@ -118,7 +113,8 @@ data_misses(const struct strand *s)
     };
 }
 
-/* An atomic goes to the L2 as a store does, whatever the L1D holds. */
+/* Returns the strand's misses so far as an atomic access sees them: it goes to
+ * the L2 like a store, whatever the L1D holds. */
 static struct misses
 atomic_misses(const struct strand *s)
 {
@@ -129,6 +125,7 @@ atomic_misses(const struct strand *s)
     return m;
 }
 
+/* Returns the strand's misses of code so far. */
 static struct misses
 fetch_misses(const struct strand *s)
 {
@@ -144,7 +141,8 @@ fetch_misses(const struct strand *s)
     };
 }
 
-/* What has been added since; of an access to two lines the slower counts. */
+/* Returns which misses were added since `before`. An access to two lines misses
+ * where one of them does. */
 static struct misses
 misses_since(struct misses now, struct misses before)
 {
@@ -158,7 +156,7 @@ misses_since(struct misses now, struct misses before)
     };
 }
 
-/* Cycles more than a hit of the L1 takes. */
+/* Returns the cycles that the access waits beyond a hit in the L1. */
 static uint64_t
 wait_of(struct misses m)
 {
@@ -169,48 +167,48 @@ wait_of(struct misses m)
            m.waits;
 }
 
-static enum capture_level
-level_of(struct misses m)
-{
-    return m.l3 | m.waits ? CAPTURE_MEMORY : m.l2 ? CAPTURE_L3 : CAPTURE_L2;
-}
-
-/* Tells the clock what has passed until `now`, then the miss. */
+/* Reports the cycles that passed until `now` to the PMU, then the miss, if
+ * there is one that the register looks for. */
 static void
-tell_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
-          uint64_t now, struct tally_pmu_context *c)
+report_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
+            uint64_t now, struct tally_pmu_context *c)
 {
-    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
+    struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
 
-    if (!tally_plugin.capture.request->retired && now > m->told)
+    if (!tally_plugin.ear.request->retired && now > m->reported)
         retire(s, vcpu, now,
                &(struct tally_pmu_context){.pc = c->pc, .type = 'M'});
     if (tlb && (missed.tlb | missed.near)) {
         c->miss = missed.tlb ? TALLY_PMU_MISS_VHPT : TALLY_PMU_MISS_TLB2;
-        candidate(s, vcpu, c, missed.tlb ? CAPTURE_WALK : CAPTURE_TLB);
+        offer(s, vcpu, c, missed.tlb ? CAPTURE_WALK : CAPTURE_TLB);
     } else if (!tlb && missed.l1) {
         c->miss = TALLY_PMU_MISS_CACHE;
         c->latency = (uint32_t)(1 + wait_of(missed));
-        candidate(s, vcpu, c, level_of(missed));
+        offer(s, vcpu, c,
+              missed.l3 | missed.waits ? CAPTURE_MEMORY
+              : missed.l2              ? CAPTURE_L3
+                                       : CAPTURE_L2);
     }
 }
 
-/* The misses stop the thread, which issues in order. */
+/* Moves the clock on by the misses, which stop the thread: it issues in order.
+ */
 static void
-pass(struct capture_monitor *m, struct misses missed)
+pass(struct ear_pmu *m, struct misses missed)
 {
     const uint64_t *params = tally_plugin.request.params;
 
     m->clock += wait_of(missed) + missed.tlb * params[PARAM_TIME_WALK];
 }
 
+/* Makes one access through the model and reports its misses. */
 static void
 on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
-    const struct capture_insn *c = data;
+    const struct ear_insn *c = data;
     struct strand *s = tally_plugin.strands[vcpu];
-    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
-    const uint32_t ear = tally_plugin.capture.request->ear;
+    struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
+    const uint32_t ear = tally_plugin.ear.request->ear;
     const bool atomic = c->atomic && qemu_plugin_mem_is_store(info);
     struct misses (*const misses)(const struct strand *) =
         atomic ? atomic_misses : data_misses;
@@ -224,18 +222,19 @@ on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     if (s->span.outside)
         return;
     if (ear == CAPTURE_LOAD || ear == CAPTURE_DTLB)
-        tell_miss(
+        report_miss(
             s, vcpu, missed, ear == CAPTURE_DTLB, m->clock + c->at,
             &(struct tally_pmu_context){.pc = c->pc, .ea = addr, .known = 3});
     pass(m, missed);
 }
 
-/* One line of a block, as if it were one of its own. */
+/* Fetches one line of a block through the model, as if the line were a block of
+ * its own, and reports its misses. */
 static void
 fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
            uint64_t line)
 {
-    const uint32_t ear = tally_plugin.capture.request->ear;
+    const uint32_t ear = tally_plugin.ear.request->ear;
     const uint64_t pc = line < b->pc ? b->pc : line;
     struct block one = *b;
 
@@ -250,14 +249,14 @@ fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
     if (s->span.outside)
         return;
     if (ear == CAPTURE_FETCH || ear == CAPTURE_ITLB)
-        tell_miss(s, vcpu, missed, ear == CAPTURE_ITLB,
-                  tally_plugin.capture.monitors[vcpu].clock,
-                  &(struct tally_pmu_context){.pc = pc, .known = 1});
-    pass(&tally_plugin.capture.monitors[vcpu], missed);
+        report_miss(s, vcpu, missed, ear == CAPTURE_ITLB,
+                    tally_plugin.ear.pmus[vcpu].clock,
+                    &(struct tally_pmu_context){.pc = pc, .known = 1});
+    pass(&tally_plugin.ear.pmus[vcpu], missed);
 }
 
 void
-capture_fetch(struct strand *s, unsigned vcpu, const struct block *b)
+ear_fetch(struct strand *s, unsigned vcpu, const struct block *b)
 {
     const uint64_t size = (uint64_t)1 << s->fetch.shift;
 
@@ -265,7 +264,7 @@ capture_fetch(struct strand *s, unsigned vcpu, const struct block *b)
         fetch_line(s, vcpu, b, line);
 }
 
-/* The cycles in which a block's instructions issue. */
+/* Returns the cycles in which a block's instructions issue. */
 static uint64_t
 issue_cycles(const struct block *b)
 {
@@ -277,19 +276,21 @@ issue_cycles(const struct block *b)
     return cycles;
 }
 
+/* Moves the clock on to the start of a block. */
 static void
-begin_block(struct capture_monitor *m, const struct block *b)
+begin_block(struct ear_pmu *m, const struct block *b)
 {
     m->clock += m->block_cycles;
     m->block_cycles = issue_cycles(b);
 }
 
-static struct capture_branches
+/* Returns the block that ran last, and the strand's mispredictions so far. */
+static struct ear_branches
 branches_of(const struct strand *s)
 {
     const uint64_t *n = s->total;
 
-    return (struct capture_branches){
+    return (struct ear_branches){
         s->previous,
         n[SIGNAL_CONDITIONAL_MISPREDICTS],
         n[SIGNAL_FAR_MISPREDICTS] + n[SIGNAL_INDIRECT_MISPREDICTS] +
@@ -297,15 +298,16 @@ branches_of(const struct strand *s)
     };
 }
 
-struct capture_branches
-capture_enter(struct strand *s, unsigned vcpu, const struct block *b)
+struct ear_branches
+ear_enter(struct strand *s, unsigned vcpu, const struct block *b)
 {
-    begin_block(&tally_plugin.capture.monitors[vcpu], b);
-    capture_fetch(s, vcpu, b);
+    begin_block(&tally_plugin.ear.pmus[vcpu], b);
+    ear_fetch(s, vcpu, b);
     return branches_of(s);
 }
 
-/* What is known of the branch that closed a block, now that `b` follows. */
+/* Returns the flags of the branch that closed block `last`, after which block
+ * `b` runs; `path`, `target`: which of the two was mispredicted. */
 static uint32_t
 branch_flags(const struct block *last, const struct block *b, bool path,
              bool target)
@@ -322,18 +324,18 @@ branch_flags(const struct block *last, const struct block *b, bool path,
 }
 
 void
-capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
-                const struct capture_branches *before)
+ear_entered(struct strand *s, unsigned vcpu, const struct block *b,
+            const struct ear_branches *before)
 {
     const uint64_t *params = tally_plugin.request.params;
     const struct block *last = before->last;
-    const struct capture_branches now = branches_of(s);
-    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
+    const struct ear_branches now = branches_of(s);
+    struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
     const bool path = now.paths != before->paths;
     const bool target = now.targets != before->targets;
 
     m->clock += (path | target) * params[PARAM_TIME_MISPREDICT];
-    if (s->span.outside || tally_plugin.capture.request->traced == 0 ||
+    if (s->span.outside || tally_plugin.ear.request->traced == 0 ||
         (last->flags & BLOCK_KINDS) == 0)
         return;
     retire(s, vcpu, m->clock,
@@ -347,13 +349,14 @@ capture_entered(struct strand *s, unsigned vcpu, const struct block *b,
            });
 }
 
-/* The IP-EAR: before the instruction runs, as if it had. */
+/* Reports an instruction to the IP-EAR. QEMU calls before the instruction runs;
+ * the PMU sees it as retired. */
 static void
 on_retired(unsigned vcpu, void *data)
 {
-    const struct capture_insn *c = data;
+    const struct ear_insn *c = data;
     struct strand *s = tally_plugin.strands[vcpu];
-    struct capture_monitor *m = &tally_plugin.capture.monitors[vcpu];
+    struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
 
     if (!s->span.outside)
         retire(s, vcpu, m->clock + c->at,
@@ -361,17 +364,18 @@ on_retired(unsigned vcpu, void *data)
 }
 
 void
-capture_part(unsigned vcpu, void *data)
+ear_part(unsigned vcpu, void *data)
 {
-    begin_block(&tally_plugin.capture.monitors[vcpu], data);
+    begin_block(&tally_plugin.ear.pmus[vcpu], data);
     tally_plugin.callbacks->part(vcpu, data);
 }
 
-/* Lives until the process ends: QEMU keeps pointers to it. */
-static struct capture_insn *
-new_insn(const struct capture_shape *shape, size_t i)
+/* Makes the record of instruction `i`. The record lives until the process ends,
+ * since QEMU keeps pointers to it. */
+static struct ear_insn *
+new_insn(const struct ear_shape *shape, size_t i)
 {
-    struct capture_insn *c = calloc(1, sizeof(*c));
+    struct ear_insn *c = calloc(1, sizeof(*c));
 
     if (c == NULL)
         plugin_no_memory(tally_plugin.process.head, "samples");
@@ -383,10 +387,10 @@ new_insn(const struct capture_shape *shape, size_t i)
 }
 
 void
-capture_register(const struct capture_shape *shape, size_t i,
-                 qemu_plugin_vcpu_mem_cb_t call, void *data)
+ear_register(const struct ear_shape *shape, size_t i,
+             qemu_plugin_vcpu_mem_cb_t call, void *data)
 {
-    struct capture_insn *c = new_insn(shape, i);
+    struct ear_insn *c = new_insn(shape, i);
 
     c->call = call;
     c->data = data;
@@ -396,7 +400,7 @@ capture_register(const struct capture_shape *shape, size_t i,
 }
 
 void
-capture_register_retired(const struct capture_shape *shape)
+ear_register_retired(const struct ear_shape *shape)
 {
     if (!tally_plugin.request.capture.retired)
         return;
