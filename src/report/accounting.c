@@ -8,17 +8,18 @@
 #include "table/metric.h"
 
 #define VALUE_WIDTH 20
-#define NAME_WIDTH 42 /* with what it stands in from the margin */
+#define NAME_WIDTH 42 /* with the indentation */
 #define LINE_WIDTH 98
 
-/* A line, and what was counted for it. */
+/* A line of the accounting, and its value. */
 struct line {
     const struct account_row *row;
-    double value; /* NAN: it has none */
+    double value; /* NAN: none */
     enum fidelity fidelity;
-    bool each; /* not cycles, but so many of each of something */
+    bool each; /* in another unit than cycles: a number for each of something */
 };
 
+/* Evaluates line `i` of the machine's accounting. */
 static struct line
 line_of(const struct count_report *r, size_t i)
 {
@@ -29,7 +30,7 @@ line_of(const struct count_report *r, size_t i)
     return line;
 }
 
-/* In per cent of all cycles; NAN where there are none. */
+/* Returns the line's share of all cycles in per cent; NAN: none. */
 static double
 share_of(const struct count_report *r, const struct line *line)
 {
@@ -39,6 +40,7 @@ share_of(const struct count_report *r, const struct line *line)
                                           : 100 * line->value / all.value;
 }
 
+/* Returns how many lines the line is a part of. */
 static unsigned
 depth_of(const struct count_report *r, const struct line *line)
 {
@@ -50,20 +52,7 @@ depth_of(const struct count_report *r, const struct line *line)
     return depth;
 }
 
-/* Why nothing is counted for it. */
-static const char *
-reason_of(const struct count_report *r, const struct account_row *row)
-{
-    const struct formula_step *step = row->value.steps;
-    const struct event_row *event =
-        step->kind == FORMULA_EVENT ? metric_counted(r->machine, step) : NULL;
-
-    for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].event == event)
-            return r->values[i].reason;
-    return NULL;
-}
-
+/* Returns whether the line is a part that the machine's model lacks. */
 static bool
 is_idle_part(const struct line *line)
 {
@@ -90,7 +79,7 @@ print_line(const struct count_report *r, const struct line *line, FILE *out)
             "", NAME_WIDTH - indent, line->row->value.brief, what);
 }
 
-/* The parts of a line that are idle, by name, below its other parts. */
+/* Prints the names of the idle parts of a line, below its other parts. */
 static void
 print_idle_parts(const struct count_report *r, size_t whole, FILE *out)
 {
@@ -115,7 +104,7 @@ print_idle_parts(const struct count_report *r, size_t whole, FILE *out)
         fputc('\n', out);
 }
 
-/* The line, what is part of it, and so on. */
+/* Prints the line, its parts, their parts, and so on. */
 static void
 print_tree(const struct count_report *r, size_t whole, FILE *out)
 {
@@ -146,7 +135,8 @@ report_accounting_text(const struct count_report *r, FILE *out)
     }
 }
 
-/* As an event's line: value, unit, name, times, then the share as a metric. */
+/* Writes rows like those of events: value, unit, name, times, and the share as
+ * the metric. */
 void
 report_accounting_csv(const struct count_report *r, char separator, FILE *out)
 {
@@ -175,22 +165,21 @@ report_accounting_csv(const struct count_report *r, char separator, FILE *out)
 }
 
 static json_t *
-number_json(double value)
-{
-    if (isnan(value))
-        return json_null();
-    return value == floor(value) ? json_integer((json_int_t)value)
-                                 : json_real(value);
-}
-
-static json_t *
 line_json(const struct count_report *r, size_t i)
 {
     const struct line line = line_of(r, i);
     const struct metric_row *const v = &line.row->value;
+    const struct event_row *const event =
+        v->steps->kind == FORMULA_EVENT ? metric_counted(r->machine, v->steps)
+                                        : NULL;
     const double share = share_of(r, &line);
-    const char *const reason =
-        line.fidelity == FIDELITY_IDLE ? reason_of(r, line.row) : NULL;
+    const char *reason = NULL;
+
+    for (size_t k = 0; k < r->count && line.fidelity == FIDELITY_IDLE; k++)
+        if (r->values[k].event == event) {
+            reason = r->values[k].reason;
+            break;
+        }
     json_t *o = json_pack("{ssss}", "name", v->name, "brief", v->brief);
 
     json_object_set_new(
@@ -199,7 +188,11 @@ line_json(const struct count_report *r, size_t i)
             ? json_null()
             : json_string(r->machine->accounts[line.row->parent].value.name));
     json_object_set_new(o, "formula", json_string(v->formula));
-    json_object_set_new(o, "value", number_json(line.value));
+    json_object_set_new(o, "value",
+                        isnan(line.value) ? json_null()
+                        : line.value == floor(line.value)
+                            ? json_integer((json_int_t)line.value)
+                            : json_real(line.value));
     json_object_set_new(o, "unit", json_string(v->unit));
     json_object_set_new(o, "percent",
                         isnan(share) ? json_null() : json_real(share));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the cycles went: the machine's struct account_row in the three forms of
- * a report. Shares are of the first line, all of the cycles.
+ * The accounting of the machine's cycles (struct account_row) in the three
+ * forms of a report. Shares are of the first line, which is all cycles.
  */
 #ifndef TALLY_REPORT_ACCOUNTING_H
 #define TALLY_REPORT_ACCOUNTING_H
@@ -11,7 +11,7 @@
 
 #include "report/count_report.h"
 
-/* Nothing where it was not asked for. */
+/* The text and the CSV are empty if no accounting was asked for. */
 void report_accounting_text(const struct count_report *report, FILE *out);
 void report_accounting_csv(const struct count_report *report, char separator,
                            FILE *out);

@@ -49,18 +49,10 @@ capture_name(struct capture_names *names, unsigned process, uint64_t address)
 
 /* The records of one function that one level served. */
 struct row {
-    const char *name; /* NULL: of no function that is known */
+    const char *name; /* NULL: the function is not known */
     unsigned level;
     uint64_t records, latency;
 };
-
-static bool
-same_row(const struct row *row, const char *name, unsigned level)
-{
-    if (row->level != level || (row->name == NULL) != (name == NULL))
-        return false;
-    return name == NULL || strcmp(row->name, name) == 0;
-}
 
 static int
 by_weight(const void *a, const void *b)
@@ -76,7 +68,8 @@ by_weight(const void *a, const void *b)
     return strcmp(x->name ? x->name : "", y->name ? y->name : "");
 }
 
-/* At most one row a record. */
+/* Adds the records up by function and level, and sorts the sums. Returns the
+ * number of rows, at most one a record. */
 static size_t
 make_rows(const struct session_result *s, struct capture_names *names,
           struct row *rows)
@@ -89,8 +82,12 @@ make_rows(const struct session_result *s, struct capture_names *names,
         if (c->record.ended)
             continue;
         const char *name = capture_name(names, c->process, c->record.pc);
-        while (k < count && !same_row(&rows[k], name, c->record.level))
-            k++;
+        for (; k < count; k++)
+            if (rows[k].level == c->record.level &&
+                (rows[k].name == NULL || name == NULL
+                     ? rows[k].name == name
+                     : strcmp(rows[k].name, name) == 0))
+                break;
         if (k == count)
             rows[count++] = (struct row){name, c->record.level, 0, 0};
         rows[k].records++;
@@ -100,22 +97,8 @@ make_rows(const struct session_result *s, struct capture_names *names,
     return count;
 }
 
-static void
-print_row(const struct row *row, const struct row *sum, FILE *out)
-{
-    const double share =
-        sum->latency != 0 ? (double)row->latency * 100 / (double)sum->latency
-                          : (double)row->records * 100 / (double)sum->records;
-
-    fprintf(out, "  %6.2f %%  %8" PRIu64, share, row->records);
-    if (row->latency != 0)
-        fprintf(out, "  %8.1f", (double)row->latency / (double)row->records);
-    else
-        escape_printf(out, "  %8s", "");
-    escape_printf(out, "  %-9s  %s\n", capture_level_name(row->level),
-                  row->name ? row->name : "(no function of the program)");
-}
-
+/* Prints the table: of each row its share of the latency, or of the records if
+ * no latency was measured. */
 static void
 print_rows(const struct row *rows, size_t count, FILE *out)
 {
@@ -129,12 +112,25 @@ print_rows(const struct row *rows, size_t count, FILE *out)
                   sum.latency ? "latency" : "share", "samples",
                   sum.latency ? "mean" : "", sum.latency ? "served by" : "",
                   "function");
-    for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-        print_row(&rows[i], &sum, out);
+    for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
+        const struct row *const row = &rows[i];
+        const double share =
+            sum.latency != 0 ? (double)row->latency * 100 / (double)sum.latency
+                             : (double)row->records * 100 / (double)sum.records;
+        fprintf(out, "  %6.2f %%  %8" PRIu64, share, row->records);
+        if (row->latency != 0)
+            fprintf(out, "  %8.1f",
+                    (double)row->latency / (double)row->records);
+        else
+            escape_printf(out, "  %8s", "");
+        escape_printf(out, "  %-9s  %s\n", capture_level_name(row->level),
+                      row->name ? row->name : "(no function of the program)");
+    }
     if (count > MOST_ROWS)
         fprintf(out, "  and %zu more rows\n", count - MOST_ROWS);
 }
 
+/* Prints what was sampled, and the table of functions. */
 static void
 print_table(const struct count_report *r, struct capture_names *names,
             FILE *out)
@@ -157,48 +153,37 @@ print_table(const struct count_report *r, struct capture_names *names,
     free(rows);
 }
 
-static const char *
-entry_kind(const struct capture_request *r, const struct capture_entry *e)
-{
-    if (r->retired)
-        return e->early ? "early freeze" : "retired";
-    if (!e->source)
-        return "target";
-    return e->slot == 3 ? "not taken" : e->mispredicted ? "missed" : "branch";
-}
-
-static void
-print_entry(const struct count_report *r, struct capture_names *names,
-            unsigned process, const struct capture_entry *e, FILE *out)
-{
-    const char *name = capture_name(names, process, e->address);
-
-    /* A bundle of 16 bytes may begin before the function. */
-    if (name == NULL)
-        name = capture_name(names, process, e->address + 15);
-    escape_printf(out, "  PMD%u  %016" PRIx64 "  %-12s 0x%" PRIx64, e->number,
-                  e->value, entry_kind(r->capture, e), e->address);
-    if (r->capture->retired)
-        fprintf(out, "  %2u cycles", e->cycles);
-    escape_printf(out, "  %s\n", name ? name : "");
-}
-
-/* Of each thread the last, or the last of all if the monitor froze often. */
+/* Prints the entries that a record has of the trace buffer or the IP-EAR. */
 static void
 print_buffer(const struct count_report *r, struct capture_names *names,
              const struct session_capture *c, FILE *out)
 {
     struct capture_entry entries[CAPTURE_ENTRIES];
-    const size_t most =
-        r->capture->retired ? CAPTURE_ENTRIES : r->capture->traced;
+    const bool retired = r->capture->retired;
+    const size_t most = retired ? CAPTURE_ENTRIES : r->capture->traced;
     const size_t count = capture_entries(r->capture, &c->record, most, entries);
 
     escape_printf(out, "\n  %s of process %u, thread %u, %s:\n",
-                  r->capture->retired ? "IP-EAR" : "trace buffer", c->process,
+                  retired ? "IP-EAR" : "trace buffer", c->process,
                   c->record.thread,
                   c->record.ended ? "when it ended" : "at the last sample");
-    for (size_t i = 0; i < count; i++)
-        print_entry(r, names, c->process, &entries[i], out);
+    for (size_t i = 0; i < count; i++) {
+        const struct capture_entry *const e = &entries[i];
+        const char *const kind = retired ? e->early ? "early freeze" : "retired"
+                                 : !e->source      ? "target"
+                                 : e->slot == 3    ? "not taken"
+                                 : e->mispredicted ? "missed"
+                                                   : "branch";
+        const char *name = capture_name(names, c->process, e->address);
+        /* A bundle of 16 bytes may begin before the function. */
+        if (name == NULL)
+            name = capture_name(names, c->process, e->address + 15);
+        escape_printf(out, "  PMD%u  %016" PRIx64 "  %-12s 0x%" PRIx64,
+                      e->number, e->value, kind, e->address);
+        if (retired)
+            fprintf(out, "  %2u cycles", e->cycles);
+        escape_printf(out, "  %s\n", name ? name : "");
+    }
 }
 
 void
@@ -211,6 +196,7 @@ report_capture_text(const struct count_report *r, FILE *out)
         return;
     capture_names(s, &names);
     print_table(r, &names, out);
+    /* The entries that each thread ended with, and those of the last sample. */
     for (size_t i = 0; i < s->capture_count; i++) {
         const bool last = i + 1 == s->capture_count;
         if (capture_buffered(r->capture) &&

@@ -22,27 +22,6 @@ name_json(struct capture_names *names, unsigned process, uint64_t address)
 }
 
 static json_t *
-entry_json(const struct capture_request *r, const struct capture_entry *e)
-{
-    json_t *o = json_object();
-
-    json_object_set_new(o, "register", json_sprintf("PMD%u", e->number));
-    json_object_set_new(o, "value", hexadecimal(e->value));
-    json_object_set_new(o, "address", hexadecimal(e->address));
-    if (r->retired) {
-        json_object_set_new(o, "cycles", json_integer(e->cycles));
-        json_object_set_new(o, "early", json_boolean(e->early));
-        return o;
-    }
-    json_object_set_new(o, "source", json_boolean(e->source));
-    if (e->source) {
-        json_object_set_new(o, "mispredicted", json_boolean(e->mispredicted));
-        json_object_set_new(o, "taken", json_boolean(e->slot != 3));
-    }
-    return o;
-}
-
-static json_t *
 buffer_json(const struct capture_request *r, const struct capture_record *c)
 {
     struct capture_entry entries[CAPTURE_ENTRIES];
@@ -50,8 +29,25 @@ buffer_json(const struct capture_request *r, const struct capture_record *c)
     const size_t count = capture_entries(r, c, most, entries);
     json_t *a = json_array();
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(a, entry_json(r, &entries[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct capture_entry *const e = &entries[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "register", json_sprintf("PMD%u", e->number));
+        json_object_set_new(o, "value", hexadecimal(e->value));
+        json_object_set_new(o, "address", hexadecimal(e->address));
+        if (r->retired) {
+            json_object_set_new(o, "cycles", json_integer(e->cycles));
+            json_object_set_new(o, "early", json_boolean(e->early));
+        } else {
+            json_object_set_new(o, "source", json_boolean(e->source));
+        }
+        if (!r->retired && e->source) {
+            json_object_set_new(o, "mispredicted",
+                                json_boolean(e->mispredicted));
+            json_object_set_new(o, "taken", json_boolean(e->slot != 3));
+        }
+        json_array_append_new(a, o);
+    }
     return a;
 }
 

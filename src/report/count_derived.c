@@ -5,6 +5,7 @@
 
 #include "table/generic.h"
 
+/* Returns whether the event counts instructions of some classes, or all. */
 static bool
 is_class(const struct event_row *e)
 {
@@ -16,7 +17,8 @@ is_class(const struct event_row *e)
     return e->signal_count > 0;
 }
 
-/* All instructions; of an R10000 those of two entries twice. */
+/* Returns whether the event counts all instructions (an R10000 counts those of
+ * two entries twice). */
 static bool
 is_all(const struct event_row *e)
 {
@@ -27,8 +29,8 @@ is_all(const struct event_row *e)
     return any && is_class(e);
 }
 
-/* Returns whether it is this event, of all levels or of the user's; of a kind
- * of cores it is written PMU/EVENT/. */
+/* Returns whether the value is of the named event, counted at all levels or at
+ * the user's. An event of one kind of cores is written PMU/EVENT/. */
 static bool
 is_event(const struct count_value *v, const char *name)
 {
@@ -47,8 +49,8 @@ is_event(const struct count_value *v, const char *name)
            (strcmp(own + size, all) == 0 || strcmp(own + size, user) == 0);
 }
 
-/* The value of a generic event that this report has of the same kind of cores,
- * or of them all; 0 if it has not. */
+/* Returns the report's value of a generic event, of the same kind of cores or
+ * of all cores; 0: the report has none. */
 static double
 mean_of(const struct count_report *r, const char *kind, const char *name)
 {
@@ -62,19 +64,7 @@ mean_of(const struct count_report *r, const char *kind, const char *name)
     return 0;
 }
 
-static void
-rate_text(double a_second, char *text, size_t size)
-{
-    const char *const prefixes[] = {"", "K ", "M ", "G "};
-    size_t p = 0;
-
-    /* From what would be written as 1000.000 on, the next prefix. */
-    for (; p < 3 && a_second >= 999.9995; p++)
-        a_second /= 1000;
-    snprintf(text, size, "# %8.3f %sa second", a_second, prefixes[p]);
-}
-
-/* As perf says it beside the generic events of the host. */
+/* Says what perf says beside the generic events of the host. */
 static void
 derive_host(const struct count_report *r, const struct count_value *v,
             char *text, size_t size)
@@ -93,11 +83,19 @@ derive_host(const struct count_report *r, const struct count_value *v,
              mean_of(r, v->kind, "branches") > 0)
         snprintf(text, size, "# %8.2f %% of branches",
                  100 * v->mean / mean_of(r, v->kind, "branches"));
-    else if (ns > 0 && v->unit[0] == '\0')
-        rate_text(v->mean / ns * 1e9, text, size);
+    else if (ns > 0 && v->unit[0] == '\0') {
+        static const char *const prefixes[] = {"", "K ", "M ", "G "};
+        double a_second = v->mean / ns * 1e9;
+        size_t p = 0;
+        /* 999.9995 would be written as 1000.000. */
+        for (; p < 3 && a_second >= 999.9995; p++)
+            a_second /= 1000;
+        snprintf(text, size, "# %8.3f %sa second", a_second, prefixes[p]);
+    }
 }
 
-/* A term of the cycles, a part of one, or some of them. */
+/* Returns whether the event counts cycles of the sum that makes all cycles: one
+ * term, part of one, or several. */
 static bool
 is_term(const struct event_row *e)
 {
@@ -117,18 +115,12 @@ is_cycles(const struct event_row *e)
                                     e->signals[0] == SIGNAL_CORE_CYCLES);
 }
 
-/* Returns the machine's event for the generic name `instructions`, or NULL. */
-static const struct event_row *
-instructions_event(const struct machine_row *machine)
-{
-    return generic_counted(machine, GENERIC_INSTRUCTIONS);
-}
-
 double
 report_instructions(const struct count_report *r)
 {
     const struct totals *t = &r->last->totals;
-    const struct event_row *e = instructions_event(r->machine);
+    const struct event_row *e =
+        generic_counted(r->machine, GENERIC_INSTRUCTIONS);
 
     return e != NULL ? (double)event_value(e, t)
                      : (double)t->signal[SIGNAL_INSTRUCTIONS];
@@ -147,7 +139,8 @@ derive_model(const struct count_report *r, const struct count_value *v,
         return;
     if (is_cycles(e))
         snprintf(text, size, "# %8.3f instructions a cycle", all / v->mean);
-    else if (e == instructions_event(r->machine) || is_all(e))
+    else if (e == generic_counted(r->machine, GENERIC_INSTRUCTIONS) ||
+             is_all(e))
         snprintf(text, size, "# %8.1f M a second of wall time",
                  v->mean / r->wall_s / 1e6);
     else if (is_term(e))

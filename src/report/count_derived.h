@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands behind a count in text: its share of instructions, its rate.
- * Those of this host, and of the kernel's events beside a model, are perf's.
+ * Derives the text behind a count: its share of instructions, its rate. Behind
+ * events of the host and of the kernel stands the same as in perf.
  */
 #ifndef TALLY_REPORT_COUNT_DERIVED_H
 #define TALLY_REPORT_COUNT_DERIVED_H
@@ -14,7 +14,7 @@
  */
 double report_instructions(const struct count_report *report);
 
-/* Writes "# 12.34 % of instructions" or the like; "" where nothing is known. */
+/* Writes "# 12.34 % of instructions", or "" if nothing can be derived. */
 void report_derived(const struct count_report *report,
                     const struct count_value *value, char *text, size_t size);
 

@@ -161,9 +161,9 @@ csv_value(const struct count_report *r, const char *part,
     fputc('\n', out);
 }
 
-/* The values of one program, as those of the sum; without a spread, since they
- * are of the last run. The kernel counts the emulator as a whole, so software
- * events have no value. */
+/* Writes the rows of one program. They are of the last run alone and have no
+ * spread. The kernel counts the emulator as a whole, so software events have no
+ * value. */
 static void
 csv_process(const struct count_report *r, const struct session_process *process,
             char separator, FILE *out)
@@ -187,7 +187,8 @@ csv_process(const struct count_report *r, const struct session_process *process,
     }
 }
 
-/* What a partial sum lacks: rows without a count, whose name says what. */
+/* Writes a row without a count for each thing that a partial sum lacks; the
+ * row's name says what is lacking. */
 static void
 csv_left_out(const struct count_report *r, char separator, FILE *out)
 {
@@ -203,8 +204,9 @@ csv_left_out(const struct count_report *r, char separator, FILE *out)
     }
 }
 
-/* As perf's -x: value, unit, event as it was asked for, run time, per cent
- * running, metric, its unit; then the fidelity, and the machine's own name. */
+/* The columns are those of perf's -x: value, unit, event as it was asked for,
+ * run time, per cent running, metric, its unit. Then come the fidelity and the
+ * machine's own name of the event. */
 int
 report_count_csv(const struct count_report *r, char separator, FILE *out)
 {
@@ -241,7 +243,7 @@ integer(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* A count; where the kernel gives a scale, so many of the unit. */
+/* Returns the count; if the kernel gives a scale, the count in its unit. */
 static json_t *
 value_json(const struct count_value *v)
 {
@@ -379,7 +381,7 @@ add_parts_and_metrics(const struct count_report *r, json_t *o)
     json_decref(metrics);
 }
 
-/* Where threads and pages are, on a machine of several nodes. */
+/* Returns where threads and pages are, on a machine of several nodes. */
 static json_t *
 place_json(const uint64_t *params)
 {
@@ -408,7 +410,7 @@ strings_json(const char *const *texts, size_t count)
     return a;
 }
 
-/* Only what was asked for. */
+/* Returns the options that say what is counted, without those not given. */
 static json_t *
 scope_json(const struct count_scope *s)
 {
@@ -428,18 +430,7 @@ scope_json(const struct count_scope *s)
     return o;
 }
 
-/* The programs that ran without the rights that their files give. */
-static json_t *
-rightless_json(const struct session_result *s)
-{
-    json_t *names = json_array();
-
-    for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
-        json_array_append_new(names, report_json_text(s->rightless_names[i]));
-    return names;
-}
-
-/* The processes whose counts are in no sum, and why. */
+/* Returns the processes whose counts are in no sum, and why. */
 static json_t *
 inconsistent_json(const struct session_result *s)
 {
@@ -457,22 +448,7 @@ inconsistent_json(const struct session_result *s)
     return all;
 }
 
-/* Returns whether fixed random bytes were asked for, and how many the programs
- * took. */
-static json_t *
-random_json(const struct session_result *s)
-{
-    json_t *o = json_object();
-
-    json_object_set_new(o, "fixed", json_boolean(s->random_asked));
-    json_object_set_new(
-        o, "bytes", s->random_asked ? integer(s->random_fixed) : json_null());
-    json_object_set_new(
-        o, "left", s->random_asked ? integer(s->random_left) : json_null());
-    return o;
-}
-
-/* Each run's time and values, which stand in the order of the events. */
+/* Returns each run's time and values, in the order of the events. */
 static json_t *
 table_json(const struct count_report *r)
 {
@@ -582,9 +558,12 @@ document(const struct count_report *r)
     json_object_set_new(o, "uncounted", uncounted);
     if (r->per_process)
         json_object_set_new(o, "processes", report_programs_json(r));
-    if (r->isa != NULL)
-        json_object_set_new(o, "rightless", rightless_json(s));
     if (r->isa != NULL) {
+        json_t *rightless = json_array();
+        for (unsigned i = 0; i < s->rightless && i < SESSION_UNCOUNTED; i++)
+            json_array_append_new(rightless,
+                                  report_json_text(s->rightless_names[i]));
+        json_object_set_new(o, "rightless", rightless);
         json_object_set_new(o, "inconsistent", inconsistent_json(s));
         json_object_set_new(o, "lost_threads", json_integer(s->lost_threads));
         json_object_set_new(o, "heaped_threads",
@@ -596,7 +575,12 @@ document(const struct count_report *r)
                             json_integer((json_int_t)s->signalled));
         json_object_set_new(o, "ended_from_outside",
                             json_boolean(s->ended_by != 0));
-        json_object_set_new(o, "random", random_json(s));
+        const bool fixed = s->random_asked;
+        json_object_set_new(
+            o, "random",
+            json_pack("{sbsoso}", "fixed", fixed, "bytes",
+                      fixed ? integer(s->random_fixed) : json_null(), "left",
+                      fixed ? integer(s->random_left) : json_null()));
     }
     json_object_set_new(o, "wall_s", json_real(r->wall_s));
     json_object_set_new(o, "user_s", json_real(s->user_s));
@@ -639,7 +623,7 @@ report_interval_csv(const struct count_report *r, char separator, FILE *out)
     return report_count_csv(r, separator, out);
 }
 
-/* One line, so that a reader has a whole document at any time. */
+/* Writes one line: a reader has a whole document at any time. */
 int
 report_interval_json(const struct count_report *r, FILE *out)
 {
@@ -667,7 +651,7 @@ int
 report_count_json(const struct count_report *r, FILE *out)
 {
     json_t *o = document(r);
-    /* The sum of intervals is one line more, as each of them is. */
+    /* The sum of intervals is one more line, like the intervals. */
     const size_t indent = r->summary ? 0 : JSON_INDENT(2);
     const int written = json_dumpf(o, out, indent | JSON_REAL_PRECISION(9));
 

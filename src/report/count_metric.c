@@ -6,19 +6,19 @@
 #include "table/generic.h"
 #include "table/metric.h"
 
-/* One of the values of a metric. */
+/* The values that a metric is computed of. */
 struct wanted {
     const struct count_report *report;
     const char *kind; /* of cores, or NULL */
 };
 
-/* NULL: it was not counted. */
+/* Returns the value of an event; NULL: it was not counted. */
 static const struct count_value *
 value_of(const struct wanted *w, const struct event_row *event)
 {
     for (size_t i = 0; i < w->report->count; i++) {
         const struct count_value *v = &w->report->values[i];
-        /* What is of no kind, such as a clock, is that of all of them. */
+        /* A value of no kind of cores, such as a clock's, is of all kinds. */
         const bool here = v->kind == NULL ||
                           (w->kind != NULL && strcmp(v->kind, w->kind) == 0);
         if (v->event == event && v->counted && here)
@@ -27,6 +27,7 @@ value_of(const struct wanted *w, const struct event_row *event)
     return NULL;
 }
 
+/* Returns the mean of the event of a step. */
 static double
 count_of(void *user, const struct formula_step *step)
 {
@@ -37,16 +38,7 @@ count_of(void *user, const struct formula_step *step)
     return v != NULL ? v->mean : (double)NAN;
 }
 
-/* A count that was scaled is worth less than its event. */
-static enum fidelity
-fidelity_of(const struct wanted *w, const struct event_row *event)
-{
-    const struct count_value *v = value_of(w, event);
-    const enum fidelity f = report_fidelity(w->report, event);
-
-    return v != NULL && v->fidelity > f ? v->fidelity : f;
-}
-
+/* Returns whether the metric needs the event. */
 static bool
 uses(const struct count_report *r, const struct metric_row *metric,
      const struct event_row *event)
@@ -94,7 +86,8 @@ report_metric_lacks(const struct count_report *r,
     return NULL;
 }
 
-/* The time counted is the modelled machine's, where it keeps any. */
+/* Returns an input of metrics. The interval is modelled time if the run has
+ * any; on the host it is wall time. */
 static double
 input_of(void *user, size_t input)
 {
@@ -110,27 +103,8 @@ input_of(void *user, size_t input)
     return (double)NAN;
 }
 
-/* The standing of an operand of a formula. */
-static enum fidelity
-operand_fidelity(const struct wanted *w, const struct formula_step *s)
-{
-    if (s->kind == FORMULA_EVENT)
-        return fidelity_of(w, metric_counted(w->report->machine, s));
-    if (s->kind == FORMULA_INPUT && s->row == INPUT_INTERVAL &&
-        w->report->isa != NULL)
-        return FIDELITY_ESTIMATED;
-    return FIDELITY_EXACT;
-}
-
-/* What is idle adds nothing to a sum: the sum is worth what the rest is. */
-static enum fidelity
-combine(enum formula_kind kind, enum fidelity a, enum fidelity b)
-{
-    const enum fidelity better = a < b ? a : b, worse = a < b ? b : a;
-
-    return kind == FORMULA_ADD && worse == FIDELITY_IDLE ? better : worse;
-}
-
+/* Returns what the metric's value is worth: as much as the worst event that the
+ * value depends on. */
 static enum fidelity
 standing(const struct wanted *w, const struct metric_row *metric)
 {
@@ -139,12 +113,28 @@ standing(const struct wanted *w, const struct metric_row *metric)
 
     for (size_t i = 0; i < metric->step_count; i++) {
         const struct formula_step *s = &metric->steps[i];
-        if (s->kind == FORMULA_NUMBER || s->kind == FORMULA_EVENT ||
-            s->kind == FORMULA_INPUT) {
-            stack[depth++] = operand_fidelity(w, s);
+        if (s->kind == FORMULA_EVENT) {
+            const struct event_row *event =
+                metric_counted(w->report->machine, s);
+            const struct count_value *v = value_of(w, event);
+            const enum fidelity f = report_fidelity(w->report, event);
+            /* A count that was scaled is worth less than its event. */
+            stack[depth++] = v != NULL && v->fidelity > f ? v->fidelity : f;
+        } else if (s->kind == FORMULA_INPUT || s->kind == FORMULA_NUMBER) {
+            /* Modelled time is an estimate. */
+            stack[depth++] = s->kind == FORMULA_INPUT &&
+                                     s->row == INPUT_INTERVAL &&
+                                     w->report->isa != NULL
+                                 ? FIDELITY_ESTIMATED
+                                 : FIDELITY_EXACT;
         } else if (s->kind != FORMULA_NEGATE) {
+            const enum fidelity a = stack[depth - 2], b = stack[depth - 1];
+            const enum fidelity better = a < b ? a : b, worse = a < b ? b : a;
+            /* An idle event adds nothing to a sum. */
             depth--;
-            stack[depth - 1] = combine(s->kind, stack[depth - 1], stack[depth]);
+            stack[depth - 1] = s->kind == FORMULA_ADD && worse == FIDELITY_IDLE
+                                   ? better
+                                   : worse;
         }
     }
     return stack[0];

@@ -132,8 +132,8 @@ value_text(const struct count_report *r, const struct count_value *v,
         report_number(r, v->value, text);
 }
 
-/* Returns the metric's name for people: as it was asked for, but the metric's
- * own for another case of it. */
+/* Returns the metric's name for people: the name that was asked for; if that
+ * differs from the metric's own in case only, the metric's own. */
 static const char *
 metric_title(const struct count_report *r, size_t i)
 {
@@ -142,8 +142,7 @@ metric_title(const struct count_report *r, size_t i)
                : r->metrics_asked[i];
 }
 
-/* Returns the width of the longest name, so that what stands behind names
- * begins in one column. */
+/* Returns the width of the column of names: that of the longest. */
 static int
 name_width(const struct count_report *r)
 {
@@ -200,18 +199,6 @@ report_off(const struct count_value *v)
     return off == 0 ? 0 : v->exact == 0 ? INFINITY : 100 * off / v->exact;
 }
 
-/* Writes how far the count is from the exact one, for people. */
-static void
-off_text(const struct count_value *v, char *text, size_t size)
-{
-    const double off = report_off(v);
-
-    if (isinf(off))
-        snprintf(text, size, "none at all in truth");
-    else
-        snprintf(text, size, "off by %+.2f %%", off);
-}
-
 /* Prints the exact count below the event, for --compare. */
 static void
 print_exact(const struct count_report *r, const struct count_value *v,
@@ -222,8 +209,10 @@ print_exact(const struct count_report *r, const struct count_value *v,
     if (!v->compared)
         return;
     report_number(r, (uint64_t)llround(v->exact), exact);
-    if (v->counted)
-        off_text(v, off, sizeof(off));
+    if (v->counted && isinf(report_off(v)))
+        snprintf(off, sizeof(off), "none at all in truth");
+    else if (v->counted)
+        snprintf(off, sizeof(off), "off by %+.2f %%", report_off(v));
     escape_printf(out, "%*s  %-*s # %s\n", VALUE_WIDTH, exact, NAME_WIDTH + 11,
                   r->side_by_side || r->left_early || r->partial ? "in this run"
                                                                  : "exact",
@@ -254,8 +243,8 @@ print_idle(const struct count_report *r, FILE *out)
     }
 }
 
-/* Prints what stands for the generic names that were asked for, and how it
- * departs from their definition. */
+/* Prints which event stands for each generic name that was asked for, and how
+ * that event departs from the name's definition. */
 static void
 print_generics(const struct count_report *r, FILE *out)
 {
@@ -319,8 +308,8 @@ print_metric(const struct count_report *r, size_t i, const char *kind,
                       m->unit[0] != '\0' ? m->unit : m->brief);
 }
 
-/* Prints what stands first in a line of an interval: the run, where there are
- * several, the time, and the part, where there are parts. */
+/* Begins a line of an interval: prints the run if there are several, the time,
+ * and the part if there are parts. */
 static void
 print_interval_place(const struct count_report *r, const char *part, FILE *out)
 {
@@ -331,7 +320,9 @@ print_interval_place(const struct count_report *r, const char *part, FILE *out)
         escape_printf(out, "%-16s ", part);
 }
 
-/* Prints the metrics, a line each; in an interval behind its time. */
+/* Prints the metrics, a line each; in an interval the line begins with the
+ * time.
+ */
 static void
 print_metrics(const struct count_report *r, FILE *out)
 {
@@ -348,45 +339,36 @@ print_metrics(const struct count_report *r, FILE *out)
     }
 }
 
-/* Prints the runs: a column each, a line for each event. */
-static void
-print_run_lines(const struct count_report *r, unsigned first, unsigned count,
-                FILE *out)
-{
-    escape_printf(out, "\n  %-*s", NAME_WIDTH, "run");
-    for (unsigned k = first; k < first + count; k++)
-        fprintf(out, " %*u", RUN_WIDTH, k + 1);
-    escape_printf(out, "\n  %-*s", NAME_WIDTH, "s wall");
-    for (unsigned k = first; k < first + count; k++)
-        fprintf(out, " %*.6f", RUN_WIDTH, r->table[k].wall_s);
-    for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
-        escape_printf(out, "\n  %-*s", NAME_WIDTH, report_title(&r->values[i]));
-        for (unsigned k = first; k < first + count; k++) {
-            struct count_value v = r->values[i];
-            char text[48];
-            v.value = r->table[k].values[i];
-            v.counted = v.value != COUNT_NONE;
-            v.mean = (double)v.value;
-            if (v.counted)
-                value_text(r, &v, text, sizeof(text));
-            else
-                snprintf(text, sizeof(text), "-");
-            escape_printf(out, " %*s", RUN_WIDTH, text);
-        }
-    }
-    fputc('\n', out);
-}
-
-/* Prints what --table shows, as many runs side by side as a page holds. */
+/* Prints the table of the runs: a column for each run, as many side by side as
+ * a page holds, and a line for each event. */
 static void
 print_table(const struct count_report *r, FILE *out)
 {
-    if (r->table == NULL)
-        return;
-    for (unsigned first = 0; first < r->runs; first += RUNS_BESIDE)
-        print_run_lines(
-            r, first,
-            r->runs - first < RUNS_BESIDE ? r->runs - first : RUNS_BESIDE, out);
+    unsigned end = 0;
+
+    for (unsigned first = 0; r->table != NULL && first < r->runs; first = end) {
+        end = r->runs - first < RUNS_BESIDE ? r->runs : first + RUNS_BESIDE;
+        escape_printf(out, "\n  %-*s", NAME_WIDTH, "run");
+        for (unsigned k = first; k < end; k++)
+            fprintf(out, " %*u", RUN_WIDTH, k + 1);
+        escape_printf(out, "\n  %-*s", NAME_WIDTH, "s wall");
+        for (unsigned k = first; k < end; k++)
+            fprintf(out, " %*.6f", RUN_WIDTH, r->table[k].wall_s);
+        for (size_t i = 0; i < r->count - r->hidden && !r->metric_only; i++) {
+            struct count_value v = r->values[i];
+            escape_printf(out, "\n  %-*s", NAME_WIDTH, report_title(&v));
+            for (unsigned k = first; k < end; k++) {
+                char text[48] = "-";
+                v.value = r->table[k].values[i];
+                v.counted = v.value != COUNT_NONE;
+                v.mean = (double)v.value;
+                if (v.counted)
+                    value_text(r, &v, text, sizeof(text));
+                escape_printf(out, " %*s", RUN_WIDTH, text);
+            }
+        }
+        fputc('\n', out);
+    }
 }
 
 /* Prints the counts of each thread. */
@@ -429,22 +411,8 @@ print_parts(const struct count_report *r, FILE *out)
     }
 }
 
-/* Says which run is left out of the means. */
-static void
-print_cut_run(const struct count_report *r, FILE *out)
-{
-    if (r->cut_run == 0)
-        return;
-    fprintf(out, "\n  run %u of %u was interrupted; ", r->cut_run,
-            r->runs_asked);
-    if (r->runs == 0)
-        fprintf(out, "no run is whole, so nothing is counted\n");
-    else
-        fprintf(out, "the values are of the %u whole run%s before\n", r->runs,
-                r->runs == 1 ? "" : "s");
-}
-
-/* Prints the times, and how fast the model was. */
+/* Prints which run is left out of the means, the times, and the speed of the
+ * model. */
 static void
 print_times(const struct count_report *r, FILE *out)
 {
@@ -453,6 +421,15 @@ print_times(const struct count_report *r, FILE *out)
     const double clock = r->params != NULL ? (double)r->params[PARAM_CLOCK] : 0;
     const bool slow = clock < 1e9;
 
+    if (r->cut_run != 0) {
+        fprintf(out, "\n  run %u of %u was interrupted; ", r->cut_run,
+                r->runs_asked);
+        if (r->runs == 0)
+            fprintf(out, "no run is whole, so nothing is counted\n");
+        else
+            fprintf(out, "the values are of the %u whole run%s before\n",
+                    r->runs, r->runs == 1 ? "" : "s");
+    }
     if (r->count > 0 || r->metric_count > 0)
         fputc('\n', out);
     fprintf(out, "%14.6f s wall", r->wall_s);
@@ -546,7 +523,8 @@ print_emulator(const struct count_report *r, FILE *out)
                              : "");
 }
 
-/* Prints what is to be known of the run. */
+/* Prints notes about the run: its end, what the counts lack, what moves them.
+ */
 static void
 print_notes(const struct count_report *r, FILE *out)
 {
@@ -605,7 +583,7 @@ print_notes(const struct count_report *r, FILE *out)
     fprintf(out, "  user mode only: system calls run outside the model\n");
 }
 
-/* Returns whether anything stands below the times. */
+/* Returns whether any note stands below the times. */
 static bool
 has_notes(const struct count_report *r)
 {
@@ -697,7 +675,6 @@ report_count_text(const struct count_report *r, FILE *out)
         print_threads(r, out);
     print_parts(r, out);
     report_capture_text(r, out);
-    print_cut_run(r, out);
     print_times(r, out);
     if (has_notes(r))
         fprintf(out, "\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a program ended, in a report for people. */
+/* Prints how a program ended, in the report for people. */
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>

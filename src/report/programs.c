@@ -61,19 +61,15 @@ choose(const struct session_result *run, const struct session_process **chosen,
     return kept;
 }
 
-/* Returns whether the event is the table's own column of instructions. */
-static bool
-is_instructions(const struct count_value *v)
-{
-    return strcmp(report_title(v), "instructions") == 0 &&
-           v->event->signal_count == 1 &&
-           v->event->signals[0] == SIGNAL_INSTRUCTIONS;
-}
-
+/* Returns whether the event has a column. Instructions have one in any case. */
 static bool
 has_column(const struct count_value *v)
 {
-    return v->fidelity != FIDELITY_IDLE && !v->emulator && !is_instructions(v);
+    const bool instructions = strcmp(report_title(v), "instructions") == 0 &&
+                              v->event->signal_count == 1 &&
+                              v->event->signals[0] == SIGNAL_INSTRUCTIONS;
+
+    return v->fidelity != FIDELITY_IDLE && !v->emulator && !instructions;
 }
 
 static int

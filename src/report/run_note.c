@@ -8,7 +8,7 @@
 
 #define LARGEST 3 /* programs that are named */
 
-/* What programs of one name executed. */
+/* The instructions of all programs of one name. */
 struct share {
     const char *name;
     uint64_t instructions;
