@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tally count` found, and its three forms: text for people, CSV and JSON
- * for scripts. Numbers in CSV and JSON are written in the C locale whatever
- * the caller's is.
+ * The result of `tally count` and its three forms: text for people, CSV and
+ * JSON for scripts. Numbers in CSV and JSON are written in the C locale,
+ * whatever the caller's locale is.
  */
 #ifndef TALLY_REPORT_COUNT_REPORT_H
 #define TALLY_REPORT_COUNT_REPORT_H
@@ -15,30 +15,30 @@
 #include "table/table.h"
 
 struct count_value {
-    const char *name;   /* the machine's, of a sum "A + B" */
-    const char *asked;  /* as it was asked for; NULL: by its name */
+    const char *name;   /* the machine's name of the event; of a sum "A + B" */
+    const char *asked;  /* the name that was asked for; NULL: `name` */
     const char *unit;   /* "msec", "Joules"; "" for a plain count */
     const char *raw;    /* the unit of `value`: "ns"; NULL: unit / scale */
-    const char *reason; /* why it is idle or was not counted, else NULL */
-    const char *mend;   /* what helps against it, else NULL */
-    const char *code;   /* the same as one word, where it was not counted */
+    const char *reason; /* why the event is idle or not counted, or NULL */
+    const char *mend;   /* how to get a count, or NULL */
+    const char *code;   /* one word why the event was not counted */
     const char *kind;   /* the PMU of one kind of cores: "cpu_core"; or NULL */
     const struct event_row *event; /* NULL: of no catalogue */
     enum fidelity fidelity;
     bool emulator;  /* the kernel's count of QEMU as a whole, not the model's */
-    bool measured;  /* on this host: it repeats no more than the host does */
-    bool counted;   /* false: there is no value, not even 0 */
+    bool measured;  /* on this host: another run may count otherwise */
+    bool counted;   /* false: there is no value */
     uint64_t value; /* of the only run, or the mean, rounded */
     double mean, stddev;       /* over the runs; stddev 0 for one run */
-    double scale;              /* a unit's worth of the value, for people */
+    double scale;              /* value * scale is in `unit`, for people */
     uint64_t enabled, running; /* ns */
     bool compared;             /* --compare: `exact` is the model's count */
     double exact;              /* mean over the runs */
-    bool timed;                /* by costs: what it takes of the time */
+    bool timed;                /* by costs: the times below are set */
     double minimum_s, typical_s, maximum_s;
 };
 
-/* What of the program is counted, and on what machine, as it was asked for. */
+/* The options that say what of the program is counted, and on what machine. */
 struct count_scope {
     const char *from, *to; /* functions, or NULL */
     uint64_t skip;         /* instructions */
@@ -48,7 +48,7 @@ struct count_scope {
     size_t set_count;
 };
 
-/* Returns whether anything was asked for. */
+/* Returns whether any of the options was given. */
 bool count_scope_any(const struct count_scope *scope);
 
 #define COUNT_NONE UINT64_MAX /* no value: it was not counted */
@@ -64,15 +64,15 @@ struct count_illegal {
     const struct session_process *process;
     uint64_t pc;
     bool known; /* the bytes are an instruction */
-    bool trap;  /* that is made to raise the signal, such as UD2 */
+    bool trap;  /* the instruction is made to raise the signal, such as UD2 */
     char text[96];
-    char bytes[32]; /* in hexadecimal; where not known, those that tell */
-    char set[32];   /* that brought it: "AVX-512"; or empty */
-    char file[COUNTS_NAME]; /* that it is in, or empty */
+    char bytes[32];         /* in hexadecimal */
+    char set[32];           /* its instruction set: "AVX-512"; or empty */
+    char file[COUNTS_NAME]; /* that has the instruction, or empty */
     bool library;           /* the file is not the program's own */
-    uint64_t file_address;  /* its address by the file */
-    char function[128];     /* that it is in, or empty */
-    char advice[200];       /* what helps, or empty */
+    uint64_t file_address;  /* address of the instruction in the file */
+    char function[128];     /* that has the instruction, or empty */
+    char advice[200];       /* how to run the program, or empty */
 };
 
 struct count_report {
@@ -85,16 +85,16 @@ struct count_report {
     const char
         *cpu_name;       /* the same for people: the pinned model by its name */
     bool foreign;        /* the program's ISA is not the machine's own */
-    bool partial;        /* the sums of any run lack threads or processes */
-    bool side_by_side;   /* threads or processes ran so, in any run */
-    bool left_early;     /* blocks were left before their end, in any run */
-    unsigned runs;       /* whole ones, which the values are means of */
+    bool partial;        /* the sums of some run lack threads or processes */
+    bool side_by_side;   /* threads or processes ran so in some run */
+    bool left_early;     /* blocks were left before their end in some run */
+    unsigned runs;       /* whole runs; the values are means of them */
     unsigned runs_asked; /* more than one: the report says how values spread */
     unsigned cut_run; /* the run that a signal cut short, which is left out of
                          the values; 0: none */
     const struct count_value *values;
     size_t count;
-    size_t hidden; /* of these, the last: only the accounting needs them */
+    size_t hidden; /* so many of the last values are for the accounting only */
     const struct metric_row *const *metrics; /* their events are counted */
     const char *const *metrics_asked;        /* the names asked for by */
     size_t metric_count;
@@ -125,7 +125,7 @@ struct count_report {
     bool color;
 };
 
-/* What was counted at one target: "cpu 3", "worker (tid 17)". */
+/* The values of one target: "cpu 3", "worker (tid 17)". */
 struct count_part {
     char name[64];
     const struct count_value *values; /* as many as the report has */
@@ -135,92 +135,93 @@ struct count_part {
 const char *report_asked(const struct count_value *value);
 
 /*
- * Returns the name that people read: as it was asked for, but the machine's
- * own for a code, a number and another case of it.
+ * Returns the name that people read: the name that was asked for; if that is a
+ * code, a number, or the machine's own name in another case, the machine's own.
  */
 const char *report_title(const struct count_value *value);
 
-/* How far the count is from the exact one, in per cent of it: 0 where both are
- * 0, INFINITY where the exact one is. */
+/* Returns how far the count is from the exact count, in per cent of the exact
+ * count: 0 if both are 0, INFINITY if only the exact count is 0. */
 double report_off(const struct count_value *value);
 
-/* What the event has counted there; of an idle one nothing, though some of its
- * signals may be raised. */
+/* Returns the event's count in these totals; of an idle event 0, even if some
+ * of its signals are raised. */
 uint64_t
 report_value(const struct count_value *value, const struct totals *totals);
 
-/* Returns the word for what a count is worth: that of its fidelity, "emulator"
- * for what the kernel counted of QEMU, or "measured" for a whole count of this
- * host. */
+/* Returns the word for the worth of a count: "emulator" if the kernel counted
+ * QEMU, "measured" for a whole count on this host, otherwise the fidelity. */
 const char *report_standing(const struct count_value *value);
 
-/* Returns the word for what a metric of this standing is worth. */
+/* Returns the word for the worth of a metric of this fidelity. */
 const char *report_metric_standing(const struct count_report *report,
                                    enum fidelity fidelity);
 
-/* The standing of an event in this report: foreign guests lower `exact`, and
- * so do threads and processes side by side. */
+/* Returns the standing of an event in this report: a foreign guest, or threads
+ * or processes side by side, lower `exact`. */
 enum fidelity report_fidelity(const struct count_report *report,
                               const struct event_row *event);
 
 #define METRIC_KINDS 8
 
 /*
- * The kinds of cores that the metric has values of, each once: at least one,
- * and {NULL} where none of its events is counted by kinds.
+ * Fills in the kinds of cores for which the metric has values; {NULL} if none
+ * of its events is counted by kinds. Returns their number, at least 1.
  */
 size_t report_metric_kinds(const struct count_report *report,
                            const struct metric_row *metric,
                            const char *kinds[METRIC_KINDS]);
 
 /*
- * The first event of the metric that has no count on this kind of cores (of
- * the machine, where it is not counted by kinds), or NULL.
+ * Returns the first event of the metric that has no count on this kind of cores
+ * (kind NULL: on the machine), or NULL.
  */
 const struct event_row *
 report_metric_lacks(const struct count_report *report,
                     const struct metric_row *metric, const char *kind);
 
 /*
- * A metric of the means, NAN where it has no value; the standing is that of
- * the worst of its events, but a sum is idle only if all that it adds is.
+ * Returns the metric of the means, NAN if it has no value. *fidelity is that of
+ * the worst event in it, but a sum is idle only if all of its terms are.
  */
 double report_metric(const struct count_report *report,
                      const struct metric_row *metric, const char *kind,
                      enum fidelity *fidelity);
 
-/* Notes whether threads or processes ran side by side in this run, or lack in
- * its sums, and lowers
- * the standing of the values accordingly. */
+/* Notes whether in this run threads or processes ran side by side or lack in
+ * the sums, or blocks were left early; lowers the values' fidelity accordingly.
+ */
 void
 report_note_standing(struct count_report *report, struct count_value *values,
                      const struct session_result *run);
 
-/* "exited with 3", "killed by SIGSEGV"; empty for success. */
+/* Writes "exited with 3", "killed by SIGSEGV", or "" for success. */
 void report_status(int status, char *text, size_t size);
 
-/* Writes what stands before all rows of CSV and all lines of intervals in JSON:
- * what can move the counts, as comments or as an object, if that is asked for.
- */
+/* Write the facts of the run that can move its counts (-v), in CSV as comments
+ * before all rows, in JSON as an object before all lines of intervals; nothing
+ * if they are not asked for. */
 int report_begin_csv(const struct count_report *report, FILE *out);
 int report_begin_json(const struct count_report *report, FILE *out);
 
-/* One line, or one a value: what was counted in the interval up to at_s. */
+/* Write the counts of the interval up to at_s: in JSON one line, otherwise a
+ * line for each value. */
 int report_interval_text(const struct count_report *report, FILE *out);
 int report_interval_csv(const struct count_report *report, char separator,
                         FILE *out);
 int report_interval_json(const struct count_report *report, FILE *out);
 
-/* Each returns 0 or TALLY_EIO or TALLY_ENOMEM. */
+/* Write the whole report. 0, TALLY_EIO or TALLY_ENOMEM. */
 int report_count_text(const struct count_report *report, FILE *out);
 int
 report_count_csv(const struct count_report *report, char separator, FILE *out);
 int report_count_json(const struct count_report *report, FILE *out);
 
-/* 1234567 -> "1,234,567", into at least 32 bytes. */
+/* Writes 1234567 as "1,234,567", into at least 32 bytes. */
 void format_grouped(uint64_t value, char *text);
 
-/* The same, or without separators where the report is plain. */
+/* Writes the number with separators of thousands, unless the report is plain;
+ * into at least 32 bytes. */
 void
 report_number(const struct count_report *report, uint64_t value, char *text);
 

@@ -41,17 +41,6 @@ trace_json(const struct summary *s, const struct timeline_trace *t)
                      "stride", (json_int_t)t->stride, "points", points);
 }
 
-/* Inside a script element no text may look like its end. */
-static void
-put_data(const char *text, FILE *out)
-{
-    for (; *text != '\0'; text++)
-        if (*text == '<')
-            fputs("\\u003c", out);
-        else
-            fputc(*text, out);
-}
-
 static int
 print_page(const struct summary_report *r, const struct timeline *timeline,
            FILE *out)
@@ -68,7 +57,12 @@ print_page(const struct summary_report *r, const struct timeline *timeline,
     if (text == NULL)
         return TALLY_ENOMEM;
     fwrite(summary_page, 1, (size_t)(place - summary_page), out);
-    put_data(text, out);
+    /* In a script element no text may look like the element's end. */
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '<')
+            fputs("\\u003c", out);
+        else
+            fputc(*c, out);
     fputs(place + strlen(PLACE), out);
     free(text);
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;

@@ -12,14 +12,14 @@
 static const double percents[] = {50, 90, 95, 99};
 #define PERCENTS (sizeof(percents) / sizeof(*percents))
 
-/* What a cell's series is called, and of which kind it is. */
+/* A series of a cell with its name and kind. */
 struct item {
     const char *kind; /* "cycles", "event", "user", "gap" */
     const char *name;
     const char *asked; /* the name that the event was asked for by, or NULL */
     const uint64_t *code; /* of an event in dumps, else NULL */
     const struct series *series;
-    double together; /* NAN: it is no sum of strands */
+    double together; /* sum of the strands; NAN: none */
 };
 
 typedef int (*item_fn)(void *user, const struct item *item);
@@ -129,7 +129,7 @@ csv_metrics(const struct csv *c, const struct summary_view *v)
     }
 }
 
-static void
+static int
 print_csv(const struct summary_report *r, FILE *out)
 {
     const struct summary *s = r->summary;
@@ -148,6 +148,7 @@ print_csv(const struct summary_report *r, FILE *out)
         for_each_item(&v, csv_item, &c);
         csv_metrics(&c, &v);
     }
+    return 0;
 }
 
 /* Runs in the C locale, whatever the caller's is. */
@@ -166,20 +167,13 @@ in_c_locale(int (*print)(const struct summary_report *r, FILE *out),
     return error != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 
-static int
-csv_document(const struct summary_report *r, FILE *out)
-{
-    print_csv(r, out);
-    return 0;
-}
-
 int
 summary_report_csv(const struct summary_report *r, FILE *out)
 {
-    return in_c_locale(csv_document, r, out);
+    return in_c_locale(print_csv, r, out);
 }
 
-/* Counts beyond 2^63 are shown as the nearest real number. */
+/* Returns the count, beyond 2^63 as the nearest real number. */
 static json_t *
 count_json(uint64_t value)
 {
@@ -187,7 +181,8 @@ count_json(uint64_t value)
                               : json_real((double)value);
 }
 
-/* How many of its values lie in each of equal parts of its range. */
+/* Returns the histogram: how many values lie in each of equal parts of the
+ * range. */
 static json_t *
 bins_json(const struct series *s)
 {

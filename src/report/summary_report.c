@@ -5,47 +5,27 @@
 #include <math.h>
 #include <string.h>
 
-static bool
-is_member(const struct summary *s, const struct summary_cell *cell,
-          const struct summary_cell *member)
-{
-    const uint64_t place = (s->options.by & SUMMARY_BY_CORE) != 0
-                               ? summary_core(s, member->place)
-                               : 0;
-
-    return place == cell->place;
-}
-
-static double
-mean_cycles(const struct summary_view *v)
-{
-    const struct summary *s = v->report->summary;
-    double sum = 0;
-
-    if (v->first == v->end)
-        return v->cell->cycles.mean;
-    for (size_t i = v->first; i < v->end; i++)
-        sum += s->members[i]->cycles.mean;
-    return sum / (double)(v->end - v->first);
-}
-
 /* Members are sorted by cpu, so those of a core follow each other. */
 struct summary_view
 summary_view(const struct summary_report *report,
              const struct summary_cell *cell)
 {
     const struct summary *s = report->summary;
+    const bool by_core = (s->options.by & SUMMARY_BY_CORE) != 0;
     struct summary_view v = {.report = report, .cell = cell};
+    double sum = 0;
 
-    if ((s->options.by & SUMMARY_BY_REGION) == 0) {
-        while (v.first < s->member_count &&
-               !is_member(s, cell, s->members[v.first]))
-            v.first++;
-        v.end = v.first;
-        while (v.end < s->member_count && is_member(s, cell, s->members[v.end]))
-            v.end++;
+    for (size_t i = 0; i < s->member_count; i++) {
+        const uint64_t cpu = s->members[i]->place;
+        if ((s->options.by & SUMMARY_BY_REGION) != 0 ||
+            (by_core ? summary_core(s, cpu) : 0) != cell->place)
+            continue;
+        if (v.end == 0)
+            v.first = i;
+        v.end = i + 1;
+        sum += s->members[i]->cycles.mean;
     }
-    v.cycles = mean_cycles(&v);
+    v.cycles = v.end > 0 ? sum / (double)(v.end - v.first) : cell->cycles.mean;
     return v;
 }
 
@@ -55,7 +35,7 @@ summary_view_strands(const struct summary_view *v)
     return v->end - v->first;
 }
 
-/* The mean of an event or, if that is NULL, a word. */
+/* Returns the mean of an event, or if that is NULL of a word; NAN: none. */
 static double
 mean_of(const struct summary_cell *cell, const struct event_row *event,
         size_t word)
@@ -70,7 +50,8 @@ mean_of(const struct summary_cell *cell, const struct event_row *event,
     return (double)NAN;
 }
 
-/* Strands that did not count it leave the sum without them. */
+/* Returns the mean of an event or a word in a view. The strands of a core add
+ * up for the same cycles; strands that did not count the event add nothing. */
 static double
 value_of(const struct summary_view *v, const struct event_row *event,
          size_t word)
@@ -92,18 +73,16 @@ value_of(const struct summary_view *v, const struct event_row *event,
     return known ? sum : (double)NAN;
 }
 
-static bool
-is_cycles(const struct event_row *event)
-{
-    return event->signal_count == 1 && event->signals[0] == SIGNAL_CYCLES;
-}
-
 double
 summary_view_event(const struct summary_view *v, const struct event_row *event)
 {
     const double value = value_of(v, event, 0);
 
-    return isnan(value) && is_cycles(event) ? v->cycles : value;
+    /* Without an event of cycles the time of the calls tells them. */
+    return isnan(value) && event->signal_count == 1 &&
+                   event->signals[0] == SIGNAL_CYCLES
+               ? v->cycles
+               : value;
 }
 
 double

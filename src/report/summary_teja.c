@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The summaries of the document's scripts, column for column (rules P30 to
- * P39). What the document does not show: the first two sections of
- * profiler_n2.pl, which are written as its text describes them, and numbers are
- * cut, not rounded, where a mean is none.
+ * P39). The document does not show the first two sections of profiler_n2.pl:
+ * they are written as its text describes them. Nor does it say how a mean
+ * becomes a whole number: it is cut, not rounded.
  */
 #include "report/summary_report.h"
 
@@ -20,7 +20,7 @@ cut_mean(const struct series *s)
     return s->count > 0 ? (uint64_t)(s->sum / s->count) : 0;
 }
 
-/* 0 for an event that was never selected. */
+/* Returns the mean of an event, 0 if it was never selected. */
 static uint64_t
 event_mean(const struct summary_cell *cell, const struct event_row *event)
 {
@@ -82,18 +82,6 @@ summary_teja_take(void *user, const struct summary_interval *in)
     return ferror(t->rows) ? TALLY_EIO : 0;
 }
 
-static int
-copy_rows(FILE *rows, FILE *out)
-{
-    char text[4096];
-    size_t size;
-
-    rewind(rows);
-    while ((size = fread(text, 1, sizeof(text), rows)) > 0)
-        fwrite(text, 1, size, out);
-    return ferror(rows) ? TALLY_EIO : 0;
-}
-
 /* L718-719, with their uneven blanks. */
 static void
 print_t1_means(const struct summary *s, const struct event_row *const *columns,
@@ -124,12 +112,19 @@ static int
 print_t1(struct summary_teja *t, const struct event_row *const *columns,
          size_t count, FILE *out)
 {
+    char text[4096];
+    size_t size;
+
     print_t1_means(t->summary, columns, count, out);
     fprintf(out, "CPU,StartPC,UpdatePC,Cycles,Instr_cnt,CntrName,Value,");
     for (size_t i = 0; i < t->summary->word_count; i++)
         fprintf(out, "UserData.%zu,", i + 1);
     fprintf(out, "\n");
-    return copy_rows(t->rows, out);
+    /* The rows of the intervals, which summary_teja_take() has written. */
+    rewind(t->rows);
+    while ((size = fread(text, 1, sizeof(text), t->rows)) > 0)
+        fwrite(text, 1, size, out);
+    return ferror(t->rows) ? TALLY_EIO : 0;
 }
 
 static void

@@ -25,7 +25,8 @@ struct line {
     char strands[NUMBER_TEXT]; /* of all strands together */
 };
 
-/* Whole numbers from 1,000 on, else three places where there are any. */
+/* Writes a number: from 1,000 on as a whole one, below with three places unless
+ * it is whole. */
 static void
 number_text(double value, char *text)
 {
@@ -75,18 +76,6 @@ widen(int *width, const char *text)
 
 static const char *const headings[COLUMNS] = {"mean", "min", "median", "p99",
                                               "max"};
-
-static void
-print_heading(const struct widths *w, FILE *out)
-{
-    fprintf(out, "  %-*s %*s  %*s %9s", w->name, "", w->count, "n",
-            w->numbers[COLUMN_MEAN], headings[COLUMN_MEAN], "+-");
-    for (int i = COLUMN_MIN; i < COLUMNS; i++)
-        fprintf(out, "  %*s", w->numbers[i], headings[i]);
-    if (w->strands > 0)
-        fprintf(out, "  %*s", w->strands, "together");
-    fprintf(out, "\n");
-}
 
 static void
 print_line(const struct line *l, const struct widths *w, FILE *out)
@@ -173,21 +162,15 @@ print_table(const struct summary_view *v, FILE *out)
     for (int i = 0; i < COLUMNS; i++)
         widen(&p.widths.numbers[i], headings[i]);
     for_each_line(v, measure_line, &p.widths);
-    print_heading(&p.widths, out);
+    const struct widths *const w = &p.widths;
+    fprintf(out, "  %-*s %*s  %*s %9s", w->name, "", w->count, "n",
+            w->numbers[COLUMN_MEAN], headings[COLUMN_MEAN], "+-");
+    for (int i = COLUMN_MIN; i < COLUMNS; i++)
+        fprintf(out, "  %*s", w->numbers[i], headings[i]);
+    if (w->strands > 0)
+        fprintf(out, "  %*s", w->strands, "together");
+    fprintf(out, "\n");
     for_each_line(v, print_each, &p);
-}
-
-/* What a kind of miss costs, beside all that an instruction costs. */
-static void
-print_share(const struct summary_view *v, const struct metric_row *metric,
-            double value, FILE *out)
-{
-    const struct metric_row *cpi =
-        metric_find(v->report->summary->machine, "cpi");
-    const double all = cpi != NULL ? summary_view_metric(v, cpi) : (double)NAN;
-
-    if (strstr(metric->name, "_miss_cpi") != NULL && !isnan(all))
-        fprintf(out, ", %.1f %% of cpi", 100 * value / all);
 }
 
 static void
@@ -204,7 +187,13 @@ print_metrics(const struct summary_view *v, FILE *out)
         if (!isnan(value)) {
             fprintf(out, "  %-*s %15.9g  %s", NAME_WIDTH + 8, m->name, value,
                     m->unit);
-            print_share(v, m, value, out);
+            /* Of a kind of miss, also its share of an instruction's cycles. */
+            const struct metric_row *cpi =
+                metric_find(r->summary->machine, "cpi");
+            const double all =
+                cpi != NULL ? summary_view_metric(v, cpi) : (double)NAN;
+            if (strstr(m->name, "_miss_cpi") != NULL && !isnan(all))
+                fprintf(out, ", %.1f %% of cpi", 100 * value / all);
             fprintf(out, "\n");
             continue;
         }
@@ -218,7 +207,7 @@ print_metrics(const struct summary_view *v, FILE *out)
     }
 }
 
-/* Returns whether only this input keeps metrics that have their events. */
+/* Returns whether a metric lacks this input only. */
 static bool
 is_wanted(const struct summary_report *r, const struct input_row *input)
 {
@@ -237,25 +226,16 @@ is_wanted(const struct summary_report *r, const struct input_row *input)
     return false;
 }
 
-/* Bits: the inputs of the metrics that are shown. */
-static uint64_t
-used_inputs(const struct summary_report *r)
-{
-    const struct metric_row *m;
-    uint64_t bits = 0;
-
-    for (size_t i = 0; (m = summary_metric(r, i)) != NULL; i++)
-        bits |= metric_inputs(m);
-    return bits;
-}
-
 static void
 print_inputs(const struct summary_report *r, FILE *out)
 {
     const struct machine_row *m = r->summary->machine;
     const char *before = "assumed of the machine's model: ";
-    const uint64_t used = used_inputs(r);
+    const struct metric_row *metric;
+    uint64_t used = 0; /* bits: inputs of the metrics that are shown */
 
+    for (size_t i = 0; (metric = summary_metric(r, i)) != NULL; i++)
+        used |= metric_inputs(metric);
     for (size_t i = 0; i < m->input_count && i < SUMMARY_INPUTS; i++)
         if (r->inputs[i].source == SUMMARY_MODEL && (used >> i & 1) != 0) {
             fprintf(out, "%s%s = %.9g", before, m->inputs[i].name,

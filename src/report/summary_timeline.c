@@ -50,38 +50,26 @@ create(struct timeline *t, const struct summary_key *key)
     return trace;
 }
 
-static uint32_t
-allowed(const struct timeline *t)
-{
-    const uint32_t share = POINTS_TOTAL / (uint32_t)t->count;
-
-    return share > POINTS_MOST    ? POINTS_MOST
-           : share < POINTS_LEAST ? POINTS_LEAST
-                                  : share;
-}
-
-/* Every second one goes. */
-static void
-thin(struct timeline_trace *trace)
-{
-    for (uint32_t i = 0; 2 * i < trace->count; i++)
-        trace->points[i] = trace->points[2 * i];
-    trace->count = (trace->count + 1) / 2;
-    trace->stride *= 2;
-}
-
+/* Adds a point to a trace, if the point is one of those that are kept. */
 static int
 keep(struct timeline *t, struct timeline_trace *trace, uint64_t cycles,
      uint64_t value)
 {
-    if (trace->seen++ % trace->stride != 0)
-        return 0;
-    if (trace->count >= allowed(t)) {
-        while (trace->count >= allowed(t))
-            thin(trace);
-        if ((trace->seen - 1) % trace->stride != 0)
-            return 0;
+    const uint32_t share = POINTS_TOTAL / (uint32_t)t->count;
+    const uint32_t most = share > POINTS_MOST    ? POINTS_MOST
+                          : share < POINTS_LEAST ? POINTS_LEAST
+                                                 : share;
+    const uint64_t place = trace->seen++;
+
+    while (place % trace->stride == 0 && trace->count >= most) {
+        /* The trace is full: every second point goes. */
+        for (uint32_t i = 0; 2 * i < trace->count; i++)
+            trace->points[i] = trace->points[2 * i];
+        trace->count = (trace->count + 1) / 2;
+        trace->stride *= 2;
     }
+    if (place % trace->stride != 0)
+        return 0;
     if (trace->count == trace->room) {
         const uint32_t room = trace->room > 0 ? 2 * trace->room : 8;
         struct timeline_point *more =
@@ -95,7 +83,8 @@ keep(struct timeline *t, struct timeline_trace *trace, uint64_t cycles,
     return 0;
 }
 
-/* Of more traces than a picture can show the rest is left out. */
+/* Adds a point to its trace. With TRACES_MAX traces, more than a picture can
+ * show, points of new traces are dropped. */
 static int
 add(struct timeline *t, const struct summary_interval *in,
     enum timeline_kind kind, uint64_t code, uint64_t value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread counted when: some of the intervals, evenly spaced, fewer
- * the more series there are. For pictures.
+ * The counts of each thread over time, for pictures: points of some intervals,
+ * evenly spaced; the more traces there are, the fewer points each has.
  */
 #ifndef TALLY_REPORT_SUMMARY_TIMELINE_H
 #define TALLY_REPORT_SUMMARY_TIMELINE_H
@@ -21,7 +21,7 @@ struct timeline_trace {
     uint64_t group, code; /* of an event; of a word its number, from 0 */
     struct timeline_point *points;
     uint32_t count, room;
-    uint64_t seen, stride; /* each stride-th is kept */
+    uint64_t seen, stride; /* each stride-th interval has a point */
 };
 
 struct timeline {
@@ -30,11 +30,11 @@ struct timeline {
     size_t count;
 };
 
-/* 0 or TALLY_ENOMEM. */
+/* Begins an empty timeline. 0 or TALLY_ENOMEM. */
 int timeline_init(struct timeline *timeline);
 void timeline_finish(struct timeline *timeline);
 
-/* 0 or TALLY_ENOMEM. */
+/* Adds the points of an interval. 0 or TALLY_ENOMEM. */
 int timeline_add(struct timeline *timeline,
                  const struct summary_interval *interval);
 

@@ -34,28 +34,23 @@ struct workbook {
     size_t cell_count;
 };
 
-/* Those of other units only where some cell counted them. */
-static void
-add_counted(struct workbook *w, const struct summary_cell *cell)
-{
-    for (size_t i = 0; i < cell->event_count; i++) {
-        const struct event_row *e = cell->events[i].event;
-        bool known = e == NULL || w->event_count == ROWS_MAX;
-        for (size_t k = 0; k < w->event_count && !known; k++)
-            known = w->events[k] == e;
-        if (!known)
-            w->events[w->event_count++] = e;
-    }
-}
-
+/* Finds the rows' events: the columns of the scripts, and events of other units
+ * that some cell counted. */
 static void
 find_events(struct workbook *w)
 {
     const struct summary *s = w->report->summary;
 
     w->event_count = summary_columns(s, w->events);
-    for (size_t i = 0; i < w->cell_count; i++)
-        add_counted(w, s->cells[i]);
+    for (size_t c = 0; c < w->cell_count; c++)
+        for (size_t i = 0; i < s->cells[c]->event_count; i++) {
+            const struct event_row *e = s->cells[c]->events[i].event;
+            bool known = e == NULL || w->event_count == ROWS_MAX;
+            for (size_t k = 0; k < w->event_count && !known; k++)
+                known = w->events[k] == e;
+            if (!known)
+                w->events[w->event_count++] = e;
+        }
 }
 
 static lxw_col_t
@@ -93,8 +88,9 @@ write_names(struct workbook *w)
     worksheet_set_column(w->output, 0, 0, 28, NULL);
 }
 
-/* Returns the cell's name for a cell of a sheet, for the caller to free; NULL:
- * there is no memory. */
+/* Returns the name of a summary's cell, which the caller frees; NULL: no
+ * memory.
+ */
 static char *
 cell_name(const struct workbook *w, size_t cell)
 {
@@ -135,7 +131,8 @@ write_output(struct workbook *w)
     worksheet_freeze_panes(w->output, 1, 1);
 }
 
-/* A cell of the first sheet, as a formula names it; 40 bytes and more. */
+/* Writes the name of a cell of the first sheet in a formula, at most 40 bytes.
+ */
 static void
 name_output(size_t row, size_t cell, char *text, size_t size)
 {
@@ -145,7 +142,7 @@ name_output(size_t row, size_t cell, char *text, size_t size)
     snprintf(text, size, "'" OUTPUT_NAME "'!%s", place);
 }
 
-/* The row of an event on the first sheet; 0: it has none. */
+/* Returns the row of an event on the first sheet; 0: none. */
 static size_t
 row_of(const struct workbook *w, const struct event_row *event)
 {
