@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error codes and the log callback, as callers of the library see them, and how
- * we write to the log.
+ * Writes to the log callback. The error codes are those of the public library.
  *
  * A fallible function returns 0 or a negative enum tally_error and writes one
  * line to the log that says what is wrong, where, and what would be right.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock for short sections among many threads on few processors: it spins a
- * little and then sleeps, as the holder may be waiting for a processor itself.
- * Zeroed memory is an open lock. Of one process; a forked child gives locks
- * that others held.
+ * A lock for short sections among many threads on few processors. A waiter
+ * spins a little and then sleeps, since the holder may wait for a processor
+ * itself. Zeroed memory is an open lock. A lock serves one process; a forked
+ * child must give the locks that other threads held.
  *
- * Measured with eight guest threads on two cores of a busy host: 55000 to
- * 120000 switches in most runs of a second when it yielded instead, 2000 to
- * 10000 now.
+ * Measured with eight guest threads on two cores of a busy host: 2000 to 10000
+ * context switches in most runs of a second; 55000 to 120000 when waiters yield
+ * in place of sleeping.
  */
 #ifndef TALLY_BASE_LOCK_H
 #define TALLY_BASE_LOCK_H
@@ -22,8 +22,8 @@
 #include <emmintrin.h>
 #endif
 
-/* Looks at a lock that another holds, of some 20 to 40 ns each: the time of
- * several drained queues. Sleeping costs both more than that. */
+/* How often a waiter looks at the lock before it sleeps, 20 to 40 ns each time:
+ * together less than sleeping costs the waiter and the holder. */
 #define LOCK_SPINS 1000
 
 enum lock_state { LOCK_OPEN, LOCK_HELD, LOCK_AWAITED };
@@ -64,8 +64,8 @@ lock_take(struct lock *lock)
 {
     if (lock_try(lock))
         return;
-    /* Only looks while it is held: writing would take the line from whoever
-     * wants to give it. */
+    /* Only reads while the lock is held: a write would take the cache line from
+     * the holder, who must write to give the lock. */
     for (int spins = 0; spins < LOCK_SPINS; spins++) {
         lock_pause();
         if (atomic_load_explicit(&lock->state, memory_order_relaxed) ==

@@ -2,19 +2,19 @@
 /*
  * A file that is replaced whole or not at all.
  *
- * What is written goes into a file that nobody else can open, without a name
- * where the file system has that (O_TMPFILE), and takes the place of the old
- * file at the end, with the old file's mode, and its owner as far as we may set
- * it. A killed process leaves the old file, and no other.
+ * The new contents go into a file that nobody else can open, without a name if
+ * the file system allows that (O_TMPFILE). At the end this file takes the place
+ * of the old one, with the old file's mode, and its owner if the process may
+ * set it. A killed process leaves the old file, and no other.
  *
  * In a folder that all users may write and that is sticky, as /tmp, a link or a
  * file of another user is refused, whatever the kernel's protected_symlinks and
  * protected_regular say: root would write where that user wants.
  *
- * Where the folder cannot be written but the file can, its new contents are
- * kept in memory and written over the old ones at the end: a full disk can then
- * cost the old contents. Hard links to the old file keep the old contents;
- * access lists and extended attributes are not kept.
+ * If the folder cannot be written but the file can, the new contents are kept
+ * in memory and written over the old ones at the end: a full disk can then lose
+ * the old contents. Hard links to the old file keep the old contents; access
+ * lists and extended attributes are not kept.
  */
 #ifndef TALLY_BASE_REPLACE_H
 #define TALLY_BASE_REPLACE_H
@@ -25,9 +25,9 @@
 #include "base/error.h"
 
 enum replace_way {
-    REPLACE_WHOLE,  /* appears, or replaces another, when all is written */
-    REPLACE_FOLLOW, /* is there, empty, from the start, for who reads along */
-    REPLACE_APPEND, /* goes on where the old file ends */
+    REPLACE_WHOLE,  /* the file appears when all is written */
+    REPLACE_FOLLOW, /* empty at first; grows, for a reader who follows */
+    REPLACE_APPEND, /* the new contents follow the old ones */
 };
 
 /* A file that is being written. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The guest's end of src/gateway/protocol.h.
- */
+/* The guest's end of the protocol (src/gateway/protocol.h). */
 #ifndef TALLY_GATEWAY_DOORBELL_H
 #define TALLY_GATEWAY_DOORBELL_H
 
@@ -11,13 +9,15 @@
 #include "base/error.h"
 #include "gateway/protocol.h"
 
-/* Whether this program runs on an emulated machine, and which. */
+/* Asks whether this program runs on an emulated machine, and on which. */
 bool gateway_hello(struct gateway_hello *hello);
 
-/* Nobody answered: 0, or the error if it was a tally of another version. */
+/* Explains why gateway_hello() got no answer: 0 if there is no emulated
+ * machine; an error, logged, if there is a tally of another version. */
 int
 gateway_check(const struct gateway_hello *hello, const struct tally_log *log);
 
+/* Rings: makes the system call of the protocol. */
 static inline __attribute__((always_inline)) void
 gateway_ring(enum gateway_operation operation, void *request)
 {
@@ -50,14 +50,14 @@ gateway_ring(enum gateway_operation operation, void *request)
 #endif
 }
 
-/* The calling thread's page, from its first hello on; NULL: it said none. */
+/* The calling thread's page, from its first gateway_hello() on; NULL before. */
 extern _Thread_local struct gateway_live *gateway_own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /*
- * GATEWAY_READ without a call, on the thread that has this page. In a signal
- * handler, too: what it came between asks for its own again. The instruction
- * is the key `ask` of data/isa.toml.
+ * Does GATEWAY_READ without a system call, on the thread that owns the page.
+ * Safe in a signal handler: the handler restores the address that the thread
+ * had put into the page. The instruction is the key `ask` of data/isa.toml.
  */
 static inline __attribute__((always_inline)) void
 gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
@@ -75,7 +75,7 @@ gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
     own->ask = before;
 }
 
-/* Likewise where the thread may have said no hello. */
+/* Does GATEWAY_READ, by a system call if the thread has no page yet. */
 static inline __attribute__((always_inline)) void
 gateway_ask(struct gateway_read *request)
 {
@@ -85,7 +85,7 @@ gateway_ask(struct gateway_read *request)
         gateway_ring(GATEWAY_READ, request);
 }
 
-/* A live value. */
+/* Loads a live value, which is in the host's byte order: little endian. */
 static inline __attribute__((always_inline)) uint64_t
 gateway_load(const uint64_t *at)
 {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The host's number of a signal of this program; 0: there is none. */
+/* Returns the host's number of a signal of this program; 0: none. */
 uint64_t gateway_host_signal(int number);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of events of the emulated machine that this program runs on, as struct
- * counter_ops wants it.
+ * A set of events of the emulated machine that this program runs on; its
+ * operations are a struct counter_ops.
  *
- * Counts are exact and never share a counter. An event whose value the plugin
- * keeps current in memory is a few loads, on the thread that opened the set for
- * itself; every other rings.
+ * Events never share a counter. If the plugin keeps an event's value current in
+ * memory, the thread that opened the set for itself reads the event with a few
+ * loads; every other reading rings.
  */
 #ifndef TALLY_GATEWAY_SET_H
 #define TALLY_GATEWAY_SET_H
@@ -19,8 +19,8 @@ struct gateway_set;
 struct gateway_set_options {
     enum gateway_scope scope;
     unsigned strand; /* of GATEWAY_STRAND */
-    /* Of GATEWAY_THREAD: the first event overflows after each so many, and the
-     * signal comes, if there is one. */
+    /* Of GATEWAY_THREAD: the first event overflows each time it has risen by
+     * `period`, and the thread gets `signal`; 0: none. */
     uint64_t period;
     int signal;
     struct tally_log log;
@@ -30,26 +30,26 @@ int
 gateway_set_create(const struct gateway_set_options *options,
                    const struct gateway_hello *hello, struct gateway_set **set);
 
-/* All events of the list, or none and the error. TALLY_ERULE while the set
- * counts. */
+/* Adds the events of a list. 0; or an error, and none is added. TALLY_ERULE
+ * while the set counts. */
 int gateway_set_add(struct gateway_set *set, const char *events);
 
 size_t gateway_set_count(const struct gateway_set *set);
 const char *gateway_set_name(const struct gateway_set *set, size_t index);
 
-/* Where the value of one event is: *at - *base, if it counts alone in one
- * place; else false. */
+/* Finds the live value of an event: the count is the value at *at less *base.
+ * False: the event is no single live value. */
 bool gateway_set_live(const struct gateway_set *set, size_t index,
                       const uint64_t **at, uint64_t *base);
 
-/* What asks for all events of the set, and then for instructions, by
- * gateway_ask(); and where they are then, from the plugin's zero, in the
- * guest's order. Until events are added. */
+/* Returns the request for gateway_ask() that fills in *values with all events
+ * of the set and then instructions, counted from the plugin's zero, in the
+ * guest's byte order. Valid until events are added. */
 struct gateway_read *
 gateway_set_request(struct gateway_set *set, const uint64_t **values);
 
-/* Hands the overflows since the last call to `take`: where, when, how many were
- * lost before. TALLY_ERULE without a period. */
+/* Hands the overflows since the last call to `take`: address, time, and how
+ * many were lost before. 0; TALLY_ERULE without a period. */
 int gateway_set_overflows(struct gateway_set *set,
                           void (*take)(void *user, uint64_t ip,
                                        uint64_t time_ns, uint64_t lost),

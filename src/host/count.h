@@ -2,8 +2,9 @@
 /*
  * Counts host events for a program, for tasks that run already, or for cpus.
  *
- * An event is opened once for each target: a task, or a cpu; an uncore event
- * for each cpu of its mask. What cannot be opened has no value but a reason.
+ * An event is opened once for each target: a task or a cpu. An uncore event is
+ * opened for each cpu of its mask. An event that cannot be opened has a reason
+ * in place of a value.
  */
 #ifndef TALLY_HOST_COUNT_H
 #define TALLY_HOST_COUNT_H
@@ -16,25 +17,25 @@
 #include "host/open.h"
 #include "host/probe.h"
 
-/* One event in one target, or in all together. */
+/* The count of one event in one target, or in all targets together. */
 struct host_value {
     struct counter_reading reading; /* sums, not scaled */
-    struct host_reason reason;      /* why there is no count, HOST_OK: it is */
+    struct host_reason reason;      /* why there is no count; HOST_OK */
     bool counted;
 };
 
 struct host_target {
     pid_t tid;     /* -1: a cpu */
     int cpu;       /* -1: a task */
-    char name[16]; /* of a task that ran before us, else "" */
+    char name[16]; /* of a task that ran before tally, else "" */
 };
 
 struct host_counts {
-    double at_s;     /* since the start of it all */
-    double length_s; /* what the values are of: the interval, or all */
+    double at_s;     /* since counting began */
+    double length_s; /* of the interval, or of all the time */
     size_t event_count, target_count;
     const struct host_value *values;    /* of each event, all targets */
-    const struct host_target *targets;  /* uncore events have none of these */
+    const struct host_target *targets;  /* not of uncore events */
     const struct host_value *of_target; /* [target][event] */
 };
 
@@ -45,25 +46,25 @@ struct host_count_options {
     const struct host_event *events;
     size_t event_count;
     char *const *argv; /* what to run, or NULL */
-    const pid_t *pids; /* with all their threads */
+    const pid_t *pids; /* processes, counted with all their threads */
     size_t pid_count;
     const pid_t *tids;
     size_t tid_count;
-    const cpu_set_t *cpus; /* count these whole, or NULL */
-    /* Only from and to these functions of argv's program, or NULL. Then the
-     * children are not counted, and there are no other targets, delay and
-     * intervals. */
+    const cpu_set_t *cpus; /* count all that runs on these, or NULL */
+    /* Functions of argv's program that begin and end the counting, or NULL.
+     * With probes, children are not counted, and other targets, a delay and
+     * intervals are not possible. */
     const struct host_probes *probes;
-    bool no_inherit;         /* not the children */
-    double delay_s;          /* negative: never start by ourselves */
+    bool no_inherit;         /* children are not counted */
+    double delay_s;          /* before counting begins; negative: for ever */
     double timeout_s;        /* 0: none */
     double interval_s;       /* 0: none */
     uint64_t interval_count; /* end after so many; 0: no end */
-    /* Called before anything runs: `counted` of a value says that it is open,
-     * of an event in all targets, `reason` why not; may be NULL. */
+    /* Called before anything runs, or NULL. `counted` of a value says that the
+     * event is open (in `values`: in all targets), `reason` why not. */
     void (*opened)(void *user, const struct host_counts *counts);
-    /* Called with what was counted in each interval, the last and shorter
-     * one too; may be NULL. */
+    /* Called with the counts of each interval, also of the last and shorter
+     * one; or NULL. */
     void (*interval)(void *user, const struct host_counts *counts);
     void *user;
 };
@@ -78,15 +79,16 @@ struct host_count_result {
 };
 
 /*
- * 0, or TALLY_ESYSTEM (a probe that is refused, too), TALLY_ENOMEM, logged; the
- * result is then untouched. Otherwise host_count_result_finish() frees what it
- * holds.
+ * Counts. 0; host_count_result_finish() then frees what the result holds.
+ * TALLY_ESYSTEM (also if a probe is refused) or TALLY_ENOMEM, logged; the
+ * result is then untouched.
  */
 int host_count(const struct host_count_options *options,
                const struct tally_log *log, struct host_count_result *result);
 void host_count_result_finish(struct host_count_result *result);
 
-/* What of the attributes is the same for all: perf stat's choice. */
+/* Fills in the attributes that are the same for all events, as perf stat does.
+ */
 void host_attr_complete(struct perf_event_attr *attr, bool leader, bool inherit,
                         bool on_exec);
 

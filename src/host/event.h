@@ -12,8 +12,8 @@
  *            | [pmu "::"] NAME {":" mask} {":" modifier} libpfm's names
  *   letters  = u k h p P G H I D W S e, those of perf-list(1)
  *
- * What a file of sysfs gives a name to (events, formats, cpumask, scale, unit)
- * is read from there. Nothing is opened here.
+ * Events, formats, cpumasks, scales and units that sysfs describes are read
+ * from its files. No event is opened here.
  */
 #ifndef TALLY_HOST_EVENT_H
 #define TALLY_HOST_EVENT_H
@@ -41,17 +41,18 @@ struct host_event {
     char unit[HOST_UNIT]; /* sysfs .unit, or "" */
     double scale;         /* sysfs .scale, or 1 */
     const struct event_row *row; /* of machine `host`, else NULL */
-    cpu_set_t cpus; /* where an uncore PMU wants to be opened (cpumask) */
-    bool uncore;    /* opened per cpu of `cpus`, not per task */
-    bool weak;      /* :W: counted apart where the group does not fit */
-    bool sides;     /* :G or :H was given */
-    int group;      /* which braces it stood in, -1: none */
+    cpu_set_t cpus;              /* cpumask of an uncore PMU */
+    bool uncore;                 /* opened per cpu of `cpus`, not per task */
+    bool weak;  /* :W: counted alone if the group does not fit */
+    bool sides; /* :G or :H was given */
+    int group;  /* number of the braces around it, -1: none */
 };
 
 /*
- * The events of a list, in its order; on a hybrid machine a generic name gives
- * one a core PMU, and a name of several uncore units one a unit. The caller
- * frees *events. 0, or an error, logged with near names.
+ * Reads a list of events, in its order. On a hybrid machine a generic name
+ * gives an event for each core PMU; a name of several uncore units gives one
+ * for each unit. The caller frees *events. 0, or an error, logged with near
+ * names.
  */
 int host_event_list_parse(const char *text, const struct tally_log *log,
                           struct host_event **events, size_t *count);

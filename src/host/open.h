@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event_open(2), and why it failed: in one sentence, with what helps.
+ * Opens events with perf_event_open(2); says in one sentence why one failed to
+ * open, and in another how to mend that.
  *
- * Causes are found out and not guessed: from the error, from what /proc tells,
- * and from whether any other event opens.
+ * The cause follows from the error, from files of /proc, and from trying
+ * whether any other event opens.
  */
 #ifndef TALLY_HOST_OPEN_H
 #define TALLY_HOST_OPEN_H
@@ -26,9 +27,9 @@ enum host_why {
     HOST_NO_TASK,
     HOST_NO_CPU,
     HOST_DESCRIPTORS,
-    HOST_DEAD,      /* it opens and reads 0 while code runs */
-    HOST_NOT_BEGUN, /* it was to be counted later than this */
-    HOST_LOST,      /* entries of --from or --to were not told */
+    HOST_DEAD,      /* the event opens, but reads 0 while code runs */
+    HOST_NOT_BEGUN, /* counting never began */
+    HOST_LOST,      /* the kernel lost records of --from or --to */
     HOST_OTHER,
 };
 
@@ -36,40 +37,40 @@ struct host_reason {
     enum host_why why;
     int error;      /* errno */
     char text[224]; /* one sentence: what is wrong */
-    char mend[224]; /* the command or step that helps, or "" */
+    char mend[224]; /* the command or step that mends it, or "" */
 };
 
 /*
- * A descriptor, closed on exec; or -1 with the reason, which may be NULL.
- * Tries again after EINTR and EAGAIN; drops exclude_guest and the flag for
- * closing on exec as perf does where the kernel is too old to know them.
+ * Opens an event. Returns a descriptor, closed on exec; or -1 and the reason,
+ * which may be NULL. Tries again after EINTR and EAGAIN; without exclude_guest
+ * and without the flag for closing on exec if the kernel is too old for them.
  */
 int host_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
               unsigned long flags, struct host_reason *reason);
 
-/* "no-pmu", "paranoid", ...: the reason code of JSON. */
+/* Returns the reason's code in JSON: "no-pmu", "paranoid", ... */
 const char *host_why_name(enum host_why why);
 
 /*
- * Whether the event means something at user level. Those of the scheduler
- * happen in the kernel alone: there they would be 0 for ever.
+ * Returns whether the event can happen at user level. Events of the scheduler
+ * happen in the kernel only: at user level they would read 0 for ever.
  */
 bool host_has_user_level(const struct perf_event_attr *attr);
 
-/* The reason for `error` of an open with these arguments. */
+/* Finds the reason for the `error` of an open with these arguments. */
 void host_explain(int error, const struct perf_event_attr *attr, pid_t pid,
                   int cpu, struct host_reason *reason);
 
-/* What an explanation rests on. */
+/* The facts that a reason is found from. */
 struct host_facts {
-    bool has_paranoid; /* else the kernel has no perf_event */
+    bool has_paranoid; /* false: the kernel has no perf_event */
     long paranoid;
     long nmi_watchdog;          /* 1: it holds a counter; -1: not known */
     long seccomp;               /* of /proc/self/status; 2: a filter */
     uint64_t capabilities;      /* effective */
     bool cpu_online;            /* that the event is for */
-    bool software_opens;        /* the least that can be asked for */
-    bool hardware_opens;        /* any event of the processor's counters */
+    bool software_opens;        /* a software event opens */
+    bool hardware_opens;        /* an event of the processor's counters opens */
     uint64_t files, files_most; /* RLIMIT_NOFILE: soft and hard */
 };
 
@@ -77,7 +78,8 @@ struct host_facts {
 void host_facts_find(const struct host_root *root, int cpu,
                      struct host_facts *facts);
 
-/* host_explain() on given facts: a pure function. */
+/* Finds the reason from given facts, as host_explain() does; a pure function.
+ */
 void host_explain_facts(const struct host_facts *facts, int error,
                         const struct perf_event_attr *attr, pid_t pid, int cpu,
                         struct host_reason *reason);
@@ -93,15 +95,16 @@ void host_explain_probe_facts(const struct host_facts *facts, int error,
                               struct host_reason *reason);
 
 /*
- * The reason for a counter that read 0 while code ran; `never`: the kernel
- * never put it on the processor.
+ * Writes the reason for a counter that read 0 while code ran; `never`: the
+ * kernel never put the event on the processor.
  */
 void host_reason_dead(bool never, const struct host_facts *facts,
                       struct host_reason *reason);
 
 /*
- * Whether the processor's counters work for this process at user level:
- * HOST_OK, or the reason, HOST_DEAD among them. Runs for some microseconds.
+ * Tries whether the processor's counters work for this process at user level.
+ * Returns HOST_OK or the reason, for instance HOST_DEAD. Takes some
+ * microseconds.
  */
 enum host_why host_check(struct host_reason *reason);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter read from the page that the kernel maps for its event, without a
- * system call: struct perf_event_mmap_page of linux/perf_event.h, whose
- * comments are the rule. Holds on the thread that is counted only.
+ * Reads a counter without a system call, from the page that the kernel maps for
+ * its event: struct perf_event_mmap_page of linux/perf_event.h, whose comments
+ * are the rule. Works only on the thread that is counted.
  */
 #ifndef TALLY_HOST_PAGE_H
 #define TALLY_HOST_PAGE_H
@@ -13,19 +13,20 @@
 
 #include "counter/counter.h"
 
-#define PAGE_TRIES 64 /* the kernel writes it rarely and briefly */
+#define PAGE_TRIES 64 /* the kernel writes the page rarely and briefly */
 
 /* Keeps the order of loads: x86 does, so the compiler has to only. */
 #define page_barrier() __asm__ volatile("" ::: "memory")
 
-/* Whether the kernel lets this event be read so, now or when it counts. */
+/* Returns whether the event can be read from the page, now or when it counts.
+ */
 static inline bool
 page_usable(const struct perf_event_mmap_page *page)
 {
     return page->cap_user_rdpmc && page->cap_user_time;
 }
 
-/* Nanoseconds from the page's last update to cycle `now`. */
+/* Returns the nanoseconds from the page's last update to cycle `now`. */
 static inline uint64_t
 page_elapsed(const volatile struct perf_event_mmap_page *page, uint64_t now)
 {
@@ -40,9 +41,9 @@ page_elapsed(const volatile struct perf_event_mmap_page *page, uint64_t now)
 }
 
 /*
- * False where the page does not have it: the event is not on a counter, or the
- * kernel keeps writing. `pmc` reads a counter of the processor, `tsc` its
- * clock; inlined, they cost no call.
+ * Reads the event; false: the event is not on a counter, or the kernel keeps
+ * writing the page. `pmc` reads a counter of the processor, `tsc` its clock;
+ * both are inlined.
  */
 static inline __attribute__((always_inline)) bool
 page_read_with(const volatile struct perf_event_mmap_page *page,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set consists of: shared by set.c and set_add.c only. */
+/* The inside of a set, for set.c and set_add.c only. */
 #ifndef TALLY_HOST_SET_STATE_H
 #define TALLY_HOST_SET_STATE_H
 
@@ -15,9 +15,9 @@ struct set_group {
     size_t first;   /* in `order` */
     size_t count;   /* events */
     size_t fd;      /* the first target's leader in `fds` */
-    size_t targets; /* what it was opened for; `count` descriptors each */
-    bool paged;     /* every event has a page to read it from */
-    bool software;  /* of the events outside braces */
+    size_t targets; /* tasks or cpus; `count` descriptors each */
+    bool paged;     /* every event has a page to read */
+    bool software;  /* the group of software events outside braces */
 };
 
 struct set_page {
@@ -29,8 +29,8 @@ struct host_set {
     struct host_set_options options;
     pid_t tid, pid; /* that created it */
     pthread_t self;
-    /* One byte that reads 0 in a child, for the kernel wipes its page there;
-     * NULL where it does not, and the process's number has to be asked for. */
+    /* One byte that reads 0 in a child, where the kernel wipes its page; NULL:
+     * the kernel cannot do that, and getpid() tells a child. */
     atomic_char *mark;
     size_t page_size;
     bool started;
@@ -39,8 +39,8 @@ struct host_set {
     size_t group_count;
     size_t *order;                 /* events, group by group */
     struct set_page *pages;        /* of each event */
-    struct counter_reading *base;  /* of each: where a reset put 0 */
-    struct counter_reading *spare; /* of each, for the next reset */
+    struct counter_reading *base;  /* of each event: the reading at a reset */
+    struct counter_reading *spare; /* of each event: for the next reset */
     size_t event_count;
     int *fds;
     size_t fd_count;

@@ -3,10 +3,11 @@
  * Counts the kernel's software events of one process from its exec on, with
  * its threads and children.
  *
- * Times, page faults and context switches are those of wait4(2): any user has
- * them, in any container, whatever perf_event_paranoid is, and they are of all
- * levels. They leave out children that the process did not wait for. The events
- * that wait4() lacks are counted through perf_event, where the kernel lets it.
+ * Times, page faults and context switches come from wait4(2), which any user
+ * may call in any container, whatever perf_event_paranoid is. They are of all
+ * privilege levels and leave out children that the process did not wait for.
+ * Events that wait4() lacks are counted through perf_event, if the kernel
+ * allows that.
  */
 #ifndef TALLY_HOST_SOFTWARE_H
 #define TALLY_HOST_SOFTWARE_H
@@ -37,7 +38,7 @@ int host_software_open(struct host_software *software,
 void
 host_software_read(struct host_software *software, const struct rusage *usage);
 
-/* Closes what is open and frees; accepts zero. */
+/* Closes and frees all; accepts a zeroed struct. */
 void host_software_finish(struct host_software *software);
 
 #endif

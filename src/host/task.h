@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a process, from /proc. */
+/* Lists the threads of a process, from /proc. */
 #ifndef TALLY_HOST_TASK_H
 #define TALLY_HOST_TASK_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * The threads that `pid` has now; the caller frees *tasks. 0, or a negative
- * errno: -ESRCH if there is no such process.
+ * Lists the threads that `pid` has now; the caller frees *tasks. 0, or a
+ * negative errno: -ESRCH if there is no such process.
  */
 int host_task_list(pid_t pid, pid_t **tasks, size_t *count);
 

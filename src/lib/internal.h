@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How the public library sees its inside: public handles are table rows.
- */
+/* Turns handles of the public library into rows of the tables, and back. */
 #ifndef TALLY_LIB_INTERNAL_H
 #define TALLY_LIB_INTERNAL_H
 
