@@ -249,12 +249,12 @@ static const struct {
     {__LINE__,
      "t4",
      {"l2.replacement=random"},
-     "l2.replacement=random: random needs l1d.write=allocate, l2.foretold=0, "
+     "l2.replacement=random: needs l1d.write=allocate, l2.foretold=0, "
      "l2.inclusive=none and l3.shared=chip"},
     {__LINE__,
      "montecito",
      {"l3.replacement=random"},
-     "l3.replacement=random: random needs l3.shared=chip"},
+     "l3.replacement=random: needs l3.shared=chip"},
     {__LINE__,
      "t2",
      {"l4.size=8M"},

@@ -97,11 +97,13 @@ cache_clear(struct cache *c)
         memset(c->dirty, 0, sets * sizeof(*c->dirty));
 }
 
-/* In list form: the vectors of the other form know the least recent line alone.
- */
 void
-cache_choose_random(struct cache *c)
+cache_replace(struct cache *c, uint64_t replacement)
 {
+    if (replacement == L2_REPLACEMENT_LRU)
+        return;
+    c->replacement = (uint8_t)replacement;
+    /* The vectors of the other form know the least recent line alone. */
     c->columns = 0;
     c->chance = c->lines + (c->set_mask + 1) * c->ways;
     *c->chance = 1;

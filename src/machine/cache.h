@@ -26,6 +26,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "table/table.h"
+
 #define CACHE_FAST_WAYS 16u
 #define CACHE_DIRTY ((uint64_t)1 << 63)
 
@@ -35,13 +37,14 @@ struct cache {
     /* [sets], a bit for each place: written and not yet written back; in the
      * list form it is CACHE_DIRTY of the line. NULL: not kept. */
     uint16_t *dirty;
-    uint64_t *chance; /* state of the random choice; NULL: least recent */
+    uint64_t *chance; /* state of a random choice, behind the lines */
     uint64_t set_mask;
     uint32_t ways;
     uint32_t columns;     /* ways rounded up to 2, 4, 8, 16; 0: the list form */
     uint8_t column_shift; /* log2 of columns */
     uint8_t line_shift;   /* log2 of the line in bytes */
     uint8_t tag_shift;    /* log2 of sets: line number >> it is the tag */
+    uint8_t replacement;  /* L2_REPLACEMENT_LRU, or another of these */
 };
 
 /*
@@ -56,16 +59,17 @@ void cache_clear(struct cache *c);
  */
 int cache_keep_dirty(struct cache *c);
 
-/* Makes an empty cache choose at random which line makes room in a full set.
- * The choices repeat: they follow from how many there were before. */
-void cache_choose_random(struct cache *c);
+/* Sets which line of a full set makes room in an empty cache, a value of the
+ * parameter l2.replacement. Random choices repeat: they follow from how many
+ * there were before. */
+void cache_replace(struct cache *c, uint64_t replacement);
 
 /* Returns the place of the line that makes room in a set in list form: that of
- * an empty way, else of the least recent line or of any. */
+ * an empty way, else of the line that the cache's replacement chooses. */
 static inline uint32_t
 cache_victim(const struct cache *c, const uint64_t *set)
 {
-    if (c->chance == NULL || set[c->ways - 1] == 0)
+    if (c->replacement != L2_REPLACEMENT_RANDOM || set[c->ways - 1] == 0)
         return c->ways - 1;
     /* xorshift64: Marsaglia, Xorshift RNGs, 2003. */
     *c->chance ^= *c->chance << 13;

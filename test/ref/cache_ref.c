@@ -11,7 +11,7 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->sets = size / ways / line_size;
     c->ways = ways;
     c->line_size = line_size;
-    c->random = false;
+    c->replacement = L2_REPLACEMENT_LRU;
     c->chance = 1;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
@@ -52,7 +52,7 @@ find(const struct cache_ref *c, uint64_t line)
 static uint32_t
 victim(struct cache_ref *c)
 {
-    if (!c->random)
+    if (c->replacement != L2_REPLACEMENT_RANDOM)
         return c->ways - 1;
     c->chance ^= c->chance << 13;
     c->chance ^= c->chance >> 7;

@@ -9,15 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "table/table.h"
+
 struct cache_ref {
     uint64_t sets;
     uint32_t ways;
     uint32_t line_size;
-    uint64_t *lines;  /* [sets][ways] */
-    uint32_t *filled; /* [sets] */
-    bool *dirty;      /* beside lines */
-    bool random;      /* replacement; else the least recent line goes */
-    uint64_t chance;  /* of its xorshift64, seeded with 1 */
+    uint64_t *lines;      /* [sets][ways] */
+    uint32_t *filled;     /* [sets] */
+    bool *dirty;          /* beside lines */
+    uint64_t replacement; /* L2_REPLACEMENT_LRU, or another of these */
+    uint64_t chance;      /* of its xorshift64, seeded with 1 */
 };
 
 /* Exits where there is no memory. */

@@ -78,7 +78,7 @@ init_level(struct cache_ref *c, const uint64_t *params, int size,
            int replacement)
 {
     init_cache(c, params, size);
-    c->random = params[replacement] == L2_REPLACEMENT_RANDOM;
+    c->replacement = params[replacement];
 }
 
 static uint64_t *
