@@ -325,8 +325,9 @@ cache_access_list(struct cache *c, uint64_t line)
         way++;
 
     const bool hit = way < c->ways;
-    const uint32_t moved = hit ? way : cache_victim(c, set);
-    memmove(set + 1, set, moved * sizeof(*set));
-    set[0] = tag;
+    const uint32_t from = hit ? way : cache_victim(c, set);
+    const uint32_t to = cache_used(c, from, hit);
+    memmove(set + to + 1, set + to, (from - to) * sizeof(*set));
+    set[to] = tag;
     return hit;
 }

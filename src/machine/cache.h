@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A set-associative cache: tags only, no data. Replacement is exact
- * least-recently-used, or random. One access is one line; the caller splits
- * accesses that cross a line. Lines are filled on every miss; who must not
- * allocate does not call. Validity is part of the tag: an empty way matches
- * nothing.
+ * least-recently-used, random or first in, first out. One access is one line;
+ * the caller splits accesses that cross a line. Lines are filled on every miss;
+ * who must not allocate does not call. Validity is part of the tag: an empty
+ * way matches nothing.
  *
  * A set is a list of its lines, most recent first. Up to 16 ways the lines are
  * 32-bit tags, and a set is searched and put in its new order by a few vector
@@ -76,6 +76,15 @@ cache_victim(const struct cache *c, const uint64_t *set)
     *c->chance ^= *c->chance >> 7;
     *c->chance ^= *c->chance << 17;
     return (uint32_t)((*c->chance >> 32) * c->ways >> 32);
+}
+
+/* Returns the place where a line stands in the list of its set after its use,
+ * which found it at `place`, or drove out the line there: the first, but where
+ * the list is by age. */
+static inline uint32_t
+cache_used(const struct cache *c, uint32_t place, bool hit)
+{
+    return hit && c->replacement == L2_REPLACEMENT_FIFO ? place : 0;
 }
 
 /* Removes the line if it is there. True if it was dirty. */

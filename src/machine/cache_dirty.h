@@ -71,15 +71,16 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
     uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
     const uint32_t place = cache_search(c, line);
     const bool hit = place < c->ways;
-    const uint32_t moved = hit ? place : cache_victim(c, set);
-    const uint64_t gone = set[moved];
+    const uint32_t from = hit ? place : cache_victim(c, set);
+    const uint32_t to = cache_used(c, from, hit);
+    const uint64_t gone = set[from];
 
     *driven = cache_driven_nothing;
-    memmove(set + 1, set, moved * sizeof(*set));
-    set[0] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
+    memmove(set + to + 1, set + to, (from - to) * sizeof(*set));
+    set[to] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
     driven->updated = hit && write && (gone & CACHE_DIRTY) == 0;
     if (hit)
-        set[0] |= gone & CACHE_DIRTY;
+        set[to] |= gone & CACHE_DIRTY;
     driven->clean = !hit && gone != 0 && (gone & CACHE_DIRTY) == 0;
     if (!hit && gone != 0)
         driven->any = (gone & ~CACHE_DIRTY) >> 1;

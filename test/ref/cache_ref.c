@@ -85,12 +85,13 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
         if (dirty[i])
             *out = list[i];
     }
-    for (; i > 0; i--) {
+    const bool stays = hit && c->replacement == L2_REPLACEMENT_FIFO;
+    for (; i > 0 && !stays; i--) {
         list[i] = list[i - 1];
         dirty[i] = dirty[i - 1];
     }
-    list[0] = line;
-    dirty[0] = was_dirty || write;
+    list[i] = line;
+    dirty[i] = was_dirty || write;
     return hit;
 }
 
