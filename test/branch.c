@@ -261,7 +261,8 @@ test_frames(void **state)
     RUN(params, COMPONENT_FRAMES, SIGNAL_FRAME_SPILLS, spills);
 }
 
-/* Which blocks ask, of all tables and of those beside the target cache. */
+/* Compares which blocks ask a table: with all tables, and with all but the
+ * branch target cache. */
 static void
 test_kinds(void **state)
 {

@@ -248,7 +248,7 @@ twin(const char *syllables, size_t length, int *fixed)
         fixed[SIGNAL_RETIRE_1 + (to - at) - 1]++;
         fixed[SIGNAL_SYLLABLES] += (int)(to - at);
         fixed[SIGNAL_SYLLABLES_BEFORE] += (int)(at - base);
-        /* What is lost is the rest of the six; what is told, whole bundles. */
+        /* The rest of six slots is lost; the counters add whole bundles. */
         const bool unreached = end - base == 3 && to == end;
         fixed[SIGNAL_UNREACHED_BUNDLES] += unreached;
         if (early) {

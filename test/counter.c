@@ -348,7 +348,7 @@ polls_overflows(void **state)
     assert_int_equal(seen.lost, 0);
     assert_int_equal(seen.tid, syscall(SYS_gettid));
 
-    /* Full: what found no room is told, not forgotten. */
+    /* A full buffer: the samples that find no room are counted as lost. */
     assert_int_equal(tally_counter_start(c), 0);
     for (int i = 0; i < 200; i++)
         touch_more();

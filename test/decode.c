@@ -270,7 +270,7 @@ test_modifiers(void **state)
     }
 }
 
-/* Registers' values, with what is told of them. */
+/* Values of registers, and the text that decodes them. */
 static const struct {
     int line;
     const char *machine, *assignment, *counter;

@@ -147,7 +147,8 @@ def example(name, machine, filters=(), events=None):
 
 
 def count_example(name, machine, filters, events=None):
-    """The same, and what tally counts of these functions."""
+    """Returns the updates of the document's example by dump, and the counts
+    of the functions that `filters` names."""
     options = [word for f in filters for word in ("--filter", f"code={f}")]
     environment = {"TALLY_PROFILER_EVENTS": events} if events else {}
     c = t.count(["-m", machine, "-e", "all", *options], guest(name, "sparc64"),

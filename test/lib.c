@@ -400,7 +400,7 @@ test_encode(void **state)
         0);
     assert_string_equal(line, "");
     assert_int_equal(writes[0].value >> 5 & 0x7ff, 0x5c1);
-    /* More than there is room for: the count is told. */
+    /* Two writes, room for one: the result is the number of writes. */
     assert_int_equal(
         tally_encode(t4, "cycles,Branches", &log, writes, 1, &count), 0);
     assert_int_equal(count, 2);

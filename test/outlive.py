@@ -21,7 +21,7 @@ SIZE = 1 << 20
 
 
 def script(machine_end):
-    """What a shell does once it is told to go on."""
+    """Returns the script of a shell that waits for a line, then forks."""
     return (f"echo ready; read go; i=0; while [ $i -lt {FORKS} ]; do "
             f"(echo fork $i); i=$((i + 1)); done; "
             f"{t.guest('crew' + machine_end)} 4 1; echo crew $?; "

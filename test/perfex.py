@@ -221,7 +221,7 @@ def host_options():
         done = t.run(*words, option, "true")
         t.equal(done.returncode, 2, option)
         t.contains(done.stderr, f"no {option} with the host's counters: {why}")
-    # What cannot be written is told once.
+    # A report that cannot be written is an error, said once.
     t.equal(t.run(*words, "-p", "20", "-o", "/dev/full", "sleep", "0.1")
             .returncode, 125)
 

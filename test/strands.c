@@ -452,7 +452,8 @@ test_shared_fetch(void **unused)
         check_shared_fetch(&rows[i % COUNT(rows)], &state);
 }
 
-/* Likewise for loads, when each goes through the queue at once. */
+/* Compares loads of strands that share caches, where each load goes through the
+ * queue at once. */
 static void
 check_shared_loads(const struct machine *m, uint64_t *state)
 {

@@ -231,7 +231,7 @@ def listed():
 
 
 def machines():
-    """name: instruction sets, of those whose model has landed."""
+    """Returns {name: instruction sets} of the machines that have a model."""
     return {m["name"]: m["isas"] for m in listed() if m["model"]}
 
 

@@ -17,7 +17,7 @@ static const struct {
     int line;
     uint32_t entries;
     int accesses;
-    uint32_t reserve, tags; /* of these the first has most accesses */
+    uint32_t reserve, tags; /* the first tag has most accesses */
 } sizes[] = {
     {__LINE__, 2, 20000, 0, 1},    {__LINE__, 3, 20000, 0, 1},
     {__LINE__, 64, 50000, 0, 1},   {__LINE__, 128, 50000, 0, 1},

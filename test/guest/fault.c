@@ -3,10 +3,12 @@
  * fault MODE N: N blocks that a signal leaves before their end.
  *
  *   catch    loads from nowhere, and a handler that jumps out
- *   known    likewise, with a handler that has run as a function before
+ *   known    loads from nowhere, and a handler that jumps out, and that has run
+ *            as a function before
  *   child    children that load from nowhere and that wait4() waits for
- *   waitid   likewise, for waitid()
- *   unasked  likewise, waited for without asking how they ended
+ *   waitid   children that load from nowhere and that waitid() waits for
+ *   unasked  children that load from nowhere, waited for without asking how
+ *            they ended
  *   none     N system calls and no signal
  */
 #include <setjmp.h>

@@ -8,8 +8,8 @@
  * The list is complete by construction: each opcode of the VEX maps 0F, 0F38
  * and 0F3A is tried with each prefix (none, 66, F3, F2), both vector lengths,
  * both values of W, with a register and with memory, and where ModRM.reg
- * selects the instruction, with all eight of them. The scalar instructions
- * without VEX are tried likewise.
+ * selects the instruction, with all eight values of ModRM.reg. The scalar
+ * instructions without VEX are tried in the same ways.
  *
  * A line: MNEMONIC FORM KIND UNDEFINED BYTES
  *   FORM       what its results are summed under: r or m (a register or memory

@@ -44,12 +44,11 @@ bool cache_ref_mark(struct cache_ref *c, uint64_t line);
 void cache_ref_unmark(struct cache_ref *c, uint64_t line);
 /* Whether the set of a line has no empty way. */
 bool cache_ref_is_full(const struct cache_ref *c, uint64_t line);
-/* What a miss of a line drives out of its set, which is full. */
+/* Returns the line that a miss of `line` drives out of its full set. */
 uint64_t cache_ref_oldest(const struct cache_ref *c, uint64_t line);
 bool cache_ref_is_recent(const struct cache_ref *c, uint64_t line);
 bool cache_ref_has(const struct cache_ref *c, uint64_t line);
-/* Whether a line of its set has the same tag, of so many that are told apart.
- */
+/* Returns whether a line in the set of `line` has its tag modulo `tags`. */
 bool
 cache_ref_has_alike(const struct cache_ref *c, uint64_t line, uint64_t tags);
 bool cache_ref_is_dirty(const struct cache_ref *c, uint64_t line);

@@ -72,7 +72,7 @@ init_cache(struct cache_ref *c, const uint64_t *params, int size)
                    (uint32_t)params[size + 2]);
 }
 
-/* Likewise of a level behind the L1s, with its replacement. */
+/* Makes a level behind the L1s, with its replacement. */
 static void
 init_level(struct cache_ref *c, const uint64_t *params, int size,
            int replacement)

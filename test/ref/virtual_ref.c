@@ -161,7 +161,7 @@ bump(struct ref_process *p, uint64_t pc)
     }
 }
 
-/* The event on counter `c`, if its threshold has been reached, is told. */
+/* Reports the event on counter `c` if the event has reached its threshold. */
 static void
 settle_threshold(struct ref *r, unsigned cpu, unsigned c)
 {

@@ -11,7 +11,8 @@
  *   take=TRAP     takes one, and prints the counters that overflowed
  *   thread        the rest is done by another thread
  *   t2plus        counts branches through the hypervisor's calls
- *   links         counts lines that cross the hubs of four nodes, likewise
+ *   links         counts lines that cross the hubs of four nodes, through the
+ *                 hypervisor's calls
  */
 #include <inttypes.h>
 #include <pthread.h>

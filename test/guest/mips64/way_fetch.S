@@ -2,7 +2,7 @@
 /*
  * The three blocks of icache_ways.S, which an LRU L1I has lost when they come
  * round again, each with a load of a line that an L2 of 4 MB has in the block's
- * own set; of the loads' lines the L1D has lost each likewise. So code and data
+ * own set; an LRU L1D has lost each line of the loads too. So code and data
  * take turns in both ways of three sets.
  *
  * Counts of the whole program, R = 50:

@@ -11,8 +11,8 @@
  *   dtlb_store_misses        32  LINES / 128
  *   memory_reads_0         1028  LINES / 4 + 2 of 8 walks, the code, its walk
  *   memory_reads_1         1026  LINES / 4 + 2 of 8 walks
- *   memory_reads_2         1026  likewise
- *   memory_reads_3         1026  likewise
+ *   memory_reads_2         1026  LINES / 4 + 2 of 8 walks
+ *   memory_reads_3         1026  LINES / 4 + 2 of 8 walks
  *   memory_writes_0           0
  *
  * On ultrasparc-t1:

@@ -24,7 +24,7 @@
  *   memory_writes_3           0
  *   memory_writes_7         154  R LINES - 16 ways of the L3; of 8 banks
  *   dram_deferred_3           0
- *   dram_deferred_7         153  likewise
+ *   dram_deferred_7         153  (R - 1) LINES: all reads but the first round's
  *   dram_stalls_3             0
  *   dram_stalls_7         43901  307 x 143
  */

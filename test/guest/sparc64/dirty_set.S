@@ -41,13 +41,13 @@
  *   memory_writes_7         304  R LINES - 16 ways of the L3; of 8 banks
  *   dram_read_latency_0    4862  34 x 143, as on the T2
  *   dram_read_latency_3       0
- *   dram_read_latency_7  492635  likewise
+ *   dram_read_latency_7  492635  3445 x 143, as the T2's bank 3
  *   dram_write_latency_3      0
- *   dram_write_latency_7 821392  likewise
+ *   dram_write_latency_7 821392  5744 x 143, as the T2's bank 3
  *   dram_stalls_3             0
- *   dram_stalls_7         84656  likewise
+ *   dram_stalls_7         84656  592 x 143, as the T2's bank 3
  *   dram_starved_3            0
- *   dram_starved_7          285  likewise
+ *   dram_starved_7          285  as the T2's bank 3
  */
 #ifndef WRITE
 #define WRITE stx     %o4, [%o2 + %o3]

@@ -4,7 +4,8 @@
  * apart from those of the T2, N rounds: reads of state registers are loads,
  * barriers and FLUSH stores, writes of state registers accesses on the ring,
  * prefetches and atomics others. A block load and store name their address
- * space, 0xf0; of those that take it from %asi no one can tell.
+ * space, 0xf0; a load or store with its address space in %asi is not known as a
+ * block load or store.
  *
  * Counts of the whole program, N = 100:
  *   instructions           2207  22 N, 4 to start, 3 to exit
