@@ -11,7 +11,7 @@
 
 #include "fuzz/fuzz.h"
 #include "source/prefetch.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 #define HEAD 9
 #define X86_MOST 15

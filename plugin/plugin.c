@@ -22,7 +22,7 @@
 #include "plugin/span.h"
 #include "plugin/translate.h"
 #include "plugin/watch.h"
-#include "source/group.h"
+#include "timing/t4_stages.h"
 #include "table/signals.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
@@ -477,9 +477,9 @@ set_up(struct plugin *p)
         .to = NO_LINE,
     };
     branch_shape(r->params, &p->shape);
-    p->shape.group = group_width(r->params);
+    p->shape.group = t4_stages_width(r->params);
     p->shape.bundles = r->params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES;
-    p->shape.tags = tags_of(r->params);
+    p->shape.tags = t4_buffers_of(r->params);
     p->shape.drain_entries = (unsigned)r->params[PARAM_STORE_ENTRIES];
     p->shape.drain_cycles = (unsigned)r->params[PARAM_TIME_STORE];
     if (p->span == SPAN_FROM_TO) {

@@ -16,7 +16,7 @@
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "source/prefetch.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 static uint64_t
 hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size)

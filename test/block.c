@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Block records from instructions made by hand; block_branch.c has branches. */
 #include "block_help.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 /* Every row is one block of one part. */
 static const struct {

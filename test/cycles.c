@@ -11,7 +11,7 @@
 #include "machine/chip.h"
 #include "machine/clock.h"
 #include "ref/random.h"
-#include "source/group.h"
+#include "timing/t4_stages.h"
 #include "table/signals.h"
 #include "table/table.h"
 
@@ -203,11 +203,11 @@ test_groups(void **state)
 
     (void)state;
     set_times(params);
-    assert_int_equal(group_width(params), 0);
+    assert_int_equal(t4_stages_width(params), 0);
     params[PARAM_ISSUE_GROUPS] = ISSUE_GROUPS_BLOCK;
-    assert_int_equal(group_width(params), 1);
+    assert_int_equal(t4_stages_width(params), 1);
     params[PARAM_TIME_ISSUE] = 4;
-    assert_int_equal(group_width(params), 2);
+    assert_int_equal(t4_stages_width(params), 2);
     t.signal[SIGNAL_INSTRUCTIONS] = 4000;
     t.signal[SIGNAL_SELECT_1] = 1000;
     t.signal[SIGNAL_SELECT_2] = 1500;

@@ -4,7 +4,7 @@
 #include "profile/hardware.h"
 
 #include "profile/session.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 #include "test/check.h"
 
 /* The events of the strands' counters. */

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 # The way of the data: a folder includes itself and those before it.
-WAY = ["base", "table", "isa", "source", "machine", "pmu", "counter",
+WAY = ["base", "table", "isa", "timing", "source",
+       "machine", "pmu", "counter",
        "host", "gateway", "profile", "report", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.
 FREESTANDING = {"pmu": set(), "counter": {"base", "table", "pmu"},

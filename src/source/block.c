@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "source/bundle.h"
-#include "source/drain.h"
-#include "source/group.h"
-#include "source/sparc_t4.h"
-#include "source/tags.h"
+#include "timing/itanium_bundles.h"
+#include "timing/t1_store_buffer.h"
+#include "timing/t4_stages.h"
+#include "timing/t4_class.h"
+#include "timing/t4_buffers.h"
 
 /* Bytes that are fetched at once, where that is counted. */
 #define FETCH_WINDOW 32u
@@ -104,7 +104,7 @@ static void
 add_order(const struct block_shape *shape, const struct insn *insns,
           size_t count, struct block_piece *pieces, size_t n)
 {
-    struct drain drain = {
+    struct t1_store_buffer drain = {
         .entries = shape->drain_entries,
         .cycles = shape->drain_cycles,
     };
@@ -114,12 +114,12 @@ add_order(const struct block_shape *shape, const struct insn *insns,
         const size_t end = i + 1 < n ? pieces[i + 1].first : count;
         int16_t *fixed = pieces[i].info.fixed;
         if (shape->group != 0)
-            group_add(insns + first, end - first, shape->group, fixed);
+            t4_stages_add(insns + first, end - first, shape->group, fixed);
         if (shape->group != 0)
-            tags_add(&shape->tags, insns + first, end - first, fixed);
+            t4_buffers_add(&shape->tags, insns + first, end - first, fixed);
         if (shape->bundles)
-            bundle_add(insns + first, end - first, fixed);
-        drain_add(&drain, insns + first, end - first, fixed);
+            itanium_bundles_add(insns + first, end - first, fixed);
+        t1_store_buffer_add(&drain, insns + first, end - first, fixed);
     }
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "isa/isa.h"
-#include "source/tags.h"
+#include "timing/t4_buffers.h"
 #include "table/table.h"
 
 /* No line, no address: in the hole of every guest's address space. */
@@ -141,10 +141,10 @@ struct block_shape {
     uint32_t btc_ways;
     uint64_t far_reach;     /* targets further away are far; 0: none is */
     bool return_stack;      /* else a return is as any indirect jump */
-    unsigned group;         /* see source/group.h: 1 or 2; 0: not counted */
-    bool bundles;           /* see source/bundle.h */
-    struct tags tags;       /* with `group` */
-    unsigned drain_entries; /* see source/drain.h; 0: not counted */
+    unsigned group;         /* see timing/t4_stages.h: 1 or 2; 0: not counted */
+    bool bundles;           /* see timing/itanium_bundles.h */
+    struct t4_buffers tags; /* with `group` */
+    unsigned drain_entries; /* see timing/t1_store_buffer.h; 0: not counted */
     unsigned drain_cycles;
     uint64_t from, to; /* --from and --to addresses, or NO_LINE */
     struct code_range ranges[CODE_RANGES];

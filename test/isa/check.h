@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "isa/isa.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 /* Compares one field and names the row's file and line if it differs. */
 #define CHECK(file, line, got, want, field)                 \

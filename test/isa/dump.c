@@ -11,7 +11,7 @@
 
 #include "isa/hex.h"
 #include "isa/isa.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 static void
 print(const struct insn *insn)

@@ -16,8 +16,8 @@
  * (M2, M3), four M, two I, two F and three B; an ALU syllable takes any M or I
  * port (Tables 2-4 to 2-7). A group ends with its block or block part.
  */
-#ifndef TALLY_SOURCE_BUNDLE_H
-#define TALLY_SOURCE_BUNDLE_H
+#ifndef TALLY_TIMING_ITANIUM_BUNDLES_H
+#define TALLY_TIMING_ITANIUM_BUNDLES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,9 +37,10 @@ enum syllable {
     SYLLABLE_COUNT
 };
 
-enum syllable bundle_syllable(const struct insn *insn);
+enum syllable itanium_syllable(const struct insn *insn);
 
 /* Adds to the fixed signals what these instructions make. */
-void bundle_add(const struct insn *insns, size_t count, int16_t *fixed);
+void
+itanium_bundles_add(const struct insn *insns, size_t count, int16_t *fixed);
 
 #endif

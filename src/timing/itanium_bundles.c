@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/bundle.h"
+#include "timing/itanium_bundles.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -63,7 +63,7 @@ memory_syllable(const struct insn *insn)
 }
 
 enum syllable
-bundle_syllable(const struct insn *insn)
+itanium_syllable(const struct insn *insn)
 {
     const bool memory =
         insn->access != ACCESS_NONE || insn->class == CLASS_LOAD ||
@@ -305,11 +305,11 @@ place_insn(struct builder *b, const struct insn *insn)
     const bool stop = (b->written & uses) != 0;
 
     b->written = (stop ? 0 : b->written) | insn->reg_writes;
-    place(b, bundle_syllable(insn), stop);
+    place(b, itanium_syllable(insn), stop);
 }
 
 void
-bundle_add(const struct insn *insns, size_t count, int16_t *fixed)
+itanium_bundles_add(const struct insn *insns, size_t count, int16_t *fixed)
 {
     struct builder b = {.fits = ALL_TEMPLATES, .window = {.fixed = fixed}};
 

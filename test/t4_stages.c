@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stages of a SPARC T4: rows by hand, and random blocks against a twin. */
-#include "source/group.h"
+#include "timing/t4_stages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ref/random.h"
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 #include "table/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -40,7 +40,7 @@ count(const char *text, size_t length, unsigned width, int16_t *fixed)
 
     for (size_t i = 0; i < length; i++)
         insns[i] = make(text[i]);
-    group_add(insns, length, width, fixed);
+    t4_stages_add(insns, length, width, fixed);
 }
 
 static const struct {

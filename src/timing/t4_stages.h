@@ -14,8 +14,8 @@
  * runs out of order. Document: SPARC T4 Supplement, TABLE 10-2, sl 1, 2, 8, 28,
  * footnote 12 (micro-operations) and 10.2 (next to commit).
  */
-#ifndef TALLY_SOURCE_GROUP_H
-#define TALLY_SOURCE_GROUP_H
+#ifndef TALLY_TIMING_T4_STAGES_H
+#define TALLY_TIMING_T4_STAGES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,11 +24,11 @@
 
 /* Returns how many micro-operations a cycle selects at most where the machine
  * issues blocks in groups, else 0. */
-unsigned group_width(const uint64_t *params);
+unsigned t4_stages_width(const uint64_t *params);
 
 /* Adds to the fixed signals what these instructions make in each stage; at
  * most `width` of them, 1 or 2, are selected and committed in a cycle. */
-void group_add(const struct insn *insns, size_t count, unsigned width,
-               int16_t *fixed);
+void t4_stages_add(const struct insn *insns, size_t count, unsigned width,
+                   int16_t *fixed);
 
 #endif

@@ -10,8 +10,8 @@
  * strand's, and empty when the load begins to wait; what else follows it is not
  * seen. Document: SPARC T4 Supplement, TABLE 10-2, sl 9.
  */
-#ifndef TALLY_SOURCE_TAGS_H
-#define TALLY_SOURCE_TAGS_H
+#ifndef TALLY_TIMING_T4_BUFFERS_H
+#define TALLY_TIMING_T4_BUFFERS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,14 +20,14 @@
 
 /* Entries of each; 0: it never fills. Without a reorder buffer nothing counts.
  */
-struct tags {
+struct t4_buffers {
     unsigned rob, lb, sb;
 };
 
-struct tags tags_of(const uint64_t *params);
+struct t4_buffers t4_buffers_of(const uint64_t *params);
 
 /* Adds the loads among these instructions to the fixed signals. */
-void tags_add(const struct tags *tags, const struct insn *insns, size_t count,
-              int16_t *fixed);
+void t4_buffers_add(const struct t4_buffers *tags, const struct insn *insns,
+                    size_t count, int16_t *fixed);
 
 #endif

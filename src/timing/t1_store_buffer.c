@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/drain.h"
+#include "timing/t1_store_buffer.h"
 
 #include "table/table.h"
 
 /* What the store waits that issues now; it then has its entry. */
 static uint32_t
-add_store(struct drain *d)
+add_store(struct t1_store_buffer *d)
 {
     uint32_t *entry = &d->done[d->stores % d->entries];
     const uint32_t before =
@@ -19,8 +19,8 @@ add_store(struct drain *d)
 }
 
 void
-drain_add(struct drain *drain, const struct insn *insns, size_t count,
-          int16_t *fixed)
+t1_store_buffer_add(struct t1_store_buffer *drain, const struct insn *insns,
+                    size_t count, int16_t *fixed)
 {
     if (drain->entries == 0)
         return;

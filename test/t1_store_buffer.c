@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store buffer of an UltraSPARC T1: rows by hand, random blocks against a
  * twin that looks at each cycle. */
-#include "source/drain.h"
+#include "timing/t1_store_buffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,14 +30,14 @@ make(char c)
 }
 
 static int
-count(struct drain *drain, const char *text, size_t length)
+count(struct t1_store_buffer *drain, const char *text, size_t length)
 {
     static struct insn insns[MOST];
     int16_t fixed[SIGNAL_FIXED_COUNT] = {0};
 
     for (size_t i = 0; i < length; i++)
         insns[i] = make(text[i]);
-    drain_add(drain, insns, length, fixed);
+    t1_store_buffer_add(drain, insns, length, fixed);
     for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
         assert_true(fixed[s] == 0 || s == SIGNAL_STORE_FULL);
     return fixed[SIGNAL_STORE_FULL];
@@ -70,7 +70,7 @@ test_rows(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct drain drain = {
+        struct t1_store_buffer drain = {
             .entries = rows[i].entries,
             .cycles = rows[i].cycles,
         };
@@ -84,7 +84,7 @@ test_rows(void **unused)
 static void
 test_most(void **unused)
 {
-    struct drain drain = {.entries = 1, .cycles = 64};
+    struct t1_store_buffer drain = {.entries = 1, .cycles = 64};
     char text[MOST];
 
     (void)unused;
@@ -130,7 +130,7 @@ test_twin(void **unused)
         const size_t cut = random_below(&state, length + 1);
         const unsigned entries = 1 + (unsigned)random_below(&state, 9);
         const unsigned cycles = 1 + (unsigned)random_below(&state, 25);
-        struct drain drain = {.entries = entries, .cycles = cycles};
+        struct t1_store_buffer drain = {.entries = entries, .cycles = cycles};
         for (size_t k = 0; k < length; k++)
             text[k] = "oossssa"[random_below(&state, 7)];
         const int first = count(&drain, text, cut);

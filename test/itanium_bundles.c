@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bundles of an Itanium 2: rows by hand, and random blocks against a twin that
  * writes its bundles as text. */
-#include "source/bundle.h"
+#include "timing/itanium_bundles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ count(const char *text, size_t length, int16_t *fixed)
         insns[i].reg_writes = (uint64_t)1 << i;
         insns[i - 1].reg_writes |= (uint64_t)1 << i;
     }
-    bundle_add(insns, length, fixed);
+    itanium_bundles_add(insns, length, fixed);
 }
 
 static const uint16_t signals[] = {
@@ -324,7 +324,7 @@ test_slot(void **unused)
 
     (void)unused;
     insns[0].flags = INSN_DELAY_SLOT;
-    bundle_add(insns, 2, fixed);
+    itanium_bundles_add(insns, 2, fixed);
     assert_int_equal(fixed[SIGNAL_RETIRE_3], 1);
     assert_int_equal(fixed[SIGNAL_NOPS], 1);
 }

@@ -10,27 +10,28 @@
  * stall is seen, atomics take no entry. Document: Netra DPS profiler, TABLE
  * 3-2, SB_full.
  */
-#ifndef TALLY_SOURCE_DRAIN_H
-#define TALLY_SOURCE_DRAIN_H
+#ifndef TALLY_TIMING_T1_STORE_BUFFER_H
+#define TALLY_TIMING_T1_STORE_BUFFER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "isa/insn.h"
 
-#define DRAIN_ENTRIES 64u /* the most that a buffer has */
+#define T1_STORE_ENTRIES 64u /* the most that a buffer has */
 
 /* Zeroed but for the first two: a buffer at the begin of a block. */
-struct drain {
+struct t1_store_buffer {
     unsigned entries; /* 0: no store waits */
     unsigned cycles;  /* in which a store drains */
     uint32_t time;
     uint32_t stores;
-    uint32_t done[DRAIN_ENTRIES]; /* when the last ones have drained */
+    uint32_t done[T1_STORE_ENTRIES]; /* when the last ones have drained */
 };
 
 /* Adds to the fixed signals what these instructions wait, which come next. */
-void drain_add(struct drain *drain, const struct insn *insns, size_t count,
-               int16_t *fixed);
+void
+t1_store_buffer_add(struct t1_store_buffer *drain, const struct insn *insns,
+                    size_t count, int16_t *fixed);
 
 #endif

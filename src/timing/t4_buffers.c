@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/tags.h"
+#include "timing/t4_buffers.h"
 
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 #include "table/table.h"
 
-struct tags
-tags_of(const uint64_t *params)
+struct t4_buffers
+t4_buffers_of(const uint64_t *params)
 {
-    return (struct tags){
+    return (struct t4_buffers){
         .rob = (unsigned)params[PARAM_ROB_ENTRIES],
         .lb = (unsigned)params[PARAM_LB_ENTRIES],
         .sb = (unsigned)params[PARAM_STORE_BUFFER],
@@ -45,8 +45,8 @@ fills_before(unsigned entries, unsigned uses, unsigned others,
 }
 
 void
-tags_add(const struct tags *tags, const struct insn *insns, size_t count,
-         int16_t *fixed)
+t4_buffers_add(const struct t4_buffers *tags, const struct insn *insns,
+               size_t count, int16_t *fixed)
 {
     const struct uses u = uses_of(insns, count);
     enum signal_id first = SIGNAL_ROB_LOADS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What fills first behind a load of a SPARC T4: rows by hand. */
-#include "source/tags.h"
+#include "timing/t4_buffers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ make(char c)
 
 static const struct {
     int line;
-    struct tags tags;
+    struct t4_buffers tags;
     const char *text;
     int rob, lb, sb;
 } rows[] = {
@@ -60,7 +60,7 @@ test_rows(void **state)
         const size_t length = strlen(rows[i].text);
         for (size_t k = 0; k < length; k++)
             insns[k] = make(rows[i].text[k]);
-        tags_add(&rows[i].tags, insns, length, fixed);
+        t4_buffers_add(&rows[i].tags, insns, length, fixed);
         if (fixed[SIGNAL_ROB_LOADS] != rows[i].rob ||
             fixed[SIGNAL_LB_LOADS] != rows[i].lb ||
             fixed[SIGNAL_SB_LOADS] != rows[i].sb)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "source/group.h"
+#include "timing/t4_stages.h"
 
 #include <stdbool.h>
 
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 #include "table/table.h"
 
 #define FETCH_WIDTH 4u
@@ -51,7 +51,7 @@ commit_one(struct cycle *c, unsigned width, bool alone, int16_t *fixed)
 }
 
 unsigned
-group_width(const uint64_t *params)
+t4_stages_width(const uint64_t *params)
 {
     if (params[PARAM_ISSUE_GROUPS] != ISSUE_GROUPS_BLOCK)
         return 0;
@@ -59,8 +59,8 @@ group_width(const uint64_t *params)
 }
 
 void
-group_add(const struct insn *insns, size_t count, unsigned width,
-          int16_t *fixed)
+t4_stages_add(const struct insn *insns, size_t count, unsigned width,
+              int16_t *fixed)
 {
     struct cycle selected = {0, 0}, committed = {0, 0};
 

@@ -11,7 +11,7 @@
  *
  * Document: SPARC T4 Supplement to Oracle SPARC Architecture 2011, chapter 10.
  */
-#include "source/sparc_t4.h"
+#include "timing/t4_class.h"
 
 #include "isa/decode.h"
 

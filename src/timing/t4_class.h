@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the timing model of the SPARC T4 asks of an instruction. An instruction
  * of another architecture is classed with its like. */
-#ifndef TALLY_SOURCE_SPARC_T4_H
-#define TALLY_SOURCE_SPARC_T4_H
+#ifndef TALLY_TIMING_T4_CLASS_H
+#define TALLY_TIMING_T4_CLASS_H
 
 #include "isa/insn.h"
 
