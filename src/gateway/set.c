@@ -11,8 +11,8 @@
 struct event {
     uint64_t summands;                      /* 0: ring */
     const uint64_t *live[GATEWAY_SUMMANDS]; /* of the set's thread */
-    uint64_t base;  /* of the running count: what it started from */
-    uint64_t value; /* of those that were stopped */
+    uint64_t base;                          /* live value when counting began */
+    uint64_t value;                         /* counted before the last stop */
     char name[GATEWAY_NAME];
 };
 
@@ -27,7 +27,8 @@ struct gateway_set {
     bool paged; /* no event needs to ring */
     size_t count;
     struct event *events; /* owned */
-    /* Of a ring: ids and values of the events and, last, of instructions. */
+    /* For the plugin: ids and values of the events and, last, of instructions.
+     */
     uint64_t *ids, *now;              /* owned */
     uint64_t time_base, time_counted; /* in instructions */
     const struct gateway_ring *ring;
@@ -35,8 +36,8 @@ struct gateway_set {
     struct gateway_watch watch; /* of the first event; period 0: stopped */
 };
 
-/* Apart: a function with no call in it needs no window on SPARC, which costs 40
- * ns under QEMU. */
+/* Refuses a call in a forked child. Kept out of line: a function without calls
+ * needs no register window on SPARC, and a window costs 40 ns under QEMU. */
 static __attribute__((noinline, cold)) int
 refuse(const struct gateway_set *s)
 {
@@ -89,7 +90,8 @@ gateway_set_name(const struct gateway_set *s, size_t index)
     return s->events[index].name;
 }
 
-/* Values of all events and of instructions, from the plugin's zero. */
+/* Asks for the values of all events and of instructions, counted from the
+ * plugin's zero. */
 static inline void
 ring_values(struct gateway_set *s)
 {

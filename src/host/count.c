@@ -14,8 +14,8 @@
 
 #include "host/child.h"
 
-#define ALIVE_S 0.1   /* how often the end of attached tasks is looked for */
-#define DRAIN_S 0.005 /* how often the probes' ring is emptied */
+#define ALIVE_S 0.1   /* between two looks whether attached tasks live */
+#define DRAIN_S 0.005 /* between two readings of the probes' ring */
 
 struct opened {
     int fd; /* -1: not open */
@@ -31,7 +31,7 @@ struct counting {
     struct opened *opened;             /* [target or uncore][event] */
     struct probe_group *probes;        /* that all events are in, or NULL */
     struct host_value *values, *of_target;
-    uint64_t intervals;     /* told */
+    uint64_t intervals;     /* reported so far */
     double began_s, last_s; /* start, and end of the last interval */
     struct rlimit descriptors;
     bool enabled, begun;
@@ -65,7 +65,7 @@ opened_at(const struct counting *c, size_t target, size_t event)
     return &c->opened[target * c->o->event_count + event];
 }
 
-/* One that is named twice is counted once. */
+/* Adds a target, unless it is a target already. */
 static int
 add_target(struct counting *c, pid_t tid, int cpu)
 {
@@ -81,7 +81,8 @@ add_target(struct counting *c, pid_t tid, int cpu)
     return 0;
 }
 
-/* A thread that runs already: it has a name, and may be gone when we report. */
+/* Adds a thread that runs already, with its name: the thread may be gone when
+ * the report is written. */
 static int
 add_thread(struct counting *c, pid_t tid)
 {
@@ -103,7 +104,7 @@ add_thread(struct counting *c, pid_t tid)
     return 0;
 }
 
-/* The threads that a process has now; later ones are inherited. */
+/* Adds the threads that a process has now; later threads inherit the events. */
 static int
 add_process(struct counting *c, pid_t pid, const struct tally_log *log)
 {
@@ -145,8 +146,9 @@ find_targets(struct counting *c, const struct tally_log *log)
 }
 
 /*
- * Each event, target and cpu takes a descriptor. Not for the program: it starts
- * before this, and the next one after the limit is as it was.
+ * Raises the limit of open files: each event takes a descriptor for each target
+ * or cpu. The program keeps the old limit: it was started before this, and
+ * finish_counting() restores the limit before a next run.
  */
 static void
 raise_descriptors(struct counting *c)
@@ -200,46 +202,33 @@ open_event(const struct counting *c, struct opened *row, size_t event,
                         PERF_FLAG_FD_CLOEXEC, &row->reason);
 }
 
-/* Uncore events are opened on the cpus of their mask, whatever the target. */
-static void
-open_uncore(struct counting *c, size_t event)
-{
-    const struct host_event *e = &c->o->events[event];
-    size_t at = c->target_count;
-
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET((size_t)cpu, &e->cpus))
-            continue;
-        struct opened *row = opened_at(c, at++, event);
-        open_event(c, row, event, row, -1, cpu);
-    }
-}
-
-/* A PMU of some cpus, one kind of a hybrid processor, has no others. */
-static bool
-belongs(const struct host_event *event, int cpu)
-{
-    return cpu < 0 || CPU_COUNT(&event->cpus) == 0 ||
-           CPU_ISSET((size_t)cpu, &event->cpus);
-}
-
+/* Opens all events: an uncore event on the cpus of its mask, any other for each
+ * target. */
 static void
 open_all(struct counting *c)
 {
     for (size_t e = 0; e < c->o->event_count; e++) {
-        if (c->o->events[e].uncore) {
-            open_uncore(c, e);
-            continue;
+        const struct host_event *const event = &c->o->events[e];
+        size_t at = c->target_count;
+        for (int cpu = 0; event->uncore && cpu < CPU_SETSIZE; cpu++) {
+            if (!CPU_ISSET((size_t)cpu, &event->cpus))
+                continue;
+            struct opened *row = opened_at(c, at++, e);
+            open_event(c, row, e, row, -1, cpu);
         }
-        for (size_t t = 0; t < c->target_count; t++)
-            if (belongs(&c->o->events[e], c->targets[t].cpu))
+        for (size_t t = 0; !event->uncore && t < c->target_count; t++) {
+            const int cpu = c->targets[t].cpu;
+            /* The PMU of one kind of cores does not have the other cpus. */
+            if (cpu < 0 || CPU_COUNT(&event->cpus) == 0 ||
+                CPU_ISSET((size_t)cpu, &event->cpus))
                 open_event(c, opened_at(c, t, e), e,
                            opened_at(c, t, leader_of(c->o, e)),
-                           c->targets[t].tid, c->targets[t].cpu);
+                           c->targets[t].tid, cpu);
+        }
     }
 }
 
-/* The program's events with its probes, of which only the first waits. */
+/* Opens the events of the program in the group of the probes. */
 static int
 open_probed(struct counting *c, const struct tally_log *log)
 {
@@ -254,7 +243,7 @@ open_probed(struct counting *c, const struct tally_log *log)
     return error;
 }
 
-/* Each event with whether it is open; read_all() clears it again. */
+/* Tells the caller which events are open. read_all() clears these values. */
 static void
 tell_opened(const struct counting *c)
 {
@@ -304,7 +293,7 @@ make_room(struct counting *c)
     return 0;
 }
 
-/* Starts or stops what is open from row `first` on. */
+/* Starts or stops the open events from row `first` on. */
 static void
 control(struct counting *c, size_t first, unsigned long request)
 {
@@ -319,7 +308,8 @@ control(struct counting *c, size_t first, unsigned long request)
     c->begun = c->begun || c->enabled;
 }
 
-/* 0 or errno; a pinned event that lost its counter reads as the end of file. */
+/* Reads a counter. 0 or errno; EBUSY: a pinned event, which lost its counter,
+ * reads as the end of the file. */
 static int
 read_counter(int fd, struct counter_reading *reading)
 {
@@ -340,8 +330,8 @@ add_reading(struct host_value *value, const struct counter_reading *r)
     value->counted = true;
 }
 
-/* Reads one descriptor into its event's sums; since the last time if `delta`.
- */
+/* Adds one descriptor's reading to its event's sums; with `delta`, what came
+ * since the last reading. */
 static void
 collect(struct counting *c, size_t row, size_t event, bool delta)
 {
@@ -378,8 +368,9 @@ collect(struct counting *c, size_t row, size_t event, bool delta)
 }
 
 /*
- * A task or cpu that went away takes nothing from the sum; any other target
- * that is not counted would make the sum a smaller number than the true one.
+ * Decides whether the sum of an event counts. A task or cpu that has gone lacks
+ * nothing in the sum; if any other target is not counted, the sum would be less
+ * than the true count, and there is none.
  */
 static void
 judge(const struct counting *c, struct host_value *v)
@@ -428,30 +419,22 @@ read_all(struct counting *c, bool delta, struct host_counts *counts)
     };
 }
 
-/* The letter that the kernel gives a thread's state; 'X' if it is gone. */
-static char
-state_of(pid_t tid)
+/* Returns whether a thread lives. A thread that has ended is dead, whether or
+ * not its parent has waited for it. */
+static bool
+thread_lives(pid_t tid)
 {
     char path[64], text[512] = "";
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return 'X';
+        return false;
     const bool read = fgets(text, sizeof(text), file) != NULL;
     fclose(file);
-    /* The name before it may hold anything. */
+    /* The state's letter stands behind the name, which may hold anything. */
     const char *end = read ? strrchr(text, ')') : NULL;
-    return end != NULL && end[1] == ' ' ? end[2] : 'X';
-}
-
-/* One that nobody has waited for yet is dead all the same. */
-static bool
-thread_lives(pid_t tid)
-{
-    const char state = state_of(tid);
-
-    return state != 'X' && state != 'Z';
+    return end != NULL && end[1] == ' ' && end[2] != 'X' && end[2] != 'Z';
 }
 
 /* Its first thread may have ended before others that began later. */

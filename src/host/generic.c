@@ -27,7 +27,7 @@ static const char *const caches[][WORDS] = {
     [PERF_COUNT_HW_CACHE_NODE] = {"node"},
 };
 
-/* What can be done to each; the kernel has no more. */
+/* The operations that the kernel knows of each cache. */
 static const unsigned can[] = {
     [PERF_COUNT_HW_CACHE_L1D] = OPS_READ | OPS_WRITE | OPS_PREFETCH,
     [PERF_COUNT_HW_CACHE_L1I] = OPS_READ | OPS_PREFETCH,
@@ -79,7 +79,8 @@ take(const char **text, const char *const (*words)[WORDS], size_t rows)
     return found;
 }
 
-/* The same behind a '-'; leaves the text alone where there is none. */
+/* Steps over a '-' and the longest word behind it; leaves the text alone if no
+ * word follows. */
 static int
 take_next(const char **text, const char *const (*words)[WORDS], size_t rows)
 {
@@ -199,7 +200,6 @@ host_core_name(char *name, const char *pmu, const char *written)
              length < 90 ? length : 90, written, letters);
 }
 
-/* On a hybrid machine on the core PMU of each kind, as perf does. */
 int
 host_generic_add(struct host_list *list, const char *name, const char *shown)
 {
