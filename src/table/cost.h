@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What events cost, for estimates of time: at least, typically and at most so
- * many cycles each. The machine's own come from data/machines/NAME/costs.toml;
- * others from a file as `tally perfex -t` prints it: EVENT TYPICAL MINIMUM
- * MAXIMUM on a line, # before what is not read.
+ * The costs of events, for estimates of time: the least, typical and most
+ * cycles of each. A machine's own costs come from
+ * data/machines/NAME/costs.toml, others from a file as `tally perfex -t` prints
+ * it: a line has EVENT TYPICAL MINIMUM MAXIMUM; text behind # is skipped.
  */
 #ifndef TALLY_TABLE_COST_H
 #define TALLY_TABLE_COST_H
@@ -16,12 +16,12 @@ struct cost {
     bool known, assumed;
 };
 
-/* By the machine's events, made ones too; the caller frees the rows. NULL
- * without memory. */
+/* Returns a cost for each event of the machine, also for those made for generic
+ * names; the caller frees the rows. NULL: no memory. */
 struct cost *
 cost_table(const struct machine_row *machine, const uint64_t *params);
 
-/* Rows of a file take the place of those in `costs`. 0 or an error, logged with
+/* Reads a file, whose rows replace those in `costs`. 0 or an error, logged with
  * file and line. */
 int cost_table_read(const struct machine_row *machine, const char *path,
                     const struct tally_log *log, struct cost *costs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a register's value says: its fields, the events its counters count, and
- * what is wrong with it.
+ * Decodes a register's value: the fields, the events that counters count, and
+ * faults of the value.
  */
 #ifndef TALLY_TABLE_DECODE_H
 #define TALLY_TABLE_DECODE_H
@@ -12,9 +12,10 @@
 struct decode_sink {
     void (*field)(void *user, const struct field_row *field, uint64_t value);
     /*
-     * What a counter counts. Without a selection `note` says why, or which
-     * events a union of mask bits counts in one; beside one it names another
-     * event of the same code and unit mask, or is NULL.
+     * Called with the selection that a counter counts. Without a selection
+     * `note` says why there is none, or which events a union of mask bits
+     * counts in one; with a selection `note` names another event of the same
+     * code and unit mask, or is NULL.
      */
     void (*counter)(void *user, const struct counter_row *counter,
                     const struct selection *selection, const char *note);
@@ -26,7 +27,8 @@ void decode_register(const struct machine_row *machine,
                      const struct register_row *row, uint64_t value,
                      const struct decode_sink *sink);
 
-/* Warns of what several registers' values are together; Montecito's rules. */
+/* Warns of values of several registers that break Montecito's rules together.
+ */
 void
 decode_together(const struct machine_row *machine,
                 const struct register_row *const *rows, const uint64_t *values,

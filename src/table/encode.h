@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The register writes that make a counter count a selection.
+ * Finds the register writes that make a counter count a selection.
  *
- * A register starts from its reset value; of fields that the reset leaves
- * undefined, from 0. Two selections that want different values in one field
- * cannot count together.
+ * A register starts from its reset value; a field that the reset leaves
+ * undefined starts from 0. Two selections that need different values in one
+ * field cannot count together.
  */
 #ifndef TALLY_TABLE_ENCODE_H
 #define TALLY_TABLE_ENCODE_H
 
 #include "table/selection.h"
 
-/* A value for the whole register; `set` are the bits that were asked for. */
+/* A value for a whole register; `set` are the bits that selections need. */
 struct reg_write {
     uint64_t value, set;
     uint16_t reg; /* of the machine */
@@ -24,7 +24,7 @@ struct write_list {
     struct reg_write rows[WRITES_MAX];
 };
 
-/* Where a second selection wanted another value. */
+/* A field for which a second selection needs another value. */
 struct write_clash {
     uint16_t reg;
     uint8_t field;
@@ -39,11 +39,12 @@ struct write_clash {
 bool encode_add(struct write_list *list, const struct selection *selection,
                 size_t counter, struct write_clash *clash);
 
-/* The bits of field `field` of `row` in place. */
+/* Return the bits of a field in the register, and the field's part of a value.
+ */
 uint64_t field_bits(const struct field_row *field);
 uint64_t field_get(const struct field_row *field, uint64_t value);
 
-/* The value after a reset, undefined fields 0. */
+/* Returns the register's value after a reset, undefined fields 0. */
 uint64_t register_reset(const struct register_row *row);
 
 #endif

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics: values computed from counts. */
+/* Computes metrics: values of formulas over counts. */
 #ifndef TALLY_TABLE_METRIC_H
 #define TALLY_TABLE_METRIC_H
 
 #include "table/selection.h"
 
-#define METRIC_DEPTH 64 /* the most operands that wait in a formula */
+#define METRIC_DEPTH 64 /* most operands on the stack of a formula */
 
-/* The count of an operand that is an event. */
+/* Returns the count of an operand that is an event. */
 typedef double (*metric_count_fn)(void *user, const struct formula_step *step);
 
-/* The value of an input of the machine, by its row; NAN: not known. */
+/* Returns the value of an input of the machine, by its row; NAN: not known. */
 typedef double (*metric_input_fn)(void *user, size_t input);
 
 /*
- * The metric's value; NAN where it has none: a division by 0, an input that
- * is not known.
+ * Returns the metric's value; NAN: none, after a division by 0 or with an input
+ * that is not known.
  */
 double metric_value(const struct metric_row *metric, metric_count_fn count,
                     metric_input_fn input, void *user);
 
-/* The different events it needs; at most `max` are written. */
+/* Lists the events that the metric needs, each once. Returns their number, and
+ * writes at most `max`. */
 size_t metric_events(const struct machine_row *machine,
                      const struct metric_row *metric,
                      struct selection *selections, size_t max);
 
-/* What a model counts for an operand that is an event. */
+/* Returns the event that a model counts for an operand that is an event. */
 const struct event_row *metric_counted(const struct machine_row *machine,
                                        const struct formula_step *step);
 
-/* Bits: the inputs it needs. */
+/* Returns the inputs that the metric needs, as bits. */
 uint64_t metric_inputs(const struct metric_row *metric);
 
 /* Takes a metric of a list, and its name as the list has it; 0 or an error. */

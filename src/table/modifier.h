@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what stands behind an event: ":u:thr=2:mesi=ME:at=3", ":off". */
+/* Reads the words behind an event: ":u:thr=2:mesi=ME:at=3", ":off". */
 #ifndef TALLY_TABLE_MODIFIER_H
 #define TALLY_TABLE_MODIFIER_H
 
 #include "table/selection.h"
 
-#define MODIFIER_OFF "off" /* no mode at all */
+#define MODIFIER_OFF "off" /* counts in no mode */
 
 struct selection_reader {
     const struct machine_row *machine;
@@ -14,10 +14,11 @@ struct selection_reader {
     struct selection *s;
 };
 
-/* `words` (may be NULL) without the first colon; it is cut into pieces. */
+/* Reads the modifiers of `words`, which has no first colon, may be NULL, and is
+ * cut into pieces. 0 or an error, logged. */
 int modifiers_read(const struct selection_reader *reader, char *words);
 
-/* Whether the word is a modifier's name, in its case. */
+/* Returns whether the word is a modifier's name, in the same case. */
 bool modifier_is(const struct machine_row *machine, const char *word);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names near to what a person typed: few edits (a swap of neighbours is one),
- * then one the start of the other, then a part of it, then a long start in
- * common. Case does not matter and '-', '_', '.' and ':' are one.
+ * Finds names near to a word that a person typed. Nearest are names a few edits
+ * away (a swap of neighbours is one edit); then names that begin with the word
+ * or that the word begins with; then names that contain the word; then names
+ * with a long start in common. Case does not matter; '-', '_', '.' and ':' are
+ * alike.
  */
 #ifndef TALLY_TABLE_NEAR_H
 #define TALLY_TABLE_NEAR_H
@@ -27,7 +29,7 @@ struct near {
     unsigned scores[NEAR_MAX];   /* lower is nearer */
 };
 
-/* Keeps the best `max`, at most NEAR_MAX. */
+/* Begins a search that keeps the best `max` names, at most NEAR_MAX. */
 void near_init(struct near *n, const char *wanted, size_t max);
 
 /*
@@ -36,7 +38,7 @@ void near_init(struct near *n, const char *wanted, size_t max);
  */
 void near_add(struct near *n, const char *name, const char *const *aliases);
 
-/* "a, b or c": the best, and those that are nearly as near. */
+/* Writes the nearest names, and those nearly as near: "a, b or c". */
 void near_text(const struct near *n, char *text, size_t text_size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One parameter's own limits, for values that were never text. */
+/* Checks values of parameters that were never text. */
 #ifndef TALLY_TABLE_PARAM_H
 #define TALLY_TABLE_PARAM_H
 
@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* 0 or TALLY_ERANGE, logged. */
+/* Checks the value against the parameter's limits. 0 or TALLY_ERANGE, logged.
+ */
 int param_check(int id, uint64_t value, const struct tally_log *log);
 
 #endif

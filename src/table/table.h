@@ -15,14 +15,14 @@
 #include "base/error.h"
 #include "tables.h" /* generated: enum signal_id, param_id, machine_id */
 
-/* The standing of a number; see doc/glossary.md. Worse is greater. */
+/* The worth of a number; see doc/glossary.md. A worse one is greater. */
 enum fidelity {
     FIDELITY_EXACT,
     FIDELITY_VARIES, /* of a run only: exact, but threads or processes ran
                         side by side */
     FIDELITY_MODELLED,
     FIDELITY_ESTIMATED,
-    FIDELITY_PARTIAL, /* of a run only: some threads or processes lack */
+    FIDELITY_PARTIAL, /* of a run only: some threads or processes are missing */
     FIDELITY_IDLE,
 };
 
@@ -35,15 +35,15 @@ struct signal_row {
     bool data;
     /* Known only when the program has ended. */
     bool at_end;
-    /* Signals that are alike, name_0 and so on; 0: it is the only one. */
+    /* How many copies of the signal there are, name_0 and so on; 0: one. */
     uint16_t copies;
-    uint16_t copy; /* its number among them */
-    /* Parts of the model that must run to count it, beside those that these
-     * imply: enum component_id bits. */
+    uint16_t copy; /* number of this copy */
+    /* Components that must run to count the signal (enum component_id bits),
+     * without those that they imply. */
     uint32_t components;
-    const uint8_t *requires; /* enum condition_id, without which it is 0 */
-    /* Of a derived signal, the signals from which it follows: all that are not
-     * derived themselves, in their order; else there are none. */
+    const uint8_t *requires; /* enum condition_id: without them it stays 0 */
+    /* Of a derived signal: the signals that it follows from in the end, which
+     * are not derived themselves, in their order. */
     const uint16_t *sources;
     uint16_t require_count, source_count;
 };
@@ -65,21 +65,22 @@ struct param_row {
     const char *const *choices; /* NULL-terminated, PARAM_KIND_CHOICE only */
 };
 
-/* What parameters must be together: a [[rule]] of data/parameters.toml. */
+/* A rule that several parameters must keep: a [[rule]] of data/parameters.toml.
+ */
 struct param_rule {
-    int param; /* that a broken rule blames */
+    int param; /* the parameter that an error names */
     bool (*holds)(const uint64_t *params);
     const char *otherwise; /* {l1i.line} stands for a parameter's value */
 };
 
-/* The value of one parameter in one machine, with where it is from. */
+/* The value of one parameter in one machine, and its source. */
 struct param_value {
     uint64_t value;
     const char *source;
-    bool assumed; /* the sources are silent: a declared assumption */
+    bool assumed; /* no source has it: a declared assumption */
 };
 
-/* What a unit mask's row says of a value that the pattern matches. */
+/* Whether a unit mask value that the row's pattern matches counts. */
 enum umask_counts { UMASK_YES, UMASK_NOTHING, UMASK_ILLEGAL, UMASK_UNDEFINED };
 
 struct umask_row {
@@ -95,23 +96,23 @@ struct umask_row {
 };
 
 /*
- * Of numbers, -1 means that the machine has no such thing; of the int8_t
- * flags too.
+ * An event of a machine. A number or an int8_t flag of -1 means that the
+ * machine has no such thing.
  */
 struct event_row {
     const char *name;
     const char *const *aliases; /* NULL-terminated, may be empty */
     const char *unit;           /* "cpu" */
-    const char *counts;         /* when exactly it counts */
+    const char *counts;         /* when exactly the event counts */
     const char *brief;
     const char *reference; /* document and table */
-    const char *reason;    /* why it is idle, else NULL */
+    const char *reason;    /* why the event is idle, or NULL */
     const char *category;  /* the manual's, or NULL */
-    /* How exactly it knows whose thread it is: "TrueThrd"; or NULL. */
+    /* How exactly the counter tells the threads apart: "TrueThrd"; or NULL. */
     const char *attribution;
-    const char *const *related;      /* events worth reading beside it */
-    const char *const *excludes;     /* events that cannot count beside it */
-    const char *const *instructions; /* names of the lists it counts */
+    const char *const *related;  /* events worth reading with this one */
+    const char *const *excludes; /* events that cannot count with this one */
+    const char *const *instructions; /* names of the lists that it counts */
     enum fidelity fidelity;
     int32_t code;
     int16_t sl, mask;
@@ -148,24 +149,25 @@ enum stands {
     STANDS_NONE,
 };
 
-/* What stands for a generic name on a machine. */
+/* The event that stands for a generic name on a machine. */
 struct generic_event {
-    const char *own;     /* "Misses", "READS.MISS", of a sum "A + B"; or NULL */
-    const char *differs; /* how it departs from the definition, or NULL */
-    const char *reason;  /* why there is nothing, else NULL */
+    const char *own; /* "Misses", "READS.MISS", of a sum "A + B"; or NULL */
+    const char
+        *differs;       /* how the event departs from the definition, or NULL */
+    const char *reason; /* why no event stands for the name, or NULL */
     enum stands kind;
-    uint16_t event; /* row of the machine's events, but for STANDS_NONE */
+    uint16_t event; /* row of the machine's events; not of STANDS_NONE */
     int16_t umask;  /* of the event, -1: none, or that of its bare name */
 };
 
-/* What a group of counters belongs to. */
+/* A part of a machine that has counters. */
 struct unit_row {
     const char *name;
     const char *brief;
     const char *scope;     /* "strand", "core", "chip", "node", "system" */
     const char *elsewhere; /* a unit that other documents describe, or NULL */
-    const char *const *instances; /* several alike: their names */
-    size_t instance_count;        /* 0: there is one */
+    const char *const *instances; /* the names of several units alike */
+    size_t instance_count;        /* 0: there is one unit */
 };
 
 struct field_value {
@@ -173,7 +175,7 @@ struct field_value {
     uint32_t value;
 };
 
-/* A counter, and the fields that choose its event (-1: it has none such). */
+/* A counter, and the fields that choose its event (-1: no such field). */
 struct counter_row {
     const char *name;
     const char *value;       /* the register, or REGISTER.FIELD, to read */
@@ -230,7 +232,7 @@ enum modifier_kind {
 
 enum modifier_needs { NEEDS_NOTHING, NEEDS_MESI, NEEDS_ALL };
 
-/* What may stand behind an event, and the field that it sets. */
+/* A word that may stand behind an event, and the field that it sets. */
 struct modifier_row {
     const char *name;
     const char *field; /* of the selecting register, or REGISTER.FIELD */
@@ -241,9 +243,9 @@ struct modifier_row {
     enum modifier_needs needs; /* only events with this */
     uint32_t units;            /* bits: for events of these */
     uint32_t value, low, high;
-    uint32_t default_value; /* where it is not given */
+    uint32_t default_value; /* if the modifier is not given */
     int8_t sl;              /* only events with this sl; -1: all */
-    bool by_default;        /* privilege: where none is given */
+    bool by_default;        /* privilege: set if none is given */
 };
 
 /* The events of one sl value. */
@@ -308,7 +310,7 @@ struct generic_metric {
     size_t operand_count;
 };
 
-/* What an event costs: cycles, or multiples of a parameter. */
+/* The cost of an event, in cycles or in multiples of a parameter. */
 struct cost_row {
     double minimum, typical, maximum;
     const char *source;
@@ -327,7 +329,8 @@ struct account_row {
     int16_t parent;
 };
 
-/* What a formula needs beside counts: 0 is the clock, 1 the seconds counted. */
+/* A number that formulas need beside counts; row 0 is the clock, row 1 the
+ * seconds counted. */
 enum { INPUT_CLOCK, INPUT_INTERVAL };
 struct input_row {
     const char *name;
@@ -353,14 +356,16 @@ struct machine_row {
     const char *source;
     const char *page; /* of our documents, "doc/models/NAME.md"; or NULL */
     const char *const *aliases;
-    const char *const *isas; /* guest ISAs that are its own: "sparc64" */
+    const char *const *isas; /* names of its own architectures: "sparc64" */
     enum family_id family;   /* whose rules its counters follow */
     const struct param_value *params; /* PARAM_COUNT, or NULL: no model yet */
-    /* The machine's own; made_count more behind them are sums, or signals of
-     * the model, made for generic names, which no list of events has. */
+    /* The machine's own events. Behind them stand made_count more, which no
+     * list of events shows: sums and signals of the model, made for generic
+     * names. */
     const struct event_row *events;
     const struct generic_event *generics; /* GENERIC_COUNT */
-    /* "mem_reads:at=0": what event lists of counts take as if it were one. */
+    /* Events with one unit mask or instance, which lists of counts take as
+     * events: "mem_reads:at=0". */
     const struct event_row *narrowed_events;
     const struct unit_row *units;
     const struct counter_row *counters;
@@ -389,76 +394,78 @@ extern const struct param_row tally_params[PARAM_COUNT];
 extern const struct param_rule tally_param_rules[PARAM_RULE_COUNT];
 extern const struct generic_row tally_generics[GENERIC_COUNT];
 extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
-/* What stands in a count's list for the generic names and metrics that the
- * machine lacks, in their order: rows without signals and without a formula. */
+/* The rows that stand in a count's list for generic names and metrics that the
+ * machine lacks, in their order: without signals and without formulas. */
 extern const struct event_row tally_lacking_events[GENERIC_COUNT];
 extern const struct metric_row tally_lacking_metrics[GENERIC_METRIC_COUNT];
 extern const struct machine_row tally_machines[MACHINE_COUNT];
 
+/* Returns the word for a fidelity: "exact". */
 const char *fidelity_name(enum fidelity fidelity);
 
-/* Returns the word for what a whole count on the machine is worth: "measured"
- * for an exact count of the host itself, which another run would not repeat. */
+/* Returns the word for the worth of a whole count on the machine: "measured"
+ * for an exact count of the host itself, which another run would not repeat;
+ * otherwise the fidelity. */
 const char *
 machine_standing(const struct machine_row *machine, enum fidelity fidelity);
 
-/* The standing of an event's count in a run: of a program for another machine
- * nothing is exact, and of threads or processes side by side nothing repeats.
+/* Returns the fidelity of an event's count in a run: of a foreign program
+ * nothing is exact; of threads or processes side by side nothing repeats.
  * `left_early`: blocks were left before their end, so that counts are off.
  * `partial`: counts of some threads or processes are not in the sum.
  */
 enum fidelity fidelity_in_run(enum fidelity event, bool foreign,
                               bool side_by_side, bool left_early, bool partial);
 
-/* NULL if there is none. Case does not matter. Names and aliases. */
+/* Finds a machine by name or alias, in any case; NULL: none. */
 const struct machine_row *machine_find(const char *name);
 
-/* Whether the model raises the event and a strand's counters have it. */
+/* Returns whether the model raises the event and a strand's counters have it.
+ */
 bool event_is_live(const struct event_row *event);
 
-/* Whether its count is known only when the program has ended, so that it has
- * none of an interval. */
+/* Returns whether the event's count is known only when the program has ended:
+ * it has no count of an interval. */
 bool event_is_late(const struct event_row *event);
 
-/* Whether it is one line of a group of lines. */
+/* Returns whether the event is one line of a group of lines. */
 bool event_is_line(const struct event_row *event);
 
-/* Whether it stands for several lines of a group, one of which is a live event
- * of the machine by itself. */
+/* Returns whether the event stands for several lines of a group, one of which
+ * is a live event of the machine by itself. */
 bool event_has_lines(const struct machine_row *machine,
                      const struct event_row *event);
 
 /*
- * By name or alias, by code written 0x... or by number. "unit/" may stand in
- * front; it must where units share the name, and before a code that is not of
- * the first unit. NULL if there is none.
+ * Finds an event by name or alias, by code written 0x..., or by number. "unit/"
+ * may stand in front; it must if units share the name, and in front of a code
+ * of another unit than the first. NULL: none.
  */
 const struct event_row *
 event_find(const struct machine_row *machine, const char *name);
 
-/* By name or alias; NULL if there is none. */
+/* Find a register and a metric by name or alias; NULL: none. */
 const struct register_row *
 register_find(const struct machine_row *machine, const char *name);
 const struct metric_row *
 metric_find(const struct machine_row *machine, const char *name);
 
-/* The field of this name, or -1. */
+/* Returns the field of this name, or -1. */
 int field_find(const struct register_row *row, const char *name);
 
-/* A unit by name, or -1. */
+/* Returns the unit of this name, or -1. */
 int unit_find(const struct machine_row *machine, const char *name);
 
-/* Whether its model has yet to be written: it cannot count, not even 0. */
+/* Returns whether the event has no model yet: it cannot count, not even 0. */
 bool event_unmodelled(const struct event_row *event);
 
-/* -1 if there is none. */
+/* Return the number of a parameter and of a signal, or -1. */
 int param_find(const char *key);
 int signal_find(const char *name);
 
 /*
- * Up to `max` rows of `names` that are near `name` (few edits, shared prefix
- * or substring; case does not matter), best first, written as "a, b or c" into
- * `text`. Empty text if nothing is near.
+ * Writes up to `max` of `names` that are near `name` as "a, b or c", the
+ * nearest first; "" if none is near. See table/near.h.
  */
 void near_names(const char *name, const char *const *names, size_t count,
                 size_t max, char *text, size_t text_size);
@@ -479,12 +486,12 @@ int event_list_parse(const struct machine_row *machine, const char *text,
 typedef bool (*event_unwanted_fn)(const struct event_row *event);
 
 /*
- * As event_list_parse(), with the kernel's software events by their names in
- * their place (table/software.h), and with rows of tally_lacking_events for
- * generic names that the machine lacks. `all` and `default` leave out what is
- * unwanted (NULL: nothing); *left_out says how many `all` did. *asked are the
- * words that asked for the events, as they were written; of `all` and `default`
- * the events' names. The caller calls event_list_free_asked().
+ * Parses an event list as event_list_parse() does, but takes software events of
+ * the kernel too (table/software.h), and for generic names that the machine
+ * lacks gives rows of tally_lacking_events. `all` and `default` leave out
+ * unwanted events (NULL: none); *left_out says how many `all` left out. *asked
+ * are the words of the list, for `all` and `default` the events' names. The
+ * caller calls event_list_free_asked().
  */
 int event_list_wanted(const struct machine_row *machine, const char *text,
                       event_unwanted_fn unwanted, const struct tally_log *log,
@@ -492,7 +499,7 @@ int event_list_wanted(const struct machine_row *machine, const char *text,
                       size_t *count, size_t *left_out);
 void event_list_free_asked(char **asked, size_t count);
 
-/* The events counted without -e; the data marks those that are not. */
+/* Lists the events that are counted without -e, which the data marks. */
 int event_list_default(const struct machine_row *machine,
                        const struct event_row ***events, size_t *count);
 
@@ -503,7 +510,8 @@ int event_list_default(const struct machine_row *machine,
 int param_parse(int id, const char *text, const struct tally_log *log,
                 uint64_t *value);
 
-/* Applies "key=value" to `params` (PARAM_COUNT values). */
+/* Applies "key=value" to `params` (PARAM_COUNT values). 0 or an error, logged.
+ */
 int param_set(const char *assignment, const struct tally_log *log,
               uint64_t *params);
 

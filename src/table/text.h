@@ -11,17 +11,18 @@
 
 #define SHOWN_SIZE 68
 
-/* What a person typed, made fit for a message. */
+/* A person's text, made fit for a message. */
 struct shown {
     char text[SHOWN_SIZE];
 };
 
-/* Unprintable bytes become '?', a long text ends in "...". */
+/* Returns the text with '?' for unprintable bytes; a long text ends in "...".
+ */
 struct shown shown(const char *text, size_t length);
 
 char ascii_lower(char c);
 
-/* Equal but for case. */
+/* Returns whether two names are equal in any case. */
 bool same_name(const char *a, const char *b);
 
 /*

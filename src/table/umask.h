@@ -5,7 +5,7 @@
 
 #include "table/table.h"
 
-/* Whether the text is a value, "0xC". */
+/* Reads a value, "0xC"; false: the text is none. */
 bool umask_value(const char *text, unsigned *value);
 
 /*
@@ -15,7 +15,9 @@ bool umask_value(const char *text, unsigned *value);
  */
 const struct umask_row *umask_of(const struct event_row *event, unsigned value);
 
-/* A row by name or value, of equal names one that counts. NULL. */
+/* Finds a row by name or value; of equal names, the one that counts. NULL:
+ * none.
+ */
 const struct umask_row *
 umask_find(const struct event_row *event, const char *name);
 
@@ -23,7 +25,7 @@ umask_find(const struct event_row *event, const char *name);
  * NULL: the event needs a unit mask, or has none. */
 const struct umask_row *umask_default(const struct event_row *event);
 
-/* "READS, WRITES or ALL". */
+/* Writes the names of the event's unit masks: "READS, WRITES or ALL". */
 void umask_names(const struct event_row *event, char *text, size_t size);
 
 /* Logs that the event has no such unit mask, "": that it needs one.
