@@ -7,7 +7,7 @@
 #include "machine/pages.h"
 #include "machine/turn.h"
 
-/* Those that wait are not known. */
+/* Forgets the lines that wait for their page's used bit (LINE_WAITS). */
 static void
 settle_lines(struct filter *f)
 {
@@ -30,7 +30,8 @@ strand_settle(struct strand *s)
     }
 }
 
-/* True if the line was the second most recent, and is now the first. */
+/* Makes the line the first of its set if it is the second; returns whether it
+ * was. */
 static inline bool
 data_turn(struct strand *s, uint64_t *second, uint64_t line)
 {
@@ -42,7 +43,8 @@ data_turn(struct strand *s, uint64_t *second, uint64_t line)
     return true;
 }
 
-/* Pushes what changes a set's order, and what has changed it before. */
+/* Pushes a request that changes the order of its set, with the turn of the set
+ * that the filter has kept back. */
 static inline void
 data_push(struct strand *s, uint64_t *second, uint64_t addr,
           enum request_kind kind, unsigned instruction)
@@ -53,7 +55,8 @@ data_push(struct strand *s, uint64_t *second, uint64_t addr,
                   : NO_LINE;
 }
 
-/* One line of an access: its page, its place in the queue, the filters. */
+/* Makes one line of an access: asks for its page, queues the request if the
+ * filters do not know the line, and updates the filters. */
 static inline __attribute__((always_inline)) void
 access_line(struct strand *s, struct filter *f, uint64_t addr,
             enum request_kind kind, unsigned instruction)
@@ -117,8 +120,9 @@ data_slow(struct strand *s, uint64_t addr, access_site at,
 }
 
 /*
- * What access_slow() does, for a lone strand and one line, not the most recent
- * of its set, on a page whose used bit is set.
+ * Makes an access as access_slow() does, quicker: for a lone strand and an
+ * access of one line, which is not the most recent of its set, on a page whose
+ * used bit is set.
  */
 static inline __attribute__((always_inline)) void
 data_quick(struct strand *s, uint64_t addr, access_site at,
@@ -160,7 +164,8 @@ strand_load_slow(struct strand *s, uint64_t addr, access_site at)
     data_quick(s, addr, at, REQUEST_LOAD);
 }
 
-/* What it misses is known at once: nothing else waits in the queue. */
+/* Drains the queue before and after the load, so that the misses between the
+ * two are the load's. */
 void
 strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
 {
@@ -229,8 +234,8 @@ strand_store_slow(struct strand *s, uint64_t addr, access_site at)
 }
 
 /*
- * A store to one line of an L1D that writes back. It goes to the queue although
- * the line is the first of its set, to become dirty.
+ * Stores to one line of an L1D that writes back. The store goes to the queue
+ * although its line may be the first of its set: the line becomes dirty.
  */
 static void
 mark_line(struct strand *s, uint64_t addr, unsigned instruction)
@@ -255,7 +260,8 @@ mark_line(struct strand *s, uint64_t addr, unsigned instruction)
     filter_put(&s->store, line, line);
 }
 
-/* One line after the other, each read before it is marked where `atomic`. */
+/* Stores to the one or two lines of an access. An atomic reads each line before
+ * it marks the line. */
 static void
 marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
 {

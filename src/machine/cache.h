@@ -185,7 +185,7 @@ cache_move_any(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
     return hit;
 }
 
-/* Likewise, of sets of one or two ways; without a branch. */
+/* Does the same for sets of one or two ways, without a branch. */
 static inline bool
 cache_move_two(uint32_t *tags, uint32_t tag, uint32_t ways, uint64_t turn,
                uint32_t *place)

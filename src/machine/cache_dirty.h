@@ -7,11 +7,12 @@
 
 #define CACHE_NOTHING UINT64_MAX
 
-/* What a miss drove out: a dirty line, else CACHE_NOTHING; or a clean one.
- * Likewise either. Or that a write found its line clean. */
+/* What an access did to the dirty lines of its set. */
 struct cache_driven {
-    uint64_t line, any;
-    bool clean, updated;
+    uint64_t line; /* the dirty line that a miss drove out, or CACHE_NOTHING */
+    uint64_t any;  /* the line that a miss drove out, dirty or clean; or that */
+    bool clean;    /* a miss drove out a clean line */
+    bool updated;  /* a write found its line, and found it clean */
 };
 
 static const struct cache_driven cache_driven_nothing = {CACHE_NOTHING,

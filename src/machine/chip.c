@@ -41,7 +41,7 @@ init_cache(struct cache *c, const uint64_t *params, enum param_id size)
                       (uint32_t)params[size + 2]);
 }
 
-/* Likewise of a cache that writes back, where write-backs are counted. */
+/* Sets up a cache that keeps its dirty lines where write-backs are counted. */
 static int
 init_back(struct cache *c, const struct chip *chip, enum param_id size)
 {
@@ -52,8 +52,8 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
                : cache_keep_dirty(c);
 }
 
-/* Likewise of a level behind the L1s, whose replacement is a parameter, behind
- * its line. */
+/* Sets up a cache behind the L1s, whose replacement is a parameter: the one
+ * after the cache's line. */
 static int
 init_level(struct cache *c, const struct chip *chip, enum param_id size)
 {

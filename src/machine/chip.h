@@ -44,14 +44,15 @@
 #define LOOK_LEAST 20000u /* instructions between looks at the clock */
 #define QUEUE_SLACK 32u   /* one access adds no more than this */
 
-/* Of a line in the filter `store`: it is the first of its set, and a load that
- * passes the L1 by changes nothing; but a store may. */
+/* A flag of a line in the filter `store`: the line is the first of its set, so
+ * that a load that passes the L1 by changes nothing; a store may. */
 #define LINE_CLEAN ((uint64_t)1 << 63)
 
-/* Of a line in `data` or `store`: nothing but its page's used bit, which may be
- * clear, keeps it from being known; of one that a prefetch brought in, too, for
- * which no TLB is asked. It saves a tenth of all time of bzip2 on Montecito,
- * and half of a loop's that prefetches each of four words in a line. */
+/* A flag of a line in the filters `data` and `store`: the line is the first of
+ * its set, but the used bit of its page may be clear, so that the TLB must be
+ * asked. A prefetch sets the flag too, as it asks no TLB. The flag saves a
+ * tenth of all time of bzip2 on Montecito, and half of a loop's that prefetches
+ * each of four words in a line. */
 #define LINE_WAITS ((uint64_t)1 << 62)
 
 /*
@@ -97,7 +98,7 @@ struct homes {
     uint64_t mask, used;
 };
 
-/* Of a chip whose nodes have an L2 each; see coherence_nodes.c. */
+/* The state of a chip whose nodes have an L2 each; see coherence_nodes.c. */
 struct nodes {
     struct homes homes;
     unsigned used; /* bits: a node whose L2 may hold lines */
@@ -145,13 +146,13 @@ struct buffers {
     unsigned misses, fills, writebacks;
 };
 
-/* Of a strand whose core is on the bus; see machine/coherence_bus.h. */
+/* The state of a strand whose core is on the bus; see coherence_bus.h. */
 struct bus_strand {
     struct ahead ahead;
     struct fills fills;
 };
 
-/* Of a core with an L3 of its own; see machine/coherence_bus.h. */
+/* The caches of a core with an L3 of its own; see coherence_bus.h. */
 struct bus_caches {
     struct mesi l2i, l2d, l3;
     struct bus_recent writes, castouts; /* of the arbiter's queues */
@@ -180,8 +181,9 @@ struct directions {
 struct page_filter {
     uint64_t data[FILTER_PAGES];
     uint64_t code[FILTER_PAGES];
-    /* Of the data TLB behind a first: what the first forgets is asked again so
-     * often that this is 6 % of all time of bzip2 on Montecito. */
+    /* Pages of the data TLB that stands behind a first one: what the first
+     * forgets is asked again so often that this filter saves 6 % of all time of
+     * bzip2 on Montecito. */
     uint64_t far[FILTER_PAGES];
     uint32_t shift;      /* of data, */
     uint32_t code_shift; /* and of code: the smallest pages that a TLB has */
@@ -223,7 +225,7 @@ struct driven {
     uint64_t lines[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
-/* Of a strand behind whose L1s caches write back; see writeback.c. */
+/* The state of a strand behind whose L1s caches write back; see writeback.c. */
 struct back_strand {
     uint64_t snooped[SNOOPS]; /* not yet counted; under the chip's lock */
     struct buffers buffers;   /* of the L2, for this strand */
@@ -242,7 +244,7 @@ struct runs {
 struct strand {
     /* Read and written by every block. */
     uint64_t *exec;  /* execution counts by block, of the span we are in */
-    uint64_t *total; /* dynamic signals, likewise */
+    uint64_t *total; /* dynamic signals, of the span we are in */
     const struct block *previous;
     struct directions direction;
 
@@ -310,7 +312,7 @@ struct chip {
         struct bus_recent *bus_order; /* of coherence_bus: of all cores */
     };
     struct dram dram;
-    /* Of all these, cores' L2s, used_cores and the list of strands. */
+    /* Guards all of the above, the cores' L2s and the list of strands. */
     struct lock lock;
     atomic_uint live;        /* strands running */
     struct strand **strands; /* by slot: live ones, or NULL */
@@ -349,7 +351,8 @@ void chip_after_fork(struct chip *chip, unsigned slot);
 /* Puts all that waits in the queue through the caches. */
 void strand_drain(struct strand *strand);
 
-/* Likewise, and counts what is out in memory: nothing follows. */
+/* Drains the queue, and counts the reads of memory that are under way: the
+ * strand asks for nothing more. */
 void strand_rest(struct strand *strand);
 
 /* Counts from now on as inside the span or as outside. */
@@ -367,7 +370,8 @@ void strand_forget(struct strand *strand);
 /* Ends what only a lone strand may do: its filters turn no more sets. */
 void strand_settle(struct strand *strand);
 
-/* The slow ends of the inline functions in machine/strand.h. */
+/* The slow ends of the inline functions in machine/strand.h: the filters do not
+ * know a line, or not all lines, of the block or access. */
 void strand_fetch_slow(struct strand *s, const struct block *block);
 void strand_load_slow(struct strand *s, uint64_t addr, access_site at);
 /* A load whose misses do not count as others do; with COMPONENT_BULK. */

@@ -21,7 +21,8 @@ fetch(struct strand *s, const struct request *r)
         bus_code(s, r->addr, REQUEST_FETCH);
 }
 
-/* Of an atomic there is no more than what it waits for. */
+/* Counts a request that the L2 serves. An atomic only waits for the reads that
+ * are under way. */
 static void
 hit_l2(struct strand *s, const struct request *r)
 {
@@ -78,8 +79,8 @@ count_each(struct strand *s, const struct behind *q, size_t end)
     }
 }
 
-/* Likewise, where the L3 has all and nothing is out in memory: nothing waits,
- * and no branch depends on what an entry is. */
+/* Counts the entries where the L3 has all lines and no read of memory is under
+ * way: no request waits, and no branch depends on what an entry is. */
 static void
 count_hits(struct strand *s, const struct behind *q, size_t end)
 {

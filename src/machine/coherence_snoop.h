@@ -22,16 +22,19 @@
 #define SNOOP_DIRTY 2u
 
 /*
- * A line of the strand's L2, by number, is about to become dirty there; `has`:
- * the L2 had it. Takes it from all others. Under the chip's lock, if not alone.
+ * Takes a line, by number, from all other L2s, as the line is about to become
+ * dirty in the strand's L2, which had it (`has`) or not. Returns SNOOP_COPY and
+ * SNOOP_DIRTY as found. Under the chip's lock, if not alone.
  */
 unsigned snoop_write(struct strand *s, uint64_t line, bool has);
 
-/* A load or fetch missed in the strand's L2. True if another served it, having
- * written the line: that must now go to the next level. Likewise. */
+/* Looks for a line that a load or fetch missed in the strand's L2. Returns
+ * whether another L2, which had written the line, serves it: the line must then
+ * be written to the next level. Under the chip's lock, if not alone. */
 bool snoop_read(struct strand *s, uint64_t line);
 
-/* Counts what other cores' accesses have done to the strand's. Likewise. */
+/* Counts what other cores' accesses have done to the strand's caches. Under the
+ * chip's lock, if not alone. */
 void snoop_count(struct strand *s);
 
 #endif

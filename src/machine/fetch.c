@@ -6,7 +6,8 @@
 #include "machine/pages.h"
 #include "machine/turn.h"
 
-/* Puts the order right in the set of the most recent line of an entry. */
+/* Puts the order of the L1I's set right that an entry of the filter has turned.
+ */
 static void
 settle(struct strand *s, uint32_t entry)
 {
@@ -27,8 +28,8 @@ fetch_settle(struct strand *s)
         settle(s, i);
 }
 
-/* Looks a line up in the L1I of the core, which other strands may share. Of a
- * miss also those ahead: see machine/ahead.h. */
+/* Looks a line up in the L1I of the core, which other strands may share. After
+ * a miss *next says which lines behind the line the L1I has: see ahead.h. */
 static bool
 fetch_line(struct strand *s, uint64_t addr, uint16_t *next)
 {
@@ -52,7 +53,8 @@ fetch_line(struct strand *s, uint64_t addr, uint16_t *next)
     return hit;
 }
 
-/* True if the line was the second most recent, and is now the first. */
+/* Makes the line the first of its set if it is the second; returns whether it
+ * was. */
 static inline bool
 fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
 {
@@ -66,7 +68,8 @@ fetch_turn(struct strand *s, uint32_t entry, uint64_t line)
     return true;
 }
 
-/* The line that was most recent becomes second, if it is of the same set. */
+/* Makes the line the first of its filter entry; the line before becomes the
+ * second if both are of one set. */
 static void
 fetch_put(struct strand *s, uint32_t entry, uint64_t line)
 {
@@ -81,7 +84,7 @@ fetch_put(struct strand *s, uint32_t entry, uint64_t line)
     filter_put(&s->fetch, line, line);
 }
 
-/* A lookup that does not wait. */
+/* Looks a line up in the L1I at once. */
 static void
 fetch_now(struct strand *s, uint32_t entry, uint64_t line)
 {
@@ -97,7 +100,7 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
     }
 }
 
-/* The line is neither of the two that the filters hold. */
+/* Fetches a line that is neither of the two that the filter holds. */
 static inline __attribute__((always_inline)) void
 fetch_new(struct strand *s, const struct block *block, uint32_t entry,
           uint64_t line)
@@ -141,7 +144,7 @@ fetch_quick(struct strand *s, uint32_t entry, uint64_t line)
         filter_put(&s->store, line, NO_LINE);
 }
 
-/* Likewise of a block in more than two lines. */
+/* Fetches a block of more than two lines, for a lone strand. */
 static void
 fetch_many(struct strand *s, const struct block *b)
 {
@@ -156,7 +159,8 @@ fetch_many(struct strand *s, const struct block *b)
     }
 }
 
-/* As data_quick(). */
+/* Fetches a block, quicker for a lone strand whose filter holds two lines of
+ * each set: as data_quick() in access.c does for data. */
 void
 strand_fetch_slow(struct strand *s, const struct block *b)
 {

@@ -38,7 +38,7 @@ inclusion_note(struct strand *s, uint64_t line)
  * the queue is empty. */
 void inclusion_settle(struct strand *s);
 
-/* Likewise after so many requests of the strand's, if it is time. */
+/* Does so if it is time, now that the strand has made `count` requests more. */
 static inline void
 inclusion_drained(struct strand *s, size_t count)
 {

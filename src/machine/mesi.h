@@ -65,7 +65,8 @@ mesi_find(const struct mesi *c, uint64_t line)
     return NULL;
 }
 
-/* Likewise, and makes it the most recent of its set. */
+/* Returns the word of a line, which becomes the most recent of its set, or
+ * NULL. */
 static inline uint64_t *
 mesi_use(struct mesi *c, uint64_t line)
 {

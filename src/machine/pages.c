@@ -12,7 +12,7 @@
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
 
-/* Until their pages are touched, no lines are known. */
+/* Marks all lines of a filter as waiting for their page's used bit. */
 static void
 lines_wait(struct filter *f)
 {
@@ -20,7 +20,8 @@ lines_wait(struct filter *f)
         f->line[i] |= LINE_WAITS;
 }
 
-/* Used bits were cleared: nothing is known of the core's pages any more. */
+/* Forgets what a strand knows of its pages, of data or code, and of the lines
+ * there: the used bits of a TLB were cleared. */
 static void
 void_pages(struct strand *s, bool data)
 {
@@ -40,7 +41,8 @@ void_pages(struct strand *s, bool data)
     filter_fill(data ? s->pages.data : s->pages.code, FILTER_PAGES, 0, alone);
 }
 
-/* Under the core's lock where the core is shared. */
+/* Does so for all strands of the core. Under the core's lock where the core is
+ * shared. */
 static void
 void_core_pages(struct strand *s, bool data)
 {
@@ -48,7 +50,7 @@ void_core_pages(struct strand *s, bool data)
         void_pages(o, data);
 }
 
-/* The requests a table walk for `page` sends to the L2. */
+/* Queues the requests that a table walk for `page` sends to the L2. */
 static void
 walk(struct strand *s, uint64_t page, enum request_kind kind,
      unsigned instruction)
@@ -65,7 +67,8 @@ walk(struct strand *s, uint64_t page, enum request_kind kind,
     }
 }
 
-/* Likewise of the pages that a data TLB behind a first has. */
+/* Forgets what a core's strands know of the data TLB that stands behind a first
+ * one. */
 static void
 void_far_pages(struct core *core)
 {
@@ -73,8 +76,8 @@ void_far_pages(struct core *core)
         filter_fill(o->pages.far, FILTER_PAGES, 0, runs_alone(o));
 }
 
-/* A TLB of the strand's core, for data or code, one or two levels of which the
- * filters stand for. */
+/* Asks a TLB of the strand's core, for data or code, and clears the filters
+ * where the TLB has cleared its used bits. Returns enum tlb_result bits. */
 static unsigned
 tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 {
@@ -96,7 +99,7 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
     return result;
 }
 
-/* The data TLB, or the one behind a first. */
+/* Asks the data TLB, or where there are two levels the second. */
 static inline unsigned
 touch_far_page(struct strand *s, uint64_t page)
 {

@@ -32,7 +32,8 @@ struct pipeline_thread {
     uint64_t born;   /* own cycles of the maker until then; <= its cycles */
     uint64_t issue, cycles; /* alone on its pipeline; issue <= cycles */
     uint64_t wait;          /* the result, in cycles */
-    uint64_t idle; /* likewise: nothing of its core issues while it runs */
+    uint64_t
+        idle; /* the result: cycles in which no thread of its core issues */
 };
 
 /* Sets the waits of one process's threads, which are in order of creation; 0

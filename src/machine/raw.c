@@ -67,7 +67,8 @@ age_in_unit(const struct raw *raw, uint64_t first, uint64_t last, uint32_t most)
     return most;
 }
 
-/* Likewise, one by one: of a load that crosses the end of a unit. */
+/* Returns the same for a load that crosses the end of a unit: looks at the
+ * stores one by one. */
 static uint32_t
 age_of_any(const struct raw *raw, uint64_t first, uint64_t last, uint32_t most)
 {

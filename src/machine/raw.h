@@ -38,7 +38,7 @@ struct raw {
     uint32_t latest[RAW_UNITS];
 };
 
-/* Of a strand that has stored nothing. */
+/* Sets up the state of a strand that has stored nothing. */
 void raw_init(struct raw *raw, const uint64_t *params);
 
 /* The store that `count` has just counted. */

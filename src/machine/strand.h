@@ -147,7 +147,8 @@ work_of(uint32_t components)
     return work;
 }
 
-/* As strand_branch(), of the block before, which is s->previous until then. */
+/* Enters a block: counts it, makes it s->previous, and closes the block before
+ * as strand_branch() does. */
 STRAND_INLINE bool
 strand_block(struct strand *s, const struct block *b, unsigned work)
 {
@@ -170,7 +171,7 @@ strand_close(struct strand *s, const struct block *b, unsigned work)
     strand_forget(s);
 }
 
-/* Whether fetching the block changes no state. */
+/* Returns whether fetching the block changes no state. */
 STRAND_INLINE bool
 strand_fetch_known(const struct strand *s, const struct block *b, unsigned work)
 {
@@ -219,7 +220,7 @@ strand_load(struct strand *s, uint64_t addr, access_site at)
         strand_load_slow(s, addr, at);
 }
 
-/* A block load or twin load of SPARC, where these are told apart. */
+/* Makes a block load or twin load of SPARC, whose misses count apart. */
 STRAND_INLINE void
 strand_bulk(struct strand *s, uint64_t addr, access_site at)
 {
@@ -239,7 +240,8 @@ strand_store(struct strand *s, uint64_t addr, access_site at, bool through)
         strand_store_slow(s, addr, at);
 }
 
-/* Loads past the L1D; `room` is that of a store that goes through. */
+/* Makes a load that passes the L1D by; its room is that of a store through it.
+ */
 STRAND_INLINE void
 strand_float(struct strand *s, uint64_t addr, access_site at)
 {

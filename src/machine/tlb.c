@@ -133,7 +133,7 @@ find_going(struct tlb *t, unsigned tag)
     return false;
 }
 
-/* Of a TLB with a reserve, most of whose victims are those without. */
+/* Chooses the entry that a miss replaces in a TLB with a reserve. */
 static uint32_t
 choose_apart(struct tlb *t, unsigned tag, unsigned *result)
 {

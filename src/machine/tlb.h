@@ -25,7 +25,7 @@ struct tlb {
     uint64_t *pages; /* [entries] page number + 1; 0: empty */
     uint64_t *used;  /* a bit for each entry; those behind the last are set */
     uint32_t *first; /* [slot_mask + 1] entry + 1 by hash of its page; or 0 */
-    uint32_t *next;  /* [entries] likewise, of those of the same hash */
+    uint32_t *next;  /* [entries] the next entry of the same hash + 1; or 0 */
     uint32_t entries;
     uint32_t slot_mask;
     uint32_t used_count;
@@ -48,7 +48,7 @@ void tlb_clear(struct tlb *t);
 /*
  * From now on a miss leaves each other tag's last `entries` alone: it takes the
  * first entry, from the hand on, whose used bit is clear and that may go; where
- * there is none all used bits are cleared first. Of an empty TLB.
+ * there is none all used bits are cleared first. The TLB must be empty.
  */
 void tlb_reserve(struct tlb *t, uint32_t entries);
 

@@ -92,7 +92,8 @@ update_l2(struct strand *s, uint64_t addr, bool meets)
     updated(s, line, meets);
 }
 
-/* True if the L2 has it. */
+/* Writes a dirty line of the L1D to the L2; returns whether the L2 has the
+ * line. */
 static bool
 write_l2(struct strand *s, uint64_t addr, bool meets)
 {
@@ -143,7 +144,7 @@ ask_ways(struct strand *s, uint64_t line, unsigned kind)
         ways_ask(&s->core->ways, s->l2, line);
 }
 
-/* True if the L2 of another core served it. */
+/* Returns whether the L2 of another core serves the request. */
 static bool
 ask_others(struct strand *s, uint64_t line, bool write)
 {
@@ -159,7 +160,7 @@ ask_others(struct strand *s, uint64_t line, bool write)
     return true;
 }
 
-/* What the L2 has for the levels behind it. */
+/* A request that passes on from the L2 to the levels behind it. */
 struct passed {
     struct request request; /* that it lacks, or REQUEST_WRITE_BACK */
     uint64_t driven; /* the dirty line that went for it; or CACHE_NOTHING */

@@ -32,7 +32,7 @@ void
 memory_read(struct strand *s, unsigned channel, uint64_t addr, unsigned kind);
 void memory_write(struct strand *s, unsigned channel, uint64_t addr);
 
-/* After what may have done so. */
+/* Settles the memory's banks after reads and writes. */
 static inline void
 memory_settle(struct strand *s)
 {

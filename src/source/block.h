@@ -171,8 +171,9 @@ bool block_slot(const struct block_shape *shape, const struct block *block,
                 const struct insn *last, struct block_info *info);
 
 /*
- * A RETURN that closes the block may trap likewise. BLOCK_TRAPS says that it
- * has a part, the last: until that runs, the block has not been closed.
+ * A RETURN of SPARC that closes a block may trap as window instructions do.
+ * BLOCK_TRAPS says that the RETURN has a piece of its own, the last: until that
+ * piece runs, the block is not closed.
  */
 #define BLOCK_KINDS                                               \
     (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_RETURN | \

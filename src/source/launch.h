@@ -23,8 +23,8 @@ struct launch_options {
 struct launch {
     char qemu[PATH_MAX];
     char **argv; /* owned, NULL-terminated */
-    char **env;  /* likewise */
-    char *path;  /* of the program, padded; likewise */
+    char **env;  /* owned, NULL-terminated */
+    char *path;  /* owned; of the program, padded */
 };
 
 /* Finds QEMU for an ISA and checks that it takes plugins. TALLY_EQEMU. */

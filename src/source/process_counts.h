@@ -67,8 +67,9 @@ struct session_request {
     /* Code that is counted, as addresses in the program's file; 0: all. */
     struct code_range ranges[CODE_RANGES];
     uint32_t range_count;
-    /* Data whose accesses count, likewise; then each slice has two totals, the
-     * second `slices` after the first, for what is raised while they run. */
+    /* Data whose accesses count, as addresses; then each slice has two totals,
+     * the second `slices` after the first, for what is raised while they run.
+     */
     struct code_range data_ranges[CODE_RANGES];
     uint32_t data_count;
     struct capture_request capture;
@@ -89,7 +90,8 @@ struct session_header {
     uint64_t header_size, counts_size; /* both sides must agree */
     struct session_request request;
     atomic_uint processes; /* claimed so far, may pass SESSION_PROCESSES */
-    atomic_uint uncounted; /* programs that ran outside, likewise */
+    atomic_uint uncounted; /* programs that ran outside, may pass
+                              SESSION_UNCOUNTED */
     /* Of some of them the names; not 0: the place is taken. */
     atomic_uint uncounted_taken[SESSION_UNCOUNTED];
     char uncounted_names[SESSION_UNCOUNTED][COUNTS_NAME];
@@ -317,7 +319,7 @@ void counts_sum(const struct process_counts *process,
                 const struct counts_strand *strand, unsigned slice,
                 struct totals *sum);
 
-/* What the thread on a strand has counted in all slices; likewise. */
+/* Sums what a strand has counted in all slices. Safe while it runs. */
 void counts_sum_all(const struct process_counts *process,
                     const struct counts_strand *strand, struct totals *sum);
 

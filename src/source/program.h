@@ -62,13 +62,14 @@ uint64_t program_address(const char *path, uint64_t offset);
 /* Whether an ELF file has a section of this name, such as ".debug_line". */
 bool elf_has_section(const char *path, const char *section);
 
-/* Likewise its first and last byte; TALLY_EPROGRAM if the file gives no size.
- */
+/* Finds the first and last byte of a function. TALLY_EPROGRAM where the file
+ * has no such function, or no size of it. */
 int
 program_function(const char *path, const char *name,
                  const struct tally_log *log, uint64_t *first, uint64_t *last);
 
-/* Likewise of a data object. */
+/* Finds the first and last byte of a data object, as program_function() does.
+ */
 int
 program_object(const char *path, const char *name, const struct tally_log *log,
                uint64_t *first, uint64_t *last);

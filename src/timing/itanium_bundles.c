@@ -15,7 +15,7 @@ static const char templates[][SLOTS + 1] = {
 };
 #define TEMPLATES (sizeof(templates) / sizeof(templates[0]))
 #define ALL_TEMPLATES ((1u << TEMPLATES) - 1)
-/* Those that may have a stop in their middle: M_MI and MI_I. */
+/* The templates that may have a stop in their middle: M_MI and MI_I. */
 #define SPLIT_AFTER_0 (1u << 2)
 #define SPLIT_AFTER_1 (1u << 3)
 
@@ -101,8 +101,8 @@ port_free(const struct cycle *c, unsigned syllable)
     }
 }
 
-/* Of the slots of one bundle, from `slot`, those that disperse; the result is
- * the slot before which a stop stands, or SLOTS. */
+/* Disperses the slots of one bundle, from `slot` on, as long as their ports are
+ * free. Returns the slot before which the cycle ends, or SLOTS. */
 static unsigned
 disperse(struct cycle *c, const struct bundle *b, unsigned slot,
          enum signal_id *why)

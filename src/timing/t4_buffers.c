@@ -14,7 +14,7 @@ t4_buffers_of(const uint64_t *params)
     };
 }
 
-/* Of a block. */
+/* Entries of the buffers that the instructions of a block take. */
 struct uses {
     unsigned rob, lb, sb; /* entries that it takes */
     unsigned loads;       /* instructions */
