@@ -433,8 +433,8 @@ take_step(enum step step, unsigned vcpu, uint64_t at, const uint8_t *bytes,
     else if (step != STEP_ASK)
         make_call(vcpu, GATEWAY_CALL, operations[step], at);
     else if (tally_plugin.gateway.lives[vcpu] != NULL) {
-        tally_plugin.gateway.lives[vcpu]->ask = gateway_word(at);
-        gateway_asked(vcpu, NULL);
+        tally_plugin.gateway.lives[vcpu]->lookup = gateway_word(at);
+        gateway_on_lookup(vcpu, NULL);
     }
     if (step != STEP_VIRTUAL)
         check_memory(&answer);

@@ -13,14 +13,14 @@ static_assert(SIGNAL_FIXED_COUNT <= GATEWAY_SLOTS, "a slot each");
 static_assert(sizeof(struct gateway_page) == 512 &&
                   sizeof(struct gateway_live) == 1024 &&
                   sizeof(struct gateway_ring) == 1024,
-              "the guest's compiler lays them out alike");
+              "the guest's compiler has the same sizes");
 
-/* Below where guests map memory, and near enough for the tags of caches that
- * are kept in 32 bits. */
+/* Below the addresses where guests map memory, and low enough for the tags of
+ * caches, which have 32 bits. */
 #define HOME ((void *)0x3ff0000000)
 
-/* Returns whether reading the event takes the signal: one that it sums, or from
- * which such a one is derived. */
+/* Returns whether the event is read from the signal: whether the event sums the
+ * signal, or sums a signal that is derived from it. */
 static bool
 needs(const struct event_row *event, unsigned signal)
 {
@@ -36,30 +36,20 @@ needs(const struct event_row *event, unsigned signal)
     return false;
 }
 
-static bool
-is_counted(unsigned signal)
-{
-    for (unsigned i = 0; i < tally_plugin.gateway.signals.count; i++) {
-        if (tally_plugin.gateway.signals.id[i] == signal)
-            return true;
-    }
-    return false;
-}
-
-/* True if the signal was not kept current before. */
+/* Has blocks keep the signal current. Returns false if they do already. */
 static bool
 count_signal(unsigned signal)
 {
-    if (is_counted(signal))
-        return false;
-    tally_plugin.gateway.signals.id[tally_plugin.gateway.signals.count] =
-        (uint8_t)signal;
-    __atomic_store_n(&tally_plugin.gateway.signals.count,
-                     tally_plugin.gateway.signals.count + 1, __ATOMIC_RELEASE);
+    struct gateway_signals *const s = &tally_plugin.gateway.signals;
+
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->id[i] == signal)
+            return false;
+    s->id[s->count] = (uint8_t)signal;
+    __atomic_store_n(&s->count, s->count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
-/* Blocks that QEMU has translated already are to count the new signals too. */
 void
 gateway_translate_again(void)
 {
@@ -75,9 +65,11 @@ gateway_retranslated(void)
     tally_plugin.gateway.memory->page.epoch = tally_plugin.gateway.epoch;
 }
 
-static bool
-start(void)
+bool
+gateway_ready(void)
 {
+    if (tally_plugin.gateway.memory != NULL)
+        return true;
     void *memory =
         mmap(HOME, sizeof(struct gateway_memory), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -102,12 +94,6 @@ start(void)
     count_signal(SIGNAL_INSTRUCTIONS);
     gateway_translate_again();
     return true;
-}
-
-bool
-gateway_ready(void)
-{
-    return tally_plugin.gateway.memory != NULL || start();
 }
 
 void
@@ -158,6 +144,7 @@ gateway_forks(unsigned vcpu)
 
 /* Translation */
 
+/* Adds a block to the live values each time the block runs. */
 static void
 on_live(unsigned vcpu, void *data)
 {
@@ -166,6 +153,7 @@ on_live(unsigned vcpu, void *data)
     gateway_count(tally_plugin.strands[vcpu], vcpu, block->index, block->pc);
 }
 
+/* Has QEMU add a block's signals to the live values of the only thread. */
 static void
 register_inline(struct qemu_plugin_tb *tb, const struct block *block)
 {
@@ -238,7 +226,8 @@ gateway_note(const struct event_row *e)
         return false;
     tally_plugin.gateway.components |= components;
     n->cycles = e->signal_count == 1 && e->signals[0] == SIGNAL_CYCLES;
-    /* Not while other threads read it: then no part is added. */
+    /* No other thread reads the clock meanwhile: components are added only for
+     * a single thread. */
     if (added || tally_plugin.gateway.clock.all.count == 0)
         clock_init(&tally_plugin.gateway.clock, tally_plugin.request.params,
                    tally_plugin.gateway.components);

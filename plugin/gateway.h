@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest program that counts itself: src/gateway/protocol.h from the side of
- * the machine. Nothing here costs anything until the guest says hello.
+ * A guest program that counts itself: the machine's side of
+ * src/gateway/protocol.h. The plugin spends no time on it until the guest says
+ * hello.
  */
 #ifndef TALLY_PLUGIN_GATEWAY_H
 #define TALLY_PLUGIN_GATEWAY_H
@@ -18,7 +19,8 @@ gateway_machine(void)
     return &tally_machines[tally_plugin.session->request.machine];
 }
 
-/* Events by number: the machine's, and behind them its narrowed ones. */
+/* Returns the number of an event: first the machine's events, then its narrowed
+ * ones. */
 static inline uint64_t
 gateway_id(const struct event_row *event)
 {
@@ -30,7 +32,7 @@ gateway_id(const struct event_row *event)
                : count + (uint64_t)(event - m->narrowed_events);
 }
 
-/* Fills in the signals that follow from others. */
+/* Computes the signals that follow from others. */
 static inline void
 gateway_derive(struct totals *totals)
 {
@@ -38,7 +40,7 @@ gateway_derive(struct totals *totals)
                    tally_plugin.gateway.components, totals->signal);
 }
 
-/* Returns the count of a dynamic signal in all slices; exec.c folds some. */
+/* Returns the count of a dynamic signal in all slices. */
 static inline uint64_t
 gateway_dynamic(const struct counts_strand *counts, unsigned signal)
 {
@@ -49,46 +51,54 @@ gateway_dynamic(const struct counts_strand *counts, unsigned signal)
     return sum;
 }
 
-/* A thread, made by another, has its counts; it ends, and these are whole; it
- * is alone in a child of fork. */
+/* Gives a thread that starts, and has counts, its page; `maker` is the number
+ * of the thread that made it. */
 void gateway_thread_starts(unsigned vcpu, unsigned maker);
+
+/* Keeps the counts of a thread that ends. */
 void gateway_thread_ends(unsigned vcpu);
+
+/* Forgets all threads but this one, in a child of fork(). */
 void gateway_forks(unsigned vcpu);
 
-/* All that the plugin's code was registered for is to be registered again. */
+/* Notes that QEMU has forgotten its translations: from now on all blocks count
+ * the events of the epoch. */
 void gateway_retranslated(void);
 
-/* Registers what keeps the signals of a block current, if others do not. */
+/* Registers the callback that keeps the live values current for a block, unless
+ * the block has a callback that does (`rare`). */
 void gateway_register(struct qemu_plugin_tb *tb, const struct block *block,
                       bool rare);
 
-/* A word of the guest's memory, from or to
- * its order. */
+/* Converts a word from or to the guest's byte order. */
 static inline uint64_t
 gateway_word(uint64_t value)
 {
     return tally_plugin.shape.isa->big_endian ? be64toh(value) : le64toh(value);
 }
 
-/* Somebody has said hello, or now as good as; false: no memory. */
+/* Makes the shared memory, unless it is there. False: out of memory. */
 bool gateway_ready(void);
 
-/* From gateway_epoch() on the event is counted; false: its part of the model
- * cannot be had. */
+/* Has the event count from gateway_epoch() on. False: it cannot be counted in
+ * this run. */
 bool gateway_learn(const struct event_row *event);
 uint64_t gateway_epoch(void);
 
-/* Says why the event cannot be counted in this run, to `log`, or returns 0. */
+/* Returns 0, or an error if the event cannot be counted in this run, with the
+ * reason in `log`. */
 int gateway_check(const struct event_row *e, const struct tally_log *log);
 
-/* Notes what reading the event takes. Returns whether something of that is not
- * counted yet: gateway_translate_again() is to follow. */
+/* Notes the signals that the event is read from. Returns whether some are not
+ * counted yet: then the caller must call gateway_translate_again(). */
 bool gateway_note(const struct event_row *e);
 
+/* Has QEMU translate all blocks again, so that they count new signals. */
 void gateway_translate_again(void);
+
 struct gateway_ring *gateway_ring_of(unsigned vcpu);
 
-/* A block at `pc` of these fixed signals has been counted. */
+/* Adds a block of these fixed signals, at `pc`, to the live values. */
 static inline void
 gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
             uint64_t pc)
@@ -107,7 +117,7 @@ gateway_add(const struct strand *s, unsigned vcpu, const int16_t *fixed,
         tally_plugin.gateway.rise(fixed, pc);
 }
 
-/* A block at `pc` has been counted that gateway_register() left to others. */
+/* Adds block `index`, at `pc`, to the live values, if the thread has any. */
 static inline void
 gateway_count(const struct strand *s, unsigned vcpu, uint32_t index,
               uint64_t pc)

@@ -36,8 +36,8 @@ fill_hello(unsigned vcpu, const struct gateway_live *live,
              gateway_machine()->name);
 }
 
-/* Another version of the struct may be shorter: nothing but the first word is
- * read or written of one. */
+/* Answers a hello. Reads and writes only the first word unless the version is
+ * ours: another version of the struct may be shorter. */
 static void
 answer_hello(unsigned vcpu, uint64_t at)
 {
@@ -62,9 +62,9 @@ keep_message(void *user, enum tally_level level, const char *text)
         snprintf(request->message, sizeof(request->message), "%s", text);
 }
 
-/* Writes the row that is at the guest's address; false: it is not there. */
+/* Writes an event's row to the guest's address; false: there is no memory. */
 static bool
-tell_event(const struct event_row *e, uint64_t at)
+report_event(const struct event_row *e, uint64_t at)
 {
     const uint64_t id = gateway_id(e);
     const struct gateway_need *n = &tally_plugin.gateway.needs[id];
@@ -79,6 +79,7 @@ tell_event(const struct event_row *e, uint64_t at)
     return plugin_write(at, &row, sizeof(row));
 }
 
+/* Has the events count, and writes their rows. */
 static int
 choose_events(struct gateway_events *request, const struct tally_log *log,
               const struct event_row *const *events, size_t count)
@@ -99,7 +100,7 @@ choose_events(struct gateway_events *request, const struct tally_log *log,
     if (added)
         gateway_translate_again();
     for (size_t i = 0; i < count; i++) {
-        if (!tell_event(events[i], rows + i * sizeof(struct gateway_event)))
+        if (!report_event(events[i], rows + i * sizeof(struct gateway_event)))
             return tally_fail(log, TALLY_ESYSTEM,
                               "no memory is where the events are to be put");
     }
@@ -130,7 +131,7 @@ answer_events(struct gateway_events *request)
     request->error = gateway_word((uint64_t)(int64_t)error);
 }
 
-/* A request, as the guest has it in memory. */
+/* A request as the guest has it in memory. */
 union gateway_request {
     struct gateway_events events;
     struct gateway_watch watch;
@@ -155,8 +156,8 @@ request_size(uint64_t operation)
     }
 }
 
-/* Answers on a copy: the address may be anything, and another thread may write
- * there meanwhile. Without memory there, nothing happens. */
+/* Answers a request in a copy, since another thread may write there meanwhile.
+ * Does nothing if the guest has no memory at the address. */
 static void
 answer(unsigned vcpu, uint64_t operation, uint64_t at)
 {

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Hears every system call of the guest. */
+/* Answers a system call of the guest if it is a request. Called for every
+ * system call. */
 void gateway_syscall(unsigned vcpu, int64_t number, uint64_t operation,
                      uint64_t request);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading counts for a guest: by doorbell, and by a code that does nothing.
+ * Reads counts for a guest: by a system call, or by an instruction that does
+ * nothing.
  */
 #include <stddef.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 #define READ_MOST 65536u /* events that one request reads */
 
 /* Where the counts of one thread are: the fixed signals in `live`, the others
- * in one of these. */
+ * in `counts` or `ended`. */
 struct source {
     const struct gateway_live *live;
-    const struct counts_strand *counts; /* while it runs, else NULL */
+    const struct counts_strand *counts; /* while the thread runs, else NULL */
     const struct totals *ended;         /* or NULL */
 };
 
@@ -29,8 +30,8 @@ signal_count(const struct source *from, unsigned signal)
     return from->ended != NULL ? from->ended->signal[signal] : 0;
 }
 
-/* The signals that a derived event follows from. Of the others there is some
- * number, which it does not care for: 4 KB are not cleared at each reading. */
+/* Reads the signals that a derived event follows from. Other members of `all`
+ * keep any old value, as clearing 4 KB at each reading would take time. */
 static void
 assemble(const struct source *from, uint64_t id, struct totals *all)
 {
@@ -40,9 +41,10 @@ assemble(const struct source *from, uint64_t id, struct totals *all)
         all->signal[n->uses[i]] = signal_count(from, n->uses[i]);
 }
 
+/* The totals that derived events are computed in. */
 static __thread struct totals assembled;
 
-/* Its totals are needed whole. */
+/* Returns whether the event needs assemble(). */
 static bool
 is_derived(uint64_t id)
 {
@@ -51,8 +53,8 @@ is_derived(uint64_t id)
            !tally_plugin.gateway.needs[id].cycles;
 }
 
-/* Dynamic signals of a thread that runs, in one slice: so for the quick loads.
- */
+/* Sums the dynamic signals of the clock, for a running thread with one slice: a
+ * loop without branches, which loads fast. */
 static inline uint64_t
 sum_dynamic(const struct clock *c, const struct counts_strand *counts)
 {
@@ -67,6 +69,7 @@ sum_dynamic(const struct clock *c, const struct counts_strand *counts)
     return sum;
 }
 
+/* Computes the cycles of a thread from its clock's few signals. */
 static uint64_t
 count_cycles(const struct source *from)
 {
@@ -85,7 +88,7 @@ count_cycles(const struct source *from)
     return clock_cycles(c, sums);
 }
 
-/* Of one that is not derived. */
+/* Returns the count of an event that is not derived. */
 static inline uint64_t
 count_plain(const struct source *from, uint64_t id)
 {
@@ -101,7 +104,8 @@ count_plain(const struct source *from, uint64_t id)
     return sum;
 }
 
-/* `all`: derived, for events that need it. */
+/* Returns the count of an event; `all` are the derived totals, if the event
+ * needs them. */
 static uint64_t
 count_event(const struct source *from, const struct totals *all, uint64_t id)
 {
@@ -115,6 +119,7 @@ count_event(const struct source *from, const struct totals *all, uint64_t id)
     return sum;
 }
 
+/* Returns the count of an event, with totals derived for that event alone. */
 static uint64_t
 count_by_itself(const struct source *from, const struct event_row *event)
 {
@@ -155,8 +160,8 @@ gateway_event_count_all(const struct event_row *event)
     return sum;
 }
 
-/* A thread's number is greater than its maker's; the guest can write other
- * numbers there. */
+/* Returns whether `of` made the thread, or made a thread that did. A thread's
+ * number is greater than its maker's; other numbers a guest has forged. */
 static bool
 is_descendant(uint64_t thread, uint64_t of)
 {
@@ -170,14 +175,14 @@ is_descendant(uint64_t thread, uint64_t of)
     return true;
 }
 
-/* A request, whose memory can be reached. */
+/* A request whose memory is there. */
 struct reading {
     uint64_t scope, thread, since, count;
     const uint64_t *ids;
     uint64_t *values;
 };
 
-/* Whether the request is of this thread, too. */
+/* Returns whether the request includes this thread. */
 static bool
 is_asked(const struct reading *request, uint64_t thread)
 {
@@ -196,7 +201,7 @@ is_asked(const struct reading *request, uint64_t thread)
     }
 }
 
-/* Those of the events that are derived, into `all`. */
+/* Derives into `all` the totals that derived events of the request need. */
 static void
 derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
            struct totals *all)
@@ -214,6 +219,7 @@ derive_all(const struct source *from, const uint64_t *ids, uint64_t count,
         gateway_derive(all);
 }
 
+/* Adds a thread's counts to the values of the request. */
 static void
 add_source(const struct reading *request, const struct source *from)
 {
@@ -227,7 +233,8 @@ add_source(const struct reading *request, const struct source *from)
     }
 }
 
-/* The thread's own counts, unless one of them is derived. */
+/* Answers a request for the thread's own counts. False: some event is derived.
+ */
 static bool
 read_own(unsigned vcpu, const struct reading *request)
 {
@@ -278,7 +285,8 @@ gateway_memory_changed(void)
                        __ATOMIC_RELAXED);
 }
 
-/* Whether words are there, by reading or writing one a page, and the last. */
+/* Returns whether `count` words are there, by reading or writing one word of
+ * each page, and the last word. */
 static bool
 has_words(uint64_t at, uint64_t count, bool written)
 {
@@ -295,6 +303,7 @@ has_words(uint64_t at, uint64_t count, bool written)
                     : plugin_read(at + size - 8, &word, sizeof(word)));
 }
 
+/* Returns whether the addresses of a request are there, and keeps them. */
 static bool
 can_reach(unsigned vcpu, const struct gateway_reached *r)
 {
@@ -318,8 +327,7 @@ guest(uint64_t addr)
     return (void *)(uintptr_t)plugin_memory(addr);
 }
 
-/* Finds the request at the guest's address; NULL: it is not there. It is where
- * it was the last time, or else looked for. */
+/* Returns the request at the guest's address; NULL: there is no memory. */
 static struct gateway_read *
 find_request(unsigned vcpu, uint64_t at, uint64_t changes)
 {
@@ -374,33 +382,34 @@ gateway_read(unsigned vcpu, uint64_t at)
         add_all(&request);
 }
 
-/* No system call, which costs QEMU some hundred nanoseconds; the queue is
- * drained as at one. */
+/* Saves a system call, which costs QEMU some hundred nanoseconds. Drains the
+ * strand's queue as a system call does. */
 void
-gateway_asked(unsigned vcpu, void *unused)
+gateway_on_lookup(unsigned vcpu, void *unused)
 {
     const struct gateway_live *live = tally_plugin.gateway.lives[vcpu];
 
     (void)unused;
-    if (live == NULL || live->ask == 0)
+    if (live == NULL || live->lookup == 0)
         return;
     if (tally_plugin.strands[vcpu]->queue.next !=
         tally_plugin.strands[vcpu]->queue.entries)
         strand_drain(tally_plugin.strands[vcpu]);
-    gateway_read(vcpu, gateway_word(live->ask));
+    gateway_read(vcpu, gateway_word(live->lookup));
 }
 
 void
-gateway_register_asks(const struct plugin *p, struct qemu_plugin_tb *tb,
-                      size_t count)
+gateway_register_lookups(const struct plugin *p, struct qemu_plugin_tb *tb,
+                         size_t count)
 {
     const struct isa *isa = p->shape.isa;
 
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        if (qemu_plugin_insn_size(insn) == isa->ask_size &&
-            memcmp(qemu_plugin_insn_data(insn), isa->ask, isa->ask_size) == 0)
+        if (qemu_plugin_insn_size(insn) == isa->lookup_size &&
+            memcmp(qemu_plugin_insn_data(insn), isa->lookup,
+                   isa->lookup_size) == 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
-                insn, gateway_asked, QEMU_PLUGIN_CB_NO_REGS, NULL);
+                insn, gateway_on_lookup, QEMU_PLUGIN_CB_NO_REGS, NULL);
     }
 }

@@ -628,6 +628,6 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     else
         register_late(p, t, &model, pieces, count);
     call_register_pauses(&p->chip, p->strands, tb, t->insns, t->count);
-    gateway_register_asks(p, tb, t->count);
+    gateway_register_lookups(p, tb, t->count);
     pthread_mutex_unlock(&p->lock);
 }

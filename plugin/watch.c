@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Returns the watched event's count. */
 static uint64_t
 value(unsigned vcpu, const struct watch *w)
 {
@@ -17,6 +18,7 @@ value(unsigned vcpu, const struct watch *w)
     return sum;
 }
 
+/* Writes an overflow to the thread's ring. */
 static void
 note(unsigned vcpu, uint64_t pc)
 {
@@ -31,8 +33,9 @@ note(unsigned vcpu, uint64_t pc)
     __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
 }
 
-/* A block may raise the event by more than a period: each is noted, one signal
- * sent, which the guest gets when the block has run. */
+/* Notes overflows after a block. A block may raise the event by several
+ * periods: each is noted, but only one signal is sent, which the guest gets
+ * when the block has run. */
 static void
 look(unsigned vcpu, uint64_t pc)
 {
@@ -45,7 +48,7 @@ look(unsigned vcpu, uint64_t pc)
     const uint64_t noted =
         times < GATEWAY_OVERFLOWS ? times : GATEWAY_OVERFLOWS;
     w->next += times * w->period;
-    /* The ring holds no more: the guest finds the others lost. */
+    /* The ring has no room for more: the guest sees that others are lost. */
     gateway_ring_of(vcpu)->head += times - noted;
     for (uint64_t i = 0; i < noted; i++)
         note(vcpu, pc);

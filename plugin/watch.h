@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Overflows of the counters that guest programs open: an event is looked at as
- * each block is counted, and the thread gets a signal.
+ * Overflows of counters that guest programs open: after each block the watched
+ * event is compared with its next overflow, and the thread gets a signal.
  */
 #ifndef TALLY_PLUGIN_WATCH_H
 #define TALLY_PLUGIN_WATCH_H
 
 #include "plugin/gateway.h"
 
-/* Starts or stops; in the guest's order of bytes; under the plugin's lock. */
+/* Starts or stops a watch. Words are in the guest's byte order; the plugin's
+ * lock is held. */
 void watch_answer(unsigned vcpu, struct gateway_watch *request);
 
+/* Stops the watch of a thread, if there is one. */
 void watch_stop(unsigned vcpu);
 
 #endif

@@ -20,7 +20,7 @@ A key of a row and what it says:
   cpu             QEMU's -cpu; its own choice if missing
   triplet         of the cross libc, which lies below /usr/TRIPLET
   loader_package  Debian's package of the loader
-  ask             the instruction by which a guest asks, bytes in hexadecimal;
+  lookup          the instruction by which a guest looks up counts, in hexadecimal;
                   src/gateway/doorbell.h has the same
   sigbus          the number of SIGBUS
   handler_at      where in struct sigaction the handler stands
@@ -56,11 +56,11 @@ def inherit(file, rows):
 
 def read(name, row):
     elf = row.words("elf", CONSTANT)
-    ask = row.text("ask")
+    lookup = row.text("lookup")
     if len(elf) != 3:
         row.bad("'elf' must be a machine, a class and an order of bytes")
-    if not BYTES.fullmatch(ask):
-        row.bad("'ask' must be up to 8 bytes in hexadecimal")
+    if not BYTES.fullmatch(lookup):
+        row.bad("'lookup' must be up to 8 bytes in hexadecimal")
     cpu, triplet = row.text("cpu", None), row.text("triplet", None)
     page = row.number("page", 1, 1 << 30)
     if page & (page - 1):
@@ -88,9 +88,9 @@ def read(name, row):
         ("cpu_name", c_text(cpu and cpu.split(",")[0])),
         ("sysroot", c_text(triplet and f"/usr/{triplet}")),
         ("loader_package", c_text(row.text("loader_package"))),
-        ("ask", "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(ask))
+        ("lookup", "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(lookup))
          + "}"),
-        ("ask_size", len(ask) // 2), ("sigbus", row.number("sigbus", 1, 64)),
+        ("lookup_size", len(lookup) // 2), ("sigbus", row.number("sigbus", 1, 64)),
         ("handler_at", row.number("handler_at", 0, 64)),
         ("cause_at", row.number("cause_at", 0, 64)),
         ("level_property",

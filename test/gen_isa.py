@@ -14,7 +14,7 @@ ROWS = (
     ('page = 8192', 'page = 8000', "[isa.sparc64]: 'page' must be a power"),
     ('step = 4', 'step = 3', "[isa.sparc64]: 'step' must be a power"),
     ('slots = "apart"', 'slots = "some"', "must be one of none, apart, within"),
-    ('ask = "0134616c"', 'ask = "0134616"', "'ask' must be up to 8 bytes"),
+    ('lookup = "0134616c"', 'lookup = "0134616"', "'lookup' must be up to 8 bytes"),
     ('"ELFDATA2MSB"]', '"MSB"]', "'elf' must be a list of names"),
     ('"EM_SPARCV9", ', '', "'elf' must be a machine, a class and an order"),
     ('sigbus = 10\n', '', "[isa.sparc64]: 'sigbus' is missing"),

@@ -57,14 +57,14 @@ extern _Thread_local struct gateway_live *gateway_own
 /*
  * Does GATEWAY_READ without a system call, on the thread that owns the page.
  * Safe in a signal handler: the handler restores the address that the thread
- * had put into the page. The instruction is the key `ask` of data/isa.toml.
+ * had put into the page. The instruction is the key `lookup` of data/isa.toml.
  */
 static inline __attribute__((always_inline)) void
-gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
+gateway_lookup_on(struct gateway_live *own, struct gateway_read *request)
 {
-    const uint64_t before = own->ask;
+    const uint64_t before = own->lookup;
 
-    own->ask = (uintptr_t)request;
+    own->lookup = (uintptr_t)request;
 #if defined(__x86_64__)
     __asm__ volatile("nopl 0x796c6174(%%rax)" ::: "memory");
 #elif defined(__sparc__)
@@ -72,15 +72,15 @@ gateway_ask_on(struct gateway_live *own, struct gateway_read *request)
 #elif defined(__mips__)
     __asm__ volatile(".word 0x3c007461" ::: "memory");
 #endif
-    own->ask = before;
+    own->lookup = before;
 }
 
 /* Does GATEWAY_READ, by a system call if the thread has no page yet. */
 static inline __attribute__((always_inline)) void
-gateway_ask(struct gateway_read *request)
+gateway_lookup(struct gateway_read *request)
 {
     if (__builtin_expect(gateway_own != NULL, 1))
-        gateway_ask_on(gateway_own, request);
+        gateway_lookup_on(gateway_own, request);
     else
         gateway_ring(GATEWAY_READ, request);
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a guest program and the plugin that runs it say to each other.
+ * The protocol between a guest program and the plugin that runs it.
  *
- * The guest rings: a system call that no kernel has, with an operation and the
- * address of a struct in the guest's memory. The plugin sees the call before
- * QEMU refuses it and answers in that struct, in the guest's order of bytes.
- * The first ring is a prctl() that kernels refuse, so that a program may try
- * whatever sandbox it is in.
+ * The guest rings: it makes a system call that no kernel has, with an operation
+ * and the address of a struct in the guest's memory. The plugin sees the call
+ * before QEMU refuses it, and answers in that struct, in the guest's byte
+ * order. The first ring is a prctl() that kernels refuse, so that a program may
+ * try it in any sandbox.
  *
- * Or the guest asks, which is GATEWAY_READ without a call: it puts the address
- * of the struct into its thread's page and executes a code that does nothing,
- * on any processor; the plugin answers before it.
+ * The guest looks up: it does a GATEWAY_READ without a system call. It puts the
+ * address of the struct into its thread's page and executes an instruction that
+ * does nothing on any processor. The plugin answers before that instruction.
  *
- * And the guest loads: counts that the plugin keeps current in memory of its
- * own, which the guest sees too, in the host's order of bytes, which is little
- * endian.
+ * The guest loads: it reads counts that the plugin keeps current in memory that
+ * both share. These counts are in the host's byte order, little endian.
  */
 #ifndef TALLY_GATEWAY_PROTOCOL_H
 #define TALLY_GATEWAY_PROTOCOL_H
@@ -26,7 +25,7 @@
 #define GATEWAY_CALL 31249       /* its number; operation, struct */
 
 enum gateway_operation {
-    GATEWAY_WAIT,     /* nothing; see gateway_page.epoch */
+    GATEWAY_WAIT,     /* does nothing; see gateway_page.epoch */
     GATEWAY_EVENTS,   /* struct gateway_events */
     GATEWAY_READ,     /* struct gateway_read */
     GATEWAY_REGISTER, /* struct gateway_register */
@@ -37,26 +36,27 @@ enum gateway_operation {
 #define GATEWAY_SLOTS 124
 #define GATEWAY_THREADS 65536u
 
-/* Of the process. */
+/* The page of the process. */
 struct gateway_page {
     uint64_t generation; /* one more in each child of a fork */
-    uint64_t epoch;      /* of the last events that are counted by now */
+    uint64_t epoch;      /* of the last events that count by now */
     uint64_t reserved[62];
 };
 
-/* Of a thread, by its number; they follow the page. It stays when the thread
- * has ended. */
+/* The page of a thread. The pages of threads follow that of the process, by
+ * number, and stay when their thread has ended. */
 struct gateway_live {
-    uint64_t value[GATEWAY_SLOTS]; /* by signal that is fixed */
+    uint64_t value[GATEWAY_SLOTS]; /* by fixed signal */
     uint32_t maker, strand;
-    uint64_t ask; /* address of a struct gateway_read; the guest's word */
+    uint64_t lookup; /* address of a struct gateway_read; the guest writes it */
     uint64_t reserved[2];
 };
 
-/* The overflows of a thread, by its number; they follow the threads. */
+/* The overflows of a thread. The rings follow the pages of threads, by number.
+ */
 #define GATEWAY_OVERFLOWS 60
 struct gateway_ring {
-    uint64_t head; /* ever written */
+    uint64_t head; /* number of rows ever written */
     uint64_t reserved[7];
     struct gateway_overflow {
         uint64_t ip, time_ns;
@@ -67,12 +67,12 @@ struct gateway_hello {
     uint64_t version; /* the guest's; then the plugin's */
     uint64_t page;    /* address; 0: nobody answered, or another version */
     uint64_t live;    /* address, of the thread that rings */
-    uint64_t ring;    /* likewise */
+    uint64_t ring;    /* address, of that thread */
     uint64_t thread;
     uint64_t generation;
     /* Nanoseconds of the machine's clock = instructions * rate >> 20. */
     uint64_t rate;
-    uint64_t slot;    /* of instructions */
+    uint64_t slot;    /* in `value`, of instructions */
     uint64_t strands; /* of the machine */
     char machine[40];
 };
@@ -84,17 +84,18 @@ struct gateway_hello {
 
 struct gateway_event {
     uint64_t id;
-    /* It is the sum of so many live values; 0: ring. */
+    /* The event is the sum of so many live values; 0: it must be read. */
     uint64_t summands;
     uint64_t slots[GATEWAY_SUMMANDS];
     char name[GATEWAY_NAME];
 };
 
-/* Which events a list names. They count, once the page's epoch is there. */
+/* Finds the events that a list names. They count when the page's epoch has
+ * reached `epoch`. */
 struct gateway_events {
     uint64_t text;  /* address, of a string */
-    uint64_t room;  /* in events */
-    uint64_t rows;  /* address, of them */
+    uint64_t room;  /* of `rows`, in events */
+    uint64_t rows;  /* address, of struct gateway_event */
     uint64_t count; /* from here on: the answer */
     uint64_t epoch;
     uint64_t error; /* enum tally_error as a signed number */
@@ -103,30 +104,31 @@ struct gateway_events {
 
 enum gateway_scope {
     GATEWAY_THREAD,      /* `thread` alone */
-    GATEWAY_DESCENDANTS, /* and what it made, from number `since` on */
-    GATEWAY_PROCESS,     /* all, those that ended included */
-    GATEWAY_STRAND,      /* those on strand `thread` of the machine */
+    GATEWAY_DESCENDANTS, /* and the threads it made, from number `since` on */
+    GATEWAY_PROCESS,     /* all threads, also those that have ended */
+    GATEWAY_STRAND,      /* the threads on strand `thread` of the machine */
 };
 
 /* Instructions retired, as an id. */
 #define GATEWAY_INSTRUCTIONS UINT64_MAX
 
+/* Reads events of some threads. */
 struct gateway_read {
     uint64_t scope, thread, since;
     uint64_t count;   /* of ids */
     uint64_t ids;     /* address, of 64-bit numbers */
-    uint64_t values;  /* address, likewise */
-    uint64_t threads; /* answer: made so far */
+    uint64_t values;  /* address, of 64-bit numbers */
+    uint64_t threads; /* answer: number of threads made so far */
 };
 
-/* What software does with the monitor of the strand that it runs on. */
+/* Calls for the PMU of the strand that the calling thread runs on. */
 enum gateway_access {
-    GATEWAY_FIND, /* `text` is a register's name; its id, or TALLY_EUNKNOWN */
+    GATEWAY_FIND, /* returns the id of register `text`, or TALLY_EUNKNOWN */
     GATEWAY_GET,
     GATEWAY_SET,
-    GATEWAY_PENDING, /* `value`: traps */
-    GATEWAY_TAKE,    /* trap `value`; results: counters, executed */
-    GATEWAY_SUN4V,   /* trap `id`, function `value`, args; results */
+    GATEWAY_PENDING, /* sets `value` to the pending traps */
+    GATEWAY_TAKE,    /* takes trap `value`; results: counters, executed */
+    GATEWAY_SUN4V,   /* calls trap `id`, function `value`, with `args` */
 };
 
 struct gateway_register {
@@ -135,27 +137,27 @@ struct gateway_register {
     uint64_t id, level, value;
     uint64_t args[5];
     uint64_t results[2];
-    uint64_t status; /* the answer of tally/pmu.h's call, as a signed number */
-    uint64_t epoch;  /* of the page when all that is chosen counts */
+    uint64_t status; /* what the call of tally/pmu.h returns, a signed number */
+    uint64_t epoch;  /* of the page when all chosen events count */
 };
 
-/* The thread that rings is told each time an event has risen so often more; one
- * event a thread. It is stopped with period 0. */
+/* Sends the thread that rings a signal after each `period` occurrences of an
+ * event. A thread watches one event; a period of 0 stops the watch. */
 struct gateway_watch {
     uint64_t summands; /* of the event, at least 1 */
     uint64_t slots[GATEWAY_SUMMANDS];
     uint64_t period;
-    uint64_t left;   /* until the first; answer of a stop: until the next */
+    uint64_t left;   /* until the first; a stop answers: until the next */
     uint64_t signal; /* the host's number; 0: none */
-    uint64_t epoch;  /* answer: of the page, when it is watched */
-    uint64_t busy;   /* answer: 1: the thread has a watch already */
+    uint64_t epoch;  /* answer: of the page when the watch has begun */
+    uint64_t busy;   /* answer: 1: the thread watches an event already */
 };
 
-/* Virtual counters (counter/virtual.h) of the processes that the session runs,
- * by their numbers. */
+/* Calls for the virtual counters (counter/virtual.h) of process `target` of the
+ * session. */
 enum gateway_virtual_call {
-    GATEWAY_OPEN,    /* can `target` be asked about? */
-    GATEWAY_PREPARE, /* for a start: from `epoch` on the machine is ready */
+    GATEWAY_OPEN,    /* checks whether the caller may use `target` */
+    GATEWAY_PREPARE, /* for a start, for which all is ready at `epoch` */
     GATEWAY_START,
     GATEWAY_COUNTS,
     GATEWAY_USAGE,
@@ -163,10 +165,10 @@ enum gateway_virtual_call {
     GATEWAY_CHANGE,
     GATEWAY_RELEASE,
     GATEWAY_SAVE,
-    GATEWAY_PROFILE, /* ranges */
+    GATEWAY_PROFILE, /* with `ranges` */
     GATEWAY_SYSTEM_START,
     GATEWAY_SYSTEM_COUNTS,
-    GATEWAY_SYSTEM_CPU, /* of `cpu` */
+    GATEWAY_SYSTEM_CPU, /* counts of `cpu` */
     GATEWAY_SYSTEM_CONTROL,
     GATEWAY_SYSTEM_CHANGE,
     GATEWAY_SYSTEM_RELEASE,
@@ -180,14 +182,15 @@ struct gateway_virtual {
     uint64_t threshold[GATEWAY_VIRTUALS];
     uint64_t signal, host_signal; /* by the guest's number and the host's */
     uint64_t range_count, ranges; /* address, of struct gateway_range */
-    uint64_t result;              /* as the core has it, or -errno */
+    uint64_t result;              /* of the call of virtual.h, or -errno */
     uint64_t epoch;
     uint64_t value[GATEWAY_VIRTUALS], enabled[GATEWAY_VIRTUALS];
     uint64_t running[GATEWAY_VIRTUALS];
-    uint64_t calls, reads, writes; /* of the system by the target */
+    uint64_t calls, reads, writes; /* system calls of the target */
 };
 
-/* struct virtual_range; buckets of 16 bits in the guest's order. */
+/* A struct virtual_range; the buckets have 16 bits, in the guest's byte order.
+ */
 struct gateway_range {
     uint64_t offset, scale, count;
     uint64_t buckets; /* address */

@@ -95,7 +95,7 @@ gateway_set_name(const struct gateway_set *s, size_t index)
 static inline void
 ring_values(struct gateway_set *s)
 {
-    gateway_ask(&s->request);
+    gateway_lookup(&s->request);
 }
 
 static uint64_t

@@ -42,9 +42,9 @@ const char *gateway_set_name(const struct gateway_set *set, size_t index);
 bool gateway_set_live(const struct gateway_set *set, size_t index,
                       const uint64_t **at, uint64_t *base);
 
-/* Returns the request for gateway_ask() that fills in *values with all events
- * of the set and then instructions, counted from the plugin's zero, in the
- * guest's byte order. Valid until events are added. */
+/* Returns the request for gateway_lookup() that fills in *values with all
+ * events of the set and then instructions, counted from the plugin's zero, in
+ * the guest's byte order. Valid until events are added. */
 struct gateway_read *
 gateway_set_request(struct gateway_set *set, const uint64_t **values);
 

@@ -24,7 +24,7 @@ enum isa_slots {
     SLOTS_WITHIN, /* in the branch's block: what runs next tells */
 };
 
-#define ISA_ASK_MOST 8u
+#define ISA_LOOKUP_MOST 8u
 
 struct isa_decoder {
     /*
@@ -69,8 +69,9 @@ struct isa {
     const char *cpu_name; /* its first word, for people */
     const char *sysroot;  /* the cross libc's; NULL: the host's root */
     const char *loader_package;
-    uint8_t ask[ISA_ASK_MOST]; /* the instruction by which a guest asks */
-    uint8_t ask_size;
+    uint8_t lookup[ISA_LOOKUP_MOST]; /* the instruction by which a guest looks
+                                        up counts */
+    uint8_t lookup_size;
     uint8_t sigbus;          /* the number of the signal */
     uint8_t handler_at;      /* offset in struct sigaction */
     uint8_t cause_at;        /* offset of si_code in siginfo_t */

@@ -101,7 +101,7 @@ profiler_quick(const struct profiler_set *set, struct profiler_reading *reading)
         reading->lo = gateway_load(set->at[1]);
         reading->cycles = gateway_load(set->at[2]);
     } else {
-        gateway_ask_on(set->live, set->request);
+        gateway_lookup_on(set->live, set->request);
         reading->hi = *set->at[0];
         reading->lo = *set->at[1];
         reading->cycles = *set->at[2] - set->offset;

@@ -52,7 +52,7 @@ point_nowhere(char *end)
         read.values = values[i];
         read.count = counts[i];
         gateway_ring(GATEWAY_READ, &read);
-        gateway_ask(&read);
+        gateway_lookup(&read);
     }
     end[-1] = 'x';
     events.text = (uintptr_t)end - 1;
@@ -60,7 +60,7 @@ point_nowhere(char *end)
     events.text = (uintptr_t) "instructions,completed_instructions,All_instr";
     gateway_ring(GATEWAY_EVENTS, &events);
     gateway_ring(GATEWAY_REGISTER, &access);
-    gateway_ask(NOWHERE);
+    gateway_lookup(NOWHERE);
 }
 
 /* Threads that made each other, and an event that has risen 2^40 times. */
