@@ -26,13 +26,12 @@ struct configuration {
     enum machine_kind kind;
     uint64_t limit;      /* narrow */
     const char *machine; /* emulated */
-    const struct virtual_monitor_ops *ops;
+    const struct virtual_pmu_ops *ops;
 };
 
-static const struct virtual_monitor_ops split_ops =
-                                            MOCK_OPS(2, mock_split_places, 128),
-                                        any_ops =
-                                            MOCK_OPS(3, mock_any_places, 256);
+static const struct virtual_pmu_ops split_ops =
+                                        MOCK_OPS(2, mock_split_places, 128),
+                                    any_ops = MOCK_OPS(3, mock_any_places, 256);
 
 static const struct configuration configurations[] = {
     {"2 CPUs, two counters", 2, false, MACHINE_NARROW, 128, NULL, &split_ops},

@@ -573,7 +573,7 @@ test_init(void **state)
 
     (void)state;
     for (size_t k = 0; k < COUNT(rows); k++) {
-        struct virtual_monitor_ops ops = virtual_r10000_ops;
+        struct virtual_pmu_ops ops = virtual_r10000_ops;
         struct virtual_system system;
         struct virtual_cpu cpu;
         uint16_t spec[VIRTUAL_EVENTS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counter/counter.h"
 
-/* A product of two 64-bit numbers and half a third fits. */
+/* Wide enough for the product of two 64-bit numbers plus half of a third. */
 __extension__ typedef unsigned __int128 wide;
 
 bool

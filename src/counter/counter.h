@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of counters under one face, whatever implements them: perf_event on a
- * host (host/set.h), later the counters of an emulated machine. A set is opened
- * by what implements it, in its own way; from then on these calls do.
+ * One interface for sets of counters, whatever implements them: perf_event on a
+ * host (host/set.h), or the counters of an emulated machine (gateway/set.h).
+ * Each implementation opens its sets in its own way; the calls below then serve
+ * all sets.
  *
  * Freestanding: no allocation, no system.
  */
@@ -15,27 +16,27 @@
 
 struct counter_reading {
     uint64_t value;   /* as counted: not scaled */
-    uint64_t enabled; /* ns that it was to count */
-    uint64_t running; /* ns that it did: less where counters were shared */
+    uint64_t enabled; /* ns for which the event was to count */
+    uint64_t running; /* ns for which it counted: less if counters are shared */
 };
 
-/* Each returns 0 or a negative enum tally_error, and logs it where it opened.
- */
+/* The calls of one implementation. They return 0 or a negative enum
+ * tally_error, and log the error to the log that the set was opened with. */
 struct counter_ops {
     int (*start)(void *set);
     int (*stop)(void *set);
-    /* Into as many readings as the set has events; neither allocates nor
+    /* Fills in one reading for each event of the set. Neither allocates nor
      * locks. */
     int (*read)(void *set, struct counter_reading *readings);
-    /* From here all three numbers of each event start at 0. */
+    /* Sets all three numbers of each event to 0. */
     int (*reset)(void *set);
     void (*close)(void *set); /* accepts NULL */
 };
 
 /*
- * What the event would have counted all the time it was enabled: value *
- * enabled / running, rounded to the nearest, at most UINT64_MAX. False, *scaled
- * untouched, if it never ran: then nothing is known.
+ * Estimates what the event would have counted if it had run all the time that
+ * it was enabled: value * enabled / running, rounded to the nearest, at most
+ * UINT64_MAX. Returns false and leaves *scaled alone if the event never ran.
  */
 bool counter_scaled(const struct counter_reading *reading, uint64_t *scaled);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owners of virtual counters: their life, and what /proc has for them.
+ * Owners of virtual counters: their life, and the calls of /proc.
  *
- * Who loses the counters to system mode while not running is not sought out:
- * each acquisition in system mode begins an era, and an owner whose counters
- * are of an earlier one finds out at the next call about it (I34, I35).
+ * When system mode starts, owners that do not run are not searched for. Instead
+ * each start of system mode begins an era, and an owner whose counters are of
+ * an earlier era loses them at the next call about that owner (I34, I35).
  */
 #include "counter/virtual_cpu.h"
 
 #include <string.h>
 
+/* Returns whether such a PMU is possible. */
 static bool
-is_possible(const struct virtual_monitor_ops *ops)
+is_possible(const struct virtual_pmu_ops *ops)
 {
     if (ops->counters == 0 || ops->counters > VIRTUAL_HARDWARE ||
         ops->width < 2 || ops->width > 64)
@@ -21,8 +22,8 @@ is_possible(const struct virtual_monitor_ops *ops)
 }
 
 int
-virtual_init(struct virtual_system *s, const struct virtual_monitor_ops *ops,
-             void *monitor, const struct virtual_kernel_ops *kernel_ops,
+virtual_init(struct virtual_system *s, const struct virtual_pmu_ops *ops,
+             void *pmu, const struct virtual_kernel_ops *kernel_ops,
              void *kernel, struct virtual_cpu *cpus, unsigned count)
 {
     if (count == 0 || count > INT32_MAX || !is_possible(ops))
@@ -30,7 +31,7 @@ virtual_init(struct virtual_system *s, const struct virtual_monitor_ops *ops,
     memset(s, 0, sizeof(*s));
     memset(cpus, 0, count * sizeof(*cpus));
     s->ops = ops;
-    s->monitor = monitor;
+    s->pmu = pmu;
     s->kernel_ops = kernel_ops;
     s->kernel = kernel;
     s->cpus = cpus;
@@ -64,7 +65,7 @@ virtual_settle(const struct virtual_system *s, struct virtual_owner *owner)
     owner->generation = virtual_next_generation(owner->generation);
 }
 
-/* Puts the owner's events on the CPU that it runs on, if it may. */
+/* Puts the owner's events on the CPU that the owner runs on, if any. */
 static void
 resume(struct virtual_system *s, struct virtual_owner *owner)
 {
@@ -72,7 +73,7 @@ resume(struct virtual_system *s, struct virtual_owner *owner)
         virtual_enter(s, (unsigned)owner->cpu, &owner->plan, &owner->block);
 }
 
-/* And takes them off it. */
+/* Takes the owner's events off the CPU that the owner runs on, if any. */
 static void
 suspend(struct virtual_system *s, struct virtual_owner *owner)
 {
@@ -80,6 +81,7 @@ suspend(struct virtual_system *s, struct virtual_owner *owner)
         virtual_leave(s, (unsigned)owner->cpu);
 }
 
+/* Has nobody run on the CPU. */
 static void
 switch_out(struct virtual_system *s, unsigned n)
 {
@@ -129,36 +131,32 @@ virtual_fork(struct virtual_system *s, struct virtual_owner *parent,
     virtual_block_init(&child->block, &child->plan);
 }
 
-/* The times too, so that what is scaled by them is right for both together. */
-static void
-give(const struct virtual_owner *from, struct virtual_owner *to)
-{
-    struct counter_reading readings[VIRTUAL_EVENTS] = {{0}};
-
-    virtual_add_block(NULL, VIRTUAL_NOBODY, &from->plan, &from->block,
-                      readings);
-    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
-        to->block.count[i] += readings[i].value;
-        to->block.running[i] += readings[i].running;
-        to->block.enabled[i] += readings[i].enabled;
-    }
-}
-
-/* Counts of the whole system are nobody's to inherit. */
 void
 virtual_exit(struct virtual_system *s, struct virtual_owner *owner,
              struct virtual_owner *parent, bool waiting)
 {
+    struct counter_reading readings[VIRTUAL_EVENTS] = {{0}};
+
     if (s->holder == owner)
         virtual_system_end(s);
     if (s->watcher == owner)
         s->watcher = NULL;
     if (owner->cpu != VIRTUAL_NOBODY)
         switch_out(s, (unsigned)owner->cpu);
-    if (parent != NULL && (waiting || owner->save) && !owner->summed)
-        give(owner, parent);
+    /* No parent gets counts of the whole system. */
+    if (parent == NULL || !(waiting || owner->save) || owner->summed)
+        return;
+    virtual_add_block(NULL, VIRTUAL_NOBODY, &owner->plan, &owner->block,
+                      readings);
+    /* With the times, the sums of both processes can still be scaled. */
+    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
+        parent->block.count[i] += readings[i].value;
+        parent->block.running[i] += readings[i].running;
+        parent->block.enabled[i] += readings[i].enabled;
+    }
 }
 
+/* Returns whether the caller may use the target's counters. */
 static bool
 may(const struct virtual_owner *caller, const struct virtual_owner *target)
 {
@@ -175,7 +173,8 @@ some_cpu_counts(const struct virtual_system *s)
     return false;
 }
 
-/* Counts from 0 in user mode, or is told so of system mode. */
+/* Sets the target's counts to 0 and, if `active`, starts it in user mode.
+ * Returns the new generation. */
 static int
 restart(struct virtual_system *s, struct virtual_owner *target,
         const struct virtual_plan *plan, bool active)
@@ -264,16 +263,6 @@ virtual_control(struct virtual_system *s, const struct virtual_owner *caller,
     return target->generation;
 }
 
-static void
-change(struct virtual_system *s, struct virtual_owner *target,
-       const struct virtual_plan *plan)
-{
-    suspend(s, target);
-    virtual_block_change(&target->block, &target->plan, plan);
-    target->plan = *plan;
-    resume(s, target);
-}
-
 int
 virtual_change(struct virtual_system *s, const struct virtual_owner *caller,
                struct virtual_owner *target,
@@ -292,10 +281,14 @@ virtual_change(struct virtual_system *s, const struct virtual_owner *caller,
         return VIRTUAL_EBUSY;
     if ((!holds && !target->active) || virtual_plan_kernel(&plan) != holds)
         return VIRTUAL_EINVAL;
-    if (holds)
+    if (holds) {
         virtual_system_apply(s, &plan);
-    else
-        change(s, target, &plan);
+    } else {
+        suspend(s, target);
+        virtual_block_change(&target->block, &target->plan, &plan);
+        target->plan = plan;
+        resume(s, target);
+    }
     target->generation = virtual_next_generation(target->generation);
     return target->generation;
 }

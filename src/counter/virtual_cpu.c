@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A CPU's counters. A counter starts below the limit by what is left to the
- * event's threshold, at most by half of what it can hold, so that what it has
- * moved is known for as long again after the interrupt; what it has moved since
- * is added to the virtual counter when the event leaves, or the counter
- * interrupts. A threshold that has been passed is told at the latest then,
- * once, and begins anew: occurrences between the interrupt and its service
- * count, but not towards the next (I60).
+ * A CPU's counters. A counter starts below the limit, by the occurrences that
+ * are left to the event's threshold, and by at most half of the counter's
+ * range: then the distance that it has moved stays known for as long again
+ * after the interrupt. When the counter interrupts, or the event leaves it, the
+ * distance is added to the virtual counter. If the threshold was passed, its
+ * signal is sent then, once, and the threshold begins anew: occurrences between
+ * the interrupt and its service count, but not towards the next signal (I60).
  */
 #include "counter/virtual_cpu.h"
 
@@ -16,16 +16,16 @@ lower(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What the counter has counted since it was written. */
+/* Returns how far the counter has moved since it was written. */
 static uint64_t
 moved(const struct virtual_system *s, unsigned n, unsigned c)
 {
-    const uint64_t now = s->ops->read(s->monitor, n, c);
+    const uint64_t now = s->ops->read(s->pmu, n, c);
 
     return (now - s->cpus[n].base[c]) & (UINT64_MAX >> (64 - s->ops->width));
 }
 
-/* The event whose turn it is begins, or goes on. */
+/* Sets the counter for the event whose turn it is. */
 static void
 install(struct virtual_system *s, unsigned n, unsigned c, uint64_t now)
 {
@@ -38,14 +38,16 @@ install(struct virtual_system *s, unsigned n, unsigned c, uint64_t now)
 
     cpu->since[c] = now;
     cpu->base[c] = s->ops->limit - ahead;
-    s->ops->write(s->monitor, n, c, cpu->base[c]);
-    s->ops->control(s->monitor, n, c, i, request->spec[i] | VIRTUAL_INTERRUPT);
+    s->ops->write(s->pmu, n, c, cpu->base[c]);
+    s->ops->control(s->pmu, n, c, i, request->spec[i] | VIRTUAL_INTERRUPT);
 }
 
-/* The threshold of event `i` has been reached. In system mode the program
- * counters are everybody's: there is no profile of them. */
+/* Sends the signal of event `i`, which has reached its threshold, and counts
+ * the pc in the profile. System mode has no profile: its pcs are of all owners.
+ */
 static void
-tell(struct virtual_system *s, const struct virtual_cpu *cpu, unsigned i)
+report_threshold(struct virtual_system *s, const struct virtual_cpu *cpu,
+                 unsigned i)
 {
     const bool private = cpu->block != &cpu->own;
     struct virtual_owner *const owner = private ? cpu->owner : s->watcher;
@@ -58,7 +60,7 @@ tell(struct virtual_system *s, const struct virtual_cpu *cpu, unsigned i)
         virtual_bump(owner->ranges, owner->range_count, cpu->pc);
 }
 
-/* Stops the counter and adds what it has counted. */
+/* Stops the counter and adds what it has counted to the block. */
 static void
 collect(struct virtual_system *s, unsigned n, unsigned c, uint64_t now)
 {
@@ -66,7 +68,7 @@ collect(struct virtual_system *s, unsigned n, unsigned c, uint64_t now)
     struct virtual_block *const block = cpu->block;
     const unsigned i = block->turn[c];
 
-    s->ops->control(s->monitor, n, c, i, 0);
+    s->ops->control(s->pmu, n, c, i, 0);
     const uint64_t more = moved(s, n, c);
     block->count[i] += more;
     block->running[i] += now - cpu->since[c];
@@ -76,11 +78,11 @@ collect(struct virtual_system *s, unsigned n, unsigned c, uint64_t now)
         block->left[i] -= (uint32_t)more;
     } else {
         block->left[i] = (uint32_t)cpu->plan->request.threshold[i];
-        tell(s, cpu, i);
+        report_threshold(s, cpu, i);
     }
 }
 
-/* The lowest of the events at or above `from`, or else of all. */
+/* Returns the lowest event at or above `from`, or else the lowest of all. */
 static uint8_t
 next_of(uint32_t events, unsigned from)
 {
@@ -162,7 +164,7 @@ virtual_overflow(struct virtual_system *s, unsigned n, uint64_t pc)
     }
 }
 
-/* What is on the CPU's counters and not yet in its block. */
+/* Adds what is on the CPU's counters and not yet in the block. */
 static void
 add_live(const struct virtual_system *s, unsigned n, uint64_t now,
          struct counter_reading readings[VIRTUAL_EVENTS])

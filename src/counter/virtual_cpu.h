@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls of virtual counters are made of: a CPU's counters, requests,
- * and the sum of all CPUs. */
+/* The parts of the calls of virtual counters: a CPU's counters, requests, and
+ * the sum of all CPUs. */
 #ifndef TALLY_COUNTER_VIRTUAL_CPU_H
 #define TALLY_COUNTER_VIRTUAL_CPU_H
 
@@ -8,56 +8,67 @@
 
 #define VIRTUAL_NOBODY (-1) /* virtual_owner.cpu */
 
-/* The block's events go on the CPU's counters, which nobody has. */
+/* Puts the events of a plan on the CPU's counters, which must be free. Their
+ * counts go to `block`. */
 void
 virtual_enter(struct virtual_system *system, unsigned cpu,
               const struct virtual_plan *plan, struct virtual_block *block);
 
-/* They leave, counted; whether there were any or not. */
+/* Takes the events off the CPU's counters, if there are any, and adds what they
+ * counted to their block. */
 void virtual_leave(struct virtual_system *system, unsigned cpu);
 
-/* Adds what the block has counted, now too if it is on `cpu` (VIRTUAL_NOBODY:
- * on none). */
+/* Adds the counts of a block to `readings`, also those still on the counters if
+ * the block is on `cpu` (VIRTUAL_NOBODY: on none). */
 void virtual_add_block(const struct virtual_system *system, int32_t cpu,
                        const struct virtual_plan *plan,
                        const struct virtual_block *block,
                        struct counter_reading readings[VIRTUAL_EVENTS]);
 
-/* All zero, thresholds as in the plan. */
+/* Zeroes a block, and sets its thresholds to those of the plan. */
 void virtual_block_init(struct virtual_block *block,
                         const struct virtual_plan *plan);
 
-/* The block, which is on no CPU, goes on under another plan. */
+/* Moves a block, which must be on no CPU, from one plan to another. */
 void virtual_block_change(struct virtual_block *block,
                           const struct virtual_plan *from,
                           const struct virtual_plan *to);
 
-/* 0, VIRTUAL_EINVAL or VIRTUAL_EPERM, *plan then being of no use. */
+/* Makes a plan of a request: each event gets a counter, for as long as the plan
+ * lasts. Returns 0, VIRTUAL_EINVAL or VIRTUAL_EPERM; on an error the plan must
+ * not be used. */
 int virtual_plan_make(const struct virtual_system *system, bool root,
                       const struct virtual_request *request,
                       struct virtual_plan *plan);
 
-/* Some event counts in kernel mode. */
+/* Returns whether some event counts in kernel mode. */
 bool virtual_plan_kernel(const struct virtual_plan *plan);
 
-/* The pc's bucket. */
+/* Raises the pc's bucket. */
 void
 virtual_bump(const struct virtual_range *ranges, uint32_t count, uint64_t pc);
 
+/* Returns the generation after this one: 1 after INT32_MAX. */
 int32_t virtual_next_generation(int32_t generation);
 
-/* The owner's counters, if system mode has taken them meanwhile, are lost. */
+/* Ends the owner's counting if system mode has taken the counters meanwhile. */
 void virtual_settle(const struct virtual_system *system,
                     struct virtual_owner *owner);
 
-/* System mode begins, whoever counts; ends; is what is read. */
+/* Begins system mode, whoever counts now. */
 void virtual_system_begin(struct virtual_system *system,
                           const struct virtual_plan *plan,
                           struct virtual_owner *holder,
                           struct virtual_owner *watcher);
+
+/* Ends system mode. */
 void virtual_system_end(struct virtual_system *system);
+
+/* Moves system mode to another plan. */
 void virtual_system_apply(struct virtual_system *system,
                           const struct virtual_plan *plan);
+
+/* Sums the counts of all CPUs into system->global. */
 void virtual_coalesce(struct virtual_system *system);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests as they are carried out, and blocks of counts that follow them. */
+/* Plans made of requests, and the blocks of counts that go with plans. */
 #include "counter/virtual_cpu.h"
 
 #include <string.h>
 
+/* Returns whether the request is wrong for every PMU. */
 static bool
 is_wrong(const struct virtual_request *request)
 {
@@ -16,7 +17,7 @@ is_wrong(const struct virtual_request *request)
     return request->signal < 0 || request->signal > VIRTUAL_SIGNALS;
 }
 
-/* The bits of all specifiers. */
+/* Returns the bits of all specifiers. */
 static unsigned
 bits_of(const struct virtual_request *request)
 {
@@ -27,8 +28,8 @@ bits_of(const struct virtual_request *request)
     return bits;
 }
 
-/* Of the counters among `places` the one with the fewest events; `counters` if
- * there is none. */
+/* Returns the counter among `places` that has the fewest events; `counters` if
+ * `places` is empty. */
 static unsigned
 emptiest(const unsigned *events, unsigned counters, uint32_t places)
 {
@@ -42,7 +43,7 @@ emptiest(const unsigned *events, unsigned counters, uint32_t places)
     return best;
 }
 
-/* Each event has one counter, for as long as the plan lasts. */
+/* Gives each event one counter. */
 static int
 place(const struct virtual_system *s, struct virtual_plan *plan)
 {
@@ -52,8 +53,8 @@ place(const struct virtual_system *s, struct virtual_plan *plan)
         const uint16_t spec = plan->request.spec[i];
         if (spec == 0)
             continue;
-        const unsigned c = emptiest(events, s->ops->counters,
-                                    s->ops->places(s->monitor, i, spec));
+        const unsigned c =
+            emptiest(events, s->ops->counters, s->ops->places(s->pmu, i, spec));
         if (c == s->ops->counters)
             return VIRTUAL_EINVAL;
         events[c]++;
@@ -61,7 +62,7 @@ place(const struct virtual_system *s, struct virtual_plan *plan)
         plan->chosen |= UINT32_C(1) << i;
     }
     const bool fits =
-        s->ops->fits == NULL || s->ops->fits(s->monitor, &plan->request);
+        s->ops->fits == NULL || s->ops->fits(s->pmu, &plan->request);
     return fits && plan->chosen != 0 ? 0 : VIRTUAL_EINVAL;
 }
 
@@ -86,7 +87,7 @@ virtual_plan_kernel(const struct virtual_plan *plan)
     return (bits_of(&plan->request) & VIRTUAL_KERNEL) != 0;
 }
 
-/* Thresholds and turns from the start. */
+/* Begins the thresholds and turns of a block anew. */
 static void
 begin(struct virtual_block *block, const struct virtual_plan *plan)
 {
@@ -121,7 +122,7 @@ virtual_bump(const struct virtual_range *ranges, uint32_t count, uint64_t pc)
     for (uint32_t i = 0; i < count; i++) {
         const struct virtual_range *const r = &ranges[i];
         const uint64_t steps = (pc - r->offset) / 2;
-        /* In two components, which cannot exceed 64 bits where it matters. */
+        /* Multiplied in two parts: neither overflows if steps < 2^48. */
         const uint64_t high = (steps >> 16) * r->scale;
         const uint64_t bucket = high + ((steps & 0xffff) * r->scale >> 16);
         if (pc < r->offset || steps >> 48 != 0 || bucket >= r->count)

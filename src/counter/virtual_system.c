@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters in system mode: a block of counts for each CPU, and their sum,
- * which is made when somebody reads it and when the counters are released. */
+/* System mode: a block of counts for each CPU, and the sum of all CPUs, which
+ * is made when it is read and when the counters are released. */
 #include "counter/virtual_cpu.h"
 
 #include <string.h>
 
-/* The sum is made anew each time: the CPUs keep what they have counted, also
- * after the release (I72). */
+/* Sums anew each time, since the CPUs keep their counts, also after the release
+ * (I72). */
 void
 virtual_coalesce(struct virtual_system *s)
 {
@@ -38,26 +38,21 @@ virtual_system_begin(struct virtual_system *s, const struct virtual_plan *plan,
     }
 }
 
-/* The holder can read the last sum until it exits (I26). */
-static void
-keep_sum(struct virtual_system *s, struct virtual_owner *holder)
-{
-    for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
-        holder->block.count[i] += s->global[i].value;
-        holder->block.running[i] += s->global[i].running;
-        holder->block.enabled[i] += s->global[i].enabled;
-    }
-    holder->summed = true;
-}
-
 void
 virtual_system_end(struct virtual_system *s)
 {
+    struct virtual_owner *const holder = s->holder;
+
     for (unsigned n = 0; n < s->count; n++)
         virtual_leave(s, n);
     virtual_coalesce(s);
-    if (s->holder != NULL)
-        keep_sum(s, s->holder);
+    /* The holder can read the last sum until the holder exits (I26). */
+    for (unsigned i = 0; holder != NULL && i < VIRTUAL_EVENTS; i++) {
+        holder->block.count[i] += s->global[i].value;
+        holder->block.running[i] += s->global[i].running;
+        holder->block.enabled[i] += s->global[i].enabled;
+        holder->summed = true;
+    }
     s->active = false;
     s->holder = NULL;
     s->watcher = NULL;
@@ -76,7 +71,6 @@ virtual_system_apply(struct virtual_system *s, const struct virtual_plan *plan)
     s->generation = virtual_next_generation(s->generation);
 }
 
-/* Nobody has the counters through /proc: the CPUs count until told to stop. */
 int
 virtual_system_start(struct virtual_system *s, struct virtual_owner *caller,
                      const struct virtual_request *request)

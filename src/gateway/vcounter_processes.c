@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The value at which a counter is full: far. */
+/* The value at which a counter interrupts, far above any count. */
 #define LIMIT (UINT64_C(1) << 63)
 
-/* Nobody has the lock for so long, nor sets up the memory: whoever waited that
- * long has forged memory before it. */
+/* No process holds the lock, or sets up the memory, for so long: after that
+ * time the memory counts as forged. */
 #define PATIENCE_S 60
 #define SIGNAL_LAST 64
 
@@ -22,7 +22,8 @@ seat_of_cpu(struct vcounter_processes *o, unsigned cpu)
     return &o->seats[cpu - o->strands];
 }
 
-/* What the counter's event has been, where the counter is. */
+/* Returns how often an event has risen on a CPU: on a strand of the machine, or
+ * in the process of a seat. */
 static uint64_t
 happened(const struct vcounter_client *c, unsigned cpu, unsigned index)
 {
@@ -34,9 +35,9 @@ happened(const struct vcounter_client *c, unsigned cpu, unsigned index)
 }
 
 static uint32_t
-monitor_places(void *monitor, unsigned index, uint16_t spec)
+pmu_places(void *pmu, unsigned index, uint16_t spec)
 {
-    const struct vcounter_client *const c = monitor;
+    const struct vcounter_client *const c = pmu;
 
     return spec >> 5 == index % c->source->numbers &&
                    c->source->has(c->user, index, false)
@@ -44,11 +45,13 @@ monitor_places(void *monitor, unsigned index, uint16_t spec)
                : 0;
 }
 
-/* No other process could be told of what a strand's events do. */
+/* Returns whether the events are possible together: a threshold needs an event
+ * that blocks show at once, and no kernel mode, since no process sees at once
+ * how far the events of a strand rise. */
 static bool
-monitor_fits(void *monitor, const struct virtual_request *r)
+pmu_fits(void *pmu, const struct virtual_request *r)
 {
-    const struct vcounter_client *const c = monitor;
+    const struct vcounter_client *const c = pmu;
     bool kernel = false, threshold = false;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
@@ -62,22 +65,22 @@ monitor_fits(void *monitor, const struct virtual_request *r)
 }
 
 static uint64_t
-monitor_read(void *monitor, unsigned cpu, unsigned counter)
+pmu_read(void *pmu, unsigned cpu, unsigned counter)
 {
-    const struct vcounter_client *const c = monitor;
+    const struct vcounter_client *const c = pmu;
     const struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
     return k->on ? k->value + (happened(c, cpu, k->index) - k->base) : k->value;
 }
 
 static void
-monitor_control(void *monitor, unsigned cpu, unsigned counter, unsigned index,
-                uint16_t spec)
+pmu_control(void *pmu, unsigned cpu, unsigned counter, unsigned index,
+            uint16_t spec)
 {
-    const struct vcounter_client *const c = monitor;
+    const struct vcounter_client *const c = pmu;
     struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
-    k->value = monitor_read(monitor, cpu, counter);
+    k->value = pmu_read(pmu, cpu, counter);
     k->index = (uint8_t)index;
     k->on = (spec & VIRTUAL_USER) != 0 &&
             (cpu < c->shared->strands || !c->shared->system.active);
@@ -86,9 +89,9 @@ monitor_control(void *monitor, unsigned cpu, unsigned counter, unsigned index,
 }
 
 static void
-monitor_write(void *monitor, unsigned cpu, unsigned counter, uint64_t value)
+pmu_write(void *pmu, unsigned cpu, unsigned counter, uint64_t value)
 {
-    const struct vcounter_client *const c = monitor;
+    const struct vcounter_client *const c = pmu;
     struct vcounter_counter *const k = &c->shared->counters[cpu][counter];
 
     k->value = value;
@@ -96,15 +99,15 @@ monitor_write(void *monitor, unsigned cpu, unsigned counter, uint64_t value)
         k->base = happened(c, cpu, k->index);
 }
 
-static const struct virtual_monitor_ops monitor_ops = {
+static const struct virtual_pmu_ops pmu_ops = {
     .counters = VIRTUAL_EVENTS,
     .width = 64,
     .limit = LIMIT,
-    .places = monitor_places,
-    .fits = monitor_fits,
-    .control = monitor_control,
-    .read = monitor_read,
-    .write = monitor_write,
+    .places = pmu_places,
+    .fits = pmu_fits,
+    .control = pmu_control,
+    .read = pmu_read,
+    .write = pmu_write,
 };
 
 static uint64_t
@@ -145,8 +148,7 @@ set_up(struct vcounter_client *c)
     pthread_mutex_init(&o->lock, &attr);
     pthread_mutexattr_destroy(&attr);
     o->strands = c->strands < VCOUNTER_STRANDS ? c->strands : VCOUNTER_STRANDS;
-    virtual_init(&o->system, &monitor_ops, c, &kernel_ops, c, o->cpus,
-                 o->strands);
+    virtual_init(&o->system, &pmu_ops, c, &kernel_ops, c, o->cpus, o->strands);
 }
 
 static bool
@@ -184,8 +186,8 @@ lock(struct vcounter_client *c)
     return error == 0 || error == EOWNERDEAD ? 0 : -EIO;
 }
 
-/* Any process of the session may have written any bytes: a bool that is neither
- * 0 nor 1 must not be read as one. */
+/* Returns whether a bool holds 0 or 1. Any process of the session may have
+ * written any bytes, and other bytes must not be read as a bool. */
 static bool
 is_bool(const bool *value)
 {
@@ -204,7 +206,7 @@ is_block(const struct virtual_block *block)
     return true;
 }
 
-/* Returns whether the owner is NULL or sits in a seat. */
+/* Returns whether the owner is NULL or that of a seat. */
 static bool
 is_seated(const struct vcounter_processes *o, const struct virtual_owner *owner)
 {
@@ -214,7 +216,8 @@ is_seated(const struct vcounter_processes *o, const struct virtual_owner *owner)
     return owner == NULL;
 }
 
-/* `seat` NULL: the cpu is a strand of the machine. */
+/* Returns whether the cpu is sound: that of a seat, or with NULL a strand of
+ * the machine. */
 static bool
 is_cpu(const struct vcounter_processes *o, const struct virtual_cpu *cpu,
        const struct vcounter_counter *counters,
@@ -271,14 +274,15 @@ is_sound(const struct vcounter_client *c)
     return true;
 }
 
-/* Code is elsewhere in another process, and so is what it counts with. */
+/* Points the memory at this process's functions and ranges, which have other
+ * addresses in other processes. */
 static void
 adopt(struct vcounter_client *c)
 {
     struct virtual_system *const s = &c->shared->system;
 
-    s->ops = &monitor_ops;
-    s->monitor = c;
+    s->ops = &pmu_ops;
+    s->pmu = c;
     s->kernel_ops = &kernel_ops;
     s->kernel = c;
     for (unsigned i = 0; i < c->shared->seat_count; i++) {
@@ -290,7 +294,7 @@ adopt(struct vcounter_client *c)
     c->seat = vcounter_find(c->shared, getpid());
     if (c->seat == NULL)
         return;
-    /* Buckets are in its memory alone. */
+    /* Only this process has the buckets of its profile. */
     c->seat->owner.ranges = c->ranges;
     c->seat->owner.range_count = c->range_count;
 }
@@ -362,10 +366,11 @@ cpu_of(const struct vcounter_processes *o, const struct vcounter_seat *seat)
     return o->strands + (unsigned)(seat - o->seats);
 }
 
-/* A free seat for the process, whose owner the caller sets up; or NULL. */
+/* Claims a free seat for the process; the caller sets up its owner. NULL: no
+ * seat is free. */
 static struct vcounter_seat *
-take_seat(struct vcounter_processes *o, pid_t pid, pid_t parent,
-          uint32_t process)
+claim_seat(struct vcounter_processes *o, pid_t pid, pid_t parent,
+           uint32_t process)
 {
     unsigned i = 0;
 
@@ -384,6 +389,7 @@ take_seat(struct vcounter_processes *o, pid_t pid, pid_t parent,
     return &o->seats[i];
 }
 
+/* Has the owner of a seat run on the CPU of the seat. */
 static void
 sit_down(struct vcounter_processes *o, struct vcounter_seat *seat)
 {
@@ -403,7 +409,7 @@ vcounter_seat_of(struct vcounter_client *c, pid_t pid, int *error)
         if (!c->source->find(c->user, pid, &process, &parent))
             return NULL;
         *error = -EMFILE;
-        seat = take_seat(c->shared, pid, parent, process);
+        seat = claim_seat(c->shared, pid, parent, process);
         if (seat == NULL)
             return NULL;
         virtual_owner_init(&seat->owner, 0, false);
@@ -426,7 +432,7 @@ vcounter_fork(struct vcounter_client *c, pid_t parent, pid_t child,
 
     if (from == NULL || vcounter_find(c->shared, child) != NULL)
         return;
-    seat = take_seat(c->shared, child, parent, process);
+    seat = claim_seat(c->shared, child, parent, process);
     if (seat == NULL)
         return;
     virtual_fork(&c->shared->system, &from->owner, &seat->owner);
@@ -460,7 +466,7 @@ vcounter_left(struct vcounter_client *c, const struct vcounter_seat *seat,
         plan->request.threshold[index] == 0 ||
         !c->shared->counters[cpu][index].on)
         return 0;
-    const uint64_t now = monitor_read(c, cpu, index);
+    const uint64_t now = pmu_read(c, cpu, index);
     return now < LIMIT ? LIMIT - now : 1;
 }
 

@@ -69,7 +69,7 @@ mips_write(void *monitor, unsigned cpu, unsigned counter, uint64_t value)
                     TALLY_PMU_PRIVILEGED, value);
 }
 
-const struct virtual_monitor_ops virtual_r10000_ops = {
+const struct virtual_pmu_ops virtual_r10000_ops = {
     .counters = COUNTERS,
     .width = 32,
     .limit = UINT64_C(1) << 31,
@@ -79,7 +79,7 @@ const struct virtual_monitor_ops virtual_r10000_ops = {
     .write = mips_write,
 };
 
-const struct virtual_monitor_ops virtual_r12000_ops = {
+const struct virtual_pmu_ops virtual_r12000_ops = {
     .counters = COUNTERS,
     .width = 32,
     .limit = UINT64_C(1) << 31,

@@ -20,6 +20,6 @@ struct virtual_mips {
 int virtual_mips_init(struct virtual_mips *mips, struct tally_pmu **monitors);
 
 /* Of a struct virtual_mips. */
-extern const struct virtual_monitor_ops virtual_r10000_ops, virtual_r12000_ops;
+extern const struct virtual_pmu_ops virtual_r10000_ops, virtual_r12000_ops;
 
 #endif
