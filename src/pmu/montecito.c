@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Montecito's registers, processor state and interrupt. Access follows volume
- * 2 of the Itanium architecture manual: user code reads PMDs and its user mask
- * (PSR bits 5:1), and writes the latter; all else is privileged.
+ * 2 of the Itanium architecture manual: user code reads PMDs, and reads and
+ * writes its user mask (PSR bits 5:1); all other access is privileged.
  *
  * After reset even strands own their cores. State that the manual leaves
- * undefined is 0. Reads of the event address and trace registers while
- * monitoring runs, which the manual calls undefined, give what they hold.
+ * undefined is 0. A read of the event address and trace registers while the PMU
+ * runs, which the manual calls undefined, returns the value they hold.
  */
 #include "pmu/montecito.h"
 
@@ -15,7 +15,7 @@
 #define USER_MASK UINT64_C(0x3e)
 #define PMC0_OVERFLOW UINT64_C(0xfff0)
 #define VECTOR_SPURIOUS 15
-#define VECTOR_FIRST 16 /* of those that a monitor can have */
+#define VECTOR_FIRST 16 /* of the vectors that PMV can hold */
 
 static struct montecito *
 montecito(struct tally_pmu *pmu)
@@ -35,7 +35,7 @@ thread_const(const struct tally_pmu *pmu, unsigned strand)
     return &((const struct montecito *)pmu)->thread[strand];
 }
 
-/* Where a register of the table lives; NULL for IVR. */
+/* Returns where the value of a register is; NULL for IVR. */
 static uint64_t *
 storage(struct montecito_thread *t, const struct pmu_register *row, unsigned id)
 {
@@ -72,8 +72,8 @@ is_counter(const struct pmu_register *row)
     return is_pmd(row) && row->number < MONTECITO_FIRST + MONTECITO_COUNTERS;
 }
 
-/* The row of a register. Software has one name for both layouts of PMD39, whose
- * entries are wider while PMC42.mode is not the trace buffer's (Table 3-33). */
+/* Returns the row of a register. PMD39 has two rows: its entries are wider
+ * while PMC42.mode is not that of the trace buffer (Table 3-33). */
 static const struct pmu_register *
 row_of(const struct tally_pmu *pmu, const struct montecito_thread *t,
        unsigned id)
@@ -83,7 +83,7 @@ row_of(const struct tally_pmu *pmu, const struct montecito_thread *t,
     return &pmu->machine->registers[id];
 }
 
-/* What depends on registers and modes of the strand. */
+/* Derives all that depends on registers and modes of the strand. */
 static void
 refresh(struct montecito *m, unsigned strand)
 {
@@ -122,8 +122,7 @@ reset(struct tally_pmu *pmu)
         refresh(m, s);
 }
 
-/* Whether the interrupt of the monitors gets through to the strand: section
- * 3.3.11. */
+/* Returns whether the PMU's interrupt reaches the strand: section 3.3.11. */
 static bool
 recognised(const struct montecito_thread *t)
 {
@@ -133,7 +132,8 @@ recognised(const struct montecito_thread *t)
            (t->tpr >> 16 & 1) == 0 && (t->tpr >> 4 & 0xf) < vector >> 4;
 }
 
-/* The vector of what is pending, once. */
+/* Returns the vector of the pending interrupt, which then is pending no more.
+ */
 static uint64_t
 read_ivr(struct montecito_thread *t)
 {
@@ -147,7 +147,7 @@ read_ivr(struct montecito_thread *t)
     return vector == 0 ? VECTOR_SPURIOUS : vector;
 }
 
-/* Whether the PMC of a data register makes it privileged (rule R019). */
+/* Returns whether the PMC of a PMD makes the PMD privileged (rule R019). */
 static bool
 is_privileged(const struct montecito_thread *t, unsigned pmd)
 {
@@ -157,7 +157,7 @@ is_privileged(const struct montecito_thread *t, unsigned pmd)
         return (t->pmc[37] >> 4 & 1) != 0;
     if (pmd == 32 || pmd == 33 || pmd == 36)
         return (t->pmc[40] & MONTECITO_PM) != 0;
-    /* PMC42.mode: 000 is the trace buffer, PMC39's. */
+    /* PMC39 rules the trace buffer (PMC42.mode 0), PMC42 the IP-EAR. */
     return (t->pmc[(t->pmc[42] >> 8 & 7) == 0 ? 39 : 42] & MONTECITO_PM) != 0;
 }
 
@@ -205,7 +205,8 @@ read_register(struct tally_pmu *pmu, unsigned strand, unsigned id,
     return 0;
 }
 
-/* User code has sum, rum and mov psr.um; PSR.sp keeps it from PSR.up. */
+/* Turns a write of user code (sum, rum, mov psr.um) into a whole PSR. With
+ * PSR.sp the write does not change PSR.up. */
 static int
 write_user_mask(struct montecito_thread *t, uint64_t *value)
 {
@@ -219,8 +220,8 @@ write_user_mask(struct montecito_thread *t, uint64_t *value)
     return 0;
 }
 
-/* Whether reserved bits of the register must not be written as 1; those of
- * PMCs are kept instead. */
+/* Returns whether a write of 1 to reserved bits faults. Reserved bits of PMCs
+ * keep their value instead. */
 static bool
 faults_on_reserved(unsigned id)
 {
@@ -248,8 +249,8 @@ write_register(struct tally_pmu *pmu, unsigned strand, unsigned id,
         return TALLY_PMU_ILLEGAL_INSTRUCTION;
     if (faults_on_reserved(id) && (value & row->rsvd) != 0)
         return TALLY_PMU_RESERVED_FIELD;
-    /* Not merged with what is there: another row of the same number may have
-     * more fields. */
+    /* pmu_merge() would keep more: another row of the same number may have more
+     * fields. */
     *at = (*at & row->rsvd) | (value & row->rw);
     if (is_counter(row))
         return 0;
@@ -259,7 +260,8 @@ write_register(struct tally_pmu *pmu, unsigned strand, unsigned id,
     return 0;
 }
 
-/* The bit or bits of PSR that a field of the state is. */
+/* Returns the bits of PSR that hold a part of the state; 0: PSR holds it not.
+ */
 static uint64_t
 psr_bits(enum tally_pmu_state state)
 {
@@ -290,7 +292,8 @@ psr_bits(enum tally_pmu_state state)
     return 0;
 }
 
-/* Every switch costs some counters a cycle (decision X53). */
+/* Switches one thread. Each switch costs some counters a cycle (decision X53).
+ */
 static void
 switch_thread(struct montecito *m, unsigned strand, bool active)
 {
@@ -301,7 +304,7 @@ switch_thread(struct montecito *m, unsigned strand, bool active)
         t->lost[i] += t->counter[i].loses;
 }
 
-/* The core changes hands. */
+/* Gives the core to the strand, or to the other strand of the core. */
 static void
 set_active(struct montecito *m, unsigned strand, bool active)
 {
@@ -372,8 +375,8 @@ pending(const struct tally_pmu *pmu, unsigned strand)
            (t->notify ? TALLY_PMU_NOTIFICATION : 0U);
 }
 
-/* Delivery of an interruption, as far as it is the monitors' (volume 2, table
- * of processor status after an interruption; rule R035). */
+/* Delivers the PMU's interrupt: changes the state that concerns the PMU (volume
+ * 2, table of processor status after an interruption; rule R035). */
 static void
 interrupt(struct montecito *m, unsigned strand)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Montecito's monitors, one set a hardware thread: strands 2k and 2k + 1 are
- * the threads of core k. montecito.c has registers, processor state and the
- * interrupt, montecito_count.c the counters, montecito_filter.c what narrows
- * events to instructions and data, montecito_ear.c the event address registers,
- * montecito_trace.c the trace buffer and the IP-EAR, montecito_pal.c what
- * firmware tells.
+ * Montecito's PMU, one for each hardware thread: strands 2k and 2k + 1 are the
+ * threads of core k. montecito.c has registers, processor state and the
+ * interrupt; montecito_count.c the counters; montecito_filter.c the filters
+ * that narrow events to instructions and data; montecito_ear.c the event
+ * address registers; montecito_trace.c the trace buffer and the IP-EAR;
+ * montecito_pal.c the facts that firmware reports.
  *
  * Manual: Dual-Core Update to the Intel Itanium 2 Processor Reference Manual,
  * revision 0.9, chapter 3.
@@ -30,7 +30,7 @@
 /* PMC0 */
 #define MONTECITO_FR UINT64_C(1)
 
-/* PMC4 to 15; plm and pm stand so in PMC39, 40 and 42 too. */
+/* PMC4 to 15; PMC39, 40 and 42 have plm and pm at the same bits. */
 #define MONTECITO_PLM(pmc) ((pmc)&0xf)
 #define MONTECITO_EV (UINT64_C(1) << 4)
 #define MONTECITO_OI (UINT64_C(1) << 5)
@@ -51,54 +51,56 @@
 #define MONTECITO_PSR_CPL(psr) ((unsigned)((psr) >> 32 & 3))
 #define MONTECITO_PSR_IS (UINT64_C(1) << 34)
 
-/* What narrows an event: the instruction's address, its opcode, or what PMC41
- * makes of both and the data address. */
+/* Filters that narrow an event: the instruction's address, its opcode, or the
+ * combination of both and the data address that PMC41 selects. */
 #define MONTECITO_BY_RANGE 1
 #define MONTECITO_BY_OPCODE 2
 #define MONTECITO_BY_DATA 4
 
-/* What a counter does with a signal of its code: made of its PMC and of those
- * that govern it whenever one of them is written. */
+/* How a counter counts signals of its code. Derived from the counter's PMC, and
+ * from PMCs that govern it, whenever one of them is written. */
 struct montecito_counter {
     bool counts;   /* false: the programming is undefined, or counts nothing */
-    bool all;      /* signals of both threads */
-    bool loses;    /* a cycle at each thread switch */
+    bool all;      /* counts signals of both threads */
+    bool loses;    /* loses a cycle at each thread switch */
     bool bits;     /* the unit mask is a bit mask */
-    bool plain;    /* takes its row's signals whatever their context */
-    uint8_t lines; /* the unit mask's row; the mask, if it has bits */
+    bool plain;    /* counts its row's signals whatever their context */
+    uint8_t lines; /* the unit mask's row; the mask itself, if a bit mask */
     uint8_t threshold; /* 0: none */
     uint8_t mesi;      /* states that count; 0xff: whatever the state */
     uint8_t narrowed;  /* MONTECITO_BY_* */
 };
 
-/* What PMC32 to 36, 38 and 41 say, by tag channel: bit k for channel k. */
+/* The filters of PMC32 to 36, 38 and 41, by tag channel: bit k for channel k.
+ */
 struct montecito_filter {
     uint8_t narrows;  /* MONTECITO_BY_* that do not let everything through */
-    uint8_t ranges;   /* channels whose instruction range is looked at */
-    uint8_t opcodes;  /* whose opcode matcher is */
-    uint8_t data;     /* by which PMC41 constrains memory events */
-    uint8_t data_tag; /* of these, by instruction range and opcode */
-    uint8_t data_dbr; /* of these, by data address */
+    uint8_t ranges;   /* channels that compare the instruction range */
+    uint8_t opcodes;  /* channels that compare the opcode */
+    uint8_t data;     /* channels by which PMC41 narrows memory events */
+    uint8_t data_tag; /* of `data`: by instruction range and opcode */
+    uint8_t data_dbr; /* of `data`: by data address */
     bool illegal;     /* PMC41, 32 and 38 contradict each other: rule R170 */
 };
 
-/* The event address registers beside PMC and PMD (montecito_ear.c). */
+/* State of the event address registers beside PMC and PMD (montecito_ear.c). */
 struct montecito_ear {
-    /* What is captured now, by PMC37 and PMC40: kinds of misses, bit k for enum
-     * tally_pmu_miss, of a latency of at least so many cycles. */
+    /* The misses that PMC37 and PMC40 capture now: kinds, bit k for enum
+     * tally_pmu_miss k, and their least latency in cycles. */
     uint8_t inst_kinds, data_kinds;
     uint16_t inst_least, data_least;
     uint8_t quiet; /* clocks until a load miss can be captured again */
-    bool timed;    /* retirements tell the clock */
+    bool timed;    /* retirements move the clock on */
 };
 
-/* The trace buffer and the IP-EAR beside PMC and PMD (montecito_trace.c). */
+/* State of the trace buffer and the IP-EAR beside PMC and PMD
+ * (montecito_trace.c). */
 struct montecito_trace {
-    uint64_t config; /* PMC42 as it was seen last */
+    uint64_t config; /* PMC42 at the last update */
     uint64_t ip;     /* of the bundle that retired last */
-    uint8_t state;   /* of the IP-EAR, as montecito_trace.c numbers them */
+    uint8_t state;   /* of the IP-EAR: enum ip_state of montecito_trace.c */
     uint8_t left;    /* cycles of the delay still to come */
-    bool flushed;    /* the pipeline, since the entry before */
+    bool flushed;    /* the pipeline was flushed since the last entry */
 };
 
 struct montecito_thread {
@@ -110,15 +112,14 @@ struct montecito_thread {
     bool active;      /* owns its core */
     bool halted;
     bool pmi;        /* a performance monitor interrupt is pending */
-    bool notify;     /* an external notification is */
-    uint8_t service; /* vector that IVR still has to tell, 0: none */
+    bool notify;     /* an external notification is pending */
+    uint8_t service; /* vector that IVR still has to return; 0: none */
     struct montecito_filter filter;
     struct montecito_counter counter[MONTECITO_COUNTERS];
     /* By code: the counters that a signal of this thread may count in, bit i
      * for the thread's own counter i, bit 16 + i for the other thread's. */
     uint32_t listeners[256];
-    /* Thread switches that each counter which loses a cycle at one has still
-     * to pay for. */
+    /* Cycles that each counter has still to lose for thread switches. */
     uint32_t lost[MONTECITO_COUNTERS];
     struct montecito_ear ear;
     struct montecito_trace trace;
@@ -128,7 +129,7 @@ struct montecito {
     struct tally_pmu base;
     /* By code: the event's row in the machine's table, from 1; 0: none. */
     uint8_t row[256];
-    /* By code: unit mask rows credited to the core's active thread. */
+    /* By code: unit mask rows that count for the core's active thread. */
     uint16_t by_active[256];
     struct montecito_thread thread[];
 };
@@ -136,16 +137,23 @@ struct montecito {
 /*
  * montecito_count.c: PMC and PMD4 to 15.
  */
+
+/* Fills in m->row and m->by_active. */
 void montecito_events(struct montecito *m);
-/* Whether the monitor of this PMC runs in the thread's present mode: rule
- * R030, for 4 to 15, 37, 39 and 40; the IP-EAR outlives a freeze. */
+
+/* Returns whether the counter or register of this PMC runs in the thread's
+ * present mode: rule R030, for PMC4 to 15, 37, 39 and 40. The IP-EAR has a rule
+ * of its own, as it outlives a freeze. */
 bool montecito_enabled(const struct montecito_thread *t, unsigned pmc);
-/* After a write of PMC4 to 15. */
+
+/* Derives the counters after a write of PMC4 to 15. */
 void montecito_program(struct montecito *m, struct montecito_thread *t);
-/* After that, and whenever a mode of either thread of the core changes, what
- * both listen to. */
+
+/* Derives which signals both threads of the core listen to, after
+ * montecito_program() and whenever a mode of one of the threads changes. */
 void montecito_listen(struct montecito *m, unsigned strand);
-/* Of struct pmu_ops. */
+
+/* Members of struct pmu_ops. */
 void montecito_signal(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
                       uint64_t n, const struct tally_pmu_context *c);
 void montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
@@ -154,14 +162,18 @@ void montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
 /*
  * montecito_filter.c
  */
-/* After a write of PMC32 to 36, 38 or 41. */
+
+/* Derives the filters after a write of PMC32 to 36, 38 or 41. */
 void montecito_filter_update(struct montecito_thread *t);
-/* The tag channels, bits 0 to 3, that an instruction comes out with by its
- * address and opcode. A context that names no instruction has all. */
+
+/* Returns the tag channels, as bits 0 to 3, that match an instruction's address
+ * and opcode. All channels match a context that names no instruction. */
 unsigned montecito_tags(const struct montecito_thread *t,
                         const struct tally_pmu_context *c);
-/* Whether an occurrence of an event that is narrowed by MONTECITO_BY_* counts.
- * `t` is the thread that it is of, whose filters apply (rule R086). */
+
+/* Returns whether an occurrence counts for an event that is narrowed by
+ * MONTECITO_BY_*. `t` is the thread of the occurrence, whose filters apply
+ * (rule R086). */
 bool montecito_qualifies(const struct montecito_thread *t, unsigned narrowed,
                          unsigned code, unsigned lines,
                          const struct tally_pmu_context *c);
@@ -171,15 +183,21 @@ bool montecito_qualifies(const struct montecito_thread *t, unsigned narrowed,
  * DATA_EAR_EVENTS that passed the filters is a candidate.
  */
 void montecito_ear_reset(struct montecito_thread *t);
-/* After a write of PMC37, 40 or 39, and whenever a mode or freeze changes. */
+
+/* Derives what is captured after a write of PMC37, 39 or 40, and whenever a
+ * mode or PMC0.fr changes. */
 void montecito_ear_update(struct montecito_thread *t);
-/* Whether candidates of this code are of use now: counted or not. */
+
+/* Returns whether candidates of this code can be captured now, even if no
+ * counter counts them. */
 bool montecito_ear_hears(const struct montecito_thread *t, unsigned code);
-/* Candidates, n in each of c->cycles cycles: the number of cycles in which one
- * was captured, hence counted. */
+
+/* Offers candidates, n in each of c->cycles cycles. Returns the number of
+ * cycles in which one was captured and thus counts. */
 uint64_t montecito_ear_capture(struct montecito_thread *t, unsigned code,
                                uint64_t n, const struct tally_pmu_context *c);
-/* n retirements, each so many cycles after the one before. */
+
+/* Moves the clock on by n retirements, each `cycles` after the one before. */
 void
 montecito_ear_pass(struct montecito_thread *t, uint64_t n, uint32_t cycles);
 
@@ -187,11 +205,14 @@ montecito_ear_pass(struct montecito_thread *t, uint64_t n, uint32_t cycles);
  * montecito_trace.c: PMC39 and 42, PMD38, 39, 48 to 63.
  */
 void montecito_trace_reset(struct montecito_thread *t);
-/* After a write of PMC39 or 42, PMD38, 39 or 48 to 63, and whenever a mode
- * (PSR, active, halted) or PMC0.fr has changed. */
+
+/* Updates the IP-EAR after a write of PMC39 or 42, PMD38, 39 or 48 to 63, and
+ * whenever a mode (PSR, active, halted) or PMC0.fr has changed. */
 void montecito_trace_update(struct montecito_thread *t);
-/* n instructions alike retire; how many entries they make for ETB_EVENT, one a
- * cycle. Called frozen too: the IP-EAR has a delay to live through. */
+
+/* Retires n equal instructions. Returns how many entries they make for
+ * ETB_EVENT, one a cycle. Must be called while frozen too, for the delay of the
+ * IP-EAR. */
 uint64_t montecito_trace_retire(struct montecito_thread *t, uint64_t n,
                                 const struct tally_pmu_context *c);
 

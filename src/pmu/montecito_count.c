@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Montecito's generic counters, PMC and PMD4 to 15 of each hardware thread:
- * section 3.3.1 to 3.3.4, and 4.2.1 for whose an event is.
+ * section 3.3.1 to 3.3.4, and 4.2.1 for the thread that an event counts for.
  *
- * What the manual leaves undefined counts nothing here: an instruction set
- * mask other than 2, an event in a counter that cannot have it, an L1D event
- * of another set than PMC5's, an L2D event of another set than its governor's
- * (PMC4 for 4, 5 and 8, PMC6 for 6, 7 and 9), both L2D_OZQ_CANCELS at once. An
- * event that cannot count both threads counts its own with .all too. No value
- * is clamped to the event's greatest increment (decision X21).
+ * Programming that the manual leaves undefined counts nothing: an instruction
+ * set mask other than 2, an event in a counter that cannot count it, an L1D
+ * event of another set than PMC5's, an L2D event of another set than its
+ * governor's (PMC4 for 4, 5 and 8, PMC6 for 6, 7 and 9), both events
+ * L2D_OZQ_CANCELS at once. With .all, an event that cannot count both threads
+ * counts its own thread. No value is limited to the event's greatest increment
+ * (decision X21).
  */
 #include "pmu/montecito.h"
 
@@ -25,7 +26,8 @@ event_of(const struct montecito *m, unsigned code)
     return row == 0 ? NULL : &m->base.machine->events[row - 1];
 }
 
-/* Two events share code 0x08; the later row has the unit masks of both. */
+/* Two events share code 0x08: the later row, which stays, has the unit masks of
+ * both. */
 void
 montecito_events(struct montecito *m)
 {
@@ -37,7 +39,7 @@ montecito_events(struct montecito *m)
         m->row[e->code] = (uint8_t)(i + 1);
         m->by_active[e->code] = e->by_active;
     }
-    /* Causal, and yet of the thread that is halted (decision X26). */
+    /* A causal event, but it counts for the halted thread (decision X26). */
     m->by_active[MONTECITO_CYCLES_HALTED] = 0;
 }
 
@@ -55,14 +57,15 @@ montecito_enabled(const struct montecito_thread *t, unsigned pmc)
            (t->psr & (pm != 0 ? MONTECITO_PSR_PP : MONTECITO_PSR_UP)) != 0;
 }
 
-/* The counter whose PMC rules those of an L2D set event in counter i. */
+/* Returns the counter whose PMC rules an event of an L2D set in counter i. */
 static unsigned
 governor(unsigned i)
 {
     return i == 0 || i == 1 || i == 4 ? 0 : 2;
 }
 
-/* L2D_OZQ_CANCELS0 and 1 cannot be measured together (rule R114). */
+/* Returns whether the event and another counter's event are L2D_OZQ_CANCELS0
+ * and 1, which cannot be measured together (rule R114). */
 static bool
 cancels_clash(const struct montecito_thread *t, unsigned code)
 {
@@ -77,7 +80,9 @@ cancels_clash(const struct montecito_thread *t, unsigned code)
     return false;
 }
 
-/* Whether counter i can have the event: section 3.3.3, 4.8.2 and 4.8.4. */
+/* Returns whether counter i can count the event: section 3.3.3, 4.8.2
+ * and 4.8.4.
+ */
 static bool
 allowed(const struct montecito *m, const struct montecito_thread *t, unsigned i,
         const struct pmu_event *e)
@@ -105,14 +110,16 @@ allowed(const struct montecito *m, const struct montecito_thread *t, unsigned i,
     return !cancels_clash(t, e->code);
 }
 
-/* ER_BKSNP_ME_ACCEPTED, ER_BRQ_LIVE_REQ, ER_REJECT_ALL, ER_SNOOPQ_REQ: their
- * pages say that .all is ignored, as if set. */
+/* Returns whether the event always counts both threads: ER_BKSNP_ME_ACCEPTED,
+ * ER_BRQ_LIVE_REQ, ER_REJECT_ALL, ER_SNOOPQ_REQ, whose pages say that .all is
+ * ignored. */
 static bool
 always_all(unsigned code)
 {
     return code >= 0xb6 && code <= 0xbe && code != 0xba;
 }
 
+/* Returns the filters, MONTECITO_BY_*, that narrow the event. */
 static unsigned
 narrowed_by(const struct pmu_event *e, unsigned lines)
 {
@@ -125,6 +132,7 @@ narrowed_by(const struct pmu_event *e, unsigned lines)
            (e->opc ? MONTECITO_BY_OPCODE : 0U);
 }
 
+/* Derives counter i from the PMCs. */
 static struct montecito_counter
 programmed(const struct montecito *m, const struct montecito_thread *t,
            unsigned i)
@@ -163,7 +171,7 @@ montecito_program(struct montecito *m, struct montecito_thread *t)
     }
 }
 
-/* Whether counter i of the thread runs in its present mode. */
+/* Returns whether counter i runs in the thread's present mode. */
 static bool
 runs(const struct montecito_thread *t, unsigned i)
 {
@@ -179,8 +187,9 @@ runs(const struct montecito_thread *t, unsigned i)
     return i < MONTECITO_DUPLICATED || t->active || k->loses;
 }
 
-/* Whether the counter looks at the unit mask alone. Signals of the address
- * registers' events are candidates; others may be credited elsewhere. */
+/* Returns whether the counter needs to compare only the unit mask. Signals of
+ * the event address registers are candidates, and signals of other events may
+ * count for the other thread. */
 static bool
 is_plain(const struct montecito *m, const struct montecito_thread *t,
          unsigned i, unsigned code)
@@ -193,8 +202,8 @@ is_plain(const struct montecito *m, const struct montecito_thread *t,
            code != MONTECITO_L1I_EAR && code != MONTECITO_DATA_EAR;
 }
 
-/* The other code of an event that has two, L2D_OZQ_FULL (rule C1); an event's
- * only one. */
+/* Returns the other code of L2D_OZQ_FULL, which has two (rule C1); of other
+ * events the same code. */
 static unsigned
 second_code(unsigned code)
 {
@@ -225,10 +234,10 @@ enlist(const struct montecito *m, struct montecito_thread *owner,
     }
 }
 
-/* Opens the door for codes of `owner`'s counters to signals of `strand`. */
+/* Lets signals of `strand` through that a counter of `owner` counts. */
 static void
-open_door(struct montecito *m, unsigned strand,
-          const struct montecito_thread *owner)
+hear_counters(struct montecito *m, unsigned strand,
+              const struct montecito_thread *owner)
 {
     const struct montecito_thread *t = &m->thread[strand];
     const unsigned other = strand ^ 1;
@@ -262,9 +271,9 @@ montecito_listen(struct montecito *m, unsigned strand)
         enlist(m, b, a);
     for (unsigned s = first; s <= last; s++) {
         memset(m->base.heard[s], 0, sizeof(m->base.heard[s]));
-        open_door(m, s, a);
+        hear_counters(m, s, a);
         if (b != NULL)
-            open_door(m, s, b);
+            hear_counters(m, s, b);
         if (montecito_ear_hears(&m->thread[s], MONTECITO_L1I_EAR))
             pmu_hear(&m->base, s, MONTECITO_L1I_EAR);
         if (montecito_ear_hears(&m->thread[s], MONTECITO_DATA_EAR))
@@ -272,7 +281,7 @@ montecito_listen(struct montecito *m, unsigned strand)
     }
 }
 
-/* The strand that is credited with a signal of `strand`. */
+/* Returns the strand for which a signal of `strand` counts. */
 static unsigned
 credited(const struct montecito *m, unsigned strand, unsigned code,
          unsigned lines)
@@ -284,13 +293,14 @@ credited(const struct montecito *m, unsigned strand, unsigned code,
     return (m->by_active[code] >> (lines & 15) & 1) != 0 ? other : strand;
 }
 
-/* What a counter adds in each cycle for a value of n. */
+/* Returns what a counter adds in each cycle for a value of n. */
 static uint64_t
 increment(const struct montecito_counter *k, uint64_t n)
 {
     return k->threshold == 0 ? n : n > k->threshold;
 }
 
+/* Returns whether the counter counts an occurrence of thread `t`. */
 static bool
 takes(const struct montecito_counter *k, const struct montecito_thread *t,
       unsigned code, unsigned lines, const struct tally_pmu_context *c)
@@ -303,8 +313,8 @@ takes(const struct montecito_counter *k, const struct montecito_thread *t,
            montecito_qualifies(t, k->narrowed, code, lines, c);
 }
 
-/* The cycles of `cycles` that a thread still counts: those up to the one that
- * an overflow freezes it in. */
+/* Returns how many of `cycles` cycles the thread still counts: up to the one in
+ * which an overflow freezes the thread. */
 static uint64_t
 cycles_left(const struct montecito_thread *t, uint32_t hits, uint64_t n,
             uint64_t cycles)
@@ -324,7 +334,7 @@ cycles_left(const struct montecito_thread *t, uint32_t hits, uint64_t n,
     return cycles;
 }
 
-/* Adds to one counter; whether it overflowed. */
+/* Adds to one counter. Returns whether the counter overflowed. */
 static bool
 add(struct montecito_thread *t, unsigned i, uint64_t n, uint64_t cycles)
 {
@@ -344,7 +354,8 @@ add(struct montecito_thread *t, unsigned i, uint64_t n, uint64_t cycles)
     return beyond || total > room;
 }
 
-/* Counts in counters of one thread, and freezes it if one of them asks. */
+/* Counts in counters of one thread, and freezes the thread if one of them
+ * overflows and has oi set. */
 static void
 count_in(struct montecito_thread *t, uint32_t hits, uint64_t n, uint64_t cycles,
          const struct tally_pmu_context *c, bool *frozen)
@@ -374,8 +385,8 @@ count_in(struct montecito_thread *t, uint32_t hits, uint64_t n, uint64_t cycles,
     }
 }
 
-/* The counters that take an occurrence credited to `strand`, as its listeners
- * number them. */
+/* Returns the counters that count an occurrence of `strand`, numbered as in
+ * montecito_thread.listeners. */
 static uint32_t
 hits_of(const struct montecito *m, unsigned strand, unsigned code,
         unsigned lines, const struct tally_pmu_context *c)
@@ -395,8 +406,8 @@ hits_of(const struct montecito *m, unsigned strand, unsigned code,
     return hits;
 }
 
-/* A value of n in each of so many cycles, in all these counters at once: one
- * that freezes its thread leaves the others their part. */
+/* Counts a value of n in each of `cycles` cycles in all these counters.
+ * Counters that freeze their thread do so after the others have counted. */
 static void
 count_hits(struct montecito *m, unsigned strand, uint32_t hits, uint64_t n,
            uint64_t cycles, const struct tally_pmu_context *c)
@@ -411,7 +422,7 @@ count_hits(struct montecito *m, unsigned strand, uint32_t hits, uint64_t n,
         montecito_listen(m, strand);
 }
 
-/* A value of n in each of so many cycles, credited to `strand`. */
+/* Counts a value of n in each of `cycles` cycles for `strand`. */
 static void
 count(struct montecito *m, unsigned strand, unsigned code, unsigned lines,
       uint64_t n, uint64_t cycles, const struct tally_pmu_context *c)
@@ -423,9 +434,9 @@ count(struct montecito *m, unsigned strand, unsigned code, unsigned lines,
 }
 
 /*
- * Most signals have one listener that looks at the unit mask and at nothing
- * else, and do not overflow it: true if this was one. Without this shortcut a
- * signal takes three times as long.
+ * Counts a signal of the most frequent kind: it has one listener, which
+ * compares only the unit mask and does not overflow. False: the signal is of
+ * another kind. Without this shortcut a signal takes three times as long.
  */
 static bool
 count_plain(struct montecito_thread *t, unsigned code, unsigned lines,
@@ -447,7 +458,7 @@ count_plain(struct montecito_thread *t, unsigned code, unsigned lines,
     return true;
 }
 
-/* A candidate for an event address register: filtered, captured, counted. */
+/* Filters a candidate for an event address register, captures it, counts it. */
 static void
 candidate(struct montecito *m, unsigned strand, unsigned code, uint64_t n,
           const struct tally_pmu_context *c)
@@ -482,8 +493,9 @@ montecito_signal(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
     count(m, credited(m, strand, code, lines), code, lines, n, c->cycles, c);
 }
 
-/* IA64_INST_RETIRED and, by tag channel, IA64_TAGGED_INST_RETIRED are four
- * unit masks of one code; all n retire in one cycle. */
+/* Retires n instructions in one cycle. IA64_INST_RETIRED and
+ * IA64_TAGGED_INST_RETIRED are unit masks, one for each tag channel, of one
+ * code. */
 void
 montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
                  const struct tally_pmu_context *c)
@@ -498,7 +510,7 @@ montecito_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
 
     const uint64_t entries = montecito_trace_retire(t, n, c);
 
-    /* What the filters leave out is no entry. */
+    /* Empty context: the filters have been applied to the entries already. */
     if (entries != 0)
         count(m, strand, MONTECITO_ETB_EVENT, 0, 1, entries,
               &(struct tally_pmu_context){.pc = c->pc, .npc = c->npc});

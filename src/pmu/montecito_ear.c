@@ -2,20 +2,21 @@
 /*
  * Event address registers: the instruction EAR (PMC37 to PMD34 and 35) and the
  * data EAR (PMC40 to PMD32, 33 and 36), sections 3.3.8 and 3.3.9. A register
- * keeps the last candidate that qualified; at most one in a cycle does.
+ * keeps the last candidate that qualified; at most one in each cycle qualifies.
  *
  * Choices of this model: unit masks that the manual leaves undefined capture
- * nothing; fields that it leaves undefined become 0. Every candidate load is
- * tracked, for its embedder chooses. Dispersal windows are 32 bytes, aligned,
- * so the second bundle is the one with address bit 4. The 7 clocks after a
- * captured load miss are held where retirements tell the clock; a monitor that
- * has not seen any since its reset takes them as gone by.
+ * nothing; fields that the manual leaves undefined become 0. Every candidate
+ * load is tracked, since the embedder chooses the candidates. Dispersal windows
+ * are 32 bytes, aligned, so the second bundle has address bit 4 set. For 7
+ * clocks after a captured load miss no other is captured, if retirements move
+ * the clock; a PMU that has seen no retirement since its reset ignores the 7
+ * clocks.
  */
 #include "pmu/montecito.h"
 
 #define KIND(miss) (1u << (miss))
 #define LOAD_CLOCKS 7
-#define WINDOW UINT64_C(31) /* bytes of two bundles, and of a line, less 1 */
+#define WINDOW UINT64_C(31) /* bytes of two bundles or of a line, less 1 */
 
 #define INST_LATENCY 0xfffu
 #define INST_OVERFLOW (UINT64_C(1) << 12)
@@ -34,7 +35,7 @@ montecito_ear_reset(struct montecito_thread *t)
     t->ear = (struct montecito_ear){0};
 }
 
-/* Table 3-16: the latency that PMC37's unit mask asks for; 0: undefined. */
+/* Returns the least latency by PMC37's unit mask (Table 3-16); 0: undefined. */
 static uint16_t
 inst_least(unsigned umask)
 {
@@ -61,7 +62,7 @@ inst_least(unsigned umask)
     return 0;
 }
 
-/* The three kinds of TLB misses, chosen by three bits. */
+/* Returns the kinds of TLB misses that three bits select. */
 static uint8_t
 tlb_kinds(uint64_t bits)
 {
@@ -70,7 +71,8 @@ tlb_kinds(uint64_t bits)
                      (bits & 4 ? KIND(TALLY_PMU_MISS_FAULT) : 0));
 }
 
-/* Bit 13 alone tells the cache mode, whose unit mask has bit 12 (rule X9). */
+/* Returns whether the instruction EAR captures cache misses: bit 13. Bit 12
+ * belongs to the unit mask then (rule X9). */
 static bool
 inst_is_cache(const struct montecito_thread *t)
 {
@@ -143,7 +145,7 @@ montecito_ear_hears(const struct montecito_thread *t, unsigned code)
                                       : t->ear.data_kinds) != 0;
 }
 
-/* Where the miss was served, as the status fields of TLB modes have it. */
+/* Returns the status field of the TLB modes: where the miss was served. */
 static uint64_t
 tlb_status(const struct tally_pmu_context *c)
 {
@@ -166,8 +168,8 @@ capture_inst(struct montecito_thread *t, const struct tally_pmu_context *c)
     return c->cycles;
 }
 
-/* In how many of the candidates' cycles, which follow each other, a load miss
- * is captured; keeps how many clocks are left after them. */
+/* Returns in how many of `cycles` consecutive cycles a load miss is captured.
+ * Keeps how many clocks are left until the next capture. */
 static uint64_t
 spaced(struct montecito_ear *ear, uint32_t cycles)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which instructions and data Montecito's events are narrowed to: instruction
- * address ranges (IBR0 to 7, PMC38, PMC32), opcode matchers (PMC32 to 36), data
- * address ranges (DBR0 to 7, PMC41). Sections 3.3.5 to 3.3.7.
+ * The filters that narrow Montecito's events to instructions and data:
+ * instruction address ranges (IBR0 to 7, PMC38, PMC32), opcode matchers (PMC32
+ * to 36), data address ranges (DBR0 to 7, PMC41). Sections 3.3.5 to 3.3.7.
  *
- * An occurrence that is known to be of no instruction, or of no data address,
- * passes what would look at it. Memory pipeline events (DAR in the event
- * tables) are narrowed as PMC41 says and not otherwise. What is undefined, or
- * illegal, matches nothing: ranges 2 and 3 in fine mode, a fine range whose
- * upper pair is switched off, a pair that the debugger has (x), memory events
- * under a PMC41 that contradicts PMC32 and 38.
+ * An occurrence without a known instruction passes the filters of
+ * instructions; one without a known data address passes those of data. Only
+ * PMC41 narrows memory pipeline events (DAR in the event tables). Programming
+ * that is undefined or illegal matches nothing: ranges 2 and 3 in fine mode, a
+ * fine range whose upper pair is switched off, a pair that the debugger uses
+ * (x), memory events under a PMC41 that contradicts PMC32 and 38.
  */
 #include "pmu/montecito.h"
 
@@ -57,8 +57,8 @@ montecito_filter_update(struct montecito_thread *t)
     t->filter = f;
 }
 
-/* Section 3.3.5.1's equation for fine mode: the limits themselves are out of
- * the range, unless the option says otherwise (decision X29). */
+/* Applies the equation of section 3.3.5.1 for fine mode: the limits are outside
+ * the range, unless TALLY_PMU_FINE_INCLUSIVE is set (decision X29). */
 static bool
 in_fine_range(const struct montecito_thread *t, unsigned channel, uint64_t ip)
 {
@@ -83,7 +83,7 @@ in_range(const struct montecito_thread *t, unsigned channel, uint64_t ip)
     const bool fine = (t->pmc[38] & FINE) != 0;
     bool match = ((ip ^ pair[0]) & (pair[1] | NO_MASK)) == 0;
 
-    /* Without instructions of IA-32 (Table 3-9). */
+    /* IA-32 instructions are in no range (Table 3-9). */
     if ((pair[1] & IBR_X) != 0 || (t->psr & MONTECITO_PSR_IS) != 0)
         return false;
     if (fine)
@@ -93,7 +93,8 @@ in_range(const struct montecito_thread *t, unsigned channel, uint64_t ip)
     return match && (pair[1] >> (56 + MONTECITO_PSR_CPL(t->psr)) & 1) != 0;
 }
 
-/* mifb has b in bit 0, m in bit 3; an A-type instruction takes m and i. */
+/* Returns the bits of mifb that an instruction's type needs: b is bit 0, m is
+ * bit 3; type A needs m and i. */
 static unsigned
 slots(uint8_t type)
 {
@@ -128,7 +129,8 @@ opcode_matches(const struct montecito_thread *t, unsigned channel,
             OPCODE_MASK) == 0;
 }
 
-/* The tag of one channel, with or without its opcode matcher. */
+/* Returns whether the channel tags the instruction, with or without the
+ * channel's opcode matcher. */
 static bool
 tagged(const struct montecito_thread *t, unsigned channel, bool by_opcode,
        const struct tally_pmu_context *c)
@@ -156,8 +158,8 @@ montecito_tags(const struct montecito_thread *t,
     return tags;
 }
 
-/* One of the channels that PMC41 constrains by is enough: the matches of the
- * four DBR pairs are ORed. */
+/* Returns whether one of the channels that PMC41 uses matches: the matches of
+ * the four DBR pairs are ORed. */
 static bool
 data_qualifies(const struct montecito_thread *t,
                const struct tally_pmu_context *c)
@@ -179,8 +181,8 @@ data_qualifies(const struct montecito_thread *t,
     return f->data == 0;
 }
 
-/* The channel whose tag narrows an event; section 3.3.5.2, and 4.15 for those
- * of the second level (decision X48). */
+/* Returns the channel whose tag narrows an event: section 3.3.5.2, and 4.15 for
+ * events of the second level (decision X48). */
 static unsigned
 channel_of(unsigned code, unsigned lines, const struct tally_pmu_context *c)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Montecito's firmware tells of the processor and its monitors: Table
- * 3-34, sections 2.1.1 and 2.9.
+ * The facts that Montecito's firmware (PAL) reports of the processor and its
+ * PMU: Table 3-34, sections 2.1.1 and 2.9.
  */
 #include "pmu/montecito.h"
 
-/* Table 3-34 repeats the older Itanium 2 from the width on; these are this
- * chip's by its structure (decisions X17 and X18). */
+/* From the width on, Table 3-34 prints values of the older Itanium 2. These
+ * values follow from Montecito's own structure (decisions X17 and X18). */
 static const struct tally_pmu_pal structural = {
     .pmc_mask = {UINT64_C(0x7ff0000ffff)},
     .pmd_mask = {UINT64_C(0xffff00df0000fff0)},

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Execution trace buffer (PMC39) and IP-EAR (PMC42), which share PMD48 to 63,
- * their index PMD38 and their extension PMD39; section 3.3.10.
+ * the index PMD38 and the extension PMD39; section 3.3.10.
  *
- * Choices of this model, where the manual leaves one: a captured event always
- * makes two entries, its source and its target (rule X43); an excepting branch
- * makes its source alone. Two bundles of a dispersal window are 32 bytes,
- * aligned. Undefined fields are 0, and with PMC39.ds = 1 so is the target of
- * what is no branch. The IP-EAR's clock is that of retirements. Its last entry
- * names the instruction that retires next after the delay is over, or the one
- * before if there is no delay. An early freeze makes its entry whenever PSR or
- * a switch of threads turns the IP-EAR off, frozen or not; it goes on when it
- * is turned on again, unless the monitors were frozen.
+ * Choices of this model, where the manual leaves them open: a captured event
+ * always makes two entries, its source and its target (rule X43); an excepting
+ * branch makes only its source. Two bundles of a dispersal window are 32 bytes,
+ * aligned. Undefined fields are 0; with PMC39.ds = 1 the target of an event
+ * that is no branch is 0 too. The IP-EAR's clock is that of retirements. Its
+ * last entry names the first instruction that retires after the delay, or the
+ * last one before if there is no delay. An early freeze makes an entry whenever
+ * PSR or a switch of threads turns the IP-EAR off, frozen or not; the IP-EAR
+ * runs on when it is turned on again, unless the PMU was frozen.
  */
 #include "pmu/montecito.h"
 
@@ -27,7 +27,7 @@
 #define ADDRESS (~UINT64_C(15))
 #define WINDOW UINT64_C(31)
 
-/* Its nibbles in PMD39 */
+/* The trace buffer's nibbles in PMD39 */
 #define BUNDLE_1 1u
 #define BACK_END_FLUSH 2u
 
@@ -41,8 +41,8 @@
 /* PMC42.mode */
 enum { MODE_TRACE = 0, MODE_IP = 4 };
 
-/* The IP-EAR: off, or frozen before it ran; capturing; capturing during the
- * delay after a freeze; frozen. */
+/* The IP-EAR is off, or was frozen before it ran; captures; captures during the
+ * delay after a freeze; is frozen. */
 enum ip_state { IP_OFF, IP_RUNS, IP_DELAYED, IP_FROZEN };
 
 static unsigned
@@ -57,7 +57,7 @@ montecito_trace_reset(struct montecito_thread *t)
     t->trace = (struct montecito_trace){0};
 }
 
-/* Moves the index on by so many entries. */
+/* Moves the index on by `entries` entries. */
 static void
 advance(struct montecito_thread *t, uint64_t entries)
 {
@@ -67,7 +67,8 @@ advance(struct montecito_thread *t, uint64_t entries)
         (next & INDEX) | (t->pmd[38] & FULL) | (next >= ENTRIES ? FULL : 0);
 }
 
-/* PMD39's nibbles belong to PMD48, 56, 49, 57 and so on. */
+/* Writes the next entry and its nibble. The nibbles of PMD39 belong to PMD48,
+ * 56, 49, 57 and so on. */
 static void
 record(struct montecito_thread *t, uint64_t entry, uint64_t extension)
 {
@@ -79,7 +80,8 @@ record(struct montecito_thread *t, uint64_t entry, uint64_t extension)
     advance(t, 1);
 }
 
-/* n equal groups of entries: all but the last ones need not be written. */
+/* Skips all but the last of n equal groups of entries, which would overwrite
+ * the others. Returns how many groups are left to write. */
 static uint64_t
 skip(struct montecito_thread *t, uint64_t n, unsigned entries)
 {
@@ -89,12 +91,14 @@ skip(struct montecito_thread *t, uint64_t n, unsigned entries)
     return ENTRIES;
 }
 
+/* Returns whether a field of two bits captures this outcome. */
 static bool
 outcome(unsigned mask, bool mispredicted)
 {
     return mask >> (mispredicted ? 0 : 1) & 1;
 }
 
+/* Returns whether PMC39.brt captures a branch of these flags. */
 static bool
 branch_type(unsigned brt, uint32_t flags)
 {
@@ -109,8 +113,8 @@ branch_type(unsigned brt, uint32_t flags)
     return true;
 }
 
-/* The equation of section 3.3.10.1.1, as rule X42 has it: of a mispredicted
- * path there is no target prediction. */
+/* Applies the equation of section 3.3.10.1.1 in the form of rule X42: a branch
+ * with a mispredicted path has no target prediction. */
 static bool
 branch_captured(const struct montecito_thread *t,
                 const struct tally_pmu_context *c)
@@ -174,7 +178,8 @@ trace_retire(struct montecito_thread *t, uint64_t n,
     return n * entries;
 }
 
-/* An entry of 68 bits (figures 3-28 and 3-29); `low` is its delay field. */
+/* Writes an entry of 68 bits (figures 3-28 and 3-29). `low` is the delay field,
+ * or the low bits of the address. */
 static void
 record_ip(struct montecito_thread *t, uint64_t cycles, uint64_t low, bool early)
 {
@@ -192,7 +197,8 @@ record_retired(struct montecito_thread *t, uint64_t cycles)
     record_ip(t, cycles, t->trace.ip >> 4 & 0xff, false);
 }
 
-/* The monitor enable equation, less PMC0.fr: a freeze comes with a delay. */
+/* Applies the monitor enable equation without PMC0.fr: the IP-EAR freezes
+ * later, after its delay. */
 static bool
 ip_enabled(const struct montecito_thread *t)
 {
@@ -228,7 +234,8 @@ montecito_trace_update(struct montecito_thread *t)
     }
 }
 
-/* The entries of the delay; the one in whose time it ends is the last. */
+/* Writes the entries of the delay. The entry in whose time the delay ends is
+ * the last. */
 static uint64_t
 ip_delayed(struct montecito_thread *t, uint64_t n, uint32_t cycles)
 {

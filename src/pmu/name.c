@@ -9,6 +9,7 @@ lower(char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
+/* Compares as strcmp() does, whatever the case. */
 static int
 compare(const char *a, const char *b)
 {

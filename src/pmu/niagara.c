@@ -2,23 +2,24 @@
 /*
  * The counters of a strand of UltraSPARC T1, T2 and T2 Plus: PCR and PIC (ASR
  * 16 and 17), two counters of 32 bits. T1 counts instructions in count1 and one
- * of eight events in count0; T2 any two, by group (sl) and lines (mask).
+ * of eight events in count0. T2 counts any two events, by group (sl) and lines
+ * (mask).
  *
- * T1: an overflow sets PCR.ovf, which pends until software writes it to 0;
- * there is no trap enable. Hyperprivileged mode is never counted (OpenSPARC T1
- * tlu_pib.v).
+ * T1: an overflow sets PCR.ovf; the trap is pending until software writes ovf
+ * to 0. There is no trap enable. Hyperprivileged mode is never counted
+ * (OpenSPARC T1 tlu_pib.v).
  *
- * T2: the trap pends while ov and toe are 1. With toe, the overflow trap is
- * asked for early: an event that finds its count in -16..-1 sets ov, and the
- * count has "not yet wrapped" when the trap arrives; illumos then makes it 0.
- * Without toe, ov is set by the wrap (OpenSPARC T2 pmu_pct_ctl.v; illumos
+ * T2: the trap is pending while ov and toe are 1. With toe, the trap comes
+ * early: an event that finds its count in -16..-1 sets ov, and the count has
+ * "not yet wrapped" when the trap arrives; illumos then sets the count to 0.
+ * Without toe, the wrap sets ov (OpenSPARC T2 pmu_pct_ctl.v; illumos
  * niagara2_pcbe.c). Reserved groups and lines count nothing; sl 0 has no lines.
  * L2 PERF_CONFIG of T2 Plus narrows the L2 misses of sl 3 (Victoria Falls
  * performance register API, 3).
  *
- * Not modelled: PIL, PSTATE.IE and SOFTINT, which say when the trap is taken,
- * and traps that come some instructions late. Erratum 108 of T2 (the overflow
- * trap of L2_dmiss_ld, 0x320, must be off) is not either: it comes as any
+ * Not modelled: PIL, PSTATE.IE and SOFTINT, which decide when the trap is
+ * taken; traps that come some instructions late; erratum 108 of T2 (the
+ * overflow trap of L2_dmiss_ld, 0x320, must be off): that trap comes like any
  * other.
  */
 #include "pmu/pmu.h"
@@ -31,13 +32,14 @@
 #define INSTRUCTIONS2 2
 #define CACHES2 3
 #define L2_LINES2 UINT32_C(0x30) /* of CACHES2: L2_imiss and L2_dmiss_ld */
-#define ALL_LINES 0x100          /* in `lines`: the signal's do not matter */
+#define ALL_LINES 0x100          /* in `lines`: any line counts */
 
 struct niagara_strand {
     uint64_t pcr;
-    uint64_t pc, npc; /* of the overflow since which the trap pends */
-    /* Derived from PCR and level: a sum above `limit` sets the overflow bit;
-     * the group that is counted, or NO_GROUP, and its lines. */
+    uint64_t pc, npc; /* of the overflow that made the trap pending */
+    /* Four members are derived from PCR and level. A sum above `limit` sets the
+     * overflow bit; `group` is the group that counts, or NO_GROUP; `lines` are
+     * its lines that count. */
     uint64_t limit[COUNTERS];
     uint32_t pic[COUNTERS];
     uint16_t lines[COUNTERS];
@@ -50,7 +52,7 @@ struct niagara {
     struct niagara_strand strand[];
 };
 
-/* PCR of both. */
+/* PCR of T1 and T2. */
 #define PCR_PRIV (UINT64_C(1) << 0)
 #define PCR_ST (UINT64_C(1) << 1)
 #define PCR_UT (UINT64_C(1) << 2)
@@ -150,7 +152,7 @@ derive_t2(const struct tally_pmu *pmu, struct niagara_strand *s)
     }
 }
 
-/* After PCR or the level has changed. */
+/* Derives what the counters count, after PCR or the level has changed. */
 static void
 derive(struct tally_pmu *pmu, unsigned strand)
 {
@@ -261,9 +263,9 @@ get_state(const struct tally_pmu *pmu, unsigned strand,
     return 0;
 }
 
-/* Bit i: counter i asks for the trap. */
+/* Returns the counters whose trap is pending, as bits. */
 static uint32_t
-asking(const struct tally_pmu *pmu, const struct niagara_strand *s)
+trapping(const struct tally_pmu *pmu, const struct niagara_strand *s)
 {
     const uint64_t pcr = s->pcr;
 
@@ -280,20 +282,21 @@ overflow(struct tally_pmu *pmu, struct niagara_strand *s, unsigned i,
 
     if (s->pcr & bit)
         return;
-    if (asking(pmu, s) == 0) {
+    if (trapping(pmu, s) == 0) {
         s->pc = context->pc;
         s->npc = context->npc;
     }
     s->pcr |= bit;
 }
 
-/* `n` occurrences of the lines in each of `cycles` cycles. */
+/* Counts `n` occurrences of the lines in each of `cycles` cycles. */
 static void
 count(struct tally_pmu *pmu, unsigned strand, unsigned group, uint32_t lines,
       uint64_t n, uint32_t cycles, const struct tally_pmu_context *context)
 {
     struct niagara_strand *s = strand_of(pmu, strand);
-    /* What does not fit wraps, and is kept where the sum cannot. */
+    /* A product that may not fit in 64 bits keeps its low 32 bits, and bit 32,
+     * which makes the sum exceed every limit. */
     const uint64_t total = n > UINT32_MAX
                                ? (n * cycles & UINT32_MAX) | UINT64_C(1) << 32
                                : n * cycles;
@@ -331,7 +334,8 @@ retire1(struct tally_pmu *pmu, unsigned strand, uint64_t n,
     count(pmu, strand, INSTRUCTIONS1, 0, n, 1, context);
 }
 
-/* PERF_CONFIG: 0 all, 1 local, 2 remote, 3 another cache. */
+/* Returns the lines that PERF_CONFIG lets through: 0 counts all L2 misses, 1
+ * those served by local memory, 2 by remote memory, 3 by another cache. */
 static uint32_t
 narrowed(const struct tally_pmu *pmu, uint32_t lines, uint32_t flags)
 {
@@ -374,7 +378,7 @@ pending(const struct tally_pmu *pmu, unsigned strand)
 {
     const struct niagara_strand *s = strand_const(pmu, strand);
 
-    return asking(pmu, s) != 0 ? TALLY_PMU_PIC_OVERFLOW : 0;
+    return trapping(pmu, s) != 0 ? TALLY_PMU_PIC_OVERFLOW : 0;
 }
 
 static int
@@ -382,11 +386,11 @@ take(struct tally_pmu *pmu, unsigned strand, enum tally_pmu_trap trap,
      struct tally_pmu_taken *taken)
 {
     const struct niagara_strand *s = strand_of(pmu, strand);
-    const uint32_t counters = asking(pmu, s);
+    const uint32_t counters = trapping(pmu, s);
 
     if (trap != TALLY_PMU_PIC_OVERFLOW || counters == 0)
         return TALLY_ERULE;
-    /* Disrupting: the instruction has completed. */
+    /* The trap is disrupting: the instruction has completed. */
     *taken = (struct tally_pmu_taken){s->pc, s->npc, counters, 1};
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define ALIGNMENT 16                          /* of a monitor's memory */
+#define ALIGNMENT 16                          /* of a PMU's memory */
 #define FLAGS (2u * TALLY_PMU_DENY_GUEST - 1) /* all of enum tally_pmu_flag */
 
 const struct tally_pmu_context pmu_no_context = {.cycles = 1};
@@ -37,7 +37,7 @@ static const struct pmu_ops *const families[PMU_FAMILIES] = {
     [PMU_MONTECITO] = &pmu_montecito_ops,
 };
 
-/* What the options ask for, without its memory. */
+/* Fills in a PMU by the options, without its strands. */
 static int
 describe(const struct tally_pmu_options *options, struct tally_pmu *pmu)
 {

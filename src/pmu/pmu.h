@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A monitor as its families see it: what all have, first in each family's own
- * struct, and the operations that differ.
+ * A PMU as its families see it: struct tally_pmu, which all families have at
+ * the start of their own struct, and the operations that differ.
  *
- * Freestanding: memcpy, memmove and memset are all that may be called.
+ * Freestanding: only memcpy, memmove and memset may be called.
  */
 #ifndef TALLY_PMU_PMU_H
 #define TALLY_PMU_PMU_H
@@ -14,11 +14,11 @@
 #include "tally/pmu.h"
 
 #define PMU_STRANDS 256 /* of four nodes of UltraSPARC T2 Plus */
-#define PMU_SHARED 96   /* registers that are not a strand's */
+#define PMU_SHARED 96   /* registers that belong to no strand */
 
 struct pmu_ops {
-    uint32_t strands;    /* where the options say nothing */
-    size_t base, strand; /* bytes of the family's struct: fixed, a strand */
+    uint32_t strands;    /* of a node, unless the options say otherwise */
+    size_t base, strand; /* bytes of the family's struct: fixed, each strand */
     void (*reset)(struct tally_pmu *pmu);
     int (*read)(struct tally_pmu *pmu, unsigned strand, unsigned id,
                 enum tally_pmu_level level, uint64_t *value);
@@ -28,10 +28,10 @@ struct pmu_ops {
                      enum tally_pmu_state state, uint64_t value);
     int (*state)(const struct tally_pmu *pmu, unsigned strand,
                  enum tally_pmu_state state, uint64_t *value);
-    /* Called for signals of the strand's counters that pmu_heard(). */
+    /* Counts a signal for which pmu_heard() is true. */
     void (*signal)(struct tally_pmu *pmu, unsigned strand, uint32_t signal,
                    uint64_t n, const struct tally_pmu_context *context);
-    /* pmu_batch() of that. */
+    /* Calls pmu_batch() with `signal`. */
     void (*batch)(struct tally_pmu *pmu, unsigned strand,
                   const struct tally_pmu_total *totals, size_t count,
                   const struct tally_pmu_context *context);
@@ -44,23 +44,24 @@ struct pmu_ops {
 
 #define PMU_T1_STRANDS 32
 
-/* What the hypervisor of sun4v keeps. */
+/* The state of the sun4v hypervisor. */
 struct pmu_sun4v {
-    uint32_t major, minor; /* of its group, as agreed; 0.0: none */
+    uint32_t major, minor; /* agreed version of the API group; 0.0: none */
     uint32_t busy;         /* accesses that still find the Zambezi busy */
     uint32_t disabled;     /* bits: memory controllers that are off */
-    uint64_t buffer[PMU_T1_STRANDS]; /* addresses, for MMU statistics */
+    uint64_t buffer[PMU_T1_STRANDS]; /* addresses for MMU statistics */
 };
 
 struct tally_pmu {
     const struct pmu_ops *ops;
     const struct pmu_machine *machine;
-    size_t size; /* of the whole monitor */
+    size_t size; /* of the family's whole struct */
     uint32_t strands, nodes, flags;
-    /* Groups that some counter of a strand takes in its present mode: what is
-     * not here is dropped at the door. Families keep it up to date. */
+    /* Groups that some counter of a strand counts in its present mode, as bits;
+     * signals of other groups are dropped at once. Families keep the bits up to
+     * date. */
     uint64_t heard[PMU_STRANDS][4];
-    uint64_t shared[PMU_SHARED]; /* values of registers that no strand owns */
+    uint64_t shared[PMU_SHARED];     /* values of registers of no strand */
     bool shared_written[PMU_SHARED]; /* by software, since the reset */
     struct pmu_sun4v sun4v;
 };
@@ -68,9 +69,10 @@ struct tally_pmu {
 extern const struct pmu_ops pmu_niagara1_ops, pmu_niagara2_ops, pmu_t4_ops,
     pmu_r10000_ops, pmu_montecito_ops;
 
-/* Nothing is known of an occurrence. */
+/* The context of an occurrence of which nothing is known. */
 extern const struct tally_pmu_context pmu_no_context;
 
+/* Returns whether some counter of the strand counts the signal's group. */
 static inline bool
 pmu_heard(const struct tally_pmu *pmu, unsigned strand, uint32_t signal)
 {
@@ -79,14 +81,15 @@ pmu_heard(const struct tally_pmu *pmu, unsigned strand, uint32_t signal)
     return pmu->heard[strand][group >> 6] >> (group & 63) & 1;
 }
 
+/* Lets signals of the group through to the strand's counters. */
 static inline void
 pmu_hear(struct tally_pmu *pmu, unsigned strand, unsigned group)
 {
     pmu->heard[strand][group >> 6] |= UINT64_C(1) << (group & 63);
 }
 
-/* A register as the table describes it, after `value` was written over `old`;
- * bits that are only written (wo) are not kept. */
+/* Returns a register's value after `value` is written over `old`. Bits that can
+ * only be written (wo) are not kept. */
 static inline uint64_t
 pmu_merge(const struct pmu_register *row, uint64_t old, uint64_t value)
 {
@@ -94,40 +97,45 @@ pmu_merge(const struct pmu_register *row, uint64_t old, uint64_t value)
            (value & old & row->rw0);
 }
 
-/* The row of a group of a strand's counters, or NULL. */
+/* Returns the row of a group of a strand's counters, or NULL. */
 const struct pmu_group *
 pmu_group(const struct pmu_machine *machine, unsigned sl);
 
 /*
- * Counters that are not a strand's (shared.c): memory controllers, buses and
- * hubs. All are selected and read the same way: a select field, and a counter
- * of 31 bits below a sticky bit, or of 64 bits. Their registers' values are in
- * tally_pmu.shared by id, and nowhere else.
+ * Counters of no strand (shared.c): those of memory controllers, buses and
+ * hubs. Each has a select field, and a count of 31 bits below a sticky bit, or
+ * of 64 bits. The values of their registers are in tally_pmu.shared, by id.
  */
 void pmu_shared_reset(struct tally_pmu *pmu);
 
-/* Whether this system has the register: memory controllers of its nodes, and
- * Zambezi hubs where it has four. */
+/* Returns whether this system has the register: each node has memory
+ * controllers, and a system of four nodes has Zambezi hubs. */
 bool pmu_shared_present(const struct tally_pmu *pmu, unsigned id);
 
-/* A load or store at its address, which is hyperprivileged: 0, or
- * TALLY_PMU_DATA_ACCESS_EXCEPTION, also of a register that is not there. */
+/* Does a load or store at the register's address. Returns 0, or
+ * TALLY_PMU_DATA_ACCESS_EXCEPTION where `level` is not hyperprivileged or the
+ * system lacks the register. */
 int pmu_shared_read(const struct tally_pmu *pmu, unsigned id,
                     enum tally_pmu_level level, uint64_t *value);
 int pmu_shared_write(struct tally_pmu *pmu, unsigned id,
                      enum tally_pmu_level level, uint64_t value);
-/* Whether a counter has chosen it, by a select field that was written. */
+
+/* Returns whether a counter selects the signal, by a select field that software
+ * has written. */
 bool pmu_shared_heard(const struct tally_pmu *pmu, uint32_t signal);
+
+/* Counts a signal in the counters that select it. */
 void pmu_shared_signal(struct tally_pmu *pmu, uint32_t signal, uint64_t n,
                        const struct tally_pmu_context *context);
 
-/* The hypervisor of sun4v (sun4v.c): no version is agreed, nothing is busy. */
+/* Resets the sun4v hypervisor (sun4v.c): no version is agreed, nothing is busy.
+ */
 void pmu_sun4v_reset(struct tally_pmu *pmu);
 
-/* The totals in order, each to the family's `signal` or to what is shared. Part
- * of each family, so that `signal` is no call through a pointer: with every
- * counter armed a batch on T4 takes 84 ns, and 107 through one; on T2 59, and
- * 68. */
+/* Counts the totals in order, each by the family's `signal` or in the counters
+ * of no strand. Inlined into each family, so that `signal` is no call through a
+ * pointer: with every counter armed a batch takes 84 ns instead of 107 on T4,
+ * and 59 instead of 68 on T2. */
 static inline __attribute__((always_inline)) void
 pmu_batch(struct tally_pmu *pmu, unsigned strand,
           const struct tally_pmu_total *totals, size_t count,
@@ -138,7 +146,6 @@ pmu_batch(struct tally_pmu *pmu, unsigned strand,
 {
     struct tally_pmu_context each = *context;
 
-    /* Most totals are of what no counter has chosen: those first. */
     for (const struct tally_pmu_total *t = totals; t < totals + count; t++) {
         if (t->signal >> 24 != TALLY_PMU_CPU) {
             each.cycles = t->cycles == 0 ? 1 : t->cycles;
@@ -150,9 +157,9 @@ pmu_batch(struct tally_pmu *pmu, unsigned strand,
     }
 }
 
-/* Names (name.c); ASCII, whatever the case. */
+/* Compares names (name.c): ASCII, in upper or lower case. */
 bool pmu_same_name(const char *a, const char *b);
-/* The index in `names` of `text`, or -1. */
+/* Returns the index of `text` in `names`, or -1. */
 int pmu_name_find(const struct pmu_name *names, size_t count, const char *text);
 
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two counters of R10000 and R12000: coprocessor 0 register 25, two
- * control registers (MTPS, MFPS) and two counts of 32 bits (MTPC, MFPC).
+ * The two counters of R10000 and R12000: coprocessor 0 register 25, which has
+ * two control registers (MTPS, MFPS) and two counts of 32 bits (MTPC, MFPC).
  * r10k_evcntrs(5), rules I01 to I12; MIPS R10000 User's Manual, 14.20.
  *
- * A signal's group is the number of the event as IRIX writes it. R10000 keeps
- * 0 to 15 for counter 0 and 16 to 31, written less 16, for counter 1; R12000
- * takes any of 32 in both. Cycles and graduated instructions of R10000 have a
- * number on either counter, and whoever raises one raises the other.
+ * A signal's group is the event's number as IRIX writes it. R10000 has events 0
+ * to 15 on counter 0 and 16 to 31 on counter 1, whose control register holds
+ * the number less 16; R12000 has all 32 on both counters. Cycles and graduated
+ * instructions of R10000 have a number on each counter; the embedder raises
+ * both signals.
  *
- * Events that add more than one in a cycle are raised with that n. A multiply
- * or divide graduates as two; who retires it says so.
+ * An event that adds more than one in a cycle is raised with that n. A multiply
+ * or divide graduates as two; the embedder passes that number.
  *
- * Not here: the other interrupts of Cause and Status.IM, CU0 (user and
- * supervisor mode have no coprocessor 0), the four counters that other sources
+ * Not modelled: the other interrupts of Cause and Status.IM, CU0 (user and
+ * supervisor mode have no coprocessor 0), the four counters that some sources
  * give R12000, and "negated conditional counting", which no document at hand
- * describes (I12). The word hwperf_ctrlreg is IRIX's, not the processor's.
+ * describes (I12). The word hwperf_ctrlreg belongs to IRIX, not to the
+ * processor.
  */
 #include "pmu/pmu.h"
 
@@ -28,8 +30,8 @@ enum { COUNTERS = 2, NOTHING = 0xff };
 
 struct r10000_strand {
     uint32_t control[COUNTERS], count[COUNTERS];
-    /* What these mean now: the signal that a counter takes, or NOTHING; and
-     * the bit of its count that interrupts, or 0. */
+    /* Derived from `control` and the mode: the signal that a counter counts, or
+     * NOTHING; the bit of its count that interrupts, or 0. */
     uint32_t takes[COUNTERS], interrupts[COUNTERS];
     uint8_t ksu, exl, erl;
 };
@@ -59,7 +61,8 @@ const_strand_of(const struct tally_pmu *pmu, unsigned strand)
     return &((const struct r10000 *)pmu)->strand[strand];
 }
 
-/* The bit of a control register that counts in the present mode, or 0. */
+/* Returns the bit of a control register that lets it count in the present mode,
+ * or 0. */
 static uint32_t
 mode_bit(const struct r10000_strand *s)
 {
@@ -68,7 +71,7 @@ mode_bit(const struct r10000_strand *s)
     return s->exl ? 1u : 2u << s->ksu;
 }
 
-/* The number, as IRIX has it, of the event that a control register selects. */
+/* Returns the event that a control register selects, as IRIX numbers it. */
 static unsigned
 event_of(const struct tally_pmu *pmu, unsigned counter, uint32_t control)
 {
@@ -77,7 +80,8 @@ event_of(const struct tally_pmu *pmu, unsigned counter, uint32_t control)
     return (control >> 5) + (any ? 0 : 16 * counter);
 }
 
-/* After a change of a control register or of the mode. */
+/* Derives what the counters count, after a control register or the mode has
+ * changed. */
 static void
 update(struct tally_pmu *pmu, unsigned strand)
 {
@@ -96,7 +100,7 @@ update(struct tally_pmu *pmu, unsigned strand)
     }
 }
 
-/* In kernel mode: the firmware has left the error level of a reset. */
+/* Starts in kernel mode, as if firmware had left the error level of a reset. */
 static void
 r10000_reset(struct tally_pmu *pmu)
 {
@@ -141,50 +145,39 @@ r10000_write(struct tally_pmu *pmu, unsigned strand, unsigned id,
 }
 
 static int
-set_level(struct r10000_strand *s, uint64_t value)
+r10000_set_state(struct tally_pmu *pmu, unsigned strand,
+                 enum tally_pmu_state state, uint64_t value)
 {
-    if (value > TALLY_PMU_HYPERPRIVILEGED)
-        return TALLY_ERANGE;
-    s->ksu = value == TALLY_PMU_USER ? 2 : 0;
-    s->exl = 0;
-    s->erl = 0;
-    return 0;
-}
+    struct r10000_strand *const s = strand_of(pmu, strand);
 
-static int
-set_field(struct r10000_strand *s, enum tally_pmu_state state, uint64_t value)
-{
     switch (state) {
     case TALLY_PMU_LEVEL:
-        return set_level(s, value);
+        if (value > TALLY_PMU_HYPERPRIVILEGED)
+            return TALLY_ERANGE;
+        s->ksu = value == TALLY_PMU_USER ? 2 : 0;
+        s->exl = 0;
+        s->erl = 0;
+        break;
     case TALLY_PMU_KSU:
         if (value > 2)
             return TALLY_ERANGE;
         s->ksu = (uint8_t)value;
-        return 0;
+        break;
     case TALLY_PMU_EXL:
     case TALLY_PMU_ERL:
         if (value > 1)
             return TALLY_ERANGE;
         *(state == TALLY_PMU_EXL ? &s->exl : &s->erl) = (uint8_t)value;
-        return 0;
+        break;
     default:
         return TALLY_ERANGE;
     }
+    update(pmu, strand);
+    return 0;
 }
 
-static int
-r10000_set_state(struct tally_pmu *pmu, unsigned strand,
-                 enum tally_pmu_state state, uint64_t value)
-{
-    const int error = set_field(strand_of(pmu, strand), state, value);
-
-    if (error == 0)
-        update(pmu, strand);
-    return error;
-}
-
-/* The level is that of accesses: a supervisor has no coprocessor 0 either. */
+/* Returns a part of the state. The level is the one that accesses have: a
+ * supervisor counts as a user, since neither has coprocessor 0. */
 static int
 r10000_state(const struct tally_pmu *pmu, unsigned strand,
              enum tally_pmu_state state, uint64_t *value)
@@ -232,7 +225,8 @@ r10000_batch(struct tally_pmu *pmu, unsigned strand,
     pmu_batch(pmu, strand, totals, count, context, r10000_signal);
 }
 
-/* Graduated instructions: 15, and on R10000 17, which on R12000 is another. */
+/* Counts graduated instructions: event 15, and on R10000 also event 17, which
+ * is another event on R12000. */
 static void
 r10000_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
               const struct tally_pmu_context *context)
@@ -247,7 +241,8 @@ r10000_retire(struct tally_pmu *pmu, unsigned strand, uint64_t n,
     }
 }
 
-/* The counters that interrupt, as bits; a level, not an edge. */
+/* Returns the counters that interrupt, as bits. A counter interrupts as long as
+ * its highest bit is 1. */
 static uint32_t
 interrupting(const struct r10000_strand *s)
 {
@@ -263,8 +258,9 @@ r10000_pending(const struct tally_pmu *pmu, unsigned strand)
                : 0;
 }
 
-/* Exception and error level mask interrupts. They name no instruction, and
- * pend until the count or the control register has been written. */
+/* Takes the interrupt, unless the exception or error level masks it. The
+ * interrupt names no instruction, and stays pending until the count or the
+ * control register is written. */
 static int
 r10000_take(struct tally_pmu *pmu, unsigned strand, enum tally_pmu_trap trap,
             struct tally_pmu_taken *taken)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of memory controllers, JBus and Zambezi hubs. Tables say where each
- * has its select field and its count. Select codes without an event count
- * nothing.
+ * Counters of memory controllers, the JBus and Zambezi hubs. Tables say where
+ * each counter has its select field and its count. Select codes without an
+ * event count nothing.
  *
- * A count of 31 bits has a sticky bit above it, until software writes it: of a
- * memory controller it is set when the count wraps; of the JBus when a count of
- * all ones goes up, so a step of more than 1 can wrap unseen (OpenSPARC T1
- * jbi_csr.v). SPARC T4's codes 0 to 7 count one port a counter (SPARC T4
- * Supplement, TABLE 10-7): lines 0 to 3 of the signal are the ports, COU 0 port
- * 0 first. Zambezi counts have 64 bits; clear_pic, the select field's mask, is
- * no event.
+ * A count of 31 bits has a sticky bit above it, which stays set until software
+ * writes it. In a memory controller the bit is set when the count wraps. In the
+ * JBus it is set when a count of all ones rises, so a step of more than 1 can
+ * wrap unseen (OpenSPARC T1 jbi_csr.v). With SPARC T4's codes 0 to 7 each
+ * counter counts one port (SPARC T4 Supplement, TABLE 10-7): lines 0 to 3 of
+ * the signal are the ports, beginning with COU 0 port 0. Zambezi counts have 64
+ * bits; the code clear_pic, all ones in the select field, is no event.
  */
 #include "pmu/pmu.h"
 
 #define DRAM_CODES UINT64_C(0xff)
 #define T4_DRAM_CODES UINT64_C(0x1fff)
-#define T4_PORT_CODES 8 /* below: the counter's own port */
+#define T4_PORT_CODES 8 /* codes below count the counter's own port */
 #define JBUS_CODES UINT64_C(0x777e)
-#define JBUS_STEP_CODES UINT64_C(0x248) /* 3, 6, 9: n a cycle in one step */
+#define JBUS_STEP_CODES UINT64_C(0x248) /* 3, 6, 9: one step of n a cycle */
 #define LPU_CODES UINT64_C(0x3fffffffffe)
 #define GPD_CODES UINT64_C(0x2)
 #define ASU_CODES UINT64_C(0x3e)
@@ -69,6 +69,7 @@ pmu_shared_write(struct tally_pmu *pmu, unsigned id, enum tally_pmu_level level,
     return 0;
 }
 
+/* Returns the select codes of a unit that have events, as bits. */
 static uint64_t
 unit_codes(const struct pmu_machine *m, unsigned unit)
 {
@@ -87,8 +88,8 @@ unit_codes(const struct pmu_machine *m, unsigned unit)
 }
 
 /*
- * Whether `steps` steps of `n` from `old` start one at `mask`, 2^k - 1: whether
- * x * n = mask - old modulo 2^k for an x below `steps`.
+ * Returns whether one of `steps` steps of `n`, from `old` on, starts at `mask`,
+ * which is 2^k - 1: whether x * n = mask - old modulo 2^k for an x < steps.
  */
 static bool
 meets_ones(uint64_t old, uint64_t n, uint64_t steps, uint64_t mask)
@@ -106,19 +107,13 @@ meets_ones(uint64_t old, uint64_t n, uint64_t steps, uint64_t mask)
         return true;
     if ((n & 1) == 0)
         return false;
-    uint64_t inverse = n; /* in 3 bits; each turn doubles them */
+    uint64_t inverse = n; /* right in 3 bits; each turn doubles the bits */
     while ((n * inverse & mask) != 1)
         inverse *= 2 - n * inverse;
     return (distance * inverse & mask) < steps;
 }
 
-/* `n` in each of `cycles` cycles; the value in the bits of `mask`. */
-static bool
-wraps(uint64_t old, uint64_t n, uint64_t cycles, uint64_t mask)
-{
-    return n > mask || n * cycles > mask - old;
-}
-
+/* Adds `n` in each of `cycles` cycles to the counter's register. */
 static void
 count(uint64_t *value, const struct pmu_shared *c, bool in_steps, uint64_t n,
       uint64_t cycles)
@@ -130,15 +125,15 @@ count(uint64_t *value, const struct pmu_shared *c, bool in_steps, uint64_t n,
     const uint64_t mask = (UINT64_C(1) << c->bits) - 1;
     const uint64_t old = *value >> c->value_low & mask;
     const bool sticky = in_steps ? meets_ones(old, n, cycles, mask)
-                                 : wraps(old, n, cycles, mask);
+                                 : n > mask || n * cycles > mask - old;
 
     *value = (*value & ~(mask << c->value_low)) |
              ((old + n * cycles) & mask) << c->value_low |
              (sticky ? mask + 1 : 0) << c->value_low;
 }
 
-/* The counters of the unit whose signal it is, and how many; NULL if there are
- * none that can choose it. */
+/* Returns the counters of the signal's unit, and their number; NULL if no
+ * counter can select the signal. */
 static const struct pmu_shared *
 counters_of(const struct tally_pmu *pmu, uint32_t signal, unsigned *number)
 {
@@ -156,7 +151,7 @@ counters_of(const struct tally_pmu *pmu, uint32_t signal, unsigned *number)
     return pmu_shared_present(pmu, c->select) ? c : NULL;
 }
 
-/* Counter `k` of its unit. */
+/* Returns whether counter `k` of its unit selects the signal. */
 static bool
 has_chosen(const struct tally_pmu *pmu, const struct pmu_shared *c, unsigned k,
            uint32_t signal)

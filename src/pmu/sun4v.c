@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hypervisor of sun4v does for its guest's performance counters: the
- * API groups of four machines, each with the registers that its calls reach.
- * Numbers and errors are those of the Victoria Falls performance register API
- * (1.11, 2007) and, for the other machines, of public sources; the order of
- * checks and what the text leaves open are the OpenSPARC hypervisor's.
+ * The calls of the sun4v hypervisor for its guest's performance counters: one
+ * API group for each of four machines, with the registers that the calls reach.
+ * Numbers and errors follow the Victoria Falls performance register API (1.11,
+ * 2007) and, for the other machines, public sources. The OpenSPARC hypervisor
+ * decides the order of checks and all that the text leaves open.
  *
- * Guests, their memory and MMU are not modelled: of MMU statistics only the
- * address of the buffer is kept, and any address is one of memory.
+ * Guests, their memory and their MMU are not modelled: of MMU statistics only
+ * the address of the buffer is kept, and every address counts as memory.
  */
 #include "tally/sun4v.h"
 
@@ -24,17 +24,18 @@
 
 #define NONE UINT16_MAX
 
-/* By PerfReg number. Those below `own` are of the strand that calls. */
+/* The API group of a machine. PerfRegs below `own` are of the calling strand.
+ */
 struct group {
     uint16_t number;
     uint16_t minor; /* the highest */
-    uint16_t get;   /* function; set is the next one */
+    uint16_t get;   /* function number; the next number is set */
     uint16_t count; /* of PerfRegs */
-    uint16_t own;   /* register id and PerfReg number are the same */
+    uint16_t own;   /* PerfRegs below have their number as register id */
     uint16_t rest;  /* register id of PerfReg `own` */
-    uint16_t dram;  /* the first of memory controllers that can be off */
-    uint16_t hubs;  /* the first of Zambezi, from minor version 1 on */
-    uint64_t ht;    /* bit of `own` registers */
+    uint16_t dram;  /* first PerfReg of memory controllers that can be off */
+    uint16_t hubs;  /* first PerfReg of Zambezi, from minor version 1 on */
+    uint64_t ht;    /* the bit ht of the strand's own registers */
 };
 
 static const struct group groups[PMU_MACHINES] = {
@@ -131,7 +132,7 @@ supported(const struct tally_pmu *pmu, const struct group *g, unsigned perfreg)
     return pmu_shared_present(pmu, register_id(g, perfreg));
 }
 
-/* The status of an access; `value` is what would be written, 0 of a read. */
+/* Returns the status of an access that writes `value`, or 0 for a read. */
 static uint64_t
 check(struct tally_pmu *pmu, const struct group *g, uint64_t perfreg,
       uint64_t value)
@@ -152,7 +153,8 @@ check(struct tally_pmu *pmu, const struct group *g, uint64_t perfreg,
     return TALLY_SUN4V_EOK;
 }
 
-/* Of a memory controller that is off. Each has a control and a count. */
+/* Returns whether the PerfReg is of a memory controller that is off. Each
+ * controller has two PerfRegs. */
 static bool
 is_off(const struct tally_pmu *pmu, const struct group *g, unsigned perfreg)
 {
@@ -190,7 +192,7 @@ set_perfreg(struct tally_pmu *pmu, unsigned strand, const struct group *g,
     return status;
 }
 
-/* Answers the old address; 0 is no buffer. */
+/* Sets the address of the buffer, and returns the old address; 0: no buffer. */
 static uint64_t
 mmustat_conf(struct tally_pmu *pmu, unsigned strand, uint64_t address,
              uint64_t *results)
@@ -207,7 +209,7 @@ fast_trap(struct tally_pmu *pmu, unsigned strand, const struct group *g,
           uint64_t function, const uint64_t *args, uint64_t *results)
 {
     const bool mmustat =
-        g == &groups[PMU_MACHINE_ULTRASPARC_T1]; /* has such calls */
+        g == &groups[PMU_MACHINE_ULTRASPARC_T1]; /* only T1 has these calls */
 
     if (pmu->sun4v.major == 0)
         return TALLY_SUN4V_EBADTRAP;

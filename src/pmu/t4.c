@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The four counters of a strand of SPARC T4, each PIC under a PCR of its own,
- * and access to those of its memory controllers, which shared.c counts. SPARC
- * T4 Supplement D0.4, chapter 10.
+ * The four counters of a strand of SPARC T4, each a PIC with a PCR of its own,
+ * and access to the registers of the memory controllers, which shared.c counts.
+ * SPARC T4 Supplement D0.4, chapter 10.
  *
- * Calls are in the order of time: the event of a PCR write itself is a signal
+ * Calls are in the order of time. An event of a PCR write itself is a signal
  * after that write, so hardware wins and ov is 1. Only the race of sl 28 is
  * lost: an overflow in the two cycles after the PCR was set, with the PIC at -1
- * to -3, is undone by another write of the PCR. Cycles pass by signals of sl 26
- * and by retire; reading the PCR or taking the trap ends the race too.
+ * to -3, is undone by another write of the PCR. Signals of sl 26 and retire let
+ * cycles pass; reading the PCR or taking the trap ends the race too.
  *
- * A precise trap is offered until the strand takes it, enters hyperprivileged
- * mode, or the PCR is written: then it is lost. Where toe is set over an old
- * ov, a precise group traps no more, for only hyperprivileged software can do
- * that. A disrupting trap pends while toe and ov are 1. It is told with the
- * place of the event that overflowed; how far the strand has got since is its
- * embedder's to say.
+ * A precise trap is pending until the strand takes it. The trap is lost when
+ * the strand enters hyperprivileged mode or the PCR is written. Setting toe
+ * over an old ov makes no precise trap, since only hyperprivileged software can
+ * do that. A disrupting trap is pending while toe and ov are 1. It has the
+ * place of the event that overflowed; the embedder knows how far the strand has
+ * run since.
  *
- * Lines that cross strands count for all strands of the monitor.
+ * Lines that cross strands count for all strands of the PMU.
  */
 #include "pmu/pmu.h"
 
@@ -27,7 +27,7 @@
 
 #define PCR_OV (UINT32_C(1) << 0)
 #define PCR_TOE (UINT32_C(1) << 1)
-#define PCR_UT (UINT32_C(1) << 2) /* st and ht follow, as levels do */
+#define PCR_UT (UINT32_C(1) << 2) /* then st and ht, in the order of levels */
 #define PCR_HT (UINT32_C(1) << 4)
 #define PCR_MASK(pcr) ((pcr) >> 5 & 0x3f)
 #define PCR_SL(pcr) ((pcr) >> 11 & 0x1f)
@@ -43,22 +43,22 @@
 
 struct t4_counter {
     uint32_t pic, pcr;
-    uint32_t flight; /* PCR bits that a write in the window loses */
+    uint32_t flight; /* PCR bits that a write in the window clears */
     uint8_t window;  /* cycles left */
     uint8_t sl;
-    uint8_t chosen; /* lines that count under the mask */
-    uint8_t lines;  /* the same, if the strand's mode counts, or 0 */
+    uint8_t chosen; /* lines that the mask selects */
+    uint8_t lines;  /* `chosen` if the counter counts in this mode, else 0 */
     bool precise;
-    bool spent; /* TALLY_PMU_REARM_QUIRK: overflows set no ov */
+    bool spent; /* TALLY_PMU_REARM_QUIRK: overflows no longer set ov */
 };
 
 struct t4_strand {
     struct t4_counter counter[COUNTERS];
     struct tally_pmu_taken precise, disrupting;
-    uint32_t own;        /* groups that its counters take */
-    uint32_t common;     /* of them those with lines of other strands */
-    uint8_t armed, late; /* bits: counters with a precise trap pending, with a
-                            disrupting one */
+    uint32_t own;        /* groups that its counters count, as bits */
+    uint32_t common;     /* those of `own` with lines that cross strands */
+    uint8_t armed, late; /* bits: counters with a pending precise trap, and
+                            with a pending disrupting trap */
     uint8_t level;       /* enum tally_pmu_level */
     bool halted;
     bool racing; /* some counter has a window */
@@ -66,8 +66,8 @@ struct t4_strand {
 
 struct t4 {
     struct tally_pmu base;
-    uint64_t listeners[32]; /* of each group's crossing lines, strands */
-    uint32_t common;        /* groups that have some */
+    uint64_t listeners[32]; /* by group: strands that count crossing lines */
+    uint32_t common;        /* groups that have listeners */
     uint32_t running;       /* strands neither parked nor halted */
     struct t4_strand strand[];
 };
@@ -84,20 +84,21 @@ t4_const(const struct tally_pmu *pmu)
     return (const struct t4 *)pmu;
 }
 
-/* TABLE 10-2 has a row for each of the 32. */
+/* Returns the row of a group. TABLE 10-2 has rows for all 32. */
 static const struct pmu_group *
 group(const struct t4 *t, unsigned sl)
 {
     return &t->base.machine->groups[sl];
 }
 
+/* Lets the strand's groups, and those that cross strands, through. */
 static void
 hear(struct t4 *t, unsigned strand)
 {
     t->base.heard[strand][0] = t->strand[strand].own | t->common;
 }
 
-/* The strand listens to the crossing lines of these groups, and no others. */
+/* Has the strand listen to the crossing lines of exactly these groups. */
 static void
 listen(struct t4 *t, unsigned strand, uint32_t groups)
 {
@@ -118,7 +119,7 @@ listen(struct t4 *t, unsigned strand, uint32_t groups)
         hear(t, i);
 }
 
-/* What the strand's counters take in its present mode. */
+/* Finds the lines that the strand's counters count in its present mode. */
 static void
 tune(struct t4 *t, unsigned strand)
 {
@@ -158,7 +159,7 @@ reset(struct tally_pmu *pmu)
     }
 }
 
-/* The race of sl 28 is over for a counter; the others of its strand go on. */
+/* Ends the race of sl 28 for one counter of the strand. */
 static void
 settle(struct t4 *t, unsigned strand, struct t4_counter *c)
 {
@@ -169,7 +170,7 @@ settle(struct t4 *t, unsigned strand, struct t4_counter *c)
     tune(t, strand);
 }
 
-/* `cycles` go by on a strand. */
+/* Lets cycles pass on a strand. */
 static void
 pass(struct t4 *t, unsigned strand, uint64_t cycles)
 {
@@ -183,6 +184,7 @@ pass(struct t4 *t, unsigned strand, uint64_t cycles)
     }
 }
 
+/* Sets the overflow bit of counter `i`, and the trap that follows from it. */
 static __attribute__((noinline)) void
 overflow(struct t4 *t, struct t4_strand *s, unsigned i,
          const struct tally_pmu_context *context)
@@ -212,7 +214,7 @@ overflow(struct t4 *t, struct t4_strand *s, unsigned i,
     }
 }
 
-/* `lines` of a group rise, `n` times together. */
+/* Counts `n` occurrences of `lines` of a group. */
 static void
 count(struct t4 *t, struct t4_strand *s, unsigned sl, unsigned lines,
       uint64_t n, const struct tally_pmu_context *context)
@@ -229,8 +231,8 @@ count(struct t4 *t, struct t4_strand *s, unsigned sl, unsigned lines,
     }
 }
 
-/* Returns the lines that a mask takes: the lines of its bits, and a line that
- * is a part of one of them. Group 26 ignores the mask. */
+/* Returns the lines that a mask selects: the lines of its bits, and a line that
+ * is a part of one of these lines. Group 26 ignores the mask. */
 static uint8_t
 chosen(const struct t4 *t, unsigned sl, unsigned mask)
 {
@@ -242,13 +244,13 @@ chosen(const struct t4 *t, unsigned sl, unsigned mask)
     return (uint8_t)((lines & g->whole) != 0 ? lines | g->part : lines);
 }
 
-/* Groups whose lines depend on something. */
+/* Groups whose signals raise other lines than those they name: see raised(). */
 #define SPECIAL \
     (UINT32_C(1) << 18 | UINT32_C(1) << 19 | UINT32_C(1) << SL_CYCLES)
 
-/* What is up when these lines of a special group are told: a single strand
- * drops no software prefetch for a full miss buffer, and a hit in the store
- * buffer supersedes one in the store queue. */
+/* Returns the lines that a signal of a special group raises. A strand that runs
+ * alone drops no software prefetch for a full miss buffer (sl 18); a hit in the
+ * store buffer supersedes a hit in the store queue (sl 19). */
 static unsigned
 raised(const struct t4 *t, unsigned sl, unsigned lines)
 {
@@ -259,7 +261,7 @@ raised(const struct t4 *t, unsigned sl, unsigned lines)
     return 0xff;
 }
 
-/* n * cycles modulo 2^64, and at least 2^63 where it is more than fits. */
+/* Returns n * cycles modulo 2^64; at least 2^63 where the product overflows. */
 static uint64_t
 product(uint64_t n, uint32_t cycles)
 {
@@ -270,8 +272,7 @@ product(uint64_t n, uint32_t cycles)
     return all;
 }
 
-/* A signal of a special group, or of one to whose crossing lines strands
- * listen. */
+/* Counts a signal of a special group, or of a group with listeners. */
 static __attribute__((noinline)) void
 rise_further(struct t4 *t, unsigned strand, uint32_t signal, uint64_t n,
              const struct tally_pmu_context *context)
@@ -293,8 +294,9 @@ rise_further(struct t4 *t, unsigned strand, uint32_t signal, uint64_t n,
     }
 }
 
-/* The usual case alone, so that it needs no stack: a batch of 64 signals, 23
- * of them heard, takes 79 ns, and 108 with the other case inlined. */
+/* Counts a signal. Handles only the usual case, so that no stack is needed: a
+ * batch of 64 signals, 23 of them heard, takes 79 ns, and 108 ns if
+ * rise_further() is inlined. */
 static void
 rise(struct tally_pmu *pmu, unsigned strand, uint32_t signal, uint64_t n,
      const struct tally_pmu_context *context)
@@ -396,7 +398,7 @@ write_pic(struct t4_counter *c, uint64_t value)
         c->spent = false;
 }
 
-/* Whether software at `level` may use the PIC that `pcr` controls. */
+/* Returns whether software at `level` may use the PIC that `pcr` controls. */
 static bool
 open_to(uint32_t pcr, enum tally_pmu_level level)
 {
@@ -410,7 +412,7 @@ open_to(uint32_t pcr, enum tally_pmu_level level)
     }
 }
 
-/* 0, or the trap of an access to a register. */
+/* Returns 0, or the trap that an access to a register causes. */
 static int
 denied(const struct t4 *t, unsigned strand, unsigned id,
        enum tally_pmu_level level)

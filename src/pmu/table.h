@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the register models need of the catalogue: const tables made from data/
- * by scripts/gen_tables.py. Freestanding, as everything in this folder.
+ * The tables of the register models, made from data/ by scripts/gen_tables.py.
+ * Freestanding, like everything in this folder.
  */
 #ifndef TALLY_PMU_TABLE_H
 #define TALLY_PMU_TABLE_H
@@ -21,24 +21,24 @@ enum pmu_family {
     PMU_FAMILIES
 };
 
-/* The bits of each kind of access; no kind: reads 0, writes are ignored. */
+/* A register, and its bits of each kind of access. A bit of no kind reads as 0;
+ * writes of that bit are ignored. */
 struct pmu_register {
     const char *name;
     uint64_t reset;
     uint64_t rw, rw0, wo, rsvd;
-    int32_t number; /* the manual's; -1: none */
+    int32_t number; /* as the manual numbers the register; -1: none */
 };
 
-/* Lower-case names in order. */
+/* A name in lower case; arrays of names are sorted. */
 struct pmu_name {
     const char *name;
-    uint32_t value; /* register id, signal */
+    uint32_t value; /* register id or signal */
 };
 
 /*
- * A counter that is not a strand's. Registers by id, fields by lowest bit.
- * Those of a unit are in order of its instances, and of an instance in their
- * own.
+ * A counter of no strand: its registers by id, its fields by their lowest bit.
+ * The counters of a unit are sorted by instance, then by number.
  */
 struct pmu_shared {
     uint8_t unit, instance;
@@ -46,7 +46,7 @@ struct pmu_shared {
     uint16_t select, value;
 };
 
-/* A unit's counters among those above. */
+/* Where the counters of a unit are in pmu_machine.shared. */
 struct pmu_unit {
     uint16_t first;
     uint8_t instances, counters; /* counters of each instance */
@@ -54,10 +54,10 @@ struct pmu_unit {
 
 #define PMU_UNITS 6 /* as enum tally_pmu_unit */
 
-/* An sl of a SPARC's counters. */
+/* A group (sl) of a SPARC's counters. */
 struct pmu_group {
     uint8_t sl, lines;
-    uint8_t whole, part; /* a mask with the line `whole` takes `part` too */
+    uint8_t whole, part; /* a mask with line `whole` counts `part` too */
     uint8_t crossing;    /* lines that rise for all strands at once */
     bool precise, reserved;
 };
@@ -68,13 +68,13 @@ struct pmu_group {
 struct pmu_event {
     const char *name;
     uint8_t code;
-    /* For each unit mask, the value its row is written with, or
+    /* For each unit mask the value of the row that it selects, or
      * PMU_UMASK_NOTHING. */
     uint8_t umask[16];
     int8_t l1d_set, l2d_set; /* -1: none */
     char type;               /* under threads: 'A', 'C', 'F', 'S', or 0 */
     uint16_t all;            /* unit mask values that can count both threads */
-    uint16_t by_active;      /* those credited to the core's active thread */
+    uint16_t by_active;      /* rows that count for the core's active thread */
     bool iar, dar, opc, mesi;
     bool umask_bits; /* each bit is one of the rows */
 };
