@@ -18,10 +18,12 @@ bool report_programs(const struct session_result *run, char *text, size_t size);
  */
 bool report_threads(const struct session_result *run, char *text, size_t size);
 
+/* Says which signals came from a timer or from outside, so that counts vary;
+ * false: none did. */
+bool report_signals(const struct session_result *run, char *text, size_t size);
+
 /* Says that processes ran side by side, so that counts vary; false: none did so
  * in a way that counts may show. */
-/* Writes which signals came from a timer or from outside, if any did. */
-bool report_signals(const struct session_result *run, char *text, size_t size);
 bool report_beside(const struct session_result *run, char *text, size_t size);
 
 /* Says that the program's random bytes were fixed; false: it read none. */

@@ -102,7 +102,7 @@ port_free(const struct cycle *c, unsigned syllable)
 }
 
 /* Disperses the slots of one bundle, from `slot` on, as long as their ports are
- * free. Returns the slot before which the cycle ends, or SLOTS. */
+ * free. Returns the slot before which a stop stands, or SLOTS. */
 static unsigned
 disperse(struct cycle *c, const struct bundle *b, unsigned slot,
          enum signal_id *why)
