@@ -19,7 +19,7 @@ FLAGS = ["-std=c17", "-ffreestanding", "-nostdlib", "-nostartfiles", "-static",
 PROVIDED = {"memcpy", "memmove", "memset", "memcmp"}
 # TALLY_EUNKNOWN: the machine has no registers to work on.
 PROGRAM = r"""
-#include "counter/virtual_mips.h"
+#include "ref/virtual_mips.h"
 #include "pmu/table.h"
 #include "tally/pmu.h"
 
@@ -167,12 +167,13 @@ def build(root, tables, compiler, folder):
     objects = []
     sources = [*sorted((root / "src" / "pmu").glob("*.c")),
                *sorted((root / "src" / "counter").glob("virtual*.c")),
+               root / "test" / "ref" / "virtual_mips.c",
                tables / "pmu_tables.c"]
     for source in sources:
         target = folder / (source.stem + ".o")
         status, words = run(*compiler, *FLAGS, "-I", root / "include", "-I",
-                            root / "src", "-I", tables, "-c", source, "-o",
-                            target)
+                            root / "src", "-I", root / "test", "-I", tables,
+                            "-c", source, "-o", target)
         if status != 0:
             return None, words
         objects.append(target)
@@ -225,7 +226,8 @@ def main():
         report(3, "has no variables", not moving, " ".join(moving))
         (folder / "entry.c").write_text(PROGRAM)
         status, words = run(*compiler, *FLAGS, "-I", root / "include", "-I",
-                            root / "src", "-I", tables, folder / "entry.c",
+                            root / "src", "-I", root / "test", "-I", tables,
+                            folder / "entry.c",
                             *objects, "-o", folder / "bare")
         if status == 0:
             status, words = run(folder / "bare")
