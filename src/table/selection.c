@@ -2,6 +2,7 @@
 #include "table/selection.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,13 +397,6 @@ selection_list_parse(const struct machine_row *machine, const char *text,
     return 0;
 }
 
-/* Returns whether the bare name means another unit's event, or none. */
-static bool
-needs_unit(const struct selection *s)
-{
-    return event_find(s->machine, s->event->name) != s->event;
-}
-
 /* Returns whether the row's name says the whole value, with no other bit set.
  */
 static bool
@@ -411,55 +405,71 @@ umask_has_name(const struct selection *s)
     return s->umask->name[0] != '\0' && s->umask->value == s->umask_value;
 }
 
-/* Writes a modifier and its value, ":thr=2". */
+/* Text that grows in a buffer of the caller. Unlike a stream, the text needs no
+ * memory of its own, so a name is never lost. */
+struct line {
+    char *text;
+    size_t size, length;
+};
+
+/* Appends to the line, cut at the end of its buffer. */
+__attribute__((format(printf, 2, 3))) static void
+append(struct line *l, const char *format, ...)
+{
+    const size_t room = l->size - l->length;
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(l->text + l->length, room, format, args);
+    va_end(args);
+    if (length > 0)
+        l->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* Appends a modifier and its value, ":thr=2". */
 static void
-modifier_text(const struct selection *s, size_t index, FILE *out)
+append_modifier(struct line *l, const struct selection *s, size_t index)
 {
     const struct modifier_row *m = &s->machine->modifiers[index];
     const uint32_t value = s->values[index];
 
-    fprintf(out, ":%s", m->name);
+    append(l, ":%s", m->name);
     if (m->kind == MODIFIER_NUMBER)
-        fprintf(out, "=%u", value);
+        append(l, "=%u", value);
     else if (m->kind == MODIFIER_WORDS)
-        fprintf(out, "=%s", m->words[value]);
+        append(l, "=%s", m->words[value]);
     else if (m->kind == MODIFIER_LETTERS) {
-        fprintf(out, "=");
+        append(l, "=");
         for (size_t i = 0; m->words[i] != NULL; i++)
             if ((value & m->letters[i]) != 0)
-                fprintf(out, "%s", m->words[i]);
+                append(l, "%s", m->words[i]);
     }
 }
 
 void
 selection_text(const struct selection *s, char *text, size_t text_size)
 {
-    FILE *out = fmemopen(text, text_size, "w");
+    struct line l = {text, text_size, 0};
 
-    if (out == NULL) {
-        snprintf(text, text_size, "?");
-        return;
-    }
     if (s->event == NULL)
-        fprintf(out, "0x%x",
-                s->machine->family == FAMILY_SPARC_T4
-                    ? (unsigned)(s->sl << 6 | s->mask)
-                    : (unsigned)(s->mask << 4 | s->sl));
-    else if (needs_unit(s))
-        fprintf(out, "%s/%s", s->event->unit, s->event->name);
+        append(&l, "0x%x",
+               s->machine->family == FAMILY_SPARC_T4
+                   ? (unsigned)(s->sl << 6 | s->mask)
+                   : (unsigned)(s->mask << 4 | s->sl));
+    else if (event_find(s->machine, s->event->name) != s->event)
+        /* The bare name means the event of another unit, or none. */
+        append(&l, "%s/%s", s->event->unit, s->event->name);
     else
-        fprintf(out, "%s", s->event->name);
+        append(&l, "%s", s->event->name);
     if (s->umask != NULL && umask_has_name(s))
-        fprintf(out, ".%s", s->umask->name);
+        append(&l, ".%s", s->umask->name);
     else if (s->umask != NULL)
-        fprintf(out, ".0x%x", s->umask_value);
+        append(&l, ".0x%x", s->umask_value);
     if (s->off)
-        fprintf(out, ":" MODIFIER_OFF);
+        append(&l, ":" MODIFIER_OFF);
     for (size_t i = 0; i < s->machine->modifier_count; i++)
         if ((s->given >> i & 1) != 0)
-            modifier_text(s, i, out);
+            append_modifier(&l, s, i);
     if (s->instance >= 0)
-        fprintf(out, ":at=%s",
-                s->machine->units[s->unit].instances[s->instance]);
-    fclose(out);
+        append(&l, ":at=%s", s->machine->units[s->unit].instances[s->instance]);
 }
