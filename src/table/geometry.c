@@ -176,18 +176,6 @@ check_rows(const struct check *c)
     return error;
 }
 
-/* Returns the parameter of a name of `length` characters, which there is. */
-static int
-named(const char *name, size_t length)
-{
-    int id = 0;
-
-    while (strncmp(tally_params[id].key, name, length) != 0 ||
-           tally_params[id].key[length] != '\0')
-        id++;
-    return id;
-}
-
 /* Writes the text of a broken rule, with the values of the parameters that
  * stand there in braces. */
 static void
@@ -202,7 +190,9 @@ write_rule(const struct check *c, const char *otherwise, char *text,
             text[length++] = *at++;
             continue;
         }
-        const int id = named(at + 1, (size_t)(end - at - 1));
+        char key[PARAM_TEXT_SIZE];
+        snprintf(key, sizeof(key), "%.*s", (int)(end - at - 1), at + 1);
+        const int id = param_find(key); /* the generator has looked */
         length += (size_t)snprintf(text + length, size - length, "%s",
                                    value_text(id, c->params[id]).text);
         at = end + 1;
