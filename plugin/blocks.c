@@ -184,6 +184,23 @@ blocks_begin_at(const struct block_table *t, uint64_t pc)
     return false;
 }
 
+const void *
+blocks_keep_copy(const struct block_table *t, void **tree, const void *value,
+                 size_t size, int (*compare)(const void *, const void *))
+{
+    const void *const *known = tfind(value, tree, compare);
+
+    if (known != NULL)
+        return *known;
+    void *kept = malloc(size);
+    if (kept == NULL)
+        plugin_no_memory(t->process->head, "the program's code");
+    memcpy(kept, value, size);
+    if (tsearch(kept, tree, compare) == NULL)
+        plugin_no_memory(t->process->head, "the program's code");
+    return kept;
+}
+
 static int
 compare_pairs(const void *a, const void *b)
 {
@@ -193,18 +210,7 @@ compare_pairs(const void *a, const void *b)
 const struct access_pair *
 blocks_keep_pair(struct block_table *t, const struct access_pair *pair)
 {
-    const struct access_pair *const *known =
-        tfind(pair, &t->pairs, compare_pairs);
-
-    if (known != NULL)
-        return *known;
-    struct access_pair *kept = malloc(sizeof(*kept));
-    if (kept == NULL)
-        plugin_no_memory(t->process->head, "the program's code");
-    memcpy(kept, pair, sizeof(*kept));
-    if (tsearch(kept, &t->pairs, compare_pairs) == NULL)
-        plugin_no_memory(t->process->head, "the program's code");
-    return kept;
+    return blocks_keep_copy(t, &t->pairs, pair, sizeof(*pair), compare_pairs);
 }
 
 void

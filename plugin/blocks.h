@@ -49,6 +49,12 @@ blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
 /* Returns whether a block has begun at this address. */
 bool blocks_begin_at(const struct block_table *t, uint64_t pc);
 
+/* Returns the one copy of `size` bytes in a tree of tsearch(3), which `compare`
+ * orders by content. A copy lives as long as the process. */
+const void *
+blocks_keep_copy(const struct block_table *t, void **tree, const void *value,
+                 size_t size, int (*compare)(const void *, const void *));
+
 /* Returns the one copy of these two accesses, of whatever block they are. */
 const struct access_pair *
 blocks_keep_pair(struct block_table *t, const struct access_pair *pair);

@@ -284,13 +284,13 @@ on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
             void *data)
 {
     struct strand *s = strand_of(vcpu);
-    const intptr_t told = (intptr_t)data;
-    const uint64_t at = addr + (uint64_t)(told >> 17);
+    const uint64_t at = addr + (uint64_t)prefetch_distance_of(data);
 
     (void)info;
     if (tally_plugin.data_filter)
         strand_aside(s, data_inside(at, at) ? tally_plugin.request.slices : 0);
-    strand_prefetch(s, at, told & 1, (uint16_t)(told >> 1));
+    strand_prefetch(s, at, prefetch_near_of(data),
+                    prefetch_instruction_of(data));
 }
 
 /* One access that is certain, or two, alone or with the entry of their block.

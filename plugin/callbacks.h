@@ -45,7 +45,8 @@ struct callbacks {
     /* Enters a block, the data. */
     qemu_plugin_vcpu_udata_cb_t enter[WORKS];
     /* Enters a block, the data, and makes its first accesses. The block has
-     * the site of one (block.access) or the pair (block.pair). */
+     * the site of one (block.room, block.instruction) or the pair (block.pair).
+     */
     qemu_plugin_vcpu_mem_cb_t enter_with[WORKS][TOUCHES][TOUCHES];
     /* Makes one access, access_site as data, or two, struct access_pair
      * as data. */
@@ -61,14 +62,41 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t bulk;        /* as mixed: block or twin loads */
     qemu_plugin_vcpu_mem_cb_t conditional; /* as mixed: a store conditional */
     qemu_plugin_vcpu_mem_cb_t repeated;    /* room 1: an iteration makes two */
-    /* Prefetches at a distance from the access. The data is the distance <<
-     * 17, the prefetch's instruction << 1, and 1 for one into the L1D. */
+    /* Prefetches at a distance from the access, with prefetch_data(). */
     qemu_plugin_vcpu_mem_cb_t prefetch;
     /* --filter data=, struct data_insn as data: before the instruction, and
      * for each of its accesses. */
     qemu_plugin_vcpu_udata_cb_t data_begin;
     qemu_plugin_vcpu_mem_cb_t data_access;
 };
+
+/* What a prefetch has as data: its distance from the access that tells its
+ * address, its instruction, and whether it is one into the L1D. A distance of
+ * more than 47 bits does not fit: prefetch_distance_of() returns another. */
+static inline void *
+prefetch_data(int64_t distance, size_t instruction, bool near)
+{
+    return (void *)(uintptr_t)((uint64_t)distance << 17 | instruction << 1 |
+                               near);
+}
+
+static inline int64_t
+prefetch_distance_of(const void *data)
+{
+    return (intptr_t)data >> 17;
+}
+
+static inline unsigned
+prefetch_instruction_of(const void *data)
+{
+    return (uint16_t)((uintptr_t)data >> 1);
+}
+
+static inline bool
+prefetch_near_of(const void *data)
+{
+    return (uintptr_t)data & 1;
+}
 
 /* The tables of the variants, by their numbers. */
 extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,

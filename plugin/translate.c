@@ -4,7 +4,6 @@
  */
 #include "plugin/translate.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,10 +166,6 @@ access_call(const struct plugin *p, const struct translation *t, size_t i,
     return data ? call : NULL;
 }
 
-/* What has room beside the instruction in a callback's data: see callbacks.h.
- */
-#define PREFETCH_DISTANCE_BITS 46
-
 /* Finds the accesses that tell the addresses of prefetches, if these are to be
  * performed. */
 static void
@@ -185,7 +180,8 @@ find_prefetches(const struct plugin *p, struct translation *t)
         t->teller[i] = prefetch_teller(t->insns, t->count, i, &t->distance[i]);
         if (t->teller[i] == t->count)
             continue;
-        if (t->distance[i] >> PREFETCH_DISTANCE_BITS == t->distance[i] >> 63)
+        if (prefetch_distance_of(prefetch_data(t->distance[i], 0, false)) ==
+            t->distance[i])
             t->tells[t->teller[i]] = true;
         else
             t->teller[i] = t->count;
@@ -202,12 +198,10 @@ register_prefetches(const struct plugin *p, const struct translation *t,
         const unsigned prefetch = t->insns[i].prefetch;
         if (prefetch == PREFETCH_NOWHERE || t->teller[i] != k)
             continue;
-        const uint64_t data = (uint64_t)t->distance[i] << 17 | i << 1 |
-                              (prefetch == PREFETCH_NEAR);
         qemu_plugin_register_vcpu_mem_cb(
             qemu_plugin_tb_get_insn(t->tb, k), p->callbacks->prefetch,
             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-            (void *)(uintptr_t)data);
+            prefetch_data(t->distance[i], i, prefetch == PREFETCH_NEAR));
     }
 }
 
@@ -424,24 +418,14 @@ compare_data_insns(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct data_insn));
 }
 
-/* Returns the one copy of what --filter data= knows of an instruction, kept
- * until the process ends. */
-static struct data_insn *
+/* Returns the one copy of what --filter data= knows of an instruction. */
+static const struct data_insn *
 data_insn_of(struct plugin *p, const struct translation *t, size_t i)
 {
     const struct data_insn wanted = make_data_insn(p, t, i);
-    struct data_insn *const *known =
-        tfind(&wanted, &p->translator.data_insns, compare_data_insns);
 
-    if (known != NULL)
-        return *known;
-    struct data_insn *kept = malloc(sizeof(*kept));
-    if (kept == NULL)
-        plugin_no_memory(p->process.head, "the program's code");
-    memcpy(kept, &wanted, sizeof(*kept));
-    if (tsearch(kept, &p->translator.data_insns, compare_data_insns) == NULL)
-        plugin_no_memory(p->process.head, "the program's code");
-    return kept;
+    return blocks_keep_copy(&p->table, &p->translator.data_insns, &wanted,
+                            sizeof(wanted), compare_data_insns);
 }
 
 /*
@@ -454,7 +438,7 @@ register_data(struct plugin *p, const struct translation *t)
     for (size_t i = next_access(t, 0); i < t->count;
          i = next_access(t, i + 1)) {
         struct qemu_plugin_insn *target = qemu_plugin_tb_get_insn(t->tb, i);
-        struct data_insn *d = data_insn_of(p, t, i);
+        void *const d = (void *)(uintptr_t)data_insn_of(p, t, i);
         if (i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(
                 target, p->callbacks->data_begin, QEMU_PLUGIN_CB_NO_REGS, d);
