@@ -38,13 +38,6 @@ site_of(void *data)
     return (access_site)(uintptr_t)data;
 }
 
-/* Returns the site of the access that is merged with the entry of its block. */
-STRAND_INLINE access_site
-site_of_entry(const struct block *b)
-{
-    return site_make(b->room, b->instruction);
-}
-
 /* Returns the last byte of an access whose room is in a line of the filter. */
 STRAND_INLINE uint64_t
 last_of(const struct filter *f, uint64_t addr, uint64_t room)
@@ -345,20 +338,12 @@ enter_slow(struct strand *s, const struct block *b)
     strand_fetch_slow(s, b);
 }
 
-/* An access that the filters do not know: its site is put together here. */
-static __attribute__((noinline)) void
-access_slow(struct strand *s, const struct block *b, uint64_t addr,
-            enum touch touch)
-{
-    make_access(s, addr, site_of_entry(b), touch);
-}
-
 static __attribute__((noinline)) void
 enter_one_slow(struct strand *s, const struct block *b, uint64_t addr,
                enum touch touch)
 {
     strand_fetch_slow(s, b);
-    make_access(s, addr, site_of_entry(b), touch);
+    make_access(s, addr, b->site, touch);
 }
 
 STRAND_INLINE void
@@ -380,7 +365,7 @@ enter_one_ask(struct strand *s, const struct block *b, uint64_t addr,
               const struct block *last, enum touch touch)
 {
     ask_target(s, b, last);
-    make_access(s, addr, site_of_entry(b), touch);
+    make_access(s, addr, b->site, touch);
 }
 
 static __attribute__((noinline)) void
@@ -410,14 +395,14 @@ enter_one(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
 {
     count_to_look(s, b, work);
     const struct block *last = s->previous;
-    note_access(s, addr, site_of_entry(b), touch);
+    note_access(s, addr, b->site, touch);
     if (__builtin_expect(strand_block(s, b, work), 0))
         enter_one_ask(s, b, addr, last, touch);
     else if ((work & WORK_FETCH) &&
              __builtin_expect(!strand_fetch_known(s, b, work), 0))
         enter_one_slow(s, b, addr, touch);
-    else if (__builtin_expect(!is_known(s, addr, b->room, touch), 0))
-        access_slow(s, b, addr, touch);
+    else
+        make_access(s, addr, b->site, touch);
 }
 
 static __attribute__((noinline)) void

@@ -45,8 +45,7 @@ struct callbacks {
     /* Enters a block, the data. */
     qemu_plugin_vcpu_udata_cb_t enter[WORKS];
     /* Enters a block, the data, and makes its first accesses. The block has
-     * the site of one (block.room, block.instruction) or the pair (block.pair).
-     */
+     * the site of one (block.site) or the pair (block.pair). */
     qemu_plugin_vcpu_mem_cb_t enter_with[WORKS][TOUCHES][TOUCHES];
     /* Makes one access, access_site as data, or two, struct access_pair
      * as data. */

@@ -317,8 +317,8 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
 {
     const enum touch touch = touch_of(p, &t->insns[i]);
 
-    block->room = (uint16_t)room_of(p, &t->insns[i], touch == TOUCH_THROUGH);
-    block->instruction = (uint16_t)i;
+    block->site =
+        site_make(room_of(p, &t->insns[i], touch == TOUCH_THROUGH), i);
     qemu_plugin_register_vcpu_mem_cb(
         qemu_plugin_tb_get_insn(t->tb, i),
         p->callbacks->enter_with[work_of_entry(p, block)][touch][TOUCH_NONE],

@@ -48,30 +48,30 @@ enum block_flags {
 };
 
 /*
- * An access of an instruction, as far as its block tells it: in the low half
- * the room, line - size, which is how far behind the start of its line the
- * access may begin without crossing the line's end; in the high half the
- * instruction, of its block, from 0. One word, which callbacks pass on in one
- * register: of a struct of two halves gcc 12 makes vector moves.
+ * What a block knows of one of its accesses. The low half is the access's room:
+ * line size - access size, so far behind the start of its line the access may
+ * begin without crossing the line's end. The high half is the number of the
+ * access's instruction in the block, from 0. One word, which callbacks pass on
+ * in one register: of a struct of two halves gcc 12 makes vector moves.
  */
-typedef uint64_t access_site;
+typedef uint32_t access_site;
 
 static inline access_site
-site_make(uint64_t room, uint64_t instruction)
+site_make(uint64_t room, size_t instruction)
 {
-    return instruction << 32 | room;
+    return (uint32_t)instruction << 16 | (uint32_t)room;
 }
 
-static inline uint32_t
+static inline uint16_t
 site_room(access_site site)
 {
-    return (uint32_t)site;
+    return (uint16_t)site;
 }
 
-static inline uint32_t
+static inline uint16_t
 site_instruction(access_site site)
 {
-    return (uint32_t)(site >> 32);
+    return (uint16_t)(site >> 16);
 }
 
 /*
@@ -91,8 +91,7 @@ struct block {
     uint32_t index;    /* of its kind's execution counts and info */
     uint32_t branch;   /* the branch's address, cut to the predictor's table */
     uint16_t slot0, slot1; /* of the two lines in the fetch filter */
-    uint16_t room;         /* of the access that is merged with the entry, */
-    uint16_t instruction;  /* and its own: access_site */
+    access_site site;      /* of the access that is merged with the entry */
     uint32_t flags;        /* enum block_flags */
     uint32_t btc;          /* the first entry of the branch's set in the BTC */
     uint64_t branch_pc;    /* of the branch that closes it, or NO_LINE */
