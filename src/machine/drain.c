@@ -75,19 +75,34 @@ queue_widen(struct cache *c, const struct request *queue, size_t count,
 #include "machine/stage.inc"
 #endif
 
-/* Takes the requests of the kinds `wanted` through one cache. The requests that
- * the cache lacks, and all of other kinds, move to the front of `queue`, in
- * order; returns how many. Adds the misses to `misses`, by kind. */
+/* Takes the requests of DATA_KINDS through the L1D. The requests that the L1D
+ * lacks, and all of other kinds, move to the front of `queue`, in order;
+ * returns how many. Adds the misses to `misses`, by kind. `next`: the cache
+ * that is asked next, or NULL. */
 static size_t
-stage(struct cache *c, struct request *queue, size_t count, unsigned wanted,
-      uint32_t *misses, const struct cache *next)
+stage_l1d(struct cache *c, struct request *queue, size_t count,
+          uint32_t *misses, const struct cache *next)
 {
-    queue_widen(c, queue, count, wanted);
+    queue_widen(c, queue, count, DATA_KINDS);
 #ifdef __x86_64__
     if (cache_avx2_runs())
-        return stage_avx2(c, queue, count, wanted, misses, next);
+        return stage_avx2_l1d(c, queue, count, misses, next);
 #endif
-    return stage_any(c, queue, count, wanted, misses, next);
+    return stage_any_l1d(c, queue, count, misses, next);
+}
+
+/* Takes requests through a cache behind the L1s, as stage_l1d() does: those of
+ * all kinds. */
+static size_t
+stage_behind(struct cache *c, struct request *queue, size_t count,
+             uint32_t *misses, const struct cache *next)
+{
+    queue_widen(c, queue, count, ALL_KINDS);
+#ifdef __x86_64__
+    if (cache_avx2_runs())
+        return stage_avx2_behind(c, queue, count, misses, next);
+#endif
+    return stage_any_behind(c, queue, count, misses, next);
 }
 
 /*
@@ -118,31 +133,33 @@ drain_l1i(struct strand *s, struct request *queue, size_t count)
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
     const unsigned ahead = s->chip->ahead;
     const uint32_t microtag = s->chip->microtag;
-    size_t waits = 0, kept = 0;
+    const struct request *r = queue;
+    size_t waits = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++, r++) {
         waiting[waits] = (uint16_t)i;
-        waits += (queue[i].flags & REQUEST_LOOKUP) != 0;
+        waits += (r->flags & REQUEST_LOOKUP) != 0;
     }
     if (waits == 0)
         return count;
     for (size_t i = 0; i < waits; i++) {
-        struct request *r = &queue[waiting[i]];
-        const uint64_t line = r->addr >> l1i->line_shift;
-        const uint64_t turn = r->flags & REQUEST_TURN;
+        struct request *const fetch = &queue[waiting[i]];
+        const uint64_t line = fetch->addr >> l1i->line_shift;
+        const uint64_t turn = fetch->flags & REQUEST_TURN;
         const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
         const bool hit = cache_access_turned(l1i, line, turn);
         /* What hits is still marked as waiting, and leaves below. */
-        r->flags = hit ? REQUEST_LOOKUP : 0;
+        fetch->flags = hit ? REQUEST_LOOKUP : 0;
         if (ahead != 0 && !hit)
-            r->next = ahead_next(l1i, line, ahead);
+            fetch->next = ahead_next(l1i, line, ahead);
         s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
         s->total[SIGNAL_L1I_MISSES] += !hit;
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct request r = queue[i];
-        queue[kept] = r;
-        kept += (r.flags & REQUEST_LOOKUP) == 0;
+    size_t kept = waiting[0];
+    for (size_t i = kept; i < count; i++) {
+        const bool stays = (queue[i].flags & REQUEST_LOOKUP) == 0;
+        queue[kept] = queue[i];
+        kept += stays;
     }
     return kept;
 }
@@ -161,8 +178,7 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
         size_t to = from;
         while (to < count && queue[to].kind != REQUEST_ATOMIC)
             to++;
-        const size_t n =
-            stage(l1d, queue + from, to - from, DATA_KINDS, misses, l2);
+        const size_t n = stage_l1d(l1d, queue + from, to - from, misses, l2);
         if (kept != from)
             memmove(queue + kept, queue + from, n * sizeof(*queue));
         kept += n;
@@ -171,7 +187,6 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
             if (queue[to].flags & REQUEST_TURN)
                 cache_turn(l1d, line & l1d->set_mask);
             cache_invalidate(l1d, line);
-            queue[to].flags &= (uint8_t)~REQUEST_TURN;
             queue[kept++] = queue[to++];
         }
         from = to;
@@ -200,14 +215,14 @@ take_plain(struct strand *s, struct request *queue, size_t count)
     if (s->l2 != NULL) {
         const struct level *next = chip->levels;
         uint32_t misses[REQUEST_KINDS] = {0};
-        count = stage(s->l2, queue, count, ALL_KINDS, misses,
-                      next < end ? &next->cache : NULL);
+        count = stage_behind(s->l2, queue, count, misses,
+                             next < end ? &next->cache : NULL);
         add_misses(s->total, queue_l2_signal, misses);
     }
     for (struct level *level = chip->levels; level < end; level++) {
         uint32_t misses[REQUEST_KINDS] = {0};
-        count = stage(&level->cache, queue, count, ALL_KINDS, misses,
-                      level + 1 < end ? &level[1].cache : NULL);
+        count = stage_behind(&level->cache, queue, count, misses,
+                             level + 1 < end ? &level[1].cache : NULL);
         add_misses(s->total, level->row->misses, misses);
     }
 }

@@ -34,7 +34,7 @@ enum request_kind {
 
 enum request_flags {
     /* Before the request, the two most recent lines of its set in the L1 change
-     * places. */
+     * places. No cache behind the L1s looks at the flag. */
     REQUEST_TURN = 1 << 0,
     /* A fetch that the L1I has not been asked for yet: a lone strand's only. */
     REQUEST_LOOKUP = 1 << 1,
