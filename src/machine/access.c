@@ -233,6 +233,28 @@ strand_store_slow(struct strand *s, uint64_t addr, access_site at)
     data_quick(s, addr, at, REQUEST_STORE);
 }
 
+/* Returns whether the filter of pages knows the page of an access to data. */
+static inline bool
+data_page_known(const struct strand *s, uint64_t addr)
+{
+    const uint64_t page = addr >> s->pages.shift;
+
+    return !s->runs.dtlb || __atomic_load_n(&s->pages.data[page % FILTER_PAGES],
+                                            __ATOMIC_RELAXED) == page + 1;
+}
+
+/* Queues the store that makes the most recent line of its set dirty. */
+static inline void
+mark_first(struct strand *s, uint64_t line, unsigned instruction)
+{
+    uint64_t *second = &s->data.second[line >> s->data.shift & s->data.mask];
+
+    queue_turned(s, line, REQUEST_STORE, instruction, *second & SECOND_TURNED);
+    *second &= ~SECOND_TURNED;
+    filter_put(&s->data, line, line);
+    filter_put(&s->store, line, line);
+}
+
 /*
  * Stores to one line of an L1D that writes back. The store goes to the queue
  * although its line may be the first of its set: the line becomes dirty.
@@ -241,7 +263,6 @@ static void
 mark_line(struct strand *s, uint64_t addr, unsigned instruction)
 {
     const uint64_t line = addr & s->data.line_mask;
-    uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
     if (s->runs.dtlb)
         touch_data_page(s, addr, REQUEST_STORE, instruction);
@@ -250,19 +271,18 @@ mark_line(struct strand *s, uint64_t addr, unsigned instruction)
         return;
     }
     if (known_line(&s->data, line) == line) {
-        queue_turned(s, line, REQUEST_STORE, instruction,
-                     *second & SECOND_TURNED);
-        *second &= ~SECOND_TURNED;
-    } else {
-        data_push(s, second, line, REQUEST_STORE, instruction);
+        mark_first(s, line, instruction);
+        return;
     }
+    data_push(s, &s->data.second[line >> s->data.shift & s->data.mask], line,
+              REQUEST_STORE, instruction);
     filter_put(&s->data, line, line);
     filter_put(&s->store, line, line);
 }
 
 /* Stores to the one or two lines of an access. An atomic reads each line before
  * it marks the line. */
-static void
+static __attribute__((noinline)) void
 marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
 {
     const uint64_t size = (uint64_t)1 << s->data.shift;
@@ -278,14 +298,56 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
         strand_drain(s);
 }
 
-void
-strand_through_slow(struct strand *s, uint64_t addr, access_site at)
+/* Makes a store as marks_slow() does, quicker: of one line, which is the most
+ * recent of its set and not known to be dirty, on a page that is known. */
+static inline void
+marks_quick(struct strand *s, uint64_t addr, access_site at)
 {
-    if (__builtin_expect(s->runs.marks, 0)) {
+    const uint64_t line = addr & s->data.line_mask;
+
+    if (__builtin_expect(addr - line > site_room(at), 0) ||
+        !data_page_known(s, addr) || known_line(&s->data, line) != line ||
+        known_line(&s->store, line) == line) {
         marks_slow(s, addr, at, false);
         return;
     }
+    mark_first(s, line, site_instruction(at));
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
+        strand_drain(s);
+}
+
+static __attribute__((noinline)) void
+through_slow(struct strand *s, uint64_t addr, access_site at)
+{
     access_slow(s, &s->store, addr, at, REQUEST_THROUGH);
+}
+
+/* Makes a store as through_slow() does, quicker: of one line, on a page that is
+ * known. */
+static inline void
+through_quick(struct strand *s, uint64_t addr, access_site at)
+{
+    const uint64_t line = addr & s->store.line_mask;
+
+    if (__builtin_expect(addr - line > site_room(at), 0) ||
+        !data_page_known(s, addr) || !s->runs.store_filter) {
+        through_slow(s, addr, at);
+        return;
+    }
+    if (known_line(&s->store, line) != line)
+        queue_push(s, line, REQUEST_THROUGH, site_instruction(at));
+    filter_put(&s->store, line, line);
+    if (__builtin_expect(s->queue.next >= s->queue.end, 0))
+        strand_drain(s);
+}
+
+void
+strand_through_slow(struct strand *s, uint64_t addr, access_site at)
+{
+    if (s->runs.marks)
+        marks_quick(s, addr, at);
+    else
+        through_quick(s, addr, at);
 }
 
 void
