@@ -306,6 +306,35 @@ note_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
         note_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
+/* Returns whether note_quick() does for an access that follows `stores` stores
+ * what note_access() does. A callback calls no function but as its last act, or
+ * it would save registers each time. */
+STRAND_INLINE bool
+is_noted_quick(const struct strand *s, uint64_t addr, access_site at,
+               enum touch touch, unsigned stores)
+{
+    if (!counts_raw)
+        return true;
+    if (touch != TOUCH_LOAD)
+        return !raw_stores_ask(&s->raw, stores + 1);
+    return !raw_load_asks(&s->raw, addr,
+                          last_of(&s->data, addr, site_room(at)));
+}
+
+STRAND_INLINE void
+note_quick(struct strand *s, uint64_t addr, access_site at, enum touch touch)
+{
+    const struct filter *f = touch == TOUCH_THROUGH ? &s->store : &s->data;
+    const uint64_t last = last_of(f, addr, site_room(at));
+
+    if (counts_raw && touch != TOUCH_LOAD)
+        s->raw.count++;
+    if (counts_alignment && touch == TOUCH_LOAD)
+        align_load(s->total, addr, last);
+    if (counts_alignment && touch != TOUCH_LOAD)
+        align_store(s->total, addr, last);
+}
+
 STRAND_INLINE void
 make_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
 {
@@ -327,6 +356,63 @@ count_to_look(struct strand *s, const struct block *b, unsigned work)
         plugin_look(s);
 }
 
+/* An access that note_quick() does not do. */
+static __attribute__((noinline)) void
+access_slow(struct strand *s, uint64_t addr, access_site at, enum touch touch)
+{
+    note_access(s, addr, at, touch);
+    make_access(s, addr, at, touch);
+}
+
+STRAND_INLINE void
+make_one(struct strand *s, uint64_t addr, access_site at, enum touch touch)
+{
+    if (__builtin_expect(is_noted_quick(s, addr, at, touch, 0), 1)) {
+        note_quick(s, addr, at, touch);
+        make_access(s, addr, at, touch);
+    } else {
+        access_slow(s, addr, at, touch);
+    }
+}
+
+/* Two accesses that the filters do not know, or that note_quick() does not do.
+ */
+static __attribute__((noinline)) void
+two_slow(struct strand *s, const struct access_pair *p, uint64_t addr,
+         enum touch first, enum touch second)
+{
+    const uint64_t other = addr + (uint64_t)p->delta;
+
+    note_access(s, addr, p->first, first);
+    note_access(s, other, p->second, second);
+    make_access(s, addr, p->first, first);
+    make_access(s, other, p->second, second);
+}
+
+/* Returns whether the filters know both accesses, and note_quick() does for
+ * both what note_access() does. */
+STRAND_INLINE bool
+are_known(const struct strand *s, const struct access_pair *p, uint64_t addr,
+          enum touch first, enum touch second)
+{
+    const uint64_t other = addr + (uint64_t)p->delta;
+    const unsigned stores = first != TOUCH_LOAD;
+
+    return is_known(s, addr, site_room(p->first), first) &
+           is_known(s, other, site_room(p->second), second) &
+           is_noted_quick(s, addr, p->first, first, 0) &
+           is_noted_quick(s, other, p->second, second, stores);
+}
+
+/* Two accesses of which are_known() is true. */
+STRAND_INLINE void
+note_two_quick(struct strand *s, const struct access_pair *p, uint64_t addr,
+               enum touch first, enum touch second)
+{
+    note_quick(s, addr, p->first, first);
+    note_quick(s, addr + (uint64_t)p->delta, p->second, second);
+}
+
 /* Ends of a block's entry that are seldom reached: some line of the block is
  * not known, or the target of the branch that closed `last` is not. Each is a
  * function of its own and a tail call, so that the quick ends save no
@@ -342,6 +428,7 @@ static __attribute__((noinline)) void
 enter_one_slow(struct strand *s, const struct block *b, uint64_t addr,
                enum touch touch)
 {
+    note_access(s, addr, b->site, touch);
     strand_fetch_slow(s, b);
     make_access(s, addr, b->site, touch);
 }
@@ -364,6 +451,7 @@ static __attribute__((noinline)) void
 enter_one_ask(struct strand *s, const struct block *b, uint64_t addr,
               const struct block *last, enum touch touch)
 {
+    note_access(s, addr, b->site, touch);
     ask_target(s, b, last);
     make_access(s, addr, b->site, touch);
 }
@@ -373,8 +461,7 @@ enter_two_ask(struct strand *s, const struct block *b, uint64_t addr,
               const struct block *last, enum touch first, enum touch second)
 {
     ask_target(s, b, last);
-    make_access(s, addr, b->pair.first, first);
-    make_access(s, addr + (uint64_t)b->pair.delta, b->pair.second, second);
+    two_slow(s, &b->pair, addr, first, second);
 }
 
 STRAND_INLINE void
@@ -395,22 +482,13 @@ enter_one(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
 {
     count_to_look(s, b, work);
     const struct block *last = s->previous;
-    note_access(s, addr, b->site, touch);
     if (__builtin_expect(strand_block(s, b, work), 0))
         enter_one_ask(s, b, addr, last, touch);
     else if ((work & WORK_FETCH) &&
              __builtin_expect(!strand_fetch_known(s, b, work), 0))
         enter_one_slow(s, b, addr, touch);
     else
-        make_access(s, addr, b->site, touch);
-}
-
-static __attribute__((noinline)) void
-two_slow(struct strand *s, const struct access_pair *p, uint64_t addr,
-         enum touch first, enum touch second)
-{
-    make_access(s, addr, p->first, first);
-    make_access(s, addr + (uint64_t)p->delta, p->second, second);
+        make_one(s, addr, b->site, touch);
 }
 
 static __attribute__((noinline)) void
@@ -426,13 +504,9 @@ STRAND_INLINE void
 make_two(struct strand *s, const struct access_pair *p, uint64_t addr,
          enum touch first, enum touch second)
 {
-    const uint64_t other = addr + (uint64_t)p->delta;
-    const bool known = is_known(s, addr, site_room(p->first), first) &
-                       is_known(s, other, site_room(p->second), second);
-
-    note_access(s, addr, p->first, first);
-    note_access(s, other, p->second, second);
-    if (__builtin_expect(!known, 0))
+    if (__builtin_expect(are_known(s, p, addr, first, second), 1))
+        note_two_quick(s, p, addr, first, second);
+    else
         two_slow(s, p, addr, first, second);
 }
 
@@ -440,22 +514,19 @@ STRAND_INLINE void
 enter_two(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
           enum touch first, enum touch second)
 {
-    const struct access_pair *const p = &b->pair;
-    const uint64_t other = addr + (uint64_t)p->delta;
-    bool known = is_known(s, addr, site_room(p->first), first) &
-                 is_known(s, other, site_room(p->second), second);
+    bool known = are_known(s, &b->pair, addr, first, second);
 
     count_to_look(s, b, work);
     const struct block *last = s->previous;
     const bool asks = strand_block(s, b, work);
-    note_access(s, addr, p->first, first);
-    note_access(s, other, p->second, second);
     if (work & WORK_FETCH)
         known &= strand_fetch_known(s, b, work);
     if (__builtin_expect(asks, 0))
         enter_two_ask(s, b, addr, last, first, second);
     else if (__builtin_expect(!known, 0))
         enter_two_slow(s, b, addr, first, second);
+    else
+        note_two_quick(s, &b->pair, addr, first, second);
 }
 
 /* The table: every choice of every dimension */
@@ -511,13 +582,12 @@ enum {
 #define WORK(ends, fetch, clock) \
     ((unsigned)(ends) | (unsigned)(fetch) | (unsigned)(clock))
 
-#define ACCESS_ONE(touch, ...)                              \
-    MEM_CALL(access_##touch)                                \
-    {                                                       \
-        struct strand *s = strand_of(vcpu);                 \
-        (void)info;                                         \
-        note_access(s, addr, site_of(data), TOUCH_##touch); \
-        make_access(s, addr, site_of(data), TOUCH_##touch); \
+#define ACCESS_ONE(touch, ...)                           \
+    MEM_CALL(access_##touch)                             \
+    {                                                    \
+        struct strand *s = strand_of(vcpu);              \
+        (void)info;                                      \
+        make_one(s, addr, site_of(data), TOUCH_##touch); \
     }
 #define ACCESS_TWO(first, second, ...)                                        \
     MEM_CALL(access_##first##_##second)                                       \

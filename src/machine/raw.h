@@ -57,19 +57,37 @@ raw_unit(uint64_t addr)
     return (uint32_t)(addr / 8 % RAW_UNITS);
 }
 
-/* `last` is `first` + size - 1; of at most 8 bytes. */
-static inline void
-raw_load(const struct raw *raw, uint64_t *total, uint64_t first, uint64_t last)
+/* Returns whether raw_load() of the bytes from `first` to `last`, 8 at most,
+ * has anything to do. */
+static inline bool
+raw_load_asks(const struct raw *raw, uint64_t first, uint64_t last)
 {
     if (__builtin_expect(!raw->on, 1))
-        return;
+        return false;
 
     const uint32_t age0 = raw->count - raw->latest[raw_unit(first)];
     const uint32_t age1 = raw->count - raw->latest[raw_unit(last)];
-    if (age0 < raw->reach || age1 < raw->reach)
+
+    return age0 < raw->reach || age1 < raw->reach;
+}
+
+/* Counts the hit of a load of the bytes from `first` to `last`, 8 at most. */
+static inline void
+raw_load(const struct raw *raw, uint64_t *total, uint64_t first, uint64_t last)
+{
+    if (raw_load_asks(raw, first, last))
         raw_search(raw, total, first, last);
 }
 
+/* Returns whether one of the next `stores` stores needs raw_store(); if not,
+ * adding `stores` to raw->count does the same. */
+static inline bool
+raw_stores_ask(const struct raw *raw, unsigned stores)
+{
+    return raw->on || raw->turn - raw->count <= stores;
+}
+
+/* Counts a store of the bytes from `first` to `last`, 8 at most. */
 static inline void
 raw_store(struct raw *raw, uint64_t first, uint64_t last)
 {
