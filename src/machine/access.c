@@ -188,14 +188,13 @@ strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
 }
 
-/* Counts a hit, which a miss of the L1D takes back. */
 static void
 prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
 {
     uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
     const uint64_t line = addr & s->data.line_mask;
 
-    s->total[SIGNAL_NEAR_PREFETCH_HITS]++;
+    s->total[SIGNAL_NEAR_PREFETCHES]++;
     if (known_line(&s->data, line) == line)
         return;
     data_push(s, second, line, REQUEST_NEAR, instruction);

@@ -194,7 +194,6 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
     s->total[SIGNAL_L1D_LOAD_MISSES] += misses[REQUEST_LOAD];
     s->total[SIGNAL_L1D_STORE_MISSES] += misses[REQUEST_STORE];
     s->total[SIGNAL_NEAR_PREFETCH_MISSES] += misses[REQUEST_NEAR];
-    s->total[SIGNAL_NEAR_PREFETCH_HITS] -= misses[REQUEST_NEAR];
     return kept;
 }
 

@@ -2,22 +2,22 @@
 #include "machine/levels.h"
 
 /* What all levels count alike. */
-#define BY_KIND(level)                                    \
-    [REQUEST_LOAD] = SIGNAL_##level##_LOAD_MISSES,        \
-    [REQUEST_STORE] = SIGNAL_##level##_STORE_MISSES,      \
-    [REQUEST_THROUGH] = SIGNAL_##level##_STORE_MISSES,    \
-    [REQUEST_ATOMIC] = SIGNAL_##level##_STORE_MISSES,     \
-    [REQUEST_FETCH] = SIGNAL_##level##_FETCH_MISSES,      \
-    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_##level##_MISSES, \
-    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_##level##_MISSES
+#define BY_KIND(level)                                      \
+    [REQUEST_LOAD] = SIGNAL_##level##_LOAD_MISSES,          \
+    [REQUEST_STORE] = SIGNAL_##level##_STORE_MISSES,        \
+    [REQUEST_THROUGH] = SIGNAL_##level##_STORE_MISSES,      \
+    [REQUEST_ATOMIC] = SIGNAL_##level##_STORE_MISSES,       \
+    [REQUEST_FETCH] = SIGNAL_##level##_FETCH_MISSES,        \
+    [REQUEST_WALK_I] = SIGNAL_ITLB_WALK_##level##_MISSES,   \
+    [REQUEST_WALK_D] = SIGNAL_DTLB_WALK_##level##_MISSES,   \
+    [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_##level##_MISSES, \
+    [REQUEST_FAR] = SIGNAL_FAR_PREFETCH_##level##_MISSES
 
-/* No machine with an L4 performs prefetches or has l1d.float. */
+/* A machine with an L4 has no bus, which l1d.float and code ahead need. */
 const struct level_row level_rows[LEVELS_MOST] = {
     {COMPONENT_L3,
      PARAM_L3_SIZE,
-     {BY_KIND(L3), [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_L3_MISSES,
-      [REQUEST_FAR] = SIGNAL_FAR_PREFETCH_L3_MISSES,
-      [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
+     {BY_KIND(L3), [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
       [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES},
      SIGNAL_L3_WRITEBACKS},
     {COMPONENT_L4, PARAM_L4_SIZE, {BY_KIND(L4)}, SIGNAL_L4_WRITEBACKS},

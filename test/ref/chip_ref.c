@@ -42,10 +42,12 @@ static const struct asker atomics = {
 /* Of one core, or with an L3 for all: no node counts them. */
 static const struct asker near_prefetches = {
     .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES,
-    .l3_misses = SIGNAL_NEAR_PREFETCH_L3_MISSES};
+    .l3_misses = SIGNAL_NEAR_PREFETCH_L3_MISSES,
+    .l4_misses = SIGNAL_NEAR_PREFETCH_L4_MISSES};
 static const struct asker far_prefetches = {
     .l2_misses = SIGNAL_FAR_PREFETCH_L2_MISSES,
-    .l3_misses = SIGNAL_FAR_PREFETCH_L3_MISSES};
+    .l3_misses = SIGNAL_FAR_PREFETCH_L3_MISSES,
+    .l4_misses = SIGNAL_FAR_PREFETCH_L4_MISSES};
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
 static const struct asker fetch_walks = {
@@ -638,7 +640,7 @@ prefetches(const struct chip_ref *r)
     const uint64_t *p = r->params;
 
     return p[PARAM_PREFETCH_DATA] == PREFETCH_DATA_PERFORMED &&
-           p[PARAM_L3_SHARED] != L3_SHARED_CORE && p[PARAM_L4_SIZE] == 0 &&
+           p[PARAM_L3_SHARED] != L3_SHARED_CORE &&
            (p[PARAM_L2_SHARED] == L2_SHARED_CORE || p[PARAM_L3_SIZE] != 0 ||
             !write_through(r));
 }
@@ -656,10 +658,9 @@ chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near)
     }
     if (!near)
         return;
-    if (access_cache(&r->l1d, addr, false, &out)) {
-        chip_ref_count(r, SIGNAL_NEAR_PREFETCH_HITS);
+    chip_ref_count(r, SIGNAL_NEAR_PREFETCHES);
+    if (access_cache(&r->l1d, addr, false, &out))
         return;
-    }
     chip_ref_count(r, SIGNAL_NEAR_PREFETCH_MISSES);
     write_back(r, 1, out);
     ask_shared(r, addr, false, &near_prefetches);
