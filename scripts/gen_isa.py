@@ -20,8 +20,10 @@ A key of a row and what it says:
   cpu             QEMU's -cpu; its own choice if missing
   triplet         of the cross libc, which lies below /usr/TRIPLET
   loader_package  Debian's package of the loader
-  lookup          the instruction by which a guest looks up counts, in hexadecimal;
-                  src/gateway/doorbell.h has the same
+  lookup          the instruction by which a guest looks up counts, its bytes in
+                  the order of memory, in hexadecimal: one that does nothing and
+                  that no compiler makes; src/gateway/doorbell.h has the same, and
+                  doc/gateway.md says what it does
   sigbus          the number of SIGBUS
   handler_at      where in struct sigaction the handler stands
   cause_at        where in siginfo_t the cause stands (si_code)
@@ -36,7 +38,7 @@ import re
 import sys
 
 from catalogue.c_code import c_bool, c_enum, c_row, c_text
-from catalogue.row import NAME, BadData, File, ident
+from catalogue.row import NAME, BadData, File, ident, write_changed
 
 SLOTS = ("none", "apart", "within")
 BYTES = re.compile(r"(?:[0-9a-f]{2}){1,8}")
@@ -153,9 +155,9 @@ def main():
         rows = load(data)
     except BadData as e:
         sys.exit(str(e))
-    outputs[0].write_text(source(rows))
-    outputs[1].write_text(header(rows))
-    outputs[2].write_text(decoders(rows))
+    write_changed(outputs[0], source(rows))
+    write_changed(outputs[1], header(rows))
+    write_changed(outputs[2], decoders(rows))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from catalogue import c_code, pmu_code, signal_code
 from catalogue.generic import Generics
 from catalogue.machine import claim, load_machine
 from catalogue.model import check_ident, load_params
-from catalogue.row import BadData
+from catalogue.row import BadData, write_changed
 from catalogue.signals import Signals
 
 
@@ -74,12 +74,12 @@ def main():
     *written, pmu_h, pmu_c = args.outputs[:5]
     tables_h, tables_c, signals_c = written
     depfile = args.outputs[5:]
-    tables_h.write_text(c_code.header(signals, params, generics,
-                                        machines))
-    tables_c.write_text(c_code.code(params, generics, machines))
-    signals_c.write_text(signal_code.code(signals))
-    pmu_h.write_text(pmu_code.header(machines))
-    pmu_c.write_text(pmu_code.code(machines))
+    write_changed(tables_h,
+                  c_code.header(signals, params, generics, machines))
+    write_changed(tables_c, c_code.code(params, generics, machines))
+    write_changed(signals_c, signal_code.code(signals))
+    write_changed(pmu_h, pmu_code.header(machines))
+    write_changed(pmu_c, pmu_code.code(machines))
     if depfile:
         paths = " ".join(str(p).replace(" ", "\\ ")
                          for p in sorted(read_paths(args.data)))

@@ -29,6 +29,13 @@ def near(word, words):
             (f" and {rest} more" if rest > 0 else ""))
 
 
+def write_changed(path, text):
+    """Writes a file unless it has this text already: what depends on it is then
+    not built again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
 def ident(*words):
     return "_".join(re.sub(r"[^A-Za-z0-9]", "_", w).upper() for w in words)
 
