@@ -145,6 +145,22 @@ class Generator(unittest.TestCase):
         self.assertEqual(grandchild["units"]["bus"]["brief"], "none")
         self.assertEqual(grandchild["units"]["cpu"], fake["units"]["cpu"])
 
+    def test_base_parameters(self):
+        whole = 'base_parameters = true\n'
+        self.add_machine("child", "fake", whole)
+        self.add_machine("grandchild", "child", whole + '[parameter]\n"l1d.ways" = '
+                         '{ value = 6, source = "own" }\n')
+        *_, machines = generator.load(self.data)
+        child, fake, grandchild = machines
+        self.assertEqual(child["params"], fake["params"])
+        changed = {new[0]: new[1:] for old, new in
+                   zip(fake["params"], grandchild["params"]) if old != new}
+        self.assertEqual(changed, {"l1d.ways": (6, "own", False)})
+        path = self.data / "machines/grandchild/machine.toml"
+        path.write_text(path.read_text().replace("6,", "5,"))
+        self.assertIn("grandchild/machine.toml: [parameter]: l1d.size = ",
+                      self.load_error())
+
     def test_base_cycle(self):
         self.add_machine("a", "c")
         self.add_machine("b", "a")

@@ -145,8 +145,8 @@ REJECTED = [
      "wrong kind: one of allocate, through"),
     (MACHINE, '"l1d.ways"', '"l1d.way"', "[parameter.l1d.way]: unknown "
      "parameter; did you mean 'l1d.ways'?"),
-    (MACHINE, '"time.fp" = { value = 2 }\n', "", "[parameter]: 'time.fp' is "
-     "missing: a machine gives every parameter"),
+    (MACHINE, '"time.fp" = { value = 2 }\n', "", "[parameter]: a machine "
+     "gives every parameter that has no default: missing is time.fp"),
     (MACHINE, "[default]\nassumed = true\nsource", "[default]\nassumed = true"
      "\nx", "[parameter.cores]: unknown key 'x'; known are value, source, "
      "assumed"),
@@ -156,8 +156,7 @@ REJECTED = [
     (MACHINE, "hidden = true", "hidden = true\nnative = true", "top level: a "
      "native machine has no [parameter]: it is no model"),
     (MACHINE, "hidden = true", "hidden = true\nbase_parameters = true", "top "
-     "level: base_parameters is for a machine with a base and no [parameter] "
-     "of its own"),
+     "level: base_parameters is for a machine with a base"),
     # Geometry
     (MACHINE, '"1.5K"', '"1K"', "[parameter]: l1d.size = 1024: must be 3 ways "
      "of 16 bytes times a power of two"),

@@ -369,14 +369,14 @@ def index_registers(folder):
 
 
 def own_or_base_values(folder, params):
-    """Its own parameters, or those of its base where it says that they hold."""
+    """Its own parameters; those that it does not give are those of its base,
+    where it says so."""
     file = folder.main
     if not file.flag("base_parameters"):
         return load_values(file, params)
-    if folder.base is None or file.has("parameter"):
-        file.bad("base_parameters is for a machine with a base and no "
-                 "[parameter] of its own")
-    return load_values(folder.base.main, params)
+    if folder.base is None:
+        file.bad("base_parameters is for a machine with a base")
+    return load_values(file, params, own_or_base_values(folder.base, params))
 
 
 def load_machine(root, name, signals, params, generics):

@@ -117,23 +117,29 @@ def check_rules(bad, v, params):
                 f"{of['choices'][value] if of['choices'] else value}: {text}")
 
 
-def load_values(file, params):
-    """[(key, value, source, assumed)], or [] where no model has landed."""
-    if not file.has("parameter"):
+def load_values(file, params, base=()):
+    """[(key, value, source, assumed)], or [] where no model has landed. A
+    parameter that the file does not give is that of `base`, which
+    load_values() returned for another file, or the parameter's default."""
+    if not file.has("parameter") and not base:
         return []
-    values = {}
-    for key, row in file.rows("parameter"):
+    values = {key: rest for key, *rest in base}
+    for key, row in file.rows("parameter") if file.has("parameter") else ():
         if key not in params:
             row.bad(f"unknown parameter; {near(key, params)}")
         values[key] = (read_value(row, params[key]), row.text("source"),
                        row.flag("assumed"))
         row.done()
+    missing = []
     for key, p in params.items():
         if key not in values and p["default"] is not None:
             values[key] = (p["default"], "by default", False)
-        if key not in values:
-            raise BadData(f"{file.path}: [parameter]: '{key}' is missing: a "
-                          "machine gives every parameter")
+        elif key not in values:
+            missing.append(key)
+    if missing:
+        raise BadData(f"{file.path}: [parameter]: a machine gives every "
+                      "parameter that has no default: missing is " +
+                      ", ".join(missing))
     geometry = Row(file.path, "[parameter]",
                    {key: value for key, (value, *_) in values.items()})
     check_rules(geometry.bad, geometry.values, params)
