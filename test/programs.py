@@ -96,11 +96,6 @@ def sql_says():
 SAYS = {"busybox": awk_says, "lua": lua_says, "sqlite": sql_says}
 
 
-def all_isas():
-    """Those of a model."""
-    return sorted({isa for isas in t.machines().values() for isa in isas})
-
-
 def guest_isas():
     """Those that programs are built for."""
     return sorted({isa for m in t.listed() for isa in m["isas"]
@@ -170,7 +165,9 @@ def same_words(name):
 
 def threads(machine, isa):
     """Threads with the whole model: those alike in what they do have done as
-    much; of those that sort, each has done something."""
+    much, but for the C library, where a thread that ends tries an atomic again
+    if another thread came between; of those that sort, each has done
+    something."""
     event = t.instructions(machine)
     for program, *words in (("threads", 4, 50000), ("crew", 4, 1)):
         c = t.count(["-m", machine, "-e", "all"],
@@ -180,7 +177,7 @@ def threads(machine, isa):
         t.equal(sum(rows), c[event], "sum of the strands")
         assert min(rows) > 0, rows
         if program == "threads":
-            t.equal(len(set(rows[1:])), 1, "kinds of threads")
+            assert max(rows[1:]) - min(rows[1:]) < 500, rows
 
 
 def foreign(machine, isa):
@@ -206,19 +203,27 @@ def foreign(machine, isa):
     t.contains(refused.stderr, "--foreign runs it all the same")
 
 
+def not_built(isa):
+    raise t.Skip(f"build/guests has no programs of {isa}")
+
+
 def add_cases():
+    built = guest_isas()
+    for isa in {isa for isas in t.machines().values() for isa in isas}:
+        if isa not in built:
+            t.case(f"{isa}: everyday programs", not_built, isa)
     for machine, isas in t.machines().items():
-        for isa in isas:
+        for isa in sorted(set(isas) & set(built)):
             for name in PROGRAMS:
                 at = f"{machine}, {isa}: {name}"
                 t.case(f"{at} runs, and repeats", runs, machine, isa, name)
                 t.case(f"{at} adds up", adds_up, machine, isa, name)
             t.case(f"{machine}, {isa}: busybox's pipes", pipes, machine, isa)
             t.case(f"{machine}, {isa}: threads", threads, machine, isa)
-        for isa in sorted(set(guest_isas()) - set(isas)):
+        for isa in sorted(set(built) - set(isas)):
             t.case(f"{machine}: {isa} with --foreign", foreign, machine, isa)
     for name in PROGRAMS:
-        for isa in all_isas():
+        for isa in built:
             t.case(f"{name}, {isa}: as many instructions on each machine",
                    same_instructions, isa, name)
         t.case(f"{name}: all instruction sets say the same", same_words, name)
