@@ -10,7 +10,7 @@
  * is done after one compare. Every other access goes into the strand's queue;
  * a full queue is drained through the real caches in one loop. Order within a
  * strand is kept, so results equal those of simulating each access at once
- * (test/ref/ref.c does that).
+ * (test/ref/chip_ref.c does that).
  *
  * Strands that run at the same time interleave by whole queues, in the order
  * in which their queues fill: locks are taken once a queue.

@@ -10,7 +10,7 @@
 #include "ref/raw_ref.h"
 #include "ref/snoop_ref.h"
 
-/* Where table walks read; as in machine/access.c. */
+/* Where table walks read, as in machine/pages.c. */
 #define TABLES_AT 0x3ff000000000u
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
