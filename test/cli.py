@@ -97,7 +97,7 @@ def make_files(d):
     """Files that are no programs, and a few good for nothing."""
     elf = bytearray(64)
     elf[:7] = b"\x7fELF\2\1\1"
-    elf[16:20] = bytes((2, 0, 183, 0))
+    elf[16:20] = bytes((2, 0, 21, 0))
     mips = bytearray(64)
     mips[:7] = b"\x7fELF\2\2\1"
     mips[16:20] = bytes((0, 2, 0, 8))
@@ -107,7 +107,7 @@ def make_files(d):
     object_file = bytearray(elf)
     object_file[16:20] = bytes((1, 0, 62, 0))
     files = {"junk": b"neither\n" * 20, "short": b"\x7fE", "empty": b"",
-             "arm": elf, "object": object_file, "n32": n32,
+             "power": elf, "object": object_file, "n32": n32,
              "release6": release6,
              "loop": f"#!{d}/loop\n".encode(), "lost": b"#!/no/such\n"}
     for name, content in files.items():

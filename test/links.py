@@ -3,13 +3,15 @@
 """Does each link of the pages lead somewhere? links.py ROOT
 
 Every relative link of every page (*.md) names a file, and its #anchor a
-heading, an <a id> or a line there. Every page below doc/ has a line in the index, doc/README.md.
+heading, an <a id> or a line there. Every page below doc/ has a line in the index,
+doc/README.md. The page that a machine of data/ names is there.
 """
 import functools
 import os
 import pathlib
 import re
 import sys
+import tomllib
 
 LINK = re.compile(r"\[[^]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
@@ -77,13 +79,21 @@ def unlisted(root):
             yield f"doc/README.md has no link to {page.relative_to(root)}"
 
 
+def machine_pages(root):
+    """The pages that machines name and that are not there."""
+    for path in sorted((root / "data" / "machines").glob("*/machine.toml")):
+        page = tomllib.loads(path.read_text()).get("page")
+        if page is not None and not (root / page).is_file():
+            yield f"{path.relative_to(root)}: page = \"{page}\": no such file"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} ROOT")
     root = pathlib.Path(sys.argv[1]).resolve()
     wrong = [line for page in sorted(pages(root))
              for line in broken(root, page)]
-    wrong += unlisted(root)
+    wrong += [*unlisted(root), *machine_pages(root)]
     print("\n".join(wrong) or "all links lead somewhere")
     sys.exit(bool(wrong))
 
