@@ -39,6 +39,8 @@ class Rule:
     elsewhere: str = ""  # why no register decides it
     reason: str = ""     # why it has no row
     places: list = field(default_factory=list)  # (file, line)
+    # Of a rule that no register decides: where tests of the model name it.
+    named: list = field(default_factory=list)
 
 
 def documents(root):
@@ -115,6 +117,18 @@ def find_places(root, rules):
     return unknown
 
 
+def find_named(root, rules):
+    """Fills in where the tests of models name the rules decided elsewhere."""
+    sought = {r.tag: r for r in rules.values() if r.elsewhere}
+    for path in sorted([*root.glob("test/*.c"), *root.glob("test/isa/*.inc"),
+                        *root.glob("test/*.py")]):
+        name = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for tag in re.findall(r"\b(?:[MP]\d\d)\b", line):
+                if tag in sought:
+                    sought[tag].named.append((name, number))
+
+
 def find_reasons(root, rules):
     with open(root / "test/pmu/untested.toml", "rb") as file:
         rows = tomllib.load(file)
@@ -140,6 +154,8 @@ def links(places, up):
 def standing(rule, up):
     if rule.places:
         return links(rule.places, up)
+    if rule.elsewhere and rule.named:
+        return f"elsewhere: {rule.elsewhere}; {links(rule.named, up)}"
     if rule.elsewhere:
         return f"elsewhere: {rule.elsewhere}"
     return f"not tested: {rule.reason}" if rule.reason else "**no row**"
@@ -192,6 +208,7 @@ def main():
     root = Path(__file__).resolve().parent.parent
     rows, rules = documents(root)
     wrong = find_places(root, rules) + find_reasons(root, rules)
+    find_named(root, rules)
     for name in sys.argv[1:2]:
         target = Path(name)
         up = os.path.relpath(root, target.resolve().parent)
