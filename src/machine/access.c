@@ -104,9 +104,12 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, access_site at,
     const uint64_t size = (uint64_t)1 << f->shift;
 
     access_line(s, f, addr, kind, site_instruction(at));
-    if (__builtin_expect((addr & (size - 1)) > site_room(at), 0))
+    if (__builtin_expect((addr & (size - 1)) > site_room(at), 0)) {
+        s->total[SIGNAL_SPLIT_ACCESSES] +=
+            kind == REQUEST_LOAD || kind == REQUEST_STORE;
         access_line(s, f, (addr & ~(size - 1)) + size, kind,
                     site_instruction(at));
+    }
     if (__builtin_expect(s->queue.next >= s->queue.end, 0) ||
         (kind == REQUEST_ATOMIC && meets_others(s)))
         strand_drain(s);
@@ -287,6 +290,7 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
     const uint64_t size = (uint64_t)1 << s->data.shift;
     const bool two = (addr & (size - 1)) > site_room(at);
 
+    s->total[SIGNAL_SPLIT_ACCESSES] += two;
     for (unsigned i = 0; i <= two; i++) {
         if (atomic)
             access_line(s, &s->data, addr, REQUEST_LOAD, site_instruction(at));

@@ -622,6 +622,14 @@ write_through(const struct chip_ref *r)
     return r->params[PARAM_L1D_WRITE] == L1D_WRITE_THROUGH;
 }
 
+/* Counts an access that needs two lines of the L1D. */
+static void
+count_split(struct chip_ref *r, uint64_t addr, uint64_t size)
+{
+    if ((r->components & COMPONENT_L1D) && next_line(r, addr) < addr + size)
+        chip_ref_count(r, SIGNAL_SPLIT_ACCESSES);
+}
+
 void
 chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
@@ -629,6 +637,7 @@ chip_ref_load(struct chip_ref *r, uint64_t addr, uint64_t size)
 
     if (r->components & COMPONENT_RAW)
         raw_ref_load(r, addr, size);
+    count_split(r, addr, size);
     for (; addr < end; addr = next_line(r, addr))
         allocate(r, addr, false);
 }
@@ -703,6 +712,8 @@ chip_ref_store(struct chip_ref *r, uint64_t addr, uint64_t size)
 
     if (r->components & COMPONENT_RAW)
         raw_ref_store(r, addr, size);
+    if (!write_through(r))
+        count_split(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r))
             pass_through(r, addr, &stores);
@@ -716,6 +727,8 @@ chip_ref_atomic(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     const uint64_t end = addr + size;
 
+    if (!write_through(r))
+        count_split(r, addr, size);
     for (; addr < end; addr = next_line(r, addr)) {
         if (write_through(r)) {
             pass_through(r, addr, &atomics);
