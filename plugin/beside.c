@@ -7,15 +7,15 @@
 #include "plugin/calls.h"
 #include "plugin/early.h"
 
-/* The same numbers for the guests of all architectures. */
+/* Numbers that are the same for the guests of all architectures. */
 #define GUEST_EINTR 4
 #define GUEST_ECHILD 10
 #define GUEST_EAGAIN 11
 #define GUEST_WNOHANG 1u
 #define GUEST_WNOWAIT 0x01000000u
 
-/* What QEMU itself returns of a call that a signal's handler interrupts and
- * that the guest makes again after the handler. */
+/* The result of a call that a signal's handler interrupts, as QEMU returns it,
+ * and that the guest makes again after the handler. */
 #define QEMU_ERESTARTSYS 512
 
 void

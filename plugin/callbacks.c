@@ -101,7 +101,7 @@ on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     strand_float(s, addr, site_of(data));
 }
 
-/* A piece of a store of more than 8 bytes, which alone is not misaligned. */
+/* Makes a piece of 8 bytes of a wider store, which alone is not misaligned. */
 CALL
 on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
               void *data)
@@ -116,8 +116,8 @@ on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     strand_store(s, addr, site_of(data), through);
 }
 
-/* Accesses of sizes or kinds that only QEMU can tell; `bulk`: of a block load
- * or twin load, where these are told apart. */
+/* Makes an access whose size or kind only QEMU can tell. `bulk`: of a block
+ * load or twin load, where those count apart. */
 static void
 do_asked(struct strand *s, qemu_plugin_meminfo_t info, uint64_t addr,
          unsigned instruction, bool bulk)
@@ -152,8 +152,8 @@ on_bulk(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
              true);
 }
 
-/* QEMU makes an access for a store conditional that compares, a load and a
- * store or one store; for one whose load linked was elsewhere it makes none. */
+/* Makes an access of a store conditional. QEMU makes none where the load linked
+ * was elsewhere, and for one that compares a load and a store, or one store. */
 CALL
 on_conditional(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
                void *data)
@@ -165,7 +165,8 @@ on_conditional(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
         do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
 
-/* QEMU shows an atomic as a load and a store, or as one store. */
+/* Makes an access of an atomic, which QEMU shows as a load and a store or as
+ * one store. */
 CALL
 on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
@@ -178,8 +179,8 @@ on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 }
 
 /*
- * One access of a REP string instruction. In place of a room the data says
- * whether an iteration makes two.
+ * Makes one access of a REP string instruction. The room of its site says
+ * whether an iteration makes two accesses.
  */
 CALL
 on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
@@ -196,7 +197,8 @@ on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
         do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
 
-/* --filter data=: nothing of the instruction has counted yet. */
+/* Begins an instruction, of which nothing has counted yet, for --filter data=.
+ */
 STRAND_INLINE void
 begin_insn(struct strand *s)
 {
@@ -223,7 +225,7 @@ data_inside(uint64_t first, uint64_t last)
     return false;
 }
 
-/* The fixed signals of an access inside. */
+/* Counts the fixed signals of an access inside the ranges. */
 static void
 count_data(struct strand *s, const struct data_insn *d, bool store,
            unsigned slices)
@@ -242,7 +244,8 @@ count_data(struct strand *s, const struct data_insn *d, bool store,
     s->filtered.counted = true;
 }
 
-/* Any access, with --filter data=: what it raises has totals of its own. */
+/* Makes any access, for --filter data=: an access inside the ranges raises
+ * totals of its own. */
 CALL
 on_data_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
                void *data)
@@ -271,7 +274,7 @@ on_data_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
         do_asked(s, info, addr, site_instruction(site_of(other)), d->bulk);
 }
 
-/* A prefetch whose address this access tells. */
+/* Makes a prefetch whose address this access tells. */
 CALL
 on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
             void *data)
@@ -287,7 +290,8 @@ on_prefetch(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
 }
 
 /* One access that is certain, or two, alone or with the entry of their block.
- * `touch`, `first`, `second` and `work` are constants, but at slow ends. */
+ * `touch`, `first`, `second` and `work` are constants, except in the slow
+ * functions. */
 
 STRAND_INLINE bool
 is_known(const struct strand *s, uint64_t addr, uint64_t room, enum touch touch)
@@ -356,7 +360,7 @@ count_to_look(struct strand *s, const struct block *b, unsigned work)
         plugin_look(s);
 }
 
-/* An access that note_quick() does not do. */
+/* Makes an access that note_quick() does not note. */
 static __attribute__((noinline)) void
 access_slow(struct strand *s, uint64_t addr, access_site at, enum touch touch)
 {
@@ -375,8 +379,8 @@ make_one(struct strand *s, uint64_t addr, access_site at, enum touch touch)
     }
 }
 
-/* Two accesses that the filters do not know, or that note_quick() does not do.
- */
+/* Makes two accesses that the filters do not know, or that note_quick() does
+ * not note. */
 static __attribute__((noinline)) void
 two_slow(struct strand *s, const struct access_pair *p, uint64_t addr,
          enum touch first, enum touch second)
@@ -404,7 +408,7 @@ are_known(const struct strand *s, const struct access_pair *p, uint64_t addr,
            is_noted_quick(s, other, p->second, second, stores);
 }
 
-/* Two accesses of which are_known() is true. */
+/* Makes two accesses of which are_known() is true. */
 STRAND_INLINE void
 note_two_quick(struct strand *s, const struct access_pair *p, uint64_t addr,
                enum touch first, enum touch second)
@@ -413,10 +417,9 @@ note_two_quick(struct strand *s, const struct access_pair *p, uint64_t addr,
     note_quick(s, addr + (uint64_t)p->delta, p->second, second);
 }
 
-/* Ends of a block's entry that are seldom reached: some line of the block is
- * not known, or the target of the branch that closed `last` is not. Each is a
- * function of its own and a tail call, so that the quick ends save no
- * registers. */
+/* The seldom ends of a block's entry: some line of the block is not known, or
+ * the target of the branch that closed `last`. Each is a function of its own
+ * and a tail call, so that the quick ends save no registers. */
 
 static __attribute__((noinline)) void
 enter_slow(struct strand *s, const struct block *b)
@@ -661,7 +664,7 @@ on_late_part(unsigned vcpu, void *data)
     gateway_add(s, vcpu, late->fixed, late->block.pc);
 }
 
-/* --skip: begins the span with the block that passes the limit. */
+/* Begins the span with the block that passes the limit of --skip. */
 static void
 count_to_skip(struct strand *s, const struct block *b)
 {
@@ -674,7 +677,7 @@ count_to_skip(struct strand *s, const struct block *b)
         plugin_switch_span(s, true);
 }
 
-/* --filter: puts the strand inside the span in the ranges, else outside. */
+/* Puts the strand inside the span in the ranges of --filter, else outside. */
 static void
 filter_code(struct strand *s, const struct block *b)
 {
@@ -687,7 +690,7 @@ filter_code(struct strand *s, const struct block *b)
     strand_switch_span(s, counted);
 }
 
-/* Where the likely branch that closed `last` was not taken: see block.h. */
+/* Takes back the slot of a likely branch that was not taken: see block.h. */
 static void
 annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
            const struct block *b)
@@ -700,7 +703,7 @@ annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
     }
 }
 
-/* Blocks that need a second look; see enum block_flags. */
+/* Enters a block that needs a second look: see enum block_flags. */
 CALL
 on_rare_block(unsigned vcpu, void *data)
 {

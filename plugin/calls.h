@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls of the guest by their numbers in its ABI, and what hands a
- * thread's processor over: one of them, and no-ops that stand for one. */
+/* The guest's system calls by their numbers, and the instructions and calls by
+ * which a thread hands its processor over. */
 #ifndef TALLY_PLUGIN_CALLS_H
 #define TALLY_PLUGIN_CALLS_H
 
@@ -9,21 +9,22 @@
 #include "machine/chip.h"
 #include "plugin/qemu_api.h"
 
-/* Whether `number` is `call` for a guest of this architecture. */
+/* Returns whether `number` is `call` for a guest of this architecture. */
 static inline bool
 call_is(enum system_call call, const struct isa *isa, int64_t number)
 {
     return number == isa->calls[call];
 }
 
-/* Whether `number` is one of those from CALL_SETUID on. */
+/* Returns whether `number` is one of the calls from CALL_SETUID on. */
 bool call_changes_rights(const struct isa *isa, int64_t number);
 
-/* A thread makes a call: what it counts as. */
+/* Counts the call that a thread makes. */
 void call_count(struct strand *strand, const struct isa *isa, int64_t number);
 
-/* Registers what counts the pauses of a block, hints on a machine whose threads
- * switch; `strands` by the number of the guest thread. */
+/* Registers the calls that count the pauses of a block, which are hints on a
+ * machine whose threads switch. `strands`: by the number of the guest thread.
+ */
 void call_register_pauses(const struct chip *chip, struct strand **strands,
                           struct qemu_plugin_tb *tb, const struct insn *insns,
                           size_t count);

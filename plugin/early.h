@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that the guest leaves before their end: instructions that never ran
- * are in the counts then, or the whole block is not. Two things do so. An
- * instruction raises a signal, as a load from nowhere does. Or, on x86-64, an
- * instruction writes to the page that holds its block, and QEMU translates the
- * rest anew. Each such block is counted in the process's head.
+ * Blocks that the guest leaves before their end: the counts then have
+ * instructions that never ran, or lack the whole block. There are two causes.
+ * An instruction raises a signal, as a load from nowhere does. Or, on x86-64,
+ * an instruction writes to the page that holds its block, and QEMU translates
+ * the rest anew. Each such block is counted in the process's head.
  */
 #ifndef TALLY_PLUGIN_EARLY_H
 #define TALLY_PLUGIN_EARLY_H
@@ -16,9 +16,9 @@
 
 #define EARLY_HANDLERS 64
 
-/* Where a handler of the process begins, and of which signals it is one: of
- * those that instructions raise, of others. If of both, nobody sees which of
- * them came. */
+/* Where a handler of the process begins, and whether it handles signals that
+ * instructions raise, or others. A handler of both kinds tells nothing: nobody
+ * sees which signal came. */
 struct early_handler {
     const struct early *early; /* that has this handler */
     uint64_t pc;
@@ -41,17 +41,18 @@ struct early {
  * load from nowhere does; else it comes from outside. */
 bool early_is_raised(const struct isa *isa, uint64_t signal);
 
-/* Hears every system call of the guest, for the handlers of such signals.
- * Returns whether QEMU has to translate again to see when a handler begins. */
+/* Looks at a system call of the guest for a handler of such signals. Returns
+ * whether QEMU has to translate again to see when a handler begins. */
 bool early_syscall(struct early *e, int64_t number, const uint64_t args[4]);
 
-/* Hears the returns of calls, for children that died by such a signal. */
+/* Looks at the return of a call for a child that died by such a signal. */
 void early_return(const struct early *e, int64_t number, const uint64_t args[4],
                   int64_t result);
 
-/* Registers what counts, where the block begins a handler or repeats a write to
- * its own page; `count` as QEMU has it. Before the block's own callbacks, under
- * the lock of translation. */
+/* Registers the call that counts, where the block begins a handler or repeats a
+ * write to its own page. `count` is QEMU's number of instructions. To be called
+ * before the block's own callbacks are registered, under the lock of
+ * translation. */
 void early_register(struct early *e, struct qemu_plugin_tb *tb,
                     const struct block *block, const struct insn *insns,
                     size_t count);

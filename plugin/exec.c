@@ -25,7 +25,8 @@
 
 #define SCRIPT_DEPTH 4
 
-/* The length of a guest's NULL-terminated vector; false if it is not whole. */
+/* Finds the length of a guest's NULL-terminated vector; false if part of it is
+ * not there. */
 static bool
 guest_count(uint64_t addr, size_t *count)
 {
@@ -44,8 +45,8 @@ guest_count(uint64_t addr, size_t *count)
 }
 
 /*
- * A copy of the vector with room for `extra` more strings; NULL where the
- * guest's pointers are bad: QEMU then tells the guest.
+ * Returns a copy of the vector with room for `extra` more strings. NULL: the
+ * guest's pointers are bad, which QEMU tells the guest.
  */
 static const char **
 guest_vector(uint64_t addr, size_t extra, size_t *count)
@@ -64,8 +65,8 @@ guest_vector(uint64_t addr, size_t extra, size_t *count)
     return out;
 }
 
-/* Takes out the variables that change how QEMU runs. Left as they are for what
- * the host executes. */
+/* Takes out the variables that change how QEMU runs. Programs that the host
+ * executes keep them. */
 static void
 drop_settings(const char **env)
 {
@@ -83,7 +84,8 @@ enum file_kind {
     FILE_SCRIPT,
 };
 
-/* What the file is; for a script `head` holds its first line. */
+/* Returns what kind of file it is. Writes the first line of a script to `head`.
+ */
 static enum file_kind
 classify(const struct plugin *p, const char *path, char *head, size_t size)
 {
@@ -110,7 +112,7 @@ classify(const struct plugin *p, const char *path, char *head, size_t size)
     return isa_of_elf(&elf) == p->shape.isa ? FILE_OURS : FILE_OTHER;
 }
 
-/* Splits "#!interpreter [argument]". */
+/* Splits a line "#!interpreter [argument]". */
 static bool
 parse_script(char *head, char **interpreter, char **argument)
 {
@@ -145,7 +147,7 @@ plugin_execve_fails(struct exec_leaving *leaving)
     leaving->noted = false;
 }
 
-/* The process's sums are written: if the call fails, counting goes on. */
+/* Writes the sums of the process. If the call fails, counting goes on. */
 static void
 fold_before_exec(struct plugin *p)
 {
@@ -159,7 +161,8 @@ fold_before_exec(struct plugin *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* `text` with each comma doubled, as QEMU's option syntax wants it. */
+/* Writes `text` with each comma doubled, as the syntax of QEMU's options wants
+ * it. */
 static void
 escape_commas(const char *text, char *out, size_t size)
 {
@@ -173,8 +176,8 @@ escape_commas(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* Executes our own QEMU on the program; returns where that fails. QEMU makes
- * the guest's call itself then, with which the host may run the program. */
+/* Executes our own QEMU on the program. Returns where that fails: QEMU then
+ * makes the guest's call, with which the host may run the program. */
 static void
 run_qemu(struct plugin *p, const char *path, const char *shown,
          const char **args, size_t count, char *const *envp,
@@ -192,8 +195,8 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
         return;
     }
     const int session = reach_hand_on(&p->reach);
-    /* With no number free here there may be one for the program, whose files
-     * that are closed on exec are closed. */
+    /* Where no descriptor is free in this process there may be one after
+     * execve, which closes descriptors. */
     if (session < 0 && errno != EMFILE && errno != ENFILE)
         note_leaving(p, leaving, path);
     escape_commas(r->plugin, library, sizeof(library));
@@ -222,7 +225,8 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     free(argv);
 }
 
-/* Resolves scripts to their interpreter; returns what is to be run. */
+/* Replaces scripts by their interpreters. Returns the kind of the program that
+ * is to be run. */
 static enum file_kind
 resolve(struct plugin *p, const char **path, const char **args, size_t *count,
         char heads[SCRIPT_DEPTH][COUNTS_NAME])
@@ -267,7 +271,8 @@ is_same_file(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* The guest's own /proc/self names its program and files, not QEMU's. */
+/* Returns the path of the file that the guest means: its own /proc/self names
+ * its program and files, not QEMU's. */
 static const char *
 own_path(const char *path, char *room, size_t size)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the guest executes. */
+/* Following execve of the guest. */
 #ifndef TALLY_PLUGIN_EXEC_H
 #define TALLY_PLUGIN_EXEC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the host executes for a thread runs outside. That the call fails is
- * known only when it returns; if it succeeds nobody is left to note anything.
- */
+/* The note that the host executes a program for a thread, uncounted. Whether
+ * the call fails is known only when the call returns; if it succeeds, nobody is
+ * left to make a note. */
 struct exec_leaving {
     bool noted;
     unsigned place; /* of the name in the session's header */
@@ -21,11 +21,12 @@ void plugin_execve(uint64_t path, uint64_t argv, uint64_t envp,
 /* Takes the note back: the call returned, so that nothing was executed. */
 void plugin_execve_fails(struct exec_leaving *leaving);
 
-/* Notes what execveat, which QEMU 7.2 lacks, has the host execute. */
+/* Notes the program of execveat as uncounted: QEMU 7.2 lacks that call, so the
+ * host executes the program. */
 void plugin_execveat(uint64_t path, struct exec_leaving *leaving);
 
-/* Notes what /proc/self/exe is to the guest; before it runs, once it is
- * loaded. */
+/* Notes the guest's own /proc/self/exe. To be called when the program is loaded
+ * and has not run. */
 void plugin_note_program(void);
 
 #endif

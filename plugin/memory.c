@@ -14,7 +14,7 @@
 const void *
 plugin_memory(uint64_t addr)
 {
-    /* An exported variable of QEMU's user mode; absent means 0. */
+    /* guest_base, which QEMU exports in user mode; absent means 0 */
     static const uintptr_t *base;
 
     if (base == NULL)
@@ -45,7 +45,7 @@ plugin_read_word(const struct isa *isa, uint64_t addr, uint64_t *word)
     return true;
 }
 
-/* Reads up to the end of a page at a time: the next may not be there. */
+/* Reads up to the end of a page at a time, as the next may not be there. */
 char *
 plugin_read_string(uint64_t addr, size_t most)
 {

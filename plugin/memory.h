@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's memory; and the end of a process that gets no memory of ours. */
+/* The guest's memory, and what a process does that has no memory of its own
+ * left. */
 #ifndef TALLY_PLUGIN_MEMORY_H
 #define TALLY_PLUGIN_MEMORY_H
 
@@ -10,18 +11,20 @@
 #include "isa/isa.h"
 #include "source/process_counts.h"
 
-/* Where the guest's memory is in ours. */
+/* Returns where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);
 
-/* A copy from guest memory that may not be there, or to it; false: it is not,
- * and part may be done. */
+/* Copies from guest memory. False: some of it is not there, and a part may have
+ * been copied. */
 bool plugin_read(uint64_t addr, void *out, size_t size);
+
+/* Copies to guest memory. False as for plugin_read(). */
 bool plugin_write(uint64_t addr, const void *in, size_t size);
 
 /* Reads a pointer or length of guest memory, in the guest's order of bytes. */
 bool plugin_read_word(const struct isa *isa, uint64_t addr, uint64_t *word);
 
-/* Ends the process, for which there is no memory for `what`. Marks its counts,
+/* Ends the process for lack of memory for `what`, and marks its counts, those
  * of this head, as partial. QEMU would take abort() for a signal of the
  * guest's. */
 _Noreturn void plugin_no_memory(struct counts_head *head, const char *what);

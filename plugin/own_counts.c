@@ -12,10 +12,10 @@
 #include "plugin/reach.h"
 
 /*
- * The session's file is open only while something is mapped: the guest shares
- * our table of descriptors, and must find the table as it would be without us.
- * The file cannot be opened if that table is full, or if tally has died: then
- * counts are mapped from the header's memory, which stays mapped.
+ * Opens the session's file, which is open only while something is mapped: the
+ * guest shares our table of descriptors, and must find the table as it would be
+ * without us. If that table is full, or tally has died, the file cannot be
+ * opened; then counts are mapped from the header's memory, which stays mapped.
  */
 void
 own_counts_open(struct plugin *p)
@@ -47,8 +47,8 @@ claim_counts(struct plugin *p)
     return atomic_fetch_add(&p->session->processes, 1);
 }
 
-/* Returns whether nobody has the process's counts. A number of processes that
- * another process forged may lead to one that a process has. */
+/* Returns whether no process has these counts. The number of processes, which
+ * another process can forge, may lead to counts that a process has. */
 static bool
 is_free(const struct process_counts *process)
 {
@@ -171,7 +171,8 @@ own_counts_end_counts(struct plugin *p, unsigned slot)
     own_counts_free_counts(p, slot);
 }
 
-/* Moves to process `index`, which starts with what the parent knows. */
+/* Moves to the counts of process `index`, which start with a copy of the
+ * parent's facts. */
 static bool
 move_counts(struct plugin *p, unsigned index, unsigned slot)
 {
@@ -222,7 +223,8 @@ own_counts_adopt(struct plugin *p, unsigned slot, char *program)
     }
 }
 
-/* Without /proc, as in another root, it is taken to be the one before. */
+/* Without /proc, as behind chroot, the PID namespace is taken to be the one
+ * before. */
 static void
 note_pid_space(struct plugin *p)
 {

@@ -119,8 +119,9 @@ choose_callbacks(struct plugin *p)
         p->span_open && r->slices <= 1 && !p->all_rare;
 }
 
-/* A thread is born when its maker's clock shows this; what waits in the maker's
- * queue went through the caches when it called the system. */
+/* Notes the maker of a new thread, and the cycle of the maker's clock at which
+ * the thread begins. The maker made a system call, at which its queue was
+ * drained. */
 static void
 note_birth(struct plugin *p, struct counts_strand *counts, unsigned maker)
 {
@@ -220,7 +221,7 @@ write_coverage(void)
 #endif
 }
 
-/* The process ends in good order: sums replace the counts of each block. */
+/* Replaces the counts of each block by sums, as the process ends. */
 static void
 on_exit_process(qemu_plugin_id_t id, void *data)
 {
@@ -244,7 +245,8 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     write_coverage();
 }
 
-/* The child of a process whose counting has ended counts for nobody. */
+/* Detaches the child of a process whose counting has ended: the child counts
+ * for nobody. */
 static void
 fork_uncounted(struct plugin *p)
 {
@@ -301,7 +303,8 @@ on_fork_child(void)
     }
 }
 
-/* A fork must not copy a lock that another thread holds. */
+/* Takes the locks that another thread may hold: the child of a fork would never
+ * get them. */
 static void
 on_fork_before(void)
 {
@@ -316,8 +319,8 @@ on_fork_parent(void)
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
-/* Ends counting, once: the counts of all threads until now are the process's.
- */
+/* Ends counting, once, where QEMU runs out of thread numbers. The counts of all
+ * threads until now are the process's. */
 static void
 cut_if_asked(struct plugin *p)
 {
@@ -361,7 +364,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     caller.vcpu = vcpu;
     memcpy(caller.args, args, sizeof(args));
-    /* So that a death by signal loses next to nothing. */
+    /* A death by signal then loses next to nothing. */
     if (p->strands[vcpu] != NULL) {
         strand_drain(p->strands[vcpu]);
         call_count(p->strands[vcpu], p->shape.isa, num);
@@ -497,7 +500,8 @@ set_up(struct plugin *p)
     return set_up_parts(p, r->components);
 }
 
-/* What a strand keeps when the model around it is another. */
+/* Starts the strand of the only thread anew on another model, with what the
+ * strand has of its span, interval and repeats. */
 static void
 restart_strand(struct plugin *p, struct strand *s)
 {
@@ -515,8 +519,8 @@ restart_strand(struct plugin *p, struct strand *s)
     strand_switch_span(s, !old.span.outside);
 }
 
-/* Sets up another model for the only thread, the first, with empty caches;
- * while nothing is translated. */
+/* Sets up a model with other components and empty caches for the first thread,
+ * which is the only one. Nothing may be translated. */
 static void
 set_parts(struct plugin *p, uint32_t components)
 {
@@ -528,7 +532,8 @@ set_parts(struct plugin *p, uint32_t components)
     blocks_forget(&p->table);
 }
 
-/* Position-independent programs: where the file's addresses have gone. */
+/* Adds to all addresses of the request what QEMU added to those of a
+ * position-independent program. */
 static void
 apply_bias(struct plugin *p)
 {
@@ -557,7 +562,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     struct plugin *p = &tally_plugin;
 
-    /* The program is loaded only after the plugin is. */
+    /* QEMU loads the program after the plugin. */
     if (!p->loaded) {
         p->loaded = true;
         apply_bias(p);
@@ -566,7 +571,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     plugin_translate(id, tb);
 }
 
-/* Follows what the program executes, after counting has ended. */
+/* Follows execve once counting has ended. */
 static void
 on_syscall_cut(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
                uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,

@@ -34,7 +34,7 @@ struct plugin {
     struct strand first;
     struct strand *strands[COUNTS_VCPUS];
     qemu_plugin_id_t id;
-    const struct callbacks *callbacks; /* of the variant that runs */
+    const struct callbacks *callbacks; /* those of the variant that runs */
     bool all_rare; /* each block is entered by callbacks->rare_block */
     struct session_header *session;
     struct session_request request; /* the session's, a copy */
@@ -46,12 +46,12 @@ struct plugin {
     struct counts_strand *spare;
     pthread_mutex_t lock; /* of translation: table, infos */
     struct block_table table;
-    bool threaded;      /* has ever had a second thread */
+    bool threaded;      /* the process has had a second thread */
     bool inline_counts; /* executions are counted without a call */
     unsigned thread_count;
     unsigned living; /* threads of now */
     bool cut;        /* counting is to end: QEMU's thread numbers run out */
-    bool over;       /* counting has ended for that */
+    bool over;       /* counting has ended, as they ran out */
     struct block_shape shape;
     uint32_t components;
     unsigned work;                              /* enum block_work */
@@ -62,8 +62,8 @@ struct plugin {
     uint64_t load_bias;
     unsigned counts_index;
     bool loaded;   /* the program is in memory */
-    bool executed; /* by a counted program, not by the session */
-    int parent;    /* of the process that executed: its pid, or 0 */
+    bool executed; /* a counted program executed this one */
+    int parent;    /* the parent's pid, where executed; else 0 */
     enum span_mode span;
     bool span_open;     /* as --from, --to and --skip have it */
     uint64_t pid_space; /* inode of the PID namespace, 0: unknown */

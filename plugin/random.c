@@ -19,9 +19,9 @@
 #define EXEC_SALT UINT64_C(0x4558454300000000)
 
 #define UUID_PATH "/proc/sys/kernel/random/uuid"
-#define UUID_SIZE 37 /* its line */
+#define UUID_SIZE 37 /* of the line of a UUID */
 
-/* What a file descriptor gives. */
+/* What a read of a file descriptor gives. */
 enum source { SOURCE_OTHER, SOURCE_BYTES, SOURCE_UUID };
 
 static uint64_t

@@ -29,7 +29,7 @@ struct random {
     uint64_t forks;
 };
 
-/* What a guest thread reads; begins as 0. */
+/* The random bytes of a guest thread; begins as 0. */
 struct random_stream {
     bool begun;
     uint64_t key;
@@ -48,7 +48,8 @@ random_executes(const struct random *r, const struct random_stream *stream);
 void random_before_fork(struct random *r);
 void random_forks(struct random *r, struct random_stream *stream);
 
-/* A call with these arguments returns to the guest thread of this number. */
+/* Overwrites what a call of a guest thread has read. `args` and `result` are
+ * those of the call, which returns; `thread` is the number of the thread. */
 void random_return(const struct random *r, struct random_stream *stream,
                    uint32_t thread, int64_t number, const uint64_t args[4],
                    int64_t result);

@@ -5,10 +5,10 @@
 #include "table/signals.h"
 
 /*
- * Instructions until the next look at the clock: half of those to the boundary,
- * if they take as long as the last did, so that it is looked at ever more often
- * towards it. Measured on bzip2: looking every 20,000 costs as much time as all
- * else together.
+ * Returns the instructions until the next look at the clock: half of those to
+ * the boundary, if they take as long as the last did, so that looks come more
+ * often towards the boundary. On bzip2, a look every 20,000 instructions takes
+ * as much time as all else together.
  */
 static uint64_t
 next_look(const struct strand *s, uint64_t clock, uint64_t interval)

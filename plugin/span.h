@@ -8,8 +8,8 @@
 /* Looks at the clock for -I, or begins the slice of the next events. */
 void plugin_look(struct strand *strand);
 
-/* -I: looks at the clock; keeps what the strand has counted, if its clock has
- * passed a boundary. */
+/* Looks at the clock for -I; keeps the strand's counts, if its clock has passed
+ * a boundary. */
 void plugin_snapshot(struct strand *strand);
 
 /* Opens or closes the span for all strands. */

@@ -56,8 +56,9 @@ line_of(const struct plugin *p, bool through)
 }
 
 /*
- * How far from its line's start an access may begin so as not to cross the
- * end. Wider accesses arrive in pieces of 8 bytes.
+ * Returns an access's room: how far from the start of its line the access may
+ * begin without crossing the line's end. Accesses of more than 8 bytes arrive
+ * in pieces of 8 bytes.
  */
 static uint64_t
 room_of(const struct plugin *p, const struct insn *insn, bool through)
@@ -68,7 +69,8 @@ room_of(const struct plugin *p, const struct insn *insn, bool through)
     return line >= size ? line - size : 0;
 }
 
-/* Loads that the T4 does not count as misses of its L1 data cache. */
+/* Returns whether the instruction is a block load or twin load, which the T4
+ * does not count as a miss of its L1 data cache. */
 static bool
 is_bulk(const struct insn *insn)
 {
@@ -188,8 +190,9 @@ find_prefetches(const struct plugin *p, struct translation *t)
     }
 }
 
-/* The prefetches of `from` to before `to` whose addresses access `k` tells:
- * each a call of the access, as QEMU makes none of a prefetch. */
+/* Registers the prefetches from instruction `from` to before `to` whose
+ * addresses access `k` tells. QEMU makes no access for a prefetch, so access
+ * `k` calls each of them. */
 static void
 register_prefetches(const struct plugin *p, const struct translation *t,
                     size_t k, size_t from, size_t to)
@@ -205,7 +208,8 @@ register_prefetches(const struct plugin *p, const struct translation *t,
     }
 }
 
-/* The access `i`, behind the prefetches that stand before it. */
+/* Registers access `i`, with the prefetches whose addresses the access tells
+ * before and behind it. */
 static void
 register_access(const struct plugin *p, const struct translation *t, size_t i)
 {
@@ -220,7 +224,8 @@ register_access(const struct plugin *p, const struct translation *t, size_t i)
     register_prefetches(p, t, i, i, t->count);
 }
 
-/* The next instruction from `i` on that touches memory, or the count. */
+/* Returns the next instruction from `i` on that touches memory, or the number
+ * of instructions. */
 static size_t
 next_access(const struct translation *t, size_t i)
 {
@@ -230,9 +235,10 @@ next_access(const struct translation *t, size_t i)
 }
 
 /*
- * Whether access `k` is at a fixed distance from access `i`, the one before
- * it: both are certain, and what lies between changes their registers by
- * constants only. Prefetches stand before or behind each access alone.
+ * Returns whether access `k` is at a fixed distance from access `i`, the one
+ * before it: both are certain, and the instructions between change their
+ * registers by constants only. An access is alone that tells the address of a
+ * prefetch.
  */
 static bool
 is_pair(const struct translation *t, size_t i, size_t k, int64_t *delta)
@@ -268,7 +274,8 @@ make_pair(const struct plugin *p, const struct translation *t, size_t i,
     };
 }
 
-/* Two accesses in one call, which enters the block too if it is `merged`. */
+/* Registers one call for two accesses. The call enters block `merged` too, if
+ * that is not NULL. */
 static void
 register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
               int64_t delta, struct block *merged)
@@ -293,8 +300,8 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
 }
 
 /*
- * Whether the entry can wait for instruction `i`: nothing before it may leave
- * the block, or the entry would be lost.
+ * Returns whether the entry of the block can wait for instruction `i`: no
+ * instruction before it may leave the block, or the entry would be lost.
  */
 static bool
 can_merge(const struct plugin *p, const struct translation *t, size_t i,
@@ -341,9 +348,9 @@ follows_repeat(const struct plugin *p, uint64_t pc)
 }
 
 /*
- * Whether the code before `pc` may be a likely branch of MIPS and its slot:
- * what follows tells that the slot was annulled. Where that code is on another
- * page, which may not be there, it is taken for one.
+ * Returns whether the code before `pc` may be a likely branch of MIPS and its
+ * slot: then block `pc` tells that the slot was annulled. Code on another page
+ * counts as such a branch, since that page may not be there.
  */
 static bool
 follows_likely(const struct plugin *p, uint64_t pc)
@@ -429,8 +436,9 @@ data_insn_of(struct plugin *p, const struct translation *t, size_t i)
 }
 
 /*
- * With --filter data= each access is looked at. A REP string instruction that
- * begins a block is begun by that: its iterations are blocks too.
+ * Registers every access by itself, for --filter data=. Iterations of a REP
+ * string instruction are blocks, so the entry of such a block begins the
+ * instruction.
  */
 static void
 register_data(struct plugin *p, const struct translation *t)
@@ -468,7 +476,7 @@ register_ears(const struct plugin *p, const struct translation *t,
     }
 }
 
-/* Accesses one by one, or two by two where they are pairs. */
+/* Registers the accesses one by one, or two by two where they are pairs. */
 static void
 register_accesses(struct plugin *p, const struct translation *t,
                   struct block *block, bool merged)
@@ -498,7 +506,8 @@ register_accesses(struct plugin *p, const struct translation *t,
     }
 }
 
-/* More kinds of blocks than the process's counts hold: see blocks_late(). */
+/* Registers a block for which the process's counts have no room: see
+ * blocks_late(). */
 static void
 register_late(struct plugin *p, const struct translation *t,
               const struct block *model, const struct block_piece *pieces,

@@ -13,10 +13,10 @@ struct translation {
     struct qemu_plugin_tb *tb;
     size_t count;
     struct insn insns[TRANSLATION_INSNS];
-    bool tells[TRANSLATION_INSNS]; /* it is an access that tells a prefetch's
-                                      address */
-    size_t
-        teller[TRANSLATION_INSNS]; /* of a prefetch that access, or `count` */
+    bool tells[TRANSLATION_INSNS];    /* it is an access that tells a prefetch's
+                                         address */
+    size_t teller[TRANSLATION_INSNS]; /* for a prefetch: the access that tells
+                                         it, or `count` */
     int64_t distance[TRANSLATION_INSNS];
     uint64_t hash;
 };
@@ -27,19 +27,19 @@ struct translation {
 struct data_insn {
     void *data;     /* of the callback that its accesses have otherwise */
     uint8_t access; /* enum insn_access */
-    uint8_t loads;  /* that may count, each once */
+    uint8_t loads;  /* loads that may count, each once */
     uint8_t stores;
     bool conditional;
     bool bulk; /* a block load or twin load, where these are told apart */
     uint8_t signal_count;
-    uint8_t signals[DATA_SIGNALS]; /* that count once an execution */
+    uint8_t signals[DATA_SIGNALS]; /* those that count once an execution */
 };
 
 /* Under the lock of translation. */
 struct translator {
     struct insn_recent recent;
     void *data_insns; /* struct data_insn by content, tsearch(3) */
-    struct translation translation; /* of the block of now */
+    struct translation translation; /* of the block that is being translated */
 };
 
 /* Registers the callbacks of a translated block. */

@@ -34,8 +34,8 @@ note(unsigned vcpu, uint64_t pc)
 }
 
 /* Notes overflows after a block. A block may raise the event by several
- * periods: each is noted, but only one signal is sent, which the guest gets
- * when the block has run. */
+ * periods: each is noted, but the guest gets one signal, when the block has
+ * run. */
 static void
 look(unsigned vcpu, uint64_t pc)
 {
