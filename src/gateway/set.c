@@ -27,8 +27,8 @@ struct gateway_set {
     bool paged; /* no event needs to ring */
     size_t count;
     struct event *events; /* owned */
-    /* For the plugin: ids and values of the events and, last, of instructions.
-     */
+    /* The request to the plugin: ids and values of the events and, last, of
+     * instructions. */
     uint64_t *ids, *now;              /* owned */
     uint64_t time_base, time_counted; /* in instructions */
     const struct gateway_ring *ring;
@@ -313,7 +313,7 @@ set_reset(void *user)
     return 0;
 }
 
-/* The clock of the set: a cycle an instruction. */
+/* Returns the time of the machine's clock in ns, at a cycle an instruction. */
 static uint64_t
 time_of(const struct gateway_set *s, uint64_t instructions)
 {

@@ -49,7 +49,7 @@ struct gateway_read *
 gateway_set_request(struct gateway_set *set, const uint64_t **values);
 
 /* Hands the overflows since the last call to `take`: address, time, and how
- * many were lost before. 0; TALLY_ERULE without a period. */
+ * many were lost before. Returns 0, or TALLY_ERULE without a period. */
 int gateway_set_overflows(struct gateway_set *set,
                           void (*take)(void *user, uint64_t ip,
                                        uint64_t time_ns, uint64_t lost),

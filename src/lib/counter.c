@@ -97,7 +97,7 @@ open_host(const struct tally_counter_options *o, struct tally_counter *c)
     return error;
 }
 
-/* What of the machine that runs us is asked for. */
+/* Finds the scope of the emulated machine that the options ask for. */
 static int
 choose_scope(const struct tally_counter_options *o,
              const struct gateway_hello *hello, enum gateway_scope *scope)

@@ -19,7 +19,8 @@ struct profiler profiler = {
     .file = {.fd = -1},
 };
 
-/* In static memory from the thread's birth, so that a handler may touch it. */
+/* The calling thread's state, in static memory from the thread's birth, so that
+ * a signal handler may read it. */
 static _Thread_local struct tally_profiler_thread *self
     __attribute__((tls_model("initial-exec")));
 
@@ -72,7 +73,8 @@ end_thread(void *thread)
     source()->close(&t->clock);
 }
 
-/* The threads that were are the parent's, and so is the file. */
+/* Forgets the threads and the file, in a child of fork(): both are the
+ * parent's. */
 static void
 begin_child(void)
 {
@@ -102,7 +104,8 @@ cut_turns(void)
     }
 }
 
-/* The file has the text of profiler_calls_location.txt as well. */
+/* Writes a new place into the file of the buffers, which has the text of
+ * profiler_calls_location.txt too. */
 static void
 keep_place(const struct tally_profiler_site *site)
 {
@@ -136,7 +139,7 @@ open_file(void)
     return 0;
 }
 
-/* At the process' first start; the lock is held. */
+/* Prepares the process, at its first start. The lock is held. */
 static int
 begin(void)
 {
@@ -176,8 +179,8 @@ log_memory(size_t bytes)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Blocks of a dump are told apart by it: of threads that share a strand, those
- * that come later stand for strands that there are not. */
+/* Returns the number that tells the thread's block in a dump. Of threads that
+ * share a strand, the later ones have numbers of strands that do not exist. */
 static uint64_t
 cpu_of(struct tally_profiler_thread *t)
 {
@@ -273,7 +276,8 @@ profiler_is_known(const struct tally_profiler_site *site)
     return old != NULL;
 }
 
-/* The place's id, and it joins the list. Any thread, any handler, once. */
+/* Returns the id of a place in the program, and adds the place to the list
+ * once. Any thread and any signal handler may call this. */
 static uint32_t
 meet(struct tally_profiler_site *site)
 {
@@ -309,7 +313,8 @@ find_chosen(struct tally_profiler_thread *t, unsigned group, const char *events)
     return NULL;
 }
 
-/* As the document has it where the group is the unit's. */
+/* Returns the code as the document has it: without the group, where that is the
+ * unit's. */
 static uint64_t
 code_in(unsigned group, uint64_t code)
 {
@@ -337,7 +342,7 @@ open_chosen(const char *events, struct profiler_set *set)
     const bool cycles = !profiler.properties.instructions;
 
     int error = source()->open(events, cycles, &silent, set);
-    /* The second try says why the first one failed. */
+    /* A second try logs why the first one failed. */
     if (error != 0 && !is_told(events))
         error = source()->open(events, cycles, &profiler.log, set);
     return error;
@@ -383,7 +388,8 @@ choose(struct tally_profiler_thread *t, unsigned group, const char *events,
     return 0;
 }
 
-/* A group counts what was chosen, from 0, in place of what it did. */
+/* Starts a group with the chosen events, from 0, in place of what it counted.
+ */
 static int
 count_chosen(const struct tally_profiler_thread *t, struct profiler_group *g,
              struct profiler_chosen *chosen)
@@ -420,7 +426,8 @@ write_start(struct tally_profiler_thread *t, const struct profiler_group *g,
                           });
 }
 
-/* The events from outside, if there are any. */
+/* Returns the events of the group's turn where the property `events` lists
+ * turns, else those asked for; an empty text: none. */
 static const char *
 events_of(const struct profiler_group *g, const char *asked)
 {
@@ -469,7 +476,8 @@ tally_profiler_start_at(struct tally_profiler_site *site, unsigned group,
     return 0;
 }
 
-/* The next pair; what does not open leaves things as they are. */
+/* Goes on to the next pair of events. A pair that cannot be opened leaves all
+ * as it is. */
 static void
 take_turn(struct tally_profiler_thread *t, struct profiler_group *g,
           unsigned group, uint64_t pc, uint32_t caller)
@@ -497,8 +505,8 @@ counted(uint64_t now, uint64_t base, unsigned bit, unsigned *overflow)
     return count & ((UINT64_C(1) << width) - 1);
 }
 
-/* What the group counts, once: a handler may stop it while a call goes on. NULL
- * as well if there is no such group. */
+/* Returns the events of the group, read once: a signal handler may stop the
+ * group during a call. NULL: the group counts nothing, or does not exist. */
 static inline __attribute__((always_inline)) struct profiler_chosen *
 chosen_now(const struct tally_profiler_thread *t, unsigned group)
 {
@@ -507,7 +515,7 @@ chosen_now(const struct tally_profiler_thread *t, unsigned group)
     return __atomic_load_n(&t->groups[group].chosen, __ATOMIC_RELAXED);
 }
 
-/* The update of any pair of events, at `pc`. */
+/* Updates any pair of events, at `pc`. */
 static __attribute__((noinline)) int
 update(struct tally_profiler_thread *t, unsigned group,
        const struct profiler_chosen *chosen, struct call *call,
@@ -535,7 +543,8 @@ update(struct tally_profiler_thread *t, unsigned group,
     return 0;
 }
 
-/* Where all is at hand: no call, so that nothing is saved for one. */
+/* Updates a pair whose values are at hand, without a call, so that no register
+ * is saved for one. */
 static inline __attribute__((always_inline)) void
 update_quick(const struct tally_profiler_thread *t,
              const struct profiler_group *g,

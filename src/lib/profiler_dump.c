@@ -11,7 +11,7 @@
 
 #include "base/replace.h"
 
-/* Where text goes: to a descriptor through `text`, or into memory. */
+/* A target of text: the descriptor of `text`, or memory. */
 struct sink {
     enum dump_form form;
     int fd; /* -1: memory */
@@ -169,7 +169,8 @@ tally_profiler_dump_file(struct tally_profiler_thread *thread, const char *path,
 {
     struct replace file;
 
-    /* Written as it comes: a dump of a program that dies is worth something. */
+    /* Written piece by piece, since part of the dump of a program that dies is
+     * worth something. */
     if (replace_open(path, REPLACE_FOLLOW, &profiler.log, &file) != 0)
         return TALLY_EIO;
     int error = tally_profiler_dump_fd(thread, file.fd, form);

@@ -113,8 +113,8 @@ find_places(const struct gateway_hello *hello, struct profiler_set *set)
     for (size_t i = 0; !live && i < set->events; i++)
         set->at[i] = &now[i];
     if (!live) {
-        /* Behind the events stands the clock: the cycles where they were added,
-         * else the instructions, which a request always has last. */
+        /* The clock stands behind the events: the cycles where those were
+         * added, else the instructions, which a request always has last. */
         set->at[2] = &now[set->events];
         set->request = request;
     }
@@ -160,7 +160,8 @@ add_host(struct tally_counter *counter, const char *events,
 {
     char group[PROFILER_EVENTS + 2];
 
-    /* Braces make one read of both events; a list with braces keeps its own. */
+    /* Braces make one read of both events; a list that has braces keeps its
+     * own. */
     snprintf(group, sizeof(group), strchr(events, '{') ? "%s" : "{%s}", events);
     const int error = tally_counter_add(counter, group);
     return error == 0 ? take_codes(counter, log, set) : error;

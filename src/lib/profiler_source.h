@@ -39,11 +39,11 @@ struct profiler_reading {
 
 struct profiler_source {
     unsigned width; /* of the counters, in bits */
-    /* The strand that the calling thread runs on, of so many; false: numbers in
-     * the order of first starts stand for strands. */
+    /* Finds the strand that the calling thread runs on, and how many strands
+     * there are. False: the order of first starts numbers the threads. */
     bool (*strand)(uint64_t *strand, uint64_t *strands);
-    /* The machine that counts, "host" or an emulated one's name. NULL, as
-     * `name` then: events have no names. */
+    /* Writes the name of the machine that counts, "host" or that of an emulated
+     * one. NULL, and `name` NULL too: events have no names. */
     void (*machine)(char name[DUMP_NAME]);
     /* What the machine calls an event of the set, 0 or 1. */
     const char *(*name)(const struct profiler_set *set, unsigned index);
