@@ -510,6 +510,14 @@ def link():
         t.contains((d / "target").read_text(), "cycles")
 
 
+@t.named("too few descriptors to read QEMU are not a QEMU without plugins")
+def few_descriptors():
+    done = t.run("sh", "-c", 'ulimit -n 4; exec "$@"', "sh", t.tally(), "count",
+                 t.guest("window.sparc64"))
+    t.equal(done.returncode, 125, "status")
+    t.contains(done.stderr, "Too many open files")
+
+
 @t.named("-o /dev/stdout and /dev/null")
 def devices():
     done = t.run(t.tally(), "count", "-x,", "-e", "cycles", "-o",

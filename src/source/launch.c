@@ -70,6 +70,11 @@ launch_find_qemu(const struct isa *isa, const char *wanted,
                           "%s not found: install it (Debian: apt install "
                           "qemu-user) or name it with --qemu",
                           wanted);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return tally_fail(log, TALLY_EQEMU, "cannot read %s: %s", path,
+                          strerror(errno));
+    close(file);
     if (!elf_exports(path, "qemu_plugin_register_vcpu_tb_exec_cb"))
         return tally_fail(log, TALLY_EQEMU,
                           "%s is built without plugins (as Debian 13's static "
