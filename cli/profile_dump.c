@@ -76,6 +76,25 @@ is_replaced(const char *path)
                                      : errno == ENOENT;
 }
 
+/* Returns whether the path leads to a device, a pipe or a socket. */
+static bool
+is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+}
+
+static bool
+is_null(const char *path)
+{
+    struct stat null, file;
+
+    return stat("/dev/null", &null) == 0 && stat(path, &file) == 0 &&
+           S_ISCHR(file.st_mode) && file.st_rdev == null.st_rdev;
+}
+
 /* Returns 0 where a new file may take the path's place, or a status after
  * saying why not: a file of another user in a folder that all may write stays.
  */
@@ -136,16 +155,51 @@ make_folder(const char *path, struct profile_dump *dump)
     return 0;
 }
 
+/* Makes a private folder for a dump that will be copied to the path. A pipe is
+ * not tried before: its reader would take the trial's end for the dump's. */
+static int
+make_copied(const char *path, struct profile_dump *dump)
+{
+    const char *const tmp = getenv("TMPDIR");
+    char *folder = NULL, *written = NULL;
+    struct stat file;
+    const bool pipe = stat(path, &file) == 0 && S_ISFIFO(file.st_mode);
+    int status = pipe ? 0 : make_file(path);
+
+    if (status != 0)
+        return status;
+    if (asprintf(&folder, "%s/tally-profile.XXXXXX",
+                 tmp != NULL && *tmp != '\0' ? tmp : "/tmp") < 0)
+        return output_refused(path);
+    if (mkdtemp(folder) == NULL) {
+        status = output_refused(folder);
+    } else if (asprintf(&written, "%s/dump.csv", folder) < 0) {
+        status = output_refused(path);
+        rmdir(folder);
+    }
+    if (status != 0) {
+        free(folder);
+        return status;
+    }
+    free(dump->written);
+    dump->written = written;
+    dump->folder = folder;
+    dump->copied = true;
+    return 0;
+}
+
 int
 profile_dump_open(const char *path, struct profile_dump *to)
 {
-    struct profile_dump dump = {path, absolute_path(path), NULL};
+    struct profile_dump dump = {.path = path, .written = absolute_path(path)};
     int status = 0;
 
     if (dump.written == NULL)
         return EXIT_OURS;
     if (strstr(path, "%p") == NULL)
-        status = is_replaced(path) ? make_folder(path, &dump) : make_file(path);
+        status = is_replaced(path)  ? make_folder(path, &dump)
+                 : is_special(path) ? make_copied(path, &dump)
+                                    : make_file(path);
     if (status == 0)
         *to = dump;
     else
@@ -213,7 +267,7 @@ tell(const struct profile_dump *dump, const struct machine_row *machine,
      enum left left, int status)
 {
     const char *const name = machine != NULL ? machine->name : "host";
-    const char *const kept = access(dump->path, F_OK) == 0
+    const char *const kept = !dump->copied && access(dump->path, F_OK) == 0
                                  ? "of an earlier run is kept"
                                  : "is not written";
 
@@ -244,19 +298,47 @@ tell(const struct profile_dump *dump, const struct machine_row *machine,
                          : "");
 }
 
+/* Copies the dump to its path. Returns 0, or a status after saying why not. */
+static int
+copy_dump(const struct profile_dump *dump)
+{
+    struct output out;
+    char part[4096];
+    size_t size;
+    FILE *const from = fopen(dump->written, "re");
+    int status = from != NULL ? output_open(dump->path, REPLACE_FOLLOW, &out)
+                              : output_refused(dump->path);
+
+    if (status == 0) {
+        while ((size = fread(part, 1, sizeof(part), from)) > 0)
+            fwrite(part, 1, size, out.file);
+        if (output_close(&out, true) != 0)
+            status = output_refused(dump->path);
+    }
+    if (from != NULL)
+        fclose(from);
+    return status;
+}
+
 int
 profile_dump_keep(const struct profile_dump *dump,
                   const struct machine_row *machine, int status)
 {
-    if (dump->folder == NULL)
+    /* Who names /dev/null wants no dump. */
+    if (dump->folder == NULL || is_null(dump->path))
         return status;
-    const enum left left = read_dump(dump, move_places(dump));
+    const enum left left = read_dump(dump, !dump->copied && move_places(dump));
+    if (left == LEFT_RECORDS && dump->copied) {
+        const int copied = copy_dump(dump);
+        return copied != 0 && status == 0 ? copied : status;
+    }
     if (left == LEFT_RECORDS) {
         if (rename(dump->written, dump->path) == 0)
             return status;
         output_refused(dump->path);
-    } else
+    } else {
         tell(dump, machine, left, status);
+    }
     return status == 0 && left != LEFT_TAKEN ? EXIT_OURS : status;
 }
 

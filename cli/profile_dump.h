@@ -5,8 +5,9 @@
  * records takes the file's place. So a run without records, or one that fails,
  * leaves the dump of an earlier run as it is.
  *
- * A file that is a device, a pipe or a symbolic link, and a name with %p (one
- * file a process), is written by the program itself.
+ * For a device, a pipe or /dev/stdout the folder is that of temporary files,
+ * and the dump is copied. A symbolic link to a file, and a name with %p (one
+ * file a process), are written by the program itself.
  */
 #ifndef TALLY_CLI_PROFILE_DUMP_H
 #define TALLY_CLI_PROFILE_DUMP_H
@@ -17,6 +18,7 @@ struct profile_dump {
     const char *path; /* as the user gave it */
     char *written;    /* absolute path that the program writes to, owned */
     char *folder;     /* private folder, owned; NULL: written is path */
+    bool copied;      /* path is no file that another can take the place of */
 };
 
 /* Makes the private folder, or checks that the file can be written. Returns 0

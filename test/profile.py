@@ -376,6 +376,29 @@ def files():
         t.contains(done.stderr, "cannot write /dev/null/x")
 
 
+@t.named("a dump is copied to a device or a pipe, which may refuse it")
+def devices():
+    words = [t.tally(), "profile", "-m", "host-model", "-e", "instructions"]
+    program = t.guest("pktproc.x86_64")
+    done = t.run(*words, "-o", "/dev/full", program)
+    t.equal((done.returncode, done.stderr), (125, "tally: cannot write "
+            "/dev/full: No space left on device\n"), "/dev/full")
+    done = t.run(*words, "-o", "/dev/null", program)
+    t.equal((done.returncode, done.stderr), (0, ""), "/dev/null")
+    done = t.run(*words, "-o", "/dev/stdout", program)
+    lines = done.stdout.splitlines()
+    t.equal((done.returncode, lines[0], lines[-1]),
+            (0, "6400 packets forwarded", "TEJA_PROFILE_DUMP_END"), "stdout")
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkfifo(f"{folder}/pipe")
+        done = t.run("sh", "-c", 'cat "$0" >"$1" & shift; "$@"; s=$?; wait; '
+                     "exit $s", f"{folder}/pipe", f"{folder}/dump.csv", *words,
+                     "-o", f"{folder}/pipe", program)
+        t.equal((done.returncode, done.stderr), (0, ""), "pipe")
+        t.contains(pathlib.Path(folder, "dump.csv").read_text(),
+                   "TEJA_PROFILE_DUMP_END")
+
+
 def run_beside(folder, *words):
     """The status and the last line of a run, whose dump is dump.csv."""
     done = t.run(t.tally(), "profile", "-o", f"{folder}/dump.csv", *words)
