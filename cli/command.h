@@ -103,9 +103,9 @@ bool command_close_text(FILE *out, char *const *text);
 int command_join(char **list, const char *more);
 
 /*
- * What ("output", "report") could not be written, as errno says: a message and
- * EXIT_OURS; where the reader is gone, the silent death by SIGPIPE that other
- * commands die.
+ * Says that `what` ("output", "report") could not be written, as errno says,
+ * and returns EXIT_OURS. Where the reader is gone the process dies by SIGPIPE,
+ * silently, as other commands do.
  */
 int command_unwritten(const char *what);
 
@@ -122,10 +122,11 @@ int command_json(const struct command *command, const char *value, bool *json);
  * have near names. */
 int command_machine(const char *name, const struct machine_row **machine);
 
-/* A command line as one text, which the caller frees; NULL without memory. */
+/* Returns a command line as one text, which the caller frees; NULL without
+ * memory. */
 char *command_text(char *const *argv);
 
-/* The status a shell would give for a program that ended so. */
+/* Returns the status that a shell would give for a program that ended so. */
 int command_status(int wait_status);
 
 /* Returns whether to colour `out`: --color's word, or NULL: a terminal, no

@@ -5,7 +5,8 @@
 
 #include "cli/count_request.h"
 
-/* An option of the request that only the host has: -p, -a, -D ...; or NULL. */
+/* Returns an option of the request that only the host has: -p, -a, -D ...; or
+ * NULL. */
 const char *count_host_option(const struct count_request *request);
 
 /* Counts `argv`, or what the request attaches to; an exit status. */

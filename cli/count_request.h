@@ -57,8 +57,8 @@ struct count_request {
 };
 
 /*
- * 0, an exit status, or COMMAND_HELP; *operand is the program's index. The
- * caller calls count_request_finish() in any case.
+ * Reads the command line. Returns 0, an exit status, or COMMAND_HELP; *operand
+ * is the program's index. The caller calls count_request_finish() in any case.
  */
 int count_request_read(int argc, char **argv, struct count_request *request,
                        int *operand);
@@ -74,8 +74,8 @@ bool count_request_talks(const struct count_request *request);
 /* Returns whether the report is coloured: never where it goes to a file. */
 bool count_request_color(const struct count_request *request);
 
-/* The status in the end: EXIT_OURS, and why, where --strict does not let an
- * event pass that was not counted. */
+/* Returns the status of the run; EXIT_OURS, after telling why, where --strict
+ * does not let an event pass that was not counted. */
 int count_request_strict(const struct count_request *request, int status,
                          bool all_counted);
 

@@ -197,7 +197,7 @@ check_run(bool shown)
     return ok;
 }
 
-/* What helps stands on a line of its own, so that it can be copied. */
+/* Prints what helps on a line of its own, so that it can be copied. */
 static bool
 tell(const char *what, const struct host_reason *reason)
 {
@@ -247,8 +247,8 @@ tell_paranoid(const struct host_facts *facts)
                     : "whole cpus, too");
 }
 
-/* This host's own counters: what can be counted, and if not, why. True if the
- * processor's own work. */
+/* Reports what this host's own counters can count, and if nothing, why. Returns
+ * whether they count the processor's own work. */
 static bool
 check_host(void)
 {
@@ -277,7 +277,7 @@ check_host(void)
     return hardware;
 }
 
-/* Where tally count counts the program if no machine is named. */
+/* Reports where tally count counts the program if no machine is named. */
 static bool
 check_machine(const struct program *p)
 {
@@ -333,7 +333,8 @@ check_loader(const struct program *p)
     return ok;
 }
 
-/* What the file says that the program needs; nothing checks a static one. */
+/* Reports what the program's file says that the program needs. Nothing checks a
+ * static one. */
 static bool
 check_level(const struct program *p)
 {
@@ -347,9 +348,9 @@ check_level(const struct program *p)
     return !dynamic;
 }
 
-/* What the program, and this host for it, lack. The status is that of tally
- * count, which refuses what no host can count, and fails where this host lacks
- * something. */
+/* Reports what the program, and this host for the program, lack. Returns the
+ * status of tally count, which refuses what no host can count, and fails where
+ * this host lacks something. */
 static int
 check_program(char **argv)
 {

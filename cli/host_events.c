@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A clock runs on in the kernel, whatever the levels. */
+/* Returns whether the event is a clock, which runs on in the kernel whatever
+ * the levels. */
 static bool
 is_clock(const struct host_event *e)
 {
@@ -57,7 +58,8 @@ host_events_fall_back(struct host_event *events, size_t count)
     return any_fell;
 }
 
-/* The PMU, where it is one of several kinds of cores. */
+/* Returns the name of the PMU where there is one for each kind of core, or
+ * NULL. */
 static const char *
 kind_of(const struct host_event *e)
 {

@@ -10,18 +10,19 @@
 #include "report/count_report.h"
 
 /*
- * As perf does: where perf_event_paranoid keeps the kernel's part of a task
- * from us, what named no level is counted at user level, and its name says so.
- * Whether there was any.
+ * Counts an event that names no level at user level, and names it so, where
+ * perf_event_paranoid keeps the kernel's part of a task from us, as perf does.
+ * Returns whether there was such an event.
  */
 bool host_events_fall_back(struct host_event *events, size_t count);
 
-/* What a reading says of an event; its texts are the event's and the value's.
- */
+/* Returns the value of an event by a reading. The texts of the value are the
+ * event's and the reading's. */
 struct count_value host_event_value(const struct host_event *event,
                                     const struct host_value *value);
 
-/* Uncore units of one name become one value, their sum; as many as are left. */
+/* Makes one value, their sum, of the uncore units of one name. Returns how many
+ * values are left. */
 size_t host_units_fold(const struct host_event *events,
                        struct count_value *values, size_t count);
 

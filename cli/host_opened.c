@@ -49,7 +49,8 @@ print_cpus(const cpu_set_t *cpus, FILE *out)
     }
 }
 
-/* The targets where it is open; an uncore event has its own cpus. */
+/* Prints the targets where the event is open; an uncore event has cpus of its
+ * own. */
 static void
 print_targets(const struct host_event *e, size_t event,
               const struct host_counts *counts, FILE *out)

@@ -8,8 +8,8 @@
 #include "host/count.h"
 
 /*
- * One line an event: its PMU, type and config, what is excluded, and on which
- * threads or cpus it was opened, or why it was not.
+ * Prints a line for each event: its PMU, type and config, what is excluded, and
+ * on which threads or cpus it was opened, or why it was not.
  */
 void host_opened_print(const struct host_event *events, bool inherit,
                        const struct host_counts *counts, FILE *out);

@@ -6,7 +6,7 @@
 
 #include "base/escape.h"
 
-/* What names another target, or another time. */
+/* Returns the option that names another target or another time, or NULL. */
 static const char *
 other_option(const struct count_request *r)
 {

@@ -14,13 +14,14 @@ struct host_marks {
     bool wanted, opened;
 };
 
-/* 0 or an exit status, told; the caller calls host_marks_finish() in any case.
- */
+/* Finds the places of --from and --to. Returns 0, or an exit status after
+ * telling why. The caller calls host_marks_finish() in any case. */
 int host_marks_find(const struct count_request *request, char *const *argv,
                     struct host_marks *marks);
 void host_marks_finish(struct host_marks *marks);
 
-/* What people should know of a run, without a newline at its end. */
+/* Writes what people should know of a run with marks, without a newline at its
+ * end. */
 void
 host_marks_note(const struct host_marks *marks,
                 const struct host_count_result *run, char *text, size_t size);

@@ -86,7 +86,7 @@ online_cpus(cpu_set_t *cpus)
     return read && read_cpus(text, cpus);
 }
 
-/* The first cpu of `wanted` that `online` lacks, or -1. */
+/* Returns the first cpu of `wanted` that `online` lacks, or -1. */
 static int
 missing_cpu(const cpu_set_t *wanted, const cpu_set_t *online)
 {
@@ -202,7 +202,7 @@ topology(int cpu, const char *name)
     return number;
 }
 
-/* The memory node of a cpu: its folder has a link to it. */
+/* Returns the memory node of a cpu: the cpu's folder has a link to the node. */
 static int
 node_of(int cpu)
 {

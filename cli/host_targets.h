@@ -16,18 +16,20 @@ struct host_targets {
     bool whole_cpus;
 };
 
-/* 0 or an error, told; the caller calls host_targets_finish() in any case. */
+/* Finds the targets of -p, -t, -a and -C. Returns 0, or an error after telling
+ * why. The caller calls host_targets_finish() in any case. */
 int host_targets_find(const struct count_request *request,
                       struct host_targets *targets);
 void host_targets_finish(struct host_targets *targets);
 
 /*
- * "process id 17", "cpu 0-3", "system wide": what a report counted, as perf
- * says it; the caller frees it. NULL: the program that is run.
+ * Returns what a report counted, as perf says it: "process id 17", "cpu 0-3",
+ * "system wide"; NULL: the program that is run. The caller frees the text.
  */
 char *host_targets_text(const struct count_request *request);
 
-/* The rows of -A, --per-core, --per-socket, --per-thread; NULL: none. */
+/* Returns the rows of -A, --per-core, --per-socket, --per-thread; NULL: none.
+ */
 struct count_part *
 host_parts(const struct count_request *request, const struct host_event *events,
            size_t event_count, const struct host_counts *counts,

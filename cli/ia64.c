@@ -26,7 +26,8 @@ ia64_predicate(const struct ia64_insn *insn)
     return field(insn->opcode, 0, 6);
 }
 
-/* Loads and stores by x6, the same for integers and floating point. */
+/* Returns IA64_LOAD or IA64_STORE by x6, which integers and floating point
+ * share, or 0. */
 static unsigned
 access_of(unsigned x6)
 {
@@ -35,7 +36,8 @@ access_of(unsigned x6)
     return (x6 >= 0x30 && x6 < 0x38) || x6 == 0x3b ? IA64_STORE : 0;
 }
 
-/* Major 4 with x = 1: semaphores, ld16 and st16, getf. */
+/* Returns the kinds of an instruction of major 4 with x = 1, by x6: semaphores,
+ * ld16 and st16, getf. */
 static unsigned
 semaphore_of(unsigned x6)
 {
@@ -112,7 +114,8 @@ b_kinds(uint64_t opcode)
     }
 }
 
-/* Of B1 to B3: bundles from its own, 21 bits with the sign. */
+/* Finds the target of B1 to B3: bundles from the branch's own, 21 bits with the
+ * sign. */
 static void
 take_offset(struct ia64_insn *insn)
 {
@@ -123,7 +126,7 @@ take_offset(struct ia64_insn *insn)
     insn->offset = (low - sign * (INT64_C(1) << 20)) * 16;
 }
 
-/* Of brl: 60 bits of bundles, of which the L slot has 39. */
+/* Finds the target of brl: 60 bits of bundles, of which the L slot has 39. */
 static void
 take_long_offset(struct ia64_insn *insn, uint64_t l)
 {
@@ -154,7 +157,8 @@ decoded(char unit, uint64_t opcode)
     return insn;
 }
 
-/* The units I and B execute these: movl, nop.x and others, and brl. */
+/* Decodes what the units I and B execute of template MLX: movl, nop.x and
+ * others, and brl. */
 static struct ia64_insn
 decoded_long(uint64_t l, uint64_t opcode)
 {

@@ -36,13 +36,14 @@ struct ia64_insn {
 };
 
 /*
- * The instructions of a bundle, in order: three, or two if slots 1 and 2 are
- * one; 0 if the template, of 5 bits, is reserved.
+ * Returns the instructions of a bundle, in order: three, or two if slots 1 and
+ * 2 are one; 0 if the template, of 5 bits, is reserved.
  */
 size_t ia64_bundle(unsigned pattern, const uint64_t slots[IA64_SLOTS],
                    struct ia64_insn insns[IA64_SLOTS]);
 
-/* The predicate register that decides whether it does anything; 0 is true. */
+/* Returns the predicate register that decides whether it does anything; 0 is
+ * true. */
 unsigned ia64_predicate(const struct ia64_insn *insn);
 
 #endif

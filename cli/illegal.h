@@ -10,9 +10,9 @@
 #include "report/count_report.h"
 
 /*
- * Explains what the session found; `cpu` is the CPU model that was asked for,
- * or NULL: the pinned one. False if the session found nothing that can have
- * raised the signal.
+ * Explains what the session found. `cpu`: the CPU model that was asked for, or
+ * NULL: the pinned one. Returns false if nothing that the session found can
+ * have raised the signal.
  */
 bool illegal_explain(const struct session_result *result, const struct isa *isa,
                      const char *cpu, struct count_illegal *illegal);

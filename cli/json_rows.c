@@ -78,7 +78,7 @@ json_print_rows(const char *key, json_t *rows,
     return json_print(o);
 }
 
-/* The names of the counters of the bits. */
+/* Returns the names of the counters of the bits. */
 static json_t *
 counter_names(const struct machine_row *m, uint32_t bits)
 {
@@ -90,7 +90,8 @@ counter_names(const struct machine_row *m, uint32_t bits)
     return array;
 }
 
-/* The number in the name of the only counter; -1 where others will do. */
+/* Returns the number in the name of the only counter; -1 where others will do.
+ */
 static int
 only_counter(const struct machine_row *m, const struct event_row *e)
 {
@@ -248,7 +249,7 @@ register_json(const struct register_row *r)
     return o;
 }
 
-/* For each group the counters, in the order of its events. */
+/* Returns for each group its counters, in the order of the group's events. */
 static json_t *
 plan_json(const struct machine_row *m, const struct needs *n)
 {

@@ -10,7 +10,7 @@
 json_t *machine_json(const struct machine_row *machine);
 json_t *
 event_json(const struct machine_row *machine, const struct event_row *event);
-/* A software event, as the kernel counts it of an emulator. */
+/* Returns a software event, as the kernel counts it of an emulator. */
 json_t *software_json(const struct event_row *event);
 json_t *register_json(const struct register_row *row);
 json_t *

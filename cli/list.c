@@ -226,7 +226,8 @@ take_option(struct line *line, int option, const char *value)
     }
 }
 
-/* Options and operands in any order. A status; COMMAND_HELP: help is shown. */
+/* Reads options and operands in any order. Returns a status; COMMAND_HELP: help
+ * is shown. */
 static int
 read_line(struct line *line, int argc, char **argv)
 {

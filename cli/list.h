@@ -30,9 +30,9 @@ size_t list_signals(struct list *list);
 bool list_has(const struct list *list, const struct machine_row *machine);
 
 /*
- * Whether the pattern is in one of the texts (NULL ones are passed over): each
- * of its words somewhere in them; or, with one of "*?[" in it, it is a shell
- * pattern for the whole of one of the names.
+ * Returns whether the pattern is in one of the texts (NULL ones are passed
+ * over): each of its words somewhere in them; or, with one of "*?[" in it, it
+ * is a shell pattern for the whole of one of the names.
  */
 bool
 list_matches(const struct list *list, const char *const *names,

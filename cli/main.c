@@ -108,7 +108,8 @@ help(int argc, char **argv)
     return 0;
 }
 
-/* The command of another name of ours, tally-perfex; NULL: there is none. */
+/* Returns the command of another name of ours, tally-perfex; NULL: there is
+ * none. */
 static const struct command *
 command_by_file(const char *path)
 {

@@ -50,10 +50,12 @@ struct model_options {
     bool foreign;
 };
 
-/* The option by its number in the run; false: there are too many --set. */
+/* Takes the option of this number in the run. Returns false where there are too
+ * many --set. */
 bool model_options_take(struct model_options *m, int option, const char *value);
 
-/* What was given of them, as it is written, or NULL. */
+/* Returns the first of these options that was given, as it is written, or NULL.
+ */
 const char *model_options_given(const struct model_options *m);
 
 /* Says which variables of the environment QEMU does not get (source/setting.h):

@@ -14,7 +14,8 @@ struct needs {
     struct plan plan; /* no rows: they cannot be counted, or by is set */
 };
 
-/* 0, or TALLY_ENOMEM; the caller calls needs_finish(). */
+/* Finds what the metric or event needs. Returns 0, or TALLY_ENOMEM. The caller
+ * calls needs_finish(). */
 int needs_of(const struct machine_row *machine, const struct metric_row *metric,
              struct needs *needs);
 void needs_finish(struct needs *needs);
@@ -26,16 +27,16 @@ metric_uses(const struct metric_row *metric, const struct machine_row *machine,
             const struct event_row *event, const struct umask_row *umask);
 
 /*
- * Who counts an event of a unit without counters: "the model", or "the kernel"
- * of this host. NULL: counters do, or nobody.
+ * Returns who counts an event of a unit without counters: "the model", or "the
+ * kernel" of this host. NULL: counters do, or nobody.
  */
 const char *
 counted_by(const struct machine_row *machine, const struct event_row *event);
 
-/* The counters of an event's unit. */
+/* Returns the counters of an event's unit. */
 uint32_t counters_of_unit(const struct machine_row *machine, const char *unit);
 
-/* How many rows of unit masks count. */
+/* Returns how many rows of unit masks count. */
 size_t counted_umasks(const struct machine_row *machine);
 
 #endif

@@ -12,16 +12,17 @@ struct perfex_events {
 };
 
 /*
- * Those of the request, or with -a all that a counter has; without either, and
- * beside a single one, cycles on the counter that is left. 0 or an error,
- * logged. perfex_events_finish() frees what it holds in any case.
+ * Chooses the events of the request, or with -a all that a counter has; without
+ * either, and beside a single event, cycles on the counter that is left.
+ * Returns 0, or an error, logged. perfex_events_finish() frees what the list
+ * holds in any case.
  */
 int perfex_events_choose(const struct perfex_request *request,
                          const struct machine_row *machine,
                          struct perfex_events *events);
 void perfex_events_finish(struct perfex_events *events);
 
-/* Two events that one counter alone has: an error, logged. */
+/* Logs that two events need the same counter. Returns an error. */
 int perfex_events_conflict(const struct machine_row *machine,
                            const struct perfex_events *events);
 

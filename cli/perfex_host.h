@@ -5,7 +5,7 @@
 
 #include "cli/perfex_request.h"
 
-/* An exit status. */
+/* Runs the program with the host's counters. Returns an exit status. */
 int perfex_host(const struct perfex_request *request, char **argv);
 
 #endif

@@ -19,8 +19,9 @@ struct perfex_request {
     bool all, threads, signals, exception, kernel, times, table, tables;
 };
 
-/* 0, an exit status, or COMMAND_HELP; *operand is the program's index. The
- * caller calls perfex_request_finish() in any case. */
+/* Reads the command line. Returns 0, an exit status, or COMMAND_HELP; *operand
+ * is the program's index. The caller calls perfex_request_finish() in any case.
+ */
 int perfex_request_read(int argc, char **argv, struct perfex_request *request,
                         int *operand);
 void perfex_request_finish(struct perfex_request *request);

@@ -48,7 +48,8 @@ help_verbs(FILE *out)
     list_verbs(out);
 }
 
-/* Where the line is, for messages; at a prompt, where the loop is alone. */
+/* Writes where the line is, for messages; at a prompt, where the loop is alone.
+ */
 static void
 tell_place(const struct session *s, unsigned long line, const char *row)
 {
@@ -161,8 +162,8 @@ no_machine(void)
     return EXIT_USAGE;
 }
 
-/* Whether a line may come while there is no machine: it names one, is of a
- * loop, or says nothing. */
+/* Returns whether a line may come while there is no machine: it names one, is
+ * of a loop, or says nothing. */
 static bool
 may_come_first(const struct session *s, const char *line)
 {
@@ -170,7 +171,8 @@ may_come_first(const struct session *s, const char *line)
            pmu_loop_takes(&s->console, line);
 }
 
-/* What only a person asks; true if that is all of the line. */
+/* Carries out a line that only a person types, such as help. Returns whether
+ * the line was one. */
 static bool
 is_answered(const struct session *s, const char *line)
 {

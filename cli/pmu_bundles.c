@@ -72,7 +72,8 @@ wrong(const struct reader *r, const char *text, const char *what)
                       what != NULL ? "'" : "");
 }
 
-/* Hexadecimal digits, with or without 0x before them, and nothing else. */
+/* Reads hexadecimal digits, with or without 0x before them, and nothing else.
+ */
 static bool
 hexadecimal(const char *text, uint64_t *value)
 {
@@ -135,7 +136,7 @@ check_header(const struct reader *r, char *cells[COLUMNS])
     return 0;
 }
 
-/* Whether the instruction at slot `i` accessed memory. */
+/* Returns whether the instruction at slot `i` accessed memory. */
 static bool
 accesses(const struct bundle_row *b, const struct ia64_insn *insn)
 {
@@ -143,7 +144,7 @@ accesses(const struct bundle_row *b, const struct ia64_insn *insn)
            (b->on >> insn->slot & 1) != 0;
 }
 
-/* Data addresses, separated by blanks, for the accesses in order. */
+/* Reads the data addresses, separated by blanks, of the accesses in order. */
 static int
 take_addresses(const struct reader *r, char *cell, struct bundle_row *b)
 {
@@ -164,7 +165,8 @@ take_addresses(const struct reader *r, char *cell, struct bundle_row *b)
     return 0;
 }
 
-/* What follows an instruction that went elsewhere does not retire. */
+/* Takes out the instructions behind one that went elsewhere: they do not
+ * retire. */
 static int
 take_taken(const struct reader *r, struct bundle_row *b)
 {

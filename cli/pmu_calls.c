@@ -52,7 +52,8 @@ arguments(struct pmu_call *call, size_t at, uint64_t args[ARGUMENTS])
     return error;
 }
 
-/* "EOK 0x5", "EINVAL"; of a version that was asked for "EOK 0x1 0x0". */
+/* Writes the result of a call: "EOK 0x5", "EINVAL"; for a version that was
+ * asked for "EOK 0x1 0x0". */
 static void
 call_result(struct pmu_result *r, uint64_t status, const uint64_t values[2],
             bool both)

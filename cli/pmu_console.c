@@ -418,7 +418,8 @@ take_place(const struct pmu_console *c, unsigned takes, struct pmu_call *call)
     return error;
 }
 
-/* What the library said is wrong, where the line does not expect it. */
+/* Compares the result of a call with the one that the line expects, and sets
+ * the verdict. */
 static void
 judge(struct pmu_call *call)
 {
@@ -557,7 +558,8 @@ do_command(struct pmu_console *c, const char *text, unsigned long number,
     return result.verdict;
 }
 
-/* The length of a line's first command: up to a ; that is in no comment. */
+/* Returns the length of a line's first command: up to a ; that is in no
+ * comment. */
 static size_t
 command_length(const char *text)
 {

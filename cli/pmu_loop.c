@@ -79,7 +79,7 @@ cut_cells(struct cells *cells, const struct tally_log *log)
     }
 }
 
-/* Whether nothing follows `in`. */
+/* Returns whether nothing follows `in`. */
 static bool
 has_rows(const char *text)
 {
@@ -324,7 +324,7 @@ name_row(struct scope *scope)
 static void
 walk_lines(struct walk *w, size_t first, size_t end, const struct scope *scope);
 
-/* Whether one more line or row may come. */
+/* Returns whether one more line or row may come. */
 static bool
 may_step(struct walk *w, const struct loop_line *line,
          const struct scope *scope)
@@ -406,7 +406,7 @@ walk_values(struct walk *w, const struct loop_line *head, struct scope *scope,
     return 0;
 }
 
-/* Rows that stand in lines of their own, between a `for` and its `do`. */
+/* Reads the rows in lines of their own, between a `for` and its `do`. */
 static void
 walk_table(struct walk *w, const struct loop_line *head, struct scope *scope)
 {

@@ -21,7 +21,8 @@ enum {
     PMU_LOOP_STEPS = 16384, /* lines that such a loop carries out */
 };
 
-/* Whether the line begins a loop, or is one of the loop that is being read. */
+/* Returns whether the line begins a loop, or is one of the loop that is being
+ * read. */
 bool pmu_loop_takes(const struct pmu_console *c, const char *text);
 
 /* Keeps the line; at the last `end` carries out all, and returns the worst

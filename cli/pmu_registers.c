@@ -107,7 +107,8 @@ pmu_do_read(struct pmu_console *c, struct pmu_call *call)
     return 0;
 }
 
-/* The register with the field's bits replaced; as tally_pmu_read(). */
+/* Reads a register with the field's bits replaced. Returns what
+ * tally_pmu_read() does. */
 static int
 with_field(struct pmu_console *c, const struct pmu_call *call,
            const struct target *target, uint64_t *value)
@@ -285,7 +286,8 @@ do_state(struct pmu_console *c, struct pmu_call *call, char *word)
     return 0;
 }
 
-/* All of the words; where one is wrong or refused, none. */
+/* Writes all registers that the words name, or none where a word is wrong or
+ * refused. */
 static int
 do_states(struct pmu_console *c, struct pmu_call *call)
 {

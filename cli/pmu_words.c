@@ -51,8 +51,8 @@ cut_words(struct pmu_line *l, const struct tally_log *log)
     return 0;
 }
 
-/* Moves what stands after = to `wanted`, unprintable bytes as '?': no result
- * has them. */
+/* Moves the text after = to `wanted`, with unprintable bytes as '?': no result
+ * has such bytes. */
 static int
 cut_wanted(struct pmu_line *l, const struct tally_log *log)
 {
@@ -180,7 +180,7 @@ power(const char **text, uint64_t *value)
     return true;
 }
 
-/* A number or a power, or ~ and one: its complement. */
+/* Reads a number or a power, or the complement of one (~). */
 static bool
 term(const char **text, uint64_t *value)
 {

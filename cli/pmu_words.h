@@ -14,13 +14,13 @@
 
 #define PMU_BLANKS " \t\r\n\v\f"
 
-/* Whether there is nothing in the line, or a comment only. */
+/* Returns whether there is nothing in the line, or a comment only. */
 bool pmu_says_nothing(const char *text);
 
-/* Whether a word would begin at `at`, where a # begins a comment. */
+/* Returns whether a word would begin at `at`, where a # begins a comment. */
 bool pmu_word_begins(const char *text, size_t at);
 
-/* Whether the first word of the line is `word`. */
+/* Returns whether the first word of the line is `word`. */
 bool pmu_begins_with(const char *text, const char *word);
 
 struct pmu_line {
@@ -38,8 +38,8 @@ int pmu_line_split(struct pmu_line *line, const char *text,
                    const struct tally_log *log);
 
 /*
- * Cuts what stands after = into the results of several registers: at commas,
- * or at blanks where there is no comma. Moves them to `words` of `line`.
+ * Cuts the text after = into the results of several registers: at commas, or at
+ * blanks where there is no comma. Moves the results to `words` of `line`.
  */
 int pmu_line_results(struct pmu_line *line, const char *wanted,
                      const struct tally_log *log);
@@ -48,18 +48,19 @@ int pmu_line_results(struct pmu_line *line, const char *wanted,
 void pmu_line_drop(struct pmu_line *line, size_t first, size_t count);
 
 /*
- * A number: decimal, 0x or 0b, 2^N, the sum or difference of several of these,
- * with a sign before it; modulo 2^64.
+ * Reads a number: decimal, 0x or 0b, 2^N, the sum or difference of several of
+ * these, with a sign before it; modulo 2^64. Returns whether the text is one.
  */
 bool pmu_number(const char *text, uint64_t *value);
 
-/* The same for a word that must be one, at most `max`. 0 or TALLY_ESYNTAX or
- * TALLY_ERANGE, logged with `what`. */
+/* Reads a word that must be a number of at most `max`. Returns 0, or
+ * TALLY_ESYNTAX or TALLY_ERANGE, logged with `what`. */
 int pmu_number_word(const char *word, const char *what, uint64_t max,
                     const struct tally_log *log, uint64_t *value);
 
-/* Whether two results are the same: word by word, numbers by their value. Of a
- * call, whose status begins with E, what was not wanted is not compared. */
+/* Returns whether two results are the same: word by word, numbers by their
+ * value. Of a call, whose status begins with E, what was not wanted is not
+ * compared. */
 bool pmu_same_result(const char *got, const char *wanted);
 
 struct pmu_word {
@@ -68,14 +69,14 @@ struct pmu_word {
 };
 
 /*
- * The value of a word of a table that ends with a NULL name; where the table
- * has it not, a number. 0, or TALLY_EUNKNOWN, logged with near names.
+ * Reads a word of a table that ends with a NULL name, or else a number. Returns
+ * 0, or TALLY_EUNKNOWN, logged with near names.
  */
 int
 pmu_word_value(const struct pmu_word *table, const char *word, const char *what,
                const struct tally_log *log, uint64_t *value);
 
-/* The same for several, separated by commas, ORed. */
+/* Reads several such words, separated by commas; the value is their OR. */
 int pmu_word_bits(const struct pmu_word *table, char *words, const char *what,
                   const struct tally_log *log, uint64_t *value);
 

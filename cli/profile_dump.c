@@ -109,7 +109,8 @@ check_place(const char *path)
     return status;
 }
 
-/* Likewise of the file that has the places of calls, beside the dump. */
+/* Checks in the same way the place of the file that has the places of calls,
+ * beside the dump. */
 static int
 check_places(const char *path)
 {

@@ -214,7 +214,8 @@ check_here(const char *events, const char *pairs)
     return status;
 }
 
-/* The events that this host counts without -e, as far as they open here. */
+/* Finds the events that this host counts without -e, as far as they can be
+ * opened here. */
 static int
 host_words(struct profile_words *words)
 {

@@ -38,7 +38,8 @@ umask_why(const struct umask_row *u)
     return whys[u->counts];
 }
 
-/* The last column; nothing follows the one before where it is empty. */
+/* Prints the last column; nothing follows the column before where the text is
+ * empty. */
 static void
 print_text(struct screen *s, size_t used, const char *text, bool fold)
 {

@@ -13,12 +13,13 @@ const char *access_name(enum field_access access);
 #define BITS_TEXT 16
 void bits_text(const struct field_row *field, char *text, size_t text_size);
 
-/* "nothing", "illegal", "undefined"; NULL of one that counts. */
+/* Returns what a unit mask counts: "nothing", "illegal", "undefined"; NULL: it
+ * counts its event. */
 const char *umask_why(const struct umask_row *umask);
 
 /*
- * A line for each field or unit mask. Where `fold` is true, long texts go on
- * in the next line, else they are cut. `idle`: why no model counts the unit
+ * Prints a line for each field or unit mask. Where `fold` is true long texts go
+ * on in the next line, else they are cut. `idle`: why no model counts the unit
  * mask, or NULL.
  */
 void fields_print(struct screen *s, size_t indent,
@@ -26,10 +27,10 @@ void fields_print(struct screen *s, size_t indent,
 void umask_print(struct screen *s, size_t indent, size_t width,
                  const struct umask_row *umask, const char *idle, bool fold);
 
-/* Of the longest name. */
+/* Returns the width of the longest name of the event's unit masks. */
 size_t umask_width(const struct event_row *event);
 
-/* "PMD4-PMD9, PMD12": the counters of the bits. */
+/* The room for the names of counters: "PMD4-PMD9, PMD12". */
 #define COUNTERS_TEXT 256
 void counters_text(const struct machine_row *machine, uint32_t bits, char *text,
                    size_t text_size);

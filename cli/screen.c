@@ -19,7 +19,8 @@
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
 
-/* A terminal's size: what it says, else the environment, else the usual. */
+/* Returns a terminal's size: what it says, else the environment, else the
+ * usual. */
 static size_t
 terminal_size(unsigned short said, const char *variable, size_t usual)
 {

@@ -21,31 +21,34 @@ struct screen {
     size_t size;
 };
 
-/* `color` is what --color was given, or NULL. 0, or a status after telling. */
+/* Opens a screen. `color`: the value of --color, or NULL. Returns 0, or a
+ * status after telling why. */
 int screen_open(struct screen *s, const char *color);
 
-/* Shows what was written, and frees it; a status. */
+/* Shows what was written and frees it. Returns a status. */
 int screen_close(struct screen *s);
 
-/* A line in bold; empty lines may stand before it. */
+/* Writes a line in bold; empty lines may stand before it. */
 __attribute__((format(printf, 2, 3))) void
 screen_heading(struct screen *s, const char *format, ...);
 
 /*
- * The rest of a line of which `used` columns are written: cut if need be, and
- * ended.
+ * Writes the rest of a line of which `used` columns are written, cut if need
+ * be, and ends the line.
  */
 void screen_rest(struct screen *s, size_t used, const char *text);
 
-/* `text` broken into lines; `used` columns of the first are written. */
+/* Writes a text broken into lines; `used` columns of the first line are
+ * written. */
 void
 screen_prose(struct screen *s, size_t used, size_t indent, const char *text);
 
-/* "  label      text", broken into lines that begin where the text does. */
+/* Writes "  label      text", broken into lines that begin where the text does.
+ */
 #define SCREEN_LABEL 15
 void screen_item(struct screen *s, const char *label, const char *text);
 
-/* The same; the text is formatted, at most 2,047 bytes of it. */
+/* Does what screen_item() does with a formatted text of at most 2,047 bytes. */
 __attribute__((format(printf, 3, 4))) void
 screen_itemf(struct screen *s, const char *label, const char *format, ...);
 

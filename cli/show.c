@@ -33,7 +33,8 @@ struct show {
     bool verbose;
 };
 
-/* An empty line between what the name means here and there. */
+/* Returns the screen for what the name means on the next machine, after an
+ * empty line. */
 static struct screen *
 next(struct show *w)
 {
@@ -84,7 +85,8 @@ software_of(const struct show *w, const struct machine_row *m)
     return m == w->only && m->params != NULL ? software_find(w->name) : NULL;
 }
 
-/* An event by its name, or with a unit mask and modifiers behind it. */
+/* Shows an event by its name, or with a unit mask and modifiers behind the
+ * name. */
 static void
 try_event(struct show *w, const struct machine_row *m)
 {
@@ -141,7 +143,8 @@ spelt_by_machine(const struct show *w, const struct generic_row *generic)
     return own;
 }
 
-/* Shows what the name is on every machine; returns whether that is all. */
+/* Shows what the name is on every machine. Returns whether there is nothing
+ * else to show. */
 static bool
 try_generic(struct show *w)
 {
@@ -202,7 +205,7 @@ add_machine(struct near *n, const struct machine_row *m)
         near_add(n, tally_params[i].key, NULL);
 }
 
-/* What the name is on the machine, or NULL. */
+/* Returns what kind of thing the name is on the machine, or NULL. */
 static const char *
 kind_of(const struct machine_row *m, const char *name)
 {
@@ -218,7 +221,8 @@ kind_of(const struct machine_row *m, const char *name)
     return NULL;
 }
 
-/* An event of the machine stands before a dot or colon: what follows is bad. */
+/* Returns whether an event of the machine stands before a dot or colon, so that
+ * the rest of the name is bad. */
 static bool
 bad_umask(const struct machine_row *m, const char *name)
 {

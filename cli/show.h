@@ -6,14 +6,14 @@
 #include "cli/screen.h"
 #include "table/selection.h"
 
-/* What matters on one screen; the units, modifiers, groups and parameters are
- * those of show_machine_whole(). */
+/* Shows what matters of a machine on one screen. Its units, modifiers, groups
+ * and parameters are those of show_machine_whole(). */
 void show_machine(struct screen *s, const struct machine_row *machine);
 void show_machine_whole(struct screen *s, const struct machine_row *machine);
 
 /*
- * The event; `given` is what the name says beyond it (a unit mask, modifiers),
- * or NULL.
+ * Shows an event. `given`: what the name says behind the event (a unit mask,
+ * modifiers), or NULL.
  */
 void show_event(struct screen *s, const struct machine_row *machine,
                 const struct event_row *event, const struct selection *given);
@@ -24,7 +24,8 @@ void show_metric(struct screen *s, const struct machine_row *machine,
                  const struct metric_row *metric);
 void show_unit(struct screen *s, const struct machine_row *machine,
                const struct unit_row *unit);
-/* `id` as param_find() has it; the machine has a model. */
+/* Shows a parameter; `id` is one of param_find(), and the machine has a model.
+ */
 void show_param(struct screen *s, const struct machine_row *machine, int id);
 void show_group(struct screen *s, const struct machine_row *machine,
                 const struct group_row *group);
@@ -41,10 +42,11 @@ void generic_text(const struct machine_row *machine, int id, char *text,
 /* Returns the standing of what stands for it; "none" of nothing. */
 const char *generic_standing(const struct machine_row *machine, int id);
 
-/* An item of several names, or none of no names. */
+/* Shows an item of several names; none where there are no names. */
 void show_names(struct screen *s, const char *label, const char *const *names);
 
-/* A list in words that grows by ", NAME"; what does not fit is left out. */
+/* A list in words that grows by ", NAME"; names that do not fit are left out.
+ */
 #define SHOW_TEXT 2048
 void show_append(char *text, const char *name);
 

@@ -11,7 +11,7 @@
 #include "table/software.h"
 #include "table/umask.h"
 
-/* The event as shown: with the unit mask that was asked for, or NULL. */
+/* The event that is shown, with the unit mask that was asked for, or NULL. */
 struct shown_event {
     struct screen *s;
     const struct machine_row *m;
@@ -42,7 +42,8 @@ show_code(const struct shown_event *w)
                          w->m->groups[i].title);
 }
 
-/* Why the model does not count it though it counts others; or NULL. */
+/* Returns why the model does not count this unit mask though it counts others;
+ * or NULL. */
 static const char *
 umask_idle(const struct shown_event *w, const struct umask_row *u)
 {
@@ -69,7 +70,8 @@ show_umasks(const struct shown_event *w)
         show_names(w->s, "  also", w->umask->aliases);
 }
 
-/* What the example encodes: as given, or a unit mask that counts. */
+/* Finds what the example encodes: the unit mask that was given, or one that
+ * counts. */
 static bool
 example_of(const struct shown_event *w, struct selection *s)
 {
@@ -86,7 +88,8 @@ example_of(const struct shown_event *w, struct selection *s)
     return w->e->umask_count == 0 || s->umask != NULL;
 }
 
-/* "NAME -> PMC4 = 0x3000009", on the first counter that can. */
+/* Shows the encoding on the first counter that can count the event: "NAME ->
+ * PMC4 = 0x3000009". */
 static void
 show_encoding(const struct shown_event *w)
 {
@@ -121,7 +124,8 @@ show_encoding(const struct shown_event *w)
     plan_finish(&plan);
 }
 
-/* Which counters, and which sets they must share. */
+/* Shows which counters count the event, and which sets of counters its events
+ * must share. */
 static void
 show_counters(const struct shown_event *w)
 {
@@ -280,7 +284,7 @@ show_lists(const struct shown_event *w)
         }
 }
 
-/* Of the signals of an event, how many are copies of this one. */
+/* Returns how many of the event's signals are copies of this one. */
 static size_t
 copies(const struct event_row *e, size_t from, size_t to, uint16_t signal)
 {
@@ -292,7 +296,8 @@ copies(const struct event_row *e, size_t from, size_t to, uint16_t signal)
     return count;
 }
 
-/* Those of the banks, or of the links, are one item. */
+/* Shows the signals of the event. Copies of one signal, for each bank or link,
+ * are one item. */
 static void
 show_signals(const struct shown_event *w, const struct event_row *e)
 {

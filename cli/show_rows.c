@@ -30,7 +30,8 @@ names_register(const struct machine_row *m, const char *text,
     return dot != NULL && register_find(m, name) == row;
 }
 
-/* The counters whose event it selects, and those that are read in it. */
+/* Shows the counters whose event the register selects, and those that are read
+ * in it. */
 static void
 show_counters(struct screen *s, const struct machine_row *m,
               const struct register_row *row)
@@ -83,7 +84,8 @@ show_register(struct screen *s, const struct machine_row *m,
     fields_print(s, 2, r, true);
 }
 
-/* Which of its events no counter known here counts, and who does. */
+/* Shows which of the metric's events no counter known here counts, and who
+ * does. */
 static void
 show_counted_by(struct screen *s, const struct machine_row *m,
                 const struct needs *n)

@@ -128,7 +128,8 @@ take_option(struct summarize_request *r, int option, const char *value)
     }
 }
 
-/* What does not go together, and what would only be found out later. */
+/* Refuses options that do not go together, and values that would only be found
+ * out later. */
 static int
 check_request(struct summarize_request *r)
 {
@@ -180,7 +181,8 @@ cannot_read(const char *path)
     return EXIT_USAGE;
 }
 
-/* The place where a build puts the table, beside the dump; NULL: none there. */
+/* Opens the table of places where a build puts it, beside the dump; NULL: there
+ * is none. */
 static FILE *
 open_beside(const char *dump)
 {
@@ -246,7 +248,7 @@ struct gathered {
     bool with_teja, with_timeline;
 };
 
-/* The places that the buffers' file knows, where no table was found. */
+/* Reads the places that the buffers' file has, where no table was found. */
 static int
 take_places(const struct call_image *image, struct call_table *calls)
 {
@@ -261,7 +263,7 @@ take_places(const struct call_image *image, struct call_table *calls)
     return error;
 }
 
-/* What a program that died had in its buffers. */
+/* Reads what a program that died had in its buffers. */
 static int
 recover_file(struct gathered *g, const char *path)
 {
@@ -330,7 +332,8 @@ read_file(struct summary *s, const char *path)
     return status;
 }
 
-/* What was skipped, and where first; one line each kind. */
+/* Warns of skipped parts of dumps, with the first place of each kind, one line
+ * each. */
 static void
 tell_troubles(const struct summary *s)
 {
@@ -354,7 +357,8 @@ tell_troubles(const struct summary *s)
     }
 }
 
-/* The document: an event should vary by no more than a few per cent. */
+/* Warns of events that vary by more than a few per cent: the document says that
+ * they should not. */
 static void
 tell_unsteady(const struct summary_report *r)
 {
@@ -385,7 +389,7 @@ tell_unsteady(const struct summary_report *r)
     fprintf(stderr, "; means are of use in a steady state\n");
 }
 
-/* Rates of a running sum are wrong and look right. */
+/* Warns of rates of running sums, which are wrong and look right. */
 static void
 tell_growing(const struct summary_report *r)
 {
@@ -400,7 +404,7 @@ tell_growing(const struct summary_report *r)
                         "running sum, --user-cumulative takes differences\n");
 }
 
-/* A word that was asked for and that no record has. */
+/* Warns of a user word that was asked for and that no record has. */
 static void
 tell_absent(const struct summary_report *r)
 {
@@ -451,7 +455,8 @@ write_html(struct output *out, const struct summary_report *r,
     return summary_report_html(r, timeline, out->file);
 }
 
-/* The library opens the file by a name: that of the descriptor. */
+/* Writes the workbook. The library opens the file by a name: that of the
+ * descriptor. */
 static int
 write_xlsx(struct output *out, const struct summary_report *r,
            const struct timeline *timeline)

@@ -32,12 +32,13 @@ struct summarize_request {
     size_t file_count;
 };
 
-/* "thread,region"; 0 or EXIT_USAGE after telling. */
+/* Reads the value of --by, as "thread,region". Returns 0, or EXIT_USAGE after
+ * telling why. */
 int summarize_by(const char *text, unsigned *by);
 
 /*
- * The names of the metrics and of the inputs on this machine; NULL: on any of
- * those that dumps tell of. 0 or EXIT_USAGE after telling.
+ * Finds the metrics and inputs by name on this machine; NULL: on any machine
+ * that dumps name. Returns 0, or EXIT_USAGE after telling why.
  */
 int summarize_metrics(struct summarize_request *request,
                       const struct machine_row *machine);
