@@ -41,7 +41,7 @@ struct late_block {
     int16_t fixed[SIGNAL_FIXED_COUNT];
 };
 
-/* The known record for `model` under `hash`, or a new one. */
+/* Returns the known record for `model` under `hash`, or a new one. */
 struct block *
 blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
             const struct block_info *info);
@@ -63,9 +63,9 @@ blocks_keep_pair(struct block_table *t, const struct access_pair *pair);
  * block, all of whose pieces may be of new kinds. */
 bool blocks_have_room(const struct block_table *t);
 
-/* Where there is no room: the signals are added at each execution, by
- * blocks_add_late(). `slot` is what block_slot() fills in, or
- * NULL where that returns false. */
+/* Makes a block for which the counts have no room: blocks_add_late() adds its
+ * signals at each execution. `slot` is what block_slot() fills in, or NULL
+ * where that returns false. */
 struct late_block *
 blocks_late(struct block_table *t, const struct block *model,
             const struct block_info *info, const struct block_info *slot);

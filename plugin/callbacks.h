@@ -69,9 +69,10 @@ struct callbacks {
     qemu_plugin_vcpu_mem_cb_t data_access;
 };
 
-/* What a prefetch has as data: its distance from the access that tells its
- * address, its instruction, and whether it is one into the L1D. A distance of
- * more than 47 bits does not fit: prefetch_distance_of() returns another. */
+/* Returns the data of a prefetch's callback: the prefetch's distance from the
+ * access that tells its address, its instruction, and whether it is one into
+ * the L1D. A distance of more than 47 bits does not fit: prefetch_distance_of()
+ * returns another. */
 static inline void *
 prefetch_data(int64_t distance, size_t instruction, bool near)
 {

@@ -457,7 +457,7 @@ process_lives(pid_t pid)
     return lives;
 }
 
-/* Whether any attached task still lives. */
+/* Returns whether any attached task still lives. */
 static bool
 targets_live(const struct counting *c)
 {

@@ -75,7 +75,8 @@ host_names_finish(struct host_names *names)
     free(names->names);
 }
 
-/* The machine that has the event where this host lacks it, or NULL. */
+/* Returns the machine that has the event, where this host lacks the event, or
+ * NULL. */
 static const struct machine_row *
 elsewhere(const char *name)
 {

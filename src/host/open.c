@@ -35,7 +35,8 @@ call(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
     return fd;
 }
 
-/* Whether the next thing that perf would drop was there; drops it. */
+/* Drops the next thing that perf would drop. Returns whether the event had it.
+ */
 static bool
 drop(struct perf_event_attr *attr, unsigned long *flags)
 {
@@ -91,7 +92,7 @@ opens(uint32_t type, uint64_t config)
     return true;
 }
 
-/* The value behind "Name:" of /proc/self/status. */
+/* Returns the value behind "Name:" of /proc/self/status. */
 static uint64_t
 status_number(const char *status, const char *name, int base)
 {

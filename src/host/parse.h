@@ -47,7 +47,7 @@ host_lacking_add(struct host_list *list, const char *name, const char *shown);
 bool host_generic_find(const char *name, uint32_t *type, uint64_t *config);
 /* "cycles:u" as "cpu_core/cycles/u" into `name` (HOST_NAME bytes). */
 void host_core_name(char *name, const char *pmu, const char *written);
-/* The row of machine `host`, or NULL. */
+/* Returns the row of machine `host`, or NULL. */
 const struct event_row *host_row(uint32_t type, uint64_t config);
 
 /* pmu/terms/: `pmu` and `terms` as written. */

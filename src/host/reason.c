@@ -146,7 +146,7 @@ may_all(const struct host_facts *facts)
             (CAP_BITS(CAP_ADMIN) | CAP_BITS(CAP_PERFMON_BIT))) != 0;
 }
 
-/* Whether the level alone forbids it. */
+/* Returns whether perf_event_paranoid alone forbids the event. */
 static bool
 level_forbids(const struct host_facts *facts,
               const struct perf_event_attr *attr, pid_t pid)

@@ -105,7 +105,8 @@ struct insn {
                           * 0, which is ILLTRAP there, of others */
 };
 
-/* Whether it is one load of data that may pass an L1D for integers by. */
+/* Returns whether the instruction is one load of data that may pass an L1D for
+ * integers by. */
 static inline bool
 insn_is_float(const struct insn *insn)
 {
@@ -131,7 +132,7 @@ void insn_text(const struct isa *isa, const uint8_t *bytes, size_t size,
                uint64_t pc, char *text, size_t text_size);
 
 /*
- * The instruction set that brought an instruction, by Zydis' name
+ * Returns the instruction set that brought an instruction, by Zydis' name
  * ("AVX512F_512", "SHA"); "" for one that every processor of the ISA has, NULL
  * for bytes that are no instruction and where the ISA's decoder knows no sets.
  * Static.

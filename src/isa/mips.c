@@ -390,7 +390,7 @@ fp_kind(uint32_t format, uint32_t function)
     }
 }
 
-/* Whether operand fields hold what the function leaves unused. */
+/* Returns whether operand fields hold what the function leaves unused. */
 static bool
 fp_fields(uint32_t word, uint32_t function)
 {

@@ -54,7 +54,7 @@ enum fp {
     FP_NOTHING,    /* SHUTDOWN */
 };
 
-/* The low `count` bits of `value` as a signed number. */
+/* Returns the low `count` bits of `value` as a signed number. */
 static int64_t
 sign_extend(uint32_t value, unsigned count)
 {

@@ -169,7 +169,7 @@ is_prefetch(const ZydisDecodedInstruction *info)
            info->meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
 }
 
-/* The kind of a branch whose first operand is `operand`. */
+/* Returns the kind of a branch whose first operand is `operand`. */
 static enum insn_branch
 branch_kind(const ZydisDecodedInstruction *info,
             const ZydisDecodedOperand *operand)

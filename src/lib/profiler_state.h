@@ -126,7 +126,7 @@ int profiler_name_events(const struct profiler_source *source, unsigned group,
 /* Puts all names into a new file of buffers. */
 void profiler_keep_names(struct call_file *file);
 
-/* Whether a call of the same place is in the list already. */
+/* Returns whether a call of the same place is in the list already. */
 bool profiler_is_known(const struct tally_profiler_site *site);
 
 #endif

@@ -51,7 +51,8 @@ struct access {
     uint64_t value; /* to store */
 };
 
-/* A register of the interrupted code; locals and ins are in `window`. */
+/* Returns a register of the interrupted code; locals and ins are in `window`.
+ */
 static uint64_t
 get(const struct frame *f, const uint64_t *window, unsigned reg)
 {

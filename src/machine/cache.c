@@ -198,8 +198,8 @@ cache_search_next(const struct cache *c, uint64_t line, unsigned count)
     return found;
 }
 
-/* The bits of a set without that of a place, from which those behind it move.
- */
+/* Returns the bits of a set without that of `place`; the bits behind it move up
+ * by one. */
 static uint16_t
 without(uint16_t bits, uint32_t place)
 {

@@ -93,7 +93,7 @@ bool cache_invalidate(struct cache *c, uint64_t line);
 /* Removes the lines that `size` bytes cover. How many there were. */
 uint64_t cache_drop(struct cache *c, uint64_t addr, uint64_t size);
 
-/* Whether the line at this place of its set is dirty. */
+/* Returns whether the line at this place of its set is dirty. */
 bool cache_dirty_at(const struct cache *c, uint64_t line, uint32_t place);
 
 /* Makes the line dirty, in its place. False if it is not there. */
@@ -102,7 +102,7 @@ bool cache_mark(struct cache *c, uint64_t line);
 /* Makes the line clean, if it is there. */
 void cache_unmark(struct cache *c, uint64_t line);
 
-/* Whether no line stands at this place of a set. */
+/* Returns whether no line stands at this place of a set. */
 static inline bool
 cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)
 {
@@ -119,7 +119,7 @@ bool cache_access_list(struct cache *c, uint64_t line);
 /* From now on in list form: a line's tag has more than 32 bits. */
 void cache_widen(struct cache *c);
 
-/* The place of `line` in its set's order of use; or `ways`. */
+/* Returns the place of `line` in its set's order of use; or `ways`. */
 uint32_t cache_search(const struct cache *c, uint64_t line);
 
 static inline uint32_t
@@ -128,7 +128,8 @@ cache_tag(const struct cache *c, uint64_t line)
     return (uint32_t)(line >> c->tag_shift) + 1;
 }
 
-/* Whether it may have `line`: never false if it has, and exact up to 4 ways. */
+/* Returns whether the cache may have `line`: never false if it has, and exact
+ * up to 4 ways. */
 static inline bool
 cache_may_have(const struct cache *c, uint64_t line)
 {
@@ -145,11 +146,13 @@ cache_may_have(const struct cache *c, uint64_t line)
 #endif
 }
 
-/* Which of so many lines behind `line` it has, a bit each, the next lowest. */
+/* Returns which of the lines behind `line` the cache has, a bit each, the next
+ * line lowest. */
 uint64_t
 cache_search_next(const struct cache *c, uint64_t line, unsigned count);
 
-/* Whether the tag of `line`, or of any line in an OR of lines, has 32 bits. */
+/* Returns whether the tag of `line` has 32 bits; of an OR of lines: whether the
+ * tags of all have. */
 static inline bool
 cache_fits(const struct cache *c, uint64_t line)
 {
@@ -262,7 +265,8 @@ cache_move_sse2(uint32_t *tags, uint32_t tag, uint32_t columns, uint32_t ways,
 #define cache_move cache_move_any
 #endif
 
-/* Whether the line is the most recent of its set: an access changes nothing. */
+/* Returns whether the line is the most recent of its set: an access changes
+ * nothing. */
 static inline bool
 cache_is_recent(const struct cache *c, uint64_t line, uint32_t columns)
 {

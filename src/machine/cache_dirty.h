@@ -18,7 +18,7 @@ struct cache_driven {
 static const struct cache_driven cache_driven_nothing = {CACHE_NOTHING,
                                                          CACHE_NOTHING, 0, 0};
 
-/* The bits of a set whose line at `place` has become the first. */
+/* Returns the bits of a set whose line at `place` has become the first. */
 static inline uint32_t
 cache_moved_first(uint32_t bits, uint32_t place, uint32_t first)
 {

@@ -117,10 +117,10 @@ has_own_l2(const struct chip *chip)
 }
 
 /*
- * The entries of the first-level data TLB. The one behind it is asked at once
- * with it, and so sees the same without it: it runs for its own misses alone.
- * Left out, bzip2 on Montecito takes a fifth less time: its 32 pages void the
- * filters of lines each time that all are used.
+ * Returns the entries of the first-level data TLB. The one behind it is asked
+ * at once with it, and so sees the same without it: it runs for its own misses
+ * alone. Left out, bzip2 on Montecito takes a fifth less time: its 32 pages
+ * void the filters of lines each time that all are used.
  */
 static uint64_t
 dtlb_first(const struct chip *chip)
@@ -256,8 +256,8 @@ chip_finish(struct chip *chip)
     memset(chip, 0, sizeof(*chip));
 }
 
-/* The strand that comes nth: of those spread, one of each node and core first.
- */
+/* Returns the strand that the nth thread gets: of spread threads, one of each
+ * node and core first. */
 static unsigned
 place_number(const struct chip *chip, unsigned n)
 {
@@ -270,7 +270,8 @@ place_number(const struct chip *chip, unsigned n)
     return core * chip->strands_per_core + n / (nodes * cores);
 }
 
-/* The first strand that no live thread has; all taken: round robin. */
+/* Returns the first strand that no live thread has; where all are taken, round
+ * robin. */
 static unsigned
 choose_number(const struct chip *chip, unsigned slot)
 {
@@ -342,7 +343,7 @@ strand_filters(struct strand *s)
     filter_init(&s->store, store_mask, store_shift);
 }
 
-/* The smallest page that a TLB has in front of the last. */
+/* Returns the smallest page that a TLB has in front of the last. */
 static uint32_t
 first_shift(const struct chip *chip, uint64_t entries)
 {

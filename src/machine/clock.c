@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/clock.h"
 
-/* Where a term stands: 0 is a fixed signal of CLOCK_REST, 1 another signal of
- * CLOCK_REST, 2 a signal of another sum. */
+/* Returns where a term stands: 0 is a fixed signal of CLOCK_REST, 1 another
+ * signal of CLOCK_REST, 2 a signal of another sum. */
 static unsigned
 place_of(const struct clock_term *term)
 {

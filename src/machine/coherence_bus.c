@@ -147,7 +147,8 @@ invalidate_l1d(struct core *core, uint64_t addr)
     lock_give(&core->lock);
 }
 
-/* What a snoop does to a cache's copy. The state that it had. */
+/* Snoops one cache of another core. Returns the state in which the cache had
+ * the line. */
 static enum mesi_state
 snoop_cache(struct mesi *c, uint64_t line, bool take)
 {
@@ -183,7 +184,7 @@ snoop_core(struct strand *s, struct core *core, uint64_t addr, bool take)
     return l2 > l3 ? l2 : l3;
 }
 
-/* The best state that another core had the line in. */
+/* Returns the best state that another core had the line in. */
 static enum mesi_state
 snoop(struct strand *s, uint64_t addr, bool take)
 {
@@ -252,7 +253,8 @@ bus_drive_out(struct strand *s, uint64_t gone)
     }
 }
 
-/* A request that the L2 did not serve. The state that its line comes in. */
+/* Takes a request that the L2 did not serve to the L3. Returns the state in
+ * which the line comes. */
 static enum mesi_state
 ask_l3(struct strand *s, uint64_t addr, unsigned kind)
 {
@@ -299,8 +301,8 @@ write_back(struct strand *s, uint64_t line)
         bus_write_past(s, line);
 }
 
-/* Whether the word that leaves an L2 is of a modified line, and those are
- * followed. */
+/* Returns whether the word that leaves an L2 is a modified line's, and the
+ * model follows such lines. */
 static bool
 is_back(const struct strand *s, uint64_t gone)
 {

@@ -36,8 +36,8 @@ bus_ask(struct strand *s, uint64_t addr, unsigned kind, bool hit)
         fills_wait(s, params[PARAM_TIME_L2] + params[PARAM_TIME_L3]);
 }
 
-/* A request of the L3 that it lacks goes over the bus. The state in which the
- * core has the line then. */
+/* Takes a request that the L3 lacks over the bus. Returns the state in which
+ * the core has the line then. */
 enum mesi_state bus_read(struct strand *s, uint64_t addr, unsigned kind);
 
 /* A line has to leave the L3, or 0. */

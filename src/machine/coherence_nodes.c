@@ -27,7 +27,8 @@ static const uint16_t served_signal[REQUEST_KINDS] = {
 };
 enum { SERVED_LOCAL, SERVED_REMOTE, SERVED_CACHE };
 
-/* The place of a page in the table, or the free one where it belongs. */
+/* Returns the place of a page in the table, or the free one where it belongs.
+ */
 static uint64_t *
 homes_find(const struct homes *h, uint64_t page)
 {
@@ -71,7 +72,7 @@ first_touch(struct homes *h, uint64_t page, unsigned node)
     return (unsigned)((*at - 1) & 3);
 }
 
-/* The node whose memory has the line, now that `node` asks for it. */
+/* Returns the node whose memory has the line, now that `node` asks for it. */
 static unsigned
 home_of(struct chip *chip, uint64_t addr, unsigned node)
 {

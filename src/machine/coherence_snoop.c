@@ -12,7 +12,7 @@ static_assert(SIGNAL_EXTERNAL_INTERVENTION_STATES -
                   SNOOPS,
               "signals that other cores raise stand together");
 
-/* The other cores whose L2s have the line, a bit each. */
+/* Returns the other cores whose L2s have the line, a bit each. */
 static uint64_t
 holders(const struct strand *s, uint64_t line)
 {

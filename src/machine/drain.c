@@ -38,7 +38,8 @@ const uint16_t queue_l2_signal[REQUEST_KINDS] = {
     [REQUEST_AHEAD] = SIGNAL_L2_PREFETCH_MISSES,
 };
 
-/* Whether all that the cache will see, by kinds, have tags of 32 bits. */
+/* Returns whether all lines that the cache will see, by the kinds of requests,
+ * have tags of 32 bits. */
 static bool
 all_fit(const struct cache *c, const struct request *queue, size_t count,
         unsigned wanted)
@@ -106,8 +107,9 @@ stage_behind(struct cache *c, struct request *queue, size_t count,
 }
 
 /*
- * Other strands of the core must not take for most recent what we have moved.
- * What our own filter holds is first of its set, theirs too.
+ * Makes the lines of these requests unknown to the other strands of the core,
+ * for which they may no longer be most recent. Lines that our own filter holds
+ * are first of their set, and stay known.
  */
 static void
 void_siblings(const struct strand *s, const struct request *queue, size_t count)
@@ -123,8 +125,9 @@ void_siblings(const struct strand *s, const struct request *queue, size_t count)
 }
 
 /*
- * The fetches that wait for their lookup: those that hit leave the queue. Found
- * first and looked up then, as no branch can foresee what an entry is.
+ * Looks up the fetches that wait for their lookup, and takes those that hit out
+ * of the queue. Finds the fetches first and looks them up then, as no branch
+ * can foresee what an entry is. Returns how many requests are left.
  */
 static size_t
 drain_l1i(struct strand *s, struct request *queue, size_t count)
@@ -164,8 +167,9 @@ drain_l1i(struct strand *s, struct request *queue, size_t count)
     return kept;
 }
 
-/* An atomic and a load of its line must keep their order: the queue is cut at
- * atomics, which are few. */
+/* Takes the requests through the L1D. An atomic and a load of its line must
+ * keep their order, so the queue is cut at atomics, which are few. Returns how
+ * many requests are left. */
 static size_t
 drain_l1d(struct strand *s, struct request *queue, size_t count,
           const struct cache *l2)

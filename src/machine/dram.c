@@ -43,7 +43,7 @@ dram_clear(struct dram *d)
     memset(d->channel, 0, sizeof(d->channel));
 }
 
-/* The number of a line among those of its channel. */
+/* Returns the number of a line among those of its channel. */
 static uint64_t
 line_of(const struct dram *d, uint64_t addr)
 {

@@ -3,7 +3,7 @@
 
 #define VICTIMS 7u /* 2.3.3.4: of 8 write buffers one is the next's */
 
-/* Whether a store has the line out. */
+/* Returns whether a store still fetches the line. */
 static bool
 is_out(const struct strand *s, uint64_t addr)
 {

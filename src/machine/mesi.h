@@ -45,14 +45,14 @@ mesi_set(uint64_t *word, enum mesi_state state)
     *word = (*word & ~MESI_STATE) | state;
 }
 
-/* The first word of the set of a line. */
+/* Returns the first word of the set of a line. */
 static inline uint64_t *
 mesi_set_of(const struct mesi *c, uint64_t line)
 {
     return c->words + (line & c->set_mask) * c->columns;
 }
 
-/* The word of a line, or NULL. */
+/* Returns the word of a line, or NULL. */
 static inline uint64_t *
 mesi_find(const struct mesi *c, uint64_t line)
 {

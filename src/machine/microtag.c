@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/microtag.h"
 
-/* The tag, plus 1, at a place of a line's set; 0: none. */
+/* Returns the tag, plus 1, at a place of a line's set; 0: none. */
 static uint64_t
 tag_at(const struct cache *c, uint64_t line, uint32_t place)
 {

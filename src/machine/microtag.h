@@ -23,9 +23,9 @@ microtag_is(uint32_t entry, uint32_t tag, uint32_t mask)
 }
 
 /*
- * Whether a line of the set of `line` has its microtag, before that is looked
- * up; `mask` has the bits of a microtag. No branch depends on what it finds, as
- * none can foresee which lookup misses.
+ * Returns whether a line of the set of `line` has its microtag, before that is
+ * looked up; `mask` has the bits of a microtag. No branch depends on what it
+ * finds, as none can foresee which lookup misses.
  */
 static inline bool
 microtag_found(const struct cache *c, uint64_t line, uint32_t mask)

@@ -16,7 +16,8 @@ void touch_data_page_slow(struct strand *s, uint64_t page,
 void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
                           uint64_t *known);
 
-/* What nothing but its page keeps from being known. */
+/* Returns the filter's line at `addr`, also one that waits for the used bit of
+ * its page. */
 static inline uint64_t
 known_line(const struct filter *f, uint64_t addr)
 {

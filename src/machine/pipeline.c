@@ -77,7 +77,7 @@ is_held(const struct job *job)
     return job->awaited != NONE;
 }
 
-/* What it will have done when next something happens to it. */
+/* Returns what the strand will have done when something next happens to it. */
 static double
 mark_of(const struct schedule *s, const struct job *job)
 {

@@ -28,9 +28,10 @@ void queue_widen(struct cache *c, const struct request *queue, size_t count,
                  unsigned wanted);
 
 /*
- * Whether no other strand runs: then nothing is locked. A lone strand can only
- * be joined from its own thread, see strand_start(), so the answer holds until
- * we leave the model. Acquire: what a strand that has left wrote is seen.
+ * Returns whether no other strand runs, so that nothing is locked. A lone
+ * strand can only be joined from its own thread, see strand_start(), so the
+ * answer holds until the strand leaves the model. Acquire: what a strand that
+ * has left wrote is seen.
  */
 static inline bool
 runs_alone(const struct strand *s)
@@ -38,7 +39,8 @@ runs_alone(const struct strand *s)
     return atomic_load_explicit(&s->chip->live, memory_order_acquire) <= 1;
 }
 
-/* Whether what other cores or nodes do reaches the strand's caches. */
+/* Returns whether the accesses of other cores or nodes reach the strand's
+ * caches. */
 static inline bool
 meets_others(const struct strand *s)
 {

@@ -46,8 +46,9 @@ overlaps(const struct raw_store *s, uint64_t first, uint64_t last)
 }
 
 /*
- * The age of the last store that has a byte of it, or `most`: by the stores to
- * its unit. That it grows ends what numbers of 2^32 stores ago would mislead.
+ * Returns the age of the last store to a byte of the load, or `most`: looks at
+ * the stores to the load's unit, one by one. The age must grow, so numbers from
+ * 2^32 stores ago end the search.
  */
 static uint32_t
 age_in_unit(const struct raw *raw, uint64_t first, uint64_t last, uint32_t most)

@@ -100,7 +100,7 @@ struct schedule {
     uint64_t taken; /* and owns the core since */
 };
 
-/* The part of `all` that stands before piece `i` of `of`. */
+/* Returns the part of `all` that stands before piece `i` of `of`. */
 static uint64_t
 before(uint64_t all, uint64_t i, uint64_t of)
 {
@@ -113,7 +113,7 @@ events_of(const struct switch_load *load)
     return load->misses + load->hints;
 }
 
-/* Whether the event behind piece i is a hint. */
+/* Returns whether the event behind piece i is a hint. */
 static bool
 is_hint(const struct switch_load *load, uint64_t i)
 {

@@ -37,8 +37,8 @@ enum switch_outcome {
 /* Both threads at nominal urgency, the first in front. */
 void switch_init(struct switch_core *core);
 
-/* The thread in front misses the L3; a line comes back for a thread (rules M04,
- * M07). */
+/* Raises a miss of the L3 by the thread in front, and the return of a thread's
+ * line (rules M04, M07). */
 enum switch_outcome switch_miss(struct switch_core *core);
 enum switch_outcome switch_return(struct switch_core *core, unsigned thread);
 

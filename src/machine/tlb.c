@@ -84,7 +84,7 @@ unlink_entry(struct tlb *t, uint32_t entry)
     *at = t->next[entry];
 }
 
-/* The first from the hand on that is not used: there is one. */
+/* Returns the first entry from the hand on that is not used; there is one. */
 static uint32_t
 choose_victim(struct tlb *t)
 {

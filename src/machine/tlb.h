@@ -40,7 +40,8 @@ enum tlb_result {
     TLB_CLEARED = 2, /* used bits were cleared: filters in front are void */
 };
 
-/* 0 or TALLY_ENOMEM; tlb_finish() accepts a zeroed struct. */
+/* Sets up a TLB. Returns 0 or TALLY_ENOMEM; tlb_finish() accepts a zeroed
+ * struct. */
 int tlb_init(struct tlb *t, uint32_t entries);
 void tlb_finish(struct tlb *t);
 void tlb_clear(struct tlb *t);

@@ -6,10 +6,10 @@
 #include "machine/strand.h"
 
 /*
- * A line that is not the most recent of its set, where a lone strand's filters
- * hold two of each: it becomes the first of them. Returns 0 if it was the
- * second, else pushes the request and returns 1. No branch depends on which,
- * as it cannot be foreseen.
+ * Makes a line the most recent of its set, which it is not yet, where a lone
+ * strand's filters hold two lines of each set. Returns 0 if it was the second,
+ * else pushes the request and returns 1. No branch depends on which, as it
+ * cannot be foreseen.
  */
 static inline __attribute__((always_inline)) uint64_t
 turn_or_push(struct strand *s, uint64_t *first, uint64_t *second, uint64_t line,

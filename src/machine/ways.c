@@ -40,7 +40,7 @@ ways_clear(struct ways *w, const struct cache *c)
     memset(w->table, 0, w->entries);
 }
 
-/* The place whose way a line that is not there gets. */
+/* Returns the place whose way a line gets that is not there. */
 static uint32_t
 place_to_fill(const uint8_t *order, const struct cache *c, uint64_t set,
               uint8_t foretold)

@@ -128,7 +128,8 @@ ask_behind(struct strand *s, uint64_t addr, unsigned kind)
     return false;
 }
 
-/* The kinds that make the L2's line dirty: what goes through the L1 does. */
+/* Returns the kinds that make the L2's line dirty: what goes through the L1
+ * does. */
 static unsigned
 writes_l2(const struct strand *s)
 {
@@ -213,7 +214,8 @@ pass_all(struct strand *s, const struct passed *passed, size_t count)
     }
 }
 
-/* A dirty line leaves the L1D for a request, or for a store that keeps it. */
+/* Returns the request of a dirty line that leaves the L1D for request `r`, or
+ * that a store has made dirty. */
 static inline struct request
 writes_back(struct request r, uint64_t addr, uint8_t flags)
 {

@@ -24,7 +24,7 @@
 size_t memory_l1d(struct strand *s, const struct request *queue, size_t count,
                   struct request *out);
 
-/* The bank that has an address, of a chip or node. */
+/* Returns the bank that has an address, of a chip or node. */
 unsigned memory_bank(const struct chip *chip, uint64_t addr);
 
 /* A line is read from a channel of memory for a request, or written to it. */

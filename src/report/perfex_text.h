@@ -23,7 +23,7 @@ struct perfex_report {
     const char *const *notes;      /* lines for people, NULL-terminated */
 };
 
-/* 0 or TALLY_EIO or TALLY_ENOMEM. */
+/* Writes the report of perfex. Returns 0, TALLY_EIO or TALLY_ENOMEM. */
 int report_perfex_text(const struct perfex_report *report, FILE *out);
 
 /* One interval of -p. */

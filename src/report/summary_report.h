@@ -55,7 +55,7 @@ struct summary_view {
 struct summary_view summary_view(const struct summary_report *report,
                                  const struct summary_cell *cell);
 
-/* How many strands it is of; 0: it is no sum of strands. */
+/* Returns how many strands the view is of; 0: the view is no sum of strands. */
 size_t summary_view_strands(const struct summary_view *view);
 
 /* NAN where it was not counted. */
@@ -74,14 +74,14 @@ struct summary_lack {
 struct summary_lack summary_view_lack(const struct summary_view *view,
                                       const struct metric_row *metric);
 
-/* The n-th metric to show, or NULL behind the last. */
+/* Returns the n-th metric to show, or NULL behind the last. */
 const struct metric_row *
 summary_metric(const struct summary_report *report, size_t n);
 
 /*
- * A word for what a series counts; texts live as long as the report or until
- * the next call. Events that the machine lacks have the dump's name, else the
- * code, "0x123".
+ * Returns a word for what a series counts; texts live as long as the report or
+ * until the next call. Events that the machine lacks have the dump's name, else
+ * the code, "0x123".
  */
 const char *summary_event_name(const struct summary_event *event);
 
@@ -95,8 +95,9 @@ void summary_caller_text(const struct summary_report *report, uint64_t caller,
                          char *text, size_t size);
 
 /*
- * The series that varies most, of those of which 1,000 and more are counted in
- * an interval: its deviation in per cent of its mean; 0 if none varies.
+ * Returns the series that varies most, of those of which 1,000 and more are
+ * counted in an interval: its deviation in per cent of its mean; 0 if none
+ * varies.
  */
 double summary_cell_varies(const struct summary_cell *cell, const char **name);
 

@@ -256,8 +256,8 @@ push_step(struct formula *f, const struct workbook *w,
 }
 
 /*
- * The metric's formula, empty as long as a number that it needs is missing.
- * NULL: the sheets have no row for something that it needs.
+ * Returns the metric's formula, empty as long as a number that it needs is
+ * missing. NULL: the sheets have no row for something that it needs.
  */
 static char *
 formula_text(const struct workbook *w, const struct metric_row *metric,

@@ -162,9 +162,9 @@ struct block_piece {
 };
 
 /*
- * Whether the last instruction of a block may be annulled though the block is
- * entered: QEMU looks at a likely branch of MIPS in its slot. `info` is what to
- * take back then; it adds up to nothing with that instruction.
+ * Returns whether the last instruction of a block may be annulled though the
+ * block is entered: QEMU looks at a likely branch of MIPS in its slot. `info`
+ * is what to take back then; it adds up to nothing with that instruction.
  */
 bool block_slot(const struct block_shape *shape, const struct block *block,
                 const struct insn *last, struct block_info *info);

@@ -57,7 +57,7 @@ struct capture_record {
     bool ended;       /* not by an overflow: the thread ended */
 };
 
-/* Whether PMD48 to 63 are asked for. */
+/* Returns whether the request asks for PMD48 to 63. */
 static inline bool
 capture_buffered(const struct capture_request *r)
 {

@@ -239,7 +239,8 @@ add_pair(struct session_request *r, const char *option, const char *value,
     return error != 0 ? error : add_arg(r, value, log);
 }
 
-/* The cross libc's root for the program, or NULL where there is none. */
+/* Returns the cross libc's root for the program, or NULL where there is none.
+ */
 static const char *
 own_sysroot(const struct program *program)
 {
@@ -358,9 +359,9 @@ stack_bytes(char *const *words)
 }
 
 /*
- * The path with as many "./" as bring it and `used` bytes up to PAD_TOP: the
- * kernel shows it to the program at the top of the stack, where no padding
- * variable can stand.
+ * Returns the path with as many "./" as bring it and `used` bytes up to
+ * PAD_TOP: the kernel shows it to the program at the top of the stack, where no
+ * padding variable can stand.
  */
 static char *
 padded_path(const char *path, size_t used)

@@ -40,7 +40,8 @@ prefetch_distance(const struct insn *insns, size_t i, size_t k,
     return true;
 }
 
-/* Whether a branch may leave the instruction out, though its block runs. */
+/* Returns whether a branch may leave the instruction out, though its block
+ * runs. */
 static bool
 may_be_annulled(const struct insn *insns, size_t i)
 {

@@ -16,17 +16,18 @@
 
 #include "isa/insn.h"
 
-/* Whether QEMU shows one access of it, always. */
+/* Returns whether QEMU always shows one access of the instruction. */
 bool prefetch_single(const struct insn *insn);
 
 /*
- * Whether the address of insns[k] is that of insns[i], i <= k, and a constant
- * when both run: then *distance is by how much it is more, else untouched.
+ * Returns whether the address of insns[k] is that of insns[i], i <= k, and a
+ * constant when both run: then *distance is by how much it is more, else
+ * untouched.
  */
 bool prefetch_distance(const struct insn *insns, size_t i, size_t k,
                        int64_t *distance);
 
-/* The access that tells the address of the prefetch insns[i] of `count`
+/* Returns the access that tells the address of the prefetch insns[i] of `count`
  * instructions, and how far from it that is; `count`: it is unresolved. */
 size_t prefetch_teller(const struct insn *insns, size_t count, size_t i,
                        int64_t *distance);

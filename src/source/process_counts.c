@@ -597,7 +597,8 @@ session_forget_uncounted(struct session_header *header, unsigned place)
     atomic_fetch_sub(&header->uncounted, 1);
 }
 
-/* Whether the kernel would give the file's rights to who executes it. */
+/* Returns whether the kernel would give the file's rights to who executes it.
+ */
 static bool
 has_rights(const char *path)
 {

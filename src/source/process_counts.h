@@ -349,7 +349,7 @@ counts_each_ended(const struct process_counts *process,
                                uint32_t strand, struct totals *sum),
                   void *user);
 
-/* The slices that its process takes. */
+/* Returns the slices of the process's counts. */
 unsigned counts_slices(const struct process_counts *process);
 
 /* Notes the name of a program that runs outside. Returns the place of the name,

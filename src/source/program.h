@@ -59,7 +59,8 @@ int program_offset(const char *path, uint64_t address,
  * loaded, or UINT64_MAX if the file loads nothing from there. */
 uint64_t program_address(const char *path, uint64_t offset);
 
-/* Whether an ELF file has a section of this name, such as ".debug_line". */
+/* Returns whether an ELF file has a section of this name, such as
+ * ".debug_line". */
 bool elf_has_section(const char *path, const char *section);
 
 /* Finds the first and last byte of a function. TALLY_EPROGRAM where the file
@@ -88,11 +89,12 @@ struct program_functions {
 void program_functions(const char *path, struct program_functions *functions);
 void program_functions_finish(struct program_functions *functions);
 
-/* The name of the function that holds the address in the file, or NULL. */
+/* Returns the name of the function that holds the address in the file, or NULL.
+ */
 const char *program_function_at(const struct program_functions *functions,
                                 uint64_t address);
 
-/* Whether an ELF file exports a dynamic symbol. */
+/* Returns whether an ELF file exports a dynamic symbol. */
 bool elf_exports(const char *path, const char *symbol);
 
 #endif

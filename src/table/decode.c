@@ -60,7 +60,7 @@ field_value_of(const struct decoder *d, int field)
     return field >= 0 ? (int)field_get(&d->row->fields[field], d->value) : -1;
 }
 
-/* Whether the event has a row for the unit mask in the register. */
+/* Returns whether the event has a row for the unit mask in the register. */
 static bool
 has_umask(const struct decoder *d, const struct counter_row *c,
           const struct event_row *e)
@@ -72,8 +72,8 @@ has_umask(const struct decoder *d, const struct counter_row *c,
 }
 
 /*
- * The event of these field values in the counter's unit; of those that share
- * a code the one that the counter counts and that has the unit mask.
+ * Returns the event of these field values in the counter's unit; of those that
+ * share a code the one that the counter counts and that has the unit mask.
  */
 static const struct event_row *
 event_of(const struct decoder *d, const struct counter_row *c, int sl, int mask)
@@ -183,7 +183,7 @@ take_umask(const struct decoder *d, const struct counter_row *c,
     s->umask_care = 15;
 }
 
-/* The value of a modifier in this register, or 0. */
+/* Returns the value of a modifier in this register, or 0. */
 static uint32_t
 modifier_in(const struct decoder *d, const struct modifier_row *m)
 {
@@ -389,7 +389,7 @@ decode_register(const struct machine_row *machine,
     }
 }
 
-/* The value given for the register, else its reset value. */
+/* Returns the value given for the register, else its reset value. */
 static uint64_t
 value_of(const struct machine_row *machine, const char *name,
          const struct register_row *const *rows, const uint64_t *values,
@@ -431,7 +431,8 @@ struct in_counter {
     struct selection s;
 };
 
-/* What it asks of the unit mask; the register's own value is whole. */
+/* Returns what the selection asks of the unit mask; the register's own value is
+ * whole. */
 static struct selection
 asked(const struct selection *s)
 {

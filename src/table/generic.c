@@ -8,7 +8,7 @@
 #include "table/text.h"
 #include "table/umask.h"
 
-/* Whether `word` is the name or one of the aliases. */
+/* Returns whether `word` is the name or one of the aliases. */
 static bool
 is_named(const char *word, const char *name, const char *const *aliases)
 {

@@ -61,7 +61,7 @@ take_group(const struct gathered *g, struct plan *plan)
     plan->group_count++;
 }
 
-/* Whether `a` has the earliest atom that only one of the two has. */
+/* Returns whether `a` has the earliest atom that only one of the two has. */
 static bool
 has_earlier(size_t a, size_t b)
 {

@@ -42,7 +42,7 @@ void plan_finish(struct plan *plan);
 uint32_t plan_counters(const struct selection *selection);
 
 /*
- * Whether all of `list` can count together; fills rows[].counter and
+ * Returns whether all of `list` can count together; fills rows[].counter and
  * .umask_value. If not, and `why` is not NULL, it says which rule forbids it.
  */
 bool plan_fits(const struct selection *const *list, size_t count,

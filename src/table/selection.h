@@ -37,7 +37,8 @@ struct selection {
     uint32_t values[MODIFIERS_MAX]; /* of each modifier, as a field's value */
 };
 
-/* 0 or an error, logged: TALLY_EUNKNOWN, _ESYNTAX, _ERANGE, _EIDLE. */
+/* Reads a selection. Returns 0, or an error, logged: TALLY_EUNKNOWN, _ESYNTAX,
+ * _ERANGE, _EIDLE. */
 int selection_parse(const struct machine_row *machine, const char *text,
                     size_t length, const struct tally_log *log,
                     struct selection *selection);
@@ -50,27 +51,29 @@ int selection_list_parse(const struct machine_row *machine, const char *text,
                          const struct tally_log *log, struct selection **list,
                          size_t *count);
 
-/* The event with the umask of its row, and the modifiers' defaults. */
+/* Returns the event with the umask of its row, and the modifiers' defaults. */
 struct selection selection_of(const struct machine_row *machine,
                               const struct event_row *event, int umask);
 
 /* Fills in the privilege modifiers that count where none is given. */
 void selection_default_privilege(struct selection *selection);
 
-/* Whether modes can be chosen for this event. */
+/* Returns whether modes can be chosen for this event. */
 bool selection_has_modes(const struct selection *selection);
 
-/* Whether the modifier is for this event. */
+/* Returns whether the modifier is for this event. */
 bool selection_takes(const struct selection *selection,
                      const struct modifier_row *modifier);
 
-/* The value of the modifier of this name; 0 where the machine has none. */
+/* Returns the value of the modifier of this name; 0 where the machine has none.
+ */
 uint32_t
 selection_value(const struct selection *selection, const char *modifier);
 
 /*
- * Whether its filters let nothing through, whatever happens: a threshold that
- * the event cannot exceed, or no state of a line. `why` then says so.
+ * Returns whether its filters let nothing through, whatever happens: a
+ * threshold that the event cannot exceed, or no state of a line. `why` then
+ * says so.
  */
 bool
 selection_never(const struct selection *selection, char *why, size_t why_size);

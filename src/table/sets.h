@@ -43,7 +43,7 @@ enum l2d_difference {
 enum l2d_difference
 l2d_compare(const struct selection *a, const struct selection *b);
 
-/* Whether the data says that the two cannot count at once (R114). */
+/* Returns whether the data says that the two cannot count at once (R114). */
 bool selections_exclude(const struct selection *a, const struct selection *b);
 
 #endif

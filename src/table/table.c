@@ -139,7 +139,8 @@ index_find(const struct name_index *names, size_t count, const char *text)
     return -1;
 }
 
-/* Whether `name` is the first `length` bytes of `text`, but for case. */
+/* Returns whether `name` is the first `length` bytes of `text`, but for case.
+ */
 static bool
 same_word(const char *name, const char *text, size_t length)
 {

@@ -9,9 +9,9 @@
 bool umask_value(const char *text, unsigned *value);
 
 /*
- * The row of a unit mask value: one whose pattern it is, or, where each bit
- * has its row, one that is exactly the value, else any of the bits'. NULL if
- * there is none.
+ * Returns the row of a unit mask value: one whose pattern it is, or, where each
+ * bit has its row, one that is exactly the value, else any of the bits'. NULL
+ * if there is none.
  */
 const struct umask_row *umask_of(const struct event_row *event, unsigned value);
 
@@ -21,8 +21,8 @@ const struct umask_row *umask_of(const struct event_row *event, unsigned value);
 const struct umask_row *
 umask_find(const struct event_row *event, const char *name);
 
-/* The row that a bare name means: ALL or ANY, as alias too; or the only one.
- * NULL: the event needs a unit mask, or has none. */
+/* Returns the row that a bare name means: ALL or ANY, as alias too; or the only
+ * one. NULL: the event needs a unit mask, or has none. */
 const struct umask_row *umask_default(const struct event_row *event);
 
 /* Writes the names of the event's unit masks: "READS, WRITES or ALL". */
@@ -33,8 +33,8 @@ void umask_names(const struct event_row *event, char *text, size_t size);
 int umask_unknown(const char *text, const struct event_row *event,
                   const char *name, const struct tally_log *log);
 
-/* What a model counts for the event with this unit mask; NULL: with the one
- * that its bare name means. The event itself where it has none. */
+/* Returns what a model counts for the event with this unit mask; NULL: with the
+ * one that its bare name means. The event itself where it has none. */
 const struct event_row *
 umask_counted(const struct machine_row *machine, const struct event_row *event,
               const struct umask_row *umask);

@@ -241,7 +241,7 @@ emit(struct builder *b, bool stop)
     b->fits = ALL_TEMPLATES;
 }
 
-/* The first slot that takes the syllable; SLOTS: none. */
+/* Returns the first slot that takes the syllable; SLOTS: none. */
 static unsigned
 find_slot(const struct builder *b, unsigned syllable)
 {
@@ -252,7 +252,8 @@ find_slot(const struct builder *b, unsigned syllable)
     return slot;
 }
 
-/* Whether a bundle can have its stop in the middle, before this syllable. */
+/* Returns whether a bundle can have its stop in the middle, before this
+ * syllable. */
 static bool
 split(struct builder *b, unsigned syllable)
 {

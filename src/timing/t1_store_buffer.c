@@ -3,7 +3,8 @@
 
 #include "table/table.h"
 
-/* What the store waits that issues now; it then has its entry. */
+/* Adds a store that issues now. Returns the cycles that it waits for its entry.
+ */
 static uint32_t
 add_store(struct t1_store_buffer *d)
 {

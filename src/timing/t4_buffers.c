@@ -36,7 +36,8 @@ uses_of(const struct insn *insns, size_t count)
     return u;
 }
 
-/* Whether so many entries last for fewer repetitions of a block than others. */
+/* Returns whether these entries last for fewer repetitions of a block than the
+ * others. */
 static bool
 fills_before(unsigned entries, unsigned uses, unsigned others,
              unsigned others_uses)
