@@ -102,9 +102,8 @@ TALLY_API int tally_counter_live(const struct tally_counter *counter,
                                  size_t index, struct tally_live *live);
 
 /*
- * What tally_counter_read() would say is the value: one load.
- *
- * @since 0.1
+ * Returns what tally_counter_read() would say is the value: one load. @since
+ * 0.1
  */
 static inline uint64_t
 tally_live_read(const struct tally_live *live)

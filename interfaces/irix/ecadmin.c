@@ -48,7 +48,7 @@ spec_of(int processor, unsigned event)
     return (uint16_t)(number << 5 | VIRTUAL_INTERRUPT | MODES);
 }
 
-/* Whether this host has it: by asking. */
+/* Returns whether this host has it: by asking. */
 static bool
 is_here(int processor, unsigned event)
 {

@@ -57,7 +57,7 @@ open_process(pid_t pid, int flags)
     return memfd_create(name, (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
 }
 
-/* The process of a file that open_process() made, or -1. */
+/* Returns the process of a file that open_process() made, or -1. */
 static pid_t
 process_of(int fd)
 {

@@ -40,7 +40,8 @@ struct irix_state {
 /* What this process knows; everything is done under its lock. */
 extern struct irix_state irix;
 
-/* 0, -EINVAL or -EPERM; *system: it asks for kernel mode. */
+/* Checks a request. Returns 0, -EINVAL or -EPERM; *system: the request asks for
+ * kernel mode. */
 int irix_check(const struct virtual_request *request, bool *system);
 
 /* Opens and starts the request's events in the block's handles: of a process,

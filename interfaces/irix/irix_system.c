@@ -23,8 +23,8 @@ open_cpus(const struct virtual_request *r, struct block *cpus, unsigned count)
     return error;
 }
 
-/* The cpus that are on, "0-6,8": a mark for each number; how many numbers there
- * are. */
+/* Marks the cpus that are on, from "0-6,8". Returns how many numbers there are.
+ */
 static unsigned
 cpus_here(bool on[CPUS_MAX])
 {

@@ -22,7 +22,7 @@ struct irix_virtual {
     struct irix_process processes[IRIX_PROCESSES];
 };
 
-/* A new process; NULL if there are too many. */
+/* Adds a process; NULL: there are too many. */
 struct virtual_owner *irix_virtual_add(struct irix_virtual *irix, pid_t pid,
                                        uint32_t group, bool root);
 

@@ -17,7 +17,8 @@ struct teja_thread {
     pthread_t posix;
 };
 
-/* Whether the property profiler_events is set, so that masks do not matter. */
+/* Returns whether the property profiler_events is set, so that masks do not
+ * matter. */
 bool teja_events_given(void);
 
 #endif
