@@ -2,6 +2,28 @@
 """What scripts/gen_tables.py must reject: rows of test/gen_tables.py."""
 
 SIGNALS, PARAMS = "signals.toml", "parameters.toml"
+# The fake machine's levels behind the L1 data cache, up to its parameters.
+BEHIND_L1D = '''
+
+[level.l2]
+size = { value = "8K" }
+ways = { value = 4 }
+line = { value = 32 }
+shared = { value = "chip" }
+
+[level.l3]
+size = { value = 0 }
+ways = { value = 1 }
+line = { value = 32 }
+
+[level.itlb]
+entries = { value = 4 }
+
+[level.dtlb]
+entries = { value = 4 }
+
+[parameter]
+'''
 COMPONENTS = "components.toml"
 FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
@@ -133,18 +155,24 @@ REJECTED = [
      "[parameter.cores]: 'value' is of the wrong kind: a number or text"),
     (MACHINE, "assumed = false", "assumed = 0", "[parameter.cores]: 'assumed' "
      "is of the wrong kind: true or false"),
-    (MACHINE, '"1.5K"', '"1.5Q"', "[parameter.l1d.size]: value = '1.5Q': must "
+    (MACHINE, '"1.5K"', '"1.5Q"', "[level.l1d.size]: value = '1.5Q': must "
      "be a size"),
-    (MACHINE, '"1.5K"', '"1.3K"', "[parameter.l1d.size]: value = 1.3K: must "
+    (MACHINE, '"1.5K"', '"1.3K"', "[level.l1d.size]: value = 1.3K: must "
      "be a whole number from 64 to 4294967296"),
-    (MACHINE, '"l1d.line" = { value = 16', '"l1d.line" = { value = 24',
-     "[parameter.l1d.line]: value = 24: must be a power of two"),
-    (MACHINE, '"through"', '"thru"', "[parameter.l1d.write]: value = 'thru': "
+    (MACHINE, "line = { value = 16 }\nw", "line = { value = 24 }\nw",
+     "[level.l1d.line]: value = 24: must be a power of two"),
+    (MACHINE, '"through"', '"thru"', "[level.l1d.write]: value = 'thru': "
      "must be one of allocate, through"),
-    (MACHINE, '"through"', '1', "[parameter.l1d.write]: 'value' is of the "
+    (MACHINE, '"through"', '1', "[level.l1d.write]: 'value' is of the "
      "wrong kind: one of allocate, through"),
-    (MACHINE, '"l1d.ways"', '"l1d.way"', "[parameter.l1d.way]: unknown "
+    (MACHINE, "ways = { value = 3 }", "way = { value = 3 }", "[level.l1d.way]: unknown "
      "parameter; did you mean 'l1d.ways'?"),
+    (MACHINE, '"clock" =', '"l1d.ways" = { value = 3 }\n"clock" =',
+     "[level.l1d.ways]: 'l1d.ways' stands twice"),
+    (MACHINE, "[level.l1i]", "[level]\nl1i = 1\n[level.l1x]", "[level.l1i]: "
+     "must be a table"),
+    (MACHINE, "size = { value = 256 }", "size = 256", "[level.l1i.size]: must "
+     "be a table"),
     (MACHINE, '"time.fp" = { value = 2 }\n', "", "[parameter]: a machine "
      "gives every parameter that has no default: missing is time.fp"),
     (MACHINE, "[default]\nassumed = true\nsource", "[default]\nassumed = true"
@@ -160,21 +188,21 @@ REJECTED = [
     # Geometry
     (MACHINE, '"1.5K"', '"1K"', "[parameter]: l1d.size = 1024: must be 3 ways "
      "of 16 bytes times a power of two"),
-    (MACHINE, '"l1i.ways" = { value = 2 }', '"l1i.ways" = { value = 32 }',
+    (MACHINE, "ways = { value = 2 }", "ways = { value = 32 }",
      "[parameter]: l1i.size = 256: must be 32 ways of 16 bytes times a power "
      "of two"),
     (MACHINE, '"8K"', "0", "[parameter]: l2.size = 0: the table walk needs "
      "an L2; set tlb.walk=0 as well"),
-    (MACHINE, '"l3.size" =', '"l4.size" = { value = "8K" }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"l4.size" = { value = "8K" }\n"clock" =',
      "[parameter]: l4.size = 8192: an L4 needs an L3, and l3.shared=chip"),
-    (MACHINE, '"l1i.line" = { value = 16 }', '"l1i.line" = { value = 64 }',
+    (MACHINE, "line = { value = 16 }", "line = { value = 64 }",
      "[parameter]: l2.line = 32: must be at least l1i.line, 64"),
     (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
      "[parameter]: btc.entries = 6: must be 0, or btc.ways=2 times a power "
      "of two"),
     (MACHINE, '"far.entries" = { value = 4 }', '"far.entries" = { value = 5 }',
      "[parameter]: far.entries = 5: must be 0 or a power of two"),
-    (MACHINE, '"l2.line" = { value = 32 }', '"l2.line" = { value = 2048 }',
+    (MACHINE, "line = { value = 32 }", "line = { value = 2048 }",
      "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
     (PARAMS, 'of = "tlb.kind"', 'of = "tlb.kin"',
      "top level: rule 31: of = 'tlb.kin': did you mean 'tlb.kind'?"),
@@ -299,29 +327,29 @@ REJECTED = [
      'choices = ["allocate", "through"], min = 1', "[parameter.l1d.write]: "
      "unknown key 'min'; known are kind, brief, choices, power_of_two, "
      "default"),
-    (MACHINE, '"l3.size" =', '"place.node" = { value = 1 }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"place.node" = { value = 1 }\n"clock" =',
      "[parameter]: place.node = 1: there is no such node; see the "
      "parameter nodes"),
     (MACHINE, '"pipelines" = { value = 1', '"pipelines" = { value = 3',
      "[parameter]: pipelines = 3: must divide strands, 2"),
-    (MACHINE, '"l3.size" =', '"nodes" = { value = 2 }\n'
-     '"memory.banks" = { value = 8 }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"nodes" = { value = 2 }\n'
+     '"memory.banks" = { value = 8 }\n"clock" =',
      "[parameter]: memory.banks = 8: with all nodes there may be 8 at "
      "most"),
-    (MACHINE, '"l1d.write" = { value = "through" }',
-     '"nodes" = { value = 2 }\n"l1d.write" = { value = "allocate" }',
+    (MACHINE, f'"through" }}{BEHIND_L1D}',
+     f'"allocate" }}{BEHIND_L1D}"nodes" = {{ value = 2 }}\n',
      "[parameter]: nodes = 2: needs l2.shared=chip, l1d.write=through, "
      "an L2 and no L3"),
-    (MACHINE, '"l3.size" =', '"l3.shared" = { value = "core" }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"l3.shared" = { value = "core" }\n"clock" =',
      "[parameter]: l3.shared = core: needs l2.shared=core, "
      "l1d.write=through, one node, an L2 and an L3 with lines of one "
      "size"),
-    (MACHINE, '"l3.size" =', '"l2i.size" = { value = "8K" }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"l2i.size" = { value = "8K" }\n"clock" =',
      "[parameter]: l2i.size = 8192: needs l3.shared=core"),
-    (MACHINE, '"l3.size" =', '"dtlb.first" = { value = 1 }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"dtlb.first" = { value = 1 }\n"clock" =',
      "[parameter]: dtlb.first = 1: must be 0 or at least 2"),
-    (MACHINE, '"l3.size" =', '"itlb.first" = { value = 2 }\n'
-     '"tlb.kind" = { value = "joint" }\n"l3.size" =',
+    (MACHINE, '"clock" =', '"itlb.first" = { value = 2 }\n'
+     '"tlb.kind" = { value = "joint" }\n"clock" =',
      "[parameter]: tlb.kind = joint: needs itlb.first=0, dtlb.first=0"),
     (PARAMS, "default = 64, brief = \"bytes", "default = 8, brief = \"bytes", "[parameter.memory.interleave]: "
      "default = 8: must be a whole number from 16 to 1048576"),

@@ -151,8 +151,7 @@ def check_dram(c, machine):
     reads, writes = [c[e] for e in (("All_reads", "All_writes")
                                     if machine == T4 else
                                     ("mem_reads", "mem_writes"))]
-    time = t.table("machines", machine,
-                   "machine.toml")["parameter"]["time.bank"]["value"]
+    time = t.parameters(machine)["time.bank"]
     t.equal(read + write, both, "both queues")
     waits = both - time * (reads + writes)
     assert read >= time * reads and write >= time * writes, "services"
@@ -345,9 +344,9 @@ def t4_prefetch():
                 for name in ("prefetch_queue", "prefetch")}
 
     performed, counted = counts("performed"), counts("counted")
-    time = t.table("machines", T4, "machine.toml")["parameter"]["time.bank"]
+    time = t.parameters(T4)["time.bank"]
     c = performed["prefetch_queue"]
-    t.equal(c["Read_queue_latency"], time["value"] * (c["All_reads"] + 32),
+    t.equal(c["Read_queue_latency"], time * (c["All_reads"] + 32),
             "reads in the queue")
     t.equal(counted["prefetch_queue"]["stall_load"], c["stall_load"],
             "loads of lines that nothing prefetches")
@@ -434,8 +433,7 @@ def t1_set():
 
 def geometry(machine, changes):
     """Options that make another machine's model that of this one."""
-    rows = t.table("machines", machine, "machine.toml")["parameter"]
-    values = {key: row["value"] for key, row in rows.items()} | changes
+    values = t.parameters(machine) | changes
     return [w for key, value in values.items()
             for w in ("--set", f"{key}={value}")]
 

@@ -58,12 +58,6 @@ EVENTS = [
 ]
 
 
-@functools.cache
-def parameters():
-    rows = t.table("machines", M, "machine.toml")["parameter"]
-    return {key: row["value"] for key, row in rows.items()}
-
-
 def count(program, *arguments, options=()):
     return t.count(["-m", M, "-e", ",".join(EVENTS), *options],
                    t.guest(program), *arguments)
@@ -98,7 +92,7 @@ def check_cycles(c):
                          ("BE_FLUSH", ("BRU", "XPN"))):
         adds_up(c, f"{event}_BUBBLE.ALL",
                 *named(f"{event}_BUBBLE", *parts))
-    t.equal(c["BE_FLUSH_BUBBLE.BRU"], parameters()["time.mispredict"] *
+    t.equal(c["BE_FLUSH_BUBBLE.BRU"], t.parameters(M)["time.mispredict"] *
             (c["BR_MISPRED_DETAIL.ALL.WRONG_PATH"] +
              c["BR_MISPRED_DETAIL.ALL.WRONG_TARGET"]), "flushes of branches")
 
@@ -178,7 +172,7 @@ def adds_up_on(program, *arguments):
 def frames_of(depth):
     """Spills, current and dirty registers of so many calls, each in the one
     before: a frame at a time."""
-    p = parameters()
+    p = t.parameters(M)
     frame, outputs = p["rse.frame"], p["rse.outputs"]
     spills = current = dirty = before = 0
     for _ in range(depth):
@@ -198,7 +192,7 @@ def frames_of(depth):
 @t.named("bundles.S: what its header says")
 def kernel():
     c = count("bundles.x86_64")
-    p = parameters()
+    p = t.parameters(M)
     spills, current, dirty = frames_of(DEPTH)
     cycles = 1 + 2 * N + 1 + DEPTH + DEPTH - 1 + DEPTH + 2
     nops = 1 + N + 1 + DEPTH + 2 * (DEPTH - 1) + 2 * DEPTH + 3

@@ -132,8 +132,7 @@ def one_thread():
     assert 2048 <= far["mem_reads:at=NODE1_MCU0"] <= 2048 + 16
     assert 2048 <= far["mem_reads:at=NODE1_MCU1"] <= 2048 + 16
     waits = sum(far[e] for e in (*MISSES, "ITLB_miss_L2", "DTLB_miss_L2"))
-    remote = t.table("machines", T2PLUS, "machine.toml")["parameter"][
-        "time.remote"]["value"]
+    remote = t.parameters(T2PLUS)["time.remote"]
     t.equal(far["cycles"] - near["cycles"], remote * waits, "cycles")
     both = banks("interleave")
     for mcu in MCUS[:4]:

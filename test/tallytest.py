@@ -235,6 +235,14 @@ def machines():
     return {m["name"]: m["isas"] for m in listed() if m["model"]}
 
 
+@functools.cache
+def parameters(machine):
+    """{name: value} of a machine's parameters."""
+    done = run(tally(), "list", "parameters", "-j", "-m", machine)
+    return {row["name"]: row["value"]
+            for row in json.loads(done.stdout)["parameters"]}
+
+
 def instructions(machine):
     """The event that counts them, by its signals; None: its instructions are
     not the program's."""

@@ -13,9 +13,9 @@ LINES = 16384  # of chase_l2's ring
 
 
 def times(machine):
-    rows = t.table("machines", machine, "machine.toml")["parameter"]
-    return {key.removeprefix("time."): row["value"]
-            for key, row in rows.items() if key.startswith("time.")}
+    return {key.removeprefix("time."): value
+            for key, value in t.parameters(machine).items()
+            if key.startswith("time.")}
 
 
 def cycles(machine, kernel, *options):

@@ -119,12 +119,17 @@ def check_rules(bad, v, params):
 
 def load_values(file, params, base=()):
     """[(key, value, source, assumed)], or [] where no model has landed. A
-    parameter that the file does not give is that of `base`, which
-    load_values() returned for another file, or the parameter's default."""
-    if not file.has("parameter") and not base:
+    parameter that the file does not give, in [parameter] or as a KEY of
+    [level.NAME], is that of `base`, which load_values() returned for another
+    file, or the parameter's default."""
+    given = [*file.rows("parameter", optional=True), *file.nested_rows("level")]
+    if not given and not base:
         return []
-    values = {key: rest for key, *rest in base}
-    for key, row in file.rows("parameter") if file.has("parameter") else ():
+    values, seen = {key: rest for key, *rest in base}, set()
+    for key, row in given:
+        if key in seen:
+            row.bad(f"'{key}' stands twice")
+        seen.add(key)
         if key not in params:
             row.bad(f"unknown parameter; {near(key, params)}")
         values[key] = (read_value(row, params[key]), row.text("source"),

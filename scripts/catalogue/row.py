@@ -151,3 +151,17 @@ class File(Row):
             if not isinstance(values, dict):
                 raise BadData(f"{self.path}: {label}: must be a table")
             yield name, Row(self.path, label, default | values)
+
+    def nested_rows(self, table):
+        """(NAME.KEY, row) of the rows KEY of [table.NAME], with [default]
+        beneath."""
+        default = self.get("default", dict, "a table", {})
+        tables = self.get(table, dict, f"tables [{table}.NAME]", {})
+        for name, rows in tables.items():
+            if not isinstance(rows, dict):
+                raise BadData(f"{self.path}: [{table}.{name}]: must be a table")
+            for key, values in rows.items():
+                label = f"[{table}.{name}.{key}]"
+                if not isinstance(values, dict):
+                    raise BadData(f"{self.path}: {label}: must be a table")
+                yield f"{name}.{key}", Row(self.path, label, default | values)
