@@ -59,13 +59,15 @@ init_level(struct cache *c, const struct chip *chip, enum param_id size)
 {
     const int error = init_back(c, chip, size);
 
-    static_assert(PARAM_L2_REPLACEMENT == PARAM_L2_SIZE + 3 &&
-                      PARAM_L3_REPLACEMENT == PARAM_L3_SIZE + 3 &&
-                      PARAM_L4_REPLACEMENT == PARAM_L4_SIZE + 3 &&
-                      (int)L2_REPLACEMENT_RANDOM ==
-                          (int)L3_REPLACEMENT_RANDOM &&
-                      (int)L2_REPLACEMENT_RANDOM == (int)L4_REPLACEMENT_RANDOM,
-                  "levels are alike");
+    static_assert(
+        PARAM_L2_REPLACEMENT == PARAM_L2_SIZE + 3 &&
+            PARAM_L3_REPLACEMENT == PARAM_L3_SIZE + 3 &&
+            PARAM_L4_REPLACEMENT == PARAM_L4_SIZE + 3 &&
+            (int)L2_REPLACEMENT_RANDOM == (int)L3_REPLACEMENT_RANDOM &&
+            (int)L2_REPLACEMENT_RANDOM == (int)L4_REPLACEMENT_RANDOM &&
+            (int)L2_REPLACEMENT_FIFO == (int)L3_REPLACEMENT_FIFO &&
+            (int)L2_REPLACEMENT_FIFO == (int)L4_REPLACEMENT_FIFO,
+        "levels are alike");
     if (error == 0)
         cache_replace(c, chip->params[size + 3]);
     return error;
