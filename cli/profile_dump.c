@@ -123,26 +123,18 @@ check_places(const char *path)
     return status;
 }
 
-/* Makes the private folder, "DIR/.NAME.XXXXXX", and names the dump in it. */
+/* Makes a private folder by a template of mkdtemp(3), which the dump owns from
+ * now on, and names the dump in it. */
 static int
-make_folder(const char *path, struct profile_dump *dump)
+make_private(const char *path, char *folder, const char *name,
+             struct profile_dump *dump)
 {
-    const char *const name = name_of(dump->written);
-    const int folders = (int)(name - dump->written);
-    char *folder = NULL, *written = NULL;
-    int status = check_place(path);
+    char *written = NULL;
+    int status = 0;
 
-    if (status == 0)
-        status = check_places(path);
-    if (status != 0)
-        return status;
-    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
-        return output_refused(path);
-    if (asprintf(&folder, "%.*s.%s.XXXXXX", folders, dump->written, name) < 0)
-        return output_refused(path);
-    if (mkdtemp(folder) == NULL)
+    if (mkdtemp(folder) == NULL) {
         status = output_refused(path);
-    else if (asprintf(&written, "%s/%s", folder, name) < 0) {
+    } else if (asprintf(&written, "%s/%s", folder, name) < 0) {
         status = output_refused(path);
         rmdir(folder);
     }
@@ -156,37 +148,45 @@ make_folder(const char *path, struct profile_dump *dump)
     return 0;
 }
 
-/* Makes a private folder for a dump that will be copied to the path. A pipe is
+/* Makes the folder "DIR/.NAME.XXXXXX" for a dump that takes the path's place.
+ */
+static int
+make_folder(const char *path, struct profile_dump *dump)
+{
+    const char *const name = name_of(dump->written);
+    const int folders = (int)(name - dump->written);
+    char *folder;
+    int status = check_place(path);
+
+    if (status == 0)
+        status = check_places(path);
+    if (status != 0)
+        return status;
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        return output_refused(path);
+    if (asprintf(&folder, "%.*s.%s.XXXXXX", folders, dump->written, name) < 0)
+        return output_refused(path);
+    return make_private(path, folder, name, dump);
+}
+
+/* Makes a folder for a dump that is copied to the path at the end. A pipe is
  * not tried before: its reader would take the trial's end for the dump's. */
 static int
 make_copied(const char *path, struct profile_dump *dump)
 {
     const char *const tmp = getenv("TMPDIR");
-    char *folder = NULL, *written = NULL;
     struct stat file;
     const bool pipe = stat(path, &file) == 0 && S_ISFIFO(file.st_mode);
-    int status = pipe ? 0 : make_file(path);
+    const int status = pipe ? 0 : make_file(path);
+    char *folder;
 
     if (status != 0)
         return status;
     if (asprintf(&folder, "%s/tally-profile.XXXXXX",
                  tmp != NULL && *tmp != '\0' ? tmp : "/tmp") < 0)
         return output_refused(path);
-    if (mkdtemp(folder) == NULL) {
-        status = output_refused(folder);
-    } else if (asprintf(&written, "%s/dump.csv", folder) < 0) {
-        status = output_refused(path);
-        rmdir(folder);
-    }
-    if (status != 0) {
-        free(folder);
-        return status;
-    }
-    free(dump->written);
-    dump->written = written;
-    dump->folder = folder;
     dump->copied = true;
-    return 0;
+    return make_private(folder, folder, "dump.csv", dump);
 }
 
 int
