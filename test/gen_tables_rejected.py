@@ -648,9 +648,10 @@ REJECTED = [
      "stands twice"),
     (GENERIC, "[generic.cycles]", "[generic.cycle]", "[generic.cycle]: unknown "
      "generic name; did you mean 'cycles'?"),
-    (GENERIC, '[generic.PAPI_L3_TCM]\nnone = "the fake manual does not mention '
-     'it"\n', "", "it says neither what stands for 'PAPI_L3_TCM' nor why "
-     "nothing does"),
+    (GENERIC, '[generic.PAPI_L2_TCM]\nnone = "the fake manual does not mention '
+     'it"\n\n[generic.PAPI_L3_TCM]\nnone = "the fake manual does not mention '
+     'it"\n', "", "it says neither what stands for 'PAPI_L2_TCM', "
+     "'PAPI_L3_TCM' nor why nothing does"),
     (GENERIC, 'event = "Done"', "", "[generic.instructions]: it has one of "
      "event, sum, signals, same, none"),
     (GENERIC, 'event = "Done"', 'event = "Done"\nnone = "no"',

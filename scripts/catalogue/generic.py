@@ -204,15 +204,20 @@ def map_name(row, machine, signals, generic, mapped):
     return found
 
 
-def map_own(machine, generic):
-    """The event of this very name; none is an omission."""
+def map_own(machine, names):
+    """{name: the event of this very name}; names that no event has are an
+    omission."""
+    events = {}
     for event in machine["events"]:
-        if event["name"] == generic["name"]:
-            return {"own": event["name"], "event": event, "umask": -1,
-                    "kind": "event", "differs": None, "reason": None}
-    raise BadData(f"data/machines/{machine['name']}/generic.toml: it says "
-                  f"neither what stands for '{generic['name']}' nor why "
-                  "nothing does")
+        events.setdefault(event["name"], event)
+    missing = [name for name in names if name not in events]
+    if missing:
+        texts = ", ".join(f"'{name}'" for name in missing)
+        raise BadData(f"data/machines/{machine['name']}/generic.toml: it says "
+                      f"neither what stands for {texts} nor why nothing does")
+    return {name: {"own": name, "event": events[name], "umask": -1,
+                   "kind": "event", "differs": None, "reason": None}
+            for name in names}
 
 
 def check_aliases(machine, rows, generics):
@@ -229,13 +234,11 @@ def load_mapped(machine, rows, signals, generics):
     for name, row in rows.items():
         if name not in generics.names:
             row.bad(f"unknown generic name; {near(name, generics.names)}")
+    owns = map_own(machine, [n for n in generics.names if n not in rows])
     mapped, own = {}, list(machine["events"])
     for name, generic in generics.names.items():
-        if name in rows:
-            mapped[name] = map_name(rows[name], machine, signals, generic,
-                                    mapped)
-        else:
-            mapped[name] = map_own(machine, generic)
+        mapped[name] = (owns[name] if name in owns else
+                        map_name(rows[name], machine, signals, generic, mapped))
     for name, found in mapped.items():
         event = found["event"]
         if event is None:
