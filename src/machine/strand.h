@@ -83,7 +83,6 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken)
     const uint64_t history = s->direction.history;
     uint64_t *total = s->total;
     uint8_t *at = &s->direction.counters[last->branch ^ history];
-    __asm__("" : "+r"(taken)); /* one number, or gcc 12 sets two registers */
     const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
 
     s->direction.history = (history * 2 + taken) & s->direction.mask;
