@@ -13,24 +13,27 @@
 #define ALIGN_LOAD_UNIT 8u
 #define ALIGN_STORE_UNIT 16u
 
-/* 1 or 0. */
-static inline uint64_t
-align_missed(uint64_t addr, uint64_t last, uint64_t unit)
+/* Counts an access of the bytes from `addr` to `last` as `signal`, where it is
+ * misaligned within its unit. Misaligned accesses are so few that a branch
+ * costs less than an addition of 0: 7 % of all time of bzip2 on Montecito. */
+static inline void
+align_count(uint64_t *total, enum signal_id signal, uint64_t addr,
+            uint64_t last, uint64_t unit)
 {
-    return ((addr & (last - addr)) != 0) & ((addr ^ last) < unit);
+    if (__builtin_expect((addr & (last - addr)) != 0, 0))
+        total[signal] += (addr ^ last) < unit;
 }
 
 static inline void
 align_load(uint64_t *total, uint64_t addr, uint64_t last)
 {
-    total[SIGNAL_MISALIGNED_LOADS] += align_missed(addr, last, ALIGN_LOAD_UNIT);
+    align_count(total, SIGNAL_MISALIGNED_LOADS, addr, last, ALIGN_LOAD_UNIT);
 }
 
 static inline void
 align_store(uint64_t *total, uint64_t addr, uint64_t last)
 {
-    total[SIGNAL_MISALIGNED_STORES] +=
-        align_missed(addr, last, ALIGN_STORE_UNIT);
+    align_count(total, SIGNAL_MISALIGNED_STORES, addr, last, ALIGN_STORE_UNIT);
 }
 
 #endif
