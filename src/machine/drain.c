@@ -124,6 +124,52 @@ void_siblings(const struct strand *s, const struct request *queue, size_t count)
     }
 }
 
+/* Looks waiting fetches up in an L1I of any kind, one at a time, as microtags
+ * and the lines fetched ahead depend on the lookups before. Returns how many
+ * miss. */
+static size_t
+look_up_each(struct strand *s, struct request *queue, const uint16_t *waiting,
+             size_t waits)
+{
+    struct cache *l1i = &s->core->l1i;
+    const unsigned ahead = s->chip->ahead;
+    const uint32_t microtag = s->chip->microtag;
+    size_t misses = 0;
+
+    for (size_t i = 0; i < waits; i++) {
+        struct request *const fetch = &queue[waiting[i]];
+        const uint64_t line = fetch->addr >> l1i->line_shift;
+        const uint64_t turn = fetch->flags & REQUEST_TURN;
+        const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
+        const bool hit = cache_access_turned(l1i, line, turn);
+        fetch->flags = hit ? REQUEST_LOOKUP : 0;
+        if (ahead != 0 && !hit)
+            fetch->next = ahead_next(l1i, line, ahead);
+        s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
+        misses += !hit;
+    }
+    return misses;
+}
+
+/* Looks waiting fetches up in the L1I, whose lines are among those of `any`, an
+ * OR of addresses. What hits keeps REQUEST_LOOKUP, what misses loses it.
+ * Returns how many miss. */
+static size_t
+look_up_fetches(struct strand *s, struct request *queue, uint64_t any,
+                const uint16_t *waiting, size_t waits)
+{
+    struct cache *l1i = &s->core->l1i;
+
+    if (!cache_fits(l1i, any >> l1i->line_shift) || l1i->columns == 0 ||
+        s->chip->ahead != 0 || s->chip->microtag != 0)
+        return look_up_each(s, queue, waiting, waits);
+#ifdef __x86_64__
+    if (cache_avx2_runs())
+        return stage_avx2_l1i(l1i, queue, waiting, waits);
+#endif
+    return stage_any_l1i(l1i, queue, waiting, waits);
+}
+
 /*
  * Looks up the fetches that wait for their lookup, and takes those that hit out
  * of the queue. Finds the fetches first and looks them up then, as no branch
@@ -132,32 +178,20 @@ void_siblings(const struct strand *s, const struct request *queue, size_t count)
 static size_t
 drain_l1i(struct strand *s, struct request *queue, size_t count)
 {
-    struct cache *l1i = &s->core->l1i;
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
-    const unsigned ahead = s->chip->ahead;
-    const uint32_t microtag = s->chip->microtag;
     const struct request *r = queue;
+    uint64_t any = 0;
     size_t waits = 0;
 
     for (size_t i = 0; i < count; i++, r++) {
         waiting[waits] = (uint16_t)i;
         waits += (r->flags & REQUEST_LOOKUP) != 0;
+        any |= r->addr;
     }
     if (waits == 0)
         return count;
-    for (size_t i = 0; i < waits; i++) {
-        struct request *const fetch = &queue[waiting[i]];
-        const uint64_t line = fetch->addr >> l1i->line_shift;
-        const uint64_t turn = fetch->flags & REQUEST_TURN;
-        const bool found = microtag != 0 && microtag_found(l1i, line, microtag);
-        const bool hit = cache_access_turned(l1i, line, turn);
-        /* What hits is still marked as waiting, and leaves below. */
-        fetch->flags = hit ? REQUEST_LOOKUP : 0;
-        if (ahead != 0 && !hit)
-            fetch->next = ahead_next(l1i, line, ahead);
-        s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
-        s->total[SIGNAL_L1I_MISSES] += !hit;
-    }
+    s->total[SIGNAL_L1I_MISSES] +=
+        look_up_fetches(s, queue, any, waiting, waits);
     size_t kept = waiting[0];
     for (size_t i = kept; i < count; i++) {
         const bool stays = (queue[i].flags & REQUEST_LOOKUP) == 0;
