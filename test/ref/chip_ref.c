@@ -11,7 +11,7 @@
 #include "ref/snoop_ref.h"
 
 /* Where table walks read, as in machine/pages.c. */
-#define TABLES_AT 0x3ff000000000u
+#define TABLES_AT 0x7f000000000u
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
 
