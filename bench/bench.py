@@ -60,7 +60,7 @@ def fail(message):
 
 @functools.cache
 def pinned_cpu(tally):
-    """The CPU model that x86-64 programs see, as QEMU reads it."""
+    """Returns the CPU model that x86-64 programs see, as QEMU reads it."""
     done = subprocess.run(
         [tally, "count", "-j", "-m", "host-model", "-e", "instructions",
          "true"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
@@ -78,7 +78,7 @@ class Workload:
         return f"{self.name}, {'x86-64' if self.isa == 'x86_64' else self.isa}"
 
     def commands(self, args):
-        """configuration: command line, in the order of the turns."""
+        """Returns {configuration: command line}, in the order of the turns."""
         count = [args.tally, "count", "-q", "-o", os.devnull]
         qemu = [args.qemu[self.isa], "-seed", "1"]
         if self.isa == "sparc64":
@@ -110,7 +110,7 @@ class Workload:
 
 
 def run(command):
-    """(user seconds, peak KiB) of a command and its children."""
+    """Returns the (user seconds, peak KiB) of a command and its children."""
     actions = [
         (os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1)
     ]
@@ -219,7 +219,7 @@ def processor():
 
 
 def write_input(path, size):
-    """The head of the sources' archives, unpacked and one after another."""
+    """Writes the first bytes of the sources, unpacked and one after another."""
     folder = first_line(ROOT / "scripts" / "fetch-sources")
     with open(path, "wb") as out:
         for name in SOURCES:

@@ -30,7 +30,7 @@ AIM_RATIO = 1.6
 
 
 def run(command):
-    """Seconds of user and system, peak bytes."""
+    """Returns the seconds of user and system, and the peak bytes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     _, peak = bench.run(command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -39,7 +39,7 @@ def run(command):
 
 
 def commands(args, machine, isa):
-    """way: the beginning of its command line."""
+    """Returns {way: the beginning of its command line}."""
     qemu = [bench.tool(f"qemu-{isa}")]
     return {
         "plain": qemu,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What measures have in common: a clock, and the median of several. */
+/* A clock, and the median of several values, for all timings. */
 #ifndef TALLY_BENCH_CLOCK_H
 #define TALLY_BENCH_CLOCK_H
 
 #include <stdlib.h>
 #include <time.h>
 
-/* Seconds on CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID or the like. */
+/* Returns the seconds of a clock such as CLOCK_MONOTONIC. */
 static inline double
 clock_seconds(clockid_t clock)
 {
@@ -24,7 +24,7 @@ by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts the values, at least one, in order. */
+/* Sorts the values, of which there is one at least, and returns the median. */
 static inline double
 median(double *values, size_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reading this host's counters costs through tally/counter.h: beside the
- * bare system calls on descriptors of the same kind, and beside PAPI where it
- * was found. The sides of a pair take turns in short runs; printed are medians
- * and the medians of each pair's ratios. There is no verdict.
+ * Times the reading of this host's counters through tally/counter.h, beside the
+ * bare system calls on descriptors of the same kind, and beside PAPI where PAPI
+ * was found. The sides of a pair take turns in short runs. Prints medians, and
+ * the medians of the ratios of each pair. There is no verdict.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static const struct {
 struct sides {
     struct tally_counter *counter;
     int fd;
-    size_t size; /* of what read(2) gives */
+    size_t size; /* bytes that read(2) returns */
     int papi;
 };
 
@@ -156,7 +156,7 @@ compare_sides(const char *title, void (*ours)(struct sides *),
     static double times[2][PAIRS], ratios[PAIRS];
 
     for (int i = 0; i < PAIRS; i++) {
-        /* Who goes first changes: the second finds warmer caches. */
+        /* The sides go first in turn: the second finds warmer caches. */
         for (int k = 0; k < 2; k++) {
             const int side = (i + k) % 2;
             times[side][i] = time_calls(side ? theirs : ours, sides);
@@ -204,7 +204,7 @@ bench_single(int member)
         snprintf(title, sizeof(title), "%s, read: PAPI_read",
                  members[member].name);
         compare_sides(title, read_ours, read_papi, &s);
-        /* What no reading through the kernel can better. */
+        /* No reading through the kernel is quicker than the bare call. */
         compare_sides("  read(2) alone: PAPI_read", read_bare, read_papi, &s);
     }
     papi_stop(s.papi);

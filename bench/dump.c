@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast a dump is read, and summed up: MB of its text in a
- * second of CPU time, beside `wc -l` and the reader's slow twin. The aim: 200
- * MB/s, in 200 MB of memory whatever the size. With --write MB it writes such a
- * dump to stdout instead.
+ * Times the reading of a dump and the summing up: MB of text in a second of CPU
+ * time, beside `wc -l` and the slow twin of the reader. The aim is 200 MB/s in
+ * 200 MB of memory, whatever the size of the dump. With --write MB the program
+ * writes such a dump to stdout instead.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ seconds(const struct timeval *t)
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-/* CPU time, ours and that of ended children: others may be busy here too. */
+/* Returns the CPU time of this process and of its ended children, as other
+ * programs may be busy on the host. */
 static double
 now(void)
 {
@@ -48,7 +49,8 @@ event_code(uint64_t number)
         0x27, 0x47,  0x87,  0x107, 0x207, 0x4b,  0x8b,  0xcb}[number % EVENTS];
 }
 
-/* Dumps of 64 threads in turn, 19 pairs of events, two user words. */
+/* Writes records of 64 threads in turn, with 19 pairs of events and two user
+ * words. */
 static void
 write_dumps(FILE *out, uint64_t bytes)
 {

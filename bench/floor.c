@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The least that a plugin can do which sees every block and every access: two
- * empty callbacks. What tally costs beyond it is the model; what it costs
- * itself, QEMU's plugin interface takes.
+ * The smallest plugin that sees every block and every access: two empty
+ * callbacks. Its time is the cost of QEMU's plugin interface. The time that
+ * tally takes beyond it is the cost of the model.
  */
 #include "plugin/qemu_api.h"
 

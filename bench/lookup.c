@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a look-up takes, by name, alias, code and register, over all rows
- * of all machines; and the whole process of `tally list -m montecito --format
- * json`, median of 20. Takes the path of tally. The aim: 1 us and 50 ms.
+ * Times a look-up by name, alias, code and register, over all rows of all
+ * machines, and the whole process of `tally list -m montecito --format json`,
+ * the median of 20. The argument is the path of tally. The aims are 1 us and 50
+ * ms.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ find_register(const struct query *q)
     return register_find(q->machine, q->name) != NULL;
 }
 
-/* Prints ns a look-up, the best of the rounds. */
+/* Prints the ns of a look-up, in the best of the rounds. */
 static void
 measure(const char *what, const struct queries *q,
         bool (*find)(const struct query *q))
@@ -67,7 +68,7 @@ measure(const char *what, const struct queries *q,
            1e9 * best / (double)(q->count > 0 ? q->count : 1), q->count, found);
 }
 
-/* A code as it is typed; the texts live until the end. */
+/* Returns a code as users type it. The texts live until the end. */
 static const char *
 code_text(int32_t code)
 {
@@ -109,7 +110,7 @@ measure_lookups(void)
     measure("register", &registers, find_register);
 }
 
-/* Seconds of one run, or a negative number. */
+/* Returns the seconds of one run, or a negative number where it fails. */
 static double
 run(const char *tally)
 {

@@ -27,7 +27,7 @@ INPUT_SIZE = 1_000_000  # bytes for bzip2
 LUA_SCALE = "8"
 CREW = ["8", "6"]  # threads, rounds
 
-# Whole model x floor at most.
+# The most that the whole model may take, in times of the floor.
 AIMS = {
     "ultrasparc-t1": 2.2, "ultrasparc-t2": 2.2, "r10000": 2.2,
     "r10000-rev2": 2.2, "r12000": 2.2, "sparc-t4": 2.8,
@@ -35,7 +35,7 @@ AIMS = {
 }  # fmt: skip
 AIM_OF_THREADS = 0.7
 
-# A second row of a machine: its title, events, and aim.
+# A second row of a machine: title, events and aim.
 PARTS = {
     "montecito": (
         "basic, stall and L1",
@@ -49,13 +49,13 @@ PARTS = {
 
 
 def machines(tally):
-    """instruction set: the machines that have it."""
+    """Returns {instruction set: the machines that have it}."""
     done = subprocess.run(
         [tally, "list", "machines", "-j"], check=True, stdout=subprocess.PIPE
     )
     by_isa = {}
     for machine in json.loads(done.stdout)["machines"]:
-        # One that no program is made for runs those of x86-64, as others.
+        # A machine without an instruction set of its own runs x86-64 programs.
         isas = machine["isas"] or ["x86_64"]
         for isa in isas if machine["model"] else []:
             by_isa.setdefault(isa, []).append(machine["name"])
@@ -63,7 +63,7 @@ def machines(tally):
 
 
 def selections(names):
-    """Title, machine, events and aim of each row of these machines."""
+    """Yields title, machine, events and aim of each row of these machines."""
     for name in names:
         yield name, name, "all", AIMS.get(name)
         if name in PARTS:
@@ -79,7 +79,7 @@ def count(args, machine, events, command):
 
 
 def commands(args, isa, rows, program):
-    """title: command line, in the order of the turns."""
+    """Returns {title: command line}, in the order of the turns."""
     qemu = [bench.tool(f"qemu-{isa}"), "-seed", "1"]
     if isa == "x86_64":
         qemu += ["-cpu", bench.CPU]
@@ -131,7 +131,7 @@ def costs(args, by_isa, data):
 
 
 def timed(command, cpus):
-    """(wall, cpu) seconds of a command on these cpus."""
+    """Returns the (wall, cpu) seconds of a command on these cpus."""
     old = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:

@@ -20,7 +20,7 @@ real_get_info(void)
     return (get_info *)dlsym(RTLD_NEXT, "pfm_get_pmu_info");
 }
 
-/* Whether libpfm knows this processor's counters. */
+/* Returns whether libpfm knows this processor's counters. */
 static bool
 has_default(get_info *real)
 {

@@ -3,7 +3,8 @@
 #ifndef TALLY_BENCH_PAPI_SIDE_H
 #define TALLY_BENCH_PAPI_SIDE_H
 
-/* Counts a software event by perf's name; -1: PAPI cannot. */
+/* Starts PAPI's counting of a software event by perf's name. Returns -1 where
+ * PAPI cannot count the event. */
 int papi_start(const char *event);
 void papi_stop(int set);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What raising signals costs, machine by machine: one tally_pmu_signal() with
+ * Times the raising of signals, machine by machine: one tally_pmu_signal() with
  * nothing armed, and tally_pmu_batch() of 64 totals, of all signals that the
- * counters hear and others, while every counter of the strand is armed. Medians
- * of rounds, of processor time, and the multiple of the aim: 300 million such
- * signals a second and 10 million batches.
+ * counters hear and of others, while every counter of the strand is armed.
+ * Prints medians of rounds, in processor time, and how many times the aims they
+ * reach: 300 million signals and 10 million batches a second.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ struct bench {
     struct tally_pmu_total totals[BATCH];
 };
 
-/* Median ns of a call. */
+/* Returns the median ns of a call. */
 static double
 measure(struct bench *b, void (*work)(struct bench *b), unsigned calls)
 {
@@ -107,7 +107,7 @@ batches(struct bench *b)
         tally_pmu_batch(b->pmu, 0, b->totals, BATCH, NULL);
 }
 
-/* In user mode, in which Montecito's PSR.up has a say too. */
+/* Sets user mode, in which Montecito's PSR.up must be set, too. */
 static bool
 arm(struct bench *b, const struct arming *a)
 {
@@ -123,7 +123,8 @@ arm(struct bench *b, const struct arming *a)
     return true;
 }
 
-/* Adds signals of the strand's counters that are heard, or are not, once. */
+/* Adds each signal once that the strand's counters hear, or each that they do
+ * not hear. */
 static size_t
 add(struct bench *b, const struct pmu_machine *m, bool heard, size_t count)
 {
@@ -142,7 +143,8 @@ add(struct bench *b, const struct pmu_machine *m, bool heard, size_t count)
     return count;
 }
 
-/* What is heard, then others, again and again. How many are heard. */
+/* Fills the list with signals that are heard and then others, again and again.
+ * Returns how many are heard. */
 static size_t
 fill(struct bench *b)
 {
@@ -156,7 +158,7 @@ fill(struct bench *b)
     return heard;
 }
 
-/* False where there is no model. */
+/* Returns false where there is no model. */
 static bool
 run(const struct arming *a)
 {

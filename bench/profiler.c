@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call of the profiler costs on this host: beside the clock and the same
+ * Times a call of the profiler on this host: beside the clock and the same
  * counters read by the fastest means there is (the mapped page where the
  * processor's counters are, else one read(2)), beside the clock alone, and
- * beside PAPI's region calls where it was found. A region is a start and an
- * update here, a begin and an end there. The sides take turns in short runs;
- * printed are medians and the median of the ratios. There is no verdict.
+ * beside PAPI's region calls where PAPI was found. A region is a start and an
+ * update of the profiler, and a begin and an end of PAPI. The sides take turns
+ * in short runs. Prints medians and the median of the ratios. There is no
+ * verdict.
  */
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -34,10 +35,10 @@
 static struct bare {
     int fds[MEMBERS];
     struct perf_event_mmap_page *pages[MEMBERS];
-    bool mapped; /* both can be read there */
+    bool mapped; /* both counters can be read in their mapped page */
 } bare;
 
-/* So that no reading is left out. */
+/* Takes every reading, so that compilers leave none out. */
 static volatile uint64_t sink;
 
 static void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What virtual counters cost on emulated R10000s: a clock tick at which both
- * counters change to their next event, one at which nothing has to change, two
- * context switches between processes that count, an overflow, and a reading of
- * all 32. Medians of rounds, of processor time; the multiplex switch beside its
- * aim.
+ * Times virtual counters on emulated R10000s: a clock tick at which both
+ * counters change to their next event, a tick at which nothing has to change,
+ * two context switches between processes that count, an overflow, and a reading
+ * of all 32 counters. Prints medians of rounds, in processor time, and the
+ * multiplex switch beside its aim.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct bench {
     uint64_t now, sum;
 };
 
-/* Median ns of a call. */
+/* Returns the median ns of a call. */
 static double
 measure(struct bench *b, void (*work)(struct bench *b))
 {
@@ -93,7 +93,7 @@ readings(struct bench *b)
     }
 }
 
-/* Both processes count so many events of each counter. */
+/* Has both processes count so many events of each counter. */
 static bool
 start(struct bench *b, unsigned events)
 {
