@@ -44,7 +44,7 @@ class Rule:
 
 
 def documents(root):
-    """The documents, and all rules by tag."""
+    """Returns the documents, and all rules by tag."""
     with open(root / "test/pmu/rules.toml", "rb") as file:
         rows = tomllib.load(file)["document"]
     rules = {}
@@ -64,7 +64,8 @@ def documents(root):
 
 
 def leading_tags(text):
-    """The words of the text that look like tags, up to the first other."""
+    """Returns the words of the text that look like tags, up to the first other
+    word."""
     for word in text.split():
         word = word.strip(",;:*/()")
         if not WORD.fullmatch(word):
@@ -73,7 +74,7 @@ def leading_tags(text):
 
 
 def script_tags(path):
-    """Tags of sections, and of rows of a section's table."""
+    """Returns the tags of sections, and of rows of a section's table."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = SCRIPT_COMMENT.search(line)
         if match:
@@ -89,7 +90,8 @@ def comment_tags(path):
 
 
 def test_sources(root):
-    """Tests of the register models, of what stands on them, and of dumps."""
+    """Returns the files with tests of the register models, of the parts above
+    the models, and of dumps."""
     return sorted([*root.glob("test/pmu*.[cp]*"), *root.glob("test/sun4v*.[cp]*"),
                    *root.glob("test/hv*.[cp]*"), *root.glob("test/ref/pmu*.c"),
                    *root.glob("test/virtual*.c"),
@@ -101,7 +103,8 @@ def test_sources(root):
 
 
 def find_places(root, rules):
-    """Fills in the places; the tags that no document has."""
+    """Fills in where each rule is tested. Returns the tags that no document
+    has."""
     unknown = []
     found = [(path, *place) for path in sorted(root.glob("test/pmu/*.pmu"))
              for place in script_tags(path)]
@@ -118,7 +121,8 @@ def find_places(root, rules):
 
 
 def find_named(root, rules):
-    """Fills in where the tests of models name the rules decided elsewhere."""
+    """Fills in where the tests of models name the rules that no register
+    decides."""
     sought = {r.tag: r for r in rules.values() if r.elsewhere}
     for path in sorted([*root.glob("test/*.c"), *root.glob("test/isa/*.inc"),
                         *root.glob("test/*.py")]):

@@ -26,7 +26,7 @@ KINDS = "machines events metrics registers parameters signals"
 
 
 def kind(option):
-    """How the shells complete an option's argument."""
+    """Returns how the shells complete an option's argument."""
     if option.argument in LISTS:
         return LISTS[option.argument]
     if option.argument in FILES:

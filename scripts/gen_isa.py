@@ -46,7 +46,8 @@ CONSTANT = re.compile(r"E(?:M|LFCLASS|LFDATA)[0-9A-Z_]+")
 
 
 def inherit(file, rows):
-    """Gives the rows that are like others what those have."""
+    """Gives each row that is like another the values of the other row that the
+    row itself lacks."""
     for name, row in rows.items():
         like = row.text("like", None)
         if like is None:

@@ -45,7 +45,8 @@ def option(row):
 
 
 def options(rows):
-    """The rows under their groups' titles, --help in the first group."""
+    """Returns the rows under their groups' titles, --help in the first
+    group."""
     lines, group = [], ""
     last = max((i for i, row in enumerate(rows) if row.group == rows[0].group),
                default=-1)
@@ -58,14 +59,15 @@ def options(rows):
 
 
 def example(line):
-    """A line that says why, or a command."""
+    """Returns a line of an example: a line that says why, or a command."""
     if line.startswith("# "):
         return [".PP", roff(line.removeprefix("# "))]
     return [".PP", ".RS", ".nf", roff(line), ".fi", ".RE"]
 
 
 def machines(tally):
-    """What a program can be counted on, each with what it is."""
+    """Returns the machines that a program can be counted on, each with its
+    brief."""
     lines = []
     for m in json.loads(output(tally, "list", "machines", "-j"))["machines"]:
         programs = ", ".join(m["isas"]) or "any, none its own"

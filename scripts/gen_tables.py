@@ -25,8 +25,8 @@ from catalogue.signals import Signals
 
 
 def load(root):
-    """Signals, parameters, generic names and machines of a data folder, all
-    checked."""
+    """Returns signals, parameters, generic names and machines of a data folder,
+    all checked."""
     params = load_params(root)
     signals = Signals(root, params)
     generics = Generics(root)
@@ -45,7 +45,8 @@ def load(root):
 
 
 def read_paths(root):
-    """What the result depends on; a folder changes when a file comes."""
+    """Returns the files and folders that the result depends on. A folder
+    changes when a file comes."""
     yield from pathlib.Path(__file__).parent.glob("catalogue/*.py")
     yield from root.rglob("*.toml")
     yield from (p for p in [root, *root.rglob("*")] if p.is_dir())

@@ -16,7 +16,7 @@ SET = re.compile(r"[A-Z0-9_]+")
 
 
 def load(root):
-    """The rows, the longest names of sets first."""
+    """Returns the rows, those of the longest names of sets first."""
     file, sets = File(root, "instruction-sets.toml"), []
     for prefix, row in file.rows("set"):
         if not SET.fullmatch(prefix):

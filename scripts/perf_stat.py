@@ -41,7 +41,7 @@ def check(row, seen):
 
 
 def load(path):
-    """The document's source, and its sections, all rows checked."""
+    """Returns the document's source and its sections, all rows checked."""
     document = tomllib.loads(path.read_text("utf-8"))
     seen = set()
     for section in document["section"]:
@@ -59,7 +59,8 @@ def quoted(text):
 
 
 def c_row(row, name):
-    """A name of a row that tally count has not, as a struct other_option."""
+    """Returns a name of a row that tally count lacks, as a struct
+    other_option."""
     letter = f"'{name[1]}'" if len(name) == 2 else "0"
     long_name = quoted(name.lstrip("-")) if not letter[1:] else '""'
     bare = "false" if name.startswith("-") else "true"

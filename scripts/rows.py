@@ -16,8 +16,8 @@ class Option:
 
     @property
     def choices(self):
-        """["text", "csv", "json"] if the help is "text, csv or json"; of
-        "threads: a or b; pages: c or n=N" all words, the last as "n="."""
+        """Returns ["text", "csv", "json"] if the help is "text, csv or json";
+        of "threads: a or b; pages: c or n=N" all words, the last as "n="."""
         found = []
         for part in self.help.split("; "):
             words = part.partition(": ")[2] if re.match(r"\w+: ", part) else part

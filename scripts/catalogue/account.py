@@ -24,7 +24,8 @@ def load_account(name, row, scope, seen):
 
 
 def check_order(row, account, accounts):
-    """Its whole is the row before it, or one that this is a part of."""
+    """Checks that the whole of a row is the row before it, or a row that the
+    row before is a part of."""
     last = len(accounts) - 1
     while last != account["parent"] and last >= 0:
         last = accounts[last]["parent"]

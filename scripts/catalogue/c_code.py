@@ -26,7 +26,7 @@ def c_bool(value):
 
 
 def c_three(value):
-    """A flag that a machine may lack."""
+    """Returns the C of a flag that a machine may lack."""
     return {None: "-1", True: "1", False: "0"}[value]
 
 
@@ -55,7 +55,8 @@ def c_row(values):
 
 
 def c_table(kind, name, rows):
-    """A static array; an empty one cannot be written in C."""
+    """Returns the C of a static array. An empty array cannot be written in
+    C."""
     if not rows:
         return []
     lines = [f"static const struct {kind} {name}[] = {{"]
@@ -122,8 +123,8 @@ def code_params(params):
 
 
 def umask_table(event, machine, counted):
-    """`counted`: of the first unit mask that a model counts, its place among
-    the narrowed events."""
+    """Returns the C of an event's unit masks. `counted` is the place, among the
+    narrowed events, of the first unit mask that a model counts."""
     rows = []
     for u in event["umasks"]:
         care = int(u["pattern"].translate(str.maketrans("01x", "110")), 2)
@@ -178,8 +179,9 @@ def code_events(machine, name):
 
 
 def narrowed_events(event):
-    """First those of its unit masks, then those of modifiers, with the unit
-    mask that its bare name means."""
+    """Returns an event's narrowed events: first those of its unit masks, then
+    those of modifiers, each with the unit mask that the bare name of the event
+    means."""
     own = masked_default(event) if any(
         u["fidelity"] for u in event["umasks"]) else None
     name = f"{event['name']}.{own['name']}" if own else event["name"]
@@ -194,7 +196,8 @@ def narrowed_events(event):
 
 
 def code_generics(generics):
-    """The generic names and metrics, whatever the machine."""
+    """Returns the C of the generic names and metrics, which are the same for
+    all machines."""
     rows = [[*c_names(("name", "counts", "brief", "reference"), g),
              ("aliases", c_texts(g["aliases"]))]
             for g in generics.names.values()]
@@ -215,7 +218,8 @@ def code_generics(generics):
 
 
 def code_lacking(generics):
-    """The rows of what a machine lacks: names without signals or formula."""
+    """Returns the C of the rows for names that a machine lacks: names without
+    signals or formula."""
     none = c_texts([])
     out = ["const struct event_row tally_lacking_events[GENERIC_COUNT] = {"]
     for g in generics.names.values():
@@ -234,7 +238,8 @@ def code_lacking(generics):
 
 
 def generic_table(machine, name):
-    """What stands for each generic name on the machine, in their order."""
+    """Returns the C that says what stands for each generic name on the machine,
+    in the order of the names."""
     rows = [[*c_names(("own", "differs", "reason"), g),
              ("kind", ident("stands", g["kind"])),
              ("event", g["index"]), ("umask", g["umask"])]
@@ -243,7 +248,8 @@ def generic_table(machine, name):
 
 
 def sorted_names(machine):
-    """Each name and alias with its event; a bare one where it is clear."""
+    """Returns each name and alias with its event; a name without its unit where
+    only one event has it."""
     names = {}
     for index, e in enumerate(machine["events"]):
         for name in (n.lower() for n in [e["name"], *e["aliases"]]):
@@ -265,7 +271,8 @@ def code_index(kind, name, pairs):
 
 
 def code_codes(machine, name):
-    """The codes in order; of equal ones the first unit's comes first."""
+    """Returns the codes in order. Of equal codes that of the first unit comes
+    first."""
     pairs = sorted((code, index) for index, e in enumerate(machine["events"])
                    for code in [e["code"], *e["more_codes"]] if code >= 0)
     out = [f"static const struct code_index codes_{name}[] = {{"]
@@ -449,7 +456,7 @@ def code_machine(machine):
 
 
 def array(field, name, count):
-    """The members that hold an array and its length."""
+    """Returns the C of the members that hold an array and its length."""
     table = f"{name}" if count else "NULL"
     return [f"        .{field}s = {table},",
             f"        .{field}_count = {count},"]

@@ -19,7 +19,8 @@ CODES = {"niagara2": lambda sl, mask: mask << 4 | sl,
 
 
 def read_code(row, family):
-    """code, sl, mask; the code follows from sl and mask where both are."""
+    """Returns code, sl and mask of an event. The code follows from sl and mask
+    where the row has both."""
     code = row.number("code", 0, 2**31 - 1, -1)
     sl = row.number("sl", 0, 31, -1)
     mask = row.number("mask", 0, 255, -1)
@@ -36,7 +37,8 @@ def overlap(a, b):
 
 
 def load_umasks(row, bits, signals):
-    """The rows; where each bit has a meaning of its own they overlap."""
+    """Returns the rows of unit masks. Patterns overlap where each bit has a
+    meaning of its own."""
     umasks, names = [], set()
     for part in row.parts("umasks"):
         u = {"name": part.get("name", str, "a name or \"\""),
@@ -81,7 +83,7 @@ def read_signals(row, signals):
 
 
 def check_standing(row, event, signals):
-    """What the fidelity says must follow from the signals."""
+    """Checks that the fidelity of a row fits the signals of the row."""
     fidelity, names = event["fidelity"], event["signals"]
     for name in names:
         implied = set(signals[name]["implies"] or [])
@@ -95,8 +97,9 @@ def check_standing(row, event, signals):
 
 
 def read_standing(row, event, machine, signals):
-    """An event of a machine without a model is idle, whatever its row says;
-    one that the host counts itself is exact, and sums no signals."""
+    """Returns signals and fidelity of an event. An event of a machine without a
+    model is idle, whatever its row says. An event that the host itself counts
+    is exact, and sums no signals."""
     event["reason"] = row.text("reason", None)
     event["signals"] = read_signals(row, signals)
     if machine["params"] and any(u["signals"] for u in event["umasks"]):
@@ -120,7 +123,8 @@ def read_standing(row, event, machine, signals):
 
 
 def masked_default(event):
-    """As umask_default() in src/table/umask.c."""
+    """Returns the unit mask that a bare name means, as umask_default() in
+    src/table/umask.c does."""
     can = [u for u in event["umasks"] if u["counts"] == "yes"]
     names = [u for u in can if {"all", "any"} &
              {name.lower() for name in (u["name"], *u["aliases"])}]
@@ -128,9 +132,9 @@ def masked_default(event):
 
 
 def read_masked(row, event, signals):
-    """Each unit mask that counts has signals and a standing, the event's own
-    where it gives none, or a reason; the event is the one that its bare name
-    means."""
+    """Reads the standing, or the reason, of each unit mask that counts. A unit
+    mask without a standing has that of the event. The event gets signals,
+    standing and reason of the unit mask that its bare name means."""
     if event["signals"]:
         row.bad("its unit masks have 'signals', so it has none")
     fidelity = row.word("fidelity", FIDELITIES[:-1])
@@ -162,9 +166,9 @@ def check_narrowed(row, event, signals):
 
 
 def read_narrowed(row, event, machine, signals):
-    """What the event sums where a modifier leaves a part of it: one instance
-    of its unit, whose signals stand together, in the order of the instances;
-    or what the row says."""
+    """Returns the signals that the event sums where a modifier takes one
+    instance of its unit: those that the row names, or one of the signals, which
+    then stand in the order of the instances."""
     event["narrowed"] = row.get("narrowed", dict, "a table of signals", {})
     check_narrowed(row, event, signals)
     instances = machine["units"][event["unit"]]["instances"]
@@ -181,7 +185,7 @@ def read_narrowed(row, event, machine, signals):
 
 
 def read_counters(row, event, machine):
-    """Bits of the machine's counters that can count it."""
+    """Returns the bits of the machine's counters that can count the event."""
     own = {name: c for name, c in machine["counters"].items()
            if c["unit"] == event["unit"]}
     known = set(own).union(*(c["sets"] for c in own.values()))

@@ -29,8 +29,9 @@ PARAMETER = re.compile(r"\$([a-z0-9_]+(?:\.[a-z0-9_]+)*)")
 
 
 class Scope:
-    """The names that expressions may use. `names` are signals, terms and
-    conditions, each with its tree once it has one; None: a plain number."""
+    """Holds the names that expressions may use. `names` are signals, terms and
+    conditions, each with its tree once the tree is known; None stands for a
+    plain number."""
 
     def __init__(self, params):
         self.params = params
@@ -41,14 +42,16 @@ class Scope:
         return [*self.signals, *self.terms, *self.conditions]
 
     def claim(self, row, name):
-        """Names of all kinds stand in one expression: each means one thing."""
+        """Takes a name, or raises BadData where another kind of name has taken
+        the name: names of all kinds stand in one expression."""
         if name in self.known() or name in self.functions or name in BUILT_IN:
             row.bad(f"'{name}' is the name of a signal, term, function or "
                     "condition already")
 
 
 def parse(row, text):
-    """The tree of an expression; $a.b becomes the subscript _["a.b"]."""
+    """Returns the tree of an expression; $a.b becomes the subscript
+    _["a.b"]."""
     try:
         return ast.parse(PARAMETER.sub(r"_['\1']", text.strip()),
                          mode="eval").body
@@ -71,11 +74,12 @@ class Value:
         return not self.signals
 
     def is_linear(self):
-        """Whether it is such a sum; of constants only 0 is."""
+        """Returns whether the value is a sum of signals. Of constants only 0 is
+        such a sum."""
         return self.code == "UINT64_C(0)" or self.terms is not None
 
     def parts(self):
-        """Terms and quotients of a sum."""
+        """Returns terms and quotients of a sum."""
         return self.terms or {}, self.quotients
 
 
@@ -84,7 +88,7 @@ def joined(*values):
 
 
 def scaled(value, wrap):
-    """The sum with each factor inside `wrap`, a function of C text."""
+    """Returns the sum with each factor inside `wrap`, a function of C text."""
     terms, quotients = value.parts()
     return ({s: wrap(f) for s, f in terms.items()},
             [({s: wrap(f) for s, f in t.items()}, divisor, up)
@@ -128,7 +132,7 @@ class Translation:
         return Value(f"UINT64_C({node.value})")
 
     def param(self, node):
-        """The name of a parameter, where the node is one, else None."""
+        """Returns the name of a parameter, or None where the node is none."""
         if (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
                 and node.value.id == "_"):
             key = node.slice.value
@@ -288,7 +292,8 @@ class Translation:
 
 
 def holds(tree, params, values):
-    """Whether a condition of $parameters alone holds for these values."""
+    """Returns whether a condition of $parameters alone holds for these
+    values."""
     def word(node, other):
         return (params[node.slice.value]["choices"].index(other.value)
                 if isinstance(other, ast.Constant) and
@@ -321,8 +326,8 @@ def holds(tree, params, values):
 
 
 def sources(scope, name, seen=()):
-    """The set of signals without a formula from which signal `name` follows.
-    Raises BadData where a derived signal follows from itself."""
+    """Returns the set of signals without a formula from which signal `name`
+    follows. Raises BadData where a derived signal follows from itself."""
     row = scope.signals[name]
     if row["tree"] is None:
         return {name}

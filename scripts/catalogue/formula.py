@@ -67,7 +67,7 @@ class Formula:
 
 
 class Scope:
-    """The names that a machine's formulas may use."""
+    """Holds the names that a machine's formulas may use."""
 
     def __init__(self, machine):
         self.metrics, self.events = {}, {}

@@ -33,7 +33,7 @@ def claim_name(row, taken, name):
 
 
 class Generics:
-    """The generic names and metrics of a data folder."""
+    """Holds the generic names and metrics of a data folder."""
 
     def __init__(self, root):
         self.file = File(root, "generic.toml")
@@ -55,7 +55,8 @@ class Generics:
                 claim_name(row, taken, word)
 
     def operands(self, row, formula):
-        """The generic names of a formula, each once, in its order."""
+        """Returns the generic names of a formula, each once, in the order of
+        the formula."""
         words = [w for w in WORD.findall(formula)
                  if w not in OPERATORS and not is_number(w)]
         for word in words:
@@ -69,7 +70,7 @@ class Generics:
 
 
 class Scope:
-    """What the generic names of a formula mean on a machine."""
+    """Holds the meaning of generic names in formulas on one machine."""
 
     def __init__(self, generics, mapped):
         self.generics, self.mapped, self.metrics = generics, mapped, {}
@@ -80,7 +81,8 @@ class Scope:
 
 
 def find_event(row, machine, text):
-    """The event of "EVENT" or "EVENT.UMASK", and the mask's number or -1."""
+    """Returns the event of "EVENT" or "EVENT.UMASK", and the number of the unit
+    mask or -1."""
     names = {}
     for e in machine["events"]:
         names.setdefault(e["name"], e)
@@ -101,18 +103,20 @@ def find_event(row, machine, text):
 
 
 def has_counts(machine):
-    """Whether a model or the host counts; else every event is idle."""
+    """Returns whether a model or the host counts events of the machine. Where
+    neither does each event is idle."""
     return bool(machine["params"]) or machine["native"]
 
 
 def counted(event, umask):
-    """What a model counts for it: signals and fidelity."""
+    """Returns signals and fidelity of what a model counts for the event."""
     own = masked_default(event) if umask < 0 else event["umasks"][umask]
     return own if own and own["fidelity"] else event
 
 
 def find_part(row, machine, text):
-    """What a model counts for "EVENT" or "EVENT.UMASK"."""
+    """Returns signals and fidelity of what a model counts for "EVENT" or
+    "EVENT.UMASK"."""
     event, umask = find_event(row, machine, text)
     part = counted(event, umask)
     if event["umasks"] and part is event and has_counts(machine):
@@ -121,7 +125,8 @@ def find_part(row, machine, text):
 
 
 def make_event(row, machine, signals, generic, values):
-    """An event for the name itself, beside those of the machine."""
+    """Returns an event for the generic name itself, beside the machine's own
+    events."""
     unit = "model" if "model" in machine["units"] else \
         next(iter(machine["units"]))
     if unit != "model" and machine["counters"]:
@@ -135,7 +140,7 @@ def make_event(row, machine, signals, generic, values):
 
 
 def add_terms(row, machine, terms):
-    """The signals of a sum, and the fidelity of its worst term."""
+    """Returns the signals of a sum, and the fidelity of the worst term."""
     if len(terms) < 2:
         row.bad("'sum' needs two events; of one write event = \"NAME\"")
     names, worst = [], 0
@@ -205,8 +210,8 @@ def map_name(row, machine, signals, generic, mapped):
 
 
 def map_own(machine, names):
-    """{name: the event of this very name}; names that no event has are an
-    omission."""
+    """Returns {generic name: the event of the same name}. Raises BadData for
+    generic names that nothing stands for."""
     events = {}
     for event in machine["events"]:
         events.setdefault(event["name"], event)
@@ -221,7 +226,7 @@ def map_own(machine, names):
 
 
 def check_aliases(machine, rows, generics):
-    """A machine spells generic names in its generic.toml alone."""
+    """Checks that a machine spells generic names in its generic.toml alone."""
     for event, row in zip(machine["events"], rows):
         for name in event["aliases"]:
             if name.lower() in generics.spelt:
@@ -230,7 +235,8 @@ def check_aliases(machine, rows, generics):
 
 
 def load_mapped(machine, rows, signals, generics):
-    """What stands for each generic name; events made for it are appended."""
+    """Returns what stands for each generic name. Appends the events that are
+    made for generic names."""
     for name, row in rows.items():
         if name not in generics.names:
             row.bad(f"unknown generic name; {near(name, generics.names)}")
@@ -259,7 +265,8 @@ def add_aliases(event, generic):
 
 
 def check_spelling(rows, own, mapped, generics):
-    """No other event of the machine has a generic name as its own."""
+    """Checks that no other event of the machine has a generic name as its
+    own."""
     for name, found in mapped.items():
         for spelt in [name, *generics.names[name]["aliases"]]:
             for event in own:
@@ -278,7 +285,8 @@ def number_events(machine, mapped):
 
 
 def summed(machine, ops):
-    """A formula by what its events sum, so that twins are equal."""
+    """Returns a formula with each name replaced by what the event sums, so that
+    formulas of equal meaning are equal."""
     values = []
     for kind, value in ops:
         if kind == "event":
@@ -289,8 +297,8 @@ def summed(machine, ops):
 
 
 def check_metric(row, metric, made, machine):
-    """A machine's own metric of a generic name means what the name means on
-    every machine."""
+    """Checks that a machine's own metric with a generic name has the meaning
+    that the name has on all machines."""
     if not made or summed(machine, metric["ops"]) != \
             summed(machine, made["ops"]):
         row.bad("its value is not that of the generic metric: give it "
@@ -298,7 +306,7 @@ def check_metric(row, metric, made, machine):
 
 
 def add_metrics(machine, rows, generics):
-    """The metrics of generic names that the machine has not itself."""
+    """Returns the generic metrics of which the machine has none of its own."""
     own = {m["name"]: m for m in machine["metrics"]}
     taken = {n.lower(): m["name"] for m in machine["metrics"]
              for n in [m["name"], *m["aliases"]]}

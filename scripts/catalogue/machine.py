@@ -35,7 +35,7 @@ TABLES = {"unit": "machine", "counter": "machine", "modifier": "machine",
 
 
 class Folder:
-    """The rows of data/machines/NAME, above those of its base."""
+    """Holds the rows of data/machines/NAME, above those of the base machine."""
 
     def __init__(self, root, name, above=()):
         self.name = name
@@ -66,7 +66,7 @@ class Folder:
                 if pattern.fullmatch(f.path.split("/")[-1][:-len(".toml")])]
 
     def read(self, table, pattern):
-        """(name, row) in order; own rows replace those of the base."""
+        """Returns (name, row) in order. Own rows replace those of the base."""
         rows = {}
         for file in self.matching(pattern):
             # What machine.toml has by default its parameters have.
@@ -83,7 +83,8 @@ class Folder:
         return inherited | rows
 
     def registers(self):
-        """Its own where it has any, else those of its base."""
+        """Returns the machine's own registers, or the base's where the machine
+        has none."""
         files = self.matching("registers")
         rows = [row for file in files for row in load_registers(file)]
         if not files and self.base:
@@ -96,7 +97,7 @@ class Folder:
 
 
 def replace_events(inherited, own):
-    """A row of the same name or number takes the place of the base's."""
+    """Puts rows in the place of the base's rows of the same name or number."""
     numbers = {row.values.get("number"): name for name, row in own.items()
                if row.has("number")}
     rows = {}
@@ -127,7 +128,8 @@ def find_field(registers, name, field):
 
 
 def check_fields(row, counter, registers):
-    """The selecting register of each instance has the fields named."""
+    """Checks that the selecting register of each instance has the fields that
+    are named."""
     counter["registers"] = []
     for instance in counter["instances"] or [""]:
         name = counter["select"].replace("#", instance)
@@ -140,7 +142,8 @@ def check_fields(row, counter, registers):
 
 
 def check_value(row, counter, registers):
-    """What is read of it, in each instance, exists."""
+    """Checks that the registers and fields that are read exist in each
+    instance."""
     for instance in counter["instances"] or [""]:
         name = counter["value"].replace("#", instance)
         register, _, field = name.partition(".")
@@ -177,7 +180,8 @@ def load_counters(rows, units, registers):
 
 
 def check_modifier(row, m, units):
-    """What its kind needs, and nothing that it has no use for."""
+    """Checks that a modifier has all keys that its kind needs, and no
+    others."""
     for unit in m["units"]:
         if unit not in units:
             row.bad(f"unknown unit '{unit}'; {near(unit, units)}")
@@ -189,7 +193,7 @@ def check_modifier(row, m, units):
 
 
 def largest_value(m):
-    """What may be written of the modifier."""
+    """Returns the largest value that a user may give the modifier."""
     return max(m["value"], m["high"], m["default_value"], len(m["words"]) - 1,
                functools.reduce(operator.or_, m["letters"].values(), 0))
 
@@ -269,7 +273,8 @@ def load_lists(rows):
 
 
 def claim(row, taken, names):
-    """Names are one space, whatever their case."""
+    """Takes a name, or raises BadData where the name is taken, in whatever
+    case."""
     for name in names:
         if name.lower() in RESERVED or name.lower().endswith(":u"):
             row.bad(f"the name '{name}' means something else in event lists")
@@ -279,7 +284,8 @@ def claim(row, taken, names):
 
 
 def claim_code(row, event, codes):
-    """A code is one event's in its unit, but for a stated double."""
+    """Takes a code in its unit, or raises BadData where another event has the
+    code and no row says that the two share the code."""
     for code in [event["code"], *event["more_codes"]]:
         key = event["unit"], code
         if code >= 0 and codes.get(key, event["same_code"]) != \
@@ -305,7 +311,8 @@ def check_related(rows, events):
 
 
 def check_choice(row, event, machine):
-    """Its code and so on fit into the fields of each of its counters."""
+    """Checks that an event's code and mask fit into the fields of each of its
+    counters."""
     registers = list(machine["registers"].values())
     for i, c in enumerate(machine["counters"].values()):
         if not event["counters"] >> i & 1 or not c["registers"]:
@@ -317,7 +324,8 @@ def check_choice(row, event, machine):
 
 
 def sort_events(events, machine):
-    """By unit; behind them those made for generic names."""
+    """Sorts the events by unit. The events that are made for generic names come
+    last."""
     units = list(machine["units"])
     return sorted(events, key=lambda e: (e["generic"],
                                          units.index(e["unit"])))
@@ -344,8 +352,8 @@ def load_events(rows, machine, signals, generics):
 
 
 def default_lines(event):
-    """How many lines it has of a report without -e; what is idle has none
-    that matters."""
+    """Returns how many lines the event has in a report without -e. An idle
+    event has none."""
     if not event["default"] or event["fidelity"] == "idle":
         return 0
     return sum(u["default"] for u in event["umasks"]) or 1
@@ -369,8 +377,8 @@ def index_registers(folder):
 
 
 def own_or_base_values(folder, params):
-    """Its own parameters; those that it does not give are those of its base,
-    where it says so."""
+    """Returns the machine's own parameters. Parameters that the machine does
+    not give are the base's, where the machine says so."""
     file = folder.main
     if not file.flag("base_parameters"):
         return load_values(file, params)

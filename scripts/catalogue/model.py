@@ -12,7 +12,7 @@ SCALES = {"size": 1024, "hertz": 1000}
 
 
 def check_ident(row, seen, name):
-    """Names become C enumerators: no two may become the same one."""
+    """Checks that no two names become the same C enumerator."""
     if not NAME.fullmatch(name) or ident(name) in seen:
         row.bad("the name must be letters, digits, '_', '-' and '.', "
                 "and stay different as a C name")
@@ -20,7 +20,8 @@ def check_ident(row, seen, name):
 
 
 class Parameters(dict):
-    """The parameters by name; `rules` says what they must be together."""
+    """Holds the parameters by name; `rules` says which values may stand
+    together."""
 
     rules = ()
 
@@ -51,7 +52,7 @@ def load_params(root):
 
 
 def read_rule(row, params):
-    """What parameters must be together: see data/parameters.toml."""
+    """Returns a rule between parameters: see data/parameters.toml."""
     tree = parse(row, row.text("holds"))
     value = Translation(row, Scope(params)).value(tree)
     rule = {"of": row.word("of", params), "tree": tree, "code": value.code,
@@ -65,7 +66,7 @@ def read_rule(row, params):
 
 
 def read_default(row, p):
-    """Of a machine that does not give it."""
+    """Returns the value of a parameter that a machine does not give."""
     if p["kind"] != "choice":
         return row.number("default", p["min"], p["max"], None)
     word = row.word("default", p["choices"], None)
@@ -73,7 +74,8 @@ def read_default(row, p):
 
 
 def read_value(row, p):
-    """A number, or text as --set takes it: "8K", "1.4G", "through"."""
+    """Returns the value of a number, or of text as --set takes it: "8K",
+    "1.4G", "through"."""
     value = row.get("value", (int, str), "a number or text")
     if p["kind"] == "choice":
         return p["choices"].index(row.word("value", p["choices"]))
@@ -104,7 +106,8 @@ def check_cache(bad, v, name):
 
 
 def check_rules(bad, v, params):
-    """As params_check() in src/table/geometry.c does."""
+    """Checks values against the rules, as params_check() in
+    src/table/geometry.c does."""
     for name in ("l1i", "l1d", "l2i", "l2", "l3", "l4"):
         if v[f"{name}.size"]:
             check_cache(bad, v, name)

@@ -18,7 +18,7 @@ def bits(field):
 
 
 def masks(register):
-    """Reset value, and the bits of each kind of access."""
+    """Returns a register's reset value, and the bits of each kind of access."""
     reset, by_access = 0, {}
     for f in register["fields"]:
         reset |= (f["reset"] or 0) << f["low"]
@@ -38,7 +38,8 @@ def register_rows(machine):
 
 
 def index_rows(words):
-    """Lower-case names in order; of two that agree none is unique."""
+    """Returns the rows of lower-case words with their values, in order. A word
+    with two values has no row."""
     seen = {}
     for word, value in words:
         seen.setdefault(word.lower(), set()).add(value)
@@ -47,7 +48,7 @@ def index_rows(words):
 
 
 def lines_of(event):
-    """The lines of its group that an event stands for."""
+    """Returns the lines of the event's group that the event stands for."""
     if event["mask"] >= 0:
         return event["mask"]
     return 1 if event["sl"] >= 0 or event["number"] >= 0 else 0xff
@@ -87,14 +88,15 @@ def signal_words(machine):
 
 
 def value_and_care(row):
-    """A pattern's value, and the bits of it that are not x."""
+    """Returns a pattern's value, and the bits of the pattern that are not x."""
     pattern = row["pattern"]
     return (int(pattern.replace("x", "0"), 2),
             int(pattern.translate(str.maketrans("01x", "110")), 2))
 
 
 def written(row):
-    """The value that signals of the row have: that of the row it repeats."""
+    """Returns the value of the row that has the signals: the row itself, or the
+    row that this one repeats."""
     return value_and_care(row["repeats"] or row)[0]
 
 
@@ -111,8 +113,8 @@ def umask_words(event, words, signal):
 
 
 def umask_rows(event):
-    """For each unit mask value the value that its row is written with, or
-    NOTHING where the row counts none."""
+    """Returns for each unit mask value the value that its row is written with,
+    or NOTHING where the row counts nothing."""
     if not event["umasks"]:
         return [0] * 16
     out = []
@@ -125,8 +127,9 @@ def umask_rows(event):
 
 
 def umask_bits(event):
-    """Unit mask values that can count both threads, and those whose
-    occurrences are credited to the active thread, whoever caused them."""
+    """Returns the unit mask values that can count both threads, and the values
+    whose occurrences are credited to the active thread, whichever thread caused
+    them."""
     both = active = 0
     for umask in range(16):
         row = next((u for u in event["umasks"] if (umask ^ value_and_care(u)[0])
@@ -163,8 +166,8 @@ def event_rows(machine):
 
 
 def shared_rows(machine):
-    """Counters that are not a strand's: where each has its event and count;
-    those of an instance follow each other."""
+    """Returns the rows of counters that belong to no strand: where each has its
+    event and its count. The counters of an instance stand side by side."""
     rows, registers = [], machine["registers"]
     for c in machine["counters"].values():
         unit = machine["units"][c["unit"]]
@@ -187,8 +190,8 @@ def shared_rows(machine):
 
 
 def unit_rows(machine):
-    """Of each of UNITS: where its counters begin, how many instances it has,
-    and how many counters each of them."""
+    """Returns for each of UNITS where its counters begin, how many instances
+    the unit has, and how many counters each instance has."""
     placed = [(row[0][1], row[1][1]) for row in shared_rows(machine)]
     rows = []
     for unit in range(len(UNITS)):
@@ -199,7 +202,8 @@ def unit_rows(machine):
 
 
 def group_rows(machine):
-    """Of each sl: its lines, which of them all strands raise, its traps."""
+    """Returns for each sl its lines, the lines that all strands raise, and its
+    traps."""
     rows = []
     for g in machine["groups"]:
         if g["unit"] != "cpu":

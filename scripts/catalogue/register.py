@@ -23,7 +23,8 @@ def load_field(row):
 
 
 def load_fields(row, width):
-    """The fields, most significant first, without gap or overlap."""
+    """Returns the fields, most significant first. Raises BadData where fields
+    leave a gap or overlap."""
     fields, at = [], width
     for part in row.parts("fields"):
         field = load_field(part)

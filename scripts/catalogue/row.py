@@ -14,11 +14,13 @@ MANY = 12  # words: of more, an error names those that are near
 
 
 class BadData(Exception):
-    """The text says file, row, what is wrong and what would be right."""
+    """Says which file and row are wrong, what is wrong and what would be
+    right."""
 
 
 def near(word, words):
-    """What else may be meant by a word that is none of `words`."""
+    """Returns the end of a message about a wrong word: the word of `words` that
+    is most like the wrong one, or some of `words`."""
     match = difflib.get_close_matches(word, words, 1)
     if match:
         return f"did you mean '{match[0]}'?"
@@ -30,8 +32,8 @@ def near(word, words):
 
 
 def write_changed(path, text):
-    """Writes a file unless it has this text already: what depends on it is then
-    not built again."""
+    """Writes a file unless the file has the text already. A file that does not
+    change has nothing built again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
@@ -105,7 +107,7 @@ class Row:
         return value
 
     def numbers(self, key, default):
-        """A table of names with numbers."""
+        """Returns a table of names with numbers."""
         what = "a table of names with whole numbers"
         value = self.get(key, dict, what, default)
         for name, number in value.items():
@@ -114,7 +116,7 @@ class Row:
         return value
 
     def parts(self, key):
-        """Rows for each table of the list `key`."""
+        """Returns rows for each table of the list `key`."""
         what = "a list of tables"
         return [Row(self.path, f"{self.label}: {key} {i + 1}", values)
                 for i, values in enumerate(self.get(key, list, what, []))]
@@ -141,7 +143,8 @@ class File(Row):
         self.source = self.text("source")
 
     def rows(self, table, optional=False, plain=False):
-        """The rows of [table.NAME], with [default] beneath unless plain."""
+        """Returns the rows of [table.NAME], above the keys of [default] unless
+        `plain`."""
         default = self.get("default", dict, "a table", {})
         default = {} if plain else default
         missing = {} if optional else MISSING
@@ -153,8 +156,8 @@ class File(Row):
             yield name, Row(self.path, label, default | values)
 
     def nested_rows(self, table):
-        """(NAME.KEY, row) of the rows KEY of [table.NAME], with [default]
-        beneath."""
+        """Returns (NAME.KEY, row) of the rows KEY of [table.NAME], above the
+        keys of [default]."""
         default = self.get("default", dict, "a table", {})
         tables = self.get(table, dict, f"tables [{table}.NAME]", {})
         for name, rows in tables.items():

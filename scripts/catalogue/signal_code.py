@@ -80,7 +80,8 @@ def code_derive(signals):
 
 
 def code_clock(signals):
-    """The sum of the clock's signal; its last sum is divided by nothing."""
+    """Returns the C of the clock signal's sum. No divisor follows the last
+    sum."""
     value = signals.linear(CLOCK)
     count = len(value.terms) + sum(len(q[0]) for q in value.quotients)
     out = [f"static_assert(CLOCK_SUMS == {len(value.quotients) + 1}, "

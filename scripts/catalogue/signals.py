@@ -58,7 +58,8 @@ class Signals:
         file.done()
 
     def implied(self, row, names, text):
-        """(component, condition or None)."""
+        """Returns (component, condition or None) for each component that a
+        signal implies."""
         name, condition = IMPLIED.fullmatch(text).groups()
         if name not in names:
             row.bad(f"unknown component '{name}'; {near(name, names)}")
@@ -102,14 +103,15 @@ class Signals:
         file.done()
 
     def check_arguments(self, row, arguments):
-        """An argument hides no name that expressions may use."""
+        """Checks that no argument hides a name that expressions may use."""
         for name in arguments:
             if name in self.scope.known():
                 row.bad(f"argument '{name}' is the name of a signal, term or "
                         "condition")
 
     def load_signal(self, name, row, seen):
-        """Adds a row for each copy; the derived ones, with the row."""
+        """Adds a row for each copy of a signal. Returns the derived signals,
+        each with its row."""
         tree = parse(row, row.text("formula")) if row.has("formula") else None
         fixed = tree is None and row.word("kind", ("fixed", "dynamic")) == "fixed"
         given = row.words("implies", NAME, None)
@@ -140,7 +142,7 @@ class Signals:
         return [(one, row) for one in names] if tree is not None else []
 
     def required(self, components):
-        """The conditions of components, each once."""
+        """Returns the conditions of components, each once."""
         return list(dict.fromkeys(c for name in components for c in
                                   self.components[name]["requires"]))
 
@@ -159,7 +161,8 @@ class Signals:
             signal["requires"] = self.required(signal["implies"])
 
     def follows(self, component, components):
-        """Whether another of `components` always implies it."""
+        """Returns whether another of `components` always implies the
+        component."""
         return any(component != other and component in self.closed(other)
                    for other in components)
 
@@ -172,7 +175,8 @@ class Signals:
         return seen
 
     def ordered(self):
-        """The derived signals, each behind those of its formula."""
+        """Returns the derived signals, each behind the signals of its
+        formula."""
         done = {}
         def add(name):
             if name in done or self.rows[name]["tree"] is None:
@@ -186,7 +190,8 @@ class Signals:
         return list(done)
 
     def linear(self, name):
-        """A signal as a sum over sources, and of quotients of such sums."""
+        """Returns a signal as a sum over sources, and of quotients of such
+        sums."""
         row = self.rows[name]["row"]
         value = Translation(row, self.scope, name, True).value(
             self.rows[name]["tree"])
