@@ -226,6 +226,11 @@ read_lines(struct session *s)
             break;
         }
         pmu_console_line(&s->console, line);
+        if (s->console.no_memory && !s->prompt) {
+            status = EXIT_OURS;
+            break;
+        }
+        s->console.no_memory = false;
     }
     if (s->prompt && feof(s->in))
         printf("\n");
@@ -240,25 +245,11 @@ open_file(void *user, const char *path)
     return fopen(path, "re");
 }
 
-/* Memory for jansson, or the end of the command: without memory jansson would
- * leave a key out of a row. */
-static void *
-json_memory(size_t size)
-{
-    void *const memory = malloc(size);
-
-    if (memory == NULL)
-        exit(command_no_memory());
-    return memory;
-}
-
 static int
 run_session(struct session *s)
 {
     struct tally_pmu_options monitor;
     int status = 0;
-
-    json_set_alloc_funcs(json_memory, free);
 
     pmu_console_init(&s->console, tell, s);
     s->console.open_file = open_file;

@@ -553,6 +553,7 @@ do_command(struct pmu_console *c, const char *text, unsigned long number,
         result.verdict = PMU_WRONG;
     else if (!call.told)
         judge(&call);
+    c->no_memory |= error == TALLY_ENOMEM;
     if (!call.told)
         pmu_tell(c, &call);
     return result.verdict;
@@ -587,7 +588,7 @@ pmu_do_line(struct pmu_console *c, const char *text, unsigned long number,
                  (int)(length < PMU_LINE ? length : PMU_LINE), text);
         const enum pmu_verdict verdict = do_command(c, command, number, row);
         worst = verdict > worst ? verdict : worst;
-        if (text[length] == '\0')
+        if (text[length] == '\0' || c->no_memory)
             return worst;
         text += length + 1;
     }

@@ -39,6 +39,9 @@ struct pmu_console {
     struct tally_pmu_options options;
     struct tally_pmu *pmu, *saved; /* `saved` is valid if has_saved */
     bool has_saved;
+    /* A line lacked memory, and was told of as wrong; the rest of the line, or
+     * of its loop, was not carried out. The caller clears the flag. */
+    bool no_memory;
     unsigned strand;       /* of lines that name none */
     unsigned long line;    /* lines so far; the caller counts those it keeps */
     struct pmu_loop *loop; /* being read; NULL: none */

@@ -102,6 +102,8 @@ refuse(struct pmu_loop *loop, unsigned long number, const char *why)
 static void
 drop(struct pmu_loop *loop)
 {
+    if (loop == NULL)
+        return;
     for (size_t i = 0; i < loop->count; i++)
         free(loop->lines[i].text);
     free(loop->lines);
@@ -331,7 +333,7 @@ may_step(struct walk *w, const struct loop_line *line,
 {
     struct pmu_result r = {.wanted = ""};
 
-    if (w->steps > w->console->loop_steps)
+    if (w->console->no_memory || w->steps > w->console->loop_steps)
         return false;
     if (++w->steps <= w->console->loop_steps)
         return true;
@@ -566,16 +568,17 @@ pmu_loop_line(struct pmu_console *c, const char *text)
     struct pmu_loop *const loop =
         c->loop != NULL ? c->loop : calloc(1, sizeof(*loop));
 
-    if (loop == NULL) {
+    c->loop = loop;
+    if (loop != NULL && loop->count == PMU_LOOP_LINES)
+        refuse(loop, c->line, "a loop has at most 4096 lines");
+    if (loop == NULL || (loop->refused == NULL && !keep(loop, text, c->line))) {
         struct pmu_result r = {.command = "for", .message = "no memory"};
+        c->loop = NULL;
+        c->no_memory = true;
         tell_wrong(c, c->line, NULL, &r);
+        drop(loop);
         return PMU_WRONG;
     }
-    c->loop = loop;
-    if (loop->count == PMU_LOOP_LINES)
-        refuse(loop, c->line, "a loop has at most 4096 lines");
-    if (loop->refused == NULL && !keep(loop, text, c->line))
-        refuse(loop, c->line, "no memory");
     follow(loop, text, c->line);
     return loop->depth == 0 ? walk_loop(c) : PMU_NOTHING;
 }
