@@ -90,6 +90,27 @@ has_rows(const char *text)
            same_name(cells.words[cells.count - 1], "in");
 }
 
+/* Returns whether a ; stands in the line outside of quotes and comments. */
+static bool
+has_more_commands(const char *text)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && text[i] == ';')
+            return true;
+        else if (!quoted && text[i] == '#' && pmu_word_begins(text, i))
+            return false;
+    }
+    return false;
+}
+
+static const char only_for[] =
+    "`for`, the lines of a loop and `end` stand in a line each; a value with a "
+    "; stands in quotes";
+
 static void
 refuse(struct pmu_loop *loop, unsigned long number, const char *why)
 {
@@ -165,6 +186,8 @@ follow(struct pmu_loop *loop, const char *text, unsigned long number)
         loop->in_rows = false;
     } else if (!loop->in_rows && pmu_begins_with(text, "for")) {
         loop->in_rows = has_rows(text);
+        if (has_more_commands(text))
+            refuse(loop, number, only_for);
         if (loop->depth == PMU_LOOP_DEPTH) {
             refuse(loop, number, "no more than 4 loops stand in each other");
         } else if (lines != NULL) {
@@ -565,6 +588,12 @@ walk_loop(struct pmu_console *c)
 enum pmu_verdict
 pmu_loop_line(struct pmu_console *c, const char *text)
 {
+    if (c->loop == NULL && has_more_commands(text)) {
+        struct pmu_result r = {.command = "for"};
+        snprintf(r.message, sizeof(r.message), "%s", only_for);
+        tell_wrong(c, c->line, NULL, &r);
+        return PMU_WRONG;
+    }
     struct pmu_loop *const loop =
         c->loop != NULL ? c->loop : calloc(1, sizeof(*loop));
 
