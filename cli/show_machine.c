@@ -120,7 +120,7 @@ read_params(const struct machine_row *m, struct shown_params *shown)
 
     for (size_t i = 0; i < PARAM_COUNT; i++)
         params[i] = m->params[i].value;
-    if (strcmp(m->name, "host-model") == 0)
+    if (m->reads_host)
         host_params("/sys", params, known);
     for (size_t i = 0; i < PARAM_COUNT; i++) {
         param_text((int)i, params[i], shown->value[i], PARAM_TEXT_SIZE);

@@ -104,6 +104,11 @@ class Generator(unittest.TestCase):
             self.assertEqual(self.load_error(), f"data/{EVENTS}: [event.A]: "
                              "an event of a native machine has no 'signals' "
                              "and no 'reason'")
+        events.write_text(row)
+        machine.write_text(machine.read_text().replace(
+            "native = true", "native = true\nreads_host = true"))
+        self.assertEqual(self.load_error(), f"data/{MACHINE}: top level: "
+                         "reads_host is for a machine with parameters")
 
     def test_no_machine(self):
         shutil.rmtree(self.data / FOLDER)

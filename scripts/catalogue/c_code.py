@@ -499,7 +499,8 @@ def code_machines(machines):
                   for line in array(field, f"{table}_{name}", count)),
                 f"        .made_count = {len(m['events']) - len(own)},",
                 f"        .hidden = {c_bool(m['hidden'])},",
-                f"        .native = {c_bool(m['native'])},", "    },"]
+                f"        .native = {c_bool(m['native'])},",
+                f"        .reads_host = {c_bool(m['reads_host'])},", "    },"]
     return out + ["};", ""]
 
 

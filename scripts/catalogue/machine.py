@@ -399,11 +399,14 @@ def load_machine(root, name, signals, params, generics):
                "isas": file.words("isas", NAME),
                "hidden": file.flag("hidden"),
                "native": file.flag("native"),
+               "reads_host": file.flag("reads_host"),
                "family": file.word("family", FAMILIES, None),
                "params": own_or_base_values(folder, params), "units": units,
                "registers": registers}
     if machine["native"] and machine["params"]:
         file.bad("a native machine has no [parameter]: it is no model")
+    if machine["reads_host"] and not machine["params"]:
+        file.bad("reads_host is for a machine with parameters")
     machine["counters"] = load_counters(tables["counter"], units, registers)
     if len(machine["counters"]) > COUNTERS_MAX:
         file.bad(f"more than {COUNTERS_MAX} counters")

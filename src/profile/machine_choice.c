@@ -99,7 +99,7 @@ machine_params(const struct machine_row *machine, const char *const *set,
 
     for (size_t i = 0; i < PARAM_COUNT; i++)
         params[i] = machine->params[i].value;
-    if (strcmp(machine->name, "host-model") == 0)
+    if (machine->reads_host)
         host_params("/sys", params, NULL);
     for (size_t i = 0; error == 0 && i < count; i++)
         error = param_set(set[i], log, params);

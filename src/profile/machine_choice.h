@@ -21,8 +21,9 @@ machine_choose(const struct machine_row *wanted, const struct program *program,
                const struct machine_row **machine, bool *foreign);
 
 /*
- * Fills PARAM_COUNT values: the machine's own, for host-model what the
- * host's /sys says, then `count` assignments "key=value"; checks them together.
+ * Fills PARAM_COUNT values: the machine's own, then what the host's /sys says
+ * where the machine reads the host, then `count` assignments "key=value";
+ * checks the values together.
  */
 int machine_params(const struct machine_row *machine, const char *const *set,
                    size_t count, const struct tally_log *log, uint64_t *params);

@@ -387,6 +387,9 @@ struct machine_row {
     size_t code_count;
     bool hidden; /* only tests use it */
     bool native; /* no model: this host's own counters */
+    /* The caches have the geometry of this host's, where the system tells it;
+     * `params` stands for the rest. */
+    bool reads_host;
 };
 
 extern const struct signal_row tally_signals[SIGNAL_COUNT];
