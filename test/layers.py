@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 # The way of the data: a folder includes itself and those before it.
-WAY = ["base", "table", "isa", "timing", "source",
+WAY = ["base", "table", "names", "isa", "timing", "source",
        "machine", "pmu", "counter",
        "host", "gateway", "profile", "report", "lib"]
 # Rooms that include only leaves: they run where there is nothing else.

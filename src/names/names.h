@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of places in ELF files: function, source file and line.
+ *
+ * Names come from DWARF 4 and 5 in the file itself or in its separate debug
+ * file, else from the ELF symbols. Files may be of any machine and byte order.
+ * A place is an offset in the file: neither the address at which the file was
+ * loaded nor the address that the file asks for is needed.
+ *
+ * What is not read: .gnu_debugdata, debug files of relocatable objects, stubs
+ * of procedure linkage tables other than x86-64's.
+ *
+ * Damaged debug information gives fewer names and no error. One thread at a
+ * time uses a `struct names`.
+ */
+#ifndef TALLY_NAMES_NAMES_H
+#define TALLY_NAMES_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct names;
+
+struct names_options {
+    /* Folders that hold separate debug files as /usr/lib/debug does; they are
+     * searched before /usr/lib/debug. */
+    const char *const *debug_dirs;
+    size_t debug_dir_count;
+};
+
+/* One function at a place: the function itself, or one that the compiler copied
+ * into another. The strings live as long as `struct names`. */
+struct name_frame {
+    const char *function; /* demangled; NULL: not known */
+    const char *mangled;  /* as in the file, without a version; NULL: not known,
+                             or a copied function that has no mangled name */
+    const char *file;     /* source file, absolute if the debug information
+                             tells its folder; NULL: not known */
+    unsigned line;        /* 0: not known */
+    /* Offset in the file of the first byte of the function that all frames of
+     * a place are copied into; UINT64_MAX: not known. */
+    uint64_t function_offset;
+};
+
+/*
+ * Creates an empty set of files. `options` and `log` may be NULL; what
+ * `options` points at is copied, `log` must live as long as the result. 0 or
+ * TALLY_ENOMEM; the caller destroys *names.
+ */
+int names_create(const struct names_options *options,
+                 const struct tally_log *log, struct names **names);
+
+/* Frees the set and its strings. Accepts NULL. */
+void names_destroy(struct names *names);
+
+/*
+ * Adds an ELF file and stores its index in *file. The file must have the build
+ * id given, unless build_id_size is 0. Debug information is read when a place
+ * is first looked up.
+ *
+ * 0; or, with one line in the log: TALLY_EIO if the file cannot be read,
+ * TALLY_EPROGRAM if the file is no ELF file, TALLY_ESYNTAX if its build id is
+ * another, TALLY_ENOMEM. Then *file is unchanged.
+ */
+int names_add(struct names *names, const char *path, const uint8_t *build_id,
+              size_t build_id_size, unsigned *file);
+
+/*
+ * Finds the frames of the byte at `offset` of the file: the innermost copied
+ * function first, the real function last. Returns their number: at least 1 if a
+ * function or a line is known, else 0. Of more than `most` frames the innermost
+ * are left out.
+ */
+size_t names_find(struct names *names, unsigned file, uint64_t offset,
+                  struct name_frame *frames, size_t most);
+
+/*
+ * Calls `take` for each piece of each function of the file: a function that the
+ * compiler split has a call for each piece, and a function with several symbols
+ * a call for each name. The calls come in the order of `offset`, then of
+ * `function`. `mangled` may be NULL; `size` is 0 where the file does not tell
+ * the size. Reads all debug information of the file.
+ */
+void names_each_function(struct names *names, unsigned file,
+                         void (*take)(void *user, const char *function,
+                                      const char *mangled, uint64_t offset,
+                                      uint64_t size),
+                         void *user);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program whose functions the compiler copies into each other, two deep, for
+ * test/names.c. The test knows these names; lines it asks addr2line for.
+ */
+#include <stdio.h>
+
+#define COPIED static inline __attribute__((always_inline))
+#define KEPT __attribute__((noinline, noclone))
+#define GLOBAL __attribute__((visibility("default")))
+
+volatile unsigned copies_sink;
+
+unsigned copies_outer(unsigned x);
+GLOBAL unsigned copies_alias(unsigned x);
+
+COPIED unsigned
+copies_inner(unsigned x)
+{
+    copies_sink = x;
+    for (unsigned i = 0; i < x; i++)
+        copies_sink += i * x;
+    return copies_sink ^ x;
+}
+
+COPIED unsigned
+copies_middle(unsigned x)
+{
+    unsigned sum = copies_sink;
+    for (unsigned i = 0; i < 3; i++)
+        sum += copies_inner(x + i);
+    return sum;
+}
+
+KEPT unsigned
+copies_outer(unsigned x)
+{
+    copies_sink = 1;
+    if (x > 7)
+        copies_sink = copies_middle(x * 3);
+    return copies_sink + copies_inner(x);
+}
+
+KEPT static unsigned
+copies_static(unsigned x)
+{
+    return copies_sink * 7 + copies_middle(x ^ 5);
+}
+
+/* Three names of one function: the global one is the best known. */
+KEPT unsigned
+copies_alias(unsigned x)
+{
+    copies_sink ^= x;
+    return copies_sink / 3;
+}
+
+GLOBAL unsigned
+__copies_alias(unsigned x) __attribute__((alias("copies_alias")));
+unsigned
+a_copies_alias(unsigned x) __attribute__((weak, alias("copies_alias")));
+
+int
+main(int argc, char **argv)
+{
+    const unsigned x = (unsigned)argc;
+
+    (void)argv;
+    printf("%u\n", copies_outer(x) + copies_static(x) + copies_alias(x) +
+                       __copies_alias(x) + a_copies_alias(x));
+    return 0;
+}
