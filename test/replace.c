@@ -35,7 +35,7 @@ static const struct tally_log log_message = {keep_message, NULL};
 static const char *
 in_folder(const char *name)
 {
-    static char path[2][256];
+    static char path[2][512];
     static int turn;
 
     turn = !turn;
@@ -204,6 +204,17 @@ test_killed(void **unused)
     assert_int_equal(files(), named ? 2 : 1);
 }
 
+/* Makes of the file one as where a file system has none without a name. */
+static void
+give_name(struct replace *r)
+{
+    close(r->fd);
+    strcpy(r->temporary, "a name of its own");
+    r->place = REPLACE_NAMED;
+    r->fd = openat(r->folder, r->temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(r->fd >= 0);
+}
+
 /* On such a file system, too, the file is replaced whole. */
 static void
 test_named(void **unused)
@@ -213,16 +224,82 @@ test_named(void **unused)
     (void)unused;
     make("a", "old", 0640);
     assert_int_equal(replace_open(in_folder("a"), REPLACE_WHOLE, NULL, &r), 0);
-    /* As where the file system has no files without a name. */
-    close(r.fd);
-    strcpy(r.temporary, "a name of its own");
-    r.place = REPLACE_NAMED;
-    r.fd = openat(r.folder, r.temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    assert_true(r.fd >= 0);
+    give_name(&r);
     write_text(&r, "new");
     assert_int_equal(replace_commit(&r), 0);
     assert_holds("a", "new");
     assert_int_equal(mode_of("a"), 0640);
+    assert_int_equal(files(), 1);
+}
+
+/* A file that is shown grows in its place; the old one has another name. */
+static void
+check_show(bool named)
+{
+    struct replace r;
+
+    make("a", "old", 0640);
+    make("a.old", "older", 0600);
+    assert_int_equal(replace_open(in_folder("a"), REPLACE_WHOLE, NULL, &r), 0);
+    if (named)
+        give_name(&r);
+    write_text(&r, "new");
+    assert_int_equal(replace_show(&r), 0);
+    assert_holds("a", "new");
+    assert_holds("a.old", "old");
+    assert_int_equal(mode_of("a"), 0640);
+    write_text(&r, " and more");
+    assert_int_equal(replace_show(&r), 0);
+    assert_int_equal(replace_commit(&r), 0);
+    assert_holds("a", "new and more");
+    assert_int_equal(files(), 2);
+}
+
+static void
+test_show(void **unused)
+{
+    (void)unused;
+    check_show(false);
+    check_show(true);
+}
+
+/* What is discarded after all gives the old file its name back. */
+static void
+test_take_back(void **unused)
+{
+    struct replace r;
+
+    (void)unused;
+    make("a", "old", 0600);
+    for (int i = 0; i < 2; i++) {
+        const char *const name = i == 0 ? "a" : "b";
+        assert_int_equal(replace_open(in_folder(name), REPLACE_WHOLE, NULL, &r),
+                         0);
+        write_text(&r, "new");
+        assert_int_equal(replace_show(&r), 0);
+        replace_discard(&r);
+        assert_holds("a", "old");
+        assert_int_equal(files(), 1);
+    }
+}
+
+/* Without a place for the old file, the old one stays. */
+static void
+test_show_refused(void **unused)
+{
+    char name[NAME_MAX + 1];
+    struct replace r;
+
+    (void)unused;
+    memset(name, 'a', sizeof(name));
+    name[NAME_MAX - 3] = '\0';
+    make(name, "old", 0600);
+    assert_int_equal(replace_open(in_folder(name), REPLACE_WHOLE, NULL, &r), 0);
+    write_text(&r, "new");
+    assert_int_equal(replace_show(&r), TALLY_EIO);
+    assert_int_equal(errno, ENAMETOOLONG);
+    replace_discard(&r);
+    assert_holds(name, "old");
     assert_int_equal(files(), 1);
 }
 
@@ -470,7 +547,8 @@ main(void)
         CASE(test_follow_append), CASE(test_special),
         CASE(test_refused),       CASE(test_planted),
         CASE(test_planted_later), CASE(test_closed_folder),
-        CASE(test_keeps_owner),
+        CASE(test_keeps_owner),   CASE(test_show),
+        CASE(test_take_back),     CASE(test_show_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

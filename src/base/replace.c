@@ -285,22 +285,103 @@ take_mode(const struct replace *r)
     return fchmod(r->fd, mode);
 }
 
-/* Gives the file without a name the old file's. */
+/* Gives the file without a name one. */
 static int
-name_it(struct replace *r)
+link_as(const struct replace *r, const char *name)
 {
     char own[64];
 
     snprintf(own, sizeof(own), "/proc/self/fd/%d", r->fd);
-    if (linkat(AT_FDCWD, own, r->folder, r->name, AT_SYMLINK_FOLLOW) == 0)
-        return 0;
-    if (errno != EEXIST)
-        return -1;
+    return linkat(AT_FDCWD, own, r->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Gives the file without a name one that nobody can guess. */
+static int
+name_randomly(struct replace *r)
+{
     random_name(r->temporary, sizeof(r->temporary));
-    if (linkat(AT_FDCWD, own, r->folder, r->temporary, AT_SYMLINK_FOLLOW) != 0)
+    if (link_as(r, r->temporary) != 0)
         return -1;
     r->place = REPLACE_NAMED;
+    return 0;
+}
+
+/* Gives the file without a name the old file's. */
+static int
+name_it(struct replace *r)
+{
+    if (link_as(r, r->name) == 0)
+        return 0;
+    if (errno != EEXIST || name_randomly(r) != 0)
+        return -1;
     return renameat(r->folder, r->temporary, r->folder, r->name);
+}
+
+int
+replace_old_name(const struct replace *r, char *name)
+{
+    errno = ENAMETOOLONG;
+    return snprintf(name, NAME_MAX + 1, "%s.old", r->name) <= NAME_MAX ? 0 : -1;
+}
+
+/* Gives the old file, if there is one, the name with ".old" too. It has both
+ * names until the new file takes its place, so that a kill between leaves it
+ * there, but where the file system has no links. */
+static int
+keep_old(struct replace *r)
+{
+    char name[NAME_MAX + 1];
+    struct stat st;
+
+    if (fstatat(r->folder, r->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 0 : -1;
+    errno = EISDIR;
+    if (S_ISDIR(st.st_mode) || replace_old_name(r, name) != 0 ||
+        (unlinkat(r->folder, name, 0) != 0 && errno != ENOENT))
+        return -1;
+    r->kept = linkat(r->folder, r->name, r->folder, name, 0) == 0 ||
+              renameat(r->folder, r->name, r->folder, name) == 0;
+    return r->kept ? 0 : -1;
+}
+
+/* Gives the old file its name back, or removes the new one if there is none.
+ * A file that has taken the new one's place meanwhile stays. */
+static void
+take_back(const struct replace *r)
+{
+    char name[NAME_MAX + 1];
+    struct stat own, there;
+
+    if (fstat(r->fd, &own) != 0 ||
+        fstatat(r->folder, r->name, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+        own.st_dev != there.st_dev || own.st_ino != there.st_ino)
+        return;
+    if (r->kept && replace_old_name(r, name) == 0)
+        renameat(r->folder, name, r->folder, r->name);
+    else
+        unlinkat(r->folder, r->name, 0);
+}
+
+int
+replace_show(struct replace *r)
+{
+    if (r->place == REPLACE_DIRECT || r->place == REPLACE_SHOWN)
+        return 0;
+    errno = EACCES;
+    if (r->place == REPLACE_MEMORY || take_mode(r) != 0 ||
+        (r->place == REPLACE_UNNAMED && name_randomly(r) != 0) ||
+        keep_old(r) != 0)
+        return TALLY_EIO;
+    if (renameat(r->folder, r->temporary, r->folder, r->name) == 0) {
+        r->place = REPLACE_SHOWN;
+        return 0;
+    }
+    const int reason = errno;
+    char name[NAME_MAX + 1];
+    if (r->kept && replace_old_name(r, name) == 0)
+        renameat(r->folder, name, r->folder, r->name);
+    errno = reason;
+    return TALLY_EIO;
 }
 
 /* Writes the memory over the old file. */
@@ -373,6 +454,8 @@ replace_discard(struct replace *r)
 {
     if (r->place == REPLACE_NAMED && r->folder >= 0)
         unlinkat(r->folder, r->temporary, 0);
+    if (r->place == REPLACE_SHOWN)
+        take_back(r);
     if (r->fd >= 0)
         close(r->fd);
     if (r->folder >= 0)
