@@ -25,6 +25,7 @@ PYTHON = {ast.Add: op.add, ast.Sub: op.sub, ast.Mult: op.mul,
 FUNCTIONS = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b),
              "share": lambda a, b, c: a * b // c if c else 0,
              "power_of_two": lambda n: n > 0 and n & (n - 1) == 0}
+NOTHING = "0.0"
 PARAMETER = re.compile(r"\$([a-z0-9_]+(?:\.[a-z0-9_]+)*)")
 
 
@@ -64,11 +65,14 @@ class Value:
 
     code:  C of the value. signals: names that it reads. terms: {signal: C of its
     factor}, where it is a sum of signals times what parameters say, else None.
-    quotients: [(terms, C of the divisor, rounded up)] added to that sum."""
+    quotients: [(terms, C of the divisor, rounded up)] added to that sum.
+    part:  C of what a part `p` of the whole `n` adds to the value; the parts of
+    a whole add up to the value."""
 
-    def __init__(self, code, signals=(), terms=None, quotients=()):
+    def __init__(self, code, signals=(), terms=None, quotients=(), part=NOTHING):
         self.code, self.signals = code, dict.fromkeys(signals)
         self.terms, self.quotients = terms, list(quotients)
+        self.part = part
 
     def is_constant(self):
         return not self.signals
@@ -101,6 +105,51 @@ def added(terms, more, sign="+"):
         out[signal] = (f"({out.get(signal, '0')} {sign} {factor})"
                        if signal in out or sign == "-" else factor)
     return out
+
+
+def times(part, factor):
+    """Returns the C of a part times a whole number."""
+    return NOTHING if part == NOTHING else f"({part} * (double){factor})"
+
+
+def sum_of(a, b, sign="+"):
+    """Returns the C of the sum or difference of two parts."""
+    if b == NOTHING:
+        return a
+    return f"(-{b})" if a == NOTHING and sign == "-" else (
+        b if a == NOTHING else f"({a} {sign} {b})")
+
+
+def part_of_operation(operator, a, b):
+    """Returns the C of the part of `a operator b`: the derivative along the
+    part. A quotient is not rounded."""
+    if operator in "+-":
+        return sum_of(a.part, b.part, operator)
+    if operator == "*":
+        return sum_of(times(a.part, b.code), times(b.part, a.code))
+    if operator == "/" and b.part == NOTHING:
+        return (NOTHING if a.part == NOTHING else
+                f"({a.part} / (double){b.code})")
+    if a.part == NOTHING and b.part == NOTHING:
+        return NOTHING
+    return None
+
+
+def part_of_function(name, arguments):
+    """Returns the C of the part of a built-in function."""
+    parts = [a.part for a in arguments]
+    if all(p == NOTHING for p in parts):
+        return NOTHING
+    codes = [a.code for a in arguments]
+    if name in ("min", "max"):
+        return (f"({codes[0]} {'<' if name == 'min' else '>'} {codes[1]} ? "
+                f"{parts[0]} : {parts[1]})")
+    if name == "share":
+        both = ", ".join(f"{c}, {p}" for c, p in zip(codes, parts))
+        return f"signal_share_part({both})"
+    if name == "ceil_div" and parts[1] == NOTHING:
+        return f"({parts[0]} / (double){codes[1]})"
+    return None
 
 
 class Translation:
@@ -174,8 +223,9 @@ class Translation:
         tree = scope.signals[name]["tree"]
         if self.expand and tree is not None and name != self.own:
             return Translation(self.row, scope, name, True).value(tree)
-        return Value(f"n[{ident('signal', name)}]", [name],
-                     {name: "UINT64_C(1)"})
+        signal = ident("signal", name)
+        return Value(f"n[{signal}]", [name], {name: "UINT64_C(1)"},
+                     part=f"p[{signal}]")
 
     def inside(self, tree, name):
         if name in self.within:
@@ -206,11 +256,17 @@ class Translation:
 
     def built_in(self, name, arguments):
         code = f"signal_{name}({', '.join(a.code for a in arguments)})"
-        value = Value(code, joined(*arguments))
+        value = Value(code, joined(*arguments),
+                      part=self.checked(part_of_function(name, arguments), code))
         if (name == "ceil_div" and arguments[0].is_linear() and
                 arguments[1].is_constant()):
             value.terms, value.quotients = self.quotient(*arguments, True)
         return value
+
+    def checked(self, part, code):
+        if part is None:
+            self.bad(f"no share of '{code}' can be told by instruction")
+        return part
 
     def quotient(self, upper, divisor, up):
         terms, quotients = upper.parts()
@@ -223,7 +279,9 @@ class Translation:
         if operator is None:
             self.bad(f"'{ast.unparse(node)}': the operators are + - * // %")
         a, b = self.value(node.left), self.value(node.right)
-        value = Value(f"({a.code} {operator} {b.code})", joined(a, b))
+        code = f"({a.code} {operator} {b.code})"
+        value = Value(code, joined(a, b), part=self.checked(
+            part_of_operation(operator, a, b), code))
         if operator in "+-" and a.is_linear() and b.is_linear():
             terms, quotients = b.parts()
             if operator == "-" and quotients:
@@ -247,7 +305,9 @@ class Translation:
         test = self.value(node.test)
         a, b = self.value(node.body), self.value(node.orelse)
         value = Value(f"({test.code} ? {a.code} : {b.code})",
-                      joined(test, a, b))
+                      joined(test, a, b),
+                      part=a.part if a.part == b.part else
+                      f"({test.code} ? {a.part} : {b.part})")
         if test.is_constant() and a.is_linear() and b.is_linear():
             terms, quotients = scaled(
                 a, lambda f: f"({test.code} ? {f} : UINT64_C(0))")

@@ -65,13 +65,26 @@ def code_rows(signals):
 
 
 def code_derive(signals):
-    out = ["void", "signals_derive(const uint64_t *params, uint32_t components, "
-           "uint64_t *n)", "{"]
+    return code_formulas(
+        signals, "signals_derive(const uint64_t *params, uint32_t components, "
+        "uint64_t *n)", lambda signal, value: f"n[{signal}] = {value.code};")
+
+
+def code_parts(signals):
+    return code_formulas(
+        signals, "signals_derive_part(const uint64_t *params, "
+        "uint32_t components, const uint64_t *n, double *p)",
+        lambda signal, value: f"p[{signal}] = {value.part};")
+
+
+def code_formulas(signals, head, statement):
+    """Returns the C of a function that works out all formulas, in order."""
+    out = ["void", head, "{"]
     for name in signals.ordered():
         row = signals.rows[name]
         guard = [c for c in row["implies"] if c in ("time", "conditional",
                                                     "bus", "bus_backs")]
-        line = f"n[{ident('signal', name)}] = {row['value'].code};"
+        line = statement(ident("signal", name), row["value"])
         if guard:
             out += [f"    if ((components & ({bits(guard)})) != 0)", f"        {line}"]
         else:
@@ -110,4 +123,4 @@ def code(signals):
          '#include "table/signals.h"', "", "#include <assert.h>",
          "#include <stddef.h>", ""] + code_conditions(signals) +
         code_components(signals) + code_rows(signals) + code_derive(signals) +
-        code_clock(signals))
+        code_parts(signals) + code_clock(signals))

@@ -65,6 +65,18 @@ bool signal_possible(unsigned signal, const uint64_t *params);
  * of components that do not run (`components`) may be left as they are. */
 void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
 
+/*
+ * Sets the derived signals of `part`, SIGNAL_COUNT totals of a part of the
+ * program such as one instruction, from its others. `whole`: the totals of the
+ * whole, derived. A part has what it adds to the whole: the derivative of each
+ * formula along the part. So the parts of a whole add up to the whole but for
+ * what division rounds, and where a formula compares totals, those of the whole
+ * decide. A part may be negative: of "stores less misses" an instruction that
+ * misses twice a store has fewer than none.
+ */
+void signals_derive_part(const uint64_t *params, uint32_t components,
+                         const uint64_t *whole, double *part);
+
 /* The signal `cycles` is a sum of quotients: the last of CLOCK_SUMS sums is
  * divided by nothing. */
 #define CLOCK_SUMS 3
@@ -118,6 +130,16 @@ static inline uint64_t
 signal_share(uint64_t part, uint64_t of, uint64_t whole)
 {
     return whole == 0 ? 0 : (uint64_t)((unsigned __int128)part * of / whole);
+}
+
+/* Returns what the parts `p`, `q` and `r` add to signal_share(a, b, c). */
+static inline double
+signal_share_part(uint64_t a, double p, uint64_t b, double q, uint64_t c,
+                  double r)
+{
+    const double ratio = c == 0 ? 0 : (double)b / (double)c;
+
+    return c == 0 ? 0 : p * ratio + (double)a / (double)c * (q - r * ratio);
 }
 
 #endif
