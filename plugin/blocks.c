@@ -127,6 +127,11 @@ keep_info(struct block_table *t, const struct block_info *info)
 {
     struct block_slots *const s = &t->infos;
 
+    if (t->apart) {
+        memcpy(&t->process->infos[t->info_count], info, sizeof(*info));
+        atomic_store(&t->process->head->blocks, t->info_count + 1);
+        return t->info_count++;
+    }
     slots_grow(t, s);
     const uint32_t tag = tag_of(hash_info(info));
     size_t at = tag & (s->size - 1);
@@ -169,6 +174,8 @@ blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
     block->hash = hash;
     block->number = t->count;
     block->index = keep_info(t, info);
+    if (t->apart)
+        block->number = block->index + 1;
     *slot = (struct block_slot){t->count, tag_of(hash)};
     t->blocks.used++;
     return block;

@@ -12,6 +12,7 @@
 #include "plugin/callbacks.h"
 
 #include "machine/align.h"
+#include "machine/recorder.h"
 #include "plugin/ear.h"
 #include "plugin/gateway.h"
 #include "plugin/plugin.h"
@@ -19,8 +20,33 @@
 
 #define CALL static void
 
-static const bool counts_raw = (VARIANT & VARIANT_RAW) != 0;
-static const bool counts_alignment = (VARIANT & VARIANT_ALIGN) != 0;
+static const bool records = (VARIANT & VARIANT_RECORD) != 0;
+
+/* What the entry of a block does in this variant alone, enum block_work. */
+#define WORK_OF_VARIANT (VARIANT & VARIANT_RECORD ? (unsigned)WORK_RECORD : 0u)
+
+STRAND_INLINE bool
+counts_raw(void)
+{
+    return records ? (tally_plugin.components & COMPONENT_RAW) != 0
+                   : (VARIANT & VARIANT_RAW) != 0;
+}
+
+STRAND_INLINE bool
+counts_alignment(void)
+{
+    return records ? (tally_plugin.components & COMPONENT_ALIGN) != 0
+                   : (VARIANT & VARIANT_ALIGN) != 0;
+}
+
+/* Charges an instruction of the block that runs with what its access has
+ * raised, in a recording. */
+STRAND_INLINE void
+charge(struct strand *s, access_site at)
+{
+    if (records)
+        strand_charge(s, site_instruction(at));
+}
 
 STRAND_INLINE struct strand *
 strand_of(unsigned vcpu)
@@ -50,11 +76,12 @@ last_of(const struct filter *f, uint64_t addr, uint64_t room)
 STRAND_INLINE void
 note_load(struct strand *s, uint64_t addr, access_site at)
 {
-    if (counts_raw)
+    if (counts_raw())
         raw_load(&s->raw, s->total, addr,
                  last_of(&s->data, addr, site_room(at)));
-    if (counts_alignment)
+    if (counts_alignment())
         align_load(s->total, addr, last_of(&s->data, addr, site_room(at)));
+    charge(s, at);
 }
 
 STRAND_INLINE void
@@ -62,10 +89,11 @@ note_store(struct strand *s, uint64_t addr, access_site at, bool through)
 {
     const struct filter *f = through ? &s->store : &s->data;
 
-    if (counts_raw)
+    if (counts_raw())
         raw_store(&s->raw, addr, last_of(f, addr, site_room(at)));
-    if (counts_alignment)
+    if (counts_alignment())
         align_store(s->total, addr, last_of(f, addr, site_room(at)));
+    charge(s, at);
 }
 
 STRAND_INLINE void
@@ -95,9 +123,10 @@ on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     struct strand *s = strand_of(vcpu);
 
     (void)info;
-    if (counts_alignment)
+    if (counts_alignment())
         align_load(s->total, addr,
                    last_of(&s->store, addr, site_room(site_of(data))));
+    charge(s, site_of(data));
     strand_float(s, addr, site_of(data));
 }
 
@@ -111,8 +140,9 @@ on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     const struct filter *f = through ? &s->store : &s->data;
 
     (void)info;
-    if (counts_raw)
+    if (counts_raw())
         raw_store(&s->raw, addr, last_of(f, addr, site_room(site_of(data))));
+    charge(s, site_of(data));
     strand_store(s, addr, site_of(data), through);
 }
 
@@ -161,6 +191,7 @@ on_conditional(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     struct strand *s = strand_of(vcpu);
 
     s->total[SIGNAL_STORED_CONDITIONALS] += qemu_plugin_mem_is_store(info);
+    charge(s, site_of(data));
     if (s->chip->components & COMPONENT_L1D)
         do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
@@ -193,6 +224,7 @@ on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     s->repeats += site_room(site_of(data)) != 0 ? 1 : 2;
     s->total[SIGNAL_REP_ITERATIONS] += s->repeats >> 1;
     s->repeats &= 1;
+    charge(s, site_of(data));
     if (s->chip->components & COMPONENT_L1D)
         do_asked(s, info, addr, site_instruction(site_of(data)), false);
 }
@@ -317,7 +349,7 @@ STRAND_INLINE bool
 is_noted_quick(const struct strand *s, uint64_t addr, access_site at,
                enum touch touch, unsigned stores)
 {
-    if (!counts_raw)
+    if (!counts_raw())
         return true;
     if (touch != TOUCH_LOAD)
         return !raw_stores_ask(&s->raw, stores + 1);
@@ -331,11 +363,11 @@ note_quick(struct strand *s, uint64_t addr, access_site at, enum touch touch)
     const struct filter *f = touch == TOUCH_THROUGH ? &s->store : &s->data;
     const uint64_t last = last_of(f, addr, site_room(at));
 
-    if (counts_raw && touch != TOUCH_LOAD)
+    if (counts_raw() && touch != TOUCH_LOAD)
         s->raw.count++;
-    if (counts_alignment && touch == TOUCH_LOAD)
+    if (counts_alignment() && touch == TOUCH_LOAD)
         align_load(s->total, addr, last);
-    if (counts_alignment && touch != TOUCH_LOAD)
+    if (counts_alignment() && touch != TOUCH_LOAD)
         align_store(s->total, addr, last);
 }
 
@@ -440,6 +472,8 @@ STRAND_INLINE void
 ask_target(struct strand *s, const struct block *b, const struct block *last)
 {
     targets_ask(&s->targets, s->total, last, b->pc);
+    if (records && s->recorder != NULL)
+        recorder_charge(s, last->number, RECORD_BRANCH);
     if ((tally_plugin.work & WORK_FETCH) && !strand_fetch_known(s, b, 0))
         strand_fetch_slow(s, b);
 }
@@ -601,23 +635,25 @@ enum {
 #define ENTER(ends, fetch, clock)                                    \
     CALL enter_##ends##_##fetch##_##clock(unsigned vcpu, void *data) \
     {                                                                \
-        enter(strand_of(vcpu), data, WORK(ends, fetch, clock));      \
+        enter(strand_of(vcpu), data,                                 \
+              WORK(ends, fetch, clock) | WORK_OF_VARIANT);           \
     }                                                                \
     EACH_ONE(ENTER_ONE, ends, fetch, clock)                          \
     EACH_TWO(ENTER_TWO, ends, fetch, clock)
-#define ENTER_ONE(touch, ends, fetch, clock)                             \
-    MEM_CALL(enter_##ends##_##fetch##_##clock##_##touch)                 \
-    {                                                                    \
-        (void)info;                                                      \
-        enter_one(strand_of(vcpu), data, addr, WORK(ends, fetch, clock), \
-                  TOUCH_##touch);                                        \
+#define ENTER_ONE(touch, ends, fetch, clock)                                  \
+    MEM_CALL(enter_##ends##_##fetch##_##clock##_##touch)                      \
+    {                                                                         \
+        (void)info;                                                           \
+        enter_one(strand_of(vcpu), data, addr,                                \
+                  WORK(ends, fetch, clock) | WORK_OF_VARIANT, TOUCH_##touch); \
     }
-#define ENTER_TWO(first, second, ends, fetch, clock)                     \
-    MEM_CALL(enter_##ends##_##fetch##_##clock##_##first##_##second)      \
-    {                                                                    \
-        (void)info;                                                      \
-        enter_two(strand_of(vcpu), data, addr, WORK(ends, fetch, clock), \
-                  TOUCH_##first, TOUCH_##second);                        \
+#define ENTER_TWO(first, second, ends, fetch, clock)                         \
+    MEM_CALL(enter_##ends##_##fetch##_##clock##_##first##_##second)          \
+    {                                                                        \
+        (void)info;                                                          \
+        enter_two(strand_of(vcpu), data, addr,                               \
+                  WORK(ends, fetch, clock) | WORK_OF_VARIANT, TOUCH_##first, \
+                  TOUCH_##second);                                           \
     }
 
 EACH_ONE(ACCESS_ONE)
@@ -686,7 +722,7 @@ filter_code(struct strand *s, const struct block *b)
 
     if (counted != s->span.outside)
         return;
-    strand_close(s, b, tally_plugin.work);
+    strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
     strand_switch_span(s, counted);
 }
 
@@ -748,7 +784,7 @@ on_rare_block(unsigned vcpu, void *data)
         enter(s, b, tally_plugin.work);
         ear_entered(s, vcpu, b, &before);
     } else {
-        enter(s, b, tally_plugin.work);
+        enter(s, b, tally_plugin.work | WORK_OF_VARIANT);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/calls.h"
 
+#include "machine/recorder.h"
+
 bool
 call_changes_rights(const struct isa *isa, int64_t number)
 {
@@ -9,6 +11,14 @@ call_changes_rights(const struct isa *isa, int64_t number)
             return true;
     }
     return false;
+}
+
+bool
+call_changes_memory(const struct isa *isa, int64_t number)
+{
+    return call_is(CALL_MMAP, isa, number) ||
+           call_is(CALL_MUNMAP, isa, number) ||
+           call_is(CALL_MREMAP, isa, number);
 }
 
 void
@@ -25,6 +35,8 @@ count_pause(unsigned vcpu, void *data)
 
     if (strands[vcpu] != NULL)
         strands[vcpu]->total[SIGNAL_PAUSES]++;
+    if (strands[vcpu] != NULL)
+        strand_charge(strands[vcpu], RECORD_LAST);
 }
 
 void

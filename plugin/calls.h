@@ -19,6 +19,10 @@ call_is(enum system_call call, const struct isa *isa, int64_t number)
 /* Returns whether `number` is one of the calls from CALL_SETUID on. */
 bool call_changes_rights(const struct isa *isa, int64_t number);
 
+/* Returns whether `number` is one of the calls that change which memory is a
+ * file's. */
+bool call_changes_memory(const struct isa *isa, int64_t number);
+
 /* Counts the call that a thread makes. */
 void call_count(struct strand *strand, const struct isa *isa, int64_t number);
 

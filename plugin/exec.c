@@ -156,6 +156,7 @@ fold_before_exec(struct plugin *p)
         if (p->counts[i] == NULL || p->counts[i] == p->spare)
             continue;
         strand_drain(tally_plugin.strands[i]);
+        recording_fold(p, i);
         counts_fold(&p->process, p->counts[i]);
     }
     pthread_mutex_unlock(&p->lock);

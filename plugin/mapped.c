@@ -18,28 +18,33 @@ mapped_read_line(char *line, uint64_t at, struct counts_file *file)
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
                &file->first, &file->last, &file->offset, &path) < 3 ||
-        at < file->first || at >= file->last || line[path] != '/')
+        at < file->first || at >= file->last)
         return false;
-    snprintf(file->path, sizeof(file->path), "%s", line + path);
+    snprintf(file->path, sizeof(file->path), "%s",
+             path != 0 && line[path] == '/' ? line + path : "");
     return true;
 }
 
-/* Returns whether the last file that was noted for the address is this one. */
-static bool
-is_noted(const struct counts_head *head, unsigned files, uint64_t address,
-         const struct counts_file *found)
+/* Returns 1 + the index of the last file that was noted for the address, if
+ * that is this one, or 0. */
+static unsigned
+find_noted(const struct counts_head *head, unsigned files, uint64_t address,
+           const struct counts_file *found)
 {
     for (unsigned i = files; i > 0; i--) {
         const struct counts_file *file = &head->file[i - 1];
         if (address >= file->first && address <= file->last)
             return file->first - file->offset == found->first - found->offset &&
-                   strcmp(file->path, found->path) == 0;
+                           strcmp(file->path, found->path) == 0
+                       ? i
+                       : 0;
     }
-    return false;
+    return 0;
 }
 
-void
-mapped_note(struct counts_head *head, uint64_t address)
+unsigned
+mapped_find(struct counts_head *head, uint64_t address, uint64_t *first,
+            uint64_t *last)
 {
     const uint64_t at = (uint64_t)(uintptr_t)plugin_memory(address);
     const unsigned files = atomic_load(&head->files);
@@ -47,20 +52,33 @@ mapped_note(struct counts_head *head, uint64_t address)
     char line[LINE];
     bool is_found = false;
 
-    if (files >= COUNTS_FILES)
-        return;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)
         is_found = mapped_read_line(line, at, &found);
     if (maps != NULL)
         fclose(maps);
+    *first = *last = address;
     if (!is_found)
-        return;
+        return 0;
     /* QEMU may have moved the guest: `at` is where QEMU has `address`. */
     found.first -= at - address;
     found.last -= at - address + 1;
-    if (is_noted(head, files, address, &found))
-        return;
+    *first = found.first;
+    *last = found.last;
+    if (found.path[0] == '\0')
+        return 0;
+    const unsigned noted = find_noted(head, files, address, &found);
+    if (noted != 0 || files >= COUNTS_FILES)
+        return noted;
     head->file[files] = found;
     atomic_store(&head->files, files + 1);
+    return files + 1;
+}
+
+void
+mapped_note(struct counts_head *head, uint64_t address)
+{
+    uint64_t first, last;
+
+    mapped_find(head, address, &first, &last);
 }

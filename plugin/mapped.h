@@ -13,9 +13,18 @@
  * has ended has no /proc/PID/maps to read. */
 void mapped_note(struct counts_head *head, uint64_t address);
 
-/* Reads a line of /proc/self/maps as the piece of a file that holds `at`, an
- * address of ours; false if the line is of another place or of no file. Cuts
- * the line's end off. */
+/*
+ * Notes the file that is mapped at the guest's address, and returns 1 + its
+ * index in head->file, or 0: the memory is no file's, or there is no room.
+ * Writes to *first and *last where the mapping begins and ends, as addresses of
+ * the guest; of a place that is not mapped the address itself.
+ */
+unsigned mapped_find(struct counts_head *head, uint64_t address,
+                     uint64_t *first, uint64_t *last);
+
+/* Reads a line of /proc/self/maps as the piece of memory that holds `at`, an
+ * address of ours; false if the line is of another place. The path is empty
+ * where the piece is no file's. Cuts the line's end off. */
 bool mapped_read_line(char *line, uint64_t at, struct counts_file *file);
 
 #endif

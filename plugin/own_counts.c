@@ -208,7 +208,7 @@ move_counts(struct plugin *p, unsigned index, unsigned slot)
     return moved;
 }
 
-void
+bool
 own_counts_adopt(struct plugin *p, unsigned slot, char *program)
 {
     memcpy(program, p->process.head->program, COUNTS_NAME);
@@ -220,7 +220,9 @@ own_counts_adopt(struct plugin *p, unsigned slot, char *program)
                                "a forked child that cannot reach the session");
         if (counts_detach(&p->process, p->counts[slot]) != 0)
             plugin_no_memory(p->process.head, "a forked child");
+        return false;
     }
+    return true;
 }
 
 /* Without /proc, as behind chroot, the PID namespace is taken to be the one

@@ -33,9 +33,10 @@ void own_counts_free_counts(struct plugin *p, unsigned slot);
 void own_counts_end_counts(struct plugin *p, unsigned slot);
 
 /* Gives the child of a fork counts of its own under the same
- * addresses; with none left, or the session over, the child counts for nobody.
- * Returns the former program's name in `program`, of COUNTS_NAME. */
-void own_counts_adopt(struct plugin *p, unsigned slot, char *program);
+ * addresses; with none left, or the session over, the child counts for nobody,
+ * and false is returned. Writes the former program's name to `program`, of
+ * COUNTS_NAME. */
+bool own_counts_adopt(struct plugin *p, unsigned slot, char *program);
 
 /* Writes what the counts' head says of this process. */
 void own_counts_name(struct plugin *p, const char *program,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "machine/shape.h"
 #include "machine/strand.h"
 #include "plugin/beside.h"
 #include "plugin/calls.h"
@@ -19,10 +20,10 @@
 #include "plugin/vcounter_processes.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "plugin/recording.h"
 #include "plugin/span.h"
 #include "plugin/translate.h"
 #include "plugin/watch.h"
-#include "timing/t4_stages.h"
 #include "table/signals.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
@@ -107,7 +108,9 @@ choose_callbacks(struct plugin *p)
         variant |= VARIANT_RAW;
     if (p->components & COMPONENT_ALIGN)
         variant |= VARIANT_ALIGN;
-    p->callbacks = variants[variant];
+    p->callbacks = r->records == 0 ? variants[variant]
+                   : p->threaded   ? &callbacks_9
+                                   : &callbacks_8;
     p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
                   p->data_filter || p->ear_runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
@@ -162,6 +165,7 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     atomic_store(&counts->live, 1);
     p->counts[vcpu] = counts;
     tally_plugin.strands[vcpu] = s;
+    recording_thread_starts(p, vcpu);
     gateway_thread_starts(vcpu, p->counts[caller.vcpu]->thread);
     ear_thread_starts(vcpu);
     /* QEMU translates everything again for a second thread. */
@@ -184,6 +188,8 @@ end_thread(struct plugin *p, unsigned vcpu)
     gateway_thread_ends(vcpu);
     ear_thread_ends(vcpu);
     free_strand(vcpu);
+    recording_fold(p, vcpu);
+    recording_thread_ends(p, vcpu);
     own_counts_end_counts(p, vcpu);
     p->living--;
 }
@@ -234,11 +240,14 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     beside_ends(&p->beside);
     vcounter_end();
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
-        if (p->counts[i] != NULL && p->counts[i] != p->spare)
+        if (p->counts[i] != NULL && p->counts[i] != p->spare) {
+            recording_fold(p, i);
             counts_fold(&p->process, p->counts[i]);
+        }
     }
     counts_end(&p->process);
     own_counts_open(p);
+    recording_ends(p);
     counts_release(&p->process, atomic_load(&p->process.head->strands));
     own_counts_close(p);
     pthread_mutex_unlock(&p->lock);
@@ -256,6 +265,7 @@ fork_uncounted(struct plugin *p)
         if (p->counts[i] != NULL)
             own_counts_free_counts(p, i);
     }
+    recording_stops(p);
     if (counts_detach(&p->process, NULL) != 0)
         abort();
 }
@@ -281,7 +291,10 @@ on_fork_child(void)
     p->thread_count = p->living = 1;
     const int parent = p->process.head->pid;
     const unsigned together = atomic_load(&p->process.head->together);
-    own_counts_adopt(p, slot, program);
+    if (own_counts_adopt(p, slot, program))
+        recording_forks(p, slot);
+    else
+        recording_stops(p);
     vcounter_forked();
     own_counts_name(p, program, BEGIN_FORK, parent);
     raise_to(&p->process.head->together, together);
@@ -368,6 +381,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     if (p->strands[vcpu] != NULL) {
         strand_drain(p->strands[vcpu]);
         call_count(p->strands[vcpu], p->shape.isa, num);
+        strand_charge(p->strands[vcpu], RECORD_LAST);
         p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
     cut_if_asked(p);
@@ -397,6 +411,11 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
+    if (call_changes_memory(p->shape.isa, num)) {
+        pthread_mutex_lock(&p->lock);
+        recording_memory_changes(p);
+        pthread_mutex_unlock(&p->lock);
+    }
     early_return(&p->early, num, caller.args, result);
     vcounter_return(caller.waits_child);
 }
@@ -472,19 +491,7 @@ set_up(struct plugin *p)
         p->span_open = !starts_outside(p);
     else if (r->range_count > 0)
         p->span_open = false; /* the ranges are of the first program */
-    p->shape = (struct block_shape){
-        .isa = &isa_rows[r->isa],
-        .page = isa_rows[r->isa].page,
-        .l1i_slots = chip_fetch_slots(r->params),
-        .from = NO_LINE,
-        .to = NO_LINE,
-    };
-    branch_shape(r->params, &p->shape);
-    p->shape.group = t4_stages_width(r->params);
-    p->shape.bundles = r->params[PARAM_ISSUE_GROUPS] == ISSUE_GROUPS_BUNDLES;
-    p->shape.tags = t4_buffers_of(r->params);
-    p->shape.drain_entries = (unsigned)r->params[PARAM_STORE_ENTRIES];
-    p->shape.drain_cycles = (unsigned)r->params[PARAM_TIME_STORE];
+    p->shape = shape_of(&isa_rows[r->isa], r->params);
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
@@ -497,6 +504,7 @@ set_up(struct plugin *p)
         memcpy(p->data_ranges, r->data_ranges, sizeof(p->data_ranges));
         p->data_count = r->data_count;
     }
+    recording_begin(p);
     return set_up_parts(p, r->components);
 }
 
@@ -517,6 +525,7 @@ restart_strand(struct plugin *p, struct strand *s)
     s->interval.boundary = old.interval.boundary;
     s->span.slice = old.span.slice;
     strand_switch_span(s, !old.span.outside);
+    recording_thread_starts(p, 0);
 }
 
 /* Sets up a model with other components and empty caches for the first thread,

@@ -19,6 +19,7 @@
 #include "plugin/memory.h"
 #include "plugin/random.h"
 #include "plugin/reach.h"
+#include "plugin/recording.h"
 #include "plugin/translate.h"
 #include "plugin/vcounter_processes.h"
 #include "source/process_counts.h"
@@ -76,6 +77,7 @@ struct plugin {
     struct guest_pmu guest_pmu;
     struct vcounters vcounters;
     struct ear ear;
+    struct recording recording;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change
      * its folder and QEMU puts "./" before its own name for it each time.

@@ -14,6 +14,7 @@
 #include "plugin/gateway_read.h"
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
+#include "plugin/recording.h"
 #include "source/prefetch.h"
 #include "timing/t4_class.h"
 
@@ -33,7 +34,10 @@ decode(struct translation *t, struct qemu_plugin_tb *tb, const struct isa *isa)
 
     t->tb = tb;
     t->count = count < TRANSLATION_INSNS ? count : TRANSLATION_INSNS;
-    t->hash = 0xcbf29ce484222325u ^ qemu_plugin_tb_vaddr(tb);
+    t->image = recording_image(&tally_plugin, qemu_plugin_tb_vaddr(tb));
+    t->code_kept = false;
+    t->hash = 0xcbf29ce484222325u ^ qemu_plugin_tb_vaddr(tb) ^
+              (uint64_t)t->image << 52;
     for (size_t i = 0; i < t->count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(insn);
@@ -533,8 +537,26 @@ register_late(struct plugin *p, const struct translation *t,
     }
 }
 
+/* Keeps part `piece` of the block, and notes where a new one is. */
+static struct block *
+keep_part(struct plugin *p, struct translation *t, uint64_t part,
+          const struct block *model, const struct block_info *info,
+          unsigned piece)
+{
+    const uint32_t known = p->table.info_count;
+    struct block *block = blocks_keep(&p->table, t->hash + part, model, info);
+
+    if (p->recording.process != NULL && p->table.info_count != known) {
+        if (!t->code_kept)
+            t->code = recording_code(p, t->tb, t->insns, t->count);
+        t->code_kept = true;
+        recording_place(p, block, t->code, t->image, (unsigned)t->count, piece);
+    }
+    return block;
+}
+
 static void
-register_block(struct plugin *p, const struct translation *t,
+register_block(struct plugin *p, struct translation *t,
                const struct block *model, const struct block_piece *pieces,
                size_t count)
 {
@@ -543,22 +565,21 @@ register_block(struct plugin *p, const struct translation *t,
     /* Only the last part says what closes the block, see BLOCK_TRAPS. */
     if (model->flags & BLOCK_TRAPS)
         entered.flags &= ~(uint32_t)(BLOCK_TRAPS | BLOCK_KINDS);
-    struct block *block =
-        blocks_keep(&p->table, t->hash, &entered, &pieces[0].info);
+    struct block *block = keep_part(p, t, 0, &entered, &pieces[0].info, 0);
     const bool merged = can_merge(p, t, next_access(t, 0), block, count);
     struct block_info slot;
 
     if (block_slot(&p->shape, model, &t->insns[t->count - 1], &slot))
         block->slot =
-            blocks_keep(&p->table, t->hash + BLOCK_PIECES, model, &slot)->index;
+            keep_part(p, t, BLOCK_PIECES, model, &slot, RECORD_SLOT)->index;
     if (!merged)
         register_entry(p, t, block);
     gateway_register(t->tb, block, is_rare(p, block));
     register_accesses(p, t, block, merged);
     for (size_t i = 1; i < count; i++) {
         struct block *part =
-            blocks_keep(&p->table, t->hash + i,
-                        i < count - 1 ? &entered : model, &pieces[i].info);
+            keep_part(p, t, i, i < count - 1 ? &entered : model,
+                      &pieces[i].info, (unsigned)i);
         qemu_plugin_register_vcpu_insn_exec_cb(
             qemu_plugin_tb_get_insn(t->tb, pieces[i].marker),
             p->ear_runs ? ear_part : p->callbacks->part, QEMU_PLUGIN_CB_NO_REGS,

@@ -19,6 +19,8 @@ struct translation {
                                          it, or `count` */
     int64_t distance[TRANSLATION_INSNS];
     uint64_t hash;
+    uint32_t image, code; /* as in struct record_place */
+    bool code_kept;
 };
 
 #define DATA_SIGNALS 12

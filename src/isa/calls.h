@@ -8,6 +8,10 @@ enum system_call {
     CALL_EXECVE,
     CALL_EXECVEAT,
     CALL_SCHED_YIELD,
+    /* Change which memory is a file's. */
+    CALL_MMAP,
+    CALL_MUNMAP,
+    CALL_MREMAP,
     CALL_READ,
     CALL_WRITE,
     CALL_PREAD,

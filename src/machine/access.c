@@ -5,6 +5,7 @@
  */
 #include "machine/fetch.h"
 #include "machine/pages.h"
+#include "machine/recorder.h"
 #include "machine/turn.h"
 
 /* Forgets the lines that wait for their page's used bit (LINE_WAITS). */
@@ -107,6 +108,7 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, access_site at,
     if (__builtin_expect((addr & (size - 1)) > site_room(at), 0)) {
         s->total[SIGNAL_SPLIT_ACCESSES] +=
             kind == REQUEST_LOAD || kind == REQUEST_STORE;
+        strand_charge(s, site_instruction(at));
         access_line(s, f, (addr & ~(size - 1)) + size, kind,
                     site_instruction(at));
     }
@@ -189,6 +191,7 @@ strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
     strand_drain(s);
     for (size_t i = 0; i < 4; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
+    strand_charge(s, site_instruction(at));
 }
 
 static void
@@ -198,6 +201,7 @@ prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
     const uint64_t line = addr & s->data.line_mask;
 
     s->total[SIGNAL_NEAR_PREFETCHES]++;
+    strand_charge(s, instruction);
     if (known_line(&s->data, line) == line)
         return;
     data_push(s, second, line, REQUEST_NEAR, instruction);
@@ -212,6 +216,7 @@ prefetch_far(struct strand *s, uint64_t addr, unsigned instruction)
     queue_push(s, addr & s->data.line_mask, REQUEST_FAR, instruction);
     filter_put(&s->store, addr, NO_LINE);
     s->total[SIGNAL_FAR_PREFETCHES]++;
+    strand_charge(s, instruction);
 }
 
 void
@@ -291,6 +296,7 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
     const bool two = (addr & (size - 1)) > site_room(at);
 
     s->total[SIGNAL_SPLIT_ACCESSES] += two;
+    strand_charge(s, site_instruction(at));
     for (unsigned i = 0; i <= two; i++) {
         if (atomic)
             access_line(s, &s->data, addr, REQUEST_LOAD, site_instruction(at));

@@ -8,6 +8,7 @@
 #include "machine/coherence.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
+#include "machine/recorder.h"
 #include "machine/strand.h"
 #include "table/signals.h"
 
@@ -561,6 +562,8 @@ strand_switch_span(struct strand *s, bool counted)
     s->exec = s->counts->exec[counted ? s->span.slice : COUNTS_OUTSIDE];
     s->total = counted ? s->counts->totals[s->span.slice + s->span.aside].signal
                        : s->span.ignored.signal;
+    if (s->recorder != NULL)
+        recorder_switch(s, !counted);
 }
 
 void

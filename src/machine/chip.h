@@ -247,6 +247,8 @@ struct strand {
     uint64_t *total; /* dynamic signals, of the span we are in */
     const struct block *previous;
     struct directions direction;
+    /* How conditional branches went, by block, where the strand records. */
+    struct record_branches *branches;
 
     struct filter fetch, data, store;
     struct targets targets;
@@ -272,7 +274,8 @@ struct strand {
         struct bus_strand *bus;   /* of coherence_bus */
         struct back_strand *back; /* of coherence_writeback */
     };
-    struct raw raw; /* only where it runs */
+    struct raw raw;            /* only where it runs */
+    struct recorder *recorder; /* the caller's; NULL: nothing is recorded */
     struct queue queue;
 };
 

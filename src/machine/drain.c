@@ -13,6 +13,7 @@
 #include "machine/levels.h"
 #include "machine/writeback.h"
 #include "machine/microtag.h"
+#include "machine/recorder.h"
 #include "machine/strand.h"
 
 const struct coherence *
@@ -146,6 +147,8 @@ look_up_each(struct strand *s, struct request *queue, const uint16_t *waiting,
         if (ahead != 0 && !hit)
             fetch->next = ahead_next(l1i, line, ahead);
         s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
+        if (s->recorder != NULL)
+            recorder_charge(s, fetch->block, recorder_instruction(s, fetch));
         misses += !hit;
     }
     return misses;
@@ -192,6 +195,12 @@ drain_l1i(struct strand *s, struct request *queue, size_t count)
         return count;
     s->total[SIGNAL_L1I_MISSES] +=
         look_up_fetches(s, queue, any, waiting, waits);
+    for (size_t i = 0; s->recorder != NULL && i < waits; i++) {
+        const struct request *const fetch = &queue[waiting[i]];
+        if ((fetch->flags & REQUEST_LOOKUP) == 0)
+            recorder_charge_one(s, fetch->block, recorder_instruction(s, fetch),
+                                SIGNAL_L1I_MISSES, 1);
+    }
     size_t kept = waiting[0];
     for (size_t i = kept; i < count; i++) {
         const bool stays = (queue[i].flags & REQUEST_LOOKUP) == 0;
@@ -199,6 +208,24 @@ drain_l1i(struct strand *s, struct request *queue, size_t count)
         kept += stays;
     }
     return kept;
+}
+
+/* Charges the instructions whose requests the L1D lacks. */
+static void
+charge_l1d(struct strand *s, const struct request *queue, size_t count)
+{
+    static const uint16_t signals[REQUEST_KINDS] = {
+        [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
+        [REQUEST_STORE] = SIGNAL_L1D_STORE_MISSES,
+        [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
+    };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct request *const r = &queue[i];
+        if (DATA_KINDS >> r->kind & 1)
+            recorder_charge_one(s, r->block, r->instruction, signals[r->kind],
+                                1);
+    }
 }
 
 /* Takes the requests through the L1D. An atomic and a load of its line must
@@ -232,6 +259,8 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
     s->total[SIGNAL_L1D_LOAD_MISSES] += misses[REQUEST_LOAD];
     s->total[SIGNAL_L1D_STORE_MISSES] += misses[REQUEST_STORE];
     s->total[SIGNAL_NEAR_PREFETCH_MISSES] += misses[REQUEST_NEAR];
+    if (s->recorder != NULL)
+        charge_l1d(s, queue, kept);
     return kept;
 }
 
@@ -266,6 +295,33 @@ take_plain(struct strand *s, struct request *queue, size_t count)
 
 const struct coherence coherence_plain = {.take = take_plain};
 
+/* Takes the requests through an L1D that writes back, one at a time, and
+ * charges the instruction of each. */
+static size_t
+record_l1d(struct strand *s, const struct request *queue, size_t count,
+           struct request *out)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        kept += memory_l1d(s, &queue[i], 1, out + kept);
+        recorder_charge(s, queue[i].block, recorder_instruction(s, &queue[i]));
+    }
+    return kept;
+}
+
+/* Takes the requests through what is behind the L1s, in the same way. */
+static void
+record_behind(struct strand *s, struct request *queue, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t block = queue[i].block;
+        const unsigned instruction = recorder_instruction(s, &queue[i]);
+        s->chip->coherence->take(s, &queue[i], 1);
+        recorder_charge(s, block, instruction);
+    }
+}
+
 /* Requests at which the queue is full. */
 static size_t
 queue_length(const struct strand *s, bool alone)
@@ -287,22 +343,31 @@ strand_drain(struct strand *s)
     const size_t asked = (size_t)(s->queue.next - s->queue.entries);
     size_t count = asked;
 
+    strand_charge(s, 0);
     if (!alone) {
         lock_take(&s->core->lock);
         void_siblings(s, s->queue.entries, count);
     }
     count = drain_l1i(s, s->queue.entries, count);
     if (s->runs.marks)
-        count = memory_l1d(s, s->queue.entries, count, queue = more);
+        count = s->recorder != NULL
+                    ? record_l1d(s, s->queue.entries, count, queue = more)
+                    : memory_l1d(s, s->queue.entries, count, queue = more);
     else
         count = drain_l1d(s, s->queue.entries, count, s->l2);
     if (!alone) {
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    chip->coherence->take(s, queue, count);
+    if (s->recorder != NULL)
+        record_behind(s, queue, count);
+    else
+        chip->coherence->take(s, queue, count);
     if (chip->inclusive)
         inclusion_drained(s, asked);
+    if (s->recorder != NULL && asked != 0)
+        recorder_charge(s, s->queue.entries[asked - 1].block,
+                        recorder_instruction(s, &s->queue.entries[asked - 1]));
     if (!alone)
         lock_give(&chip->lock);
     s->queue.next = s->queue.entries;

@@ -4,6 +4,7 @@
 #include "machine/ahead.h"
 #include "machine/microtag.h"
 #include "machine/pages.h"
+#include "machine/recorder.h"
 #include "machine/turn.h"
 
 /* Puts the order of the L1I's set right that an entry of the filter has turned.
@@ -98,6 +99,10 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
         queue_push(s, line, REQUEST_FETCH, 0);
         s->queue.next[-1].next = next;
     }
+    if (s->recorder != NULL)
+        recorder_charge(s, s->previous->number,
+                        RECORD_LINE |
+                            (line >> s->fetch.shift & (RECORD_LINE - 1)));
 }
 
 /* Fetches a line that is neither of the two that the filter holds. */

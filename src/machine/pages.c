@@ -2,6 +2,7 @@
 #include "machine/pages.h"
 
 #include "machine/fetch.h"
+#include "machine/recorder.h"
 
 /*
  * Where a hardware table walk reads: one 16-byte entry a page, a table for each
@@ -138,6 +139,7 @@ touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind,
     } else if (kind == REQUEST_LOAD) {
         s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
     }
+    strand_charge(s, instruction);
 }
 
 void
@@ -160,4 +162,5 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
         s->total[SIGNAL_ITLB_MISSES]++;
         walk(s, large, REQUEST_WALK_I, 0);
     }
+    strand_charge(s, 0);
 }

@@ -8,6 +8,7 @@
 #define TALLY_MACHINE_STRAND_H
 
 #include "machine/chip.h"
+#include "source/record_counts.h"
 
 static_assert(SIGNAL_TAKEN_MISPREDICTS == SIGNAL_NOT_TAKEN_MISPREDICTS + 1,
               "found by the direction");
@@ -22,6 +23,7 @@ enum block_work {
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
     WORK_TARGETS = 1 << 4,   /* needs the direction */
     WORK_CLOCK = 1 << 5,     /* slices, after which the clock is looked at */
+    WORK_RECORD = 1 << 6,    /* how each block's branch went */
 };
 
 STRAND_INLINE uint64_t
@@ -78,7 +80,8 @@ filter_clear(struct filter *f, bool alone)
 }
 
 STRAND_INLINE void
-strand_direction(struct strand *s, const struct block *last, uint64_t taken)
+strand_direction(struct strand *s, const struct block *last, uint64_t taken,
+                 unsigned work)
 {
     const uint64_t history = s->direction.history;
     uint64_t *total = s->total;
@@ -88,6 +91,8 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken)
     s->direction.history = (history * 2 + taken) & s->direction.mask;
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
+    if (work & WORK_RECORD)
+        s->branches[last->index].mispredicts[taken] += next & 1;
     /* Last: a byte may alias anything that would be loaded after it. */
     *at = next & COUNTER_STATES;
 }
@@ -124,7 +129,9 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     if ((work & WORK_PREDICTOR) == 0)
         s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     else if ((last->flags & BLOCK_CONDITIONAL) != 0)
-        strand_direction(s, last, taken);
+        strand_direction(s, last, taken, work);
+    if (work & WORK_RECORD)
+        s->branches[last->index].taken += taken;
     return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 

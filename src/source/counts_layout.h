@@ -4,7 +4,7 @@
 #ifndef TALLY_SOURCE_COUNTS_LAYOUT_H
 #define TALLY_SOURCE_COUNTS_LAYOUT_H
 
-#include "source/process_counts.h"
+#include "source/record_counts.h"
 
 #define PAGE 4096u
 #define ROUND(size) (((size) + PAGE - 1) / PAGE * PAGE)
@@ -19,7 +19,11 @@
 #define STRANDS_AT \
     (CAPTURES_AT + ROUND(sizeof(struct capture_record) * COUNTS_CAPTURES))
 #define STRAND_SIZE ROUND(sizeof(struct counts_strand))
-#define COUNTS_SIZE (STRANDS_AT + STRAND_SIZE * COUNTS_STRANDS)
+#define RECORD_AT (STRANDS_AT + STRAND_SIZE * COUNTS_STRANDS)
+#define RECORD_SIZE ROUND(sizeof(struct record_process))
+#define RECORD_STRANDS_AT (RECORD_AT + RECORD_SIZE)
+#define RECORD_STRAND_SIZE ROUND(sizeof(struct record_strand))
+#define COUNTS_SIZE (RECORD_STRANDS_AT + RECORD_STRAND_SIZE * COUNTS_STRANDS)
 #define SESSION_SIZE (HEADER_SIZE + (uint64_t)COUNTS_SIZE * SESSION_PROCESSES)
 
 #endif

@@ -24,9 +24,8 @@ counts_rules_of(const struct session_request *r)
     };
 }
 
-/* Reads all of it. */
-static bool
-copy(struct counts_view *view, uint64_t at, void *to, size_t size)
+bool
+counts_view_copy(struct counts_view *view, uint64_t at, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t n =
@@ -40,10 +39,8 @@ copy(struct counts_view *view, uint64_t at, void *to, size_t size)
     return true;
 }
 
-/* Returns where in [at, end) the file holds something, or `end`; from there to
- * view->to no hole comes. */
-static uint64_t
-skip_hole(struct counts_view *view, uint64_t at, uint64_t end)
+uint64_t
+counts_view_skip(struct counts_view *view, uint64_t at, uint64_t end)
 {
     if (at >= view->from && at < view->to)
         return at;
@@ -61,12 +58,12 @@ static bool
 copy_written(struct counts_view *view, uint64_t at, void *to, size_t size)
 {
     for (uint64_t next = at; next < at + size; next = view->to) {
-        if (skip_hole(view, next, at + size) != next) {
+        if (counts_view_skip(view, next, at + size) != next) {
             view->wrong = "it counts records that were never written";
             return false;
         }
     }
-    return copy(view, at, to, size);
+    return counts_view_copy(view, at, to, size);
 }
 
 static bool
@@ -148,7 +145,7 @@ counts_view_open(struct counts_view *view, int fd, unsigned index,
     view->fd = fd;
     view->rules = rules;
     view->offset = counts_offset(index);
-    if (!copy(view, view->offset, &head, sizeof(head)))
+    if (!counts_view_copy(view, view->offset, &head, sizeof(head)))
         return TALLY_ESYSTEM;
     if (head.state == COUNTS_FREE)
         return 0; /* claimed by a process that could not map it */
@@ -232,7 +229,7 @@ counts_view_close(struct counts_view *view)
     struct counts_head head;
 
     if (view->wrong == NULL && view->state == COUNTS_ENDED &&
-        copy(view, view->offset, &head, sizeof(head)) &&
+        counts_view_copy(view, view->offset, &head, sizeof(head)) &&
         head.seal != counts_head_seal(&head, view->seals))
         view->wrong = "its records were overwritten";
 }
@@ -298,7 +295,8 @@ counts_view_file(struct counts_view *view, uint64_t address,
 {
     struct counts_head head;
 
-    if (view->wrong != NULL || !copy(view, view->offset, &head, sizeof(head)))
+    if (view->wrong != NULL ||
+        !counts_view_copy(view, view->offset, &head, sizeof(head)))
         return false;
     const unsigned files = head.files;
     for (unsigned i = files < COUNTS_FILES ? files : COUNTS_FILES; i > 0; i--) {
@@ -346,11 +344,11 @@ each_block(struct counts_view *view, uint64_t strand, unsigned slice,
     const uint64_t end = start + view->blocks * sizeof(uint64_t);
     uint64_t executions[CHUNK];
 
-    for (uint64_t at = start; (at = skip_hole(view, at, end)) < end;) {
+    for (uint64_t at = start; (at = counts_view_skip(view, at, end)) < end;) {
         const unsigned block = (unsigned)((at - start) / sizeof(uint64_t));
         const unsigned left = view->blocks - block;
         const unsigned count = left < CHUNK ? left : CHUNK;
-        if (!copy(view, at, executions, count * sizeof(uint64_t)) ||
+        if (!counts_view_copy(view, at, executions, count * sizeof(uint64_t)) ||
             !give_blocks(view, executions, block, count, take, user))
             return false;
         at += count * sizeof(uint64_t);
@@ -391,7 +389,7 @@ find_strand(struct counts_view *view, unsigned *slot)
     const uint64_t strands = view->offset + STRANDS_AT;
     const uint64_t end = strands + STRAND_SIZE * view->strands;
     const uint64_t at =
-        skip_hole(view, strands + STRAND_SIZE * (uint64_t)*slot, end);
+        counts_view_skip(view, strands + STRAND_SIZE * (uint64_t)*slot, end);
 
     if (view->wrong != NULL || *slot >= view->strands || at >= end)
         return 0;
@@ -405,13 +403,14 @@ counts_view_strand(struct counts_view *view, unsigned *slot,
 {
     const uint64_t at = find_strand(view, slot);
 
-#define COPY_FIELD(field)                                                  \
-    copy(view, at + offsetof(struct counts_strand, field), &strand->field, \
-         sizeof(strand->field))
+#define COPY_FIELD(field)                                              \
+    counts_view_copy(view, at + offsetof(struct counts_strand, field), \
+                     &strand->field, sizeof(strand->field))
     if (at == 0 || !COPY_FIELD(strand) || !COPY_FIELD(thread) ||
         !COPY_FIELD(maker) || !COPY_FIELD(suspect) || !COPY_FIELD(born) ||
-        !copy(view, at + offsetof(struct counts_strand, totals), strand->totals,
-              view->rules->slices * sizeof(struct totals)) ||
+        !counts_view_copy(view, at + offsetof(struct counts_strand, totals),
+                          strand->totals,
+                          view->rules->slices * sizeof(struct totals)) ||
         !is_place(view, strand->strand, strand->born))
         return false;
 #undef COPY_FIELD

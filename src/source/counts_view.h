@@ -100,6 +100,15 @@ bool counts_view_file(struct counts_view *view, uint64_t address,
 bool counts_view_strand(struct counts_view *view, unsigned *slot,
                         struct counts_view_strand *strand);
 
+/* Copies `size` bytes at `at` of the file. Returns false, with view->wrong set,
+ * where they cannot be read. */
+bool
+counts_view_copy(struct counts_view *view, uint64_t at, void *to, size_t size);
+
+/* Returns where in [at, end) the file holds something, or `end`; from there to
+ * view->to no hole comes. */
+uint64_t counts_view_skip(struct counts_view *view, uint64_t at, uint64_t end);
+
 /* Instructions executed by all strands so far, those outside included. */
 uint64_t counts_view_instructions(struct counts_view *view);
 

@@ -250,10 +250,9 @@ map_again(const struct session_header *header, void *at, size_t size,
                : mremap(memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at);
 }
 
-/* At `at` or anywhere. */
-static void *
-map_memory(const struct process_counts *process, void *at, size_t size,
-           uint64_t offset)
+void *
+counts_map_memory(const struct process_counts *process, void *at, size_t size,
+                  uint64_t offset)
 {
     const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
 
@@ -267,7 +266,8 @@ map_memory(const struct process_counts *process, void *at, size_t size,
 static int
 map_counts(struct process_counts *process, unsigned index, void *at)
 {
-    char *memory = map_memory(process, at, STRANDS_AT, counts_offset(index));
+    char *memory =
+        counts_map_memory(process, at, STRANDS_AT, counts_offset(index));
 
     if (memory == MAP_FAILED)
         return TALLY_ESYSTEM;
@@ -317,7 +317,7 @@ struct counts_strand *
 counts_map_strand(const struct process_counts *process, unsigned slot, void *at)
 {
     const uint64_t offset = process->offset + STRANDS_AT + STRAND_SIZE * slot;
-    void *memory = map_memory(process, at, STRAND_SIZE, offset);
+    void *memory = counts_map_memory(process, at, STRAND_SIZE, offset);
 
     return memory == MAP_FAILED ? NULL : memory;
 }

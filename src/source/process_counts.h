@@ -73,6 +73,11 @@ struct session_request {
     struct code_range data_ranges[CODE_RANGES];
     uint32_t data_count;
     struct capture_request capture;
+    /* Not 0: the session records where dynamic signals are raised
+     * (source/record_counts.h), of these signals. */
+    uint32_t records;
+    uint32_t record_count;
+    uint16_t record_signals[SIGNAL_COUNT];
     uint64_t code; /* lowest code address in the program's file */
     uint64_t params[PARAM_COUNT];
     char plugin[COUNTS_NAME * 4];              /* path */
@@ -119,7 +124,7 @@ struct counts_file {
     char path[COUNTS_NAME];
 };
 
-#define COUNTS_FILES 64u
+#define COUNTS_FILES 512u
 
 struct counts_head {
     atomic_uint state; /* enum counts_state */
@@ -165,7 +170,8 @@ struct counts_head {
     uint64_t seals; /* of the threads' records, summed */
     uint64_t seal;  /* of an ended process, see counts_end() */
     char program[COUNTS_NAME];
-    /* Where the code of blocks with BLOCK_ODD is from, later maps last. */
+    /* Where the code of blocks with BLOCK_ODD is from, in a recording that of
+     * all blocks; later maps last. */
     atomic_uint files; /* that are written */
     struct counts_file file[COUNTS_FILES];
 };
@@ -305,6 +311,11 @@ uint64_t counts_thread_seal(const struct counts_thread *thread, unsigned slices,
 
 /* Returns the seal of a head whose threads' seals have this sum. */
 uint64_t counts_head_seal(const struct counts_head *head, uint64_t threads);
+
+/* Maps `size` bytes of the session's file from `offset` on, at `at` or, where
+ * that is NULL, anywhere. MAP_FAILED: errno. */
+void *counts_map_memory(const struct process_counts *process, void *at,
+                        size_t size, uint64_t offset);
 
 /* Maps the strand area `slot`; `at` NULL or where to lay it over. */
 struct counts_strand *counts_map_strand(const struct process_counts *process,

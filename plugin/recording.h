@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recording of a process (source/record_counts.h): where its blocks are,
+ * and the recorders of its threads. Does nothing where the session does not
+ * record. Under the plugin's lock of translation.
+ */
+#ifndef TALLY_PLUGIN_RECORDING_H
+#define TALLY_PLUGIN_RECORDING_H
+
+#include "isa/insn.h"
+#include "machine/recorder.h"
+#include "plugin/qemu_api.h"
+
+struct plugin;
+
+/* The state of a process's recording. */
+struct recording {
+    struct record_process *process;             /* NULL: nothing is recorded */
+    struct recorder *recorders[COUNTS_STRANDS]; /* of live threads; owned */
+    /* Takes how branches went of threads that are not recorded. */
+    struct record_branches *spare;
+    /* The mapping of the code that was translated last, and its image; last <
+     * first: not known. */
+    uint64_t first, last;
+    uint32_t image;
+};
+
+/* Maps the process's memory of its recording, if the session records. */
+void recording_begin(struct plugin *p);
+
+/* The thread begins to run, or runs on another model: sets up its recorder. */
+void recording_thread_starts(struct plugin *p, unsigned vcpu);
+
+/* Hands over what a thread has recorded; its counts are about to be summed. */
+void recording_fold(struct plugin *p, unsigned vcpu);
+void recording_thread_ends(struct plugin *p, unsigned vcpu);
+
+/* In the child of a fork, whose counts have moved to memory of its own: so does
+ * its recording. */
+void recording_forks(struct plugin *p, unsigned slot);
+
+/* The process is counted no more: nothing is recorded from now on. */
+void recording_stops(struct plugin *p);
+
+/* Ends the recording of a process. */
+void recording_ends(struct plugin *p);
+
+/* The guest may have changed which files its memory is from. */
+void recording_memory_changes(struct plugin *p);
+
+/* Returns the image that code at `pc` is from, as in struct record_place. */
+uint32_t recording_image(struct plugin *p, uint64_t pc);
+
+/* Keeps the code of a block. Returns where, for recording_place(). */
+uint32_t recording_code(struct plugin *p, struct qemu_plugin_tb *tb,
+                        const struct insn *insns, size_t count);
+
+/* Notes where part `piece` of a block is. */
+void recording_place(struct plugin *p, const struct block *block, uint32_t code,
+                     uint32_t image, unsigned instructions, unsigned piece);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/record_counts.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "source/counts_layout.h"
+
+struct record_process *
+record_map(const struct process_counts *process, void *at)
+{
+    void *memory = counts_map_memory(process, at, RECORD_SIZE,
+                                     process->offset + RECORD_AT);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct record_strand *
+record_map_strand(const struct process_counts *process, unsigned slot, void *at)
+{
+    void *memory = counts_map_memory(process, at, RECORD_STRAND_SIZE,
+                                     process->offset + RECORD_STRANDS_AT +
+                                         RECORD_STRAND_SIZE * slot);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void
+record_unmap(struct record_process *record)
+{
+    if (record != NULL)
+        munmap(record, RECORD_SIZE);
+}
+
+void
+record_unmap_strand(struct record_strand *record)
+{
+    if (record != NULL)
+        munmap(record, RECORD_STRAND_SIZE);
+}
+
+/* The place where the sites of one thread go. */
+struct folding {
+    struct record_site *sites;
+    size_t count, room;
+};
+
+static void
+put(struct folding *f, uint32_t block, unsigned instruction, unsigned signal,
+    uint64_t count)
+{
+    if (count == 0)
+        return;
+    if (f->count < f->room)
+        f->sites[f->count] =
+            (struct record_site){record_key(block, instruction, signal), count};
+    f->count++;
+}
+
+static void
+put_branches(struct folding *f, uint32_t block,
+             const struct record_branches *branches)
+{
+    put(f, block, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN, branches->taken);
+    put(f, block, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
+        branches->mispredicts[0]);
+    put(f, block, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS,
+        branches->mispredicts[1]);
+}
+
+void
+record_fold(const struct process_counts *process, struct record_process *record,
+            const struct counts_strand *counts, struct record_strand *strand)
+{
+    const unsigned blocks = atomic_load(&process->head->blocks);
+    const unsigned used = atomic_load(&record->ended_count);
+    const unsigned place = atomic_load(&strand->place) & 1;
+    const size_t size = (size_t)1 << atomic_load(&strand->bits);
+    struct folding f = {.sites = record->ended + used + 1};
+
+    f.room = used + 1 < RECORD_ENDED ? RECORD_ENDED - used - 1 : 0;
+    for (unsigned b = 0; b < blocks; b++) {
+        put(&f, b + 1, 0, RECORD_EXECUTIONS, counts->exec[0][b]);
+        put_branches(&f, b + 1, &strand->branches[b]);
+    }
+    for (size_t i = 0; i < size; i++) {
+        const struct record_site *s = &strand->sites[place][i];
+        if (f.count < f.room && s->key != 0)
+            f.sites[f.count++] = *s;
+    }
+    if (f.count > f.room)
+        f.count = f.room;
+    const struct record_thread head = {counts->thread, counts->strand, f.count};
+    if (f.room != 0) {
+        memcpy(&record->ended[used], &head, sizeof(head));
+        atomic_store(&record->ended_count, used + 1 + (unsigned)f.count);
+    }
+    memset(strand->branches, 0, blocks * sizeof(*strand->branches));
+    memset(strand->sites[place], 0, size * sizeof(*strand->sites[place]));
+}
+
+void
+record_release(const struct process_counts *process, unsigned strands)
+{
+    for (unsigned s = 0; s < strands && s < COUNTS_STRANDS; s++) {
+        struct record_strand *strand = record_map_strand(process, s, NULL);
+        if (strand != NULL)
+            madvise(strand, RECORD_STRAND_SIZE, MADV_REMOVE);
+        record_unmap_strand(strand);
+    }
+}

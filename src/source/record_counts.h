@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording (`tally record`) adds to the counts of a process: where each
+ * block is, how its closing branch went, and which instruction raised a dynamic
+ * signal. The memory follows the counts in the session's file and is only
+ * mapped where the session records.
+ *
+ * A recording's blocks are kinds of their own: the index of a block's counts is
+ * the index of its place.
+ */
+#ifndef TALLY_SOURCE_RECORD_COUNTS_H
+#define TALLY_SOURCE_RECORD_COUNTS_H
+
+#include <assert.h>
+
+#include "source/process_counts.h"
+
+#define RECORD_CODE (256u << 20) /* bytes of code of one process */
+#define RECORD_ENDED (1u << 27)  /* sites of threads that have ended */
+#define RECORD_SITES (1u << 22)  /* sites of one live thread */
+#define RECORD_SITES_LEAST 1024u
+
+/* A part of a block: where it is, and its code. */
+struct record_place {
+    uint64_t pc;    /* of the whole block */
+    uint32_t code;  /* offset of the block's code: the size of each instruction,
+                       one byte each, and then the instructions themselves */
+    uint32_t image; /* 1 + index of the file it is from; 0: none */
+    uint16_t instructions; /* of the whole block; at most 1024 */
+    uint8_t piece;         /* index of struct block_piece, or RECORD_SLOT */
+    uint8_t reserved[5];
+};
+
+#define RECORD_SLOT 255u /* what block_slot() takes back */
+
+/* Instructions of a site that are not numbers of instructions in the block. */
+enum record_instruction {
+    RECORD_LINE = 0x4000,   /* and a line's number, cut to 14 bits: the first
+                               instruction that begins in that line */
+    RECORD_BRANCH = 0x8000, /* the branch that closes the block */
+    RECORD_LAST,            /* the block's last instruction */
+};
+
+/* In place of a signal: executions of the block. */
+#define RECORD_EXECUTIONS 0xffffu
+
+/* How often an instruction raised a signal. */
+struct record_site {
+    uint64_t key; /* record_key(), or 0: none */
+    uint64_t count;
+};
+
+/* Returns the key of a site. `block`: 1 + the index of the block's place. */
+static inline uint64_t
+record_key(uint32_t block, unsigned instruction, unsigned signal)
+{
+    return (uint64_t)block << 32 | (uint64_t)(uint16_t)instruction << 16 |
+           (uint16_t)signal;
+}
+
+/* How the conditional branch went that closes a block. */
+struct record_branches {
+    uint64_t taken;
+    uint64_t mispredicts[2]; /* not taken, taken */
+};
+
+/* Of one live thread. The sites are a hash table with open addressing in one of
+ * two places; the other is where it grows to. */
+struct record_strand {
+    atomic_uint place; /* of `sites` */
+    atomic_uint bits;  /* log2 of the table's size */
+    struct record_branches branches[COUNTS_BLOCKS];
+    struct record_branches outside[COUNTS_BLOCKS]; /* what does not count */
+    struct record_site sites[2][RECORD_SITES];
+};
+
+/* The sites of a thread that has ended: `count` records follow the header in
+ * record_process.ended. */
+struct record_thread {
+    uint32_t thread, strand;
+    uint64_t count;
+};
+
+static_assert(sizeof(struct record_thread) == sizeof(struct record_site),
+              "they stand in one array");
+
+/* Of one process. */
+struct record_process {
+    atomic_uint code_size;
+    atomic_uint ended_count; /* records used of `ended` */
+    struct record_place places[COUNTS_BLOCKS];
+    unsigned char code[RECORD_CODE];
+    struct record_site ended[RECORD_ENDED];
+};
+
+/* Maps the recording of a process that counts_map() mapped, and of its strand
+ * area `slot`; `at` NULL or where to lay the memory over. NULL: errno. */
+struct record_process *
+record_map(const struct process_counts *process, void *at);
+struct record_strand *record_map_strand(const struct process_counts *process,
+                                        unsigned slot, void *at);
+void record_unmap(struct record_process *record);
+void record_unmap_strand(struct record_strand *record);
+
+/*
+ * Appends what a thread has recorded to the sites of ended threads, and zeroes
+ * what it has recorded. The thread's counts must still be there. What finds no
+ * room is lost to the sites, and stays in the thread's totals.
+ */
+void
+record_fold(const struct process_counts *process, struct record_process *record,
+            const struct counts_strand *counts, struct record_strand *strand);
+
+/* Gives back the memory of the strands' areas below `strands`. */
+void record_release(const struct process_counts *process, unsigned strands);
+
+#endif

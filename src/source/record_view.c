@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/record_view.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/counts_layout.h"
+
+#define PIECE 4096u /* records that are read at once */
+
+static bool
+is_place(const struct record_view *r, const struct record_place *p)
+{
+    if (p->instructions == 0)
+        return p->image <= r->file_count; /* its code was not kept */
+    if (p->image > r->file_count || p->code > r->code_size ||
+        p->instructions > r->code_size - p->code)
+        return false;
+    const uint8_t *sizes = r->code + p->code;
+    uint64_t size = 0;
+    for (unsigned i = 0; i < p->instructions; i++)
+        size += sizes[i];
+    return size <= r->code_size - p->code - p->instructions;
+}
+
+/* Copies what the process wrote of an array; holes stay 0. Returns NULL where
+ * there is no memory. */
+static void *
+copy_array(struct counts_view *view, uint64_t at, size_t size)
+{
+    char *array = calloc(1, size + 1);
+    const uint64_t end = at + size;
+
+    if (array == NULL)
+        return NULL;
+    for (uint64_t from = at;
+         view->wrong == NULL &&
+         (from = counts_view_skip(view, from, end)) < end;) {
+        const uint64_t to = view->to < end ? view->to : end;
+        counts_view_copy(view, from, array + (from - at), to - from);
+        from = to;
+    }
+    return array;
+}
+
+int
+record_view_open(struct counts_view *view, struct record_view *r)
+{
+    const uint64_t at = view->offset + RECORD_AT;
+    struct {
+        unsigned code_size, ended_count;
+    } head;
+    struct counts_head counts;
+
+    memset(r, 0, sizeof(*r));
+    static_assert(offsetof(struct record_process, ended_count) == 4, "as here");
+    if (view->wrong != NULL ||
+        !counts_view_copy(view, at, &head, sizeof(head)) ||
+        !counts_view_copy(view, view->offset, &counts, sizeof(counts)))
+        return 0;
+    if (head.code_size > RECORD_CODE || head.ended_count > RECORD_ENDED ||
+        counts.files > COUNTS_FILES) {
+        view->wrong = "its recording has more than there is room for";
+        return 0;
+    }
+    r->place_count = view->blocks;
+    r->code_size = head.code_size;
+    r->ended = head.ended_count;
+    r->file_count = counts.files;
+    r->files = malloc(r->file_count * sizeof(*r->files) + 1);
+    r->places = copy_array(view, at + offsetof(struct record_process, places),
+                           r->place_count * sizeof(*r->places));
+    r->code = copy_array(view, at + offsetof(struct record_process, code),
+                         r->code_size);
+    if (r->files == NULL || r->places == NULL || r->code == NULL)
+        return TALLY_ENOMEM;
+    memcpy(r->files, counts.file, r->file_count * sizeof(*r->files));
+    for (unsigned i = 0; i < r->file_count; i++)
+        r->files[i].path[COUNTS_NAME - 1] = '\0';
+    for (unsigned i = 0; i < r->place_count; i++) {
+        if (!is_place(r, &r->places[i]))
+            view->wrong = "its recording has a block that cannot be";
+    }
+    return 0;
+}
+
+static bool
+room_for(struct record_view *r, size_t more)
+{
+    if (r->site_count + more <= r->site_room)
+        return true;
+    const size_t room = (r->site_count + more) * 2;
+    struct record_site *sites = realloc(r->sites, room * sizeof(*sites));
+    if (sites == NULL)
+        return false;
+    r->sites = sites;
+    r->site_room = room;
+    return true;
+}
+
+/* Drops what no thread can have recorded of the sites from `from` on. */
+static void
+check_sites(struct counts_view *view, struct record_view *r, size_t from)
+{
+    for (size_t i = from; i < r->site_count; i++) {
+        const uint64_t key = r->sites[i].key;
+        const unsigned signal = (uint16_t)key;
+        if (key >> 32 == 0 || key >> 32 > r->place_count ||
+            (signal >= SIGNAL_COUNT && signal != RECORD_EXECUTIONS) ||
+            r->sites[i].count >> 52 != 0)
+            view->wrong = "its recording has a count that cannot be";
+    }
+}
+
+/* Reads the sites of the next ended thread. */
+static int
+next_ended(struct counts_view *view, struct record_view *r)
+{
+    const uint64_t at = view->offset + RECORD_AT +
+                        offsetof(struct record_process, ended) +
+                        (uint64_t)r->read * sizeof(struct record_site);
+    struct record_thread head;
+
+    if (!counts_view_copy(view, at, &head, sizeof(head)))
+        return 0;
+    if (head.count > r->ended - r->read - 1) {
+        view->wrong = "its recording has more counts than it says";
+        return 0;
+    }
+    r->site_count = 0;
+    if (!room_for(r, head.count))
+        return TALLY_ENOMEM;
+    if (!counts_view_copy(view, at + sizeof(head), r->sites,
+                          head.count * sizeof(*r->sites)))
+        return 0;
+    r->site_count = head.count;
+    r->read += 1 + (unsigned)head.count;
+    r->thread = head.thread;
+    check_sites(view, r, 0);
+    return view->wrong == NULL;
+}
+
+static void
+put(struct record_view *r, uint32_t block, unsigned instruction,
+    unsigned signal, uint64_t count)
+{
+    if (count != 0)
+        r->sites[r->site_count++] =
+            (struct record_site){record_key(block, instruction, signal), count};
+}
+
+/* Reads the executions of each block of a live thread's area. */
+static int
+add_executions(struct counts_view *view, struct record_view *r)
+{
+    const uint64_t at = view->offset + STRANDS_AT +
+                        STRAND_SIZE * (uint64_t)r->strand +
+                        offsetof(struct counts_strand, exec);
+    uint64_t *counts = copy_array(view, at, r->place_count * sizeof(*counts));
+
+    if (counts == NULL || !room_for(r, r->place_count)) {
+        free(counts);
+        return TALLY_ENOMEM;
+    }
+    for (unsigned i = 0; i < r->place_count; i++)
+        put(r, i + 1, 0, RECORD_EXECUTIONS, counts[i]);
+    free(counts);
+    return 0;
+}
+
+static int
+add_branches(struct counts_view *view, struct record_view *r, uint64_t strand)
+{
+    struct record_branches *branches =
+        copy_array(view, strand + offsetof(struct record_strand, branches),
+                   r->place_count * sizeof(*branches));
+
+    if (branches == NULL || !room_for(r, 3 * (size_t)r->place_count)) {
+        free(branches);
+        return TALLY_ENOMEM;
+    }
+    for (unsigned i = 0; i < r->place_count; i++) {
+        put(r, i + 1, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
+            branches[i].taken);
+        put(r, i + 1, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
+            branches[i].mispredicts[0]);
+        put(r, i + 1, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS,
+            branches[i].mispredicts[1]);
+    }
+    free(branches);
+    return 0;
+}
+
+static int
+add_table(struct counts_view *view, struct record_view *r, uint64_t strand)
+{
+    struct {
+        unsigned place, bits;
+    } head;
+
+    static_assert(offsetof(struct record_strand, bits) == 4, "as here");
+    if (!counts_view_copy(view, strand, &head, sizeof(head)) || head.bits == 0)
+        return 0;
+    if (head.bits > (unsigned)__builtin_ctz(RECORD_SITES)) {
+        view->wrong = "its recording's table is too large";
+        return 0;
+    }
+    const size_t count = (size_t)1 << head.bits;
+    struct record_site *sites = copy_array(
+        view,
+        strand + offsetof(struct record_strand, sites) +
+            (head.place & 1) * (uint64_t)RECORD_SITES * sizeof(*sites),
+        count * sizeof(*sites));
+    if (sites == NULL || !room_for(r, count)) {
+        free(sites);
+        return TALLY_ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sites[i].key != 0)
+            r->sites[r->site_count++] = sites[i];
+    }
+    free(sites);
+    return 0;
+}
+
+/* Reads the sites of the next thread that lives. */
+static int
+next_live(struct counts_view *view, struct record_view *r)
+{
+    struct counts_view_strand s;
+
+    if (!counts_view_strand(view, &r->strand, &s))
+        return 0;
+    r->strand--; /* counts_view_strand() has gone on to the next */
+    const uint64_t strand = view->offset + RECORD_STRANDS_AT +
+                            RECORD_STRAND_SIZE * (uint64_t)r->strand;
+    r->thread = s.thread;
+    r->site_count = 0;
+    int error = add_executions(view, r);
+    if (error == 0)
+        error = add_branches(view, r, strand);
+    if (error == 0)
+        error = add_table(view, r, strand);
+    r->strand++;
+    check_sites(view, r, 0);
+    return error != 0 ? error : view->wrong == NULL;
+}
+
+int
+record_view_next(struct counts_view *view, struct record_view *r, bool live)
+{
+    if (view->wrong != NULL)
+        return 0;
+    if (r->read < r->ended)
+        return next_ended(view, r);
+    return live ? next_live(view, r) : 0;
+}
+
+void
+record_view_close(struct record_view *r)
+{
+    free(r->places);
+    free(r->code);
+    free(r->files);
+    free(r->sites);
+    memset(r, 0, sizeof(*r));
+}

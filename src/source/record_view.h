@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process's recording as its reader sees it: checked copies of what a guest
+ * process wrote, as counts_view.h has it of the counts.
+ */
+#ifndef TALLY_SOURCE_RECORD_VIEW_H
+#define TALLY_SOURCE_RECORD_VIEW_H
+
+#include "source/counts_view.h"
+#include "source/record_counts.h"
+
+struct record_view {
+    struct record_place *places; /* owned, of each block */
+    unsigned place_count;
+    uint8_t *code; /* owned */
+    uint32_t code_size;
+    struct counts_file *files; /* owned */
+    unsigned file_count;
+    unsigned ended;  /* records of ended threads in all, */
+    unsigned read;   /* and those that were read */
+    unsigned strand; /* the next live thread's area */
+    uint32_t thread; /* the thread that record_view_next() has read: */
+    struct record_site *sites; /* owned */
+    size_t site_count, site_room;
+};
+
+/* Reads where the blocks of a process are. 0 or TALLY_ENOMEM; a recording that
+ * no process of tally writes sets view->wrong. The caller calls
+ * record_view_close() in any case. */
+int record_view_open(struct counts_view *view, struct record_view *record);
+
+/*
+ * Reads the sites of the next thread. A thread whose counts were handed over in
+ * pieces comes as often. `live`: also of threads that have not ended. Returns
+ * 1, 0 at the end or where the recording proves inconsistent, or TALLY_ENOMEM.
+ */
+int record_view_next(struct counts_view *view, struct record_view *record,
+                     bool live);
+void record_view_close(struct record_view *record);
+
+#endif
