@@ -337,7 +337,7 @@ keep_readings(const struct hardware *h, struct readings *kept)
  * process out of `result` and of the counters again. */
 static int
 collect_whole(const struct session_options *o, struct counts_view *view,
-              struct session_result *result)
+              unsigned index, struct session_result *result)
 {
     const struct session_result before = *result;
     struct readings kept = {0};
@@ -345,6 +345,7 @@ collect_whole(const struct session_options *o, struct counts_view *view,
 
     if (error == 0) {
         describe(view, result);
+        result->processes[result->process_count - 1].place = index;
         error = collect_threads(o, view, result);
         counts_view_close(view);
     }
@@ -402,7 +403,7 @@ collect_process(const struct session_options *o, int fd, unsigned index,
         if (error != 0 || view.state == COUNTS_FREE)
             return error;
         if (view.wrong == NULL)
-            error = collect_whole(o, &view, result);
+            error = collect_whole(o, &view, index, result);
         if (error != 0)
             return error;
         if (view.wrong == NULL || view.state == COUNTS_ENDED ||

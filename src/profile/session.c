@@ -12,6 +12,7 @@
 #include "profile/collect.h"
 #include "profile/filter.h"
 #include "profile/interval.h"
+#include "profile/recorded.h"
 #include "table/signals.h"
 
 #define PROGRESS_S 0.5
@@ -106,6 +107,8 @@ make_request(const struct session_options *o, const struct program *program,
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
+    if (o->record != NULL)
+        recorded_ask(o, r);
     r->from = r->to = NO_LINE;
     r->skip = o->skip;
     r->code = program->code;
@@ -268,6 +271,12 @@ session_run(const struct session_options *o, const struct program *program,
         error = session_collect(o, fd, &request, result);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect the counts: %s",
+                       error == TALLY_ENOMEM ? "no memory" : strerror(errno));
+    }
+    if (error == 0 && o->record != NULL) {
+        error = recorded_collect(o, fd, &request, result, o->record);
+        if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
+            tally_fail(log, error, "cannot collect what was recorded: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));
     }
     launch_finish(&launch);

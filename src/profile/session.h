@@ -17,6 +17,8 @@
 #include "source/process_counts.h"
 #include "table/table.h"
 
+struct recorded_sink;
+
 struct session_options {
     const struct machine_row *machine;
     const uint64_t *params; /* PARAM_COUNT values */
@@ -42,6 +44,9 @@ struct session_options {
     /* What the machine's event address registers and trace buffer capture, or
      * NULL; not with hardware nor --filter data=. */
     const struct capture_request *capture;
+    /* Takes what is recorded by instruction, or NULL: nothing is recorded. Not
+     * with hardware, intervals, a gate, --filter data= nor captures. */
+    const struct recorded_sink *record;
     struct launch_options launch;
     /* Signals that the caller has held, around all its runs and its report; or
      * NULL: session_run() holds them for this run. */
@@ -69,6 +74,7 @@ struct session_thread {
 };
 
 struct session_process {
+    unsigned place; /* of its counts in the session's file */
     int pid;
     int parent; /* pid; 0: this is the first process */
     enum counts_begin begin;

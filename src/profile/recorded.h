@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording session has found, by instruction: reads the processes'
+ * recordings (source/record_view.h), decodes their blocks once more, and tells
+ * each event of each instruction.
+ *
+ * The value of an event at an instruction is what the instruction adds to the
+ * event's total: executions times what the instruction raises each time it
+ * runs, and the dynamic signals that it was charged with; of a derived signal
+ * the derivative of its formula along these (signals_derive_part()). What a
+ * block raises as a whole, such as a stage that its first pair of instructions
+ * leaves idle, is told at the first instruction of the block. Values are whole
+ * numbers whose sum over all instructions is the rounded sum, so that with what
+ * no instruction was charged with ("elsewhere") they add up to the totals.
+ */
+#ifndef TALLY_PROFILE_RECORDED_H
+#define TALLY_PROFILE_RECORDED_H
+
+#include "profile/session.h"
+
+/* A file that code is from, as it was mapped. */
+struct recorded_image {
+    const char *path;
+    uint64_t first, last; /* addresses of the process */
+    uint64_t offset;      /* of `first` in the file */
+};
+
+struct recorded_instruction {
+    uint64_t address;    /* in the process */
+    const uint8_t *code; /* `size` bytes */
+    uint32_t image;      /* 1 + index; 0: no file's, as of code that was made
+                            while the program ran */
+    uint8_t size;
+};
+
+/* A process and the instructions that it executed, in order of image, address
+ * and code: the same address may come twice, with other code. */
+struct recorded_process {
+    const struct session_process *process;
+    unsigned number; /* of the process in the session's result */
+    const struct recorded_image *images;
+    size_t image_count;
+    const struct recorded_instruction *instructions;
+    size_t instruction_count;
+};
+
+/* Counts of one thread, or of a part of its time; sums add up. */
+struct recorded_thread {
+    const struct session_thread *thread;
+    size_t count;                 /* of instructions with any count */
+    const uint32_t *instructions; /* [count] ascending indices */
+    const int64_t *values;        /* [count * event_count], by instruction */
+};
+
+/* Takes what was recorded: each process, and behind each its threads. The
+ * structs live until the call returns. Each returns 0 or an error, which ends
+ * the collection. */
+struct recorded_sink {
+    int (*process)(void *user, const struct recorded_process *process);
+    int (*thread)(void *user, const struct recorded_process *process,
+                  const struct recorded_thread *thread);
+    void *user;
+};
+
+/* Fills in the signals that a session must record for its events:
+ * request->record_signals. */
+void recorded_ask(const struct session_options *options,
+                  struct session_request *request);
+
+/*
+ * Hands out what a session has recorded; `result` is of session_collect().
+ * Processes that are not in `result` are left out. 0, TALLY_ENOMEM,
+ * TALLY_ESYSTEM or an error of the sink.
+ */
+int recorded_collect(const struct session_options *options, int fd,
+                     const struct session_request *request,
+                     const struct session_result *result,
+                     const struct recorded_sink *sink);
+
+#endif
