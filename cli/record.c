@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* tally record: runs a program and writes which instructions its events come
+ * from. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/counted.h"
+#include "cli/illegal.h"
+#include "cli/measured.h"
+#include "profile/filter.h"
+#include "record/record_writer.h"
+#include "table/generic.h"
+#include "table/signals.h"
+#include "table/software.h"
+#include "version.h"
+
+enum {
+    OPT_MACHINE,
+    OPT_EVENTS,
+    OPT_OUTPUT,
+    OPT_QUIET,
+    OPT_FROM,
+    OPT_TO,
+    OPT_SKIP,
+    OPT_FILTER,
+    OPT_MODEL,
+    OPT_MODEL_LAST = OPT_MODEL + MODEL_OPTION_COUNT - 1,
+};
+
+static const struct option_row options[] = {
+    [OPT_MACHINE] = {'m', "machine", "MACHINE",
+                     "the machine to be; default: by the program's "
+                     "architecture"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "events to record, by name or code; 'all' records every "
+                    "one"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the record there (default: tally.data)"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "no progress line and no last line"},
+    [OPT_FROM] = {0, "from", "FUNCTION",
+                  "record only from where this function is entered"},
+    [OPT_TO] = {0, "to", "FUNCTION", "and stop where this one is entered"},
+    [OPT_SKIP] = {0, "skip", "N",
+                  "begin to record after the first N instructions"},
+    [OPT_FILTER] = {0, "filter", "code=WHERE",
+                    "record only a FUNCTION, or FIRST-LAST addresses"},
+    MODEL_OPTION_ROWS(OPT_MODEL),
+    {0},
+};
+
+struct record_request {
+    const struct machine_row *machine; /* NULL: the program's */
+    const char *machine_name;
+    const char *output, *from, *to;
+    char *events; /* owned; all -e joined */
+    const char *filters[CODE_RANGES];
+    size_t filter_count;
+    uint64_t skip;
+    struct model_options model;
+    bool quiet;
+};
+
+static int
+parse_skip(const char *value, uint64_t *skip)
+{
+    char *end;
+
+    *skip = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && *end == '\0' && *skip > 0)
+        return 0;
+    escape_printf(stderr,
+                  "tally record: --skip '%s': a number of instructions is "
+                  "expected, such as 1000000\n",
+                  value);
+    return EXIT_USAGE;
+}
+
+static int
+take_option(struct record_request *r, int option, const char *value)
+{
+    switch (option) {
+    case OPT_MACHINE:
+        r->machine_name = value;
+        return 0;
+    case OPT_EVENTS:
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_QUIET:
+        r->quiet = true;
+        return 0;
+    case OPT_FROM:
+        r->from = value;
+        return 0;
+    case OPT_TO:
+        r->to = value;
+        return 0;
+    case OPT_SKIP:
+        return parse_skip(value, &r->skip);
+    case OPT_FILTER:
+        if (strncmp(value, "code=", 5) != 0) {
+            escape_printf(stderr,
+                          "tally record: --filter '%s': only code=FUNCTION or "
+                          "code=FIRST-LAST can be recorded\n",
+                          value);
+            return EXIT_USAGE;
+        }
+        if (r->filter_count == CODE_RANGES) {
+            fprintf(stderr, "tally record: more than %d --filter\n",
+                    CODE_RANGES);
+            return EXIT_USAGE;
+        }
+        r->filters[r->filter_count++] = value;
+        return 0;
+    default:
+        if (model_options_take(&r->model, option - OPT_MODEL, value))
+            return 0;
+        fprintf(stderr, "tally record: too many --set\n");
+        return EXIT_USAGE;
+    }
+}
+
+/* Returns 0, an exit status, or COMMAND_HELP. */
+static int
+read_options(struct record_request *r, int argc, char **argv, int *operand)
+{
+    struct option_walk walk = {&command_record, argc, argv, 1, NULL};
+    const char *value;
+    int option;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        const int status = take_option(r, option, value);
+        if (status != 0)
+            return status;
+    }
+    *operand = walk.next;
+    if (option == COMMAND_HELP)
+        return COMMAND_HELP;
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (argv[*operand] == NULL) {
+        fprintf(stderr, "tally record: a program is expected, as in tally "
+                        "record -- ./program\n");
+        return EXIT_USAGE;
+    }
+    const int lost = command_subcommand(&walk, argv[*operand]);
+    return lost == COMMAND_BAD ? EXIT_USAGE : 0;
+}
+
+static void
+show_progress(void *user, uint64_t instructions, double wall_s)
+{
+    (void)user;
+    if (wall_s >= 1)
+        fprintf(stderr, "\r tally: %.1f G instructions, %.0f s\033[K",
+                (double)instructions * 1e-9, wall_s);
+}
+
+/* Refuses an event that has no place in the program. */
+static int
+check_event(const struct machine_row *machine, const struct event_row *event,
+            const char *asked)
+{
+    if (event_is_software(event))
+        return tally_fail(&command_log, TALLY_ERANGE,
+                          "'%s' is counted by the kernel, of QEMU as a whole; "
+                          "perf record tells such events by instruction",
+                          asked);
+    if (event_is_lacking(event))
+        return tally_fail(&command_log, TALLY_ERANGE, "%s: %s", asked,
+                          generic_lacking_reason(machine, event));
+    return 0;
+}
+
+/* A program that is being recorded. */
+struct recording {
+    struct record_request *request;
+    struct measured measured;
+    struct counted counted;
+    struct session_options session;
+    struct record_event *events;
+    struct record_head head;
+    struct record_writer writer;
+    struct session_result result;
+};
+
+static int
+describe_events(struct recording *r)
+{
+    const struct machine_row *machine = r->measured.machine;
+
+    r->events = calloc(r->counted.count + 1, sizeof(*r->events));
+    if (r->events == NULL)
+        return tally_fail(&command_log, TALLY_ENOMEM, "no memory for events");
+    for (size_t i = 0; i < r->counted.count; i++) {
+        const struct event_row *e = r->counted.events[i];
+        const char *asked =
+            i < r->counted.asked_count ? r->counted.asked[i] : e->name;
+        const int sum = generic_sum(machine, e);
+        const char *lacks = event_lacks(e, r->measured.params);
+        const int error = check_event(machine, e, asked);
+        if (error != 0)
+            return error;
+        r->events[i] = (struct record_event){
+            .name = sum >= 0 ? machine->generics[sum].own : e->name,
+            .asked = asked,
+            .unit = "",
+            .brief = e->brief != NULL ? e->brief : "",
+            .standing = fidelity_name(
+                lacks != NULL
+                    ? FIDELITY_IDLE
+                    : fidelity_in_run(e->fidelity, r->measured.foreign, false,
+                                      false, false)),
+        };
+    }
+    return 0;
+}
+
+/* Says what was written, and how to read the record. */
+static void
+say_end(const struct recording *r, const char *path)
+{
+    if (r->session.progress != NULL)
+        fprintf(stderr, "\r\033[K");
+    if (r->request->quiet)
+        return;
+    escape_printf(stderr,
+                  "tally: recorded %zu event%s of %zu process%s in %s; tally "
+                  "report%s%s shows them\n",
+                  r->counted.count, r->counted.count == 1 ? "" : "s",
+                  r->result.pid_count, r->result.pid_count == 1 ? "" : "es",
+                  path, strcmp(path, "tally.data") != 0 ? " " : "",
+                  strcmp(path, "tally.data") != 0 ? path : "");
+    if (session_partial(&r->result))
+        fprintf(stderr, "tally: counts of some threads or programs are "
+                        "missing; tally count says which\n");
+}
+
+/* Runs the program; returns an exit status. */
+static int
+run_recorded(struct recording *r)
+{
+    const char *path =
+        r->request->output != NULL ? r->request->output : "tally.data";
+    int error = record_writer_begin(&r->writer, path, &r->head, &r->session,
+                                    &command_log);
+
+    if (error != 0)
+        return EXIT_OURS;
+    r->session.record = &r->writer.sink;
+    error = session_run(&r->session, &r->measured.program, &command_log,
+                        &r->result);
+    if (error == 0 && !r->result.started)
+        error =
+            tally_fail(&command_log, TALLY_EQEMU, "%s: QEMU could not start it",
+                       r->measured.program.path);
+    if (error != 0) {
+        record_writer_abandon(&r->writer);
+        return EXIT_OURS;
+    }
+    if (record_writer_end(&r->writer, &r->result) != 0)
+        return EXIT_OURS;
+    say_end(r, path);
+    return command_status(r->result.status);
+}
+
+/* Chooses machine and events, and runs the program. */
+static int
+record_program(struct recording *r)
+{
+    struct record_request *q = r->request;
+    struct measured *m = &r->measured;
+    int error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
+
+    if (error == 0 && m->machine->native)
+        error = tally_fail(&command_log, TALLY_ERANGE,
+                           "the host's counters are not recorded by "
+                           "instruction; perf record does that, or leave -m "
+                           "host away");
+    if (error == 0)
+        error = counted_choose(m->machine, q->events, NULL, NULL, &r->counted);
+    if (error == 0)
+        error = describe_events(r);
+    if (error != 0)
+        return EXIT_USAGE;
+    const struct isa *const isa = m->program.isa;
+    r->session = (struct session_options){
+        .machine = m->machine,
+        .params = m->params,
+        .events = (const struct event_row *const *)r->counted.events,
+        .event_count = r->counted.count,
+        .from = q->from,
+        .to = q->to,
+        .skip = q->skip,
+        .filters = q->filters,
+        .filter_count = q->filter_count,
+        .launch = q->model.launch,
+        .progress = isatty(STDERR_FILENO) && !q->quiet ? show_progress : NULL,
+    };
+    r->head = (struct record_head){
+        .version = TALLY_VERSION,
+        .machine = m->machine->name,
+        .isa = isa->name,
+        .cpu = q->model.launch.cpu != NULL ? q->model.launch.cpu : isa->cpu,
+        .argv = m->program.argv,
+        .events = r->events,
+        .event_count = r->counted.count,
+    };
+    return run_recorded(r);
+}
+
+static int
+run_record(int argc, char **argv)
+{
+    struct record_request request = {0};
+    struct recording r = {.request = &request};
+    int operand = 0;
+    int status = read_options(&request, argc, argv, &operand);
+
+    if (status == COMMAND_HELP) {
+        command_help(&command_record, stdout);
+        status = 0;
+    } else if (status == 0) {
+        status =
+            measured_open(&r.measured, argv + operand, &request.model.launch);
+        if (status == 0) {
+            status = record_program(&r);
+            program_close(&r.measured.program);
+        }
+    }
+    session_result_finish(&r.result);
+    counted_finish(&r.counted);
+    free(r.events);
+    free(request.events);
+    return status;
+}
+
+const struct command command_record = {
+    .name = "record",
+    .summary = "run a program and record which instructions events come from",
+    .synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+    .example =
+        "  # Record the default events, and show them by function.\n"
+        "  tally record ./program && tally report\n"
+        "  # Record misses on a machine of the manuals.\n"
+        "  tally record -m ultrasparc-t2 -e Dcache_misses -o misses.data -- "
+        "./bzip2.sparc64 -9k file",
+    .options = options,
+    .run = run_record,
+};

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "record/bytes.h"
+#include "record/chunks.h"
+#include "record/record_format.h"
+
+/* The state of a reading. */
+struct reading {
+    const struct tally_log *log;
+    struct record *record;
+    uint64_t at; /* of the chunk, in the file */
+};
+
+static int
+no_memory(const struct reading *r)
+{
+    return tally_fail(r->log, TALLY_ENOMEM, "%s: no memory for the record",
+                      r->record->path);
+}
+
+/* Says that a chunk holds what no tally writes. */
+static int
+bad(const struct reading *r, const char *what)
+{
+    return tally_fail(r->log, TALLY_ESYNTAX,
+                      "%s: the chunk at byte %llu %s; the file is damaged",
+                      r->record->path, (unsigned long long)r->at, what);
+}
+
+/* Returns an array of `count` elements for data of `left` bytes, at least one
+ * an element: a forged number must not ask for more memory than the file can
+ * fill. NULL: no memory, or there are fewer bytes. */
+static void *
+array_for(const struct cursor *c, uint64_t count, size_t size)
+{
+    return count <= cursor_left(c) ? calloc((size_t)count + 1, size) : NULL;
+}
+
+/* Returns the array with room for one more element, zeroed; NULL: no memory. */
+static void *
+grown(void *array, size_t count, size_t size)
+{
+    char *more = array;
+
+    if ((count & (count - 1)) == 0)
+        more = realloc(array, (count != 0 ? count * 2 : 1) * size);
+    if (more != NULL)
+        memset(more + count * size, 0, size);
+    return more;
+}
+
+static char *
+take_text(struct cursor *c)
+{
+    size_t length;
+    const char *text = cursor_string(c, &length);
+
+    return text != NULL ? strndup(text, length) : NULL;
+}
+
+static char *
+text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text != NULL ? strdup(text) : NULL;
+}
+
+static int
+read_event(struct reading *r, const json_t *event, struct record_event_row *row)
+{
+    row->name = text_of(event, "name");
+    row->asked = text_of(event, "asked");
+    row->unit = text_of(event, "unit");
+    row->brief = text_of(event, "brief");
+    row->standing = text_of(event, "standing");
+    return row->name && row->asked && row->unit && row->brief && row->standing
+               ? 0
+               : bad(r, "has an event without a name");
+}
+
+static int
+read_head(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    json_t *head = json_loadb((const char *)chunk->data, chunk->size, 0, NULL);
+    const json_t *events = json_object_get(head, "events");
+    const json_t *command = json_object_get(head, "command");
+    const json_int_t schema =
+        json_integer_value(json_object_get(head, "schema"));
+    int error = 0;
+
+    if (head == NULL || record->version != NULL)
+        error = bad(r, "is no head of a record");
+    else if (schema != RECORD_SCHEMA)
+        error = tally_fail(r->log, TALLY_ESYNTAX,
+                           "%s: schema %lld of a record; this tally reads %d",
+                           record->path, (long long)schema, RECORD_SCHEMA);
+    if (error == 0) {
+        record->version = text_of(head, "tally");
+        record->machine = text_of(head, "machine");
+        record->isa = text_of(head, "isa");
+        record->cpu = text_of(head, "cpu");
+        record->event_count = json_array_size(events);
+        record->events =
+            calloc(record->event_count + 1, sizeof(*record->events));
+        record->argv =
+            calloc(json_array_size(command) + 1, sizeof(*record->argv));
+        if (record->events == NULL || record->argv == NULL)
+            error = no_memory(r);
+        else if (!record->version || !record->machine || !record->isa ||
+                 record->event_count == 0)
+            error = bad(r, "is a head that lacks something");
+    }
+    for (size_t i = 0; error == 0 && i < record->event_count; i++)
+        error = read_event(r, json_array_get(events, i), &record->events[i]);
+    for (size_t i = 0; error == 0 && i < json_array_size(command); i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+        record->argv[i] = strdup(word != NULL ? word : "");
+        if (record->argv[i] == NULL)
+            error = no_memory(r);
+    }
+    json_decref(head);
+    return error;
+}
+
+/* Returns the index of the image, which is added if it is new; -1: no memory.
+ */
+static long
+find_image(struct record *record, char *path, const char *id, size_t id_size)
+{
+    for (size_t i = 0; i < record->image_count; i++) {
+        const struct record_image *image = &record->images[i];
+        if (image->build_id_size == id_size && strcmp(image->path, path) == 0 &&
+            memcmp(image->build_id, id, id_size) == 0) {
+            free(path);
+            return (long)i;
+        }
+    }
+    struct record_image *images =
+        grown(record->images, record->image_count, sizeof(*images));
+    if (images == NULL) {
+        free(path);
+        return -1;
+    }
+    record->images = images;
+    images[record->image_count].path = path;
+    memcpy(images[record->image_count].build_id, id, id_size);
+    images[record->image_count].build_id_size = (uint8_t)id_size;
+    return (long)record->image_count++;
+}
+
+/* How a process has an image mapped. */
+struct mapping {
+    uint64_t first, last, offset;
+    uint32_t image; /* of the record */
+};
+
+static int
+read_mappings(struct reading *r, struct cursor *c, struct mapping *mappings,
+              uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        size_t id_size;
+        char *path = take_text(c);
+        mappings[i].first = cursor_varint(c);
+        mappings[i].last = cursor_varint(c);
+        mappings[i].offset = cursor_varint(c);
+        const char *id = cursor_string(c, &id_size);
+        if (path == NULL || c->failed || id_size > RECORD_BUILD_ID) {
+            free(path);
+            return bad(r, "has no whole list of files");
+        }
+        const long image = find_image(r->record, path, id, id_size);
+        if (image < 0)
+            return no_memory(r);
+        mappings[i].image = (uint32_t)image;
+    }
+    return 0;
+}
+
+static int
+read_insns(struct reading *r, struct cursor *c, struct record_process_row *p,
+           const struct mapping *mappings, uint64_t mapping_count)
+{
+    uint64_t end = 0;
+    size_t code = 0;
+
+    for (size_t i = 0; i < p->insn_count; i++) {
+        struct record_insn *insn = &p->insns[i];
+        const uint64_t image = cursor_varint(c);
+        insn->address = end + (uint64_t)cursor_signed(c);
+        insn->size = cursor_u8(c);
+        if (c->failed || image > mapping_count)
+            return bad(r, "has an instruction of no file");
+        insn->image = RECORD_NO_IMAGE;
+        insn->offset = insn->address;
+        if (image > 0) {
+            const struct mapping *m = &mappings[image - 1];
+            insn->image = m->image;
+            insn->offset = insn->address - m->first + m->offset;
+        }
+        insn->code = (uint32_t)code;
+        code += insn->size;
+        end = insn->address + insn->size;
+    }
+    const uint8_t *bytes = cursor_take(c, code);
+    if (bytes == NULL)
+        return bad(r, "lacks the code of its instructions");
+    p->code = malloc(code + 1);
+    if (p->code == NULL)
+        return no_memory(r);
+    memcpy(p->code, bytes, code);
+    p->code_size = code;
+    return 0;
+}
+
+static int
+read_process(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    struct record_process_row *rows =
+        grown(record->processes, record->process_count, sizeof(*rows));
+
+    if (rows == NULL)
+        return no_memory(r);
+    record->processes = rows;
+    struct record_process_row *p = &rows[record->process_count++];
+    p->number = (unsigned)cursor_varint(&c);
+    p->pid = (int)cursor_varint(&c);
+    p->parent = (int)cursor_varint(&c);
+    p->begin = (unsigned)cursor_varint(&c);
+    p->program = take_text(&c);
+    const uint64_t mapping_count = cursor_varint(&c);
+    struct mapping *mappings = array_for(&c, mapping_count, sizeof(*mappings));
+    if (p->program == NULL || mappings == NULL || c.failed) {
+        free(mappings);
+        return bad(r, "is no whole process");
+    }
+    int error = read_mappings(r, &c, mappings, mapping_count);
+    if (error == 0) {
+        p->insn_count = cursor_varint(&c);
+        p->insns = array_for(&c, p->insn_count, sizeof(*p->insns));
+        if (p->insns == NULL) {
+            p->insn_count = 0;
+            error = bad(r, "lacks instructions");
+        }
+    }
+    if (error == 0)
+        error = read_insns(r, &c, p, mappings, mapping_count);
+    free(mappings);
+    return error;
+}
+
+/* Returns the index of the process with the number, or -1. */
+static long
+find_process(const struct record *record, uint64_t number)
+{
+    for (size_t i = record->process_count; i > 0; i--) {
+        if (record->processes[i - 1].number == number)
+            return (long)i - 1;
+    }
+    return -1;
+}
+
+static int
+read_counts(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    struct record_counts_row *rows =
+        grown(record->counts, record->counts_count, sizeof(*rows));
+    const long process = find_process(record, cursor_varint(&c));
+    uint64_t next = 0;
+
+    if (rows == NULL)
+        return no_memory(r);
+    record->counts = rows;
+    if (process < 0)
+        return bad(r, "counts for no process");
+    struct record_counts_row *t = &rows[record->counts_count++];
+    t->process = (unsigned)process;
+    t->thread = (unsigned)cursor_varint(&c);
+    t->count = cursor_varint(&c);
+    t->insns = array_for(&c, t->count, sizeof(*t->insns));
+    t->values =
+        t->count <= chunk->size
+            ? array_for(&c, t->count * record->event_count, sizeof(*t->values))
+            : NULL;
+    if (t->insns == NULL || t->values == NULL) {
+        t->count = 0;
+        return bad(r, "lacks counts");
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        next += cursor_varint(&c);
+        if (c.failed || next >= record->processes[process].insn_count)
+            return bad(r, "counts for an instruction that is not there");
+        t->insns[i] = (uint32_t)next++;
+    }
+    for (size_t i = 0; i < t->count * record->event_count; i++)
+        t->values[i] = cursor_signed(&c);
+    return c.failed ? bad(r, "lacks counts") : 0;
+}
+
+static int
+read_totals(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const uint64_t count = cursor_varint(&c);
+
+    record->threads = record->threads == NULL
+                          ? array_for(&c, count, sizeof(*record->threads))
+                          : NULL;
+    if (record->threads == NULL)
+        return bad(r, "is no list of threads");
+    for (uint64_t i = 0; i < count; i++) {
+        struct record_thread_row *t = &record->threads[i];
+        const uint64_t number = cursor_varint(&c);
+        const long process = find_process(record, number);
+        t->process = process < 0 ? UINT32_MAX : (unsigned)process;
+        t->thread = (unsigned)cursor_varint(&c);
+        t->strand = (unsigned)cursor_varint(&c);
+        t->totals = calloc(record->event_count + 1, sizeof(*t->totals));
+        record->thread_count++;
+        if (t->totals == NULL)
+            return no_memory(r);
+        for (size_t e = 0; e < record->event_count; e++)
+            t->totals[e] = cursor_signed(&c);
+    }
+    return c.failed ? bad(r, "lacks totals") : 0;
+}
+
+static double
+number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static bool
+is_true(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static int
+read_run(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    json_t *run = json_loadb((const char *)chunk->data, chunk->size, 0, NULL);
+
+    if (run == NULL)
+        return bad(r, "is no end of a run");
+    record->status = (int)json_integer_value(json_object_get(run, "status"));
+    record->wall_s = number_of(run, "wall_s");
+    record->user_s = number_of(run, "user_s");
+    record->sys_s = number_of(run, "sys_s");
+    record->modelled_s = number_of(run, "modelled_s");
+    record->interrupted = is_true(run, "interrupted");
+    record->partial = is_true(run, "partial");
+    record->side_by_side = is_true(run, "side_by_side");
+    record->left_early = is_true(run, "left_early");
+    json_decref(run);
+    return 0;
+}
+
+static int
+read_chunk(struct reading *r, const struct chunk *chunk)
+{
+    r->at = chunk->at;
+    if (r->record->version == NULL && chunk->type != RECORD_HEAD)
+        return bad(r, "comes before the record's head");
+    switch (chunk->type) {
+    case RECORD_HEAD:
+        return read_head(r, chunk);
+    case RECORD_PROCESS:
+        return read_process(r, chunk);
+    case RECORD_COUNTS:
+        return read_counts(r, chunk);
+    case RECORD_TOTALS:
+        return read_totals(r, chunk);
+    case RECORD_RUN:
+        return read_run(r, chunk);
+    default:
+        return 0; /* of a later version, which readers can do without */
+    }
+}
+
+int
+record_open(const char *path, const struct tally_log *log,
+            struct record **record)
+{
+    struct record *opened = calloc(1, sizeof(*opened));
+    struct reading r = {.log = log, .record = opened};
+    struct chunk_reader *chunks = NULL;
+    struct chunk chunk;
+    int more = 0, error;
+
+    if (opened == NULL || (opened->path = strdup(path)) == NULL) {
+        free(opened);
+        return tally_fail(log, TALLY_ENOMEM, "no memory for a record");
+    }
+    error = chunks_open(path, log, &chunks);
+    while (error == 0 && (more = chunks_next(chunks, &chunk)) > 0)
+        error = read_chunk(&r, &chunk);
+    if (error == 0 && more < 0)
+        error = more;
+    if (error == 0) {
+        opened->cut = chunks_cut(chunks);
+        if (opened->version == NULL)
+            error = tally_fail(log, TALLY_ESYNTAX,
+                               "%s: the record ends before its head", path);
+    }
+    chunks_close(&chunks);
+    if (error != 0)
+        record_close(opened);
+    else
+        *record = opened;
+    return error;
+}
+
+void
+record_close(struct record *record)
+{
+    if (record == NULL)
+        return;
+    for (size_t i = 0; record->events != NULL && i < record->event_count; i++) {
+        struct record_event_row *e = &record->events[i];
+        free(e->name);
+        free(e->asked);
+        free(e->unit);
+        free(e->brief);
+        free(e->standing);
+    }
+    for (size_t i = 0; record->argv != NULL && record->argv[i] != NULL; i++)
+        free(record->argv[i]);
+    for (size_t i = 0; i < record->image_count; i++)
+        free(record->images[i].path);
+    for (size_t i = 0; i < record->process_count; i++) {
+        free(record->processes[i].program);
+        free(record->processes[i].insns);
+        free(record->processes[i].code);
+    }
+    for (size_t i = 0; i < record->thread_count; i++)
+        free(record->threads[i].totals);
+    for (size_t i = 0; i < record->counts_count; i++) {
+        free(record->counts[i].insns);
+        free(record->counts[i].values);
+    }
+    free(record->path);
+    free(record->version);
+    free(record->machine);
+    free(record->isa);
+    free(record->cpu);
+    free(record->argv);
+    free(record->events);
+    free(record->images);
+    free(record->processes);
+    free(record->threads);
+    free(record->counts);
+    free(record);
+}
+
+int64_t
+record_total(const struct record *record, size_t event)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < record->thread_count; i++)
+        sum += record->threads[i].totals[event];
+    for (size_t i = 0; record->threads == NULL && i < record->counts_count;
+         i++) {
+        const struct record_counts_row *t = &record->counts[i];
+        for (size_t k = 0; k < t->count; k++)
+            sum += t->values[event * t->count + k];
+    }
+    return sum;
+}
+
+/* Returns the event that the word names: the whole name, or the only one that
+ * begins so; -1: none, -2: several. */
+static long
+find_event(const struct record *record, const char *word, size_t length)
+{
+    long found = -1;
+
+    for (size_t i = 0; i < record->event_count; i++) {
+        const char *const names[] = {record->events[i].asked,
+                                     record->events[i].name};
+        bool begins = false;
+        for (size_t n = 0; n < 2; n++) {
+            if (strncasecmp(names[n], word, length) != 0)
+                continue;
+            if (names[n][length] == '\0')
+                return (long)i;
+            begins = true;
+        }
+        if (begins)
+            found = found == -1 ? (long)i : -2;
+    }
+    return found;
+}
+
+int
+record_events(const struct record *record, const char *names,
+              const struct tally_log *log, size_t *events, size_t *count)
+{
+    *count = 0;
+    if (names == NULL) {
+        while (*count < record->event_count) {
+            events[*count] = *count;
+            ++*count;
+        }
+        return 0;
+    }
+    while (*names != '\0') {
+        const size_t length = strcspn(names, ",");
+        const long event = find_event(record, names, length);
+        bool known = false;
+        if (event < 0 || length == 0)
+            return tally_fail(
+                log, TALLY_EUNKNOWN, "%s: %s event '%.*s'; it has %s%s%s",
+                record->path,
+                event == -2 ? "several events begin as" : "there is no",
+                (int)length, names, record->events[0].asked,
+                record->event_count > 1 ? ", " : "",
+                record->event_count > 1 ? record->events[1].asked : "");
+        for (size_t i = 0; i < *count; i++)
+            known |= events[i] == (size_t)event;
+        if (!known)
+            events[(*count)++] = (size_t)event;
+        names += length + (names[length] == ',');
+    }
+    return 0;
+}

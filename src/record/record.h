@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record of tally in memory: events, processes with the instructions that
+ * they executed, and what each thread counted at each instruction.
+ *
+ * Images are told apart by path and build id, and are shared by all processes.
+ * A value that no instruction has ("elsewhere") is the thread's total less the
+ * sum over its instructions.
+ */
+#ifndef TALLY_RECORD_RECORD_H
+#define TALLY_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define RECORD_NO_IMAGE UINT32_MAX
+#define RECORD_BUILD_ID 32 /* bytes at most */
+
+struct record_event_row {
+    char *name, *asked, *unit, *brief, *standing;
+};
+
+struct record_image {
+    char *path;
+    uint8_t build_id[RECORD_BUILD_ID];
+    uint8_t build_id_size; /* 0: none */
+};
+
+/* An instruction; code that changed at an address has one for each. */
+struct record_insn {
+    uint64_t address; /* in the process */
+    uint64_t offset;  /* in the image's file; without an image the address */
+    uint32_t image;   /* in record.images, or RECORD_NO_IMAGE */
+    uint32_t code;    /* of the process: where its bytes begin */
+    uint8_t size;
+};
+
+struct record_process_row {
+    unsigned number; /* as threads have it */
+    int pid, parent; /* parent 0: the first process */
+    unsigned begin;  /* enum counts_begin */
+    char *program;
+    struct record_insn *insns; /* by image, then address */
+    size_t insn_count;
+    uint8_t *code;
+    size_t code_size;
+};
+
+/* What a thread counted. */
+struct record_thread_row {
+    unsigned process; /* index in record.processes */
+    unsigned thread, strand;
+    int64_t *totals; /* [event_count] */
+};
+
+/* Counts of a thread at its instructions; a thread may have several of these.
+ */
+struct record_counts_row {
+    unsigned process; /* index in record.processes */
+    unsigned thread;  /* number of the thread in the process */
+    size_t count;
+    uint32_t *insns; /* [count] indices in the process, ascending */
+    int64_t *values; /* [event_count][count] */
+};
+
+struct record {
+    char *path;                          /* of the file */
+    char *version, *machine, *isa, *cpu; /* cpu may be NULL */
+    char **argv;                         /* ends with NULL */
+    struct record_event_row *events;
+    size_t event_count;
+    struct record_image *images;
+    size_t image_count;
+    struct record_process_row *processes;
+    size_t process_count;
+    struct record_thread_row *threads;
+    size_t thread_count;
+    struct record_counts_row *counts;
+    size_t counts_count;
+    bool cut; /* the file has no end: what follows is not known */
+    /* How the run ended: */
+    int status; /* as waitpid() gives it */
+    double wall_s, user_s, sys_s, modelled_s;
+    bool interrupted, partial, side_by_side, left_early;
+};
+
+/* Reads a record. 0; or TALLY_EIO, TALLY_ESYNTAX, TALLY_ENOMEM, logged. A
+ * record that is cut short is read as far as it goes, with a warning. */
+int record_open(const char *path, const struct tally_log *log,
+                struct record **record);
+void record_close(struct record *record);
+
+/* Returns the sum of an event over all threads; of a record that is cut short,
+ * over all instructions. */
+int64_t record_total(const struct record *record, size_t event);
+
+/* Finds the events of a comma-separated list of names, which may be short for a
+ * name that begins so; NULL: all. Writes their indices to `events`, which has
+ * room for record->event_count, and their number to *count. 0, or
+ * TALLY_EUNKNOWN, logged. */
+int record_events(const struct record *record, const char *names,
+                  const struct tally_log *log, size_t *events, size_t *count);
+
+#endif

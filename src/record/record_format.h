@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The chunks of a record of tally; doc/format/record.md says what is in each.
+ */
+#ifndef TALLY_RECORD_RECORD_FORMAT_H
+#define TALLY_RECORD_RECORD_FORMAT_H
+
+enum record_chunk {
+    RECORD_HEAD = 0x44414548,    /* "HEAD": JSON, first */
+    RECORD_PROCESS = 0x434f5250, /* "PROC" */
+    RECORD_COUNTS = 0x53544e43,  /* "CNTS": of a thread, behind its process */
+    RECORD_TOTALS = 0x4c544f54,  /* "TOTL": of all threads */
+    RECORD_RUN = 0x204e5552,     /* "RUN ": JSON, last */
+};
+
+/* Of the JSON documents. */
+#define RECORD_SCHEMA 1
+
+#endif

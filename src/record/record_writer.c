@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record_writer.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/elf_file.h"
+#include "record/bytes.h"
+#include "report/json_text.h"
+
+/* Writes what was appended, if all of it was. */
+static int
+write_bytes(struct record_writer *w, enum record_chunk type, struct bytes *b)
+{
+    const int error =
+        b->failed ? tally_fail(w->log, TALLY_ENOMEM, "no memory for the record")
+                  : chunks_write(w->chunks, type, b->data, b->size);
+
+    bytes_finish(b);
+    return error;
+}
+
+/* Writes a document and lets go of it; NULL: there was no memory. */
+static int
+write_json(struct record_writer *w, enum record_chunk type, json_t *document)
+{
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    int error;
+
+    if (text == NULL)
+        error = tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
+    else
+        error = chunks_write(w->chunks, type, text, strlen(text));
+    free(text);
+    json_decref(document);
+    return error;
+}
+
+/* Returns the text as JSON; NULL is null. */
+static json_t *
+text_of(const char *text)
+{
+    return text == NULL ? json_null() : report_json_text(text);
+}
+
+static json_t *
+head_document(const struct record_head *h)
+{
+    json_t *arguments = json_array(), *events = json_array();
+
+    for (size_t i = 0; h->argv[i] != NULL; i++)
+        json_array_append_new(arguments, text_of(h->argv[i]));
+    for (size_t i = 0; i < h->event_count; i++) {
+        const struct record_event *e = &h->events[i];
+        json_array_append_new(
+            events,
+            json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_of(e->name),
+                      "asked", text_of(e->asked), "unit", text_of(e->unit),
+                      "brief", text_of(e->brief), "standing",
+                      text_of(e->standing)));
+    }
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+                     RECORD_SCHEMA, "tally", text_of(h->version), "machine",
+                     text_of(h->machine), "isa", text_of(h->isa), "cpu",
+                     text_of(h->cpu), "command", arguments, "events", events);
+}
+
+static void
+append_text(struct bytes *b, const char *text)
+{
+    bytes_append_string(b, text, strlen(text));
+}
+
+/* Appends an image, with the build id of its file. */
+static void
+append_image(struct bytes *b, const struct recorded_image *image)
+{
+    struct elf_file elf;
+
+    append_text(b, image->path);
+    bytes_append_varint(b, image->first);
+    bytes_append_varint(b, image->last);
+    bytes_append_varint(b, image->offset);
+    /* A file that is gone by now has no build id, and will have no names. */
+    if (elf_file_open(image->path, NULL, &elf) == 0)
+        bytes_append_string(b, (const char *)elf.build_id, elf.build_id_size);
+    else
+        bytes_append_varint(b, 0);
+    elf_file_close(&elf);
+}
+
+/* Writes a process: its images, and its instructions in order. */
+static int
+write_process(void *user, const struct recorded_process *p)
+{
+    struct record_writer *w = user;
+    struct bytes b = {0};
+    uint64_t end = 0;
+
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, (uint64_t)p->process->pid);
+    bytes_append_varint(&b, (uint64_t)p->process->parent);
+    bytes_append_varint(&b, p->process->begin);
+    append_text(&b, p->process->program);
+    bytes_append_varint(&b, p->image_count);
+    for (size_t i = 0; i < p->image_count; i++)
+        append_image(&b, &p->images[i]);
+    bytes_append_varint(&b, p->instruction_count);
+    for (size_t i = 0; i < p->instruction_count; i++) {
+        const struct recorded_instruction *insn = &p->instructions[i];
+        bytes_append_varint(&b, insn->image);
+        bytes_append_signed(&b, (int64_t)(insn->address - end));
+        bytes_append_u8(&b, insn->size);
+        end = insn->address + insn->size;
+    }
+    for (size_t i = 0; i < p->instruction_count; i++)
+        bytes_append(&b, p->instructions[i].code, p->instructions[i].size);
+    return write_bytes(w, RECORD_PROCESS, &b);
+}
+
+/* Writes the counts of a thread: the numbers of its instructions, and then one
+ * event after another, as like values lie side by side so. */
+static int
+write_thread(void *user, const struct recorded_process *p,
+             const struct recorded_thread *t)
+{
+    struct record_writer *w = user;
+    const size_t events = w->head->event_count;
+    struct bytes b = {0};
+    uint32_t next = 0;
+
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, t->thread->thread);
+    bytes_append_varint(&b, t->count);
+    for (size_t i = 0; i < t->count; i++) {
+        bytes_append_varint(&b, t->instructions[i] - next);
+        next = t->instructions[i] + 1;
+    }
+    for (size_t e = 0; e < events; e++) {
+        for (size_t i = 0; i < t->count; i++)
+            bytes_append_signed(&b, t->values[i * events + e]);
+    }
+    return write_bytes(w, RECORD_COUNTS, &b);
+}
+
+int
+record_writer_begin(struct record_writer *w, const char *path,
+                    const struct record_head *head,
+                    const struct session_options *options,
+                    const struct tally_log *log)
+{
+    *w = (struct record_writer){
+        .head = head,
+        .options = options,
+        .log = log,
+        .sink = {write_process, write_thread, w},
+    };
+    int error = chunks_create(path, log, &w->chunks);
+    if (error != 0)
+        return error;
+    error = write_json(w, RECORD_HEAD, head_document(head));
+    if (error != 0)
+        chunks_abandon(&w->chunks);
+    return error;
+}
+
+static int
+write_totals(struct record_writer *w, const struct session_result *result)
+{
+    const struct session_options *o = w->options;
+    struct bytes b = {0};
+
+    bytes_append_varint(&b, result->thread_count);
+    for (size_t i = 0; i < result->thread_count; i++) {
+        const struct session_thread *t = &result->threads[i];
+        bytes_append_varint(&b, t->process);
+        bytes_append_varint(&b, t->thread);
+        bytes_append_varint(&b, t->strand);
+        for (size_t e = 0; e < o->event_count; e++)
+            bytes_append_signed(&b,
+                                (int64_t)event_value(o->events[e], &t->totals));
+    }
+    return write_bytes(w, RECORD_TOTALS, &b);
+}
+
+static json_t *
+run_document(const struct session_result *r)
+{
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:i, s:b, s:b, s:b, s:b}",
+                     "status", r->status, "wall_s", r->wall_s, "user_s",
+                     r->user_s, "sys_s", r->sys_s, "modelled_s", r->modelled_s,
+                     "processes", (int)r->process_count, "interrupted",
+                     r->interrupted, "partial", session_partial(r),
+                     "side_by_side", session_side_by_side(r), "left_early",
+                     session_left_early(r));
+}
+
+int
+record_writer_end(struct record_writer *w, const struct session_result *result)
+{
+    int error = write_totals(w, result);
+
+    if (error == 0)
+        error = write_json(w, RECORD_RUN, run_document(result));
+    const int ended = chunks_end(&w->chunks);
+    return error != 0 ? error : ended;
+}
+
+void
+record_writer_abandon(struct record_writer *w)
+{
+    chunks_abandon(&w->chunks);
+}

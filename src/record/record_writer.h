@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes what a session has recorded (profile/recorded.h) as a record file.
+ * doc/format/record.md has the contents of the chunks.
+ */
+#ifndef TALLY_RECORD_RECORD_WRITER_H
+#define TALLY_RECORD_RECORD_WRITER_H
+
+#include "profile/recorded.h"
+#include "record/chunks.h"
+#include "record/record_format.h"
+
+/* What a record says of its events; strings are the caller's. */
+struct record_event {
+    const char *name;     /* the machine's */
+    const char *asked;    /* the name that was asked for */
+    const char *unit;     /* "" for a plain count */
+    const char *brief;    /* what it counts */
+    const char *standing; /* "exact", "modelled", "estimated", "idle" */
+};
+
+/* What a record says of its run. */
+struct record_head {
+    const char *version; /* of tally */
+    const char *machine, *isa;
+    const char *cpu; /* the guest's CPU model, or NULL */
+    char *const *argv;
+    const struct record_event *events;
+    size_t event_count;
+};
+
+struct record_writer {
+    struct chunk_writer *chunks; /* owned */
+    const struct record_head *head;
+    const struct session_options *options;
+    const struct tally_log *log;
+    struct recorded_sink sink; /* for session_options.record */
+};
+
+/* Opens the file and writes the head. 0 or an error, logged. The caller keeps
+ * `head`, `options` and `log` until the writer is ended, and calls
+ * record_writer_end() or record_writer_abandon(). */
+int record_writer_begin(struct record_writer *writer, const char *path,
+                        const struct record_head *head,
+                        const struct session_options *options,
+                        const struct tally_log *log);
+
+/* Writes the totals of all threads and how the run ended, and closes the file.
+ * 0 or an error, logged. */
+int record_writer_end(struct record_writer *writer,
+                      const struct session_result *result);
+
+/* Leaves the file that was there before. */
+void record_writer_abandon(struct record_writer *writer);
+
+#endif
