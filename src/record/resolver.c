@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/names.h"
+
+#define FRAMES_MOST 64u /* of one instruction; the innermost are left out */
+#define NO_FILE UINT32_MAX
+#define FRAMES_A_CHUNK 4096u
+
+/* Interned strings, a hash table with open addressing. */
+struct texts {
+    char **text; /* by number; owned */
+    size_t count, room;
+    uint32_t *slots; /* number, or 0 */
+    size_t slot_count;
+};
+
+/* Frames never move, as resolved instructions point to them. */
+struct frame_chunk {
+    struct frame_chunk *next;
+    size_t used;
+    struct resolved_frame frames[FRAMES_A_CHUNK];
+};
+
+struct resolver {
+    const struct record *record;
+    struct names *names;
+    uint32_t *files;         /* of each image in `names`, or NO_FILE */
+    uint32_t *image_texts;   /* the path of each image */
+    struct resolved **insns; /* of each process; frame_count 0: not asked yet */
+    struct texts texts;
+    struct frame_chunk *chunks;
+};
+
+static const struct resolved_frame no_frame;
+static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX};
+
+static uint64_t
+hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    return hash ^ hash >> 32;
+}
+
+/* Returns the place of the text, or the empty one where it goes. */
+static uint32_t *
+find_slot(const struct texts *t, const char *text)
+{
+    size_t at = hash_of(text) & (t->slot_count - 1);
+
+    while (t->slots[at] != 0 && strcmp(t->text[t->slots[at]], text) != 0)
+        at = (at + 1) & (t->slot_count - 1);
+    return &t->slots[at];
+}
+
+/* Doubles the tables before three quarters are used. */
+static bool
+grow_texts(struct texts *t)
+{
+    const size_t wanted = t->slot_count != 0 ? 2 * t->slot_count : 1024;
+    char **text;
+    uint32_t *slots;
+
+    if (t->count + 1 < t->slot_count / 4 * 3)
+        return true;
+    text = reallocarray(t->text, wanted, sizeof(*text));
+    if (text == NULL)
+        return false;
+    t->text = text;
+    slots = calloc(wanted, sizeof(*slots));
+    if (slots == NULL)
+        return false;
+    free(t->slots);
+    t->slots = slots;
+    t->slot_count = wanted;
+    for (size_t i = 1; i < t->count; i++)
+        *find_slot(t, t->text[i]) = (uint32_t)i;
+    return true;
+}
+
+/* Returns the number of the text; 0 of an empty one or NULL, and where there is
+ * no memory. */
+static uint32_t
+intern(struct texts *t, const char *text)
+{
+    uint32_t *slot;
+
+    if (text == NULL || *text == '\0' || !grow_texts(t))
+        return 0;
+    slot = find_slot(t, text);
+    if (*slot == 0) {
+        t->text[t->count] = strdup(text);
+        if (t->text[t->count] == NULL)
+            return 0;
+        *slot = (uint32_t)t->count++;
+    }
+    return *slot;
+}
+
+/* Opens the images' files. */
+static int
+open_images(struct resolver *r)
+{
+    const struct record *record = r->record;
+
+    for (size_t i = 0; i < record->image_count; i++) {
+        const struct record_image *image = &record->images[i];
+        unsigned file;
+        r->files[i] = NO_FILE;
+        r->image_texts[i] = intern(&r->texts, image->path);
+        const int error = names_add(r->names, image->path, image->build_id,
+                                    image->build_id_size, &file);
+        if (error == TALLY_ENOMEM)
+            return error;
+        if (error == 0)
+            r->files[i] = file;
+    }
+    return 0;
+}
+
+int
+resolver_create(const struct record *record,
+                const struct resolver_options *options,
+                const struct tally_log *log, struct resolver **resolver)
+{
+    const struct names_options names = {options->debug_dirs,
+                                        options->debug_dir_count};
+    struct resolver *r = calloc(1, sizeof(*r));
+    int error = TALLY_ENOMEM;
+
+    if (r != NULL) {
+        r->record = record;
+        r->files = calloc(record->image_count + 1, sizeof(*r->files));
+        r->image_texts =
+            calloc(record->image_count + 1, sizeof(*r->image_texts));
+        r->insns = calloc(record->process_count + 1, sizeof(*r->insns));
+        if (r->files != NULL && r->image_texts != NULL && r->insns != NULL &&
+            grow_texts(&r->texts) && (r->texts.text[0] = strdup("")) != NULL) {
+            r->texts.count = 1;
+            error = names_create(&names, log, &r->names);
+        }
+    }
+    if (error == 0)
+        error = open_images(r);
+    if (error != 0) {
+        resolver_destroy(r);
+        return tally_fail(log, error, "no memory for names");
+    }
+    *resolver = r;
+    return 0;
+}
+
+void
+resolver_destroy(struct resolver *r)
+{
+    if (r == NULL)
+        return;
+    for (size_t i = 0; r->insns != NULL && i < r->record->process_count; i++)
+        free(r->insns[i]);
+    for (size_t i = 0; i < r->texts.count; i++)
+        free(r->texts.text[i]);
+    while (r->chunks != NULL) {
+        struct frame_chunk *next = r->chunks->next;
+        free(r->chunks);
+        r->chunks = next;
+    }
+    names_destroy(r->names);
+    free(r->files);
+    free(r->image_texts);
+    free(r->insns);
+    free(r->texts.text);
+    free(r->texts.slots);
+    free(r);
+}
+
+/* Returns room for `count` frames that stays where it is, or NULL. */
+static struct resolved_frame *
+new_frames(struct resolver *r, size_t count)
+{
+    struct frame_chunk *chunk = r->chunks;
+
+    if (chunk == NULL || chunk->used + count > FRAMES_A_CHUNK) {
+        chunk = malloc(sizeof(*chunk));
+        if (chunk == NULL)
+            return NULL;
+        chunk->next = r->chunks;
+        chunk->used = 0;
+        r->chunks = chunk;
+    }
+    chunk->used += count;
+    return chunk->frames + chunk->used - count;
+}
+
+/* Looks an instruction up. */
+static struct resolved
+resolve(struct resolver *r, const struct record_insn *insn)
+{
+    struct name_frame found[FRAMES_MOST];
+    struct resolved out = not_known;
+    size_t count = 0;
+
+    if (insn->image == RECORD_NO_IMAGE)
+        return out;
+    out.image = r->image_texts[insn->image];
+    if (r->files[insn->image] != NO_FILE)
+        count = names_find(r->names, r->files[insn->image], insn->offset, found,
+                           FRAMES_MOST);
+    struct resolved_frame *frames = count > 0 ? new_frames(r, count) : NULL;
+    if (frames == NULL)
+        return out;
+    for (size_t i = 0; i < count; i++)
+        frames[i] = (struct resolved_frame){
+            .function = intern(&r->texts, found[i].function),
+            .file = intern(&r->texts, found[i].file),
+            .line = found[i].line,
+        };
+    out.frames = frames;
+    out.frame_count = count;
+    out.function_offset = found[count - 1].function_offset;
+    return out;
+}
+
+const struct resolved *
+resolver_find(struct resolver *r, size_t process, size_t insn)
+{
+    const struct record_process_row *p = &r->record->processes[process];
+
+    if (r->insns[process] == NULL)
+        r->insns[process] =
+            calloc(p->insn_count + 1, sizeof(*r->insns[process]));
+    if (r->insns[process] == NULL)
+        return &not_known;
+    struct resolved *known = &r->insns[process][insn];
+    if (known->frame_count == 0)
+        *known = resolve(r, &p->insns[insn]);
+    return known;
+}
+
+const char *
+resolver_text(const struct resolver *r, uint32_t number)
+{
+    return r->texts.text[number];
+}
+
+size_t
+resolver_text_count(const struct resolver *r)
+{
+    return r->texts.count;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of a record's instructions: image, function, source file and line,
+ * with the frames of functions that were copied into others (inlined).
+ *
+ * Strings are interned: two equal names have one number, so that instructions
+ * can be grouped by numbers. Number 0 is the empty string: not known.
+ */
+#ifndef TALLY_RECORD_RESOLVER_H
+#define TALLY_RECORD_RESOLVER_H
+
+#include "record/record.h"
+
+struct resolver;
+
+struct resolver_options {
+    /* Folders with separate debug files, besides /usr/lib/debug. */
+    const char *const *debug_dirs;
+    size_t debug_dir_count;
+};
+
+struct resolved_frame {
+    uint32_t function; /* demangled name, or 0 */
+    uint32_t file;     /* of the source, or 0 */
+    uint32_t line;     /* or 0 */
+};
+
+/* What is known of an instruction. Frames go from the innermost copied function
+ * to the real function, whose frame is always there, perhaps without names. */
+struct resolved {
+    const struct resolved_frame *frames; /* the resolver's */
+    size_t frame_count;                  /* at least 1 */
+    uint32_t image;                      /* path, or 0 */
+    /* Of the real function, in the image's file: its first byte; UINT64_MAX:
+     * not known. */
+    uint64_t function_offset;
+};
+
+/*
+ * Creates the names of a record, which must outlive them. An image whose file
+ * is gone or is another by now gets one warning and has no names. 0 or
+ * TALLY_ENOMEM, logged.
+ */
+int resolver_create(const struct record *record,
+                    const struct resolver_options *options,
+                    const struct tally_log *log, struct resolver **resolver);
+void resolver_destroy(struct resolver *resolver);
+
+/* Returns what is known of instruction `insn` of process `process`, indices in
+ * the record. Each is looked up once. */
+const struct resolved *
+resolver_find(struct resolver *resolver, size_t process, size_t insn);
+
+/* Returns the string of a number. */
+const char *resolver_text(const struct resolver *resolver, uint32_t number);
+
+/* Returns how many strings there are: their numbers are smaller. */
+size_t resolver_text_count(const struct resolver *resolver);
+
+#endif
