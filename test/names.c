@@ -198,6 +198,13 @@ test_dwarf5(void **unused)
     check_copies(program("dwarf5"));
 }
 
+static void
+test_clang(void **unused)
+{
+    (void)unused;
+    check_copies(program_or_skip("clang"));
+}
+
 /* .gnu_debuglink names a file beside the program. */
 static void
 test_debuglink(void **unused)
@@ -794,6 +801,7 @@ main(void)
         cmocka_unit_test(test_demangle),
         cmocka_unit_test(test_dwarf4),
         cmocka_unit_test(test_dwarf5),
+        cmocka_unit_test(test_clang),
         cmocka_unit_test(test_debuglink),
         cmocka_unit_test(test_debuglink_places),
         cmocka_unit_test(test_build_id_folder),

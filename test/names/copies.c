@@ -6,13 +6,16 @@
 #include <stdio.h>
 
 #define COPIED static inline __attribute__((always_inline))
+#ifdef __clang__
+#define KEPT __attribute__((noinline))
+#else
 #define KEPT __attribute__((noinline, noclone))
-#define GLOBAL __attribute__((visibility("default")))
+#endif
 
 volatile unsigned copies_sink;
 
 unsigned copies_outer(unsigned x);
-GLOBAL unsigned copies_alias(unsigned x);
+unsigned copies_alias(unsigned x);
 
 COPIED unsigned
 copies_inner(unsigned x)
@@ -55,8 +58,7 @@ copies_alias(unsigned x)
     return copies_sink / 3;
 }
 
-GLOBAL unsigned
-__copies_alias(unsigned x) __attribute__((alias("copies_alias")));
+unsigned __copies_alias(unsigned x) __attribute__((alias("copies_alias")));
 unsigned
 a_copies_alias(unsigned x) __attribute__((weak, alias("copies_alias")));
 
