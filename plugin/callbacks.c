@@ -28,15 +28,15 @@ static const bool records = (VARIANT & VARIANT_RECORD) != 0;
 STRAND_INLINE bool
 counts_raw(void)
 {
-    return records ? (tally_plugin.components & COMPONENT_RAW) != 0
-                   : (VARIANT & VARIANT_RAW) != 0;
+    return (VARIANT & VARIANT_RAW) != 0 &&
+           (!records || (tally_plugin.components & COMPONENT_RAW) != 0);
 }
 
 STRAND_INLINE bool
 counts_alignment(void)
 {
-    return records ? (tally_plugin.components & COMPONENT_ALIGN) != 0
-                   : (VARIANT & VARIANT_ALIGN) != 0;
+    return (VARIANT & VARIANT_ALIGN) != 0 &&
+           (!records || (tally_plugin.components & COMPONENT_ALIGN) != 0);
 }
 
 /* Charges an instruction of the block that runs with what its access has
@@ -46,6 +46,14 @@ charge(struct strand *s, access_site at)
 {
     if (records)
         strand_charge(s, site_instruction(at));
+}
+
+/* Charges an access with read-after-write hits and misalignment. */
+STRAND_INLINE void
+charge_noted(struct strand *s, access_site at)
+{
+    if (counts_raw() || counts_alignment())
+        charge(s, at);
 }
 
 STRAND_INLINE struct strand *
@@ -81,7 +89,7 @@ note_load(struct strand *s, uint64_t addr, access_site at)
                  last_of(&s->data, addr, site_room(at)));
     if (counts_alignment())
         align_load(s->total, addr, last_of(&s->data, addr, site_room(at)));
-    charge(s, at);
+    charge_noted(s, at);
 }
 
 STRAND_INLINE void
@@ -93,7 +101,7 @@ note_store(struct strand *s, uint64_t addr, access_site at, bool through)
         raw_store(&s->raw, addr, last_of(f, addr, site_room(at)));
     if (counts_alignment())
         align_store(s->total, addr, last_of(f, addr, site_room(at)));
-    charge(s, at);
+    charge_noted(s, at);
 }
 
 STRAND_INLINE void
@@ -126,7 +134,7 @@ on_float(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
     if (counts_alignment())
         align_load(s->total, addr,
                    last_of(&s->store, addr, site_room(site_of(data))));
-    charge(s, site_of(data));
+    charge_noted(s, site_of(data));
     strand_float(s, addr, site_of(data));
 }
 
@@ -142,7 +150,7 @@ on_wide_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     (void)info;
     if (counts_raw())
         raw_store(&s->raw, addr, last_of(f, addr, site_room(site_of(data))));
-    charge(s, site_of(data));
+    charge_noted(s, site_of(data));
     strand_store(s, addr, site_of(data), through);
 }
 
@@ -473,7 +481,7 @@ ask_target(struct strand *s, const struct block *b, const struct block *last)
 {
     targets_ask(&s->targets, s->total, last, b->pc);
     if (records && s->recorder != NULL)
-        recorder_charge(s, last->number, RECORD_BRANCH);
+        recorder_charge_branch(s, last->number);
     if ((tally_plugin.work & WORK_FETCH) && !strand_fetch_known(s, b, 0))
         strand_fetch_slow(s, b);
 }

@@ -27,10 +27,10 @@ enum callbacks_variant {
     VARIANT_MANY = 1 << 0,  /* the process has had more than one thread */
     VARIANT_RAW = 1 << 1,   /* COMPONENT_RAW: read-after-write hits */
     VARIANT_ALIGN = 1 << 2, /* COMPONENT_ALIGN: misaligned accesses */
-    VARIANTS = 1 << 3,
-    /* Records by instruction; with VARIANT_MANY or not. Asks whether the
-     * components of the other two run. */
-    VARIANT_RECORD = VARIANTS,
+    /* Records by instruction. With both of the two before or none: then it asks
+     * which of their components run. */
+    VARIANT_RECORD = 1 << 3,
+    VARIANTS = 1 << 4,
 };
 
 /* What a callback knows of an access. */
@@ -104,6 +104,6 @@ prefetch_near_of(const void *data)
 /* The tables of the variants, by their numbers. */
 extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,
     callbacks_3, callbacks_4, callbacks_5, callbacks_6, callbacks_7,
-    callbacks_8, callbacks_9;
+    callbacks_8, callbacks_9, callbacks_14, callbacks_15;
 
 #endif

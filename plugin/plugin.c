@@ -96,8 +96,19 @@ static void
 choose_callbacks(struct plugin *p)
 {
     static const struct callbacks *const variants[VARIANTS] = {
-        &callbacks_0, &callbacks_1, &callbacks_2, &callbacks_3,
-        &callbacks_4, &callbacks_5, &callbacks_6, &callbacks_7,
+        &callbacks_0,
+        &callbacks_1,
+        &callbacks_2,
+        &callbacks_3,
+        &callbacks_4,
+        &callbacks_5,
+        &callbacks_6,
+        &callbacks_7,
+        [VARIANT_RECORD] = &callbacks_8,
+        [VARIANT_RECORD | VARIANT_MANY] = &callbacks_9,
+        [VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN] = &callbacks_14,
+        [VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN | VARIANT_MANY] =
+            &callbacks_15,
     };
     const struct session_request *r = &p->request;
     unsigned variant = 0;
@@ -108,9 +119,11 @@ choose_callbacks(struct plugin *p)
         variant |= VARIANT_RAW;
     if (p->components & COMPONENT_ALIGN)
         variant |= VARIANT_ALIGN;
-    p->callbacks = r->records == 0 ? variants[variant]
-                   : p->threaded   ? &callbacks_9
-                                   : &callbacks_8;
+    if (r->records != 0 && (variant & (VARIANT_RAW | VARIANT_ALIGN)) != 0)
+        variant |= VARIANT_RAW | VARIANT_ALIGN;
+    if (r->records != 0)
+        variant |= VARIANT_RECORD;
+    p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
                   p->data_filter || p->ear_runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a

@@ -28,6 +28,10 @@ struct coherence {
      * strand runs alone. */
     void (*take)(struct strand *s, struct request *queue, size_t count);
 
+    /* take() charges the instructions of its requests, where the strand
+     * records; else the caller does, one request at a time. */
+    bool charges;
+
     /* All below may be NULL: the kind has nothing to do. */
 
     /* Counts what the strand's requests have under way: nothing follows. */

@@ -5,6 +5,7 @@
 
 #include "machine/cache_dirty.h"
 #include "machine/coherence.h"
+#include "machine/recorder.h"
 #include "machine/writeback.h"
 #include "machine/strand.h"
 
@@ -234,6 +235,10 @@ take_queue(struct strand *s, struct request *queue, size_t count)
         if (cache_touch(l2, addr >> l2->line_shift, write, &driven)) {
             if (write)
                 search(s, addr, true, true);
+            if (write && s->recorder != NULL &&
+                chip->nodes->used != 1u << s->node)
+                recorder_charge(s, queue[i].block,
+                                recorder_instruction(s, &queue[i]));
             continue;
         }
         s->total[queue_l2_signal[kind]]++;
@@ -242,6 +247,9 @@ take_queue(struct strand *s, struct request *queue, size_t count)
         s->total[SIGNAL_L2_CLEAN_EVICTIONS] += driven.clean;
         serve(s, addr, kind, write);
         memory_settle(s);
+        if (s->recorder != NULL)
+            recorder_charge(s, queue[i].block,
+                            recorder_instruction(s, &queue[i]));
     }
 }
 
@@ -254,5 +262,6 @@ forget_homes(struct chip *chip)
 const struct coherence coherence_nodes = {
     .chip_size = sizeof(struct nodes),
     .take = take_queue,
+    .charges = true,
     .chip_finish = forget_homes,
 };

@@ -147,8 +147,9 @@ look_up_each(struct strand *s, struct request *queue, const uint16_t *waiting,
         if (ahead != 0 && !hit)
             fetch->next = ahead_next(l1i, line, ahead);
         s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
-        if (s->recorder != NULL)
-            recorder_charge(s, fetch->block, recorder_instruction(s, fetch));
+        if (s->recorder != NULL && found && !hit)
+            recorder_charge_one(s, fetch->block, recorder_instruction(s, fetch),
+                                SIGNAL_L1I_MICROTAG_FINDS, 1);
         misses += !hit;
     }
     return misses;
@@ -225,6 +226,12 @@ charge_l1d(struct strand *s, const struct request *queue, size_t count)
         if (DATA_KINDS >> r->kind & 1)
             recorder_charge_one(s, r->block, r->instruction, signals[r->kind],
                                 1);
+        else if (r->kind == REQUEST_WRITE_BACK)
+            recorder_charge_one(s, r->block, r->instruction,
+                                r->flags & REQUEST_UPDATE
+                                    ? SIGNAL_L1D_UPDATES
+                                    : SIGNAL_L1D_WRITEBACKS,
+                                1);
     }
 }
 
@@ -264,11 +271,17 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
     return kept;
 }
 
+/* Adds the misses of a level; `queue` has the `count` requests that missed. */
 static void
-add_misses(uint64_t *total, const uint16_t *signals, const uint32_t *misses)
+add_misses(struct strand *s, const uint16_t *signals, const uint32_t *misses,
+           const struct request *queue, size_t count)
 {
     for (size_t kind = 0; kind < REQUEST_FLOAT; kind++)
-        total[signals[kind]] += misses[kind];
+        s->total[signals[kind]] += misses[kind];
+    for (size_t i = 0; s->recorder != NULL && i < count; i++)
+        recorder_charge_one(s, queue[i].block,
+                            recorder_instruction(s, &queue[i]),
+                            signals[queue[i].kind], 1);
 }
 
 /* The levels behind the L1s, where no write-backs are counted. */
@@ -283,26 +296,36 @@ take_plain(struct strand *s, struct request *queue, size_t count)
         uint32_t misses[REQUEST_KINDS] = {0};
         count = stage_behind(s->l2, queue, count, misses,
                              next < end ? &next->cache : NULL);
-        add_misses(s->total, queue_l2_signal, misses);
+        add_misses(s, queue_l2_signal, misses, queue, count);
     }
     for (struct level *level = chip->levels; level < end; level++) {
         uint32_t misses[REQUEST_KINDS] = {0};
         count = stage_behind(&level->cache, queue, count, misses,
                              level + 1 < end ? &level[1].cache : NULL);
-        add_misses(s->total, level->row->misses, misses);
+        add_misses(s, level->row->misses, misses, queue, count);
     }
 }
 
-const struct coherence coherence_plain = {.take = take_plain};
+const struct coherence coherence_plain = {.take = take_plain, .charges = true};
 
-/* Takes the requests through an L1D that writes back, one at a time, and
- * charges the instruction of each. */
+/*
+ * Takes the requests through an L1D that writes back, and charges the
+ * instruction of each: what comes out says which missed and which drove a dirty
+ * line out. Where it does not say that a line became dirty (l2.dirty), the
+ * requests go one at a time.
+ */
 static size_t
 record_l1d(struct strand *s, const struct request *queue, size_t count,
            struct request *out)
 {
+    const struct recorder *const r = s->recorder;
     size_t kept = 0;
 
+    if (s->chip->tells || !r->records[SIGNAL_L1D_UPDATES]) {
+        kept = memory_l1d(s, queue, count, out);
+        charge_l1d(s, out, kept);
+        return kept;
+    }
     for (size_t i = 0; i < count; i++) {
         kept += memory_l1d(s, &queue[i], 1, out + kept);
         recorder_charge(s, queue[i].block, recorder_instruction(s, &queue[i]));
@@ -359,7 +382,7 @@ strand_drain(struct strand *s)
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
     }
-    if (s->recorder != NULL)
+    if (s->recorder != NULL && !chip->coherence->charges)
         record_behind(s, queue, count);
     else
         chip->coherence->take(s, queue, count);

@@ -139,7 +139,8 @@ touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind,
     } else if (kind == REQUEST_LOAD) {
         s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
     }
-    strand_charge(s, instruction);
+    if ((near | result) & TLB_MISS)
+        strand_charge(s, instruction);
 }
 
 void
@@ -154,6 +155,8 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     if (core->itlb_first.entries != 0) {
         result = tlb_locked(s, &core->itlb_first, false, page) & TLB_MISS;
         s->total[SIGNAL_ITLB_FIRST_MISSES] += result;
+        if (result != 0)
+            strand_charge(s, 0);
     }
     if (result & TLB_MISS)
         result = tlb_locked(s, last, false, large);
@@ -161,6 +164,6 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
         walk(s, large, REQUEST_WALK_I, 0);
+        strand_charge(s, 0);
     }
-    strand_charge(s, 0);
 }

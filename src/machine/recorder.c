@@ -54,6 +54,31 @@ add(struct recorder *r, uint64_t key, uint64_t count)
     site->count += count;
 }
 
+/* Returns whether targets_ask() alone raises the signal. */
+static bool
+is_of_target(unsigned signal)
+{
+    return signal == SIGNAL_BTC_MISSES || signal == SIGNAL_BTC_MISPREDICTS ||
+           signal == SIGNAL_FAR_MISPREDICTS ||
+           signal == SIGNAL_INDIRECT_MISPREDICTS ||
+           signal == SIGNAL_RETURN_MISPREDICTS ||
+           (signal >= SIGNAL_FRAME_EVENTS && signal <= SIGNAL_FRAME_FILLS);
+}
+
+/* Adds a signal to a set. */
+static void
+add_signal(struct recorder_set *set, unsigned signal)
+{
+    const unsigned last = SIGNAL_COUNT - RECORDER_LINE;
+    unsigned line = signal / RECORDER_LINE * RECORDER_LINE;
+
+    if (line > last)
+        line = last;
+    if (set->count == 0 || set->lines[set->count - 1] != line)
+        set->lines[set->count++] = (uint16_t)line;
+    set->mask[signal] = UINT64_MAX;
+}
+
 void
 recorder_init(struct recorder *r, struct record_strand *record,
               const uint16_t *signals, unsigned count, const uint64_t *total)
@@ -69,13 +94,12 @@ recorder_init(struct recorder *r, struct record_strand *record,
     r->mask = ((uint64_t)1 << atomic_load(&record->bits)) - 1;
     for (uint64_t i = 0; i <= r->mask; i++)
         r->used += r->sites[i].key != 0;
-    memset(r->place, 0xff, sizeof(r->place));
-    r->count = count;
     for (unsigned i = 0; i < count; i++) {
-        r->signals[i] = signals[i];
-        r->place[signals[i]] = (uint16_t)i;
-        r->charged[i] = total[signals[i]];
+        add_signal(is_of_target(signals[i]) ? &r->branch : &r->other,
+                   signals[i]);
+        r->records[signals[i]] = true;
     }
+    memcpy(r->charged, total, sizeof(r->charged));
 }
 
 void
@@ -85,25 +109,54 @@ recorder_switch(struct strand *s, bool outside)
 
     r->outside = outside;
     s->branches = outside ? r->record->outside : r->record->branches;
-    for (unsigned i = 0; i < r->count; i++)
-        r->charged[i] = s->total[r->signals[i]];
+    memcpy(r->charged, s->total, sizeof(r->charged));
+}
+
+/* Charges an instruction with what the signals of a line have gained. */
+static __attribute__((noinline)) void
+charge_line(struct recorder *r, const uint64_t *total, const uint64_t *mask,
+            unsigned line, uint32_t block, unsigned instruction)
+{
+    for (unsigned signal = line; signal < line + RECORDER_LINE; signal++) {
+        const uint64_t gained = (total[signal] - r->charged[signal]);
+        if ((gained & mask[signal]) == 0)
+            continue;
+        r->charged[signal] += gained;
+        if (block != 0 && !r->outside)
+            add(r, record_key(block, instruction, signal), gained);
+    }
+}
+
+/* Charges an instruction with what the signals of a set have gained. Few lines
+ * have gained anything, and a compiler compares a whole line at once. */
+static inline __attribute__((always_inline)) void
+charge(struct strand *s, const struct recorder_set *set, uint32_t block,
+       unsigned instruction)
+{
+    struct recorder *r = s->recorder;
+    const uint64_t *total = s->total;
+
+    for (unsigned i = 0; i < set->count; i++) {
+        const unsigned line = set->lines[i];
+        uint64_t gained = 0;
+        for (unsigned k = 0; k < RECORDER_LINE; k++)
+            gained |=
+                (total[line + k] ^ r->charged[line + k]) & set->mask[line + k];
+        if (__builtin_expect(gained != 0, 0))
+            charge_line(r, total, set->mask, line, block, instruction);
+    }
 }
 
 void
 recorder_charge(struct strand *s, uint32_t block, unsigned instruction)
 {
-    struct recorder *r = s->recorder;
-    const uint64_t *total = s->total;
+    charge(s, &s->recorder->other, block, instruction);
+}
 
-    for (unsigned i = 0; i < r->count; i++) {
-        const unsigned signal = r->signals[i];
-        const uint64_t gained = total[signal] - r->charged[i];
-        if (__builtin_expect(gained == 0, 1))
-            continue;
-        r->charged[i] += gained;
-        if (block != 0 && !r->outside)
-            add(r, record_key(block, instruction, signal), gained);
-    }
+void
+recorder_charge_branch(struct strand *s, uint32_t block)
+{
+    charge(s, &s->recorder->branch, block, RECORD_BRANCH);
 }
 
 void
@@ -111,11 +164,10 @@ recorder_charge_one(struct strand *s, uint32_t block, unsigned instruction,
                     unsigned signal, uint64_t count)
 {
     struct recorder *r = s->recorder;
-    const unsigned place = r->place[signal];
 
-    if (place == RECORDER_NONE)
+    if (!r->records[signal])
         return;
-    r->charged[place] += count;
+    r->charged[signal] += count;
     if (block != 0 && !r->outside)
         add(r, record_key(block, instruction, signal), count);
 }

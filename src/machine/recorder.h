@@ -21,19 +21,28 @@
 #include "machine/chip.h"
 #include "source/record_counts.h"
 
-#define RECORDER_NONE UINT16_MAX
+/* Totals that are compared at once. */
+#define RECORDER_LINE 8u
+#define RECORDER_LINES (SIGNAL_COUNT / RECORDER_LINE + 1)
+
+/* Signals that are looked at together. */
+struct recorder_set {
+    unsigned count;                 /* of lines with any of the signals */
+    uint16_t lines[RECORDER_LINES]; /* the first signal of each */
+    uint64_t mask[SIGNAL_COUNT];    /* all ones: the set has the signal */
+};
 
 struct recorder {
     struct record_strand *record; /* the caller's */
     struct record_site *sites;    /* in `record`, with mask + 1 places */
     uint64_t mask, used;
-    bool outside;   /* nothing is recorded now */
-    unsigned count; /* signals that are recorded */
-    uint16_t signals[SIGNAL_COUNT];
-    uint16_t place[SIGNAL_COUNT];   /* of a signal in `signals`, or
-                                       RECORDER_NONE */
-    uint64_t charged[SIGNAL_COUNT]; /* of each of `signals`, the total that
-                                       instructions have been charged with */
+    bool outside; /* nothing is recorded now */
+    /* Signals that the look-up of a branch's target raises, as many blocks ask
+     * for it and nothing else raises them; and all others. */
+    struct recorder_set branch, other;
+    bool records[SIGNAL_COUNT];     /* the signal is recorded */
+    uint64_t charged[SIGNAL_COUNT]; /* the total that instructions have been
+                                       charged with */
 };
 
 /* Starts recording a strand into `record`, which is empty, or goes on with what
@@ -48,6 +57,10 @@ void recorder_switch(struct strand *s, bool outside);
 /* Charges an instruction of a block (its number, from 1; 0 is not known and
  * stays unattributed) with what the totals have gained. */
 void recorder_charge(struct strand *s, uint32_t block, unsigned instruction);
+
+/* Charges the branch that closed a block with what the look-up of its target
+ * raised (machine/branch.h). */
+void recorder_charge_branch(struct strand *s, uint32_t block);
 
 /* Charges an instruction with `count` of one signal, which its total has gained
  * already. */

@@ -92,7 +92,7 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken,
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
     if (work & WORK_RECORD)
-        s->branches[last->index].mispredicts[taken] += next & 1;
+        s->branches[last->index].outcome[taken * 2 + (next & 1)]++;
     /* Last: a byte may alias anything that would be loaded after it. */
     *at = next & COUNTER_STATES;
 }
@@ -130,8 +130,8 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
         s->total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     else if ((last->flags & BLOCK_CONDITIONAL) != 0)
         strand_direction(s, last, taken, work);
-    if (work & WORK_RECORD)
-        s->branches[last->index].taken += taken;
+    if ((work & WORK_RECORD) && (work & WORK_PREDICTOR) == 0)
+        s->branches[last->index].outcome[2] += taken;
     return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 

@@ -7,6 +7,7 @@
 #include "machine/cache_dirty.h"
 #include "machine/inclusion.h"
 #include "machine/levels.h"
+#include "machine/recorder.h"
 #include "machine/coherence_snoop.h"
 
 #define AHEAD 8 /* requests whose sets are fetched from the host's memory */
@@ -68,20 +69,25 @@ write_behind(struct strand *s, unsigned first, uint64_t addr)
 
 /* A line that the L2 had clean is dirty from now on. */
 static void
-updated(struct strand *s, uint64_t line, bool meets)
+updated(struct strand *s, uint64_t line, bool meets, const struct request *r)
 {
     const bool shared = meets && snoop_write(s, line, true) != 0;
+    const unsigned signal =
+        shared ? SIGNAL_L2_SHARED_UPDATES : SIGNAL_L2_UPDATES;
 
-    if (s->chip->tells)
-        s->total[shared ? SIGNAL_L2_SHARED_UPDATES : SIGNAL_L2_UPDATES]++;
+    if (!s->chip->tells)
+        return;
+    s->total[signal]++;
+    if (s->recorder != NULL)
+        recorder_charge_one(s, r->block, recorder_instruction(s, r), signal, 1);
 }
 
 /* A line of the L1D has become dirty, and so has the L2's. */
 static void
-update_l2(struct strand *s, uint64_t addr, bool meets)
+update_l2(struct strand *s, const struct request *r, bool meets)
 {
     struct cache *l2 = s->l2;
-    const uint64_t line = addr >> l2->line_shift;
+    const uint64_t line = r->addr >> l2->line_shift;
     const uint32_t place = cache_search(l2, line);
 
     if (place == l2->ways && meets)
@@ -89,7 +95,7 @@ update_l2(struct strand *s, uint64_t addr, bool meets)
     if (place == l2->ways || cache_dirty_at(l2, line, place))
         return;
     cache_mark(l2, line);
-    updated(s, line, meets);
+    updated(s, line, meets, r);
 }
 
 /* Writes a dirty line of the L1D to the L2; returns whether the L2 has the
@@ -138,11 +144,16 @@ writes_l2(const struct strand *s)
 }
 
 static inline void
-ask_ways(struct strand *s, uint64_t line, unsigned kind)
+ask_ways(struct strand *s, uint64_t line, const struct request *r)
 {
-    s->total[kind == REQUEST_FETCH ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
-                                   : SIGNAL_L2_DATA_WAY_MISPREDICTS] +=
-        ways_ask(&s->core->ways, s->l2, line);
+    const unsigned signal = r->kind == REQUEST_FETCH
+                                ? SIGNAL_L2_FETCH_WAY_MISPREDICTS
+                                : SIGNAL_L2_DATA_WAY_MISPREDICTS;
+    const bool wrong = ways_ask(&s->core->ways, s->l2, line);
+
+    s->total[signal] += wrong;
+    if (s->recorder != NULL && wrong)
+        recorder_charge_one(s, r->block, recorder_instruction(s, r), signal, 1);
 }
 
 /* Returns whether the L2 of another core serves the request. */
@@ -193,6 +204,9 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
                          p->driven != CACHE_NOTHING);
     }
     memory_settle(s);
+    if (s->recorder != NULL)
+        recorder_charge(s, p->request.block,
+                        recorder_instruction(s, &p->request));
 }
 
 /* Passes requests on to the levels behind the L2, whose sets in the first of
@@ -291,6 +305,7 @@ rest(struct strand *s)
 const struct coherence coherence_writeback = {
     .strand_size = sizeof(struct back_strand),
     .take = take_queue,
+    .charges = true,
     .rest = rest,
     .leave = snoop_count,
 };

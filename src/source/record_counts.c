@@ -61,11 +61,12 @@ static void
 put_branches(struct folding *f, uint32_t block,
              const struct record_branches *branches)
 {
-    put(f, block, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN, branches->taken);
+    put(f, block, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
+        record_taken(branches));
     put(f, block, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
-        branches->mispredicts[0]);
+        branches->outcome[1]);
     put(f, block, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS,
-        branches->mispredicts[1]);
+        branches->outcome[3]);
 }
 
 void

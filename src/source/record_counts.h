@@ -58,11 +58,17 @@ record_key(uint32_t block, unsigned instruction, unsigned signal)
            (uint16_t)signal;
 }
 
-/* How the conditional branch went that closes a block. */
+/* How the conditional branch went that closes a block: one count for each
+ * outcome, so that a run of the block adds to one. */
 struct record_branches {
-    uint64_t taken;
-    uint64_t mispredicts[2]; /* not taken, taken */
+    uint64_t outcome[4]; /* 2 x taken + mispredicted */
 };
+
+static inline uint64_t
+record_taken(const struct record_branches *b)
+{
+    return b->outcome[2] + b->outcome[3];
+}
 
 /* Of one live thread. The sites are a hash table with open addressing in one of
  * two places; the other is where it grows to. */

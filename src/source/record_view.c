@@ -182,11 +182,11 @@ add_branches(struct counts_view *view, struct record_view *r, uint64_t strand)
     }
     for (unsigned i = 0; i < r->place_count; i++) {
         put(r, i + 1, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
-            branches[i].taken);
+            record_taken(&branches[i]));
         put(r, i + 1, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
-            branches[i].mispredicts[0]);
+            branches[i].outcome[1]);
         put(r, i + 1, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS,
-            branches[i].mispredicts[1]);
+            branches[i].outcome[3]);
     }
     free(branches);
     return 0;
