@@ -43,11 +43,23 @@ find_noted(const struct counts_head *head, unsigned files, uint64_t address,
 }
 
 unsigned
+mapped_add(struct counts_head *head, const struct counts_file *file)
+{
+    const unsigned files = atomic_load(&head->files);
+    const unsigned noted = find_noted(head, files, file->first, file);
+
+    if (noted != 0 || files >= COUNTS_FILES)
+        return noted;
+    head->file[files] = *file;
+    atomic_store(&head->files, files + 1);
+    return files + 1;
+}
+
+unsigned
 mapped_find(struct counts_head *head, uint64_t address, uint64_t *first,
             uint64_t *last)
 {
     const uint64_t at = (uint64_t)(uintptr_t)plugin_memory(address);
-    const unsigned files = atomic_load(&head->files);
     struct counts_file found = {0};
     char line[LINE];
     bool is_found = false;
@@ -67,12 +79,7 @@ mapped_find(struct counts_head *head, uint64_t address, uint64_t *first,
     *last = found.last;
     if (found.path[0] == '\0')
         return 0;
-    const unsigned noted = find_noted(head, files, address, &found);
-    if (noted != 0 || files >= COUNTS_FILES)
-        return noted;
-    head->file[files] = found;
-    atomic_store(&head->files, files + 1);
-    return files + 1;
+    return mapped_add(head, &found);
 }
 
 void

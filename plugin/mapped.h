@@ -22,6 +22,10 @@ void mapped_note(struct counts_head *head, uint64_t address);
 unsigned mapped_find(struct counts_head *head, uint64_t address,
                      uint64_t *first, uint64_t *last);
 
+/* Notes a piece of a file that no mapping shows, unless it is noted, and
+ * returns what mapped_find() returns. */
+unsigned mapped_add(struct counts_head *head, const struct counts_file *file);
+
 /* Reads a line of /proc/self/maps as the piece of memory that holds `at`, an
  * address of ours; false if the line is of another place. The path is empty
  * where the piece is no file's. Cuts the line's end off. */

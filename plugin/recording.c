@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -160,6 +161,27 @@ recording_memory_changes(struct plugin *p)
     p->recording.last = 0;
 }
 
+/* Notes the program's own code, which QEMU has copied into memory of its own
+ * where the file's pages do not fit the host's. */
+static unsigned
+find_program(struct plugin *p, uint64_t pc)
+{
+    const struct session_request *r = &p->request;
+    const uint64_t start = p->executed ? 0 : r->code + p->load_bias;
+    struct counts_file file = {
+        .first = start,
+        .last = start + r->code_size - 1,
+        .offset = r->code_offset,
+    };
+
+    if (p->executed || p->program == NULL || pc < file.first || pc > file.last)
+        return 0;
+    snprintf(file.path, sizeof(file.path), "%s", p->program);
+    p->recording.first = file.first;
+    p->recording.last = file.last;
+    return mapped_add(p->process.head, &file);
+}
+
 uint32_t
 recording_image(struct plugin *p, uint64_t pc)
 {
@@ -167,8 +189,11 @@ recording_image(struct plugin *p, uint64_t pc)
 
     if (r->process == NULL)
         return 0;
-    if (pc < r->first || pc > r->last)
+    if (pc < r->first || pc > r->last) {
         r->image = mapped_find(p->process.head, pc, &r->first, &r->last);
+        if (r->image == 0)
+            r->image = find_program(p, pc);
+    }
     return r->image;
 }
 

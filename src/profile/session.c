@@ -112,6 +112,8 @@ make_request(const struct session_options *o, const struct program *program,
     r->from = r->to = NO_LINE;
     r->skip = o->skip;
     r->code = program->code;
+    r->code_offset = program->code_offset;
+    r->code_size = program->code_size;
     if (o->from != NULL || o->to != NULL)
         r->span = SPAN_FROM_TO;
     else if (o->skip != 0)

@@ -79,6 +79,7 @@ struct session_request {
     uint32_t record_count;
     uint16_t record_signals[SIGNAL_COUNT];
     uint64_t code; /* lowest code address in the program's file */
+    uint64_t code_offset, code_size; /* of its segment, in the file */
     uint64_t params[PARAM_COUNT];
     char plugin[COUNTS_NAME * 4];              /* path */
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */

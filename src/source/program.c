@@ -168,8 +168,11 @@ read_segments(struct program *p, int fd, const Elf64_Ehdr *elf, off_t size)
             (from > (uint64_t)size || in_file > (uint64_t)size - from))
             return false;
         if (type == PT_LOAD && (word(p, ph.p_flags) & PF_X) &&
-            address < p->code)
+            address < p->code) {
             p->code = address;
+            p->code_offset = from;
+            p->code_size = in_file;
+        }
         if (type == PT_INTERP)
             read_loader(p, fd, &ph);
         if (type == PT_GNU_PROPERTY && p->isa->level_property != 0)

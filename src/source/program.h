@@ -28,7 +28,8 @@ struct program {
     char path[PATH_MAX];   /* of the ELF file that runs */
     char loader[PATH_MAX]; /* its dynamic loader; empty: static */
     const struct isa *isa;
-    uint64_t code;   /* lowest address of code in the file */
+    uint64_t code;                   /* lowest address of code in the file */
+    uint64_t code_offset, code_size; /* of its segment, in the file */
     uint32_t levels; /* of x86-64 that the file says it needs, PROGRAM_V4... */
     bool missing;    /* on failure: nothing of that name (status 127) */
     char **argv;     /* NULL-terminated, the interpreter's words included */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks of whatever contents as a record. The input is a list of chunks: a
+ * byte that says which kind, two bytes of length, and the contents. They are
+ * written as a record file, so that what is behind compression and checksums is
+ * reached at once (the target chunks has these), and read.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+#include "record/chunks.h"
+#include "record/record.h"
+#include "record/record_format.h"
+
+static const struct tally_log hear = {fuzz_hear, NULL};
+
+static const uint32_t types[] = {RECORD_HEAD,   RECORD_PROCESS, RECORD_COUNTS,
+                                 RECORD_TOTALS, RECORD_RUN,     1};
+
+static const char head[] =
+    "{\"schema\":1,\"tally\":\"0\",\"machine\":\"m\",\"isa\":\"x86_64\","
+    "\"cpu\":null,\"command\":[\"a\"],\"events\":[{\"name\":\"cycles\","
+    "\"asked\":\"cycles\",\"unit\":\"\",\"brief\":\"b\",\"standing\":\"exact\"}"
+    ",{\"name\":\"misses\",\"asked\":\"misses\",\"unit\":\"\",\"brief\":\"b\","
+    "\"standing\":\"exact\"}]}";
+
+static bool
+write_record(const char *path, const uint8_t *data, size_t size)
+{
+    struct chunk_writer *writer;
+    bool first = true;
+
+    if (chunks_create(path, NULL, &writer) != 0)
+        return false;
+    while (size >= 3) {
+        const uint32_t type = types[data[0] % (sizeof(types) / sizeof(*types))];
+        const size_t wanted = (size_t)data[1] | (size_t)data[2] << 8;
+        const size_t length = wanted < size - 3 ? wanted : size - 3;
+        if (first && type != RECORD_HEAD)
+            chunks_write(writer, RECORD_HEAD, head, sizeof(head) - 1);
+        first = false;
+        chunks_write(writer, type, data + 3, length);
+        data += 3 + length;
+        size -= 3 + length;
+    }
+    return chunks_end(&writer) == 0;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const int fd = memfd_create("record", MFD_CLOEXEC);
+    struct record *record = NULL;
+    char path[64];
+
+    fuzz_check(fd >= 0);
+    snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+    if (write_record(path, data, size) &&
+        record_open(path, &hear, &record) == 0) {
+        size_t events[64], count = 0;
+        for (size_t i = 0; i < record->counts_count; i++) {
+            const struct record_counts_row *t = &record->counts[i];
+            fuzz_check(t->process < record->process_count);
+            for (size_t k = 0; k < t->count; k++)
+                fuzz_check(t->insns[k] <
+                           record->processes[t->process].insn_count);
+        }
+        for (size_t i = 0; i < record->process_count; i++) {
+            const struct record_process_row *p = &record->processes[i];
+            for (size_t k = 0; k < p->insn_count; k++)
+                fuzz_check(p->insns[k].code + p->insns[k].size <=
+                               p->code_size &&
+                           (p->insns[k].image == RECORD_NO_IMAGE ||
+                            p->insns[k].image < record->image_count));
+        }
+        if (record->event_count <= 64)
+            record_events(record, "cyc,misses", &hear, events, &count);
+        fuzz_check(count <= record->event_count);
+        record_close(record);
+    }
+    close(fd);
+    return 0;
+}
