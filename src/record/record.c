@@ -310,6 +310,42 @@ read_counts(struct reading *r, const struct chunk *chunk)
 }
 
 static int
+compare_made(const void *a, const void *b)
+{
+    const struct record_made_row *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int
+read_made_code(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+    const uint64_t count = cursor_varint(&c);
+
+    if (process < 0 || r->record->processes[process].made != NULL)
+        return bad(r, "names code of no process");
+    struct record_process_row *p = &r->record->processes[process];
+    p->made = array_for(&c, count, sizeof(*p->made));
+    if (p->made == NULL)
+        return bad(r, "lacks names of code");
+    for (uint64_t i = 0; i < count; i++) {
+        p->made[i].first = cursor_varint(&c);
+        p->made[i].size = cursor_varint(&c);
+        p->made[i].order = (uint32_t)i;
+        p->made[i].name = take_text(&c);
+        p->made_count++;
+        if (p->made[i].name == NULL)
+            return bad(r, "lacks names of code");
+    }
+    qsort(p->made, p->made_count, sizeof(*p->made), compare_made);
+    return 0;
+}
+
+static int
 read_totals(struct reading *r, const struct chunk *chunk)
 {
     struct record *record = r->record;
@@ -384,6 +420,8 @@ read_chunk(struct reading *r, const struct chunk *chunk)
         return read_process(r, chunk);
     case RECORD_COUNTS:
         return read_counts(r, chunk);
+    case RECORD_MADE_CODE:
+        return read_made_code(r, chunk);
     case RECORD_TOTALS:
         return read_totals(r, chunk);
     case RECORD_RUN:
@@ -447,6 +485,9 @@ record_close(struct record *record)
         free(record->processes[i].program);
         free(record->processes[i].insns);
         free(record->processes[i].code);
+        for (size_t k = 0; k < record->processes[i].made_count; k++)
+            free(record->processes[i].made[k].name);
+        free(record->processes[i].made);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);

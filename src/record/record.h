@@ -38,6 +38,13 @@ struct record_insn {
     uint8_t size;
 };
 
+/* Code that a process made while it ran, by the process's own words. */
+struct record_made_row {
+    uint64_t first, size; /* addresses */
+    uint32_t order; /* of telling: of two at one address the later holds */
+    char *name;
+};
+
 struct record_process_row {
     unsigned number; /* as threads have it */
     int pid, parent; /* parent 0: the first process */
@@ -47,6 +54,8 @@ struct record_process_row {
     size_t insn_count;
     uint8_t *code;
     size_t code_size;
+    struct record_made_row *made; /* by `first`, then by order */
+    size_t made_count;
 };
 
 /* What a thread counted. */

@@ -5,11 +5,13 @@
 #define TALLY_RECORD_RECORD_FORMAT_H
 
 enum record_chunk {
-    RECORD_HEAD = 0x44414548,    /* "HEAD": JSON, first */
-    RECORD_PROCESS = 0x434f5250, /* "PROC" */
-    RECORD_COUNTS = 0x53544e43,  /* "CNTS": of a thread, behind its process */
-    RECORD_TOTALS = 0x4c544f54,  /* "TOTL": of all threads */
-    RECORD_RUN = 0x204e5552,     /* "RUN ": JSON, last */
+    RECORD_HEAD = 0x44414548,      /* "HEAD": JSON, first */
+    RECORD_PROCESS = 0x434f5250,   /* "PROC" */
+    RECORD_COUNTS = 0x53544e43,    /* "CNTS": of a thread, behind its process */
+    RECORD_MADE_CODE = 0x4544414d, /* "MADE": names of code of no file, behind
+                                      its process */
+    RECORD_TOTALS = 0x4c544f54,    /* "TOTL": of all threads */
+    RECORD_RUN = 0x204e5552,       /* "RUN ": JSON, last */
 };
 
 /* Of the JSON documents. */

@@ -7,6 +7,7 @@
 
 #include "names/elf_file.h"
 #include "record/bytes.h"
+#include "record/perf_map.h"
 #include "report/json_text.h"
 
 /* Writes what was appended, if all of it was. */
@@ -90,6 +91,36 @@ append_image(struct bytes *b, const struct recorded_image *image)
     elf_file_close(&elf);
 }
 
+/* Writes the names of code that the process made while it ran, if it tells any.
+ */
+static int
+write_made_code(struct record_writer *w, const struct recorded_process *p)
+{
+    struct bytes b = {0};
+    struct perf_map map;
+    bool any = false;
+    int error = 0;
+
+    for (size_t i = 0; i < p->instruction_count; i++)
+        any |= p->instructions[i].image == 0;
+    if (!any)
+        return 0;
+    perf_map_read(p->process->pid, &map);
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, map.count);
+    for (size_t i = 0; i < map.count; i++) {
+        bytes_append_varint(&b, map.rows[i].first);
+        bytes_append_varint(&b, map.rows[i].size);
+        append_text(&b, map.rows[i].name);
+    }
+    if (map.count != 0)
+        error = write_bytes(w, RECORD_MADE_CODE, &b);
+    else
+        bytes_finish(&b);
+    perf_map_finish(&map);
+    return error;
+}
+
 /* Writes a process: its images, and its instructions in order. */
 static int
 write_process(void *user, const struct recorded_process *p)
@@ -116,7 +147,8 @@ write_process(void *user, const struct recorded_process *p)
     }
     for (size_t i = 0; i < p->instruction_count; i++)
         bytes_append(&b, p->instructions[i].code, p->instructions[i].size);
-    return write_bytes(w, RECORD_PROCESS, &b);
+    const int error = write_bytes(w, RECORD_PROCESS, &b);
+    return error != 0 ? error : write_made_code(w, p);
 }
 
 /* Writes the counts of a thread: the numbers of its instructions, and then one

@@ -197,16 +197,53 @@ new_frames(struct resolver *r, size_t count)
     return chunk->frames + chunk->used - count;
 }
 
+/* Pieces of code that begin before an address and are looked at: code that was
+ * thrown away and made again lies over older code. */
+#define MADE_BEFORE 256u
+
+/* Names code that the process made while it ran, by the row that was told last
+ * of those that have the address. */
+static struct resolved
+resolve_made(struct resolver *r, const struct record_process_row *p,
+             uint64_t address)
+{
+    struct resolved out = not_known;
+    const struct record_made_row *found = NULL;
+    size_t low = 0, high = p->made_count;
+
+    while (low < high) { /* the first row behind the address */
+        const size_t middle = low + (high - low) / 2;
+        if (p->made[middle].first <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i > 0 && low - i < MADE_BEFORE; i--) {
+        const struct record_made_row *m = &p->made[i - 1];
+        if (address - m->first < m->size &&
+            (found == NULL || m->order > found->order))
+            found = m;
+    }
+    struct resolved_frame *frame = found != NULL ? new_frames(r, 1) : NULL;
+    if (frame == NULL)
+        return out;
+    *frame =
+        (struct resolved_frame){.function = intern(&r->texts, found->name)};
+    out.frames = frame;
+    return out;
+}
+
 /* Looks an instruction up. */
 static struct resolved
-resolve(struct resolver *r, const struct record_insn *insn)
+resolve(struct resolver *r, const struct record_process_row *p,
+        const struct record_insn *insn)
 {
     struct name_frame found[FRAMES_MOST];
     struct resolved out = not_known;
     size_t count = 0;
 
     if (insn->image == RECORD_NO_IMAGE)
-        return out;
+        return resolve_made(r, p, insn->address);
     out.image = r->image_texts[insn->image];
     if (r->files[insn->image] != NO_FILE)
         count = names_find(r->names, r->files[insn->image], insn->offset, found,
@@ -238,7 +275,7 @@ resolver_find(struct resolver *r, size_t process, size_t insn)
         return &not_known;
     struct resolved *known = &r->insns[process][insn];
     if (known->frame_count == 0)
-        *known = resolve(r, &p->insns[insn]);
+        *known = resolve(r, p, &p->insns[insn]);
     return known;
 }
 
