@@ -15,19 +15,13 @@
 #include "version.h"
 
 const struct command *const commands[] = {
-    &command_count,
-    &command_record,
-    &command_list,
-    &command_show,
-    &command_encode,
-    &command_decode,
-    &command_plan,
-    &command_pmu,
-    &command_summarize,
-    &command_doctor,
-    &command_perfex,
-    &command_profile,
-    NULL,
+    &command_count,   &command_record,
+    &command_report,  &command_list,
+    &command_show,    &command_encode,
+    &command_decode,  &command_plan,
+    &command_pmu,     &command_summarize,
+    &command_doctor,  &command_perfex,
+    &command_profile, NULL,
 };
 
 static void

@@ -19,9 +19,10 @@ LISTS = {"MACHINE": "machines", "EVENTS": "events", "METRICS": "metrics",
 FILES = {"FILE", "DIR"}
 
 # What stands after a command's options.
-OPERANDS = {"count": "program", "profile": "program", "list": "kinds", "show": "names",
-            "doctor": "program", "encode": "events", "plan": "events", "decode": "registers",
-            "pmu": "files", "summarize": "files"}
+OPERANDS = {"count": "program", "profile": "program", "record": "program",
+            "list": "kinds", "show": "names", "doctor": "program",
+            "encode": "events", "plan": "events", "decode": "registers",
+            "pmu": "files", "summarize": "files", "report": "files"}
 KINDS = "machines events metrics registers parameters signals"
 
 
@@ -209,7 +210,7 @@ _tally_words()
         ;;
     esac
     case $command in
-    count | profile)
+    count | profile | record)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(
             compgen -c -- "$current"
@@ -217,7 +218,7 @@ _tally_words()
         )
         ;;
     list) _tally_reply "$current" '@KINDS@' ;;
-    pmu | summarize)
+    pmu | report | summarize)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;

@@ -39,6 +39,8 @@ SCREENS = {
     "show-help": "show --help",
     "doctor-help": "doctor --help",
     "profile-help": "profile --help",
+    "record-help": "record --help",
+    "report-help": "report --help",
     "pmu-help": "pmu --help",
     "list": "list",
     "list-fake": "list -m fake",
@@ -138,6 +140,9 @@ def make_files(d):
     (d / "plain").write_bytes(b"\x7fELF")
     (d / "plain").chmod(0o644)
     (d / "text").write_text("text")
+    (d / "newer.data").write_bytes(b"TALLYREC" + bytes((99, 0, 0, 0, 1, 0, 0, 0)))
+    (d / "headless.data").write_bytes(
+        b"TALLYREC" + bytes((1, 0, 0, 0, 1, 0, 0, 0)))
 
 
 def names():

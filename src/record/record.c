@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "record/bytes.h"
 #include "record/chunks.h"
 #include "record/record_format.h"
+#include "table/near.h"
 
 /* The state of a reading. */
 struct reading {
@@ -512,17 +514,43 @@ record_close(struct record *record)
 int64_t
 record_total(const struct record *record, size_t event)
 {
-    int64_t sum = 0;
+    uint64_t sum = 0; /* wraps around: a forged record may hold any values */
 
     for (size_t i = 0; i < record->thread_count; i++)
-        sum += record->threads[i].totals[event];
+        sum += (uint64_t)record->threads[i].totals[event];
     for (size_t i = 0; record->threads == NULL && i < record->counts_count;
          i++) {
         const struct record_counts_row *t = &record->counts[i];
         for (size_t k = 0; k < t->count; k++)
-            sum += t->values[event * t->count + k];
+            sum += (uint64_t)t->values[event * t->count + k];
     }
-    return sum;
+    return (int64_t)sum;
+}
+
+/* Says that no event of the record has the name, and which have near names. */
+static int
+unknown_event(const struct record *record, const char *word, size_t length,
+              const struct tally_log *log)
+{
+    char name[NEAR_WORD], text[256];
+    struct near near;
+
+    snprintf(name, sizeof(name), "%.*s", (int)length, word);
+    near_init(&near, name, 3);
+    for (size_t i = 0; i < record->event_count; i++) {
+        const char *const others[] = {record->events[i].name, NULL};
+        near_add(&near, record->events[i].asked, others);
+    }
+    near_text(&near, text, sizeof(text));
+    if (*text != '\0')
+        return tally_fail(log, TALLY_EUNKNOWN,
+                          "%s: there is no event '%.*s'; did you mean %s?",
+                          record->path, (int)length, word, text);
+    return tally_fail(log, TALLY_EUNKNOWN,
+                      "%s: there is no event '%.*s'; it has %s%s%s",
+                      record->path, (int)length, word, record->events[0].asked,
+                      record->event_count > 1 ? ", " : "",
+                      record->event_count > 1 ? record->events[1].asked : "");
 }
 
 /* Returns the event that the word names: the whole name, or the only one that
@@ -563,16 +591,14 @@ record_events(const struct record *record, const char *names,
     }
     while (*names != '\0') {
         const size_t length = strcspn(names, ",");
-        const long event = find_event(record, names, length);
+        const long event = length > 0 ? find_event(record, names, length) : -1;
         bool known = false;
-        if (event < 0 || length == 0)
-            return tally_fail(
-                log, TALLY_EUNKNOWN, "%s: %s event '%.*s'; it has %s%s%s",
-                record->path,
-                event == -2 ? "several events begin as" : "there is no",
-                (int)length, names, record->events[0].asked,
-                record->event_count > 1 ? ", " : "",
-                record->event_count > 1 ? record->events[1].asked : "");
+        if (event == -2)
+            return tally_fail(log, TALLY_EUNKNOWN,
+                              "%s: several events begin as '%.*s'",
+                              record->path, (int)length, names);
+        if (event < 0)
+            return unknown_event(record, names, length, log);
         for (size_t i = 0; i < *count; i++)
             known |= events[i] == (size_t)event;
         if (!known)

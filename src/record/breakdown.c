@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each instruction gets the number of its place once, and each counted
+ * instruction the number of its row from the place and the thread; then values
+ * are added up by numbers, event after event, as they lie in memory.
+ */
+#include "record/breakdown.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/numbering.h"
+
+#define PLACE_WORDS 4
+#define ROW_WORDS 2 /* place, then process and thread */
+#define FROM_FIRST_BYTE (UINT64_C(1) << 32)
+
+struct grouping {
+    struct breakdown *b;
+    struct resolver *resolver;
+    struct numbering places, rows;
+    /* Functions by image and first byte, and the file of each; FROM_FIRST_BYTE
+     * is set if the file is that of the function's first instruction. */
+    struct numbering functions;
+    uint64_t *function_files;
+    size_t function_room;
+    bool by_function, by_process, by_thread; /* a thread has a process too */
+    uint32_t *marks;     /* of a process's instructions: place * 2 + inlined */
+    uint32_t *found;     /* rows of a thread's counted instructions */
+    int64_t *values;     /* [row][event] */
+    bool *seen_directly; /* [row] has an instruction that is no copy */
+    size_t row_room;
+};
+
+bool
+breakdown_has(const struct breakdown *b, enum breakdown_key key)
+{
+    for (size_t i = 0; i < b->options.key_count; i++)
+        if (b->options.keys[i] == key)
+            return true;
+    return false;
+}
+
+/* Returns whether a key needs more than the thread. */
+static bool
+is_by_instruction(const struct breakdown *b)
+{
+    for (size_t i = 0; i < b->options.key_count; i++)
+        if (b->options.keys[i] != BREAKDOWN_THREAD &&
+            b->options.keys[i] != BREAKDOWN_PROCESS)
+            return true;
+    return false;
+}
+
+static int64_t
+wrapped_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static const struct resolved_frame *
+frame_of(const struct breakdown *b, const struct resolved *r)
+{
+    return &r->frames[b->options.no_inline ? r->frame_count - 1 : 0];
+}
+
+static bool
+is_inlined(const struct breakdown *b, const struct resolved *r)
+{
+    return !b->options.no_inline && r->frame_count > 1;
+}
+
+/* Returns the place of the function that the instruction is really in in
+ * `function_files`, or NUMBERING_NONE. */
+static uint32_t
+number_function(struct grouping *g, const struct resolved *r)
+{
+    const uint64_t key[] = {r->image, r->function_offset};
+    const uint32_t number = numbering_add(&g->functions, key);
+
+    if (number == NUMBERING_NONE || number < g->function_room)
+        return number;
+    const size_t wanted = g->function_room != 0 ? 2 * g->function_room : 256;
+    uint64_t *files = reallocarray(g->function_files, wanted, sizeof(*files));
+    if (files == NULL)
+        return NUMBERING_NONE;
+    memset(files + g->function_room, 0,
+           (wanted - g->function_room) * sizeof(*files));
+    g->function_files = files;
+    g->function_room = wanted;
+    return number;
+}
+
+/* Notes the source file of the instruction's function. A line of a header in
+ * the midst of a function must not make another function of it, so that the
+ * file of the first instruction counts. */
+static int
+note_file(struct grouping *g, const struct record_insn *insn,
+          const struct resolved *r)
+{
+    const struct resolved_frame *frame = &r->frames[r->frame_count - 1];
+    const bool first = insn->offset == r->function_offset;
+
+    if (frame->function == 0 || r->function_offset == UINT64_MAX)
+        return 0;
+    const uint32_t number = number_function(g, r);
+    if (number == NUMBERING_NONE)
+        return TALLY_ENOMEM;
+    uint64_t *file = &g->function_files[number];
+    if (first)
+        *file = frame->file | FROM_FIRST_BYTE;
+    else if (*file == 0)
+        *file = frame->file;
+    return 0;
+}
+
+static int
+note_files(struct grouping *g)
+{
+    const struct record *record = g->b->record;
+
+    if (!g->by_function)
+        return 0;
+    for (size_t p = 0; p < record->process_count; p++)
+        for (size_t i = 0; i < record->processes[p].insn_count; i++) {
+            const struct record_insn *insn = &record->processes[p].insns[i];
+            const struct resolved *r = resolver_find(g->resolver, p, i);
+            if (note_file(g, insn, r) != 0)
+                return TALLY_ENOMEM;
+        }
+    return 0;
+}
+
+/* Returns the file that the frame's function begins in. */
+static uint32_t
+function_file(struct grouping *g, const struct resolved *r,
+              const struct resolved_frame *frame)
+{
+    if (frame != &r->frames[r->frame_count - 1] ||
+        r->function_offset == UINT64_MAX)
+        return frame->file;
+    const uint32_t number = number_function(g, r);
+    return number != NUMBERING_NONE ? (uint32_t)g->function_files[number] : 0;
+}
+
+/* Returns what the keys tell of an instruction. */
+static struct breakdown_place
+place_of(struct grouping *g, const struct record_insn *insn,
+         const struct resolved *r)
+{
+    const struct breakdown_options *o = &g->b->options;
+    const struct resolved_frame *frame = frame_of(g->b, r);
+    struct breakdown_place p = {0};
+
+    for (size_t i = 0; i < o->key_count; i++)
+        switch (o->keys[i]) {
+        case BREAKDOWN_FUNCTION:
+            p.image = r->image;
+            p.function = frame->function;
+            if (p.function != 0)
+                p.function_file = function_file(g, r, frame);
+            break;
+        case BREAKDOWN_LINE:
+            p.line = frame->line;
+            p.file = frame->file;
+            p.image = p.file != 0 ? p.image : r->image;
+            break;
+        case BREAKDOWN_INSTRUCTION:
+            p.image = r->image;
+            p.offset = insn->offset;
+            p.function = frame->function;
+            break;
+        case BREAKDOWN_FILE:
+            p.file = frame->file;
+            p.image = p.file != 0 ? p.image : r->image;
+            break;
+        case BREAKDOWN_IMAGE:
+            p.image = r->image;
+            break;
+        default:
+            break;
+        }
+    return p;
+}
+
+static uint32_t
+number_place(struct grouping *g, const struct breakdown_place *p)
+{
+    const uint64_t key[PLACE_WORDS] = {
+        (uint64_t)p->function << 32 | p->function_file,
+        (uint64_t)p->image << 32 | p->file, p->line, p->offset};
+
+    return numbering_add(&g->places, key);
+}
+
+static struct breakdown_place
+numbered_place(const struct grouping *g, uint32_t number)
+{
+    const uint64_t *key = numbering_key(&g->places, number);
+
+    return (struct breakdown_place){
+        .function = (uint32_t)(key[0] >> 32),
+        .function_file = (uint32_t)key[0],
+        .image = (uint32_t)(key[1] >> 32),
+        .file = (uint32_t)key[1],
+        .line = (uint32_t)key[2],
+        .offset = key[3],
+    };
+}
+
+/* Gives each instruction of the process its mark. */
+static int
+mark_process(struct grouping *g, size_t process)
+{
+    const struct record_process_row *p = &g->b->record->processes[process];
+
+    free(g->marks);
+    g->marks = calloc(p->insn_count + 1, sizeof(*g->marks));
+    if (g->marks == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < p->insn_count; i++) {
+        const struct resolved *r = resolver_find(g->resolver, process, i);
+        const struct breakdown_place place = place_of(g, &p->insns[i], r);
+        const uint32_t number = number_place(g, &place);
+        if (number == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        g->marks[i] = number * 2 + is_inlined(g->b, r);
+    }
+    return 0;
+}
+
+/* Returns the row of a place in a thread, with room for its values. */
+static uint32_t
+number_row(struct grouping *g, uint32_t place, unsigned process,
+           unsigned thread)
+{
+    const size_t events = g->b->options.event_count;
+    const uint64_t key[ROW_WORDS] = {
+        place, (uint64_t)(g->by_process ? process : 0) << 32 |
+                   (g->by_thread ? thread : 0)};
+    const uint32_t row = numbering_add(&g->rows, key);
+
+    if (row == NUMBERING_NONE || row < g->row_room)
+        return row;
+    const size_t wanted = g->row_room != 0 ? 2 * g->row_room : 256;
+    int64_t *values = reallocarray(g->values, wanted * events, sizeof(*values));
+    if (values == NULL)
+        return NUMBERING_NONE;
+    g->values = values;
+    bool *seen = reallocarray(g->seen_directly, wanted, sizeof(*seen));
+    if (seen == NULL)
+        return NUMBERING_NONE;
+    g->seen_directly = seen;
+    memset(values + g->row_room * events, 0,
+           (wanted - g->row_room) * events * sizeof(*values));
+    memset(seen + g->row_room, 0, (wanted - g->row_room) * sizeof(*seen));
+    g->row_room = wanted;
+    return row;
+}
+
+/* Finds the row of each counted instruction. */
+static int
+find_rows(struct grouping *g, const struct record_counts_row *counts)
+{
+    uint32_t last = NUMBERING_NONE, row = NUMBERING_NONE;
+
+    for (size_t k = 0; k < counts->count; k++) {
+        const uint32_t mark = g->marks[counts->insns[k]];
+        if (mark / 2 != last) {
+            last = mark / 2;
+            row = number_row(g, last, counts->process, counts->thread);
+            if (row == NUMBERING_NONE)
+                return TALLY_ENOMEM;
+        }
+        g->found[k] = row;
+        g->seen_directly[row] |= mark % 2 == 0;
+    }
+    return 0;
+}
+
+/* Adds the counts of a thread at its instructions. */
+static int
+add_counts(struct grouping *g, const struct record_counts_row *counts)
+{
+    const struct breakdown_options *o = &g->b->options;
+    const size_t events = o->event_count;
+
+    free(g->found);
+    g->found = calloc(counts->count + 1, sizeof(*g->found));
+    if (g->found == NULL || find_rows(g, counts) != 0)
+        return TALLY_ENOMEM;
+    for (size_t e = 0; e < events; e++) {
+        const int64_t *from = counts->values + o->events[e] * counts->count;
+        for (size_t k = 0; k < counts->count; k++) {
+            int64_t *to = &g->values[g->found[k] * events + e];
+            *to = wrapped_sum(*to, from[k]);
+        }
+    }
+    return 0;
+}
+
+static int
+add_instructions(struct grouping *g)
+{
+    const struct record *record = g->b->record;
+
+    for (size_t p = 0; p < record->process_count; p++) {
+        int error = mark_process(g, p);
+        for (size_t i = 0; error == 0 && i < record->counts_count; i++)
+            if (record->counts[i].process == p)
+                error = add_counts(g, &record->counts[i]);
+        if (error != 0)
+            return error;
+    }
+    return 0;
+}
+
+/* Adds the totals of each thread, which need no instruction. */
+static int
+add_threads(struct grouping *g)
+{
+    const struct breakdown_options *o = &g->b->options;
+    const struct record *record = g->b->record;
+
+    for (size_t i = 0; i < record->thread_count; i++) {
+        const struct record_thread_row *t = &record->threads[i];
+        if (t->process >= record->process_count)
+            continue;
+        const uint32_t row = number_row(g, 0, t->process, t->thread);
+        if (row == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        g->seen_directly[row] = true;
+        for (size_t e = 0; e < o->event_count; e++) {
+            int64_t *to = &g->values[row * o->event_count + e];
+            *to = wrapped_sum(*to, t->totals[o->events[e]]);
+        }
+    }
+    return 0;
+}
+
+static bool
+is_zero(const struct breakdown *b, const int64_t *values)
+{
+    for (size_t e = 0; e < b->options.event_count; e++)
+        if (values[e] != 0)
+            return false;
+    return true;
+}
+
+/* Hands the rows over to the breakdown, in the order in which they came. */
+static int
+take_rows(struct grouping *g)
+{
+    struct breakdown *b = g->b;
+    const size_t events = b->options.event_count;
+    const bool by_instruction = is_by_instruction(b);
+
+    b->values = g->values;
+    g->values = NULL;
+    b->rows = calloc(g->rows.count + 1, sizeof(*b->rows));
+    if (b->rows == NULL)
+        return TALLY_ENOMEM;
+    for (uint32_t i = 0; i < g->rows.count; i++) {
+        const uint64_t *key = numbering_key(&g->rows, i);
+        int64_t *values = b->values + i * events;
+        if (is_zero(b, values))
+            continue;
+        struct breakdown_row *row = &b->rows[b->row_count++];
+        *row = (struct breakdown_row){
+            .process = (uint32_t)(key[1] >> 32),
+            .thread = (uint32_t)key[1],
+            .inlined = !g->seen_directly[i],
+            .values = values,
+        };
+        if (by_instruction)
+            row->place = numbered_place(g, (uint32_t)key[0]);
+    }
+    return 0;
+}
+
+static void
+find_elsewhere(struct breakdown *b)
+{
+    for (size_t e = 0; e < b->options.event_count; e++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < b->row_count; i++)
+            sum += (uint64_t)b->rows[i].values[e];
+        b->totals[e] = record_total(b->record, b->options.events[e]);
+        b->elsewhere[e] = (int64_t)((uint64_t)b->totals[e] - sum);
+    }
+}
+
+/* Notes the rows that have the same function and image, and perhaps the same
+ * thread, as another row of another file. */
+static int
+find_ambiguous(struct breakdown *b)
+{
+    struct numbering functions;
+    int error = TALLY_ENOMEM;
+    uint32_t *files = calloc(b->row_count + 1, sizeof(*files));
+    bool *several = calloc(b->row_count + 1, sizeof(*several));
+    uint32_t *numbers = calloc(b->row_count + 1, sizeof(*numbers));
+
+    numbering_init(&functions, 1);
+    if (files == NULL || several == NULL || numbers == NULL)
+        goto out;
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct breakdown_place *p = &b->rows[i].place;
+        const uint64_t key = (uint64_t)p->function << 32 | p->image;
+        const size_t before = functions.count;
+        const uint32_t number = numbering_add(&functions, &key);
+        if (number == NUMBERING_NONE)
+            goto out;
+        numbers[i] = number;
+        if (number == before)
+            files[number] = p->function_file;
+        several[number] |= files[number] != p->function_file;
+    }
+    for (size_t i = 0; i < b->row_count; i++)
+        b->rows[i].ambiguous = several[numbers[i]];
+    error = 0;
+out:
+    numbering_finish(&functions);
+    free(files);
+    free(several);
+    free(numbers);
+    return error;
+}
+
+/* What a row is sorted by. */
+struct order {
+    int64_t value;
+    char *name; /* or NULL: by value */
+    size_t row;
+};
+
+static int
+compare(const void *first, const void *second)
+{
+    const struct order *a = first, *b = second;
+    const int names = a->name != NULL ? strcmp(a->name, b->name) : 0;
+
+    if (names != 0)
+        return names;
+    if (a->name == NULL && a->value != b->value)
+        return a->value < b->value ? 1 : -1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Returns the names of a row by all keys, joined. */
+static char *
+joined_name(const struct breakdown *b, const struct breakdown_row *row)
+{
+    char *joined = strdup("");
+
+    for (size_t i = 0; joined != NULL && i < b->options.key_count; i++) {
+        char *name = breakdown_name(b, row, b->options.keys[i]);
+        char *more = NULL;
+        /* A sign before all others keeps "a" with "z" before "ab". */
+        if (name == NULL || asprintf(&more, "%s%s\x01", joined, name) < 0)
+            more = NULL;
+        free(name);
+        free(joined);
+        joined = more;
+    }
+    return joined;
+}
+
+static int
+sort_rows(struct breakdown *b)
+{
+    const struct breakdown_options *o = &b->options;
+    struct order *orders = calloc(b->row_count + 1, sizeof(*orders));
+    struct breakdown_row *sorted = calloc(b->row_count + 1, sizeof(*sorted));
+    int error = orders != NULL && sorted != NULL ? 0 : TALLY_ENOMEM;
+
+    for (size_t i = 0; error == 0 && i < b->row_count; i++) {
+        orders[i].row = i;
+        orders[i].value = b->rows[i].values[o->sort];
+        if (!o->sort_by_name)
+            continue;
+        orders[i].name = joined_name(b, &b->rows[i]);
+        if (orders[i].name == NULL)
+            error = TALLY_ENOMEM;
+    }
+    if (error == 0) {
+        qsort(orders, b->row_count, sizeof(*orders), compare);
+        for (size_t i = 0; i < b->row_count; i++)
+            sorted[i] = b->rows[orders[i].row];
+        free(b->rows);
+        b->rows = sorted;
+        sorted = NULL;
+    }
+    for (size_t i = 0; orders != NULL && i < b->row_count; i++)
+        free(orders[i].name);
+    free(orders);
+    free(sorted);
+    return error;
+}
+
+/* Returns 1 if one of the row's names matches, 0 if none does, or -1: no
+ * memory. */
+static int
+row_matches(const struct breakdown *b, const struct breakdown_row *row)
+{
+    const char *match = b->options.match;
+    int found = match == NULL;
+
+    for (size_t i = 0; found == 0 && i < b->options.key_count; i++) {
+        char *name = breakdown_name(b, row, b->options.keys[i]);
+        if (name == NULL)
+            return -1;
+        found = strpbrk(match, "*?[") != NULL ? fnmatch(match, name, 0) == 0
+                                              : strstr(name, match) != NULL;
+        free(name);
+    }
+    return found;
+}
+
+/* Returns whether the row has the asked part of the total; of a total that has
+ * no parts every row has. */
+static bool
+is_large(const struct breakdown *b, const struct breakdown_row *row)
+{
+    const double percent =
+        breakdown_percent(b, b->options.sort, row->values[b->options.sort]);
+
+    return isnan(percent) || fabs(percent) >= b->options.min;
+}
+
+/* Moves the rows that stay to the front, and adds up the others. */
+static int
+select_rows(struct breakdown *b)
+{
+    const struct breakdown_options *o = &b->options;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->row_count; i++) {
+        const struct breakdown_row row = b->rows[i];
+        const int matches = row_matches(b, &row);
+        if (matches < 0)
+            return TALLY_ENOMEM;
+        if (matches && (o->top == 0 || kept < o->top) && is_large(b, &row)) {
+            b->rows[kept++] = row;
+            continue;
+        }
+        b->more_count++;
+        for (size_t e = 0; e < o->event_count; e++)
+            b->more[e] = wrapped_sum(b->more[e], row.values[e]);
+    }
+    b->row_count = kept;
+    return 0;
+}
+
+static int
+count_images(struct breakdown *b)
+{
+    struct numbering images;
+    int error = 0;
+
+    numbering_init(&images, 1);
+    for (size_t i = 0; i < b->row_count && error == 0; i++) {
+        const uint64_t image = b->rows[i].place.image;
+        if (numbering_add(&images, &image) == NUMBERING_NONE)
+            error = TALLY_ENOMEM;
+    }
+    b->image_count = images.count;
+    numbering_finish(&images);
+    return error;
+}
+
+/* Groups, and leaves the rows in the breakdown. */
+static int
+group(struct breakdown *b, struct resolver *resolver)
+{
+    struct grouping g = {
+        .b = b,
+        .resolver = resolver,
+        .by_function = breakdown_has(b, BREAKDOWN_FUNCTION),
+        .by_thread = breakdown_has(b, BREAKDOWN_THREAD),
+    };
+    int error;
+
+    g.by_process = g.by_thread || breakdown_has(b, BREAKDOWN_PROCESS);
+    numbering_init(&g.places, PLACE_WORDS);
+    numbering_init(&g.rows, ROW_WORDS);
+    numbering_init(&g.functions, 2);
+    if (!is_by_instruction(b) && b->record->threads != NULL) {
+        error = add_threads(&g);
+    } else {
+        error = note_files(&g);
+        if (error == 0)
+            error = add_instructions(&g);
+    }
+    if (error == 0)
+        error = take_rows(&g);
+    numbering_finish(&g.places);
+    numbering_finish(&g.rows);
+    numbering_finish(&g.functions);
+    free(g.function_files);
+    free(g.marks);
+    free(g.found);
+    free(g.values);
+    free(g.seen_directly);
+    return error;
+}
+
+static int
+fill(struct breakdown *b, struct resolver *resolver)
+{
+    const struct breakdown_options *o = &b->options;
+
+    b->event_copies = calloc(o->event_count, sizeof(*b->event_copies));
+    b->more = calloc(o->event_count, sizeof(*b->more));
+    b->elsewhere = calloc(o->event_count, sizeof(*b->elsewhere));
+    b->totals = calloc(o->event_count, sizeof(*b->totals));
+    if (b->event_copies == NULL || b->more == NULL || b->elsewhere == NULL ||
+        b->totals == NULL)
+        return TALLY_ENOMEM;
+    memcpy(b->event_copies, o->events,
+           o->event_count * sizeof(*b->event_copies));
+    b->options.events = b->event_copies;
+    int error = group(b, resolver);
+    if (error != 0)
+        return error;
+    find_elsewhere(b);
+    if (breakdown_has(b, BREAKDOWN_FUNCTION))
+        error = find_ambiguous(b);
+    if (error == 0)
+        error = sort_rows(b);
+    if (error == 0)
+        error = select_rows(b);
+    return error == 0 ? count_images(b) : error;
+}
+
+int
+breakdown_create(const struct record *record, struct resolver *resolver,
+                 const struct breakdown_options *options,
+                 const struct tally_log *log, struct breakdown **result)
+{
+    struct breakdown *b = calloc(1, sizeof(*b));
+    int error = TALLY_ENOMEM;
+
+    if (b != NULL) {
+        b->record = record;
+        b->resolver = resolver;
+        b->options = *options;
+        error = fill(b, resolver);
+    }
+    if (error != 0) {
+        breakdown_destroy(b);
+        return tally_fail(log, error, "%s: no memory for the report",
+                          record->path);
+    }
+    *result = b;
+    return 0;
+}
+
+void
+breakdown_destroy(struct breakdown *b)
+{
+    if (b == NULL)
+        return;
+    free(b->rows);
+    free(b->values);
+    free(b->more);
+    free(b->elsewhere);
+    free(b->totals);
+    free(b->event_copies);
+    free(b);
+}
+
+double
+breakdown_percent(const struct breakdown *b, size_t event, int64_t value)
+{
+    const int64_t total = b->totals[event];
+
+    return total > 0 ? 100 * (double)value / (double)total : (double)NAN;
+}

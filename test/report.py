@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally report on records of whole programs: report.py BUILD [WORD]
+
+By every key, the rows and what is elsewhere add up to the totals, which are
+those of tally count.
+"""
+import csv
+import functools
+import io
+import json
+import os
+import pathlib
+import platform
+import pty
+import tempfile
+
+import tallytest as t
+
+KEYS = ["function", "line", "instruction", "file", "image", "thread",
+        "process", "file,function", "thread,function", "process,image,line"]
+EVENTS = "instructions,branches,L1-dcache-stores,cache-misses,branch-misses,cycles"
+# The same addresses and random bytes in each run.
+STEADY = ["-m", "host-model", "--clean-env"]
+
+folder = None
+
+
+def words():
+    return [t.guest("words.x86_64"), t.source("CONTRIBUTING.md")]
+
+
+def crew():
+    return [t.guest("crew.sparc64"), "3"]
+
+
+def copies():
+    """A program with debug information, of this computer's kind."""
+    program = t.build / "test" / "names" / "names_dwarf5"
+    if platform.machine() != "x86_64" or not program.exists():
+        raise t.Skip("no program with debug information for a machine")
+    return [str(program)]
+
+
+@functools.cache
+def record(name, program, *options):
+    """Records a program once; returns the record's path."""
+    path = folder / f"{name}.data"
+    done = t.run(t.tally(), "record", "-q", "-o", path, *options, "--",
+                 *program)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    return path
+
+
+def record_words():
+    return record("words", tuple(words()), *STEADY, "-e", EVENTS)
+
+
+def record_copies():
+    return record("copies", tuple(copies()), *STEADY, "-e", EVENTS)
+
+
+def report(path, *options, **how):
+    done = t.run(t.tally(), "report", *options, path, **how)
+    t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+    return done.stdout
+
+
+def report_json(path, *options):
+    return json.loads(report(path, "-j", *options))
+
+
+def adds_up(found):
+    """Checks that a report's rows add up; returns the totals."""
+    totals = {}
+    for event in found["events"]:
+        name = event["name"]
+        rows = [*found["rows"], *([found["more"]] if "more" in found else [])]
+        t.equal(sum(row["values"][name] for row in rows) + event["elsewhere"],
+                event["total"], f"{found['by']}: {name}")
+        totals[name] = event["total"]
+    return totals
+
+
+def same_as_count(path, program, *options):
+    counted = t.count(options, *program)
+    for keys in KEYS:
+        for more in ((), ("--no-inline",), ("--top", "3", "--min", "0.5")):
+            found = report_json(path, "--by", keys, *more)
+            t.equal(found["by"], keys.split(","))
+            t.same(adds_up(found), counted.values)
+
+
+@t.named("by every key, a program's counts are those of tally count")
+def totals_words():
+    same_as_count(record_words(), words(), *STEADY, "-e", EVENTS)
+
+
+@t.named("by every key, the counts of a program with debug information")
+def totals_copies():
+    same_as_count(record_copies(), copies(), *STEADY, "-e", EVENTS)
+
+
+@t.named("by every key, the counts of threads")
+def totals_threads():
+    path = record("crew", tuple(crew()), "-m", "ultrasparc-t2", "-e",
+                  "All_instr")
+    for keys in KEYS:
+        found = report_json(path, "--by", keys)
+        t.equal(list(adds_up(found)), ["All_instr"])
+    threads = report_json(path, "--by", "thread")["rows"]
+    assert len(threads) > 1, threads
+    t.equal(len({row["keys"]["thread"] for row in threads}), len(threads))
+
+
+def functions(found):
+    return {row["keys"]["function"]: row for row in found["rows"]
+            if row["keys"]["function"]}
+
+
+@t.named("a copied function has its own row, unless --no-inline")
+def inlined():
+    path = record_copies()
+    found = functions(report_json(path))
+    assert found["copies_inner"]["inlined"], found["copies_inner"]
+    assert not found["copies_outer"]["inlined"], found["copies_outer"]
+    t.equal(pathlib.Path(found["copies_outer"]["keys"]["function_file"]).name,
+            "copies.c")
+    t.contains(report(path), "copies_inner (inlined)")
+    whole = functions(report_json(path, "--no-inline"))
+    assert "copies_inner" not in whole, sorted(whole)
+    # The real functions have what the copies had.
+    own = [f for name, f in found.items() if name.startswith("copies_")]
+    real = [f for name, f in whole.items() if name.startswith("copies_")]
+    t.equal(sum(f["values"]["instructions"] for f in own),
+            sum(f["values"]["instructions"] for f in real))
+
+
+@t.named("lines are those of the source")
+def lines():
+    found = report_json(record_copies(), "--by", "line", "--match",
+                        "copies.c:")
+    source = pathlib.Path(t.source("test", "names", "copies.c")).read_text()
+    text = source.splitlines()
+    assert found["rows"], found
+    shown = {text[row["keys"]["line"] - 1].strip() for row in found["rows"]}
+    assert "copies_sink += i * x;" in shown, shown
+    adds_up(found)
+
+
+@t.named("CSV: columns add up, and text says the same")
+def forms():
+    path = record_words()
+    found = report_json(path)
+    rows = list(csv.reader(io.StringIO(report(path, "--format", "csv"))))
+    for i, event in enumerate(reversed(found["events"])):
+        t.equal(rows[0][-1 - i], event["asked"])
+        t.equal(sum(int(row[-1 - i]) for row in rows[1:]), event["total"])
+    piped = report(path, "-x", ";").splitlines()
+    t.equal([line.split(";")[-1] for line in piped],
+            [row[-1] for row in rows])
+    text = report(path)
+    first = found["rows"][0]
+    t.contains(text.splitlines()[0], f"hottest: {first['keys']['function']} ")
+    t.contains(text, f"{found['events'][0]['total']:,}  total"
+               if len(found["events"]) == 1 else "  total\n")
+    t.contains(text, "2 events more; -e shows others, as -e branch-misses,")
+    assert "branch-misses  " not in text
+
+
+@t.named("--sort, --top, --min and --match choose rows")
+def choice():
+    path = record_words()
+    found = report_json(path, "--sort", "branch-misses", "--top", "4")
+    t.equal(len(found["rows"]), 4)
+    values = [row["values"]["branch-misses"] for row in found["rows"]]
+    t.equal(values, sorted(values, reverse=True))
+    adds_up(found)
+    names = [row["keys"]["function"] for row in
+             report_json(path, "--sort", "name", "--match", "*a*")["rows"]]
+    t.equal(names, sorted(names, key=str.encode))
+    # Both are the record's, so that the sorted one is shown too.
+    text = report(path, "-e", "instr", "--sort", "branch-misses")
+    t.contains(text, "branch-misses")
+    large = report_json(path, "--min", "2")
+    total = large["events"][0]["total"]
+    assert all(row["values"]["instructions"] * 50 >= total
+               for row in large["rows"]), large["rows"]
+    adds_up(large)
+
+
+@t.named("events and keys that are not there")
+def unknown():
+    path = record_words()
+    for options, said in [
+            (["-e", "instrcutions"], "did you mean instructions?"),
+            (["-e", "nothing-near"], "there is no event 'nothing-near'"),
+            (["-e", "branch"], "several events begin as 'branch'"),
+            (["-e", ""], "-e takes events of the record, not ''"),
+            (["--sort", "sym"], "--sort takes an event; --by sym gives"),
+            (["--sort", "branches,cycles"], "--sort takes one event, not")]:
+        done = t.run(t.tally(), "report", *options, path)
+        t.equal((done.returncode, done.stdout), (2, ""), str(options))
+        t.contains(done.stderr, said)
+        t.equal(done.stderr.count("\n"), 1)
+
+
+@t.named("a record that is cut short is shown as far as it goes")
+def cut_short():
+    whole = record_words().read_bytes()
+    path = folder / "cut.data"
+    for size in (len(whole) - 8, len(whole) - 200):
+        path.write_bytes(whole[:size])
+        done = t.run(t.tally(), "report", "-j", path)
+        t.equal(done.returncode, 0, done.stderr)
+        t.contains(done.stderr, "warning: ")
+        found = json.loads(done.stdout)
+        t.equal(found["cut"], True)
+        adds_up(found)
+
+
+@t.named("a damaged record is refused, and nothing is written")
+def damaged():
+    data = bytearray(record_words().read_bytes())
+    data[len(data) // 2] ^= 4
+    path = folder / "damaged.data"
+    path.write_bytes(data)
+    out = folder / "damaged.txt"
+    done = t.run(t.tally(), "report", "-o", out, path)
+    t.equal((done.returncode, done.stdout), (125, ""), done.stderr)
+    t.equal(done.stderr.count("\n"), 1)
+    assert not out.exists()
+
+
+@t.named("-o writes the report to a file, without colours")
+def output():
+    path = record_words()
+    out = folder / "report.txt"
+    t.equal(report(path, "-o", out), "")
+    t.equal(out.read_text(), report(path))
+    done = t.run(t.tally(), "report", path, "-o", folder / "no" / "file")
+    t.equal((done.returncode, done.stdout), (2, ""))
+
+
+@t.named("tally.data in the current folder is the default")
+def default():
+    path = record_words()
+    with tempfile.TemporaryDirectory() as d:
+        done = t.run(t.tally(), "report", cwd=d)
+        t.equal((done.returncode, done.stderr),
+                (125, "tally report: tally.data: no such file; tally record "
+                      "writes one\n"))
+        os.symlink(path, os.path.join(d, "tally.data"))
+        done = t.run(t.tally(), "report", "--top", "2", cwd=d)
+        t.equal(done.stdout, report(path, "--top", "2"))
+        named = t.run(t.tally(), "report", "--top", "2", "-i", path)
+        t.equal(done.stdout, named.stdout)
+
+
+@t.named("a terminal gets colours, and lines of its width")
+def terminal():
+    path = record_words()
+    for extra, colours in (({}, True), ({"NO_COLOR": "1"}, False)):
+        env = os.environ | {"COLUMNS": "70", "PAGER": "cat"} | extra
+        master, slave = pty.openpty()
+        # The report is short enough for the terminal's buffer.
+        done = t.run(t.tally(), "report", "-e", "instructions", "--top", "4",
+                     path, stdout=slave, env=env)
+        os.close(slave)
+        t.equal(done.returncode, 0)
+        text = os.read(master, 65536).decode()
+        os.close(master)
+        t.equal("\033[1;31m" in text, colours, "colours")
+    t.contains(text, "hottest: ")
+    assert all(len(line) <= 70 for line in text.splitlines()), text
+
+
+def main():
+    global folder
+    with tempfile.TemporaryDirectory() as d:
+        folder = pathlib.Path(d)
+        t.main()
+
+
+main()
