@@ -232,9 +232,14 @@ on_repeated(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
     s->repeats += site_room(site_of(data)) != 0 ? 1 : 2;
     s->total[SIGNAL_REP_ITERATIONS] += s->repeats >> 1;
     s->repeats &= 1;
-    charge(s, site_of(data));
+    /* Each iteration is a block, but the block that began the instruction, its
+     * last one, still counts as the one that runs. */
+    const access_site at = site_make(0, s->previous->flags & BLOCK_REPEAT
+                                            ? s->previous->instructions - 1u
+                                            : site_instruction(site_of(data)));
+    charge(s, at);
     if (s->chip->components & COMPONENT_L1D)
-        do_asked(s, info, addr, site_instruction(site_of(data)), false);
+        do_asked(s, info, addr, site_instruction(at), false);
 }
 
 /* Begins an instruction, of which nothing has counted yet, for --filter data=.

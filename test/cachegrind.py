@@ -5,7 +5,10 @@
 Three real x86-64 programs on host-model with cachegrind's geometry. Within
 0.1 % or 50 counts agree: instructions (REP iterations counted, as cachegrind
 does), L1I misses, L1D misses of reads and of writes, and the last level's
-misses. For this both must run the same code at the same places:
+misses. And in bzip2's and Lua's own files tally record tells the same
+instructions of each line, and of each function with more than 1,000 misses of
+the L1D as many within 1 %. For this both must run the same code at the same
+places:
 
 - libc picks string functions by CPUID, and Valgrind shows another processor
   than QEMU: GLIBC_TUNABLES takes the difference away. It ends in a comma, as
@@ -29,8 +32,10 @@ Valgrind, so no program here grows a block beyond 128 KB, except bzip2,
 which never grows one.
 """
 import functools
+import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -68,6 +73,10 @@ for i = 1, 200000 do s = s + (u[t[i % 4000 + 1]] or 0) * 0.5 end
 local c = table.concat(t, ","):gsub("1", "2")
 print(s, #c, c:find("9999"))
 """
+LUA_FILES = re.compile(r"l[a-z]+\.[ch]")
+BZIP2_FILES = ("blocksort.c", "bzip2.c", "bzlib.c", "bzlib_private.h",
+               "compress.c", "crctable.c", "decompress.c", "huffman.c",
+               "randtable.c")
 STACK = """
 local n = 0
 for word in io.open("/proc/self/stat"):read("a"):gmatch("%S+") do
@@ -184,6 +193,106 @@ def compare(choose):
     assert not wrong, "; ".join(wrong)
 
 
+def read_profile(out):
+    """The counts of a file of cachegrind: of each line by (file's name, line),
+    and of each function by name."""
+    lines, functions, events = {}, {}, []
+    for text in out.read_text().splitlines():
+        key, _, value = text.partition("=")
+        if text.startswith("events: "):
+            events = text.split()[1:]
+        elif key in ("fl", "fi", "fe"):
+            file = value.rpartition("/")[2]
+        elif key == "fn":
+            function = value
+        elif text[:1].isdigit():
+            line, *counts = map(int, text.split())
+            for table, place in ((lines, (file, line)), (functions, function)):
+                row = table.setdefault(place, dict.fromkeys(events, 0))
+                for event, count in zip(events, counts):
+                    row[event] += count
+    return lines, functions
+
+
+def report(record, *options):
+    done = t.run(t.tally(), "report", "-i", record, "-j", *options)
+    t.equal(done.returncode, 0, f"status of report; {done.stderr!r}")
+    return json.loads(done.stdout)["rows"]
+
+
+def sums_by(rows, place):
+    """The values of report's rows, summed by place(keys of the row)."""
+    out = {}
+    for row in rows:
+        sums = out.setdefault(place(row["keys"]), {})
+        for event, value in row["values"].items():
+            sums[event] = sums.get(event, 0) + value
+    return out
+
+
+def record_tally(folder, program):
+    events = [e for names in PAIRS.values() for e in names]
+    options = [w for g in GEOMETRY for w in ("--set", g)]
+    path = folder / "tally.data"
+    done = subprocess.run(
+        [t.tally(), "record", "-q", "-o", path, "-m", "host-model", *options,
+         "-e", ",".join(events), "--", *program], env=tally_environment(),
+        capture_output=True)
+    t.equal(done.returncode, 0, f"status of record; {done.stderr!r}")
+    return path
+
+
+def base(path):
+    return (path or "").rpartition("/")[2]
+
+
+def compare_places(choose, own):
+    """In the program's own files (`own`: a file of them all) each line has the
+    instructions that cachegrind counts there, and each function with more than
+    1,000 misses of the L1D has as many within 1 %."""
+    if t.run("sh", "-c", "command -v valgrind").returncode != 0:
+        raise t.Skip("no valgrind")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        program = choose(folder)
+        pad = find_pad(program, tally_stack(folder))
+        run_cachegrind(folder, program, pad)
+        lines, functions = read_profile(folder / "cachegrind.out")
+        record = record_tally(folder, program)
+        ours = sums_by(report(record, "--by", "file,line"),
+                       lambda k: (base(k["file"]), k["line"]))
+        of_functions = sums_by(
+            report(record, "--by", "function", "--no-inline"),
+            lambda k: k["function"])
+    wrong, compared = [], 0
+    for place, theirs in lines.items():
+        if not own(place[0]):
+            continue
+        row = ours.get(place, {})
+        mine = sum(row.get(e, 0) for e in PAIRS["Ir"])
+        compared += 1
+        if mine != theirs["Ir"]:
+            wrong.append(f"{place[0]}:{place[1]}: instructions {mine}, "
+                         f"cachegrind {theirs['Ir']}")
+    for function, theirs in functions.items():
+        for name in ("D1mr", "D1mw"):
+            if theirs[name] <= 1000 or function not in of_functions:
+                continue
+            mine = sum(of_functions[function].get(e, 0) for e in PAIRS[name])
+            compared += 1
+            if abs(mine - theirs[name]) > theirs[name] / 100:
+                wrong.append(f"{function}: {name} {mine}, "
+                             f"cachegrind {theirs[name]}")
+    if os.environ.get("VERBOSE"):
+        print(f"# {compared} compared, {len(wrong)} differ")
+    assert compared > 20, f"only {compared} places compared"
+    assert not wrong, f"{len(wrong)} of {compared}: " + "; ".join(wrong[:12])
+
+
 for program in (words, lua, bzip2):
     t.case(f"{program.__name__}: as cachegrind counts", compare, program)
+t.case("bzip2: each line and function as cachegrind", compare_places, bzip2,
+       lambda file: file in BZIP2_FILES)
+t.case("Lua: each line and function as cachegrind", compare_places, lua,
+       LUA_FILES.fullmatch)
 t.main()
