@@ -275,13 +275,17 @@ record_program(struct recording *r)
 {
     struct record_request *q = r->request;
     struct measured *m = &r->measured;
-    int error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
+    const struct machine_row *const asked =
+        q->machine_name != NULL ? machine_find(q->machine_name) : NULL;
+    int error = 0;
 
-    if (error == 0 && m->machine->native)
+    if (asked != NULL && asked->native)
         error = tally_fail(&command_log, TALLY_ERANGE,
                            "the host's counters are not recorded by "
                            "instruction; perf record does that, or leave -m "
                            "host away");
+    if (error == 0)
+        error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
         error = counted_choose(m->machine, q->events, NULL, NULL, &r->counted);
     if (error == 0)

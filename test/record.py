@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tally record against tally count: record.py BUILD [WORD]
+
+Every event of every machine, by instruction: what is recorded adds up to the
+totals, which are those of tally count, and no event that is exact or modelled
+has anything that no instruction raised, where one thread runs. Threads,
+children, deaths by signals and executed programs are told apart.
+"""
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import tallytest as t
+
+# What is left when all instructions have been told: rounding, a unit a thread,
+# and what the model does when the program has ended.
+AT_THE_END = ("Instruction_cache_eviction_invalidations",
+              "Instruction_cache_invalidations", "Any_L1_cache_invalidation",
+              "ER_MEM_READ_OUT_LO", "ER_MEM_READ_OUT_HI", "ER_BRQ_LIVE_REQ_LO",
+              "ER_BRQ_LIVE_REQ_HI")
+LUA = "local s = 0 for i = 1, 3000 do s = s + #tostring(i * 7) end print(s)"
+SQL = ("create table a(b, c); with recursive n(i) as (select 1 union all "
+       "select i + 1 from n where i < 300) insert into a select i, i * 7 % 10 "
+       "from n; select sum(b), c from a group by c;")
+
+
+def words(isa):
+    return [t.guest(f"words.{isa}"), t.source("CONTRIBUTING.md")]
+
+
+def lua(isa):
+    return [t.guest(f"lua.{isa}"), "-e", LUA]
+
+
+def bzip2(isa):
+    return [t.guest(f"bzip2.{isa}"), "-1c", t.source("README.md")]
+
+
+def sqlite(isa):
+    return [t.guest(f"sqlite.{isa}"), ":memory:", SQL]
+
+
+def run(folder, program, *options):
+    """Records a program; returns its status and the report by thread."""
+    path = folder / "tally.data"
+    done = t.run(t.tally(), "record", "-q", "-o", path, "--clean-env",
+                 *options, "--", *program, cwd=folder)
+    assert path.exists(), done.stderr
+    shown = t.run(t.tally(), "report", "-i", path, "-j", "--by",
+                  "process,thread")
+    t.equal(shown.returncode, 0, f"status of report; {shown.stderr!r}")
+    return done.returncode, json.loads(shown.stdout)
+
+
+def sums(report):
+    out = {}
+    for row in report["rows"]:
+        for event, value in row["values"].items():
+            out[event] = out.get(event, 0) + value
+    return out
+
+
+def check_sums(report, exact=True):
+    """The rows and what is elsewhere add up; `exact`: one thread ran."""
+    total = sums(report)
+    for event in report["events"]:
+        name = event["asked"]
+        got = total.get(name, total.get(event["name"], 0))
+        t.equal(got + event["elsewhere"], event["total"], f"sum of {name}")
+        if exact and event["standing"] in ("exact", "modelled"):
+            t.equal(event["elsewhere"], 0, f"{name} elsewhere")
+        elif exact and event["name"] not in AT_THE_END:
+            assert abs(event["elsewhere"]) <= len(report["rows"]), \
+                f"{name}: {event['elsewhere']} elsewhere"
+
+
+def one_thread(machine, isa, choose):
+    program = choose(isa)
+    options = ["-m", machine, "-e", "all"]
+    with tempfile.TemporaryDirectory() as name:
+        status, report = run(pathlib.Path(name), program, *options)
+        counted = t.run(t.tally(), "count", "-j", "--clean-env", *options, "--",
+                        *program, cwd=name)
+    t.equal(status, 0, "status")
+    check_sums(report)
+    theirs = {e["name"]: e["value"]
+              for e in json.loads(counted.stderr)["events"]}
+    compared = 0
+    for event in report["events"]:
+        value = theirs.get(event["name"])
+        if value is not None:
+            t.equal(event["total"], value, f"total of {event['name']}")
+            compared += 1
+    assert compared > 30, f"only {compared} events compared"
+
+
+def threads(machine, isa):
+    program = [t.guest(f"threads.{isa}"), "8", "2000"]
+    with tempfile.TemporaryDirectory() as name:
+        status, report = run(pathlib.Path(name), program, "-m", machine)
+    t.equal(status, 0, "status")
+    t.equal(len(report["rows"]), 9, "threads")
+    check_sums(report, exact=False)
+    exact = [e for e in report["events"] if e["standing"] == "exact"]
+    t.equal([e["elsewhere"] for e in exact], [0] * len(exact),
+            "exact events elsewhere")
+
+
+def children(how, processes):
+    program = [t.guest("forker.x86_64"), how, t.guest("hello.x86_64")]
+    with tempfile.TemporaryDirectory() as name:
+        status, report = run(pathlib.Path(name), program, "-m", "host-model")
+    t.equal(status, 0, "status")
+    got = len({row["keys"]["process"] for row in report["rows"]})
+    t.equal(got, processes, "processes")
+    check_sums(report)
+
+
+def death(how, status):
+    with tempfile.TemporaryDirectory() as name:
+        got, report = run(pathlib.Path(name), [t.guest("crash.x86_64"), how],
+                          "-m", "host-model", "-e",
+                          "instructions,branches,L1-dcache-load-misses")
+    t.equal(got, status, "status")
+    check_sums(report, exact=False)
+    for event in report["events"]:
+        t.equal(event["elsewhere"], 0, f"{event['asked']} elsewhere")
+    assert report["events"][0]["total"] > 1000, report["events"][0]
+
+
+def refused(options, status, *words):
+    with tempfile.TemporaryDirectory() as name:
+        done = t.run(t.tally(), "record", *options, cwd=name)
+        t.equal(done.returncode, status, f"status; {done.stderr!r}")
+        t.equal(len(done.stderr.splitlines()), 1, f"lines of {done.stderr!r}")
+        t.equal(os.listdir(name), [], "files")
+    for word in words:
+        t.contains(done.stderr, word)
+
+
+def keeps_the_old_record():
+    """A run that cannot start leaves the record of the run before."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run(folder, words("x86_64"), "-m", "host-model", "-e", "instructions")
+        before = (folder / "tally.data").read_bytes()
+        done = t.run(t.tally(), "record", "-q", "./missing", cwd=name)
+        t.equal(done.returncode, 127, "status")
+        t.equal((folder / "tally.data").read_bytes(), before, "the record")
+
+
+def full_disk():
+    """A record that finds no room is refused, and says so in one line."""
+    done = t.run(t.tally(), "record", "-q", "-o", "/dev/full", "-e",
+                 "instructions", "-m", "host-model", "--",
+                 t.guest("hello.x86_64"))
+    t.equal(done.returncode, 125, "status")
+    t.contains(done.stderr, "/dev/full")
+
+
+ISAS = {"ultrasparc-t1": "sparc64", "ultrasparc-t2": "sparc64",
+        "ultrasparc-t2plus": "sparc64", "sparc-t4": "sparc64",
+        "r10000": "mips64", "r10000-rev2": "mips64", "r12000": "mips64",
+        "montecito": "x86_64", "host-model": "x86_64"}
+for machine, isa in ISAS.items():
+    for program in (words, lua, bzip2, sqlite):
+        t.case(f"{program.__name__} on {machine}: all events", one_thread,
+               machine, isa, program)
+for machine, isa in ISAS.items():
+    t.case(f"eight threads on {machine}", threads, machine, isa)
+t.case("forked children", children, "fork", 3)
+t.case("a child by vfork and exec", children, "vfork", 3)
+t.case("a child by posix_spawn", children, "posix_spawn", 3)
+t.case("an executed program", children, "exec", 2)
+t.case("killed by SIGKILL", death, "kill", 137)
+t.case("died by SIGSEGV", death, "segv", 139)
+t.case("host events", refused, ["-m", "host", "true"], 2, "perf record")
+t.case("software events", refused,
+       ["-m", "host-model", "-e", "page-faults", "true"], 2, "perf record")
+t.case("an unknown event", refused,
+       ["-m", "host-model", "-e", "cycels", "true"], 2, "cycels")
+t.case("data filters", refused, ["--filter", "data=x", "true"], 2, "code=")
+t.case("no program", refused, [], 2, "program")
+t.case("a program that is missing", refused, ["./missing"], 127, "missing")
+t.case("the old record stays", keeps_the_old_record)
+t.case("a full disk", full_disk)
+t.main()
