@@ -305,6 +305,17 @@ names_find(struct names *n, unsigned file, uint64_t offset,
     return count;
 }
 
+uint64_t
+names_address(const struct names *n, unsigned file, uint64_t offset)
+{
+    uint64_t address;
+
+    return file < n->count &&
+                   elf_file_address(&n->files[file]->elf, offset, &address)
+               ? address
+               : UINT64_MAX;
+}
+
 /* A function that names_each_function() reports. */
 struct piece {
     uint64_t offset, size;

@@ -76,6 +76,11 @@ int names_add(struct names *names, const char *path, const uint8_t *build_id,
 size_t names_find(struct names *names, unsigned file, uint64_t offset,
                   struct name_frame *frames, size_t most);
 
+/* Returns the address that the file gives its byte at `offset`; UINT64_MAX: the
+ * byte is in no segment, or there is no such file. */
+uint64_t
+names_address(const struct names *names, unsigned file, uint64_t offset);
+
 /*
  * Calls `take` for each piece of each function of the file: a function that the
  * compiler split has a call for each piece, and a function with several symbols

@@ -36,7 +36,8 @@ struct resolver {
 };
 
 static const struct resolved_frame no_frame;
-static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX};
+static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX,
+                                          UINT64_MAX};
 
 static uint64_t
 hash_of(const char *text)
@@ -245,15 +246,19 @@ resolve(struct resolver *r, const struct record_process_row *p,
     if (insn->image == RECORD_NO_IMAGE)
         return resolve_made(r, p, insn->address);
     out.image = r->image_texts[insn->image];
-    if (r->files[insn->image] != NO_FILE)
+    if (r->files[insn->image] != NO_FILE) {
+        out.file_address =
+            names_address(r->names, r->files[insn->image], insn->offset);
         count = names_find(r->names, r->files[insn->image], insn->offset, found,
                            FRAMES_MOST);
+    }
     struct resolved_frame *frames = count > 0 ? new_frames(r, count) : NULL;
     if (frames == NULL)
         return out;
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct resolved_frame){
             .function = intern(&r->texts, found[i].function),
+            .mangled = intern(&r->texts, found[i].mangled),
             .file = intern(&r->texts, found[i].file),
             .line = found[i].line,
         };

@@ -21,6 +21,7 @@ struct resolver_options {
 
 struct resolved_frame {
     uint32_t function; /* demangled name, or 0 */
+    uint32_t mangled;  /* name in the file, or 0 */
     uint32_t file;     /* of the source, or 0 */
     uint32_t line;     /* or 0 */
 };
@@ -34,6 +35,9 @@ struct resolved {
     /* Of the real function, in the image's file: its first byte; UINT64_MAX:
      * not known. */
     uint64_t function_offset;
+    /* The address that the image's file gives the instruction; UINT64_MAX: not
+     * known. */
+    uint64_t file_address;
 };
 
 /*
