@@ -14,15 +14,25 @@
 #include "table/table.h"
 #include "version.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-    &command_count,   &command_record,
-    &command_report,  &command_list,
-    &command_show,    &command_encode,
-    &command_decode,  &command_plan,
-    &command_pmu,     &command_summarize,
-    &command_doctor,  &command_perfex,
-    &command_profile, NULL,
+    &command_count,
+    &command_record,
+    &command_report,
+    &command_export,
+    &command_list,
+    &command_show,
+    &command_encode,
+    &command_decode,
+    &command_plan,
+    &command_pmu,
+    &command_summarize,
+    &command_doctor,
+    &command_perfex,
+    &command_profile,
+    NULL,
 };
+/* clang-format on */
 
 static void
 print_usage(FILE *out)

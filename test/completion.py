@@ -67,6 +67,8 @@ ROWS = [
     (["count", "-m", "ultrasparc-t2", "-e", "cycles,All_instr", ":", ""],
      "u k h", "all"),
     (["summarize", "--format", ""], "text csv json teja", "--skip"),
+    (["export", "--as", ""],
+     "callgrind folded pprof speedscope perf-script", "--output or"),
     (["summarize", "-M", "dc_"], "dc_miss_per_1000", "ipc"),
     (["doctor", "-"], "--help", "--machine"),
     (["pmu", "-"], "--machine --format --json", "--set"),

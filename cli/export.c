@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* tally export: writes a record in the formats of other programs. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "record/export.h"
+#include "table/table.h"
+#include "table/text.h"
+#include "version.h"
+
+#define WRITERS_MOST 16
+
+enum {
+    OPT_AS,
+    OPT_OUTPUT,
+    OPT_INPUT,
+    OPT_EVENTS,
+    OPT_DEBUG_DIR,
+};
+
+static const struct option_row options[] = {
+    [OPT_AS] = {0, "as", "FORMAT",
+                "callgrind, folded, pprof, speedscope or perf-script"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write there (default: standard output)"},
+    [OPT_INPUT] = {'i', "input", "FILE",
+                   "the record to read (default: tally.data)"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "events of the record to export (default: all; folded: the "
+                    "first)"},
+    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
+                       "look for separate debug files there too"},
+    {0},
+};
+
+struct export_request {
+    const struct export_writer *writer;
+    const char *input, *output;
+    char *events;            /* owned; all -e joined */
+    const char **debug_dirs; /* owned */
+    size_t debug_dir_count;
+};
+
+/* Finds the format; names those that are near to a wrong one. */
+static int
+parse_format(const char *value, const struct export_writer **writer)
+{
+    const char *names[WRITERS_MOST];
+    char near[128], all[128];
+    size_t count = 0;
+
+    for (const struct export_writer *w = export_writers; w->name != NULL; w++) {
+        if (strcmp(w->name, value) == 0) {
+            *writer = w;
+            return 0;
+        }
+        names[count++] = w->name;
+    }
+    near_names(value, names, count, 3, near, sizeof(near));
+    join_words(names, count, all, sizeof(all));
+    escape_printf(stderr, "tally export: unknown format '%s'; %s%s%s\n",
+                  shown(value, strlen(value)).text,
+                  *near != '\0' ? "did you mean " : "there are ",
+                  *near != '\0' ? near : all, *near != '\0' ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static int
+take_option(struct export_request *r, int option, const char *value)
+{
+    switch (option) {
+    case OPT_AS:
+        return parse_format(value, &r->writer);
+    case OPT_OUTPUT:
+        r->output = value;
+        return 0;
+    case OPT_INPUT:
+        r->input = value;
+        return 0;
+    case OPT_EVENTS:
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
+    default:
+        r->debug_dirs[r->debug_dir_count++] = value;
+        return 0;
+    }
+}
+
+/* Returns whether both paths are of the same file. */
+static bool
+same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Refuses what cannot be done, before anything is read. */
+static int
+check_request(const struct export_request *r)
+{
+    if (r->writer == NULL) {
+        fprintf(stderr,
+                "tally export: a format is expected, as in tally export "
+                "--as callgrind; see tally export --help\n");
+        return EXIT_USAGE;
+    }
+    if (r->writer->binary && r->output == NULL && isatty(STDOUT_FILENO)) {
+        escape_printf(stderr,
+                      "tally export: %s is no text for a terminal; -o FILE "
+                      "writes it to a file\n",
+                      r->writer->name);
+        return EXIT_USAGE;
+    }
+    if (r->output != NULL && same_file(r->output, r->input)) {
+        escape_printf(stderr,
+                      "tally export: -o %s would replace the record itself\n",
+                      r->output);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* Returns 0, an exit status, or COMMAND_HELP. */
+static int
+read_options(struct export_request *r, int argc, char **argv)
+{
+    struct option_walk walk = {&command_export, argc, argv, 1, NULL};
+    const char *value;
+    int option;
+
+    while ((option = command_option(&walk, &value)) >= 0) {
+        const int status = take_option(r, option, value);
+        if (status != 0)
+            return status;
+    }
+    if (option == COMMAND_HELP)
+        return COMMAND_HELP;
+    if (option == COMMAND_BAD)
+        return EXIT_USAGE;
+    if (walk.next < argc) {
+        escape_printf(stderr,
+                      "tally export: '%s' is no option; -i FILE names the "
+                      "record to read\n",
+                      argv[walk.next]);
+        return EXIT_USAGE;
+    }
+    return check_request(r);
+}
+
+/* Says which values the format could not have, in one line. */
+static void
+tell_left_out(const struct export_request *r, const struct export_list *list,
+              const int64_t *left_out)
+{
+    size_t told = 0;
+
+    for (size_t e = 0; e < list->event_count; e++) {
+        if (left_out[e] == 0)
+            continue;
+        if (told++ == 0)
+            fprintf(stderr,
+                    "tally: warning: %s has no negative values; left out: ",
+                    r->writer->name);
+        escape_printf(stderr, "%s%" PRId64 " of %s", told > 1 ? ", " : "",
+                      left_out[e], export_event(list, e));
+    }
+    if (told > 0)
+        fputc('\n', stderr);
+}
+
+/* Says that the output could not be written, by errno. */
+static int
+unwritten(const struct export_request *r)
+{
+    const int cause = errno != 0 ? errno : EIO;
+
+    errno = cause;
+    if (r->output == NULL)
+        return command_unwritten("output");
+    escape_printf(stderr, "tally: cannot write %s: %s\n", r->output,
+                  strerror(cause));
+    return EXIT_OURS;
+}
+
+/* Writes the list to the open output. 0 or an error; TALLY_EIO with errno. */
+static int
+write_open(const struct export_request *r, const struct export_list *list,
+           struct output *out, int64_t *left_out)
+{
+    errno = 0;
+    int error = r->writer->write(list, out->file, left_out);
+    const int cause = errno;
+
+    if (r->output != NULL) {
+        if (output_close(out, error == 0) != 0 && error == 0)
+            return TALLY_EIO;
+    } else if (error == 0 && fflush(stdout) != 0) {
+        return TALLY_EIO;
+    }
+    errno = cause;
+    return error;
+}
+
+/* Writes the list where the request wants it. Returns an exit status. */
+static int
+write_list(const struct export_request *r, const struct export_list *list)
+{
+    struct output out = {.file = stdout};
+    int64_t *left_out = calloc(list->event_count + 1, sizeof(*left_out));
+    int status = left_out != NULL ? 0 : command_no_memory();
+
+    if (status == 0 && r->output != NULL)
+        status = output_open(r->output, REPLACE_WHOLE, &out);
+    if (status == 0) {
+        const int error = write_open(r, list, &out, left_out);
+        if (error == 0)
+            tell_left_out(r, list, left_out);
+        else
+            status = error == TALLY_EIO ? unwritten(r) : command_no_memory();
+    }
+    free(left_out);
+    return status;
+}
+
+/* Chooses the events: the first alone where the format has one. */
+static int
+choose_events(const struct export_request *r, const struct record *record,
+              size_t *events, size_t *count)
+{
+    const int error =
+        record_events(record, r->events, &command_log, events, count);
+
+    if (error != 0)
+        return EXIT_USAGE;
+    if (*count == 0) {
+        fprintf(stderr, "tally export: -e names no event\n");
+        return EXIT_USAGE;
+    }
+    if (r->writer->one_event && r->events == NULL)
+        *count = 1;
+    if (r->writer->one_event && *count > 1) {
+        escape_printf(stderr,
+                      "tally export: %s has one event, and -e names %zu; one "
+                      "file an event has them all\n",
+                      r->writer->name, *count);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* Exports an open record. Returns an exit status. */
+static int
+export_record(const struct export_request *r, const struct record *record)
+{
+    const struct resolver_options names = {r->debug_dirs, r->debug_dir_count};
+    size_t *events = calloc(record->event_count + 1, sizeof(*events));
+    struct resolver *resolver = NULL;
+    struct export_list *list = NULL;
+    size_t count = 0;
+    int status = events != NULL ? choose_events(r, record, events, &count)
+                                : command_no_memory();
+
+    if (status == 0 &&
+        (resolver_create(record, &names, &command_log, &resolver) != 0 ||
+         export_list_create(record, resolver, events, count,
+                            "tally " TALLY_VERSION, &command_log, &list) != 0))
+        status = EXIT_OURS;
+    if (status == 0)
+        status = write_list(r, list);
+    export_list_destroy(list);
+    resolver_destroy(resolver);
+    free(events);
+    return status;
+}
+
+static int
+run_export(int argc, char **argv)
+{
+    struct export_request request = {
+        .input = "tally.data",
+        .debug_dirs = calloc((size_t)argc + 1, sizeof(*request.debug_dirs)),
+    };
+    struct record *record = NULL;
+    int status = request.debug_dirs != NULL ? read_options(&request, argc, argv)
+                                            : command_no_memory();
+
+    if (status == COMMAND_HELP) {
+        command_help(&command_export, stdout);
+        status = 0;
+    } else if (status == 0) {
+        const int error = record_open(request.input, &command_log, &record);
+        status = error == 0              ? export_record(&request, record)
+                 : error == TALLY_ENOMEM ? EXIT_OURS
+                                         : EXIT_USAGE;
+    }
+    record_close(record);
+    free(request.events);
+    free(request.debug_dirs);
+    return status;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "write a record in the formats of other programs",
+    .synopsis = "--as FORMAT [-o FILE] [-i FILE] [-e EVENTS] [--debug-dir DIR]",
+    .example = "  # Show a record in KCachegrind, or with callgrind_annotate.\n"
+               "  tally export --as callgrind -o callgrind.out.1\n"
+               "  # Write the stacks of one event, for flamegraph.pl.\n"
+               "  tally export --as folded -e instructions -o stacks.txt\n"
+               "  # Write a file for go tool pprof.\n"
+               "  tally export --as pprof -o profile.pb.gz -i misses.data",
+    .options = options,
+    .run = run_export,
+};

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct export_writer export_writers[] = {
+    {"callgrind", false, false, export_callgrind},
+    {"folded", true, false, export_folded},
+    {"pprof", false, true, export_pprof},
+    {"speedscope", false, false, export_speedscope},
+    {"perf-script", false, false, export_perf_script},
+    {0},
+};
+
+/* The frames of an instruction, outermost first. */
+struct path {
+    struct export_frame *frames; /* owned; NULL: not made yet */
+    size_t count;
+};
+
+/* A count of the record: number `k` of a row of counts. */
+struct place {
+    uint32_t process, thread, insn;
+    const struct record_counts_row *row;
+    size_t k;
+};
+
+/* The list with the memory behind it. */
+struct builder {
+    struct export_list list; /* the first member: what the caller has */
+    struct resolver *resolver;
+    const char **texts;
+    size_t *events;
+    struct place *places;
+    size_t place_count;
+    struct export_sample *samples;
+    size_t sample_count;
+    int64_t *values;     /* [samples][events] */
+    struct path **paths; /* [process][instruction] */
+    struct export_frame elsewhere;
+};
+
+void
+export_list_destroy(struct export_list *list)
+{
+    struct builder *b = (struct builder *)list;
+
+    if (b == NULL)
+        return;
+    for (size_t p = 0; b->paths != NULL && p < b->list.record->process_count;
+         p++) {
+        const size_t count = b->list.record->processes[p].insn_count;
+        for (size_t i = 0; b->paths[p] != NULL && i < count; i++)
+            free(b->paths[p][i].frames);
+        free(b->paths[p]);
+    }
+    free(b->paths);
+    free(b->texts);
+    free(b->events);
+    free(b->places);
+    free(b->samples);
+    free(b->values);
+    free(b);
+}
+
+/* Returns the frames of an instruction, outermost first, or NULL: no memory.
+ * The resolver has them innermost first. */
+static struct export_frame *
+make_path(struct builder *b, size_t process, size_t at,
+          const struct resolved *known)
+{
+    const struct record_insn *insn =
+        &b->list.record->processes[process].insns[at];
+    struct export_frame *frames = calloc(known->frame_count, sizeof(*frames));
+
+    for (size_t i = 0; frames != NULL && i < known->frame_count; i++) {
+        const struct resolved_frame *f =
+            &known->frames[known->frame_count - 1 - i];
+        frames[i] = (struct export_frame){
+            .function = f->function,
+            .mangled = f->mangled,
+            .file = f->file,
+            .line = f->line,
+            .image = insn->image,
+            .inlined = i > 0,
+            .address = insn->address,
+            .offset = insn->offset,
+            .file_address = known->file_address,
+            .function_offset = known->function_offset,
+        };
+    }
+    return frames;
+}
+
+/* Gives the sample the path of an instruction, made once. */
+static int
+set_path(struct builder *b, struct export_sample *sample, size_t insn)
+{
+    const struct record *record = b->list.record;
+    const size_t process = sample->process;
+
+    if (b->paths[process] == NULL) {
+        b->paths[process] = calloc(record->processes[process].insn_count + 1,
+                                   sizeof(*b->paths[process]));
+        if (b->paths[process] == NULL)
+            return TALLY_ENOMEM;
+    }
+    struct path *path = &b->paths[process][insn];
+    if (path->frames == NULL) {
+        const struct resolved *known =
+            resolver_find(b->resolver, process, insn);
+        path->frames = make_path(b, process, insn, known);
+        path->count = known->frame_count;
+    }
+    sample->frames = path->frames;
+    sample->frame_count = path->count;
+    return path->frames != NULL ? 0 : TALLY_ENOMEM;
+}
+
+/* Orders counts by process, thread and instruction. */
+static int
+by_place(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->insn > b->insn) - (a->insn < b->insn);
+}
+
+/* Lists all counts of the record, those of an instruction and thread side by
+ * side. */
+static int
+list_places(struct builder *b)
+{
+    const struct record *record = b->list.record;
+    size_t count = 0;
+
+    for (size_t i = 0; i < record->counts_count; i++)
+        count += record->counts[i].count;
+    b->places = calloc(count + 1, sizeof(*b->places));
+    if (b->places == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < record->counts_count; i++) {
+        const struct record_counts_row *row = &record->counts[i];
+        for (size_t k = 0; k < row->count; k++)
+            b->places[b->place_count++] = (struct place){
+                row->process, row->thread, row->insns[k], row, k};
+    }
+    qsort(b->places, b->place_count, sizeof(*b->places), by_place);
+    return 0;
+}
+
+/* Returns a new sample of a thread with no counts. There is room: no sample is
+ * without a count or a thread of the record. */
+static struct export_sample *
+new_sample(struct builder *b, uint32_t process, uint32_t thread)
+{
+    struct export_sample *sample = &b->samples[b->sample_count];
+
+    *sample = (struct export_sample){
+        .process = process,
+        .thread = thread,
+        .values = b->values + b->sample_count * b->list.event_count,
+    };
+    b->sample_count++;
+    return sample;
+}
+
+/* Returns the sample's values, to be written. */
+static int64_t *
+values_of(struct builder *b, const struct export_sample *sample)
+{
+    return b->values + (size_t)(sample->values - b->values);
+}
+
+/* Makes a sample of each instruction of each thread. */
+static int
+add_instructions(struct builder *b)
+{
+    struct export_sample *sample = NULL;
+
+    for (size_t i = 0; i < b->place_count; i++) {
+        const struct place *place = &b->places[i];
+        if (i == 0 || by_place(place - 1, place) != 0) {
+            sample = new_sample(b, place->process, place->thread);
+            if (set_path(b, sample, place->insn) != 0)
+                return TALLY_ENOMEM;
+        }
+        int64_t *values = values_of(b, sample);
+        const struct record_counts_row *row = place->row;
+        for (size_t e = 0; e < b->list.event_count; e++)
+            values[e] = export_add(
+                values[e], row->values[b->events[e] * row->count + place->k]);
+    }
+    return 0;
+}
+
+/* Orders samples by process and thread. */
+static int
+by_thread(const void *x, const void *y)
+{
+    const struct export_sample *a = x, *b = y;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    /* By instruction, as they were made; what no instruction has is last. */
+    return (a->values > b->values) - (a->values < b->values);
+}
+
+/* Makes a sample of what no instruction has, of no count yet. */
+static struct export_sample *
+new_elsewhere(struct builder *b, uint32_t process, uint32_t thread)
+{
+    struct export_sample *sample = new_sample(b, process, thread);
+
+    sample->frames = &b->elsewhere;
+    sample->frame_count = 1;
+    return sample;
+}
+
+/* Makes a sample of each thread of the record's end, with its totals. */
+static void
+add_totals(struct builder *b)
+{
+    const struct record *record = b->list.record;
+
+    for (size_t i = 0; i < record->thread_count; i++) {
+        const struct record_thread_row *t = &record->threads[i];
+        int64_t *values = values_of(b, new_elsewhere(b, t->process, t->thread));
+        for (size_t e = 0; e < b->list.event_count; e++)
+            values[e] = t->totals[b->events[e]];
+    }
+}
+
+/* Takes the values of a thread's instructions off its totals. `first` is the
+ * thread's first sample; a thread that is not among the totals gets a sample.
+ * Returns the thread's number of samples. */
+static size_t
+take_off(struct builder *b, size_t first, size_t end)
+{
+    const uint32_t process = b->samples[first].process;
+    const uint32_t thread = b->samples[first].thread;
+    const struct export_sample *totals = NULL;
+    size_t next = first;
+
+    for (; next < end && b->samples[next].process == process &&
+           b->samples[next].thread == thread;
+         next++)
+        if (b->samples[next].frames == &b->elsewhere)
+            totals = &b->samples[next];
+    if (totals == NULL)
+        totals = new_elsewhere(b, process, thread);
+    int64_t *values = values_of(b, totals);
+    for (size_t i = first; i < next; i++) {
+        const struct export_sample *sample = &b->samples[i];
+        if (sample->frames == &b->elsewhere)
+            continue;
+        for (size_t e = 0; e < b->list.event_count; e++)
+            values[e] =
+                (int64_t)((uint64_t)values[e] - (uint64_t)sample->values[e]);
+    }
+    return next - first;
+}
+
+/* Makes all samples. Their values lie in the order in which they are made. */
+static int
+list_samples(struct builder *b)
+{
+    const struct record *record = b->list.record;
+    /* Two for each count: the instruction's, and perhaps its thread's. */
+    const size_t most = 2 * b->place_count + record->thread_count + 1;
+
+    b->samples = calloc(most, sizeof(*b->samples));
+    b->values = calloc(most * b->list.event_count + 1, sizeof(*b->values));
+    if (b->samples == NULL || b->values == NULL || add_instructions(b) != 0)
+        return TALLY_ENOMEM;
+    /* A record that is cut short has no totals. */
+    if (record->threads != NULL) {
+        add_totals(b);
+        qsort(b->samples, b->sample_count, sizeof(*b->samples), by_thread);
+        const size_t count = b->sample_count;
+        for (size_t i = 0; i < count;)
+            i += take_off(b, i, count);
+    }
+    qsort(b->samples, b->sample_count, sizeof(*b->samples), by_thread);
+    return 0;
+}
+
+/* Takes over the resolver's texts, which are all known by now. */
+static int
+list_texts(struct builder *b)
+{
+    const size_t count = resolver_text_count(b->resolver);
+
+    b->texts = calloc(count + 1, sizeof(*b->texts));
+    if (b->texts == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        b->texts[i] = resolver_text(b->resolver, (uint32_t)i);
+    b->texts[count] = "(elsewhere)";
+    b->elsewhere = (struct export_frame){
+        .function = (uint32_t)count,
+        .image = RECORD_NO_IMAGE,
+        .address = EXPORT_NOWHERE,
+        .offset = EXPORT_NOWHERE,
+        .file_address = EXPORT_NOWHERE,
+        .function_offset = EXPORT_NOWHERE,
+    };
+    return 0;
+}
+
+/* Makes the parts of the list. */
+static int
+build(struct builder *b, const size_t *events)
+{
+    b->events = calloc(b->list.event_count + 1, sizeof(*b->events));
+    b->paths = calloc(b->list.record->process_count + 1, sizeof(*b->paths));
+    if (b->events == NULL || b->paths == NULL)
+        return TALLY_ENOMEM;
+    for (size_t e = 0; e < b->list.event_count; e++)
+        b->events[e] = events[e];
+    int error = list_places(b);
+    if (error == 0)
+        error = list_samples(b);
+    return error == 0 ? list_texts(b) : error;
+}
+
+int
+export_list_create(const struct record *record, struct resolver *resolver,
+                   const size_t *events, size_t event_count,
+                   const char *creator, const struct tally_log *log,
+                   struct export_list **list)
+{
+    struct builder *b = calloc(1, sizeof(*b));
+
+    if (b == NULL)
+        return tally_fail(log, TALLY_ENOMEM, "no memory for an export");
+    b->list.record = record;
+    b->list.creator = creator;
+    b->list.event_count = event_count;
+    b->resolver = resolver;
+    const int error = build(b, events);
+    if (error != 0) {
+        export_list_destroy(&b->list);
+        return tally_fail(log, error, "no memory for an export");
+    }
+    b->list.events = b->events;
+    b->list.texts = b->texts;
+    b->list.text_count = (size_t)b->elsewhere.function + 1;
+    b->list.elsewhere = b->elsewhere.function;
+    b->list.samples = b->samples;
+    b->list.sample_count = b->sample_count;
+    *list = &b->list;
+    return 0;
+}
+
+const char *
+export_event(const struct export_list *list, size_t event)
+{
+    return list->record->events[list->events[event]].asked;
+}
+
+int64_t
+export_total(const struct export_list *list, size_t event)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < list->sample_count; i++)
+        sum = export_add(sum, list->samples[i].values[event]);
+    return sum;
+}
+
+/* Returns what is behind the last slash. */
+static const char *
+last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+const char *
+export_image(const struct export_list *list, uint32_t image)
+{
+    return image != RECORD_NO_IMAGE
+               ? last_part(list->record->images[image].path)
+               : "";
+}
+
+const char *
+export_program(const struct export_list *list, uint32_t process)
+{
+    return process != EXPORT_NO_PROCESS
+               ? last_part(list->record->processes[process].program)
+               : "[unknown]";
+}
+
+int
+export_pid(const struct export_list *list, uint32_t process)
+{
+    return process != EXPORT_NO_PROCESS ? list->record->processes[process].pid
+                                        : 0;
+}
+
+char *
+export_function(const struct export_list *list,
+                const struct export_frame *frame)
+{
+    const char *image = export_image(list, frame->image);
+    char *text = NULL;
+
+    if (frame->function != 0)
+        return strdup(list->texts[frame->function]);
+    return asprintf(&text, "[%s]", *image != '\0' ? image : "unknown") >= 0
+               ? text
+               : NULL;
+}
