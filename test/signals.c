@@ -311,14 +311,61 @@ test_sources(void **state)
     }
 }
 
+/* Returns whether two values agree but for rounding, of which each quotient of
+ * a formula leaves one. */
+static bool
+are_near(double a, double b)
+{
+    const double off = a > b ? a - b : b - a;
+
+    return off <= 8 + (b > 0 ? b : -b) * 1e-9;
+}
+
+/* The parts of a whole add up to the whole, derived signals too. */
+static void
+test_parts(void **state)
+{
+    uint64_t random = random_seed(), params[PARAM_COUNT];
+    static uint64_t whole[SIGNAL_COUNT];
+    static double parts[3][SIGNAL_COUNT];
+
+    (void)state;
+    for (size_t m = 0; m < MACHINE_COUNT; m++) {
+        if (tally_machines[m].params == NULL)
+            continue;
+        set_params(params, tally_machines[m].name, (const char *[]){NULL});
+        for (unsigned round = 0; round < 50; round++) {
+            memset(whole, 0, sizeof(whole));
+            for (size_t k = 0; k < 3; k++) {
+                for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+                    const uint64_t n = random_below(&random, 1u << 20);
+                    parts[k][s] = (double)n;
+                    whole[s] += n;
+                }
+            }
+            signals_derive(params, ALL, whole);
+            for (size_t k = 0; k < 3; k++)
+                signals_derive_part(params, ALL, whole, parts[k]);
+            for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+                const double sum = parts[0][s] + parts[1][s] + parts[2][s];
+                /* A negative total wraps, and half of it is no half. */
+                if (sum >= 0 && !are_near(sum, (double)(int64_t)whole[s]))
+                    fail_msg("%s of %s: the parts come to %f, the whole is "
+                             "%lld",
+                             tally_signals[s].name, tally_machines[m].name, sum,
+                             (long long)whole[s]);
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_implied),
-        cmocka_unit_test(test_closed),
-        cmocka_unit_test(test_lacks),
-        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_implied), cmocka_unit_test(test_closed),
+        cmocka_unit_test(test_lacks),   cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

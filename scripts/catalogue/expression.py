@@ -145,8 +145,8 @@ def part_of_function(name, arguments):
         return (f"({codes[0]} {'<' if name == 'min' else '>'} {codes[1]} ? "
                 f"{parts[0]} : {parts[1]})")
     if name == "share":
-        both = ", ".join(f"{c}, {p}" for c, p in zip(codes, parts))
-        return f"signal_share_part({both})"
+        return (NOTHING if parts[0] == NOTHING else
+                f"signal_share_part({parts[0]}, {codes[1]}, {codes[2]})")
     if name == "ceil_div" and parts[1] == NOTHING:
         return f"({parts[0]} / (double){codes[1]})"
     return None

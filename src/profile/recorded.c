@@ -155,15 +155,29 @@ add_raises(struct recorded *r, const int16_t *fixed, size_t place)
     return 0;
 }
 
-/* Adds what instructions `from` to `to` of a block raise, which add up to
- * `whole`: what they do not raise one by one goes to the first. */
+/*
+ * Adds what instructions `from` to `to` of a block raise, which add up to
+ * `whole`: what they do not raise one by one goes to the first. A part before a
+ * window instruction, which begins the next part, counts an attempt of that
+ * instruction, and the next part takes back the attempt that went well: both
+ * are told at the window instruction.
+ */
 static int
 split_part(struct recorded *r, const struct insn *insns, size_t from, size_t to,
-           const int16_t *whole, size_t first_place)
+           const int16_t *whole, size_t first_place, bool has_next)
 {
-    int16_t rest[SIGNAL_FIXED_COUNT];
+    int16_t rest[SIGNAL_FIXED_COUNT], attempt[SIGNAL_FIXED_COUNT] = {0};
 
     memcpy(rest, whole, sizeof(rest));
+    if (has_next) {
+        const enum signal_id signal = insns[to].flags & INSN_RESTORE
+                                          ? SIGNAL_WINDOW_FILLS
+                                          : SIGNAL_WINDOW_SPILLS;
+        attempt[signal] = 1;
+        rest[signal]--;
+        if (add_raises(r, attempt, first_place + to) != 0)
+            return TALLY_ENOMEM;
+    }
     for (size_t i = from; i < to; i++) {
         struct block_info one = {0};
         block_add_insn(&one, &insns[i]);
@@ -206,12 +220,13 @@ decode_block(struct recorded *r, const struct record_place *p,
                    : 0;
     if (p->piece >= n)
         return 0;
-    const size_t to = p->piece + 1u < n ? pieces[p->piece + 1].first : count;
+    const bool has_next = p->piece + 1u < n;
+    const size_t to = has_next ? pieces[p->piece + 1].first : count;
     /* The second attempt of an instruction counts its trap alone. */
     if (model.flags & BLOCK_RETRY)
         return add_raises(r, pieces[0].info.fixed, first);
     return split_part(r, insns, pieces[p->piece].first, to,
-                      pieces[p->piece].info.fixed, first);
+                      pieces[p->piece].info.fixed, first, has_next);
 }
 
 static int

@@ -132,14 +132,13 @@ signal_share(uint64_t part, uint64_t of, uint64_t whole)
     return whole == 0 ? 0 : (uint64_t)((unsigned __int128)part * of / whole);
 }
 
-/* Returns what the parts `p`, `q` and `r` add to signal_share(a, b, c). */
+/* Returns what a part of signal_share()'s first argument adds to it: the ratio
+ * of the other two is that of the whole, so the parts add up and none is
+ * negative. */
 static inline double
-signal_share_part(uint64_t a, double p, uint64_t b, double q, uint64_t c,
-                  double r)
+signal_share_part(double part, uint64_t of, uint64_t whole)
 {
-    const double ratio = c == 0 ? 0 : (double)b / (double)c;
-
-    return c == 0 ? 0 : p * ratio + (double)a / (double)c * (q - r * ratio);
+    return whole == 0 ? 0 : part * ((double)of / (double)whole);
 }
 
 #endif
