@@ -34,17 +34,29 @@ static const char *const texts[TEXTS] = {
  *   7  not known                     of no file
  */
 #define INSNS 8
+#define FRAME(function, file, line) \
+    {                               \
+        function, 0, file, line     \
+    }
+#define NAMED(frames, count, image, offset)      \
+    {                                            \
+        frames, count, image, offset, UINT64_MAX \
+    }
 static const struct resolved_frame frames[INSNS][2] = {
-    {{MAIN, A_C, 10}},   {{COPY, COPY_H, 3}, {MAIN, A_C, 11}},
-    {{MAIN, COPY_H, 4}}, {{INIT, A_C, 20}},
-    {{INIT, B_C, 20}},   {{NONE, NONE, 0}},
-    {{NONE, NONE, 0}},   {{NONE, NONE, 0}},
+    {FRAME(MAIN, A_C, 10)},   {FRAME(COPY, COPY_H, 3), FRAME(MAIN, A_C, 11)},
+    {FRAME(MAIN, COPY_H, 4)}, {FRAME(INIT, A_C, 20)},
+    {FRAME(INIT, B_C, 20)},   {FRAME(NONE, NONE, 0)},
+    {FRAME(NONE, NONE, 0)},   {FRAME(NONE, NONE, 0)},
 };
 static const struct resolved names[INSNS] = {
-    {frames[0], 1, PROGRAM, 0x100},      {frames[1], 2, PROGRAM, 0x100},
-    {frames[2], 1, PROGRAM, 0x100},      {frames[3], 1, PROGRAM, 0x200},
-    {frames[4], 1, PROGRAM, 0x300},      {frames[5], 1, PROGRAM, UINT64_MAX},
-    {frames[6], 1, LIBRARY, UINT64_MAX}, {frames[7], 1, NONE, UINT64_MAX},
+    NAMED(frames[0], 1, PROGRAM, 0x100),
+    NAMED(frames[1], 2, PROGRAM, 0x100),
+    NAMED(frames[2], 1, PROGRAM, 0x100),
+    NAMED(frames[3], 1, PROGRAM, 0x200),
+    NAMED(frames[4], 1, PROGRAM, 0x300),
+    NAMED(frames[5], 1, PROGRAM, UINT64_MAX),
+    NAMED(frames[6], 1, LIBRARY, UINT64_MAX),
+    NAMED(frames[7], 1, NONE, UINT64_MAX),
 };
 static struct record_insn insns[INSNS] = {
     {0x100, 0x100, 0, 0, 4},  {0x104, 0x104, 0, 4, 4},
