@@ -316,7 +316,7 @@ const struct command command_export = {
                "  # Write the stacks of one event, for flamegraph.pl.\n"
                "  tally export --as folded -e instructions -o stacks.txt\n"
                "  # Write a file for go tool pprof.\n"
-               "  tally export --as pprof -o profile.pb.gz -i misses.data",
+               "  tally export --as pprof -o profile.pb.gz",
     .options = options,
     .run = run_export,
 };

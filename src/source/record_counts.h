@@ -15,7 +15,7 @@
 
 #include "source/process_counts.h"
 
-#define RECORD_CODE (256u << 20) /* bytes of code of one process */
+#define RECORD_CODE (128u << 20) /* bytes of code of one process */
 #define RECORD_ENDED (1u << 27)  /* sites of threads that have ended */
 #define RECORD_SITES (1u << 22)  /* sites of one live thread */
 #define RECORD_SITES_LEAST 1024u
