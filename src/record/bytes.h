@@ -246,6 +246,8 @@ cursor_varint(struct cursor *c)
 {
     uint64_t value = 0;
 
+    if (c->at < c->end && *c->at < 0x80) /* most are */
+        return *c->at++;
     for (unsigned i = 0; i < VARINT_SIZE; i++) {
         const uint8_t byte = cursor_u8(c);
         if (c->failed || (i == VARINT_SIZE - 1 && byte > 1))

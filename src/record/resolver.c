@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "names/names.h"
+#include "record/numbering.h"
 
 #define FRAMES_MOST 64u /* of one instruction; the innermost are left out */
 #define NO_FILE UINT32_MAX
 #define FRAMES_A_CHUNK 4096u
+#define PLACES_A_CHUNK 4096u
 
 /* Interned strings, a hash table with open addressing. */
 struct texts {
@@ -25,12 +27,21 @@ struct frame_chunk {
     struct resolved_frame frames[FRAMES_A_CHUNK];
 };
 
+/* What is known of places by their numbers; never moved, as callers keep
+ * pointers. */
+struct places {
+    struct numbering numbers; /* of image and offset, or process and address */
+    struct resolved **chunks; /* of PLACES_A_CHUNK each */
+    size_t chunk_count;
+};
+
 struct resolver {
     const struct record *record;
     struct names *names;
-    uint32_t *files;         /* of each image in `names`, or NO_FILE */
-    uint32_t *image_texts;   /* the path of each image */
-    struct resolved **insns; /* of each process; frame_count 0: not asked yet */
+    uint32_t *files;       /* of each image in `names`, or NO_FILE */
+    uint32_t *image_texts; /* the path of each image */
+    uint32_t **insns;      /* of each process: place + 1, or 0: not asked yet */
+    struct places places;  /* that the processes share */
     struct texts texts;
     struct frame_chunk *chunks;
 };
@@ -137,6 +148,7 @@ resolver_create(const struct record *record,
 
     if (r != NULL) {
         r->record = record;
+        numbering_init(&r->places.numbers, 2);
         r->files = calloc(record->image_count + 1, sizeof(*r->files));
         r->image_texts =
             calloc(record->image_count + 1, sizeof(*r->image_texts));
@@ -171,6 +183,10 @@ resolver_destroy(struct resolver *r)
         free(r->chunks);
         r->chunks = next;
     }
+    numbering_finish(&r->places.numbers);
+    for (size_t i = 0; i < r->places.chunk_count; i++)
+        free(r->places.chunks[i]);
+    free(r->places.chunks);
     names_destroy(r->names);
     free(r->files);
     free(r->image_texts);
@@ -268,6 +284,46 @@ resolve(struct resolver *r, const struct record_process_row *p,
     return out;
 }
 
+/* Returns the place of a number, with room for it if the number is new; NULL:
+ * no memory. */
+static struct resolved *
+place_at(struct places *p, uint32_t number)
+{
+    while (number / PLACES_A_CHUNK >= p->chunk_count) {
+        struct resolved **chunks =
+            reallocarray(p->chunks, p->chunk_count + 1, sizeof(*p->chunks));
+        if (chunks == NULL)
+            return NULL;
+        p->chunks = chunks;
+        chunks[p->chunk_count] = calloc(PLACES_A_CHUNK, sizeof(**chunks));
+        if (chunks[p->chunk_count] == NULL)
+            return NULL;
+        p->chunk_count++;
+    }
+    return &p->chunks[number / PLACES_A_CHUNK][number % PLACES_A_CHUNK];
+}
+
+/* Looks an instruction up, or finds what another process's was found to be.
+ * Returns the number of its place, or NUMBERING_NONE: no memory. */
+static uint32_t
+find_place(struct resolver *r, size_t process, const struct record_insn *insn)
+{
+    /* Code of no file is the process's own. */
+    const uint64_t own =
+        insn->image == RECORD_NO_IMAGE ? (uint64_t)process << 32 : 0;
+    const uint64_t key[] = {own | insn->image, insn->offset};
+    const uint32_t number = numbering_add(&r->places.numbers, key);
+
+    if (number == NUMBERING_NONE)
+        return number;
+    struct resolved *place = place_at(&r->places, number);
+    if (place == NULL)
+        return NUMBERING_NONE;
+    if (place->frame_count == 0)
+        *place = resolve(r, &r->record->processes[process], insn);
+    return number;
+}
+
 const struct resolved *
 resolver_find(struct resolver *r, size_t process, size_t insn)
 {
@@ -278,10 +334,15 @@ resolver_find(struct resolver *r, size_t process, size_t insn)
             calloc(p->insn_count + 1, sizeof(*r->insns[process]));
     if (r->insns[process] == NULL)
         return &not_known;
-    struct resolved *known = &r->insns[process][insn];
-    if (known->frame_count == 0)
-        *known = resolve(r, p, &p->insns[insn]);
-    return known;
+    uint32_t *known = &r->insns[process][insn];
+    if (*known == 0) {
+        const uint32_t number = find_place(r, process, &p->insns[insn]);
+        if (number == NUMBERING_NONE)
+            return &not_known;
+        *known = number + 1;
+    }
+    return &r->places.chunks[(*known - 1) / PLACES_A_CHUNK]
+                            [(*known - 1) % PLACES_A_CHUNK];
 }
 
 const char *

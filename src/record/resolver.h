@@ -51,7 +51,7 @@ int resolver_create(const struct record *record,
 void resolver_destroy(struct resolver *resolver);
 
 /* Returns what is known of instruction `insn` of process `process`, indices in
- * the record. Each is looked up once. */
+ * the record. Each place of an image is looked up once for all processes. */
 const struct resolved *
 resolver_find(struct resolver *resolver, size_t process, size_t insn);
 
