@@ -458,8 +458,8 @@ const struct command command_report = {
         "  # Record a program, and show its events by function.\n"
         "  tally record ./program && tally report\n"
         "  # The ten lines with most misses, of a record of another name.\n"
-        "  tally record -o misses.data ./program && tally report --by line "
-        "--sort cache-misses --top 10 misses.data\n"
+        "  tally record -o misses.data -e cache-misses ./program && "
+        "tally report --by line --top 10 misses.data\n"
         "  # The functions of each thread, for a program to read.\n"
         "  tally report --by thread,function --format json",
     .options = options,
