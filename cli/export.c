@@ -313,8 +313,8 @@ const struct command command_export = {
     .synopsis = "--as FORMAT [-o FILE] [-i FILE] [-e EVENTS] [--debug-dir DIR]",
     .example = "  # Show a record in KCachegrind, or with callgrind_annotate.\n"
                "  tally export --as callgrind -o callgrind.out.1\n"
-               "  # Write the stacks of one event, for flamegraph.pl.\n"
-               "  tally export --as folded -e instructions -o stacks.txt\n"
+               "  # Write the stacks of the first event, for flamegraph.pl.\n"
+               "  tally export --as folded -o stacks.txt\n"
                "  # Write a file for go tool pprof.\n"
                "  tally export --as pprof -o profile.pb.gz",
     .options = options,

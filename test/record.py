@@ -162,6 +162,91 @@ def full_disk():
     t.contains(done.stderr, "/dev/full")
 
 
+# What arithmetic says of kernels: an array of 1 MB, of lines of 64 bytes, and an
+# L1D of 32 KB in 8 ways.
+KERNELS = """
+#include <stdio.h>
+#include <stdlib.h>
+#define N 512
+#define REPEATS 4
+static volatile int matrix[N][N];
+struct node { struct node *next; char rest[56]; };
+static struct node nodes[16384] __attribute__((aligned(64)));
+static long sum;
+static __attribute__((noinline)) void rows(void) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum += matrix[i][j]; /* rows */
+}
+static __attribute__((noinline)) void columns(void) {
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++)
+            sum += matrix[i][j]; /* columns */
+}
+static __attribute__((noinline)) void list(struct node *n) {
+    while (n != NULL)
+        n = n->next; /* list */
+}
+static __attribute__((noinline)) void ring(const char *bytes) {
+    for (int k = 0; k < REPEATS; k++)
+        for (int i = 0; i < 16384; i++)
+            sum += bytes[i]; /* ring */
+}
+static __attribute__((noinline)) void never(void) {
+    puts("never"); /* never */
+}
+int main(int argc, char **argv) {
+    static char bytes[16384] __attribute__((aligned(4096)));
+    (void)argv;
+    for (int i = 0; i + 1 < 16384; i++)
+        nodes[i].next = &nodes[i + 1]; /* links */
+    rows();
+    columns();
+    list(nodes);
+    ring(bytes);
+    if (argc > 5)
+        never();
+    printf("%ld\\n", sum);
+}
+"""
+
+
+@functools.cache
+def kernel_rows():
+    """The report of the kernels by function and line, and the source."""
+    if t.run("sh", "-c", "command -v gcc").returncode != 0 or \
+            os.uname().machine != "x86_64":
+        raise t.Skip("no gcc for x86-64")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "kernels.c").write_text(KERNELS)
+        subprocess.run(["gcc", "-g", "-O1", "-static", "-o", "kernels",
+                        "kernels.c"], cwd=folder, check=True)
+        path = folder / "tally.data"
+        t.run(t.tally(), "record", "-q", "-m", "host-model", "--set",
+              "l1d.size=32K", "--set", "l1d.ways=8", "--set", "l1d.line=64",
+              "-e", "L1-dcache-load-misses,L1-dcache-loads,branches,"
+              "branch-misses,instructions", "-o", path, "--",
+              folder / "kernels", check=True)
+        done = t.run(t.tally(), "report", "-i", path, "-j", "--by",
+                     "function,line", check=True)
+    return json.loads(done.stdout)["rows"]
+
+
+def kernel(word, wanted):
+    """The line with the word in a comment has these values."""
+    line = 1 + next(i for i, text in enumerate(KERNELS.splitlines())
+                    if f"/* {word} */" in text)
+    got = {}
+    for row in kernel_rows():
+        if row["keys"]["line"] == line and \
+                (row["keys"]["file"] or "").endswith("kernels.c"):
+            for event, value in row["values"].items():
+                got[event] = got.get(event, 0) + value
+    for event, value in wanted.items():
+        t.equal(got.get(event, 0), value, f"{event} of the line '{word}'")
+
+
 ISAS = {"ultrasparc-t1": "sparc64", "ultrasparc-t2": "sparc64",
         "ultrasparc-t2plus": "sparc64", "sparc-t4": "sparc64",
         "r10000": "mips64", "r10000-rev2": "mips64", "r12000": "mips64",
@@ -178,6 +263,18 @@ t.case("a child by posix_spawn", children, "posix_spawn", 3)
 t.case("an executed program", children, "exec", 2)
 t.case("killed by SIGKILL", death, "kill", 137)
 t.case("died by SIGSEGV", death, "segv", 139)
+# A row's 512 numbers are 32 lines. A column's are 512 lines, of 8 sets, so that
+# each number misses. Each node is a line; so is each 64 bytes of the ring, which
+# then stays, as it is half of the cache.
+t.case("a matrix by rows", kernel, "rows",
+       {"L1-dcache-load-misses": 512 * 32})
+t.case("a matrix by columns", kernel, "columns",
+       {"L1-dcache-load-misses": 512 * 512})
+t.case("a linked list", kernel, "list",
+       {"L1-dcache-load-misses": 16384, "L1-dcache-loads": 16384})
+t.case("a ring that fits", kernel, "ring",
+       {"L1-dcache-load-misses": 256})
+t.case("what never ran", kernel, "never", {"instructions": 0})
 t.case("host events", refused, ["-m", "host", "true"], 2, "perf record")
 t.case("software events", refused,
        ["-m", "host-model", "-e", "page-faults", "true"], 2, "perf record")
