@@ -289,10 +289,9 @@ def a_record():
         return pathlib.Path(folder, "tally.data").read_bytes()
 
 
-def example(words, stdin):
-    """The guest stands for the program, where there is one. What the command
-    writes goes with the folder, in which the commands that read a record find
-    one under each name that the words have."""
+def example(words, stdin, folder):
+    """The guest stands for the program, where there is one. The commands that
+    read a record find one under each name that the words have."""
     if "--" in words:
         before = words[:words.index("--") + 1]
         isa = "mips64" if any(".mips64" in w for w in words) else "sparc64"
@@ -300,13 +299,11 @@ def example(words, stdin):
         name = "pktproc." if "profile" in words else "hello."
         words = [*before, t.guest(name + isa)]
     words = [t.guest("hello.sparc64") if w == "./program" else w for w in words]
-    with tempfile.TemporaryDirectory() as folder:
-        if words[1] in ("annotate", "diff", "export", "report"):
-            for name in ("tally.data",
-                         *(w for w in words if w.endswith(".data"))):
-                pathlib.Path(folder, name).write_bytes(a_record())
-        done = t.run(*words, stdin=stdin, cwd=folder)
-        written = os.listdir(folder)
+    if words[1] in ("annotate", "diff", "export", "report"):
+        for name in ("tally.data", *(w for w in words if w.endswith(".data"))):
+            pathlib.Path(folder, name).write_bytes(a_record())
+    done = t.run(*words, stdin=stdin, cwd=folder)
+    written = os.listdir(folder)
     t.equal(done.returncode, 0, f"status; {done.stderr!r}")
     assert done.stdout or written, "no output"
 
@@ -323,11 +320,13 @@ def examples():
         t.equal(said, [True, False] * (len(lines) // 2), "lines that say why")
         for line in lines[1::2]:
             before, bar, after = line.rpartition(" | ")
-            for part in after.split(" && "):
-                name, *words = shlex.split(part)
-                t.equal(name, "tally", "the command")
-                example([t.tally(), *words],
-                        fed_by(before) if bar else subprocess.DEVNULL)
+            with tempfile.TemporaryDirectory() as folder:
+                for part in after.split(" && "):
+                    name, *words = shlex.split(part)
+                    t.equal(name, "tally", "the command")
+                    example([t.tally(), *words],
+                            fed_by(before) if bar else subprocess.DEVNULL,
+                            folder)
 
 
 @t.named("every example of tally(1) works")
@@ -338,7 +337,8 @@ def page_examples():
     for line in lines:
         name, *words = shlex.split(line)
         t.equal(name, "tally", "the command")
-        example([t.tally(), *words], subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory() as folder:
+            example([t.tally(), *words], subprocess.DEVNULL, folder)
 
 
 def broken_pipe():
