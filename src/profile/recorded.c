@@ -511,7 +511,7 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
 int
 recorded_collect(const struct session_options *o, int fd,
                  const struct session_request *request,
-                 const struct session_result *result,
+                 const struct session_result *result, bool ended,
                  const struct recorded_sink *sink)
 {
     const struct counts_rules rules = counts_rules_of(request);
@@ -527,12 +527,15 @@ recorded_collect(const struct session_options *o, int fd,
 
     for (size_t i = 0; i < o->event_count; i++)
         need(r.needed, o->events[i]);
+    error = sink->begin(sink->user);
     for (unsigned n = 0; error == 0 && n < result->process_count; n++) {
         struct counts_view view;
         error = counts_view_open(&view, fd, result->processes[n].place, &rules);
         if (error == 0 && view.wrong == NULL && view.state != COUNTS_FREE)
             error = collect_process(&r, &view, n);
     }
+    if (error == 0)
+        error = sink->end(sink->user, result, ended);
     free(r.places);
     free(r.raises);
     return error;

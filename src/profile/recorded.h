@@ -52,13 +52,20 @@ struct recorded_thread {
     const int64_t *values;        /* [count * event_count], by instruction */
 };
 
-/* Takes what was recorded: each process, and behind each its threads. The
- * structs live until the call returns. Each returns 0 or an error, which ends
- * the collection. */
+/*
+ * Takes what was recorded: begin(), each process with its threads behind it,
+ * and end(), which has the totals of all. All of this comes again and again
+ * while a long program runs, each time from the beginning, and once more when
+ * it has ended. While it runs (`ended` false) it does not wait for us: its
+ * totals are older than the counts of its instructions. The structs live until
+ * the call returns. Each returns 0 or an error, which ends the collection.
+ */
 struct recorded_sink {
+    int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,
                   const struct recorded_thread *thread);
+    int (*end)(void *user, const struct session_result *result, bool ended);
     void *user;
 };
 
@@ -74,7 +81,7 @@ void recorded_ask(const struct session_options *options,
  */
 int recorded_collect(const struct session_options *options, int fd,
                      const struct session_request *request,
-                     const struct session_result *result,
+                     const struct session_result *result, bool ended,
                      const struct recorded_sink *sink);
 
 #endif

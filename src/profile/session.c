@@ -2,6 +2,7 @@
 #include "profile/session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,9 @@ struct running {
     int fd;
     double started;
     double told; /* when progress was reported last */
+    const struct session_request *request;
+    double recorded; /* when what is recorded was handed out last */
+    double record_s; /* and after how long it is next */
 };
 
 /* Tells the caller how many instructions have run, if it wants to know. */
@@ -164,6 +168,29 @@ report_progress(struct running *run)
     }
     run->options->progress(run->options->progress_user, instructions,
                            now_s() - run->started);
+}
+
+/* The first time after which what is recorded is handed out while the program
+ * runs; each further time takes twice as long, so that a record of a long run
+ * does not grow with it. */
+#define RECORD_FIRST_S 10
+
+/* Hands out what was recorded until now, so that a record of a run that is
+ * killed has that. */
+static int
+record_so_far(struct running *run)
+{
+    const struct session_options *o = run->options;
+    struct session_result so_far = {.components = run->request->components};
+    int error = session_collect(o, run->fd, run->request, &so_far);
+
+    if (error == 0)
+        error = recorded_collect(o, run->fd, run->request, &so_far, false,
+                                 o->record);
+    session_result_finish(&so_far);
+    run->recorded = now_s();
+    run->record_s *= 2;
+    return error;
 }
 
 /* Opens the gate at SIGUSR1 and closes it at SIGUSR2; false: the signal is
@@ -212,9 +239,13 @@ start_and_wait(const struct launch *launch, struct running *run,
     }
     if (error == 0) {
         child_go(&child);
-        while (!child_wait(&child, PROGRESS_S))
+        while (!child_wait(&child, PROGRESS_S)) {
             if (now_s() >= run->told + PROGRESS_S)
                 report_progress(run);
+            if (o->record != NULL && now_s() >= run->recorded + run->record_s &&
+                record_so_far(run) != 0)
+                run->record_s = HUGE_VAL; /* the end says why */
+        }
         host_software_read(&software, &child.usage);
         result->software = software.values;
         software.values = NULL;
@@ -262,8 +293,16 @@ session_run(const struct session_options *o, const struct program *program,
         error =
             launch_build(&o->launch, program, &request, place, log, &launch);
     if (error == 0) {
-        struct running run = {o, counts_rules_of(&request), fd, now_s(),
-                              now_s()};
+        struct running run = {
+            .options = o,
+            .rules = counts_rules_of(&request),
+            .fd = fd,
+            .started = now_s(),
+            .told = now_s(),
+            .request = &request,
+            .recorded = now_s(),
+            .record_s = RECORD_FIRST_S,
+        };
         memset(result, 0, sizeof(*result));
         result->components = request.components;
         session_note_rights(header, program->path);
@@ -276,7 +315,7 @@ session_run(const struct session_options *o, const struct program *program,
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));
     }
     if (error == 0 && o->record != NULL) {
-        error = recorded_collect(o, fd, &request, result, o->record);
+        error = recorded_collect(o, fd, &request, result, true, o->record);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect what was recorded: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));

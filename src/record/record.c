@@ -16,7 +16,8 @@
 struct reading {
     const struct tally_log *log;
     struct record *record;
-    uint64_t at; /* of the chunk, in the file */
+    struct record kept; /* the last whole set, while another is read */
+    uint64_t at;        /* of the chunk, in the file */
 };
 
 static int
@@ -432,6 +433,80 @@ read_run(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
+/* Frees processes, counts and totals, and what is theirs. */
+static void
+free_set(struct record *record)
+{
+    for (size_t i = 0; i < record->image_count; i++)
+        free(record->images[i].path);
+    for (size_t i = 0; i < record->process_count; i++) {
+        free(record->processes[i].program);
+        free(record->processes[i].insns);
+        free(record->processes[i].code);
+        for (size_t k = 0; k < record->processes[i].made_count; k++)
+            free(record->processes[i].made[k].name);
+        free(record->processes[i].made);
+    }
+    for (size_t i = 0; i < record->thread_count; i++)
+        free(record->threads[i].totals);
+    for (size_t i = 0; i < record->counts_count; i++) {
+        free(record->counts[i].insns);
+        free(record->counts[i].values);
+    }
+    free(record->images);
+    free(record->processes);
+    free(record->threads);
+    free(record->counts);
+}
+
+/* Moves a whole set from one record to another. */
+static void
+move_set(struct record *to, struct record *from)
+{
+    to->images = from->images;
+    to->image_count = from->image_count;
+    to->processes = from->processes;
+    to->process_count = from->process_count;
+    to->threads = from->threads;
+    to->thread_count = from->thread_count;
+    to->counts = from->counts;
+    to->counts_count = from->counts_count;
+    from->images = NULL;
+    from->processes = NULL;
+    from->threads = NULL;
+    from->counts = NULL;
+    from->image_count = from->process_count = 0;
+    from->thread_count = from->counts_count = 0;
+}
+
+/* Begins another set; the one before is kept until this one is whole. */
+static void
+begin_set(struct reading *r)
+{
+    if (r->record->threads != NULL) {
+        free_set(&r->kept);
+        move_set(&r->kept, r->record);
+    } else {
+        free_set(r->record);
+        r->record->images = NULL;
+        r->record->processes = NULL;
+        r->record->counts = NULL;
+        r->record->image_count = r->record->process_count = 0;
+        r->record->thread_count = r->record->counts_count = 0;
+    }
+}
+
+/* Takes the set before the last one where the last is not whole. */
+static void
+end_sets(struct reading *r)
+{
+    if (r->record->threads == NULL && r->kept.threads != NULL) {
+        free_set(r->record);
+        move_set(r->record, &r->kept);
+    }
+    free_set(&r->kept);
+}
+
 static int
 read_chunk(struct reading *r, const struct chunk *chunk)
 {
@@ -441,6 +516,9 @@ read_chunk(struct reading *r, const struct chunk *chunk)
     switch (chunk->type) {
     case RECORD_HEAD:
         return read_head(r, chunk);
+    case RECORD_SET:
+        begin_set(r);
+        return 0;
     case RECORD_PROCESS:
         return read_process(r, chunk);
     case RECORD_COUNTS:
@@ -475,6 +553,7 @@ record_open(const char *path, const struct tally_log *log,
         error = read_chunk(&r, &chunk);
     if (error == 0 && more < 0)
         error = more;
+    end_sets(&r);
     if (error == 0) {
         opened->cut = chunks_cut(chunks);
         if (opened->version == NULL)
@@ -504,22 +583,7 @@ record_close(struct record *record)
     }
     for (size_t i = 0; record->argv != NULL && record->argv[i] != NULL; i++)
         free(record->argv[i]);
-    for (size_t i = 0; i < record->image_count; i++)
-        free(record->images[i].path);
-    for (size_t i = 0; i < record->process_count; i++) {
-        free(record->processes[i].program);
-        free(record->processes[i].insns);
-        free(record->processes[i].code);
-        for (size_t k = 0; k < record->processes[i].made_count; k++)
-            free(record->processes[i].made[k].name);
-        free(record->processes[i].made);
-    }
-    for (size_t i = 0; i < record->thread_count; i++)
-        free(record->threads[i].totals);
-    for (size_t i = 0; i < record->counts_count; i++) {
-        free(record->counts[i].insns);
-        free(record->counts[i].values);
-    }
+    free_set(record);
     free(record->path);
     free(record->version);
     free(record->machine);
@@ -527,10 +591,6 @@ record_close(struct record *record)
     free(record->cpu);
     free(record->argv);
     free(record->events);
-    free(record->images);
-    free(record->processes);
-    free(record->threads);
-    free(record->counts);
     free(record);
 }
 

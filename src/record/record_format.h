@@ -6,6 +6,8 @@
 
 enum record_chunk {
     RECORD_HEAD = 0x44414548,      /* "HEAD": JSON, first */
+    RECORD_SET = 0x20544553,       /* "SET ": empty; what follows replaces the
+                                      processes, counts and totals before */
     RECORD_PROCESS = 0x434f5250,   /* "PROC" */
     RECORD_COUNTS = 0x53544e43,    /* "CNTS": of a thread, behind its process */
     RECORD_MADE_CODE = 0x4544414d, /* "MADE": names of code of no file, behind

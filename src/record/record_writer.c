@@ -151,6 +151,42 @@ write_process(void *user, const struct recorded_process *p)
     return error != 0 ? error : write_made_code(w, p);
 }
 
+/* Returns where the sums of the thread go; NULL: no memory. */
+static struct record_sum *
+sum_of(struct record_writer *w, const struct recorded_process *p,
+       const struct session_thread *t)
+{
+    for (size_t i = w->sum_count; i > 0; i--) {
+        struct record_sum *sum = &w->sums[i - 1];
+        if (sum->process == p->number && sum->thread == t->thread)
+            return sum;
+        if (sum->process != p->number)
+            break; /* a process's threads come one behind another */
+    }
+    struct record_sum *sums =
+        reallocarray(w->sums, w->sum_count + 1, sizeof(*sums));
+    if (sums == NULL)
+        return NULL;
+    w->sums = sums;
+    sums[w->sum_count] = (struct record_sum){
+        .process = p->number,
+        .thread = t->thread,
+        .strand = t->strand,
+        .values = calloc(w->head->event_count + 1, sizeof(int64_t)),
+    };
+    return sums[w->sum_count].values != NULL ? &sums[w->sum_count++] : NULL;
+}
+
+static void
+forget_sums(struct record_writer *w)
+{
+    for (size_t i = 0; i < w->sum_count; i++)
+        free(w->sums[i].values);
+    free(w->sums);
+    w->sums = NULL;
+    w->sum_count = 0;
+}
+
 /* Writes the counts of a thread: the numbers of its instructions, and then one
  * event after another, as like values lie side by side so. */
 static int
@@ -159,8 +195,14 @@ write_thread(void *user, const struct recorded_process *p,
 {
     struct record_writer *w = user;
     const size_t events = w->head->event_count;
+    struct record_sum *sum = sum_of(w, p, t->thread);
     struct bytes b = {0};
     uint32_t next = 0;
+
+    if (sum == NULL)
+        return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
+    for (size_t i = 0; i < t->count * events; i++)
+        sum->values[i % events] += t->values[i];
 
     bytes_append_varint(&b, p->number);
     bytes_append_varint(&b, t->thread->thread);
@@ -176,6 +218,51 @@ write_thread(void *user, const struct recorded_process *p,
     return write_bytes(w, RECORD_COUNTS, &b);
 }
 
+/* Begins a set of processes, counts and totals, which replaces those before. */
+static int
+write_set(void *user)
+{
+    struct record_writer *w = user;
+
+    forget_sums(w);
+    return chunks_write(w->chunks, RECORD_SET, NULL, 0);
+}
+
+static void
+append_thread(struct bytes *b, unsigned process, unsigned thread,
+              unsigned strand)
+{
+    bytes_append_varint(b, process);
+    bytes_append_varint(b, thread);
+    bytes_append_varint(b, strand);
+}
+
+/* Writes the totals of a set. Those of a program that runs are the sums over
+ * its instructions, which were read later than the session's totals. */
+static int
+write_totals(void *user, const struct session_result *result, bool ended)
+{
+    struct record_writer *w = user;
+    const struct session_options *o = w->options;
+    struct bytes b = {0};
+
+    bytes_append_varint(&b, ended ? result->thread_count : w->sum_count);
+    for (size_t i = 0; ended && i < result->thread_count; i++) {
+        const struct session_thread *t = &result->threads[i];
+        append_thread(&b, t->process, t->thread, t->strand);
+        for (size_t e = 0; e < o->event_count; e++)
+            bytes_append_signed(&b,
+                                (int64_t)event_value(o->events[e], &t->totals));
+    }
+    for (size_t i = 0; !ended && i < w->sum_count; i++) {
+        const struct record_sum *sum = &w->sums[i];
+        append_thread(&b, sum->process, sum->thread, sum->strand);
+        for (size_t e = 0; e < o->event_count; e++)
+            bytes_append_signed(&b, sum->values[e]);
+    }
+    return write_bytes(w, RECORD_TOTALS, &b);
+}
+
 int
 record_writer_begin(struct record_writer *w, const char *path,
                     const struct record_head *head,
@@ -186,7 +273,7 @@ record_writer_begin(struct record_writer *w, const char *path,
         .head = head,
         .options = options,
         .log = log,
-        .sink = {write_process, write_thread, w},
+        .sink = {write_set, write_process, write_thread, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)
@@ -195,25 +282,6 @@ record_writer_begin(struct record_writer *w, const char *path,
     if (error != 0)
         chunks_abandon(&w->chunks);
     return error;
-}
-
-static int
-write_totals(struct record_writer *w, const struct session_result *result)
-{
-    const struct session_options *o = w->options;
-    struct bytes b = {0};
-
-    bytes_append_varint(&b, result->thread_count);
-    for (size_t i = 0; i < result->thread_count; i++) {
-        const struct session_thread *t = &result->threads[i];
-        bytes_append_varint(&b, t->process);
-        bytes_append_varint(&b, t->thread);
-        bytes_append_varint(&b, t->strand);
-        for (size_t e = 0; e < o->event_count; e++)
-            bytes_append_signed(&b,
-                                (int64_t)event_value(o->events[e], &t->totals));
-    }
-    return write_bytes(w, RECORD_TOTALS, &b);
 }
 
 static json_t *
@@ -231,11 +299,9 @@ run_document(const struct session_result *r)
 int
 record_writer_end(struct record_writer *w, const struct session_result *result)
 {
-    int error = write_totals(w, result);
-
-    if (error == 0)
-        error = write_json(w, RECORD_RUN, run_document(result));
+    const int error = write_json(w, RECORD_RUN, run_document(result));
     const int ended = chunks_end(&w->chunks);
+    forget_sums(w);
     return error != 0 ? error : ended;
 }
 
@@ -243,4 +309,5 @@ void
 record_writer_abandon(struct record_writer *w)
 {
     chunks_abandon(&w->chunks);
+    forget_sums(w);
 }

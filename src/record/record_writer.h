@@ -29,12 +29,21 @@ struct record_head {
     size_t event_count;
 };
 
+/* What a thread's instructions come to. */
+struct record_sum {
+    unsigned process, thread, strand;
+    int64_t *values; /* [event_count], owned */
+};
+
 struct record_writer {
     struct chunk_writer *chunks; /* owned */
     const struct record_head *head;
     const struct session_options *options;
     const struct tally_log *log;
     struct recorded_sink sink; /* for session_options.record */
+    /* The sums over the instructions of each thread of this set; owned. */
+    struct record_sum *sums;
+    size_t sum_count;
 };
 
 /* Opens the file and writes the head. 0 or an error, logged. The caller keeps
@@ -45,7 +54,7 @@ int record_writer_begin(struct record_writer *writer, const char *path,
                         const struct session_options *options,
                         const struct tally_log *log);
 
-/* Writes the totals of all threads and how the run ended, and closes the file.
+/* Writes how the run ended, and closes the file.
  * 0 or an error, logged. */
 int record_writer_end(struct record_writer *writer,
                       const struct session_result *result);
