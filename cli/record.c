@@ -252,6 +252,7 @@ run_recorded(struct recording *r)
 
     if (error != 0)
         return EXIT_OURS;
+    r->session.recorder = &recorded_recorder;
     r->session.record = &r->writer.sink;
     error = session_run(&r->session, &r->measured.program, &command_log,
                         &r->result);

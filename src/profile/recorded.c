@@ -82,8 +82,9 @@ is_of_branch(unsigned signal)
            signal == SIGNAL_TAKEN_MISPREDICTS;
 }
 
-void
-recorded_ask(const struct session_options *o, struct session_request *request)
+/* Fills in the signals that the session must record for its events. */
+static void
+ask(const struct session_options *o, struct session_request *request)
 {
     bool needed[SIGNAL_COUNT] = {false};
 
@@ -508,13 +509,13 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
     return error != 0 ? error : more < 0 ? more : 0;
 }
 
-int
-recorded_collect(const struct session_options *o, int fd,
-                 const struct session_request *request,
-                 const struct session_result *result, bool ended,
-                 const struct recorded_sink *sink)
+static int
+collect(const struct session_options *o, int fd,
+        const struct session_request *request,
+        const struct session_result *result, bool ended)
 {
     const struct counts_rules rules = counts_rules_of(request);
+    const struct recorded_sink *const sink = o->record;
     struct recorded r = {
         .options = o,
         .result = result,
@@ -540,3 +541,5 @@ recorded_collect(const struct session_options *o, int fd,
     free(r.raises);
     return error;
 }
+
+const struct session_recorder recorded_recorder = {ask, collect};

@@ -69,19 +69,12 @@ struct recorded_sink {
     void *user;
 };
 
-/* Fills in the signals that a session must record for its events:
- * request->record_signals. */
-void recorded_ask(const struct session_options *options,
-                  struct session_request *request);
-
 /*
- * Hands out what a session has recorded; `result` is of session_collect().
- * Processes that are not in `result` are left out. 0, TALLY_ENOMEM,
- * TALLY_ESYSTEM or an error of the sink.
+ * The recorder of sessions. Asks for the signals of the session's events, and
+ * hands out to options->record what was recorded; processes that are not in the
+ * result are left out. collect() returns 0, TALLY_ENOMEM, TALLY_ESYSTEM or an
+ * error of the sink.
  */
-int recorded_collect(const struct session_options *options, int fd,
-                     const struct session_request *request,
-                     const struct session_result *result, bool ended,
-                     const struct recorded_sink *sink);
+extern const struct session_recorder recorded_recorder;
 
 #endif

@@ -13,7 +13,6 @@
 #include "profile/collect.h"
 #include "profile/filter.h"
 #include "profile/interval.h"
-#include "profile/recorded.h"
 #include "table/signals.h"
 
 #define PROGRESS_S 0.5
@@ -108,8 +107,8 @@ make_request(const struct session_options *o, const struct program *program,
     r->interval = interval_cycles(o->params, o->interval_ms);
     if (o->capture != NULL)
         r->capture = *o->capture;
-    if (o->record != NULL)
-        recorded_ask(o, r);
+    if (o->recorder != NULL)
+        o->recorder->ask(o, r);
     r->from = r->to = NO_LINE;
     r->skip = o->skip;
     r->code = program->code;
@@ -185,8 +184,7 @@ record_so_far(struct running *run)
     int error = session_collect(o, run->fd, run->request, &so_far);
 
     if (error == 0)
-        error = recorded_collect(o, run->fd, run->request, &so_far, false,
-                                 o->record);
+        error = o->recorder->collect(o, run->fd, run->request, &so_far, false);
     session_result_finish(&so_far);
     run->recorded = now_s();
     run->record_s *= 2;
@@ -242,7 +240,8 @@ start_and_wait(const struct launch *launch, struct running *run,
         while (!child_wait(&child, PROGRESS_S)) {
             if (now_s() >= run->told + PROGRESS_S)
                 report_progress(run);
-            if (o->record != NULL && now_s() >= run->recorded + run->record_s &&
+            if (o->recorder != NULL &&
+                now_s() >= run->recorded + run->record_s &&
                 record_so_far(run) != 0)
                 run->record_s = HUGE_VAL; /* the end says why */
         }
@@ -314,8 +313,8 @@ session_run(const struct session_options *o, const struct program *program,
             tally_fail(log, error, "cannot collect the counts: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));
     }
-    if (error == 0 && o->record != NULL) {
-        error = recorded_collect(o, fd, &request, result, true, o->record);
+    if (error == 0 && o->recorder != NULL) {
+        error = o->recorder->collect(o, fd, &request, result, true);
         if (error == TALLY_ENOMEM || error == TALLY_ESYSTEM)
             tally_fail(log, error, "cannot collect what was recorded: %s",
                        error == TALLY_ENOMEM ? "no memory" : strerror(errno));

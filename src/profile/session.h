@@ -18,6 +18,18 @@
 #include "table/table.h"
 
 struct recorded_sink;
+struct session_options;
+struct session_result;
+
+/* How a session records by instruction: profile/recorded.h has the one way
+ * there is. A library that records nothing does without its decoders so. */
+struct session_recorder {
+    void (*ask)(const struct session_options *options,
+                struct session_request *request);
+    int (*collect)(const struct session_options *options, int fd,
+                   const struct session_request *request,
+                   const struct session_result *result, bool ended);
+};
 
 struct session_options {
     const struct machine_row *machine;
@@ -44,8 +56,10 @@ struct session_options {
     /* What the machine's event address registers and trace buffer capture, or
      * NULL; not with hardware nor --filter data=. */
     const struct capture_request *capture;
-    /* Takes what is recorded by instruction, or NULL: nothing is recorded. Not
-     * with hardware, intervals, a gate, --filter data= nor captures. */
+    /* Records by instruction, or NULL: nothing is recorded; and what takes the
+     * recording. Not with hardware, intervals, a gate, --filter data= nor
+     * captures. */
+    const struct session_recorder *recorder;
     const struct recorded_sink *record;
     struct launch_options launch;
     /* Signals that the caller has held, around all its runs and its report; or
