@@ -19,6 +19,7 @@ const struct command *const commands[] = {
     &command_count,
     &command_record,
     &command_report,
+    &command_annotate,
     &command_export,
     &command_list,
     &command_show,

@@ -345,6 +345,55 @@ resolver_find(struct resolver *r, size_t process, size_t insn)
                             [(*known - 1) % PLACES_A_CHUNK];
 }
 
+/* The pieces of code that begin at one offset. */
+struct pieces {
+    uint64_t offset, size;
+};
+
+static void
+find_piece(void *user, const char *function, const char *mangled,
+           uint64_t offset, uint64_t size)
+{
+    struct pieces *p = user;
+
+    (void)function, (void)mangled;
+    if (offset == p->offset && size > p->size)
+        p->size = size;
+}
+
+#define FUNCTION_MOST (1u << 20) /* bytes of code that are looked at */
+
+void
+resolver_code_lines(struct resolver *r, uint32_t image,
+                    uint64_t function_offset, uint32_t function,
+                    void (*take)(void *user, uint32_t file, uint32_t line),
+                    void *user)
+{
+    struct name_frame found[FRAMES_MOST];
+    struct pieces p = {.offset = function_offset};
+
+    if (image >= r->record->image_count || r->files[image] == NO_FILE)
+        return;
+    names_each_function(r->names, r->files[image], find_piece, &p);
+    for (uint64_t at = 0; at < p.size && at < FUNCTION_MOST; at++) {
+        const size_t count = names_find(r->names, r->files[image],
+                                        p.offset + at, found, FRAMES_MOST);
+        for (size_t i = 0; i < count; i++) {
+            if (found[i].function == NULL || found[i].line == 0 ||
+                intern(&r->texts, found[i].function) != function)
+                continue;
+            take(user, intern(&r->texts, found[i].file), found[i].line);
+            break;
+        }
+    }
+}
+
+uint32_t
+resolver_text_find(const struct resolver *r, const char *text)
+{
+    return *text != '\0' ? *find_slot(&r->texts, text) : 0;
+}
+
 const char *
 resolver_text(const struct resolver *r, uint32_t number)
 {

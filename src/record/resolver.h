@@ -55,6 +55,20 @@ void resolver_destroy(struct resolver *resolver);
 const struct resolved *
 resolver_find(struct resolver *resolver, size_t process, size_t insn);
 
+/*
+ * Calls `take` for the source lines that have code of the function that begins
+ * at an offset of an image's file (resolved.function_offset), whether the code
+ * ran or not: of `function` itself and of what was copied into it at the line
+ * of the copy. A line may come several times.
+ */
+void resolver_code_lines(struct resolver *resolver, uint32_t image,
+                         uint64_t function_offset, uint32_t function,
+                         void (*take)(void *user, uint32_t file, uint32_t line),
+                         void *user);
+
+/* Returns the number of a string, or 0: no instruction has it so far. */
+uint32_t resolver_text_find(const struct resolver *resolver, const char *text);
+
 /* Returns the string of a number. */
 const char *resolver_text(const struct resolver *resolver, uint32_t number);
 

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* tally annotate: a record's counts beside the lines of sources and beside
+ * instructions. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/screen.h"
+#include "record/annotation_report.h"
+#include "record/breakdown.h"
+#include "table/near.h"
+#include "table/text.h"
+
+#define DEFAULT_RECORD "tally.data"
+#define EVENTS_SHOWN 4 /* as text, if -e names none */
+#define MOVES 32
+
+enum {
+    OPT_INPUT,
+    OPT_EVENTS,
+    OPT_ASSEMBLY,
+    OPT_MIN,
+    OPT_SOURCE,
+    OPT_DEBUG_DIR,
+    OPT_OUTPUT,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_COLOR,
+};
+
+static const struct option_row options[] = {
+    [OPT_INPUT] = {'i', "input", "FILE",
+                   "the record to read (default: tally.data)"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "only these events of the record; names may be short"},
+    [OPT_ASSEMBLY] = {0, "asm", NULL, "show the instructions of each line too"},
+    [OPT_MIN] = {0, "min", "PERCENT",
+                 "without operands: functions with at least this part of the "
+                 "first event (default: 1)"},
+    [OPT_SOURCE] = {0, "source", "OLD=NEW",
+                    "sources whose path begins with OLD are now in NEW"},
+    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
+                       "look for separate debug files there too"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write there (default: standard output)"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text or json"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    {0},
+};
+
+struct annotate_request {
+    const char *input, *output, *color;
+    char *events; /* owned; all -e joined; NULL: all */
+    const char **debug_dirs, **operands;
+    size_t debug_dir_count, operand_count;
+    struct source_move moves[MOVES];
+    char *olds[MOVES]; /* owned, what moves[].from points at */
+    size_t move_count;
+    double min; /* per cent */
+    bool assembly, json;
+};
+
+/* Says what is wrong with the command line. */
+static int
+bad_usage(const char *text, const char *value)
+{
+    escape_printf(stderr, "tally annotate: %s'%s'; see tally annotate --help\n",
+                  text, shown(value, strlen(value)).text);
+    return EXIT_USAGE;
+}
+
+static int
+take_source(struct annotate_request *r, const char *value)
+{
+    const char *const sign = strchr(value, '=');
+
+    if (sign == NULL || sign == value)
+        return bad_usage("--source takes OLD=NEW, as /build/src=src, not ",
+                         value);
+    if (r->move_count == MOVES)
+        return bad_usage("too many --source, the last is ", value);
+    r->olds[r->move_count] = strndup(value, (size_t)(sign - value));
+    if (r->olds[r->move_count] == NULL)
+        return command_no_memory();
+    r->moves[r->move_count].from = r->olds[r->move_count];
+    r->moves[r->move_count].to = sign + 1;
+    r->move_count++;
+    return 0;
+}
+
+static int
+take_option(struct annotate_request *r, int option, const char *value)
+{
+    char *end;
+
+    switch (option) {
+    case OPT_INPUT:
+        r->input = value;
+        return 0;
+    case OPT_EVENTS:
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
+    case OPT_ASSEMBLY:
+        r->assembly = true;
+        return 0;
+    case OPT_MIN:
+        r->min = strtod(value, &end);
+        end += *end == '%';
+        return end != value && *end == '\0' && r->min >= 0 && r->min <= 100
+                   ? 0
+                   : bad_usage("--min takes 0 to 100 per cent, not ", value);
+    case OPT_SOURCE:
+        return take_source(r, value);
+    case OPT_DEBUG_DIR:
+        r->debug_dirs[r->debug_dir_count++] = value;
+        return 0;
+    case OPT_OUTPUT:
+        r->output = value;
+        return *value != '\0' ? 0
+                              : bad_usage("-o takes a file's name, not ", "");
+    case OPT_COLOR:
+        r->color = value;
+        return 0;
+    default:
+        return command_json(&command_annotate,
+                            option == OPT_JSON ? NULL : value, &r->json);
+    }
+}
+
+/* Returns 0, an exit status, or COMMAND_HELP. */
+static int
+read_options(struct annotate_request *r, int argc, char **argv)
+{
+    struct option_walk walk = {&command_annotate, argc, argv, 0, NULL};
+    const char *value;
+
+    for (;;) {
+        const int option = command_option(&walk, &value);
+        int status = 0;
+        if (option == COMMAND_HELP)
+            return COMMAND_HELP;
+        if (option == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (option >= 0)
+            status = take_option(r, option, value);
+        else if (walk.next < argc)
+            r->operands[r->operand_count++] = argv[walk.next++];
+        else
+            break;
+        if (status != 0)
+            return status;
+    }
+    return command_color(r->color, stdout) < 0
+               ? bad_usage("--color takes auto, always or never, not ",
+                           r->color)
+               : 0;
+}
+
+static int
+open_record(const char *path, struct record **record)
+{
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        escape_printf(stderr,
+                      "tally annotate: %s: no such file; tally record writes "
+                      "one\n",
+                      path);
+        return EXIT_OURS;
+    }
+    return record_open(path, &command_log, record) == 0 ? 0 : EXIT_OURS;
+}
+
+/* The functions and files of a record, by their numbers. */
+struct choice {
+    uint32_t name;
+    bool is_file;
+};
+
+struct work {
+    const struct annotate_request *request;
+    const struct record *record;
+    struct resolver *resolver;
+    struct breakdown *functions, *files; /* all rows, largest first */
+    size_t *events, event_count;
+    struct choice *choices;
+    size_t choice_count;
+    struct annotation **annotations;
+};
+
+/* Returns whether `name` is the function, with or without its arguments. */
+static bool
+is_function(const char *function, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(function, name, length) == 0 &&
+           (function[length] == '\0' || function[length] == '(');
+}
+
+/* Returns whether `name` is the file, or the end of its path. */
+static bool
+is_file(const char *file, const char *name)
+{
+    const size_t length = strlen(file), end = strlen(name);
+
+    return end <= length && strcmp(file + length - end, name) == 0 &&
+           (end == length || file[length - end - 1] == '/');
+}
+
+static int
+choose(struct work *w, uint32_t name, bool file)
+{
+    struct choice *choices;
+
+    for (size_t i = 0; i < w->choice_count; i++) {
+        if (w->choices[i].name == name && w->choices[i].is_file == file)
+            return 0;
+    }
+    choices = reallocarray(w->choices, w->choice_count + 1, sizeof(*choices));
+    if (choices == NULL)
+        return command_no_memory();
+    w->choices = choices;
+    choices[w->choice_count++] = (struct choice){name, file};
+    return 0;
+}
+
+/* Says that nothing has the name, and which names are near. */
+static int
+unknown_name(const struct work *w, const char *name)
+{
+    const struct shown asked = shown(name, strlen(name));
+    struct near near;
+    char text[128];
+
+    near_init(&near, asked.text, 3);
+    for (size_t i = 0; i < w->functions->row_count; i++)
+        near_add(
+            &near,
+            resolver_text(w->resolver, w->functions->rows[i].place.function),
+            NULL);
+    near_text(&near, text, sizeof(text));
+    escape_printf(stderr,
+                  "tally annotate: no function or file '%s' ran%s%s%s; tally "
+                  "report shows those that did\n",
+                  asked.text, *text != '\0' ? "; did you mean " : "", text,
+                  *text != '\0' ? "?" : "");
+    return EXIT_USAGE;
+}
+
+/* Chooses what an operand names: functions of that name, else a file, else the
+ * only function that has the text in its name. */
+static int
+choose_operand(struct work *w, const char *name)
+{
+    const size_t before = w->choice_count;
+    uint32_t part = 0;
+    size_t parts = 0;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < w->functions->row_count; i++) {
+        const uint32_t function = w->functions->rows[i].place.function;
+        const char *text = resolver_text(w->resolver, function);
+        if (function == 0)
+            continue;
+        if (is_function(text, name))
+            status = choose(w, function, false);
+        else if (strstr(text, name) != NULL && function != part) {
+            part = function;
+            parts++;
+        }
+    }
+    for (size_t i = 0;
+         status == 0 && w->choice_count == before && i < w->files->row_count;
+         i++) {
+        const uint32_t file = w->files->rows[i].place.file;
+        if (file != 0 && is_file(resolver_text(w->resolver, file), name))
+            status = choose(w, file, true);
+    }
+    if (status != 0 || w->choice_count > before)
+        return status;
+    if (parts == 1)
+        return choose(w, part, false);
+    if (parts > 1) {
+        escape_printf(stderr,
+                      "tally annotate: %zu functions have '%s' in their "
+                      "names; tally report --match '%s' shows them\n",
+                      parts, shown(name, strlen(name)).text,
+                      shown(name, strlen(name)).text);
+        return EXIT_USAGE;
+    }
+    return unknown_name(w, name);
+}
+
+/* Chooses the hottest functions. */
+static int
+choose_hot(struct work *w)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < w->functions->row_count; i++) {
+        const struct breakdown_row *row = &w->functions->rows[i];
+        const double percent =
+            breakdown_percent(w->functions, 0, row->values[0]);
+        if (row->place.function != 0 && percent >= w->request->min)
+            status = choose(w, row->place.function, false);
+    }
+    if (status == 0 && w->choice_count == 0) {
+        escape_printf(stderr,
+                      "tally annotate: no function with a name has %g %% of "
+                      "%s; --min takes less\n",
+                      w->request->min, w->record->events[w->events[0]].asked);
+        status = EXIT_USAGE;
+    }
+    return status;
+}
+
+static int
+choose_events(struct work *w)
+{
+    const struct annotate_request *r = w->request;
+
+    w->events = calloc(w->record->event_count + 1, sizeof(*w->events));
+    if (w->events == NULL)
+        return command_no_memory();
+    if (record_events(w->record, r->events, &command_log, w->events,
+                      &w->event_count) != 0)
+        return EXIT_USAGE;
+    if (w->event_count == 0)
+        return bad_usage("-e takes events of the record, not ", r->events);
+    if (r->events == NULL && !r->json && w->event_count > EVENTS_SHOWN)
+        w->event_count = EVENTS_SHOWN;
+    return 0;
+}
+
+static int
+group(struct work *w, enum breakdown_key key, struct breakdown **result)
+{
+    const struct breakdown_options o = {
+        .keys = {key},
+        .key_count = 1,
+        .events = w->events,
+        .event_count = w->event_count,
+    };
+
+    return breakdown_create(w->record, w->resolver, &o, &command_log, result) ==
+                   0
+               ? 0
+               : EXIT_OURS;
+}
+
+static int
+write_all(const struct work *w, bool color, FILE *out)
+{
+    const struct annotate_request *r = w->request;
+    struct disassembly *disassembly =
+        r->assembly ? disassembly_create(w->record->isa) : NULL;
+    const struct annotation_look look = {
+        .record = w->record,
+        .resolver = w->resolver,
+        .events = w->events,
+        .event_count = w->event_count,
+        .disassembly = disassembly,
+        .assembly = r->assembly,
+        .color = color,
+        .moves = r->moves,
+        .move_count = r->move_count,
+        .log = &command_log,
+    };
+    int error = 0;
+
+    if (r->json)
+        error = annotation_json(w->annotations, w->choice_count, &look, out);
+    for (size_t i = 0; !r->json && error == 0 && i < w->choice_count; i++) {
+        if (i > 0)
+            fputc('\n', out);
+        error = annotation_text(w->annotations[i], &look, out);
+    }
+    disassembly_destroy(disassembly);
+    return error;
+}
+
+static int
+status_of(int error)
+{
+    return error == 0           ? 0
+           : error == TALLY_EIO ? command_unwritten("output")
+                                : command_no_memory();
+}
+
+static int
+write_output(const struct work *w)
+{
+    const struct annotate_request *r = w->request;
+    int error, status;
+
+    if (r->output != NULL) {
+        struct output output;
+        status = output_open(r->output, REPLACE_WHOLE, &output);
+        if (status != 0)
+            return status;
+        error = write_all(w, r->color != NULL && !strcmp(r->color, "always"),
+                          output.file);
+        const int unwritten = output_close(&output, error == 0);
+        return status_of(error != 0 ? error : unwritten);
+    }
+    if (r->json) {
+        error = write_all(w, false, stdout);
+        return status_of(error == 0 && fflush(stdout) != 0 ? TALLY_EIO : error);
+    }
+    struct screen screen;
+    status = screen_open(&screen, r->color);
+    if (status != 0)
+        return status;
+    error = write_all(w, screen.color, screen.out);
+    status = screen_close(&screen);
+    return error != 0 ? status_of(error) : status;
+}
+
+/* Chooses what is asked for, and annotates it. */
+static int
+annotate(struct work *w)
+{
+    int status = choose_events(w);
+
+    if (status == 0)
+        status = group(w, BREAKDOWN_FUNCTION, &w->functions);
+    if (status == 0)
+        status = group(w, BREAKDOWN_FILE, &w->files);
+    for (size_t i = 0; status == 0 && i < w->request->operand_count; i++)
+        status = choose_operand(w, w->request->operands[i]);
+    if (status == 0 && w->request->operand_count == 0)
+        status = choose_hot(w);
+    if (status != 0)
+        return status;
+    w->annotations = calloc(w->choice_count + 1, sizeof(*w->annotations));
+    if (w->annotations == NULL)
+        return command_no_memory();
+    for (size_t i = 0; i < w->choice_count; i++) {
+        if (annotation_create(w->record, w->resolver, w->choices[i].name,
+                              w->choices[i].is_file, w->events, w->event_count,
+                              &command_log, &w->annotations[i]) != 0)
+            return EXIT_OURS;
+    }
+    return write_output(w);
+}
+
+static int
+annotate_record(const struct annotate_request *r, const struct record *record)
+{
+    const struct resolver_options names = {r->debug_dirs, r->debug_dir_count};
+    struct work w = {.request = r, .record = record};
+    int status = EXIT_OURS;
+
+    if (resolver_create(record, &names, &command_log, &w.resolver) == 0)
+        status = annotate(&w);
+    for (size_t i = 0; w.annotations != NULL && i < w.choice_count; i++)
+        annotation_destroy(w.annotations[i]);
+    breakdown_destroy(w.functions);
+    breakdown_destroy(w.files);
+    resolver_destroy(w.resolver);
+    free(w.annotations);
+    free(w.choices);
+    free(w.events);
+    return status;
+}
+
+static int
+run_annotate(int argc, char **argv)
+{
+    struct annotate_request request = {.min = 1};
+    struct record *record = NULL;
+    int status = EXIT_OURS;
+
+    request.debug_dirs = calloc((size_t)argc, sizeof(*request.debug_dirs));
+    request.operands = calloc((size_t)argc, sizeof(*request.operands));
+    if (request.debug_dirs != NULL && request.operands != NULL)
+        status = read_options(&request, argc, argv);
+    else
+        command_no_memory();
+    if (status == COMMAND_HELP) {
+        command_help(&command_annotate, stdout);
+        status = 0;
+    } else if (status == 0) {
+        status = open_record(
+            request.input != NULL ? request.input : DEFAULT_RECORD, &record);
+        if (status == 0)
+            status = annotate_record(&request, record);
+        record_close(record);
+    }
+    for (size_t i = 0; i < request.move_count; i++)
+        free(request.olds[i]);
+    free(request.debug_dirs);
+    free(request.operands);
+    free(request.events);
+    return status;
+}
+
+const struct command command_annotate = {
+    .name = "annotate",
+    .summary = "show a record's counts beside source lines and instructions",
+    .synopsis = "[OPTIONS] [FUNCTION|FILE]...",
+    .example = "  # The sources of the hottest functions, a column an event.\n"
+               "  tally annotate\n"
+               "  # One function, with its instructions.\n"
+               "  tally annotate --asm main\n"
+               "  # All of a source that has moved since the build.\n"
+               "  tally annotate --source /build/src=src --min 0",
+    .options = options,
+    .run = run_annotate,
+};

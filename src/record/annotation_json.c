@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "record/annotation_report.h"
+#include "report/json_text.h"
+
+static json_t *
+values_of(const struct annotation_look *look, const int64_t *values)
+{
+    json_t *object = json_object();
+
+    for (size_t e = 0; e < look->event_count; e++)
+        report_json_set(object, look->record->events[look->events[e]].asked,
+                        json_integer(values[e]));
+    return object;
+}
+
+static json_t *
+name_of(const struct annotation_look *look, uint32_t number)
+{
+    return number != 0 ? report_json_text(resolver_text(look->resolver, number))
+                       : json_null();
+}
+
+static json_t *
+lines_of(const struct annotation *a, const struct annotation_look *look)
+{
+    json_t *lines = json_array();
+    struct source_text source = {0};
+
+    for (size_t i = 0; i < a->line_count; i++) {
+        const struct annotated_line *line = &a->lines[i];
+        if (i == 0 || line->file != a->lines[i - 1].file) {
+            source_text_finish(&source);
+            source_text_read(resolver_text(look->resolver, line->file),
+                             look->moves, look->move_count, &source);
+        }
+        const char *text = source_text_line(&source, line->line);
+        json_array_append_new(
+            lines,
+            json_pack("{s:o, s:i, s:o, s:o}", "file", name_of(look, line->file),
+                      "line", line->line, "text",
+                      text != NULL ? report_json_text(text) : json_null(),
+                      "values", values_of(look, line->values)));
+    }
+    source_text_finish(&source);
+    return lines;
+}
+
+static json_t *
+insns_of(const struct annotation *a, const struct annotation_look *look)
+{
+    json_t *insns = json_array();
+
+    for (size_t i = 0; i < a->insn_count; i++) {
+        const struct annotated_insn *insn = &a->insns[i];
+        char address[24], text[160];
+        snprintf(address, sizeof(address), "0x%" PRIx64, insn->address);
+        disassembly_text(look->disassembly, insn->code, insn->size,
+                         insn->address, text, sizeof(text));
+        json_array_append_new(
+            insns,
+            json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "address", address,
+                      "size", insn->size, "file", name_of(look, insn->file),
+                      "line", insn->line, "text", report_json_text(text),
+                      "values", values_of(look, insn->values)));
+    }
+    return insns;
+}
+
+int
+annotation_json(struct annotation *const *annotations, size_t count,
+                const struct annotation_look *look, FILE *out)
+{
+    json_t *rows = json_array();
+    int error = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct annotation *a = annotations[i];
+        json_t *row =
+            json_pack("{s:o, s:s, s:o, s:o}", "name", name_of(look, a->name),
+                      "kind", a->is_file ? "file" : "function", "totals",
+                      values_of(look, a->totals), "lines", lines_of(a, look));
+        if (look->assembly)
+            json_object_set_new(row, "instructions", insns_of(a, look));
+        json_array_append_new(rows, row);
+    }
+    json_t *document =
+        json_pack("{s:i, s:o, s:o}", "schema", 1, "machine",
+                  report_json_text(look->record->machine), "annotations", rows);
+    if (document == NULL)
+        return TALLY_ENOMEM;
+    if (json_dumpf(document, out, JSON_INDENT(2)) != 0 ||
+        fputc('\n', out) == EOF)
+        error = TALLY_EIO;
+    json_decref(document);
+    return error;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/disassembly.h"
+
+#include <capstone/capstone.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct disassembly {
+    csh handle;
+};
+
+static const struct {
+    const char *isa;
+    cs_arch arch;
+    int mode; /* enum cs_mode, summed */
+} rows[] = {
+    {"x86_64", CS_ARCH_X86, CS_MODE_64},
+    {"sparc64", CS_ARCH_SPARC, CS_MODE_V9 | CS_MODE_BIG_ENDIAN},
+    {"mips64", CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN},
+    {"mips64el", CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_LITTLE_ENDIAN},
+};
+
+struct disassembly *
+disassembly_create(const char *isa)
+{
+    struct disassembly *d = calloc(1, sizeof(*d));
+
+    for (size_t i = 0; d != NULL && i < sizeof(rows) / sizeof(*rows); i++) {
+        if (strcmp(rows[i].isa, isa) != 0 ||
+            cs_open(rows[i].arch, (cs_mode)rows[i].mode, &d->handle) !=
+                CS_ERR_OK)
+            continue;
+        if (rows[i].arch == CS_ARCH_X86) /* as objdump and gdb write it */
+            cs_option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+        return d;
+    }
+    free(d);
+    return NULL;
+}
+
+void
+disassembly_destroy(struct disassembly *d)
+{
+    if (d != NULL)
+        cs_close(&d->handle);
+    free(d);
+}
+
+static void
+write_bytes(const uint8_t *code, size_t size, char *text, size_t text_size)
+{
+    size_t n = (size_t)snprintf(text, text_size, ".byte");
+
+    for (size_t i = 0; i < size && n + 6 < text_size; i++)
+        n += (size_t)snprintf(text + n, text_size - n, " 0x%02x", code[i]);
+}
+
+void
+disassembly_text(struct disassembly *d, const uint8_t *code, size_t size,
+                 uint64_t address, char *text, size_t text_size)
+{
+    cs_insn *insn = NULL;
+    const size_t count =
+        d != NULL ? cs_disasm(d->handle, code, size, address, 1, &insn) : 0;
+
+    if (count == 1 && insn->size == size)
+        snprintf(text, text_size, "%s%s%s", insn->mnemonic,
+                 *insn->op_str != '\0' ? " " : "", insn->op_str);
+    else
+        write_bytes(code, size, text, text_size);
+    if (count > 0)
+        cs_free(insn, count);
+}
