@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* tally annotate: a record's counts beside the lines of sources and beside
  * instructions. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/escape.h"
 #include "cli/command.h"
+#include "cli/open_record.h"
 #include "cli/output.h"
 #include "cli/screen.h"
 #include "record/annotation_report.h"
@@ -15,7 +14,6 @@
 #include "table/near.h"
 #include "table/text.h"
 
-#define DEFAULT_RECORD "tally.data"
 #define EVENTS_SHOWN 4 /* as text, if -e names none */
 #define MOVES 32
 
@@ -158,19 +156,6 @@ read_options(struct annotate_request *r, int argc, char **argv)
                ? bad_usage("--color takes auto, always or never, not ",
                            r->color)
                : 0;
-}
-
-static int
-open_record(const char *path, struct record **record)
-{
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
-        escape_printf(stderr,
-                      "tally annotate: %s: no such file; tally record writes "
-                      "one\n",
-                      path);
-        return EXIT_OURS;
-    }
-    return record_open(path, &command_log, record) == 0 ? 0 : EXIT_OURS;
 }
 
 /* The functions and files of a record, by their numbers. */
@@ -484,8 +469,7 @@ run_annotate(int argc, char **argv)
         command_help(&command_annotate, stdout);
         status = 0;
     } else if (status == 0) {
-        status = open_record(
-            request.input != NULL ? request.input : DEFAULT_RECORD, &record);
+        status = open_record("annotate", request.input, &record);
         if (status == 0)
             status = annotate_record(&request, record);
         record_close(record);

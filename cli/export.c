@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "cli/command.h"
+#include "cli/open_record.h"
 #include "cli/output.h"
 #include "record/export.h"
 #include "table/table.h"
@@ -285,7 +286,6 @@ static int
 run_export(int argc, char **argv)
 {
     struct export_request request = {
-        .input = "tally.data",
         .debug_dirs = calloc((size_t)argc + 1, sizeof(*request.debug_dirs)),
     };
     struct record *record = NULL;
@@ -296,10 +296,9 @@ run_export(int argc, char **argv)
         command_help(&command_export, stdout);
         status = 0;
     } else if (status == 0) {
-        const int error = record_open(request.input, &command_log, &record);
-        status = error == 0              ? export_record(&request, record)
-                 : error == TALLY_ENOMEM ? EXIT_OURS
-                                         : EXIT_USAGE;
+        status = open_record("export", request.input, &record);
+        if (status == 0)
+            status = export_record(&request, record);
     }
     record_close(record);
     free(request.events);

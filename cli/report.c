@@ -5,17 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/escape.h"
 #include "cli/command.h"
+#include "cli/open_record.h"
 #include "cli/output.h"
 #include "cli/screen.h"
 #include "record/breakdown_report.h"
 #include "table/near.h"
 #include "table/text.h"
 
-#define DEFAULT_RECORD "tally.data"
 #define EVENTS_SHOWN 4 /* as text, if -e names none */
 
 enum {
@@ -256,19 +255,6 @@ read_options(struct report_request *r, int argc, char **argv)
     return 0;
 }
 
-static int
-open_record(const char *path, struct record **record)
-{
-    if (access(path, F_OK) != 0 && errno == ENOENT) {
-        escape_printf(stderr,
-                      "tally report: %s: no such file; tally record writes "
-                      "one\n",
-                      path);
-        return EXIT_OURS;
-    }
-    return record_open(path, &command_log, record) == 0 ? 0 : EXIT_OURS;
-}
-
 /* Returns whether a few of the events are shown. */
 static bool
 is_short(const struct report_request *r)
@@ -439,8 +425,7 @@ run_report(int argc, char **argv)
         command_help(&command_report, stdout);
         status = 0;
     } else if (status == 0) {
-        status = open_record(
-            request.input != NULL ? request.input : DEFAULT_RECORD, &record);
+        status = open_record("report", request.input, &record);
         if (status == 0)
             status = report_record(&request, record);
         record_close(record);

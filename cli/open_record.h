@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that read a record share. */
+#ifndef TALLY_CLI_OPEN_RECORD_H
+#define TALLY_CLI_OPEN_RECORD_H
+
+#include "record/record.h"
+
+#define RECORD_DEFAULT "tally.data" /* that tally record writes */
+
+/* Opens a record; `path` NULL: RECORD_DEFAULT. Returns 0, or EXIT_OURS after
+ * saying why, for the command of this name. The caller closes the record. */
+int open_record(const char *command, const char *path, struct record **record);
+
+#endif
