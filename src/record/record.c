@@ -378,9 +378,9 @@ read_totals(struct reading *r, const struct chunk *chunk)
     struct cursor c = cursor_of(chunk->data, chunk->size);
     const uint64_t count = cursor_varint(&c);
 
-    record->threads = record->threads == NULL
-                          ? array_for(&c, count, sizeof(*record->threads))
-                          : NULL;
+    if (record->threads != NULL)
+        return bad(r, "is a second list of threads");
+    record->threads = array_for(&c, count, sizeof(*record->threads));
     if (record->threads == NULL)
         return bad(r, "is no list of threads");
     for (uint64_t i = 0; i < count; i++) {
