@@ -438,8 +438,8 @@ def wrong_lines():
     refused("folded has one event", "--as", "folded", "-e",
             ",".join(EVENTS[:2]), "-i", path)
     refused("is no option", "--as", "pprof", path)
-    refused("No such file", "--as", "pprof", "-i", place("none"))
-    refused("tally.data", "--as", "pprof", cwd=folder.name)
+    refused("no such file", "--as", "pprof", "-i", place("none"), status=125)
+    refused("tally.data", "--as", "pprof", cwd=folder.name, status=125)
 
 
 @t.named("a file that is no good record is one line")
@@ -450,7 +450,7 @@ def bad_records():
     def refuse(wanted, bytes_of):
         bad.write_bytes(bytes_of)
         for form in FORMATS:
-            refused(wanted, "--as", form, "-i", bad)
+            refused(wanted, "--as", form, "-i", bad, status=125)
 
     refuse("bad.data", b"#!/bin/sh\n" * 100)
     refuse("bad.data", b"")
