@@ -22,6 +22,7 @@ enum {
     OPT_MACHINE,
     OPT_EVENTS,
     OPT_OUTPUT,
+    OPT_NO_CALLERS,
     OPT_QUIET,
     OPT_FROM,
     OPT_TO,
@@ -40,6 +41,9 @@ static const struct option_row options[] = {
                     "one"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the record there (default: tally.data)"},
+    [OPT_NO_CALLERS] = {0, "no-callers", NULL,
+                        "record the instructions alone, not the calls that "
+                        "led to them"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line and no last line"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "record only from where this function is entered"},
@@ -61,7 +65,7 @@ struct record_request {
     size_t filter_count;
     uint64_t skip;
     struct model_options model;
-    bool quiet;
+    bool quiet, no_callers;
 };
 
 static int
@@ -90,6 +94,9 @@ take_option(struct record_request *r, int option, const char *value)
         return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     case OPT_OUTPUT:
         r->output = value;
+        return 0;
+    case OPT_NO_CALLERS:
+        r->no_callers = true;
         return 0;
     case OPT_QUIET:
         r->quiet = true;
@@ -315,6 +322,7 @@ record_program(struct recording *r)
         .argv = m->program.argv,
         .events = r->events,
         .event_count = r->counted.count,
+        .no_callers = q->no_callers,
     };
     return run_recorded(r);
 }

@@ -486,7 +486,7 @@ ask_target(struct strand *s, const struct block *b, const struct block *last)
 {
     targets_ask(&s->targets, s->total, last, b->pc);
     if (records && s->recorder != NULL)
-        recorder_charge_branch(s, last->number);
+        recorder_charge_branch(s, s->last_cell);
     if ((tally_plugin.work & WORK_FETCH) && !strand_fetch_known(s, b, 0))
         strand_fetch_slow(s, b);
 }
@@ -690,6 +690,28 @@ EACH_WORK(ENTER)
 
 /* Blocks and parts of blocks that are entered by themselves */
 
+/* Counts a part of a block, or a block that does not follow the one before, in
+ * a recording; returns its cell. */
+static uint32_t
+count_cell(struct strand *s, const struct block *b)
+{
+    if (!records || s->callers == NULL)
+        return b->number;
+    return callers_count(s->callers, b);
+}
+
+/* The part of a block that has just run stands for the block from now on. */
+static void
+stand_in(struct strand *s, const struct block *part, uint32_t cell)
+{
+    s->previous = part;
+    s->cell = cell;
+    if (records && s->callers != NULL) {
+        s->callers->last = part;
+        s->callers->cell = cell;
+    }
+}
+
 CALL
 on_part(unsigned vcpu, void *data)
 {
@@ -699,8 +721,9 @@ on_part(unsigned vcpu, void *data)
     s->exec[b->index]++;
     if (tally_plugin.gateway.signals.count != 0)
         gateway_count(s, vcpu, b->index, b->pc);
+    const uint32_t cell = count_cell(s, b);
     if (b->flags & BLOCK_TRAPS)
-        s->previous = b;
+        stand_in(s, b, cell);
 }
 
 CALL
@@ -747,7 +770,10 @@ annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
     const struct block *slot = last->flags & BLOCK_PENDING ? s->slot : last;
 
     if ((last->flags & BLOCK_LIKELY) && slot != NULL && b->pc == slot->end) {
+        const struct block part = {.index = slot->slot,
+                                   .number = slot->slot + 1};
         s->exec[slot->slot]++;
+        count_cell(s, &part);
         gateway_count(s, vcpu, slot->slot, slot->pc);
     }
 }
@@ -782,6 +808,7 @@ on_rare_block(unsigned vcpu, void *data)
                        (last->flags & BLOCK_PENDING) && b->pc == last->end);
     if (keep) {
         s->exec[b->index]++;
+        count_cell(s, b);
         s->slot = b;
         if (tally_plugin.ear_runs)
             ear_fetch(s, vcpu, b);

@@ -119,9 +119,10 @@ choose_callbacks(struct plugin *p)
         variant |= VARIANT_RAW;
     if (p->components & COMPONENT_ALIGN)
         variant |= VARIANT_ALIGN;
-    if (r->records != 0 && (variant & (VARIANT_RAW | VARIANT_ALIGN)) != 0)
+    if (r->records != RECORDS_NOTHING &&
+        (variant & (VARIANT_RAW | VARIANT_ALIGN)) != 0)
         variant |= VARIANT_RAW | VARIANT_ALIGN;
-    if (r->records != 0)
+    if (r->records != RECORDS_NOTHING)
         variant |= VARIANT_RECORD;
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
@@ -129,10 +130,11 @@ choose_callbacks(struct plugin *p)
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.
      */
-    p->inline_counts =
-        !p->threaded && p->work == 0 && p->shape.isa->slots != SLOTS_WITHIN &&
-        (p->components & COMPONENT_L1D) == 0 && p->span == SPAN_ALL &&
-        p->span_open && r->slices <= 1 && !p->all_rare;
+    p->inline_counts = !p->threaded && p->work == 0 &&
+                       p->shape.isa->slots != SLOTS_WITHIN &&
+                       (p->components & COMPONENT_L1D) == 0 &&
+                       p->span == SPAN_ALL && r->records != RECORDS_CALLERS &&
+                       p->span_open && r->slices <= 1 && !p->all_rare;
 }
 
 /* Notes the maker of a new thread, and the cycle of the maker's clock at which
@@ -397,6 +399,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         strand_charge(p->strands[vcpu], RECORD_LAST);
         p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
+    recording_syscall(p, vcpu, num);
     cut_if_asked(p);
     if (call_is(CALL_EXECVE, p->shape.isa, num))
         plugin_execve(a1, a2, a3, key_of_next(p), &caller.leaving);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "plugin/calls.h"
 #include "plugin/mapped.h"
 #include "plugin/own_counts.h"
 #include "plugin/plugin.h"
@@ -16,38 +17,49 @@ recording_begin(struct plugin *p)
     struct recording *r = &p->recording;
 
     r->first = 1;
-    if (p->request.records == 0)
+    if (p->request.records == RECORDS_NOTHING)
         return;
     p->table.apart = true;
     own_counts_open(p);
     r->process = record_map(&p->process, NULL);
     own_counts_close(p);
-    r->spare = mmap(NULL, sizeof(struct record_branches) * COUNTS_BLOCKS,
+    r->spare = mmap(NULL, sizeof(struct record_branches) * (COUNTS_BLOCKS + 1),
                     PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (r->process == NULL || r->spare == MAP_FAILED)
         plugin_no_memory(p->process.head, "the recording");
 }
 
-/* Returns a recorder for the thread, or NULL: the thread is not recorded. */
-static struct recorder *
-make_recorder(struct plugin *p, unsigned vcpu)
+static bool
+records_callers(const struct plugin *p)
+{
+    return p->request.records == RECORDS_CALLERS;
+}
+
+/* Returns what is recorded of the thread, or NULL: it is not. */
+static struct recording_thread *
+make_thread(struct plugin *p, unsigned vcpu)
 {
     struct record_strand *record;
-    struct recorder *recorder;
+    struct recording_thread *t;
 
     if (p->counts[vcpu]->apart || p->counts[vcpu] == p->spare)
         return NULL;
     own_counts_open(p);
     record = record_map_strand(&p->process, vcpu, NULL);
     own_counts_close(p);
-    recorder = record != NULL ? malloc(sizeof(*recorder)) : NULL;
-    if (recorder == NULL) {
+    t = record != NULL ? calloc(1, sizeof(*t)) : NULL;
+    if (t != NULL && records_callers(p) &&
+        callers_init(&t->callers, record, p->shape.isa->slots ? 4 : 0) != 0) {
+        free(t);
+        t = NULL;
+    }
+    if (t == NULL) {
         record_unmap_strand(record);
         return NULL;
     }
-    recorder->record = record;
-    return recorder;
+    t->recorder.record = record;
+    return t;
 }
 
 void
@@ -61,10 +73,12 @@ recording_thread_starts(struct plugin *p, unsigned vcpu)
     s->branches = r->spare;
     if (vcpu >= COUNTS_STRANDS)
         return;
-    if (r->recorders[vcpu] == NULL)
-        r->recorders[vcpu] = make_recorder(p, vcpu);
-    s->recorder = r->recorders[vcpu];
-    if (s->recorder == NULL)
+    if (r->threads[vcpu] == NULL)
+        r->threads[vcpu] = make_thread(p, vcpu);
+    struct recording_thread *t = r->threads[vcpu];
+    s->recorder = t != NULL ? &t->recorder : NULL;
+    s->callers = t != NULL && records_callers(p) ? &t->callers : NULL;
+    if (t == NULL)
         return;
     recorder_init(s->recorder, s->recorder->record, p->request.record_signals,
                   p->request.record_count, s->total);
@@ -74,29 +88,42 @@ recording_thread_starts(struct plugin *p, unsigned vcpu)
 void
 recording_fold(struct plugin *p, unsigned vcpu)
 {
-    struct recorder *recorder =
-        vcpu < COUNTS_STRANDS ? p->recording.recorders[vcpu] : NULL;
+    struct recording_thread *t =
+        vcpu < COUNTS_STRANDS ? p->recording.threads[vcpu] : NULL;
 
-    if (recorder == NULL)
+    if (t == NULL)
         return;
     record_fold(&p->process, p->recording.process, p->counts[vcpu],
-                recorder->record);
-    recorder->used = 0;
-    memset(recorder->charged, 0, sizeof(recorder->charged)); /* as the totals */
+                t->recorder.record);
+    t->recorder.used = 0;
+    /* As the totals. */
+    memset(t->recorder.charged, 0, sizeof(t->recorder.charged));
 }
 
 void
 recording_thread_ends(struct plugin *p, unsigned vcpu)
 {
-    struct recorder *recorder;
+    struct recording_thread *t;
 
     if (vcpu >= COUNTS_STRANDS)
         return;
-    recorder = p->recording.recorders[vcpu];
-    if (recorder != NULL)
-        record_unmap_strand(recorder->record);
-    free(recorder);
-    p->recording.recorders[vcpu] = NULL;
+    t = p->recording.threads[vcpu];
+    if (t != NULL) {
+        record_unmap_strand(t->recorder.record);
+        callers_finish(&t->callers);
+    }
+    free(t);
+    p->recording.threads[vcpu] = NULL;
+}
+
+void
+recording_syscall(struct plugin *p, unsigned vcpu, int64_t number)
+{
+    struct strand *s = p->strands[vcpu];
+
+    if (s != NULL && s->callers != NULL &&
+        call_is(CALL_RT_SIGRETURN, p->shape.isa, number))
+        callers_resume(s->callers);
 }
 
 void
@@ -108,6 +135,7 @@ recording_stops(struct plugin *p)
         recording_thread_ends(p, i);
         if (p->strands[i] != NULL) {
             p->strands[i]->recorder = NULL;
+            p->strands[i]->callers = NULL;
             p->strands[i]->branches = r->spare;
         }
     }
@@ -120,8 +148,8 @@ recording_forks(struct plugin *p, unsigned slot)
 {
     struct recording *r = &p->recording;
     struct record_process *old = r->process;
-    struct recorder *recorder =
-        slot < COUNTS_STRANDS ? r->recorders[slot] : NULL;
+    struct recording_thread *t =
+        slot < COUNTS_STRANDS ? r->threads[slot] : NULL;
     const size_t places = p->table.info_count * sizeof(struct record_place);
 
     if (old == NULL)
@@ -132,8 +160,8 @@ recording_forks(struct plugin *p, unsigned slot)
     }
     own_counts_open(p);
     r->process = record_map(&p->process, NULL);
-    if (recorder != NULL &&
-        record_map_strand(&p->process, slot, recorder->record) == NULL)
+    if (t != NULL &&
+        record_map_strand(&p->process, slot, t->recorder.record) == NULL)
         r->process = NULL;
     own_counts_close(p);
     if (r->process == NULL)
@@ -145,6 +173,8 @@ recording_forks(struct plugin *p, unsigned slot)
     record_unmap(old);
     if (p->strands[slot] != NULL)
         recording_thread_starts(p, slot);
+    if (p->strands[slot] != NULL && p->strands[slot]->callers != NULL)
+        p->strands[slot]->cell = callers_fork(p->strands[slot]->callers);
 }
 
 void

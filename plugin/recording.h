@@ -8,15 +8,22 @@
 #define TALLY_PLUGIN_RECORDING_H
 
 #include "isa/insn.h"
+#include "machine/callers.h"
 #include "machine/recorder.h"
 #include "plugin/qemu_api.h"
 
 struct plugin;
 
+/* Of one thread. */
+struct recording_thread {
+    struct recorder recorder;
+    struct callers callers; /* if the session records callers */
+};
+
 /* The state of a process's recording. */
 struct recording {
-    struct record_process *process;             /* NULL: nothing is recorded */
-    struct recorder *recorders[COUNTS_STRANDS]; /* of live threads; owned */
+    struct record_process *process; /* NULL: nothing is recorded */
+    struct recording_thread *threads[COUNTS_STRANDS]; /* that live; owned */
     /* Takes how branches went of threads that are not recorded. */
     struct record_branches *spare;
     /* The mapping of the code that was translated last, and its image; last <
@@ -34,6 +41,9 @@ void recording_thread_starts(struct plugin *p, unsigned vcpu);
 /* Hands over what a thread has recorded; its counts are about to be summed. */
 void recording_fold(struct plugin *p, unsigned vcpu);
 void recording_thread_ends(struct plugin *p, unsigned vcpu);
+
+/* The thread makes a system call. */
+void recording_syscall(struct plugin *p, unsigned vcpu, int64_t number);
 
 /* In the child of a fork, whose counts have moved to memory of its own: so does
  * its recording. */

@@ -2,6 +2,8 @@
 /* How records of blocks say which branch closes them. */
 #include "block_help.h"
 
+#define RETURNS (BLOCK_RETURN | BLOCK_BACK)
+
 /* How a block is closed; flags without those of other tests. */
 static const struct {
     int line;
@@ -86,20 +88,14 @@ static const struct {
      NO_LINE,
      PC + 4,
      BLOCK_INDIRECT},
-    {__LINE__,
-     PC,
-     2,
-     {ALWAYS(BRANCH_RETURN), PLAIN},
-     NO_LINE,
-     PC,
-     BLOCK_RETURN},
+    {__LINE__, PC, 2, {ALWAYS(BRANCH_RETURN), PLAIN}, NO_LINE, PC, RETURNS},
     {__LINE__,
      PC + PAGE - 8 - PC % PAGE,
      2,
      {PLAIN, ALWAYS(BRANCH_RETURN)},
      NO_LINE,
      PC + PAGE - 4 - PC % PAGE,
-     BLOCK_RETURN | BLOCK_PENDING},
+     RETURNS | BLOCK_PENDING},
     /* Without a slot: SPARC ba,a. */
     {__LINE__,
      PC + PAGE - 4 - PC % PAGE,
@@ -231,7 +227,7 @@ static const struct {
      2,
      {REP, {.size = 5, .branch = BRANCH_JUMP}},
      BLOCK_RESUMED | BLOCK_JUMP},
-    {__LINE__, 1, {{.size = 1, .branch = BRANCH_RETURN}}, BLOCK_RETURN},
+    {__LINE__, 1, {{.size = 1, .branch = BRANCH_RETURN}}, RETURNS},
     {__LINE__,
      1,
      {{.size = 2, .branch = BRANCH_CONDITIONAL, .target = TARGET}},
@@ -282,7 +278,7 @@ static const struct {
     /* The target is not in the instruction. */
     {__LINE__, BRANCH_INDIRECT, 0, BLOCK_INDIRECT},
     {__LINE__, BRANCH_INDIRECT_CALL, 0, BLOCK_INDIRECT | BLOCK_CALL},
-    {__LINE__, BRANCH_RETURN, 0, BLOCK_RETURN},
+    {__LINE__, BRANCH_RETURN, 0, RETURNS},
     {__LINE__, BRANCH_NEVER, 0, 0},
 };
 
@@ -317,7 +313,7 @@ test_no_return_stack(void **unused)
     (void)unused;
     shape.return_stack = false;
     same(__LINE__, "flags", build(&shape, PC, insns, 2).block.flags,
-         BLOCK_INDIRECT);
+         BLOCK_INDIRECT | BLOCK_BACK);
 }
 
 /* SPARC's RETURN counts in a part of its own, for it may trap. */
@@ -328,19 +324,18 @@ test_return_traps(void **unused)
     struct block_shape shape = sparc;
 
     (void)unused;
-    same(__LINE__, "flags", build(&shape, PC, insns, 3).block.flags,
-         BLOCK_RETURN);
+    same(__LINE__, "flags", build(&shape, PC, insns, 3).block.flags, RETURNS);
     insns[1].flags |= INSN_RESTORE;
     same(__LINE__, "flags", build(&shape, PC, insns, 3).block.flags,
-         BLOCK_RETURN | BLOCK_TRAPS);
+         RETURNS | BLOCK_TRAPS);
     shape.return_stack = false;
     same(__LINE__, "flags", build(&shape, PC, insns, 3).block.flags,
-         BLOCK_INDIRECT | BLOCK_TRAPS);
+         BLOCK_INDIRECT | BLOCK_BACK | BLOCK_TRAPS);
     /* A RESTORE in the slot traps alone. */
     insns[1].flags &= (uint16_t)~INSN_RESTORE;
     insns[2] = (struct insn)RESTORE;
     same(__LINE__, "flags", build(&shape, PC, insns, 3).block.flags,
-         BLOCK_INDIRECT);
+         BLOCK_INDIRECT | BLOCK_BACK);
 }
 
 /* Its number in the tables, and its set in the branch target cache. */

@@ -141,6 +141,7 @@ static const struct export_list list = {
     .event_count = 2,
     .texts = texts,
     .text_count = COUNT(texts),
+    .depth = 8,
     .elsewhere = ELSEWHERE,
     .samples = samples,
     .sample_count = COUNT(samples),
@@ -503,10 +504,11 @@ static struct record_insn insns[] = {
 static uint32_t of_first[] = {0, 2}, of_second[] = {0, 1}, of_third[] = {1};
 static int64_t first[] = {5, 6, 1, 0}, second[] = {10, 20, 3, -4},
                third[] = {100, 7};
+static uint32_t no_paths[2];
 static struct record_counts_row counts[] = {
-    {0, 0, 2, of_first, first},
-    {0, 1, 1, of_third, third},
-    {0, 0, 2, of_second, second},
+    {0, 0, 2, no_paths, of_first, first},
+    {0, 1, 1, no_paths, of_third, third},
+    {0, 0, 2, no_paths, of_second, second},
 };
 static struct record_thread_row threads[] = {
     {0, 0, 0, (int64_t[]){50, 0}},

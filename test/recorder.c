@@ -207,9 +207,9 @@ test_fold(void **state)
     head->blocks = 2;
     counts->thread = 5;
     counts->exec[0][1] = 40;
-    f->record->branches[1].outcome[1] = 4;
-    f->record->branches[1].outcome[3] = 6;
-    f->record->branches[1].outcome[2] = 1;
+    f->record->branches[2].outcome[1] = 4;
+    f->record->branches[2].outcome[3] = 6;
+    f->record->branches[2].outcome[2] = 1;
     f->total[SIGNAL_L1I_MISSES]++;
     recorder_charge(&f->strand, 2, RECORD_LINE | 3);
     record_fold(&process, record, counts, f->record);

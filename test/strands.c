@@ -548,11 +548,12 @@ test_requests_know(void **unused)
                      0);
     struct strand *s = new_strand(&chip, 0, counts);
     s->previous = &block;
+    s->cell = 7;
     strand_load(s, 0x1ffe, site_make(8, 3));
     strand_atomic_slow(s, 0x9008, site_make(8, 510));
     strand_store(s, 0x5000, site_make(56, 4), true);
     for (const struct request *r = s->queue.entries; r < s->queue.next; r++) {
-        assert_int_equal(r->block, 7);
+        assert_int_equal(r->cell, 7);
         if (r->kind == REQUEST_WALK_D) {
             walks++;
             continue;

@@ -247,8 +247,10 @@ struct strand {
     uint64_t *total; /* dynamic signals, of the span we are in */
     const struct block *previous;
     struct directions direction;
-    /* How conditional branches went, by block, where the strand records. */
+    /* Of a recording: how conditional branches went, by cell, and the cells of
+     * the blocks that run and ran before. */
     struct record_branches *branches;
+    uint32_t cell, last_cell;
 
     struct filter fetch, data, store;
     struct targets targets;
@@ -276,6 +278,7 @@ struct strand {
     };
     struct raw raw;            /* only where it runs */
     struct recorder *recorder; /* the caller's; NULL: nothing is recorded */
+    struct callers *callers;   /* the caller's; NULL: no callers are recorded */
     struct queue queue;
 };
 

@@ -100,7 +100,7 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
         s->queue.next[-1].next = next;
     }
     if (s->recorder != NULL)
-        recorder_charge(s, s->previous->number,
+        recorder_charge(s, s->cell,
                         RECORD_LINE |
                             (line >> s->fetch.shift & (RECORD_LINE - 1)));
 }

@@ -54,7 +54,7 @@ request_of(const struct strand *s, uint64_t addr, enum request_kind kind,
 {
     return (struct request){
         .addr = addr,
-        .block = s->previous->number,
+        .cell = s->cell,
         .instruction = (uint16_t)instruction,
         .kind = (uint8_t)kind,
     };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/cache_avx2.h"
+#include "machine/callers.h"
 
 /* Returns the site of the key, or the empty one where it goes. */
 static struct record_site *
@@ -110,6 +111,8 @@ recorder_switch(struct strand *s, bool outside)
     struct recorder *r = s->recorder;
 
     r->outside = outside;
+    if (s->callers != NULL)
+        s->callers->step = !outside;
     s->branches = outside ? r->record->outside : r->record->branches;
     memcpy(r->charged, s->total, sizeof(r->charged));
 }
@@ -117,15 +120,15 @@ recorder_switch(struct strand *s, bool outside)
 /* Charges an instruction with what the signals of a line have gained. */
 static __attribute__((noinline)) void
 charge_line(struct recorder *r, const uint64_t *total, const uint64_t *mask,
-            unsigned line, uint32_t block, unsigned instruction)
+            unsigned line, uint32_t cell, unsigned instruction)
 {
     for (unsigned signal = line; signal < line + RECORDER_LINE; signal++) {
         const uint64_t gained = (total[signal] - r->charged[signal]);
         if ((gained & mask[signal]) == 0)
             continue;
         r->charged[signal] += gained;
-        if (block != 0 && !r->outside)
-            add(r, record_key(block, instruction, signal), gained);
+        if (cell != 0 && !r->outside)
+            add(r, record_key(cell, instruction, signal), gained);
     }
 }
 
@@ -163,7 +166,7 @@ gained_any_avx2(const uint64_t *total, const uint64_t *charged,
  * of the time of the plain loop, which is a third of all time of a recording
  * where many signals are asked for. */
 static CACHE_AVX2 void
-charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t block,
+charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t cell,
             unsigned instruction)
 {
     struct recorder *r = s->recorder;
@@ -174,15 +177,14 @@ charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t block,
         if (__builtin_expect(gained_any_avx2(total + line, r->charged + line,
                                              set->mask + line),
                              0))
-            charge_line(r, total, set->mask, (unsigned)line, block,
-                        instruction);
+            charge_line(r, total, set->mask, (unsigned)line, cell, instruction);
     }
 }
 #endif
 
 /* Charges an instruction with what the signals of a set have gained. */
 static inline void
-charge(struct strand *s, const struct recorder_set *set, uint32_t block,
+charge(struct strand *s, const struct recorder_set *set, uint32_t cell,
        unsigned instruction)
 {
     struct recorder *r = s->recorder;
@@ -190,32 +192,31 @@ charge(struct strand *s, const struct recorder_set *set, uint32_t block,
 
 #ifdef __x86_64__
     if (cache_avx2_runs()) {
-        charge_avx2(s, set, block, instruction);
+        charge_avx2(s, set, cell, instruction);
         return;
     }
 #endif
     for (unsigned i = 0; i < set->count; i++) {
         const size_t line = set->lines[i];
         if (gained_any(total + line, r->charged + line, set->mask + line))
-            charge_line(r, total, set->mask, (unsigned)line, block,
-                        instruction);
+            charge_line(r, total, set->mask, (unsigned)line, cell, instruction);
     }
 }
 
 void
-recorder_charge(struct strand *s, uint32_t block, unsigned instruction)
+recorder_charge(struct strand *s, uint32_t cell, unsigned instruction)
 {
-    charge(s, &s->recorder->other, block, instruction);
+    charge(s, &s->recorder->other, cell, instruction);
 }
 
 void
-recorder_charge_branch(struct strand *s, uint32_t block)
+recorder_charge_branch(struct strand *s, uint32_t cell)
 {
-    charge(s, &s->recorder->branch, block, RECORD_BRANCH);
+    charge(s, &s->recorder->branch, cell, RECORD_BRANCH);
 }
 
 void
-recorder_charge_one(struct strand *s, uint32_t block, unsigned instruction,
+recorder_charge_one(struct strand *s, uint32_t cell, unsigned instruction,
                     unsigned signal, uint64_t count)
 {
     struct recorder *r = s->recorder;
@@ -223,6 +224,6 @@ recorder_charge_one(struct strand *s, uint32_t block, unsigned instruction,
     if (!r->records[signal])
         return;
     r->charged[signal] += count;
-    if (block != 0 && !r->outside)
-        add(r, record_key(block, instruction, signal), count);
+    if (cell != 0 && !r->outside)
+        add(r, record_key(cell, instruction, signal), count);
 }

@@ -54,17 +54,17 @@ recorder_init(struct recorder *r, struct record_strand *record,
 /* The strand's totals are others from now on; `outside`: they do not count. */
 void recorder_switch(struct strand *s, bool outside);
 
-/* Charges an instruction of a block (its number, from 1; 0 is not known and
+/* Charges an instruction of a cell (source/record_counts.h; 0 is not known and
  * stays unattributed) with what the totals have gained. */
-void recorder_charge(struct strand *s, uint32_t block, unsigned instruction);
+void recorder_charge(struct strand *s, uint32_t cell, unsigned instruction);
 
 /* Charges the branch that closed a block with what the look-up of its target
  * raised (machine/branch.h). */
-void recorder_charge_branch(struct strand *s, uint32_t block);
+void recorder_charge_branch(struct strand *s, uint32_t cell);
 
 /* Charges an instruction with `count` of one signal, which its total has gained
  * already. */
-void recorder_charge_one(struct strand *s, uint32_t block, unsigned instruction,
+void recorder_charge_one(struct strand *s, uint32_t cell, unsigned instruction,
                          unsigned signal, uint64_t count);
 
 /* Charges the block that runs, if the strand records. */
@@ -72,7 +72,7 @@ static inline void
 strand_charge(struct strand *s, unsigned instruction)
 {
     if (__builtin_expect(s->recorder != NULL, 0))
-        recorder_charge(s, s->previous->number, instruction);
+        recorder_charge(s, s->cell, instruction);
 }
 
 /* Returns the instruction of a request, as record_key() takes it. */

@@ -47,8 +47,8 @@ enum request_flags {
 };
 
 struct request {
-    uint64_t addr;  /* in the line; of data, the line's first byte or more */
-    uint32_t block; /* the number of the block that asked; 0: not known */
+    uint64_t addr; /* in the line; of data, the line's first byte or more */
+    uint32_t cell; /* that asked, in a recording; 0: not known */
     union {
         uint16_t instruction; /* of data: that of the block, from 0 */
         uint16_t next;        /* of a fetch: ahead_next() */

@@ -7,8 +7,8 @@
 #ifndef TALLY_MACHINE_STRAND_H
 #define TALLY_MACHINE_STRAND_H
 
+#include "machine/callers.h"
 #include "machine/chip.h"
-#include "source/record_counts.h"
 
 static_assert(SIGNAL_TAKEN_MISPREDICTS == SIGNAL_NOT_TAKEN_MISPREDICTS + 1,
               "found by the direction");
@@ -23,7 +23,7 @@ enum block_work {
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
     WORK_TARGETS = 1 << 4,   /* needs the direction */
     WORK_CLOCK = 1 << 5,     /* slices, after which the clock is looked at */
-    WORK_RECORD = 1 << 6,    /* how each block's branch went */
+    WORK_RECORD = 1 << 6,    /* where each block counts in a recording */
 };
 
 STRAND_INLINE uint64_t
@@ -92,7 +92,7 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken,
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
     if (work & WORK_RECORD)
-        s->branches[last->index].outcome[taken * 2 + (next & 1)]++;
+        s->branches[s->last_cell].outcome[taken * 2 + (next & 1)]++;
     /* Last: a byte may alias anything that would be loaded after it. */
     *at = next & COUNTER_STATES;
 }
@@ -131,7 +131,7 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     else if ((last->flags & BLOCK_CONDITIONAL) != 0)
         strand_direction(s, last, taken, work);
     if ((work & WORK_RECORD) && (work & WORK_PREDICTOR) == 0)
-        s->branches[last->index].outcome[2] += taken;
+        s->branches[s->last_cell].outcome[2] += taken;
     return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 
@@ -154,6 +154,14 @@ work_of(uint32_t components)
     return work;
 }
 
+/* Notes where a block counts that is entered, in a recording. */
+STRAND_INLINE void
+strand_cell(struct strand *s, const struct block *b)
+{
+    s->last_cell = s->cell;
+    s->cell = s->callers != NULL ? callers_enter(s->callers, b) : b->number;
+}
+
 /* Enters a block: counts it, makes it s->previous, and closes the block before
  * as strand_branch() does. */
 STRAND_INLINE bool
@@ -163,6 +171,8 @@ strand_block(struct strand *s, const struct block *b, unsigned work)
 
     s->exec[b->index]++;
     s->previous = b;
+    if (work & WORK_RECORD)
+        strand_cell(s, b);
     return (work & WORK_DIRECTION) && strand_branch(s, last, b, work);
 }
 
@@ -173,6 +183,7 @@ strand_close(struct strand *s, const struct block *b, unsigned work)
 {
     const struct block *last = s->previous;
 
+    s->last_cell = s->cell;
     if ((work & WORK_DIRECTION) && strand_branch(s, last, b, work))
         targets_ask(&s->targets, s->total, last, b->pc);
     strand_forget(s);

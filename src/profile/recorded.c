@@ -34,9 +34,9 @@ struct place {
     uint8_t size;
 };
 
-/* What an instruction has raised of a signal. */
+/* What an instruction has raised of a signal on a path of calls. */
 struct gain {
-    uint32_t instruction;
+    uint32_t path, instruction;
     uint16_t signal;
     int64_t count;
 };
@@ -60,6 +60,13 @@ struct recorded {
     size_t instruction_count;
     struct recorded_image *images;
     struct recorded_process process;
+    struct recorded_path *paths;
+    size_t path_count, path_room;
+    uint32_t
+        *path_table; /* [path_mask + 1] paths by parent and call; 0: none */
+    size_t path_mask;
+    uint32_t
+        *cell_paths; /* of the thread: the path of each cell's calls, or 0 */
 };
 
 static void
@@ -90,7 +97,8 @@ ask(const struct session_options *o, struct session_request *request)
 
     for (size_t i = 0; i < o->event_count; i++)
         need(needed, o->events[i]);
-    request->records = 1;
+    request->records =
+        o->record->callers ? RECORDS_CALLERS : RECORDS_INSTRUCTIONS;
     for (unsigned s = SIGNAL_FIXED_COUNT; s < SIGNAL_COUNT; s++) {
         /* A derived signal may be its own source: what the model raised. */
         const struct signal_row *row = &tally_signals[s];
@@ -328,15 +336,115 @@ index_of(const struct recorded *r, const struct record_place *p,
     return 0;
 }
 
+/* Returns where a path is in the table, or the free place where it goes. */
+static uint32_t *
+find_path(const struct recorded *r, uint32_t parent, uint32_t call)
+{
+    const uint64_t key = (uint64_t)parent << 32 | call;
+    uint64_t at = (key ^ key >> 29) * 0x9e3779b97f4a7c15u >> 20;
+
+    for (;; at++) {
+        uint32_t *place = &r->path_table[at & r->path_mask];
+        const struct recorded_path *path = &r->paths[*place];
+        if (*place == 0 || (path->parent == parent && path->call == call))
+            return place;
+    }
+}
+
+/* Doubles the table of paths if it is three quarters full. */
+static bool
+grow_table(struct recorded *r)
+{
+    const size_t size = r->path_table != NULL ? r->path_mask + 1 : 512;
+
+    if (r->path_table != NULL && r->path_count < size / 4 * 3)
+        return true;
+    uint32_t *table = calloc(2 * size, sizeof(*table));
+    if (table == NULL)
+        return false;
+    free(r->path_table);
+    r->path_table = table;
+    r->path_mask = 2 * size - 1;
+    for (uint32_t i = 1; i < r->path_count; i++)
+        *find_path(r, r->paths[i].parent, r->paths[i].call) = i;
+    return true;
+}
+
+/* Returns the path of a call on another; 0: there is no memory. */
+static uint32_t
+make_path(struct recorded *r, uint32_t parent, uint32_t call)
+{
+    if (!grow((void **)&r->paths, r->path_count, 1, &r->path_room,
+              sizeof(*r->paths)) ||
+        !grow_table(r))
+        return 0;
+    uint32_t *place = find_path(r, parent, call);
+    if (*place == 0) {
+        *place = (uint32_t)r->path_count;
+        r->paths[r->path_count++] = (struct recorded_path){parent, call};
+    }
+    return *place;
+}
+
+/* Finds the path that each cell of the thread calls on, where it calls. */
+static int
+find_paths(struct recorded *r)
+{
+    r->cell_paths = calloc(r->view.cell_count + 1, sizeof(*r->cell_paths));
+    if (r->cell_paths == NULL)
+        return TALLY_ENOMEM;
+    for (uint32_t i = 0; i < r->view.cell_count; i++) {
+        const uint32_t caller = r->view.cells[i].caller;
+        uint32_t path = 0, call = RECORDED_UNKNOWN;
+        if (caller == RECORD_OUTERMOST)
+            continue;
+        if (caller != RECORD_UNKNOWN) {
+            const struct record_cell *cell = &r->view.cells[caller - 1];
+            const uint32_t b = cell->block - 1;
+            if (r->cell_paths[caller] != 0)
+                continue;
+            path = cell->caller == RECORD_OUTERMOST ? 0
+                   : cell->caller == RECORD_UNKNOWN
+                       ? make_path(r, 0, RECORDED_UNKNOWN)
+                       : r->cell_paths[cell->caller];
+            if (r->view.places[b].instructions != 0)
+                call =
+                    r->places[r->blocks[b].first + r->blocks[b].branch].number;
+        }
+        path = make_path(r, path, call);
+        if (path == 0)
+            return TALLY_ENOMEM;
+        if (caller != RECORD_UNKNOWN)
+            r->cell_paths[caller] = path;
+    }
+    return 0;
+}
+
+/* Returns the path that a site of the thread is on, and its block. */
+static uint32_t
+path_of(struct recorded *r, uint32_t number, uint32_t *block)
+{
+    if (r->view.cells == NULL) {
+        *block = number - 1;
+        return 0;
+    }
+    const struct record_cell *cell = &r->view.cells[number - 1];
+    *block = cell->block - 1;
+    if (cell->caller == RECORD_UNKNOWN)
+        return make_path(r, 0, RECORDED_UNKNOWN);
+    return cell->caller == RECORD_OUTERMOST ? 0 : r->cell_paths[cell->caller];
+}
+
 /* Returns how many gains the sites of a thread come to, at most. */
 static size_t
-count_gains(const struct recorded *r)
+count_gains(struct recorded *r)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const uint64_t key = r->view.sites[i].key;
-        const uint32_t b = (uint32_t)(key >> 32) - 1;
+        uint32_t b;
+        path_of(r, (uint32_t)(key >> 32), &b);
         count += (uint16_t)key == RECORD_EXECUTIONS
                      ? r->blocks[b + 1].raises - r->blocks[b].raises
                      : 1;
@@ -346,13 +454,14 @@ count_gains(const struct recorded *r)
 
 /* Writes the gains of a thread, in the order of its sites; returns how many. */
 static size_t
-list_gains(const struct recorded *r, struct gain *gains)
+list_gains(struct recorded *r, struct gain *gains)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const struct record_site *site = &r->view.sites[i];
-        const uint32_t b = (uint32_t)(site->key >> 32) - 1;
+        uint32_t b;
+        const uint32_t path = path_of(r, (uint32_t)(site->key >> 32), &b);
         const struct record_place *p = &r->view.places[b];
         const unsigned signal = (uint16_t)site->key;
         const int64_t n = (int64_t)site->count;
@@ -361,53 +470,94 @@ list_gains(const struct recorded *r, struct gain *gains)
         if (signal != RECORD_EXECUTIONS) {
             const size_t at =
                 index_of(r, p, &r->blocks[b], (uint16_t)(site->key >> 16));
-            gains[count++] = (struct gain){
-                r->places[r->blocks[b].first + at].number, (uint16_t)signal, n};
+            gains[count++] =
+                (struct gain){path, r->places[r->blocks[b].first + at].number,
+                              (uint16_t)signal, n};
             continue;
         }
         for (size_t k = r->blocks[b].raises; k < r->blocks[b + 1].raises; k++)
             gains[count++] =
-                (struct gain){r->raises[k].instruction, r->raises[k].signal,
-                              n * r->raises[k].times};
+                (struct gain){path, r->raises[k].instruction,
+                              r->raises[k].signal, n * r->raises[k].times};
     }
     return count;
 }
 
-/* Sorts gains by instruction into `sorted`; starts[i] is the first gain of
- * instruction i. */
+/* Sorts gains by path, or by instruction, into `sorted`; those that are equal
+ * stay in their order. `starts` has room for `kinds` + 1. */
 static void
-sort_gains(const struct recorded *r, const struct gain *gains, size_t count,
-           struct gain *sorted, size_t *starts)
+sort_by(bool paths, const struct gain *gains, size_t count, size_t kinds,
+        struct gain *sorted, size_t *starts)
 {
-    memset(starts, 0, (r->instruction_count + 2) * sizeof(*starts));
+    memset(starts, 0, (kinds + 1) * sizeof(*starts));
     for (size_t i = 0; i < count; i++)
-        starts[gains[i].instruction + 2]++;
-    for (size_t i = 2; i < r->instruction_count + 2; i++)
+        starts[(paths ? gains[i].path : gains[i].instruction) + 1]++;
+    for (size_t i = 1; i <= kinds; i++)
         starts[i] += starts[i - 1];
     for (size_t i = 0; i < count; i++)
-        sorted[starts[gains[i].instruction + 1]++] = gains[i];
+        sorted[starts[paths ? gains[i].path : gains[i].instruction]++] =
+            gains[i];
 }
 
-/* Adds up the values of each instruction of a thread, and hands them out. */
+/* Sorts gains by path and then by instruction. `other` has room for as many. */
+static int
+sort_gains(const struct recorded *r, struct gain *gains, size_t count,
+           struct gain *other)
+{
+    const size_t most = r->instruction_count > r->path_count
+                            ? r->instruction_count
+                            : r->path_count;
+    size_t *starts = malloc((most + 1) * sizeof(*starts));
+
+    if (starts == NULL)
+        return TALLY_ENOMEM;
+    sort_by(false, gains, count, r->instruction_count, other, starts);
+    sort_by(true, other, count, r->path_count, gains, starts);
+    free(starts);
+    return 0;
+}
+
+/* Returns how many of the gains from `i` on are of one row. */
+static size_t
+row_of(const struct gain *gains, size_t i, size_t count)
+{
+    size_t k = i + 1;
+
+    while (k < count && gains[k].path == gains[i].path &&
+           gains[k].instruction == gains[i].instruction)
+        k++;
+    return k - i;
+}
+
+/* Adds up the values of each row of a thread, and hands them out. */
 static int
 value_thread(const struct recorded *r, const struct session_thread *thread,
-             const struct gain *gains, const size_t *starts)
+             const struct gain *gains, size_t count)
 {
     const struct session_options *o = r->options;
-    double *sums = calloc(o->event_count + 1, sizeof(*sums));
-    uint32_t *instructions =
-        malloc((r->instruction_count + 1) * sizeof(*instructions));
-    int64_t *values =
-        malloc((r->instruction_count * o->event_count + 1) * sizeof(*values));
-    struct recorded_thread out = {thread, 0, instructions, values};
-    int error = sums && instructions && values ? 0 : TALLY_ENOMEM;
+    size_t rows = 0;
 
-    for (size_t i = 0; error == 0 && i < r->instruction_count; i++) {
+    for (size_t i = 0; i < count; i += row_of(gains, i, count))
+        rows++;
+    double *sums = calloc(o->event_count + 1, sizeof(*sums));
+    uint32_t *instructions = malloc((rows + 1) * sizeof(*instructions));
+    uint32_t *paths = malloc((rows + 1) * sizeof(*paths));
+    int64_t *values = malloc((rows * o->event_count + 1) * sizeof(*values));
+    struct recorded_thread out = {
+        .thread = thread,
+        .paths = r->paths,
+        .path_count = r->path_count,
+        .row_paths = paths,
+        .instructions = instructions,
+        .values = values,
+    };
+    int error = sums && instructions && paths && values ? 0 : TALLY_ENOMEM;
+
+    for (size_t i = 0, n; error == 0 && i < count; i += n) {
         double part[SIGNAL_COUNT] = {0};
         bool any = false;
-        if (starts[i] == starts[i + 1])
-            continue;
-        for (size_t k = starts[i]; k < starts[i + 1]; k++)
+        n = row_of(gains, i, count);
+        for (size_t k = i; k < i + n; k++)
             part[gains[k].signal] += (double)gains[k].count;
         signals_derive_part(o->params, r->result->components,
                             thread->totals.signal, part);
@@ -420,13 +570,15 @@ value_thread(const struct recorded *r, const struct session_thread *thread,
             values[out.count * o->event_count + e] = value;
             any |= value != 0;
         }
-        if (any)
-            instructions[out.count++] = (uint32_t)i;
+        paths[out.count] = gains[i].path;
+        instructions[out.count] = gains[i].instruction;
+        out.count += any;
     }
     if (error == 0)
         error = r->sink->thread(r->sink->user, &r->process, &out);
     free(sums);
     free(instructions);
+    free(paths);
     free(values);
     return error;
 }
@@ -450,23 +602,26 @@ find_thread(const struct recorded *r)
 
 /* Hands out the counts of the thread whose sites were read last. */
 static int
-collect_thread(const struct recorded *r)
+collect_thread(struct recorded *r)
 {
     const struct session_thread *thread = find_thread(r);
-    const size_t room = count_gains(r);
+    int error = find_paths(r);
+    const size_t room = error == 0 ? count_gains(r) : 0;
     struct gain *gains = malloc((room + 1) * sizeof(*gains));
-    struct gain *sorted = malloc((room + 1) * sizeof(*sorted));
-    size_t *starts = malloc((r->instruction_count + 2) * sizeof(*starts));
-    int error = gains && sorted && starts ? 0 : TALLY_ENOMEM;
+    struct gain *other = malloc((room + 1) * sizeof(*other));
 
+    if (gains == NULL || other == NULL)
+        error = TALLY_ENOMEM;
     if (error == 0 && thread != NULL) {
         const size_t count = list_gains(r, gains);
-        sort_gains(r, gains, count, sorted, starts);
-        error = value_thread(r, thread, sorted, starts);
+        error = sort_gains(r, gains, count, other);
+        if (error == 0)
+            error = value_thread(r, thread, gains, count);
     }
     free(gains);
-    free(sorted);
-    free(starts);
+    free(other);
+    free(r->cell_paths);
+    r->cell_paths = NULL;
     return error;
 }
 
@@ -477,9 +632,25 @@ forget_process(struct recorded *r)
     free(r->blocks);
     free(r->images);
     free(r->instructions);
+    free(r->paths);
+    free(r->path_table);
+    r->paths = NULL;
+    r->path_table = NULL;
+    r->path_count = r->path_room = 0;
     r->blocks = NULL;
     r->images = NULL;
     r->instructions = NULL;
+}
+
+/* Makes path 0. */
+static int
+make_outermost(struct recorded *r)
+{
+    if (!grow((void **)&r->paths, 0, 1, &r->path_room, sizeof(*r->paths)))
+        return TALLY_ENOMEM;
+    r->paths[0] = (struct recorded_path){0, RECORDED_UNKNOWN};
+    r->path_count = 1;
+    return grow_table(r) ? 0 : TALLY_ENOMEM;
 }
 
 static int
@@ -491,6 +662,8 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
 
     if (error == 0 && view->wrong == NULL)
         error = decode_all(r);
+    if (error == 0 && make_outermost(r) != 0)
+        error = TALLY_ENOMEM;
     if (error == 0 && view->wrong == NULL) {
         r->process = (struct recorded_process){
             .process = p,

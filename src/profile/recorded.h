@@ -44,12 +44,26 @@ struct recorded_process {
     size_t instruction_count;
 };
 
-/* Counts of one thread, or of a part of its time; sums add up. */
+/* In place of the instruction of a call: calls that are not known. */
+#define RECORDED_UNKNOWN UINT32_MAX
+
+/* A path of calls: the instruction that called, and the path to there. Path 0
+ * is of code that no call led to, and has neither. */
+struct recorded_path {
+    uint32_t parent; /* less than its own index */
+    uint32_t call;   /* index of an instruction, or RECORDED_UNKNOWN */
+};
+
+/* Counts of one thread, or of a part of its time; sums add up. A row is an
+ * instruction on a path; without callers all rows are on path 0. */
 struct recorded_thread {
     const struct session_thread *thread;
-    size_t count;                 /* of instructions with any count */
-    const uint32_t *instructions; /* [count] ascending indices */
-    const int64_t *values;        /* [count * event_count], by instruction */
+    const struct recorded_path *paths; /* of the process, so far */
+    size_t path_count;
+    size_t count;                 /* of rows with any count */
+    const uint32_t *row_paths;    /* [count] ascending indices */
+    const uint32_t *instructions; /* [count] indices, ascending on a path */
+    const int64_t *values;        /* [count * event_count], by row */
 };
 
 /*
@@ -61,6 +75,7 @@ struct recorded_thread {
  * the call returns. Each returns 0 or an error, which ends the collection.
  */
 struct recorded_sink {
+    bool callers; /* is to have paths of calls */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,

@@ -14,14 +14,20 @@ const struct export_writer export_writers[] = {
 };
 
 /* The frames of an instruction, outermost first. */
-struct path {
+struct place_frames {
     struct export_frame *frames; /* owned; NULL: not made yet */
     size_t count;
 };
 
+/* What is made of a process as it is needed. */
+struct made {
+    struct place_frames *frames; /* of each instruction; owned */
+    struct export_call *calls;   /* of each path but 0; owned */
+};
+
 /* A count of the record: number `k` of a row of counts. */
 struct place {
-    uint32_t process, thread, insn;
+    uint32_t process, thread, path, insn;
     const struct record_counts_row *row;
     size_t k;
 };
@@ -36,9 +42,9 @@ struct builder {
     size_t place_count;
     struct export_sample *samples;
     size_t sample_count;
-    int64_t *values;     /* [samples][events] */
-    struct path **paths; /* [process][instruction] */
-    struct export_frame elsewhere;
+    int64_t *values;   /* [samples][events] */
+    struct made *made; /* of each process */
+    struct export_frame elsewhere, unknown;
 };
 
 void
@@ -48,14 +54,15 @@ export_list_destroy(struct export_list *list)
 
     if (b == NULL)
         return;
-    for (size_t p = 0; b->paths != NULL && p < b->list.record->process_count;
+    for (size_t p = 0; b->made != NULL && p < b->list.record->process_count;
          p++) {
         const size_t count = b->list.record->processes[p].insn_count;
-        for (size_t i = 0; b->paths[p] != NULL && i < count; i++)
-            free(b->paths[p][i].frames);
-        free(b->paths[p]);
+        for (size_t i = 0; b->made[p].frames != NULL && i < count; i++)
+            free(b->made[p].frames[i].frames);
+        free(b->made[p].frames);
+        free(b->made[p].calls);
     }
-    free(b->paths);
+    free(b->made);
     free(b->texts);
     free(b->events);
     free(b->places);
@@ -67,8 +74,8 @@ export_list_destroy(struct export_list *list)
 /* Returns the frames of an instruction, outermost first, or NULL: no memory.
  * The resolver has them innermost first. */
 static struct export_frame *
-make_path(struct builder *b, size_t process, size_t at,
-          const struct resolved *known)
+make_frames(struct builder *b, size_t process, size_t at,
+            const struct resolved *known)
 {
     const struct record_insn *insn =
         &b->list.record->processes[process].insns[at];
@@ -93,32 +100,99 @@ make_path(struct builder *b, size_t process, size_t at,
     return frames;
 }
 
-/* Gives the sample the path of an instruction, made once. */
-static int
-set_path(struct builder *b, struct export_sample *sample, size_t insn)
+/* Returns the frames of an instruction, made once; NULL: no memory. */
+static const struct place_frames *
+frames_of(struct builder *b, size_t process, size_t insn)
 {
-    const struct record *record = b->list.record;
-    const size_t process = sample->process;
+    struct made *made = &b->made[process];
 
-    if (b->paths[process] == NULL) {
-        b->paths[process] = calloc(record->processes[process].insn_count + 1,
-                                   sizeof(*b->paths[process]));
-        if (b->paths[process] == NULL)
-            return TALLY_ENOMEM;
-    }
-    struct path *path = &b->paths[process][insn];
-    if (path->frames == NULL) {
+    if (made->frames == NULL)
+        made->frames = calloc(b->list.record->processes[process].insn_count + 1,
+                              sizeof(*made->frames));
+    if (made->frames == NULL)
+        return NULL;
+    struct place_frames *place = &made->frames[insn];
+    if (place->frames == NULL) {
         const struct resolved *known =
             resolver_find(b->resolver, process, insn);
-        path->frames = make_path(b, process, insn, known);
-        path->count = known->frame_count;
+        place->frames = make_frames(b, process, insn, known);
+        place->count = known->frame_count;
     }
-    sample->frames = path->frames;
-    sample->frame_count = path->count;
-    return path->frames != NULL ? 0 : TALLY_ENOMEM;
+    return place->frames != NULL ? place : NULL;
 }
 
-/* Orders counts by process, thread and instruction. */
+/* Makes the calls of a process's paths. A path's number is larger than that of
+ * the path to its call. */
+static int
+make_calls(struct builder *b, size_t process)
+{
+    const struct record_process_row *p = &b->list.record->processes[process];
+    struct export_call *calls = calloc(p->path_count + 1, sizeof(*calls));
+
+    b->made[process].calls = calls;
+    if (calls == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 1; i < p->path_count; i++) {
+        const struct record_path *path = &p->paths[i];
+        calls[i] = (struct export_call){
+            .caller = path->parent != 0 ? &calls[path->parent] : NULL,
+            .frame_count = 1,
+            .frames = &b->unknown,
+        };
+        if (path->call == RECORD_NO_CALL)
+            continue;
+        const struct place_frames *place = frames_of(b, process, path->call);
+        if (place == NULL)
+            return TALLY_ENOMEM;
+        calls[i].frame_count = place->count;
+        calls[i].frames = place->frames;
+    }
+    return 0;
+}
+
+/* Gives the sample its frames and calls. */
+static int
+set_path(struct builder *b, struct export_sample *sample, size_t path,
+         size_t insn)
+{
+    const size_t process = sample->process;
+    const struct place_frames *place = frames_of(b, process, insn);
+    size_t depth;
+
+    if (place == NULL ||
+        (b->made[process].calls == NULL && make_calls(b, process) != 0))
+        return TALLY_ENOMEM;
+    sample->frames = place->frames;
+    sample->frame_count = depth = place->count;
+    sample->caller = path != 0 ? &b->made[process].calls[path] : NULL;
+    for (const struct export_call *c = sample->caller; c != NULL; c = c->caller)
+        depth += c->frame_count;
+    if (depth > b->list.depth)
+        b->list.depth = depth;
+    return 0;
+}
+
+size_t
+export_frames(const struct export_sample *sample,
+              const struct export_frame **frames)
+{
+    size_t count = sample->frame_count;
+
+    for (const struct export_call *c = sample->caller; c != NULL; c = c->caller)
+        count += c->frame_count;
+    size_t at = count - sample->frame_count;
+    for (size_t i = 0; i < sample->frame_count; i++)
+        frames[at + i] = &sample->frames[i];
+    for (const struct export_call *c = sample->caller; c != NULL;
+         c = c->caller) {
+        at -= c->frame_count;
+        for (size_t i = 0; i < c->frame_count; i++)
+            frames[at + i] = &c->frames[i];
+    }
+    return count;
+}
+
+/* Orders counts by process, thread, path and instruction. */
 static int
 by_place(const void *x, const void *y)
 {
@@ -128,11 +202,13 @@ by_place(const void *x, const void *y)
         return a->process < b->process ? -1 : 1;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
+    if (a->path != b->path)
+        return a->path < b->path ? -1 : 1;
     return (a->insn > b->insn) - (a->insn < b->insn);
 }
 
-/* Lists all counts of the record, those of an instruction and thread side by
- * side. */
+/* Lists all counts of the record, those of an instruction, path and thread side
+ * by side. */
 static int
 list_places(struct builder *b)
 {
@@ -147,8 +223,9 @@ list_places(struct builder *b)
     for (size_t i = 0; i < record->counts_count; i++) {
         const struct record_counts_row *row = &record->counts[i];
         for (size_t k = 0; k < row->count; k++)
-            b->places[b->place_count++] = (struct place){
-                row->process, row->thread, row->insns[k], row, k};
+            b->places[b->place_count++] =
+                (struct place){row->process,  row->thread, row->paths[k],
+                               row->insns[k], row,         k};
     }
     qsort(b->places, b->place_count, sizeof(*b->places), by_place);
     return 0;
@@ -177,7 +254,7 @@ values_of(struct builder *b, const struct export_sample *sample)
     return b->values + (size_t)(sample->values - b->values);
 }
 
-/* Makes a sample of each instruction of each thread. */
+/* Makes a sample of each instruction of each path and thread. */
 static int
 add_instructions(struct builder *b)
 {
@@ -187,7 +264,7 @@ add_instructions(struct builder *b)
         const struct place *place = &b->places[i];
         if (i == 0 || by_place(place - 1, place) != 0) {
             sample = new_sample(b, place->process, place->thread);
-            if (set_path(b, sample, place->insn) != 0)
+            if (set_path(b, sample, place->path, place->insn) != 0)
                 return TALLY_ENOMEM;
         }
         int64_t *values = values_of(b, sample);
@@ -298,7 +375,7 @@ list_texts(struct builder *b)
 {
     const size_t count = resolver_text_count(b->resolver);
 
-    b->texts = calloc(count + 1, sizeof(*b->texts));
+    b->texts = calloc(count + 2, sizeof(*b->texts));
     if (b->texts == NULL)
         return TALLY_ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -312,6 +389,9 @@ list_texts(struct builder *b)
         .file_address = EXPORT_NOWHERE,
         .function_offset = EXPORT_NOWHERE,
     };
+    b->texts[count + 1] = "(unknown callers)";
+    b->unknown = b->elsewhere;
+    b->unknown.function++;
     return 0;
 }
 
@@ -320,8 +400,9 @@ static int
 build(struct builder *b, const size_t *events)
 {
     b->events = calloc(b->list.event_count + 1, sizeof(*b->events));
-    b->paths = calloc(b->list.record->process_count + 1, sizeof(*b->paths));
-    if (b->events == NULL || b->paths == NULL)
+    b->made = calloc(b->list.record->process_count + 1, sizeof(*b->made));
+    b->list.depth = 1;
+    if (b->events == NULL || b->made == NULL)
         return TALLY_ENOMEM;
     for (size_t e = 0; e < b->list.event_count; e++)
         b->events[e] = events[e];
@@ -352,7 +433,7 @@ export_list_create(const struct record *record, struct resolver *resolver,
     }
     b->list.events = b->events;
     b->list.texts = b->texts;
-    b->list.text_count = (size_t)b->elsewhere.function + 1;
+    b->list.text_count = (size_t)b->unknown.function + 1;
     b->list.elsewhere = b->elsewhere.function;
     b->list.samples = b->samples;
     b->list.sample_count = b->sample_count;

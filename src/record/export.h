@@ -32,12 +32,21 @@ struct export_frame {
                                  file; or EXPORT_NOWHERE */
 };
 
+/* An instruction that called: its functions, and the call that led there. */
+struct export_call {
+    const struct export_call *caller; /* NULL: none */
+    size_t frame_count;
+    const struct export_frame *frames; /* outermost first, at least one */
+};
+
 /* What a thread counted at the end of a path. */
 struct export_sample {
     uint32_t process; /* in record.processes, or EXPORT_NO_PROCESS */
     uint32_t thread;  /* number in the process */
+    const struct export_call *caller; /* that led here; NULL: none */
     size_t frame_count;
-    const struct export_frame *frames; /* outermost first, at least one */
+    const struct export_frame *frames; /* of the instruction alone, outermost
+                                          first, at least one */
     const int64_t *values;             /* [event_count] */
 };
 
@@ -50,13 +59,15 @@ struct export_list {
     size_t text_count;
     uint32_t elsewhere; /* text of the function that has what no instruction
                            has */
+    size_t depth;       /* frames of the longest path */
     const struct export_sample *samples; /* by process, then thread */
     size_t sample_count;
 };
 
 /*
- * Lists each instruction that a thread executed, with the functions that it is
- * copied into, and for each thread what no instruction has. All values of an
+ * Lists each instruction that a thread executed, by the calls that led there
+ * and with the functions that it is copied into, and for each thread what no
+ * instruction has. All values of an
  * event add up to the record's total. The list points into the record, the
  * resolver, `events` and `creator`, and the caller gives it to
  * export_list_destroy(). 0 or TALLY_ENOMEM, logged.
@@ -68,6 +79,11 @@ int export_list_create(const struct record *record, struct resolver *resolver,
 
 /* Accepts NULL. */
 void export_list_destroy(struct export_list *list);
+
+/* Writes the frames of the whole path of a sample, outermost first, to
+ * `frames`, which has room for list->depth. Returns how many there are. */
+size_t export_frames(const struct export_sample *sample,
+                     const struct export_frame **frames);
 
 /* Adds without overflow: a forged record may have any values. */
 static inline int64_t

@@ -127,16 +127,17 @@ is_repeated(const struct cost_key *calls, size_t count)
 }
 
 /* Adds the costs of one sample: of its last function, and of all calls above.
- * `keys` has room for each frame. */
+ * `frames` and `keys` have room for each frame. */
 static int
 add_sample(struct callgrind *c, const struct export_sample *sample,
-           struct cost_key *keys)
+           const struct export_frame **frames, struct cost_key *keys)
 {
+    const size_t frame_count = export_frames(sample, frames);
     size_t count = 0;
     int error = 0;
 
-    for (size_t i = 0; i < sample->frame_count; i++) {
-        const struct export_frame *frame = &sample->frames[i];
+    for (size_t i = 0; i < frame_count; i++) {
+        const struct export_frame *frame = frames[i];
         struct cost_key *key = &keys[count];
         /* The line of an instruction is that of its innermost copy. */
         if (frame->inlined && i > 0) {
@@ -166,17 +167,14 @@ add_sample(struct callgrind *c, const struct export_sample *sample,
 static int
 add_samples(struct callgrind *c)
 {
-    size_t most = 0;
-    int error = 0;
+    const struct export_frame **frames =
+        calloc(c->list->depth + 1, sizeof(*frames));
+    struct cost_key *keys = calloc(c->list->depth + 1, sizeof(*keys));
+    int error = frames != NULL && keys != NULL ? 0 : TALLY_ENOMEM;
 
-    for (size_t i = 0; i < c->list->sample_count; i++)
-        if (c->list->samples[i].frame_count > most)
-            most = c->list->samples[i].frame_count;
-    struct cost_key *keys = calloc(most + 1, sizeof(*keys));
-    if (keys == NULL)
-        return TALLY_ENOMEM;
     for (size_t i = 0; i < c->list->sample_count && error == 0; i++)
-        error = add_sample(c, &c->list->samples[i], keys);
+        error = add_sample(c, &c->list->samples[i], frames, keys);
+    free(frames);
     free(keys);
     return error;
 }

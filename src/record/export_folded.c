@@ -38,15 +38,16 @@ append_name(struct bytes *path, const char *name)
 /* Makes the text of a sample's path. What no instruction has has no image. */
 static void
 make_path(const struct export_list *list, const struct export_sample *sample,
-          struct bytes *path)
+          const struct export_frame **frames, struct bytes *path)
 {
-    const char *image = export_image(list, sample->frames[0].image);
+    const size_t count = export_frames(sample, frames);
+    const char *image = export_image(list, frames[0]->image);
 
     bytes_clear(path);
     if (*image != '\0')
         append_name(path, image);
-    for (size_t i = 0; i < sample->frame_count; i++) {
-        char *name = export_function(list, &sample->frames[i]);
+    for (size_t i = 0; i < count; i++) {
+        char *name = export_function(list, frames[i]);
         append_name(path, name);
         free(name);
     }
@@ -54,14 +55,14 @@ make_path(const struct export_list *list, const struct export_sample *sample,
 
 /* Adds up the values of each path. */
 static int
-add_up(const struct export_list *list, struct keys *paths, struct bytes *path,
-       int64_t *sums)
+add_up(const struct export_list *list, struct keys *paths,
+       const struct export_frame **frames, struct bytes *path, int64_t *sums)
 {
     for (size_t i = 0; i < list->sample_count; i++) {
         const struct export_sample *sample = &list->samples[i];
         if (sample->values[0] == 0)
             continue;
-        make_path(list, sample, path);
+        make_path(list, sample, frames, path);
         const uint32_t number = keys_add(paths, path->data, path->size);
         if (path->failed || number == KEYS_NONE)
             return TALLY_ENOMEM;
@@ -76,7 +77,10 @@ export_folded(const struct export_list *list, FILE *out, int64_t *left_out)
     struct keys paths = {0};
     struct bytes path = {0};
     int64_t *sums = calloc(list->sample_count + 1, sizeof(*sums));
-    int error = sums != NULL ? add_up(list, &paths, &path, sums) : TALLY_ENOMEM;
+    const struct export_frame **frames = calloc(list->depth, sizeof(*frames));
+    int error = sums != NULL && frames != NULL
+                    ? add_up(list, &paths, frames, &path, sums)
+                    : TALLY_ENOMEM;
 
     for (uint32_t i = 0; error == 0 && i < paths.count; i++) {
         size_t size;
@@ -89,5 +93,6 @@ export_folded(const struct export_list *list, FILE *out, int64_t *left_out)
     keys_finish(&paths);
     bytes_finish(&path);
     free(sums);
+    free(frames);
     return error == 0 && ferror(out) ? TALLY_EIO : error;
 }

@@ -71,6 +71,9 @@ put_sample(const struct export_list *list, FILE *out,
     fprintf(out, ":\n");
     for (size_t i = sample->frame_count; i > 0; i--)
         put_frame(list, out, &sample->frames[i - 1]);
+    for (const struct export_call *c = sample->caller; c != NULL; c = c->caller)
+        for (size_t i = c->frame_count; i > 0; i--)
+            put_frame(list, out, &c->frames[i - 1]);
     fprintf(out, "\n");
     return error;
 }

@@ -246,20 +246,29 @@ put_label(struct pprof *p, struct bytes *to, const char *key, const char *text,
     put_bytes(to, SAMPLE_LABEL, &p->inner);
 }
 
+/* Appends the ids of the locations of an instruction, the innermost first. */
+static void
+put_locations(struct pprof *p, const struct export_frame *frames, size_t count,
+              struct bytes *ids)
+{
+    for (size_t end = count; end > 0;) {
+        size_t first = end - 1;
+        while (first > 0 && frames[first].inlined)
+            first--;
+        bytes_append_varint(ids, find_location(p, &frames[first], end - first));
+        end = first;
+    }
+}
+
 /* Appends the ids of the locations, the innermost first, as a packed list. */
 static void
 put_path(struct pprof *p, struct bytes *to, const struct export_sample *sample,
          struct bytes *ids)
 {
     bytes_clear(ids);
-    for (size_t end = sample->frame_count; end > 0;) {
-        size_t first = end - 1;
-        while (first > 0 && sample->frames[first].inlined)
-            first--;
-        bytes_append_varint(
-            ids, find_location(p, &sample->frames[first], end - first));
-        end = first;
-    }
+    put_locations(p, sample->frames, sample->frame_count, ids);
+    for (const struct export_call *c = sample->caller; c != NULL; c = c->caller)
+        put_locations(p, c->frames, c->frame_count, ids);
     put_bytes(to, SAMPLE_LOCATION_ID, ids);
 }
 

@@ -57,20 +57,24 @@ add_frame(struct speedscope *s, const struct export_frame *frame)
 static int
 add_stacks(struct speedscope *s)
 {
+    const struct export_frame **frames =
+        calloc(s->list->depth, sizeof(*frames));
     struct bytes stack = {0};
-    bool failed = false;
+    bool failed = frames == NULL;
 
     for (size_t i = 0; i < s->list->sample_count && !failed; i++) {
         const struct export_sample *sample = &s->list->samples[i];
+        const size_t count = export_frames(sample, frames);
         bytes_clear(&stack);
-        for (size_t k = 0; k < sample->frame_count; k++) {
-            const uint32_t number = add_frame(s, &sample->frames[k]);
+        for (size_t k = 0; k < count; k++) {
+            const uint32_t number = add_frame(s, frames[k]);
             bytes_append(&stack, &number, sizeof(number));
         }
         s->stack_of[i] = keys_add(&s->stacks, stack.data, stack.size);
         failed = s->functions.failed || s->stacks.failed || stack.failed;
     }
     bytes_finish(&stack);
+    free(frames);
     return failed ? TALLY_ENOMEM : 0;
 }
 

@@ -259,6 +259,13 @@ read_process(struct reading *r, const struct chunk *chunk)
     if (error == 0)
         error = read_insns(r, &c, p, mappings, mapping_count);
     free(mappings);
+    p->paths = calloc(1, sizeof(*p->paths));
+    if (error == 0 && p->paths == NULL)
+        error = no_memory(r);
+    if (error == 0) {
+        p->paths[0].call = RECORD_NO_CALL;
+        p->path_count = 1;
+    }
     return error;
 }
 
@@ -297,6 +304,62 @@ read_values(struct cursor *c, int64_t *values, size_t count)
     }
 }
 
+/* Reads more paths of a process. */
+static int
+read_paths(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+    const uint64_t first = cursor_varint(&c);
+    const uint64_t count = cursor_varint(&c);
+
+    if (process < 0)
+        return bad(r, "has calls of no process");
+    struct record_process_row *p = &r->record->processes[process];
+    if (first != p->path_count || count > cursor_left(&c) ||
+        count > UINT32_MAX - first)
+        return bad(r, "lacks calls");
+    struct record_path *paths =
+        reallocarray(p->paths, first + count, sizeof(*paths));
+    if (paths == NULL)
+        return no_memory(r);
+    p->paths = paths;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t parent = cursor_varint(&c), call = cursor_varint(&c);
+        if (c.failed || parent >= p->path_count || call > p->insn_count)
+            return bad(r, "has a call that is not there");
+        p->paths[p->path_count++] =
+            (struct record_path){(uint32_t)parent, (uint32_t)call - 1};
+    }
+    r->record->has_callers = true;
+    return 0;
+}
+
+/* Reads the paths and instructions of counts. */
+static int
+read_rows(struct reading *r, struct cursor *c, struct record_counts_row *t)
+{
+    const struct record_process_row *p = &r->record->processes[t->process];
+    uint64_t groups = cursor_varint(c), path = 0;
+    size_t i = 0;
+
+    for (; groups > 0; groups--) {
+        uint64_t next = 0;
+        path += cursor_varint(c);
+        uint64_t rows = cursor_varint(c);
+        if (c->failed || path >= p->path_count || rows > t->count - i)
+            return bad(r, "has counts on a path that is not there");
+        for (; rows > 0; rows--, i++) {
+            next += cursor_varint(c);
+            if (c->failed || next >= p->insn_count)
+                return bad(r, "counts for an instruction that is not there");
+            t->paths[i] = (uint32_t)path;
+            t->insns[i] = (uint32_t)next++;
+        }
+    }
+    return i == t->count ? 0 : bad(r, "lacks counts");
+}
+
 static int
 read_counts(struct reading *r, const struct chunk *chunk)
 {
@@ -305,7 +368,6 @@ read_counts(struct reading *r, const struct chunk *chunk)
     struct record_counts_row *rows =
         grown(record->counts, record->counts_count, sizeof(*rows));
     const long process = find_process(record, cursor_varint(&c));
-    uint64_t next = 0;
 
     if (rows == NULL)
         return no_memory(r);
@@ -316,21 +378,19 @@ read_counts(struct reading *r, const struct chunk *chunk)
     t->process = (unsigned)process;
     t->thread = (unsigned)cursor_varint(&c);
     t->count = cursor_varint(&c);
+    t->paths = array_for(&c, t->count, sizeof(*t->paths));
     t->insns = array_for(&c, t->count, sizeof(*t->insns));
     t->values =
         t->count <= chunk->size
             ? array_for(&c, t->count * record->event_count, sizeof(*t->values))
             : NULL;
-    if (t->insns == NULL || t->values == NULL) {
+    if (t->paths == NULL || t->insns == NULL || t->values == NULL) {
         t->count = 0;
         return bad(r, "lacks counts");
     }
-    for (size_t i = 0; i < t->count; i++) {
-        next += cursor_varint(&c);
-        if (c.failed || next >= record->processes[process].insn_count)
-            return bad(r, "counts for an instruction that is not there");
-        t->insns[i] = (uint32_t)next++;
-    }
+    const int error = read_rows(r, &c, t);
+    if (error != 0)
+        return error;
     read_values(&c, t->values, t->count * record->event_count);
     return c.failed ? bad(r, "lacks counts") : 0;
 }
@@ -446,10 +506,12 @@ free_set(struct record *record)
         for (size_t k = 0; k < record->processes[i].made_count; k++)
             free(record->processes[i].made[k].name);
         free(record->processes[i].made);
+        free(record->processes[i].paths);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);
     for (size_t i = 0; i < record->counts_count; i++) {
+        free(record->counts[i].paths);
         free(record->counts[i].insns);
         free(record->counts[i].values);
     }
@@ -523,6 +585,8 @@ read_chunk(struct reading *r, const struct chunk *chunk)
         return read_process(r, chunk);
     case RECORD_COUNTS:
         return read_counts(r, chunk);
+    case RECORD_PATHS:
+        return read_paths(r, chunk);
     case RECORD_MADE_CODE:
         return read_made_code(r, chunk);
     case RECORD_TOTALS:

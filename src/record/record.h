@@ -45,6 +45,16 @@ struct record_made_row {
     char *name;
 };
 
+/* In place of the instruction of a call: calls that are not known. */
+#define RECORD_NO_CALL UINT32_MAX
+
+/* A path of calls: the instruction that called, and the path to there. Path 0
+ * is of code that no call led to: it has neither. */
+struct record_path {
+    uint32_t parent; /* less than its own index */
+    uint32_t call;   /* index of an instruction, or RECORD_NO_CALL */
+};
+
 struct record_process_row {
     unsigned number; /* as threads have it */
     int pid, parent; /* parent 0: the first process */
@@ -56,6 +66,8 @@ struct record_process_row {
     size_t code_size;
     struct record_made_row *made; /* by `first`, then by order */
     size_t made_count;
+    struct record_path *paths; /* at least path 0 */
+    size_t path_count;
 };
 
 /* What a thread counted. */
@@ -65,13 +77,15 @@ struct record_thread_row {
     int64_t *totals; /* [event_count] */
 };
 
-/* Counts of a thread at its instructions; a thread may have several of these.
+/* Counts of a thread at its instructions, on the paths of calls that led to
+ * them; a thread may have several of these. Without callers all are on path 0.
  */
 struct record_counts_row {
     unsigned process; /* index in record.processes */
     unsigned thread;  /* number of the thread in the process */
     size_t count;
-    uint32_t *insns; /* [count] indices in the process, ascending */
+    uint32_t *paths; /* [count] indices in the process, ascending */
+    uint32_t *insns; /* [count] indices in the process, ascending on a path */
     int64_t *values; /* [event_count][count] */
 };
 
@@ -89,7 +103,8 @@ struct record {
     size_t thread_count;
     struct record_counts_row *counts;
     size_t counts_count;
-    bool cut; /* the file has no end: what follows is not known */
+    bool has_callers; /* some path is not path 0 */
+    bool cut;         /* the file has no end: what follows is not known */
     /* How the run ended: */
     int status; /* as waitpid() gives it */
     double wall_s, user_s, sys_s, modelled_s;

@@ -12,8 +12,9 @@ enum record_chunk {
     RECORD_COUNTS = 0x53544e43,    /* "CNTS": of a thread, behind its process */
     RECORD_MADE_CODE = 0x4544414d, /* "MADE": names of code of no file, behind
                                       its process */
-    RECORD_TOTALS = 0x4c544f54,    /* "TOTL": of all threads */
-    RECORD_RUN = 0x204e5552,       /* "RUN ": JSON, last */
+    RECORD_PATHS = 0x48544150,  /* "PATH": calls, before the counts on them */
+    RECORD_TOTALS = 0x4c544f54, /* "TOTL": of all threads */
+    RECORD_RUN = 0x204e5552,    /* "RUN ": JSON, last */
 };
 
 /* Of the JSON documents. */

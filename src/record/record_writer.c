@@ -129,6 +129,7 @@ write_process(void *user, const struct recorded_process *p)
     struct bytes b = {0};
     uint64_t end = 0;
 
+    w->path_count = 1;
     bytes_append_varint(&b, p->number);
     bytes_append_varint(&b, (uint64_t)p->process->pid);
     bytes_append_varint(&b, (uint64_t)p->process->parent);
@@ -187,8 +188,63 @@ forget_sums(struct record_writer *w)
     w->sum_count = 0;
 }
 
-/* Writes the counts of a thread: the numbers of its instructions, and then one
- * event after another, as like values lie side by side so. */
+/* Writes the paths of a process that are not yet in the file. */
+static int
+write_paths(struct record_writer *w, const struct recorded_process *p,
+            const struct recorded_thread *t)
+{
+    struct bytes b = {0};
+
+    if (w->path_count == t->path_count)
+        return 0;
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, w->path_count);
+    bytes_append_varint(&b, t->path_count - w->path_count);
+    for (size_t i = w->path_count; i < t->path_count; i++) {
+        const uint32_t call = t->paths[i].call;
+        bytes_append_varint(&b, t->paths[i].parent);
+        bytes_append_varint(&b, call == RECORDED_UNKNOWN ? 0 : call + 1);
+    }
+    w->path_count = t->path_count;
+    return write_bytes(w, RECORD_PATHS, &b);
+}
+
+/* Returns how many of the rows from `i` on are on one path. */
+static size_t
+path_rows(const struct recorded_thread *t, size_t i)
+{
+    size_t k = i;
+
+    while (k < t->count && t->row_paths[k] == t->row_paths[i])
+        k++;
+    return k - i;
+}
+
+/* Appends the paths and instructions of the rows, path by path. */
+static void
+append_rows(struct bytes *b, const struct recorded_thread *t)
+{
+    size_t groups = 0;
+    uint32_t path = 0;
+
+    for (size_t i = 0; i < t->count; i += path_rows(t, i))
+        groups++;
+    bytes_append_varint(b, groups);
+    for (size_t i = 0; i < t->count;) {
+        const size_t rows = path_rows(t, i);
+        uint32_t next = 0;
+        bytes_append_varint(b, t->row_paths[i] - path);
+        bytes_append_varint(b, rows);
+        path = t->row_paths[i];
+        for (const size_t end = i + rows; i < end; i++) {
+            bytes_append_varint(b, t->instructions[i] - next);
+            next = t->instructions[i] + 1;
+        }
+    }
+}
+
+/* Writes the counts of a thread: the rows, and then one event after another, as
+ * like values lie side by side so. */
 static int
 write_thread(void *user, const struct recorded_process *p,
              const struct recorded_thread *t)
@@ -197,20 +253,19 @@ write_thread(void *user, const struct recorded_process *p,
     const size_t events = w->head->event_count;
     struct record_sum *sum = sum_of(w, p, t->thread);
     struct bytes b = {0};
-    uint32_t next = 0;
 
     if (sum == NULL)
         return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
     for (size_t i = 0; i < t->count * events; i++)
         sum->values[i % events] += t->values[i];
 
+    const int error = write_paths(w, p, t);
+    if (error != 0)
+        return error;
     bytes_append_varint(&b, p->number);
     bytes_append_varint(&b, t->thread->thread);
     bytes_append_varint(&b, t->count);
-    for (size_t i = 0; i < t->count; i++) {
-        bytes_append_varint(&b, t->instructions[i] - next);
-        next = t->instructions[i] + 1;
-    }
+    append_rows(&b, t);
     for (size_t e = 0; e < events; e++) {
         for (size_t i = 0; i < t->count; i++)
             bytes_append_signed(&b, t->values[i * events + e]);
@@ -273,7 +328,8 @@ record_writer_begin(struct record_writer *w, const char *path,
         .head = head,
         .options = options,
         .log = log,
-        .sink = {write_set, write_process, write_thread, write_totals, w},
+        .sink = {!head->no_callers, write_set, write_process, write_thread,
+                 write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

@@ -27,6 +27,7 @@ struct record_head {
     char *const *argv;
     const struct record_event *events;
     size_t event_count;
+    bool no_callers;
 };
 
 /* What a thread's instructions come to. */
@@ -44,6 +45,7 @@ struct record_writer {
     /* The sums over the instructions of each thread of this set; owned. */
     struct record_sum *sums;
     size_t sum_count;
+    size_t path_count; /* of the process, in the file */
 };
 
 /* Opens the file and writes the head. 0 or an error, logged. The caller keeps

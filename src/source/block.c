@@ -143,7 +143,7 @@ static const uint32_t branch_flags[] = {
     [BRANCH_CALL] = BLOCK_CALL,
     [BRANCH_INDIRECT] = BLOCK_INDIRECT,
     [BRANCH_INDIRECT_CALL] = BLOCK_CALL | BLOCK_INDIRECT,
-    [BRANCH_RETURN] = BLOCK_RETURN,
+    [BRANCH_RETURN] = BLOCK_RETURN | BLOCK_BACK,
 };
 
 static uint32_t
@@ -155,8 +155,8 @@ kind_of(const struct block_shape *shape, const struct insn *branch, uint64_t pc)
     const uint64_t distance =
         branch->target > pc ? branch->target - pc : pc - branch->target;
 
-    if (flags == BLOCK_RETURN && !shape->return_stack)
-        return BLOCK_INDIRECT;
+    if ((flags & BLOCK_RETURN) && !shape->return_stack)
+        return BLOCK_INDIRECT | BLOCK_BACK;
     if (direct && shape->far_reach != 0 && distance > shape->far_reach)
         return flags | BLOCK_FAR;
     return flags;

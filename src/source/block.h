@@ -42,6 +42,7 @@ enum block_flags {
     BLOCK_INDIRECT = 1 << 15,   /* by a jump or call through a register */
     BLOCK_FAR = 1 << 16,        /* by a direct branch whose target is far */
     BLOCK_TRAPS = 1 << 17,      /* by SPARC's RETURN, which counts in a part */
+    BLOCK_BACK = 1 << 18,       /* by a return, whatever predicts it */
     BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
                  BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
                  BLOCK_END,
@@ -176,7 +177,7 @@ bool block_slot(const struct block_shape *shape, const struct block *block,
  */
 #define BLOCK_KINDS                                               \
     (BLOCK_CONDITIONAL | BLOCK_JUMP | BLOCK_CALL | BLOCK_RETURN | \
-     BLOCK_INDIRECT | BLOCK_FAR)
+     BLOCK_INDIRECT | BLOCK_FAR | BLOCK_BACK)
 
 #define BLOCK_PIECES 32 /* more window instructions than this share a part */
 

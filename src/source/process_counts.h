@@ -50,6 +50,13 @@ struct totals {
 
 enum span_mode { SPAN_ALL, SPAN_FROM_TO, SPAN_SKIP };
 
+/* What a session records besides its totals. */
+enum record_kind {
+    RECORDS_NOTHING,
+    RECORDS_INSTRUCTIONS, /* counts by instruction */
+    RECORDS_CALLERS,      /* and by the calls that led to it */
+};
+
 /* What is asked; written by the session before the first process starts. */
 struct session_request {
     uint32_t machine;    /* enum machine_id */
@@ -73,8 +80,8 @@ struct session_request {
     struct code_range data_ranges[CODE_RANGES];
     uint32_t data_count;
     struct capture_request capture;
-    /* Not 0: the session records where dynamic signals are raised
-     * (source/record_counts.h), of these signals. */
+    /* What the session records (source/record_counts.h), enum record_kind, and
+     * the dynamic signals that it records. */
     uint32_t records;
     uint32_t record_count;
     uint16_t record_signals[SIGNAL_COUNT];

@@ -39,64 +39,75 @@ record_unmap_strand(struct record_strand *record)
         munmap(record, RECORD_STRAND_SIZE);
 }
 
-/* The place where the sites of one thread go. */
+/* The place where the records of one thread go. */
 struct folding {
     struct record_site *sites;
     size_t count, room;
 };
 
 static void
-put(struct folding *f, uint32_t block, unsigned instruction, unsigned signal,
+put(struct folding *f, uint32_t cell, unsigned instruction, unsigned signal,
     uint64_t count)
 {
-    if (count == 0)
-        return;
-    if (f->count < f->room)
-        f->sites[f->count] =
-            (struct record_site){record_key(block, instruction, signal), count};
-    f->count++;
+    if (count != 0 && f->count < f->room)
+        f->sites[f->count++] =
+            (struct record_site){record_key(cell, instruction, signal), count};
 }
 
 static void
-put_branches(struct folding *f, uint32_t block,
+put_branches(struct folding *f, uint32_t cell,
              const struct record_branches *branches)
 {
-    put(f, block, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
+    put(f, cell, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
         record_taken(branches));
-    put(f, block, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
+    put(f, cell, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
         branches->outcome[1]);
-    put(f, block, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS,
-        branches->outcome[3]);
+    put(f, cell, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS, branches->outcome[3]);
+}
+
+/* Puts the cells of a thread with their executions. */
+static void
+put_cells(struct folding *f, const struct record_strand *strand, unsigned cells)
+{
+    for (unsigned i = 0; i < cells; i++) {
+        const struct record_ended_cell cell = {strand->cells[i],
+                                               strand->executions[i + 1]};
+        memcpy(&f->sites[f->count++], &cell, sizeof(cell));
+    }
 }
 
 void
 record_fold(const struct process_counts *process, struct record_process *record,
             const struct counts_strand *counts, struct record_strand *strand)
 {
-    const unsigned blocks = atomic_load(&process->head->blocks);
+    const unsigned cells = atomic_load(&strand->cell_count);
+    const unsigned numbers =
+        cells != 0 ? cells : atomic_load(&process->head->blocks);
     const unsigned used = atomic_load(&record->ended_count);
     const unsigned place = atomic_load(&strand->place) & 1;
     const size_t size = (size_t)1 << atomic_load(&strand->bits);
     struct folding f = {.sites = record->ended + used + 1};
 
     f.room = used + 1 < RECORD_ENDED ? RECORD_ENDED - used - 1 : 0;
-    for (unsigned b = 0; b < blocks; b++) {
-        put(&f, b + 1, 0, RECORD_EXECUTIONS, counts->exec[0][b]);
-        put_branches(&f, b + 1, &strand->branches[b]);
-    }
-    for (size_t i = 0; i < size; i++) {
-        const struct record_site *s = &strand->sites[place][i];
-        if (f.count < f.room && s->key != 0)
-            f.sites[f.count++] = *s;
-    }
-    if (f.count > f.room)
-        f.count = f.room;
-    const struct record_thread head = {counts->thread, counts->strand, f.count};
-    if (f.room != 0) {
+    if (f.room >= cells) {
+        put_cells(&f, strand, cells);
+        for (unsigned n = 1; n <= numbers; n++) {
+            if (cells == 0)
+                put(&f, n, 0, RECORD_EXECUTIONS, counts->exec[0][n - 1]);
+            put_branches(&f, n, &strand->branches[n]);
+        }
+        for (size_t i = 0; i < size; i++) {
+            const struct record_site *s = &strand->sites[place][i];
+            if (f.count < f.room && s->key != 0)
+                f.sites[f.count++] = *s;
+        }
+        const struct record_thread head = {counts->thread, counts->strand,
+                                           cells, (uint32_t)f.count - cells};
         memcpy(&record->ended[used], &head, sizeof(head));
         atomic_store(&record->ended_count, used + 1 + (unsigned)f.count);
     }
-    memset(strand->branches, 0, blocks * sizeof(*strand->branches));
+    memset(strand->branches, 0, (numbers + 1) * sizeof(*strand->branches));
+    memset(strand->executions, 0, (cells + 1) * sizeof(*strand->executions));
     memset(strand->sites[place], 0, size * sizeof(*strand->sites[place]));
 }
 

@@ -7,6 +7,10 @@
  *
  * A recording's blocks are kinds of their own: the index of a block's counts is
  * the index of its place.
+ *
+ * Where callers are recorded a thread counts by cell: a block on one path of
+ * calls. The path is the cell whose call led to it, and that cell's path.
+ * Without callers the number of a block stands where that of a cell would.
  */
 #ifndef TALLY_SOURCE_RECORD_COUNTS_H
 #define TALLY_SOURCE_RECORD_COUNTS_H
@@ -17,8 +21,9 @@
 
 #define RECORD_CODE (128u << 20) /* bytes of code of one process */
 #define RECORD_ENDED (1u << 27)  /* sites of threads that have ended */
-#define RECORD_SITES (1u << 22)  /* sites of one live thread */
+#define RECORD_SITES (1u << 24)  /* sites of one live thread */
 #define RECORD_SITES_LEAST 1024u
+#define RECORD_CELLS (1u << 22) /* cells of one live thread */
 
 /* A part of a block: where it is, and its code. */
 struct record_place {
@@ -44,17 +49,29 @@ enum record_instruction {
 /* In place of a signal: executions of the block. */
 #define RECORD_EXECUTIONS 0xffffu
 
+/* In place of the cell of a call. */
+#define RECORD_OUTERMOST 0u       /* code that no call led to */
+#define RECORD_UNKNOWN UINT32_MAX /* the calls that led here are not known */
+
+/* A cell: its number is 1 + its index, larger than its caller's. */
+struct record_cell {
+    uint32_t caller; /* the cell whose closing branch called, or one of the
+                        two above */
+    uint32_t block;  /* 1 + the index of its place */
+};
+
 /* How often an instruction raised a signal. */
 struct record_site {
     uint64_t key; /* record_key(), or 0: none */
     uint64_t count;
 };
 
-/* Returns the key of a site. `block`: 1 + the index of the block's place. */
+/* Returns the key of a site. `cell`: its number, or 1 + the index of the
+ * block's place. */
 static inline uint64_t
-record_key(uint32_t block, unsigned instruction, unsigned signal)
+record_key(uint32_t cell, unsigned instruction, unsigned signal)
 {
-    return (uint64_t)block << 32 | (uint64_t)(uint16_t)instruction << 16 |
+    return (uint64_t)cell << 32 | (uint64_t)(uint16_t)instruction << 16 |
            (uint16_t)signal;
 }
 
@@ -71,21 +88,35 @@ record_taken(const struct record_branches *b)
 }
 
 /* Of one live thread. The sites are a hash table with open addressing in one of
- * two places; the other is where it grows to. */
+ * two places; the other is where it grows to. Numbers of cells are indices, and
+ * 0 is that of a block without a number. */
 struct record_strand {
-    atomic_uint place; /* of `sites` */
-    atomic_uint bits;  /* log2 of the table's size */
-    struct record_branches branches[COUNTS_BLOCKS];
-    struct record_branches outside[COUNTS_BLOCKS]; /* what does not count */
+    atomic_uint place;                      /* of `sites` */
+    atomic_uint bits;                       /* log2 of the table's size */
+    atomic_uint cell_count;                 /* 0: callers are not recorded */
+    struct record_cell cells[RECORD_CELLS]; /* of number 1 on */
+    uint64_t executions[RECORD_CELLS + 1];  /* of each cell */
+    struct record_branches branches[RECORD_CELLS + 1];
+    struct record_branches outside[RECORD_CELLS + 1]; /* what does not count */
     struct record_site sites[2][RECORD_SITES];
 };
 
-/* The sites of a thread that has ended: `count` records follow the header in
- * record_process.ended. */
+/* A thread that has ended: `cells` cells (struct record_ended_cell) follow the
+ * header in record_process.ended, then `count` sites. */
 struct record_thread {
     uint32_t thread, strand;
-    uint64_t count;
+    uint32_t cells, count;
 };
+
+/* A cell in the place of a site. */
+struct record_ended_cell {
+    struct record_cell cell;
+    uint64_t executions;
+};
+
+static_assert(sizeof(struct record_ended_cell) == sizeof(struct record_site),
+              "they stand in one array");
+static_assert(RECORD_CELLS > COUNTS_BLOCKS, "a block has a cell at least");
 
 static_assert(sizeof(struct record_thread) == sizeof(struct record_site),
               "they stand in one array");

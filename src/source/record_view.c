@@ -99,18 +99,64 @@ room_for(struct record_view *r, size_t more)
     return true;
 }
 
-/* Drops what no thread can have recorded of the sites from `from` on. */
+/* Checks what was read of a thread. */
 static void
-check_sites(struct counts_view *view, struct record_view *r, size_t from)
+check_thread(struct counts_view *view, const struct record_view *r)
 {
-    for (size_t i = from; i < r->site_count; i++) {
+    const uint64_t numbers = r->cells != NULL ? r->cell_count : r->place_count;
+
+    for (uint32_t i = 0; i < r->cell_count; i++) {
+        const struct record_cell *cell = &r->cells[i];
+        if ((cell->caller > i && cell->caller != RECORD_UNKNOWN) ||
+            cell->block == 0 || cell->block > r->place_count)
+            view->wrong = "its recording has a call that cannot be";
+    }
+    for (size_t i = 0; i < r->site_count; i++) {
         const uint64_t key = r->sites[i].key;
         const unsigned signal = (uint16_t)key;
-        if (key >> 32 == 0 || key >> 32 > r->place_count ||
+        if (key >> 32 == 0 || key >> 32 > numbers ||
             (signal >= SIGNAL_COUNT && signal != RECORD_EXECUTIONS) ||
             r->sites[i].count >> 52 != 0)
             view->wrong = "its recording has a count that cannot be";
     }
+}
+
+/* Forgets the thread that was read before. */
+static void
+forget_thread(struct record_view *r)
+{
+    free(r->cells);
+    r->cells = NULL;
+    r->cell_count = 0;
+    r->site_count = 0;
+}
+
+static void
+put(struct record_view *r, uint32_t cell, unsigned instruction, unsigned signal,
+    uint64_t count)
+{
+    if (count != 0)
+        r->sites[r->site_count++] =
+            (struct record_site){record_key(cell, instruction, signal), count};
+}
+
+/* Takes the cells of an ended thread out of its sites, which begin with them.
+ */
+static int
+split_cells(struct record_view *r, uint32_t cells)
+{
+    r->cells = malloc(cells * sizeof(*r->cells));
+    if (r->cells == NULL)
+        return TALLY_ENOMEM;
+    r->cell_count = cells;
+    /* A site takes no more room than the cell that it is of. */
+    for (uint32_t i = 0; i < cells; i++) {
+        struct record_ended_cell ended;
+        memcpy(&ended, &r->sites[i], sizeof(ended));
+        r->cells[i] = ended.cell;
+        put(r, i + 1, 0, RECORD_EXECUTIONS, ended.executions);
+    }
+    return 0;
 }
 
 /* Reads the sites of the next ended thread. */
@@ -121,66 +167,65 @@ next_ended(struct counts_view *view, struct record_view *r)
                         offsetof(struct record_process, ended) +
                         (uint64_t)r->read * sizeof(struct record_site);
     struct record_thread head;
+    int error = 0;
 
     if (!counts_view_copy(view, at, &head, sizeof(head)))
         return 0;
-    if (head.count > r->ended - r->read - 1) {
+    const uint64_t count = (uint64_t)head.cells + head.count;
+    if (count > r->ended - r->read - 1) {
         view->wrong = "its recording has more counts than it says";
         return 0;
     }
-    r->site_count = 0;
-    if (!room_for(r, head.count))
+    if (!room_for(r, count + head.cells))
         return TALLY_ENOMEM;
     if (!counts_view_copy(view, at + sizeof(head), r->sites,
-                          head.count * sizeof(*r->sites)))
+                          count * sizeof(*r->sites)))
         return 0;
-    r->site_count = head.count;
-    r->read += 1 + (unsigned)head.count;
+    r->read += 1 + (unsigned)count;
     r->thread = head.thread;
-    check_sites(view, r, 0);
-    return view->wrong == NULL;
+    r->site_count = count;
+    if (head.cells != 0)
+        error = split_cells(r, head.cells);
+    memmove(r->sites, r->sites + head.cells,
+            (r->site_count - head.cells) * sizeof(*r->sites));
+    r->site_count -= head.cells;
+    check_thread(view, r);
+    return error != 0 ? error : view->wrong == NULL;
 }
 
-static void
-put(struct record_view *r, uint32_t block, unsigned instruction,
-    unsigned signal, uint64_t count)
-{
-    if (count != 0)
-        r->sites[r->site_count++] =
-            (struct record_site){record_key(block, instruction, signal), count};
-}
-
-/* Reads the executions of each block of a live thread's area. */
+/* Reads the executions of each cell of a live thread, `count` of them from byte
+ * `at` on. */
 static int
-add_executions(struct counts_view *view, struct record_view *r)
+add_executions(struct counts_view *view, struct record_view *r, uint64_t at,
+               uint32_t count)
 {
-    const uint64_t at = view->offset + STRANDS_AT +
-                        STRAND_SIZE * (uint64_t)r->strand +
-                        offsetof(struct counts_strand, exec);
-    uint64_t *counts = copy_array(view, at, r->place_count * sizeof(*counts));
+    uint64_t *counts = copy_array(view, at, count * sizeof(*counts));
 
-    if (counts == NULL || !room_for(r, r->place_count)) {
+    if (counts == NULL || !room_for(r, count)) {
         free(counts);
         return TALLY_ENOMEM;
     }
-    for (unsigned i = 0; i < r->place_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         put(r, i + 1, 0, RECORD_EXECUTIONS, counts[i]);
     free(counts);
     return 0;
 }
 
+/* Reads how the branches of each cell went. */
 static int
-add_branches(struct counts_view *view, struct record_view *r, uint64_t strand)
+add_branches(struct counts_view *view, struct record_view *r, uint64_t strand,
+             uint32_t count)
 {
-    struct record_branches *branches =
-        copy_array(view, strand + offsetof(struct record_strand, branches),
-                   r->place_count * sizeof(*branches));
+    struct record_branches *branches = copy_array(
+        view,
+        strand + offsetof(struct record_strand, branches) + sizeof(*branches),
+        count * sizeof(*branches));
 
-    if (branches == NULL || !room_for(r, 3 * (size_t)r->place_count)) {
+    if (branches == NULL || !room_for(r, 3 * (size_t)count)) {
         free(branches);
         return TALLY_ENOMEM;
     }
-    for (unsigned i = 0; i < r->place_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         put(r, i + 1, RECORD_BRANCH, SIGNAL_CONDITIONAL_TAKEN,
             record_taken(&branches[i]));
         put(r, i + 1, RECORD_BRANCH, SIGNAL_NOT_TAKEN_MISPREDICTS,
@@ -224,6 +269,28 @@ add_table(struct counts_view *view, struct record_view *r, uint64_t strand)
     return 0;
 }
 
+/* Reads the cells of a live thread: after its sites, as a thread that runs has
+ * more of both all the time. */
+static int
+add_cells(struct counts_view *view, struct record_view *r, uint64_t strand)
+{
+    unsigned count;
+
+    if (!counts_view_copy(view,
+                          strand + offsetof(struct record_strand, cell_count),
+                          &count, sizeof(count)) ||
+        count == 0)
+        return 0;
+    if (count > RECORD_CELLS) {
+        view->wrong = "its recording has more cells than there is room for";
+        return 0;
+    }
+    r->cells = copy_array(view, strand + offsetof(struct record_strand, cells),
+                          count * sizeof(*r->cells));
+    r->cell_count = r->cells != NULL ? count : 0;
+    return r->cells != NULL ? 0 : TALLY_ENOMEM;
+}
+
 /* Reads the sites of the next thread that lives. */
 static int
 next_live(struct counts_view *view, struct record_view *r)
@@ -233,17 +300,29 @@ next_live(struct counts_view *view, struct record_view *r)
     if (!counts_view_strand(view, &r->strand, &s))
         return 0;
     r->strand--; /* counts_view_strand() has gone on to the next */
+    const uint64_t counts =
+        view->offset + STRANDS_AT + STRAND_SIZE * (uint64_t)r->strand;
     const uint64_t strand = view->offset + RECORD_STRANDS_AT +
                             RECORD_STRAND_SIZE * (uint64_t)r->strand;
     r->thread = s.thread;
-    r->site_count = 0;
-    int error = add_executions(view, r);
+    int error = add_table(view, r, strand);
     if (error == 0)
-        error = add_branches(view, r, strand);
+        error = add_cells(view, r, strand);
+    if (error == 0 && r->cells != NULL)
+        error =
+            add_executions(view, r,
+                           strand + offsetof(struct record_strand, executions) +
+                               sizeof(uint64_t),
+                           r->cell_count);
+    else if (error == 0)
+        error = add_executions(view, r,
+                               counts + offsetof(struct counts_strand, exec),
+                               r->place_count);
     if (error == 0)
-        error = add_table(view, r, strand);
+        error = add_branches(view, r, strand,
+                             r->cells != NULL ? r->cell_count : r->place_count);
     r->strand++;
-    check_sites(view, r, 0);
+    check_thread(view, r);
     return error != 0 ? error : view->wrong == NULL;
 }
 
@@ -252,6 +331,7 @@ record_view_next(struct counts_view *view, struct record_view *r, bool live)
 {
     if (view->wrong != NULL)
         return 0;
+    forget_thread(r);
     if (r->read < r->ended)
         return next_ended(view, r);
     return live ? next_live(view, r) : 0;
@@ -264,5 +344,6 @@ record_view_close(struct record_view *r)
     free(r->code);
     free(r->files);
     free(r->sites);
+    free(r->cells);
     memset(r, 0, sizeof(*r));
 }

@@ -20,8 +20,12 @@ struct record_view {
     unsigned read;   /* and those that were read */
     unsigned strand; /* the next live thread's area */
     uint32_t thread; /* the thread that record_view_next() has read: */
-    struct record_site *sites; /* owned */
+    struct record_site *sites; /* owned; by cell */
     size_t site_count, site_room;
+    /* Where callers are recorded, else NULL: the cells of number 1 on; owned.
+     * A caller's number is less than its cells'. */
+    struct record_cell *cells;
+    uint32_t cell_count;
 };
 
 /* Reads where the blocks of a process are. 0 or TALLY_ENOMEM; a recording that

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The paths of calls, on programs of a few blocks: what each block's cell says
+ * of the calls that led to it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "machine/callers.h"
+
+/* Blocks of 8 bytes; functions begin at multiples of 0x100. */
+enum { MAIN = 0x1000, F = 0x1100, G = 0x1200, H = 0x9200, HANDLER = 0x1400 };
+enum { BLOCKS = 64, SIZE = 8 };
+
+struct fixture {
+    struct callers callers;
+    struct record_strand *record;
+    struct block blocks[BLOCKS];
+    unsigned count;
+};
+
+static int
+set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    f->record = mmap(NULL, sizeof(*f->record), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(f->record != MAP_FAILED);
+    assert_int_equal(callers_init(&f->callers, f->record, 0), 0);
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    callers_finish(&f->callers);
+    munmap(f->record, sizeof(*f->record));
+    free(f);
+    return 0;
+}
+
+/* Returns the block at `pc`, which a branch of this kind closes. */
+static const struct block *
+block_at(struct fixture *f, uint64_t pc, uint32_t flags)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        if (f->blocks[i].pc == pc && f->blocks[i].flags == flags)
+            return &f->blocks[i];
+    }
+    assert_true(f->count < BLOCKS);
+    f->blocks[f->count] = (struct block){
+        .pc = pc,
+        .end = pc + SIZE,
+        .taken_pc = NO_LINE,
+        .flags = flags,
+        .index = f->count,
+        .number = f->count + 1,
+        .instructions = 2,
+    };
+    return &f->blocks[f->count++];
+}
+
+static void
+run(struct fixture *f, uint64_t pc, uint32_t flags)
+{
+    const uint32_t cell = callers_enter(&f->callers, block_at(f, pc, flags));
+
+    assert_int_equal(cell, f->callers.cell);
+    assert_int_equal(f->record->cells[cell - 1].block,
+                     block_at(f, pc, flags)->number);
+}
+
+/* Writes the calls that led to the block that runs, innermost last, as "1000
+ * 1100"; "?" where they are not known. */
+static const char *
+path(struct fixture *f)
+{
+    static char text[256];
+    uint64_t pcs[32];
+    unsigned count = 0;
+    uint32_t cell = f->record->cells[f->callers.cell - 1].caller;
+
+    for (; cell != RECORD_OUTERMOST && cell != RECORD_UNKNOWN;
+         cell = f->record->cells[cell - 1].caller) {
+        assert_true(count < 32);
+        pcs[count++] = f->blocks[f->record->cells[cell - 1].block - 1].pc;
+    }
+    char *end = text;
+    *end = '\0';
+    if (cell == RECORD_UNKNOWN)
+        end += sprintf(end, "?");
+    while (count > 0)
+        end +=
+            sprintf(end, "%s%x", end > text ? " " : "", (unsigned)pcs[--count]);
+    return text;
+}
+
+/* Returns how often a block has run on the path of the block that runs. */
+static uint64_t
+executions(struct fixture *f)
+{
+    return f->record->executions[f->callers.cell];
+}
+
+static void
+test_calls(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned turn = 1; turn <= 3; turn++) {
+        run(f, MAIN, BLOCK_CALL);
+        assert_string_equal(path(f), "");
+        run(f, F, BLOCK_CALL | BLOCK_INDIRECT);
+        assert_string_equal(path(f), "1000");
+        run(f, G, BLOCK_BACK);
+        assert_string_equal(path(f), "1000 1100");
+        assert_int_equal(executions(f), turn);
+        run(f, F + SIZE, BLOCK_RETURN | BLOCK_BACK);
+        assert_string_equal(path(f), "1000");
+        run(f, MAIN + SIZE, BLOCK_CALL); /* another call of the same */
+        run(f, F, BLOCK_CALL | BLOCK_INDIRECT);
+        assert_string_equal(path(f), "1008");
+        assert_int_equal(executions(f), turn);
+        run(f, G, BLOCK_BACK);
+        run(f, F + SIZE, BLOCK_RETURN | BLOCK_BACK);
+        run(f, MAIN + 2 * SIZE, BLOCK_JUMP);
+        assert_string_equal(path(f), "");
+    }
+}
+
+static void
+test_indirect_calls(void **state)
+{
+    static const unsigned callees[] = {F, G, F, H, G, F};
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < sizeof(callees) / sizeof(*callees); i++) {
+        run(f, MAIN, BLOCK_CALL | BLOCK_INDIRECT);
+        run(f, callees[i], BLOCK_BACK);
+        assert_string_equal(path(f), "1000");
+        run(f, MAIN + SIZE, BLOCK_JUMP);
+        assert_string_equal(path(f), "");
+    }
+    run(f, MAIN, BLOCK_CALL | BLOCK_INDIRECT);
+    run(f, F, BLOCK_BACK);
+    assert_int_equal(executions(f), 4);
+}
+
+/* f calls itself, and g which calls f: all are where f was called first. */
+static void
+test_recursion(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_CALL);
+    for (unsigned i = 0; i < 1000; i++) {
+        run(f, F, BLOCK_CALL);
+        assert_string_equal(path(f), "1000");
+    }
+    run(f, G, BLOCK_CALL);
+    assert_string_equal(path(f), "1000 1100");
+    run(f, F, BLOCK_BACK);
+    assert_string_equal(path(f), "1000");
+    run(f, G + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "1000 1100");
+    for (unsigned i = 0; i < 1001; i++) {
+        run(f, F + SIZE, BLOCK_BACK);
+        assert_string_equal(path(f), "1000");
+    }
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* A jump into another function keeps the path; the function returns to the
+ * caller. */
+static void
+test_tail_call(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_JUMP);
+    run(f, H, BLOCK_CALL);
+    assert_string_equal(path(f), "1000");
+    run(f, G, BLOCK_BACK);
+    assert_string_equal(path(f), "1000 9200");
+    run(f, H + SIZE, BLOCK_BACK);
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* SPARC: a call whose slot restores the caller's window returns further out,
+ * and a function that returns a struct one instruction further. */
+static void
+test_slots(void **state)
+{
+    struct fixture *f = *state;
+
+    f->callers.size = 4;
+    run(f, MAIN, BLOCK_CALL | BLOCK_PENDING); /* the slot is a block */
+    run(f, F, BLOCK_CALL);                    /* never comes back */
+    run(f, G, BLOCK_BACK);
+    assert_string_equal(path(f), "1000 1100");
+    run(f, MAIN + SIZE + 4, BLOCK_CALL);
+    assert_string_equal(path(f), "");
+    run(f, F, BLOCK_BACK);
+    run(f, MAIN + 2 * SIZE + 4 + 4, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* A call to the next instruction, which asks for the address, is none. */
+static void
+test_own_address(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, MAIN + SIZE, BLOCK_CALL);
+    assert_string_equal(path(f), "");
+    run(f, F, BLOCK_BACK);
+    run(f, MAIN + 2 * SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* longjmp() from two functions further in, by a jump and by a return. */
+static void
+test_longjmp(void **state)
+{
+    static const uint32_t jumps[] = {BLOCK_INDIRECT, BLOCK_BACK};
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        run(f, MAIN, BLOCK_CALL);
+        run(f, F, BLOCK_CALL); /* setjmp() */
+        run(f, H, BLOCK_BACK);
+        run(f, F + SIZE, BLOCK_CALL);
+        run(f, G, BLOCK_CALL);
+        run(f, H + 0x100, jumps[i]); /* longjmp() */
+        assert_string_equal(path(f), "1000 1108 1200");
+        run(f, F + SIZE, BLOCK_CALL);
+        assert_string_equal(path(f), "1000");
+        run(f, G, BLOCK_BACK);
+        run(f, F + 2 * SIZE, BLOCK_BACK);
+        run(f, MAIN + SIZE, BLOCK_JUMP);
+        assert_string_equal(path(f), "");
+    }
+}
+
+/* A jump within a function to where a call returned further out. */
+static void
+test_jump_table(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_CALL);
+    run(f, G, BLOCK_BACK);
+    run(f, F + SIZE, BLOCK_CALL); /* back at depth 1 */
+    run(f, F + 4 * SIZE, BLOCK_CALL);
+    run(f, F + 6 * SIZE, BLOCK_INDIRECT);
+    assert_string_equal(path(f), "1000 1108 1120");
+    run(f, F + SIZE, BLOCK_CALL);
+    assert_string_equal(path(f), "1000 1108 1120");
+}
+
+static void
+test_signal(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, 0); /* ends at a system call, say */
+    run(f, HANDLER, BLOCK_CALL);
+    assert_string_equal(path(f), "1000 1100");
+    run(f, G, BLOCK_BACK);
+    assert_string_equal(path(f), "1000 1100 1400");
+    run(f, HANDLER + SIZE, BLOCK_BACK);
+    run(f, H, 0); /* the code that asks the system to go on */
+    assert_string_equal(path(f), "1000");
+    callers_resume(&f->callers);
+    run(f, F + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "1000");
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* A handler that comes where a function returns cannot be told from a return to
+ * anywhere until it ends. */
+static void
+test_signal_at_return(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_BACK);
+    run(f, HANDLER, BLOCK_BACK);
+    assert_string_equal(path(f), "?");
+    run(f, H, 0);
+    callers_resume(&f->callers);
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+/* An instruction that is made again is no signal. */
+static void
+test_again(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, 0);
+    run(f, F + 4, 0);
+    run(f, F, 0);
+    assert_string_equal(path(f), "1000");
+}
+
+/* An exception goes to no place that returns: its path is not known until a
+ * return is matched. */
+static void
+test_unknown(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_CALL);
+    run(f, G, BLOCK_BACK);
+    run(f, F + 0x40, BLOCK_CALL); /* the handler in f */
+    assert_string_equal(path(f), "?");
+    run(f, H, BLOCK_BACK);
+    assert_string_equal(path(f), "? 1140");
+    run(f, F + 0x48, BLOCK_BACK);
+    assert_string_equal(path(f), "?");
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+    run(f, MAIN + 0x80, BLOCK_BACK); /* the outermost function returns */
+    run(f, 0x7000, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
+static void
+test_fork(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, F, BLOCK_CALL);
+    run(f, F, BLOCK_CALL); /* recursion */
+    run(f, G, 0);
+    memset(f->record->executions, 0, 64);
+    callers_fork(&f->callers);
+    assert_string_equal(path(f), "1000 1100");
+    run(f, G + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "1000 1100");
+    assert_int_equal(executions(f), 1);
+    run(f, F + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "1000");
+    run(f, F + SIZE, BLOCK_BACK);
+    run(f, MAIN + SIZE, BLOCK_CALL);
+    assert_string_equal(path(f), "");
+}
+
+/* More frames than are kept, and more cells than the table begins with. */
+static void
+test_deep(void **state)
+{
+    struct fixture *f = *state;
+    const unsigned depth = CALLERS_FRAMES + 1000;
+
+    run(f, MAIN, BLOCK_CALL);
+    for (unsigned i = 0; i < depth; i++)
+        run(f, F, BLOCK_CALL);
+    run(f, G, BLOCK_BACK);
+    for (unsigned i = 0; i < 1000; i++) {
+        run(f, F + SIZE, BLOCK_BACK);
+        assert_string_equal(path(f), "1000");
+    }
+}
+
+/* What runs outside the span has a path and no count. */
+static void
+test_outside(void **state)
+{
+    struct fixture *f = *state;
+
+    f->callers.step = 0;
+    run(f, MAIN, BLOCK_CALL);
+    f->callers.step = 1;
+    run(f, F, 0);
+    assert_string_equal(path(f), "1000");
+    assert_int_equal(executions(f), 1);
+    assert_int_equal(f->record->executions[1], 0);
+}
+
+/* The slow twin's path: which calls, to where. */
+struct twin {
+    unsigned count;
+    uint64_t calls[16], entries[16];
+};
+
+/* The path of a call: one that goes where the path has been leads back there.
+ */
+static struct twin
+twin_call(struct twin path, uint64_t call, uint64_t entry)
+{
+    for (unsigned i = 0; i < path.count; i++) {
+        if (path.entries[i] == entry) {
+            path.count = i + 1;
+            return path;
+        }
+    }
+    path.calls[path.count] = call;
+    path.entries[path.count++] = entry;
+    return path;
+}
+
+static void
+assert_path(struct fixture *f, const struct twin *twin)
+{
+    char wanted[256] = "";
+
+    for (unsigned i = 0; i < twin->count; i++)
+        sprintf(wanted + strlen(wanted), "%s%x", i > 0 ? " " : "",
+                (unsigned)twin->calls[i]);
+    assert_string_equal(path(f), wanted);
+}
+
+/* A random walk of calls and returns. */
+static void
+test_walk(void **state)
+{
+    enum { FUNCTIONS = 7, DEPTH = 60, STEPS = 30000 };
+    struct fixture *f = *state;
+    struct twin paths[DEPTH + 1] = {{0}};
+    uint64_t at[DEPTH + 1] = {MAIN}, seed = 7;
+    unsigned depth = 0;
+
+    for (unsigned i = 0; i < STEPS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const unsigned next = (unsigned)(seed >> 33);
+        if (depth == 0 || (depth < DEPTH && next % 16 < 7)) {
+            const uint64_t entry = F + next / 16 % FUNCTIONS * 0x100;
+            run(f, at[depth], BLOCK_CALL | BLOCK_INDIRECT);
+            assert_path(f, &paths[depth]);
+            paths[depth + 1] = twin_call(paths[depth], at[depth], entry);
+            at[depth] += SIZE; /* where the call returns to */
+            at[++depth] = entry;
+        } else {
+            run(f, at[depth], BLOCK_BACK);
+            assert_path(f, &paths[depth]);
+            at[--depth] -= SIZE;
+            run(f, at[depth] + SIZE, BLOCK_JUMP);
+            assert_path(f, &paths[depth]);
+        }
+    }
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(test_calls),     CASE(test_indirect_calls),
+        CASE(test_recursion), CASE(test_tail_call),
+        CASE(test_slots),     CASE(test_own_address),
+        CASE(test_longjmp),   CASE(test_jump_table),
+        CASE(test_signal),    CASE(test_signal_at_return),
+        CASE(test_again),     CASE(test_unknown),
+        CASE(test_fork),      CASE(test_deep),
+        CASE(test_outside),   CASE(test_walk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
