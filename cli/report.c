@@ -26,6 +26,7 @@ enum {
     OPT_MIN,
     OPT_MATCH,
     OPT_NO_INLINE,
+    OPT_INCLUSIVE,
     OPT_DEBUG_DIR,
     OPT_OUTPUT,
     OPT_FORMAT,
@@ -38,8 +39,8 @@ static const struct option_row options[] = {
     [OPT_INPUT] = {'i', "input", "FILE",
                    "the record to read (default: tally.data)"},
     [OPT_BY] = {'s', "by", "KEYS",
-                "rows: function, line, instruction, file, image, thread or "
-                "process"},
+                "rows: function, caller, line, instruction, file, image, "
+                "thread or process"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "only these events of the record; names may be short"},
     [OPT_SORT] = {0, "sort", "EVENT",
@@ -53,6 +54,9 @@ static const struct option_row options[] = {
                    "has * ? or ["},
     [OPT_NO_INLINE] = {0, "no-inline", NULL,
                        "count inlined code for the function that it is in"},
+    [OPT_INCLUSIVE] = {0, "inclusive", NULL,
+                       "sort, and choose by --min, with the cost of what each "
+                       "row calls"},
     [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
                        "look for separate debug files there too"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
@@ -103,8 +107,9 @@ unknown_key(const char *word, size_t length)
                       name.text, text);
     else
         escape_printf(stderr,
-                      "tally report: --by takes function, line, instruction, "
-                      "file, image, thread or process, not '%s'\n",
+                      "tally report: --by takes function, caller, line, "
+                      "instruction, file, image, thread or process, not "
+                      "'%s'\n",
                       name.text);
     return EXIT_USAGE;
 }
@@ -193,6 +198,9 @@ take_option(struct report_request *r, int option, const char *value)
         return 0;
     case OPT_NO_INLINE:
         r->breakdown.no_inline = true;
+        return 0;
+    case OPT_INCLUSIVE:
+        r->breakdown.by_inclusive = true;
         return 0;
     case OPT_DEBUG_DIR:
         r->debug_dirs[r->debug_dir_count++] = value;
@@ -384,6 +392,23 @@ write_report(const struct report_request *r, const struct breakdown *b)
     return status_of(error);
 }
 
+/* Refuses what a record without callers cannot tell. */
+static int
+check_callers(const struct breakdown_options *o, const struct record *record)
+{
+    bool asks = o->by_inclusive;
+
+    for (size_t i = 0; i < o->key_count; i++)
+        asks |= o->keys[i] == BREAKDOWN_CALLER;
+    if (!asks || record->has_callers)
+        return 0;
+    escape_printf(stderr,
+                  "tally report: %s has no callers: it was recorded with "
+                  "--no-callers\n",
+                  record->path);
+    return EXIT_USAGE;
+}
+
 static int
 report_record(const struct report_request *r, const struct record *record)
 {
@@ -395,6 +420,8 @@ report_record(const struct report_request *r, const struct record *record)
     int status = events == NULL ? command_no_memory()
                                 : choose_events(r, record, events, &o);
 
+    if (status == 0)
+        status = check_callers(&o, record);
     if (status == 0 &&
         (resolver_create(record, &names, &command_log, &resolver) != 0 ||
          breakdown_create(record, resolver, &o, &command_log, &b) != 0))
@@ -445,6 +472,8 @@ const struct command command_report = {
         "  # The ten lines with most misses, of a record of another name.\n"
         "  tally record -o misses.data -e cache-misses ./program && "
         "tally report --by line --top 10 misses.data\n"
+        "  # Who calls a function, and what each caller's calls cost.\n"
+        "  tally report --by function,caller --match memcpy\n"
         "  # The functions of each thread, for a program to read.\n"
         "  tally report --by thread,function --format json",
     .options = options,

@@ -153,9 +153,16 @@ def forms():
     path = record_words()
     found = report_json(path)
     rows = list(csv.reader(io.StringIO(report(path, "--format", "csv"))))
-    for i, event in enumerate(reversed(found["events"])):
-        t.equal(rows[0][-1 - i], event["asked"])
-        t.equal(sum(int(row[-1 - i]) for row in rows[1:]), event["total"])
+    events = found["events"]
+    first = len(rows[0]) - 2 * len(events)
+    for i, event in enumerate(events, first):
+        t.equal(rows[0][i], event["asked"])
+        t.equal(sum(int(row[i]) for row in rows[1:]), event["total"])
+        t.equal(rows[0][i + len(events)], "inclusive " + event["asked"])
+    t.equal([row[first + len(events):] for row in rows[1:]
+             if not row[0].startswith("(elsewhere")],
+            [[str(value) for value in row["inclusive"].values()]
+             for row in found["rows"]])
     piped = report(path, "-x", ";").splitlines()
     t.equal([line.split(";")[-1] for line in piped],
             [row[-1] for row in rows])
@@ -166,6 +173,51 @@ def forms():
                if len(found["events"]) == 1 else "  total\n")
     t.contains(text, "2 events more; -e shows others, as -e branch-misses,")
     assert "branch-misses  " not in text
+
+
+@t.named("--inclusive, --by caller and --no-callers")
+def callers():
+    path = record_words()
+    found = report_json(path, "--inclusive")
+    rows = {row["keys"]["function"]: row for row in found["rows"]}
+    total = found["events"][0]["total"] - found["events"][0]["elsewhere"]
+    name = found["events"][0]["name"]
+    inclusive = [row["inclusive"][name] for row in found["rows"]]
+    t.equal(inclusive, sorted(inclusive, reverse=True))
+    t.equal(rows["_start"]["inclusive"][name], total)
+    for row in found["rows"]:
+        for event in found["events"]:
+            if event["standing"] == "exact":
+                assert row["inclusive"][event["name"]] >= \
+                    row["values"][event["name"]], row
+    text = report(path, "--inclusive", "--top", "1")
+    t.contains(text, "incl.")
+    assert "hottest" not in text, text
+    edges = report_json(path, "--by", "caller,function")
+    adds_up(edges)
+    pairs = {(row["keys"]["caller"], row["keys"]["function"])
+             for row in edges["rows"]}
+    assert ("(no caller)", "_start") in pairs, pairs
+    assert ("read_words", "count") in pairs, pairs
+    assert not any("unknown" in caller for caller, _ in pairs), pairs
+    alone = os.path.join(folder, "no-callers.data")
+    done = t.run(t.tally(), "record", "-q", "--no-callers", *STEADY, "-e",
+                 EVENTS, "-o", alone, "--", *words())
+    t.equal(done.returncode, 0, done.stderr)
+    t.equal(report_json(alone)["events"], report_json(path)["events"])
+    plain = {json.dumps(row["keys"]): row["values"]
+             for row in report_json(alone)["rows"]}
+    with_callers = {json.dumps(row["keys"]): row["values"]
+                    for row in report_json(path)["rows"]
+                    if any(row["values"].values())}
+    exact = [event["name"] for event in found["events"]
+             if event["standing"] != "estimated"]
+    t.equal({k: [v[e] for e in exact] for k, v in plain.items()},
+            {k: [v[e] for e in exact] for k, v in with_callers.items()})
+    for options in (["--inclusive"], ["--by", "caller"]):
+        done = t.run(t.tally(), "report", "-i", alone, *options)
+        t.equal((done.returncode, done.stdout), (2, ""))
+        t.contains(done.stderr, "recorded with --no-callers")
 
 
 @t.named("--sort, --top, --min and --match choose rows")

@@ -14,7 +14,7 @@
 
 #include "record/numbering.h"
 
-#define PLACE_WORDS 4
+#define PLACE_WORDS 5
 #define ROW_WORDS 2 /* place, then process and thread */
 #define FROM_FIRST_BYTE (UINT64_C(1) << 32)
 
@@ -28,9 +28,17 @@ struct grouping {
     uint64_t *function_files;
     size_t function_room;
     bool by_function, by_process, by_thread; /* a thread has a process too */
-    uint32_t *marks;     /* of a process's instructions: place * 2 + inlined */
-    uint32_t *found;     /* rows of a thread's counted instructions */
-    int64_t *values;     /* [row][event] */
+    uint32_t *marks;    /* of a process's instructions: place * 2 + inlined */
+    uint32_t *found;    /* rows of a thread's counted instructions */
+    int64_t *values;    /* [row][event] */
+    int64_t *inclusive; /* the same, or NULL */
+    /* Of a process, for inclusive cost: the marks of all frames of instruction
+     * i are frames[frames_from[i]] up to frames_from[i + 1]. */
+    size_t *frames_from;
+    uint32_t *frames;
+    size_t frame_count, frame_room;
+    uint32_t *passed; /* [row] 1 + the path whose calls led there last */
+    size_t passed_room;
     bool *seen_directly; /* [row] has an instruction that is no copy */
     size_t row_room;
 };
@@ -61,10 +69,11 @@ wrapped_sum(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static const struct resolved_frame *
+/* Returns the number of the frame that is shown of an instruction. */
+static size_t
 frame_of(const struct breakdown *b, const struct resolved *r)
 {
-    return &r->frames[b->options.no_inline ? r->frame_count - 1 : 0];
+    return b->options.no_inline ? r->frame_count - 1 : 0;
 }
 
 static bool
@@ -146,13 +155,14 @@ function_file(struct grouping *g, const struct resolved *r,
     return number != NUMBERING_NONE ? (uint32_t)g->function_files[number] : 0;
 }
 
-/* Returns what the keys tell of an instruction. */
+/* Returns what the keys tell of an instruction as a part of one of its frames.
+ * A caller is not among that. */
 static struct breakdown_place
 place_of(struct grouping *g, const struct record_insn *insn,
-         const struct resolved *r)
+         const struct resolved *r, size_t number)
 {
     const struct breakdown_options *o = &g->b->options;
-    const struct resolved_frame *frame = frame_of(g->b, r);
+    const struct resolved_frame *frame = &r->frames[number];
     struct breakdown_place p = {0};
 
     for (size_t i = 0; i < o->key_count; i++)
@@ -191,7 +201,7 @@ number_place(struct grouping *g, const struct breakdown_place *p)
 {
     const uint64_t key[PLACE_WORDS] = {
         (uint64_t)p->function << 32 | p->function_file,
-        (uint64_t)p->image << 32 | p->file, p->line, p->offset};
+        (uint64_t)p->image << 32 | p->file, p->line, p->offset, p->caller};
 
     return numbering_add(&g->places, key);
 }
@@ -208,7 +218,63 @@ numbered_place(const struct grouping *g, uint32_t number)
         .file = (uint32_t)key[1],
         .line = (uint32_t)key[2],
         .offset = key[3],
+        .caller = (uint32_t)key[4],
     };
+}
+
+/* Lists the places that an instruction is part of, as itself and in what it is
+ * copied into, each once, as marks. */
+static int
+list_frames(struct grouping *g, const struct record_insn *insn,
+            const struct resolved *r)
+{
+    const size_t first = g->frame_count;
+    const size_t from = frame_of(g->b, r);
+    const size_t to =
+        breakdown_has(g->b, BREAKDOWN_INSTRUCTION) ? from + 1 : r->frame_count;
+
+    for (size_t i = from; i < to; i++) {
+        const struct breakdown_place place = place_of(g, insn, r, i);
+        const uint32_t number = number_place(g, &place);
+        bool known = false;
+        if (number == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        for (size_t k = first; k < g->frame_count; k++)
+            known |= g->frames[k] / 2 == number;
+        if (known)
+            continue;
+        if (g->frame_count == g->frame_room) {
+            const size_t wanted = 2 * g->frame_room + 1024;
+            uint32_t *more = reallocarray(g->frames, wanted, sizeof(*more));
+            if (more == NULL)
+                return TALLY_ENOMEM;
+            g->frames = more;
+            g->frame_room = wanted;
+        }
+        g->frames[g->frame_count++] = number * 2 + (i + 1 < r->frame_count);
+    }
+    return 0;
+}
+
+/* Lists the places of all instructions of the process. */
+static int
+list_process(struct grouping *g, size_t process)
+{
+    const struct record_process_row *p = &g->b->record->processes[process];
+
+    free(g->frames_from);
+    g->frames_from = calloc(p->insn_count + 1, sizeof(*g->frames_from));
+    g->frame_count = 0;
+    if (g->frames_from == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < p->insn_count; i++) {
+        g->frames_from[i] = g->frame_count;
+        if (list_frames(g, &p->insns[i],
+                        resolver_find(g->resolver, process, i)) != 0)
+            return TALLY_ENOMEM;
+    }
+    g->frames_from[p->insn_count] = g->frame_count;
+    return 0;
 }
 
 /* Gives each instruction of the process its mark. */
@@ -223,7 +289,8 @@ mark_process(struct grouping *g, size_t process)
         return TALLY_ENOMEM;
     for (size_t i = 0; i < p->insn_count; i++) {
         const struct resolved *r = resolver_find(g->resolver, process, i);
-        const struct breakdown_place place = place_of(g, &p->insns[i], r);
+        const struct breakdown_place place =
+            place_of(g, &p->insns[i], r, frame_of(g->b, r));
         const uint32_t number = number_place(g, &place);
         if (number == NUMBERING_NONE)
             return TALLY_ENOMEM;
@@ -250,6 +317,15 @@ number_row(struct grouping *g, uint32_t place, unsigned process,
     if (values == NULL)
         return NUMBERING_NONE;
     g->values = values;
+    if (g->b->has_inclusive) {
+        int64_t *more =
+            reallocarray(g->inclusive, wanted * events, sizeof(*more));
+        if (more == NULL)
+            return NUMBERING_NONE;
+        g->inclusive = more;
+        memset(more + g->row_room * events, 0,
+               (wanted - g->row_room) * events * sizeof(*more));
+    }
     bool *seen = reallocarray(g->seen_directly, wanted, sizeof(*seen));
     if (seen == NULL)
         return NUMBERING_NONE;
@@ -261,16 +337,52 @@ number_row(struct grouping *g, uint32_t place, unsigned process,
     return row;
 }
 
+/* Returns the name of the frame that called an instruction on a path, or that
+ * the instruction's frame was copied into. */
+static uint32_t
+caller_of(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
+{
+    const struct record_path *p = &g->b->record->processes[process].paths[path];
+    const struct resolved *r = resolver_find(g->resolver, process, insn);
+    const size_t next = frame_of(g->b, r) + 1;
+
+    if (next < r->frame_count)
+        return r->frames[next].function;
+    if (path == 0)
+        return BREAKDOWN_NO_CALLER;
+    if (p->call == RECORD_NO_CALL)
+        return BREAKDOWN_UNKNOWN_CALLER;
+    const struct resolved *call = resolver_find(g->resolver, process, p->call);
+    return call->frames[frame_of(g->b, call)].function;
+}
+
+/* Returns the place of an instruction that was called on a path. */
+static uint32_t
+number_called(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
+{
+    struct breakdown_place place = numbered_place(g, g->marks[insn] / 2);
+
+    place.caller = caller_of(g, process, path, insn);
+    return number_place(g, &place);
+}
+
 /* Finds the row of each counted instruction. */
 static int
 find_rows(struct grouping *g, const struct record_counts_row *counts)
 {
+    const bool by_caller = breakdown_has(g->b, BREAKDOWN_CALLER);
     uint32_t last = NUMBERING_NONE, row = NUMBERING_NONE;
 
     for (size_t k = 0; k < counts->count; k++) {
         const uint32_t mark = g->marks[counts->insns[k]];
-        if (mark / 2 != last) {
-            last = mark / 2;
+        const uint32_t place =
+            by_caller ? number_called(g, counts->process, counts->paths[k],
+                                      counts->insns[k])
+                      : mark / 2;
+        if (place == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        if (place != last) {
+            last = place;
             row = number_row(g, last, counts->process, counts->thread);
             if (row == NUMBERING_NONE)
                 return TALLY_ENOMEM;
@@ -302,6 +414,104 @@ add_counts(struct grouping *g, const struct record_counts_row *counts)
     return 0;
 }
 
+/* Notes that the calls of path `path` led through a row. */
+static int
+pass(struct grouping *g, uint32_t row, uint32_t path)
+{
+    if (row >= g->passed_room) {
+        const size_t wanted = 2 * (size_t)row + 64;
+        uint32_t *more = reallocarray(g->passed, wanted, sizeof(*more));
+        if (more == NULL)
+            return TALLY_ENOMEM;
+        memset(more + g->passed_room, 0,
+               (wanted - g->passed_room) * sizeof(*more));
+        g->passed = more;
+        g->passed_room = wanted;
+    }
+    g->passed[row] = path + 1;
+    return 0;
+}
+
+static bool
+is_passed(const struct grouping *g, uint32_t row, uint32_t path)
+{
+    return row < g->passed_room && g->passed[row] == path + 1;
+}
+
+/* The counts of a thread on one path: `count` of them from number `first` on.
+ */
+struct path_counts {
+    const struct record_counts_row *counts;
+    size_t first, count;
+    uint32_t path;
+};
+
+/* Adds counts to the inclusive cost of a row. */
+static void
+add_inclusive(struct grouping *g, uint32_t row, const struct path_counts *of)
+{
+    const struct breakdown_options *o = &g->b->options;
+    const struct record_counts_row *counts = of->counts;
+
+    for (size_t e = 0; e < o->event_count; e++) {
+        const int64_t *from =
+            counts->values + o->events[e] * counts->count + of->first;
+        int64_t *to = &g->inclusive[row * o->event_count + e];
+        for (size_t k = 0; k < of->count; k++)
+            *to = wrapped_sum(*to, from[k]);
+    }
+}
+
+/* Adds counts to the inclusive cost of each row that an instruction is part of,
+ * if the path's calls have not led there. `calls`: it is one of these. */
+static int
+add_to_frames(struct grouping *g, uint32_t insn, bool calls,
+              const struct path_counts *of)
+{
+    const struct record_counts_row *counts = of->counts;
+
+    for (size_t i = g->frames_from[insn]; i < g->frames_from[insn + 1]; i++) {
+        const uint32_t mark = g->frames[i];
+        const uint32_t row =
+            number_row(g, mark / 2, counts->process, counts->thread);
+        if (row == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        g->seen_directly[row] |= mark % 2 == 0;
+        if (is_passed(g, row, of->path))
+            continue;
+        add_inclusive(g, row, of);
+        if (calls && pass(g, row, of->path) != 0)
+            return TALLY_ENOMEM;
+    }
+    return 0;
+}
+
+/* Adds the inclusive cost of a thread's counts: those of a path to the rows of
+ * its calls, and each to the rows of its instruction. */
+static int
+add_paths(struct grouping *g, const struct record_counts_row *counts)
+{
+    const struct record_path *paths =
+        g->b->record->processes[counts->process].paths;
+    int error = 0;
+
+    if (g->passed != NULL)
+        memset(g->passed, 0, g->passed_room * sizeof(*g->passed));
+    for (size_t i = 0; error == 0 && i < counts->count;) {
+        struct path_counts of = {counts, i, 0, counts->paths[i]};
+        while (i < counts->count && counts->paths[i] == of.path)
+            i++;
+        of.count = i - of.first;
+        for (uint32_t p = of.path; error == 0 && p != 0; p = paths[p].parent)
+            if (paths[p].call != RECORD_NO_CALL)
+                error = add_to_frames(g, paths[p].call, true, &of);
+        of.count = 1;
+        for (; error == 0 && of.first < i; of.first++)
+            error = add_to_frames(g, counts->insns[of.first], false, &of);
+    }
+    return error;
+}
+
 static int
 add_instructions(struct grouping *g)
 {
@@ -309,9 +519,16 @@ add_instructions(struct grouping *g)
 
     for (size_t p = 0; p < record->process_count; p++) {
         int error = mark_process(g, p);
-        for (size_t i = 0; error == 0 && i < record->counts_count; i++)
-            if (record->counts[i].process == p)
-                error = add_counts(g, &record->counts[i]);
+        if (error == 0 && g->b->has_inclusive)
+            error = list_process(g, p);
+        for (size_t i = 0; error == 0 && i < record->counts_count; i++) {
+            const struct record_counts_row *counts = &record->counts[i];
+            if (counts->process != p)
+                continue;
+            error = add_counts(g, counts);
+            if (error == 0 && g->b->has_inclusive)
+                error = add_paths(g, counts);
+        }
         if (error != 0)
             return error;
     }
@@ -359,14 +576,17 @@ take_rows(struct grouping *g)
     const bool by_instruction = is_by_instruction(b);
 
     b->values = g->values;
-    g->values = NULL;
+    b->inclusive = g->inclusive;
+    g->values = g->inclusive = NULL;
     b->rows = calloc(g->rows.count + 1, sizeof(*b->rows));
     if (b->rows == NULL)
         return TALLY_ENOMEM;
     for (uint32_t i = 0; i < g->rows.count; i++) {
         const uint64_t *key = numbering_key(&g->rows, i);
         int64_t *values = b->values + i * events;
-        if (is_zero(b, values))
+        int64_t *inclusive =
+            b->inclusive != NULL ? b->inclusive + i * events : NULL;
+        if (is_zero(b, values) && (inclusive == NULL || is_zero(b, inclusive)))
             continue;
         struct breakdown_row *row = &b->rows[b->row_count++];
         *row = (struct breakdown_row){
@@ -374,6 +594,7 @@ take_rows(struct grouping *g)
             .thread = (uint32_t)key[1],
             .inlined = !g->seen_directly[i],
             .values = values,
+            .inclusive = inclusive,
         };
         if (by_instruction)
             row->place = numbered_place(g, (uint32_t)key[0]);
@@ -430,6 +651,15 @@ out:
     return error;
 }
 
+/* Returns the value that a row is sorted by. */
+static int64_t
+sort_value(const struct breakdown *b, const struct breakdown_row *row)
+{
+    const bool inclusive = b->options.by_inclusive && row->inclusive != NULL;
+
+    return (inclusive ? row->inclusive : row->values)[b->options.sort];
+}
+
 /* What a row is sorted by. */
 struct order {
     int64_t value;
@@ -479,7 +709,7 @@ sort_rows(struct breakdown *b)
 
     for (size_t i = 0; error == 0 && i < b->row_count; i++) {
         orders[i].row = i;
-        orders[i].value = b->rows[i].values[o->sort];
+        orders[i].value = sort_value(b, &b->rows[i]);
         if (!o->sort_by_name)
             continue;
         orders[i].name = joined_name(b, &b->rows[i]);
@@ -526,7 +756,7 @@ static bool
 is_large(const struct breakdown *b, const struct breakdown_row *row)
 {
     const double percent =
-        breakdown_percent(b, b->options.sort, row->values[b->options.sort]);
+        breakdown_percent(b, b->options.sort, sort_value(b, row));
 
     return isnan(percent) || fabs(percent) >= b->options.min;
 }
@@ -584,6 +814,8 @@ group(struct breakdown *b, struct resolver *resolver)
     };
     int error;
 
+    b->has_inclusive = b->record->has_callers && is_by_instruction(b) &&
+                       !breakdown_has(b, BREAKDOWN_CALLER);
     g.by_process = g.by_thread || breakdown_has(b, BREAKDOWN_PROCESS);
     numbering_init(&g.places, PLACE_WORDS);
     numbering_init(&g.rows, ROW_WORDS);
@@ -605,6 +837,10 @@ group(struct breakdown *b, struct resolver *resolver)
     free(g.found);
     free(g.values);
     free(g.seen_directly);
+    free(g.inclusive);
+    free(g.frames_from);
+    free(g.frames);
+    free(g.passed);
     return error;
 }
 
@@ -666,6 +902,7 @@ breakdown_destroy(struct breakdown *b)
         return;
     free(b->rows);
     free(b->values);
+    free(b->inclusive);
     free(b->more);
     free(b->elsewhere);
     free(b->totals);

@@ -2,8 +2,11 @@
 /*
  * A record's counts grouped by function, line, thread and so on, into rows.
  *
- * Each count goes to the row of its instruction and its thread (self cost). A
- * row with 0 of every event is left out. For every event
+ * Each count goes to the row of its instruction and its thread (self cost). Of
+ * a record with callers a row also has its inclusive cost: each count goes to
+ * the rows of the calls that led there too, to each row once, so that recursion
+ * counts no more than it costs. A row with 0 of every event is left out. For
+ * every event
  * the rows, the rows that were dropped ("more") and the counts of no
  * instruction ("elsewhere") add up to the total. Rows by thread and process
  * alone are the threads' totals, so that nothing is elsewhere.
@@ -23,6 +26,7 @@ enum breakdown_key {
     BREAKDOWN_IMAGE,
     BREAKDOWN_THREAD,
     BREAKDOWN_PROCESS,
+    BREAKDOWN_CALLER, /* the function that called, or was copied into */
     BREAKDOWN_KEYS,
 };
 
@@ -33,6 +37,7 @@ struct breakdown_options {
     size_t event_count;                      /* at least 1 */
     size_t sort;       /* index in `events`; largest first */
     bool sort_by_name; /* in place of `sort` */
+    bool by_inclusive; /* sort and `min` look at inclusive cost, if there is */
     /* An instruction of a copied (inlined) function counts for the function
      * that it was copied into. */
     bool no_inline;
@@ -52,7 +57,12 @@ struct breakdown_place {
     uint32_t image;         /* also where an asked name is not known */
     uint32_t file, line;
     uint64_t offset; /* in the image; of no image: the address */
+    uint32_t caller; /* a name, or one of the two below */
 };
+
+/* In place of the name of a caller: no call led there, or it is not known. */
+#define BREAKDOWN_NO_CALLER UINT32_MAX
+#define BREAKDOWN_UNKNOWN_CALLER (UINT32_MAX - 1)
 
 struct breakdown_row {
     struct breakdown_place place;
@@ -60,7 +70,8 @@ struct breakdown_row {
     uint32_t thread;  /* number in the process, if among the keys */
     bool inlined;     /* all its instructions are copies into other functions */
     bool ambiguous;   /* another row has its function, of another file */
-    int64_t *values;  /* [event_count] */
+    int64_t *values;  /* [event_count] self cost */
+    int64_t *inclusive; /* [event_count], or NULL: not known */
 };
 
 struct breakdown {
@@ -69,12 +80,14 @@ struct breakdown {
     struct breakdown_options options;
     struct breakdown_row *rows; /* that stay, sorted */
     size_t row_count;
+    bool has_inclusive;
     size_t image_count;   /* of the rows that stay: different images */
     size_t more_count;    /* rows that were dropped */
     int64_t *more;        /* [event_count] their sums */
     int64_t *elsewhere;   /* [event_count] */
     int64_t *totals;      /* [event_count] */
     int64_t *values;      /* of all rows */
+    int64_t *inclusive;   /* of all rows, or NULL */
     size_t *event_copies; /* what options.events points at */
 };
 
@@ -97,6 +110,10 @@ bool breakdown_has(const struct breakdown *b, enum breakdown_key key);
  * memory. The name may hold any bytes that a file or a symbol may have. */
 char *breakdown_name(const struct breakdown *b, const struct breakdown_row *row,
                      enum breakdown_key key);
+
+/* Returns the name of the place's caller, or in parentheses what lacks. */
+const char *
+breakdown_caller(const struct breakdown *b, const struct breakdown_place *p);
 
 /* Returns the key of a word, also in the plural or as perf calls it ("sym"), or
  * -1. */

@@ -46,12 +46,19 @@ write_cell(const struct breakdown *b, const struct breakdown_row *row,
     return 0;
 }
 
+/* Writes the values, and what `inclusive` has (or nothing, NULL) where rows
+ * have inclusive cost. */
 static void
-write_values(const struct breakdown *b, const int64_t *values, char separator,
-             FILE *out)
+write_values(const struct breakdown *b, const int64_t *values,
+             const int64_t *inclusive, char separator, FILE *out)
 {
     for (size_t e = 0; e < b->options.event_count; e++)
         fprintf(out, "%c%" PRId64, separator, values[e]);
+    for (size_t e = 0; b->has_inclusive && e < b->options.event_count; e++) {
+        fputc(separator, out);
+        if (inclusive != NULL)
+            fprintf(out, "%" PRId64, inclusive[e]);
+    }
     fputc('\n', out);
 }
 
@@ -63,7 +70,7 @@ write_rest(const struct breakdown *b, const char *name, size_t field_count,
     report_csv_text(name, separator, out);
     for (size_t i = 1; i < field_count; i++)
         fputc(separator, out);
-    write_values(b, values, separator, out);
+    write_values(b, values, NULL, separator, out);
 }
 
 int
@@ -82,6 +89,15 @@ breakdown_csv(const struct breakdown *b, char separator, FILE *out)
                         separator, out);
         any |= b->elsewhere[e] != 0;
     }
+    for (size_t e = 0; b->has_inclusive && e < b->options.event_count; e++) {
+        char *name = NULL;
+        if (asprintf(&name, "inclusive %s",
+                     b->record->events[b->options.events[e]].asked) < 0)
+            return TALLY_ENOMEM;
+        fputc(separator, out);
+        report_csv_text(name, separator, out);
+        free(name);
+    }
     fputc('\n', out);
     for (size_t r = 0; r < b->row_count; r++) {
         for (size_t i = 0; i < count; i++) {
@@ -90,7 +106,8 @@ breakdown_csv(const struct breakdown *b, char separator, FILE *out)
             if (write_cell(b, &b->rows[r], fields[i], separator, out) != 0)
                 return TALLY_ENOMEM;
         }
-        write_values(b, b->rows[r].values, separator, out);
+        write_values(b, b->rows[r].values, b->rows[r].inclusive, separator,
+                     out);
     }
     if (b->more_count > 0) {
         char name[48];

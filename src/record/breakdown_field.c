@@ -17,6 +17,7 @@ static const char *const names[BREAKDOWN_FIELDS] = {
     [BREAKDOWN_FIELD_PID] = "pid",
     [BREAKDOWN_FIELD_PROGRAM] = "program",
     [BREAKDOWN_FIELD_THREAD] = "thread",
+    [BREAKDOWN_FIELD_CALLER] = "caller",
 };
 
 /* The fields of each key. */
@@ -36,6 +37,7 @@ static const unsigned fields_of[BREAKDOWN_KEYS] = {
     [BREAKDOWN_PROCESS] = BIT(BREAKDOWN_FIELD_PROCESS) |
                           BIT(BREAKDOWN_FIELD_PID) |
                           BIT(BREAKDOWN_FIELD_PROGRAM),
+    [BREAKDOWN_CALLER] = BIT(BREAKDOWN_FIELD_CALLER),
 };
 
 size_t
@@ -95,6 +97,9 @@ breakdown_field_cell(const struct breakdown *b, const struct breakdown_row *row,
         return;
     case BREAKDOWN_FIELD_PROGRAM:
         cell->text = process->program;
+        return;
+    case BREAKDOWN_FIELD_CALLER:
+        cell->text = breakdown_caller(b, p);
         return;
     case BREAKDOWN_FIELD_THREAD:
         cell->is_number = true;

@@ -71,6 +71,8 @@ json_row(const struct breakdown *b, const struct breakdown_row *row,
     if (breakdown_has(b, BREAKDOWN_FUNCTION))
         json_object_set_new(o, "inlined", json_boolean(row->inlined));
     json_object_set_new(o, "values", json_values(b, row->values));
+    if (row->inclusive != NULL)
+        json_object_set_new(o, "inclusive", json_values(b, row->inclusive));
     return o;
 }
 

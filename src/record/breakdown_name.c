@@ -14,6 +14,7 @@ static const char *const key_names[BREAKDOWN_KEYS] = {
     [BREAKDOWN_IMAGE] = "image",
     [BREAKDOWN_THREAD] = "thread",
     [BREAKDOWN_PROCESS] = "process",
+    [BREAKDOWN_CALLER] = "caller",
 };
 
 static const struct {
@@ -27,6 +28,7 @@ static const struct {
     {"images", BREAKDOWN_IMAGE},
     {"threads", BREAKDOWN_THREAD},
     {"processes", BREAKDOWN_PROCESS},
+    {"callers", BREAKDOWN_CALLER},
     {"sym", BREAKDOWN_FUNCTION},
     {"symbol", BREAKDOWN_FUNCTION},
     {"srcline", BREAKDOWN_LINE},
@@ -140,6 +142,15 @@ process_name(const struct breakdown *b, const struct breakdown_row *row,
                : name;
 }
 
+const char *
+breakdown_caller(const struct breakdown *b, const struct breakdown_place *p)
+{
+    return p->caller == BREAKDOWN_NO_CALLER        ? "(no caller)"
+           : p->caller == BREAKDOWN_UNKNOWN_CALLER ? "(unknown callers)"
+           : p->caller == 0                        ? "(no symbols)"
+                            : resolver_text(b->resolver, p->caller);
+}
+
 char *
 breakdown_name(const struct breakdown *b, const struct breakdown_row *row,
                enum breakdown_key key)
@@ -147,6 +158,8 @@ breakdown_name(const struct breakdown *b, const struct breakdown_row *row,
     const struct breakdown_place *p = &row->place;
 
     switch (key) {
+    case BREAKDOWN_CALLER:
+        return strdup(breakdown_caller(b, p));
     case BREAKDOWN_FUNCTION:
         return function_name(b, row);
     case BREAKDOWN_LINE:

@@ -209,22 +209,45 @@ end_line(const struct table *t, const char *text, int used)
     fprintf(t->out, "%.*s...\n", (int)bytes, text);
 }
 
-/* Writes the numbers of a row; returns how many columns they take. */
+/* Writes a part of the total of an event, in red if it is large. */
+static void
+print_share(const struct table *t, size_t event, int64_t value)
+{
+    const double percent = percent_of(t->b, event, value);
+    const bool hot = t->look->color && percent >= HOT_PERCENT;
+    char share[NUMBER_TEXT] = "-";
+
+    if (!isnan(percent))
+        snprintf(share, sizeof(share), "%.1f %%", percent);
+    fprintf(t->out, "%s%*s%s", hot ? HOT : "", PERCENT_WIDTH, share,
+            hot ? PLAIN : "");
+}
+
+/* Writes the numbers of a row; returns how many columns they take. The part of
+ * the first event that its inclusive cost is stands before them; `inclusive`
+ * NULL: it has none. */
 static int
-print_numbers(const struct table *t, const int64_t *values)
+print_numbers(const struct table *t, const int64_t *values,
+              const int64_t *inclusive)
 {
     int used = 0;
 
+    if (t->b->has_inclusive) {
+        if (inclusive != NULL)
+            print_share(t, t->events[0], inclusive[t->events[0]]);
+        else
+            fprintf(t->out, "%*s", PERCENT_WIDTH, "");
+        fprintf(t->out, "  ");
+        used = PERCENT_WIDTH + 2;
+    }
+
     for (size_t i = 0; i < t->event_count; i++) {
         const size_t e = t->events[i];
-        const double percent = percent_of(t->b, e, values[e]);
-        const bool hot = t->look->color && percent >= HOT_PERCENT;
-        char text[NUMBER_TEXT], share[NUMBER_TEXT] = "-";
+        char text[NUMBER_TEXT];
         format_count(values[e], text);
-        if (!isnan(percent))
-            snprintf(share, sizeof(share), "%.1f %%", percent);
-        fprintf(t->out, "%s%s%*s%s  %*s", i > 0 ? "   " : "", hot ? HOT : "",
-                PERCENT_WIDTH, share, hot ? PLAIN : "", t->widths[i], text);
+        fprintf(t->out, "%s", i > 0 ? "   " : "");
+        print_share(t, e, values[e]);
+        fprintf(t->out, "  %*s", t->widths[i], text);
         used += (i > 0 ? 3 : 0) + PERCENT_WIDTH + 2 + t->widths[i];
     }
     return used;
@@ -252,7 +275,7 @@ print_names(const struct table *t, char *const *names, int used)
 static void
 print_rest(const struct table *t, const int64_t *values, const char *name)
 {
-    const int used = print_numbers(t, values);
+    const int used = print_numbers(t, values, NULL);
 
     fprintf(t->out, "  ");
     end_line(t, name, used + 2);
@@ -265,6 +288,10 @@ print_heading(const struct table *t)
     int used = 0;
 
     fprintf(t->out, "%s", t->look->color ? BOLD : "");
+    if (t->b->has_inclusive) {
+        fprintf(t->out, "%*s  ", PERCENT_WIDTH, "incl.");
+        used = PERCENT_WIDTH + 2;
+    }
     for (size_t i = 0; i < t->event_count; i++) {
         const char *name = event_of(t->b, t->events[i])->asked;
         const int width = PERCENT_WIDTH + 2 + t->widths[i];
@@ -287,7 +314,8 @@ print_rows(const struct table *t)
     char text[48];
 
     for (size_t r = 0; r < b->row_count; r++) {
-        const int used = print_numbers(t, b->rows[r].values);
+        const int used =
+            print_numbers(t, b->rows[r].values, b->rows[r].inclusive);
         print_names(t, &t->names[r * t->column_count], used);
     }
     if (b->more_count > 0) {
@@ -313,7 +341,9 @@ print_hottest(const struct table *t)
             ? breakdown_percent(b, sort, b->rows[0].values[sort])
             : (double)NAN;
 
-    if (isnan(percent) || percent <= 0)
+    /* With calls included the program's first function is the hottest. */
+    if (isnan(percent) || percent <= 0 ||
+        (b->options.by_inclusive && b->has_inclusive))
         return;
     fprintf(t->out, "hottest: ");
     for (size_t c = 0; c < t->column_count; c++)
