@@ -289,6 +289,104 @@ def compare_places(choose, own):
     assert not wrong, f"{len(wrong)} of {compared}: " + "; ".join(wrong[:12])
 
 
+NAME = re.compile(r"(\w+)=\((\d+)\)(?: (.*))?")
+JUMP = re.compile(r"\tj\w+ +[0-9a-f]+ <([^+>]+)>")
+
+
+def read_calls(out):
+    """From a file of callgrind: the instructions of each function and of what
+    it calls, and who calls whom. A name that ends in '2 is a call of a function
+    by itself."""
+    names, inclusive, calls = {}, {}, {}
+    function = None
+    for text in out.read_text().splitlines():
+        if match := NAME.fullmatch(text):
+            kind = {"cfn": "fn"}.get(match[1], match[1])
+            name = names.setdefault((kind, match[2]), match[3])
+            name = re.sub(r"'\d+$", "", name or "")
+            if match[1] == "fn":
+                function = name
+            elif match[1] == "cfn":
+                calls.setdefault(function, set()).add(name)
+        elif text[:1].isdigit() and text.count(" ") == 1:
+            inclusive[function] = inclusive.get(function, 0) + \
+                int(text.split()[1])
+    return inclusive, calls
+
+
+def reached(calls, function):
+    """What a function calls, and what that calls."""
+    seen, ways = set(), [function]
+    while ways:
+        new = calls.get(ways.pop(), set()) - seen
+        seen |= new
+        ways += new
+    return seen
+
+
+def jumpers(program):
+    """The functions that end by a jump into another."""
+    out, function = set(), None
+    listing = t.run("objdump", "-d", "--no-show-raw-insn", program).stdout
+    for line in listing.splitlines():
+        if line.endswith(">:"):
+            function = line.partition("<")[2][:-2]
+        elif match := JUMP.search(line):
+            if match[1] != function:
+                out.add(function)
+        elif "\tjmp    *" in line:
+            out.add(function)
+    return out
+
+
+def compare_callers(choose, own):
+    """Each function of the program's own files, with what it calls, has the
+    instructions that callgrind counts; within 1 % or 500 if it calls libc. Not
+    compared: functions that call themselves; and those that end by a jump into
+    another function, which callgrind takes for a call: to tally, as in a stack,
+    the first is gone."""
+    if t.run("sh", "-c", "command -v valgrind").returncode != 0:
+        raise t.Skip("no valgrind")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        program = choose(folder)
+        pad = find_pad(program, tally_stack(folder))
+        out = folder / "callgrind.out"
+        done = subprocess.run(
+            ["valgrind", "-q", "--tool=callgrind", "--vex-guest-chase=no",
+             "--compress-pos=no", f"--callgrind-out-file={out}", *program],
+            env=with_pad(pad), capture_output=True)
+        t.equal(done.returncode, 0, "status under callgrind")
+        theirs, calls = read_calls(out)
+        rows = report(record_tally(folder, program), "--no-inline")
+    ours = {}
+    for row in rows:
+        keys = row["keys"]
+        if own(base(keys["function_file"])):
+            ours[keys["function"]] = ours.get(keys["function"], 0) + sum(
+                row["inclusive"].get(e, 0) for e in PAIRS["Ir"])
+    jumps = jumpers(program[0])
+    wrong, compared, exact = [], 0, 0
+    for function, mine in ours.items():
+        count, below = theirs.get(function), reached(calls, function)
+        if count is None or function in below or function in jumps:
+            continue
+        alone = below <= set(ours)
+        compared += 1
+        exact += alone
+        if abs(mine - count) > (0 if alone else max(500, count / 100)):
+            wrong.append(f"{function}: {mine}, callgrind {count}")
+    if os.environ.get("VERBOSE"):
+        print(f"# {compared} compared, {exact} of them exactly; "
+              f"{len(wrong)} differ: {wrong[:40]}")
+    assert compared > 10 and exact > 3, f"{compared} compared, {exact} exactly"
+    assert not wrong, f"{len(wrong)} of {compared}: " + "; ".join(wrong[:12])
+
+
+for row in (("bzip2", bzip2, lambda file: file in BZIP2_FILES),
+            ("Lua", lua, LUA_FILES.fullmatch)):
+    t.case(f"{row[0]}: functions with what they call as callgrind",
+           compare_callers, *row[1:])
 for program in (words, lua, bzip2):
     t.case(f"{program.__name__}: as cachegrind counts", compare, program)
 t.case("bzip2: each line and function as cachegrind", compare_places, bzip2,
