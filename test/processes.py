@@ -116,8 +116,12 @@ def order():
     done = t.run(t.tally(), "count", *options, "-x,", "--", *program)
     rows = list(csv.reader(io.StringIO(done.stderr)))[1:]
     listed = t.count(options, *program).json["processes"]
-    t.equal([int(row[3]) for row in rows], shown, "CSV")
-    t.equal([row["instructions"] for row in listed], shown, "JSON")
+    # The shell prints its pid: a digit more is a few instructions more.
+    for name, found in (("CSV", [int(row[3]) for row in rows]),
+                        ("JSON", [row["instructions"] for row in listed])):
+        t.equal(len(found), len(shown), name)
+        assert all(abs(a - b) < 50 for a, b in zip(found, shown)), \
+            (name, found, shown)
 
 
 @t.named("a program that runs several times is one program of several runs")
