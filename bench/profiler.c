@@ -117,6 +117,7 @@ update(void)
 
 static const char *events;
 
+#ifdef HAVE_PAPI
 static void
 region(void)
 {
@@ -124,7 +125,6 @@ region(void)
     tally_profiler_update(1, 1, 2);
 }
 
-#ifdef HAVE_PAPI
 static void
 papi_region(void)
 {

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """tally annotate on records of small programs: annotate.py BUILD [WORD]"""
-import functools
 import json
 import os
 import pathlib
@@ -55,7 +54,7 @@ def record(isa, name=""):
         return record_once(isa, name)
 
 
-@functools.cache
+@t.once
 def record_once(isa, name):
     place = folder / (isa + name)
     compiler = COMPILERS[isa]

@@ -31,7 +31,6 @@ iteration to cachegrind. mremap moves large blocks in QEMU and not in
 Valgrind, so no program here grows a block beyond 128 KB, except bzip2,
 which never grows one.
 """
-import functools
 import json
 import os
 import pathlib
@@ -107,7 +106,7 @@ def lua(folder):
     return [t.guest("lua.x86_64"), str(path)]
 
 
-@functools.cache
+@t.once
 def tally_environment():
     """ENVIRONMENT with the library path that Valgrind adds."""
     done = t.run("valgrind", "--tool=none", "-q", t.guest("lua.x86_64"), "-e",

@@ -5,7 +5,6 @@
 The values of each event in a file add up to what tally count says."""
 import collections
 import contextlib
-import functools
 import gzip
 import json
 import os
@@ -18,35 +17,11 @@ import subprocess
 import tempfile
 import threading
 
+import record_help
 import tallytest as t
 
 EVENTS = ["instructions", "branches", "L1-dcache-load-misses"]
 FORMATS = ["callgrind", "folded", "pprof", "speedscope", "perf-script"]
-
-SOURCE = """
-#include <algorithm>
-#include <thread>
-#include <vector>
-namespace {
-struct item { int key; bool operator<(const item &o) const
-              { return key < o.key; } };
-}
-static inline int mixed(int x) { return (x * 7919) ^ (x >> 3); }
-__attribute__((noinline)) int work(int n)
-{
-    std::vector<item> all;
-    for (int i = 0; i < n; i++)
-        all.push_back({mixed(i)});
-    std::sort(all.begin(), all.end());
-    return all[0].key;
-}
-int main()
-{
-    std::thread other([] { work(50); });
-    other.join();
-    return work(400) == 1;
-}
-"""
 
 folder = tempfile.TemporaryDirectory()
 
@@ -57,16 +32,7 @@ def place(name):
 
 def compiled():
     """A program of C++ with debug information and a thread."""
-    if shutil.which("g++") is None:
-        raise t.Skip("g++ is missing")
-    program = place("a program.x86_64")
-    source = pathlib.Path(place("source.cc"))
-    source.write_text(SOURCE)
-    done = t.run("g++", "-g", "-O2", "-static", "-pthread", "-o", program,
-                 source)
-    if done.returncode != 0:
-        raise t.Skip(f"g++ makes no static program: {done.stderr}")
-    return [program]
+    return record_help.cplusplus(place("a program.x86_64"))
 
 
 def words():
@@ -85,7 +51,7 @@ def record(program):
         return recorded(program)
 
 
-@functools.cache
+@t.once
 def recorded(program):
     command = program()
     path = place(program.__name__ + ".data")

@@ -155,8 +155,9 @@ def many():
 
 @t.named("one line says of how many programs a sum is, and names the largest")
 def line():
+    # The larger the environment, the more instructions the first one executes.
     program = ["--", g("forker", "sparc64"), "fork", g("spin", "sparc64"),
-               "100000"]
+               "1000000"]
     for command in (["count"], ["perfex", "-e", "All_instr"]):
         text = t.run(t.tally(), *command, *program).stderr
         assert re.search(r"the sum of 2 programs in 2 processes; largest: "

@@ -6,7 +6,6 @@ bzip2, busybox, Lua and SQLite, built for each instruction set of the machines
 that programs can be counted on, as `tally list machines` has them: a machine
 that lands later joins by itself.
 """
-import functools
 import hashlib
 import pathlib
 
@@ -102,7 +101,7 @@ def guest_isas():
                    if pathlib.Path(t.guest(f"words.{isa}")).exists()})
 
 
-@functools.cache
+@t.once
 def program(machine, isa, name):
     return t.count(["-m", machine, "--clean-env", "-e", "all"],
                    t.guest(f"{name}.{isa}"), *PROGRAMS[name])

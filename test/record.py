@@ -7,7 +7,6 @@ totals, which are those of tally count, and no event that is exact or modelled
 has anything that no instruction raised, where one thread runs. Threads,
 children, deaths by signals and executed programs are told apart.
 """
-import functools
 import json
 import os
 import pathlib
@@ -15,6 +14,7 @@ import subprocess
 import tempfile
 
 import tallytest as t
+from record_help import bzip2, cplusplus, lua, sqlite, words
 
 # What is left when all instructions have been told: rounding, a unit a thread,
 # and what the model does when the program has ended.
@@ -22,26 +22,6 @@ AT_THE_END = ("Instruction_cache_eviction_invalidations",
               "Instruction_cache_invalidations", "Any_L1_cache_invalidation",
               "ER_MEM_READ_OUT_LO", "ER_MEM_READ_OUT_HI", "ER_BRQ_LIVE_REQ_LO",
               "ER_BRQ_LIVE_REQ_HI")
-LUA = "local s = 0 for i = 1, 3000 do s = s + #tostring(i * 7) end print(s)"
-SQL = ("create table a(b, c); with recursive n(i) as (select 1 union all "
-       "select i + 1 from n where i < 300) insert into a select i, i * 7 % 10 "
-       "from n; select sum(b), c from a group by c;")
-
-
-def words(isa):
-    return [t.guest(f"words.{isa}"), t.source("CONTRIBUTING.md")]
-
-
-def lua(isa):
-    return [t.guest(f"lua.{isa}"), "-e", LUA]
-
-
-def bzip2(isa):
-    return [t.guest(f"bzip2.{isa}"), "-1c", t.source("README.md")]
-
-
-def sqlite(isa):
-    return [t.guest(f"sqlite.{isa}"), ":memory:", SQL]
 
 
 def run(folder, program, *options):
@@ -78,9 +58,63 @@ def check_sums(report, exact=True):
                 f"{name}: {event['elsewhere']} elsewhere"
 
 
-def one_thread(machine, isa, choose):
+CPP = """
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+struct item { std::string key; bool operator<(const item &o) const
+              { return key < o.key; } };
+static int deep(int n)
+{
+    if (n == 0)
+        throw std::runtime_error("the end");
+    return deep(n - 1) + 1;
+}
+int main()
+{
+    std::vector<item> all;
+    std::map<std::string, int> sums;
+    int caught = 0;
+    for (int i = 0; i < 2000; i++)
+        all.push_back({std::to_string(i * 7919 % 2003)});
+    std::sort(all.begin(), all.end());
+    for (const item &one : all)
+        sums[one.key.substr(0, 2)]++;
+    for (int i = 0; i < 20; i++) {
+        try { deep(i); } catch (const std::exception &) { caught++; }
+    }
+    std::printf("%zu %d\\n", sums.size(), caught);
+}
+"""
+made = tempfile.TemporaryDirectory()
+
+
+@t.once
+def compiled():
+    if os.uname().machine != "x86_64":
+        raise t.Skip("g++ compiles for another architecture than x86-64")
+    return cplusplus(pathlib.Path(made.name) / "made", CPP, ())
+
+
+def cpp(_):
+    return compiled()
+
+
+def rust(_):
+    """ripgrep, in one thread."""
+    if t.run("sh", "-c", "command -v rg").returncode != 0 or \
+            os.uname().machine != "x86_64":
+        raise t.Skip("no ripgrep")
+    return ["rg", "--no-config", "-j1", "-c", "[a-z]+ally", t.source("LICENSE"),
+            t.source("CONTRIBUTING.md")]
+
+
+def one_thread(machine, isa, choose, *more):
     program = choose(isa)
-    options = ["-m", machine, "-e", "all"]
+    options = ["-m", machine, "-e", "all", *more]
     with tempfile.TemporaryDirectory() as name:
         status, report = run(pathlib.Path(name), program, *options)
         counted = t.run(t.tally(), "count", "-j", "--clean-env", *options, "--",
@@ -211,7 +245,7 @@ int main(int argc, char **argv) {
 """
 
 
-@functools.cache
+@t.once
 def kernel_rows():
     """The report of the kernels by function and line, and the source."""
     if t.run("sh", "-c", "command -v gcc").returncode != 0 or \
@@ -255,6 +289,10 @@ for machine, isa in ISAS.items():
     for program in (words, lua, bzip2, sqlite):
         t.case(f"{program.__name__} on {machine}: all events", one_thread,
                machine, isa, program)
+    for program, language in ((cpp, "C++"), (rust, "Rust")):
+        t.case(f"a program in {language} on {machine}: all events", one_thread,
+               machine, isa, program,
+               *(["--foreign"] if isa != "x86_64" else []))
 for machine, isa in ISAS.items():
     t.case(f"eight threads on {machine}", threads, machine, isa)
 t.case("forked children", children, "fork", 3)

@@ -6,7 +6,6 @@ By every key, the rows and what is elsewhere add up to the totals, which are
 those of tally count.
 """
 import csv
-import functools
 import io
 import json
 import os
@@ -42,7 +41,7 @@ def copies():
     return [str(program)]
 
 
-@functools.cache
+@t.once
 def record(name, program, *options):
     """Records a program once; returns the record's path."""
     path = folder / f"{name}.data"

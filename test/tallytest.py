@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 import traceback
@@ -28,6 +29,23 @@ cases = []
 
 class Skip(Exception):
     """The reason why a case cannot be tried here."""
+
+
+def once(function):
+    """Decorates a function that is called once for each of its arguments, also
+    where cases that run at the same time ask for the same: functools.cache
+    would call it twice."""
+    lock, locks = threading.Lock(), {}
+    cached = functools.cache(function)
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        with lock:
+            own = locks.setdefault((args, tuple(sorted(options.items()))),
+                                   threading.Lock())
+        with own:
+            return cached(*args, **options)
+    return call
 
 
 def case(name, function, *args):
