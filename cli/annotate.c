@@ -7,15 +7,14 @@
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/open_record.h"
-#include "cli/output.h"
-#include "cli/screen.h"
+#include "cli/report_output.h"
+#include "cli/source_moves.h"
 #include "record/annotation_report.h"
 #include "record/breakdown.h"
 #include "table/near.h"
 #include "table/text.h"
 
 #define EVENTS_SHOWN 4 /* as text, if -e names none */
-#define MOVES 32
 
 enum {
     OPT_INPUT,
@@ -56,9 +55,7 @@ struct annotate_request {
     char *events; /* owned; all -e joined; NULL: all */
     const char **debug_dirs, **operands;
     size_t debug_dir_count, operand_count;
-    struct source_move moves[MOVES];
-    char *olds[MOVES]; /* owned, what moves[].from points at */
-    size_t move_count;
+    struct source_moves moves;
     double min; /* per cent */
     bool assembly, json;
 };
@@ -73,27 +70,9 @@ bad_usage(const char *text, const char *value)
 }
 
 static int
-take_source(struct annotate_request *r, const char *value)
+take_option(void *user, int option, const char *value)
 {
-    const char *const sign = strchr(value, '=');
-
-    if (sign == NULL || sign == value)
-        return bad_usage("--source takes OLD=NEW, as /build/src=src, not ",
-                         value);
-    if (r->move_count == MOVES)
-        return bad_usage("too many --source, the last is ", value);
-    r->olds[r->move_count] = strndup(value, (size_t)(sign - value));
-    if (r->olds[r->move_count] == NULL)
-        return command_no_memory();
-    r->moves[r->move_count].from = r->olds[r->move_count];
-    r->moves[r->move_count].to = sign + 1;
-    r->move_count++;
-    return 0;
-}
-
-static int
-take_option(struct annotate_request *r, int option, const char *value)
-{
+    struct annotate_request *const r = user;
     char *end;
 
     switch (option) {
@@ -112,7 +91,7 @@ take_option(struct annotate_request *r, int option, const char *value)
                    ? 0
                    : bad_usage("--min takes 0 to 100 per cent, not ", value);
     case OPT_SOURCE:
-        return take_source(r, value);
+        return source_moves_add(&r->moves, "annotate", "source", value);
     case OPT_DEBUG_DIR:
         r->debug_dirs[r->debug_dir_count++] = value;
         return 0;
@@ -129,29 +108,24 @@ take_option(struct annotate_request *r, int option, const char *value)
     }
 }
 
+static int
+take_operand(void *user, char *word)
+{
+    struct annotate_request *const r = user;
+
+    r->operands[r->operand_count++] = word;
+    return 0;
+}
+
 /* Returns 0, an exit status, or COMMAND_HELP. */
 static int
 read_options(struct annotate_request *r, int argc, char **argv)
 {
-    struct option_walk walk = {&command_annotate, argc, argv, 0, NULL};
-    const char *value;
+    const int status = command_read(&command_annotate, argc, argv, take_option,
+                                    take_operand, r);
 
-    for (;;) {
-        const int option = command_option(&walk, &value);
-        int status = 0;
-        if (option == COMMAND_HELP)
-            return COMMAND_HELP;
-        if (option == COMMAND_BAD)
-            return EXIT_USAGE;
-        if (option >= 0)
-            status = take_option(r, option, value);
-        else if (walk.next < argc)
-            r->operands[r->operand_count++] = argv[walk.next++];
-        else
-            break;
-        if (status != 0)
-            return status;
-    }
+    if (status != 0)
+        return status;
     return command_color(r->color, stdout) < 0
                ? bad_usage("--color takes auto, always or never, not ",
                            r->color)
@@ -337,8 +311,9 @@ group(struct work *w, enum breakdown_key key, struct breakdown **result)
 }
 
 static int
-write_all(const struct work *w, bool color, FILE *out)
+write_all(void *user, const struct breakdown_look *page, FILE *out)
 {
+    const struct work *const w = user;
     const struct annotate_request *r = w->request;
     struct disassembly *disassembly =
         r->assembly ? disassembly_create(w->record->isa) : NULL;
@@ -349,9 +324,9 @@ write_all(const struct work *w, bool color, FILE *out)
         .event_count = w->event_count,
         .disassembly = disassembly,
         .assembly = r->assembly,
-        .color = color,
-        .moves = r->moves,
-        .move_count = r->move_count,
+        .color = page->color,
+        .moves = r->moves.rows,
+        .move_count = r->moves.count,
         .log = &command_log,
     };
     int error = 0;
@@ -368,40 +343,12 @@ write_all(const struct work *w, bool color, FILE *out)
 }
 
 static int
-status_of(int error)
+write_output(struct work *w)
 {
-    return error == 0           ? 0
-           : error == TALLY_EIO ? command_unwritten("output")
-                                : command_no_memory();
-}
+    const struct report_output output = {w->request->output, w->request->color,
+                                         !w->request->json};
 
-static int
-write_output(const struct work *w)
-{
-    const struct annotate_request *r = w->request;
-    int error, status;
-
-    if (r->output != NULL) {
-        struct output output;
-        status = output_open(r->output, REPLACE_WHOLE, &output);
-        if (status != 0)
-            return status;
-        error = write_all(w, r->color != NULL && !strcmp(r->color, "always"),
-                          output.file);
-        const int unwritten = output_close(&output, error == 0);
-        return status_of(error != 0 ? error : unwritten);
-    }
-    if (r->json) {
-        error = write_all(w, false, stdout);
-        return status_of(error == 0 && fflush(stdout) != 0 ? TALLY_EIO : error);
-    }
-    struct screen screen;
-    status = screen_open(&screen, r->color);
-    if (status != 0)
-        return status;
-    error = write_all(w, screen.color, screen.out);
-    status = screen_close(&screen);
-    return error != 0 ? status_of(error) : status;
+    return report_output_write(&output, write_all, w);
 }
 
 /* Chooses what is asked for, and annotates it. */
@@ -435,7 +382,8 @@ annotate(struct work *w)
 static int
 annotate_record(const struct annotate_request *r, const struct record *record)
 {
-    const struct resolver_options names = {r->debug_dirs, r->debug_dir_count};
+    const struct resolver_options names = {
+        .debug_dirs = r->debug_dirs, .debug_dir_count = r->debug_dir_count};
     struct work w = {.request = r, .record = record};
     int status = EXIT_OURS;
 
@@ -474,8 +422,7 @@ run_annotate(int argc, char **argv)
             status = annotate_record(&request, record);
         record_close(record);
     }
-    for (size_t i = 0; i < request.move_count; i++)
-        free(request.olds[i]);
+    source_moves_finish(&request.moves);
     free(request.debug_dirs);
     free(request.operands);
     free(request.events);

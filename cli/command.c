@@ -226,6 +226,31 @@ command_option(struct option_walk *w, const char **value)
 }
 
 int
+command_read(const struct command *command, int argc, char **argv,
+             int (*option)(void *user, int option, const char *value),
+             int (*operand)(void *user, char *word), void *user)
+{
+    struct option_walk walk = {command, argc, argv, 0, NULL};
+    const char *value;
+    int status = 0;
+
+    while (status == 0) {
+        const int found = command_option(&walk, &value);
+        if (found == COMMAND_HELP)
+            return COMMAND_HELP;
+        if (found == COMMAND_BAD)
+            return EXIT_USAGE;
+        if (found >= 0)
+            status = option(user, found, value);
+        else if (walk.next < argc)
+            status = operand(user, argv[walk.next++]);
+        else
+            break;
+    }
+    return status;
+}
+
+int
 command_unwritten(const char *what)
 {
     if (errno == EPIPE) {

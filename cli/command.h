@@ -85,6 +85,16 @@ struct option_walk {
 };
 int command_option(struct option_walk *walk, const char **value);
 
+/*
+ * Reads a whole command line, options and operands in any order: calls `option`
+ * for each option (the row's index, and the option's value) and `operand` for
+ * each operand, until one returns another status than 0. Returns that status,
+ * COMMAND_HELP, or EXIT_USAGE after telling why.
+ */
+int command_read(const struct command *command, int argc, char **argv,
+                 int (*option)(void *user, int option, const char *value),
+                 int (*operand)(void *user, char *word), void *user);
+
 /* Refuses a subcommand of the other tool, which stands in place of a program:
  * COMMAND_BAD after telling what to do, or 0 if `word` is none. */
 int command_subcommand(const struct option_walk *walk, const char *word);

@@ -25,8 +25,9 @@ static const struct option_row options[] = {
 struct request {
     const struct machine_row *machine;
     bool json;
-    const char *color; /* what --color was given, or NULL */
-    size_t count;
+    const char *color;              /* what --color was given, or NULL */
+    size_t count;                   /* of operands, and then of registers */
+    char *words[REGISTERS_MAX + 1]; /* the operands; a last one too many */
     const struct register_row *rows[REGISTERS_MAX];
     uint64_t values[REGISTERS_MAX];
 };
@@ -240,8 +241,10 @@ decode_json(const struct request *r)
 
 /* Takes one option. */
 static int
-take_option(struct request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct request *const r = user;
+
     if (option == OPT_MACHINE)
         return command_machine(value, &r->machine);
     if (option == OPT_COLOR) {
@@ -253,59 +256,53 @@ take_option(struct request *r, int option, const char *value)
 
 /* Reads the registers and their values. */
 static int
-take_values(struct request *r, char **words, size_t count)
+take_values(struct request *r)
 {
     if (r->machine == NULL) {
         fprintf(stderr, "tally decode: no machine; -m MACHINE names it, tally "
                         "list machines shows them\n");
         return EXIT_USAGE;
     }
-    if (count == 0) {
+    if (r->count == 0) {
         fprintf(stderr, "tally decode: no REGISTER=VALUE; see tally decode "
                         "--help\n");
         return EXIT_USAGE;
     }
-    if (count > REGISTERS_MAX) {
+    if (r->count > REGISTERS_MAX) {
         fprintf(stderr, "tally decode: more than %d registers\n",
                 REGISTERS_MAX);
         return EXIT_USAGE;
     }
-    for (size_t i = 0; i < count; i++)
-        if (decode_parse(r->machine, words[i], &command_log, &r->rows[i],
+    for (size_t i = 0; i < r->count; i++)
+        if (decode_parse(r->machine, r->words[i], &command_log, &r->rows[i],
                          &r->values[i]) != 0)
             return EXIT_USAGE;
-    r->count = count;
+    return 0;
+}
+
+static int
+take_word(void *user, char *word)
+{
+    struct request *const r = user;
+
+    if (r->count <= REGISTERS_MAX)
+        r->words[r->count++] = word;
     return 0;
 }
 
 static int
 run_decode(int argc, char **argv)
 {
-    struct option_walk walk = {&command_decode, argc, argv, 0, NULL};
     struct request request = {0};
-    size_t count = 0;
-    const char *value;
-    int status;
+    int status = command_read(&command_decode, argc, argv, take_option,
+                              take_word, &request);
 
-    for (;;) {
-        const int option = command_option(&walk, &value);
-        if (option == COMMAND_HELP) {
-            command_help(&command_decode, stdout);
-            return 0;
-        }
-        if (option == COMMAND_BAD)
-            return EXIT_USAGE;
-        if (option >= 0) {
-            status = take_option(&request, option, value);
-            if (status != 0)
-                return status;
-        } else if (walk.next < argc) {
-            argv[count++] = argv[walk.next++];
-        } else {
-            break;
-        }
+    if (status == COMMAND_HELP) {
+        command_help(&command_decode, stdout);
+        return 0;
     }
-    status = take_values(&request, argv, count);
+    if (status == 0)
+        status = take_values(&request);
     if (status != 0)
         return status;
     if (request.json && command_color(request.color, stdout) >= 0)

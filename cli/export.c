@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -93,16 +92,6 @@ take_option(struct export_request *r, int option, const char *value)
     }
 }
 
-/* Returns whether both paths are of the same file. */
-static bool
-same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
 /* Refuses what cannot be done, before anything is read. */
 static int
 check_request(const struct export_request *r)
@@ -120,7 +109,8 @@ check_request(const struct export_request *r)
                       r->writer->name);
         return EXIT_USAGE;
     }
-    if (r->output != NULL && same_file(r->output, r->input)) {
+    if (r->output != NULL &&
+        same_file(r->output, r->input != NULL ? r->input : RECORD_DEFAULT)) {
         escape_printf(stderr,
                       "tally export: -o %s would replace the record itself\n",
                       r->output);
@@ -261,7 +251,8 @@ choose_events(const struct export_request *r, const struct record *record,
 static int
 export_record(const struct export_request *r, const struct record *record)
 {
-    const struct resolver_options names = {r->debug_dirs, r->debug_dir_count};
+    const struct resolver_options names = {
+        .debug_dirs = r->debug_dirs, .debug_dir_count = r->debug_dir_count};
     size_t *events = calloc(record->event_count + 1, sizeof(*events));
     struct resolver *resolver = NULL;
     struct export_list *list = NULL;

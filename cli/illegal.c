@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/illegal_sets.h"
+#include "cli/output.h"
 #include "host/open.h"
 
 static const struct illegal_set *
@@ -80,15 +80,6 @@ advise(const struct illegal_set *set, const char *cpu,
         add_mend(text, size, "count it on this host (-m host)");
 }
 
-static bool
-is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 &&
-                                 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
 /* Names the file and the function that hold the instruction: by the file that
  * was mapped there, or else by the program's own. */
 static void
@@ -103,7 +94,8 @@ name_place(const struct session_illegal *s,
     illegal->file_address = known ? address : s->pc - process->load_bias;
     if (known) {
         memcpy(illegal->file, s->file, sizeof(illegal->file));
-        illegal->library = !is_same_file(s->file, process->program);
+        illegal->library = strcmp(s->file, process->program) != 0 &&
+                           !same_file(s->file, process->program);
     }
     program_functions(known ? s->file : process->program, &functions);
     const char *found = program_function_at(&functions, illegal->file_address);

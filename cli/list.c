@@ -208,8 +208,9 @@ struct line {
 };
 
 static int
-take_option(struct line *line, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct line *const line = user;
     struct list *l = &line->list;
 
     switch (option) {
@@ -226,34 +227,17 @@ take_option(struct line *line, int option, const char *value)
     }
 }
 
-/* Reads options and operands in any order. Returns a status; COMMAND_HELP: help
- * is shown. */
 static int
-read_line(struct line *line, int argc, char **argv)
+take_operand(void *user, char *word)
 {
-    struct option_walk walk = {&command_list, argc, argv, 0, NULL};
-    const char *value;
-    int option;
+    struct line *const line = user;
 
-    for (;;) {
-        while ((option = command_option(&walk, &value)) >= 0) {
-            const int status = take_option(line, option, value);
-            if (status != 0)
-                return status;
-        }
-        if (option == COMMAND_HELP)
-            command_help(&command_list, stdout);
-        if (option != COMMAND_END)
-            return option == COMMAND_HELP ? COMMAND_HELP : EXIT_USAGE;
-        if (walk.next >= argc)
-            return 0;
-        if (line->count == 2) {
-            escape_printf(stderr, "tally list: one pattern, not '%s' too\n",
-                          argv[walk.next]);
-            return EXIT_USAGE;
-        }
-        line->operands[line->count++] = argv[walk.next++];
+    if (line->count == 2) {
+        escape_printf(stderr, "tally list: one pattern, not '%s' too\n", word);
+        return EXIT_USAGE;
     }
+    line->operands[line->count++] = word;
+    return 0;
 }
 
 static int
@@ -280,10 +264,15 @@ run_list(int argc, char **argv)
 {
     struct line line = {0};
     size_t kind = 0;
-    const int status = read_line(&line, argc, argv);
+    const int status = command_read(&command_list, argc, argv, take_option,
+                                    take_operand, &line);
 
+    if (status == COMMAND_HELP) {
+        command_help(&command_list, stdout);
+        return 0;
+    }
     if (status != 0)
-        return status == COMMAND_HELP ? 0 : status;
+        return status;
     while (line.count > 0 && kind < KINDS &&
            strcmp(line.operands[0], kinds[kind].name) != 0)
         kind++;

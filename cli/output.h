@@ -28,4 +28,7 @@ int output_open_descriptor(int descriptor, struct output *out);
 /* Closes and, if `keep`, puts the file in its place; 0 or TALLY_EIO. */
 int output_close(struct output *out, bool keep);
 
+/* Returns whether both paths are of the same file. */
+bool same_file(const char *a, const char *b);
+
 #endif

@@ -284,8 +284,10 @@ run_session(struct session *s)
 }
 
 static int
-take_option(struct session *s, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct session *const s = user;
+
     if (option == OPT_MACHINE) {
         s->machine = value;
         return 0;
@@ -299,34 +301,31 @@ take_option(struct session *s, int option, const char *value)
 }
 
 static int
+take_file(void *user, char *name)
+{
+    struct session *const s = user;
+
+    if (s->path != NULL) {
+        escape_printf(stderr, "tally pmu: one file, not '%s' too\n", name);
+        return EXIT_USAGE;
+    }
+    s->path = name;
+    return 0;
+}
+
+static int
 run_pmu(int argc, char **argv)
 {
-    struct option_walk walk = {&command_pmu, argc, argv, 0, NULL};
     struct session session = {0};
-    const char *value;
+    const int status = command_read(&command_pmu, argc, argv, take_option,
+                                    take_file, &session);
 
-    for (;;) {
-        const int option = command_option(&walk, &value);
-        if (option == COMMAND_HELP) {
-            command_help(&command_pmu, stdout);
-            return 0;
-        }
-        if (option == COMMAND_BAD)
-            return EXIT_USAGE;
-        if (option >= 0) {
-            const int status = take_option(&session, option, value);
-            if (status != 0)
-                return status;
-        } else if (walk.next == argc) {
-            break;
-        } else if (session.path != NULL) {
-            escape_printf(stderr, "tally pmu: one file, not '%s' too\n",
-                          argv[walk.next]);
-            return EXIT_USAGE;
-        } else {
-            session.path = argv[walk.next++];
-        }
+    if (status == COMMAND_HELP) {
+        command_help(&command_pmu, stdout);
+        return 0;
     }
+    if (status != 0)
+        return status;
     if (session.path != NULL && strcmp(session.path, "-") == 0)
         session.path = NULL;
     return run_session(&session);

@@ -9,50 +9,34 @@
 
 #define METRIC_EVENTS_MAX 64
 
+/* The words of a command line. */
 struct words {
+    const struct command *command;
+    struct selected *selected;
     const char *metrics; /* the last -M */
     char *events;        /* operands, joined with commas */
 };
 
 static int
-take_option(const struct command *c, struct selected *s, struct words *w,
-            int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct words *const w = user;
+
     if (option == SELECTED_MACHINE)
-        return command_machine(value, &s->machine);
+        return command_machine(value, &w->selected->machine);
     if (option == SELECTED_METRICS || option == SELECTED_GROUP) {
         w->metrics = value;
         return 0;
     }
-    return command_json(c, value, &s->json);
+    return command_json(w->command, value, &w->selected->json);
 }
 
 static int
-read_words(const struct command *c, int argc, char **argv, struct selected *s,
-           struct words *w)
+take_event(void *user, char *name)
 {
-    struct option_walk walk = {c, argc, argv, 0, NULL};
-    const char *value;
-    int status = 0;
+    struct words *const w = user;
 
-    while (status == 0) {
-        const int option = command_option(&walk, &value);
-        if (option == COMMAND_HELP) {
-            command_help(c, stdout);
-            return COMMAND_HELP;
-        }
-        if (option == COMMAND_BAD)
-            return EXIT_USAGE;
-        if (option >= 0)
-            status = take_option(c, s, w, option, value);
-        else if (walk.next < argc)
-            status = command_join(&w->events, argv[walk.next++]) != 0
-                         ? EXIT_OURS
-                         : 0;
-        else
-            return 0;
-    }
-    return status;
+    return command_join(&w->events, name) == 0 ? 0 : EXIT_OURS;
 }
 
 static bool
@@ -154,9 +138,11 @@ selected_run(const struct command *c, int argc, char **argv,
              int (*run)(const struct selected *selected))
 {
     struct selected s = {0};
-    struct words w = {0};
-    int status = read_words(c, argc, argv, &s, &w);
+    struct words w = {.command = c, .selected = &s};
+    int status = command_read(c, argc, argv, take_option, take_event, &w);
 
+    if (status == COMMAND_HELP)
+        command_help(c, stdout);
     if (status == 0 && s.machine == NULL)
         s.machine = machine_of(w.events);
     if (status == 0 && s.machine == NULL) {

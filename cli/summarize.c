@@ -75,8 +75,9 @@ take_skip(struct summarize_request *r, const char *value)
 }
 
 static int
-take_option(struct summarize_request *r, int option, const char *value)
+take_option(void *user, int option, const char *value)
 {
+    struct summarize_request *const r = user;
     static const char *const forms[] = {"text", "csv", "json", "teja", NULL};
     uint64_t clock;
     int form = SUMMARIZE_TEXT, status;
@@ -637,28 +638,12 @@ summarize(struct summarize_request *request)
 }
 
 static int
-read_options(struct summarize_request *r, int argc, char **argv, bool *helped)
+take_file(void *user, char *name)
 {
-    struct option_walk walk = {&command_summarize, argc, argv, 0, NULL};
-    const char *value;
+    struct summarize_request *const r = user;
 
-    for (;;) {
-        const int option = command_option(&walk, &value);
-        *helped = option == COMMAND_HELP;
-        if (*helped)
-            return 0;
-        if (option == COMMAND_BAD)
-            return EXIT_USAGE;
-        if (option >= 0) {
-            const int status = take_option(r, option, value);
-            if (status != 0)
-                return status;
-        } else if (walk.next < argc) {
-            r->files[r->file_count++] = argv[walk.next++];
-        } else {
-            return check_request(r);
-        }
-    }
+    r->files[r->file_count++] = name;
+    return 0;
 }
 
 static int
@@ -666,19 +651,23 @@ run_summarize(int argc, char **argv)
 {
     struct summarize_request request = {.options.by = SUMMARY_BY_THREAD |
                                                       SUMMARY_BY_REGION};
-    bool helped = false;
 
     request.files = calloc((size_t)argc, sizeof(*request.files));
     request.inputs = calloc((size_t)argc, sizeof(*request.inputs));
     int status = EXIT_OURS;
     if (request.files != NULL && request.inputs != NULL)
-        status = read_options(&request, argc, argv, &helped);
+        status = command_read(&command_summarize, argc, argv, take_option,
+                              take_file, &request);
     else
         command_no_memory();
-    if (helped)
+    if (status == 0)
+        status = check_request(&request);
+    if (status == COMMAND_HELP) {
         command_help(&command_summarize, stdout);
-    else if (status == 0)
+        status = 0;
+    } else if (status == 0) {
         status = summarize(&request);
+    }
     free(request.files);
     free(request.inputs);
     return status;

@@ -502,6 +502,13 @@ def kept():
         done = t.run(t.tally(), "export", "--as", form, "-i", path, "-o", path)
         t.equal(done.returncode, 2)
         t.contains(done.stderr, "replace the record")
+        # Also where no option names it.
+        with tempfile.TemporaryDirectory() as d:
+            copy = pathlib.Path(d, "tally.data")
+            copy.write_bytes(before)
+            done = t.run(t.tally(), "export", "--as", form, "-o",
+                         "tally.data", cwd=d)
+            t.equal((done.returncode, copy.read_bytes()), (2, before))
         done = t.run(t.tally(), "export", "--as", form, "-i", path, "-o",
                      place("no/such/folder"))
         t.equal(done.returncode, 2)
