@@ -144,8 +144,11 @@ run_model(void *user, unsigned run, struct count_value *values,
         session_result_finish(&next);
         return error;
     }
-    *end = (struct count_end){next.wall_s, next.status, next.interrupted};
-    if (run > 1 && next.interrupted) {
+    /* A mean is of whole runs: of several, one that was killed is none. */
+    *end = (struct count_end){next.wall_s, next.status,
+                              next.interrupted ||
+                                  (r->runs > 1 && next.ended_by != 0)};
+    if (run > 1 && end->interrupted) {
         /* The report is of the run before, but for the status. */
         job->result.status = next.status;
         job->result.interrupted = true;
@@ -261,9 +264,7 @@ finish_model(void *user)
     if (job->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
     if (!job->result.started)
-        return tally_fail(&command_log, TALLY_EQEMU,
-                          "%s: QEMU could not start it",
-                          job->measured.program.path);
+        return measured_unstarted(&job->measured, &job->result);
     job->result.interrupted |= job->counting.end.interrupted;
     report->last = &job->result;
     drop_idle_threads(job);

@@ -695,9 +695,8 @@ count_request_strict(const struct count_request *r, int status,
 {
     if (status != 0 || all_counted || !r->strict)
         return status;
-    if (count_request_talks(r)) /* the report tells which event */
-        fprintf(stderr,
-                "tally: an event was not counted, and --strict is given\n");
+    if (count_request_talks(r)) /* the report tells which counts */
+        fprintf(stderr, "tally: counts are missing, and --strict is given\n");
     return EXIT_OURS;
 }
 

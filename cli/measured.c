@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include "base/escape.h"
 #include "cli/illegal.h"
@@ -81,6 +82,17 @@ measured_share(const struct hardware_reading *r, struct count_value *v)
         v->code = "not-counted";
         v->reason = "the program ended before its turn came";
     }
+}
+
+int
+measured_unstarted(const struct measured *m, const struct session_result *r)
+{
+    const bool stopped = r->interrupted && WIFSIGNALED(r->status);
+
+    tally_fail(&command_log, TALLY_EQEMU, "%s: %s", m->program.path,
+               stopped ? "a signal came before the program began"
+                       : "QEMU could not start it");
+    return stopped ? command_status(r->status) : EXIT_OURS;
 }
 
 int

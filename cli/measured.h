@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/model_options.h"
 #include "profile/hardware.h"
+#include "profile/session.h"
 #include "report/count_report.h"
 #include "source/program.h"
 
@@ -35,6 +36,12 @@ int measured_choose(struct measured *measured, const char *name,
 
 /* Returns whether the program is one of this computer's own kind. */
 bool measured_is_native(char *const *argv);
+
+/* Says why nothing of the program ran, and returns the exit status: 125, or
+ * where a signal to tally ended QEMU, that of a program that the signal ended.
+ */
+int measured_unstarted(const struct measured *measured,
+                       const struct session_result *result);
 
 /* Sets the part of the time that the event had a counter of --hardware. A count
  * of a part of the time is an estimate; without any time there is no count. */

@@ -9,9 +9,8 @@
 
 #include "cli/command.h"
 
-/* Returns the status for a file that cannot be opened for a reason (errno). */
-static int
-status_of(int cause)
+int
+output_status(int cause)
 {
     switch (cause) {
     case EBADF:
@@ -38,7 +37,7 @@ output_refused(const char *path)
 
     tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
                strerror(cause));
-    return status_of(cause);
+    return output_status(cause);
 }
 
 /* Opens a stream on a copy of the descriptor; NULL with errno. */
@@ -63,7 +62,7 @@ output_open(const char *path, enum replace_way way, struct output *out)
     if (path == NULL)
         return 0;
     if (replace_open(path, way, &command_log, &out->replace) != 0)
-        return status_of(errno);
+        return output_status(errno);
     out->file = open_copy(out->replace.fd);
     out->replaces = out->file != NULL;
     if (out->replaces)
@@ -83,7 +82,7 @@ output_open_descriptor(int descriptor, struct output *out)
     const int cause = errno;
     tally_fail(&command_log, TALLY_EIO, "cannot write to descriptor %d: %s",
                descriptor, strerror(cause));
-    return status_of(cause);
+    return output_status(cause);
 }
 
 int

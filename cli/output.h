@@ -14,6 +14,10 @@ struct output {
     struct replace replace; /* the file that the report goes to */
 };
 
+/* Returns the status for a file that cannot be opened, by its errno: 2 where
+ * the path is at fault, 125 where the system is. */
+int output_status(int cause);
+
 /* Says that `path` cannot be opened, by errno, and returns the status: 2 where
  * the path is at fault, 125 where the system is. */
 int output_refused(const char *path);

@@ -256,10 +256,9 @@ run_and_report(struct job *job)
         return opened;
     int error = session_run(&job->session, &job->measured.program, &command_log,
                             &result);
+    int status = EXIT_OURS;
     if (error == 0 && !result.started)
-        error =
-            tally_fail(&command_log, TALLY_EQEMU, "%s: QEMU could not start it",
-                       job->measured.program.path);
+        status = error = measured_unstarted(&job->measured, &result);
     if (error == 0) {
         error = write_all(job, &result, out.file);
         if (error != 0)
@@ -269,7 +268,8 @@ run_and_report(struct job *job)
         error = TALLY_EIO;
         command_unwritten("report");
     }
-    const int status = error == 0 ? command_status(result.status) : EXIT_OURS;
+    if (error == 0)
+        status = command_status(result.status);
     session_result_finish(&result);
     return status;
 }

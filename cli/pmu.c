@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/input.h"
 #include "cli/command.h"
 #include "cli/pmu_console.h"
 #include "cli/pmu_loop.h"
@@ -242,7 +243,7 @@ static FILE *
 open_file(void *user, const char *path)
 {
     (void)user;
-    return fopen(path, "re");
+    return input_stream(path);
 }
 
 static int
@@ -258,10 +259,10 @@ run_session(struct session *s)
     if (s->machine != NULL &&
         pmu_console_machine(&s->console, &monitor, &command_log) != 0)
         return EXIT_USAGE;
-    s->in = s->path != NULL ? fopen(s->path, "re") : stdin;
+    s->in = s->path != NULL ? input_stream(s->path) : stdin;
     if (s->in == NULL) {
         escape_printf(stderr, "tally pmu: cannot read %s: %s\n", s->path,
-                      strerror(errno));
+                      input_reason(errno));
         status = EXIT_USAGE;
     } else {
         s->prompt = !s->json && isatty(fileno(s->in)) && isatty(fileno(stdout));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "cli/ia64.h"
 #include "table/text.h"
 
@@ -372,7 +373,7 @@ pmu_do_bundles(struct pmu_console *c, struct pmu_call *call)
         c->open_file != NULL ? c->open_file(c->user, r.path) : NULL;
     if (in == NULL)
         return tally_fail(call->log, TALLY_EIO, "cannot read %s: %s", name.text,
-                          strerror(errno));
+                          input_reason(errno));
     const int error = read_rows(&r, in);
     if (error == 0) {
         retire_rows(c, call->strand, &r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tally record: runs a program and writes which instructions its events come
  * from. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "cli/counted.h"
 #include "cli/illegal.h"
 #include "cli/measured.h"
+#include "cli/output.h"
 #include "profile/filter.h"
 #include "record/record_writer.h"
 #include "table/generic.h"
@@ -243,6 +245,9 @@ say_end(const struct recording *r, const char *path)
                   r->result.pid_count, r->result.pid_count == 1 ? "" : "es",
                   path, strcmp(path, "tally.data") != 0 ? " " : "",
                   strcmp(path, "tally.data") != 0 ? path : "");
+    if (session_side_by_side(&r->result))
+        fprintf(stderr, "tally: threads or processes ran side by side, or "
+                        "a signal came: another run may count differently\n");
     if (session_partial(&r->result))
         fprintf(stderr, "tally: counts of some threads or programs are "
                         "missing; tally count says which\n");
@@ -258,18 +263,15 @@ run_recorded(struct recording *r)
                                     &command_log);
 
     if (error != 0)
-        return EXIT_OURS;
+        return error == TALLY_EIO ? output_status(errno) : EXIT_OURS;
     r->session.recorder = &recorded_recorder;
     r->session.record = &r->writer.sink;
     error = session_run(&r->session, &r->measured.program, &command_log,
                         &r->result);
-    if (error == 0 && !r->result.started)
-        error =
-            tally_fail(&command_log, TALLY_EQEMU, "%s: QEMU could not start it",
-                       r->measured.program.path);
-    if (error != 0) {
+    if (error != 0 || !r->result.started) {
         record_writer_abandon(&r->writer);
-        return EXIT_OURS;
+        return error != 0 ? EXIT_OURS
+                          : measured_unstarted(&r->measured, &r->result);
     }
     if (record_writer_end(&r->writer, &r->result) != 0)
         return EXIT_OURS;

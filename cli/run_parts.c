@@ -30,7 +30,7 @@ hash_file(const char *path)
     unsigned char bytes[65536];
     uint64_t hash = HASH_START;
     ssize_t n;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
         return hash;

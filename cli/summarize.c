@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/input.h"
 #include "cli/output.h"
 #include "cli/screen.h"
 #include "profile/call_file.h"
@@ -178,7 +179,7 @@ static int
 cannot_read(const char *path)
 {
     escape_printf(stderr, "tally summarize: cannot read %s: %s\n", path,
-                  strerror(errno));
+                  input_reason(errno));
     return EXIT_USAGE;
 }
 
@@ -200,7 +201,7 @@ open_beside(const char *dump)
                      slash != NULL ? (int)(slash - dump) + 1 : 0, dump,
                      names[i]) < 0)
             return NULL;
-        file = fopen(path, "re");
+        file = input_stream(path);
         free(path);
     }
     return file;
@@ -209,7 +210,7 @@ open_beside(const char *dump)
 static int
 read_calls(const struct summarize_request *r, struct call_table *calls)
 {
-    FILE *file = r->locations != NULL ? fopen(r->locations, "re")
+    FILE *file = r->locations != NULL ? input_stream(r->locations)
                                       : open_beside(r->files[0]);
     int error;
 
@@ -268,7 +269,7 @@ take_places(const struct call_image *image, struct call_table *calls)
 static int
 recover_file(struct gathered *g, const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = input_open(path);
     struct dump_reader reader;
     struct call_image image;
     int error = fd < 0 ? TALLY_EIO : call_image_read(fd, &image);
@@ -311,7 +312,7 @@ static int
 read_file(struct summary *s, const char *path)
 {
     const bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = standard ? STDIN_FILENO : input_open(path);
     struct dump_reader reader;
 
     if (fd < 0)

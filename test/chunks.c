@@ -261,6 +261,47 @@ test_round_trip(void **unused)
 }
 
 static void
+test_passed_by(void **unused)
+{
+    struct chunk_writer *writer = create("a");
+    uint64_t at = CHUNKS_FILE_HEADER, from = 0, to = 0;
+    uint32_t type = 0;
+
+    (void)unused;
+    for (uint32_t i = 1; i <= 5; i++)
+        assert_int_equal(chunks_write(writer, i, "12345678", i), 0);
+    assert_int_equal(chunks_end(&writer), 0);
+    struct chunk_reader *reader = open_record("a");
+    for (uint32_t i = 1; i <= 6; i++) {
+        from = i == 2 ? at : from;
+        to = i == 4 ? at : to;
+        assert_true(chunks_peek(reader, &at, &type));
+        assert_int_equal(type, i <= 5 ? i : CHUNK_END);
+    }
+    assert_false(chunks_peek(reader, &at, &type));
+    chunks_pass_by(reader, from, to);
+    assert_chunk(reader, 1, "1", 1);
+    assert_chunk(reader, 4, "1234", 4);
+    assert_chunk(reader, 5, "12345", 5);
+    assert_end(&reader, false);
+
+    /* A chunk that is passed by is damaged. */
+    struct chunk chunk;
+    FILE *file = fopen(in_folder("a"), "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)from + CHUNK_HEADER, SEEK_SET), 0);
+    assert_int_equal(fputc('x', file), 'x');
+    assert_int_equal(fclose(file), 0);
+    reader = open_record("a");
+    chunks_pass_by(reader, from, to);
+    assert_chunk(reader, 1, "1", 1);
+    assert_int_equal(chunks_next(reader, &chunk), TALLY_ESYNTAX);
+    assert_said("another checksum");
+    chunks_close(&reader);
+    errors = 0;
+}
+
+static void
 test_no_chunks(void **unused)
 {
     struct chunk_writer *writer = create("a");
@@ -422,7 +463,8 @@ test_forged(void **unused)
         {__LINE__, 2, CHUNK_AT_SIZE, 68, "another size"},
         {__LINE__, 2, CHUNK_AT_SIZE, 70, "another size"},
         {__LINE__, 2, CHUNK_AT_SIZE, 0, "another size"},
-        {__LINE__, 2, CHUNK_AT_SIZE, CHUNK_MAX, "another size"},
+        {__LINE__, 2, CHUNK_AT_SIZE, CHUNK_MAX, "far too many"},
+        {__LINE__, 2, CHUNK_AT_SIZE, CHUNK_FREE, "another size"},
         {__LINE__, 2, CHUNK_AT_SIZE, UINT64_MAX, "larger than 1 GiB"},
         {__LINE__, 2, CHUNK_AT_FLAGS, 0, "two sizes"},
     };
@@ -997,6 +1039,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crc),
         CASE(test_round_trip),
+        CASE(test_passed_by),
         CASE(test_no_chunks),
         CASE(test_cut),
         CASE(test_changed),

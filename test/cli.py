@@ -388,6 +388,60 @@ def fifo_program():
         t.equal(done.returncode, 126, f"in a guest: {done.stderr}")
 
 
+@t.named("a FIFO that nobody writes or reads is refused; a written one is read")
+def lone_fifos():
+    hello = t.guest("hello.x86_64")
+    count = ("count", "-m", "host-model", "-e", "instructions")
+    with tempfile.TemporaryDirectory() as d:
+        fifo = f"{d}/fifo"
+        os.mkfifo(fifo)
+        os.chmod(fifo, 0o777)
+        for status, *words in (
+                (2, "pmu", fifo), (2, "summarize", fifo),
+                (2, "summarize", "--locations", fifo, "/dev/null"),
+                (2, "summarize", "--recover", fifo),
+                (2, *count, "--qemu", fifo, hello),
+                (2, *count, "-o", fifo, hello),
+                (2, "record", "-e", "instructions", "-o", fifo, hello)):
+            done = t.run(t.tally(), *words, timeout=60)
+            t.equal(done.returncode, status, f"{words}: {done.stderr}")
+            t.equal(len(done.stderr.splitlines()), 1, done.stderr)
+        script = 'echo dump PCR | "$0" pmu -m sparc-t4 /dev/stdin; ' \
+            '"$0" pmu -m sparc-t4 <(sleep 0.1; echo dump PCR)'
+        done = t.run("bash", "-c", script, t.tally(), fifo)
+        t.equal((done.returncode, done.stderr), (0, ""), "status, stderr")
+        lines = done.stdout.splitlines()
+        half = len(lines) // 2
+        assert half > 0 and lines == 2 * lines[:half], done.stdout
+
+
+@t.named("a stack that is too small is refused in one line")
+def small_stack():
+    done = t.run("sh", "-c", 'ulimit -s 64; "$0" --version', t.tally())
+    t.equal((done.returncode, done.stderr),
+            (125, "tally: the stack is limited to 64 KiB and tally needs 2048: "
+                  "ulimit -s 2048\n"), "64 KiB")
+    done = t.run("sh", "-c", 'ulimit -s 2048; exec "$@"', "sh", t.tally(),
+                 "count", "-m", "ultrasparc-t2", "-e", "all", "--per-process",
+                 "--", t.guest("hello.sparc64"))
+    t.equal((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+
+
+@t.named("tally record: an output that cannot be opened is status 2")
+def record_refused():
+    words = (os.path.abspath(t.tally()), "record", "-e", "instructions",
+             os.path.abspath(t.guest("hello.x86_64")))
+    with tempfile.TemporaryDirectory() as d:
+        os.mkdir(f"{d}/tally.data")
+        done = t.run(*words, cwd=d)
+        t.equal(done.returncode, 2, done.stderr)
+        os.rmdir(f"{d}/tally.data")
+        for name in ("tally.data", "tally.data.old"):
+            pathlib.Path(d, name).write_text("precious")
+        done = t.run(*words, cwd=d)
+        t.equal(done.returncode, 2, done.stderr)
+
+
 @t.named("tally pmu: what follows a byte 0 in a line is not passed over")
 def pmu_byte_0():
     with tempfile.NamedTemporaryFile() as script:

@@ -205,6 +205,24 @@ test_threads_add_up(void **state)
     hardware_finish(&h);
 }
 
+/* Forged totals end the counting, as steps up to them would take years. */
+static void
+test_impossible_totals(void **state)
+{
+    const struct machine_row *m = machine_find("ultrasparc-t2");
+    const struct event_row *event = event_find(m, "All_instr");
+    struct totals slice = made_up(7, 1000);
+    struct hardware h;
+
+    (void)state;
+    assert_int_equal(hardware_init(&h, m, &event, 1, NULL), 0);
+    assert_int_equal(hardware_add(&h, &slice), 0);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++)
+        slice.signal[i] = UINT64_C(1) << 58;
+    assert_int_equal(hardware_add(&h, &slice), TALLY_ERANGE);
+    hardware_finish(&h);
+}
+
 static void
 check_edges(const char *machine, const char *name, enum signal_id signal,
             uint64_t wrap)
@@ -326,10 +344,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_always),
-        cmocka_unit_test(test_threads_add_up), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_more_taken),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_always),
+        cmocka_unit_test(test_threads_add_up),
+        cmocka_unit_test(test_impossible_totals),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_more_taken),
+        cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,4 +282,30 @@ def memory_file(arch):
     assert c[INSTRUCTIONS[arch]] > 100000, c.json["events"]
 
 
+@t.named("a process that still runs makes the sum partial, in each form")
+def still_running():
+    busybox = os.path.abspath(g("busybox", "x86_64"))
+    with tempfile.TemporaryDirectory() as name:
+        for form in ((), ("-x,",), ("-j",)):
+            pipe = os.path.join(name, "pipe")
+            os.mkfifo(pipe)
+            # The child waits for a writer, and the shell does not wait for it.
+            done = t.run(t.tally(), "count", "-m", "host-model", "--strict",
+                         "-e", "instructions", *form, "--", busybox, "sh",
+                         "-c", 'exec >/dev/null 2>&1; cat <"$0" & exit',
+                         pipe)
+            os.close(os.open(pipe, os.O_WRONLY))
+            os.remove(pipe)
+            t.equal(done.returncode, 125, f"status; {done.stderr!r}")
+            if form == ("-x,",):
+                rows = list(csv.reader(io.StringIO(done.stderr)))
+                t.equal([row[7] for row in rows[:2]], ["partial", "partial"],
+                        "standings")
+                t.contains(rows[1][8], "still running, counted so far: ")
+            elif form == ("-j",):
+                t.contains(done.stderr, '"fidelity": "partial"')
+            else:
+                t.contains(done.stderr, "still running, counted so far: ")
+
+
 t.main()

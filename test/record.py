@@ -176,6 +176,23 @@ def refused(options, status, *words):
         t.contains(done.stderr, word)
 
 
+def varies():
+    """Threads side by side lower the standing, as in tally count."""
+    for program, standing in ((["crew", "2", "2"], "varies"),
+                              (["hello"], "exact")):
+        with tempfile.TemporaryDirectory() as name:
+            path = os.path.join(name, "tally.data")
+            done = t.run(t.tally(), "record", "-m", "host-model", "-e",
+                         "instructions", "-o", path, "--",
+                         t.guest(program[0] + ".x86_64"), *program[1:])
+            t.equal(done.returncode, 0, f"status; {done.stderr!r}")
+            t.equal("side by side" in done.stderr, standing == "varies",
+                    "what the last line says")
+            done = t.run(t.tally(), "report", "-j", path)
+            t.equal([e["standing"] for e in json.loads(done.stdout)["events"]],
+                    [standing], program[0])
+
+
 def keeps_the_old_record():
     """A run that cannot start leaves the record of the run before."""
     with tempfile.TemporaryDirectory() as name:
@@ -321,6 +338,7 @@ t.case("an unknown event", refused,
 t.case("data filters", refused, ["--filter", "data=x", "true"], 2, "code=")
 t.case("no program", refused, [], 2, "program")
 t.case("a program that is missing", refused, ["./missing"], 127, "missing")
+t.case("exact counts that vary are not called exact", varies)
 t.case("the old record stays", keeps_the_old_record)
 t.case("a full disk", full_disk)
 t.main()

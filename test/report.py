@@ -270,6 +270,18 @@ def cut_short():
         adds_up(found)
 
 
+@t.named("a record that ends before its first counts is refused")
+def no_counts():
+    whole = record_words().read_bytes()
+    path = folder / "early.data"
+    for end in (b"PROC", b"CNTS"):
+        path.write_bytes(whole[:whole.index(b"CHNK" + end) + 40])
+        for command in (["report"], ["export", "--as", "folded"]):
+            done = t.run(t.tally(), *command, "-i", path)
+            t.equal((done.returncode, done.stdout), (125, ""), done.stderr)
+            t.contains(done.stderr, "ends before its first counts")
+
+
 @t.named("a damaged record is refused, and nothing is written")
 def damaged():
     data = bytearray(record_words().read_bytes())

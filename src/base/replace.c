@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINKS 40 /* as many as the kernel follows */
@@ -185,14 +186,37 @@ open_memory(struct replace *r)
     return r->fd;
 }
 
+/* Opens a named pipe, whose reader has a second to come. Without a reader errno
+ * is ENXIO: open() would wait for one for ever. */
 static int
-open_direct(struct replace *r, enum replace_way way)
+open_pipe(const struct replace *r)
 {
+    const struct timespec turn = {0, 10000000};
+    int fd = -1;
+
+    for (int i = 0; i < 100 && fd < 0; i++) {
+        fd = openat(r->folder, r->name,
+                    O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && (errno != ENXIO || nanosleep(&turn, NULL) != 0))
+            return -1;
+    }
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    else
+        errno = ENXIO;
+    return fd;
+}
+
+static int
+open_direct(struct replace *r, enum replace_way way, const struct place *place)
+{
+    r->place = REPLACE_DIRECT;
+    if (place->exists && S_ISFIFO(place->st.st_mode))
+        return r->fd = open_pipe(r);
     r->fd = openat(r->folder, r->name,
                    O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
                        (way == REPLACE_APPEND ? O_APPEND : O_TRUNC),
                    0666);
-    r->place = REPLACE_DIRECT;
     return r->fd;
 }
 
@@ -203,7 +227,7 @@ open_place(struct replace *r, enum replace_way way, const struct place *place)
     const bool regular = !place->exists || S_ISREG(place->st.st_mode);
 
     if (way != REPLACE_WHOLE || !regular)
-        return open_direct(r, way);
+        return open_direct(r, way, place);
     /* A file that may not be written is not replaced either. */
     if (place->exists && faccessat(r->folder, r->name, W_OK, AT_EACCESS) != 0)
         return -1;

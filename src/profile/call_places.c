@@ -221,7 +221,7 @@ call_places_read(const char *path,
                               uint32_t line, const char *function),
                  void *user)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct places p = {.take = take, .user = user};
     GElf_Ehdr head;
 

@@ -39,7 +39,7 @@ grow(void *array, size_t count, size_t size)
 }
 
 /* Lets the machine's own counters count a thread's slices. */
-static void
+static int
 add_to_hardware(const struct session_options *o, uint32_t components,
                 const struct totals *slices)
 {
@@ -52,7 +52,7 @@ add_to_hardware(const struct session_options *o, uint32_t components,
         if (i >= count)
             filter_restrict(&derived[i - count], &derived[i]);
     }
-    hardware_add(o->hardware, derived);
+    return hardware_add(o->hardware, derived);
 }
 
 /* Returns NULL as long as there are rows left. Then returns the last row of the
@@ -91,7 +91,8 @@ own_row(struct session_result *result, const struct session_thread *thread)
     return t;
 }
 
-/* Adds a thread of the process that was described last. */
+/* Adds a thread of the process that was described last. 0, TALLY_ENOMEM; or
+ * TALLY_ERANGE: its totals cannot be. */
 static int
 add_thread(const struct session_options *o, struct session_result *result,
            const struct session_thread *thread, struct totals *slices)
@@ -114,9 +115,8 @@ add_thread(const struct session_options *o, struct session_result *result,
         }
         totals_add(&t->totals, &slices[i]);
     }
-    if (o->hardware != NULL)
-        add_to_hardware(o, result->components, slices);
-    return 0;
+    return o->hardware != NULL ? add_to_hardware(o, result->components, slices)
+                               : 0;
 }
 
 /* Collects the threads that have handed over their counts. */
@@ -351,6 +351,10 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     }
     if (error == 0 && view->state != COUNTS_ENDED)
         error = collect_strands(o, view, result);
+    if (error == TALLY_ERANGE) {
+        view->wrong = "a count that no program comes to";
+        error = 0;
+    }
     if (error == 0)
         error = collect_snapshots(view, result);
     if (error == 0)
@@ -579,8 +583,11 @@ session_collect(const struct session_options *o, int fd,
             totals_add(&result->totals, &o->gate->sum[i]);
         signals_derive(o->params, result->components, result->totals.signal);
         if (o->hardware != NULL) {
+            static const char none[COUNTS_NAME];
             hardware_reset(o->hardware);
-            add_to_hardware(o, result->components, o->gate->sum);
+            if (add_to_hardware(o, result->components, o->gate->sum) != 0)
+                error = note_inconsistent(result, 0, none,
+                                          "a count that no program comes to");
         }
     }
     return error;

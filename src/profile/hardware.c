@@ -13,6 +13,9 @@
 
 /* Most counts of a line at once: more could make a counter wrap twice. */
 #define STEP (UINT64_C(1) << 28)
+/* Most counts of a line in all: a month of a processor. A program can forge
+ * totals, which must not keep the steps going for years. */
+#define MOST (UINT64_C(1) << 48)
 
 /*
  * How software works a family's counters: who may write the control registers,
@@ -460,8 +463,9 @@ serve_all(struct hardware *h, const struct hardware_slice *slice,
     }
 }
 
-/* Raises the lines as often as the slice has counted, step by step. */
-static void
+/* Raises the lines as often as the slice has counted, step by step. 0, or
+ * TALLY_ERANGE: no program counts so much. */
+static int
 raise_all(struct hardware *h, const struct hardware_slice *slice,
           const struct totals *totals)
 {
@@ -471,6 +475,8 @@ raise_all(struct hardware *h, const struct hardware_slice *slice,
         const uint64_t n = line_count(h, i, totals);
         left = n > left ? n : left;
     }
+    if (left > MOST)
+        return TALLY_ERANGE;
     for (uint64_t done = 0; done < left; done += STEP) {
         for (size_t i = 0; i < h->total_count; i++) {
             const uint64_t n = line_count(h, i, totals);
@@ -479,10 +485,12 @@ raise_all(struct hardware *h, const struct hardware_slice *slice,
         serve_all(h, slice,
                   tally_pmu_batch(h->pmu, 0, h->totals, h->total_count, NULL));
     }
+    return 0;
 }
 
-/* Programs the monitor for the slice, raises its lines, reads the counters. */
-static void
+/* Programs the monitor for the slice, raises its lines, reads the counters. 0,
+ * or TALLY_ERANGE. */
+static int
 add_slice(struct hardware *h, const struct hardware_slice *slice,
           const struct totals *totals)
 {
@@ -497,12 +505,13 @@ add_slice(struct hardware *h, const struct hardware_slice *slice,
             slice->control[i] | named_bits(control, h->layout->trap_enable));
     }
     tally_pmu_set_state(h->pmu, 0, TALLY_PMU_LEVEL, TALLY_PMU_USER);
-    raise_all(h, slice, totals);
+    const int error = raise_all(h, slice, totals);
     for (unsigned i = 0; i < h->counter_count; i++)
         collect(h, slice, i, false);
+    return error;
 }
 
-void
+int
 hardware_add(struct hardware *h, const struct totals *slices)
 {
     uint64_t all = 0;
@@ -513,13 +522,15 @@ hardware_add(struct hardware *h, const struct totals *slices)
         h->readings[i].enabled += all;
     for (size_t t = 0; t < h->slice_count; t++) {
         const struct hardware_slice *slice = &h->slices[t];
-        add_slice(h, slice, &slices[t]);
+        if (add_slice(h, slice, &slices[t]) != 0)
+            return TALLY_ERANGE;
         for (unsigned i = 0; i < HARDWARE_COUNTERS; i++) {
             if (slice->event[i] >= 0)
                 h->readings[slice->event[i]].running +=
                     slices[t].signal[SIGNAL_INSTRUCTIONS];
         }
     }
+    return 0;
 }
 
 const char *

@@ -72,8 +72,10 @@ void hardware_finish(struct hardware *h);
 /* Sets all readings to 0. */
 void hardware_reset(struct hardware *h);
 
-/* Adds the totals of a thread, one for each of the slice_count slices. */
-void hardware_add(struct hardware *h, const struct totals *slices);
+/* Adds the totals of a thread, one for each of the slice_count slices. 0; or
+ * TALLY_ERANGE where a total is larger than any program comes to (2^48): the
+ * readings are then not to be used. */
+int hardware_add(struct hardware *h, const struct totals *slices);
 
 /* Returns the name of the register that a counter is read from. */
 const char *hardware_counter(const struct hardware *h, unsigned counter);

@@ -340,7 +340,11 @@ session_left_early(const struct session_result *result)
 bool
 session_partial(const struct session_result *result)
 {
-    return result->lost_threads > 0 || result->inconsistent_count > 0 ||
+    bool runs = false;
+
+    for (size_t i = 0; i < result->process_count; i++)
+        runs |= result->processes[i].running;
+    return runs || result->lost_threads > 0 || result->inconsistent_count > 0 ||
            result->cut_processes > 0 || result->uncounted > 0;
 }
 

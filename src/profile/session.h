@@ -219,7 +219,8 @@ event_value(const struct event_row *event, const struct totals *totals);
 /* Returns whether blocks of code were left before their end. */
 bool session_left_early(const struct session_result *result);
 
-/* Returns whether counts of threads or processes are missing in the sums. */
+/* Returns whether counts of threads or processes are missing in the sums, or
+ * some processes still run, so that the rest of theirs is missing. */
 bool session_partial(const struct session_result *result);
 
 #endif

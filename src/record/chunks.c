@@ -47,6 +47,7 @@ struct chunk_reader {
     uint64_t size; /* of the file */
     uint64_t at;   /* where the next chunk begins */
     uint64_t count;
+    uint64_t passed_from, passed_to; /* chunks_pass_by() */
     ZSTD_DCtx *zstd;
     struct room {
         uint8_t *data;
@@ -105,7 +106,8 @@ is_record(int folder, const char *name)
 }
 
 /* Checks that the file at the path now, if there is one, can be kept as
- * PATH.old without a loss of what is no record. 0 or TALLY_EIO, logged. */
+ * PATH.old without a loss of what is no record. 0 or TALLY_EIO with errno,
+ * logged. */
 static int
 check_old(const struct chunk_writer *w)
 {
@@ -116,6 +118,7 @@ check_old(const struct chunk_writer *w)
     if (file->place == REPLACE_DIRECT ||
         fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
+    errno = EPERM;
     if (file->place == REPLACE_MEMORY)
         return tally_fail(w->log, TALLY_EIO,
                           "cannot write %s: its folder may not be written, so "
@@ -126,6 +129,7 @@ check_old(const struct chunk_writer *w)
     if (fstatat(file->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         (S_ISREG(st.st_mode) && is_record(file->folder, name)))
         return 0;
+    errno = EPERM;
     return tally_fail(w->log, TALLY_EIO,
                       "cannot write %s: the file there now would become "
                       "%s.old, which is no record of tally; move that",
@@ -166,10 +170,12 @@ chunks_create(const char *path, const struct tally_log *log,
         error = tally_fail(log, TALLY_ENOMEM, "out of memory");
     else
         error = begin(w);
+    const int cause = errno;
     if (error != 0)
         chunks_abandon(&w);
     else
         *writer = w;
+    errno = cause;
     return error;
 }
 
@@ -192,13 +198,22 @@ compress(struct chunk_writer *w, const void *data, size_t size)
     return !ZSTD_isError(n) && n < size ? n : 0;
 }
 
+/* Returns whether a reader expands so few stored bytes to so many. */
+static bool
+may_expand(uint64_t stored_size, uint64_t size)
+{
+    return size <= CHUNK_FREE + CHUNK_RATIO * stored_size;
+}
+
 /* Writes one chunk to the file. 0 or TALLY_EIO, logged. */
 static int
 store(struct chunk_writer *w, uint32_t type, const void *data, size_t size)
 {
     static const uint8_t zeroes[CHUNK_ALIGN];
     uint8_t header[CHUNK_HEADER];
-    const size_t compressed = compress(w, data, size);
+    size_t compressed = compress(w, data, size);
+    if (!may_expand(compressed, size))
+        compressed = 0;
     const void *const stored = compressed > 0 ? w->room : data;
     const size_t stored_size = compressed > 0 ? compressed : size;
 
@@ -504,6 +519,8 @@ unpack(struct chunk_reader *r, const uint8_t *header, size_t stored_size,
         return damaged(r, "has flags that this tally does not know");
     if (flags == 0 && size != stored_size)
         return damaged(r, "has two sizes without being compressed");
+    if (!may_expand(stored_size, size))
+        return damaged(r, "says that its few bytes are far too many");
     if (flags == CHUNK_ZSTD) {
         const int error = expand(r, stored_size, size);
         if (error != 0)
@@ -529,7 +546,10 @@ finish(const struct chunk_reader *r, const struct chunk *end, uint64_t next)
     return 0;
 }
 
-/* Reads the next chunk; as chunks_next(). */
+/* What read_chunk() returns of a chunk that is passed by. */
+#define CHUNK_PASSED 2
+
+/* Reads the next chunk; as chunks_next(), or returns CHUNK_PASSED. */
 static int
 read_chunk(struct chunk_reader *r, struct chunk *chunk)
 {
@@ -559,10 +579,15 @@ read_chunk(struct chunk_reader *r, struct chunk *chunk)
     const char *const fault = stored_fault(r, header, (size_t)stored_size);
     if (fault != NULL)
         return damaged(r, fault);
+    const uint64_t next = r->at + sizeof(header) + all;
+    if (r->at >= r->passed_from && r->at < r->passed_to) {
+        r->at = next;
+        r->count++;
+        return CHUNK_PASSED;
+    }
     error = unpack(r, header, (size_t)stored_size, &found);
     if (error != 0)
         return error;
-    const uint64_t next = r->at + sizeof(header) + all;
     if (found.type == CHUNK_END)
         return finish(r, &found, next);
     r->at = next;
@@ -578,10 +603,39 @@ chunks_next(struct chunk_reader *r, struct chunk *chunk)
         return r->error;
     if (r->ended)
         return 0;
-    const int result = read_chunk(r, chunk);
+    int result;
+    do
+        result = read_chunk(r, chunk);
+    while (result == CHUNK_PASSED);
     r->error = result < 0 ? result : 0;
     r->ended = result == 0;
     return result;
+}
+
+bool
+chunks_peek(const struct chunk_reader *r, uint64_t *at, uint32_t *type)
+{
+    uint8_t header[CHUNK_HEADER];
+
+    if (*at > r->size || r->size - *at < sizeof(header) ||
+        pread(r->fd, header, sizeof(header), (off_t)*at) !=
+            (ssize_t)sizeof(header) ||
+        bytes_get_u32(header + CHUNK_AT_MAGIC) != CHUNK_MAGIC)
+        return false;
+    const uint64_t stored = bytes_get_u64(header + CHUNK_AT_STORED);
+    const uint64_t room = r->size - *at - sizeof(header);
+    if (stored > room || padding((size_t)stored) > room - stored)
+        return false;
+    *type = bytes_get_u32(header + CHUNK_AT_TYPE);
+    *at += sizeof(header) + stored + padding((size_t)stored);
+    return true;
+}
+
+void
+chunks_pass_by(struct chunk_reader *r, uint64_t from, uint64_t to)
+{
+    r->passed_from = from;
+    r->passed_to = to;
 }
 
 bool

@@ -39,6 +39,10 @@
 #define CHUNK_ZSTD UINT32_C(1)  /* flag: the stored bytes are a zstd frame */
 #define CHUNK_END 0x444e45      /* type: "END" */
 #define CHUNK_MAX (UINT32_C(1) << 30) /* bytes before compression */
+/* Bytes before compression that a reader gives memory for: so many, and so many
+ * more for each stored byte. The writer stores what has more as it is. */
+#define CHUNK_FREE (UINT32_C(1) << 26)
+#define CHUNK_RATIO 256u
 
 /* Where a chunk's header has what. */
 enum chunk_field {
@@ -56,7 +60,7 @@ struct chunk_writer;
 /*
  * Opens what shall be the file at `path`, and writes its header where nobody
  * sees it yet. `log` stays the caller's and is used until the end. 0, or
- * TALLY_EIO or TALLY_ENOMEM, logged; *writer is then untouched.
+ * TALLY_EIO with errno or TALLY_ENOMEM, logged; *writer is then untouched.
  */
 int chunks_create(const char *path, const struct tally_log *log,
                   struct chunk_writer **writer);
@@ -114,10 +118,24 @@ int chunks_open(const char *path, const struct tally_log *log,
  *
  * The memory that a file can ask for follows from the bytes that it has: those
  * of a chunk are checked before they are expanded, and the room for them grows
- * as they come, whatever size the chunk's header says. zstd expands a byte to
- * at most 32 KiB, and a chunk is never more than CHUNK_MAX.
+ * as they come, whatever size the chunk's header says; a chunk of more than
+ * CHUNK_FREE bytes and CHUNK_RATIO times those stored is damaged.
  */
 int chunks_next(struct chunk_reader *reader, struct chunk *chunk);
+
+/*
+ * Reads the header of the chunk that begins at byte *at, the first at
+ * CHUNKS_FILE_HEADER, and nothing else of it: its type goes to *type, and the
+ * byte behind it to *at. Returns false, and logs nothing, where no whole chunk
+ * begins. Moves nothing for chunks_next().
+ */
+bool
+chunks_peek(const struct chunk_reader *reader, uint64_t *at, uint32_t *type);
+
+/* From now on chunks_next() passes by all chunks that begin at byte `from` or
+ * behind it and before byte `to`. It compares their checksums, and expands
+ * none. */
+void chunks_pass_by(struct chunk_reader *reader, uint64_t from, uint64_t to);
 
 /* Returns whether the file has no end; true only after chunks_next() returned
  * 0. */

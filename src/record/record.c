@@ -11,6 +11,7 @@
 #include "record/chunks.h"
 #include "record/record_format.h"
 #include "table/near.h"
+#include "table/table.h"
 
 /* The state of a reading. */
 struct reading {
@@ -472,6 +473,29 @@ is_true(const json_t *object, const char *key)
     return json_is_true(json_object_get(object, key));
 }
 
+/* Lowers the standings of the events to those that they have in this run: the
+ * head was written before the run. */
+static int
+lower_standings(struct record *record)
+{
+    for (size_t i = 0; i < record->event_count; i++) {
+        char **const standing = &record->events[i].standing;
+        for (int f = 0; f <= FIDELITY_IDLE; f++) {
+            if (strcmp(*standing, fidelity_name((enum fidelity)f)) != 0)
+                continue;
+            char *const lowered = strdup(fidelity_name(fidelity_in_run(
+                (enum fidelity)f, false, record->side_by_side,
+                record->left_early, record->partial || record->cut)));
+            if (lowered == NULL)
+                return TALLY_ENOMEM;
+            free(*standing);
+            *standing = lowered;
+            break;
+        }
+    }
+    return 0;
+}
+
 static int
 read_run(struct reading *r, const struct chunk *chunk)
 {
@@ -598,6 +622,25 @@ read_chunk(struct reading *r, const struct chunk *chunk)
     }
 }
 
+/* Lets the reader pass by all sets before the last whole one, which is one with
+ * totals: they are of earlier moments of the run. */
+static void
+pass_by_old_sets(struct chunk_reader *chunks)
+{
+    uint64_t first = 0, set = 0, last = 0, next = CHUNKS_FILE_HEADER;
+    uint32_t type;
+
+    for (uint64_t at = next; chunks_peek(chunks, &next, &type); at = next) {
+        if (type == RECORD_SET) {
+            first = first != 0 ? first : at;
+            set = at;
+        } else if (type == RECORD_TOTALS) {
+            last = set;
+        }
+    }
+    chunks_pass_by(chunks, first, last);
+}
+
 int
 record_open(const char *path, const struct tally_log *log,
             struct record **record)
@@ -613,6 +656,8 @@ record_open(const char *path, const struct tally_log *log,
         return tally_fail(log, TALLY_ENOMEM, "no memory for a record");
     }
     error = chunks_open(path, log, &chunks);
+    if (error == 0)
+        pass_by_old_sets(chunks);
     while (error == 0 && (more = chunks_next(chunks, &chunk)) > 0)
         error = read_chunk(&r, &chunk);
     if (error == 0 && more < 0)
@@ -623,6 +668,14 @@ record_open(const char *path, const struct tally_log *log,
         if (opened->version == NULL)
             error = tally_fail(log, TALLY_ESYNTAX,
                                "%s: the record ends before its head", path);
+        else if (opened->cut && opened->counts_count == 0 &&
+                 opened->threads == NULL)
+            error = tally_fail(log, TALLY_ESYNTAX,
+                               "%s: the record ends before its first counts, "
+                               "which a run writes after 10 s or at its end",
+                               path);
+        else if (lower_standings(opened) != 0)
+            error = no_memory(&r);
     }
     chunks_close(&chunks);
     if (error != 0)

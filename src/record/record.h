@@ -20,7 +20,9 @@
 #define RECORD_BUILD_ID 32 /* bytes at most */
 
 struct record_event_row {
-    char *name, *asked, *unit, *brief, *standing;
+    char *name, *asked, *unit, *brief;
+    char
+        *standing; /* in this run: threads side by side and the like lower it */
 };
 
 struct record_image {

@@ -552,11 +552,6 @@ print_notes(const struct count_report *r, FILE *out)
             "  without its rights: %s is a setuid or setgid program, which "
             "the emulator runs as you\n",
             s->rightless_names[i]);
-    for (size_t i = 0; i < s->process_count; i++) {
-        if (s->processes[i].running)
-            escape_printf(out, "  still running, counted so far: %s (pid %d)\n",
-                          s->processes[i].program, s->processes[i].pid);
-    }
     if (report_threads(s, text, sizeof(text)))
         escape_printf(out, "  %s\n", text);
     if (report_beside(s, text, sizeof(text)))

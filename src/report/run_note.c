@@ -252,6 +252,23 @@ name_left_out(const struct session_result *run, size_t index, char *text,
                  run->inconsistent_count - SESSION_UNCOUNTED);
 }
 
+/* Writes a note on a process that still runs: with `index` 0 on the first one,
+ * with 1 on the second. Returns false if fewer processes run. */
+static bool
+still_running(const struct session_result *run, size_t index, char *text,
+              size_t size)
+{
+    for (size_t i = 0; i < run->process_count; i++) {
+        const struct session_process *const p = &run->processes[i];
+        if (!p->running || index-- != 0)
+            continue;
+        snprintf(text, size, "still running, counted so far: %s (pid %d)",
+                 p->program, p->pid);
+        return true;
+    }
+    return false;
+}
+
 bool
 report_left_out(const struct session_result *run, size_t index, char *text,
                 size_t size)
@@ -269,5 +286,7 @@ report_left_out(const struct session_result *run, size_t index, char *text,
     }
     if (run->lost_threads > 0 && other-- == 0)
         return report_lost(run, text, size);
-    return other == 0 && report_cut(run, text, size);
+    if (run->cut_processes > 0 && other-- == 0)
+        return report_cut(run, text, size);
+    return still_running(run, other, text, size);
 }

@@ -35,7 +35,7 @@ find_qemu(const char *name, char *path)
     if (strchr(name, '/') == NULL)
         return path_search(name, path);
     snprintf(path, PATH_MAX, "%s", name);
-    return access(path, X_OK) == 0;
+    return path_executable(path);
 }
 
 /* The QEMU of another ISA would say so below our long path of the program. */
@@ -70,7 +70,7 @@ launch_find_qemu(const struct isa *isa, const char *wanted,
                           "%s not found: install it (Debian: apt install "
                           "qemu-user) or name it with --qemu",
                           wanted);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return tally_fail(log, TALLY_EQEMU, "cannot read %s: %s", path,
                           strerror(errno));

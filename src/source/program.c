@@ -286,7 +286,7 @@ static int
 examine(const struct tally_log *log, struct program *p, size_t *owned)
 {
     char line[256];
-    const int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
         return tally_fail(log, TALLY_EPROGRAM, "%s: %s", p->path,

@@ -38,7 +38,7 @@ visit_section(Elf *elf, Elf_Scn *section, symbol_visit visit, void *user)
 static bool
 visit_symbols(const char *path, GElf_Word type, symbol_visit visit, void *user)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     Elf *elf = NULL;
     bool found = false;
 
@@ -118,6 +118,8 @@ unknown_symbol(const char *path, const struct search *wanted,
     struct search s = {.name = name, .type = wanted->type};
     char near[256];
 
+    if (log == NULL)
+        return TALLY_EUNKNOWN;
     visit_symbols(path, SHT_SYMTAB, collect_name, &s);
     near_names(name, (const char *const *)s.names, s.count, 3, near,
                sizeof(near));
@@ -200,7 +202,7 @@ static bool
 find_segment(const char *path, bool (*holds)(const GElf_Phdr *p, uint64_t at),
              uint64_t at, GElf_Phdr *p)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     Elf *elf = NULL;
     size_t count = 0;
     bool found = false;
@@ -276,7 +278,7 @@ elf_exports(const char *path, const char *symbol)
 bool
 elf_has_section(const char *path, const char *section)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     Elf *elf = NULL;
     size_t names;
     bool found = false;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
+
 #define MOST 1e6
 
 struct cost *
@@ -81,14 +83,14 @@ int
 cost_table_read(const struct machine_row *machine, const char *path,
                 const struct tally_log *log, struct cost *costs)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = input_stream(path);
     char *line = NULL;
     size_t size = 0;
     int error = 0;
 
     if (file == NULL)
         return tally_fail(log, TALLY_EIO, "cannot read %s: %s", path,
-                          strerror(errno));
+                          input_reason(errno));
     for (unsigned number = 1; error == 0 && getline(&line, &size, file) >= 0;
          number++)
         error = read_line(machine, line, path, number, log, costs);

@@ -58,7 +58,7 @@ library_flags := -O2 -g -std=gnu17 -D_GNU_SOURCE -fPIC -fvisibility=hidden \
 tables := tables signals pmu_tables
 
 # The calls of IRIX and libperfex, and the programs that make them.
-irix_library := src/table/cost.c $(wildcard interfaces/irix/irix*.c) \
+irix_library := src/base/input.c src/table/cost.c $(wildcard interfaces/irix/irix*.c) \
     interfaces/irix/perfex.c
 irix_library := $(filter-out interfaces/irix/irix_virtual.c,$(irix_library))
 irix_programs := $(patsubst interfaces/irix/examples/%.c,irix_%,\
