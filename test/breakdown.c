@@ -36,7 +36,7 @@ static const char *const texts[TEXTS] = {
 #define INSNS 8
 #define FRAME(function, file, line) \
     {                               \
-        function, 0, file, line     \
+        function, 0, file, line, 0  \
     }
 #define NAMED(frames, count, image, offset)      \
     {                                            \

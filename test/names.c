@@ -132,6 +132,21 @@ ends_in(const char *text, const char *end)
            strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
+/* Returns whether line `number` of the source begins with the text. */
+static bool
+line_begins(const char *path, unsigned number, const char *text)
+{
+    char line[256] = "";
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    for (unsigned i = 0; i < number; i++)
+        if (fgets(line, sizeof(line), file) == NULL)
+            line[0] = '\0';
+    fclose(file);
+    return number > 0 && strncmp(line, text, strlen(text)) == 0;
+}
+
 /* Checks what holds of all frames of a place of copies.c with debug
  * information; returns how many copies the place is in. */
 static size_t
@@ -144,6 +159,8 @@ check_frames(const struct name_frame *frames, size_t count, const char *outer,
         assert_true(frames[i].line > 0);
         assert_int_equal(frames[i].function_offset, offset);
         assert_string_equal(frames[i].function, frames[i].mangled);
+        assert_true(line_begins(frames[i].file, frames[i].function_line,
+                                frames[i].function));
     }
     assert_string_equal(frames[count - 1].function, outer);
     if (count > 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers for groups. */
-#include "record/numbering.h"
+#include "base/numbering.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@ test_numbers(void **state)
         struct numbering n;
         uint64_t key[4] = {7, 0, 0, 7};
         numbering_init(&n, words);
+        assert_int_equal(numbering_find(&n, key), NUMBERING_NONE);
         for (uint32_t i = 0; i < KEYS; i++) {
             key[words - 1] = (uint64_t)i << 40;
             assert_int_equal(numbering_add(&n, key), i);
@@ -30,10 +31,13 @@ test_numbers(void **state)
                                     : i < 2 * KEYS ? 2 * KEYS - 1 - i
                                                    : i * 7919 % KEYS;
             key[words - 1] = (uint64_t)number << 40;
+            assert_int_equal(numbering_find(&n, key), number);
             assert_int_equal(numbering_add(&n, key), number);
             assert_int_equal(numbering_key(&n, number)[words - 1],
                              key[words - 1]);
         }
+        key[words - 1] = 7;
+        assert_int_equal(numbering_find(&n, key), NUMBERING_NONE);
         assert_int_equal(n.count, KEYS);
         numbering_finish(&n);
     }

@@ -225,6 +225,7 @@ name_by_scope(struct names *n, const struct names_file *f, struct unit *unit,
 {
     scope_name(&f->units, unit, scope);
     frame->mangled = scope->mangled;
+    frame->function_line = scope->decl_line;
     frame->function = scope->mangled != NULL
                           ? demangle(&n->demangler, scope->mangled)
                           : scope->name;

@@ -39,6 +39,8 @@ struct name_frame {
     const char *file;     /* source file, absolute if the debug information
                              tells its folder; NULL: not known */
     unsigned line;        /* 0: not known */
+    unsigned function_line; /* where the source has the function's name; 0: not
+                               known */
     /* Offset in the file of the first byte of the function that all frames of
      * a place are copied into; UINT64_MAX: not known. */
     uint64_t function_offset;

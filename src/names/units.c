@@ -433,6 +433,9 @@ scope_name(const struct units *units, struct unit *unit, struct scope *s)
         s->mangled = dwarf_formstring(&a);
     if (s->mangled == NULL && !unit->mangles)
         s->mangled = s->name;
+    if (dwarf_attr_integrate(&s->die, DW_AT_decl_line, &a) != NULL &&
+        dwarf_formudata(&a, &number) == 0 && number <= INT32_MAX)
+        s->decl_line = (unsigned)number;
     if (!s->inlined)
         s->entry = entry_of(&s->die);
     if (s->inlined && dwarf_attr(&s->die, DW_AT_call_line, &a) != NULL &&

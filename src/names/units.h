@@ -28,7 +28,8 @@ struct scope {
     const char *mangled; /* NULL: the language mangles, and no name is there */
     const char *call_file; /* where a copy is called, or NULL */
     unsigned call_line;
-    uint64_t entry; /* address of a function's first byte, or UINT64_MAX */
+    unsigned decl_line; /* where the source has the function's name, or 0 */
+    uint64_t entry;     /* address of a function's first byte, or UINT64_MAX */
 };
 
 /* A row of a line table; it holds up to the next row. */

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "record/annotation_report.h"
+#include "report/count_report.h"
 
 #define FOLD 6u   /* lines without counts that are folded */
 #define BESIDE 2u /* lines that stay beside those with counts */
@@ -22,26 +23,6 @@ struct listing {
     uint32_t first, last; /* lines */
     unsigned char *code;  /* [last + 1] whether a line has code; owned */
 };
-
-/* Writes digits in groups of three. */
-static void
-group(int64_t value, char *text, size_t size)
-{
-    char digits[32];
-    const int length =
-        snprintf(digits, sizeof(digits), "%" PRIu64,
-                 value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-    size_t n = 0;
-
-    if (value < 0)
-        text[n++] = '-';
-    for (int i = 0; i < length && n + 2 < size; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            text[n++] = ',';
-        text[n++] = digits[i];
-    }
-    text[n] = '\0';
-}
 
 static double
 percent_of(const struct annotation_look *look, size_t event, int64_t value)
@@ -79,7 +60,7 @@ write_columns(const struct listing *l, const int64_t *values, const char *mark)
     for (size_t e = 0; e < l->look->event_count; e++) {
         char text[48];
         if (values != NULL && values[e] != 0)
-            group(values[e], text, sizeof(text));
+            format_grouped_signed(values[e], text);
         else
             snprintf(text, sizeof(text), "%s", values != NULL ? "0" : mark);
         fprintf(l->out, "%*s ", width_of(l->look, e), text);
@@ -295,7 +276,7 @@ write_head(const struct annotation *a, const struct annotation_look *look,
     for (size_t e = 0; e < look->event_count; e++) {
         char text[48];
         const double percent = percent_of(look, e, a->totals[e]);
-        group(a->totals[e], text, sizeof(text));
+        format_grouped_signed(a->totals[e], text);
         escape_printf(out, "%s %s %s", e == 0 ? ":" : ",", text,
                       look->record->events[look->events[e]].asked);
         if (!isnan(percent))

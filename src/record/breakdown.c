@@ -12,21 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/numbering.h"
+#include "base/numbering.h"
+#include "record/function_files.h"
 
 #define PLACE_WORDS 5
 #define ROW_WORDS 2 /* place, then process and thread */
-#define FROM_FIRST_BYTE (UINT64_C(1) << 32)
 
 struct grouping {
     struct breakdown *b;
     struct resolver *resolver;
     struct numbering places, rows;
-    /* Functions by image and first byte, and the file of each; FROM_FIRST_BYTE
-     * is set if the file is that of the function's first instruction. */
-    struct numbering functions;
-    uint64_t *function_files;
-    size_t function_room;
+    struct function_files function_files;
     bool by_function, by_process, by_thread; /* a thread has a process too */
     uint32_t *marks;    /* of a process's instructions: place * 2 + inlined */
     uint32_t *found;    /* rows of a thread's counted instructions */
@@ -82,79 +78,6 @@ is_inlined(const struct breakdown *b, const struct resolved *r)
     return !b->options.no_inline && r->frame_count > 1;
 }
 
-/* Returns the place of the function that the instruction is really in in
- * `function_files`, or NUMBERING_NONE. */
-static uint32_t
-number_function(struct grouping *g, const struct resolved *r)
-{
-    const uint64_t key[] = {r->image, r->function_offset};
-    const uint32_t number = numbering_add(&g->functions, key);
-
-    if (number == NUMBERING_NONE || number < g->function_room)
-        return number;
-    const size_t wanted = g->function_room != 0 ? 2 * g->function_room : 256;
-    uint64_t *files = reallocarray(g->function_files, wanted, sizeof(*files));
-    if (files == NULL)
-        return NUMBERING_NONE;
-    memset(files + g->function_room, 0,
-           (wanted - g->function_room) * sizeof(*files));
-    g->function_files = files;
-    g->function_room = wanted;
-    return number;
-}
-
-/* Notes the source file of the instruction's function. A line of a header in
- * the midst of a function must not make another function of it, so that the
- * file of the first instruction counts. */
-static int
-note_file(struct grouping *g, const struct record_insn *insn,
-          const struct resolved *r)
-{
-    const struct resolved_frame *frame = &r->frames[r->frame_count - 1];
-    const bool first = insn->offset == r->function_offset;
-
-    if (frame->function == 0 || r->function_offset == UINT64_MAX)
-        return 0;
-    const uint32_t number = number_function(g, r);
-    if (number == NUMBERING_NONE)
-        return TALLY_ENOMEM;
-    uint64_t *file = &g->function_files[number];
-    if (first)
-        *file = frame->file | FROM_FIRST_BYTE;
-    else if (*file == 0)
-        *file = frame->file;
-    return 0;
-}
-
-static int
-note_files(struct grouping *g)
-{
-    const struct record *record = g->b->record;
-
-    if (!g->by_function)
-        return 0;
-    for (size_t p = 0; p < record->process_count; p++)
-        for (size_t i = 0; i < record->processes[p].insn_count; i++) {
-            const struct record_insn *insn = &record->processes[p].insns[i];
-            const struct resolved *r = resolver_find(g->resolver, p, i);
-            if (note_file(g, insn, r) != 0)
-                return TALLY_ENOMEM;
-        }
-    return 0;
-}
-
-/* Returns the file that the frame's function begins in. */
-static uint32_t
-function_file(struct grouping *g, const struct resolved *r,
-              const struct resolved_frame *frame)
-{
-    if (frame != &r->frames[r->frame_count - 1] ||
-        r->function_offset == UINT64_MAX)
-        return frame->file;
-    const uint32_t number = number_function(g, r);
-    return number != NUMBERING_NONE ? (uint32_t)g->function_files[number] : 0;
-}
-
 /* Returns what the keys tell of an instruction as a part of one of its frames.
  * A caller is not among that. */
 static struct breakdown_place
@@ -171,7 +94,8 @@ place_of(struct grouping *g, const struct record_insn *insn,
             p.image = r->image;
             p.function = frame->function;
             if (p.function != 0)
-                p.function_file = function_file(g, r, frame);
+                p.function_file =
+                    function_files_find(&g->function_files, r, number);
             break;
         case BREAKDOWN_LINE:
             p.line = frame->line;
@@ -680,6 +604,20 @@ compare(const void *first, const void *second)
     return (a->row > b->row) - (a->row < b->row);
 }
 
+char *
+breakdown_join(char *joined, char *name)
+{
+    char *more = NULL;
+
+    /* A sign before all others keeps "a" with "z" before "ab". */
+    if (joined == NULL || name == NULL ||
+        asprintf(&more, "%s%s\x01", joined, name) < 0)
+        more = NULL;
+    free(name);
+    free(joined);
+    return more;
+}
+
 /* Returns the names of a row by all keys, joined. */
 static char *
 joined_name(const struct breakdown *b, const struct breakdown_row *row)
@@ -688,13 +626,7 @@ joined_name(const struct breakdown *b, const struct breakdown_row *row)
 
     for (size_t i = 0; joined != NULL && i < b->options.key_count; i++) {
         char *name = breakdown_name(b, row, b->options.keys[i]);
-        char *more = NULL;
-        /* A sign before all others keeps "a" with "z" before "ab". */
-        if (name == NULL || asprintf(&more, "%s%s\x01", joined, name) < 0)
-            more = NULL;
-        free(name);
-        free(joined);
-        joined = more;
+        joined = breakdown_join(joined, name);
     }
     return joined;
 }
@@ -731,12 +663,10 @@ sort_rows(struct breakdown *b)
     return error;
 }
 
-/* Returns 1 if one of the row's names matches, 0 if none does, or -1: no
- * memory. */
-static int
-row_matches(const struct breakdown *b, const struct breakdown_row *row)
+int
+breakdown_row_matches(const struct breakdown *b,
+                      const struct breakdown_row *row, const char *match)
 {
-    const char *match = b->options.match;
     int found = match == NULL;
 
     for (size_t i = 0; found == 0 && i < b->options.key_count; i++) {
@@ -770,7 +700,7 @@ select_rows(struct breakdown *b)
 
     for (size_t i = 0; i < b->row_count; i++) {
         const struct breakdown_row row = b->rows[i];
-        const int matches = row_matches(b, &row);
+        const int matches = breakdown_row_matches(b, &row, b->options.match);
         if (matches < 0)
             return TALLY_ENOMEM;
         if (matches && (o->top == 0 || kept < o->top) && is_large(b, &row)) {
@@ -819,11 +749,13 @@ group(struct breakdown *b, struct resolver *resolver)
     g.by_process = g.by_thread || breakdown_has(b, BREAKDOWN_PROCESS);
     numbering_init(&g.places, PLACE_WORDS);
     numbering_init(&g.rows, ROW_WORDS);
-    numbering_init(&g.functions, 2);
+    function_files_init(&g.function_files);
     if (!is_by_instruction(b) && b->record->threads != NULL) {
         error = add_threads(&g);
     } else {
-        error = note_files(&g);
+        error = g.by_function ? function_files_note(&g.function_files,
+                                                    b->record, resolver)
+                              : 0;
         if (error == 0)
             error = add_instructions(&g);
     }
@@ -831,8 +763,7 @@ group(struct breakdown *b, struct resolver *resolver)
         error = take_rows(&g);
     numbering_finish(&g.places);
     numbering_finish(&g.rows);
-    numbering_finish(&g.functions);
-    free(g.function_files);
+    function_files_finish(&g.function_files);
     free(g.marks);
     free(g.found);
     free(g.values);

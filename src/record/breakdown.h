@@ -111,6 +111,16 @@ bool breakdown_has(const struct breakdown *b, enum breakdown_key key);
 char *breakdown_name(const struct breakdown *b, const struct breakdown_row *row,
                      enum breakdown_key key);
 
+/* Returns 1 if one of the row's names matches, as options.match has it, 0 if
+ * none does, or -1: no memory. `match` NULL: all rows match. */
+int breakdown_row_matches(const struct breakdown *b,
+                          const struct breakdown_row *row, const char *match);
+
+/* Appends a name to the names of a row that are joined so far, to sort by, and
+ * frees both. Returns the joined names for the caller to free, or NULL: one of
+ * the two was NULL, or there is no memory. */
+char *breakdown_join(char *joined, char *name);
+
 /* Returns the name of the place's caller, or in parentheses what lacks. */
 const char *
 breakdown_caller(const struct breakdown *b, const struct breakdown_place *p);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The form for people: the hottest row, what was run, and a table. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "record/breakdown_report.h"
+#include "record/text_line.h"
 #include "report/count_report.h"
 
 #define HOT "\033[1;31m"
@@ -40,18 +40,6 @@ event_of(const struct breakdown *b, size_t event)
     return &b->record->events[b->options.events[event]];
 }
 
-/* Returns how many columns of a terminal a text takes, if each character takes
- * one. */
-static int
-width_of(const char *text)
-{
-    int width = 0;
-
-    for (; *text != '\0'; text++)
-        width += (*text & 0xc0) != 0x80;
-    return width;
-}
-
 /* Returns the percentage, but 0 for one that is shown as 0.0: it needs no sign.
  */
 static double
@@ -60,22 +48,6 @@ percent_of(const struct breakdown *b, size_t event, int64_t value)
     const double percent = breakdown_percent(b, event, value);
 
     return fabs(percent) < 0.05 ? 0 : percent;
-}
-
-static void
-format_count(int64_t value, char text[NUMBER_TEXT])
-{
-    const uint64_t magnitude =
-        value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
-    text[0] = '-';
-    format_grouped(magnitude, text + (value < 0));
-}
-
-static void
-widen(int *width, int wanted)
-{
-    *width = wanted > *width ? wanted : *width;
 }
 
 /* Finds the widths that the numbers of the events take. */
@@ -88,15 +60,15 @@ measure_numbers(struct table *t)
     for (size_t i = 0; i < t->event_count; i++) {
         const size_t e = t->events[i];
         const int64_t ends[] = {b->totals[e], b->elsewhere[e], b->more[e]};
-        widen(&t->widths[i],
-              width_of(event_of(b, e)->asked) - PERCENT_WIDTH - 2);
+        text_widen(&t->widths[i],
+                   text_width(event_of(b, e)->asked) - PERCENT_WIDTH - 2);
         for (size_t k = 0; k < 3; k++) {
-            format_count(ends[k], text);
-            widen(&t->widths[i], (int)strlen(text));
+            format_grouped_signed(ends[k], text);
+            text_widen(&t->widths[i], (int)strlen(text));
         }
         for (size_t r = 0; r < b->row_count; r++) {
-            format_count(b->rows[r].values[e], text);
-            widen(&t->widths[i], (int)strlen(text));
+            format_grouped_signed(b->rows[r].values[e], text);
+            text_widen(&t->widths[i], (int)strlen(text));
         }
     }
 }
@@ -163,14 +135,14 @@ name_rows(struct table *t)
     if (t->names == NULL)
         return TALLY_ENOMEM;
     for (size_t c = 0; c < t->column_count; c++)
-        t->pads[c] = width_of(heading(t->columns[c]));
+        t->pads[c] = text_width(heading(t->columns[c]));
     for (size_t r = 0; r < b->row_count; r++)
         for (size_t c = 0; c < t->column_count; c++) {
             char *name = shown_name(b, &b->rows[r], t->columns[c]);
             if (name == NULL)
                 return TALLY_ENOMEM;
             t->names[r * t->column_count + c] = name;
-            widen(&t->pads[c], width_of(name));
+            text_widen(&t->pads[c], text_width(name));
         }
     return 0;
 }
@@ -187,26 +159,6 @@ write_command(struct table *t)
     for (char **word = argv; *word != NULL; word++)
         escape_printf(out, "%s%s", word != argv ? " " : "", *word);
     return fclose(out) == 0 && t->command != NULL ? 0 : TALLY_ENOMEM;
-}
-
-/* Writes what is left of a line with `used` columns, cut where the terminal
- * ends, and ends the line. */
-static void
-end_line(const struct table *t, const char *text, int used)
-{
-    const size_t width = t->look->width;
-    const size_t room = width > (size_t)used + 3 ? width - (size_t)used : 3;
-    size_t columns = 0, bytes = 0;
-
-    if (width == 0 || (size_t)width_of(text) <= room) {
-        fprintf(t->out, "%s\n", text);
-        return;
-    }
-    for (; text[bytes] != '\0'; bytes++) {
-        if ((text[bytes] & 0xc0) != 0x80 && ++columns > room - 3)
-            break;
-    }
-    fprintf(t->out, "%.*s...\n", (int)bytes, text);
 }
 
 /* Writes a part of the total of an event, in red if it is large. */
@@ -244,7 +196,7 @@ print_numbers(const struct table *t, const int64_t *values,
     for (size_t i = 0; i < t->event_count; i++) {
         const size_t e = t->events[i];
         char text[NUMBER_TEXT];
-        format_count(values[e], text);
+        format_grouped_signed(values[e], text);
         fprintf(t->out, "%s", i > 0 ? "   " : "");
         print_share(t, e, values[e]);
         fprintf(t->out, "  %*s", t->widths[i], text);
@@ -258,12 +210,12 @@ static void
 print_names(const struct table *t, char *const *names, int used)
 {
     for (size_t c = 0; c < t->column_count; c++) {
-        const int width = width_of(names[c]);
+        const int width = text_width(names[c]);
         const int pad = t->pads[c] < NAME_PAD ? t->pads[c] : NAME_PAD;
         fprintf(t->out, "  ");
         used += 2;
         if (c + 1 == t->column_count) {
-            end_line(t, names[c], used);
+            text_end_line(names[c], used, t->look->width, t->out);
             return;
         }
         fprintf(t->out, "%s%*s", names[c], pad > width ? pad - width : 0, "");
@@ -278,7 +230,7 @@ print_rest(const struct table *t, const int64_t *values, const char *name)
     const int used = print_numbers(t, values, NULL);
 
     fprintf(t->out, "  ");
-    end_line(t, name, used + 2);
+    text_end_line(name, used + 2, t->look->width, t->out);
 }
 
 static void
@@ -295,7 +247,7 @@ print_heading(const struct table *t)
     for (size_t i = 0; i < t->event_count; i++) {
         const char *name = event_of(t->b, t->events[i])->asked;
         const int width = PERCENT_WIDTH + 2 + t->widths[i];
-        fprintf(t->out, "%s%*s", i > 0 ? "   " : "", width - width_of(name),
+        fprintf(t->out, "%s%*s", i > 0 ? "   " : "", width - text_width(name),
                 "");
         escape_printf(t->out, "%s", name);
         used += (i > 0 ? 3 : 0) + width;
@@ -364,17 +316,17 @@ print_head(const struct table *t)
     char text[NUMBER_TEXT];
     int width = 0;
 
-    end_line(t, t->command, 0);
+    text_end_line(t->command, 0, t->look->width, t->out);
     escape_printf(t->out, "on %s%s%s\n", record->machine,
                   record->cut ? "; the record is cut short" : "",
                   record->partial
                       ? "; counts of some threads or programs are missing"
                       : "");
     for (size_t i = 0; i < t->event_count; i++)
-        widen(&width, t->widths[i]);
+        text_widen(&width, t->widths[i]);
     for (size_t i = 0; i < t->event_count; i++) {
         const struct record_event_row *e = event_of(b, t->events[i]);
-        format_count(b->totals[t->events[i]], text);
+        format_grouped_signed(b->totals[t->events[i]], text);
         escape_printf(t->out, "  %*s  %s (%s)\n", width, text, e->asked,
                       e->standing);
     }

@@ -4,21 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbering.h"
+#include "base/texts.h"
 #include "names/names.h"
-#include "record/numbering.h"
 
 #define FRAMES_MOST 64u /* of one instruction; the innermost are left out */
 #define NO_FILE UINT32_MAX
 #define FRAMES_A_CHUNK 4096u
 #define PLACES_A_CHUNK 4096u
-
-/* Interned strings, a hash table with open addressing. */
-struct texts {
-    char **text; /* by number; owned */
-    size_t count, room;
-    uint32_t *slots; /* number, or 0 */
-    size_t slot_count;
-};
 
 /* Frames never move, as resolved instructions point to them. */
 struct frame_chunk {
@@ -35,11 +28,19 @@ struct places {
     size_t chunk_count;
 };
 
+/* Where the pieces of code of an image begin, and their sizes. */
+struct sizes {
+    bool known;
+    uint64_t *offsets, *sizes; /* ascending; owned */
+    size_t count, room;
+};
+
 struct resolver {
     const struct record *record;
     struct names *names;
     uint32_t *files;       /* of each image in `names`, or NO_FILE */
     uint32_t *image_texts; /* the path of each image */
+    struct sizes *sizes;   /* of each image, found when they are needed */
     uint32_t **insns;      /* of each process: place + 1, or 0: not asked yet */
     struct places places;  /* that the processes share */
     struct texts texts;
@@ -49,71 +50,6 @@ struct resolver {
 static const struct resolved_frame no_frame;
 static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX,
                                           UINT64_MAX};
-
-static uint64_t
-hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-    return hash ^ hash >> 32;
-}
-
-/* Returns the place of the text, or the empty one where it goes. */
-static uint32_t *
-find_slot(const struct texts *t, const char *text)
-{
-    size_t at = hash_of(text) & (t->slot_count - 1);
-
-    while (t->slots[at] != 0 && strcmp(t->text[t->slots[at]], text) != 0)
-        at = (at + 1) & (t->slot_count - 1);
-    return &t->slots[at];
-}
-
-/* Doubles the tables before three quarters are used. */
-static bool
-grow_texts(struct texts *t)
-{
-    const size_t wanted = t->slot_count != 0 ? 2 * t->slot_count : 1024;
-    char **text;
-    uint32_t *slots;
-
-    if (t->count + 1 < t->slot_count / 4 * 3)
-        return true;
-    text = reallocarray(t->text, wanted, sizeof(*text));
-    if (text == NULL)
-        return false;
-    t->text = text;
-    slots = calloc(wanted, sizeof(*slots));
-    if (slots == NULL)
-        return false;
-    free(t->slots);
-    t->slots = slots;
-    t->slot_count = wanted;
-    for (size_t i = 1; i < t->count; i++)
-        *find_slot(t, t->text[i]) = (uint32_t)i;
-    return true;
-}
-
-/* Returns the number of the text; 0 of an empty one or NULL, and where there is
- * no memory. */
-static uint32_t
-intern(struct texts *t, const char *text)
-{
-    uint32_t *slot;
-
-    if (text == NULL || *text == '\0' || !grow_texts(t))
-        return 0;
-    slot = find_slot(t, text);
-    if (*slot == 0) {
-        t->text[t->count] = strdup(text);
-        if (t->text[t->count] == NULL)
-            return 0;
-        *slot = (uint32_t)t->count++;
-    }
-    return *slot;
-}
 
 /* Opens the images' files. */
 static int
@@ -125,7 +61,7 @@ open_images(struct resolver *r)
         const struct record_image *image = &record->images[i];
         unsigned file;
         r->files[i] = NO_FILE;
-        r->image_texts[i] = intern(&r->texts, image->path);
+        r->image_texts[i] = texts_add(&r->texts, image->path);
         const int error = names_add(r->names, image->path, image->build_id,
                                     image->build_id_size, &file);
         if (error == TALLY_ENOMEM)
@@ -153,11 +89,12 @@ resolver_create(const struct record *record,
         r->image_texts =
             calloc(record->image_count + 1, sizeof(*r->image_texts));
         r->insns = calloc(record->process_count + 1, sizeof(*r->insns));
-        if (r->files != NULL && r->image_texts != NULL && r->insns != NULL &&
-            grow_texts(&r->texts) && (r->texts.text[0] = strdup("")) != NULL) {
-            r->texts.count = 1;
+        r->sizes = calloc(record->image_count + 1, sizeof(*r->sizes));
+        if (r->sizes != NULL && r->files != NULL && r->image_texts != NULL &&
+            r->insns != NULL)
+            error = texts_init(&r->texts);
+        if (error == 0)
             error = names_create(&names, log, &r->names);
-        }
     }
     if (error == 0)
         error = open_images(r);
@@ -176,13 +113,17 @@ resolver_destroy(struct resolver *r)
         return;
     for (size_t i = 0; r->insns != NULL && i < r->record->process_count; i++)
         free(r->insns[i]);
-    for (size_t i = 0; i < r->texts.count; i++)
-        free(r->texts.text[i]);
+    texts_finish(&r->texts);
     while (r->chunks != NULL) {
         struct frame_chunk *next = r->chunks->next;
         free(r->chunks);
         r->chunks = next;
     }
+    for (size_t i = 0; r->sizes != NULL && i < r->record->image_count; i++) {
+        free(r->sizes[i].offsets);
+        free(r->sizes[i].sizes);
+    }
+    free(r->sizes);
     numbering_finish(&r->places.numbers);
     for (size_t i = 0; i < r->places.chunk_count; i++)
         free(r->places.chunks[i]);
@@ -191,8 +132,6 @@ resolver_destroy(struct resolver *r)
     free(r->files);
     free(r->image_texts);
     free(r->insns);
-    free(r->texts.text);
-    free(r->texts.slots);
     free(r);
 }
 
@@ -245,7 +184,7 @@ resolve_made(struct resolver *r, const struct record_process_row *p,
     if (frame == NULL)
         return out;
     *frame =
-        (struct resolved_frame){.function = intern(&r->texts, found->name)};
+        (struct resolved_frame){.function = texts_add(&r->texts, found->name)};
     out.frames = frame;
     return out;
 }
@@ -273,10 +212,11 @@ resolve(struct resolver *r, const struct record_process_row *p,
         return out;
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct resolved_frame){
-            .function = intern(&r->texts, found[i].function),
-            .mangled = intern(&r->texts, found[i].mangled),
-            .file = intern(&r->texts, found[i].file),
+            .function = texts_add(&r->texts, found[i].function),
+            .mangled = texts_add(&r->texts, found[i].mangled),
+            .file = texts_add(&r->texts, found[i].file),
             .line = found[i].line,
+            .function_line = found[i].function_line,
         };
     out.frames = frames;
     out.frame_count = count;
@@ -345,20 +285,54 @@ resolver_find(struct resolver *r, size_t process, size_t insn)
                             [(*known - 1) % PLACES_A_CHUNK];
 }
 
-/* The pieces of code that begin at one offset. */
-struct pieces {
-    uint64_t offset, size;
-};
-
+/* Notes a piece of code; where several begin at one offset, the longest. */
 static void
-find_piece(void *user, const char *function, const char *mangled,
+note_piece(void *user, const char *function, const char *mangled,
            uint64_t offset, uint64_t size)
 {
-    struct pieces *p = user;
+    struct sizes *s = user;
 
     (void)function, (void)mangled;
-    if (offset == p->offset && size > p->size)
-        p->size = size;
+    if (s->count > 0 && s->offsets[s->count - 1] == offset) {
+        if (size > s->sizes[s->count - 1])
+            s->sizes[s->count - 1] = size;
+        return;
+    }
+    if (s->count == s->room) {
+        const size_t room = 2 * s->room + 256;
+        uint64_t *offsets = reallocarray(s->offsets, room, sizeof(*offsets));
+        if (offsets == NULL)
+            return;
+        s->offsets = offsets;
+        uint64_t *sizes = reallocarray(s->sizes, room, sizeof(*sizes));
+        if (sizes == NULL)
+            return;
+        s->sizes = sizes;
+        s->room = room;
+    }
+    s->offsets[s->count] = offset;
+    s->sizes[s->count++] = size;
+}
+
+/* Returns the size of the longest piece of code that begins at an offset of an
+ * image's file; 0: none is known. */
+static uint64_t
+size_of_piece(struct resolver *r, uint32_t image, uint64_t offset)
+{
+    struct sizes *s = &r->sizes[image];
+    size_t low = 0, high;
+
+    if (!s->known)
+        names_each_function(r->names, r->files[image], note_piece, s);
+    s->known = true;
+    for (high = s->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->offsets[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->count && s->offsets[low] == offset ? s->sizes[low] : 0;
 }
 
 #define FUNCTION_MOST (1u << 20) /* bytes of code that are looked at */
@@ -370,19 +344,19 @@ resolver_code_lines(struct resolver *r, uint32_t image,
                     void *user)
 {
     struct name_frame found[FRAMES_MOST];
-    struct pieces p = {.offset = function_offset};
 
     if (image >= r->record->image_count || r->files[image] == NO_FILE)
         return;
-    names_each_function(r->names, r->files[image], find_piece, &p);
-    for (uint64_t at = 0; at < p.size && at < FUNCTION_MOST; at++) {
-        const size_t count = names_find(r->names, r->files[image],
-                                        p.offset + at, found, FRAMES_MOST);
+    const uint64_t size = size_of_piece(r, image, function_offset);
+    for (uint64_t at = 0; at < size && at < FUNCTION_MOST; at++) {
+        const size_t count =
+            names_find(r->names, r->files[image], function_offset + at, found,
+                       FRAMES_MOST);
         for (size_t i = 0; i < count; i++) {
             if (found[i].function == NULL || found[i].line == 0 ||
-                intern(&r->texts, found[i].function) != function)
+                texts_add(&r->texts, found[i].function) != function)
                 continue;
-            take(user, intern(&r->texts, found[i].file), found[i].line);
+            take(user, texts_add(&r->texts, found[i].file), found[i].line);
             break;
         }
     }
@@ -391,13 +365,13 @@ resolver_code_lines(struct resolver *r, uint32_t image,
 uint32_t
 resolver_text_find(const struct resolver *r, const char *text)
 {
-    return *text != '\0' ? *find_slot(&r->texts, text) : 0;
+    return texts_find(&r->texts, text);
 }
 
 const char *
 resolver_text(const struct resolver *r, uint32_t number)
 {
-    return r->texts.text[number];
+    return texts_get(&r->texts, number);
 }
 
 size_t

@@ -20,10 +20,11 @@ struct resolver_options {
 };
 
 struct resolved_frame {
-    uint32_t function; /* demangled name, or 0 */
-    uint32_t mangled;  /* name in the file, or 0 */
-    uint32_t file;     /* of the source, or 0 */
-    uint32_t line;     /* or 0 */
+    uint32_t function;      /* demangled name, or 0 */
+    uint32_t mangled;       /* name in the file, or 0 */
+    uint32_t file;          /* of the source, or 0 */
+    uint32_t line;          /* or 0 */
+    uint32_t function_line; /* where the source has the function's name, or 0 */
 };
 
 /* What is known of an instruction. Frames go from the innermost copied function

@@ -220,6 +220,9 @@ int report_count_json(const struct count_report *report, FILE *out);
 /* Writes 1234567 as "1,234,567", into at least 32 bytes. */
 void format_grouped(uint64_t value, char *text);
 
+/* Writes -1234567 as "-1,234,567", into at least 32 bytes. */
+void format_grouped_signed(int64_t value, char *text);
+
 /* Writes the number with separators of thousands, unless the report is plain;
  * into at least 32 bytes. */
 void

@@ -36,6 +36,16 @@ format_grouped(uint64_t value, char *text)
     text[out] = '\0';
 }
 
+void
+format_grouped_signed(int64_t value, char *text)
+{
+    const bool negative = value < 0;
+
+    text[0] = '-';
+    format_grouped(negative ? 0 - (uint64_t)value : (uint64_t)value,
+                   text + negative);
+}
+
 enum fidelity
 report_fidelity(const struct count_report *r, const struct event_row *event)
 {

@@ -4,8 +4,8 @@
  * which the keys come. A key is a fixed count of 64-bit words; a hash table
  * with open addressing finds its number.
  */
-#ifndef TALLY_RECORD_NUMBERING_H
-#define TALLY_RECORD_NUMBERING_H
+#ifndef TALLY_BASE_NUMBERING_H
+#define TALLY_BASE_NUMBERING_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +28,9 @@ void numbering_finish(struct numbering *n);
 /* Returns the number of the key, which is added if it is new; NUMBERING_NONE:
  * no memory. */
 uint32_t numbering_add(struct numbering *n, const uint64_t *key);
+
+/* Returns the number of the key; NUMBERING_NONE: it was never added. */
+uint32_t numbering_find(const struct numbering *n, const uint64_t *key);
 
 /* Returns the key of a number; the next numbering_add() may move it. */
 const uint64_t *numbering_key(const struct numbering *n, uint32_t number);

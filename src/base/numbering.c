@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/numbering.h"
+#include "base/numbering.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -90,6 +90,13 @@ numbering_add(struct numbering *n, const uint64_t *key)
         *slot = (uint32_t)++n->count;
     }
     return n->last = *slot - 1;
+}
+
+uint32_t
+numbering_find(const struct numbering *n, const uint64_t *key)
+{
+    /* Number + 1 or 0, less 1: NUMBERING_NONE is the largest number. */
+    return n->slot_count != 0 ? *find_slot(n, key) - 1 : NUMBERING_NONE;
 }
 
 const uint64_t *

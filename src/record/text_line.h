@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of text for a terminal: how wide they are, and where they are cut. */
+#ifndef TALLY_RECORD_TEXT_LINE_H
+#define TALLY_RECORD_TEXT_LINE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Returns how many columns of a terminal a text takes, if each character takes
+ * one. */
+int text_width(const char *text);
+
+/* Makes `*width` at least as large as `wanted`. */
+void text_widen(int *width, int wanted);
+
+/* Writes the rest of a line that has `used` columns so far, cut where a
+ * terminal of `width` columns ends (0: not cut), and ends the line. */
+void text_end_line(const char *text, int used, size_t width, FILE *out);
+
+#endif
