@@ -6,23 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "plugin/memory.h"
 
 #define LINE (PATH_MAX + 128)
 
 bool
-mapped_read_line(char *line, uint64_t at, struct counts_file *file)
+mapped_parse_line(char *line, struct counts_file *file)
 {
     int path = 0;
 
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
-               &file->first, &file->last, &file->offset, &path) < 3 ||
-        at < file->first || at >= file->last)
+               &file->first, &file->last, &file->offset, &path) < 3)
         return false;
     snprintf(file->path, sizeof(file->path), "%s",
              path != 0 && line[path] == '/' ? line + path : "");
     return true;
+}
+
+bool
+mapped_read_line(char *line, uint64_t at, struct counts_file *file)
+{
+    return mapped_parse_line(line, file) && at >= file->first &&
+           at < file->last;
 }
 
 /* Returns 1 + the index of the last file that was noted for the address, if
@@ -55,31 +62,49 @@ mapped_add(struct counts_head *head, const struct counts_file *file)
     return files + 1;
 }
 
-unsigned
-mapped_find(struct counts_head *head, uint64_t address, uint64_t *first,
-            uint64_t *last)
+/* Finds the mapping at the guest's address, in the guest's addresses; false:
+ * nothing is mapped there. */
+static bool
+find_mapping(uint64_t address, struct counts_file *found)
 {
     const uint64_t at = (uint64_t)(uintptr_t)plugin_memory(address);
-    struct counts_file found = {0};
     char line[LINE];
     bool is_found = false;
 
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && !is_found && fgets(line, sizeof(line), maps) != NULL)
-        is_found = mapped_read_line(line, at, &found);
+        is_found = mapped_read_line(line, at, found);
     if (maps != NULL)
         fclose(maps);
-    *first = *last = address;
-    if (!is_found)
-        return 0;
     /* QEMU may have moved the guest: `at` is where QEMU has `address`. */
-    found.first -= at - address;
-    found.last -= at - address + 1;
+    found->first -= at - address;
+    found->last -= at - address + 1;
+    return is_found;
+}
+
+unsigned
+mapped_find(struct counts_head *head, uint64_t address, uint64_t *first,
+            uint64_t *last)
+{
+    struct counts_file found = {0};
+
+    *first = *last = address;
+    if (!find_mapping(address, &found))
+        return 0;
     *first = found.first;
     *last = found.last;
     if (found.path[0] == '\0')
         return 0;
     return mapped_add(head, &found);
+}
+
+void
+mapped_note_dump(struct counts_head *head, uint64_t address)
+{
+    struct counts_file found = {0};
+
+    if (find_mapping(address, &found) && path_is_jitdump(found.path))
+        mapped_add(head, &found);
 }
 
 void

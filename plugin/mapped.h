@@ -26,6 +26,15 @@ unsigned mapped_find(struct counts_head *head, uint64_t address,
  * returns what mapped_find() returns. */
 unsigned mapped_add(struct counts_head *head, const struct counts_file *file);
 
+/* Notes the file that is mapped at the guest's address if it is a jitdump
+ * (jit-PID.dump), which a program maps so that profilers find it. */
+void mapped_note_dump(struct counts_head *head, uint64_t address);
+
+/* Reads a line of /proc/self/maps: addresses of ours, `last` behind the piece's
+ * end. The path is empty where the piece is no file's. Cuts the line's end off.
+ */
+bool mapped_parse_line(char *line, struct counts_file *file);
+
 /* Reads a line of /proc/self/maps as the piece of memory that holds `at`, an
  * address of ours; false if the line is of another place. The path is empty
  * where the piece is no file's. Cuts the line's end off. */

@@ -427,11 +427,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
-    if (call_changes_memory(p->shape.isa, num)) {
-        pthread_mutex_lock(&p->lock);
-        recording_memory_changes(p);
-        pthread_mutex_unlock(&p->lock);
-    }
+    recording_syscall_return(p, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
     vcounter_return(caller.waits_child);
 }

@@ -127,6 +127,20 @@ recording_syscall(struct plugin *p, unsigned vcpu, int64_t number)
 }
 
 void
+recording_syscall_return(struct plugin *p, int64_t number,
+                         const uint64_t args[4], int64_t result)
+{
+    if (!call_changes_memory(p->shape.isa, number))
+        return;
+    pthread_mutex_lock(&p->lock);
+    recording_memory_changes(p);
+    if (p->recording.process != NULL &&
+        call_is(CALL_MMAP, p->shape.isa, number) && (args[2] & PROT_EXEC) != 0)
+        mapped_note_dump(p->process.head, (uint64_t)result);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void
 recording_stops(struct plugin *p)
 {
     struct recording *r = &p->recording;

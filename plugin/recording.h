@@ -45,6 +45,10 @@ void recording_thread_ends(struct plugin *p, unsigned vcpu);
 /* The thread makes a system call. */
 void recording_syscall(struct plugin *p, unsigned vcpu, int64_t number);
 
+/* A thread's system call has returned. */
+void recording_syscall_return(struct plugin *p, int64_t number,
+                              const uint64_t args[4], int64_t result);
+
 /* In the child of a fork, whose counts have moved to memory of its own: so does
  * its recording. */
 void recording_forks(struct plugin *p, unsigned slot);

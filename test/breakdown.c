@@ -59,10 +59,10 @@ static const struct resolved names[INSNS] = {
     NAMED(frames[7], 1, NONE, UINT64_MAX),
 };
 static struct record_insn insns[INSNS] = {
-    {0x100, 0x100, 0, 0, 4},  {0x104, 0x104, 0, 4, 4},
-    {0x108, 0x108, 0, 8, 4},  {0x200, 0x200, 0, 12, 4},
-    {0x300, 0x300, 0, 16, 4}, {0x400, 0x400, 0, 20, 4},
-    {0x9010, 0x10, 1, 24, 4}, {0xff00, 0xff00, RECORD_NO_IMAGE, 28, 4},
+    {0x100, 0x100, 0, 0, 4, 0},  {0x104, 0x104, 0, 4, 4, 0},
+    {0x108, 0x108, 0, 8, 4, 0},  {0x200, 0x200, 0, 12, 4, 0},
+    {0x300, 0x300, 0, 16, 4, 0}, {0x400, 0x400, 0, 20, 4, 0},
+    {0x9010, 0x10, 1, 24, 4, 0}, {0xff00, 0xff00, RECORD_NO_IMAGE, 28, 4, 0},
 };
 
 /* These stand in for the resolver, which reads real files. */

@@ -497,9 +497,9 @@ test_pprof(void **unused)
 
 /* A record of two threads. What it counts is in several rows. */
 static struct record_insn insns[] = {
-    {0x5100, 0x100, 0, 0, 4},
-    {0x5104, 0x104, 0, 4, 4},
-    {0x9000, 0x9000, RECORD_NO_IMAGE, 8, 2},
+    {0x5100, 0x100, 0, 0, 4, 0},
+    {0x5104, 0x104, 0, 4, 4, 0},
+    {0x9000, 0x9000, RECORD_NO_IMAGE, 8, 2, 0},
 };
 static uint32_t of_first[] = {0, 2}, of_second[] = {0, 1}, of_third[] = {1};
 static int64_t first[] = {5, 6, 1, 0}, second[] = {10, 20, 3, -4},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/path.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,4 +33,12 @@ path_search(const char *name, char *path)
         dirs += n + (dirs[n] == ':');
     }
     return false;
+}
+
+bool
+path_is_jitdump(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    return fnmatch("jit-[0-9]*.dump", name != NULL ? name + 1 : path, 0) == 0;
 }

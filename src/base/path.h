@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds programs by name, as execvp(3) does. */
+/* Finds programs by name, as execvp(3) does, and tells files by their names. */
 #ifndef TALLY_BASE_PATH_H
 #define TALLY_BASE_PATH_H
 
@@ -11,5 +11,9 @@ bool path_executable(const char *path);
 /* Fills in `path` (PATH_MAX bytes) with the program's path in $PATH; false: not
  * found. */
 bool path_search(const char *name, char *path);
+
+/* Returns whether the file is a jitdump, by its path: jit-PID.dump. A program
+ * that makes code maps such a file, so that profilers find its names. */
+bool path_is_jitdump(const char *path);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine/shape.h"
+#include "profile/code_versions.h"
 #include "source/record_view.h"
 #include "table/signals.h"
 
@@ -24,6 +25,7 @@ struct decoded {
     uint32_t first;  /* its first instruction in `order` */
     uint32_t raises; /* its first entry in `raises`, up to the next block's */
     uint16_t branch; /* the instruction that closes it */
+    uint16_t size;   /* bytes of code */
 };
 
 /* An instruction of some block, and what it is in the process. */
@@ -31,6 +33,8 @@ struct place {
     uint64_t address;
     uint32_t image, code; /* offset of its bytes */
     uint32_t number;      /* of the instruction in the process */
+    uint32_t version;     /* of code of no file (code_versions.h); else 0 */
+    uint32_t block;       /* index in `blocks` */
     uint8_t size;
 };
 
@@ -51,6 +55,7 @@ struct recorded {
     bool needed[SIGNAL_COUNT];
     /* Of the process that is collected; owned: */
     struct record_view view;
+    struct code_versions versions;
     struct decoded *blocks; /* [view.place_count + 1] */
     struct place *places;
     size_t place_count, place_room;
@@ -125,14 +130,23 @@ grow(void **array, size_t count, size_t more, size_t *room, size_t size)
     return true;
 }
 
-/* Decodes the instructions of a block; returns how many. */
-static size_t
-decode(const struct recorded *r, const struct record_place *p,
+/* Decodes the instructions of a block; 0 or TALLY_ENOMEM. */
+static int
+decode(struct recorded *r, const struct record_place *p, struct decoded *block,
        struct insn *insns, struct place *places)
 {
     const uint8_t *sizes = r->view.code + p->code;
     const uint8_t *bytes = sizes + p->instructions;
     uint64_t address = p->pc;
+    uint32_t version = 0;
+
+    for (size_t i = 0; i < p->instructions; i++)
+        block->size = (uint16_t)(block->size + sizes[i]);
+    if (p->image == 0) {
+        version = code_versions_add(&r->versions, p->pc, bytes, block->size);
+        if (version == 0)
+            return TALLY_ENOMEM;
+    }
 
     for (size_t i = 0; i < p->instructions; i++) {
         insn_decode(r->shape.isa, bytes, sizes[i], address, &insns[i]);
@@ -141,12 +155,14 @@ decode(const struct recorded *r, const struct record_place *p,
             .address = address,
             .image = p->image,
             .code = (uint32_t)(bytes - r->view.code),
+            .version = version,
+            .block = (uint32_t)(block - r->blocks),
             .size = sizes[i],
         };
         bytes += sizes[i];
         address += sizes[i];
     }
-    return p->instructions;
+    return 0;
 }
 
 /* Adds what executions of a part of a block raise at instruction `place`. */
@@ -216,7 +232,9 @@ decode_block(struct recorded *r, const struct record_place *p,
     if (!grow((void **)&r->places, first, p->instructions, &r->place_room,
               sizeof(*r->places)))
         return TALLY_ENOMEM;
-    const size_t count = decode(r, p, insns, r->places + first);
+    const size_t count = p->instructions;
+    if (decode(r, p, block, insns, r->places + first) != 0)
+        return TALLY_ENOMEM;
     r->place_count += count;
     const size_t n =
         block_build(&r->shape, p->pc, insns, count, &model, pieces);
@@ -251,11 +269,32 @@ compare_places(const void *a, const void *b, void *code)
         return x->address < y->address ? -1 : 1;
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
-    return memcmp(bytes + x->code, bytes + y->code, x->size);
+    const int order = memcmp(bytes + x->code, bytes + y->code, x->size);
+    if (order != 0)
+        return order;
+    return x->version < y->version ? -1 : x->version > y->version;
 }
 
-/* Numbers the instructions of the process: those with the same address and code
- * are one. */
+/* Returns the instruction at a place. */
+static struct recorded_instruction
+instruction_at(const struct recorded *r, const struct place *p)
+{
+    const struct decoded *block = &r->blocks[p->block];
+    const struct place *first = &r->places[block->first];
+
+    return (struct recorded_instruction){
+        .address = p->address,
+        .code = r->view.code + p->code,
+        .image = p->image,
+        .size = p->size,
+        .block_address = first->address,
+        .block = r->view.code + first->code,
+        .block_size = block->size,
+    };
+}
+
+/* Numbers the instructions of the process: those with the same address, code
+ * and version are one. */
 static int
 number_instructions(struct recorded *r)
 {
@@ -274,13 +313,7 @@ number_instructions(struct recorded *r)
     for (size_t i = 0; i < r->place_count; i++) {
         struct place *p = order[i];
         if (i == 0 || compare_places(&order[i - 1], &p, r->view.code) != 0)
-            r->instructions[r->instruction_count++] =
-                (struct recorded_instruction){
-                    .address = p->address,
-                    .code = r->view.code + p->code,
-                    .image = p->image,
-                    .size = p->size,
-                };
+            r->instructions[r->instruction_count++] = instruction_at(r, p);
         p->number = (uint32_t)r->instruction_count - 1;
     }
     free(order);
@@ -296,6 +329,7 @@ decode_all(struct recorded *r)
     int error = 0;
 
     r->place_count = r->raise_count = 0;
+    code_versions_init(&r->versions);
     r->blocks = calloc(r->view.place_count + 1, sizeof(*r->blocks));
     r->images = calloc(r->view.file_count + 1, sizeof(*r->images));
     if (r->blocks == NULL || r->images == NULL)
@@ -630,6 +664,7 @@ forget_process(struct recorded *r)
 {
     record_view_close(&r->view);
     free(r->blocks);
+    code_versions_finish(&r->versions);
     free(r->images);
     free(r->instructions);
     free(r->paths);

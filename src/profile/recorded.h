@@ -31,10 +31,15 @@ struct recorded_instruction {
     uint32_t image;      /* 1 + index; 0: no file's, as of code that was made
                             while the program ran */
     uint8_t size;
+    /* A block that has the instruction: its address and code. */
+    uint64_t block_address;
+    const uint8_t *block;
+    uint16_t block_size; /* bytes */
 };
 
 /* A process and the instructions that it executed, in order of image, address
- * and code: the same address may come twice, with other code. */
+ * and code: the same address may come twice, with other code. Code of no file
+ * also comes twice where the code around it is another. */
 struct recorded_process {
     const struct session_process *process;
     unsigned number; /* of the process in the session's result */

@@ -396,14 +396,52 @@ read_counts(struct reading *r, const struct chunk *chunk)
     return c.failed ? bad(r, "lacks counts") : 0;
 }
 
+/* Reads the names of the source files of code that a process made. */
 static int
-compare_made(const void *a, const void *b)
+read_made_files(struct reading *r, struct cursor *c,
+                struct record_process_row *p)
 {
-    const struct record_made_row *x = a, *y = b;
+    const uint64_t count = cursor_varint(c);
 
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    p->made_files = array_for(c, count, sizeof(*p->made_files));
+    if (p->made_files == NULL)
+        return bad(r, "lacks files of code");
+    for (uint64_t i = 0; i < count; i++) {
+        p->made_files[i] = take_text(c);
+        p->made_file_count++;
+        if (p->made_files[i] == NULL)
+            return bad(r, "lacks files of code");
+    }
+    return 0;
+}
+
+/* Reads a piece of code that a process made; false: it cannot be. */
+static bool
+read_made_row(struct cursor *c, const struct record_process_row *p,
+              struct record_made_row *row)
+{
+    uint64_t address;
+
+    address = row->first = cursor_varint(c);
+    row->size = cursor_varint(c);
+    row->name = take_text(c);
+    const uint64_t lines = cursor_varint(c);
+    if (row->name == NULL)
+        return false;
+    row->lines = array_for(c, lines, sizeof(*row->lines));
+    if (row->lines == NULL)
+        return false;
+    for (uint64_t i = 0; i < lines; i++) {
+        const uint64_t last = address;
+        address += (uint64_t)cursor_signed(c);
+        const uint64_t line = cursor_varint(c), file = cursor_varint(c);
+        if ((i > 0 && address < last) || line > UINT32_MAX ||
+            file >= p->made_file_count)
+            return false;
+        row->lines[row->line_count++] = (struct record_made_line){
+            address, (uint32_t)line, p->made_files[file]};
+    }
+    return !c->failed;
 }
 
 static int
@@ -411,24 +449,30 @@ read_made_code(struct reading *r, const struct chunk *chunk)
 {
     struct cursor c = cursor_of(chunk->data, chunk->size);
     const long process = find_process(r->record, cursor_varint(&c));
-    const uint64_t count = cursor_varint(&c);
 
-    if (process < 0 || r->record->processes[process].made != NULL)
+    if (process < 0 || r->record->processes[process].made_files != NULL)
         return bad(r, "names code of no process");
     struct record_process_row *p = &r->record->processes[process];
+    const int error = read_made_files(r, &c, p);
+    if (error != 0)
+        return error;
+    const uint64_t count = cursor_varint(&c);
     p->made = array_for(&c, count, sizeof(*p->made));
     if (p->made == NULL)
         return bad(r, "lacks names of code");
     for (uint64_t i = 0; i < count; i++) {
-        p->made[i].first = cursor_varint(&c);
-        p->made[i].size = cursor_varint(&c);
-        p->made[i].order = (uint32_t)i;
-        p->made[i].name = take_text(&c);
         p->made_count++;
-        if (p->made[i].name == NULL)
+        if (!read_made_row(&c, p, &p->made[i]))
             return bad(r, "lacks names of code");
     }
-    qsort(p->made, p->made_count, sizeof(*p->made), compare_made);
+    for (size_t i = 0; i < p->insn_count; i++) {
+        if (p->insns[i].image != RECORD_NO_IMAGE)
+            continue;
+        const uint64_t made = cursor_varint(&c);
+        if (c.failed || made > p->made_count)
+            return bad(r, "names code that is not there");
+        p->insns[i].made = (uint32_t)made;
+    }
     return 0;
 }
 
@@ -517,7 +561,20 @@ read_run(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
-/* Frees processes, counts and totals, and what is theirs. */
+/* Frees what a process told of the code that it made. */
+static void
+free_made_code(struct record_process_row *p)
+{
+    for (size_t i = 0; i < p->made_count; i++) {
+        free(p->made[i].name);
+        free(p->made[i].lines);
+    }
+    for (size_t i = 0; i < p->made_file_count; i++)
+        free(p->made_files[i]);
+    free(p->made);
+    free(p->made_files);
+}
+
 static void
 free_set(struct record *record)
 {
@@ -527,9 +584,7 @@ free_set(struct record *record)
         free(record->processes[i].program);
         free(record->processes[i].insns);
         free(record->processes[i].code);
-        for (size_t k = 0; k < record->processes[i].made_count; k++)
-            free(record->processes[i].made[k].name);
-        free(record->processes[i].made);
+        free_made_code(&record->processes[i]);
         free(record->processes[i].paths);
     }
     for (size_t i = 0; i < record->thread_count; i++)

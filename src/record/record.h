@@ -38,13 +38,23 @@ struct record_insn {
     uint32_t image;   /* in record.images, or RECORD_NO_IMAGE */
     uint32_t code;    /* of the process: where its bytes begin */
     uint8_t size;
+    uint32_t made; /* without an image: 1 + index in `made`, or 0 */
+};
+
+/* Code that a process made is from a line of a source file, from the address on
+ * to the next line's. */
+struct record_made_line {
+    uint64_t address;
+    uint32_t line;
+    const char *file; /* of record_process_row.made_files */
 };
 
 /* Code that a process made while it ran, by the process's own words. */
 struct record_made_row {
     uint64_t first, size; /* addresses */
-    uint32_t order; /* of telling: of two at one address the later holds */
     char *name;
+    struct record_made_line *lines; /* by address */
+    size_t line_count;
 };
 
 /* In place of the instruction of a call: calls that are not known. */
@@ -66,8 +76,10 @@ struct record_process_row {
     size_t insn_count;
     uint8_t *code;
     size_t code_size;
-    struct record_made_row *made; /* by `first`, then by order */
+    struct record_made_row *made; /* in the order of telling */
     size_t made_count;
+    char **made_files; /* sources of made code */
+    size_t made_file_count;
     struct record_path *paths; /* at least path 0 */
     size_t path_count;
 };

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "names/elf_file.h"
 #include "record/bytes.h"
-#include "record/perf_map.h"
+#include "record/made_code.h"
 #include "report/json_text.h"
 
 /* Writes what was appended, if all of it was. */
@@ -91,13 +92,43 @@ append_image(struct bytes *b, const struct recorded_image *image)
     elf_file_close(&elf);
 }
 
+/* Returns the path of the process's jitdump, which it has mapped; or NULL. */
+static const char *
+find_dump(const struct recorded_process *p)
+{
+    for (size_t i = p->image_count; i > 0; i--) {
+        if (path_is_jitdump(p->images[i - 1].path))
+            return p->images[i - 1].path;
+    }
+    return NULL;
+}
+
+/* Appends a piece of code. */
+static void
+append_made_row(struct bytes *b, const struct made_code_row *row)
+{
+    uint64_t address = row->first;
+
+    bytes_append_varint(b, row->first);
+    bytes_append_varint(b, row->size);
+    append_text(b, row->name);
+    bytes_append_varint(b, row->line_count);
+    for (size_t i = 0; i < row->line_count; i++) {
+        const struct made_line *line = &row->lines[i];
+        bytes_append_signed(b, (int64_t)(line->address - address));
+        bytes_append_varint(b, line->line);
+        bytes_append_varint(b, line->file);
+        address = line->address;
+    }
+}
+
 /* Writes the names of code that the process made while it ran, if it tells any.
  */
 static int
 write_made_code(struct record_writer *w, const struct recorded_process *p)
 {
     struct bytes b = {0};
-    struct perf_map map;
+    struct made_code m;
     bool any = false;
     int error = 0;
 
@@ -105,20 +136,53 @@ write_made_code(struct record_writer *w, const struct recorded_process *p)
         any |= p->instructions[i].image == 0;
     if (!any)
         return 0;
-    perf_map_read(p->process->pid, &map);
+    made_code_read(p->process->pid, find_dump(p), &m);
     bytes_append_varint(&b, p->number);
-    bytes_append_varint(&b, map.count);
-    for (size_t i = 0; i < map.count; i++) {
-        bytes_append_varint(&b, map.rows[i].first);
-        bytes_append_varint(&b, map.rows[i].size);
-        append_text(&b, map.rows[i].name);
+    bytes_append_varint(&b, m.files.count);
+    for (uint32_t i = 0; i < m.files.count; i++)
+        append_text(&b, texts_get(&m.files, i));
+    bytes_append_varint(&b, m.count);
+    for (size_t i = 0; i < m.count; i++)
+        append_made_row(&b, &m.rows[i]);
+    made_code_index(&m);
+    for (size_t i = 0; i < p->instruction_count; i++) {
+        const struct recorded_instruction *insn = &p->instructions[i];
+        if (insn->image != 0)
+            continue;
+        const struct made_code_row *row =
+            made_code_find(&m, insn->address, insn->block_address, insn->block,
+                           insn->block_size);
+        bytes_append_varint(&b, row != NULL ? (uint64_t)(row - m.rows) + 1 : 0);
     }
-    if (map.count != 0)
+    if (m.count != 0)
         error = write_bytes(w, RECORD_MADE_CODE, &b);
     else
         bytes_finish(&b);
-    perf_map_finish(&map);
+    made_code_finish(&m);
     return error;
+}
+
+/* Appends the images of a process, and writes the number of each in the record
+ * to `numbers`: 1 + its index there. A jitdump, which is mapped for profilers
+ * and has no instructions, is left out and has 0. */
+static void
+append_images(struct bytes *b, const struct recorded_process *p,
+              uint32_t *numbers)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < p->instruction_count; i++)
+        numbers[p->instructions[i].image] = 1;
+    numbers[0] = 0;
+    for (size_t i = 1; i <= p->image_count; i++) {
+        if (numbers[i] != 0 || !path_is_jitdump(p->images[i - 1].path))
+            numbers[i] = ++count;
+    }
+    bytes_append_varint(b, count);
+    for (size_t i = 1; i <= p->image_count; i++) {
+        if (numbers[i] != 0)
+            append_image(b, &p->images[i - 1]);
+    }
 }
 
 /* Writes a process: its images, and its instructions in order. */
@@ -126,28 +190,30 @@ static int
 write_process(void *user, const struct recorded_process *p)
 {
     struct record_writer *w = user;
+    uint32_t *numbers = calloc(p->image_count + 1, sizeof(*numbers));
     struct bytes b = {0};
     uint64_t end = 0;
 
+    if (numbers == NULL)
+        return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
     w->path_count = 1;
     bytes_append_varint(&b, p->number);
     bytes_append_varint(&b, (uint64_t)p->process->pid);
     bytes_append_varint(&b, (uint64_t)p->process->parent);
     bytes_append_varint(&b, p->process->begin);
     append_text(&b, p->process->program);
-    bytes_append_varint(&b, p->image_count);
-    for (size_t i = 0; i < p->image_count; i++)
-        append_image(&b, &p->images[i]);
+    append_images(&b, p, numbers);
     bytes_append_varint(&b, p->instruction_count);
     for (size_t i = 0; i < p->instruction_count; i++) {
         const struct recorded_instruction *insn = &p->instructions[i];
-        bytes_append_varint(&b, insn->image);
+        bytes_append_varint(&b, numbers[insn->image]);
         bytes_append_signed(&b, (int64_t)(insn->address - end));
         bytes_append_u8(&b, insn->size);
         end = insn->address + insn->size;
     }
     for (size_t i = 0; i < p->instruction_count; i++)
         bytes_append(&b, p->instructions[i].code, p->instructions[i].size);
+    free(numbers);
     const int error = write_bytes(w, RECORD_PROCESS, &b);
     return error != 0 ? error : write_made_code(w, p);
 }

@@ -153,38 +153,39 @@ new_frames(struct resolver *r, size_t count)
     return chunk->frames + chunk->used - count;
 }
 
-/* Pieces of code that begin before an address and are looked at: code that was
- * thrown away and made again lies over older code. */
-#define MADE_BEFORE 256u
-
-/* Names code that the process made while it ran, by the row that was told last
- * of those that have the address. */
-static struct resolved
-resolve_made(struct resolver *r, const struct record_process_row *p,
-             uint64_t address)
+/* Returns the line that the code at an address is from, or NULL. */
+static const struct record_made_line *
+find_made_line(const struct record_made_row *m, uint64_t address)
 {
-    struct resolved out = not_known;
-    const struct record_made_row *found = NULL;
-    size_t low = 0, high = p->made_count;
+    size_t low = 0, high = m->line_count;
 
-    while (low < high) { /* the first row behind the address */
+    while (low < high) { /* the first line behind the address */
         const size_t middle = low + (high - low) / 2;
-        if (p->made[middle].first <= address)
+        if (m->lines[middle].address <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    for (size_t i = low; i > 0 && low - i < MADE_BEFORE; i--) {
-        const struct record_made_row *m = &p->made[i - 1];
-        if (address - m->first < m->size &&
-            (found == NULL || m->order > found->order))
-            found = m;
-    }
-    struct resolved_frame *frame = found != NULL ? new_frames(r, 1) : NULL;
+    return low > 0 ? &m->lines[low - 1] : NULL;
+}
+
+/* Names code that the process made while it ran. */
+static struct resolved
+resolve_made(struct resolver *r, const struct record_process_row *p,
+             const struct record_insn *insn)
+{
+    struct resolved_frame *frame = insn->made != 0 ? new_frames(r, 1) : NULL;
+    struct resolved out = not_known;
+
     if (frame == NULL)
         return out;
-    *frame =
-        (struct resolved_frame){.function = texts_add(&r->texts, found->name)};
+    const struct record_made_row *m = &p->made[insn->made - 1];
+    *frame = (struct resolved_frame){.function = texts_add(&r->texts, m->name)};
+    const struct record_made_line *line = find_made_line(m, insn->address);
+    if (line != NULL) {
+        frame->file = texts_add(&r->texts, line->file);
+        frame->line = line->line;
+    }
     out.frames = frame;
     return out;
 }
@@ -199,7 +200,7 @@ resolve(struct resolver *r, const struct record_process_row *p,
     size_t count = 0;
 
     if (insn->image == RECORD_NO_IMAGE)
-        return resolve_made(r, p, insn->address);
+        return resolve_made(r, p, insn);
     out.image = r->image_texts[insn->image];
     if (r->files[insn->image] != NO_FILE) {
         out.file_address =
@@ -248,10 +249,13 @@ place_at(struct places *p, uint32_t number)
 static uint32_t
 find_place(struct resolver *r, size_t process, const struct record_insn *insn)
 {
-    /* Code of no file is the process's own. */
-    const uint64_t own =
-        insn->image == RECORD_NO_IMAGE ? (uint64_t)process << 32 : 0;
-    const uint64_t key[] = {own | insn->image, insn->offset};
+    const struct record_process_row *p = &r->record->processes[process];
+    /* Code of no file is the process's own, and may change at an address. */
+    const bool made = insn->image == RECORD_NO_IMAGE;
+    const uint64_t key[] = {
+        (made ? (uint64_t)process << 32 : 0) | insn->image,
+        made ? (uint64_t)(insn - p->insns) : insn->offset,
+    };
     const uint32_t number = numbering_add(&r->places.numbers, key);
 
     if (number == NUMBERING_NONE)
@@ -260,7 +264,7 @@ find_place(struct resolver *r, size_t process, const struct record_insn *insn)
     if (place == NULL)
         return NUMBERING_NONE;
     if (place->frame_count == 0)
-        *place = resolve(r, &r->record->processes[process], insn);
+        *place = resolve(r, p, insn);
     return number;
 }
 
