@@ -14,6 +14,7 @@ import platform
 import pty
 import tempfile
 
+import recordfile
 import tallytest as t
 
 KEYS = ["function", "line", "instruction", "file", "image", "thread",
@@ -280,6 +281,37 @@ def no_counts():
             done = t.run(t.tally(), *command, "-i", path)
             t.equal((done.returncode, done.stdout), (125, ""), done.stderr)
             t.contains(done.stderr, "ends before its first counts")
+
+
+@t.named("of several sets the last whole one is shown")
+def sets():
+    """A long run writes all that it knows again and again. What is in a set
+    that is not the last is not read, but its bytes must be those written."""
+    def known(value):
+        record = recordfile.Record([recordfile.event("instructions")], ["f"])
+        record.counts[0, 0] = [value]
+        return record
+
+    path = folder / "sets.data"
+    first, second, third = known(1), known(20), known(300)
+    odd = second.set()
+    odd[4] = recordfile.chunk(b"CNTS", b"no counts")
+    for chosen, total in (
+            ([first.set(), second.set(), third.set()], 300),
+            ([first.set(), odd, third.set()], 300),
+            ([first.set(), second.set(), third.set()[:-1]], 20),
+            ([first.set()[:-1], second.set()], 20),
+            ([first.set()], 1)):
+        path.write_bytes(first.bytes(chosen))
+        found = report_json(path)
+        adds_up(found)
+        t.equal([e["total"] for e in found["events"]], [total], "total")
+    path.write_bytes(first.bytes([first.set(), second.set(), odd]))
+    t.equal(t.run(t.tally(), "report", path).returncode, 125, "odd, and last")
+    damaged = bytearray(first.bytes([first.set(), second.set()]))
+    damaged[damaged.index(b"PROC") + 40] ^= 1
+    path.write_bytes(damaged)
+    t.equal(t.run(t.tally(), "report", path).returncode, 125, "damaged")
 
 
 @t.named("a damaged record is refused, and nothing is written")

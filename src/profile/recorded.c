@@ -45,6 +45,29 @@ struct gain {
     int64_t count;
 };
 
+/* What one of a signal adds to an event. */
+struct effect {
+    uint32_t event;
+    double factor;
+};
+
+/* What an event has come to. */
+struct effect_sum {
+    double sum; /* over the rows so far */
+    int64_t rounded;
+    double part;  /* in the row that is added, */
+    bool touched; /* if any of its signals is */
+};
+
+/* Of a thread: what its signals add to events. */
+struct effects {
+    size_t from[SIGNAL_COUNT + 1]; /* a signal's in `rows`, up to the next's */
+    struct effect *rows;           /* owned */
+    size_t count, room;
+    struct effect_sum *sums; /* owned, by event */
+    uint32_t *touched;       /* owned; events of the row that is added */
+};
+
 /* The state of a collection. */
 struct recorded {
     const struct session_options *options;
@@ -563,57 +586,173 @@ row_of(const struct gain *gains, size_t i, size_t count)
     return k - i;
 }
 
-/* Adds up the values of each row of a thread, and hands them out. */
+/* Works out what one of each signal that a thread has raised adds to each
+ * event: events are linear in what a part of the run raises. */
+static int
+find_effects(const struct recorded *r, const struct session_thread *thread,
+             const struct gain *gains, size_t count, struct effects *f)
+{
+    const struct session_options *o = r->options;
+    bool raised[SIGNAL_COUNT] = {false};
+
+    memset(f, 0, sizeof(*f));
+    f->sums = calloc(o->event_count + 1, sizeof(*f->sums));
+    f->touched = calloc(o->event_count + 1, sizeof(*f->touched));
+    if (f->sums == NULL || f->touched == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        raised[gains[i].signal] = true;
+    for (size_t s = 0; s < SIGNAL_COUNT; s++) {
+        double part[SIGNAL_COUNT] = {0};
+        f->from[s] = f->count;
+        if (!raised[s])
+            continue;
+        part[s] = 1;
+        signals_derive_part(o->params, r->result->components,
+                            thread->totals.signal, part);
+        if (!grow((void **)&f->rows, f->count, o->event_count, &f->room,
+                  sizeof(*f->rows)))
+            return TALLY_ENOMEM;
+        for (size_t e = 0; e < o->event_count; e++) {
+            double factor = 0;
+            for (size_t k = 0; k < o->events[e]->signal_count; k++)
+                factor += part[o->events[e]->signals[k]];
+            if (factor != 0)
+                f->rows[f->count++] = (struct effect){(uint32_t)e, factor};
+        }
+    }
+    f->from[SIGNAL_COUNT] = f->count;
+    return 0;
+}
+
+/* The rows of a thread that are handed out. */
+struct rows {
+    uint32_t *instructions, *paths; /* [count] */
+    size_t count;
+    struct recorded_value *values; /* [value_count], by row */
+    size_t value_count, value_room;
+};
+
+/* Adds a row of gains that come one after the other, if any event has a value
+ * there. The values add up to the rounded sums. */
+static int
+add_row(const struct recorded *r, const struct gain *gains, size_t count,
+        struct effects *f, struct rows *rows)
+{
+    const size_t events = r->options->event_count;
+    const size_t before = rows->value_count;
+    size_t touched = 0;
+
+    if (!grow((void **)&rows->values, before, events, &rows->value_room,
+              sizeof(*rows->values)))
+        return TALLY_ENOMEM;
+    for (size_t k = 0; k < count; k++) {
+        const double n = (double)gains[k].count;
+        const unsigned signal = gains[k].signal;
+        for (size_t i = f->from[signal]; i < f->from[signal + 1]; i++) {
+            const struct effect *effect = &f->rows[i];
+            struct effect_sum *sum = &f->sums[effect->event];
+            if (!sum->touched)
+                f->touched[touched++] = effect->event;
+            sum->touched = true;
+            sum->part += n * effect->factor;
+        }
+    }
+    for (size_t i = 0; i < touched; i++) {
+        struct effect_sum *sum = &f->sums[f->touched[i]];
+        sum->sum += sum->part;
+        sum->part = 0;
+        sum->touched = false;
+        const int64_t rounded = llround(sum->sum);
+        if (rounded != sum->rounded)
+            rows->values[rows->value_count++] = (struct recorded_value){
+                (uint32_t)rows->count, f->touched[i], rounded - sum->rounded};
+        sum->rounded = rounded;
+    }
+    if (rows->value_count == before)
+        return 0;
+    rows->paths[rows->count] = gains->path;
+    rows->instructions[rows->count++] = gains->instruction;
+    return 0;
+}
+
+/* Returns the values sorted by event, then row; NULL: there is no memory. */
+static struct recorded_value *
+sort_values(const struct rows *rows, size_t event_count)
+{
+    size_t *starts = calloc(event_count + 1, sizeof(*starts));
+    struct recorded_value *sorted =
+        malloc((rows->value_count + 1) * sizeof(*sorted));
+
+    if (starts == NULL || sorted == NULL) {
+        free(starts);
+        free(sorted);
+        return NULL;
+    }
+    for (size_t i = 0; i < rows->value_count; i++)
+        starts[rows->values[i].event + 1]++;
+    for (size_t e = 1; e <= event_count; e++)
+        starts[e] += starts[e - 1];
+    for (size_t i = 0; i < rows->value_count; i++)
+        sorted[starts[rows->values[i].event]++] = rows->values[i];
+    free(starts);
+    return sorted;
+}
+
+/* Adds up the values of each row of a thread's gains, and hands them out. */
+static int
+value_rows(const struct recorded *r, const struct session_thread *thread,
+           const struct gain *gains, size_t count, struct effects *f)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < count; i += row_of(gains, i, count))
+        most++;
+    struct rows rows = {
+        .instructions = malloc((most + 1) * sizeof(*rows.instructions)),
+        .paths = malloc((most + 1) * sizeof(*rows.paths)),
+    };
+    int error = rows.instructions && rows.paths ? 0 : TALLY_ENOMEM;
+    for (size_t i = 0, n; error == 0 && i < count; i += n) {
+        n = row_of(gains, i, count);
+        error = add_row(r, gains + i, n, f, &rows);
+    }
+    struct recorded_value *sorted =
+        error == 0 ? sort_values(&rows, r->options->event_count) : NULL;
+    if (sorted == NULL)
+        error = TALLY_ENOMEM;
+    const struct recorded_thread out = {
+        .thread = thread,
+        .paths = r->paths,
+        .path_count = r->path_count,
+        .count = rows.count,
+        .row_paths = rows.paths,
+        .instructions = rows.instructions,
+        .values = sorted,
+        .value_count = rows.value_count,
+    };
+    if (error == 0)
+        error = r->sink->thread(r->sink->user, &r->process, &out);
+    free(rows.instructions);
+    free(rows.paths);
+    free(rows.values);
+    free(sorted);
+    return error;
+}
+
+/* Hands out what a thread has raised. */
 static int
 value_thread(const struct recorded *r, const struct session_thread *thread,
              const struct gain *gains, size_t count)
 {
-    const struct session_options *o = r->options;
-    size_t rows = 0;
+    struct effects f;
+    int error = find_effects(r, thread, gains, count, &f);
 
-    for (size_t i = 0; i < count; i += row_of(gains, i, count))
-        rows++;
-    double *sums = calloc(o->event_count + 1, sizeof(*sums));
-    uint32_t *instructions = malloc((rows + 1) * sizeof(*instructions));
-    uint32_t *paths = malloc((rows + 1) * sizeof(*paths));
-    int64_t *values = malloc((rows * o->event_count + 1) * sizeof(*values));
-    struct recorded_thread out = {
-        .thread = thread,
-        .paths = r->paths,
-        .path_count = r->path_count,
-        .row_paths = paths,
-        .instructions = instructions,
-        .values = values,
-    };
-    int error = sums && instructions && paths && values ? 0 : TALLY_ENOMEM;
-
-    for (size_t i = 0, n; error == 0 && i < count; i += n) {
-        double part[SIGNAL_COUNT] = {0};
-        bool any = false;
-        n = row_of(gains, i, count);
-        for (size_t k = i; k < i + n; k++)
-            part[gains[k].signal] += (double)gains[k].count;
-        signals_derive_part(o->params, r->result->components,
-                            thread->totals.signal, part);
-        for (size_t e = 0; e < o->event_count; e++) {
-            const struct event_row *event = o->events[e];
-            const double before = sums[e];
-            for (size_t s = 0; s < event->signal_count; s++)
-                sums[e] += part[event->signals[s]];
-            const int64_t value = llround(sums[e]) - llround(before);
-            values[out.count * o->event_count + e] = value;
-            any |= value != 0;
-        }
-        paths[out.count] = gains[i].path;
-        instructions[out.count] = gains[i].instruction;
-        out.count += any;
-    }
     if (error == 0)
-        error = r->sink->thread(r->sink->user, &r->process, &out);
-    free(sums);
-    free(instructions);
-    free(paths);
-    free(values);
+        error = value_rows(r, thread, gains, count, &f);
+    free(f.rows);
+    free(f.sums);
+    free(f.touched);
     return error;
 }
 

@@ -59,6 +59,12 @@ struct recorded_path {
     uint32_t call;   /* index of an instruction, or RECORDED_UNKNOWN */
 };
 
+/* What a row has of an event, not 0. */
+struct recorded_value {
+    uint32_t row, event;
+    int64_t value;
+};
+
 /* Counts of one thread, or of a part of its time; sums add up. A row is an
  * instruction on a path; without callers all rows are on path 0. */
 struct recorded_thread {
@@ -68,7 +74,8 @@ struct recorded_thread {
     size_t count;                 /* of rows with any count */
     const uint32_t *row_paths;    /* [count] ascending indices */
     const uint32_t *instructions; /* [count] indices, ascending on a path */
-    const int64_t *values;        /* [count * event_count], by row */
+    const struct recorded_value *values; /* [value_count] by event, then row */
+    size_t value_count;
 };
 
 /*

@@ -309,21 +309,40 @@ append_rows(struct bytes *b, const struct recorded_thread *t)
     }
 }
 
-/* Writes the counts of a thread: the rows, and then one event after another, as
- * like values lie side by side so. */
+/* Appends the values that are not 0, event after event, as like values lie side
+ * by side so. */
+static void
+append_values(struct bytes *b, const struct recorded_thread *t, size_t events)
+{
+    size_t i = 0;
+
+    for (size_t e = 0; e < events; e++) {
+        const size_t first = i;
+        uint32_t next = 0;
+        while (i < t->value_count && t->values[i].event == e)
+            i++;
+        bytes_append_varint(b, i - first);
+        for (size_t k = first; k < i; k++) {
+            bytes_append_varint(b, t->values[k].row - next);
+            bytes_append_signed(b, t->values[k].value);
+            next = t->values[k].row + 1;
+        }
+    }
+}
+
+/* Writes the counts of a thread: the rows, and then their values. */
 static int
 write_thread(void *user, const struct recorded_process *p,
              const struct recorded_thread *t)
 {
     struct record_writer *w = user;
-    const size_t events = w->head->event_count;
     struct record_sum *sum = sum_of(w, p, t->thread);
     struct bytes b = {0};
 
     if (sum == NULL)
         return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
-    for (size_t i = 0; i < t->count * events; i++)
-        sum->values[i % events] += t->values[i];
+    for (size_t i = 0; i < t->value_count; i++)
+        sum->values[t->values[i].event] += t->values[i].value;
 
     const int error = write_paths(w, p, t);
     if (error != 0)
@@ -332,10 +351,7 @@ write_thread(void *user, const struct recorded_process *p,
     bytes_append_varint(&b, t->thread->thread);
     bytes_append_varint(&b, t->count);
     append_rows(&b, t);
-    for (size_t e = 0; e < events; e++) {
-        for (size_t i = 0; i < t->count; i++)
-            bytes_append_signed(&b, t->values[i * events + e]);
-    }
+    append_values(&b, t, w->head->event_count);
     return write_bytes(w, RECORD_COUNTS, &b);
 }
 
