@@ -37,7 +37,8 @@ option_help(const struct option_row *row, FILE *out)
     if (row->letter != 0)
         snprintf(letter, sizeof(letter), "-%c,", row->letter);
     snprintf(left, sizeof(left), "%s --%s%s%s", letter, row->name,
-             row->argument ? " " : "", row->argument ? row->argument : "");
+             row->argument && row->argument[0] != '[' ? " " : "",
+             row->argument ? row->argument : "");
     fprintf(out, "  %-30s %s\n", left, row->help);
 }
 
@@ -80,7 +81,7 @@ take_value(struct option_walk *w, int index, const char *inline_value,
         return inline_value
                    ? usage_error(w, "no value belongs to", w->argv[w->next - 1])
                    : index;
-    if (inline_value == NULL) {
+    if (inline_value == NULL && row->argument[0] != '[') {
         if (w->next >= w->argc)
             return usage_error(w, "a value is missing after",
                                w->argv[w->argc - 1]);

@@ -24,7 +24,8 @@ enum exit_status {
 struct option_row {
     char letter;          /* 0: none */
     const char *name;     /* long name */
-    const char *argument; /* what it takes, NULL: nothing */
+    const char *argument; /* name of the option's value; NULL: takes none;
+                             "[=WORD]": a value in the same word, or none */
     const char *help;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "profile/filter.h"
 #include "record/record_writer.h"
+#include "source/plugin_path.h"
 #include "table/generic.h"
 #include "table/signals.h"
 #include "table/software.h"
@@ -25,6 +26,8 @@ enum {
     OPT_EVENTS,
     OPT_OUTPUT,
     OPT_NO_CALLERS,
+    OPT_OBJECTS,
+    OPT_ALLOCATOR,
     OPT_QUIET,
     OPT_FROM,
     OPT_TO,
@@ -46,6 +49,13 @@ static const struct option_row options[] = {
     [OPT_NO_CALLERS] = {0, "no-callers", NULL,
                         "record the instructions alone, not the calls that "
                         "led to them"},
+    [OPT_OBJECTS] = {0, "objects", "[=all]",
+                     "record which variable, heap block or stack frame each "
+                     "miss is of; all: also all accesses, and how much of each "
+                     "line is used"},
+    [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
+                       "with --objects: this function of the program gives "
+                       "memory; its argument SIZE_ARG, from 1 on, is the size"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line and no last line"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "record only from where this function is entered"},
@@ -58,6 +68,8 @@ static const struct option_row options[] = {
     {0},
 };
 
+#define ALLOCATORS_MOST 16u
+
 struct record_request {
     const struct machine_row *machine; /* NULL: the program's */
     const char *machine_name;
@@ -67,8 +79,43 @@ struct record_request {
     size_t filter_count;
     uint64_t skip;
     struct model_options model;
-    bool quiet, no_callers;
+    /* --allocator, their names without the arguments; owned */
+    struct launch_allocator allocators[ALLOCATORS_MOST];
+    size_t allocator_count;
+    bool quiet, no_callers, objects, all_accesses;
 };
+
+/* Takes FUNCTION:SIZE_ARG. */
+static int
+take_allocator(struct record_request *r, const char *value)
+{
+    const char *const colon = strrchr(value, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - value) : 0;
+    char *end = NULL;
+    const unsigned long argument =
+        colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+
+    if (length == 0 || length >= LAUNCH_NAME || colon[1] < '1' ||
+        colon[1] > '9' || *end != '\0' || argument > LAUNCH_ARGUMENTS) {
+        escape_printf(stderr,
+                      "tally record: --allocator '%s': a function of fewer "
+                      "than %u letters and the number of its argument that is "
+                      "the size, 1 to %u, are expected, such as "
+                      "pool_alloc:2\n",
+                      value, LAUNCH_NAME, LAUNCH_ARGUMENTS);
+        return EXIT_USAGE;
+    }
+    if (r->allocator_count == ALLOCATORS_MOST) {
+        fprintf(stderr, "tally record: more than %u --allocator\n",
+                ALLOCATORS_MOST);
+        return EXIT_USAGE;
+    }
+    struct launch_allocator *a = &r->allocators[r->allocator_count++];
+    memcpy(a->name, value, length);
+    a->name[length] = '\0';
+    a->argument = (unsigned)argument;
+    return 0;
+}
 
 static int
 parse_skip(const char *value, uint64_t *skip)
@@ -100,6 +147,19 @@ take_option(struct record_request *r, int option, const char *value)
     case OPT_NO_CALLERS:
         r->no_callers = true;
         return 0;
+    case OPT_OBJECTS:
+        r->objects = true;
+        if (value == NULL || strcmp(value, "all") == 0) {
+            r->all_accesses |= value != NULL;
+            return 0;
+        }
+        escape_printf(stderr,
+                      "tally record: --objects=%s: --objects or --objects=all "
+                      "is expected\n",
+                      value);
+        return EXIT_USAGE;
+    case OPT_ALLOCATOR:
+        return take_allocator(r, value);
     case OPT_QUIET:
         r->quiet = true;
         return 0;
@@ -152,6 +212,17 @@ read_options(struct record_request *r, int argc, char **argv, int *operand)
         return COMMAND_HELP;
     if (option == COMMAND_BAD)
         return EXIT_USAGE;
+    if (r->objects && r->no_callers) {
+        fprintf(stderr, "tally record: --objects tells heap blocks by the "
+                        "calls that led to them, and needs these: leave "
+                        "--no-callers away\n");
+        return EXIT_USAGE;
+    }
+    if (r->allocator_count != 0 && !r->objects) {
+        fprintf(stderr, "tally record: --allocator names a function that gives "
+                        "objects their memory, and needs --objects\n");
+        return EXIT_USAGE;
+    }
     if (argv[*operand] == NULL) {
         fprintf(stderr, "tally record: a program is expected, as in tally "
                         "record -- ./program\n");
@@ -196,6 +267,7 @@ struct recording {
     struct record_head head;
     struct record_writer writer;
     struct session_result result;
+    char allocations[COUNTS_NAME]; /* path of what is preloaded, or "" */
 };
 
 static int
@@ -303,6 +375,21 @@ record_program(struct recording *r)
     if (error != 0)
         return EXIT_USAGE;
     const struct isa *const isa = m->program.isa;
+    const char *heap_reason = NULL;
+    if (q->objects) {
+        if (plugin_find_allocations(m->plugin, isa->name, &command_log,
+                                    r->allocations,
+                                    sizeof(r->allocations)) != 0)
+            return EXIT_OURS;
+        q->model.launch.objects = r->allocations;
+        q->model.launch.allocators = q->allocators;
+        q->model.launch.allocator_count = q->allocator_count;
+        if (launch_find_registers(&q->model.launch, &m->program, &command_log,
+                                  &heap_reason) != 0)
+            return EXIT_USAGE;
+        if (heap_reason == NULL)
+            heap_reason = launch_heap_reason(&m->program);
+    }
     r->session = (struct session_options){
         .machine = m->machine,
         .params = m->params,
@@ -325,6 +412,10 @@ record_program(struct recording *r)
         .events = r->events,
         .event_count = r->counted.count,
         .no_callers = q->no_callers,
+        .all_accesses = q->all_accesses,
+        .heap_is_whole =
+            q->objects && m->program.loader[0] == '\0' && heap_reason != NULL,
+        .heap_reason = heap_reason,
     };
     return run_recorded(r);
 }

@@ -32,8 +32,8 @@ static const struct option_row options[] = {
     [OPT_INPUT] = {'i', "input", "FILE",
                    "the record to read (default: tally.data)"},
     [OPT_BY] = {'s', "by", "KEYS",
-                "rows: function, caller, line, instruction, file, image, "
-                "thread or process"},
+                "rows: function, caller, object, line, instruction, file, "
+                "image, thread or process"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "only these events of the record; names may be short"},
     [OPT_SORT] = {0, "sort", "EVENT",

@@ -57,7 +57,7 @@ unknown_key(const struct rows_request *r, const char *word, size_t length)
                       r->command->name, name.text, text);
     else
         escape_printf(stderr,
-                      "tally %s: --by takes function, caller, line, "
+                      "tally %s: --by takes function, caller, object, line, "
                       "instruction, file, image, thread or process, not "
                       "'%s'\n",
                       r->command->name, name.text);
@@ -166,6 +166,13 @@ rows_request_check(const struct rows_request *r, const struct record *record)
 {
     const struct breakdown_options *o = &r->breakdown;
 
+    if (has_key(o, BREAKDOWN_OBJECT) && !record->has_objects) {
+        escape_printf(stderr,
+                      "tally %s: %s has no objects: record it with "
+                      "--objects\n",
+                      r->command->name, record->path);
+        return EXIT_USAGE;
+    }
     if ((!o->by_inclusive && !has_key(o, BREAKDOWN_CALLER)) ||
         record->has_callers)
         return 0;
@@ -174,6 +181,33 @@ rows_request_check(const struct rows_request *r, const struct record *record)
                   "--no-callers\n",
                   r->command->name, record->path);
     return EXIT_USAGE;
+}
+
+/* Returns whether objects have counts of the event. */
+static bool
+is_of_data(const struct record *record, size_t event)
+{
+    for (size_t i = 0; i < record->counts_count; i++) {
+        const struct record_counts_row *counts = &record->counts[i];
+        for (size_t k = 0; counts->objects != NULL && k < counts->count; k++)
+            if (counts->values[event * counts->count + k] != 0)
+                return true;
+    }
+    return false;
+}
+
+/* Leaves out the events that no object has, unless none has any. */
+static void
+keep_data_events(const struct record *record, struct breakdown_options *o,
+                 size_t *events)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < o->event_count; i++)
+        if (is_of_data(record, events[i]))
+            events[kept++] = events[i];
+    if (kept != 0)
+        o->event_count = kept;
 }
 
 /* Finds the event that --sort names. If it is not among the events it is added,
@@ -224,6 +258,8 @@ rows_request_choose(const struct rows_request *r, const struct record *record,
     if (o->event_count == 0)
         return rows_request_bad(r, "-e takes events of the record, not ",
                                 r->events);
+    if (r->events == NULL && has_key(o, BREAKDOWN_OBJECT))
+        keep_data_events(record, o, events);
     if (r->events == NULL && most != 0 && o->event_count > most)
         o->event_count = most;
     o->sort_by_name = r->sort != NULL && strcmp(r->sort, "name") == 0;

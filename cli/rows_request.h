@@ -38,7 +38,7 @@ int rows_request_color(const struct rows_request *r);
 /* Returns whether `key` is among the keys. */
 bool rows_request_has(const struct rows_request *r, enum breakdown_key key);
 
-/* Refuses keys, or --inclusive, for which the record lacks callers.
+/* Refuses keys, or --inclusive, for which the record lacks callers or objects.
  * 0, or EXIT_USAGE after saying why. */
 int
 rows_request_check(const struct rows_request *r, const struct record *record);

@@ -152,7 +152,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 
 /* The guest */
 
+#ifndef RECORDED
 static unsigned char before[PAGES * PAGE];
+#endif
 static bool is_mapped[PAGES];
 
 /* Returns how many of the bytes are in the guest's memory from `at` on: the
@@ -220,6 +222,12 @@ start_session(void)
         .isa = MACHINE_ISA,
         .slices = 1,
         .span = SPAN_ALL,
+#ifdef RECORDED
+        .records = RECORDS_CALLERS,
+        .objects = "/nowhere/tally-allocations.so",
+        .all_accesses = 1,
+        .components = COMPONENT_L1D,
+#endif
     };
     const qemu_info_t info = {.system_emulation = false};
     char place[SESSION_PLACE], argument[SESSION_PLACE + 16];
@@ -236,6 +244,7 @@ start_session(void)
     qemu.begin(1, 0);
 }
 
+#ifndef RECORDED /* fuzz/objects.c has steps of its own */
 static void
 make_call(unsigned vcpu, int64_t number, uint64_t operation, uint64_t at)
 {
@@ -440,6 +449,8 @@ take_step(enum step step, unsigned vcpu, uint64_t at, const uint8_t *bytes,
         check_memory(&answer);
 }
 
+#endif
+
 /* Leaves no thread, watch, handle or number of this input to the next. */
 static void
 begin_again(void)
@@ -480,6 +491,7 @@ begin_again(void)
     gateway_thread_starts(0, 0);
 }
 
+#ifndef RECORDED
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -502,3 +514,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     return 0;
 }
+#endif

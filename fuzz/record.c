@@ -16,8 +16,12 @@
 
 static const struct tally_log hear = {fuzz_hear, NULL};
 
-static const uint32_t types[] = {RECORD_HEAD,   RECORD_PROCESS, RECORD_COUNTS,
-                                 RECORD_TOTALS, RECORD_RUN,     1};
+static const uint32_t types[] = {
+    RECORD_HEAD,         RECORD_PROCESS,   RECORD_COUNTS,
+    RECORD_TOTALS,       RECORD_RUN,       1,
+    RECORD_SET,          RECORD_MADE_CODE, RECORD_PATHS,
+    RECORD_DATA_OBJECTS, RECORD_DATA_USES, RECORD_DATA_COUNTS,
+};
 
 static const char head[] =
     "{\"schema\":1,\"tally\":\"0\",\"machine\":\"m\",\"isa\":\"x86_64\","
@@ -69,6 +73,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         for (size_t i = 0; i < record->process_count; i++) {
             const struct record_process_row *p = &record->processes[i];
+            for (size_t k = 0; k < p->object_count; k++)
+                fuzz_check(p->objects[k].path < p->path_count &&
+                           (p->objects[k].insn == RECORD_NO_CALL ||
+                            p->objects[k].insn < p->insn_count) &&
+                           p->objects[k].used.touched <=
+                               p->objects[k].used.fetched);
             for (size_t k = 0; k < p->insn_count; k++)
                 fuzz_check(p->insns[k].code + p->insns[k].size <=
                                p->code_size &&

@@ -56,7 +56,7 @@ struct plugin tally_plugin = {
  */
 static __thread struct {
     unsigned vcpu;
-    uint64_t args[4]; /* of the call */
+    uint64_t args[6]; /* of the call */
     struct random_stream random;
     struct beside_signals signals;
     struct exec_leaving leaving;
@@ -337,6 +337,7 @@ static void
 on_fork_before(void)
 {
     pthread_mutex_lock(&tally_plugin.lock);
+    data_objects_lock(&tally_plugin.recording.objects);
     random_before_fork(&tally_plugin.random);
 }
 
@@ -344,6 +345,7 @@ static void
 on_fork_parent(void)
 {
     beside_forks(&tally_plugin.beside);
+    data_objects_unlock(&tally_plugin.recording.objects);
     pthread_mutex_unlock(&tally_plugin.lock);
 }
 
@@ -387,19 +389,24 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
            uint64_t a7, uint64_t a8)
 {
     struct plugin *p = &tally_plugin;
-    const uint64_t args[] = {a1, a2, a3, a4};
+    const uint64_t args[] = {a1, a2, a3, a4, a5, a6};
 
-    (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
+    (void)id, (void)a7, (void)a8;
     caller.vcpu = vcpu;
     memcpy(caller.args, args, sizeof(args));
     /* A death by signal then loses next to nothing. */
-    if (p->strands[vcpu] != NULL) {
+    if (p->strands[vcpu] != NULL)
         strand_drain(p->strands[vcpu]);
+    if (num == GATEWAY_CALL && a1 == GATEWAY_ALLOCATION) {
+        recording_allocation(p, vcpu, args + 1);
+        return;
+    }
+    if (p->strands[vcpu] != NULL) {
         call_count(p->strands[vcpu], p->shape.isa, num);
         strand_charge(p->strands[vcpu], RECORD_LAST);
         p->strands[vcpu]->counts->suspect = 0; /* it went on */
     }
-    recording_syscall(p, vcpu, num);
+    recording_syscall(p, vcpu, num, args);
     cut_if_asked(p);
     if (call_is(CALL_EXECVE, p->shape.isa, num))
         plugin_execve(a1, a2, a3, key_of_next(p), &caller.leaving);
@@ -427,7 +434,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     random_return(&p->random, &caller.random, counts ? counts->thread : 0, num,
                   caller.args, result);
     beside_return(&p->beside, &caller.signals, num, caller.args, result);
-    recording_syscall_return(p, num, caller.args, result);
+    recording_syscall_return(p, vcpu, num, caller.args, result);
     early_return(&p->early, num, caller.args, result);
     vcounter_return(caller.waits_child);
 }
@@ -588,6 +595,7 @@ on_first_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         p->loaded = true;
         apply_bias(p);
         plugin_note_program();
+        recording_program(p);
     }
     plugin_translate(id, tb);
 }

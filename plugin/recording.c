@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/recording.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "plugin/calls.h"
+#include "plugin/data_objects.h"
 #include "plugin/mapped.h"
+#include "plugin/memory.h"
 #include "plugin/own_counts.h"
 #include "plugin/plugin.h"
+
+/* What on_use() knows of an access, in a callback's data. */
+enum use {
+    USE_EIGHTHS = 15,            /* of an access that a piece of it is */
+    USE_PASSING_STORES = 1 << 4, /* go by the L1D, or bring in no line */
+    USE_PASSING_LOADS = 1 << 5,
+};
+
+/* Where struct clone_args has a thread's stack, and behind it its size. */
+#define CLONE_ARGS_STACK 40u
 
 void
 recording_begin(struct plugin *p)
@@ -26,8 +39,19 @@ recording_begin(struct plugin *p)
     r->spare = mmap(NULL, sizeof(struct record_branches) * (COUNTS_BLOCKS + 1),
                     PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (r->process == NULL || r->spare == MAP_FAILED)
+    if (r->process == NULL || r->spare == MAP_FAILED ||
+        (p->request.objects[0] != '\0' &&
+         data_objects_begin(&r->objects, r->process) != 0))
         plugin_no_memory(p->process.head, "the recording");
+}
+
+void
+recording_program(struct plugin *p)
+{
+    if (!p->executed && p->program != NULL)
+        data_objects_program(&p->recording.objects, p->program, p->load_bias);
+    if (p->recording.objects.process != NULL)
+        allocators_begin(p);
 }
 
 static bool
@@ -59,6 +83,10 @@ make_thread(struct plugin *p, unsigned vcpu)
         return NULL;
     }
     t->recorder.record = record;
+    if (p->request.all_accesses != 0 &&
+        lines_init(&t->lines, p->request.params[PARAM_L1D_LINE],
+                   record->uses) != 0)
+        plugin_no_memory(p->process.head, "the use of lines");
     return t;
 }
 
@@ -82,6 +110,10 @@ recording_thread_starts(struct plugin *p, unsigned vcpu)
         return;
     recorder_init(s->recorder, s->recorder->record, p->request.record_signals,
                   p->request.record_count, s->total);
+    if (r->objects.process != NULL)
+        s->recorder->objects = &r->objects.finder;
+    if (p->request.all_accesses != 0)
+        s->recorder->lines = &t->lines;
     recorder_switch(s, s->span.outside);
 }
 
@@ -111,33 +143,60 @@ recording_thread_ends(struct plugin *p, unsigned vcpu)
     if (t != NULL) {
         record_unmap_strand(t->recorder.record);
         callers_finish(&t->callers);
+        lines_finish(&t->lines);
     }
     free(t);
     p->recording.threads[vcpu] = NULL;
 }
 
-void
-recording_syscall(struct plugin *p, unsigned vcpu, int64_t number)
+static struct callers *
+callers_of(const struct plugin *p, unsigned vcpu)
 {
-    struct strand *s = p->strands[vcpu];
-
-    if (s != NULL && s->callers != NULL &&
-        call_is(CALL_RT_SIGRETURN, p->shape.isa, number))
-        callers_resume(s->callers);
+    return p->strands[vcpu] != NULL ? p->strands[vcpu]->callers : NULL;
 }
 
 void
-recording_syscall_return(struct plugin *p, int64_t number,
-                         const uint64_t args[4], int64_t result)
+recording_syscall(struct plugin *p, unsigned vcpu, int64_t number,
+                  const uint64_t args[6])
 {
+    const struct isa *const isa = p->shape.isa;
+    struct callers *c = callers_of(p, vcpu);
+    uint64_t stack[2]; /* the end members of struct clone_args that tell it */
+
+    if (c != NULL && call_is(CALL_RT_SIGRETURN, isa, number))
+        callers_resume(c);
+    if (p->recording.objects.process == NULL)
+        return;
+    if (call_is(CALL_CLONE, isa, number))
+        data_objects_thread(&p->recording.objects, args[1]);
+    else if (call_is(CALL_CLONE3, isa, number) &&
+             plugin_read_word(isa, args[0] + CLONE_ARGS_STACK, &stack[0]) &&
+             plugin_read_word(isa, args[0] + CLONE_ARGS_STACK + 8, &stack[1]))
+        data_objects_thread(&p->recording.objects, stack[0] + stack[1]);
+}
+
+void
+recording_syscall_return(struct plugin *p, unsigned vcpu, int64_t number,
+                         const uint64_t args[6], int64_t result)
+{
+    struct recording *r = &p->recording;
+
+    data_objects_call(&r->objects, callers_of(p, vcpu), p->shape.isa, number,
+                      args, result);
     if (!call_changes_memory(p->shape.isa, number))
         return;
     pthread_mutex_lock(&p->lock);
     recording_memory_changes(p);
-    if (p->recording.process != NULL &&
-        call_is(CALL_MMAP, p->shape.isa, number) && (args[2] & PROT_EXEC) != 0)
+    if (r->process != NULL && call_is(CALL_MMAP, p->shape.isa, number) &&
+        (args[2] & PROT_EXEC) != 0)
         mapped_note_dump(p->process.head, (uint64_t)result);
     pthread_mutex_unlock(&p->lock);
+}
+
+void
+recording_allocation(struct plugin *p, unsigned vcpu, const uint64_t args[4])
+{
+    data_objects_allocation(&p->recording.objects, callers_of(p, vcpu), args);
 }
 
 void
@@ -153,6 +212,7 @@ recording_stops(struct plugin *p)
             p->strands[i]->branches = r->spare;
         }
     }
+    data_objects_end(&r->objects);
     record_unmap(r->process);
     r->process = NULL;
 }
@@ -180,6 +240,14 @@ recording_forks(struct plugin *p, unsigned slot)
     own_counts_close(p);
     if (r->process == NULL)
         plugin_no_memory(p->process.head, "the recording of a forked child");
+    data_objects_fork(&r->objects, r->process);
+    /* The lines that are in came in for the parent. */
+    if (t != NULL && p->request.all_accesses != 0) {
+        lines_finish(&t->lines);
+        if (lines_init(&t->lines, p->request.params[PARAM_L1D_LINE],
+                       t->recorder.record->uses) != 0)
+            plugin_no_memory(p->process.head, "the use of lines");
+    }
     const unsigned size = atomic_load(&old->code_size);
     memcpy(r->process->places, old->places, places);
     memcpy(r->process->code, old->code, size);
@@ -239,6 +307,178 @@ recording_image(struct plugin *p, uint64_t pc)
             r->image = find_program(p, pc);
     }
     return r->image;
+}
+
+bool
+recording_leaves_out(struct plugin *p, uint64_t pc)
+{
+    const uint32_t image =
+        p->request.objects[0] != '\0' ? recording_image(p, pc) : 0;
+
+    return image != 0 && strcmp(p->process.head->file[image - 1].path,
+                                p->request.objects) == 0;
+}
+
+/* Takes the address of an access to the stack. */
+static void
+on_stack_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+                void *data)
+{
+    struct data_objects *const d = data;
+
+    (void)vcpu, (void)info;
+    if (d->stack.last < d->stack.first)
+        data_objects_stack(d, addr);
+}
+
+void
+recording_find_stack(struct plugin *p, struct qemu_plugin_tb *tb,
+                     const struct insn *insns, size_t count)
+{
+    struct data_objects *const d = &p->recording.objects;
+    const int8_t pointer = p->shape.isa->stack_pointer;
+
+    if (d->process == NULL || d->stack.last >= d->stack.first)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (insns[i].access == ACCESS_NONE || !insns[i].addr_known ||
+            insns[i].addr_base != pointer)
+            continue;
+        qemu_plugin_register_vcpu_mem_cb(
+            qemu_plugin_tb_get_insn(tb, i), on_stack_access,
+            QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, d);
+        return;
+    }
+}
+
+/* What an access tells: the distance of its address from the stack pointer. */
+static void
+on_pointer(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    struct strand *const s = tally_plugin.strands[vcpu];
+
+    (void)info;
+    if (s != NULL && s->callers != NULL)
+        callers_tell(s->callers, addr - (uint64_t)(intptr_t)data);
+}
+
+/* As on_pointer(), of the register with the caller's stack pointer. */
+static void
+on_caller_pointer(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+                  void *data)
+{
+    struct strand *const s = tally_plugin.strands[vcpu];
+
+    (void)info;
+    if (s != NULL && s->callers != NULL)
+        callers_tell_caller(s->callers, addr - (uint64_t)(intptr_t)data);
+}
+
+/* SPARC's stack pointers are so many bytes below the stack. */
+#define SPARC_BIAS 2047
+#define SPARC_FRAME_POINTER 30
+
+/* Registers the last access of a block whose address is at a fixed distance
+ * from what a register has. */
+static void
+register_pointer(struct qemu_plugin_tb *tb, const struct insn *insns,
+                 size_t count, int8_t base, int64_t bias,
+                 qemu_plugin_vcpu_mem_cb_t call)
+{
+    for (size_t i = count; i > 0; i--) {
+        const struct insn *insn = &insns[i - 1];
+        if (insn->access == ACCESS_NONE || !insn->addr_known ||
+            insn->addr_base != base || insn->addr_scale != 0)
+            continue;
+        qemu_plugin_register_vcpu_mem_cb(
+            qemu_plugin_tb_get_insn(tb, i - 1), call, QEMU_PLUGIN_CB_NO_REGS,
+            QEMU_PLUGIN_MEM_RW, (void *)(intptr_t)(insn->addr_disp - bias));
+        return;
+    }
+}
+
+/* Has calls of x86-64, which write their return address to the stack, tell the
+ * stack pointer; elsewhere, accesses by it. */
+static void
+register_pointers(const struct plugin *p, struct qemu_plugin_tb *tb,
+                  const struct insn *insns, size_t count)
+{
+    const struct isa *const isa = p->shape.isa;
+    const bool is_sparc = isa->elf_machine == EM_SPARCV9;
+    const int64_t bias = is_sparc ? SPARC_BIAS : 0;
+
+    if (isa->slots != SLOTS_NONE) {
+        register_pointer(tb, insns, count, isa->stack_pointer, bias,
+                         on_pointer);
+        if (is_sparc)
+            register_pointer(tb, insns, count, SPARC_FRAME_POINTER, bias,
+                             on_caller_pointer);
+        return;
+    }
+    if (insns[count - 1].branch == BRANCH_CALL ||
+        insns[count - 1].branch == BRANCH_INDIRECT_CALL)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, count - 1),
+                                         on_pointer, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, NULL);
+}
+
+/* Counts an access for its object. */
+static void
+on_use(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
+{
+    struct strand *const s = tally_plugin.strands[vcpu];
+    struct recorder *const r = s != NULL ? s->recorder : NULL;
+    const uintptr_t use = (uintptr_t)data;
+    const bool store = qemu_plugin_mem_is_store(info);
+
+    if (r == NULL || r->lines == NULL)
+        return;
+    recorder_asks(s);
+    if (r->outside)
+        return;
+    struct record_use *const object = &r->lines->uses[recorder_object(s, addr)];
+    if (store)
+        object->stores += use & USE_EIGHTHS;
+    else
+        object->loads += use & USE_EIGHTHS;
+    if ((use & (store ? USE_PASSING_STORES : USE_PASSING_LOADS)) == 0)
+        lines_touch(r->lines, addr, 1u << qemu_plugin_mem_size_shift(info));
+}
+
+/* Registers all accesses of a block. */
+static void
+register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
+              const struct insn *insns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct insn *insn = &insns[i];
+        /* QEMU shows an access of more than 8 bytes in pieces of 8. */
+        const unsigned size = insn->access_size;
+        uintptr_t use = size > 8 && size <= 64 ? 64 / size : 8;
+        if (insn->access == ACCESS_NONE)
+            continue;
+        if (p->chip.stores_apart)
+            use |= USE_PASSING_STORES;
+        if (insn->access == ACCESS_FLOAT)
+            use |= USE_PASSING_LOADS;
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_use,
+                                         QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, (void *)use);
+    }
+}
+
+void
+recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
+                   const struct insn *insns, size_t count)
+{
+    if (p->recording.objects.process == NULL || count == 0)
+        return;
+    register_pointers(p, tb, insns, count);
+    if (p->request.all_accesses != 0)
+        register_uses(p, tb, insns, count);
+    if (allocators_ask_pointer(&p->recording.allocators, insns, count))
+        allocators_register_pointer(&p->recording.allocators, tb);
+    allocators_register(&p->recording.allocators, tb);
 }
 
 uint32_t

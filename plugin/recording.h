@@ -10,6 +10,8 @@
 #include "isa/insn.h"
 #include "machine/callers.h"
 #include "machine/recorder.h"
+#include "plugin/allocators.h"
+#include "plugin/data_objects.h"
 #include "plugin/qemu_api.h"
 
 struct plugin;
@@ -18,6 +20,8 @@ struct plugin;
 struct recording_thread {
     struct recorder recorder;
     struct callers callers; /* if the session records callers */
+    struct lines lines;     /* if it records all accesses to objects */
+    struct allocator_call allocator;
 };
 
 /* The state of a process's recording. */
@@ -26,6 +30,8 @@ struct recording {
     struct recording_thread *threads[COUNTS_STRANDS]; /* that live; owned */
     /* Takes how branches went of threads that are not recorded. */
     struct record_branches *spare;
+    struct data_objects objects; /* if the session records objects */
+    struct allocators allocators;
     /* The mapping of the code that was translated last, and its image; last <
      * first: not known. */
     uint64_t first, last;
@@ -38,16 +44,22 @@ void recording_begin(struct plugin *p);
 /* The thread begins to run, or runs on another model: sets up its recorder. */
 void recording_thread_starts(struct plugin *p, unsigned vcpu);
 
+/* The program is in memory. */
+void recording_program(struct plugin *p);
+
 /* Hands over what a thread has recorded; its counts are about to be summed. */
 void recording_fold(struct plugin *p, unsigned vcpu);
 void recording_thread_ends(struct plugin *p, unsigned vcpu);
 
-/* The thread makes a system call. */
-void recording_syscall(struct plugin *p, unsigned vcpu, int64_t number);
+/* The thread makes a system call, or it has returned. */
+void recording_syscall(struct plugin *p, unsigned vcpu, int64_t number,
+                       const uint64_t args[6]);
+void recording_syscall_return(struct plugin *p, unsigned vcpu, int64_t number,
+                              const uint64_t args[6], int64_t result);
 
-/* A thread's system call has returned. */
-void recording_syscall_return(struct plugin *p, int64_t number,
-                              const uint64_t args[4], int64_t result);
+/* The thread's allocator reports (GATEWAY_ALLOCATION). */
+void
+recording_allocation(struct plugin *p, unsigned vcpu, const uint64_t args[4]);
 
 /* In the child of a fork, whose counts have moved to memory of its own: so does
  * its recording. */
@@ -61,6 +73,20 @@ void recording_ends(struct plugin *p);
 
 /* The guest may have changed which files its memory is from. */
 void recording_memory_changes(struct plugin *p);
+
+/* Returns whether the code is of the library that is preloaded in the guest to
+ * report allocations, which does not count. */
+bool recording_leaves_out(struct plugin *p, uint64_t pc);
+
+/* Registers for a block that it tells where the first thread's stack is, until
+ * that is known. */
+void recording_find_stack(struct plugin *p, struct qemu_plugin_tb *tb,
+                          const struct insn *insns, size_t count);
+
+/* Registers for a block that its accesses tell the stack pointer; and, where
+ * the session records all accesses, which object each is to. */
+void recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
+                        const struct insn *insns, size_t count);
 
 /* Returns the image that code at `pc` is from, as in struct record_place. */
 uint32_t recording_image(struct plugin *p, uint64_t pc);

@@ -313,6 +313,8 @@ can_merge(const struct plugin *p, const struct translation *t, size_t i,
 {
     if (!runs(p, COMPONENT_L1D) || p->all_rare || i == t->count || pieces > 1 ||
         (block->flags & BLOCK_RARE) != 0 || t->tells[i] ||
+        allocators_enter(&p->recording.allocators, block->pc) ||
+        allocators_ask_pointer(&p->recording.allocators, t->insns, t->count) ||
         !prefetch_single(&t->insns[i]))
         return false;
     for (size_t k = 0; k < i; k++) {
@@ -627,6 +629,10 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
     (void)id;
     pthread_mutex_lock(&p->lock);
+    if (recording_leaves_out(p, qemu_plugin_tb_vaddr(tb))) {
+        pthread_mutex_unlock(&p->lock);
+        return;
+    }
     decode(t, tb, p->shape.isa);
     const size_t count = block_build(&p->shape, qemu_plugin_tb_vaddr(tb),
                                      t->insns, t->count, &model, pieces);
@@ -643,5 +649,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         register_late(p, t, &model, pieces, count);
     call_register_pauses(&p->chip, p->strands, tb, t->insns, t->count);
     gateway_register_lookups(p, tb, t->count);
+    recording_find_stack(p, tb, t->insns, t->count);
+    recording_register(p, tb, t->insns, t->count);
     pthread_mutex_unlock(&p->lock);
 }

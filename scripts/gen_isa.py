@@ -24,6 +24,7 @@ A key of a row and what it says:
                   the order of memory, in hexadecimal: one that does nothing and
                   that no compiler makes; src/gateway/doorbell.h has the same, and
                   doc/gateway.md says what it does
+  stack_pointer   the number of the register, as the decoder has it
   sigbus          the number of SIGBUS
   handler_at      where in struct sigaction the handler stands
   cause_at        where in siginfo_t the cause stands (si_code)
@@ -93,7 +94,8 @@ def read(name, row):
         ("loader_package", c_text(row.text("loader_package"))),
         ("lookup", "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(lookup))
          + "}"),
-        ("lookup_size", len(lookup) // 2), ("sigbus", row.number("sigbus", 1, 64)),
+        ("lookup_size", len(lookup) // 2), ("stack_pointer", row.number("stack_pointer", 0, 31)),
+        ("sigbus", row.number("sigbus", 1, 64)),
         ("handler_at", row.number("handler_at", 0, 64)),
         ("cause_at", row.number("cause_at", 0, 64)),
         ("level_property",

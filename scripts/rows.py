@@ -37,7 +37,7 @@ class Command:
     lines: list = field(default_factory=list)  # what it reads: form, brief
 
 
-OPTION = re.compile(r"  (?:-(\w),|   ) --([\w-]+)(?: (\S+))? +(.+)")
+OPTION = re.compile(r"  (?:-(\w),|   ) --([\w-]+)(?:\[=\S+\])?(?: (\S+))? +(.+)")
 
 
 def output(*command):

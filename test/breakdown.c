@@ -126,9 +126,9 @@ static int64_t second_values[] = {40, 20, 10, 0, 0, 0};
 static int64_t third_values[] = {300, 100, 0, 0, 0, 0};
 static uint32_t no_paths[INSNS];
 static struct record_counts_row counts[] = {
-    {0, 0, INSNS, no_paths, every_insn, first_values},
-    {0, 1, 2, no_paths, two_insns, second_values},
-    {1, 0, 2, no_paths, two_insns, third_values},
+    {0, 0, INSNS, NULL, no_paths, every_insn, first_values},
+    {0, 1, 2, NULL, no_paths, two_insns, second_values},
+    {1, 0, 2, NULL, no_paths, two_insns, third_values},
 };
 static char *argv[] = {(char *)"app", (char *)"a\nb", NULL};
 static const struct record made = {

@@ -75,8 +75,13 @@ block_at(struct fixture *f, uint64_t pc, uint32_t flags)
 static void
 run(struct fixture *f, uint64_t pc, uint32_t flags)
 {
-    const uint32_t cell = callers_enter(&f->callers, block_at(f, pc, flags));
+    const struct block *b = block_at(f, pc, flags);
+    const uint32_t foreseen = callers_foresee(&f->callers, b);
+    const uint32_t cell = callers_lead(&f->callers, b);
 
+    if (foreseen != 0)
+        assert_int_equal(foreseen, cell);
+    callers_go(&f->callers, b, cell);
     assert_int_equal(cell, f->callers.cell);
     assert_int_equal(f->record->cells[cell - 1].block,
                      block_at(f, pc, flags)->number);
@@ -437,6 +442,99 @@ assert_path(struct fixture *f, const struct twin *twin)
     assert_string_equal(path(f), wanted);
 }
 
+/* The number of the block at `pc`, which was run with these flags. */
+static uint32_t
+number_at(struct fixture *f, uint64_t pc, uint32_t flags)
+{
+    return block_at(f, pc, flags)->number;
+}
+
+/* Each frame of the stack is of the function that had it, told by the stack
+ * pointers at the calls. */
+static void
+test_frames(void **state)
+{
+    struct fixture *f = *state;
+    struct callers *c = &f->callers;
+
+    run(f, MAIN, BLOCK_CALL);
+    callers_tell(c, 0x9000);
+    run(f, F, BLOCK_CALL);
+    callers_tell(c, 0x8f00);
+    run(f, G, BLOCK_BACK);
+    assert_int_equal(callers_frame(c, 0x8e00), number_at(f, G, BLOCK_BACK));
+    assert_int_equal(callers_frame(c, 0x8eff), number_at(f, G, BLOCK_BACK));
+    assert_int_equal(callers_frame(c, 0x8f00), number_at(f, F, BLOCK_CALL));
+    assert_int_equal(callers_frame(c, 0x8fff), number_at(f, F, BLOCK_CALL));
+    /* Above the outermost call that is known are the program's arguments. */
+    assert_int_equal(callers_frame(c, 0x9000), 0);
+    run(f, F + SIZE, BLOCK_JUMP);
+    assert_int_equal(callers_frame(c, 0x8e00),
+                     number_at(f, F + SIZE, BLOCK_JUMP));
+    assert_int_equal(callers_pointer(c), 0x8f00);
+}
+
+/* A function that tells no stack pointer leaves its frame and that of the one
+ * it calls untold, until the latter tells it. */
+static void
+test_frames_untold(void **state)
+{
+    struct fixture *f = *state;
+    struct callers *c = &f->callers;
+
+    run(f, MAIN, BLOCK_CALL);
+    callers_tell(c, 0x9000);
+    run(f, F, BLOCK_CALL);
+    run(f, G, BLOCK_CALL);
+    callers_tell(c, 0x8e00);
+    run(f, H, BLOCK_JUMP);
+    assert_int_equal(callers_frame(c, 0x8d00), number_at(f, H, BLOCK_JUMP));
+    assert_int_equal(callers_frame(c, 0x8f00), 0);
+    run(f, H + SIZE, BLOCK_BACK);
+    run(f, G + SIZE, BLOCK_JUMP);
+    callers_tell_caller(c, 0x8f00);
+    assert_int_equal(callers_frame(c, 0x8e80),
+                     number_at(f, G + SIZE, BLOCK_JUMP));
+    assert_int_equal(callers_frame(c, 0x8f80), number_at(f, F, BLOCK_CALL));
+}
+
+/* In deep recursion each frame is still found. */
+static void
+test_frames_deep(void **state)
+{
+    enum { DEPTH = 5000 };
+    struct fixture *f = *state;
+    struct callers *c = &f->callers;
+
+    run(f, MAIN, BLOCK_CALL);
+    callers_tell(c, 0x1000000);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        run(f, i % 2 == 0 ? F : G, BLOCK_CALL);
+        callers_tell(c, 0x1000000 - 0x100 * (i + 1));
+    }
+    run(f, H, BLOCK_JUMP);
+    for (unsigned i = 0; i < DEPTH; i++)
+        assert_int_equal(callers_frame(c, 0x1000000 - 0x100 * (i + 1) + 8),
+                         number_at(f, i % 2 == 0 ? F : G, BLOCK_CALL));
+}
+
+/* The innermost call says where it returns, and that of a signal nothing. */
+static void
+test_called(void **state)
+{
+    struct fixture *f = *state;
+    struct callers_called called;
+
+    run(f, MAIN, BLOCK_CALL);
+    assert_false(callers_called(&f->callers, &called));
+    callers_tell(&f->callers, 0x9000);
+    run(f, F, BLOCK_JUMP);
+    assert_true(callers_called(&f->callers, &called));
+    assert_int_equal(called.back, MAIN + SIZE);
+    assert_int_equal(called.pointer, 0x9000);
+    assert_int_equal(called.depth, 1);
+}
+
 /* A random walk of calls and returns. */
 static void
 test_walk(void **state)
@@ -472,14 +570,16 @@ main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_calls),     CASE(test_indirect_calls),
-        CASE(test_recursion), CASE(test_tail_call),
-        CASE(test_slots),     CASE(test_own_address),
-        CASE(test_longjmp),   CASE(test_jump_table),
-        CASE(test_signal),    CASE(test_signal_at_return),
-        CASE(test_again),     CASE(test_unknown),
-        CASE(test_fork),      CASE(test_deep),
-        CASE(test_outside),   CASE(test_walk),
+        CASE(test_calls),       CASE(test_indirect_calls),
+        CASE(test_recursion),   CASE(test_tail_call),
+        CASE(test_slots),       CASE(test_own_address),
+        CASE(test_longjmp),     CASE(test_jump_table),
+        CASE(test_signal),      CASE(test_signal_at_return),
+        CASE(test_again),       CASE(test_unknown),
+        CASE(test_fork),        CASE(test_deep),
+        CASE(test_outside),     CASE(test_walk),
+        CASE(test_frames),      CASE(test_frames_untold),
+        CASE(test_frames_deep), CASE(test_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -506,9 +506,9 @@ static int64_t first[] = {5, 6, 1, 0}, second[] = {10, 20, 3, -4},
                third[] = {100, 7};
 static uint32_t no_paths[2];
 static struct record_counts_row counts[] = {
-    {0, 0, 2, no_paths, of_first, first},
-    {0, 1, 1, no_paths, of_third, third},
-    {0, 0, 2, no_paths, of_second, second},
+    {0, 0, 2, NULL, no_paths, of_first, first},
+    {0, 1, 1, NULL, no_paths, of_third, third},
+    {0, 0, 2, NULL, no_paths, of_second, second},
 };
 static struct record_thread_row threads[] = {
     {0, 0, 0, (int64_t[]){50, 0}},

@@ -91,14 +91,15 @@ test_charge(void **state)
     f->total[SIGNAL_L1I_MISSES] += 2;
     f->total[SIGNAL_COUNT - 1] += 5;
     f->total[SIGNAL_CYCLES] += 9; /* is not recorded */
-    recorder_charge(&f->strand, 3, 1);
+    recorder_charge(&f->strand, 3, 1, RECORDER_NO_DATA);
     assert_int_equal(count_of(f, 3, 1, SIGNAL_L1I_MISSES), 2);
     assert_int_equal(count_of(f, 3, 1, SIGNAL_COUNT - 1), 5);
     assert_int_equal(sum_of(f), 7);
-    recorder_charge(&f->strand, 4, 1); /* nothing has come since */
+    recorder_charge(&f->strand, 4, 1,
+                    RECORDER_NO_DATA); /* nothing has come since */
     assert_int_equal(sum_of(f), 7);
     f->total[SIGNAL_L1I_MISSES]++;
-    recorder_charge(&f->strand, 3, 1);
+    recorder_charge(&f->strand, 3, 1, RECORDER_NO_DATA);
     assert_int_equal(count_of(f, 3, 1, SIGNAL_L1I_MISSES), 3);
 }
 
@@ -114,7 +115,7 @@ test_branch(void **state)
     assert_int_equal(count_of(f, 8, RECORD_BRANCH, SIGNAL_RETURN_MISPREDICTS),
                      3);
     assert_int_equal(sum_of(f), 3);
-    recorder_charge(&f->strand, 8, 2);
+    recorder_charge(&f->strand, 8, 2, RECORDER_NO_DATA);
     assert_int_equal(count_of(f, 8, 2, SIGNAL_L2_LOAD_MISSES), 4);
     assert_int_equal(sum_of(f), 7);
 }
@@ -126,10 +127,13 @@ test_charge_one(void **state)
     struct fixture *f = *state;
 
     f->total[SIGNAL_L1D_LOAD_MISSES] += 3;
-    recorder_charge_one(&f->strand, 1, 0, SIGNAL_L1D_LOAD_MISSES, 1);
-    recorder_charge_one(&f->strand, 2, 0, SIGNAL_L1D_LOAD_MISSES, 2);
-    recorder_charge_one(&f->strand, 2, 0, SIGNAL_CYCLES, 2);
-    recorder_charge(&f->strand, 9, 0);
+    recorder_charge_one(&f->strand, &(struct request){.cell = 1},
+                        SIGNAL_L1D_LOAD_MISSES, 1);
+    recorder_charge_one(&f->strand, &(struct request){.cell = 2},
+                        SIGNAL_L1D_LOAD_MISSES, 2);
+    recorder_charge_one(&f->strand, &(struct request){.cell = 2}, SIGNAL_CYCLES,
+                        2);
+    recorder_charge(&f->strand, 9, 0, RECORDER_NO_DATA);
     assert_int_equal(count_of(f, 1, 0, SIGNAL_L1D_LOAD_MISSES), 1);
     assert_int_equal(count_of(f, 2, 0, SIGNAL_L1D_LOAD_MISSES), 2);
     assert_int_equal(sum_of(f), 3);
@@ -142,8 +146,8 @@ test_unknown_block(void **state)
     struct fixture *f = *state;
 
     f->total[SIGNAL_L1I_MISSES] += 2;
-    recorder_charge(&f->strand, 0, 0);
-    recorder_charge(&f->strand, 1, 0);
+    recorder_charge(&f->strand, 0, 0, RECORDER_NO_DATA);
+    recorder_charge(&f->strand, 1, 0, RECORDER_NO_DATA);
     assert_int_equal(sum_of(f), 0);
 }
 
@@ -156,13 +160,13 @@ test_outside(void **state)
     recorder_switch(&f->strand, true);
     assert_ptr_equal(f->strand.branches, f->record->outside);
     f->outside[SIGNAL_L1I_MISSES] += 6;
-    recorder_charge(&f->strand, 1, 0);
+    recorder_charge(&f->strand, 1, 0, RECORDER_NO_DATA);
     assert_int_equal(sum_of(f), 0);
     f->strand.total = f->total;
     recorder_switch(&f->strand, false);
     assert_ptr_equal(f->strand.branches, f->record->branches);
     f->total[SIGNAL_L1I_MISSES] += 2;
-    recorder_charge(&f->strand, 1, 0);
+    recorder_charge(&f->strand, 1, 0, RECORDER_NO_DATA);
     assert_int_equal(sum_of(f), 2);
 }
 
@@ -177,7 +181,7 @@ test_growth(void **state)
     for (unsigned round = 0; round < 3; round++) {
         for (uint32_t b = 1; b <= blocks; b++) {
             f->total[SIGNAL_L2_LOAD_MISSES] += b;
-            recorder_charge(&f->strand, b, b % 7);
+            recorder_charge(&f->strand, b, b % 7, RECORDER_NO_DATA);
         }
         recorder_init(&f->recorder, f->record, signals, SIGNALS, f->total);
     }
@@ -211,7 +215,7 @@ test_fold(void **state)
     f->record->branches[2].outcome[3] = 6;
     f->record->branches[2].outcome[2] = 1;
     f->total[SIGNAL_L1I_MISSES]++;
-    recorder_charge(&f->strand, 2, RECORD_LINE | 3);
+    recorder_charge(&f->strand, 2, RECORD_LINE | 3, RECORDER_NO_DATA);
     record_fold(&process, record, counts, f->record);
     const struct record_thread *thread = (const void *)record->ended;
     assert_int_equal(thread->thread, 5);

@@ -519,8 +519,9 @@ test_shared_loads(void **unused)
         check_shared_loads(&rows[i % COUNT(rows)], &state);
 }
 
-/* A request has the block and the instruction that asked; both lines of an
- * access and the walk for its page have the access's own. */
+/* A request has the cell, the instruction that asked and the first byte of the
+ * access in the request's line; both lines of an access and the walk for its
+ * page have the access's cell and instruction. */
 static void
 test_requests_know(void **unused)
 {
@@ -530,7 +531,7 @@ test_requests_know(void **unused)
         uint16_t instruction;
         uint8_t kind;
     } wanted[] = {
-        {0x1ff0, 3, REQUEST_LOAD},
+        {0x1ffe, 3, REQUEST_LOAD},
         {0x2000, 3, REQUEST_LOAD},
         {0x9008, 510, REQUEST_ATOMIC},
         {0x5000, 4, REQUEST_THROUGH},

@@ -31,6 +31,20 @@ enum gateway_operation {
     GATEWAY_REGISTER, /* struct gateway_register */
     GATEWAY_WATCH,    /* struct gateway_watch */
     GATEWAY_VIRTUAL,  /* struct gateway_virtual */
+    /* No struct: an allocator (enum gateway_allocator) has given memory at an
+     * address, so many bytes, in place of what it gave at another address
+     * before; an address of 0: it has given none, or none is taken back. */
+    GATEWAY_ALLOCATION,
+};
+
+enum gateway_allocator {
+    GATEWAY_FREE,
+    GATEWAY_MALLOC,
+    GATEWAY_CALLOC,
+    GATEWAY_REALLOC,
+    GATEWAY_ALIGNED_ALLOC, /* and memalign(), valloc(), pvalloc() */
+    GATEWAY_POSIX_MEMALIGN,
+    GATEWAY_ALLOCATORS,
 };
 
 #define GATEWAY_SLOTS 124

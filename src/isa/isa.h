@@ -60,6 +60,7 @@ struct isa {
      * they are and which run: "X; tally runs Y". */
     uint32_t flags_mask, flags_most, flags_none;
     const char *flags_refusal;
+    int8_t stack_pointer; /* the register's number, as in struct insn */
     bool repeats;         /* has instructions that repeat themselves */
     uint64_t page;        /* bytes */
     uint8_t step_bits;    /* lowest bits that are 0 in each code address */

@@ -78,7 +78,7 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             return;
         }
         if (s->runs.store_filter)
-            queue_push(s, line, kind, instruction);
+            queue_push(s, addr, kind, instruction);
         filter_put(f, line, line | LINE_CLEAN);
         return;
     } else if (known == line) {
@@ -89,9 +89,9 @@ access_line(struct strand *s, struct filter *f, uint64_t addr,
             filter_put(&s->store, line, NO_LINE);
         if (data_turn(s, second, line))
             return;
-        data_push(s, second, line, kind, instruction);
+        data_push(s, second, addr, kind, instruction);
     } else if (s->runs.store_filter) {
-        queue_push(s, line, kind, instruction);
+        queue_push(s, addr, kind, instruction);
     }
     filter_put(f, line, line);
     if (kind == REQUEST_LOAD && s->runs.store_filter)
@@ -108,7 +108,7 @@ access_slow(struct strand *s, struct filter *f, uint64_t addr, access_site at,
     if (__builtin_expect((addr & (size - 1)) > site_room(at), 0)) {
         s->total[SIGNAL_SPLIT_ACCESSES] +=
             kind == REQUEST_LOAD || kind == REQUEST_STORE;
-        strand_charge(s, site_instruction(at));
+        strand_charge_data(s, site_instruction(at), addr);
         access_line(s, f, (addr & ~(size - 1)) + size, kind,
                     site_instruction(at));
     }
@@ -153,7 +153,7 @@ data_quick(struct strand *s, uint64_t addr, access_site at,
         return;
     const uint64_t pushed =
         turn_or_push(s, first, second, line,
-                     request_of(s, line, kind, site_instruction(at)));
+                     request_of(s, addr, kind, site_instruction(at)));
     if (kind == REQUEST_LOAD &&
         __builtin_expect(s->runs.store_filter | s->runs.marks, 0))
         filter_put(&s->store, line,
@@ -191,7 +191,7 @@ strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
     strand_drain(s);
     for (size_t i = 0; i < 4; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
-    strand_charge(s, site_instruction(at));
+    strand_charge_data(s, site_instruction(at), addr);
 }
 
 static void
@@ -201,10 +201,10 @@ prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
     const uint64_t line = addr & s->data.line_mask;
 
     s->total[SIGNAL_NEAR_PREFETCHES]++;
-    strand_charge(s, instruction);
+    strand_charge_data(s, instruction, addr);
     if (known_line(&s->data, line) == line)
         return;
-    data_push(s, second, line, REQUEST_NEAR, instruction);
+    data_push(s, second, addr, REQUEST_NEAR, instruction);
     *second = NO_LINE;
     filter_put(&s->data, line, line | LINE_WAITS);
     filter_put(&s->store, line, NO_LINE);
@@ -213,10 +213,10 @@ prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
 static void
 prefetch_far(struct strand *s, uint64_t addr, unsigned instruction)
 {
-    queue_push(s, addr & s->data.line_mask, REQUEST_FAR, instruction);
+    queue_push(s, addr, REQUEST_FAR, instruction);
     filter_put(&s->store, addr, NO_LINE);
     s->total[SIGNAL_FAR_PREFETCHES]++;
-    strand_charge(s, instruction);
+    strand_charge_data(s, instruction, addr);
 }
 
 void
@@ -252,11 +252,12 @@ data_page_known(const struct strand *s, uint64_t addr)
 
 /* Queues the store that makes the most recent line of its set dirty. */
 static inline void
-mark_first(struct strand *s, uint64_t line, unsigned instruction)
+mark_first(struct strand *s, uint64_t addr, unsigned instruction)
 {
-    uint64_t *second = &s->data.second[line >> s->data.shift & s->data.mask];
+    const uint64_t line = addr & s->data.line_mask;
+    uint64_t *second = &s->data.second[addr >> s->data.shift & s->data.mask];
 
-    queue_turned(s, line, REQUEST_STORE, instruction, *second & SECOND_TURNED);
+    queue_turned(s, addr, REQUEST_STORE, instruction, *second & SECOND_TURNED);
     *second &= ~SECOND_TURNED;
     filter_put(&s->data, line, line);
     filter_put(&s->store, line, line);
@@ -278,10 +279,10 @@ mark_line(struct strand *s, uint64_t addr, unsigned instruction)
         return;
     }
     if (known_line(&s->data, line) == line) {
-        mark_first(s, line, instruction);
+        mark_first(s, addr, instruction);
         return;
     }
-    data_push(s, &s->data.second[line >> s->data.shift & s->data.mask], line,
+    data_push(s, &s->data.second[line >> s->data.shift & s->data.mask], addr,
               REQUEST_STORE, instruction);
     filter_put(&s->data, line, line);
     filter_put(&s->store, line, line);
@@ -296,7 +297,8 @@ marks_slow(struct strand *s, uint64_t addr, access_site at, bool atomic)
     const bool two = (addr & (size - 1)) > site_room(at);
 
     s->total[SIGNAL_SPLIT_ACCESSES] += two;
-    strand_charge(s, site_instruction(at));
+    strand_charge_signal(s, site_instruction(at), addr, SIGNAL_SPLIT_ACCESSES,
+                         two);
     for (unsigned i = 0; i <= two; i++) {
         if (atomic)
             access_line(s, &s->data, addr, REQUEST_LOAD, site_instruction(at));
@@ -320,7 +322,7 @@ marks_quick(struct strand *s, uint64_t addr, access_site at)
         marks_slow(s, addr, at, false);
         return;
     }
-    mark_first(s, line, site_instruction(at));
+    mark_first(s, addr, site_instruction(at));
     if (__builtin_expect(s->queue.next >= s->queue.end, 0))
         strand_drain(s);
 }
@@ -344,7 +346,7 @@ through_quick(struct strand *s, uint64_t addr, access_site at)
         return;
     }
     if (known_line(&s->store, line) != line)
-        queue_push(s, line, REQUEST_THROUGH, site_instruction(at));
+        queue_push(s, addr, REQUEST_THROUGH, site_instruction(at));
     filter_put(&s->store, line, line);
     if (__builtin_expect(s->queue.next >= s->queue.end, 0))
         strand_drain(s);

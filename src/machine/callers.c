@@ -7,9 +7,6 @@
 
 #include "base/error.h"
 
-/* Numbers of paths; 0 is none. */
-enum { PATH_OUTERMOST = 1, PATH_UNKNOWN = 2 };
-
 /* A return may go one instruction further in a machine with delay slots: SPARC
  * has a word with the size of a returned struct behind the slot. */
 #define RETURN_SKIPS 4u
@@ -23,6 +20,7 @@ struct callers_path {
     uint64_t entry; /* where the call went */
     uint32_t cell;  /* that called, or what record_cell.caller may be else */
     uint32_t parent;
+    uint32_t mark; /* callers_call.mark */
 };
 
 /* A path that a cell's call has led to. */
@@ -48,7 +46,12 @@ struct callers_return {
 struct callers_frame {
     uint64_t back;
     uint32_t path, cell; /* of the caller */
+    /* The caller's stack pointer; with bit 0: not known, and here is that of
+     * the frame below, so that pointers go down. */
+    uint64_t pointer;
 };
+
+#define GUESSED 1u
 
 static const struct callers_led no_call = {.entry = NO_LINE};
 
@@ -108,19 +111,11 @@ table_grow(struct callers *c)
     return true;
 }
 
-/* Returns the number of the cell of a block on a path; 0: there is no memory,
- * or the block has no number. */
+/* Adds a cell that the table does not have; returns its number, or 0: there is
+ * no memory. */
 static uint32_t
-cell_of(struct callers *c, uint32_t path, uint32_t block)
+add_cell(struct callers *c, uint32_t path, uint32_t block, uint32_t caller)
 {
-    if (block == 0)
-        return 0;
-    struct callers_place *place = table_find(c, path, block);
-    if (place->cell != 0)
-        return place->cell;
-    /* The last cells are kept for blocks whose path is not known. */
-    if (path != PATH_UNKNOWN && c->cell_count >= RECORD_CELLS - COUNTS_BLOCKS)
-        return cell_of(c, PATH_UNKNOWN, block);
     if (c->cell_count >= RECORD_CELLS || !table_grow(c))
         return 0;
     struct callers_cell *cells =
@@ -129,14 +124,54 @@ cell_of(struct callers *c, uint32_t path, uint32_t block)
         return 0;
     c->cells = cells;
     const uint32_t number = ++c->cell_count;
-    place = table_find(c, path, block);
     c->cells[number] =
         (struct callers_cell){.path = path, .block = block, .led = no_call};
-    *place = (struct callers_place){path, block, number};
-    c->record->cells[number - 1] =
-        (struct record_cell){c->paths[path].cell, block};
+    *table_find(c, path, block) = (struct callers_place){path, block, number};
+    c->record->cells[number - 1] = (struct record_cell){caller, block};
     atomic_store(&c->record->cell_count, number);
     return number;
+}
+
+/* Returns whether only cells are left that are kept for blocks whose path is
+ * not known. */
+static bool
+is_full(const struct callers *c)
+{
+    return c->cell_count >= RECORD_CELLS - COUNTS_BLOCKS;
+}
+
+/* Returns the number of the cell of a block on a path; 0: there is no memory,
+ * or the block has no number. */
+static uint32_t
+cell_of(struct callers *c, uint32_t path, uint32_t block)
+{
+    if (block == 0)
+        return 0;
+    const uint32_t cell = table_find(c, path, block)->cell;
+    if (cell != 0)
+        return cell;
+    if (path != CALLERS_UNKNOWN && is_full(c))
+        return cell_of(c, CALLERS_UNKNOWN, block);
+    return add_cell(c, path, block, c->paths[path].cell);
+}
+
+struct callers_call
+callers_last_call(struct callers *c, uint32_t path)
+{
+    struct callers_path *p = &c->paths[path];
+
+    return (struct callers_call){p->parent, c->cells[p->cell].block, &p->mark};
+}
+
+uint32_t
+callers_on(struct callers *c, uint32_t cell, uint32_t object)
+{
+    if (object == 0)
+        return cell;
+    uint32_t on = table_find(c, cell, RECORD_ON | object)->cell;
+    if (on == 0 && !is_full(c))
+        on = add_cell(c, cell, RECORD_ON | object, cell);
+    return on != 0 ? on : cell;
 }
 
 uint32_t
@@ -169,9 +204,9 @@ new_path(struct callers *c, uint32_t cell, uint64_t entry)
     struct callers_path *paths =
         grown(c->paths, c->path_count, &c->path_room, sizeof(*paths));
     if (paths == NULL)
-        return PATH_UNKNOWN;
+        return CALLERS_UNKNOWN;
     c->paths = paths;
-    c->paths[c->path_count] = (struct callers_path){entry, cell, parent};
+    c->paths[c->path_count] = (struct callers_path){entry, cell, parent, 0};
     return c->path_count++;
 }
 
@@ -226,12 +261,16 @@ push(struct callers *c, uint64_t back, const struct block *b)
 
     if ((c->frame_count == c->frame_room || c->frame_count == CALLERS_FRAMES) &&
         !make_room(c)) {
-        c->path = PATH_UNKNOWN;
+        c->path = CALLERS_UNKNOWN;
         return callers_find(c, 0, b);
     }
-    c->frames[c->frame_count++] = (struct callers_frame){back, c->path, caller};
+    const uint64_t outer =
+        c->frame_count != 0 ? c->frames[c->frame_count - 1].pointer : ~0ull;
+    c->frames[c->frame_count++] = (struct callers_frame){
+        back, c->path, caller, c->pointer != 0 ? c->pointer : outer | GUESSED};
+    c->pointer = 0;
     if (__builtin_expect(caller == 0, 0)) {
-        c->path = PATH_UNKNOWN;
+        c->path = CALLERS_UNKNOWN;
         return callers_find(c, 0, b);
     }
     if (__builtin_expect(led->entry != b->pc, 0))
@@ -249,8 +288,70 @@ push(struct callers *c, uint64_t back, const struct block *b)
 static inline void
 pop(struct callers *c, uint32_t count)
 {
+    const uint64_t pointer = c->frames[count].pointer;
+
     c->path = c->frames[count].path;
     c->frame_count = count;
+    c->pointer = pointer & GUESSED ? 0 : pointer;
+}
+
+uint64_t
+callers_pointer(const struct callers *c)
+{
+    if (c->pointer != 0 || c->frame_count == 0)
+        return c->pointer;
+    const uint64_t pointer = c->frames[c->frame_count - 1].pointer;
+    return pointer & GUESSED ? 0 : pointer;
+}
+
+bool
+callers_called(const struct callers *c, struct callers_called *called)
+{
+    if (c->frame_count == 0 || c->frames[c->frame_count - 1].back == NO_LINE)
+        return false;
+    const struct callers_frame *frame = &c->frames[c->frame_count - 1];
+    *called = (struct callers_called){
+        .back = frame->back,
+        .pointer = frame->pointer & GUESSED ? 0 : frame->pointer,
+        .depth = c->frame_count,
+    };
+    return true;
+}
+
+void
+callers_tell_caller(struct callers *c, uint64_t pointer)
+{
+    if (c->frame_count != 0)
+        c->frames[c->frame_count - 1].pointer = pointer;
+}
+
+/* Frames that are looked at one by one: nearly all accesses are to them. */
+#define NEAR_FRAMES 64u
+
+uint32_t
+callers_frame(const struct callers *c, uint64_t addr)
+{
+    const uint32_t near =
+        c->frame_count > NEAR_FRAMES ? c->frame_count - NEAR_FRAMES : 0;
+    uint32_t high = c->frame_count;
+
+    while (high > near && addr >= (c->frames[high - 1].pointer & ~1ull))
+        high--;
+    if (high == near) {
+        /* Pointers go down but where frames were left in an unusual way. */
+        uint32_t low = 0;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (addr < (c->frames[middle].pointer & ~1ull))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+    if (high == 0 || (c->frames[high - 1].pointer & GUESSED))
+        return 0;
+    return c->cells[high == c->frame_count ? c->cell : c->frames[high].cell]
+        .block;
 }
 
 /* Matches a return with a frame. */
@@ -308,11 +409,13 @@ lose(struct callers *c, const struct block *b)
         /* The code that the system has a handler return to. */
         c->path = c->frames[signal].path;
         c->frame_count = signal + 1;
+        c->pointer = 0;
     } else if (c->frame_count == 0) {
-        c->path = PATH_OUTERMOST;
-    } else if (c->path != PATH_UNKNOWN) {
+        c->path = CALLERS_OUTERMOST;
+    } else if (c->path != CALLERS_UNKNOWN) {
         c->lost = c->path;
-        c->path = PATH_UNKNOWN;
+        c->path = CALLERS_UNKNOWN;
+        c->pointer = 0;
     }
 }
 
@@ -324,7 +427,7 @@ callers_resume(struct callers *c)
     c->last = &resumed;
     if (signal != UINT32_MAX)
         pop(c, signal);
-    else if (c->path == PATH_UNKNOWN)
+    else if (c->path == CALLERS_UNKNOWN)
         c->path = c->lost; /* the handler came behind a branch */
 }
 
@@ -372,9 +475,10 @@ clear(struct callers *c)
 {
     madvise(c->returns, COUNTS_BLOCKS * sizeof(*c->returns), MADV_DONTNEED);
     memset(c->table, 0, ((size_t)c->table_mask + 1) * sizeof(*c->table));
-    c->paths[PATH_OUTERMOST] = (struct callers_path){0, RECORD_OUTERMOST, 0};
-    c->paths[PATH_UNKNOWN] = (struct callers_path){0, RECORD_UNKNOWN, 0};
-    c->path_count = PATH_UNKNOWN + 1;
+    c->paths[CALLERS_OUTERMOST] =
+        (struct callers_path){0, RECORD_OUTERMOST, 0, 0};
+    c->paths[CALLERS_UNKNOWN] = (struct callers_path){0, RECORD_UNKNOWN, 0, 0};
+    c->path_count = CALLERS_UNKNOWN + 1;
     c->cells[0] = (struct callers_cell){.led = no_call};
     c->cell_count = c->cell = 0;
     c->link_count = NO_LINK + 1;
@@ -392,8 +496,8 @@ callers_init(struct callers *c, struct record_strand *record, unsigned slot)
         .record = record,
         .last = &nothing,
         .step = 1,
-        .path = PATH_OUTERMOST,
-        .lost = PATH_UNKNOWN,
+        .path = CALLERS_OUTERMOST,
+        .lost = CALLERS_UNKNOWN,
         .size = slot,
         .returns = returns != MAP_FAILED ? returns : NULL,
         .table = calloc(4096, sizeof(*c->table)),
@@ -435,34 +539,34 @@ uint32_t
 callers_fork(struct callers *c)
 {
     const uint32_t running = c->cells[c->cell].block;
-    const bool known = c->path != PATH_UNKNOWN;
+    const bool known = c->path != CALLERS_UNKNOWN;
     struct call *calls = malloc((c->frame_count + 1) * sizeof(*calls));
     const uint32_t count = calls != NULL ? c->frame_count : 0;
-    uint32_t path = PATH_OUTERMOST;
+    uint32_t path = CALLERS_OUTERMOST;
 
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t callee = i + 1 < count ? c->frames[i + 1].path : c->path;
         calls[i] = (struct call){
             .block = c->cells[c->frames[i].cell].block,
             .entry = c->paths[callee].entry,
-            .known = c->frames[i].path != PATH_UNKNOWN,
+            .known = c->frames[i].path != CALLERS_UNKNOWN,
         };
     }
     clear(c);
     c->frame_count = count;
     for (uint32_t i = 0; i < count; i++) {
         if (!calls[i].known)
-            path = PATH_UNKNOWN;
+            path = CALLERS_UNKNOWN;
         const uint32_t cell = cell_of(c, path, calls[i].block);
         c->frames[i].path = path;
         c->frames[i].cell = cell;
         if (cell != 0)
             lead(c, cell, calls[i].entry);
-        path = cell != 0 ? c->cells[cell].led.path : PATH_UNKNOWN;
+        path = cell != 0 ? c->cells[cell].led.path : CALLERS_UNKNOWN;
     }
     free(calls);
-    c->path = known ? path : PATH_UNKNOWN;
-    c->lost = PATH_UNKNOWN;
+    c->path = known ? path : CALLERS_UNKNOWN;
+    c->lost = CALLERS_UNKNOWN;
     c->cell = cell_of(c, c->path, running);
     return c->cell;
 }

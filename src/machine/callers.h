@@ -17,6 +17,10 @@
  * the handler of an exception or into a coroutine, makes the path unknown until
  * a return is matched. Where a return is not matched within the deepest frames
  * that are kept, or all cells are used, the path is unknown too.
+ *
+ * Each frame has the stack pointer that its function had when it called, as far
+ * as accesses have told it: so much of the stack is the frames' that are called
+ * from there.
  */
 #ifndef TALLY_MACHINE_CALLERS_H
 #define TALLY_MACHINE_CALLERS_H
@@ -36,7 +40,8 @@ struct callers_led {
 
 /* What is known of a cell. */
 struct callers_cell {
-    uint32_t path, block; /* the block's number */
+    uint32_t path, block; /* the block's number; on an object the cell and
+                             RECORD_ON | the object */
     uint32_t links;       /* to the other paths that its call has led to */
     /* Where the cell led to on its path: to these cells, of these blocks. */
     uint32_t next[2], next_block[2];
@@ -68,6 +73,10 @@ struct callers {
     uint32_t path_room, cell_room, link_room, frame_room;
     uint32_t table_mask;
     uint32_t lost; /* the path that was left for one that is not known */
+    /* Where objects are recorded: the stack pointer of the function that runs,
+     * as callers_tell() had it last (0: not known); and the thread's stack. */
+    uint64_t pointer;
+    uint64_t stack_first, stack_size;
 };
 
 /* Sets up the paths of a thread that has called nothing. `slot`: bytes of a
@@ -92,6 +101,58 @@ uint32_t callers_move(struct callers *c, const struct block *b);
  * `from`; 0: from anywhere. */
 uint32_t callers_find(struct callers *c, uint32_t from, const struct block *b);
 
+/* Returns the cell of what cell `cell` does to an object's data; the cell
+ * itself where there is none (0), or no room for more cells. */
+uint32_t callers_on(struct callers *c, uint32_t cell, uint32_t object);
+
+/* The function that runs has the stack pointer `pointer`, before it calls. */
+static inline void
+callers_tell(struct callers *c, uint64_t pointer)
+{
+    c->pointer = pointer;
+}
+
+/* Returns the stack pointer that is known of the innermost function; 0: none.
+ */
+uint64_t callers_pointer(const struct callers *c);
+
+/* The function that called the one that runs has it. */
+void callers_tell_caller(struct callers *c, uint64_t pointer);
+
+/* Returns the number of a block of the function whose stack frame has the
+ * address, which is on the thread's stack: of the block that runs, or of the
+ * one that called from there. 0: the frame is not known. */
+uint32_t callers_frame(const struct callers *c, uint64_t addr);
+
+/* Returns the cell that a cell on an object is of, else the cell itself. */
+static inline uint32_t
+callers_off(const struct callers *c, uint32_t cell)
+{
+    return c->cells[cell].block & RECORD_ON ? c->cells[cell].path : cell;
+}
+
+/* The innermost call. */
+struct callers_called {
+    uint64_t back;    /* where it returns */
+    uint64_t pointer; /* the stack pointer of who called; 0: not known */
+    uint32_t depth;   /* calls that have not returned */
+};
+
+/* Finds the innermost call; false: there is none that is known. */
+bool callers_called(const struct callers *c, struct callers_called *called);
+
+/* Paths that no call has led to, or that are not known. */
+enum { CALLERS_OUTERMOST = 1, CALLERS_UNKNOWN = 2 };
+
+/* The last call of any other path. */
+struct callers_call {
+    uint32_t parent; /* the path to the call */
+    uint32_t block;  /* that called: 1 + the index of its place */
+    uint32_t *mark;  /* the user's own, at first 0; until the next call */
+};
+
+struct callers_call callers_last_call(struct callers *c, uint32_t path);
+
 /* Counts a block that does not follow the one before, or a part of one, on the
  * path; returns its cell. */
 static inline uint32_t
@@ -103,38 +164,65 @@ callers_count(struct callers *c, const struct block *b)
     return cell;
 }
 
+/* Returns the cell of `b` that `from` has led to before on its path, which is
+ * the thread's; 0: only callers_find() can tell. */
+static inline uint32_t
+callers_known(const struct callers *c, uint32_t from, const struct block *b)
+{
+    const struct callers_cell *cell = &c->cells[from];
+
+    return __builtin_expect(cell->next_block[0] == b->number, 1) ? cell->next[0]
+           : cell->next_block[1] == b->number                    ? cell->next[1]
+                                                                 : 0;
+}
+
 /* Returns the cell that `from` leads to on its path, which is the thread's. */
 static inline uint32_t
 callers_next(struct callers *c, uint32_t from, const struct block *b)
 {
-    const struct callers_cell *cell = &c->cells[from];
+    const uint32_t cell = callers_known(c, from, b);
 
-    if (__builtin_expect(cell->next_block[0] == b->number, 1))
-        return cell->next[0];
-    if (cell->next_block[1] == b->number)
-        return cell->next[1];
-    return callers_find(c, from, b);
+    return cell != 0 ? cell : callers_find(c, from, b);
 }
 
-/* Enters a block; returns its cell. */
-static inline uint32_t
-callers_enter(struct callers *c, const struct block *b)
+/* Returns whether the thread goes on with `b` in the function that runs. */
+static inline bool
+callers_stays(const struct callers *c, const struct block *b)
 {
     const struct block *last = c->last;
     const bool moves =
         (last->flags & (BLOCK_CALL | BLOCK_BACK | BLOCK_INDIRECT)) != 0;
     const bool leads = ((last->flags & BLOCK_JUMP) != 0) |
                        (b->pc == last->taken_pc) | (b->pc == last->end);
-    uint32_t cell;
 
-    if (__builtin_expect(moves | !leads, 0))
-        cell = callers_move(c, b);
-    else
-        cell = callers_next(c, c->cell, b);
+    return !moves & leads;
+}
+
+/* Returns the cell of `b` where the thread goes on in its function, to where it
+ * went before; 0: only callers_lead() can tell. */
+static inline uint32_t
+callers_foresee(const struct callers *c, const struct block *b)
+{
+    return __builtin_expect(callers_stays(c, b), 1)
+               ? callers_known(c, c->cell, b)
+               : 0;
+}
+
+/* Counts a block that is entered in its cell. */
+static inline void
+callers_go(struct callers *c, const struct block *b, uint32_t cell)
+{
     c->last = b;
     c->cell = cell;
     c->record->executions[cell] += c->step;
-    return cell;
+}
+
+/* Returns the cell in which the block counts that is entered. */
+static inline uint32_t
+callers_lead(struct callers *c, const struct block *b)
+{
+    return callers_stays(c, b) ? callers_next(c, c->cell, b)
+                               : callers_move(c, b);
 }
 
 #endif

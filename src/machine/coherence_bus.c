@@ -9,6 +9,7 @@
 #include "machine/coherence_bus_own.h"
 #include "machine/fills.h"
 #include "machine/levels.h"
+#include "machine/recorder.h"
 #include "machine/strand.h"
 
 #define AHEAD 8 /* as in writeback.c */
@@ -414,6 +415,8 @@ take_queue(struct strand *s, struct request *queue, size_t count)
             bus_code(s, addr, kind);
         else
             ask_data(s, addr, kind);
+        if (s->recorder != NULL)
+            recorder_charge_request(s, &queue[i]);
     }
 }
 
@@ -429,6 +432,7 @@ const struct coherence coherence_bus = {
     .chip_size = sizeof(struct bus_recent),
     .strand_size = sizeof(struct bus_strand),
     .take = take_queue,
+    .charges = true,
     .rest = end_fills,
     .core_init = init_core,
     .core_finish = finish_core,

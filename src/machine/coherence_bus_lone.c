@@ -5,6 +5,7 @@
 #include "machine/coherence_bus_own.h"
 #include "machine/fills.h"
 #include "machine/mesi_avx2.h"
+#include "machine/recorder.h"
 #include "machine/strand.h"
 
 /* Entries from which on count_hits() is quicker than count_each(). */
@@ -53,7 +54,50 @@ struct behind {
     uint16_t misses[ENTRIES]; /* [missed] those of them that it lacks, not */
     uint64_t gone[ENTRIES];   /* yet counted, and what left it for each */
     struct request entries[ENTRIES];
+    uint64_t addr[ENTRIES]; /* of a recording: where the access was, or the
+                               access that drove a line out */
 };
+
+/* Returns the request whose instruction an entry is charged to. */
+static struct request
+asked(const struct behind *q, size_t i)
+{
+    struct request r = q->entries[i];
+
+    r.addr = q->addr[i];
+    if (r.kind == REQUEST_WRITE_BACK)
+        r.kind = q->entries[i - 1].kind; /* that drove it out */
+    return r;
+}
+
+/* Charges what the L2 for data has counted. */
+static void
+charge_l2d(struct strand *s, const struct behind *q)
+{
+    for (size_t i = 0; i < q->kept; i++) {
+        const struct request *entry = &q->entries[i];
+        const bool code =
+            entry->kind == REQUEST_FETCH && s->core->bus->l2i.words != NULL;
+        if (code || entry->flags & REQUEST_HIT)
+            continue;
+        const struct request r = asked(q, i);
+        recorder_charge_one(
+            s, &r,
+            entry->kind == REQUEST_WRITE_BACK ? SIGNAL_L2_WRITEBACKS
+            : BUS_WRITES >> entry->kind & 1   ? SIGNAL_L2D_FILLS_MODIFIED
+                                              : SIGNAL_L2D_FILLS_EXCLUSIVE,
+            1);
+    }
+}
+
+/* Charges the instruction of an entry with what the entry has just raised. */
+static void
+charge_entry(struct strand *s, const struct behind *q, size_t i)
+{
+    const struct request r = asked(q, i);
+
+    recorder_charge_request(s, &r);
+}
 
 static void
 count_each(struct strand *s, const struct behind *q, size_t end)
@@ -76,6 +120,27 @@ count_each(struct strand *s, const struct behind *q, size_t end)
             ask_l3(s, r, !lacks, q->gone[missed]);
         }
         missed += lacks;
+        if (s->recorder != NULL)
+            charge_entry(s, q, i);
+    }
+}
+
+/* Charges what count_hits() has counted. */
+static void
+charge_hits(struct strand *s, const struct behind *q, size_t end)
+{
+    for (size_t i = q->done; i < end; i++) {
+        const unsigned kind = q->entries[i].kind;
+        if (kind == REQUEST_WRITE_BACK)
+            continue;
+        const struct request r = asked(q, i);
+        const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
+        if ((r.flags & REQUEST_HIT) == 0)
+            recorder_charge_one(s, &r, queue_l2_signal[kind], 1);
+        if ((r.flags & REQUEST_HIT) == 0 && load)
+            recorder_charge_one(s, &r, SIGNAL_L3_BYPASSES, 1);
+        else if (kind == REQUEST_LOAD)
+            recorder_charge_one(s, &r, SIGNAL_L2D_BYPASSES, 1);
     }
 }
 
@@ -98,6 +163,8 @@ count_hits(struct strand *s, const struct behind *q, size_t end)
     s->total[SIGNAL_L3_BYPASSES] +=
         misses[REQUEST_LOAD] + misses[REQUEST_FLOAT];
     s->total[SIGNAL_L2D_BYPASSES] += hits[REQUEST_LOAD];
+    if (s->recorder != NULL)
+        charge_hits(s, q, end);
     if (s->chip->ahead != 0 && waits != 0)
         ahead_settle(s, AHEAD_L3);
 }

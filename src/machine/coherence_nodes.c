@@ -237,8 +237,7 @@ take_queue(struct strand *s, struct request *queue, size_t count)
                 search(s, addr, true, true);
             if (write && s->recorder != NULL &&
                 chip->nodes->used != 1u << s->node)
-                recorder_charge(s, queue[i].cell,
-                                recorder_instruction(s, &queue[i]));
+                recorder_charge_request(s, &queue[i]);
             continue;
         }
         s->total[queue_l2_signal[kind]]++;
@@ -248,8 +247,7 @@ take_queue(struct strand *s, struct request *queue, size_t count)
         serve(s, addr, kind, write);
         memory_settle(s);
         if (s->recorder != NULL)
-            recorder_charge(s, queue[i].cell,
-                            recorder_instruction(s, &queue[i]));
+            recorder_charge_request(s, &queue[i]);
     }
 }
 

@@ -148,8 +148,7 @@ look_up_each(struct strand *s, struct request *queue, const uint16_t *waiting,
             fetch->next = ahead_next(l1i, line, ahead);
         s->total[SIGNAL_L1I_MICROTAG_FINDS] += found & !hit;
         if (s->recorder != NULL && found && !hit)
-            recorder_charge_one(s, fetch->cell, recorder_instruction(s, fetch),
-                                SIGNAL_L1I_MICROTAG_FINDS, 1);
+            recorder_charge_one(s, fetch, SIGNAL_L1I_MICROTAG_FINDS, 1);
         misses += !hit;
     }
     return misses;
@@ -199,8 +198,7 @@ drain_l1i(struct strand *s, struct request *queue, size_t count)
     for (size_t i = 0; s->recorder != NULL && i < waits; i++) {
         const struct request *const fetch = &queue[waiting[i]];
         if ((fetch->flags & REQUEST_LOOKUP) == 0)
-            recorder_charge_one(s, fetch->cell, recorder_instruction(s, fetch),
-                                SIGNAL_L1I_MISSES, 1);
+            recorder_charge_one(s, fetch, SIGNAL_L1I_MISSES, 1);
     }
     size_t kept = waiting[0];
     for (size_t i = kept; i < count; i++) {
@@ -224,10 +222,9 @@ charge_l1d(struct strand *s, const struct request *queue, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct request *const r = &queue[i];
         if (DATA_KINDS >> r->kind & 1)
-            recorder_charge_one(s, r->cell, r->instruction, signals[r->kind],
-                                1);
+            recorder_charge_one(s, r, signals[r->kind], 1);
         else if (r->kind == REQUEST_WRITE_BACK)
-            recorder_charge_one(s, r->cell, r->instruction,
+            recorder_charge_one(s, r,
                                 r->flags & REQUEST_UPDATE
                                     ? SIGNAL_L1D_UPDATES
                                     : SIGNAL_L1D_WRITEBACKS,
@@ -279,9 +276,7 @@ add_misses(struct strand *s, const uint16_t *signals, const uint32_t *misses,
     for (size_t kind = 0; kind < REQUEST_FLOAT; kind++)
         s->total[signals[kind]] += misses[kind];
     for (size_t i = 0; s->recorder != NULL && i < count; i++)
-        recorder_charge_one(s, queue[i].cell,
-                            recorder_instruction(s, &queue[i]),
-                            signals[queue[i].kind], 1);
+        recorder_charge_one(s, &queue[i], signals[queue[i].kind], 1);
 }
 
 /* The levels behind the L1s, where no write-backs are counted. */
@@ -328,7 +323,7 @@ record_l1d(struct strand *s, const struct request *queue, size_t count,
     }
     for (size_t i = 0; i < count; i++) {
         kept += memory_l1d(s, &queue[i], 1, out + kept);
-        recorder_charge(s, queue[i].cell, recorder_instruction(s, &queue[i]));
+        recorder_charge_request(s, &queue[i]);
     }
     return kept;
 }
@@ -338,10 +333,9 @@ static void
 record_behind(struct strand *s, struct request *queue, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint32_t cell = queue[i].cell;
-        const unsigned instruction = recorder_instruction(s, &queue[i]);
+        const struct request asked = queue[i];
         s->chip->coherence->take(s, &queue[i], 1);
-        recorder_charge(s, cell, instruction);
+        recorder_charge_request(s, &asked);
     }
 }
 
@@ -378,6 +372,8 @@ strand_drain(struct strand *s)
                     : memory_l1d(s, s->queue.entries, count, queue = more);
     else
         count = drain_l1d(s, s->queue.entries, count, s->l2);
+    if (s->recorder != NULL && s->recorder->lines != NULL)
+        recorder_fetched(s, queue, count);
     if (!alone) {
         lock_give(&s->core->lock);
         lock_take(&chip->lock);
@@ -389,8 +385,7 @@ strand_drain(struct strand *s)
     if (chip->inclusive)
         inclusion_drained(s, asked);
     if (s->recorder != NULL && asked != 0)
-        recorder_charge(s, s->queue.entries[asked - 1].cell,
-                        recorder_instruction(s, &s->queue.entries[asked - 1]));
+        recorder_charge_request(s, &s->queue.entries[asked - 1]);
     if (!alone)
         lock_give(&chip->lock);
     s->queue.next = s->queue.entries;

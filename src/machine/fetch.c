@@ -99,10 +99,8 @@ fetch_now(struct strand *s, uint32_t entry, uint64_t line)
         queue_push(s, line, REQUEST_FETCH, 0);
         s->queue.next[-1].next = next;
     }
-    if (s->recorder != NULL)
-        recorder_charge(s, s->cell,
-                        RECORD_LINE |
-                            (line >> s->fetch.shift & (RECORD_LINE - 1)));
+    strand_charge(s,
+                  RECORD_LINE | (line >> s->fetch.shift & (RECORD_LINE - 1)));
 }
 
 /* Fetches a line that is neither of the two that the filter holds. */

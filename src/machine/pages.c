@@ -118,9 +118,10 @@ touch_far_page(struct strand *s, uint64_t page)
 }
 
 void
-touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind,
+touch_data_page_slow(struct strand *s, uint64_t addr, enum request_kind kind,
                      unsigned instruction)
 {
+    const uint64_t page = addr >> s->pages.shift;
     uint64_t *known = &s->pages.data[page % FILTER_PAGES];
     const uint64_t large = page >> (s->chip->page_shift - s->pages.shift);
     struct tlb *first = &s->core->dtlb_first;
@@ -132,15 +133,19 @@ touch_data_page_slow(struct strand *s, uint64_t page, enum request_kind kind,
     if (both || first->entries == 0)
         __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
-        s->total[kind == REQUEST_LOAD || kind == REQUEST_FLOAT
-                     ? SIGNAL_DTLB_LOAD_MISSES
-                     : SIGNAL_DTLB_STORE_MISSES]++;
+        const unsigned misses = kind == REQUEST_LOAD || kind == REQUEST_FLOAT
+                                    ? SIGNAL_DTLB_LOAD_MISSES
+                                    : SIGNAL_DTLB_STORE_MISSES;
+        s->total[misses]++;
         walk(s, large, REQUEST_WALK_D, instruction);
+        strand_charge_signal(s, instruction, addr, misses, 1);
+        strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_WALK_REFS,
+                             s->chip->params[PARAM_TLB_WALK]);
     } else if (kind == REQUEST_LOAD) {
         s->total[SIGNAL_DTLB_TRANSFERS] += near & TLB_MISS;
+        strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_TRANSFERS,
+                             near & TLB_MISS);
     }
-    if ((near | result) & TLB_MISS)
-        strand_charge(s, instruction);
 }
 
 void

@@ -10,7 +10,7 @@
 #include "machine/strand.h"
 #include "machine/queue.h"
 
-void touch_data_page_slow(struct strand *s, uint64_t page,
+void touch_data_page_slow(struct strand *s, uint64_t addr,
                           enum request_kind kind, unsigned instruction);
 /* The second level is asked for what the first lacks. */
 void touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
@@ -33,7 +33,7 @@ touch_data_page(struct strand *s, uint64_t addr, enum request_kind kind,
         __atomic_load_n(&s->pages.data[page % FILTER_PAGES], __ATOMIC_RELAXED);
 
     if (known != page + 1)
-        touch_data_page_slow(s, page, kind, instruction);
+        touch_data_page_slow(s, addr, kind, instruction);
 }
 
 static inline __attribute__((always_inline)) void

@@ -3,7 +3,9 @@
 #ifndef TALLY_MACHINE_QUEUE_H
 #define TALLY_MACHINE_QUEUE_H
 
+#include "machine/callers.h"
 #include "machine/chip.h"
+#include "machine/recorder.h"
 
 /* What a miss of the L2 counts as, by the request's kind. Those of the levels
  * behind the L2 are in level_rows. */
@@ -47,6 +49,18 @@ meets_others(const struct strand *s)
     return atomic_load_explicit(&s->chip->meets, memory_order_relaxed);
 }
 
+/* Returns the cell of an access to data: where that is to the thread's stack,
+ * the cell on the frame, as the frame may be gone when the request is served.
+ */
+static inline uint32_t
+cell_of_access(const struct strand *s, uint64_t addr)
+{
+    if (__builtin_expect(s->callers == NULL, 1) ||
+        addr - s->callers->stack_first >= s->callers->stack_size)
+        return s->cell;
+    return recorder_stack_cell(s, addr);
+}
+
 /* Returns a request of an instruction of the block that runs; of a fetch 0. */
 static inline struct request
 request_of(const struct strand *s, uint64_t addr, enum request_kind kind,
@@ -54,7 +68,7 @@ request_of(const struct strand *s, uint64_t addr, enum request_kind kind,
 {
     return (struct request){
         .addr = addr,
-        .cell = s->cell,
+        .cell = cell_of_access(s, addr),
         .instruction = (uint16_t)instruction,
         .kind = (uint8_t)kind,
     };

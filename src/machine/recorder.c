@@ -6,13 +6,15 @@
 #include "machine/cache_avx2.h"
 #include "machine/callers.h"
 
-/* Returns the site of the key, or the empty one where it goes. */
+/* Returns the site of the key, or the empty one where it goes. The program can
+ * write into the table: where it has filled all places, any one is returned. */
 static struct record_site *
 find(struct record_site *sites, uint64_t mask, uint64_t key)
 {
     uint64_t at = (key ^ key >> 29) * 0x9e3779b97f4a7c15u >> 20 & mask;
 
-    while (sites[at].key != key && sites[at].key != 0)
+    for (uint64_t n = 0;
+         n <= mask && sites[at].key != key && sites[at].key != 0; n++)
         at = (at + 1) & mask;
     return &sites[at];
 }
@@ -39,8 +41,8 @@ grow(struct recorder *r)
     r->mask = 2 * size - 1;
 }
 
-static void
-add(struct recorder *r, uint64_t key, uint64_t count)
+void
+recorder_add(struct recorder *r, uint64_t key, uint64_t count)
 {
     struct record_site *site = find(r->sites, r->mask, key);
 
@@ -117,18 +119,76 @@ recorder_switch(struct strand *s, bool outside)
     memcpy(r->charged, s->total, sizeof(r->charged));
 }
 
+/* Returns whether an address is on the stack of the strand's thread, where that
+ * was not known: the thread's calls tell it. */
+static bool
+is_own_stack(const struct strand *s, uint64_t addr)
+{
+    const struct recorder_objects *o = s->recorder->objects;
+    struct callers *c = s->callers;
+
+    const uint64_t pointer = callers_pointer(c);
+
+    if (c->stack_size != 0 || pointer == 0)
+        return false;
+    o->stack(o->user, pointer, &c->stack_first, &c->stack_size);
+    return addr - c->stack_first < c->stack_size;
+}
+
+uint32_t
+recorder_object(const struct strand *s, uint64_t addr)
+{
+    const struct recorder_objects *o = s->recorder->objects;
+
+    if (addr - s->callers->stack_first >= s->callers->stack_size) {
+        uint32_t object = objects_find(o->map, addr);
+        if (__builtin_expect(object == 0, 0))
+            object = o->find(o->user, addr);
+        if (object != o->plain_stack || object == 0 || !is_own_stack(s, addr))
+            return object;
+    }
+    const uint32_t block = callers_frame(s->callers, addr);
+    return block != 0 ? o->frame(o->user, block) : o->plain_stack;
+}
+
+uint32_t
+recorder_stack_cell(const struct strand *s, uint64_t addr)
+{
+    return s->cell != 0 && s->recorder->objects != NULL
+               ? callers_on(s->callers, s->cell, recorder_object(s, addr))
+               : s->cell;
+}
+
+/* Returns the cell on the object that the data are of. A cell on a frame stays
+ * so, but that the write of a line is no access of the function. */
+static uint32_t
+cell_on(const struct strand *s, uint32_t cell, uint64_t addr, bool written)
+{
+    if (s->recorder->objects == NULL || cell == 0)
+        return cell;
+    const uint32_t off = callers_off(s->callers, cell);
+    if (addr == RECORDER_NO_DATA)
+        return off;
+    if (off != cell && !written)
+        return cell;
+    return callers_on(s->callers, off, recorder_object(s, addr));
+}
+
 /* Charges an instruction with what the signals of a line have gained. */
 static __attribute__((noinline)) void
-charge_line(struct recorder *r, const uint64_t *total, const uint64_t *mask,
-            unsigned line, uint32_t cell, unsigned instruction)
+charge_line(const struct strand *s, const uint64_t *mask, unsigned line,
+            uint32_t cell, unsigned instruction, uint64_t addr)
 {
+    struct recorder *r = s->recorder;
+
+    cell = cell_on(s, cell, addr, false);
     for (unsigned signal = line; signal < line + RECORDER_LINE; signal++) {
-        const uint64_t gained = (total[signal] - r->charged[signal]);
+        const uint64_t gained = (s->total[signal] - r->charged[signal]);
         if ((gained & mask[signal]) == 0)
             continue;
         r->charged[signal] += gained;
         if (cell != 0 && !r->outside)
-            add(r, record_key(cell, instruction, signal), gained);
+            recorder_add(r, record_key(cell, instruction, signal), gained);
     }
 }
 
@@ -167,7 +227,7 @@ gained_any_avx2(const uint64_t *total, const uint64_t *charged,
  * where many signals are asked for. */
 static CACHE_AVX2 void
 charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t cell,
-            unsigned instruction)
+            unsigned instruction, uint64_t addr)
 {
     struct recorder *r = s->recorder;
     const uint64_t *total = s->total;
@@ -177,7 +237,7 @@ charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t cell,
         if (__builtin_expect(gained_any_avx2(total + line, r->charged + line,
                                              set->mask + line),
                              0))
-            charge_line(r, total, set->mask, (unsigned)line, cell, instruction);
+            charge_line(s, set->mask, (unsigned)line, cell, instruction, addr);
     }
 }
 #endif
@@ -185,45 +245,134 @@ charge_avx2(struct strand *s, const struct recorder_set *set, uint32_t cell,
 /* Charges an instruction with what the signals of a set have gained. */
 static inline void
 charge(struct strand *s, const struct recorder_set *set, uint32_t cell,
-       unsigned instruction)
+       unsigned instruction, uint64_t addr)
 {
     struct recorder *r = s->recorder;
     const uint64_t *total = s->total;
 
 #ifdef __x86_64__
     if (cache_avx2_runs()) {
-        charge_avx2(s, set, cell, instruction);
+        charge_avx2(s, set, cell, instruction, addr);
         return;
     }
 #endif
     for (unsigned i = 0; i < set->count; i++) {
         const size_t line = set->lines[i];
         if (gained_any(total + line, r->charged + line, set->mask + line))
-            charge_line(r, total, set->mask, (unsigned)line, cell, instruction);
+            charge_line(s, set->mask, (unsigned)line, cell, instruction, addr);
     }
 }
 
-void
-recorder_charge(struct strand *s, uint32_t cell, unsigned instruction)
+/* Returns the instruction of a request, as record_key() takes it. */
+static unsigned
+instruction_of(const struct strand *s, const struct request *r)
 {
-    charge(s, &s->recorder->other, cell, instruction);
+    return r->kind == REQUEST_FETCH
+               ? RECORD_LINE | (r->addr >> s->fetch.shift & (RECORD_LINE - 1))
+               : r->instruction;
+}
+
+/* Returns the address of the data that a request is for. */
+static uint64_t
+data_of(const struct request *r)
+{
+    const unsigned none =
+        REQUEST_BIT(REQUEST_FETCH) | REQUEST_BIT(REQUEST_AHEAD) |
+        REQUEST_BIT(REQUEST_WALK_I) | REQUEST_BIT(REQUEST_WALK_D);
+
+    return none >> r->kind & 1 ? RECORDER_NO_DATA : r->addr;
+}
+
+void
+recorder_charge(struct strand *s, uint32_t cell, unsigned instruction,
+                uint64_t addr)
+{
+    charge(s, &s->recorder->other, cell, instruction, addr);
+}
+
+void
+recorder_charge_request(struct strand *s, const struct request *r)
+{
+    charge(s, &s->recorder->other, r->cell, instruction_of(s, r), data_of(r));
 }
 
 void
 recorder_charge_branch(struct strand *s, uint32_t cell)
 {
-    charge(s, &s->recorder->branch, cell, RECORD_BRANCH);
+    charge(s, &s->recorder->branch, cell, RECORD_BRANCH, RECORDER_NO_DATA);
 }
 
-void
-recorder_charge_one(struct strand *s, uint32_t cell, unsigned instruction,
-                    unsigned signal, uint64_t count)
+/* Charges an instruction of a cell, which has the object that it counts for. */
+static void
+charge_signal(struct strand *s, uint32_t cell, unsigned instruction,
+              unsigned signal, uint64_t count)
 {
     struct recorder *r = s->recorder;
 
-    if (!r->records[signal])
-        return;
-    r->charged[signal] += count;
     if (cell != 0 && !r->outside)
-        add(r, record_key(cell, instruction, signal), count);
+        recorder_add(r, record_key(cell, instruction, signal), count);
+}
+
+void
+recorder_charge_signal(struct strand *s, uint32_t cell, unsigned instruction,
+                       uint64_t addr, unsigned signal, uint64_t count)
+{
+    if (!s->recorder->records[signal])
+        return;
+    s->recorder->charged[signal] += count;
+    charge_signal(s, cell_on(s, cell, addr, false), instruction, signal, count);
+}
+
+void
+recorder_charge_one(struct strand *s, const struct request *request,
+                    unsigned signal, uint64_t count)
+{
+    const bool written = request->kind == REQUEST_WRITE_BACK;
+
+    if (!s->recorder->records[signal])
+        return;
+    s->recorder->charged[signal] += count;
+    charge_signal(s, cell_on(s, request->cell, data_of(request), written),
+                  instruction_of(s, request), signal, count);
+}
+
+/* The requests that bring a line into the L1D. */
+#define BRINGS                                                \
+    (REQUEST_BIT(REQUEST_LOAD) | REQUEST_BIT(REQUEST_STORE) | \
+     REQUEST_BIT(REQUEST_NEAR))
+
+void
+recorder_asks(struct strand *s)
+{
+    struct lines *const l = s->recorder->lines;
+    bool again = false;
+
+    if (l->seen == s->queue.next)
+        return;
+    for (const struct request *r = l->seen != NULL ? l->seen : s->queue.entries;
+         r < s->queue.next; r++) {
+        if (BRINGS >> r->kind & 1)
+            again |= !lines_ask(l, r->addr);
+    }
+    l->seen = s->queue.next;
+    if (again)
+        strand_drain(s);
+}
+
+void
+recorder_fetched(struct strand *s, const struct request *queue, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct request *const r = &queue[i];
+        if ((BRINGS >> r->kind & 1) == 0)
+            continue;
+        const uint32_t on = cell_on(s, r->cell, r->addr, false);
+        const uint32_t block = s->callers->cells[on].block;
+        lines_fetch(s->recorder->lines, r->addr,
+                    block & RECORD_ON && !s->recorder->outside
+                        ? block & ~RECORD_ON
+                        : 0);
+    }
+    lines_settle(s->recorder->lines);
+    s->recorder->lines->seen = s->queue.entries;
 }

@@ -47,7 +47,8 @@ enum request_flags {
 };
 
 struct request {
-    uint64_t addr; /* in the line; of data, the line's first byte or more */
+    uint64_t addr; /* in the line; of data that byte of the access in the line
+                      that is first */
     uint32_t cell; /* that asked, in a recording; 0: not known */
     union {
         uint16_t instruction; /* of data: that of the block, from 0 */

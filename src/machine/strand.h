@@ -154,25 +154,37 @@ work_of(uint32_t components)
     return work;
 }
 
-/* Notes where a block counts that is entered, in a recording. */
-STRAND_INLINE void
-strand_cell(struct strand *s, const struct block *b)
+/* Returns the cell in which a block counts that is entered, in a recording,
+ * where that is quickly known; else 0, and strand_lead() finds the cell. */
+STRAND_INLINE uint32_t
+strand_foresee(const struct strand *s, const struct block *b)
 {
-    s->last_cell = s->cell;
-    s->cell = s->callers != NULL ? callers_enter(s->callers, b) : b->number;
+    return s->callers != NULL ? callers_foresee(s->callers, b) : b->number;
+}
+
+STRAND_INLINE uint32_t
+strand_lead(struct strand *s, const struct block *b)
+{
+    return s->callers != NULL ? callers_lead(s->callers, b) : b->number;
 }
 
 /* Enters a block: counts it, makes it s->previous, and closes the block before
- * as strand_branch() does. */
+ * as strand_branch() does. `cell`: in which the block counts, in a recording.
+ */
 STRAND_INLINE bool
-strand_block(struct strand *s, const struct block *b, unsigned work)
+strand_block(struct strand *s, const struct block *b, uint32_t cell,
+             unsigned work)
 {
     const struct block *last = s->previous;
 
     s->exec[b->index]++;
     s->previous = b;
-    if (work & WORK_RECORD)
-        strand_cell(s, b);
+    if (work & WORK_RECORD) {
+        s->last_cell = s->cell;
+        s->cell = cell;
+        if (s->callers != NULL)
+            callers_go(s->callers, b, cell);
+    }
     return (work & WORK_DIRECTION) && strand_branch(s, last, b, work);
 }
 

@@ -79,7 +79,7 @@ updated(struct strand *s, uint64_t line, bool meets, const struct request *r)
         return;
     s->total[signal]++;
     if (s->recorder != NULL)
-        recorder_charge_one(s, r->cell, recorder_instruction(s, r), signal, 1);
+        recorder_charge_one(s, r, signal, 1);
 }
 
 /* A line of the L1D has become dirty, and so has the L2's. */
@@ -153,7 +153,7 @@ ask_ways(struct strand *s, uint64_t line, const struct request *r)
 
     s->total[signal] += wrong;
     if (s->recorder != NULL && wrong)
-        recorder_charge_one(s, r->cell, recorder_instruction(s, r), signal, 1);
+        recorder_charge_one(s, r, signal, 1);
 }
 
 /* Returns whether the L2 of another core serves the request. */
@@ -205,8 +205,7 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
     }
     memory_settle(s);
     if (s->recorder != NULL)
-        recorder_charge(s, p->request.cell,
-                        recorder_instruction(s, &p->request));
+        recorder_charge_request(s, &p->request);
 }
 
 /* Passes requests on to the levels behind the L2, whose sets in the first of

@@ -38,9 +38,10 @@ struct place {
     uint8_t size;
 };
 
-/* What an instruction has raised of a signal on a path of calls. */
+/* What an instruction has raised of a signal on an object's data, or on none
+ * (0), on a path of calls. */
 struct gain {
-    uint32_t path, instruction;
+    uint32_t object, path, instruction;
     uint16_t signal;
     int64_t count;
 };
@@ -93,6 +94,7 @@ struct recorded {
     uint32_t
         *path_table; /* [path_mask + 1] paths by parent and call; 0: none */
     size_t path_mask;
+    struct recorded_object *objects; /* [view.object_count] */
     uint32_t
         *cell_paths; /* of the thread: the path of each cell's calls, or 0 */
 };
@@ -125,6 +127,9 @@ ask(const struct session_options *o, struct session_request *request)
 
     for (size_t i = 0; i < o->event_count; i++)
         need(needed, o->events[i]);
+    request->all_accesses = o->record->accesses;
+    if (o->record->accesses)
+        request->components |= COMPONENT_L1D;
     request->records =
         o->record->callers ? RECORDS_CALLERS : RECORDS_INSTRUCTIONS;
     for (unsigned s = SIGNAL_FIXED_COUNT; s < SIGNAL_COUNT; s++) {
@@ -443,6 +448,71 @@ make_path(struct recorded *r, uint32_t parent, uint32_t call)
     return *place;
 }
 
+/* Returns the instruction that calls from a block, or RECORDED_UNKNOWN. */
+static uint32_t
+call_of(const struct recorded *r, uint32_t block)
+{
+    return r->view.places[block].instructions != 0
+               ? r->places[r->blocks[block].first + r->blocks[block].branch]
+                     .number
+               : RECORDED_UNKNOWN;
+}
+
+/* Returns the first instruction of a block, or RECORDED_UNKNOWN. */
+static uint32_t
+first_of(const struct recorded *r, uint32_t block)
+{
+    return r->view.places[block].instructions != 0
+               ? r->places[r->blocks[block].first].number
+               : RECORDED_UNKNOWN;
+}
+
+/* Names the objects of the process, and finds the paths to those that an
+ * allocator gave. */
+static int
+name_objects(struct recorded *r)
+{
+    const struct record_view *v = &r->view;
+    uint32_t *paths = calloc(v->call_count + 1, sizeof(*paths));
+    bool failed = paths == NULL;
+
+    r->objects = calloc(v->object_count + 1, sizeof(*r->objects));
+    failed |= r->objects == NULL;
+    for (unsigned i = 0; !failed && i < v->call_count; i++) {
+        const struct record_call *call = &v->calls[i];
+        const uint32_t parent = call->parent == RECORD_UNKNOWN
+                                    ? make_path(r, 0, RECORDED_UNKNOWN)
+                                    : paths[call->parent];
+        paths[i + 1] = make_path(r, parent, call_of(r, call->block - 1));
+        failed = paths[i + 1] == 0;
+    }
+    for (unsigned i = 0; !failed && i < v->object_count; i++) {
+        const struct record_object *o = &v->objects[i];
+        r->objects[i] = (struct recorded_object){
+            .kind = o->kind,
+            .name = v->text + o->name,
+            .image = o->kind == RECORD_VARIABLE
+                         ? v->text + v->objects[o->image - 1].name
+                         : "",
+            .size = o->size,
+            .path = o->kind != RECORD_HEAP ? 0
+                    : o->call == RECORD_UNKNOWN
+                        ? make_path(r, 0, RECORDED_UNKNOWN)
+                        : paths[o->call],
+            .instruction = o->kind == RECORD_STACK && o->call != 0
+                               ? first_of(r, o->call - 1)
+                               : RECORDED_UNKNOWN,
+            .allocations = o->allocations,
+            .bytes = o->bytes,
+            .use = v->uses[i + 1],
+        };
+        r->objects[i].use.loads = (v->uses[i + 1].loads + 4) / 8;
+        r->objects[i].use.stores = (v->uses[i + 1].stores + 4) / 8;
+    }
+    free(paths);
+    return failed ? TALLY_ENOMEM : 0;
+}
+
 /* Finds the path that each cell of the thread calls on, where it calls. */
 static int
 find_paths(struct recorded *r)
@@ -453,7 +523,7 @@ find_paths(struct recorded *r)
     for (uint32_t i = 0; i < r->view.cell_count; i++) {
         const uint32_t caller = r->view.cells[i].caller;
         uint32_t path = 0, call = RECORDED_UNKNOWN;
-        if (caller == RECORD_OUTERMOST)
+        if (caller == RECORD_OUTERMOST || r->view.cells[i].block & RECORD_ON)
             continue;
         if (caller != RECORD_UNKNOWN) {
             const struct record_cell *cell = &r->view.cells[caller - 1];
@@ -464,9 +534,7 @@ find_paths(struct recorded *r)
                    : cell->caller == RECORD_UNKNOWN
                        ? make_path(r, 0, RECORDED_UNKNOWN)
                        : r->cell_paths[cell->caller];
-            if (r->view.places[b].instructions != 0)
-                call =
-                    r->places[r->blocks[b].first + r->blocks[b].branch].number;
+            call = call_of(r, b);
         }
         path = make_path(r, path, call);
         if (path == 0)
@@ -477,19 +545,29 @@ find_paths(struct recorded *r)
     return 0;
 }
 
-/* Returns the path that a site of the thread is on, and its block. */
-static uint32_t
-path_of(struct recorded *r, uint32_t number, uint32_t *block)
+/* Where a site of a thread is. */
+struct site_place {
+    uint32_t object, path, block;
+};
+
+static struct site_place
+place_of_site(struct recorded *r, uint32_t number)
 {
-    if (r->view.cells == NULL) {
-        *block = number - 1;
-        return 0;
-    }
+    struct site_place p = {.block = number - 1};
+
+    if (r->view.cells == NULL)
+        return p;
     const struct record_cell *cell = &r->view.cells[number - 1];
-    *block = cell->block - 1;
+    if (cell->block & RECORD_ON) {
+        p.object = cell->block & ~RECORD_ON;
+        cell = &r->view.cells[cell->caller - 1];
+    }
+    p.block = cell->block - 1;
     if (cell->caller == RECORD_UNKNOWN)
-        return make_path(r, 0, RECORDED_UNKNOWN);
-    return cell->caller == RECORD_OUTERMOST ? 0 : r->cell_paths[cell->caller];
+        p.path = make_path(r, 0, RECORDED_UNKNOWN);
+    else if (cell->caller != RECORD_OUTERMOST)
+        p.path = r->cell_paths[cell->caller];
+    return p;
 }
 
 /* Returns how many gains the sites of a thread come to, at most. */
@@ -500,8 +578,7 @@ count_gains(struct recorded *r)
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const uint64_t key = r->view.sites[i].key;
-        uint32_t b;
-        path_of(r, (uint32_t)(key >> 32), &b);
+        const uint32_t b = place_of_site(r, (uint32_t)(key >> 32)).block;
         count += (uint16_t)key == RECORD_EXECUTIONS
                      ? r->blocks[b + 1].raises - r->blocks[b].raises
                      : 1;
@@ -517,8 +594,9 @@ list_gains(struct recorded *r, struct gain *gains)
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const struct record_site *site = &r->view.sites[i];
-        uint32_t b;
-        const uint32_t path = path_of(r, (uint32_t)(site->key >> 32), &b);
+        const struct site_place at_site =
+            place_of_site(r, (uint32_t)(site->key >> 32));
+        const uint32_t b = at_site.block;
         const struct record_place *p = &r->view.places[b];
         const unsigned signal = (uint16_t)site->key;
         const int64_t n = (int64_t)site->count;
@@ -527,51 +605,69 @@ list_gains(struct recorded *r, struct gain *gains)
         if (signal != RECORD_EXECUTIONS) {
             const size_t at =
                 index_of(r, p, &r->blocks[b], (uint16_t)(site->key >> 16));
-            gains[count++] =
-                (struct gain){path, r->places[r->blocks[b].first + at].number,
-                              (uint16_t)signal, n};
+            gains[count++] = (struct gain){
+                at_site.object, at_site.path,
+                r->places[r->blocks[b].first + at].number, (uint16_t)signal, n};
             continue;
         }
         for (size_t k = r->blocks[b].raises; k < r->blocks[b + 1].raises; k++)
-            gains[count++] =
-                (struct gain){path, r->raises[k].instruction,
-                              r->raises[k].signal, n * r->raises[k].times};
+            gains[count++] = (struct gain){
+                at_site.object, at_site.path, r->raises[k].instruction,
+                r->raises[k].signal, n * r->raises[k].times};
     }
     return count;
 }
 
-/* Sorts gains by path, or by instruction, into `sorted`; those that are equal
- * stay in their order. `starts` has room for `kinds` + 1. */
+/* What gains are sorted by, one after the other. */
+enum gain_key { GAIN_INSTRUCTION, GAIN_PATH, GAIN_OBJECT, GAIN_KEYS };
+
+static uint32_t
+gain_key(const struct gain *g, enum gain_key key)
+{
+    return key == GAIN_INSTRUCTION ? g->instruction
+           : key == GAIN_PATH      ? g->path
+                                   : g->object;
+}
+
+/* Sorts gains by a key into `sorted`; those that are equal stay in their order.
+ * `starts` has room for `kinds` + 1. */
 static void
-sort_by(bool paths, const struct gain *gains, size_t count, size_t kinds,
+sort_by(enum gain_key key, const struct gain *gains, size_t count, size_t kinds,
         struct gain *sorted, size_t *starts)
 {
     memset(starts, 0, (kinds + 1) * sizeof(*starts));
     for (size_t i = 0; i < count; i++)
-        starts[(paths ? gains[i].path : gains[i].instruction) + 1]++;
+        starts[gain_key(&gains[i], key) + 1]++;
     for (size_t i = 1; i <= kinds; i++)
         starts[i] += starts[i - 1];
     for (size_t i = 0; i < count; i++)
-        sorted[starts[paths ? gains[i].path : gains[i].instruction]++] =
-            gains[i];
+        sorted[starts[gain_key(&gains[i], key)]++] = gains[i];
 }
 
-/* Sorts gains by path and then by instruction. `other` has room for as many. */
-static int
+/* Sorts gains by object, then by path, then by instruction. `other` has room
+ * for as many. Returns where they are, or NULL: there is no memory. */
+static struct gain *
 sort_gains(const struct recorded *r, struct gain *gains, size_t count,
            struct gain *other)
 {
-    const size_t most = r->instruction_count > r->path_count
-                            ? r->instruction_count
-                            : r->path_count;
-    size_t *starts = malloc((most + 1) * sizeof(*starts));
+    const size_t kinds[GAIN_KEYS] = {r->instruction_count, r->path_count,
+                                     r->view.object_count + 1};
+    size_t most = 0;
 
+    for (size_t i = 0; i < GAIN_KEYS; i++)
+        most = kinds[i] > most ? kinds[i] : most;
+    size_t *starts = malloc((most + 1) * sizeof(*starts));
     if (starts == NULL)
-        return TALLY_ENOMEM;
-    sort_by(false, gains, count, r->instruction_count, other, starts);
-    sort_by(true, other, count, r->path_count, gains, starts);
+        return NULL;
+    for (size_t i = 0; i < GAIN_KEYS; i++) {
+        struct gain *const sorted = i % 2 == 0 ? other : gains;
+        if (i == GAIN_OBJECT && r->view.object_count == 0)
+            break;
+        sort_by((enum gain_key)i, i % 2 == 0 ? gains : other, count, kinds[i],
+                sorted, starts);
+    }
     free(starts);
-    return 0;
+    return r->view.object_count == 0 ? gains : other;
 }
 
 /* Returns how many of the gains from `i` on are of one row. */
@@ -580,7 +676,8 @@ row_of(const struct gain *gains, size_t i, size_t count)
 {
     size_t k = i + 1;
 
-    while (k < count && gains[k].path == gains[i].path &&
+    while (k < count && gains[k].object == gains[i].object &&
+           gains[k].path == gains[i].path &&
            gains[k].instruction == gains[i].instruction)
         k++;
     return k - i;
@@ -627,7 +724,7 @@ find_effects(const struct recorded *r, const struct session_thread *thread,
 
 /* The rows of a thread that are handed out. */
 struct rows {
-    uint32_t *instructions, *paths; /* [count] */
+    uint32_t *instructions, *paths, *objects; /* [count] */
     size_t count;
     struct recorded_value *values; /* [value_count], by row */
     size_t value_count, value_room;
@@ -671,6 +768,7 @@ add_row(const struct recorded *r, const struct gain *gains, size_t count,
     }
     if (rows->value_count == before)
         return 0;
+    rows->objects[rows->count] = gains->object;
     rows->paths[rows->count] = gains->path;
     rows->instructions[rows->count++] = gains->instruction;
     return 0;
@@ -711,8 +809,10 @@ value_rows(const struct recorded *r, const struct session_thread *thread,
     struct rows rows = {
         .instructions = malloc((most + 1) * sizeof(*rows.instructions)),
         .paths = malloc((most + 1) * sizeof(*rows.paths)),
+        .objects = malloc((most + 1) * sizeof(*rows.objects)),
     };
-    int error = rows.instructions && rows.paths ? 0 : TALLY_ENOMEM;
+    int error =
+        rows.instructions && rows.paths && rows.objects ? 0 : TALLY_ENOMEM;
     for (size_t i = 0, n; error == 0 && i < count; i += n) {
         n = row_of(gains, i, count);
         error = add_row(r, gains + i, n, f, &rows);
@@ -725,7 +825,10 @@ value_rows(const struct recorded *r, const struct session_thread *thread,
         .thread = thread,
         .paths = r->paths,
         .path_count = r->path_count,
+        .objects = r->objects,
+        .object_count = r->view.object_count,
         .count = rows.count,
+        .row_objects = count != 0 && gains[0].object != 0 ? rows.objects : NULL,
         .row_paths = rows.paths,
         .instructions = rows.instructions,
         .values = sorted,
@@ -735,21 +838,27 @@ value_rows(const struct recorded *r, const struct session_thread *thread,
         error = r->sink->thread(r->sink->user, &r->process, &out);
     free(rows.instructions);
     free(rows.paths);
+    free(rows.objects);
     free(rows.values);
     free(sorted);
     return error;
 }
 
-/* Hands out what a thread has raised. */
+/* Hands out what a thread has raised: first what is of no object. */
 static int
 value_thread(const struct recorded *r, const struct session_thread *thread,
              const struct gain *gains, size_t count)
 {
     struct effects f;
-    int error = find_effects(r, thread, gains, count, &f);
+    size_t apart = 0;
 
+    while (apart < count && gains[apart].object == 0)
+        apart++;
+    int error = find_effects(r, thread, gains, count, &f);
     if (error == 0)
-        error = value_rows(r, thread, gains, count, &f);
+        error = value_rows(r, thread, gains, apart, &f);
+    if (error == 0 && apart < count)
+        error = value_rows(r, thread, gains + apart, count - apart, &f);
     free(f.rows);
     free(f.sums);
     free(f.touched);
@@ -787,9 +896,9 @@ collect_thread(struct recorded *r)
         error = TALLY_ENOMEM;
     if (error == 0 && thread != NULL) {
         const size_t count = list_gains(r, gains);
-        error = sort_gains(r, gains, count, other);
-        if (error == 0)
-            error = value_thread(r, thread, gains, count);
+        const struct gain *sorted = sort_gains(r, gains, count, other);
+        error = sorted != NULL ? value_thread(r, thread, sorted, count)
+                               : TALLY_ENOMEM;
     }
     free(gains);
     free(other);
@@ -808,6 +917,8 @@ forget_process(struct recorded *r)
     free(r->instructions);
     free(r->paths);
     free(r->path_table);
+    free(r->objects);
+    r->objects = NULL;
     r->paths = NULL;
     r->path_table = NULL;
     r->path_count = r->path_room = 0;
@@ -838,6 +949,8 @@ collect_process(struct recorded *r, struct counts_view *view, unsigned number)
         error = decode_all(r);
     if (error == 0 && make_outermost(r) != 0)
         error = TALLY_ENOMEM;
+    if (error == 0 && view->wrong == NULL)
+        error = name_objects(r);
     if (error == 0 && view->wrong == NULL) {
         r->process = (struct recorded_process){
             .process = p,

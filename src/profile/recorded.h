@@ -17,6 +17,7 @@
 #define TALLY_PROFILE_RECORDED_H
 
 #include "profile/session.h"
+#include "source/record_counts.h"
 
 /* A file that code is from, as it was mapped. */
 struct recorded_image {
@@ -59,6 +60,27 @@ struct recorded_path {
     uint32_t call;   /* index of an instruction, or RECORDED_UNKNOWN */
 };
 
+/* What data accesses are of; its number is 1 + its index. */
+struct recorded_object {
+    enum record_object_kind kind;
+    const char *name;  /* the allocator's, the variable's, or a file's path */
+    const char *image; /* of a variable the path of its file, else "" */
+    uint64_t size;     /* of a variable, bytes */
+    uint32_t path;     /* of what an allocator gave: path of its calls */
+    uint32_t instruction; /* of a stack: one of the function whose frames these
+                             are, or RECORDED_UNKNOWN */
+    uint64_t allocations, bytes; /* by an allocator, until now */
+    struct record_use use; /* all accesses, where they are recorded; whole ones
+                              instead of eighths */
+};
+
+/* Returns whether an object was used at all. */
+static inline bool
+recorded_is_used(const struct recorded_object *o)
+{
+    return (o->use.loads | o->use.stores | o->use.fetched) != 0;
+}
+
 /* What a row has of an event, not 0. */
 struct recorded_value {
     uint32_t row, event;
@@ -71,8 +93,12 @@ struct recorded_thread {
     const struct session_thread *thread;
     const struct recorded_path *paths; /* of the process, so far */
     size_t path_count;
+    const struct recorded_object *objects; /* of the process */
+    size_t object_count;
     size_t count;                 /* of rows with any count */
-    const uint32_t *row_paths;    /* [count] ascending indices */
+    const uint32_t *row_objects;  /* [count] ascending numbers; NULL: what is of
+                                     no object */
+    const uint32_t *row_paths;    /* [count] indices, ascending on an object */
     const uint32_t *instructions; /* [count] indices, ascending on a path */
     const struct recorded_value *values; /* [value_count] by event, then row */
     size_t value_count;
@@ -87,7 +113,8 @@ struct recorded_thread {
  * the call returns. Each returns 0 or an error, which ends the collection.
  */
 struct recorded_sink {
-    bool callers; /* is to have paths of calls */
+    bool callers;  /* is to have paths of calls */
+    bool accesses; /* objects are to have all their accesses */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,

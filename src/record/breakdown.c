@@ -33,7 +33,8 @@ struct grouping {
     size_t *frames_from;
     uint32_t *frames;
     size_t frame_count, frame_room;
-    uint32_t *passed; /* [row] 1 + the path whose calls led there last */
+    uint32_t
+        *passed; /* [row] number of the counts whose calls led there last */
     size_t passed_room;
     bool *seen_directly; /* [row] has an instruction that is no copy */
     size_t row_room;
@@ -79,7 +80,7 @@ is_inlined(const struct breakdown *b, const struct resolved *r)
 }
 
 /* Returns what the keys tell of an instruction as a part of one of its frames.
- * A caller is not among that. */
+ * A caller and an object are not among that. */
 static struct breakdown_place
 place_of(struct grouping *g, const struct record_insn *insn,
          const struct resolved *r, size_t number)
@@ -125,7 +126,8 @@ number_place(struct grouping *g, const struct breakdown_place *p)
 {
     const uint64_t key[PLACE_WORDS] = {
         (uint64_t)p->function << 32 | p->function_file,
-        (uint64_t)p->image << 32 | p->file, p->line, p->offset, p->caller};
+        (uint64_t)p->image << 32 | p->file, (uint64_t)p->object << 32 | p->line,
+        p->offset, p->caller};
 
     return numbering_add(&g->places, key);
 }
@@ -140,6 +142,7 @@ numbered_place(const struct grouping *g, uint32_t number)
         .function_file = (uint32_t)key[0],
         .image = (uint32_t)(key[1] >> 32),
         .file = (uint32_t)key[1],
+        .object = (uint32_t)(key[2] >> 32),
         .line = (uint32_t)key[2],
         .offset = key[3],
         .caller = (uint32_t)key[4],
@@ -280,13 +283,19 @@ caller_of(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
     return call->frames[frame_of(g->b, call)].function;
 }
 
-/* Returns the place of an instruction that was called on a path. */
+/* Returns the place of count `k`: what its instruction tells, its caller and
+ * its object. */
 static uint32_t
-number_called(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
+number_count(struct grouping *g, const struct record_counts_row *counts,
+             size_t k)
 {
+    const uint32_t insn = counts->insns[k];
     struct breakdown_place place = numbered_place(g, g->marks[insn] / 2);
 
-    place.caller = caller_of(g, process, path, insn);
+    if (breakdown_has(g->b, BREAKDOWN_CALLER))
+        place.caller = caller_of(g, counts->process, counts->paths[k], insn);
+    if (breakdown_has(g->b, BREAKDOWN_OBJECT) && counts->objects != NULL)
+        place.object = g->b->objects.of[counts->process][counts->objects[k]];
     return number_place(g, &place);
 }
 
@@ -294,15 +303,13 @@ number_called(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
 static int
 find_rows(struct grouping *g, const struct record_counts_row *counts)
 {
-    const bool by_caller = breakdown_has(g->b, BREAKDOWN_CALLER);
+    const bool by_more = breakdown_has(g->b, BREAKDOWN_CALLER) ||
+                         breakdown_has(g->b, BREAKDOWN_OBJECT);
     uint32_t last = NUMBERING_NONE, row = NUMBERING_NONE;
 
     for (size_t k = 0; k < counts->count; k++) {
         const uint32_t mark = g->marks[counts->insns[k]];
-        const uint32_t place =
-            by_caller ? number_called(g, counts->process, counts->paths[k],
-                                      counts->insns[k])
-                      : mark / 2;
+        const uint32_t place = by_more ? number_count(g, counts, k) : mark / 2;
         if (place == NUMBERING_NONE)
             return TALLY_ENOMEM;
         if (place != last) {
@@ -338,9 +345,9 @@ add_counts(struct grouping *g, const struct record_counts_row *counts)
     return 0;
 }
 
-/* Notes that the calls of path `path` led through a row. */
+/* Notes that the calls of the counts with a number led through a row. */
 static int
-pass(struct grouping *g, uint32_t row, uint32_t path)
+pass(struct grouping *g, uint32_t row, uint32_t number)
 {
     if (row >= g->passed_room) {
         const size_t wanted = 2 * (size_t)row + 64;
@@ -352,14 +359,14 @@ pass(struct grouping *g, uint32_t row, uint32_t path)
         g->passed = more;
         g->passed_room = wanted;
     }
-    g->passed[row] = path + 1;
+    g->passed[row] = number;
     return 0;
 }
 
 static bool
-is_passed(const struct grouping *g, uint32_t row, uint32_t path)
+is_passed(const struct grouping *g, uint32_t row, uint32_t number)
 {
-    return row < g->passed_room && g->passed[row] == path + 1;
+    return row < g->passed_room && g->passed[row] == number;
 }
 
 /* The counts of a thread on one path: `count` of them from number `first` on.
@@ -368,6 +375,9 @@ struct path_counts {
     const struct record_counts_row *counts;
     size_t first, count;
     uint32_t path;
+    /* From 1 on in the thread: the counts of another object on the same path
+     * have another number. */
+    uint32_t number;
 };
 
 /* Adds counts to the inclusive cost of a row. */
@@ -401,10 +411,10 @@ add_to_frames(struct grouping *g, uint32_t insn, bool calls,
         if (row == NUMBERING_NONE)
             return TALLY_ENOMEM;
         g->seen_directly[row] |= mark % 2 == 0;
-        if (is_passed(g, row, of->path))
+        if (is_passed(g, row, of->number))
             continue;
         add_inclusive(g, row, of);
-        if (calls && pass(g, row, of->path) != 0)
+        if (calls && pass(g, row, of->number) != 0)
             return TALLY_ENOMEM;
     }
     return 0;
@@ -417,12 +427,13 @@ add_paths(struct grouping *g, const struct record_counts_row *counts)
 {
     const struct record_path *paths =
         g->b->record->processes[counts->process].paths;
+    uint32_t number = 0;
     int error = 0;
 
     if (g->passed != NULL)
         memset(g->passed, 0, g->passed_room * sizeof(*g->passed));
     for (size_t i = 0; error == 0 && i < counts->count;) {
-        struct path_counts of = {counts, i, 0, counts->paths[i]};
+        struct path_counts of = {counts, i, 0, counts->paths[i], ++number};
         while (i < counts->count && counts->paths[i] == of.path)
             i++;
         of.count = i - of.first;
@@ -434,6 +445,45 @@ add_paths(struct grouping *g, const struct record_counts_row *counts)
             error = add_to_frames(g, counts->insns[of.first], false, &of);
     }
     return error;
+}
+
+/* Returns whether rows are objects alone, with all their accesses. */
+static bool
+has_object_rows(const struct breakdown *b)
+{
+    return b->record->has_uses && b->options.key_count == 1 &&
+           breakdown_has(b, BREAKDOWN_OBJECT);
+}
+
+/* Returns whether a place is an object that was used. */
+static bool
+is_used_object(const struct breakdown *b, uint32_t place,
+               const struct grouping *g)
+{
+    if (!has_object_rows(b))
+        return false;
+    const uint32_t object = numbered_place(g, place).object;
+    const struct record_used *used = &b->objects.rows[object].used;
+    return (used->loads | used->stores) != 0;
+}
+
+/* Adds a row for each object: one that no event has may be used. */
+static int
+add_objects(struct grouping *g)
+{
+    const struct breakdown *b = g->b;
+
+    for (size_t i = 1; has_object_rows(b) && i < b->objects.count; i++) {
+        const struct breakdown_place place = {.object = (uint32_t)i};
+        const uint32_t number = number_place(g, &place);
+        const uint32_t row = number != NUMBERING_NONE
+                                 ? number_row(g, number, 0, 0)
+                                 : NUMBERING_NONE;
+        if (row == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        g->seen_directly[row] = true;
+    }
+    return 0;
 }
 
 static int
@@ -456,7 +506,7 @@ add_instructions(struct grouping *g)
         if (error != 0)
             return error;
     }
-    return 0;
+    return add_objects(g);
 }
 
 /* Adds the totals of each thread, which need no instruction. */
@@ -510,7 +560,9 @@ take_rows(struct grouping *g)
         int64_t *values = b->values + i * events;
         int64_t *inclusive =
             b->inclusive != NULL ? b->inclusive + i * events : NULL;
-        if (is_zero(b, values) && (inclusive == NULL || is_zero(b, inclusive)))
+        if (is_zero(b, values) &&
+            (inclusive == NULL || is_zero(b, inclusive)) &&
+            !is_used_object(b, (uint32_t)key[0], g))
             continue;
         struct breakdown_row *row = &b->rows[b->row_count++];
         *row = (struct breakdown_row){
@@ -745,7 +797,8 @@ group(struct breakdown *b, struct resolver *resolver)
     int error;
 
     b->has_inclusive = b->record->has_callers && is_by_instruction(b) &&
-                       !breakdown_has(b, BREAKDOWN_CALLER);
+                       !breakdown_has(b, BREAKDOWN_CALLER) &&
+                       !breakdown_has(b, BREAKDOWN_OBJECT);
     g.by_process = g.by_thread || breakdown_has(b, BREAKDOWN_PROCESS);
     numbering_init(&g.places, PLACE_WORDS);
     numbering_init(&g.rows, ROW_WORDS);
@@ -790,7 +843,11 @@ fill(struct breakdown *b, struct resolver *resolver)
     memcpy(b->event_copies, o->events,
            o->event_count * sizeof(*b->event_copies));
     b->options.events = b->event_copies;
-    int error = group(b, resolver);
+    int error = breakdown_has(b, BREAKDOWN_OBJECT)
+                    ? object_names_create(b->record, resolver, &b->objects)
+                    : 0;
+    if (error == 0)
+        error = group(b, resolver);
     if (error != 0)
         return error;
     find_elsewhere(b);
@@ -838,6 +895,7 @@ breakdown_destroy(struct breakdown *b)
     free(b->elsewhere);
     free(b->totals);
     free(b->event_copies);
+    object_names_finish(&b->objects);
     free(b);
 }
 

@@ -16,6 +16,7 @@
 #ifndef TALLY_RECORD_BREAKDOWN_H
 #define TALLY_RECORD_BREAKDOWN_H
 
+#include "record/object_names.h"
 #include "record/resolver.h"
 
 enum breakdown_key {
@@ -27,6 +28,7 @@ enum breakdown_key {
     BREAKDOWN_THREAD,
     BREAKDOWN_PROCESS,
     BREAKDOWN_CALLER, /* the function that called, or was copied into */
+    BREAKDOWN_OBJECT, /* what the data were of (object_names.h) */
     BREAKDOWN_KEYS,
 };
 
@@ -58,6 +60,7 @@ struct breakdown_place {
     uint32_t file, line;
     uint64_t offset; /* in the image; of no image: the address */
     uint32_t caller; /* a name, or one of the two below */
+    uint32_t object; /* of breakdown.objects */
 };
 
 /* In place of the name of a caller: no call led there, or it is not known. */
@@ -77,6 +80,7 @@ struct breakdown_row {
 struct breakdown {
     const struct record *record;
     const struct resolver *resolver;
+    struct object_names objects; /* if they are among the keys */
     struct breakdown_options options;
     struct breakdown_row *rows; /* that stay, sorted */
     size_t row_count;

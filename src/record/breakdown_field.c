@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #define BIT(field) (1u << (field))
+#define OF_USES                                                 \
+    (BIT(BREAKDOWN_FIELD_LOADS) | BIT(BREAKDOWN_FIELD_STORES) | \
+     BIT(BREAKDOWN_FIELD_FETCHED_BYTES) | BIT(BREAKDOWN_FIELD_TOUCHED_BYTES))
 
 static const char *const names[BREAKDOWN_FIELDS] = {
     [BREAKDOWN_FIELD_FUNCTION] = "function",
@@ -18,6 +21,14 @@ static const char *const names[BREAKDOWN_FIELDS] = {
     [BREAKDOWN_FIELD_PROGRAM] = "program",
     [BREAKDOWN_FIELD_THREAD] = "thread",
     [BREAKDOWN_FIELD_CALLER] = "caller",
+    [BREAKDOWN_FIELD_OBJECT] = "object",
+    [BREAKDOWN_FIELD_OBJECT_KIND] = "object_kind",
+    [BREAKDOWN_FIELD_ALLOCATIONS] = "allocations",
+    [BREAKDOWN_FIELD_ALLOCATED_BYTES] = "allocated_bytes",
+    [BREAKDOWN_FIELD_LOADS] = "loads",
+    [BREAKDOWN_FIELD_STORES] = "stores",
+    [BREAKDOWN_FIELD_FETCHED_BYTES] = "fetched_bytes",
+    [BREAKDOWN_FIELD_TOUCHED_BYTES] = "touched_bytes",
 };
 
 /* The fields of each key. */
@@ -38,13 +49,18 @@ static const unsigned fields_of[BREAKDOWN_KEYS] = {
                           BIT(BREAKDOWN_FIELD_PID) |
                           BIT(BREAKDOWN_FIELD_PROGRAM),
     [BREAKDOWN_CALLER] = BIT(BREAKDOWN_FIELD_CALLER),
+    [BREAKDOWN_OBJECT] = BIT(BREAKDOWN_FIELD_OBJECT) |
+                         BIT(BREAKDOWN_FIELD_OBJECT_KIND) |
+                         BIT(BREAKDOWN_FIELD_ALLOCATIONS) |
+                         BIT(BREAKDOWN_FIELD_ALLOCATED_BYTES) | OF_USES,
 };
 
 size_t
 breakdown_fields(const struct breakdown *b,
                  enum breakdown_field fields[BREAKDOWN_FIELDS])
 {
-    unsigned written = 0;
+    /* Fields that are left out count as written. */
+    unsigned written = b->record->has_uses ? 0 : OF_USES;
     size_t count = 0;
 
     for (size_t i = 0; i < b->options.key_count; i++)
@@ -60,6 +76,13 @@ const char *
 breakdown_field_name(enum breakdown_field field)
 {
     return names[field];
+}
+
+static void
+set_number(struct breakdown_cell *cell, uint64_t number)
+{
+    cell->is_number = true;
+    cell->number = number;
 }
 
 void
@@ -79,6 +102,31 @@ breakdown_field_cell(const struct breakdown *b, const struct breakdown_row *row,
 
     *cell = (struct breakdown_cell){0};
     switch (field) {
+    case BREAKDOWN_FIELD_OBJECT:
+        cell->text = b->objects.rows[p->object].text;
+        return;
+    case BREAKDOWN_FIELD_OBJECT_KIND:
+        cell->text = object_names_kind(b->objects.rows[p->object].kind);
+        return;
+    case BREAKDOWN_FIELD_ALLOCATIONS:
+    case BREAKDOWN_FIELD_ALLOCATED_BYTES:
+        cell->is_number = b->objects.rows[p->object].kind == RECORD_ROW_HEAP;
+        cell->number = field == BREAKDOWN_FIELD_ALLOCATIONS
+                           ? b->objects.rows[p->object].allocations
+                           : b->objects.rows[p->object].bytes;
+        return;
+    case BREAKDOWN_FIELD_LOADS:
+        set_number(cell, b->objects.rows[p->object].used.loads);
+        return;
+    case BREAKDOWN_FIELD_STORES:
+        set_number(cell, b->objects.rows[p->object].used.stores);
+        return;
+    case BREAKDOWN_FIELD_FETCHED_BYTES:
+        set_number(cell, b->objects.rows[p->object].used.fetched);
+        return;
+    case BREAKDOWN_FIELD_TOUCHED_BYTES:
+        set_number(cell, b->objects.rows[p->object].used.touched);
+        return;
     case BREAKDOWN_FIELD_OFFSET:
         snprintf(cell->digits, sizeof(cell->digits), "0x%" PRIx64, p->offset);
         cell->text = cell->digits;

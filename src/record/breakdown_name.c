@@ -15,6 +15,7 @@ static const char *const key_names[BREAKDOWN_KEYS] = {
     [BREAKDOWN_THREAD] = "thread",
     [BREAKDOWN_PROCESS] = "process",
     [BREAKDOWN_CALLER] = "caller",
+    [BREAKDOWN_OBJECT] = "object",
 };
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
     {"threads", BREAKDOWN_THREAD},
     {"processes", BREAKDOWN_PROCESS},
     {"callers", BREAKDOWN_CALLER},
+    {"objects", BREAKDOWN_OBJECT},
     {"sym", BREAKDOWN_FUNCTION},
     {"symbol", BREAKDOWN_FUNCTION},
     {"srcline", BREAKDOWN_LINE},
@@ -160,6 +162,8 @@ breakdown_name(const struct breakdown *b, const struct breakdown_row *row,
     switch (key) {
     case BREAKDOWN_CALLER:
         return strdup(breakdown_caller(b, p));
+    case BREAKDOWN_OBJECT:
+        return strdup(b->objects.rows[p->object].text);
     case BREAKDOWN_FUNCTION:
         return function_name(b, row);
     case BREAKDOWN_LINE:

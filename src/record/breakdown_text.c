@@ -30,6 +30,7 @@ struct table {
     int columns[COLUMNS_MOST]; /* enum breakdown_key, or IMAGE_COLUMN */
     int pads[COLUMNS_MOST];
     size_t column_count;
+    int use_width; /* of loads and stores of objects; 0: they are not shown */
     char **names;  /* [row][column], escaped */
     char *command; /* that was recorded, escaped */
 };
@@ -70,6 +71,27 @@ measure_numbers(struct table *t)
             format_grouped_signed(b->rows[r].values[e], text);
             text_widen(&t->widths[i], (int)strlen(text));
         }
+    }
+}
+
+/* Finds the width of loads and stores, if the record has all accesses to the
+ * objects that are shown. */
+static void
+measure_uses(struct table *t)
+{
+    const struct breakdown *b = t->b;
+    char text[NUMBER_TEXT];
+
+    if (!b->record->has_uses || !breakdown_has(b, BREAKDOWN_OBJECT))
+        return;
+    t->use_width = text_width("stores");
+    for (size_t r = 0; r < b->row_count; r++) {
+        const struct record_used *used =
+            &b->objects.rows[b->rows[r].place.object].used;
+        format_grouped(used->loads, text);
+        text_widen(&t->use_width, (int)strlen(text));
+        format_grouped(used->stores, text);
+        text_widen(&t->use_width, (int)strlen(text));
     }
 }
 
@@ -205,6 +227,27 @@ print_numbers(const struct table *t, const int64_t *values,
     return used;
 }
 
+/* Writes the loads and stores of an object, and how much of the lines that came
+ * in was touched; NULL: blanks. Returns how many columns they take. */
+static int
+print_uses(const struct table *t, const struct record_used *used)
+{
+    char loads[NUMBER_TEXT] = "", stores[NUMBER_TEXT] = "";
+    char share[NUMBER_TEXT] = "";
+
+    if (t->use_width == 0)
+        return 0;
+    if (used != NULL) {
+        format_grouped(used->loads, loads);
+        format_grouped(used->stores, stores);
+    }
+    if (used != NULL && used->fetched != 0)
+        snprintf(share, sizeof(share), "%.1f %%",
+                 100.0 * (double)used->touched / (double)used->fetched);
+    return fprintf(t->out, "  %*s  %*s  %*s", t->use_width, loads, t->use_width,
+                   stores, PERCENT_WIDTH, share);
+}
+
 /* Writes names behind the numbers, which take `used` columns. */
 static void
 print_names(const struct table *t, char *const *names, int used)
@@ -227,8 +270,9 @@ print_names(const struct table *t, char *const *names, int used)
 static void
 print_rest(const struct table *t, const int64_t *values, const char *name)
 {
-    const int used = print_numbers(t, values, NULL);
+    int used = print_numbers(t, values, NULL);
 
+    used += print_uses(t, NULL);
     fprintf(t->out, "  ");
     text_end_line(name, used + 2, t->look->width, t->out);
 }
@@ -252,6 +296,9 @@ print_heading(const struct table *t)
         escape_printf(t->out, "%s", name);
         used += (i > 0 ? 3 : 0) + width;
     }
+    if (t->use_width != 0)
+        used += fprintf(t->out, "  %*s  %*s  %*s", t->use_width, "loads",
+                        t->use_width, "stores", PERCENT_WIDTH, "used");
     for (size_t c = 0; c < t->column_count; c++)
         names[c] = (char *)heading(t->columns[c]);
     print_names(t, names, used);
@@ -266,8 +313,10 @@ print_rows(const struct table *t)
     char text[48];
 
     for (size_t r = 0; r < b->row_count; r++) {
-        const int used =
-            print_numbers(t, b->rows[r].values, b->rows[r].inclusive);
+        int used = print_numbers(t, b->rows[r].values, b->rows[r].inclusive);
+        if (t->use_width != 0)
+            used +=
+                print_uses(t, &b->objects.rows[b->rows[r].place.object].used);
         print_names(t, &t->names[r * t->column_count], used);
     }
     if (b->more_count > 0) {
@@ -322,6 +371,10 @@ print_head(const struct table *t)
                   record->partial
                       ? "; counts of some threads or programs are missing"
                       : "");
+    if (breakdown_has(b, BREAKDOWN_OBJECT) && record->heap_is_whole)
+        escape_printf(t->out, "heap by site not available: %s\n",
+                      record->heap_reason != NULL ? record->heap_reason
+                                                  : "the program is static");
     for (size_t i = 0; i < t->event_count; i++)
         text_widen(&width, t->widths[i]);
     for (size_t i = 0; i < t->event_count; i++) {
@@ -372,6 +425,7 @@ breakdown_text(const struct breakdown *b, const struct breakdown_look *look,
         order_events(&t);
         choose_columns(&t);
         measure_numbers(&t);
+        measure_uses(&t);
         error = name_rows(&t);
         if (error == 0)
             error = write_command(&t);

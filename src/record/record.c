@@ -111,6 +111,7 @@ read_head(struct reading *r, const struct chunk *chunk)
         record->machine = text_of(head, "machine");
         record->isa = text_of(head, "isa");
         record->cpu = text_of(head, "cpu");
+        record->heap_reason = text_of(head, "heap_reason");
         record->event_count = json_array_size(events);
         record->events =
             calloc(record->event_count + 1, sizeof(*record->events));
@@ -122,6 +123,8 @@ read_head(struct reading *r, const struct chunk *chunk)
                  record->event_count == 0)
             error = bad(r, "is a head that lacks something");
     }
+    record->heap_is_whole =
+        json_is_true(json_object_get(head, "heap_is_whole"));
     for (size_t i = 0; error == 0 && i < record->event_count; i++)
         error = read_event(r, json_array_get(events, i), &record->events[i]);
     for (size_t i = 0; error == 0 && i < json_array_size(command); i++) {
@@ -160,15 +163,9 @@ find_image(struct record *record, char *path, const char *id, size_t id_size)
     return (long)record->image_count++;
 }
 
-/* How a process has an image mapped. */
-struct mapping {
-    uint64_t first, last, offset;
-    uint32_t image; /* of the record */
-};
-
 static int
-read_mappings(struct reading *r, struct cursor *c, struct mapping *mappings,
-              uint64_t count)
+read_mappings(struct reading *r, struct cursor *c,
+              struct record_mapping *mappings, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         size_t id_size;
@@ -191,7 +188,7 @@ read_mappings(struct reading *r, struct cursor *c, struct mapping *mappings,
 
 static int
 read_insns(struct reading *r, struct cursor *c, struct record_process_row *p,
-           const struct mapping *mappings, uint64_t mapping_count)
+           const struct record_mapping *mappings, uint64_t mapping_count)
 {
     uint64_t end = 0;
     size_t code = 0;
@@ -206,7 +203,7 @@ read_insns(struct reading *r, struct cursor *c, struct record_process_row *p,
         insn->image = RECORD_NO_IMAGE;
         insn->offset = insn->address;
         if (image > 0) {
-            const struct mapping *m = &mappings[image - 1];
+            const struct record_mapping *m = &mappings[image - 1];
             insn->image = m->image;
             insn->offset = insn->address - m->first + m->offset;
         }
@@ -243,12 +240,11 @@ read_process(struct reading *r, const struct chunk *chunk)
     p->begin = (unsigned)cursor_varint(&c);
     p->program = take_text(&c);
     const uint64_t mapping_count = cursor_varint(&c);
-    struct mapping *mappings = array_for(&c, mapping_count, sizeof(*mappings));
-    if (p->program == NULL || mappings == NULL || c.failed) {
-        free(mappings);
+    p->mappings = array_for(&c, mapping_count, sizeof(*p->mappings));
+    if (p->program == NULL || p->mappings == NULL || c.failed)
         return bad(r, "is no whole process");
-    }
-    int error = read_mappings(r, &c, mappings, mapping_count);
+    p->mapping_count = mapping_count;
+    int error = read_mappings(r, &c, p->mappings, mapping_count);
     if (error == 0) {
         p->insn_count = cursor_varint(&c);
         p->insns = array_for(&c, p->insn_count, sizeof(*p->insns));
@@ -258,8 +254,7 @@ read_process(struct reading *r, const struct chunk *chunk)
         }
     }
     if (error == 0)
-        error = read_insns(r, &c, p, mappings, mapping_count);
-    free(mappings);
+        error = read_insns(r, &c, p, p->mappings, mapping_count);
     p->paths = calloc(1, sizeof(*p->paths));
     if (error == 0 && p->paths == NULL)
         error = no_memory(r);
@@ -329,16 +324,106 @@ read_paths(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
-/* Reads the paths and instructions of counts. */
+/* Reads one object; false: it cannot be. */
+static bool
+read_object(struct cursor *c, const struct record_process_row *p,
+            struct record_object_row *o)
+{
+    const uint64_t kind = cursor_varint(c);
+
+    o->name = take_text(c);
+    o->image = take_text(c);
+    o->size = cursor_varint(c);
+    const uint64_t path = cursor_varint(c);
+    o->allocations = cursor_varint(c);
+    o->bytes = cursor_varint(c);
+    o->kind = (unsigned)kind;
+    o->path = (uint32_t)path;
+    o->insn = RECORD_NO_CALL;
+    if (kind == RECORD_ROW_STACK) {
+        if (o->size > p->insn_count)
+            return false;
+        o->insn = (uint32_t)o->size - 1;
+        o->size = 0;
+    }
+    return !c->failed && o->name != NULL && o->image != NULL && kind != 0 &&
+           kind < RECORD_ROW_KINDS && path < p->path_count;
+}
+
+/* Reads more objects of a process. */
+static int
+read_objects(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+    const uint64_t first = cursor_varint(&c);
+    const uint64_t count = cursor_varint(&c);
+
+    if (process < 0)
+        return bad(r, "has objects of no process");
+    struct record_process_row *p = &r->record->processes[process];
+    if (first != p->object_count || count > cursor_left(&c) ||
+        count >= UINT32_MAX - first)
+        return bad(r, "lacks objects");
+    struct record_object_row *objects =
+        reallocarray(p->objects, first + count + 1, sizeof(*objects));
+    if (objects == NULL)
+        return no_memory(r);
+    p->objects = objects;
+    for (uint64_t i = 0; i < count; i++) {
+        const bool good = read_object(&c, p, &objects[p->object_count++]);
+        if (!good)
+            return bad(r, "has an object that cannot be");
+    }
+    r->record->has_objects = true;
+    return 0;
+}
+
+/* Reads how objects of a process were used. */
+static int
+read_uses(struct reading *r, const struct chunk *chunk)
+{
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(r->record, cursor_varint(&c));
+    uint64_t count = cursor_varint(&c), next = 0;
+
+    if (process < 0)
+        return bad(r, "has uses of no process");
+    struct record_process_row *p = &r->record->processes[process];
+    for (; count > 0; count--) {
+        const uint64_t step = cursor_varint(&c);
+        if (c.failed || next >= p->object_count ||
+            step >= p->object_count - next)
+            return bad(r, "has uses of an object that is not there");
+        struct record_used *used = &p->objects[next + step].used;
+        used->loads = cursor_varint(&c);
+        used->stores = cursor_varint(&c);
+        used->fetched = cursor_varint(&c);
+        used->touched = cursor_varint(&c);
+        if (c.failed || used->touched > used->fetched)
+            return bad(r, "has uses that cannot be");
+        next += step + 1;
+    }
+    r->record->has_uses = true;
+    return 0;
+}
+
+/* Reads the objects, if the counts are of some, paths and instructions of
+ * counts. */
 static int
 read_rows(struct reading *r, struct cursor *c, struct record_counts_row *t)
 {
     const struct record_process_row *p = &r->record->processes[t->process];
-    uint64_t groups = cursor_varint(c), path = 0;
+    uint64_t groups = cursor_varint(c), path = 0, object = 0;
     size_t i = 0;
 
     for (; groups > 0; groups--) {
         uint64_t next = 0;
+        const uint64_t step = t->objects != NULL ? cursor_varint(c) : 0;
+        object += step;
+        path = step != 0 ? 0 : path;
+        if (object > p->object_count || (t->objects != NULL && object == 0))
+            return bad(r, "has counts of an object that is not there");
         path += cursor_varint(c);
         uint64_t rows = cursor_varint(c);
         if (c->failed || path >= p->path_count || rows > t->count - i)
@@ -347,6 +432,8 @@ read_rows(struct reading *r, struct cursor *c, struct record_counts_row *t)
             next += cursor_varint(c);
             if (c->failed || next >= p->insn_count)
                 return bad(r, "counts for an instruction that is not there");
+            if (t->objects != NULL)
+                t->objects[i] = (uint32_t)object;
             t->paths[i] = (uint32_t)path;
             t->insns[i] = (uint32_t)next++;
         }
@@ -372,6 +459,8 @@ read_counts(struct reading *r, const struct chunk *chunk)
     t->process = (unsigned)process;
     t->thread = (unsigned)cursor_varint(&c);
     t->count = cursor_varint(&c);
+    if (chunk->type == RECORD_DATA_COUNTS)
+        t->objects = array_for(&c, t->count, sizeof(*t->objects));
     t->paths = array_for(&c, t->count, sizeof(*t->paths));
     t->insns = array_for(&c, t->count, sizeof(*t->insns));
     /* Most values are 0, and a page that is not written takes no memory. */
@@ -379,7 +468,8 @@ read_counts(struct reading *r, const struct chunk *chunk)
         t->count <= chunk->size
             ? calloc(t->count + 1, record->event_count * sizeof(*t->values))
             : NULL;
-    if (t->paths == NULL || t->insns == NULL || t->values == NULL) {
+    if (t->paths == NULL || t->insns == NULL || t->values == NULL ||
+        (chunk->type == RECORD_DATA_COUNTS && t->objects == NULL)) {
         t->count = 0;
         return bad(r, "lacks counts");
     }
@@ -578,14 +668,21 @@ free_set(struct record *record)
         free(record->images[i].path);
     for (size_t i = 0; i < record->process_count; i++) {
         free(record->processes[i].program);
+        free(record->processes[i].mappings);
         free(record->processes[i].insns);
         free(record->processes[i].code);
         free_made_code(&record->processes[i]);
         free(record->processes[i].paths);
+        for (size_t k = 0; k < record->processes[i].object_count; k++) {
+            free(record->processes[i].objects[k].name);
+            free(record->processes[i].objects[k].image);
+        }
+        free(record->processes[i].objects);
     }
     for (size_t i = 0; i < record->thread_count; i++)
         free(record->threads[i].totals);
     for (size_t i = 0; i < record->counts_count; i++) {
+        free(record->counts[i].objects);
         free(record->counts[i].paths);
         free(record->counts[i].insns);
         free(record->counts[i].values);
@@ -659,7 +756,12 @@ read_chunk(struct reading *r, const struct chunk *chunk)
     case RECORD_PROCESS:
         return read_process(r, chunk);
     case RECORD_COUNTS:
+    case RECORD_DATA_COUNTS:
         return read_counts(r, chunk);
+    case RECORD_DATA_OBJECTS:
+        return read_objects(r, chunk);
+    case RECORD_DATA_USES:
+        return read_uses(r, chunk);
     case RECORD_PATHS:
         return read_paths(r, chunk);
     case RECORD_MADE_CODE:
@@ -757,6 +859,7 @@ record_close(struct record *record)
     free(record->machine);
     free(record->isa);
     free(record->cpu);
+    free(record->heap_reason);
     free(record->argv);
     free(record->events);
     free(record);

@@ -67,11 +67,49 @@ struct record_path {
     uint32_t call;   /* index of an instruction, or RECORD_NO_CALL */
 };
 
+enum record_object_row_kind {
+    RECORD_ROW_HEAP = 1, /* what one allocator gave for one path of calls */
+    RECORD_ROW_VARIABLE, /* a variable of an image */
+    RECORD_ROW_IMAGE,    /* the other data of an image */
+    RECORD_ROW_STACK,    /* frames of a function on the threads' stacks */
+    RECORD_ROW_MAPPING,  /* other memory */
+    RECORD_ROW_KINDS,
+};
+
+/* How an object was used. */
+struct record_used {
+    uint64_t loads, stores;
+    uint64_t fetched; /* bytes of the lines that came into the L1D */
+    uint64_t touched; /* and those that were touched while they were there */
+};
+
+/* What data are of; its number in counts is 1 + its index. */
+struct record_object_row {
+    unsigned kind; /* enum record_object_row_kind */
+    char *name;    /* the allocator's, the variable's, or a path */
+    char *image;   /* of a variable: the path of its image; else "" */
+    uint64_t size; /* of a variable, bytes */
+    uint32_t path; /* of what an allocator gave: path of its calls */
+    uint32_t insn; /* of a stack: an instruction of the function whose frames
+                      these are, or RECORD_NO_CALL */
+    uint64_t allocations, bytes; /* by an allocator, in all */
+    struct record_used used;     /* zeroes where record.has_uses is false */
+};
+
+/* How a process had an image mapped. */
+struct record_mapping {
+    uint64_t first, last; /* addresses of the process */
+    uint64_t offset;      /* of `first` in the file */
+    uint32_t image;       /* in record.images */
+};
+
 struct record_process_row {
     unsigned number; /* as threads have it */
     int pid, parent; /* parent 0: the first process */
     unsigned begin;  /* enum counts_begin */
     char *program;
+    struct record_mapping *mappings;
+    size_t mapping_count;
     struct record_insn *insns; /* by image, then address */
     size_t insn_count;
     uint8_t *code;
@@ -82,6 +120,8 @@ struct record_process_row {
     size_t made_file_count;
     struct record_path *paths; /* at least path 0 */
     size_t path_count;
+    struct record_object_row *objects;
+    size_t object_count;
 };
 
 /* What a thread counted. */
@@ -98,9 +138,11 @@ struct record_counts_row {
     unsigned process; /* index in record.processes */
     unsigned thread;  /* number of the thread in the process */
     size_t count;
-    uint32_t *paths; /* [count] indices in the process, ascending */
-    uint32_t *insns; /* [count] indices in the process, ascending on a path */
-    int64_t *values; /* [event_count][count] */
+    uint32_t *objects; /* [count] numbers, ascending; NULL: no object's data */
+    uint32_t *paths;   /* [count] indices in the process, ascending on an object
+                        */
+    uint32_t *insns;   /* [count] indices in the process, ascending on a path */
+    int64_t *values;   /* [event_count][count] */
 };
 
 struct record {
@@ -117,8 +159,13 @@ struct record {
     size_t thread_count;
     struct record_counts_row *counts;
     size_t counts_count;
-    bool has_callers; /* some path is not path 0 */
-    bool cut;         /* the file has no end: what follows is not known */
+    bool has_callers;   /* some path is not path 0 */
+    bool has_objects;   /* data accesses are told by object, */
+    bool has_uses;      /* and objects have all their accesses, */
+    bool heap_is_whole; /* but the blocks of a program without a dynamic loader
+                           are not told apart, for this reason: */
+    char *heap_reason;  /* or NULL */
+    bool cut;           /* the file has no end: what follows is not known */
     /* How the run ended: */
     int status; /* as waitpid() gives it */
     double wall_s, user_s, sys_s, modelled_s;

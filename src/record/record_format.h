@@ -12,9 +12,13 @@ enum record_chunk {
     RECORD_COUNTS = 0x53544e43,    /* "CNTS": of a thread, behind its process */
     RECORD_MADE_CODE = 0x4544414d, /* "MADE": names of code of no file, behind
                                       its process */
-    RECORD_PATHS = 0x48544150,  /* "PATH": calls, before the counts on them */
-    RECORD_TOTALS = 0x4c544f54, /* "TOTL": of all threads */
-    RECORD_RUN = 0x204e5552,    /* "RUN ": JSON, last */
+    RECORD_PATHS = 0x48544150, /* "PATH": calls, before the counts on them */
+    RECORD_DATA_OBJECTS = 0x534a424f, /* "OBJS": before the counts on them */
+    RECORD_DATA_COUNTS = 0x41544144,  /* "DATA": as CNTS, by object */
+    RECORD_DATA_USES = 0x44455355,    /* "USED": how objects were used, behind
+                                         them */
+    RECORD_TOTALS = 0x4c544f54,       /* "TOTL": of all threads */
+    RECORD_RUN = 0x204e5552,          /* "RUN ": JSON, last */
 };
 
 /* Of the JSON documents. */

@@ -62,10 +62,12 @@ head_document(const struct record_head *h)
                       "brief", text_of(e->brief), "standing",
                       text_of(e->standing)));
     }
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "schema",
                      RECORD_SCHEMA, "tally", text_of(h->version), "machine",
                      text_of(h->machine), "isa", text_of(h->isa), "cpu",
-                     text_of(h->cpu), "command", arguments, "events", events);
+                     text_of(h->cpu), "command", arguments, "events", events,
+                     "heap_is_whole", h->heap_is_whole, "heap_reason",
+                     text_of(h->heap_reason));
 }
 
 static void
@@ -197,6 +199,7 @@ write_process(void *user, const struct recorded_process *p)
     if (numbers == NULL)
         return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
     w->path_count = 1;
+    w->object_count = 0;
     bytes_append_varint(&b, p->number);
     bytes_append_varint(&b, (uint64_t)p->process->pid);
     bytes_append_varint(&b, (uint64_t)p->process->parent);
@@ -275,30 +278,95 @@ write_paths(struct record_writer *w, const struct recorded_process *p,
     return write_bytes(w, RECORD_PATHS, &b);
 }
 
-/* Returns how many of the rows from `i` on are on one path. */
+/* Writes how the objects of a process were used that were used at all. */
+static int
+write_uses(struct record_writer *w, const struct recorded_process *p,
+           const struct recorded_thread *t)
+{
+    struct bytes b = {0};
+    size_t used = 0, next = 0;
+
+    for (size_t i = 0; i < t->object_count; i++)
+        used += recorded_is_used(&t->objects[i]);
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, used);
+    for (size_t i = 0; i < t->object_count; i++) {
+        const struct record_use *use = &t->objects[i].use;
+        if (!recorded_is_used(&t->objects[i]))
+            continue;
+        bytes_append_varint(&b, i - next);
+        bytes_append_varint(&b, use->loads);
+        bytes_append_varint(&b, use->stores);
+        bytes_append_varint(&b, use->fetched);
+        bytes_append_varint(&b, use->touched);
+        next = i + 1;
+    }
+    return write_bytes(w, RECORD_DATA_USES, &b);
+}
+
+/* Writes the objects of a process that are not yet in the file. */
+static int
+write_objects(struct record_writer *w, const struct recorded_process *p,
+              const struct recorded_thread *t)
+{
+    struct bytes b = {0};
+
+    if (w->object_count == t->object_count)
+        return 0;
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, w->object_count);
+    bytes_append_varint(&b, t->object_count - w->object_count);
+    for (size_t i = w->object_count; i < t->object_count; i++) {
+        const struct recorded_object *o = &t->objects[i];
+        bytes_append_varint(&b, o->kind);
+        append_text(&b, o->name);
+        append_text(&b, o->image);
+        bytes_append_varint(&b, o->kind != RECORD_STACK ? o->size
+                                : o->instruction == RECORDED_UNKNOWN
+                                    ? 0
+                                    : o->instruction + 1);
+        bytes_append_varint(&b, o->path);
+        bytes_append_varint(&b, o->allocations);
+        bytes_append_varint(&b, o->bytes);
+    }
+    w->object_count = t->object_count;
+    const int error = write_bytes(w, RECORD_DATA_OBJECTS, &b);
+    return error != 0 || !w->head->all_accesses ? error : write_uses(w, p, t);
+}
+
+/* Returns how many of the rows from `i` on are of one object and path. */
 static size_t
-path_rows(const struct recorded_thread *t, size_t i)
+group_rows(const struct recorded_thread *t, size_t i)
 {
     size_t k = i;
 
-    while (k < t->count && t->row_paths[k] == t->row_paths[i])
+    while (k < t->count && t->row_paths[k] == t->row_paths[i] &&
+           (t->row_objects == NULL || t->row_objects[k] == t->row_objects[i]))
         k++;
     return k - i;
 }
 
-/* Appends the paths and instructions of the rows, path by path. */
+/* Appends the objects, if the rows are of some, paths and instructions of the
+ * rows, group by group. */
 static void
 append_rows(struct bytes *b, const struct recorded_thread *t)
 {
     size_t groups = 0;
-    uint32_t path = 0;
+    uint32_t path = 0, object = 0;
 
-    for (size_t i = 0; i < t->count; i += path_rows(t, i))
+    for (size_t i = 0; i < t->count; i += group_rows(t, i))
         groups++;
     bytes_append_varint(b, groups);
     for (size_t i = 0; i < t->count;) {
-        const size_t rows = path_rows(t, i);
+        const size_t rows = group_rows(t, i);
         uint32_t next = 0;
+        if (t->row_objects != NULL && t->row_objects[i] != object) {
+            bytes_append_varint(b, t->row_objects[i] - object);
+            object = t->row_objects[i];
+            path = 0;
+        } else if (t->row_objects != NULL) {
+            bytes_append_varint(b, 0);
+        }
         bytes_append_varint(b, t->row_paths[i] - path);
         bytes_append_varint(b, rows);
         path = t->row_paths[i];
@@ -344,7 +412,9 @@ write_thread(void *user, const struct recorded_process *p,
     for (size_t i = 0; i < t->value_count; i++)
         sum->values[t->values[i].event] += t->values[i].value;
 
-    const int error = write_paths(w, p, t);
+    int error = write_paths(w, p, t);
+    if (error == 0)
+        error = write_objects(w, p, t);
     if (error != 0)
         return error;
     bytes_append_varint(&b, p->number);
@@ -352,7 +422,8 @@ write_thread(void *user, const struct recorded_process *p,
     bytes_append_varint(&b, t->count);
     append_rows(&b, t);
     append_values(&b, t, w->head->event_count);
-    return write_bytes(w, RECORD_COUNTS, &b);
+    return write_bytes(
+        w, t->row_objects != NULL ? RECORD_DATA_COUNTS : RECORD_COUNTS, &b);
 }
 
 /* Begins a set of processes, counts and totals, which replaces those before. */
@@ -410,8 +481,8 @@ record_writer_begin(struct record_writer *w, const char *path,
         .head = head,
         .options = options,
         .log = log,
-        .sink = {!head->no_callers, write_set, write_process, write_thread,
-                 write_totals, w},
+        .sink = {!head->no_callers, head->all_accesses, write_set,
+                 write_process, write_thread, write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

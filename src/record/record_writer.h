@@ -28,6 +28,10 @@ struct record_head {
     const struct record_event *events;
     size_t event_count;
     bool no_callers;
+    const char *heap_reason; /* with heap_is_whole; else NULL */
+    bool all_accesses;       /* objects have all their accesses */
+    bool heap_is_whole;      /* objects are recorded, but not the blocks of the
+                                program's allocator, which cannot report */
 };
 
 /* What a thread's instructions come to. */
@@ -45,7 +49,8 @@ struct record_writer {
     /* The sums over the instructions of each thread of this set; owned. */
     struct record_sum *sums;
     size_t sum_count;
-    size_t path_count; /* of the process, in the file */
+    size_t path_count;   /* of the process, in the file */
+    size_t object_count; /* the same */
 };
 
 /* Opens the file and writes the head. 0 or an error, logged. The caller keeps

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "source/launch.h"
 
+#include <assert.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -270,6 +272,142 @@ launch_check_loader(const struct program *program, const char *sysroot,
                       program->isa->loader_package);
 }
 
+/* Has the guest preload the library, before what it preloads anyway. */
+static int
+add_objects(struct session_request *r, const char *library,
+            const struct tally_log *log)
+{
+    const char *const others = getenv("LD_PRELOAD");
+    char variable[COUNTS_NAME + PATH_MAX];
+
+    snprintf(r->objects, sizeof(r->objects), "%s", library);
+    const int length =
+        snprintf(variable, sizeof(variable), "LD_PRELOAD=%s%s%s", library,
+                 others != NULL && *others != '\0' ? ":" : "",
+                 others != NULL ? others : "");
+    if ((size_t)length >= sizeof(variable) || strchr(variable, ',') != NULL)
+        return tally_fail(log, TALLY_ERANGE,
+                          "LD_PRELOAD is longer than %d bytes, or has a comma, "
+                          "which QEMU does not take: %s",
+                          PATH_MAX, others);
+    return add_pair(r, "-E", variable, log);
+}
+
+/* The allocators of C libraries, by what they take. */
+static const struct {
+    const char *name;
+    uint32_t kind;
+} library_allocators[] = {
+    {"malloc", ALLOCATOR_SIZE},
+    {"calloc", ALLOCATOR_CALLOC},
+    {"realloc", ALLOCATOR_REALLOC},
+    {"free", ALLOCATOR_FREE},
+    {"cfree", ALLOCATOR_FREE},
+    {"memalign", ALLOCATOR_ALIGNED},
+    {"aligned_alloc", ALLOCATOR_ALIGNED},
+    {"posix_memalign", ALLOCATOR_POSIX_MEMALIGN},
+    {"valloc", ALLOCATOR_SIZE},
+    {"pvalloc", ALLOCATOR_SIZE},
+};
+
+/* QEMU's functions that read registers, by the architecture's number. */
+static const struct {
+    uint16_t machine;
+    const char *function;
+} register_readers[] = {
+    {EM_X86_64, "x86_cpu_gdb_read_register"},
+    {EM_SPARCV9, "sparc_cpu_gdb_read_register"},
+    {EM_MIPS, "mips_cpu_gdb_read_register"},
+};
+
+/* Returns whether QEMU exports the function that reads the registers of an
+ * architecture. */
+static bool
+reads_registers(const char *qemu, const struct isa *isa)
+{
+    uint64_t address;
+
+    for (size_t i = 0; i < COUNT(register_readers); i++) {
+        if (register_readers[i].machine == isa->elf_machine)
+            return program_symbol(qemu, register_readers[i].function, NULL,
+                                  &address) == 0;
+    }
+    return false;
+}
+
+int
+launch_find_registers(const struct launch_options *options,
+                      const struct program *program,
+                      const struct tally_log *log, const char **reason)
+{
+    char qemu[PATH_MAX];
+    uint64_t address;
+    int error = launch_find_qemu(program->isa, options->qemu, log, qemu);
+
+    if (error != 0)
+        return error;
+    *reason = NULL;
+    if (!reads_registers(qemu, program->isa))
+        *reason = "the program is static, and this QEMU tells no registers";
+    if (*reason != NULL && options->allocator_count != 0)
+        return tally_fail(log, TALLY_EQEMU,
+                          "--allocator needs a QEMU that tells registers, and "
+                          "%s does not: it exports no such function",
+                          qemu);
+    for (size_t i = 0; error == 0 && i < options->allocator_count; i++)
+        error = program_symbol(program->path, options->allocators[i].name, log,
+                               &address);
+    return error;
+}
+
+const char *
+launch_heap_reason(const struct program *program)
+{
+    uint64_t address;
+
+    return program_symbol(program->path, "malloc", NULL, &address) == 0
+               ? NULL
+               : "the program is static and has no function named malloc";
+}
+
+static void
+add_allocator(struct session_request *r, const char *name, uint64_t address,
+              uint32_t kind, uint32_t argument)
+{
+    struct session_allocator *a = &r->allocators[r->allocator_count++];
+
+    *a = (struct session_allocator){address, kind, argument, ""};
+    strcpy(a->name, name);
+}
+
+/* Notes the allocators that registers tell of: those that were asked for, and
+ * the C library's where it is a part of the program. */
+static int
+add_allocators(const struct launch_options *options,
+               const struct program *program, const struct tally_log *log,
+               struct session_request *r)
+{
+    static_assert(COUNT(library_allocators) + 16 <= SESSION_ALLOCATORS,
+                  "there is room");
+    uint64_t address;
+
+    for (size_t i = 0; i < options->allocator_count; i++) {
+        const struct launch_allocator *a = &options->allocators[i];
+        const int error = program_symbol(program->path, a->name, log, &address);
+        if (error != 0)
+            return error;
+        add_allocator(r, a->name, address, ALLOCATOR_SIZE, a->argument);
+    }
+    if (program_symbol(program->path, "malloc", NULL, &address) != 0)
+        return 0;
+    for (size_t i = 0; i < COUNT(library_allocators); i++) {
+        const char *const name = library_allocators[i].name;
+        if (program_symbol(program->path, name, NULL, &address) == 0)
+            add_allocator(r, name, address, library_allocators[i].kind, 1);
+    }
+    return 0;
+}
+
 int
 launch_request(const struct launch_options *options,
                const struct program *program, const struct tally_log *log,
@@ -293,6 +431,10 @@ launch_request(const struct launch_options *options,
         error = add_pair(r, "-cpu", cpu, log);
     if (error == 0 && !options->real_random)
         error = add_pair(r, "-seed", "1", log);
+    if (error == 0 && options->objects != NULL)
+        error = add_objects(r, options->objects, log);
+    if (error == 0 && options->objects != NULL)
+        error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;
     return error;
 }

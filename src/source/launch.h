@@ -11,13 +11,29 @@
 #include "source/program.h"
 #include "source/process_counts.h"
 
+/* Letters of an allocator's name with its end, and arguments that can be told.
+ */
+#define LAUNCH_NAME 64u
+#define LAUNCH_ARGUMENTS 6u
+
+/* A function of the program that gives memory; its argument of that number,
+ * from 1 on, is the size. */
+struct launch_allocator {
+    char name[LAUNCH_NAME];
+    unsigned argument;
+};
+
 struct launch_options {
     const char *qemu;    /* NULL: qemu-ISA from PATH */
     const char *sysroot; /* NULL: the cross libc's root if it exists */
     const char *cpu;     /* NULL: the pinned model, see struct isa */
     const char *plugin;  /* path of tally-plugin.so */
-    bool clean_env;      /* a fixed environment instead of ours */
-    bool real_random;    /* random bytes are random, also with clean_env */
+    const char *objects; /* NULL, or the library that is preloaded to report
+                            allocations (plugin_find_allocations()) */
+    const struct launch_allocator *allocators; /* with objects */
+    size_t allocator_count;
+    bool clean_env;   /* a fixed environment instead of ours */
+    bool real_random; /* random bytes are random, also with clean_env */
 };
 
 struct launch {
@@ -42,6 +58,18 @@ int launch_check(const struct launch_options *options, const struct isa *isa,
  * under the cross libc's root. TALLY_EPROGRAM says what to install. */
 int launch_check_loader(const struct program *program, const char *sysroot,
                         const struct tally_log *log);
+
+/* Finds out whether registers tell what the allocators of a program give, as
+ * QEMU has a function that reads them; else *reason says why not. Refuses
+ * allocators that were asked for where none can be told, and those that the
+ * program does not have (TALLY_EQEMU, TALLY_EUNKNOWN, logged). */
+int launch_find_registers(const struct launch_options *options,
+                          const struct program *program,
+                          const struct tally_log *log, const char **reason);
+
+/* Returns why the blocks of a program without a dynamic loader are not told
+ * apart although registers can be read, or NULL: they are. */
+const char *launch_heap_reason(const struct program *program);
 
 /*
  * Fills the request's qemu_args and plugin path. Also checks that a dynamic

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where tally-plugin.so is. */
+/* Where tally-plugin.so is, and what is installed with it. */
 #ifndef TALLY_SOURCE_PLUGIN_PATH_H
 #define TALLY_SOURCE_PLUGIN_PATH_H
 
@@ -12,5 +12,13 @@
  * relative to it (../lib.../tally), or the installed path. TALLY_EQEMU.
  */
 int plugin_find(const struct tally_log *log, char *path, size_t size);
+
+/*
+ * The library beside the plugin that reports the allocations of programs of an
+ * ISA, by its path without links. TALLY_EQEMU: it was not built.
+ */
+int
+plugin_find_allocations(const char *plugin, const char *isa,
+                        const struct tally_log *log, char *path, size_t size);
 
 #endif

@@ -57,6 +57,27 @@ enum record_kind {
     RECORDS_CALLERS,      /* and by the calls that led to it */
 };
 
+/* What an allocator takes. */
+enum allocator_kind {
+    ALLOCATOR_SIZE,   /* the size is an argument, as malloc()'s */
+    ALLOCATOR_CALLOC, /* the rest as the functions of that name */
+    ALLOCATOR_REALLOC,
+    ALLOCATOR_ALIGNED,
+    ALLOCATOR_POSIX_MEMALIGN,
+    ALLOCATOR_FREE,
+};
+
+/* A function of the program that gives or takes memory, where its registers
+ * tell what. */
+struct session_allocator {
+    uint64_t address;  /* in the program's file */
+    uint32_t kind;     /* enum allocator_kind */
+    uint32_t argument; /* ALLOCATOR_SIZE: which one is the size, from 1 on */
+    char name[64];
+};
+
+#define SESSION_ALLOCATORS 32u
+
 /* What is asked; written by the session before the first process starts. */
 struct session_request {
     uint32_t machine;    /* enum machine_id */
@@ -88,7 +109,12 @@ struct session_request {
     uint64_t code; /* lowest code address in the program's file */
     uint64_t code_offset, code_size; /* of its segment, in the file */
     uint64_t params[PARAM_COUNT];
-    char plugin[COUNTS_NAME * 4];              /* path */
+    char plugin[COUNTS_NAME * 4]; /* path */
+    char objects[COUNTS_NAME]; /* "" or the library that tells allocations: the
+                                  session records objects */
+    uint32_t all_accesses;     /* objects are told each access */
+    uint32_t allocator_count;
+    struct session_allocator allocators[SESSION_ALLOCATORS];
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */

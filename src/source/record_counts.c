@@ -106,6 +106,15 @@ record_fold(const struct process_counts *process, struct record_process *record,
         memcpy(&record->ended[used], &head, sizeof(head));
         atomic_store(&record->ended_count, used + 1 + (unsigned)f.count);
     }
+    for (unsigned i = 0; i <= atomic_load(&record->object_count); i++) {
+        const struct record_use *use = &strand->uses[i];
+        record->uses[i].loads += use->loads;
+        record->uses[i].stores += use->stores;
+        record->uses[i].fetched += use->fetched;
+        record->uses[i].touched += use->touched;
+    }
+    memset(strand->uses, 0,
+           (atomic_load(&record->object_count) + 1) * sizeof(*strand->uses));
     memset(strand->branches, 0, (numbers + 1) * sizeof(*strand->branches));
     memset(strand->executions, 0, (cells + 1) * sizeof(*strand->executions));
     memset(strand->sites[place], 0, size * sizeof(*strand->sites[place]));

@@ -24,6 +24,9 @@
 #define RECORD_SITES (1u << 24)  /* sites of one live thread */
 #define RECORD_SITES_LEAST 1024u
 #define RECORD_CELLS (1u << 22) /* cells of one live thread */
+#define RECORD_CALLS (1u << 22) /* calls that led to objects of one process */
+#define RECORD_OBJECTS (1u << 20)
+#define RECORD_TEXT (1u << 24) /* bytes of the objects' names */
 
 /* A part of a block: where it is, and its code. */
 struct record_place {
@@ -60,6 +63,10 @@ struct record_cell {
     uint32_t block;  /* 1 + the index of its place */
 };
 
+/* In `block`: what the cell `caller` did to the data of an object, whose number
+ * the other bits are. Such a cell is not executed, and calls nothing. */
+#define RECORD_ON (UINT32_C(1) << 31)
+
 /* How often an instruction raised a signal. */
 struct record_site {
     uint64_t key; /* record_key(), or 0: none */
@@ -87,6 +94,14 @@ record_taken(const struct record_branches *b)
     return b->outcome[2] + b->outcome[3];
 }
 
+/* How an object is used, where the session records all accesses. */
+struct record_use {
+    uint64_t loads, stores; /* eighths of accesses: QEMU shows one of more than
+                               8 bytes in pieces */
+    uint64_t fetched;       /* bytes of the lines that came into the L1D */
+    uint64_t touched;       /* and those that were touched */
+};
+
 /* Of one live thread. The sites are a hash table with open addressing in one of
  * two places; the other is where it grows to. Numbers of cells are indices, and
  * 0 is that of a block without a number. */
@@ -99,6 +114,7 @@ struct record_strand {
     struct record_branches branches[RECORD_CELLS + 1];
     struct record_branches outside[RECORD_CELLS + 1]; /* what does not count */
     struct record_site sites[2][RECORD_SITES];
+    struct record_use uses[RECORD_OBJECTS + 1]; /* by number of the object */
 };
 
 /* A thread that has ended: `cells` cells (struct record_ended_cell) follow the
@@ -121,13 +137,48 @@ static_assert(RECORD_CELLS > COUNTS_BLOCKS, "a block has a cell at least");
 static_assert(sizeof(struct record_thread) == sizeof(struct record_site),
               "they stand in one array");
 
+enum record_object_kind {
+    RECORD_HEAP = 1, /* what one allocator gave for one path of calls */
+    RECORD_VARIABLE, /* a variable of a file */
+    RECORD_IMAGE,    /* the other data of a file with code */
+    RECORD_STACK,    /* frames of a function on the threads' stacks */
+    RECORD_MAPPING,  /* other memory */
+    RECORD_OBJECT_KINDS,
+};
+
+/* What data accesses are charged to; its number is 1 + its index. */
+struct record_object {
+    uint32_t kind;
+    uint32_t call;  /* RECORD_HEAP: the number of the call of the allocator, or
+                       in place of one as in struct record_cell; RECORD_STACK: 1
+                       + the index of the place of a block of the function whose
+                       frames they are, or 0 */
+    uint32_t name;  /* where its text begins: the allocator's, the variable's,
+                       or the path of the file */
+    uint32_t image; /* RECORD_VARIABLE: the number of the file's other data */
+    uint64_t size;  /* RECORD_VARIABLE: bytes */
+    uint64_t allocations, bytes; /* RECORD_HEAP: until now */
+};
+
+/* A call on the way to an object; its number is 1 + its index. */
+struct record_call {
+    uint32_t parent; /* a lower number, or as in struct record_cell */
+    uint32_t block;  /* that called: 1 + the index of its place */
+};
+
 /* Of one process. */
 struct record_process {
     atomic_uint code_size;
     atomic_uint ended_count; /* records used of `ended` */
+    /* Numbers used of what follows; 0 unless the session records objects. */
+    atomic_uint call_count, object_count, text_size;
     struct record_place places[COUNTS_BLOCKS];
     unsigned char code[RECORD_CODE];
     struct record_site ended[RECORD_ENDED];
+    struct record_call calls[RECORD_CALLS];
+    struct record_object objects[RECORD_OBJECTS];
+    char text[RECORD_TEXT];                     /* names, each with its NUL */
+    struct record_use uses[RECORD_OBJECTS + 1]; /* by threads that ended */
 };
 
 /* Maps the recording of a process that counts_map() mapped, and of its strand

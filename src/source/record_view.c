@@ -44,23 +44,131 @@ copy_array(struct counts_view *view, uint64_t at, size_t size)
     return array;
 }
 
+/* What a recording begins with. */
+struct view_head {
+    unsigned code_size, ended_count, call_count, object_count, text_size;
+};
+
+static bool
+is_call(const struct record_view *r, unsigned index)
+{
+    const struct record_call *call = &r->calls[index];
+
+    return (call->parent <= index || call->parent == RECORD_UNKNOWN) &&
+           call->block != 0 && call->block <= r->place_count;
+}
+
+static bool
+is_object(const struct record_view *r, const struct record_object *o,
+          unsigned text_size)
+{
+    if (o->kind == 0 || o->kind >= RECORD_OBJECT_KINDS ||
+        o->name >= text_size || o->allocations >> 52 != 0)
+        return false;
+    if (o->kind == RECORD_VARIABLE)
+        return o->image != 0 && o->image <= r->object_count &&
+               r->objects[o->image - 1].kind == RECORD_IMAGE;
+    if (o->kind == RECORD_STACK)
+        return o->call <= r->place_count;
+    return o->kind != RECORD_HEAP || o->call <= r->call_count ||
+           o->call == RECORD_UNKNOWN;
+}
+
+static void
+add_use(struct record_use *to, const struct record_use *use)
+{
+    to->loads += use->loads;
+    to->stores += use->stores;
+    to->fetched += use->fetched;
+    to->touched += use->touched;
+}
+
+static bool
+is_use(const struct record_use *use)
+{
+    return (use->loads | use->stores | use->fetched | use->touched) >> 52 == 0;
+}
+
+/* Reads how the objects were used: by threads that ended and those that live.
+ */
+static int
+read_uses(struct counts_view *view, struct record_view *r)
+{
+    const size_t count = r->object_count + 1u;
+    const size_t size = count * sizeof(*r->uses);
+    struct counts_view_strand s;
+
+    r->uses = copy_array(
+        view, view->offset + RECORD_AT + offsetof(struct record_process, uses),
+        size);
+    if (r->uses == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned slot = 0; counts_view_strand(view, &slot, &s);) {
+        /* counts_view_strand() has gone on to the next. */
+        const uint64_t strand = view->offset + RECORD_STRANDS_AT +
+                                RECORD_STRAND_SIZE * (uint64_t)(slot - 1);
+        struct record_use *live = copy_array(
+            view, strand + offsetof(struct record_strand, uses), size);
+        if (live == NULL)
+            return TALLY_ENOMEM;
+        for (size_t i = 0; i < count && is_use(&live[i]); i++)
+            add_use(&r->uses[i], &live[i]);
+        free(live);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_use(&r->uses[i]))
+            view->wrong = "its recording has a use that cannot be";
+    }
+    return 0;
+}
+
+/* Reads the objects: of a process that runs, calls last, as there are more and
+ * more of both. */
+static int
+read_objects(struct counts_view *view, struct record_view *r,
+             const struct view_head *head)
+{
+    const uint64_t at = view->offset + RECORD_AT;
+
+    r->object_count = head->object_count;
+    r->objects = copy_array(view, at + offsetof(struct record_process, objects),
+                            r->object_count * sizeof(*r->objects));
+    r->text = copy_array(view, at + offsetof(struct record_process, text),
+                         head->text_size);
+    r->call_count = head->call_count;
+    r->calls = copy_array(view, at + offsetof(struct record_process, calls),
+                          r->call_count * sizeof(*r->calls));
+    if (r->objects == NULL || r->text == NULL || r->calls == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < r->call_count; i++) {
+        if (!is_call(r, i))
+            view->wrong = "its recording has a call that cannot be";
+    }
+    for (unsigned i = 0; i < r->object_count; i++) {
+        if (!is_object(r, &r->objects[i], head->text_size))
+            view->wrong = "its recording has an object that cannot be";
+    }
+    return r->object_count != 0 ? read_uses(view, r) : 0;
+}
+
 int
 record_view_open(struct counts_view *view, struct record_view *r)
 {
     const uint64_t at = view->offset + RECORD_AT;
-    struct {
-        unsigned code_size, ended_count;
-    } head;
+    struct view_head head;
     struct counts_head counts;
 
     memset(r, 0, sizeof(*r));
-    static_assert(offsetof(struct record_process, ended_count) == 4, "as here");
+    static_assert(offsetof(struct record_process, text_size) ==
+                      offsetof(struct view_head, text_size),
+                  "as here");
     if (view->wrong != NULL ||
         !counts_view_copy(view, at, &head, sizeof(head)) ||
         !counts_view_copy(view, view->offset, &counts, sizeof(counts)))
         return 0;
     if (head.code_size > RECORD_CODE || head.ended_count > RECORD_ENDED ||
-        counts.files > COUNTS_FILES) {
+        counts.files > COUNTS_FILES || head.call_count > RECORD_CALLS ||
+        head.object_count > RECORD_OBJECTS || head.text_size > RECORD_TEXT) {
         view->wrong = "its recording has more than there is room for";
         return 0;
     }
@@ -82,7 +190,7 @@ record_view_open(struct counts_view *view, struct record_view *r)
         if (!is_place(r, &r->places[i]))
             view->wrong = "its recording has a block that cannot be";
     }
-    return 0;
+    return read_objects(view, r, &head);
 }
 
 static bool
@@ -99,6 +207,38 @@ room_for(struct record_view *r, size_t more)
     return true;
 }
 
+/* Returns whether a cell can be. One that is on an object that has come since
+ * the objects were read is then on object 0. */
+static bool
+is_cell(const struct record_view *r, uint32_t index)
+{
+    struct record_cell *cell = &r->cells[index];
+
+    if (cell->block & RECORD_ON) {
+        if ((cell->block & ~RECORD_ON) > r->object_count)
+            cell->block = RECORD_ON;
+        return cell->caller != 0 && cell->caller <= index &&
+               (r->cells[cell->caller - 1].block & RECORD_ON) == 0;
+    }
+    if (cell->caller != RECORD_UNKNOWN && cell->caller != RECORD_OUTERMOST &&
+        (cell->caller > index ||
+         (r->cells[cell->caller - 1].block & RECORD_ON) != 0))
+        return false;
+    return cell->block != 0 && cell->block <= r->place_count;
+}
+
+/* Returns whether a count can be. */
+static bool
+is_site(const struct record_site *s, uint64_t numbers)
+{
+    const unsigned signal = (uint16_t)s->key;
+
+    if (s->count >> 52 != 0)
+        return false;
+    return s->key >> 32 != 0 && s->key >> 32 <= numbers &&
+           (signal < SIGNAL_COUNT || signal == RECORD_EXECUTIONS);
+}
+
 /* Checks what was read of a thread. */
 static void
 check_thread(struct counts_view *view, const struct record_view *r)
@@ -106,17 +246,11 @@ check_thread(struct counts_view *view, const struct record_view *r)
     const uint64_t numbers = r->cells != NULL ? r->cell_count : r->place_count;
 
     for (uint32_t i = 0; i < r->cell_count; i++) {
-        const struct record_cell *cell = &r->cells[i];
-        if ((cell->caller > i && cell->caller != RECORD_UNKNOWN) ||
-            cell->block == 0 || cell->block > r->place_count)
+        if (!is_cell(r, i))
             view->wrong = "its recording has a call that cannot be";
     }
     for (size_t i = 0; i < r->site_count; i++) {
-        const uint64_t key = r->sites[i].key;
-        const unsigned signal = (uint16_t)key;
-        if (key >> 32 == 0 || key >> 32 > numbers ||
-            (signal >= SIGNAL_COUNT && signal != RECORD_EXECUTIONS) ||
-            r->sites[i].count >> 52 != 0)
+        if (!is_site(&r->sites[i], numbers))
             view->wrong = "its recording has a count that cannot be";
     }
 }
@@ -345,5 +479,9 @@ record_view_close(struct record_view *r)
     free(r->files);
     free(r->sites);
     free(r->cells);
+    free(r->calls);
+    free(r->objects);
+    free(r->text);
+    free(r->uses);
     memset(r, 0, sizeof(*r));
 }

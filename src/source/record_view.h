@@ -16,14 +16,23 @@ struct record_view {
     uint32_t code_size;
     struct counts_file *files; /* owned */
     unsigned file_count;
-    unsigned ended;  /* records of ended threads in all, */
-    unsigned read;   /* and those that were read */
-    unsigned strand; /* the next live thread's area */
-    uint32_t thread; /* the thread that record_view_next() has read: */
+    /* Where objects are recorded: what leads to them, and their names, each
+     * with its NUL; owned. */
+    struct record_call *calls;
+    unsigned call_count;
+    struct record_object *objects;
+    unsigned object_count;
+    char *text;
+    struct record_use *uses; /* [object_count + 1] by number, of all threads */
+    unsigned ended;          /* records of ended threads in all, */
+    unsigned read;           /* and those that were read */
+    unsigned strand;         /* the next live thread's area */
+    uint32_t thread;         /* the thread that record_view_next() has read: */
     struct record_site *sites; /* owned; by cell */
     size_t site_count, site_room;
     /* Where callers are recorded, else NULL: the cells of number 1 on; owned.
-     * A caller's number is less than its cells'. */
+     * A caller's number is less than its cells'. A cell on an object is on one
+     * of another cell that is on none; object 0 is none that is known. */
     struct record_cell *cells;
     uint32_t cell_count;
 };

@@ -70,7 +70,7 @@ irix_arches := $(if $(wildcard $(TABLES)/../interfaces/irix/irix_perf.h),\
     $(filter mips64,$(arches)))
 own := $(foreach arch,$(irix_arches),\
     $(patsubst %,$(OUT)/%.$(arch),$(irix_programs) $(irix_guests))) $(foreach arch,$(arches),\
-    $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn) \
+    $(patsubst %,$(OUT)/%.$(arch),$(c_programs) hello.dyn objects.dyn uses.dyn) \
     $(patsubst %,$(OUT)/%.$(arch),$(gateway_programs) pktproc) \
     $(patsubst $(here)/$(assembly_$(arch))/%.S,$(OUT)/%.$(arch),\
         $(wildcard $(here)/$(assembly_$(arch))/*.S))) $(asr) \

@@ -103,7 +103,7 @@ enter(struct strand *s, const struct block *b, unsigned work)
 {
     const struct block *last = s->previous;
 
-    if (strand_block(s, b, work))
+    if (strand_block(s, b, 0, work))
         targets_ask(&s->targets, s->total, last, b->pc);
     if ((work & WORK_FETCH) &&
         !strand_fetch_known(s, b,
