@@ -28,6 +28,7 @@ enum {
     OPT_NO_CALLERS,
     OPT_OBJECTS,
     OPT_ALLOCATOR,
+    OPT_BRANCHES,
     OPT_QUIET,
     OPT_FROM,
     OPT_TO,
@@ -56,6 +57,9 @@ static const struct option_row options[] = {
     [OPT_ALLOCATOR] = {0, "allocator", "FUNCTION:SIZE_ARG",
                        "with --objects: this function of the program gives "
                        "memory; its argument SIZE_ARG, from 1 on, is the size"},
+    [OPT_BRANCHES] = {0, "branches", NULL,
+                      "record how often control went from which instruction "
+                      "to which"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line and no last line"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "record only from where this function is entered"},
@@ -82,7 +86,7 @@ struct record_request {
     /* --allocator, their names without the arguments; owned */
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
-    bool quiet, no_callers, objects, all_accesses;
+    bool quiet, no_callers, objects, all_accesses, branches;
 };
 
 /* Takes FUNCTION:SIZE_ARG. */
@@ -160,6 +164,9 @@ take_option(struct record_request *r, int option, const char *value)
         return EXIT_USAGE;
     case OPT_ALLOCATOR:
         return take_allocator(r, value);
+    case OPT_BRANCHES:
+        r->branches = true;
+        return 0;
     case OPT_QUIET:
         r->quiet = true;
         return 0;
@@ -412,6 +419,7 @@ record_program(struct recording *r)
         .events = r->events,
         .event_count = r->counted.count,
         .no_callers = q->no_callers,
+        .branches = q->branches,
         .all_accesses = q->all_accesses,
         .heap_is_whole =
             q->objects && m->program.loader[0] == '\0' && heap_reason != NULL,

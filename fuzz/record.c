@@ -21,6 +21,7 @@ static const uint32_t types[] = {
     RECORD_TOTALS,       RECORD_RUN,       1,
     RECORD_SET,          RECORD_MADE_CODE, RECORD_PATHS,
     RECORD_DATA_OBJECTS, RECORD_DATA_USES, RECORD_DATA_COUNTS,
+    RECORD_EDGES,
 };
 
 static const char head[] =
@@ -70,6 +71,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t k = 0; k < t->count; k++)
                 fuzz_check(t->insns[k] <
                            record->processes[t->process].insn_count);
+        }
+        for (size_t i = 0; i < record->edges_count; i++) {
+            const struct record_edges_row *t = &record->edges[i];
+            fuzz_check(t->process < record->process_count);
+            const size_t insns = record->processes[t->process].insn_count;
+            for (size_t k = 0; k < t->count; k++)
+                fuzz_check((t->edges[k].from < insns ||
+                            t->edges[k].from == RECORD_NOWHERE) &&
+                           (t->edges[k].to < insns ||
+                            t->edges[k].to == RECORD_NOWHERE) &&
+                           t->edges[k].mispredicted <= t->edges[k].count);
         }
         for (size_t i = 0; i < record->process_count; i++) {
             const struct record_process_row *p = &record->processes[i];

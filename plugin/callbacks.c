@@ -778,6 +778,20 @@ stand_in(struct strand *s, const struct block *part, uint32_t cell)
 }
 
 CALL
+on_edge(unsigned vcpu, void *data)
+{
+    edges_enter(strand_of(vcpu), data);
+}
+
+CALL
+on_edge_with(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
+             void *data)
+{
+    (void)info, (void)addr;
+    edges_enter(strand_of(vcpu), data);
+}
+
+CALL
 on_part(unsigned vcpu, void *data)
 {
     struct strand *s = strand_of(vcpu);
@@ -801,6 +815,25 @@ on_late_part(unsigned vcpu, void *data)
     gateway_add(s, vcpu, late->fixed, late->block.pc);
 }
 
+/* Closes the block before `b` where the span begins or ends between the two:
+ * the branch to `b` counts where it ran. */
+static void
+close_last(struct strand *s, const struct block *b)
+{
+    strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
+    if (records && s->recorder != NULL)
+        recorder_charge_branch(s, s->last_cell);
+}
+
+/* Begins or ends the span with block `b`. */
+static void
+switch_span(struct strand *s, const struct block *b, bool counted)
+{
+    if (tally_plugin.span_open != counted)
+        close_last(s, b);
+    plugin_switch_span(s, counted);
+}
+
 /* Begins the span with the block that passes the limit of --skip. */
 static void
 count_to_skip(struct strand *s, const struct block *b)
@@ -811,7 +844,7 @@ count_to_skip(struct strand *s, const struct block *b)
         return;
     s->span.instructions += b->instructions;
     if (s->span.instructions >= skip)
-        plugin_switch_span(s, true);
+        switch_span(s, b, true);
 }
 
 /* Puts the strand inside the span in the ranges of --filter, else outside. */
@@ -823,7 +856,7 @@ filter_code(struct strand *s, const struct block *b)
 
     if (counted != s->span.outside)
         return;
-    strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
+    close_last(s, b);
     strand_switch_span(s, counted);
 }
 
@@ -858,9 +891,9 @@ on_rare_block(unsigned vcpu, void *data)
     if (b->flags & BLOCK_AFTER)
         annul_slot(s, vcpu, last, b);
     if (b->flags & BLOCK_BEGIN)
-        plugin_switch_span(s, true);
+        switch_span(s, b, true);
     if (b->flags & BLOCK_END)
-        plugin_switch_span(s, false);
+        switch_span(s, b, false);
     if (tally_plugin.span == SPAN_SKIP)
         count_to_skip(s, b);
     if (tally_plugin.shape.range_count > 0)
@@ -891,6 +924,8 @@ on_rare_block(unsigned vcpu, void *data)
     } else {
         enter(s, b, tally_plugin.work | WORK_OF_VARIANT);
     }
+    if (records && tally_plugin.request.record_edges)
+        edges_enter(s, b);
 }
 
 #define NAME(variant) NAME_OF(variant)
@@ -900,6 +935,8 @@ const struct callbacks NAME(VARIANT) = {
     .enter = {EACH_WORK(ROW_ENTER)},
     .enter_with = {EACH_WORK(ROW_ENTER_WITH)},
     .access = {EACH_ONE(ROW_ONE) EACH_TWO(ROW_TWO)},
+    .edge = on_edge,
+    .edge_with = on_edge_with,
     .rare_block = on_rare_block,
     .part = on_part,
     .late_part = on_late_part,

@@ -53,6 +53,10 @@ struct callbacks {
     /* Makes one access, access_site as data, or two, struct access_pair
      * as data. */
     qemu_plugin_vcpu_mem_cb_t access[TOUCHES][TOUCHES];
+    /* Notes that a block was entered, the data, where edges are recorded:
+     * behind the block's entry. */
+    qemu_plugin_vcpu_udata_cb_t edge;
+    qemu_plugin_vcpu_mem_cb_t edge_with;
     qemu_plugin_vcpu_udata_cb_t rare_block; /* enters a block: BLOCK_RARE */
     qemu_plugin_vcpu_udata_cb_t part; /* counts a part of a block, the data */
     qemu_plugin_vcpu_udata_cb_t late_part; /* struct late_block, the data */

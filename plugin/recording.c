@@ -130,6 +130,7 @@ recording_fold(struct plugin *p, unsigned vcpu)
     t->recorder.used = 0;
     /* As the totals. */
     memset(t->recorder.charged, 0, sizeof(t->recorder.charged));
+    edges_restart(&t->recorder.edges);
 }
 
 void

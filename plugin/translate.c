@@ -278,6 +278,18 @@ make_pair(const struct plugin *p, const struct translation *t, size_t i,
     };
 }
 
+/* Registers that the block is entered with access `i`, where edges are
+ * recorded. */
+static void
+register_edge_with(const struct plugin *p, const struct translation *t,
+                   size_t i, struct block *block)
+{
+    if (p->request.record_edges)
+        qemu_plugin_register_vcpu_mem_cb(
+            qemu_plugin_tb_get_insn(t->tb, i), p->callbacks->edge_with,
+            QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
+}
+
 /* Registers one call for two accesses. The call enters block `merged` too, if
  * that is not NULL. */
 static void
@@ -301,6 +313,8 @@ register_pair(struct plugin *p, const struct translation *t, size_t i, size_t k,
             ? p->callbacks->enter_with[work_of_entry(p, merged)][first][second]
             : p->callbacks->access[first][second],
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)data);
+    if (merged != NULL)
+        register_edge_with(p, t, i, merged);
 }
 
 /*
@@ -336,6 +350,7 @@ register_merged(const struct plugin *p, const struct translation *t, size_t i,
         qemu_plugin_tb_get_insn(t->tb, i),
         p->callbacks->enter_with[work_of_entry(p, block)][touch][TOUCH_NONE],
         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
+    register_edge_with(p, t, i, block);
 }
 
 /*
@@ -397,6 +412,9 @@ register_entry(const struct plugin *p, const struct translation *t,
             is_rare(p, block) ? p->callbacks->rare_block
                               : p->callbacks->enter[work_of_entry(p, block)],
             QEMU_PLUGIN_CB_NO_REGS, block);
+    if (p->request.record_edges && !is_rare(p, block))
+        qemu_plugin_register_vcpu_tb_exec_cb(t->tb, p->callbacks->edge,
+                                             QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 static struct data_insn

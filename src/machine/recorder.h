@@ -24,6 +24,7 @@
 #define TALLY_MACHINE_RECORDER_H
 
 #include "machine/chip.h"
+#include "machine/edges.h"
 #include "machine/lines.h"
 #include "machine/objects.h"
 #include "source/record_counts.h"
@@ -71,6 +72,7 @@ struct recorder {
     bool records[SIGNAL_COUNT];     /* the signal is recorded */
     uint64_t charged[SIGNAL_COUNT]; /* the total that instructions have been
                                        charged with */
+    struct edges edges;             /* where they are recorded */
 };
 
 /* Starts recording a strand into `record`, which is empty, or goes on with what

@@ -26,6 +26,10 @@ struct decoded {
     uint32_t raises; /* its first entry in `raises`, up to the next block's */
     uint16_t branch; /* the instruction that closes it */
     uint16_t size;   /* bytes of code */
+    uint8_t closing; /* enum insn_branch of the instruction */
+    uint64_t target; /* of a direct branch */
+    uint64_t taken;  /* the next block begins here if the branch was taken */
+    uint64_t end;    /* one past the block's last byte */
 };
 
 /* An instruction of some block, and what it is in the process. */
@@ -36,6 +40,13 @@ struct place {
     uint32_t version;     /* of code of no file (code_versions.h); else 0 */
     uint32_t block;       /* index in `blocks` */
     uint8_t size;
+};
+
+/* A jump to the next instruction that QEMU translates as none: its block goes
+ * on behind it. */
+struct inner_jump {
+    uint32_t block; /* part of a block that has the jump */
+    uint32_t place; /* of the jump in `places`; it leads to the next one */
 };
 
 /* What an instruction has raised of a signal on an object's data, or on none
@@ -85,6 +96,8 @@ struct recorded {
     size_t place_count, place_room;
     struct raise *raises;
     size_t raise_count, raise_room;
+    struct inner_jump *jumps;
+    size_t jump_count, jump_room;
     struct recorded_instruction *instructions;
     size_t instruction_count;
     struct recorded_image *images;
@@ -132,6 +145,7 @@ ask(const struct session_options *o, struct session_request *request)
         request->components |= COMPONENT_L1D;
     request->records =
         o->record->callers ? RECORDS_CALLERS : RECORDS_INSTRUCTIONS;
+    request->record_edges = o->record->branches;
     for (unsigned s = SIGNAL_FIXED_COUNT; s < SIGNAL_COUNT; s++) {
         /* A derived signal may be its own source: what the model raised. */
         const struct signal_row *row = &tally_signals[s];
@@ -242,6 +256,24 @@ split_part(struct recorded *r, const struct insn *insns, size_t from, size_t to,
     return add_raises(r, rest, first_place + from);
 }
 
+/* Notes the jumps from instruction `from` to before `to` that close no block.
+ */
+static int
+note_jumps(struct recorded *r, const struct insn *insns, size_t from, size_t to,
+           const struct decoded *block)
+{
+    for (size_t i = from; i < to && i < block->branch; i++) {
+        if (insns[i].branch != BRANCH_JUMP)
+            continue;
+        if (!grow((void **)&r->jumps, r->jump_count, 1, &r->jump_room,
+                  sizeof(*r->jumps)))
+            return TALLY_ENOMEM;
+        r->jumps[r->jump_count++] = (struct inner_jump){
+            (uint32_t)(block - r->blocks), block->first + (uint32_t)i};
+    }
+    return 0;
+}
+
 /* Decodes a part of a block. */
 static int
 decode_block(struct recorded *r, const struct record_place *p,
@@ -269,6 +301,10 @@ decode_block(struct recorded *r, const struct record_place *p,
     block->branch = (uint16_t)(count - 1);
     if (count > 1 && model.branch_pc == r->places[first + count - 2].address)
         block->branch = (uint16_t)(count - 2);
+    block->closing = insns[block->branch].branch;
+    block->target = insns[block->branch].target;
+    block->taken = model.taken_pc;
+    block->end = model.end;
     if (p->piece == RECORD_SLOT)
         return block_slot(&r->shape, &model, &insns[count - 1], &slot)
                    ? add_raises(r, slot.fixed, first + count - 1)
@@ -280,6 +316,8 @@ decode_block(struct recorded *r, const struct record_place *p,
     /* The second attempt of an instruction counts its trap alone. */
     if (model.flags & BLOCK_RETRY)
         return add_raises(r, pieces[0].info.fixed, first);
+    if (note_jumps(r, insns, pieces[p->piece].first, to, block) != 0)
+        return TALLY_ENOMEM;
     return split_part(r, insns, pieces[p->piece].first, to,
                       pieces[p->piece].info.fixed, first, has_next);
 }
@@ -356,7 +394,7 @@ decode_all(struct recorded *r)
 {
     int error = 0;
 
-    r->place_count = r->raise_count = 0;
+    r->place_count = r->raise_count = r->jump_count = 0;
     code_versions_init(&r->versions);
     r->blocks = calloc(r->view.place_count + 1, sizeof(*r->blocks));
     r->images = calloc(r->view.file_count + 1, sizeof(*r->images));
@@ -578,6 +616,8 @@ count_gains(struct recorded *r)
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const uint64_t key = r->view.sites[i].key;
+        if (key & RECORD_EDGE)
+            continue;
         const uint32_t b = place_of_site(r, (uint32_t)(key >> 32)).block;
         count += (uint16_t)key == RECORD_EXECUTIONS
                      ? r->blocks[b + 1].raises - r->blocks[b].raises
@@ -594,6 +634,8 @@ list_gains(struct recorded *r, struct gain *gains)
 
     for (size_t i = 0; i < r->view.site_count; i++) {
         const struct record_site *site = &r->view.sites[i];
+        if (site->key & RECORD_EDGE)
+            continue;
         const struct site_place at_site =
             place_of_site(r, (uint32_t)(site->key >> 32));
         const uint32_t b = at_site.block;
@@ -865,6 +907,191 @@ value_thread(const struct recorded *r, const struct session_thread *thread,
     return error;
 }
 
+/* Returns the instruction of a block, which is a number of the recording, where
+ * an edge begins or ends. */
+static uint32_t
+end_of_edge(const struct recorded *r, uint32_t number, bool from)
+{
+    if (number == 0)
+        return RECORDED_NOWHERE;
+    const struct record_place *p = &r->view.places[number - 1];
+    if (p->instructions == 0 || p->instructions > INSNS_MOST)
+        return RECORDED_NOWHERE;
+    const struct decoded *block = &r->blocks[number - 1];
+    return r->places[block->first + (from ? block->branch : 0u)].number;
+}
+
+/* Returns how control went from a block to the address of another. */
+static enum recorded_way
+way_of(const struct recorded *r, const struct decoded *block, uint64_t to)
+{
+    /* A branch may have left its slot to the next block, or have annulled it.
+     */
+    const uint64_t slot = r->shape.isa->slots != SLOTS_NONE ? 4 : 0;
+    const enum recorded_way on = to == block->end || to == block->end + slot
+                                     ? RECORDED_ON
+                                     : RECORDED_BROKEN;
+    const bool direct = to == block->target;
+
+    switch (block->closing) {
+    case BRANCH_CONDITIONAL:
+        return to == block->taken ? RECORDED_TAKEN : on;
+    case BRANCH_JUMP:
+        return direct ? RECORDED_JUMP : RECORDED_BROKEN;
+    case BRANCH_CALL:
+        return direct ? RECORDED_CALL : RECORDED_BROKEN;
+    case BRANCH_RETURN:
+        return RECORDED_RETURN;
+    case BRANCH_INDIRECT:
+        return RECORDED_INDIRECT;
+    case BRANCH_INDIRECT_CALL:
+        return RECORDED_INDIRECT_CALL;
+    default:
+        return on;
+    }
+}
+
+/* Returns whether an instruction is a window instruction of the block: it
+ * trapped, the block did not go on, and the instruction is made again. */
+static bool
+is_made_again(const struct recorded *r, uint32_t block, uint32_t instruction)
+{
+    const struct recorded_instruction *to = &r->instructions[instruction];
+    struct insn insn;
+
+    if (to->address < r->view.places[block].pc ||
+        to->address >= r->blocks[block].end)
+        return false;
+    insn_decode(r->shape.isa, to->code, to->size, to->address, &insn);
+    return (insn.flags & (INSN_SAVE | INSN_RESTORE | INSN_FLUSHW)) != 0;
+}
+
+/* Returns what a site says of an edge. */
+static struct recorded_edge
+edge_of(const struct recorded *r, const struct record_site *site)
+{
+    const uint32_t from = record_edge_from(site->key);
+    const uint32_t to = record_edge_to(site->key);
+    struct recorded_edge edge = {
+        .from = end_of_edge(r, from, true),
+        .to = end_of_edge(r, to, false),
+        .way = RECORDED_BROKEN,
+        .count = site->count,
+        .mispredicted = site->key & 1 ? site->count : 0,
+    };
+
+    if (edge.from == RECORDED_NOWHERE || edge.to == RECORDED_NOWHERE)
+        return edge;
+    edge.way =
+        way_of(r, &r->blocks[from - 1], r->instructions[edge.to].address);
+    /* A block that calls its own beginning whatever comes does not end. */
+    if (edge.way >= RECORDED_RETURN && is_made_again(r, from - 1, edge.to)) {
+        edge.way = RECORDED_BROKEN;
+        edge.from = edge.to;
+    }
+    return edge;
+}
+
+/* Orders edges by where they begin, then by where they end. */
+static int
+compare_edges(const void *x, const void *y)
+{
+    const struct recorded_edge *a = x, *b = y;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->way > b->way) - (a->way < b->way);
+}
+
+/* Adds up edges that are the same; returns how many are left. */
+static size_t
+add_up_edges(struct recorded_edge *edges, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(edges, count, sizeof(*edges), compare_edges);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_edges(&edges[kept - 1], &edges[i]) == 0) {
+            edges[kept - 1].count += edges[i].count;
+            edges[kept - 1].mispredicted += edges[i].mispredicted;
+        } else {
+            edges[kept++] = edges[i];
+        }
+    }
+    return kept;
+}
+
+/* Returns the first jump inside of a part of a block, or of one behind; jumps
+ * are in the order of their blocks. */
+static size_t
+first_jump(const struct recorded *r, uint32_t block)
+{
+    size_t low = 0, high = r->jump_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (r->jumps[middle].block < block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Makes the edges of what a site says; returns how many: of executions those of
+ * the jumps inside of the part of a block. `edges` NULL: counts them. */
+static size_t
+edges_of(struct recorded *r, const struct record_site *site,
+         struct recorded_edge *edges)
+{
+    size_t count = 0;
+
+    if (site->key & RECORD_EDGE) {
+        if (edges != NULL)
+            *edges = edge_of(r, site);
+        return 1;
+    }
+    if ((uint16_t)site->key != RECORD_EXECUTIONS || r->jump_count == 0)
+        return 0;
+    const uint32_t block = place_of_site(r, (uint32_t)(site->key >> 32)).block;
+    for (size_t i = first_jump(r, block);
+         i < r->jump_count && r->jumps[i].block == block; i++) {
+        const struct place *at = &r->places[r->jumps[i].place];
+        if (edges != NULL)
+            edges[count] = (struct recorded_edge){
+                .from = at[0].number,
+                .to = at[1].number,
+                .way = RECORDED_JUMP,
+                .count = site->count,
+            };
+        count++;
+    }
+    return count;
+}
+
+/* Hands out the edges of the thread whose sites were read last. */
+static int
+collect_edges(struct recorded *r, const struct session_thread *thread)
+{
+    size_t room = 0;
+
+    for (size_t i = 0; i < r->view.site_count; i++)
+        room += edges_of(r, &r->view.sites[i], NULL);
+    struct recorded_edge *edges = malloc((room + 1) * sizeof(*edges));
+    struct recorded_edges out = {.thread = thread, .edges = edges};
+    if (edges == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < r->view.site_count; i++)
+        out.count += edges_of(r, &r->view.sites[i], edges + out.count);
+    out.count = add_up_edges(edges, out.count);
+    const int error =
+        out.count != 0 ? r->sink->edges(r->sink->user, &r->process, &out) : 0;
+    free(edges);
+    return error;
+}
+
 /* Returns the row of a thread of the process; NULL: there is none. */
 static const struct session_thread *
 find_thread(const struct recorded *r)
@@ -900,6 +1127,8 @@ collect_thread(struct recorded *r)
         error = sorted != NULL ? value_thread(r, thread, sorted, count)
                                : TALLY_ENOMEM;
     }
+    if (error == 0 && thread != NULL && r->sink->branches)
+        error = collect_edges(r, thread);
     free(gains);
     free(other);
     free(r->cell_paths);
@@ -999,6 +1228,7 @@ collect(const struct session_options *o, int fd,
         error = sink->end(sink->user, result, ended);
     free(r.places);
     free(r.raises);
+    free(r.jumps);
     return error;
 }
 

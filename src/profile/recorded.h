@@ -104,6 +104,40 @@ struct recorded_thread {
     size_t value_count;
 };
 
+/* In place of an instruction of an edge: control came from nowhere, as where a
+ * thread begins, or the thread went nowhere, as where it ended. */
+#define RECORDED_NOWHERE UINT32_MAX
+
+/* How control went from one instruction to another. */
+enum recorded_way {
+    RECORDED_ON,       /* to the next instruction: by none that branches, or
+                          by a conditional branch that was not taken */
+    RECORDED_TAKEN,    /* by a conditional branch that was taken, */
+    RECORDED_JUMP,     /* a direct jump, */
+    RECORDED_CALL,     /* a direct call, */
+    RECORDED_RETURN,   /* a return, */
+    RECORDED_INDIRECT, /* a jump through a register or memory, */
+    RECORDED_INDIRECT_CALL, /* a call through one */
+    RECORDED_BROKEN,        /* otherwise: a signal came, or the thread began or
+                               ended */
+};
+
+/* How often control went from one instruction to another: from the branch that
+ * closed a block, or its last instruction, to the first of the next block. */
+struct recorded_edge {
+    uint32_t from, to; /* indices, or RECORDED_NOWHERE */
+    enum recorded_way way;
+    uint64_t count;
+    uint64_t mispredicted; /* of `count` */
+};
+
+/* The edges of one thread, or of a part of its time; sums add up. */
+struct recorded_edges {
+    const struct session_thread *thread;
+    const struct recorded_edge *edges; /* ascending, no two are the same */
+    size_t count;
+};
+
 /*
  * Takes what was recorded: begin(), each process with its threads behind it,
  * and end(), which has the totals of all. All of this comes again and again
@@ -115,10 +149,14 @@ struct recorded_thread {
 struct recorded_sink {
     bool callers;  /* is to have paths of calls */
     bool accesses; /* objects are to have all their accesses */
+    bool branches; /* is to have edges() */
     int (*begin)(void *user);
     int (*process)(void *user, const struct recorded_process *process);
     int (*thread)(void *user, const struct recorded_process *process,
                   const struct recorded_thread *thread);
+    /* Behind the counts of the thread. */
+    int (*edges)(void *user, const struct recorded_process *process,
+                 const struct recorded_edges *edges);
     int (*end)(void *user, const struct session_result *result, bool ended);
     void *user;
 };

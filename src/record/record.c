@@ -125,6 +125,7 @@ read_head(struct reading *r, const struct chunk *chunk)
     }
     record->heap_is_whole =
         json_is_true(json_object_get(head, "heap_is_whole"));
+    record->has_branches = json_is_true(json_object_get(head, "branches"));
     for (size_t i = 0; error == 0 && i < record->event_count; i++)
         error = read_event(r, json_array_get(events, i), &record->events[i]);
     for (size_t i = 0; error == 0 && i < json_array_size(command); i++) {
@@ -482,6 +483,55 @@ read_counts(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
+/* Reads one edge behind that which begins at number `*from`. */
+static bool
+read_edge(struct cursor *c, size_t insn_count, uint64_t *from,
+          struct record_edge *edge)
+{
+    *from += (uint64_t)cursor_signed(c);
+    const uint64_t to = *from + (uint64_t)cursor_signed(c);
+    const uint64_t way = cursor_varint(c);
+    edge->count = cursor_varint(c);
+    edge->mispredicted = cursor_varint(c);
+    edge->from = (uint32_t)*from - 1;
+    edge->to = (uint32_t)to - 1;
+    edge->way = (enum record_way)way;
+    return !c->failed && *from <= insn_count && to <= insn_count &&
+           way < RECORD_WAYS && edge->mispredicted <= edge->count;
+}
+
+static int
+read_edges(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    const long process = find_process(record, cursor_varint(&c));
+    struct record_edges_row *rows =
+        grown(record->edges, record->edges_count, sizeof(*rows));
+    uint64_t from = 0;
+
+    if (rows == NULL)
+        return no_memory(r);
+    record->edges = rows;
+    if (process < 0)
+        return bad(r, "has edges of no process");
+    struct record_edges_row *t = &rows[record->edges_count++];
+    t->process = (unsigned)process;
+    t->thread = (unsigned)cursor_varint(&c);
+    t->count = cursor_varint(&c);
+    t->edges = array_for(&c, t->count, sizeof(*t->edges));
+    if (t->edges == NULL) {
+        t->count = 0;
+        return bad(r, "lacks edges");
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        if (!read_edge(&c, record->processes[process].insn_count, &from,
+                       &t->edges[i]))
+            return bad(r, "has an edge that cannot be");
+    }
+    return 0;
+}
+
 /* Reads the names of the source files of code that a process made. */
 static int
 read_made_files(struct reading *r, struct cursor *c,
@@ -687,10 +737,13 @@ free_set(struct record *record)
         free(record->counts[i].insns);
         free(record->counts[i].values);
     }
+    for (size_t i = 0; i < record->edges_count; i++)
+        free(record->edges[i].edges);
     free(record->images);
     free(record->processes);
     free(record->threads);
     free(record->counts);
+    free(record->edges);
 }
 
 /* Moves a whole set from one record to another. */
@@ -705,12 +758,15 @@ move_set(struct record *to, struct record *from)
     to->thread_count = from->thread_count;
     to->counts = from->counts;
     to->counts_count = from->counts_count;
+    to->edges = from->edges;
+    to->edges_count = from->edges_count;
     from->images = NULL;
     from->processes = NULL;
     from->threads = NULL;
     from->counts = NULL;
+    from->edges = NULL;
     from->image_count = from->process_count = 0;
-    from->thread_count = from->counts_count = 0;
+    from->thread_count = from->counts_count = from->edges_count = 0;
 }
 
 /* Begins another set; the one before is kept until this one is whole. */
@@ -725,8 +781,10 @@ begin_set(struct reading *r)
         r->record->images = NULL;
         r->record->processes = NULL;
         r->record->counts = NULL;
+        r->record->edges = NULL;
         r->record->image_count = r->record->process_count = 0;
         r->record->thread_count = r->record->counts_count = 0;
+        r->record->edges_count = 0;
     }
 }
 
@@ -766,6 +824,8 @@ read_chunk(struct reading *r, const struct chunk *chunk)
         return read_paths(r, chunk);
     case RECORD_MADE_CODE:
         return read_made_code(r, chunk);
+    case RECORD_EDGES:
+        return read_edges(r, chunk);
     case RECORD_TOTALS:
         return read_totals(r, chunk);
     case RECORD_RUN:

@@ -145,6 +145,43 @@ struct record_counts_row {
     int64_t *values;   /* [event_count][count] */
 };
 
+/* In place of the instruction of an edge. */
+#define RECORD_NOWHERE UINT32_MAX
+
+/* How control went from one instruction to another. */
+enum record_way {
+    RECORD_WAY_ON,            /* to the next one: by none that branches, or by a
+                             conditional branch that was not taken */
+    RECORD_WAY_TAKEN,         /* by a conditional branch that was taken, */
+    RECORD_WAY_JUMP,          /* a direct jump, */
+    RECORD_WAY_CALL,          /* a direct call, */
+    RECORD_WAY_RETURN,        /* a return, */
+    RECORD_WAY_INDIRECT,      /* a jump through a register or memory, */
+    RECORD_WAY_INDIRECT_CALL, /* a call through one */
+    RECORD_WAY_BROKEN, /* otherwise: a signal came, or the thread began or
+                      ended */
+    RECORD_WAYS,
+};
+
+/* How often control went from one instruction to another: a branch, or another
+ * instruction that ended a block of code, to the first of the next block. */
+struct record_edge {
+    uint32_t from; /* index of an instruction, or RECORD_NOWHERE: a thread
+                      began, or what is recorded of it */
+    uint32_t to;   /* the same; RECORD_NOWHERE: the thread ended */
+    enum record_way way;
+    uint64_t count;
+    uint64_t mispredicted; /* of `count` */
+};
+
+/* The edges of a thread; a thread may have several of these. */
+struct record_edges_row {
+    unsigned process; /* index in record.processes */
+    unsigned thread;  /* number of the thread in the process */
+    size_t count;
+    struct record_edge *edges; /* ascending by number: from, then to */
+};
+
 struct record {
     char *path;                          /* of the file */
     char *version, *machine, *isa, *cpu; /* cpu may be NULL */
@@ -159,6 +196,9 @@ struct record {
     size_t thread_count;
     struct record_counts_row *counts;
     size_t counts_count;
+    struct record_edges_row *edges;
+    size_t edges_count;
+    bool has_branches;  /* edges are recorded */
     bool has_callers;   /* some path is not path 0 */
     bool has_objects;   /* data accesses are told by object, */
     bool has_uses;      /* and objects have all their accesses, */

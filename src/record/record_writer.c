@@ -62,12 +62,12 @@ head_document(const struct record_head *h)
                       "brief", text_of(e->brief), "standing",
                       text_of(e->standing)));
     }
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "schema",
-                     RECORD_SCHEMA, "tally", text_of(h->version), "machine",
-                     text_of(h->machine), "isa", text_of(h->isa), "cpu",
-                     text_of(h->cpu), "command", arguments, "events", events,
-                     "heap_is_whole", h->heap_is_whole, "heap_reason",
-                     text_of(h->heap_reason));
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
+                     "schema", RECORD_SCHEMA, "tally", text_of(h->version),
+                     "machine", text_of(h->machine), "isa", text_of(h->isa),
+                     "cpu", text_of(h->cpu), "command", arguments, "events",
+                     events, "heap_is_whole", h->heap_is_whole, "branches",
+                     h->branches, "heap_reason", text_of(h->heap_reason));
 }
 
 static void
@@ -426,6 +426,32 @@ write_thread(void *user, const struct recorded_process *p,
         w, t->row_objects != NULL ? RECORD_DATA_COUNTS : RECORD_COUNTS, &b);
 }
 
+/* Writes where control went in a thread: an instruction's number is 1 + its
+ * index, 0 is nowhere. */
+static int
+write_edges(void *user, const struct recorded_process *p,
+            const struct recorded_edges *t)
+{
+    struct record_writer *w = user;
+    struct bytes b = {0};
+    uint32_t from = 0;
+
+    bytes_append_varint(&b, p->number);
+    bytes_append_varint(&b, t->thread->thread);
+    bytes_append_varint(&b, t->count);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct recorded_edge *e = &t->edges[i];
+        const uint32_t number = e->from + 1, to = e->to + 1;
+        bytes_append_signed(&b, (int64_t)number - from);
+        bytes_append_signed(&b, (int64_t)to - number);
+        bytes_append_varint(&b, e->way);
+        bytes_append_varint(&b, e->count);
+        bytes_append_varint(&b, e->mispredicted);
+        from = number;
+    }
+    return write_bytes(w, RECORD_EDGES, &b);
+}
+
 /* Begins a set of processes, counts and totals, which replaces those before. */
 static int
 write_set(void *user)
@@ -481,8 +507,9 @@ record_writer_begin(struct record_writer *w, const char *path,
         .head = head,
         .options = options,
         .log = log,
-        .sink = {!head->no_callers, head->all_accesses, write_set,
-                 write_process, write_thread, write_totals, w},
+        .sink = {!head->no_callers, head->all_accesses, head->branches,
+                 write_set, write_process, write_thread, write_edges,
+                 write_totals, w},
     };
     int error = chunks_create(path, log, &w->chunks);
     if (error != 0)

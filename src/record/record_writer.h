@@ -28,6 +28,7 @@ struct record_head {
     const struct record_event *events;
     size_t event_count;
     bool no_callers;
+    bool branches;           /* edges are recorded */
     const char *heap_reason; /* with heap_is_whole; else NULL */
     bool all_accesses;       /* objects have all their accesses */
     bool heap_is_whole;      /* objects are recorded, but not the blocks of the

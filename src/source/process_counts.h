@@ -104,6 +104,7 @@ struct session_request {
     /* What the session records (source/record_counts.h), enum record_kind, and
      * the dynamic signals that it records. */
     uint32_t records;
+    uint32_t record_edges; /* not 0: and where control went */
     uint32_t record_count;
     uint16_t record_signals[SIGNAL_COUNT];
     uint64_t code; /* lowest code address in the program's file */

@@ -65,6 +65,30 @@ put_branches(struct folding *f, uint32_t cell,
     put(f, cell, RECORD_BRANCH, SIGNAL_TAKEN_MISPREDICTS, branches->outcome[3]);
 }
 
+static void
+put_edge(struct folding *f, uint64_t key, uint64_t count)
+{
+    if (count != 0 && f->count < f->room)
+        f->sites[f->count++] = (struct record_site){key, count};
+}
+
+/* Puts where control went from the blocks of a thread. */
+static void
+put_edges(struct folding *f, const struct record_strand *strand,
+          unsigned blocks)
+{
+    for (uint32_t n = 0; n <= blocks; n++) {
+        const struct record_edges *e = &strand->edges[n];
+        for (unsigned i = 0; i < 2 && e->to[i] != 0; i++) {
+            put_edge(f, record_edge_key(n, e->to[i], false),
+                     e->count[i] - e->mispredicted[i]);
+            put_edge(f, record_edge_key(n, e->to[i], true), e->mispredicted[i]);
+        }
+    }
+    if (strand->last != 0)
+        put_edge(f, record_edge_key(strand->last, 0, false), 1);
+}
+
 /* Puts the cells of a thread with their executions. */
 static void
 put_cells(struct folding *f, const struct record_strand *strand, unsigned cells)
@@ -81,8 +105,10 @@ record_fold(const struct process_counts *process, struct record_process *record,
             const struct counts_strand *counts, struct record_strand *strand)
 {
     const unsigned cells = atomic_load(&strand->cell_count);
-    const unsigned numbers =
-        cells != 0 ? cells : atomic_load(&process->head->blocks);
+    const unsigned blocks = atomic_load(&process->head->blocks);
+    const unsigned numbers = cells != 0 ? cells : blocks;
+    /* Edges from nowhere are the first that there are. */
+    const bool edges = strand->edges[0].to[0] != 0 || strand->last != 0;
     const unsigned used = atomic_load(&record->ended_count);
     const unsigned place = atomic_load(&strand->place) & 1;
     const size_t size = (size_t)1 << atomic_load(&strand->bits);
@@ -96,6 +122,8 @@ record_fold(const struct process_counts *process, struct record_process *record,
                 put(&f, n, 0, RECORD_EXECUTIONS, counts->exec[0][n - 1]);
             put_branches(&f, n, &strand->branches[n]);
         }
+        if (edges)
+            put_edges(&f, strand, blocks);
         for (size_t i = 0; i < size; i++) {
             const struct record_site *s = &strand->sites[place][i];
             if (f.count < f.room && s->key != 0)
@@ -116,6 +144,9 @@ record_fold(const struct process_counts *process, struct record_process *record,
     memset(strand->uses, 0,
            (atomic_load(&record->object_count) + 1) * sizeof(*strand->uses));
     memset(strand->branches, 0, (numbers + 1) * sizeof(*strand->branches));
+    if (edges)
+        memset(strand->edges, 0, (blocks + 1) * sizeof(*strand->edges));
+    strand->last = 0;
     memset(strand->executions, 0, (cells + 1) * sizeof(*strand->executions));
     memset(strand->sites[place], 0, size * sizeof(*strand->sites[place]));
 }

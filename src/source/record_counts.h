@@ -94,6 +94,39 @@ record_taken(const struct record_branches *b)
     return b->outcome[2] + b->outcome[3];
 }
 
+/* Where control went from a block: to the first two blocks that came behind it,
+ * by their numbers (1 + the index of the place); 0: none yet. Others are
+ * sites. */
+struct record_edges {
+    uint32_t to[2];
+    uint64_t count[2];
+    uint64_t mispredicted[2]; /* of `count` */
+};
+
+/* In the key of a site: how often control went from one block to another,
+ * whose numbers follow; 0: from or to nowhere. The lowest bit: the branch that
+ * closed the first was mispredicted. */
+#define RECORD_EDGE (UINT64_C(1) << 63)
+
+static inline uint64_t
+record_edge_key(uint32_t from, uint32_t to, bool mispredicted)
+{
+    return RECORD_EDGE | (uint64_t)from << 32 | (uint64_t)to << 1 |
+           mispredicted;
+}
+
+static inline uint32_t
+record_edge_from(uint64_t key)
+{
+    return (uint32_t)(key >> 32 & INT32_MAX);
+}
+
+static inline uint32_t
+record_edge_to(uint64_t key)
+{
+    return (uint32_t)key >> 1;
+}
+
 /* How an object is used, where the session records all accesses. */
 struct record_use {
     uint64_t loads, stores; /* eighths of accesses: QEMU shows one of more than
@@ -106,13 +139,18 @@ struct record_use {
  * two places; the other is where it grows to. Numbers of cells are indices, and
  * 0 is that of a block without a number. */
 struct record_strand {
-    atomic_uint place;                      /* of `sites` */
-    atomic_uint bits;                       /* log2 of the table's size */
-    atomic_uint cell_count;                 /* 0: callers are not recorded */
+    atomic_uint place;      /* of `sites` */
+    atomic_uint bits;       /* log2 of the table's size */
+    atomic_uint cell_count; /* 0: callers are not recorded */
+    /* Where edges are recorded: the block that runs, or 0. Edges from it are
+     * not known yet. */
+    uint32_t last;
     struct record_cell cells[RECORD_CELLS]; /* of number 1 on */
     uint64_t executions[RECORD_CELLS + 1];  /* of each cell */
     struct record_branches branches[RECORD_CELLS + 1];
     struct record_branches outside[RECORD_CELLS + 1]; /* what does not count */
+    struct record_edges edges[COUNTS_BLOCKS + 1]; /* from each block; [0]: from
+                                                     nowhere */
     struct record_site sites[2][RECORD_SITES];
     struct record_use uses[RECORD_OBJECTS + 1]; /* by number of the object */
 };
@@ -192,7 +230,8 @@ void record_unmap_strand(struct record_strand *record);
 
 /*
  * Appends what a thread has recorded to the sites of ended threads, and zeroes
- * what it has recorded. The thread's counts must still be there. What finds no
+ * what it has recorded; the block that ran last leads nowhere. The thread's
+ * counts must still be there. What finds no
  * room is lost to the sites, and stays in the thread's totals.
  */
 void

@@ -229,12 +229,16 @@ is_cell(const struct record_view *r, uint32_t index)
 
 /* Returns whether a count can be. */
 static bool
-is_site(const struct record_site *s, uint64_t numbers)
+is_site(const struct record_view *r, const struct record_site *s,
+        uint64_t numbers)
 {
     const unsigned signal = (uint16_t)s->key;
 
     if (s->count >> 52 != 0)
         return false;
+    if (s->key & RECORD_EDGE)
+        return record_edge_from(s->key) <= r->place_count &&
+               record_edge_to(s->key) <= r->place_count;
     return s->key >> 32 != 0 && s->key >> 32 <= numbers &&
            (signal < SIGNAL_COUNT || signal == RECORD_EXECUTIONS);
 }
@@ -250,7 +254,7 @@ check_thread(struct counts_view *view, const struct record_view *r)
             view->wrong = "its recording has a call that cannot be";
     }
     for (size_t i = 0; i < r->site_count; i++) {
-        if (!is_site(&r->sites[i], numbers))
+        if (!is_site(r, &r->sites[i], numbers))
             view->wrong = "its recording has a count that cannot be";
     }
 }
@@ -371,6 +375,48 @@ add_branches(struct counts_view *view, struct record_view *r, uint64_t strand,
     return 0;
 }
 
+static void
+put_edge(struct record_view *r, uint64_t key, uint64_t count)
+{
+    if (count != 0)
+        r->sites[r->site_count++] = (struct record_site){key, count};
+}
+
+/* Reads where control went from each block. */
+static int
+add_edges(struct counts_view *view, struct record_view *r, uint64_t strand)
+{
+    const uint64_t at = strand + offsetof(struct record_strand, edges);
+    const size_t count = (size_t)r->place_count + 1;
+    uint32_t last = 0;
+    struct record_edges *edges = copy_array(view, at, count * sizeof(*edges));
+
+    if (edges == NULL || !room_for(r, 4 * count + 1)) {
+        free(edges);
+        return TALLY_ENOMEM;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        const struct record_edges *e = &edges[n];
+        for (unsigned i = 0; i < 2; i++) {
+            /* Another thread may have written one of the two a moment ago. */
+            const uint64_t wrong = e->mispredicted[i] < e->count[i]
+                                       ? e->mispredicted[i]
+                                       : e->count[i];
+            if (e->to[i] == 0 || e->to[i] > INT32_MAX)
+                continue;
+            put_edge(r, record_edge_key(n, e->to[i], false),
+                     e->count[i] - wrong);
+            put_edge(r, record_edge_key(n, e->to[i], true), wrong);
+        }
+    }
+    free(edges);
+    if (counts_view_copy(view, strand + offsetof(struct record_strand, last),
+                         &last, sizeof(last)) &&
+        last != 0 && last <= INT32_MAX)
+        put_edge(r, record_edge_key(last, 0, false), 1);
+    return 0;
+}
+
 static int
 add_table(struct counts_view *view, struct record_view *r, uint64_t strand)
 {
@@ -455,6 +501,8 @@ next_live(struct counts_view *view, struct record_view *r)
     if (error == 0)
         error = add_branches(view, r, strand,
                              r->cells != NULL ? r->cell_count : r->place_count);
+    if (error == 0)
+        error = add_edges(view, r, strand);
     r->strand++;
     check_thread(view, r);
     return error != 0 ? error : view->wrong == NULL;
