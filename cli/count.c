@@ -399,16 +399,13 @@ prepare(const struct count_request *r, struct job *job)
 {
     struct measured *const m = &job->measured;
     const bool talks = !r->quiet && count_request_talks(r);
-    const int error = measured_choose(m, r->machine, &r->model, talks);
+    int error = measured_choose(m, r->machine, &r->model, talks);
 
+    if (error == 0)
+        error = capture_check_machine(&r->capture, m->machine, &command_log);
     if (error != 0)
         return error;
     const struct machine_row *const machine = m->machine;
-    if (capture_wanted(&r->capture) && machine->family != FAMILY_MONTECITO)
-        return tally_fail(&command_log, TALLY_ERANGE,
-                          "%s has no event address registers and no trace "
-                          "buffer; -m montecito has",
-                          machine->name);
     const unsigned idle = idle_place(r, job->measured.params);
     if (count_request_talks(r))
         say_idle_place(idle, machine, m->params);

@@ -13,6 +13,7 @@
 #include "cli/illegal.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "profile/capture.h"
 #include "profile/filter.h"
 #include "record/record_writer.h"
 #include "source/plugin_path.h"
@@ -29,6 +30,8 @@ enum {
     OPT_OBJECTS,
     OPT_ALLOCATOR,
     OPT_BRANCHES,
+    OPT_EAR,
+    OPT_ETB,
     OPT_QUIET,
     OPT_FROM,
     OPT_TO,
@@ -60,6 +63,13 @@ static const struct option_row options[] = {
     [OPT_BRANCHES] = {0, "branches", NULL,
                       "record how often control went from which instruction "
                       "to which"},
+    [OPT_EAR] = {0, "ear", "WHAT",
+                 "record every miss that an event address register captures: "
+                 "load-latency=CYCLES, dtlb, fetch-latency=CYCLES or itlb "
+                 "[montecito]"},
+    [OPT_ETB] = {0, "etb", "N",
+                 "record every entry that a branch makes in the trace buffer; "
+                 "N, 1 to 16, as for tally count [montecito]"},
     [OPT_QUIET] = {'q', "quiet", NULL, "no progress line and no last line"},
     [OPT_FROM] = {0, "from", "FUNCTION",
                   "record only from where this function is entered"},
@@ -86,6 +96,7 @@ struct record_request {
     /* --allocator, their names without the arguments; owned */
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
+    struct capture_request capture;
     bool quiet, no_callers, objects, all_accesses, branches;
 };
 
@@ -167,6 +178,14 @@ take_option(struct record_request *r, int option, const char *value)
     case OPT_BRANCHES:
         r->branches = true;
         return 0;
+    case OPT_EAR:
+        return capture_parse_ear(value, &command_log, &r->capture) == 0
+                   ? 0
+                   : EXIT_USAGE;
+    case OPT_ETB:
+        return capture_parse_trace(value, &command_log, &r->capture) == 0
+                   ? 0
+                   : EXIT_USAGE;
     case OPT_QUIET:
         r->quiet = true;
         return 0;
@@ -291,6 +310,8 @@ describe_events(struct recording *r)
             i < r->counted.asked_count ? r->counted.asked[i] : e->name;
         const int sum = generic_sum(machine, e);
         const char *lacks = event_lacks(e, r->measured.params);
+        if (lacks == NULL)
+            lacks = capture_lacks(e, &r->request->capture);
         const int error = check_event(machine, e, asked);
         if (error != 0)
             return error;
@@ -358,6 +379,23 @@ run_recorded(struct recording *r)
     return command_status(r->result.status);
 }
 
+/* Writes to `text` the events to record: those that were asked for. If none
+ * were, the events of all that --ear and --etb capture. Returns `text`, or
+ * NULL: the machine's default events. */
+static const char *
+recorded_events(const struct record_request *q, char *text, size_t size)
+{
+    const struct capture_request *const c = &q->capture;
+    const bool timed = c->ear == CAPTURE_LOAD || c->ear == CAPTURE_FETCH;
+
+    if (q->events != NULL || !capture_wanted(c))
+        return q->events;
+    snprintf(text, size, "%s%s%s", capture_event(c),
+             timed ? ",ear_latency" : "",
+             c->ear != CAPTURE_NONE && c->traced != 0 ? ",ETB_EVENT" : "");
+    return text;
+}
+
 /* Chooses machine and events, and runs the program. */
 static int
 record_program(struct recording *r)
@@ -366,6 +404,7 @@ record_program(struct recording *r)
     struct measured *m = &r->measured;
     const struct machine_row *const asked =
         q->machine_name != NULL ? machine_find(q->machine_name) : NULL;
+    char captured[64];
     int error = 0;
 
     if (asked != NULL && asked->native)
@@ -376,7 +415,11 @@ record_program(struct recording *r)
     if (error == 0)
         error = measured_choose(m, q->machine_name, &q->model, !q->quiet);
     if (error == 0)
-        error = counted_choose(m->machine, q->events, NULL, NULL, &r->counted);
+        error = capture_check_machine(&q->capture, m->machine, &command_log);
+    if (error == 0)
+        error = counted_choose(m->machine,
+                               recorded_events(q, captured, sizeof(captured)),
+                               NULL, NULL, &r->counted);
     if (error == 0)
         error = describe_events(r);
     if (error != 0)
@@ -408,6 +451,7 @@ record_program(struct recording *r)
         .filters = q->filters,
         .filter_count = q->filter_count,
         .launch = q->model.launch,
+        .capture = capture_wanted(&q->capture) ? &q->capture : NULL,
         .progress = isatty(STDERR_FILENO) && !q->quiet ? show_progress : NULL,
     };
     r->head = (struct record_head){

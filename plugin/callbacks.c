@@ -876,6 +876,24 @@ annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
     }
 }
 
+/* Enters a block whose fetches, accesses and branch a monitor may capture. */
+static void
+enter_captured(struct strand *s, unsigned vcpu, const struct block *b)
+{
+    const uint32_t left = s->cell;
+    uint32_t cell = records ? strand_foresee(s, b) : 1;
+
+    if (cell == 0)
+        cell = strand_lead(s, b);
+    /* The lines are fetched before the model enters the block, and yet are the
+     * block's. */
+    s->cell = cell;
+    const struct ear_branches before = ear_enter(s, vcpu, b);
+    s->cell = left;
+    enter_cell(s, b, cell, tally_plugin.work | WORK_OF_VARIANT);
+    ear_entered(s, vcpu, b, &before);
+}
+
 /* Enters a block that needs a second look: see enum block_flags. */
 CALL
 on_rare_block(unsigned vcpu, void *data)
@@ -917,13 +935,10 @@ on_rare_block(unsigned vcpu, void *data)
     }
     if (b->flags & BLOCK_ODD)
         s->counts->suspect = b->index + 1;
-    if (tally_plugin.ear_runs) {
-        const struct ear_branches before = ear_enter(s, vcpu, b);
-        enter(s, b, tally_plugin.work);
-        ear_entered(s, vcpu, b, &before);
-    } else {
+    if (tally_plugin.ear_runs)
+        enter_captured(s, vcpu, b);
+    else
         enter(s, b, tally_plugin.work | WORK_OF_VARIANT);
-    }
     if (records && tally_plugin.request.record_edges)
         edges_enter(s, b);
 }

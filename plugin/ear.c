@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "machine/recorder.h"
 #include "machine/strand.h"
 #include "plugin/plugin.h"
 #include "plugin/sampler.h"
@@ -13,9 +14,10 @@ struct ear_insn {
     uint64_t pc;
     qemu_plugin_vcpu_mem_cb_t call; /* takes the access through the model */
     void *data;
-    uint32_t at;   /* cycles after the block's entry */
-    bool atomic;   /* done in the L2, whatever the L1D holds */
-    bool floating; /* done in the L2 too, and takes one cycle more */
+    uint32_t at;          /* cycles after the block's entry */
+    unsigned instruction; /* of the block */
+    bool atomic;          /* done in the L2, whatever the L1D holds */
+    bool floating;        /* done in the L2 too, and takes one cycle more */
 };
 
 /* The misses of one access or of one fetched line: counts, later 0 or 1. */
@@ -82,19 +84,38 @@ retire(struct strand *s, unsigned vcpu, uint64_t now,
 
     m->reported += cycles;
     c->cycles = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
-    s->total[SIGNAL_TRACE_ENTRIES] += sampler_retire(m->sampler, c);
+    const uint64_t entries = sampler_retire(m->sampler, c);
+    s->total[SIGNAL_TRACE_ENTRIES] += entries;
+    if (s->recorder != NULL && entries != 0)
+        recorder_charge_signal(s, s->last_cell, RECORD_BRANCH, RECORDER_NO_DATA,
+                               SIGNAL_TRACE_ENTRIES, entries);
 }
 
-/* Offers a miss to the event address register, which captures it or not. */
+/* Adds to a signal, and charges the instruction of a request with that, in a
+ * recording. */
 static void
-offer(struct strand *s, unsigned vcpu, struct tally_pmu_context *c,
-      enum capture_level level)
+add(struct strand *s, const struct request *by, unsigned signal, uint64_t count)
 {
-    const bool inst = tally_plugin.ear.request->ear == CAPTURE_FETCH ||
-                      tally_plugin.ear.request->ear == CAPTURE_ITLB;
+    s->total[signal] += count;
+    if (s->recorder != NULL && count != 0)
+        recorder_charge_one(s, by, signal, count);
+}
 
-    s->total[inst ? SIGNAL_FETCH_CAPTURES : SIGNAL_DATA_CAPTURES] +=
+/* Offers the miss of a request to the event address register, which captures it
+ * or not. */
+static void
+offer(struct strand *s, unsigned vcpu, const struct request *by,
+      struct tally_pmu_context *c, enum capture_level level)
+{
+    const bool inst = by->kind == REQUEST_FETCH;
+    const bool timed = c->miss == TALLY_PMU_MISS_CACHE;
+    const uint64_t captured =
         sampler_miss(tally_plugin.ear.pmus[vcpu].sampler, c, level);
+
+    add(s, by, inst ? SIGNAL_FETCH_CAPTURES : SIGNAL_DATA_CAPTURES, captured);
+    add(s, by,
+        inst ? SIGNAL_FETCH_CAPTURE_LATENCY : SIGNAL_DATA_CAPTURE_LATENCY,
+        timed ? captured * c->latency : 0);
 }
 
 /* Returns the strand's misses of data so far. */
@@ -167,11 +188,12 @@ wait_of(struct misses m)
            m.waits;
 }
 
-/* Reports the cycles that passed until `now` to the PMU, then the miss, if
- * there is one that the register looks for. */
+/* Reports the cycles that passed until `now` to the PMU, then the miss of a
+ * request, if there is one that the register looks for. */
 static void
-report_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
-            uint64_t now, struct tally_pmu_context *c)
+report_miss(struct strand *s, unsigned vcpu, const struct request *by,
+            struct misses missed, bool tlb, uint64_t now,
+            struct tally_pmu_context *c)
 {
     struct ear_pmu *m = &tally_plugin.ear.pmus[vcpu];
 
@@ -180,11 +202,11 @@ report_miss(struct strand *s, unsigned vcpu, struct misses missed, bool tlb,
                &(struct tally_pmu_context){.pc = c->pc, .type = 'M'});
     if (tlb && (missed.tlb | missed.near)) {
         c->miss = missed.tlb ? TALLY_PMU_MISS_VHPT : TALLY_PMU_MISS_TLB2;
-        offer(s, vcpu, c, missed.tlb ? CAPTURE_WALK : CAPTURE_TLB);
+        offer(s, vcpu, by, c, missed.tlb ? CAPTURE_WALK : CAPTURE_TLB);
     } else if (!tlb && missed.l1) {
         c->miss = TALLY_PMU_MISS_CACHE;
         c->latency = (uint32_t)(1 + wait_of(missed));
-        offer(s, vcpu, c,
+        offer(s, vcpu, by, c,
               missed.l3 | missed.waits ? CAPTURE_MEMORY
               : missed.l2              ? CAPTURE_L3
                                        : CAPTURE_L2);
@@ -223,7 +245,12 @@ on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
         return;
     if (ear == CAPTURE_LOAD || ear == CAPTURE_DTLB)
         report_miss(
-            s, vcpu, missed, ear == CAPTURE_DTLB, m->clock + c->at,
+            s, vcpu,
+            &(struct request){.addr = addr,
+                              .kind = REQUEST_LOAD,
+                              .cell = s->cell,
+                              .instruction = (uint16_t)c->instruction},
+            missed, ear == CAPTURE_DTLB, m->clock + c->at,
             &(struct tally_pmu_context){.pc = c->pc, .ea = addr, .known = 3});
     pass(m, missed);
 }
@@ -249,7 +276,10 @@ fetch_line(struct strand *s, unsigned vcpu, const struct block *b,
     if (s->span.outside)
         return;
     if (ear == CAPTURE_FETCH || ear == CAPTURE_ITLB)
-        report_miss(s, vcpu, missed, ear == CAPTURE_ITLB,
+        report_miss(s, vcpu,
+                    &(struct request){
+                        .addr = line, .kind = REQUEST_FETCH, .cell = s->cell},
+                    missed, ear == CAPTURE_ITLB,
                     tally_plugin.ear.pmus[vcpu].clock,
                     &(struct tally_pmu_context){.pc = pc, .known = 1});
     pass(&tally_plugin.ear.pmus[vcpu], missed);
@@ -381,6 +411,7 @@ new_insn(const struct ear_shape *shape, size_t i)
         plugin_no_memory(tally_plugin.process.head, "samples");
     c->pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(shape->tb, i));
     c->at = (uint32_t)(issue_cycles(shape->block) * i / shape->count);
+    c->instruction = (unsigned)i;
     c->atomic = shape->insns[i].access == ACCESS_ATOMIC;
     c->floating = shape->insns[i].access == ACCESS_FLOAT;
     return c;

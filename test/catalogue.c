@@ -154,6 +154,8 @@ test_montecito_counts(void **state)
     (void)state;
     for (size_t i = 0; i < m->event_count; i++) {
         const struct event_row *e = &m->events[i];
+        if (strcmp(e->unit, "cpu") != 0)
+            continue;
         assert_in_range(e->code, 0, 255);
         different += !codes[e->code];
         codes[e->code] = true;

@@ -188,6 +188,19 @@ capture_complete(struct capture_request *r, uint64_t period,
     return 0;
 }
 
+int
+capture_check_machine(const struct capture_request *r,
+                      const struct machine_row *machine,
+                      const struct tally_log *log)
+{
+    if (!capture_wanted(r) || machine->family == FAMILY_MONTECITO)
+        return 0;
+    return tally_fail(log, TALLY_ERANGE,
+                      "%s has no event address registers and no trace buffer; "
+                      "-m montecito has",
+                      machine->name);
+}
+
 const char *
 capture_event(const struct capture_request *r)
 {
@@ -226,6 +239,10 @@ capture_lacks(const struct event_row *event, const struct capture_request *r)
     if (event->signals[0] == SIGNAL_FETCH_CAPTURES && !inst)
         return "the instruction event address register captures nothing: see "
                "--ear";
+    if (event->signals[0] == SIGNAL_DATA_CAPTURE_LATENCY &&
+        r->ear != CAPTURE_LOAD && r->ear != CAPTURE_FETCH)
+        return "no event address register measures latencies: see --ear "
+               "load-latency and --ear fetch-latency";
     if (event->signals[0] == SIGNAL_TRACE_ENTRIES && r->traced == 0)
         return "the trace buffer captures nothing: see --etb";
     return NULL;

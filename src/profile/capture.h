@@ -41,6 +41,12 @@ int capture_parse_retired(const char *text, const struct tally_log *log,
 int capture_complete(struct capture_request *request, uint64_t period,
                      const struct tally_log *log);
 
+/* Checks that the machine has the registers that the request captures with. 0,
+ * or TALLY_ERANGE, logged. */
+int capture_check_machine(const struct capture_request *request,
+                          const struct machine_row *machine,
+                          const struct tally_log *log);
+
 /* Returns the event that counts the captures: "DATA_EAR_EVENTS"; NULL: nothing
  * is captured. */
 const char *capture_event(const struct capture_request *request);
