@@ -22,12 +22,14 @@ enum {
     OPT_OUTPUT,
     OPT_INPUT,
     OPT_EVENTS,
+    OPT_IMAGE,
     OPT_DEBUG_DIR,
 };
 
 static const struct option_row options[] = {
     [OPT_AS] = {0, "as", "FORMAT",
-                "callgrind, folded, pprof, speedscope or perf-script"},
+                "callgrind, folded, pprof, speedscope, perf-script, brstack or "
+                "bolt"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write there (default: standard output)"},
     [OPT_INPUT] = {'i', "input", "FILE",
@@ -35,6 +37,9 @@ static const struct option_row options[] = {
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events of the record to export (default: all; folded: the "
                     "first)"},
+    [OPT_IMAGE] = {0, "image", "FILE",
+                   "of brstack and bolt: the file to export, by its path or "
+                   "the last part of that (default: the program)"},
     [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
                        "look for separate debug files there too"},
     {0},
@@ -42,7 +47,7 @@ static const struct option_row options[] = {
 
 struct export_request {
     const struct export_writer *writer;
-    const char *input, *output;
+    const char *input, *output, *image;
     char *events;            /* owned; all -e joined */
     const char **debug_dirs; /* owned */
     size_t debug_dir_count;
@@ -84,6 +89,9 @@ take_option(struct export_request *r, int option, const char *value)
     case OPT_INPUT:
         r->input = value;
         return 0;
+    case OPT_IMAGE:
+        r->image = value;
+        return 0;
     case OPT_EVENTS:
         return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     default:
@@ -100,6 +108,20 @@ check_request(const struct export_request *r)
         fprintf(stderr,
                 "tally export: a format is expected, as in tally export "
                 "--as callgrind; see tally export --help\n");
+        return EXIT_USAGE;
+    }
+    if (r->writer->branches && r->events != NULL) {
+        escape_printf(stderr,
+                      "tally export: %s has branches and no events; leave -e "
+                      "away\n",
+                      r->writer->name);
+        return EXIT_USAGE;
+    }
+    if (!r->writer->one_image && r->image != NULL) {
+        escape_printf(stderr,
+                      "tally export: %s has all files; --image chooses one for "
+                      "brstack or bolt\n",
+                      r->writer->name);
         return EXIT_USAGE;
     }
     if (r->writer->binary && r->output == NULL && isatty(STDOUT_FILENO)) {
@@ -247,6 +269,64 @@ choose_events(const struct export_request *r, const struct record *record,
     return 0;
 }
 
+/* Returns whether the name is a path, or the last part of the path. */
+static bool
+names_path(const char *name, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strcmp(name, path) == 0 ||
+           (slash != NULL && strcmp(name, slash + 1) == 0);
+}
+
+/* Finds the image of a format of one: the program's, or the one that is named.
+ */
+static int
+choose_image(const struct export_request *r, const struct record *record,
+             uint32_t *image)
+{
+    const char *program =
+        record->process_count > 0 ? record->processes[0].program : "";
+    const char *slash = strrchr(program, '/');
+    const char *own = slash != NULL ? slash + 1 : program;
+    const char *name = r->image != NULL ? r->image : own;
+
+    for (size_t i = 0; i < record->image_count; i++) {
+        if (names_path(name, record->images[i].path)) {
+            *image = (uint32_t)i;
+            return 0;
+        }
+    }
+    escape_printf(stderr,
+                  "tally export: %s: no code of '%s' was executed; --image "
+                  "names a file that tally report --by image shows\n",
+                  record->path, name);
+    return EXIT_USAGE;
+}
+
+/* Refuses a record that has not what a format of branches needs. */
+static int
+check_branches(const struct export_request *r, const struct record *record)
+{
+    if (!r->writer->branches)
+        return 0;
+    if (!record->has_branches) {
+        escape_printf(stderr,
+                      "tally export: %s has no branches, which %s needs; tally "
+                      "record --branches records them\n",
+                      record->path, r->writer->name);
+        return EXIT_USAGE;
+    }
+    if (strcmp(record->isa, "x86_64") != 0) {
+        escape_printf(stderr,
+                      "tally export: %s is of x86_64 programs, and %s of one "
+                      "for %s; --as callgrind has the branches of all\n",
+                      r->writer->name, record->path, record->isa);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 /* Exports an open record. Returns an exit status. */
 static int
 export_record(const struct export_request *r, const struct record *record)
@@ -257,16 +337,23 @@ export_record(const struct export_request *r, const struct record *record)
     struct resolver *resolver = NULL;
     struct export_list *list = NULL;
     size_t count = 0;
-    int status = events != NULL ? choose_events(r, record, events, &count)
-                                : command_no_memory();
+    uint32_t image = RECORD_NO_IMAGE;
+    int status =
+        events != NULL ? check_branches(r, record) : command_no_memory();
 
+    if (status == 0 && !r->writer->branches)
+        status = choose_events(r, record, events, &count);
+    if (status == 0 && r->writer->one_image)
+        status = choose_image(r, record, &image);
     if (status == 0 &&
         (resolver_create(record, &names, &command_log, &resolver) != 0 ||
          export_list_create(record, resolver, events, count,
                             "tally " TALLY_VERSION, &command_log, &list) != 0))
         status = EXIT_OURS;
-    if (status == 0)
+    if (status == 0) {
+        list->image = image;
         status = write_list(r, list);
+    }
     export_list_destroy(list);
     resolver_destroy(resolver);
     free(events);

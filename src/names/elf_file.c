@@ -266,3 +266,24 @@ elf_file_debug(const struct elf_file *file, const char *path, char *const *dirs,
                             dir_count, found) ||
            follow_link(file, path, dirs, dir_count, found);
 }
+
+bool
+elf_file_in_section(const struct elf_file *file, const char *prefix,
+                    uint64_t address)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (file->elf == NULL || elf_getshdrstrndx(file->elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(file->elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL ||
+            address - header.sh_addr >= header.sh_size)
+            continue;
+        const char *name = elf_strptr(file->elf, names, header.sh_name);
+        if (name != NULL && strncmp(name, prefix, strlen(prefix)) == 0)
+            return true;
+    }
+    return false;
+}

@@ -47,6 +47,11 @@ uint64_t elf_file_offset(const struct elf_file *file, uint64_t address);
 /* Returns whether a segment with code holds the address. */
 bool elf_file_is_code(const struct elf_file *file, uint64_t address);
 
+/* Returns whether a section whose name begins with `prefix` holds the address.
+ */
+bool elf_file_in_section(const struct elf_file *file, const char *prefix,
+                         uint64_t address);
+
 /* Opens the file with the build id, "DIR/.build-id/xx/yyyy.debug", of the first
  * of the folders that has one. False: none has. */
 bool elf_file_with_id(const uint8_t *id, size_t size, char *const *dirs,

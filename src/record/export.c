@@ -5,11 +5,16 @@
 #include <string.h>
 
 const struct export_writer export_writers[] = {
-    {"callgrind", false, false, export_callgrind},
-    {"folded", true, false, export_folded},
-    {"pprof", false, true, export_pprof},
-    {"speedscope", false, false, export_speedscope},
-    {"perf-script", false, false, export_perf_script},
+    {.name = "callgrind", .write = export_callgrind},
+    {.name = "folded", .one_event = true, .write = export_folded},
+    {.name = "pprof", .binary = true, .write = export_pprof},
+    {.name = "speedscope", .write = export_speedscope},
+    {.name = "perf-script", .write = export_perf_script},
+    {.name = "brstack",
+     .branches = true,
+     .one_image = true,
+     .write = export_brstack},
+    {.name = "bolt", .branches = true, .one_image = true, .write = export_bolt},
     {0},
 };
 
@@ -44,6 +49,8 @@ struct builder {
     size_t sample_count;
     int64_t *values;   /* [samples][events] */
     struct made *made; /* of each process */
+    struct export_edge *edges;
+    size_t edge_count;
     struct export_frame elsewhere, unknown;
 };
 
@@ -68,6 +75,7 @@ export_list_destroy(struct export_list *list)
     free(b->places);
     free(b->samples);
     free(b->values);
+    free(b->edges);
     free(b);
 }
 
@@ -369,6 +377,51 @@ list_samples(struct builder *b)
     return 0;
 }
 
+/* Gives an end of an edge its frames; none for RECORD_NOWHERE. */
+static int
+set_end(struct builder *b, size_t process, uint32_t insn,
+        const struct export_frame **frames, size_t *count)
+{
+    if (insn == RECORD_NOWHERE)
+        return 0;
+    const struct place_frames *place = frames_of(b, process, insn);
+    if (place == NULL)
+        return TALLY_ENOMEM;
+    *frames = place->frames;
+    *count = place->count;
+    return 0;
+}
+
+/* Lists the edges of all threads. */
+static int
+list_edges(struct builder *b)
+{
+    const struct record *record = b->list.record;
+    size_t count = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < record->edges_count; i++)
+        count += record->edges[i].count;
+    b->edges = calloc(count + 1, sizeof(*b->edges));
+    if (b->edges == NULL)
+        return TALLY_ENOMEM;
+    for (size_t i = 0; i < record->edges_count; i++) {
+        const struct record_edges_row *row = &record->edges[i];
+        for (size_t k = 0; error == 0 && k < row->count; k++) {
+            struct export_edge *e = &b->edges[b->edge_count++];
+            e->process = row->process;
+            e->thread = row->thread;
+            e->edge = &row->edges[k];
+            error = set_end(b, row->process, e->edge->from, &e->from,
+                            &e->from_count);
+            if (error == 0)
+                error =
+                    set_end(b, row->process, e->edge->to, &e->to, &e->to_count);
+        }
+    }
+    return error;
+}
+
 /* Takes over the resolver's texts, which are all known by now. */
 static int
 list_texts(struct builder *b)
@@ -406,9 +459,11 @@ build(struct builder *b, const size_t *events)
         return TALLY_ENOMEM;
     for (size_t e = 0; e < b->list.event_count; e++)
         b->events[e] = events[e];
-    int error = list_places(b);
-    if (error == 0)
+    int error = b->list.event_count != 0 ? list_places(b) : 0;
+    if (error == 0 && b->list.event_count != 0)
         error = list_samples(b);
+    if (error == 0 && b->list.event_count != 0)
+        error = list_edges(b);
     return error == 0 ? list_texts(b) : error;
 }
 
@@ -423,6 +478,8 @@ export_list_create(const struct record *record, struct resolver *resolver,
     if (b == NULL)
         return tally_fail(log, TALLY_ENOMEM, "no memory for an export");
     b->list.record = record;
+    b->list.resolver = resolver;
+    b->list.image = RECORD_NO_IMAGE;
     b->list.creator = creator;
     b->list.event_count = event_count;
     b->resolver = resolver;
@@ -437,6 +494,8 @@ export_list_create(const struct record *record, struct resolver *resolver,
     b->list.elsewhere = b->elsewhere.function;
     b->list.samples = b->samples;
     b->list.sample_count = b->sample_count;
+    b->list.edges = b->edges;
+    b->list.edge_count = b->edge_count;
     *list = &b->list;
     return 0;
 }

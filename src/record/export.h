@@ -50,10 +50,22 @@ struct export_sample {
     const int64_t *values;             /* [event_count] */
 };
 
+/* Where control went in a thread. */
+struct export_edge {
+    uint32_t process, thread; /* as in a sample */
+    /* The functions of both instructions, outermost first; none (NULL): from
+     * or to nowhere. */
+    const struct export_frame *from, *to;
+    size_t from_count, to_count;
+    const struct record_edge *edge;
+};
+
 struct export_list {
     const struct record *record;
-    const char *creator;  /* "tally 1.2.3" */
-    const size_t *events; /* of the record */
+    struct resolver *resolver; /* for addresses alone: new names have no text */
+    uint32_t image;            /* of a format of one image */
+    const char *creator;       /* "tally 1.2.3" */
+    const size_t *events;      /* of the record */
     size_t event_count;
     const char *const *texts; /* by number; number 0 is empty */
     size_t text_count;
@@ -62,15 +74,18 @@ struct export_list {
     size_t depth;       /* frames of the longest path */
     const struct export_sample *samples; /* by process, then thread */
     size_t sample_count;
+    const struct export_edge *edges; /* where edges are recorded */
+    size_t edge_count;
 };
 
 /*
  * Lists each instruction that a thread executed, by the calls that led there
  * and with the functions that it is copied into, and for each thread what no
  * instruction has. All values of an
- * event add up to the record's total. The list points into the record, the
- * resolver, `events` and `creator`, and the caller gives it to
- * export_list_destroy(). 0 or TALLY_ENOMEM, logged.
+ * event add up to the record's total. Without events there are no samples and
+ * no edges. The list points into the record, the resolver, `events` and
+ * `creator`, and the caller gives it to export_list_destroy(). 0 or
+ * TALLY_ENOMEM, logged.
  */
 int export_list_create(const struct record *record, struct resolver *resolver,
                        const size_t *events, size_t event_count,
@@ -117,6 +132,8 @@ struct export_writer {
     const char *name;
     bool one_event; /* a file has one event */
     bool binary;    /* no text */
+    bool branches;  /* of the edges alone: it has no events */
+    bool one_image; /* a file is of one image */
     /*
      * Writes the list. Adds to left_out[event] the values that the format
      * cannot have, as they are negative. 0; TALLY_ENOMEM; or TALLY_EIO if the
@@ -131,6 +148,9 @@ int export_folded(const struct export_list *list, FILE *out, int64_t *left_out);
 int export_pprof(const struct export_list *list, FILE *out, int64_t *left_out);
 int
 export_speedscope(const struct export_list *list, FILE *out, int64_t *left_out);
+int
+export_brstack(const struct export_list *list, FILE *out, int64_t *left_out);
+int export_bolt(const struct export_list *list, FILE *out, int64_t *left_out);
 int export_perf_script(const struct export_list *list, FILE *out,
                        int64_t *left_out);
 

@@ -83,6 +83,13 @@ grow_keys(struct keys *k)
     return true;
 }
 
+bool
+keys_has(const struct keys *k, const void *key, size_t size)
+{
+    return k->slot_count != 0 &&
+           *find_slot(k, hash_of(key, size), key, size) != 0;
+}
+
 uint32_t
 keys_add(struct keys *k, const void *key, size_t size)
 {

@@ -37,6 +37,9 @@ void keys_finish(struct keys *keys);
  * is the `count` of before. KEYS_NONE: no memory. */
 uint32_t keys_add(struct keys *keys, const void *key, size_t size);
 
+/* Returns whether the table has the key. */
+bool keys_has(const struct keys *keys, const void *key, size_t size);
+
 /* Returns the key of a number, until the next key is added. */
 static inline const void *
 keys_get(const struct keys *keys, uint32_t number, size_t *size)
