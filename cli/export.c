@@ -28,7 +28,8 @@ enum {
 
 static const struct option_row options[] = {
     [OPT_AS] = {0, "as", "FORMAT",
-                "callgrind, folded, pprof, speedscope, perf-script, brstack or "
+                "callgrind, folded, pprof, speedscope, perf-script, perf-data, "
+                "brstack or "
                 "bolt"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write there (default: standard output)"},

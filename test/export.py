@@ -21,7 +21,8 @@ import record_help
 import tallytest as t
 
 EVENTS = ["instructions", "branches", "L1-dcache-load-misses"]
-FORMATS = ["callgrind", "folded", "pprof", "speedscope", "perf-script"]
+FORMATS = ["callgrind", "folded", "pprof", "speedscope", "perf-script",
+           "perf-data"]
 
 folder = tempfile.TemporaryDirectory()
 
@@ -323,6 +324,84 @@ def perf_script(path, totals):
     t.equal(sums, totals)
 
 
+# perf.data ------------------------------------------------------------------
+
+
+def perf_records(data):
+    """(type, bytes) of each record of a perf.data file."""
+    t.equal(data[:8], b"PERFILE2")
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        yield kind, data[at:at + length]
+        at += length
+    t.equal(at, end, "end of the records")
+
+
+def perf_data_sums(file, events):
+    """The sum of the periods of each event."""
+    sums = dict.fromkeys(events, 0)
+    for kind, record in perf_records(pathlib.Path(file).read_bytes()):
+        if kind == 9:  # PERF_RECORD_SAMPLE
+            number, = struct.unpack_from("<Q", record, 8)
+            sums[events[number - 1]] += struct.unpack_from("<Q", record, 48)[0]
+    return sums
+
+
+def perf(*words):
+    if shutil.which("perf") is None:
+        raise t.Skip("perf is missing")
+    done = t.run("perf", *words, env=os.environ | {"HOME": folder.name})
+    if done.returncode != 0 and "not found" in done.stderr:
+        raise t.Skip(done.stderr.splitlines()[-1])
+    t.equal(done.returncode, 0, done.stderr)
+    return done.stdout
+
+
+@each_program("perf-data")
+def perf_data(path, totals):
+    """perf script and perf report read the file, and have the totals."""
+    file, said = export("perf-data", path)
+    t.equal(said, "")
+    t.equal(perf_data_sums(file, EVENTS), totals)
+    sums = dict.fromkeys(EVENTS, 0)
+    for line in perf("script", "-i", file, "-G", "-F",
+                     "period,event").splitlines():
+        period, event = line.split()
+        sums[event.rstrip(":")] += int(period)
+    t.equal(sums, totals, "perf script")
+    shown = perf("report", "-i", file, "--stdio", "--no-children", "-g",
+                 "none", "-n", "--show-total-period", "-F", "period,sym")
+    for event, part in zip(EVENTS, shown.split("# Samples: ")[1:]):
+        t.contains(part.splitlines()[0], f"of event '{event}'")
+        rows = re.findall(r"^ +(\d+) +\[", part, re.MULTILINE)
+        t.equal(sum(map(int, rows)), totals[event], f"perf report: {event}")
+
+
+@t.named("perf-data: names, build ids, threads, calls and kinds of misses")
+def perf_data_names():
+    path, _ = record(compiled)
+    file, _ = export("perf-data", path)
+    shown = perf("script", "-i", file, "-F", "tid,event,ip,sym")
+    # The names that the symbols have; perf demangles where it was built so.
+    work = re.compile(r"\b(work(\(int\))?|_Z4worki)$", re.MULTILINE)
+    main = re.compile(r" main$", re.MULTILINE)
+    assert any(work.search(stack) and main.search(stack)
+               for stack in shown.split("\n\n")), "a call of work() by main()"
+    t.equal(len(set(re.findall(r"^ *(\d+) +\S+: *$", shown, re.MULTILINE))),
+            2, "threads")
+    note = re.search(r"Build ID: (\w+)", t.run(
+        "readelf", "-n", place("a program.x86_64")).stdout)
+    if note:
+        t.contains(perf("script", "-i", file, "--show-mmap-events"),
+                   f"<{note[1]}>")
+    sources = set(re.findall(r"L1-dcache-load-misses: +\w+ \|(.*)", perf(
+        "script", "-i", file, "-G", "-F", "event,data_src")))
+    assert all("OP LOAD|LVL L1 miss|" in source for source in sources), sources
+    t.equal(len(sources), 1, "sources of L1 misses")
+
+
 # Machines whose models take counts back -----------------------------------
 
 
@@ -336,6 +415,8 @@ def left_out(said):
 def written(form, file, events):
     """The sums of the values in a file."""
     sums = dict.fromkeys(events, 0)
+    if form == "perf-data":
+        return perf_data_sums(file, events)
     if form == "pprof":
         fields = message(gzip.decompress(pathlib.Path(file).read_bytes()))
         for sample in map(message, fields[2]):
@@ -477,12 +558,17 @@ def standard_output():
         assert same, form
 
 
-@t.named("pprof is not written to a terminal")
+@t.named("pprof and perf-data are not written to a terminal")
 def terminal():
+    for form in ("pprof", "perf-data"):
+        to_terminal(form)
+
+
+def to_terminal(form):
     path, _ = record(words)
     leader, follower = pty.openpty()
     try:
-        done = t.run(t.tally(), "export", "--as", "pprof", "-i", path,
+        done = t.run(t.tally(), "export", "--as", form, "-i", path,
                      stdout=follower, stderr=subprocess.PIPE)
     finally:
         os.close(follower)

@@ -10,6 +10,7 @@ const struct export_writer export_writers[] = {
     {.name = "pprof", .binary = true, .write = export_pprof},
     {.name = "speedscope", .write = export_speedscope},
     {.name = "perf-script", .write = export_perf_script},
+    {.name = "perf-data", .binary = true, .write = export_perf_data},
     {.name = "brstack",
      .branches = true,
      .one_image = true,

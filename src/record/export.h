@@ -151,6 +151,8 @@ export_speedscope(const struct export_list *list, FILE *out, int64_t *left_out);
 int
 export_brstack(const struct export_list *list, FILE *out, int64_t *left_out);
 int export_bolt(const struct export_list *list, FILE *out, int64_t *left_out);
+int
+export_perf_data(const struct export_list *list, FILE *out, int64_t *left_out);
 int export_perf_script(const struct export_list *list, FILE *out,
                        int64_t *left_out);
 
