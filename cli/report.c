@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* tally report: what a record's events come from, by function, line and so on.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/open_record.h"
+#include "cli/output.h"
 #include "cli/rows_request.h"
+#include "cli/source_moves.h"
+#include "record/page.h"
+#include "version.h"
 
 #define EVENTS_SHOWN 4 /* as text, if -e names none */
 
@@ -21,7 +27,9 @@ enum {
     OPT_NO_INLINE,
     OPT_INCLUSIVE,
     OPT_DEBUG_DIR,
+    OPT_SOURCE,
     OPT_OUTPUT,
+    OPT_HTML,
     OPT_FORMAT,
     OPT_JSON,
     OPT_SEPARATOR,
@@ -52,8 +60,14 @@ static const struct option_row options[] = {
                        "row calls"},
     [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
                        "look for separate debug files there too"},
+    [OPT_SOURCE] = {0, "source", "OLD=NEW",
+                    "with --html: sources whose path begins with OLD are now "
+                    "in NEW"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write the report there (default: standard output)"},
+    [OPT_HTML] = {0, "html", "FILE",
+                  "write all of the record as one page for a browser: flame "
+                  "graph, tables, sources"},
     [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
     [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
     [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
@@ -66,7 +80,9 @@ enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 
 struct report_request {
     struct rows_request rows;
-    const char *input;
+    const char *input, *html;
+    const char *other; /* an option that a page has no use for; or NULL */
+    struct source_moves moves;
     enum report_form form;
 };
 
@@ -78,6 +94,9 @@ take_option(void *user, int option, const char *value)
     struct rows_request *const rows = &r->rows;
     int form = REPORT_TEXT, status;
 
+    if (option != OPT_INPUT && option != OPT_EVENTS &&
+        option != OPT_DEBUG_DIR && option != OPT_SOURCE && option != OPT_HTML)
+        r->other = options[option].name;
     switch (option) {
     case OPT_INPUT:
         r->input = value;
@@ -107,6 +126,14 @@ take_option(void *user, int option, const char *value)
         return 0;
     case OPT_OUTPUT:
         return rows_request_output(rows, value);
+    case OPT_HTML:
+        r->html = value;
+        return *value != '\0'
+                   ? 0
+                   : rows_request_bad(rows, "--html takes a file's name, not ",
+                                      "");
+    case OPT_SOURCE:
+        return source_moves_add(&r->moves, "report", "source", value);
     case OPT_SEPARATOR:
         r->form = REPORT_CSV;
         return rows_request_separator(rows, value);
@@ -132,6 +159,33 @@ take_operand(void *user, char *file)
     return 0;
 }
 
+/* Refuses options that do not go together. */
+static int
+check_request(const struct report_request *r)
+{
+    if (r->html != NULL && r->other != NULL) {
+        fprintf(stderr,
+                "tally report: --%s does not go with --html: the page has all "
+                "functions, lines and objects, and -e chooses its events\n",
+                r->other);
+        return EXIT_USAGE;
+    }
+    if (r->html == NULL && r->moves.count > 0) {
+        fprintf(stderr, "tally report: --source goes with --html; tally "
+                        "annotate --source shows sources as text\n");
+        return EXIT_USAGE;
+    }
+    if (r->html != NULL &&
+        same_file(r->html, r->input != NULL ? r->input : RECORD_DEFAULT)) {
+        escape_printf(stderr,
+                      "tally report: --html %s would replace the record "
+                      "itself\n",
+                      r->html);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 /* Returns 0, an exit status, or COMMAND_HELP. */
 static int
 read_options(struct report_request *r, int argc, char **argv)
@@ -141,7 +195,7 @@ read_options(struct report_request *r, int argc, char **argv)
 
     if (status == 0)
         status = rows_request_color(&r->rows);
-    return status;
+    return status != 0 ? status : check_request(r);
 }
 
 /* What is written. */
@@ -164,6 +218,38 @@ write_form(void *user, const struct breakdown_look *look, FILE *out)
     default:
         return breakdown_json(report->breakdown, out);
     }
+}
+
+/* Writes the page of a record. Returns an exit status. */
+static int
+write_page(const struct report_request *r, const struct record *record,
+           struct resolver *resolver, const struct breakdown_options *o)
+{
+    const struct page_options page = {
+        .events = o->events,
+        .event_count = o->event_count,
+        .creator = "tally " TALLY_VERSION,
+        .moves = r->moves.rows,
+        .move_count = r->moves.count,
+        .log = &command_log,
+    };
+    struct output output;
+    int status = output_open(r->html, REPLACE_WHOLE, &output);
+
+    if (status != 0)
+        return status;
+    errno = 0;
+    const int error = page_write(record, resolver, &page, output.file);
+    const int cause = errno;
+    const int unwritten = output_close(&output, error == 0);
+    if (error == TALLY_ENOMEM)
+        return EXIT_OURS;
+    if (error == 0 && unwritten == 0)
+        return 0;
+    errno = error != 0 ? cause : errno;
+    escape_printf(stderr, "tally: cannot write %s: %s\n", r->html,
+                  strerror(errno != 0 ? errno : EIO));
+    return EXIT_OURS;
 }
 
 /* Groups the counts and writes the report. Returns an exit status. */
@@ -190,7 +276,7 @@ report_record(const struct report_request *r, const struct record *record)
     const struct resolver_options names = {.debug_dirs = rows->debug_dirs,
                                            .debug_dir_count =
                                                rows->debug_dir_count};
-    const bool few = r->form == REPORT_TEXT;
+    const bool few = r->html == NULL && r->form == REPORT_TEXT;
     struct breakdown_options o = rows->breakdown;
     struct resolver *resolver = NULL;
     size_t *events = calloc(record->event_count + 1, sizeof(*events));
@@ -205,7 +291,8 @@ report_record(const struct report_request *r, const struct record *record)
         resolver_create(record, &names, &command_log, &resolver) != 0)
         status = EXIT_OURS;
     if (status == 0)
-        status = write_rows(r, record, resolver, &o);
+        status = (r->html != NULL ? write_page : write_rows)(r, record,
+                                                             resolver, &o);
     resolver_destroy(resolver);
     free(events);
     return status;
@@ -231,6 +318,7 @@ run_report(int argc, char **argv)
         record_close(record);
     }
     rows_request_finish(&request.rows);
+    source_moves_finish(&request.moves);
     return status;
 }
 
@@ -246,8 +334,8 @@ const struct command command_report = {
         "tally report --by line --top 10 misses.data\n"
         "  # Who calls a function, and what each caller's calls cost.\n"
         "  tally report --by function,caller --match memcpy\n"
-        "  # The functions of each thread, for a program to read.\n"
-        "  tally report --by thread,function --format json",
+        "  # A page for a browser, with a flame graph and the sources.\n"
+        "  tally report --html tally.html",
     .options = options,
     .run = run_report,
 };

@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 
 import tallytest as t
+from browser import chromium
 from summarize_help import (document, Dump, metrics, near, sample, series,
                             sheets, summarize, workbook)
 
@@ -112,16 +113,6 @@ document.body.append(result);
 </script></body>"""
 
 
-def browser():
-    names = ["chromium-headless-shell", "chromium", "chromium-browser",
-             "google-chrome"]
-    found = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, names)), None)
-    if found is None:
-        raise t.Skip("there is no Chromium; CHROMIUM names one")
-    return found
-
-
 # Reads the line below the title.
 ABOUT = """<script>
 const result = document.createElement("pre");
@@ -133,7 +124,7 @@ document.body.append(result);
 
 def drawn(text, probe):
     """What `probe` finds in the page of `text`, in a browser."""
-    program = browser()
+    program = chromium()
     text = text.replace("<head>", CATCH, 1).replace("</body>", probe, 1)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/page.html"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/escape.h"
 
 json_t *
@@ -27,4 +28,20 @@ report_json_set(json_t *object, const char *key, json_t *value)
     /* A key of tally's own is the same without the copy. */
     json_object_set_new(object, shown != NULL ? shown : key, value);
     free(shown);
+}
+
+int
+report_json_script(const json_t *document, size_t flags, FILE *out)
+{
+    char *text = json_dumps(document, flags);
+
+    if (text == NULL)
+        return TALLY_ENOMEM;
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '<')
+            fputs("\\u003c", out);
+        else
+            fputc(*c, out);
+    free(text);
+    return ferror(out) ? TALLY_EIO : 0;
 }

@@ -4,11 +4,17 @@
 #define TALLY_REPORT_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 /* Returns the text as JSON, by the rule of ESCAPE_JSON (base/escape.h). */
 json_t *report_json_text(const char *text);
 
 /* Sets the value of a key that is text; takes the value over. */
 void report_json_set(json_t *object, const char *key, json_t *value);
+
+/* Writes a document into a script element of a page, where no text may look
+ * like the end of the element. `flags` are those of json_dumps(). 0,
+ * TALLY_ENOMEM, or TALLY_EIO with errno. */
+int report_json_script(const json_t *document, size_t flags, FILE *out);
 
 #endif

@@ -52,19 +52,13 @@ print_page(const struct summary_report *r, const struct timeline *timeline,
         json_array_append_new(traces,
                               trace_json(r->summary, timeline->traces[i]));
     json_object_set_new(o, "traces", traces);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    json_decref(o);
-    if (text == NULL)
-        return TALLY_ENOMEM;
     fwrite(summary_page, 1, (size_t)(place - summary_page), out);
-    /* In a script element no text may look like the element's end. */
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c == '<')
-            fputs("\\u003c", out);
-        else
-            fputc(*c, out);
+    const int error =
+        report_json_script(o, JSON_COMPACT | JSON_REAL_PRECISION(9), out);
+    json_decref(o);
+    if (error != 0)
+        return error;
     fputs(place + strlen(PLACE), out);
-    free(text);
     return fflush(out) != 0 || ferror(out) ? TALLY_EIO : 0;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What the scripts of tally's pages share. */
+
+const byId = id => document.getElementById(id);
+
+/* Returns an element with a text, which is never read as HTML. */
+function element(name, text, className) {
+  const e = document.createElement(name);
+  if (text !== undefined)
+    e.textContent = text;
+  if (className)
+    e.className = className;
+  return e;
+}
