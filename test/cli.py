@@ -42,6 +42,7 @@ SCREENS = {
     "profile-help": "profile --help",
     "record-help": "record --help",
     "report-help": "report --help",
+    "diff-help": "diff --help",
     "pmu-help": "pmu --help",
     "list": "list",
     "list-fake": "list -m fake",
@@ -400,6 +401,7 @@ def lone_fifos():
                 (2, "pmu", fifo), (2, "summarize", fifo),
                 (2, "summarize", "--locations", fifo, "/dev/null"),
                 (2, "summarize", "--recover", fifo),
+                (125, "diff", fifo, fifo),
                 (2, *count, "--qemu", fifo, hello),
                 (2, *count, "-o", fifo, hello),
                 (2, "record", "-e", "instructions", "-o", fifo, hello)):

@@ -130,6 +130,7 @@ WORDS = [["count", "--from", NAME, "true"], ["count", "-e", NAME, "true"],
          ["decode", "-m", "r10000", NAME], ["plan", "-m", "r10000", NAME],
          ["pmu", "-m", NAME], ["pmu", NAME], ["summarize", NAME],
          ["summarize", "--format", NAME, "x"], ["help", NAME], [NAME],
+         ["diff", NAME, NAME], ["diff", "--by", NAME, "a", "b"],
          ["export", NAME], ["export", "--as", NAME],
          ["export", "--as", "folded", "-i", NAME],
          ["perfex", b"-" + NAME, "true"], ["profile", "-p", NAME, "true"]]

@@ -51,9 +51,25 @@ static const struct resolved_frame no_frame;
 static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX,
                                           UINT64_MAX};
 
+/* Opens an image's file, where it is now if it moved. */
+static int
+open_image(struct resolver *r, const struct resolver_options *options,
+           const struct record_image *image, unsigned *file)
+{
+    char *path =
+        source_moved_path(image->path, options->moves, options->move_count);
+    int error = TALLY_ENOMEM;
+
+    if (path != NULL)
+        error = names_add(r->names, path, image->build_id, image->build_id_size,
+                          file);
+    free(path);
+    return error;
+}
+
 /* Opens the images' files. */
 static int
-open_images(struct resolver *r)
+open_images(struct resolver *r, const struct resolver_options *options)
 {
     const struct record *record = r->record;
 
@@ -62,8 +78,7 @@ open_images(struct resolver *r)
         unsigned file;
         r->files[i] = NO_FILE;
         r->image_texts[i] = texts_add(&r->texts, image->path);
-        const int error = names_add(r->names, image->path, image->build_id,
-                                    image->build_id_size, &file);
+        const int error = open_image(r, options, image, &file);
         if (error == TALLY_ENOMEM)
             return error;
         if (error == 0)
@@ -97,13 +112,19 @@ resolver_create(const struct record *record,
             error = names_create(&names, log, &r->names);
     }
     if (error == 0)
-        error = open_images(r);
+        error = open_images(r, options);
     if (error != 0) {
         resolver_destroy(r);
         return tally_fail(log, error, "no memory for names");
     }
     *resolver = r;
     return 0;
+}
+
+bool
+resolver_has_image(const struct resolver *r, uint32_t image)
+{
+    return r->files[image] != NO_FILE;
 }
 
 void

@@ -10,6 +10,7 @@
 #define TALLY_RECORD_RESOLVER_H
 
 #include "record/record.h"
+#include "record/source_text.h"
 
 struct resolver;
 
@@ -17,6 +18,9 @@ struct resolver_options {
     /* Folders with separate debug files, besides /usr/lib/debug. */
     const char *const *debug_dirs;
     size_t debug_dir_count;
+    /* Where images are that moved; may be NULL if there are none. */
+    const struct source_move *moves;
+    size_t move_count;
 };
 
 struct resolved_frame {
@@ -50,6 +54,10 @@ int resolver_create(const struct record *record,
                     const struct resolver_options *options,
                     const struct tally_log *log, struct resolver **resolver);
 void resolver_destroy(struct resolver *resolver);
+
+/* Returns whether the file of an image, an index in the record, is there and is
+ * the one that ran. */
+bool resolver_has_image(const struct resolver *resolver, uint32_t image);
 
 /* Returns what is known of instruction `insn` of process `process`, indices in
  * the record. Each place of an image is looked up once for all processes. */

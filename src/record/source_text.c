@@ -9,9 +9,9 @@
 
 #define SIZE_MOST (64 << 20)
 
-/* Returns the path after the first move that fits, for the caller to free. */
-static char *
-moved(const char *path, const struct source_move *moves, size_t count)
+char *
+source_moved_path(const char *path, const struct source_move *moves,
+                  size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(moves[i].from);
@@ -62,7 +62,7 @@ source_text_read(const char *path, const struct source_move *moves,
     size_t room = 0;
 
     memset(s, 0, sizeof(*s));
-    s->path = moved(path, moves, move_count);
+    s->path = source_moved_path(path, moves, move_count);
     if (s->path == NULL || !read_all(s))
         return;
     for (char *rest = s->text, *line; (line = strsep(&rest, "\n")) != NULL;) {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sources that moved: paths that begin with `from` now begin with `to`. */
+/* Sources or images that moved: paths that begin with `from` now begin with
+ * `to`. */
 struct source_move {
     const char *from, *to;
 };
@@ -19,6 +20,11 @@ struct source_text {
     char *text;    /* owned */
     int64_t mtime; /* seconds */
 };
+
+/* Returns the path after the first move that fits, for the caller to free;
+ * NULL: no memory. */
+char *source_moved_path(const char *path, const struct source_move *moves,
+                        size_t count);
 
 /* Reads a source file, of at most 64 MB. A file that cannot be read has no
  * lines. */

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* tally diff: what rose and what fell between two records, or two reports of
+ * tally count -j. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/input.h"
+#include "cli/command.h"
+#include "cli/open_record.h"
+#include "cli/output.h"
+#include "cli/rows_request.h"
+#include "cli/source_moves.h"
+#include "record/chunks.h"
+#include "record/comparison_report.h"
+#include "table/text.h"
+
+#define ROWS_SHOWN 20  /* where people read, if --top names no number */
+#define EVENTS_SHOWN 4 /* columns of rows, if -e names no events */
+#define TOTALS_SHOWN 8
+#define REPORT_MOST (64 << 20) /* bytes */
+#define MAGIC_SIZE (sizeof(CHUNKS_MAGIC) - 1)
+
+enum {
+    OPT_BY,
+    OPT_EVENTS,
+    OPT_SORT,
+    OPT_TOP,
+    OPT_MIN,
+    OPT_MATCH,
+    OPT_NO_INLINE,
+    OPT_INCLUSIVE,
+    OPT_SOURCE_BEFORE,
+    OPT_SOURCE_AFTER,
+    OPT_IMAGE_BEFORE,
+    OPT_IMAGE_AFTER,
+    OPT_DEBUG_DIR,
+    OPT_OUTPUT,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_SEPARATOR,
+    OPT_COLOR,
+};
+
+static const struct option_row options[] = {
+    [OPT_BY] = {'s', "by", "KEYS",
+                "rows: function, caller, object, line, instruction, file, "
+                "image, thread or process"},
+    [OPT_EVENTS] = {'e', "event", "EVENTS",
+                    "only these events; names may be short"},
+    [OPT_SORT] = {0, "sort", "EVENT",
+                  "largest changes of this event first, or 'name' (default: "
+                  "the first event that changed)"},
+    [OPT_TOP] = {0, "top", "N",
+                 "only the first N rows (default: 20 as text or markdown, else "
+                 "all)"},
+    [OPT_MIN] = {0, "min", "PERCENT",
+                 "only rows whose change is at least this part of the sorted "
+                 "event before"},
+    [OPT_MATCH] = {0, "match", "PATTERN",
+                   "only rows whose name has this text, or is like it if it "
+                   "has * ? or ["},
+    [OPT_NO_INLINE] = {0, "no-inline", NULL,
+                       "count inlined code for the function that it is in"},
+    [OPT_INCLUSIVE] = {0, "inclusive", NULL,
+                       "compare, sort and choose with the cost of what each "
+                       "row calls"},
+    [OPT_SOURCE_BEFORE] = {0, "source-before", "OLD=NEW",
+                           "sources of the earlier file whose path begins with "
+                           "OLD are now in NEW"},
+    [OPT_SOURCE_AFTER] = {0, "source-after", "OLD=NEW",
+                          "sources of the later file whose path begins with "
+                          "OLD are now in NEW"},
+    [OPT_IMAGE_BEFORE] = {0, "image-before", "OLD=NEW",
+                          "programs and libraries of the earlier file whose "
+                          "path begins with OLD are now in NEW"},
+    [OPT_IMAGE_AFTER] = {0, "image-after", "OLD=NEW",
+                         "programs and libraries of the later file whose path "
+                         "begins with OLD are now in NEW"},
+    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
+                       "look for separate debug files there too"},
+    [OPT_OUTPUT] = {'o', "output", "FILE",
+                    "write the report there (default: standard output)"},
+    [OPT_FORMAT] = {0, "format", "FORM", "text, markdown, csv, json or html"},
+    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
+    [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
+                       "CSV with this separator"},
+    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
+    {0},
+};
+
+enum diff_form { DIFF_TEXT, DIFF_MARKDOWN, DIFF_CSV, DIFF_JSON, DIFF_HTML };
+
+struct diff_request {
+    struct rows_request rows;
+    struct source_moves sources[SIDES], images[SIDES];
+    const char *files[SIDES];
+    size_t file_count;
+    enum diff_form form;
+    const char *record_option; /* that was given and only records know */
+};
+
+/* One of the two files: either a record or a report. */
+struct diff_file {
+    const char *path;
+    struct record *record;
+    struct count_document *counts;
+};
+
+static int
+take_form(struct diff_request *r, const char *value)
+{
+    static const char *const forms[] = {"text", "markdown", "csv",
+                                        "json", "html",     NULL};
+    int form = DIFF_TEXT;
+    const int status = command_form(
+        &command_diff, strcmp(value, "md") == 0 ? "markdown" : value, forms,
+        &form);
+
+    r->form = (enum diff_form)form;
+    return status;
+}
+
+/* Notes an option that says nothing of reports of tally count. */
+static void
+note_record_option(struct diff_request *r, int option)
+{
+    switch (option) {
+    case OPT_EVENTS:
+    case OPT_OUTPUT:
+    case OPT_FORMAT:
+    case OPT_JSON:
+    case OPT_SEPARATOR:
+    case OPT_COLOR:
+        return;
+    default:
+        r->record_option = options[option].name;
+    }
+}
+
+static int
+take_option(void *user, int option, const char *value)
+{
+    struct diff_request *const r = user;
+    struct rows_request *const rows = &r->rows;
+
+    note_record_option(r, option);
+    switch (option) {
+    case OPT_BY:
+        return rows_request_keys(rows, value);
+    case OPT_EVENTS:
+        return command_join(&rows->events, value) == 0 ? 0 : EXIT_OURS;
+    case OPT_SORT:
+        rows->sort = value;
+        return 0;
+    case OPT_TOP:
+        return rows_request_top(rows, value);
+    case OPT_MIN:
+        return rows_request_min(rows, value);
+    case OPT_MATCH:
+        rows->breakdown.match = value;
+        return 0;
+    case OPT_NO_INLINE:
+        rows->breakdown.no_inline = true;
+        return 0;
+    case OPT_INCLUSIVE:
+        rows->breakdown.by_inclusive = true;
+        return 0;
+    case OPT_SOURCE_BEFORE:
+    case OPT_SOURCE_AFTER:
+        return source_moves_add(
+            &r->sources[option == OPT_SOURCE_AFTER ? AFTER : BEFORE], "diff",
+            options[option].name, value);
+    case OPT_IMAGE_BEFORE:
+    case OPT_IMAGE_AFTER:
+        return source_moves_add(
+            &r->images[option == OPT_IMAGE_AFTER ? AFTER : BEFORE], "diff",
+            options[option].name, value);
+    case OPT_DEBUG_DIR:
+        rows->debug_dirs[rows->debug_dir_count++] = value;
+        return 0;
+    case OPT_OUTPUT:
+        return rows_request_output(rows, value);
+    case OPT_SEPARATOR:
+        r->form = DIFF_CSV;
+        return rows_request_separator(rows, value);
+    case OPT_COLOR:
+        rows->color = value;
+        return 0;
+    default:
+        return take_form(r, option == OPT_JSON ? "json" : value);
+    }
+}
+
+/* Refuses an output that is one of the files that are compared. */
+static int
+check_output(const struct diff_request *r)
+{
+    struct stat out;
+    const bool is_file = r->rows.output != NULL &&
+                         stat(r->rows.output, &out) == 0 &&
+                         S_ISREG(out.st_mode);
+
+    for (int s = 0; is_file && s < SIDES; s++) {
+        if (same_file(r->files[s], r->rows.output)) {
+            escape_printf(stderr,
+                          "tally diff: -o %s would replace a file that is "
+                          "compared\n",
+                          r->rows.output);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+static int
+take_operand(void *user, char *file)
+{
+    struct diff_request *const r = user;
+
+    if (r->file_count == SIDES)
+        return rows_request_bad(&r->rows, "two files are compared, not ", file);
+    r->files[r->file_count++] = file;
+    return 0;
+}
+
+/* Returns 0, an exit status, or COMMAND_HELP. */
+static int
+read_options(struct diff_request *r, int argc, char **argv)
+{
+    int status =
+        command_read(&command_diff, argc, argv, take_option, take_operand, r);
+
+    if (status != 0)
+        return status;
+    if (r->file_count < SIDES) {
+        fputs("tally diff: name two files, before and after: records of tally "
+              "record or reports of tally count -j; see tally diff --help\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    status = rows_request_color(&r->rows);
+    return status == 0 ? check_output(r) : status;
+}
+
+/* Reads all of a file that is no record, of which `size` bytes are read. */
+static int
+read_counts(int fd, char *text, size_t size, struct diff_file *file)
+{
+    size_t room = size;
+    ssize_t n = 1;
+
+    while (n > 0 && size <= REPORT_MOST) {
+        if (size == room) {
+            char *more = realloc(text, room = 2 * room + 4096);
+            if (more == NULL) {
+                free(text);
+                return command_no_memory();
+            }
+            text = more;
+        }
+        n = read(fd, text + size, room - size);
+        size += n > 0 ? (size_t)n : 0;
+    }
+    int status = EXIT_OURS;
+    size_t blank = 0;
+    while (blank < size && strchr(" \t\r\n", text[blank]) != NULL)
+        blank++;
+    if (n < 0)
+        escape_printf(stderr, "tally diff: %s: %s\n", file->path,
+                      strerror(errno));
+    else if (size > REPORT_MOST || blank == size || text[blank] != '{')
+        escape_printf(stderr,
+                      "tally diff: %s: neither a record of tally record nor a "
+                      "report of tally count -j\n",
+                      file->path);
+    else if (count_document_read(text, size, file->path, &command_log,
+                                 &file->counts) == 0)
+        status = 0;
+    free(text);
+    return status;
+}
+
+/* Opens a file of the comparison, and reads its first bytes to tell a record
+ * from a report of tally count. */
+static int
+open_file(struct diff_file *file)
+{
+    const int fd = input_open(file->path);
+    char *text = calloc(MAGIC_SIZE + 1, 1);
+    size_t size = 0;
+    ssize_t n = 1;
+    int status;
+
+    if (fd < 0 || text == NULL) {
+        escape_printf(stderr, "tally diff: %s: %s\n", file->path,
+                      input_reason(errno));
+        status = EXIT_OURS;
+    } else {
+        while (size < MAGIC_SIZE && n > 0) {
+            n = read(fd, text + size, MAGIC_SIZE - size);
+            size += n > 0 ? (size_t)n : 0;
+        }
+        if (n < 0) {
+            escape_printf(stderr, "tally diff: %s: %s\n", file->path,
+                          strerror(errno));
+            status = EXIT_OURS;
+        } else if (size == MAGIC_SIZE &&
+                   memcmp(text, CHUNKS_MAGIC, size) == 0) {
+            status = open_record("diff", file->path, &file->record);
+        } else {
+            status = read_counts(fd, text, size, file);
+            text = NULL;
+        }
+    }
+    free(text);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* What is written. */
+struct diff {
+    const struct diff_request *request;
+    const struct comparison *comparison;
+};
+
+static int
+write_form(void *user, const struct breakdown_look *page, FILE *out)
+{
+    const struct diff *diff = user;
+    const struct diff_request *r = diff->request;
+    const bool all = r->rows.events != NULL;
+    const struct comparison_look look = {
+        .page = *page,
+        .events = all ? 0 : EVENTS_SHOWN,
+        .totals = all || !diff->comparison->of_records ? 0 : TOTALS_SHOWN,
+    };
+
+    switch (r->form) {
+    case DIFF_TEXT:
+        return comparison_text(diff->comparison, &look, out);
+    case DIFF_MARKDOWN:
+        return comparison_markdown(diff->comparison, &look, out);
+    case DIFF_CSV:
+        return comparison_csv(diff->comparison, r->rows.separator, out);
+    case DIFF_HTML:
+        return comparison_html(diff->comparison, &look, out);
+    default:
+        return comparison_json(diff->comparison, out);
+    }
+}
+
+static int
+write_diff(const struct diff_request *r, const struct comparison *c)
+{
+    struct diff diff = {r, c};
+
+    return rows_request_write(&r->rows, r->form == DIFF_TEXT, write_form,
+                              &diff);
+}
+
+/* Leaves the events that both records have; one that was asked for must be in
+ * both. `events` are of `before`, `after` gets those after. */
+static int
+keep_common(const struct diff_request *r, const struct diff_file *files,
+            size_t *events, size_t *after, struct breakdown_options *o)
+{
+    const struct record *const a = files[BEFORE].record;
+    size_t *to = calloc(a->event_count + 1, sizeof(*to));
+    const size_t count = o->event_count, sort = o->sort;
+    int status = to == NULL ? command_no_memory() : 0;
+
+    o->event_count = 0;
+    if (status == 0)
+        comparison_events(a, files[AFTER].record, to);
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        if (to[events[i]] != SIZE_MAX) {
+            if (i == sort)
+                o->sort = o->event_count;
+            after[o->event_count] = to[events[i]];
+            events[o->event_count++] = events[i];
+        } else if (r->rows.events != NULL ||
+                   (r->rows.sort != NULL && !o->sort_by_name && i == sort)) {
+            escape_printf(stderr, "tally diff: %s has no event %s\n",
+                          files[AFTER].path, a->events[events[i]].asked);
+            status = EXIT_USAGE;
+        }
+    }
+    if (status == 0 && o->event_count == 0) {
+        escape_printf(stderr,
+                      "tally diff: %s and %s have no event in common; tally "
+                      "record -e names what is recorded\n",
+                      files[BEFORE].path, files[AFTER].path);
+        status = EXIT_USAGE;
+    }
+    free(to);
+    return status;
+}
+
+static int
+compare_records(const struct diff_request *r, const struct diff_file *files)
+{
+    const struct rows_request *rows = &r->rows;
+    struct comparison_options o = {.breakdown = rows->breakdown};
+    struct paired_record sides[SIDES];
+    struct resolver *resolvers[SIDES] = {NULL, NULL};
+    struct comparison *c = NULL;
+    const size_t count = files[BEFORE].record->event_count + 1;
+    size_t *events = calloc(2 * count, sizeof(*events));
+    int status = events == NULL
+                     ? command_no_memory()
+                     : rows_request_choose(rows, files[BEFORE].record, 0,
+                                           events, &o.breakdown);
+
+    if (status == 0)
+        status = keep_common(r, files, events, events + count, &o.breakdown);
+    o.after_events = events + count;
+    o.sort_is_free = rows->sort == NULL;
+    if (o.breakdown.top == 0 &&
+        (r->form == DIFF_TEXT || r->form == DIFF_MARKDOWN))
+        o.breakdown.top = ROWS_SHOWN;
+    for (int s = 0; status == 0 && s < SIDES; s++) {
+        const struct resolver_options names = {
+            .debug_dirs = rows->debug_dirs,
+            .debug_dir_count = rows->debug_dir_count,
+            .moves = r->images[s].rows,
+            .move_count = r->images[s].count,
+        };
+        status = rows_request_check(rows, files[s].record);
+        if (status == 0 && resolver_create(files[s].record, &names,
+                                           &command_log, &resolvers[s]) != 0)
+            status = EXIT_OURS;
+        sides[s] = (struct paired_record){
+            .record = files[s].record,
+            .resolver = resolvers[s],
+            .moves = r->sources[s].rows,
+            .move_count = r->sources[s].count,
+        };
+    }
+    if (status == 0 && comparison_of_records(&sides[BEFORE], &sides[AFTER], &o,
+                                             &command_log, &c) != 0)
+        status = EXIT_OURS;
+    if (status == 0)
+        status = write_diff(r, c);
+    comparison_destroy(c);
+    resolver_destroy(resolvers[BEFORE]);
+    resolver_destroy(resolvers[AFTER]);
+    free(events);
+    return status;
+}
+
+static int
+compare_counts(const struct diff_request *r, const struct diff_file *files)
+{
+    struct comparison *c = NULL;
+    int status = 0;
+
+    if (r->record_option != NULL) {
+        escape_printf(
+            stderr,
+            "tally diff: --%s is for records of tally record; %s is a "
+            "report of tally count -j\n",
+            r->record_option, files[BEFORE].path);
+        return EXIT_USAGE;
+    }
+    if (comparison_of_counts(files[BEFORE].counts, files[AFTER].counts,
+                             &command_log, &c) != 0)
+        return EXIT_OURS;
+    if (r->rows.events != NULL)
+        status = comparison_choose(c, r->rows.events, &command_log) == 0
+                     ? 0
+                     : EXIT_USAGE;
+    if (status == 0)
+        status = write_diff(r, c);
+    comparison_destroy(c);
+    return status;
+}
+
+static int
+compare_files(const struct diff_request *r, const struct diff_file *files)
+{
+    if ((files[BEFORE].record != NULL) == (files[AFTER].record != NULL))
+        return files[BEFORE].record != NULL ? compare_records(r, files)
+                                            : compare_counts(r, files);
+    const bool first = files[BEFORE].record != NULL;
+    escape_printf(stderr,
+                  "tally diff: %s is a record and %s a report of tally count; "
+                  "two of one kind are compared\n",
+                  files[first ? BEFORE : AFTER].path,
+                  files[first ? AFTER : BEFORE].path);
+    return EXIT_USAGE;
+}
+
+static int
+run_diff(int argc, char **argv)
+{
+    struct diff_request request = {.form = DIFF_TEXT};
+    struct diff_file files[SIDES] = {{0}};
+    int status = rows_request_init(&request.rows, &command_diff, argc);
+
+    if (status != 0)
+        return status;
+    status = read_options(&request, argc, argv);
+    if (status == COMMAND_HELP) {
+        command_help(&command_diff, stdout);
+        status = 0;
+    } else if (status == 0) {
+        for (int s = 0; status == 0 && s < SIDES; s++) {
+            files[s].path = request.files[s];
+            status = open_file(&files[s]);
+        }
+        if (status == 0)
+            status = compare_files(&request, files);
+    }
+    for (int s = 0; s < SIDES; s++) {
+        record_close(files[s].record);
+        count_document_destroy(files[s].counts);
+        source_moves_finish(&request.sources[s]);
+        source_moves_finish(&request.images[s]);
+    }
+    rows_request_finish(&request.rows);
+    return status;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .summary = "show what rose and what fell between two records or two counts",
+    .synopsis = "[OPTIONS] BEFORE AFTER",
+    .example =
+        "  # Record a program before and after a change, and compare.\n"
+        "  tally record -o before.data ./program && tally record -o after.data "
+        "./program && tally diff before.data after.data\n"
+        "  # By line; the sources before are in another folder now.\n"
+        "  tally diff --by function,line --source-before $PWD=/tmp/old "
+        "before.data after.data\n"
+        "  # For a comment of a pull request.\n"
+        "  tally diff --format markdown before.data after.data\n"
+        "  # Two counts, each of several runs.\n"
+        "  tally count -r 5 -j -o before.json ./program && tally count -r 5 -j "
+        "-o after.json ./program && tally diff before.json after.json",
+    .options = options,
+    .run = run_diff,
+};
