@@ -34,6 +34,7 @@ built-tests:
 	@$(MAKE) -s $(BUILD)/tests-configured
 	@ninja -C $(BUILD)
 	@scripts/build-guests all $(GUESTS)
+	@scripts/fetch-speedscope $(BUILD)/speedscope || true
 	@$(MAKE) -s $(SANITIZED:=/build.ninja)
 	@for build in $(SANITIZED); do ninja -C $$build unit-tests || exit; done
 
