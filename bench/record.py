@@ -3,9 +3,9 @@
 """record.py --tally FILE --guests DIR: what it costs to record by instruction.
 
 Runs bzip2 -9 and Lua on each machine under `tally count` and `tally record` of
-the same events, by default those that are counted without -e, and on x86-64
-with cachegrind's counts under both and under cachegrind. All of a workload take
-turns; printed are medians of user time and ratios of medians, and the size of
+the same events, those that are counted without -e: without callers, with them,
+with objects and with all accesses to these; and on x86-64 with the counts of cachegrind and callgrind
+under those. All of a workload take turns; printed are medians of user time and ratios of medians, and the size of
 the record. BENCH_FORMAT=markdown prints tables for pages.
 """
 
@@ -20,8 +20,19 @@ from pathlib import Path
 import bench
 import machines
 
-AIM = 1.15  # record / count
-AIM_OF_CACHEGRIND = 0.65  # record / cachegrind, of cachegrind's counts
+# The options of each form of a record, and the aim of its time over count's.
+FORMS = {
+    "no callers": (["--no-callers"], 1.15),
+    "callers": ([], 1.4),
+    "objects": (["--objects"], 1.8),
+    "all accesses": (["--objects=all"], 3),
+}
+# Other programs that tell the same counts by place: their tool, the options of
+# the record that does so, and the aim of its time over theirs.
+OTHERS = {
+    "cachegrind": (["--no-callers"], 0.65),
+    "callgrind": ([], 0.3),
+}
 
 
 def command(args, verb, output, machine, options, program):
@@ -47,37 +58,40 @@ def measured(args, title, commands):
 def machine_row(args, title, isa, machine, program, folder):
     record = os.path.join(folder, "tally.data")
     options = ["--foreign"] if machine == "montecito" else []
-    medians = measured(args, f"{title}, {machine}", {
-        "count": command(args, "count", os.devnull, machine, options, program),
-        "record": command(args, "record", record, machine, options, program),
-    })
+    commands = {"count": command(args, "count", os.devnull, machine, options,
+                                 program)}  # fmt: skip
+    for form, (more, _) in FORMS.items():
+        commands[form] = command(
+            args, "record", record, machine, options + more, program
+        )
+    medians = measured(args, f"{title}, {machine}", commands)
+    ratios = [f"{medians[form] / medians['count']:.2f}" for form in FORMS]
+    # The last that ran has objects.
     return [
-        machine, f"{title}, {isa}", f"{medians['count']:.2f}",
-        f"{medians['record']:.2f}",
-        f"{medians['record'] / medians['count']:.2f}", f"{AIM}",
+        machine, f"{title}, {isa}", f"{medians['count']:.2f}", *ratios,
         f"{os.path.getsize(record) / 1e3:.0f}",
     ]  # fmt: skip
 
 
-def cachegrind_row(args, title, program, folder):
+def other_row(args, title, tool, program, folder):
     record = os.path.join(folder, "tally.data")
+    more, aim = OTHERS[tool]
     options = [word for pair in bench.GEOMETRY for word in ("--set", pair)]
-    options += ["-e", bench.CACHEGRIND_EVENTS]
-    medians = measured(args, f"{title}, cachegrind's counts", {
+    options += [*more, "-e", bench.CACHEGRIND_EVENTS]
+    medians = measured(args, f"{title}, {tool}'s counts", {
         "record": command(
             args, "record", record, "host-model", options, program
         ),
-        "cachegrind": [
-            args.valgrind, "-q", "--tool=cachegrind", "--cache-sim=yes",
+        tool: [
+            args.valgrind, "-q", f"--tool={tool}", "--cache-sim=yes",
             "--branch-sim=yes",
-            "--cachegrind-out-file=" + os.path.join(folder, "cachegrind"),
+            f"--{tool}-out-file=" + os.path.join(folder, tool),
             *bench.CACHEGRIND, *program,
         ],
     })  # fmt: skip
     return [
-        title, f"{medians['record']:.2f}", f"{medians['cachegrind']:.2f}",
-        f"{medians['record'] / medians['cachegrind']:.2f}",
-        f"{AIM_OF_CACHEGRIND}",
+        tool, title, f"{medians['record']:.2f}", f"{medians[tool]:.2f}",
+        f"{medians['record'] / medians[tool]:.2f}", f"{aim}",
     ]  # fmt: skip
 
 
@@ -101,7 +115,8 @@ def main():
             ("lua", [script, machines.LUA_SCALE]),
         )
         rows = [[
-            "machine", "workload", "count s", "record s", "ratio", "aim",
+            "machine", "workload", "count s",
+            *(f"{form} / count ({aim})" for form, (_, aim) in FORMS.items()),
             "record KB",
         ]]  # fmt: skip
         for isa, names in machines.machines(args.tally).items():
@@ -114,11 +129,12 @@ def main():
         show(rows)
         if platform.machine() == "x86_64" and args.valgrind:
             print()
-            rows = [["cachegrind's counts", "record s", "cachegrind s",
-                     "ratio", "aim"]]
+            rows = [["counts of", "workload", "record s", "its s", "ratio",
+                     "aim"]]
             for title, words in workloads:
                 program = [str(guests / f"{title}.x86_64"), *words]
-                rows.append(cachegrind_row(args, title, program, folder))
+                for tool in OTHERS:
+                    rows.append(other_row(args, title, tool, program, folder))
             show(rows)
 
 
