@@ -60,6 +60,47 @@ records_callers(const struct plugin *p)
     return p->request.records == RECORDS_CALLERS;
 }
 
+/* Returns where an address of code is in the image's file. */
+static uint64_t
+image_offset(const struct plugin *p, uint32_t image, uint64_t address)
+{
+    const struct counts_file *file = &p->process.head->file[image - 1];
+
+    return address - file->first + file->offset;
+}
+
+bool
+recording_is_pad(struct plugin *p, uint32_t image, uint64_t pc)
+{
+    struct recording *const r = &p->recording;
+
+    if (image == 0 || r->process == NULL || !records_callers(p))
+        return false;
+    struct landing_pads **pads = &r->pads[image - 1];
+    if (*pads == NULL) {
+        *pads = calloc(1, sizeof(**pads));
+        if (*pads == NULL)
+            return false;
+        landing_pads_read(p->process.head->file[image - 1].path, *pads);
+    }
+    return landing_pads_has(*pads, image_offset(p, image, pc));
+}
+
+/* For callers_lands. */
+static bool
+lands(const void *user, const struct block *pad, uint64_t back)
+{
+    const struct plugin *const p = user;
+    const struct recording *const r = &p->recording;
+    /* No image: of a block for which the counts have no room. */
+    const uint32_t image = r->process->places[pad->index].image;
+
+    return image != 0 && r->pads[image - 1] != NULL &&
+           landing_pads_lead(r->pads[image - 1],
+                             image_offset(p, image, pad->pc),
+                             image_offset(p, image, back));
+}
+
 /* Returns what is recorded of the thread, or NULL: it is not. */
 static struct recording_thread *
 make_thread(struct plugin *p, unsigned vcpu)
@@ -83,6 +124,8 @@ make_thread(struct plugin *p, unsigned vcpu)
         return NULL;
     }
     t->recorder.record = record;
+    t->callers.lands = lands;
+    t->callers.user = p;
     if (p->request.all_accesses != 0 &&
         lines_init(&t->lines, p->request.params[PARAM_L1D_LINE],
                    record->uses) != 0)

@@ -12,6 +12,7 @@
 #include "machine/recorder.h"
 #include "plugin/allocators.h"
 #include "plugin/data_objects.h"
+#include "plugin/landing_pads.h"
 #include "plugin/qemu_api.h"
 
 struct plugin;
@@ -32,6 +33,8 @@ struct recording {
     struct record_branches *spare;
     struct data_objects objects; /* if the session records objects */
     struct allocators allocators;
+    struct landing_pads *pads[COUNTS_FILES]; /* of images, by index; NULL: not
+                                                read; owned */
     /* The mapping of the code that was translated last, and its image; last <
      * first: not known. */
     uint64_t first, last;
@@ -90,6 +93,10 @@ void recording_register(struct plugin *p, struct qemu_plugin_tb *tb,
 
 /* Returns the image that code at `pc` is from, as in struct record_place. */
 uint32_t recording_image(struct plugin *p, uint64_t pc);
+
+/* Returns whether a landing pad of exceptions begins at `pc`, code of the
+ * image, if the session records callers. */
+bool recording_is_pad(struct plugin *p, uint32_t image, uint64_t pc);
 
 /* Keeps the code of a block. Returns where, for recording_place(). */
 uint32_t recording_code(struct plugin *p, struct qemu_plugin_tb *tb,

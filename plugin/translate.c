@@ -661,6 +661,8 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     find_prefetches(p, t);
     if (follows_likely(p, model.pc))
         model.flags |= BLOCK_AFTER;
+    if (recording_is_pad(p, t->image, model.pc))
+        model.flags |= BLOCK_PAD;
     if (blocks_have_room(&p->table))
         register_block(p, t, &model, pieces, count);
     else

@@ -264,6 +264,54 @@ test_longjmp(void **state)
     }
 }
 
+/* A landing pad in F, for the calls that return to F + SIZE. */
+static bool
+lands(const void *user, const struct block *pad, uint64_t back)
+{
+    (void)user;
+    return pad->pc == F + 8 * SIZE && back == F + SIZE;
+}
+
+/* An exception leaves G and what G calls: by a jump, near and far, and by a
+ * return, of which one goes to where a call returns. */
+static void
+test_exception(void **state)
+{
+    static const uint32_t jumps[] = {BLOCK_INDIRECT, BLOCK_BACK};
+    struct fixture *f = *state;
+
+    f->callers.lands = lands;
+    for (unsigned i = 0; i < 4; i++) {
+        run(f, MAIN, BLOCK_CALL);
+        run(f, F, BLOCK_CALL);
+        run(f, G, BLOCK_CALL);
+        run(f, i / 2 ? H : G + 0x80, jumps[i % 2]); /* the unwinder */
+        assert_string_equal(path(f), "1000 1100 1200");
+        run(f, F + 8 * SIZE, BLOCK_CALL | BLOCK_PAD);
+        assert_string_equal(path(f), "1000");
+        run(f, G, BLOCK_BACK);
+        assert_string_equal(path(f), "1000 1140");
+        run(f, F + 9 * SIZE, BLOCK_BACK);
+        run(f, MAIN + SIZE, BLOCK_JUMP);
+        assert_string_equal(path(f), "");
+    }
+}
+
+/* A landing pad that is for no call that runs: the path is as it would be. */
+static void
+test_foreign_pad(void **state)
+{
+    struct fixture *f = *state;
+
+    f->callers.lands = lands;
+    run(f, MAIN, BLOCK_CALL);
+    run(f, H, BLOCK_BACK);
+    run(f, F + 8 * SIZE, BLOCK_BACK | BLOCK_PAD);
+    assert_string_equal(path(f), "?");
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
 /* A jump within a function to where a call returned further out. */
 static void
 test_jump_table(void **state)
@@ -574,6 +622,7 @@ main(void)
         CASE(test_recursion),   CASE(test_tail_call),
         CASE(test_slots),       CASE(test_own_address),
         CASE(test_longjmp),     CASE(test_jump_table),
+        CASE(test_exception),   CASE(test_foreign_pad),
         CASE(test_signal),      CASE(test_signal_at_return),
         CASE(test_again),       CASE(test_unknown),
         CASE(test_fork),        CASE(test_deep),

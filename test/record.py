@@ -298,6 +298,59 @@ def kernel(word, wanted):
         t.equal(got.get(event, 0), value, f"{event} of the line '{word}'")
 
 
+# A caught exception: catcher() calls later() once the exception has left middle().
+CAUGHT = """
+#include <stdexcept>
+#define APART __attribute__((noinline, noipa))
+APART void busy() { }
+struct guard { APART ~guard() { busy(); } };
+APART void thrower() { guard one; throw std::runtime_error("caught"); }
+APART void middle() { guard one; thrower(); }
+APART void later() { busy(); __asm__ volatile(""); }
+APART void catcher()
+{
+    try { middle(); } catch (const std::exception &) { later(); }
+    later();
+    __asm__ volatile("");
+}
+int main() { for (int i = 0; i < 3; i++) catcher(); }
+"""
+
+
+def paths_of(program, machine, event, names):
+    """The paths from main() to functions of these names, "later" and so on."""
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name) / "tally.data"
+        t.run(t.tally(), "record", "-q", "-m", machine, "-e", event, "-o", path,
+              "--", *program, check=True)
+        folded = t.run(t.tally(), "export", "--as", "folded", "-i", path,
+                       check=True).stdout
+    found = set()
+    for line in folded.splitlines():
+        frames = [frame.split("(")[0] for frame in
+                  line.rpartition(" ")[0].split(";")]
+        if "main" in frames and frames[-1] in names:
+            found.add(";".join(frames[frames.index("main"):]))
+    return found
+
+
+def unwound(machine, isa, event):
+    t.equal(paths_of([t.guest(f"thrown.{isa}")], machine, event,
+                     {"after", "later"}),
+            {"main;outer;middle;after", "main;outer;later"}, "paths")
+
+
+def caught(*options):
+    if os.uname().machine != "x86_64":
+        raise t.Skip("g++ compiles for another architecture than x86-64")
+    with tempfile.TemporaryDirectory() as name:
+        program = cplusplus(pathlib.Path(name) / "caught", CAUGHT, options)
+        t.equal(paths_of(program, "host-model", "instructions",
+                         {"guard::~guard", "later"}),
+                {"main;catcher;later", "main;catcher;middle;guard::~guard",
+                 "main;catcher;middle;thrower;guard::~guard"}, "paths")
+
+
 ISAS = {"ultrasparc-t1": "sparc64", "ultrasparc-t2": "sparc64",
         "ultrasparc-t2plus": "sparc64", "sparc-t4": "sparc64",
         "r10000": "mips64", "r10000-rev2": "mips64", "r12000": "mips64",
@@ -330,6 +383,13 @@ t.case("a linked list", kernel, "list",
 t.case("a ring that fits", kernel, "ring",
        {"L1-dcache-load-misses": 256})
 t.case("what never ran", kernel, "never", {"instructions": 0})
+for machine, isa, event in (("host-model", "x86_64", "instructions"),
+                            ("ultrasparc-t2", "sparc64", "All_instr"),
+                            ("r10000", "mips64", "Graduated_instructions"),
+                            ("r10000", "mips64el", "Graduated_instructions")):
+    t.case(f"a landing pad on {isa}", unwound, machine, isa, event)
+t.case("a caught exception", caught)
+t.case("a caught exception in a static program", caught, "-static")
 t.case("host events", refused, ["-m", "host", "true"], 2, "perf record")
 t.case("software events", refused,
        ["-m", "host-model", "-e", "page-faults", "true"], 2, "perf record")

@@ -385,6 +385,22 @@ leave(struct callers *c, const struct block *b)
     return true;
 }
 
+/* Follows an exception to a landing pad. */
+static bool
+land(struct callers *c, const struct block *b)
+{
+    if ((b->flags & BLOCK_PAD) == 0 || c->lands == NULL)
+        return false;
+    for (uint32_t i = c->frame_count; i > 0; i--) {
+        const uint64_t back = c->frames[i - 1].back;
+        if (back == NO_LINE || !c->lands(c->user, b, back))
+            continue;
+        pop(c, i - 1);
+        return true;
+    }
+    return false;
+}
+
 /* Returns the number of frames below the innermost signal handler's, or
  * UINT32_MAX. */
 static uint32_t
@@ -454,7 +470,9 @@ callers_move(struct callers *c, const struct block *b)
         /* A call to the next instruction asks for its own address. */
         return b->pc != back ? push(c, back, b) : callers_next(c, c->cell, b);
     }
-    if (flags & BLOCK_BACK) {
+    if ((flags & (BLOCK_BACK | BLOCK_INDIRECT)) && land(c, b)) {
+        /* The path is the function's that has the landing pad. */
+    } else if (flags & BLOCK_BACK) {
         if (match(c, b)) /* with the frame behind the last one */
             return callers_next(c, c->frames[c->frame_count].cell, b);
         lose(c, b);

@@ -12,11 +12,13 @@
  * by the address of the block that follows it, with the innermost frame that
  * has that address: several frames may go at once, as where a function was left
  * by a tail call of SPARC. Jumps that leave frames, such as longjmp(), are
- * known by where they go: behind a call from a frame further out. A block that
- * no branch leads to begins a signal handler. A return to anywhere else, as to
- * the handler of an exception or into a coroutine, makes the path unknown until
- * a return is matched. Where a return is not matched within the deepest frames
- * that are kept, or all cells are used, the path is unknown too.
+ * known by where they go: behind a call from a frame further out. A jump to a
+ * landing pad, by which an exception goes on in a function further out, is
+ * matched with the innermost call that the landing pad is for. A block that no
+ * branch leads to begins a signal handler. A return to anywhere else, as into a
+ * coroutine, makes the path unknown until a return is matched. Where a return
+ * is not matched within the deepest frames that are kept, or all cells are
+ * used, the path is unknown too.
  *
  * Each frame has the stack pointer that its function had when it called, as far
  * as accesses have told it: so much of the stack is the frames' that are called
@@ -54,9 +56,16 @@ struct callers_frame;
 struct callers_place;
 struct callers_return;
 
+/* Returns whether an exception that leaves a call that returns to `back` may go
+ * on at the landing pad, which has BLOCK_PAD. */
+typedef bool
+callers_lands(const void *user, const struct block *pad, uint64_t back);
+
 /* Of one thread, by which alone it is used. */
 struct callers {
     struct record_strand *record; /* the caller's */
+    callers_lands *lands;         /* may be set; NULL: no block is a pad */
+    const void *user;             /* for `lands` */
     const struct block *last;     /* that was entered */
     uint64_t step;                /* what an execution counts: 1, or 0 */
     uint32_t path;                /* of the block that runs */

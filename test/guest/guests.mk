@@ -92,7 +92,10 @@ $(OUT)/%.dyn.$(1): $(here)/%.c | $(OUT)
 	$(CC_$(1)) $(CFLAGS) -o $$@ $$<
 
 $(OUT)/%.$(1): $(here)/%.c $(here)/loop.h | $(OUT)
-	$(CC_$(1)) $(CFLAGS) -static -o $$@ $$<
+	$(CC_$(1)) $$(CFLAGS) -static -o $$@ $$<
+
+# With tables for unwinding and landing pads, as C++ has them.
+$(OUT)/thrown.$(1): CFLAGS += -fexceptions
 
 $(OUT)/libtally.$(1)/%.o: %.c
 	@mkdir -p $$(@D)
