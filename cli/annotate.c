@@ -132,10 +132,10 @@ read_options(struct annotate_request *r, int argc, char **argv)
                : 0;
 }
 
-/* The functions and files of a record, by their numbers. */
+/* What is annotated: a function, file or image of the record. */
 struct choice {
     uint32_t name;
-    bool is_file;
+    enum annotation_kind kind;
 };
 
 struct work {
@@ -161,7 +161,7 @@ is_function(const char *function, const char *name)
 
 /* Returns whether `name` is the file, or the end of its path. */
 static bool
-is_file(const char *file, const char *name)
+is_path(const char *file, const char *name)
 {
     const size_t length = strlen(file), end = strlen(name);
 
@@ -170,19 +170,19 @@ is_file(const char *file, const char *name)
 }
 
 static int
-choose(struct work *w, uint32_t name, bool file)
+choose(struct work *w, uint32_t name, enum annotation_kind kind)
 {
     struct choice *choices;
 
     for (size_t i = 0; i < w->choice_count; i++) {
-        if (w->choices[i].name == name && w->choices[i].is_file == file)
+        if (w->choices[i].name == name && w->choices[i].kind == kind)
             return 0;
     }
     choices = reallocarray(w->choices, w->choice_count + 1, sizeof(*choices));
     if (choices == NULL)
         return command_no_memory();
     w->choices = choices;
-    choices[w->choice_count++] = (struct choice){name, file};
+    choices[w->choice_count++] = (struct choice){name, kind};
     return 0;
 }
 
@@ -202,15 +202,54 @@ unknown_name(const struct work *w, const char *name)
             NULL);
     near_text(&near, text, sizeof(text));
     escape_printf(stderr,
-                  "tally annotate: no function or file '%s' ran%s%s%s; tally "
-                  "report shows those that did\n",
+                  "tally annotate: no function or file that ran is known as "
+                  "'%s'%s%s%s; tally report shows those that are\n",
                   asked.text, *text != '\0' ? "; did you mean " : "", text,
                   *text != '\0' ? "?" : "");
     return EXIT_USAGE;
 }
 
-/* Chooses what an operand names: functions of that name, else a file, else the
- * only function that has the text in its name. */
+/* Returns how the name of a function has the text: as its whole, as a part, or
+ * not. */
+enum has_text { HAS_NONE, HAS_PART, HAS_WHOLE };
+
+static enum has_text
+function_has(const struct work *w, uint32_t function, const char *text)
+{
+    const char *const name = resolver_text(w->resolver, function);
+
+    return function == 0                ? HAS_NONE
+           : is_function(name, text)    ? HAS_WHOLE
+           : strstr(name, text) != NULL ? HAS_PART
+                                        : HAS_NONE;
+}
+
+/* Chooses the files that an operand names, or else the images whose code has no
+ * names. */
+static int
+choose_paths(struct work *w, const char *name)
+{
+    const size_t before = w->choice_count;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < w->files->row_count; i++) {
+        const uint32_t file = w->files->rows[i].place.file;
+        if (file != 0 && is_path(resolver_text(w->resolver, file), name))
+            status = choose(w, file, ANNOTATE_FILE);
+    }
+    for (size_t i = 0; status == 0 && w->choice_count == before &&
+                       i < w->functions->row_count;
+         i++) {
+        const struct breakdown_place *place = &w->functions->rows[i].place;
+        if (place->function == 0 && place->image != 0 &&
+            is_path(resolver_text(w->resolver, place->image), name))
+            status = choose(w, place->image, ANNOTATE_IMAGE);
+    }
+    return status;
+}
+
+/* Chooses what an operand names: functions of that name, else a file, else an
+ * image, else the only function that has the text in its name. */
 static int
 choose_operand(struct work *w, const char *name)
 {
@@ -221,27 +260,20 @@ choose_operand(struct work *w, const char *name)
 
     for (size_t i = 0; status == 0 && i < w->functions->row_count; i++) {
         const uint32_t function = w->functions->rows[i].place.function;
-        const char *text = resolver_text(w->resolver, function);
-        if (function == 0)
-            continue;
-        if (is_function(text, name))
-            status = choose(w, function, false);
-        else if (strstr(text, name) != NULL && function != part) {
+        const enum has_text has = function_has(w, function, name);
+        if (has == HAS_WHOLE)
+            status = choose(w, function, ANNOTATE_FUNCTION);
+        else if (has == HAS_PART && function != part) {
             part = function;
             parts++;
         }
     }
-    for (size_t i = 0;
-         status == 0 && w->choice_count == before && i < w->files->row_count;
-         i++) {
-        const uint32_t file = w->files->rows[i].place.file;
-        if (file != 0 && is_file(resolver_text(w->resolver, file), name))
-            status = choose(w, file, true);
-    }
+    if (status == 0 && w->choice_count == before)
+        status = choose_paths(w, name);
     if (status != 0 || w->choice_count > before)
         return status;
     if (parts == 1)
-        return choose(w, part, false);
+        return choose(w, part, ANNOTATE_FUNCTION);
     if (parts > 1) {
         escape_printf(stderr,
                       "tally annotate: %zu functions have '%s' in their "
@@ -253,7 +285,7 @@ choose_operand(struct work *w, const char *name)
     return unknown_name(w, name);
 }
 
-/* Chooses the hottest functions. */
+/* Chooses the hottest functions; with --asm code without names too. */
 static int
 choose_hot(struct work *w)
 {
@@ -263,14 +295,20 @@ choose_hot(struct work *w)
         const struct breakdown_row *row = &w->functions->rows[i];
         const double percent =
             breakdown_percent(w->functions, 0, row->values[0]);
-        if (row->place.function != 0 && percent >= w->request->min)
-            status = choose(w, row->place.function, false);
+        if (!(percent >= w->request->min))
+            continue;
+        if (row->place.function != 0)
+            status = choose(w, row->place.function, ANNOTATE_FUNCTION);
+        else if (row->place.image != 0 && w->request->assembly)
+            status = choose(w, row->place.image, ANNOTATE_IMAGE);
     }
     if (status == 0 && w->choice_count == 0) {
-        escape_printf(stderr,
-                      "tally annotate: no function with a name has %g %% of "
-                      "%s; --min takes less\n",
-                      w->request->min, w->record->events[w->events[0]].asked);
+        escape_printf(
+            stderr,
+            "tally annotate: no function with a name has %g %% of "
+            "%s; --min takes less%s\n",
+            w->request->min, w->record->events[w->events[0]].asked,
+            w->request->assembly ? "" : ", and --asm shows code without names");
         status = EXIT_USAGE;
     }
     return status;
@@ -315,8 +353,8 @@ write_all(void *user, const struct breakdown_look *page, FILE *out)
 {
     const struct work *const w = user;
     const struct annotate_request *r = w->request;
-    struct disassembly *disassembly =
-        r->assembly ? disassembly_create(w->record->isa) : NULL;
+    struct disassembly *disassembly = disassembly_create(w->record->isa);
+    struct texts warned = {0};
     const struct annotation_look look = {
         .record = w->record,
         .resolver = w->resolver,
@@ -328,16 +366,18 @@ write_all(void *user, const struct breakdown_look *page, FILE *out)
         .moves = r->moves.rows,
         .move_count = r->moves.count,
         .log = &command_log,
+        .warned = &warned,
     };
-    int error = 0;
+    int error = texts_init(&warned);
 
-    if (r->json)
+    if (error == 0 && r->json)
         error = annotation_json(w->annotations, w->choice_count, &look, out);
     for (size_t i = 0; !r->json && error == 0 && i < w->choice_count; i++) {
         if (i > 0)
             fputc('\n', out);
         error = annotation_text(w->annotations[i], &look, out);
     }
+    texts_finish(&warned);
     disassembly_destroy(disassembly);
     return error;
 }
@@ -372,7 +412,7 @@ annotate(struct work *w)
         return command_no_memory();
     for (size_t i = 0; i < w->choice_count; i++) {
         if (annotation_create(w->record, w->resolver, w->choices[i].name,
-                              w->choices[i].is_file, w->events, w->event_count,
+                              w->choices[i].kind, w->events, w->event_count,
                               &command_log, &w->annotations[i]) != 0)
             return EXIT_OURS;
     }

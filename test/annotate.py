@@ -125,6 +125,76 @@ def text():
     t.contains(done.stdout, "hottest: line ")
 
 
+FILE = """\
+static volatile int sink;
+
+__attribute__((noinline)) void
+unused(int n)
+{
+    sink = n; /* unused */
+}
+
+int
+main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 9)
+        sink = 1; /* cold */
+    sink = 2; /* ran */
+"""
+
+
+def never(place, *words):
+    """Records a program with a function that never runs, compiled with these
+    options; returns its source."""
+    if os.uname().machine != "x86_64":
+        raise t.Skip("gcc compiles for another architecture than x86-64")
+    source = FILE + 20 * "    if (argc > 9)\n        sink++;\n" + "}\n"
+    (place / "n.c").write_text(source)
+    subprocess.run(["gcc", "-g", "-O1", "-static", "-o", "n", "n.c", *words],
+                   cwd=place, check=True)
+    t.run(t.tally(), "record", "-q", "-m", "host-model", "-e", "instructions",
+          "./n", cwd=place, check=True)
+    return source
+
+
+def never_ran():
+    """In a file, what never ran is marked; a source that changed is told."""
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        source = never(place)
+        source += "/* " + 9 * "\n" + "*/\n"
+        (place / "n.c").write_text(source)
+        os.utime(place / "n.c", (2 ** 32, 2 ** 32))
+        done = t.run(t.tally(), "annotate", "n.c", "main", cwd=place)
+    rows = {}
+    for line in done.stdout.split("\nmain:")[0].splitlines():
+        if " | " in line:
+            marks, _, text = line.partition(" | ")
+            rows[text.strip()] = marks.split()[:-1]
+    t.equal(rows["sink = n; /* unused */"], ["-"], "a function that never ran")
+    t.equal(rows["sink = 1; /* cold */"], ["-"], "a line that never ran")
+    t.equal(rows["sink = 2; /* ran */"][-1], "1", "a line that ran")
+    t.equal(rows["(void)argv;"], [], "a line without code")
+    t.equal(len(done.stderr.splitlines()), 1, f"warnings: {done.stderr}")
+    t.contains(done.stderr, "n.c: is newer than ")
+
+
+def stripped():
+    """Code without names is shown by instruction."""
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        never(place, "-s")
+        for words in (["n"], ["--asm", "--min", "50"]):
+            done = t.run(t.tally(), "annotate", *words, cwd=place)
+            t.equal(done.returncode, 0, f"status; {done.stderr}")
+            t.contains(done.stdout, "/n, code without names: ")
+            t.contains(done.stdout, "retq")
+        document = json.loads(t.run(t.tally(), "annotate", "-j", "n",
+                                    cwd=place, check=True).stdout)
+        t.equal([a["kind"] for a in document["annotations"]], ["image"], "kind")
+
+
 def hot():
     done = annotate("x86_64", "--min", "5")
     t.equal(done.returncode, 0, "status")
@@ -175,6 +245,8 @@ for isa in COMPILERS:
     t.case(f"a function, {isa}", function, isa)
     t.case(f"a file, {isa}", file, isa)
 t.case("as text", text)
+t.case("what never ran, in a file", never_ran)
+t.case("a program without symbols", stripped)
 t.case("the hottest functions", hot)
 t.case("a source that moved", moved)
 t.case("an unknown function", refused, 2, "did you mean work", "wrok")

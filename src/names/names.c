@@ -317,6 +317,18 @@ names_address(const struct names *n, unsigned file, uint64_t offset)
                : UINT64_MAX;
 }
 
+void
+names_each_line(struct names *n, unsigned file, const char *source,
+                void (*take)(void *user, unsigned line), void *user)
+{
+    if (file >= n->count)
+        return;
+    struct names_file *f = n->files[file];
+    read_file(n, f);
+    for (size_t i = 0; i < f->units.count; i++)
+        unit_each_line(&f->units, &f->units.all[i], source, take, user);
+}
+
 /* A function that names_each_function() reports. */
 struct piece {
     uint64_t offset, size;

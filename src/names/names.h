@@ -84,6 +84,14 @@ uint64_t
 names_address(const struct names *names, unsigned file, uint64_t offset);
 
 /*
+ * Calls `take` for each line of a source file that the file has code of.
+ * `source` is as in name_frame.file. A line may come several times. Code that
+ * was copied into other functions counts at the line it was written in.
+ */
+void names_each_line(struct names *names, unsigned file, const char *source,
+                     void (*take)(void *user, unsigned line), void *user);
+
+/*
  * Calls `take` for each piece of each function of the file: a function that the
  * compiler split has a call for each piece, and a function with several symbols
  * a call for each name. The calls come in the order of `offset`, then of

@@ -220,11 +220,13 @@ folder_of(Dwarf_Die *unit)
                                                         : NULL;
 }
 
-/* Lists the source files that the unit's line table names. */
+/* Lists the source files that the unit's line table names, unless that has been
+ * done. */
 static void
 read_files(Dwarf_Die *unit, struct unit_files *files)
 {
-    if (dwarf_getsrcfiles(unit, &files->files, &files->count) == 0)
+    if (files->files == NULL &&
+        dwarf_getsrcfiles(unit, &files->files, &files->count) == 0)
         files->paths = calloc(files->count, sizeof(*files->paths));
 }
 
@@ -401,6 +403,53 @@ unit_line(const struct units *units, struct unit *unit, uint64_t address,
         return;
     *file = file_path(units, unit, &unit->files, unit->rows[low - 1].file);
     *line = unit->rows[low - 1].line;
+}
+
+static const char *
+base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Returns whether file `index` of the line table is the source file. Most are
+ * told apart by their last names, for which no path need be made. */
+static bool
+is_source(const struct units *u, struct unit *unit, size_t index,
+          const char *source)
+{
+    const char *path = dwarf_filesrc(unit->files.files, index, NULL, NULL);
+
+    if (path == NULL || strcmp(base_name(path), base_name(source)) != 0)
+        return false;
+    path = file_path(u, unit, &unit->files, index);
+    return path != NULL && strcmp(path, source) == 0;
+}
+
+void
+unit_each_line(const struct units *units, struct unit *unit, const char *source,
+               void (*take)(void *user, unsigned line), void *user)
+{
+    bool is_any = false;
+
+    read_files(&unit->lines_die, &unit->files);
+    bool *const wanted = calloc(unit->files.count + 1, sizeof(*wanted));
+    for (size_t i = 0; wanted != NULL && i < unit->files.count; i++) {
+        wanted[i] = is_source(units, unit, i, source);
+        is_any |= wanted[i];
+    }
+    if (is_any)
+        unit_read(units, unit);
+    /* A row that the next has the address of too is of no code. */
+    for (size_t i = 0; is_any && i + 1 < unit->row_count; i++) {
+        const struct line_row *row = &unit->rows[i];
+        if (row->address != row[1].address && row->file < unit->files.count &&
+            wanted[row->file] && row->line != 0 &&
+            elf_file_is_code(units->file, row->address))
+            take(user, row->line);
+    }
+    free(wanted);
 }
 
 /* Returns the address of a function's first byte. Of a split function the

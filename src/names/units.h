@@ -93,6 +93,12 @@ struct scope *unit_parent(struct unit *unit, const struct scope *scope);
 void unit_line(const struct units *units, struct unit *unit, uint64_t address,
                const char **file, unsigned *line);
 
+/* Calls `take` for each line of the source file that the unit has code of, as
+ * unit_line() tells them. A line may come several times. */
+void
+unit_each_line(const struct units *units, struct unit *unit, const char *source,
+               void (*take)(void *user, unsigned line), void *user);
+
 /* Fills in names and places of the scope if that has not been done. */
 void
 scope_name(const struct units *units, struct unit *unit, struct scope *scope);

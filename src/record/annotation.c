@@ -12,13 +12,18 @@ struct adding {
     const size_t *events;
 };
 
-/* Returns the frame by which the instruction is one of the function or file, or
- * NULL: it is not. */
+/* Returns the frame by which the instruction is one of those that are
+ * annotated, or NULL: it is not. */
 static const struct resolved_frame *
 frame_of(const struct annotation *a, const struct resolved *r)
 {
-    if (a->is_file)
+    if (a->kind == ANNOTATE_FILE)
         return r->frames[0].file == a->name ? &r->frames[0] : NULL;
+    if (a->kind == ANNOTATE_IMAGE)
+        return r->image == a->name &&
+                       r->frames[r->frame_count - 1].function == 0
+                   ? &r->frames[0]
+                   : NULL;
     for (size_t i = 0; i < r->frame_count; i++) {
         if (r->frames[i].function == a->name)
             return &r->frames[i];
@@ -26,8 +31,7 @@ frame_of(const struct annotation *a, const struct resolved *r)
     return NULL;
 }
 
-/* Adds a place for each instruction of the function or file that ran or that is
- * in the record. */
+/* Adds a place for each instruction that ran or that is in the record. */
 static int
 add_insns(struct adding *x)
 {
@@ -42,6 +46,7 @@ add_insns(struct adding *x)
             const struct resolved_frame *frame = frame_of(a, known);
             if (frame == NULL)
                 continue;
+            a->has_copies |= frame != known->frames;
             if (a->insn_count == room) {
                 room = room != 0 ? 2 * room : 256;
                 struct annotated_insn *insns =
@@ -178,9 +183,9 @@ add_lines(struct annotation *a)
 
 int
 annotation_create(const struct record *record, struct resolver *resolver,
-                  uint32_t name, bool is_file, const size_t *events,
-                  size_t event_count, const struct tally_log *log,
-                  struct annotation **result)
+                  uint32_t name, enum annotation_kind kind,
+                  const size_t *events, size_t event_count,
+                  const struct tally_log *log, struct annotation **result)
 {
     struct annotation *a = calloc(1, sizeof(*a));
     struct adding x = {record, resolver, a, events};
@@ -188,7 +193,7 @@ annotation_create(const struct record *record, struct resolver *resolver,
 
     if (a != NULL) {
         a->name = name;
-        a->is_file = is_file;
+        a->kind = kind;
         a->event_count = event_count;
         a->totals = calloc(event_count + 1, sizeof(*a->totals));
         if (a->totals != NULL)

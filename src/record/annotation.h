@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record's counts of one function or one source file, by source line and by
- * instruction.
+ * A record's counts of one function, one source file or the code of an image
+ * that has no names, by source line and by instruction.
  *
  * In a function, code that the compiler copied into the function (inlined)
  * counts at the line that calls the copy; in a file, at the line that the code
@@ -28,9 +28,16 @@ struct annotated_insn {
     int64_t *values; /* [event_count] */
 };
 
+enum annotation_kind {
+    ANNOTATE_FUNCTION,
+    ANNOTATE_FILE,
+    ANNOTATE_IMAGE, /* its code that is of no known function */
+};
+
 struct annotation {
-    uint32_t name; /* of the function or the file */
-    bool is_file;
+    uint32_t name; /* of the function, the source file or the image */
+    enum annotation_kind kind;
+    bool has_copies; /* of a function: it has code of others (inlined) */
     size_t event_count;
     struct annotated_line *lines; /* by file and line */
     size_t line_count;
@@ -39,13 +46,13 @@ struct annotation {
     int64_t *totals; /* [event_count] */
 };
 
-/* Adds up the events (indices in the record) of the function or file `name`, a
- * number of resolver_text(), of all processes and threads. 0 or TALLY_ENOMEM,
- * logged. */
+/* Adds up the events (indices in the record) of what has the `name`, a number
+ * of resolver_text(), of all processes and threads. 0 or TALLY_ENOMEM, logged.
+ */
 int annotation_create(const struct record *record, struct resolver *resolver,
-                      uint32_t name, bool is_file, const size_t *events,
-                      size_t event_count, const struct tally_log *log,
-                      struct annotation **result);
+                      uint32_t name, enum annotation_kind kind,
+                      const size_t *events, size_t event_count,
+                      const struct tally_log *log, struct annotation **result);
 void annotation_destroy(struct annotation *annotation);
 
 /* Returns the line, or NULL: no instruction of the line is known. */

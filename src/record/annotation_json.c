@@ -74,6 +74,11 @@ int
 annotation_json(struct annotation *const *annotations, size_t count,
                 const struct annotation_look *look, FILE *out)
 {
+    static const char *const kinds[] = {
+        [ANNOTATE_FUNCTION] = "function",
+        [ANNOTATE_FILE] = "file",
+        [ANNOTATE_IMAGE] = "image",
+    };
     json_t *rows = json_array();
     int error = 0;
 
@@ -81,7 +86,7 @@ annotation_json(struct annotation *const *annotations, size_t count,
         const struct annotation *a = annotations[i];
         json_t *row =
             json_pack("{s:o, s:s, s:o, s:o}", "name", name_of(look, a->name),
-                      "kind", a->is_file ? "file" : "function", "totals",
+                      "kind", kinds[a->kind], "totals",
                       values_of(look, a->totals), "lines", lines_of(a, look));
         if (look->assembly)
             json_object_set_new(row, "instructions", insns_of(a, look));

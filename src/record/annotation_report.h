@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/texts.h"
 #include "record/annotation.h"
 #include "record/disassembly.h"
 #include "record/source_text.h"
@@ -14,12 +15,13 @@ struct annotation_look {
     struct resolver *resolver;
     const size_t *events; /* those of the annotations */
     size_t event_count;
-    struct disassembly *disassembly; /* with `assembly`; or NULL */
-    bool assembly;                   /* instructions too */
+    struct disassembly *disassembly; /* or NULL: bytes are shown */
+    bool assembly;                   /* instructions of lines too */
     bool color;
     const struct source_move *moves;
     size_t move_count;
     const struct tally_log *log; /* takes warnings of sources */
+    struct texts *warned;        /* sources that the user was warned of */
 };
 
 /* Writes an annotation for people. 0, TALLY_EIO or TALLY_ENOMEM. */

@@ -3,12 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/escape.h"
 #include "record/annotation_report.h"
 #include "report/count_report.h"
 
-#define FOLD 6u   /* lines without counts that are folded */
+#define FOLD 6u   /* lines in a row that are folded */
 #define BESIDE 2u /* lines that stay beside those with counts */
 #define HOT_PERCENT 5
 #define COLUMN 15 /* characters of a count at least; names may need more */
@@ -126,25 +127,43 @@ write_line(const struct listing *l, uint32_t number)
         write_insns(l, number);
 }
 
-/* Returns whether the line is to be written: it has code, or is beside one that
- * has. */
+/* Returns whether the line is to be written: it is of code that ran, or is
+ * beside one that is; in a function, of code that never ran too. */
 static bool
 is_near_code(const struct listing *l, uint32_t number)
 {
     for (uint32_t i = number > BESIDE ? number - BESIDE : 1;
          i <= number + BESIDE && i <= l->last; i++) {
-        if (l->code[i] || annotation_line(l->a, l->file, i) != NULL)
+        if ((l->code[i] && l->a->kind == ANNOTATE_FUNCTION) ||
+            annotation_line(l->a, l->file, i) != NULL)
             return true;
     }
     return false;
 }
 
+/* Writes how many lines are left out from `first` on. */
 static void
-take_code_line(void *user, uint32_t file, uint32_t line)
+write_fold(const struct listing *l, uint32_t first, uint32_t count)
+{
+    uint32_t never = 0;
+
+    for (uint32_t i = first; i < first + count; i++)
+        never += l->code[i];
+    if (never == 0)
+        fprintf(l->out, "        ... %" PRIu32 " lines without code\n", count);
+    else
+        fprintf(l->out,
+                "        ... %" PRIu32 " lines, %" PRIu32
+                " with code that never ran\n",
+                count, never);
+}
+
+static void
+take_line(void *user, unsigned line)
 {
     struct listing *l = user;
 
-    if (file != l->file || line == 0)
+    if (line == 0)
         return;
     if (line > l->last && line < (1u << 24)) {
         unsigned char *code = realloc(l->code, (size_t)line + 1);
@@ -160,14 +179,36 @@ take_code_line(void *user, uint32_t file, uint32_t line)
         l->first = line;
 }
 
+static void
+take_code_line(void *user, uint32_t file, uint32_t line)
+{
+    const struct listing *l = user;
+
+    if (file == l->file)
+        take_line(user, line);
+}
+
+/* Marks the lines of the file that the images have code of which some ran. */
+static void
+find_file_code(struct listing *l)
+{
+    const struct annotation *a = l->a;
+
+    for (size_t i = 0; i < a->insn_count; i++) { /* by image */
+        if (i == 0 || a->insns[i].image != a->insns[i - 1].image)
+            resolver_source_lines(l->look->resolver, a->insns[i].image, l->file,
+                                  take_line, l);
+    }
+}
+
 /* Marks the lines of the file that have code of the function, run or not. */
 static void
-find_code(struct listing *l)
+find_function_code(struct listing *l)
 {
     const struct record *record = l->look->record;
     uint64_t last = UINT64_MAX;
 
-    for (size_t p = 0; !l->a->is_file && p < record->process_count; p++) {
+    for (size_t p = 0; p < record->process_count; p++) {
         for (size_t i = 0; i < record->processes[p].insn_count; i++) {
             const struct resolved *known =
                 resolver_find(l->look->resolver, p, i);
@@ -182,6 +223,54 @@ find_code(struct listing *l)
                                 l->a->name, take_code_line, l);
         }
     }
+}
+
+/* Returns the name of an image that has code of the file and is older than the
+ * source; NULL: none is. */
+static const char *
+older_image(const struct listing *l)
+{
+    const struct record *record = l->look->record;
+    uint32_t image = RECORD_NO_IMAGE;
+    struct stat st;
+
+    for (size_t i = 0; i < l->a->insn_count; i++) {
+        const struct annotated_insn *insn = &l->a->insns[i];
+        if (insn->file != l->file || insn->image >= record->image_count ||
+            insn->image == image)
+            continue;
+        image = insn->image;
+        if (stat(record->images[image].path, &st) == 0 &&
+            st.st_mtime < l->source.mtime)
+            return record->images[image].path;
+    }
+    return NULL;
+}
+
+/* Warns, once a file, of a source that may not be what was compiled. */
+static void
+warn_of_source(const struct listing *l)
+{
+    const struct annotation_look *look = l->look;
+    const char *const path = resolver_text(look->resolver, l->file);
+    const char *older;
+
+    if (texts_find(look->warned, path) != 0)
+        return;
+    texts_add(look->warned, path);
+    if (l->source.count == 0)
+        tally_logf(look->log, TALLY_LOG_WARNING,
+                   "%s: no such source; --source OLD=NEW says where it is",
+                   path);
+    else if (l->source.count < l->last)
+        tally_logf(look->log, TALLY_LOG_WARNING,
+                   "%s: has %zu lines, and the program has code of line %u: "
+                   "the source is another",
+                   l->source.path, l->source.count, (unsigned)l->last);
+    else if ((older = older_image(l)) != NULL)
+        tally_logf(look->log, TALLY_LOG_WARNING,
+                   "%s: is newer than %s: lines may have moved", l->source.path,
+                   older);
 }
 
 /* Writes the lines of one file. */
@@ -204,20 +293,15 @@ write_file(const struct annotation *a, const struct annotation_look *look,
     l.code = calloc((size_t)l.last + 1, 1);
     if (l.code == NULL)
         return TALLY_ENOMEM;
-    find_code(&l);
+    if (a->kind == ANNOTATE_FILE)
+        find_file_code(&l);
+    else if (a->kind == ANNOTATE_FUNCTION)
+        find_function_code(&l);
     source_text_read(resolver_text(look->resolver, file), look->moves,
                      look->move_count, &l.source);
     escape_printf(out, "\n%s:%" PRIu32 "-%" PRIu32 "\n",
                   resolver_text(look->resolver, file), l.first, l.last);
-    if (l.source.count == 0)
-        tally_logf(look->log, TALLY_LOG_WARNING,
-                   "%s: no such source; --source OLD=NEW says where it is",
-                   resolver_text(look->resolver, file));
-    else if (l.source.count < l.last)
-        tally_logf(look->log, TALLY_LOG_WARNING,
-                   "%s: has %zu lines, and the program has code of line %u: "
-                   "the source is another",
-                   l.source.path, l.source.count, (unsigned)l.last);
+    warn_of_source(&l);
     for (uint32_t n = l.first; n <= l.last; n++) {
         if (is_near_code(&l, n)) {
             write_line(&l, n);
@@ -230,7 +314,7 @@ write_file(const struct annotation *a, const struct annotation_look *look,
             write_line(&l, n);
             continue;
         }
-        fprintf(out, "        ... %" PRIu32 " lines without code\n", folded);
+        write_fold(&l, n, folded);
         n += folded - 1;
     }
     source_text_finish(&l.source);
@@ -272,7 +356,10 @@ write_head(const struct annotation *a, const struct annotation_look *look,
 {
     const struct annotated_line *hottest = NULL;
 
-    escape_printf(out, "%s", resolver_text(look->resolver, a->name));
+    escape_printf(out, "%s%s", resolver_text(look->resolver, a->name),
+                  a->kind == ANNOTATE_IMAGE ? ", code without names"
+                  : a->has_copies           ? " and what is copied into it"
+                                            : "");
     for (size_t e = 0; e < look->event_count; e++) {
         char text[48];
         const double percent = percent_of(look, e, a->totals[e]);

@@ -387,6 +387,15 @@ resolver_code_lines(struct resolver *r, uint32_t image,
     }
 }
 
+void
+resolver_source_lines(struct resolver *r, uint32_t image, uint32_t source,
+                      void (*take)(void *user, unsigned line), void *user)
+{
+    if (image < r->record->image_count && r->files[image] != NO_FILE)
+        names_each_line(r->names, r->files[image], texts_get(&r->texts, source),
+                        take, user);
+}
+
 uint32_t
 resolver_text_find(const struct resolver *r, const char *text)
 {

@@ -75,6 +75,13 @@ void resolver_code_lines(struct resolver *resolver, uint32_t image,
                          void (*take)(void *user, uint32_t file, uint32_t line),
                          void *user);
 
+/* Calls `take` for the lines of a source file that an image of the record has
+ * code of, whether the code ran or not. `source` is the file's number. A line
+ * may come several times. */
+void resolver_source_lines(struct resolver *resolver, uint32_t image,
+                           uint32_t source,
+                           void (*take)(void *user, unsigned line), void *user);
+
 /* Returns the number of a string, or 0: no instruction has it so far. */
 uint32_t resolver_text_find(const struct resolver *resolver, const char *text);
 
