@@ -94,7 +94,7 @@ take_option(void *user, int option, const char *value)
         return source_moves_add(&r->moves, "annotate", "source", value);
     case OPT_DEBUG_DIR:
         r->debug_dirs[r->debug_dir_count++] = value;
-        return 0;
+        return command_debug_dir(&command_annotate, value);
     case OPT_OUTPUT:
         r->output = value;
         return *value != '\0' ? 0

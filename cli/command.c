@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -276,6 +277,18 @@ command_close_text(FILE *out, char *const *text)
     /* Where its last step finds no memory, glibc's fclose() returns 0 and
      * leaves no text. */
     return fclose(out) == 0 && *text != NULL;
+}
+
+int
+command_debug_dir(const struct command *command, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    escape_printf(stderr, "tally %s: --debug-dir takes a folder, not '%s'\n",
+                  command->name, path);
+    return EXIT_USAGE;
 }
 
 int

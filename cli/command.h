@@ -111,6 +111,9 @@ int command_no_memory(void);
  * the text is not whole; the caller frees it either way. */
 bool command_close_text(FILE *out, char *const *text);
 
+/* Refuses a folder of --debug-dir that is none. 0 or EXIT_USAGE. */
+int command_debug_dir(const struct command *command, const char *path);
+
 /* Adds to a list of words separated by commas, which the caller frees and which
  * may be NULL. 0 or TALLY_ENOMEM, logged. */
 int command_join(char **list, const char *more);

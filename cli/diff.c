@@ -182,7 +182,7 @@ take_option(void *user, int option, const char *value)
             options[option].name, value);
     case OPT_DEBUG_DIR:
         rows->debug_dirs[rows->debug_dir_count++] = value;
-        return 0;
+        return command_debug_dir(&command_diff, value);
     case OPT_OUTPUT:
         return rows_request_output(rows, value);
     case OPT_SEPARATOR:

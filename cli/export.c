@@ -97,7 +97,7 @@ take_option(struct export_request *r, int option, const char *value)
         return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     default:
         r->debug_dirs[r->debug_dir_count++] = value;
-        return 0;
+        return command_debug_dir(&command_export, value);
     }
 }
 

@@ -61,6 +61,10 @@ output_open(const char *path, enum replace_way way, struct output *out)
     *out = (struct output){.file = stderr};
     if (path == NULL)
         return 0;
+    if (strcmp(path, "-") == 0) {
+        out->file = open_copy(STDOUT_FILENO);
+        return out->file != NULL ? 0 : output_refused("standard output");
+    }
     if (replace_open(path, way, &command_log, &out->replace) != 0)
         return output_status(errno);
     out->file = open_copy(out->replace.fd);

@@ -22,7 +22,7 @@ int output_status(int cause);
  * the path is at fault, 125 where the system is. */
 int output_refused(const char *path);
 
-/* `path` NULL: stderr. 0 or a status, as output_refused(). */
+/* `path` NULL: stderr; "-": stdout. 0 or a status, as output_refused(). */
 int output_open(const char *path, enum replace_way way, struct output *out);
 
 /* Writes to a copy of an open descriptor. 0 or a status: 2 where it is not

@@ -82,6 +82,27 @@ static const struct option_row options[] = {
     {0},
 };
 
+/* Those of perf record. */
+#define NOT_SAMPLED "nothing is sampled: every event is recorded"
+#define NOT_RUNNING "only programs that tally starts can be recorded"
+
+static const struct other_option others[] = {
+    {.name = "hardware",
+     .advice = "the host's counters are not recorded by instruction; perf "
+               "record does that"},
+    {.letter = 'g', .name = ""}, /* callers are recorded anyway */
+    {.name = "call-graph", .advice = "callers are recorded without it"},
+    {.letter = 'F', .name = "freq", .advice = NOT_SAMPLED},
+    {.letter = 'c', .name = "count", .advice = NOT_SAMPLED},
+    {.letter = 'a', .name = "all-cpus", .advice = NOT_RUNNING},
+    {.letter = 'p', .name = "pid", .advice = NOT_RUNNING},
+    {.letter = 't', .name = "tid", .advice = NOT_RUNNING},
+    {.letter = 'b',
+     .name = "branch-any",
+     .advice = "--branches records every branch"},
+    {0},
+};
+
 #define ALLOCATORS_MOST 16u
 
 struct record_request {
@@ -158,7 +179,12 @@ take_option(struct record_request *r, int option, const char *value)
         return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     case OPT_OUTPUT:
         r->output = value;
-        return 0;
+        if (strcmp(value, "-") != 0)
+            return 0;
+        fprintf(stderr, "tally record: a record goes to a file, of which parts "
+                        "are written again, not to standard output; see tally "
+                        "record --help\n");
+        return EXIT_USAGE;
     case OPT_NO_CALLERS:
         r->no_callers = true;
         return 0;
@@ -509,5 +535,6 @@ const struct command command_record = {
         "  tally record -m ultrasparc-t2 -e Dcache_misses -o misses.data -- "
         "./bzip2.sparc64 -9k file",
     .options = options,
+    .others = others,
     .run = run_record,
 };

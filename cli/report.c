@@ -87,6 +87,16 @@ struct report_request {
 };
 
 static int
+take_input(struct report_request *r, const char *file)
+{
+    if (r->input != NULL)
+        return rows_request_bad(&r->rows, "one record is read, not also ",
+                                file);
+    r->input = file;
+    return 0;
+}
+
+static int
 take_option(void *user, int option, const char *value)
 {
     struct report_request *const r = user;
@@ -99,8 +109,7 @@ take_option(void *user, int option, const char *value)
         r->other = options[option].name;
     switch (option) {
     case OPT_INPUT:
-        r->input = value;
-        return 0;
+        return take_input(r, value);
     case OPT_BY:
         return rows_request_keys(rows, value);
     case OPT_EVENTS:
@@ -123,7 +132,7 @@ take_option(void *user, int option, const char *value)
         return 0;
     case OPT_DEBUG_DIR:
         rows->debug_dirs[rows->debug_dir_count++] = value;
-        return 0;
+        return command_debug_dir(&command_report, value);
     case OPT_OUTPUT:
         return rows_request_output(rows, value);
     case OPT_HTML:
@@ -151,12 +160,7 @@ take_option(void *user, int option, const char *value)
 static int
 take_operand(void *user, char *file)
 {
-    struct report_request *const r = user;
-
-    if (r->input != NULL)
-        return rows_request_bad(&r->rows, "one record is read, not ", file);
-    r->input = file;
-    return 0;
+    return take_input(user, file);
 }
 
 /* Refuses options that do not go together. */
@@ -262,6 +266,9 @@ write_rows(const struct report_request *r, const struct record *record,
 
     if (breakdown_create(record, resolver, o, &command_log, &b) == 0) {
         struct report report = {r, b};
+        if (o->match != NULL && b->row_count == 0)
+            escape_printf(stderr, "tally report: no row has a name with '%s'\n",
+                          o->match);
         status = rows_request_write(&r->rows, r->form == REPORT_TEXT,
                                     write_form, &report);
     }

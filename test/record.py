@@ -391,6 +391,9 @@ for machine, isa, event in (("host-model", "x86_64", "instructions"),
 t.case("a caught exception", caught)
 t.case("a caught exception in a static program", caught, "-static")
 t.case("host events", refused, ["-m", "host", "true"], 2, "perf record")
+t.case("hardware events", refused, ["--hardware", "true"], 2, "perf record")
+t.case("a frequency of samples", refused, ["-F", "99", "true"], 2, "sampled")
+t.case("a record to standard output", refused, ["-o", "-", "true"], 2, "file")
 t.case("software events", refused,
        ["-m", "host-model", "-e", "page-faults", "true"], 2, "perf record")
 t.case("an unknown event", refused,

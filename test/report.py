@@ -247,14 +247,25 @@ def unknown():
     for options, said in [
             (["-e", "instrcutions"], "did you mean instructions?"),
             (["-e", "nothing-near"], "there is no event 'nothing-near'"),
-            (["-e", "branch"], "several events begin as 'branch'"),
+            (["-e", "branch"], "2 events begin as 'branch': "),
             (["-e", ""], "-e takes events of the record, not ''"),
             (["--sort", "sym"], "--sort takes an event; --by sym gives"),
+            (["--debug-dir", "/no such"], "--debug-dir takes a folder, not"),
+            (["-i", "other.data"], "one record is read, not also"),
             (["--sort", "branches,cycles"], "--sort takes one event, not")]:
         done = t.run(t.tally(), "report", *options, path)
         t.equal((done.returncode, done.stdout), (2, ""), str(options))
         t.contains(done.stderr, said)
         t.equal(done.stderr.count("\n"), 1)
+
+
+@t.named("a pattern that no name has is told, and -o - is standard output")
+def nothing_matches():
+    path = record_words()
+    done = t.run(t.tally(), "report", "--match", "no such", path)
+    t.equal((done.returncode, done.stderr),
+            (0, "tally report: no row has a name with 'no such'\n"))
+    t.equal(report(path, "-o", "-"), report(path), "-o -")
 
 
 @t.named("a record that is cut short is shown as far as it goes")

@@ -967,6 +967,30 @@ unknown_event(const struct record *record, const char *word, size_t length,
                       record->event_count > 1 ? record->events[1].asked : "");
 }
 
+/* Says which events begin as the word. */
+static int
+several_events(const struct record *record, const char *word, size_t length,
+               const struct tally_log *log)
+{
+    char text[256] = "";
+    size_t count = 0, end = 0;
+
+    for (size_t i = 0; i < record->event_count; i++) {
+        const char *const name = record->events[i].asked;
+        if (strncasecmp(name, word, length) != 0 &&
+            strncasecmp(record->events[i].name, word, length) != 0)
+            continue;
+        if (end + strlen(name) + 8 < sizeof(text))
+            end += (size_t)snprintf(text + end, sizeof(text) - end, "%s%s",
+                                    count != 0 ? ", " : "", name);
+        else if (end > 0 && end + 5 < sizeof(text) && text[end - 1] != '.')
+            end += (size_t)snprintf(text + end, sizeof(text) - end, " ...");
+        count++;
+    }
+    return tally_fail(log, TALLY_EUNKNOWN, "%s: %zu events begin as '%.*s': %s",
+                      record->path, count, (int)length, word, text);
+}
+
 /* Returns the event that the word names: the whole name, or the only one that
  * begins so; -1: none, -2: several. */
 static long
@@ -1008,9 +1032,7 @@ record_events(const struct record *record, const char *names,
         const long event = length > 0 ? find_event(record, names, length) : -1;
         bool known = false;
         if (event == -2)
-            return tally_fail(log, TALLY_EUNKNOWN,
-                              "%s: several events begin as '%.*s'",
-                              record->path, (int)length, names);
+            return several_events(record, names, length, log);
         if (event < 0)
             return unknown_event(record, names, length, log);
         for (size_t i = 0; i < *count; i++)
