@@ -57,6 +57,9 @@ struct gain {
     int64_t count;
 };
 
+/* Formulas that round a quotient, or several, stay within this. */
+#define ROUNDED_MOST 16
+
 /* What one of a signal adds to an event. */
 struct effect {
     uint32_t event;
@@ -67,6 +70,7 @@ struct effect {
 struct effect_sum {
     double sum; /* over the rows so far */
     int64_t rounded;
+    double scale; /* of its effects */
     double part;  /* in the row that is added, */
     bool touched; /* if any of its signals is */
 };
@@ -725,6 +729,42 @@ row_of(const struct gain *gains, size_t i, size_t count)
     return k - i;
 }
 
+/* Scales what signals add to an event, of which formulas round quotients, so
+ * that all of the event adds up to its total; if instructions have raised all
+ * of it. */
+static void
+fit_effects(const struct recorded *r, const struct session_thread *thread,
+            const int64_t *raised, struct effects *f)
+{
+    const struct session_options *o = r->options;
+    double whole[SIGNAL_COUNT];
+
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        whole[s] = (double)thread->totals.signal[s];
+    signals_derive_part(o->params, r->result->components, thread->totals.signal,
+                        whole);
+    for (size_t s = 0; s < SIGNAL_COUNT; s++)
+        for (size_t i = f->from[s]; i < f->from[s + 1]; i++)
+            f->sums[f->rows[i].event].part +=
+                f->rows[i].factor * (double)raised[s];
+    for (size_t e = 0; e < o->event_count; e++) {
+        const double total =
+            (double)(int64_t)event_value(o->events[e], &thread->totals);
+        double unrounded = 0;
+        for (size_t k = 0; k < o->events[e]->signal_count; k++)
+            unrounded += whole[o->events[e]->signals[k]];
+        f->sums[e].scale = unrounded != 0 && total != unrounded &&
+                                   fabs(total - unrounded) < ROUNDED_MOST &&
+                                   fabs(f->sums[e].part - unrounded) <
+                                       1e-9 * fabs(unrounded) + 1e-6
+                               ? total / unrounded
+                               : 1;
+        f->sums[e].part = 0;
+    }
+    for (size_t i = 0; i < f->count; i++)
+        f->rows[i].factor *= f->sums[f->rows[i].event].scale;
+}
+
 /* Works out what one of each signal that a thread has raised adds to each
  * event: events are linear in what a part of the run raises. */
 static int
@@ -732,19 +772,22 @@ find_effects(const struct recorded *r, const struct session_thread *thread,
              const struct gain *gains, size_t count, struct effects *f)
 {
     const struct session_options *o = r->options;
-    bool raised[SIGNAL_COUNT] = {false};
+    int64_t raised[SIGNAL_COUNT] = {0};
+    bool any[SIGNAL_COUNT] = {false};
 
     memset(f, 0, sizeof(*f));
     f->sums = calloc(o->event_count + 1, sizeof(*f->sums));
     f->touched = calloc(o->event_count + 1, sizeof(*f->touched));
     if (f->sums == NULL || f->touched == NULL)
         return TALLY_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        raised[gains[i].signal] = true;
+    for (size_t i = 0; i < count; i++) {
+        raised[gains[i].signal] += gains[i].count;
+        any[gains[i].signal] = true;
+    }
     for (size_t s = 0; s < SIGNAL_COUNT; s++) {
         double part[SIGNAL_COUNT] = {0};
         f->from[s] = f->count;
-        if (!raised[s])
+        if (!any[s])
             continue;
         part[s] = 1;
         signals_derive_part(o->params, r->result->components,
@@ -761,6 +804,7 @@ find_effects(const struct recorded *r, const struct session_thread *thread,
         }
     }
     f->from[SIGNAL_COUNT] = f->count;
+    fit_effects(r, thread, raised, f);
     return 0;
 }
 
