@@ -216,6 +216,10 @@ test_crc(void **unused)
     assert_int_equal(crc32c(crc32c(0, bytes, 5), bytes + 5, 27), 0x46dd794e);
     assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
     assert_int_equal(crc32c(7, NULL, 0), 7);
+    for (size_t size = 0; size <= 32; size++)
+        for (size_t at = 0; at + size <= 32; at++)
+            assert_int_equal(crc32c(9, bytes + at, size),
+                             crc32c_by_table(9, bytes + at, size));
 }
 
 static void

@@ -13,4 +13,8 @@
  * by the bytes at `data`. The checksum of no bytes is 0. */
 uint32_t crc32c(uint32_t before, const void *data, size_t size);
 
+/* The same without the processor's instruction for it: for processors that have
+ * none, and for the test of the other. */
+uint32_t crc32c_by_table(uint32_t before, const void *data, size_t size);
+
 #endif
