@@ -189,8 +189,10 @@ is_of_data(const struct record *record, size_t event)
 {
     for (size_t i = 0; i < record->counts_count; i++) {
         const struct record_counts_row *counts = &record->counts[i];
-        for (size_t k = 0; counts->objects != NULL && k < counts->count; k++)
-            if (counts->values[event * counts->count + k] != 0)
+        const int64_t *values =
+            counts->objects != NULL ? record_values(counts, event) : NULL;
+        for (size_t k = 0; values != NULL && k < counts->count; k++)
+            if (values[k] != 0)
                 return true;
     }
     return false;

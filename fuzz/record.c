@@ -71,6 +71,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t k = 0; k < t->count; k++)
                 fuzz_check(t->insns[k] <
                            record->processes[t->process].insn_count);
+            for (size_t e = 0; t->count != 0 && e < record->event_count; e++)
+                fuzz_check(record_values(t, e) != NULL);
         }
         for (size_t i = 0; i < record->edges_count; i++) {
             const struct record_edges_row *t = &record->edges[i];

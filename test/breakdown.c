@@ -125,10 +125,18 @@ static int64_t first_values[] = {
 static int64_t second_values[] = {40, 20, 10, 0, 0, 0};
 static int64_t third_values[] = {300, 100, 0, 0, 0, 0};
 static uint32_t no_paths[INSNS];
+/* The values of each event, of `count` rows. */
+#define VALUES(values, count)                                 \
+    (struct record_values[])                                  \
+    {                                                         \
+        {.by_row = (values)}, {.by_row = (values) + (count)}, \
+            {.by_row = (values) + 2 * (count)},               \
+    }
 static struct record_counts_row counts[] = {
-    {0, 0, INSNS, NULL, no_paths, every_insn, first_values},
-    {0, 1, 2, NULL, no_paths, two_insns, second_values},
-    {1, 0, 2, NULL, no_paths, two_insns, third_values},
+    {0, 0, INSNS, NULL, no_paths, every_insn, VALUES(first_values, INSNS),
+     NULL},
+    {0, 1, 2, NULL, no_paths, two_insns, VALUES(second_values, 2), NULL},
+    {1, 0, 2, NULL, no_paths, two_insns, VALUES(third_values, 2), NULL},
 };
 static char *argv[] = {(char *)"app", (char *)"a\nb", NULL};
 static const struct record made = {

@@ -35,6 +35,7 @@ struct resolver {
     struct record_counts_row counts[2];
     uint32_t counted[2][INSNS], paths[2][INSNS];
     int64_t values[2][EVENTS * INSNS], totals[2][EVENTS];
+    struct record_values by_event[EVENTS];
     struct record_event_row events[EVENTS];
     struct record record;
     char *argv[2];
@@ -156,8 +157,11 @@ make(struct resolver *r, const struct insn *insns, size_t count,
         .count = count,
         .paths = r->paths[0],
         .insns = r->counted[0],
-        .values = r->values[0],
+        .values = r->by_event,
     };
+    for (size_t e = 0; e < EVENTS; e++)
+        r->by_event[e] =
+            (struct record_values){.by_row = r->values[0] + e * count};
     r->events[0] = (struct record_event_row){
         (char *)"I", (char *)"instr", (char *)"", (char *)"", (char *)"exact"};
     r->events[1] =

@@ -505,10 +505,16 @@ static uint32_t of_first[] = {0, 2}, of_second[] = {0, 1}, of_third[] = {1};
 static int64_t first[] = {5, 6, 1, 0}, second[] = {10, 20, 3, -4},
                third[] = {100, 7};
 static uint32_t no_paths[2];
+/* The values of two events, of `count` rows. */
+#define VALUES(values, count)                                 \
+    (struct record_values[])                                  \
+    {                                                         \
+        {.by_row = (values)}, {.by_row = (values) + (count)}, \
+    }
 static struct record_counts_row counts[] = {
-    {0, 0, 2, NULL, no_paths, of_first, first},
-    {0, 1, 1, NULL, no_paths, of_third, third},
-    {0, 0, 2, NULL, no_paths, of_second, second},
+    {0, 0, 2, NULL, no_paths, of_first, VALUES(first, 2), NULL},
+    {0, 1, 1, NULL, no_paths, of_third, VALUES(third, 1), NULL},
+    {0, 0, 2, NULL, no_paths, of_second, VALUES(second, 2), NULL},
 };
 static struct record_thread_row threads[] = {
     {0, 0, 0, (int64_t[]){50, 0}},

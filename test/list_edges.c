@@ -29,10 +29,11 @@ add_values(const struct record *r, size_t process, int64_t *values)
 {
     for (size_t i = 0; i < r->counts_count; i++) {
         const struct record_counts_row *t = &r->counts[i];
-        for (size_t k = 0; t->process == process && k < t->count; k++)
-            for (size_t e = 0; e < r->event_count; e++)
-                values[t->insns[k] * r->event_count + e] +=
-                    t->values[e * t->count + k];
+        for (size_t e = 0; t->process == process && e < r->event_count; e++) {
+            const int64_t *of = record_values(t, e);
+            for (size_t k = 0; k < t->count; k++)
+                values[t->insns[k] * r->event_count + e] += of[k];
+        }
     }
 }
 

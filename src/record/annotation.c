@@ -105,17 +105,21 @@ join_insns(struct annotation *a)
     a->insn_count = kept;
 }
 
-/* Adds the values of all threads to the instructions. */
-static void
-add_values(struct adding *x)
+/* Adds a thread's values of all events to the instructions. */
+static int
+add_thread(struct adding *x, const struct record_counts_row *t)
 {
     struct annotation *a = x->annotation;
+    const struct record_process_row *p = &x->record->processes[t->process];
 
-    for (size_t c = 0; c < x->record->counts_count; c++) {
-        const struct record_counts_row *t = &x->record->counts[c];
-        const struct record_process_row *p = &x->record->processes[t->process];
+    for (size_t e = 0; e < a->event_count; e++) {
+        const int64_t *values = record_values(t, x->events[e]);
+        if (values == NULL)
+            return TALLY_ENOMEM;
         for (size_t i = 0; i < t->count; i++) {
             const struct record_insn *insn = &p->insns[t->insns[i]];
+            if (values[i] == 0)
+                continue;
             if (frame_of(a, resolver_find(x->resolver, t->process,
                                           t->insns[i])) == NULL)
                 continue;
@@ -128,13 +132,24 @@ add_values(struct adding *x)
             struct annotated_insn *found =
                 bsearch(&wanted, a->insns, a->insn_count, sizeof(wanted),
                         compare_insns);
-            for (size_t e = 0; found != NULL && e < a->event_count; e++) {
-                const int64_t value = t->values[x->events[e] * t->count + i];
-                found->values[e] += value;
-                a->totals[e] += value;
-            }
+            if (found == NULL)
+                continue;
+            found->values[e] += values[i];
+            a->totals[e] += values[i];
         }
     }
+    return 0;
+}
+
+/* Adds the values of all threads. */
+static int
+add_values(struct adding *x)
+{
+    int error = 0;
+
+    for (size_t c = 0; error == 0 && c < x->record->counts_count; c++)
+        error = add_thread(x, &x->record->counts[c]);
+    return error;
 }
 
 static int
@@ -201,7 +216,9 @@ annotation_create(const struct record *record, struct resolver *resolver,
     }
     if (error == 0) {
         join_insns(a);
-        add_values(&x);
+        error = add_values(&x);
+    }
+    if (error == 0) {
         error = add_lines(a);
     }
     if (error != 0) {

@@ -6,6 +6,7 @@
  */
 #include "record/breakdown.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,6 +39,11 @@ struct grouping {
     size_t passed_room;
     bool *seen_directly; /* [row] has an instruction that is no copy */
     size_t row_room;
+    /* The rows of places in the thread whose counts came last: by place, or
+     * NUMBERING_NONE. */
+    uint32_t *row_of;
+    size_t row_of_room;
+    uint64_t row_thread;
 };
 
 bool
@@ -226,42 +232,77 @@ mark_process(struct grouping *g, size_t process)
     return 0;
 }
 
-/* Returns the row of a place in a thread, with room for its values. */
-static uint32_t
-number_row(struct grouping *g, uint32_t place, unsigned process,
-           unsigned thread)
+/* Makes room for the values of a row; false: no memory. */
+static bool
+make_room(struct grouping *g, uint32_t row)
 {
     const size_t events = g->b->options.event_count;
-    const uint64_t key[ROW_WORDS] = {
-        place, (uint64_t)(g->by_process ? process : 0) << 32 |
-                   (g->by_thread ? thread : 0)};
-    const uint32_t row = numbering_add(&g->rows, key);
 
-    if (row == NUMBERING_NONE || row < g->row_room)
-        return row;
+    if (row < g->row_room)
+        return true;
     const size_t wanted = g->row_room != 0 ? 2 * g->row_room : 256;
     int64_t *values = reallocarray(g->values, wanted * events, sizeof(*values));
     if (values == NULL)
-        return NUMBERING_NONE;
+        return false;
     g->values = values;
     if (g->b->has_inclusive) {
         int64_t *more =
             reallocarray(g->inclusive, wanted * events, sizeof(*more));
         if (more == NULL)
-            return NUMBERING_NONE;
+            return false;
         g->inclusive = more;
         memset(more + g->row_room * events, 0,
                (wanted - g->row_room) * events * sizeof(*more));
     }
     bool *seen = reallocarray(g->seen_directly, wanted, sizeof(*seen));
     if (seen == NULL)
-        return NUMBERING_NONE;
+        return false;
     g->seen_directly = seen;
     memset(values + g->row_room * events, 0,
            (wanted - g->row_room) * events * sizeof(*values));
     memset(seen + g->row_room, 0, (wanted - g->row_room) * sizeof(*seen));
     g->row_room = wanted;
+    return true;
+}
+
+/* Finds the row of a place that the thread did not have yet. */
+static uint32_t
+new_row(struct grouping *g, uint32_t place, uint64_t thread)
+{
+    const uint32_t row =
+        numbering_add(&g->rows, (uint64_t[ROW_WORDS]){place, thread});
+
+    if (row == NUMBERING_NONE || !make_room(g, row))
+        return NUMBERING_NONE;
+    if (place >= g->row_of_room) {
+        const size_t wanted = 2 * (size_t)place + 256;
+        uint32_t *more = reallocarray(g->row_of, wanted, sizeof(*more));
+        if (more == NULL)
+            return NUMBERING_NONE;
+        memset(more + g->row_of_room, 0xff,
+               (wanted - g->row_of_room) * sizeof(*more));
+        g->row_of = more;
+        g->row_of_room = wanted;
+    }
+    g->row_of[place] = row;
     return row;
+}
+
+/* Returns the row of a place in a thread, with room for its values. */
+static inline uint32_t
+number_row(struct grouping *g, uint32_t place, unsigned process,
+           unsigned thread)
+{
+    const uint64_t key = (uint64_t)(g->by_process ? process : 0) << 32 |
+                         (g->by_thread ? thread : 0);
+
+    static_assert(NUMBERING_NONE == UINT32_MAX, "all bytes are 0xff");
+    if (key != g->row_thread && g->row_of != NULL)
+        memset(g->row_of, 0xff, g->row_of_room * sizeof(*g->row_of));
+    g->row_thread = key;
+    if (place < g->row_of_room && g->row_of[place] != NUMBERING_NONE)
+        return g->row_of[place];
+    return new_row(g, place, key);
 }
 
 /* Returns the name of the frame that called an instruction on a path, or that
@@ -336,7 +377,9 @@ add_counts(struct grouping *g, const struct record_counts_row *counts)
     if (g->found == NULL || find_rows(g, counts) != 0)
         return TALLY_ENOMEM;
     for (size_t e = 0; e < events; e++) {
-        const int64_t *from = counts->values + o->events[e] * counts->count;
+        const int64_t *from = record_values(counts, o->events[e]);
+        if (from == NULL)
+            return TALLY_ENOMEM;
         for (size_t k = 0; k < counts->count; k++) {
             int64_t *to = &g->values[g->found[k] * events + e];
             *to = wrapped_sum(*to, from[k]);
@@ -369,30 +412,25 @@ is_passed(const struct grouping *g, uint32_t row, uint32_t number)
     return row < g->passed_room && g->passed[row] == number;
 }
 
-/* The counts of a thread on one path: `count` of them from number `first` on.
- */
+/* Counts of a thread on one path. */
 struct path_counts {
     const struct record_counts_row *counts;
-    size_t first, count;
-    uint32_t path;
+    const int64_t *const *values; /* [event_count][count] */
+    const int64_t *sums;          /* [event_count] of those that are added */
     /* From 1 on in the thread: the counts of another object on the same path
      * have another number. */
     uint32_t number;
 };
 
-/* Adds counts to the inclusive cost of a row. */
+/* Adds up values of counts from `first` on, by event. */
 static void
-add_inclusive(struct grouping *g, uint32_t row, const struct path_counts *of)
+sum_counts(const struct grouping *g, const int64_t *const *values, size_t first,
+           size_t count, int64_t *sums)
 {
-    const struct breakdown_options *o = &g->b->options;
-    const struct record_counts_row *counts = of->counts;
-
-    for (size_t e = 0; e < o->event_count; e++) {
-        const int64_t *from =
-            counts->values + o->events[e] * counts->count + of->first;
-        int64_t *to = &g->inclusive[row * o->event_count + e];
-        for (size_t k = 0; k < of->count; k++)
-            *to = wrapped_sum(*to, from[k]);
+    for (size_t e = 0; e < g->b->options.event_count; e++) {
+        sums[e] = 0;
+        for (size_t k = first; k < first + count; k++)
+            sums[e] = wrapped_sum(sums[e], values[e][k]);
     }
 }
 
@@ -403,6 +441,7 @@ add_to_frames(struct grouping *g, uint32_t insn, bool calls,
               const struct path_counts *of)
 {
     const struct record_counts_row *counts = of->counts;
+    const size_t events = g->b->options.event_count;
 
     for (size_t i = g->frames_from[insn]; i < g->frames_from[insn + 1]; i++) {
         const uint32_t mark = g->frames[i];
@@ -413,37 +452,64 @@ add_to_frames(struct grouping *g, uint32_t insn, bool calls,
         g->seen_directly[row] |= mark % 2 == 0;
         if (is_passed(g, row, of->number))
             continue;
-        add_inclusive(g, row, of);
+        for (size_t e = 0; e < events; e++) {
+            int64_t *to = &g->inclusive[row * events + e];
+            *to = wrapped_sum(*to, of->sums[e]);
+        }
         if (calls && pass(g, row, of->number) != 0)
             return TALLY_ENOMEM;
     }
     return 0;
 }
 
-/* Adds the inclusive cost of a thread's counts: those of a path to the rows of
- * its calls, and each to the rows of its instruction. */
+/* Adds the inclusive cost of the counts from `first` on, all of one path: to
+ * the rows of its calls, and each to the rows of its instruction. */
+static int
+add_path(struct grouping *g, const struct path_counts *of, size_t first,
+         size_t count, int64_t *sums)
+{
+    const struct record_counts_row *counts = of->counts;
+    const struct record_path *paths =
+        g->b->record->processes[counts->process].paths;
+    int error = 0;
+
+    sum_counts(g, of->values, first, count, sums);
+    for (uint32_t p = counts->paths[first]; error == 0 && p != 0;
+         p = paths[p].parent)
+        if (paths[p].call != RECORD_NO_CALL)
+            error = add_to_frames(g, paths[p].call, true, of);
+    for (size_t k = first; error == 0 && k < first + count; k++) {
+        sum_counts(g, of->values, k, 1, sums);
+        error = add_to_frames(g, counts->insns[k], false, of);
+    }
+    return error;
+}
+
+/* Adds the inclusive cost of a thread's counts. */
 static int
 add_paths(struct grouping *g, const struct record_counts_row *counts)
 {
-    const struct record_path *paths =
-        g->b->record->processes[counts->process].paths;
-    uint32_t number = 0;
-    int error = 0;
+    const struct breakdown_options *o = &g->b->options;
+    const int64_t **values = calloc(o->event_count, sizeof(*values));
+    int64_t *sums = calloc(o->event_count, sizeof(*sums));
+    struct path_counts of = {counts, values, sums, 0};
+    int error = sums != NULL && values != NULL ? 0 : TALLY_ENOMEM;
 
+    for (size_t e = 0; error == 0 && e < o->event_count; e++) {
+        values[e] = record_values(counts, o->events[e]);
+        error = values[e] != NULL ? 0 : TALLY_ENOMEM;
+    }
     if (g->passed != NULL)
         memset(g->passed, 0, g->passed_room * sizeof(*g->passed));
-    for (size_t i = 0; error == 0 && i < counts->count;) {
-        struct path_counts of = {counts, i, 0, counts->paths[i], ++number};
-        while (i < counts->count && counts->paths[i] == of.path)
-            i++;
-        of.count = i - of.first;
-        for (uint32_t p = of.path; error == 0 && p != 0; p = paths[p].parent)
-            if (paths[p].call != RECORD_NO_CALL)
-                error = add_to_frames(g, paths[p].call, true, &of);
-        of.count = 1;
-        for (; error == 0 && of.first < i; of.first++)
-            error = add_to_frames(g, counts->insns[of.first], false, &of);
+    for (size_t i = 0, next; error == 0 && i < counts->count; i = next) {
+        for (next = i;
+             next < counts->count && counts->paths[next] == counts->paths[i];)
+            next++;
+        of.number++;
+        error = add_path(g, &of, i, next - i, sums);
     }
+    free(values);
+    free(sums);
     return error;
 }
 
@@ -825,6 +891,7 @@ group(struct breakdown *b, struct resolver *resolver)
     free(g.frames_from);
     free(g.frames);
     free(g.passed);
+    free(g.row_of);
     return error;
 }
 

@@ -278,9 +278,12 @@ add_instructions(struct builder *b)
         }
         int64_t *values = values_of(b, sample);
         const struct record_counts_row *row = place->row;
-        for (size_t e = 0; e < b->list.event_count; e++)
-            values[e] = export_add(
-                values[e], row->values[b->events[e] * row->count + place->k]);
+        for (size_t e = 0; e < b->list.event_count; e++) {
+            const int64_t *of = record_values(row, b->events[e]);
+            if (of == NULL)
+                return TALLY_ENOMEM;
+            values[e] = export_add(values[e], of[place->k]);
+        }
     }
     return 0;
 }

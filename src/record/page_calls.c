@@ -43,7 +43,8 @@ write_values(struct page_writer *w, size_t number, bool *big)
 
     for (uint32_t t = 0; t < w->tree.thread_numbers.count; t++) {
         l.next = 0;
-        page_tree_values(&w->tree, t, event, put_value, &l);
+        if (page_tree_values(&w->tree, t, event, put_value, &l) != 0)
+            return TALLY_ENOMEM;
         bytes_append_varint(&w->data, 0);
         add_magnitude(&totals, w->tree.threads[t].totals[event]);
     }

@@ -143,7 +143,9 @@ write_values(struct code *c, size_t number)
 
     for (size_t i = 0; i < w->record->counts_count; i++) {
         const struct record_counts_row *row = &w->record->counts[i];
-        const int64_t *values = row->values + event * row->count;
+        const int64_t *values = record_values(row, event);
+        if (values == NULL)
+            return TALLY_ENOMEM;
         for (size_t k = 0; k < row->count; k++) {
             int64_t *sum =
                 &c->sums[c->rank[w->places.of[row->process][row->insns[k]]]];

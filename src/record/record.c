@@ -277,21 +277,61 @@ find_process(const struct record *record, uint64_t number)
     return -1;
 }
 
-/* Reads the values of an event that are not 0 into zeroed memory: a page that
- * is not written takes none. False: they are of rows that are not there. */
+/* Passes by the values of an event, the rows of which must be there. */
 static bool
-read_values(struct cursor *c, int64_t *values, size_t rows)
+pass_values(struct cursor *c, size_t rows)
 {
     uint64_t row = 0;
 
     for (uint64_t left = cursor_varint(c); left > 0; left--) {
         row += cursor_varint(c);
-        const int64_t value = cursor_signed(c);
+        cursor_signed(c);
         if (c->failed || row >= rows)
             return false;
-        values[row++] = value;
+        row++;
     }
     return !c->failed;
+}
+
+/* Keeps the values of all events, which are expanded later: few are asked for.
+ */
+static int
+read_values(struct reading *r, struct cursor *c, struct record_counts_row *t)
+{
+    const size_t size = cursor_left(c);
+    struct cursor kept;
+
+    t->values = calloc(r->record->event_count + 1, sizeof(*t->values));
+    t->bytes = malloc(size + 1);
+    if (t->values == NULL || t->bytes == NULL)
+        return no_memory(r);
+    memcpy(t->bytes, c->at, size);
+    kept = cursor_of(t->bytes, size);
+    for (size_t e = 0; e < r->record->event_count; e++) {
+        t->values[e].bytes = kept.at;
+        if (!pass_values(&kept, t->count))
+            return bad(r, "lacks counts");
+        t->values[e].size = (size_t)(kept.at - t->values[e].bytes);
+    }
+    return 0;
+}
+
+const int64_t *
+record_values(const struct record_counts_row *t, size_t event)
+{
+    struct record_values *v = &t->values[event];
+    struct cursor c = cursor_of(v->bytes, v->size);
+    size_t row = 0;
+
+    if (v->by_row != NULL)
+        return v->by_row;
+    v->by_row = calloc(t->count + 1, sizeof(*v->by_row));
+    for (uint64_t left = v->by_row != NULL ? cursor_varint(&c) : 0; left > 0;
+         left--) {
+        row += cursor_varint(&c);
+        v->by_row[row++] = cursor_signed(&c);
+    }
+    return v->by_row;
 }
 
 /* Reads more paths of a process. */
@@ -464,23 +504,17 @@ read_counts(struct reading *r, const struct chunk *chunk)
         t->objects = array_for(&c, t->count, sizeof(*t->objects));
     t->paths = array_for(&c, t->count, sizeof(*t->paths));
     t->insns = array_for(&c, t->count, sizeof(*t->insns));
-    /* Most values are 0, and a page that is not written takes no memory. */
-    t->values =
-        t->count <= chunk->size
-            ? calloc(t->count + 1, record->event_count * sizeof(*t->values))
-            : NULL;
-    if (t->paths == NULL || t->insns == NULL || t->values == NULL ||
+    if (t->paths == NULL || t->insns == NULL ||
         (chunk->type == RECORD_DATA_COUNTS && t->objects == NULL)) {
         t->count = 0;
         return bad(r, "lacks counts");
     }
-    const int error = read_rows(r, &c, t);
+    int error = read_rows(r, &c, t);
+    if (error == 0)
+        error = read_values(r, &c, t);
     if (error != 0)
-        return error;
-    for (size_t e = 0; e < record->event_count; e++)
-        if (!read_values(&c, t->values + e * t->count, t->count))
-            return bad(r, "lacks counts");
-    return 0;
+        t->count = 0;
+    return error;
 }
 
 /* Reads one edge behind that which begins at number `*from`. */
@@ -735,7 +769,11 @@ free_set(struct record *record)
         free(record->counts[i].objects);
         free(record->counts[i].paths);
         free(record->counts[i].insns);
+        for (size_t e = 0;
+             record->counts[i].values != NULL && e < record->event_count; e++)
+            free(record->counts[i].values[e].by_row);
         free(record->counts[i].values);
+        free(record->counts[i].bytes);
     }
     for (size_t i = 0; i < record->edges_count; i++)
         free(record->edges[i].edges);
@@ -935,8 +973,9 @@ record_total(const struct record *record, size_t event)
     for (size_t i = 0; record->threads == NULL && i < record->counts_count;
          i++) {
         const struct record_counts_row *t = &record->counts[i];
-        for (size_t k = 0; k < t->count; k++)
-            sum += (uint64_t)t->values[event * t->count + k];
+        const int64_t *values = record_values(t, event);
+        for (size_t k = 0; values != NULL && k < t->count; k++)
+            sum += (uint64_t)values[k];
     }
     return (int64_t)sum;
 }

@@ -134,6 +134,13 @@ struct record_thread_row {
 /* Counts of a thread at its instructions, on the paths of calls that led to
  * them; a thread may have several of these. Without callers all are on path 0.
  */
+/* The values of an event. */
+struct record_values {
+    const uint8_t *bytes; /* as the file has them, until they are expanded */
+    size_t size;
+    int64_t *by_row; /* [count] when they are; or NULL */
+};
+
 struct record_counts_row {
     unsigned process; /* index in record.processes */
     unsigned thread;  /* number of the thread in the process */
@@ -142,7 +149,8 @@ struct record_counts_row {
     uint32_t *paths;   /* [count] indices in the process, ascending on an object
                         */
     uint32_t *insns;   /* [count] indices in the process, ascending on a path */
-    int64_t *values;   /* [event_count][count] */
+    struct record_values *values; /* [event_count]; of record_values() */
+    uint8_t *bytes;               /* what `values` point to; or NULL */
 };
 
 /* In place of the instruction of an edge. */
@@ -217,6 +225,11 @@ struct record {
 int record_open(const char *path, const struct tally_log *log,
                 struct record **record);
 void record_close(struct record *record);
+
+/* Returns the values of an event by row, [count], which are expanded when they
+ * are asked for first: by one thread at a time. NULL: no memory. */
+const int64_t *
+record_values(const struct record_counts_row *counts, size_t event);
 
 /* Returns the sum of an event over all threads; of a record that is cut short,
  * over all instructions. */
