@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts the parts of the page together. */
 
-const COLUMNS_FIRST = 4;
+/* The events of the tables at first: up to four, as many as fit beside the names. */
+const COLUMNS_FIRST = 4, NAMES_WIDTH = 700, COLUMNS_WIDTH = 320;
 
 /* What is shown: numbers of events and of a thread (-1: all). */
 const shown = { event: 0, thread: -1, columns: [] };
@@ -203,7 +204,9 @@ const chooseThread = marked(async number => {
 
 /* Adds the boxes that choose the events of the tables. */
 function addColumnBoxes() {
-  shown.columns = head.events.map((_, n) => n).slice(0, COLUMNS_FIRST);
+  const fit = Math.floor((innerWidth - NAMES_WIDTH) / COLUMNS_WIDTH);
+  shown.columns = head.events.map((_, n) => n)
+    .slice(0, Math.min(Math.max(fit, 1), COLUMNS_FIRST));
   head.events.forEach((event, number) => {
     const label = element("label"), box = element("input");
     box.type = "checkbox";
