@@ -18,7 +18,7 @@
 
 /* Blocks of 8 bytes; functions begin at multiples of 0x100. */
 enum { MAIN = 0x1000, F = 0x1100, G = 0x1200, H = 0x9200, HANDLER = 0x1400 };
-enum { BLOCKS = 64, SIZE = 8 };
+enum { BLOCKS = 96, SIZE = 8 };
 
 struct fixture {
     struct callers callers;
@@ -310,6 +310,59 @@ test_foreign_pad(void **state)
     assert_string_equal(path(f), "?");
     run(f, MAIN + SIZE, BLOCK_JUMP);
     assert_string_equal(path(f), "");
+}
+
+/* Calls functions that each have two calls of the next, until no more cells
+ * are free for whole paths; then for none at all. */
+static void
+tree(struct fixture *f, unsigned level, unsigned depth, uint64_t first)
+{
+    const uint64_t entry = first + level * 0x100;
+
+    if (level == depth) {
+        run(f, entry, BLOCK_BACK);
+        return;
+    }
+    run(f, entry, BLOCK_CALL);
+    tree(f, level + 1, depth, first);
+    run(f, entry + SIZE, BLOCK_CALL);
+    tree(f, level + 1, depth, first);
+    run(f, entry + 2 * SIZE, BLOCK_BACK);
+}
+
+static void
+test_full(void **state)
+{
+    enum { DEPTH = 19 };
+    struct fixture *f = *state;
+    uint64_t sum = 0;
+
+    run(f, MAIN, BLOCK_CALL);
+    tree(f, 0, DEPTH, F);
+    run(f, MAIN + SIZE, BLOCK_CALL);
+    tree(f, 0, 4, F);
+    run(f, MAIN + 2 * SIZE, BLOCK_CALL);
+    assert_string_equal(path(f), "");
+    assert_true(f->callers.cell_count > RECORD_CELLS - 2 * COUNTS_BLOCKS);
+    assert_true(f->callers.cell_count < RECORD_CELLS - COUNTS_BLOCKS);
+    /* A new call of what is known has but its own caller. */
+    run(f, F, BLOCK_CALL);
+    assert_string_equal(path(f), "? 1010");
+    run(f, F + 0x100, BLOCK_CALL);
+    assert_string_equal(path(f), "? 1100");
+    run(f, F + 0x200, BLOCK_BACK);
+    assert_string_equal(path(f), "? 1200");
+    run(f, F + 0x100 + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "? 1100");
+    run(f, F + SIZE, BLOCK_BACK);
+    assert_string_equal(path(f), "? 1010");
+    run(f, MAIN + 3 * SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+    for (uint32_t i = 1; i <= f->callers.cell_count; i++)
+        sum += f->record->executions[i];
+    /* Each function of the tree runs three blocks, the last ones one. */
+    assert_int_equal(sum,
+                     3 * ((1u << DEPTH) - 1) + (1u << DEPTH) + 3 * 15 + 16 + 9);
 }
 
 /* A jump within a function to where a call returned further out. */
@@ -618,17 +671,29 @@ main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_calls),       CASE(test_indirect_calls),
-        CASE(test_recursion),   CASE(test_tail_call),
-        CASE(test_slots),       CASE(test_own_address),
-        CASE(test_longjmp),     CASE(test_jump_table),
-        CASE(test_exception),   CASE(test_foreign_pad),
-        CASE(test_signal),      CASE(test_signal_at_return),
-        CASE(test_again),       CASE(test_unknown),
-        CASE(test_fork),        CASE(test_deep),
-        CASE(test_outside),     CASE(test_walk),
-        CASE(test_frames),      CASE(test_frames_untold),
-        CASE(test_frames_deep), CASE(test_called),
+        CASE(test_calls),
+        CASE(test_indirect_calls),
+        CASE(test_recursion),
+        CASE(test_tail_call),
+        CASE(test_slots),
+        CASE(test_own_address),
+        CASE(test_longjmp),
+        CASE(test_jump_table),
+        CASE(test_exception),
+        CASE(test_foreign_pad),
+        CASE(test_full),
+        CASE(test_signal),
+        CASE(test_signal_at_return),
+        CASE(test_again),
+        CASE(test_unknown),
+        CASE(test_fork),
+        CASE(test_deep),
+        CASE(test_outside),
+        CASE(test_walk),
+        CASE(test_frames),
+        CASE(test_frames_untold),
+        CASE(test_frames_deep),
+        CASE(test_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,18 +210,45 @@ new_path(struct callers *c, uint32_t cell, uint64_t entry)
     return c->path_count++;
 }
 
+/* Returns whether so many cells are used that further paths begin with the
+ * function that calls. */
+static bool
+is_filling(const struct callers *c)
+{
+    return c->cell_count >= RECORD_CELLS - 2 * COUNTS_BLOCKS;
+}
+
+static void lead(struct callers *c, uint32_t cell, uint64_t entry);
+
+/* Returns the path of the call of a cell whose own callers are left out: the
+ * one that the same call of a path that is not known leads to. */
+static uint32_t
+short_path(struct callers *c, uint32_t cell, uint64_t entry)
+{
+    const uint32_t caller = cell_of(c, CALLERS_UNKNOWN, c->cells[cell].block);
+
+    if (caller == 0)
+        return CALLERS_UNKNOWN;
+    if (c->cells[caller].led.entry != entry)
+        lead(c, caller, entry);
+    return c->cells[caller].led.path;
+}
+
 /* The call of a cell leads to `entry` now, where it did not lead last. */
 static void
 lead(struct callers *c, uint32_t cell, uint64_t entry)
 {
-    struct callers_led *led = &c->cells[cell].led;
-    uint32_t i = c->cells[cell].links;
+    uint32_t i = c->cells[cell].links, path;
 
     while (i != NO_LINK && c->links[i].entry != entry)
         i = c->links[i].next;
-    const uint32_t path =
-        i != NO_LINK ? c->links[i].path : new_path(c, cell, entry);
-    *led = (struct callers_led){entry, path, 0};
+    if (i != NO_LINK)
+        path = c->links[i].path;
+    else if (is_filling(c) && c->cells[cell].path != CALLERS_UNKNOWN)
+        path = short_path(c, cell, entry);
+    else
+        path = new_path(c, cell, entry);
+    c->cells[cell].led = (struct callers_led){entry, path, 0};
     if (i != NO_LINK)
         return;
     struct callers_link *links =
@@ -273,8 +300,10 @@ push(struct callers *c, uint64_t back, const struct block *b)
         c->path = CALLERS_UNKNOWN;
         return callers_find(c, 0, b);
     }
-    if (__builtin_expect(led->entry != b->pc, 0))
+    if (__builtin_expect(led->entry != b->pc, 0)) {
         lead(c, caller, b->pc);
+        led = &c->cells[caller].led; /* cells may have moved */
+    }
     c->path = led->path;
     if (__builtin_expect(c->cells[led->cell].block != b->number, 0)) {
         const uint32_t cell = callers_find(c, 0, b);

@@ -18,7 +18,8 @@
  * branch leads to begins a signal handler. A return to anywhere else, as into a
  * coroutine, makes the path unknown until a return is matched. Where a return
  * is not matched within the deepest frames that are kept, or all cells are
- * used, the path is unknown too.
+ * used, the path is unknown too. When half of the cells are used, new paths
+ * begin with the function that calls, as if what called that were not known.
  *
  * Each frame has the stack pointer that its function had when it called, as far
  * as accesses have told it: so much of the stack is the frames' that are called
