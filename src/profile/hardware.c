@@ -175,7 +175,8 @@ find_lines(struct hardware *h, const struct tally_log *log)
 
     h->totals = calloc(most, sizeof(*h->totals));
     h->lines = calloc(most, sizeof(*h->lines));
-    if (h->totals == NULL || h->lines == NULL)
+    h->rises = calloc(most, sizeof(*h->rises));
+    if (h->totals == NULL || h->lines == NULL || h->rises == NULL)
         return no_memory(log);
     for (size_t i = 0; l->named && i < h->event_count; i++) {
         uint32_t signal;
@@ -386,6 +387,7 @@ hardware_finish(struct hardware *h)
     free(h->readings);
     free(h->totals);
     free(h->lines);
+    free(h->rises);
     free(h->memory);
     *h = (struct hardware){0};
 }
@@ -472,14 +474,14 @@ raise_all(struct hardware *h, const struct hardware_slice *slice,
     uint64_t left = 0;
 
     for (size_t i = 0; i < h->total_count; i++) {
-        const uint64_t n = line_count(h, i, totals);
-        left = n > left ? n : left;
+        h->rises[i] = line_count(h, i, totals);
+        left = h->rises[i] > left ? h->rises[i] : left;
     }
     if (left > MOST)
         return TALLY_ERANGE;
     for (uint64_t done = 0; done < left; done += STEP) {
         for (size_t i = 0; i < h->total_count; i++) {
-            const uint64_t n = line_count(h, i, totals);
+            const uint64_t n = h->rises[i];
             h->totals[i].n = n <= done ? 0 : n - done < STEP ? n - done : STEP;
         }
         serve_all(h, slice,

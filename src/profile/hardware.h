@@ -54,6 +54,7 @@ struct hardware {
     /* The lines of groups that a slice raises, and their events; owned. */
     struct tally_pmu_total *totals;
     const struct event_row **lines;
+    uint64_t *rises; /* [total_count] how often each line rises in a slice */
     size_t total_count;
     void *memory; /* of the monitor, owned */
     struct tally_pmu *pmu;
