@@ -130,14 +130,15 @@ static void
 retire_frame(struct chip_ref *r, uint64_t current)
 {
     uint64_t *n = r->signals[r->outside];
+    const uint32_t there = resident(r);
 
     n[SIGNAL_FRAME_EVENTS]++;
     n[SIGNAL_FRAME_CURRENT_LOW] += current % 8;
     n[SIGNAL_FRAME_CURRENT_MIDDLE] += current / 8 % 8;
     n[SIGNAL_FRAME_CURRENT_HIGH] += current / 64;
-    n[SIGNAL_FRAME_DIRTY_LOW] += resident(r) % 8;
-    n[SIGNAL_FRAME_DIRTY_MIDDLE] += resident(r) / 8 % 8;
-    n[SIGNAL_FRAME_DIRTY_HIGH] += resident(r) / 64;
+    n[SIGNAL_FRAME_DIRTY_LOW] += there % 8;
+    n[SIGNAL_FRAME_DIRTY_MIDDLE] += there / 8 % 8;
+    n[SIGNAL_FRAME_DIRTY_HIGH] += there / 64;
 }
 
 static void
@@ -153,8 +154,9 @@ push_frame(struct chip_ref *r)
     r->frames[r->frame_count++] = (uint32_t)(own - outs);
     retire_frame(r, outs);
     /* One register after the other, of the oldest frame that has one. */
-    while (resident(r) + own > p[PARAM_RSE_REGISTERS]) {
-        size_t oldest = 0;
+    size_t oldest = 0;
+    for (uint32_t there = resident(r); there + own > p[PARAM_RSE_REGISTERS];
+         there--) {
         while (r->frames[oldest] == 0)
             oldest++;
         r->frames[oldest]--;
