@@ -148,6 +148,52 @@ names_add(struct names *n, const char *path, const uint8_t *build_id,
     return 0;
 }
 
+/* Returns whether the section has strings of the debug information: its name
+ * may be that of a section that was compressed or split off. */
+static bool
+has_strings(const char *name)
+{
+    static const char *const sections[] = {"info", "types", "str", "line_str"};
+
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+        const char *const begin =
+            strncmp(name, ".z", 2) == 0 ? ".zdebug_" : ".debug_";
+        const size_t first = strlen(begin), length = strlen(sections[i]);
+        if (strncmp(name, begin, first) == 0 &&
+            strncmp(name + first, sections[i], length) == 0 &&
+            (name[first + length] == '\0' ||
+             strcmp(name + first + length, ".dwo") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether all sections with strings end with a byte of 0, as those do
+ * that a compiler makes: libdw 0.188 reads on behind a string that the section
+ * cuts off. libdw has expanded the sections if they were compressed. */
+static bool
+strings_end(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    size_t names = 0;
+    GElf_Shdr h;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        const char *const name = gelf_getshdr(section, &h) != NULL
+                                     ? elf_strptr(elf, names, h.sh_name)
+                                     : NULL;
+        if (name == NULL || h.sh_type == SHT_NOBITS || !has_strings(name))
+            continue;
+        const Elf_Data *const data = elf_getdata(section, NULL);
+        if (data != NULL && data->d_buf != NULL && data->d_size != 0 &&
+            ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+            return false;
+    }
+    return true;
+}
+
 /* Returns the debug information of the file if there are units in it. */
 static Dwarf *
 open_dwarf(const struct elf_file *file)
@@ -157,7 +203,7 @@ open_dwarf(const struct elf_file *file)
                        ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL)
                        : NULL;
 
-    if (dwarf != NULL &&
+    if (dwarf != NULL && strings_end(file->elf) &&
         dwarf_get_units(dwarf, NULL, &unit, NULL, NULL, NULL, NULL) == 0)
         return dwarf;
     if (dwarf != NULL)
@@ -178,7 +224,7 @@ open_alt(const struct names *n, struct names_file *f)
         !elf_file_with_id(id, (size_t)size, n->dirs, n->dir_count, &f->alt))
         return;
     f->alt_dwarf = dwarf_begin_elf(f->alt.elf, DWARF_C_READ, NULL);
-    if (f->alt_dwarf != NULL)
+    if (f->alt_dwarf != NULL && strings_end(f->alt.elf))
         dwarf_setalt(f->dwarf, f->alt_dwarf);
 }
 
