@@ -148,12 +148,12 @@ names_add(struct names *n, const char *path, const uint8_t *build_id,
     return 0;
 }
 
-/* Returns whether the section has strings of the debug information: its name
- * may be that of a section that was compressed or split off. */
+/* Returns whether the section has strings alone, of the debug information: its
+ * name may be that of a section that was compressed or split off. */
 static bool
 has_strings(const char *name)
 {
-    static const char *const sections[] = {"info", "types", "str", "line_str"};
+    static const char *const sections[] = {"str", "line_str"};
 
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
         const char *const begin =

@@ -15,6 +15,7 @@
 
 #include "base/numbering.h"
 #include "record/function_files.h"
+#include "record/path_tree.h"
 
 #define PLACE_WORDS 5
 #define ROW_WORDS 2 /* place, then process and thread */
@@ -26,7 +27,6 @@ struct grouping {
     struct function_files function_files;
     bool by_function, by_process, by_thread; /* a thread has a process too */
     uint32_t *marks;    /* of a process's instructions: place * 2 + inlined */
-    uint32_t *found;    /* rows of a thread's counted instructions */
     int64_t *values;    /* [row][event] */
     int64_t *inclusive; /* the same, or NULL */
     /* Of a process, for inclusive cost: the marks of all frames of instruction
@@ -34,8 +34,9 @@ struct grouping {
     size_t *frames_from;
     uint32_t *frames;
     size_t frame_count, frame_room;
-    uint32_t
-        *passed; /* [row] number of the counts whose calls led there last */
+    /* [row] what is known of the calls on a path: the number of a run of counts
+     * whose path leads through the row; or how many of its calls do. */
+    uint32_t *passed;
     size_t passed_room;
     bool *seen_directly; /* [row] has an instruction that is no copy */
     size_t row_room;
@@ -340,176 +341,253 @@ number_count(struct grouping *g, const struct record_counts_row *counts,
     return number_place(g, &place);
 }
 
-/* Finds the row of each counted instruction. */
-static int
-find_rows(struct grouping *g, const struct record_counts_row *counts)
+/* Makes room for a row in what is known of the calls on a path. */
+static bool
+make_passed(struct grouping *g, uint32_t row)
 {
-    const bool by_more = breakdown_has(g->b, BREAKDOWN_CALLER) ||
-                         breakdown_has(g->b, BREAKDOWN_OBJECT);
-    uint32_t last = NUMBERING_NONE, row = NUMBERING_NONE;
+    if (row < g->passed_room)
+        return true;
+    const size_t wanted = 2 * (size_t)row + 64;
+    uint32_t *more = reallocarray(g->passed, wanted, sizeof(*more));
+    if (more == NULL)
+        return false;
+    memset(more + g->passed_room, 0, (wanted - g->passed_room) * sizeof(*more));
+    g->passed = more;
+    g->passed_room = wanted;
+    return true;
+}
 
-    for (size_t k = 0; k < counts->count; k++) {
-        const uint32_t mark = g->marks[counts->insns[k]];
-        const uint32_t place = by_more ? number_count(g, counts, k) : mark / 2;
-        if (place == NUMBERING_NONE)
-            return TALLY_ENOMEM;
-        if (place != last) {
-            last = place;
-            row = number_row(g, last, counts->process, counts->thread);
+/* A thread whose counts are added. */
+struct adding {
+    struct grouping *g;
+    const struct record_counts_row *counts;
+    struct record_walk *walks; /* [event_count]; owned */
+    int64_t *values;           /* [event_count] not added yet; owned */
+    struct path_tree tree;     /* for inclusive cost */
+    uint32_t number;           /* of the run of counts of one path, from 1 on */
+    bool by_more;              /* keys tell more than the instruction */
+};
+
+/* Returns the row of frame `i` of the process's frames; NUMBERING_NONE: there
+ * is no memory. */
+static uint32_t
+row_of_frame(const struct adding *a, size_t i)
+{
+    struct grouping *g = a->g;
+    const uint32_t mark = g->frames[i];
+    const uint32_t row =
+        number_row(g, mark / 2, a->counts->process, a->counts->thread);
+
+    if (row == NUMBERING_NONE || !make_passed(g, row))
+        return NUMBERING_NONE;
+    g->seen_directly[row] |= mark % 2 == 0;
+    return row;
+}
+
+/* Returns whether it is known which instruction called the path's function. */
+static bool
+has_call(const struct adding *a, uint32_t path)
+{
+    return path != 0 && a->tree.paths[path].call != RECORD_NO_CALL;
+}
+
+/* Marks the rows that the calls of a path lead through. */
+static int
+pass_calls(struct adding *a, uint32_t path)
+{
+    struct grouping *g = a->g;
+
+    a->number++;
+    for (uint32_t p = path; p != 0; p = a->tree.paths[p].parent) {
+        if (!has_call(a, p))
+            continue;
+        const uint32_t call = a->tree.paths[p].call;
+        for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1];
+             i++) {
+            const uint32_t row = row_of_frame(a, i);
             if (row == NUMBERING_NONE)
                 return TALLY_ENOMEM;
+            g->passed[row] = a->number;
         }
-        g->found[k] = row;
-        g->seen_directly[row] |= mark % 2 == 0;
     }
     return 0;
 }
 
-/* Adds the counts of a thread at its instructions. */
+static void
+add_values(int64_t *to, const int64_t *values, size_t count)
+{
+    for (size_t e = 0; e < count; e++)
+        to[e] = wrapped_sum(to[e], values[e]);
+}
+
+/* Returns whether the frames of two instructions are of the same rows. */
+static bool
+same_frames(const struct grouping *g, uint32_t insn, uint32_t other)
+{
+    const size_t *from = g->frames_from;
+    const size_t count = from[insn + 1] - from[insn];
+
+    return insn == other ||
+           (from[other + 1] - from[other] == count &&
+            memcmp(g->frames + from[insn], g->frames + from[other],
+                   count * sizeof(*g->frames)) == 0);
+}
+
+/* Adds what counts up to `k` have come to, which are of one row and path, to
+ * the row, to the path, and to each row that their instructions are part of and
+ * the path's calls are not. */
+static int
+add_sums(struct adding *a, uint32_t row, size_t k)
+{
+    struct grouping *g = a->g;
+    const size_t events = g->b->options.event_count;
+    const uint32_t insn = a->counts->insns[k], path = a->counts->paths[k];
+
+    add_values(g->values + row * events, a->values, events);
+    if (g->b->has_inclusive) {
+        add_values(a->tree.sums + path * events, a->values, events);
+        a->tree.counted[path] = true;
+        for (size_t i = g->frames_from[insn]; i < g->frames_from[insn + 1];
+             i++) {
+            const uint32_t its = row_of_frame(a, i);
+            if (its == NUMBERING_NONE)
+                return TALLY_ENOMEM;
+            if (g->passed[its] != a->number)
+                add_values(g->inclusive + its * events, a->values, events);
+        }
+    }
+    memset(a->values, 0, events * sizeof(*a->values));
+    return 0;
+}
+
+/* Returns the row of count `k`. `last`: that of the count before. */
+static uint32_t
+row_of_count(struct adding *a, size_t k, uint32_t last, uint32_t *last_place)
+{
+    struct grouping *g = a->g;
+    const uint32_t mark = g->marks[a->counts->insns[k]];
+    const uint32_t place =
+        a->by_more ? number_count(g, a->counts, k) : mark / 2;
+    uint32_t row = last;
+
+    if (place == NUMBERING_NONE)
+        return NUMBERING_NONE;
+    if (place != *last_place)
+        row = number_row(g, place, a->counts->process, a->counts->thread);
+    *last_place = place;
+    if (row != NUMBERING_NONE)
+        g->seen_directly[row] |= mark % 2 == 0;
+    return row;
+}
+
+/* Adds each of a thread's counts to the row of its instruction. */
+static int
+add_rows(struct adding *a)
+{
+    struct grouping *g = a->g;
+    const struct record_counts_row *counts = a->counts;
+    const size_t events = g->b->options.event_count;
+    const bool inclusive = g->b->has_inclusive;
+    uint32_t place = NUMBERING_NONE, last = NUMBERING_NONE;
+    int error = 0;
+
+    for (size_t k = 0; error == 0 && k < counts->count; k++) {
+        const uint32_t row = row_of_count(a, k, last, &place);
+        if (row == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        const bool new_path =
+            k == 0 || counts->paths[k] != counts->paths[k - 1];
+        if (k != 0 &&
+            (row != last ||
+             (inclusive && (new_path || !same_frames(g, counts->insns[k],
+                                                     counts->insns[k - 1])))))
+            error = add_sums(a, last, k - 1);
+        if (error == 0 && inclusive && new_path)
+            error = pass_calls(a, counts->paths[k]);
+        last = row;
+        for (size_t e = 0; e < events; e++)
+            a->values[e] =
+                wrapped_sum(a->values[e], record_walk_take(&a->walks[e], k));
+    }
+    if (error == 0 && counts->count != 0)
+        error = add_sums(a, last, counts->count - 1);
+    return error;
+}
+
+/* Adds a path, with those that go on from it, to the rows of its call, unless a
+ * call before leads through them. */
+static int
+enter_path(void *user, uint32_t path)
+{
+    const struct adding *a = user;
+    struct grouping *g = a->g;
+    const size_t events = a->tree.event_count;
+
+    if (!has_call(a, path))
+        return 0;
+    const uint32_t call = a->tree.paths[path].call;
+    for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1]; i++) {
+        const uint32_t row = row_of_frame(a, i);
+        if (row == NUMBERING_NONE)
+            return TALLY_ENOMEM;
+        if (g->passed[row]++ == 0)
+            add_values(g->inclusive + row * events,
+                       a->tree.sums + path * events, events);
+    }
+    return 0;
+}
+
+static void
+leave_path(void *user, uint32_t path)
+{
+    const struct adding *a = user;
+    struct grouping *g = a->g;
+
+    if (!has_call(a, path))
+        return;
+    const uint32_t call = a->tree.paths[path].call;
+    for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1]; i++)
+        g->passed[row_of_frame(a, i)]--;
+}
+
+static void
+clear_passed(struct grouping *g)
+{
+    if (g->passed != NULL)
+        memset(g->passed, 0, g->passed_room * sizeof(*g->passed));
+}
+
+/* Adds the counts of a thread. */
 static int
 add_counts(struct grouping *g, const struct record_counts_row *counts)
 {
     const struct breakdown_options *o = &g->b->options;
-    const size_t events = o->event_count;
+    struct adding a = {
+        .g = g,
+        .counts = counts,
+        .walks = calloc(o->event_count, sizeof(*a.walks)),
+        .values = calloc(o->event_count, sizeof(*a.values)),
+        .by_more = breakdown_has(g->b, BREAKDOWN_CALLER) ||
+                   breakdown_has(g->b, BREAKDOWN_OBJECT),
+    };
+    int error = a.walks != NULL && a.values != NULL ? 0 : TALLY_ENOMEM;
 
-    free(g->found);
-    g->found = calloc(counts->count + 1, sizeof(*g->found));
-    if (g->found == NULL || find_rows(g, counts) != 0)
-        return TALLY_ENOMEM;
-    for (size_t e = 0; e < events; e++) {
-        const int64_t *from = record_values(counts, o->events[e]);
-        if (from == NULL)
-            return TALLY_ENOMEM;
-        for (size_t k = 0; k < counts->count; k++) {
-            int64_t *to = &g->values[g->found[k] * events + e];
-            *to = wrapped_sum(*to, from[k]);
-        }
+    for (size_t e = 0; error == 0 && e < o->event_count; e++)
+        record_walk_begin(&a.walks[e], counts, o->events[e]);
+    if (error == 0 && g->b->has_inclusive)
+        error = path_tree_create(&g->b->record->processes[counts->process],
+                                 o->event_count, &a.tree);
+    clear_passed(g);
+    if (error == 0)
+        error = add_rows(&a);
+    if (error == 0 && g->b->has_inclusive) {
+        clear_passed(g);
+        path_tree_link(&a.tree);
+        error = path_tree_walk(&a.tree, enter_path, leave_path, &a);
     }
-    return 0;
-}
-
-/* Notes that the calls of the counts with a number led through a row. */
-static int
-pass(struct grouping *g, uint32_t row, uint32_t number)
-{
-    if (row >= g->passed_room) {
-        const size_t wanted = 2 * (size_t)row + 64;
-        uint32_t *more = reallocarray(g->passed, wanted, sizeof(*more));
-        if (more == NULL)
-            return TALLY_ENOMEM;
-        memset(more + g->passed_room, 0,
-               (wanted - g->passed_room) * sizeof(*more));
-        g->passed = more;
-        g->passed_room = wanted;
-    }
-    g->passed[row] = number;
-    return 0;
-}
-
-static bool
-is_passed(const struct grouping *g, uint32_t row, uint32_t number)
-{
-    return row < g->passed_room && g->passed[row] == number;
-}
-
-/* Counts of a thread on one path. */
-struct path_counts {
-    const struct record_counts_row *counts;
-    const int64_t *const *values; /* [event_count][count] */
-    const int64_t *sums;          /* [event_count] of those that are added */
-    /* From 1 on in the thread: the counts of another object on the same path
-     * have another number. */
-    uint32_t number;
-};
-
-/* Adds up values of counts from `first` on, by event. */
-static void
-sum_counts(const struct grouping *g, const int64_t *const *values, size_t first,
-           size_t count, int64_t *sums)
-{
-    for (size_t e = 0; e < g->b->options.event_count; e++) {
-        sums[e] = 0;
-        for (size_t k = first; k < first + count; k++)
-            sums[e] = wrapped_sum(sums[e], values[e][k]);
-    }
-}
-
-/* Adds counts to the inclusive cost of each row that an instruction is part of,
- * if the path's calls have not led there. `calls`: it is one of these. */
-static int
-add_to_frames(struct grouping *g, uint32_t insn, bool calls,
-              const struct path_counts *of)
-{
-    const struct record_counts_row *counts = of->counts;
-    const size_t events = g->b->options.event_count;
-
-    for (size_t i = g->frames_from[insn]; i < g->frames_from[insn + 1]; i++) {
-        const uint32_t mark = g->frames[i];
-        const uint32_t row =
-            number_row(g, mark / 2, counts->process, counts->thread);
-        if (row == NUMBERING_NONE)
-            return TALLY_ENOMEM;
-        g->seen_directly[row] |= mark % 2 == 0;
-        if (is_passed(g, row, of->number))
-            continue;
-        for (size_t e = 0; e < events; e++) {
-            int64_t *to = &g->inclusive[row * events + e];
-            *to = wrapped_sum(*to, of->sums[e]);
-        }
-        if (calls && pass(g, row, of->number) != 0)
-            return TALLY_ENOMEM;
-    }
-    return 0;
-}
-
-/* Adds the inclusive cost of the counts from `first` on, all of one path: to
- * the rows of its calls, and each to the rows of its instruction. */
-static int
-add_path(struct grouping *g, const struct path_counts *of, size_t first,
-         size_t count, int64_t *sums)
-{
-    const struct record_counts_row *counts = of->counts;
-    const struct record_path *paths =
-        g->b->record->processes[counts->process].paths;
-    int error = 0;
-
-    sum_counts(g, of->values, first, count, sums);
-    for (uint32_t p = counts->paths[first]; error == 0 && p != 0;
-         p = paths[p].parent)
-        if (paths[p].call != RECORD_NO_CALL)
-            error = add_to_frames(g, paths[p].call, true, of);
-    for (size_t k = first; error == 0 && k < first + count; k++) {
-        sum_counts(g, of->values, k, 1, sums);
-        error = add_to_frames(g, counts->insns[k], false, of);
-    }
-    return error;
-}
-
-/* Adds the inclusive cost of a thread's counts. */
-static int
-add_paths(struct grouping *g, const struct record_counts_row *counts)
-{
-    const struct breakdown_options *o = &g->b->options;
-    const int64_t **values = calloc(o->event_count, sizeof(*values));
-    int64_t *sums = calloc(o->event_count, sizeof(*sums));
-    struct path_counts of = {counts, values, sums, 0};
-    int error = sums != NULL && values != NULL ? 0 : TALLY_ENOMEM;
-
-    for (size_t e = 0; error == 0 && e < o->event_count; e++) {
-        values[e] = record_values(counts, o->events[e]);
-        error = values[e] != NULL ? 0 : TALLY_ENOMEM;
-    }
-    if (g->passed != NULL)
-        memset(g->passed, 0, g->passed_room * sizeof(*g->passed));
-    for (size_t i = 0, next; error == 0 && i < counts->count; i = next) {
-        for (next = i;
-             next < counts->count && counts->paths[next] == counts->paths[i];)
-            next++;
-        of.number++;
-        error = add_path(g, &of, i, next - i, sums);
-    }
-    free(values);
-    free(sums);
+    path_tree_finish(&a.tree);
+    free(a.walks);
+    free(a.values);
     return error;
 }
 
@@ -566,8 +644,6 @@ add_instructions(struct grouping *g)
             if (counts->process != p)
                 continue;
             error = add_counts(g, counts);
-            if (error == 0 && g->b->has_inclusive)
-                error = add_paths(g, counts);
         }
         if (error != 0)
             return error;
@@ -884,7 +960,6 @@ group(struct breakdown *b, struct resolver *resolver)
     numbering_finish(&g.rows);
     function_files_finish(&g.function_files);
     free(g.marks);
-    free(g.found);
     free(g.values);
     free(g.seen_directly);
     free(g.inclusive);

@@ -334,6 +334,32 @@ record_values(const struct record_counts_row *t, size_t event)
     return v->by_row;
 }
 
+void
+record_walk_on(struct record_walk *w)
+{
+    if (w->left == 0 || --w->left == 0)
+        return;
+    w->row += cursor_varint(&w->rest) + 1;
+    w->value = cursor_signed(&w->rest);
+}
+
+void
+record_walk_begin(struct record_walk *w, const struct record_counts_row *t,
+                  size_t event)
+{
+    const struct record_values *v = &t->values[event];
+
+    *w = (struct record_walk){
+        .values = v,
+        .rest = cursor_of(v->bytes, v->size),
+        .row = UINT64_MAX, /* less than 0 by one */
+    };
+    if (v->by_row != NULL)
+        return;
+    w->left = cursor_varint(&w->rest) + 1;
+    record_walk_on(w);
+}
+
 /* Reads more paths of a process. */
 static int
 read_paths(struct reading *r, const struct chunk *chunk)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "record/bytes.h"
 
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
@@ -230,6 +231,35 @@ void record_close(struct record *record);
  * are asked for first: by one thread at a time. NULL: no memory. */
 const int64_t *
 record_values(const struct record_counts_row *counts, size_t event);
+
+/* A walk through the values of an event, row by row, which expands none. */
+struct record_walk {
+    const struct record_values *values;
+    struct cursor rest; /* of what is not expanded */
+    uint64_t left;      /* values in `rest`, with the next */
+    uint64_t row;       /* of the next value */
+    int64_t value;
+};
+
+void record_walk_begin(struct record_walk *walk,
+                       const struct record_counts_row *counts, size_t event);
+
+/* Goes on to the next value. */
+void record_walk_on(struct record_walk *walk);
+
+/* Returns the value of a row; rows are asked for in ascending order, each at
+ * most once. */
+static inline int64_t
+record_walk_take(struct record_walk *walk, size_t row)
+{
+    if (walk->values->by_row != NULL)
+        return walk->values->by_row[row];
+    if (walk->left == 0 || walk->row != row)
+        return 0;
+    const int64_t value = walk->value;
+    record_walk_on(walk);
+    return value;
+}
 
 /* Returns the sum of an event over all threads; of a record that is cut short,
  * over all instructions. */
