@@ -49,7 +49,8 @@ add_handler(struct early *e, uint64_t pc, bool raised)
     if (i == e->handler_count)
         e->handlers[e->handler_count++] =
             (struct early_handler){.early = e, .pc = pc};
-    if (raised && !e->handlers[i].raised)
+    if ((raised && !e->handlers[i].raised) ||
+        (e->all && !e->handlers[i].raised && !e->handlers[i].other))
         translated =
             !blocks_have_room(e->blocks) || blocks_begin_at(e->blocks, pc);
     e->handlers[i].raised |= raised;
@@ -108,6 +109,15 @@ early_return(const struct early *e, int64_t number, const uint64_t args[4],
             read_int(isa, args[2] + 24, &status))
             note_death(e, status);
     }
+}
+
+bool
+early_begins_handler(const struct early *e, uint64_t pc)
+{
+    for (unsigned i = 0; i < e->handler_count; i++)
+        if (e->handlers[i].pc == pc)
+            return true;
+    return false;
 }
 
 /* Counts the block before as left, unless its handler is one of other signals

@@ -35,6 +35,7 @@ struct early {
     struct early_handler handlers[EARLY_HANDLERS];
     unsigned handler_count;
     struct early_handler write; /* stands for a write that QEMU repeats */
+    bool all;                   /* blocks shall tell where any handler begins */
 };
 
 /* Returns whether instructions raise the signal, by the guest's number, as a
@@ -48,6 +49,10 @@ bool early_syscall(struct early *e, int64_t number, const uint64_t args[4]);
 /* Looks at the return of a call for a child that died by such a signal. */
 void early_return(const struct early *e, int64_t number, const uint64_t args[4],
                   int64_t result);
+
+/* Returns whether a handler of signals begins at the address. Under the lock.
+ */
+bool early_begins_handler(const struct early *e, uint64_t pc);
 
 /* Registers the call that counts, where the block begins a handler or repeats a
  * write to its own page. `count` is QEMU's number of instructions. To be called

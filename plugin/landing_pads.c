@@ -291,7 +291,7 @@ take_entry(struct reader *r, struct reader *entry)
     return true;
 }
 
-/* Reads the CIE so many bytes before `from`. */
+/* Reads the CIE that begins `distance` bytes before `from`. */
 static bool
 find_cie(const struct reader *from, uint64_t distance, struct cie *cie)
 {

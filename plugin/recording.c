@@ -33,6 +33,7 @@ recording_begin(struct plugin *p)
     if (p->request.records == RECORDS_NOTHING)
         return;
     p->table.apart = true;
+    p->early.all = p->request.records == RECORDS_CALLERS;
     own_counts_open(p);
     r->process = record_map(&p->process, NULL);
     own_counts_close(p);
@@ -257,6 +258,12 @@ recording_stops(struct plugin *p)
         }
     }
     data_objects_end(&r->objects);
+    for (unsigned i = 0; i < COUNTS_FILES; i++) {
+        if (r->pads[i] != NULL)
+            landing_pads_finish(r->pads[i]);
+        free(r->pads[i]);
+        r->pads[i] = NULL;
+    }
     record_unmap(r->process);
     r->process = NULL;
 }

@@ -566,6 +566,8 @@ keep_part(struct plugin *p, struct translation *t, uint64_t part,
     const uint32_t known = p->table.info_count;
     struct block *block = blocks_keep(&p->table, t->hash + part, model, info);
 
+    /* The program may have made a handler of it since. */
+    block->flags |= model->flags & BLOCK_HANDLER;
     if (p->recording.process != NULL && p->table.info_count != known) {
         if (!t->code_kept)
             t->code = recording_code(p, t->tb, t->insns, t->count);
@@ -663,6 +665,8 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         model.flags |= BLOCK_AFTER;
     if (recording_is_pad(p, t->image, model.pc))
         model.flags |= BLOCK_PAD;
+    if (p->early.all && early_begins_handler(&p->early, model.pc))
+        model.flags |= BLOCK_HANDLER;
     if (blocks_have_room(&p->table))
         register_block(p, t, &model, pieces, count);
     else

@@ -420,6 +420,65 @@ test_signal_at_return(void **state)
     assert_string_equal(path(f), "");
 }
 
+/* A handler that is known: of a signal in a block before the branch that closes
+ * it, and of one behind that branch, which is a call, a return, a jump or none.
+ */
+static void
+test_handler(void **state)
+{
+    static const uint32_t closing[] = {BLOCK_CALL, BLOCK_BACK, BLOCK_JUMP,
+                                       BLOCK_INDIRECT, 0};
+    struct fixture *f = *state;
+    struct callers *c = &f->callers;
+
+    for (unsigned i = 0; i < 10; i++) {
+        const uint32_t flags = closing[i % 5];
+        const bool early = i < 5;
+        run(f, MAIN, BLOCK_CALL);
+        run(f, F, flags);
+        run(f, HANDLER, BLOCK_CALL | BLOCK_HANDLER);
+        assert_string_equal(path(f), "1000 1100");
+        run(f, G, BLOCK_BACK);
+        run(f, HANDLER + SIZE, BLOCK_BACK);
+        run(f, H, 0); /* the code that asks the system to go on */
+        callers_resume(c);
+        if (early) {
+            run(f, F + 4, flags); /* the instruction is made again */
+            assert_string_equal(path(f), "1000");
+        }
+        if (flags == BLOCK_CALL) {
+            run(f, G, BLOCK_BACK);
+            assert_string_equal(path(f), early ? "1000 1104" : "1000 1100");
+            run(f, early ? F + 4 + SIZE : F + SIZE, BLOCK_BACK);
+            assert_string_equal(path(f), "1000");
+        } else if (flags != BLOCK_BACK) {
+            run(f, early ? F + 4 + SIZE : F + SIZE, BLOCK_BACK);
+            assert_string_equal(path(f), "1000");
+        }
+        run(f, MAIN + SIZE, BLOCK_JUMP);
+        assert_string_equal(path(f), "");
+    }
+}
+
+/* A program calls its handler itself, and jumps back to its beginning. */
+static void
+test_handler_called(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f, MAIN, BLOCK_CALL);
+    run(f, HANDLER, BLOCK_CONDITIONAL | BLOCK_HANDLER);
+    assert_string_equal(path(f), "1000");
+    block_at(f, HANDLER + SIZE, BLOCK_CONDITIONAL);
+    f->blocks[f->count - 1].taken_pc = HANDLER;
+    run(f, HANDLER + SIZE, BLOCK_CONDITIONAL);
+    run(f, HANDLER, BLOCK_CONDITIONAL | BLOCK_HANDLER);
+    assert_string_equal(path(f), "1000");
+    run(f, HANDLER + SIZE, BLOCK_BACK);
+    run(f, MAIN + SIZE, BLOCK_JUMP);
+    assert_string_equal(path(f), "");
+}
+
 /* An instruction that is made again is no signal. */
 static void
 test_again(void **state)
@@ -433,8 +492,8 @@ test_again(void **state)
     assert_string_equal(path(f), "1000");
 }
 
-/* An exception goes to no place that returns: its path is not known until a
- * return is matched. */
+/* A return to a place that nothing called, as into a coroutine: its path is not
+ * known until a return is matched. */
 static void
 test_unknown(void **state)
 {
@@ -682,6 +741,8 @@ main(void)
         CASE(test_exception),
         CASE(test_foreign_pad),
         CASE(test_full),
+        CASE(test_handler),
+        CASE(test_handler_called),
         CASE(test_signal),
         CASE(test_signal_at_return),
         CASE(test_again),

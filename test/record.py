@@ -336,6 +336,15 @@ def unwound(machine, isa, event):
             {"main;outer;middle;after", "main;outer;later"}, "paths")
 
 
+def mended(machine, isa, event):
+    """A signal that comes before the branch at the end of its block."""
+    t.equal(paths_of([t.guest(f"barrier.{isa}")], machine, event,
+                     {"after", "mend"}),
+            {"main;after", "main;before_call;after", "main;before_jump;after",
+             "main;before_call;handle;mend", "main;before_return;handle;mend",
+             "main;before_jump;handle;mend"}, "paths")
+
+
 def caught(*options):
     if os.uname().machine != "x86_64":
         raise t.Skip("g++ compiles for another architecture than x86-64")
@@ -384,6 +393,8 @@ for machine, isa, event in (("host-model", "x86_64", "instructions"),
                             ("r10000", "mips64", "Graduated_instructions"),
                             ("r10000", "mips64el", "Graduated_instructions")):
     t.case(f"a landing pad on {isa}", unwound, machine, isa, event)
+    t.case(f"a write that a handler allows on {isa}", mended, machine, isa,
+           event)
 t.case("a caught exception", caught)
 t.case("a caught exception in a static program", caught, "-static")
 t.case("host events", refused, ["-m", "host", "true"], 2, "perf record")

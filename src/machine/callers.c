@@ -42,9 +42,9 @@ struct callers_return {
     uint32_t depth;
 };
 
-/* A call that has not returned; or a signal handler, with `back` NO_LINE. */
+/* A call that has not returned; or a signal handler. */
 struct callers_frame {
-    uint64_t back;
+    uint64_t back; /* of a handler: NO_LINE | the block that it interrupted */
     uint32_t path, cell; /* of the caller */
     /* The caller's stack pointer; with bit 0: not known, and here is that of
      * the frame below, so that pointers go down. */
@@ -59,6 +59,12 @@ static const struct callers_led no_call = {.entry = NO_LINE};
 static const struct block nothing = {.end = NO_LINE, .taken_pc = NO_LINE};
 /* Stands before the block where a signal came, once its handler has ended. */
 static const struct block resumed = {.end = NO_LINE, .taken_pc = NO_LINE};
+
+static bool
+is_handler(const struct callers_frame *frame)
+{
+    return (frame->back & NO_LINE) != 0;
+}
 
 /* Returns an array of `count` elements with room for one more; NULL: there is
  * no memory, and the array is as it was. */
@@ -336,7 +342,7 @@ callers_pointer(const struct callers *c)
 bool
 callers_called(const struct callers *c, struct callers_called *called)
 {
-    if (c->frame_count == 0 || c->frames[c->frame_count - 1].back == NO_LINE)
+    if (c->frame_count == 0 || is_handler(&c->frames[c->frame_count - 1]))
         return false;
     const struct callers_frame *frame = &c->frames[c->frame_count - 1];
     *called = (struct callers_called){
@@ -421,8 +427,8 @@ land(struct callers *c, const struct block *b)
     if ((b->flags & BLOCK_PAD) == 0 || c->lands == NULL)
         return false;
     for (uint32_t i = c->frame_count; i > 0; i--) {
-        const uint64_t back = c->frames[i - 1].back;
-        if (back == NO_LINE || !c->lands(c->user, b, back))
+        const struct callers_frame *frame = &c->frames[i - 1];
+        if (is_handler(frame) || !c->lands(c->user, b, frame->back))
             continue;
         pop(c, i - 1);
         return true;
@@ -436,7 +442,7 @@ static uint32_t
 handler(const struct callers *c)
 {
     for (uint32_t i = c->frame_count; i > 0; i--) {
-        if (c->frames[i - 1].back == NO_LINE)
+        if (is_handler(&c->frames[i - 1]))
             return i - 1;
     }
     return UINT32_MAX;
@@ -470,9 +476,14 @@ callers_resume(struct callers *c)
     const uint32_t signal = handler(c);
 
     c->last = &resumed;
-    if (signal != UINT32_MAX)
+    c->interrupted = NULL;
+    if (signal != UINT32_MAX) {
+        const struct callers_frame *frame = &c->frames[signal];
+        c->interrupted =
+            (const struct block *)(uintptr_t)(frame->back & ~NO_LINE);
+        c->cell = frame->cell;
         pop(c, signal);
-    else if (c->path == CALLERS_UNKNOWN)
+    } else if (c->path == CALLERS_UNKNOWN)
         c->path = c->lost; /* the handler came behind a branch */
 }
 
@@ -487,12 +498,41 @@ goes_on(const struct callers *c, const struct block *last,
            (c->size != 0 && last->instructions == 1);
 }
 
+/* Returns whether a signal has led to the block. */
+static bool
+is_signalled(const struct block *last, const struct block *b)
+{
+    return (b->flags & BLOCK_HANDLER) && b->pc != last->taken_pc &&
+           b->pc != last->end;
+}
+
+/* Returns whether a block is the slot of the branch that closes another. */
+static bool
+is_slot_of(const struct callers *c, const struct block *b,
+           const struct block *whole)
+{
+    return c->size != 0 && b->instructions == 1 && b->end == whole->end;
+}
+
 uint32_t
 callers_move(struct callers *c, const struct block *b)
 {
     const struct block *last = c->last;
-    const uint32_t flags = last->flags;
+    const struct block *whole = c->interrupted;
 
+    if (whole != NULL && (last == &resumed || is_slot_of(c, last, whole))) {
+        if (last == &resumed && b->pc >= whole->pc && b->pc < whole->end)
+            return callers_find(c, 0, b); /* not all of it had run */
+        last = whole;
+        c->interrupted = NULL;
+    }
+    const uint32_t flags = last->flags;
+    if (b->flags & BLOCK_HANDLER) {
+        if (is_signalled(last, b))
+            return push(c, NO_LINE | (uintptr_t)last, b);
+        if ((flags & (BLOCK_CALL | BLOCK_BACK | BLOCK_INDIRECT)) == 0)
+            return callers_next(c, c->cell, b);
+    }
     if (flags & BLOCK_CALL) {
         const uint64_t back =
             last->end + (flags & BLOCK_PENDING ? c->size : 0u);
@@ -511,7 +551,7 @@ callers_move(struct callers *c, const struct block *b)
     } else if (last == &resumed) {
         match(c, b);
     } else if (last != &nothing && !goes_on(c, last, b)) {
-        return push(c, NO_LINE, b); /* a signal's handler */
+        return push(c, NO_LINE | (uintptr_t)last, b); /* a signal's handler */
     }
     return callers_find(c, 0, b);
 }

@@ -14,12 +14,15 @@
  * by a tail call of SPARC. Jumps that leave frames, such as longjmp(), are
  * known by where they go: behind a call from a frame further out. A jump to a
  * landing pad, by which an exception goes on in a function further out, is
- * matched with the innermost call that the landing pad is for. A block that no
- * branch leads to begins a signal handler. A return to anywhere else, as into a
- * coroutine, makes the path unknown until a return is matched. Where a return
- * is not matched within the deepest frames that are kept, or all cells are
- * used, the path is unknown too. When half of the cells are used, new paths
- * begin with the function that calls, as if what called that were not known.
+ * matched with the innermost call that the landing pad is for. A handler of
+ * signals is called by the block before, of which it may be that not all ran:
+ * when the handler has returned, the thread goes on within that block or behind
+ * it. A block that no branch leads to begins a handler too. A return to
+ * anywhere else, as into a coroutine, makes the path unknown until a return is
+ * matched. Where a return is not matched within the deepest frames that are
+ * kept, or all cells are used, the path is unknown too. When half of the cells
+ * are used, new paths begin with the function that calls, as if what called
+ * that were not known.
  *
  * Each frame has the stack pointer that its function had when it called, as far
  * as accesses have told it: so much of the stack is the frames' that are called
@@ -68,12 +71,15 @@ struct callers {
     callers_lands *lands;         /* may be set; NULL: no block is a pad */
     const void *user;             /* for `lands` */
     const struct block *last;     /* that was entered */
-    uint64_t step;                /* what an execution counts: 1, or 0 */
-    uint32_t path;                /* of the block that runs */
-    uint32_t cell;                /* in which it counts */
-    uint32_t size;                /* of a call whose slot is a block of its own:
-                                     bytes from the block's end to the return */
-    struct callers_cell *cells;   /* by number; 0 leads nowhere */
+    /* Once a handler has returned: the block that its signal came in or behind;
+     * NULL: not known. */
+    const struct block *interrupted;
+    uint64_t step;              /* what an execution counts: 1, or 0 */
+    uint32_t path;              /* of the block that runs */
+    uint32_t cell;              /* in which it counts */
+    uint32_t size;              /* of a call whose slot is a block of its own:
+                                   bytes from the block's end to the return */
+    struct callers_cell *cells; /* by number; 0 leads nowhere */
     struct callers_path *paths;
     struct callers_link *links;
     struct callers_frame *frames;
@@ -201,7 +207,8 @@ callers_stays(const struct callers *c, const struct block *b)
 {
     const struct block *last = c->last;
     const bool moves =
-        (last->flags & (BLOCK_CALL | BLOCK_BACK | BLOCK_INDIRECT)) != 0;
+        ((last->flags & (BLOCK_CALL | BLOCK_BACK | BLOCK_INDIRECT)) |
+         (b->flags & BLOCK_HANDLER)) != 0;
     const bool leads = ((last->flags & BLOCK_JUMP) != 0) |
                        (b->pc == last->taken_pc) | (b->pc == last->end);
 

@@ -44,6 +44,7 @@ enum block_flags {
     BLOCK_TRAPS = 1 << 17,      /* by SPARC's RETURN, which counts in a part */
     BLOCK_BACK = 1 << 18,       /* by a return, whatever predicts it */
     BLOCK_PAD = 1 << 19,        /* begins at a landing pad of exceptions */
+    BLOCK_HANDLER = 1 << 20,    /* begins a handler of signals */
     BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
                  BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
                  BLOCK_END,
