@@ -146,6 +146,7 @@ struct work {
     size_t *events, event_count;
     struct choice *choices;
     size_t choice_count;
+    bool found; /* what the operand names that was looked for last */
     struct annotation **annotations;
 };
 
@@ -174,6 +175,7 @@ choose(struct work *w, uint32_t name, enum annotation_kind kind)
 {
     struct choice *choices;
 
+    w->found = true;
     for (size_t i = 0; i < w->choice_count; i++) {
         if (w->choices[i].name == name && w->choices[i].kind == kind)
             return 0;
@@ -202,9 +204,10 @@ unknown_name(const struct work *w, const char *name)
             NULL);
     near_text(&near, text, sizeof(text));
     escape_printf(stderr,
-                  "tally annotate: no function or file that ran is known as "
-                  "'%s'%s%s%s; tally report shows those that are\n",
-                  asked.text, *text != '\0' ? "; did you mean " : "", text,
+                  "tally annotate: no function or file that ran has the name "
+                  "'%s'; %s%s%s\n",
+                  asked.text, *text != '\0' ? "did you mean " : "",
+                  *text != '\0' ? text : "tally report shows all",
                   *text != '\0' ? "?" : "");
     return EXIT_USAGE;
 }
@@ -229,7 +232,6 @@ function_has(const struct work *w, uint32_t function, const char *text)
 static int
 choose_paths(struct work *w, const char *name)
 {
-    const size_t before = w->choice_count;
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < w->files->row_count; i++) {
@@ -237,8 +239,7 @@ choose_paths(struct work *w, const char *name)
         if (file != 0 && is_path(resolver_text(w->resolver, file), name))
             status = choose(w, file, ANNOTATE_FILE);
     }
-    for (size_t i = 0; status == 0 && w->choice_count == before &&
-                       i < w->functions->row_count;
+    for (size_t i = 0; status == 0 && !w->found && i < w->functions->row_count;
          i++) {
         const struct breakdown_place *place = &w->functions->rows[i].place;
         if (place->function == 0 && place->image != 0 &&
@@ -253,11 +254,13 @@ choose_paths(struct work *w, const char *name)
 static int
 choose_operand(struct work *w, const char *name)
 {
-    const size_t before = w->choice_count;
     uint32_t part = 0;
     size_t parts = 0;
     int status = 0;
 
+    w->found = false;
+    if (*name == '\0')
+        return bad_usage("an operand is a function or file, not ", name);
     for (size_t i = 0; status == 0 && i < w->functions->row_count; i++) {
         const uint32_t function = w->functions->rows[i].place.function;
         const enum has_text has = function_has(w, function, name);
@@ -268,9 +271,9 @@ choose_operand(struct work *w, const char *name)
             parts++;
         }
     }
-    if (status == 0 && w->choice_count == before)
+    if (status == 0 && !w->found)
         status = choose_paths(w, name);
-    if (status != 0 || w->choice_count > before)
+    if (status != 0 || w->found)
         return status;
     if (parts == 1)
         return choose(w, part, ANNOTATE_FUNCTION);
@@ -477,8 +480,8 @@ const struct command command_annotate = {
                "  tally annotate\n"
                "  # One function, with its instructions.\n"
                "  tally annotate --asm main\n"
-               "  # All of a source that has moved since the build.\n"
-               "  tally annotate --source /build/src=src --min 0",
+               "  # One whose source has moved since the build.\n"
+               "  tally annotate --source /build/src=src main",
     .options = options,
     .run = run_annotate,
 };

@@ -51,8 +51,8 @@ static const struct option_row options[] = {
     [OPT_MIN] = {0, "min", "PERCENT",
                  "only rows with at least this part of the sorted event"},
     [OPT_MATCH] = {0, "match", "PATTERN",
-                   "only rows whose name has this text, or is like it if it "
-                   "has * ? or ["},
+                   "only rows whose name has this text, or is like it as a "
+                   "pattern with * ? or ["},
     [OPT_NO_INLINE] = {0, "no-inline", NULL,
                        "count inlined code for the function that it is in"},
     [OPT_INCLUSIVE] = {0, "inclusive", NULL,
@@ -267,7 +267,7 @@ write_rows(const struct report_request *r, const struct record *record,
     if (breakdown_create(record, resolver, o, &command_log, &b) == 0) {
         struct report report = {r, b};
         if (o->match != NULL && b->row_count == 0)
-            escape_printf(stderr, "tally report: no row has a name with '%s'\n",
+            escape_printf(stderr, "tally report: no row has a name like '%s'\n",
                           o->match);
         status = rows_request_write(&r->rows, r->form == REPORT_TEXT,
                                     write_form, &report);

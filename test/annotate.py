@@ -231,6 +231,13 @@ def refused(status, word, *words):
     t.contains(done.stderr, word)
 
 
+def repeated():
+    once = annotate("x86_64", "work", "p.c")
+    t.equal(once.returncode, 0, f"status; {once.stderr}")
+    again = annotate("x86_64", "work", "p.c", "work", "p.c")
+    t.equal((again.returncode, again.stdout), (0, once.stdout), "once more")
+
+
 def cut_short():
     place = record("x86_64")
     whole = (place / "tally.data").read_bytes()
@@ -250,6 +257,8 @@ t.case("a program without symbols", stripped)
 t.case("the hottest functions", hot)
 t.case("a source that moved", moved)
 t.case("an unknown function", refused, 2, "did you mean work", "wrok")
+t.case("an operand without letters", refused, 2, "an operand is", "")
+t.case("a function and its file, twice", repeated)
 t.case("an unknown event", refused, 2, "cycles", "-e", "cycles", "work")
 t.case("a missing record", refused, 125, "tally record writes one", "-i",
        "none.data")

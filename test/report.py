@@ -264,7 +264,7 @@ def nothing_matches():
     path = record_words()
     done = t.run(t.tally(), "report", "--match", "no such", path)
     t.equal((done.returncode, done.stderr),
-            (0, "tally report: no row has a name with 'no such'\n"))
+            (0, "tally report: no row has a name like 'no such'\n"))
     t.equal(report(path, "-o", "-"), report(path), "-o -")
 
 

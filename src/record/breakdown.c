@@ -867,8 +867,8 @@ breakdown_row_matches(const struct breakdown *b,
         char *name = breakdown_name(b, row, b->options.keys[i]);
         if (name == NULL)
             return -1;
-        found = strpbrk(match, "*?[") != NULL ? fnmatch(match, name, 0) == 0
-                                              : strstr(name, match) != NULL;
+        found = strstr(name, match) != NULL ||
+                (strpbrk(match, "*?[") != NULL && fnmatch(match, name, 0) == 0);
         free(name);
     }
     return found;

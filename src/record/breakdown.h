@@ -46,8 +46,8 @@ struct breakdown_options {
     /* Which rows stay; the sum of the others is in `more`. */
     size_t top; /* 0: any number */
     double min; /* per cent of the total of event `sort`, either sign */
-    /* One of the row's names matches: as a pattern of fnmatch() if it has a
-     * `*`, `?` or `[`, else as a part of the name. NULL: all match. */
+    /* One of the row's names has it as a part, or matches it as a pattern of
+     * fnmatch() if it has a `*`, `?` or `[`. NULL: all match. */
     const char *match;
 };
 

@@ -1006,11 +1006,31 @@ record_total(const struct record *record, size_t event)
     return (int64_t)sum;
 }
 
-/* Says that no event of the record has the name, and which have near names. */
+/* A list of events in a message: as many as there is room for. */
+struct event_words {
+    char text[256];
+    size_t size;
+    bool cut;
+};
+
+static void
+add_event(struct event_words *w, const char *name)
+{
+    if (w->cut)
+        return;
+    w->cut = w->size + strlen(name) + sizeof(", , ...") > sizeof(w->text);
+    w->size +=
+        (size_t)snprintf(w->text + w->size, sizeof(w->text) - w->size, "%s%s",
+                         w->size != 0 ? ", " : "", w->cut ? "..." : name);
+}
+
+/* Says that no event of the record has the name, and which have near names, or
+ * which there are. */
 static int
 unknown_event(const struct record *record, const char *word, size_t length,
               const struct tally_log *log)
 {
+    struct event_words all = {{0}, 0, false};
     char name[NEAR_WORD], text[256];
     struct near near;
 
@@ -1019,6 +1039,7 @@ unknown_event(const struct record *record, const char *word, size_t length,
     for (size_t i = 0; i < record->event_count; i++) {
         const char *const others[] = {record->events[i].name, NULL};
         near_add(&near, record->events[i].asked, others);
+        add_event(&all, record->events[i].asked);
     }
     near_text(&near, text, sizeof(text));
     if (*text != '\0')
@@ -1026,10 +1047,8 @@ unknown_event(const struct record *record, const char *word, size_t length,
                           "%s: there is no event '%.*s'; did you mean %s?",
                           record->path, (int)length, word, text);
     return tally_fail(log, TALLY_EUNKNOWN,
-                      "%s: there is no event '%.*s'; it has %s%s%s",
-                      record->path, (int)length, word, record->events[0].asked,
-                      record->event_count > 1 ? ", " : "",
-                      record->event_count > 1 ? record->events[1].asked : "");
+                      "%s: there is no event '%.*s'; it has %s", record->path,
+                      (int)length, word, all.text);
 }
 
 /* Says which events begin as the word. */
@@ -1037,23 +1056,19 @@ static int
 several_events(const struct record *record, const char *word, size_t length,
                const struct tally_log *log)
 {
-    char text[256] = "";
-    size_t count = 0, end = 0;
+    struct event_words found = {{0}, 0, false};
+    size_t count = 0;
 
     for (size_t i = 0; i < record->event_count; i++) {
         const char *const name = record->events[i].asked;
         if (strncasecmp(name, word, length) != 0 &&
             strncasecmp(record->events[i].name, word, length) != 0)
             continue;
-        if (end + strlen(name) + 8 < sizeof(text))
-            end += (size_t)snprintf(text + end, sizeof(text) - end, "%s%s",
-                                    count != 0 ? ", " : "", name);
-        else if (end > 0 && end + 5 < sizeof(text) && text[end - 1] != '.')
-            end += (size_t)snprintf(text + end, sizeof(text) - end, " ...");
+        add_event(&found, name);
         count++;
     }
     return tally_fail(log, TALLY_EUNKNOWN, "%s: %zu events begin as '%.*s': %s",
-                      record->path, count, (int)length, word, text);
+                      record->path, count, (int)length, word, found.text);
 }
 
 /* Returns the event that the word names: the whole name, or the only one that
