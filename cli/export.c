@@ -190,20 +190,6 @@ tell_left_out(const struct export_request *r, const struct export_list *list,
         fputc('\n', stderr);
 }
 
-/* Says that the output could not be written, by errno. */
-static int
-unwritten(const struct export_request *r)
-{
-    const int cause = errno != 0 ? errno : EIO;
-
-    errno = cause;
-    if (r->output == NULL)
-        return command_unwritten("output");
-    escape_printf(stderr, "tally: cannot write %s: %s\n", r->output,
-                  strerror(cause));
-    return EXIT_OURS;
-}
-
 /* Writes the list to the open output. 0 or an error; TALLY_EIO with errno. */
 static int
 write_open(const struct export_request *r, const struct export_list *list,
@@ -238,7 +224,8 @@ write_list(const struct export_request *r, const struct export_list *list)
         if (error == 0)
             tell_left_out(r, list, left_out);
         else
-            status = error == TALLY_EIO ? unwritten(r) : command_no_memory();
+            status = error == TALLY_EIO ? output_unwritten(r->output)
+                                        : command_no_memory();
     }
     free(left_out);
     return status;

@@ -225,6 +225,8 @@ main(int argc, char **argv)
     const int status = run(argc, argv);
     const bool failed = ferror(stdout) != 0;
 
-    return fclose(stdout) == 0 && !failed ? status
-                                          : command_unwritten("output");
+    /* Where something failed before, the output has been told of. */
+    return (fclose(stdout) == 0 && !failed) || status != 0
+               ? status
+               : command_unwritten("output");
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/command.h"
 
 int
@@ -38,6 +39,18 @@ output_refused(const char *path)
     tally_fail(&command_log, TALLY_EIO, "cannot write %s: %s", path,
                strerror(cause));
     return output_status(cause);
+}
+
+int
+output_unwritten(const char *path)
+{
+    if (errno == 0)
+        errno = EIO;
+    if (path == NULL || strcmp(path, "-") == 0 || errno == EPIPE)
+        return command_unwritten("output");
+    escape_printf(stderr, "tally: cannot write %s: %s\n", path,
+                  strerror(errno));
+    return EXIT_OURS;
 }
 
 /* Opens a stream on a copy of the descriptor; NULL with errno. */

@@ -22,6 +22,11 @@ int output_status(int cause);
  * the path is at fault, 125 where the system is. */
 int output_refused(const char *path);
 
+/* Says that what output_open() opened could not be written, by errno, and
+ * returns 125; where the reader of a pipe is gone, the process dies silently,
+ * as command_unwritten() has it. `path` NULL: stdout. */
+int output_unwritten(const char *path);
+
 /* `path` NULL: stderr; "-": stdout. 0 or a status, as output_refused(). */
 int output_open(const char *path, enum replace_way way, struct output *out);
 

@@ -251,9 +251,7 @@ write_page(const struct report_request *r, const struct record *record,
     if (error == 0 && unwritten == 0)
         return 0;
     errno = error != 0 ? cause : errno;
-    escape_printf(stderr, "tally: cannot write %s: %s\n", r->html,
-                  strerror(errno != 0 ? errno : EIO));
-    return EXIT_OURS;
+    return output_unwritten(r->html);
 }
 
 /* Groups the counts and writes the report. Returns an exit status. */
