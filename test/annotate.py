@@ -167,6 +167,14 @@ def never_ran():
         (place / "n.c").write_text(source)
         os.utime(place / "n.c", (2 ** 32, 2 ** 32))
         done = t.run(t.tally(), "annotate", "n.c", "main", cwd=place)
+        found, = json.loads(t.run(t.tally(), "annotate", "-j", "n.c", cwd=place,
+                                  check=True).stdout)["annotations"]
+    lines = source.splitlines()
+    unrun = {lines[row["line"] - 1].strip() for row in found["never_ran"]}
+    t.equal({"sink = n; /* unused */", "sink = 1; /* cold */"} - unrun, set(),
+            "lines that never ran, in JSON")
+    t.equal({row["line"] for row in found["lines"]} &
+            {row["line"] for row in found["never_ran"]}, set(), "lines that ran")
     rows = {}
     for line in done.stdout.split("\nmain:")[0].splitlines():
         if " | " in line:

@@ -244,6 +244,59 @@ annotation_destroy(struct annotation *a)
     free(a);
 }
 
+/* Lines of one file, handed on. */
+struct code_lines {
+    uint32_t file;
+    void (*take)(void *user, unsigned line);
+    void *user;
+};
+
+static void
+take_code_line(void *user, uint32_t file, uint32_t line)
+{
+    const struct code_lines *c = user;
+
+    if (file == c->file)
+        c->take(c->user, line);
+}
+
+static void
+each_line_of_function(const struct annotation *a, const struct record *record,
+                      struct resolver *resolver, struct code_lines *c)
+{
+    uint64_t last = UINT64_MAX;
+
+    for (size_t p = 0; p < record->process_count; p++) {
+        for (size_t i = 0; i < record->processes[p].insn_count; i++) {
+            const struct resolved *known = resolver_find(resolver, p, i);
+            const size_t outer = known->frame_count - 1;
+            if (known->frames[outer].function != a->name ||
+                known->function_offset == last ||
+                known->function_offset == UINT64_MAX)
+                continue;
+            last = known->function_offset;
+            resolver_code_lines(resolver, record->processes[p].insns[i].image,
+                                last, a->name, take_code_line, c);
+        }
+    }
+}
+
+void
+annotation_each_code_line(const struct annotation *a,
+                          const struct record *record,
+                          struct resolver *resolver, uint32_t file,
+                          void (*take)(void *user, unsigned line), void *user)
+{
+    struct code_lines c = {file, take, user};
+
+    if (a->kind == ANNOTATE_FUNCTION)
+        each_line_of_function(a, record, resolver, &c);
+    for (size_t i = 0; a->kind == ANNOTATE_FILE && i < a->insn_count; i++)
+        if (i == 0 || a->insns[i].image != a->insns[i - 1].image)
+            resolver_source_lines(resolver, a->insns[i].image, file, take,
+                                  user);
+}
+
 const struct annotated_line *
 annotation_line(const struct annotation *a, uint32_t file, uint32_t line)
 {

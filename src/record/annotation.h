@@ -55,6 +55,15 @@ int annotation_create(const struct record *record, struct resolver *resolver,
                       const struct tally_log *log, struct annotation **result);
 void annotation_destroy(struct annotation *annotation);
 
+/* Calls `take` for the lines of a source file that have code of what is
+ * annotated, whether it ran or not; of a file, in the images of which code of
+ * the file ran. A line may come several times; of an image none come. */
+void
+annotation_each_code_line(const struct annotation *annotation,
+                          const struct record *record,
+                          struct resolver *resolver, uint32_t file,
+                          void (*take)(void *user, unsigned line), void *user);
+
 /* Returns the line, or NULL: no instruction of the line is known. */
 const struct annotated_line *
 annotation_line(const struct annotation *annotation, uint32_t file,

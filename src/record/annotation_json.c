@@ -49,6 +49,50 @@ lines_of(const struct annotation *a, const struct annotation_look *look)
     return lines;
 }
 
+/* The lines of a file that have code of which none ran. */
+struct unrun {
+    const struct annotation *a;
+    uint32_t file;
+    json_t *all;   /* of all files */
+    json_t *known; /* object: the lines of this file that are in `all` */
+    json_t *name;  /* of the file */
+};
+
+static void
+take_unrun(void *user, unsigned line)
+{
+    struct unrun *u = user;
+    char key[16];
+
+    snprintf(key, sizeof(key), "%u", line);
+    if (line == 0 || annotation_line(u->a, u->file, line) != NULL ||
+        json_object_get(u->known, key) != NULL)
+        return;
+    json_object_set_new(u->known, key, json_true());
+    json_array_append_new(
+        u->all, json_pack("{s:O, s:i}", "file", u->name, "line", (int)line));
+}
+
+/* Returns the lines with code of which none ran, of the files of which some
+ * did. */
+static json_t *
+unrun_of(const struct annotation *a, const struct annotation_look *look)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < a->line_count; i++) {
+        const uint32_t file = a->lines[i].file;
+        if (file == 0 || (i != 0 && a->lines[i - 1].file == file))
+            continue;
+        struct unrun u = {a, file, all, json_object(), name_of(look, file)};
+        annotation_each_code_line(a, look->record, look->resolver, file,
+                                  take_unrun, &u);
+        json_decref(u.known);
+        json_decref(u.name);
+    }
+    return all;
+}
+
 static json_t *
 insns_of(const struct annotation *a, const struct annotation_look *look)
 {
@@ -84,10 +128,10 @@ annotation_json(struct annotation *const *annotations, size_t count,
 
     for (size_t i = 0; i < count; i++) {
         const struct annotation *a = annotations[i];
-        json_t *row =
-            json_pack("{s:o, s:s, s:o, s:o}", "name", name_of(look, a->name),
-                      "kind", kinds[a->kind], "totals",
-                      values_of(look, a->totals), "lines", lines_of(a, look));
+        json_t *row = json_pack(
+            "{s:o, s:s, s:o, s:o, s:o}", "name", name_of(look, a->name), "kind",
+            kinds[a->kind], "totals", values_of(look, a->totals), "lines",
+            lines_of(a, look), "never_ran", unrun_of(a, look));
         if (look->assembly)
             json_object_set_new(row, "instructions", insns_of(a, look));
         json_array_append_new(rows, row);

@@ -179,52 +179,6 @@ take_line(void *user, unsigned line)
         l->first = line;
 }
 
-static void
-take_code_line(void *user, uint32_t file, uint32_t line)
-{
-    const struct listing *l = user;
-
-    if (file == l->file)
-        take_line(user, line);
-}
-
-/* Marks the lines of the file that the images have code of which some ran. */
-static void
-find_file_code(struct listing *l)
-{
-    const struct annotation *a = l->a;
-
-    for (size_t i = 0; i < a->insn_count; i++) { /* by image */
-        if (i == 0 || a->insns[i].image != a->insns[i - 1].image)
-            resolver_source_lines(l->look->resolver, a->insns[i].image, l->file,
-                                  take_line, l);
-    }
-}
-
-/* Marks the lines of the file that have code of the function, run or not. */
-static void
-find_function_code(struct listing *l)
-{
-    const struct record *record = l->look->record;
-    uint64_t last = UINT64_MAX;
-
-    for (size_t p = 0; p < record->process_count; p++) {
-        for (size_t i = 0; i < record->processes[p].insn_count; i++) {
-            const struct resolved *known =
-                resolver_find(l->look->resolver, p, i);
-            const size_t outer = known->frame_count - 1;
-            if (known->frames[outer].function != l->a->name ||
-                known->function_offset == last ||
-                known->function_offset == UINT64_MAX)
-                continue;
-            last = known->function_offset;
-            resolver_code_lines(l->look->resolver,
-                                record->processes[p].insns[i].image, last,
-                                l->a->name, take_code_line, l);
-        }
-    }
-}
-
 /* Returns the name of an image that has code of the file and is older than the
  * source; NULL: none is. */
 static const char *
@@ -293,10 +247,8 @@ write_file(const struct annotation *a, const struct annotation_look *look,
     l.code = calloc((size_t)l.last + 1, 1);
     if (l.code == NULL)
         return TALLY_ENOMEM;
-    if (a->kind == ANNOTATE_FILE)
-        find_file_code(&l);
-    else if (a->kind == ANNOTATE_FUNCTION)
-        find_function_code(&l);
+    annotation_each_code_line(a, look->record, look->resolver, file, take_line,
+                              &l);
     source_text_read(resolver_text(look->resolver, file), look->moves,
                      look->move_count, &l.source);
     escape_printf(out, "\n%s:%" PRIu32 "-%" PRIu32 "\n",
