@@ -77,6 +77,8 @@ take_option(void *user, int option, const char *value)
 
     switch (option) {
     case OPT_INPUT:
+        if (r->input != NULL)
+            return bad_usage("one record is read, not also ", value);
         r->input = value;
         return 0;
     case OPT_EVENTS:

@@ -181,9 +181,8 @@ take_option(struct record_request *r, int option, const char *value)
         r->output = value;
         if (strcmp(value, "-") != 0)
             return 0;
-        fprintf(stderr, "tally record: a record goes to a file, of which parts "
-                        "are written again, not to standard output; see tally "
-                        "record --help\n");
+        fprintf(stderr, "tally record: standard output is the program's: -o "
+                        "takes a file, or /dev/fd/N of another descriptor\n");
         return EXIT_USAGE;
     case OPT_NO_CALLERS:
         r->no_callers = true;

@@ -189,10 +189,12 @@ is_of_data(const struct record *record, size_t event)
 {
     for (size_t i = 0; i < record->counts_count; i++) {
         const struct record_counts_row *counts = &record->counts[i];
-        const int64_t *values =
-            counts->objects != NULL ? record_values(counts, event) : NULL;
-        for (size_t k = 0; values != NULL && k < counts->count; k++)
-            if (values[k] != 0)
+        struct record_walk walk;
+        if (counts->objects == NULL)
+            continue;
+        record_walk_begin(&walk, counts, event);
+        for (size_t k = 0; k < counts->count; k++)
+            if (record_walk_take(&walk, k) != 0)
                 return true;
     }
     return false;

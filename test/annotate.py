@@ -267,6 +267,7 @@ t.case("a source that moved", moved)
 t.case("an unknown function", refused, 2, "did you mean work", "wrok")
 t.case("an operand without letters", refused, 2, "an operand is", "")
 t.case("a function and its file, twice", repeated)
+t.case("two records", refused, 2, "one record", "-i", "tally.data", "-i", "x")
 t.case("an unknown event", refused, 2, "cycles", "-e", "cycles", "work")
 t.case("a missing record", refused, 125, "tally record writes one", "-i",
        "none.data")

@@ -999,9 +999,10 @@ record_total(const struct record *record, size_t event)
     for (size_t i = 0; record->threads == NULL && i < record->counts_count;
          i++) {
         const struct record_counts_row *t = &record->counts[i];
-        const int64_t *values = record_values(t, event);
-        for (size_t k = 0; values != NULL && k < t->count; k++)
-            sum += (uint64_t)values[k];
+        struct record_walk walk;
+        record_walk_begin(&walk, t, event);
+        for (size_t k = 0; k < t->count; k++)
+            sum += (uint64_t)record_walk_take(&walk, k);
     }
     return (int64_t)sum;
 }
