@@ -427,8 +427,8 @@ cut_short(struct chunk_reader *r)
 {
     r->cut = true;
     tally_logf(r->log, TALLY_LOG_WARNING,
-               "%s is cut short, its writer was stopped: the chunk at byte "
-               "%" PRIu64 " is not all there; " ALL_BEFORE_IS_GOOD,
+               "%s is cut short: the chunk at byte %" PRIu64
+               " is not all there; " ALL_BEFORE_IS_GOOD,
                r->path, r->at < r->size ? r->at : r->size);
     return 0;
 }

@@ -918,12 +918,31 @@ pass_by_old_sets(struct chunk_reader *chunks)
     chunks_pass_by(chunks, first, last);
 }
 
+/* Keeps a warning until it is known whether the record is refused. */
+struct held_log {
+    const struct tally_log *log;
+    char *warning; /* owned; or NULL */
+};
+
+static void
+hold_warning(void *user, enum tally_level level, const char *message)
+{
+    struct held_log *held = user;
+
+    if (level == TALLY_LOG_WARNING && held->warning == NULL)
+        held->warning = strdup(message);
+    else
+        tally_logf(held->log, level, "%s", message);
+}
+
 int
 record_open(const char *path, const struct tally_log *log,
             struct record **record)
 {
     struct record *opened = calloc(1, sizeof(*opened));
     struct reading r = {.log = log, .record = opened};
+    struct held_log held = {.log = log};
+    const struct tally_log holds = {.write = hold_warning, .user = &held};
     struct chunk_reader *chunks = NULL;
     struct chunk chunk;
     int more = 0, error;
@@ -932,7 +951,7 @@ record_open(const char *path, const struct tally_log *log,
         free(opened);
         return tally_fail(log, TALLY_ENOMEM, "no memory for a record");
     }
-    error = chunks_open(path, log, &chunks);
+    error = chunks_open(path, &holds, &chunks);
     if (error == 0)
         pass_by_old_sets(chunks);
     while (error == 0 && (more = chunks_next(chunks, &chunk)) > 0)
@@ -955,6 +974,9 @@ record_open(const char *path, const struct tally_log *log,
             error = no_memory(&r);
     }
     chunks_close(&chunks);
+    if (error == 0 && held.warning != NULL)
+        tally_logf(log, TALLY_LOG_WARNING, "%s", held.warning);
+    free(held.warning);
     if (error != 0)
         record_close(opened);
     else
