@@ -815,25 +815,6 @@ on_late_part(unsigned vcpu, void *data)
     gateway_add(s, vcpu, late->fixed, late->block.pc);
 }
 
-/* Closes the block before `b` where the span begins or ends between the two:
- * the branch to `b` counts where it ran. */
-static void
-close_last(struct strand *s, const struct block *b)
-{
-    strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
-    if (records && s->recorder != NULL)
-        recorder_charge_branch(s, s->last_cell);
-}
-
-/* Begins or ends the span with block `b`. */
-static void
-switch_span(struct strand *s, const struct block *b, bool counted)
-{
-    if (tally_plugin.span_open != counted)
-        close_last(s, b);
-    plugin_switch_span(s, counted);
-}
-
 /* Begins the span with the block that passes the limit of --skip. */
 static void
 count_to_skip(struct strand *s, const struct block *b)
@@ -844,19 +825,23 @@ count_to_skip(struct strand *s, const struct block *b)
         return;
     s->span.instructions += b->instructions;
     if (s->span.instructions >= skip)
-        switch_span(s, b, true);
+        tally_plugin.span_open = true;
 }
 
-/* Puts the strand inside the span in the ranges of --filter, else outside. */
+/* Puts the strand inside the span, and in the ranges of --filter, or outside.
+ * The block before is closed first: the branch to `b` counts where it ran. */
 static void
-filter_code(struct strand *s, const struct block *b)
+follow_span(struct strand *s, const struct block *b)
 {
     const bool counted =
-        tally_plugin.span_open && (b->flags & BLOCK_INSIDE) != 0;
+        tally_plugin.span_open &&
+        (tally_plugin.shape.range_count == 0 || (b->flags & BLOCK_INSIDE) != 0);
 
     if (counted != s->span.outside)
         return;
-    close_last(s, b);
+    strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
+    if (records && s->recorder != NULL)
+        recorder_charge_branch(s, s->last_cell);
     strand_switch_span(s, counted);
 }
 
@@ -909,13 +894,13 @@ on_rare_block(unsigned vcpu, void *data)
     if (b->flags & BLOCK_AFTER)
         annul_slot(s, vcpu, last, b);
     if (b->flags & BLOCK_BEGIN)
-        switch_span(s, b, true);
+        tally_plugin.span_open = true;
     if (b->flags & BLOCK_END)
-        switch_span(s, b, false);
+        tally_plugin.span_open = false;
     if (tally_plugin.span == SPAN_SKIP)
         count_to_skip(s, b);
-    if (tally_plugin.shape.range_count > 0)
-        filter_code(s, b);
+    if (tally_plugin.span != SPAN_ALL || tally_plugin.shape.range_count > 0)
+        follow_span(s, b);
 
     gateway_count(s, vcpu, b->index, b->pc);
     /* A block that stands in for the last one keeps its closing branch. */

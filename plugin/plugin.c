@@ -125,7 +125,8 @@ choose_callbacks(struct plugin *p)
     if (r->records != RECORDS_NOTHING)
         variant |= VARIANT_RECORD;
     p->callbacks = variants[variant];
-    p->all_rare = p->span == SPAN_SKIP || r->range_count > 0 ||
+    p->all_rare = p->span == SPAN_SKIP ||
+                  (p->span != SPAN_ALL && p->threaded) || r->range_count > 0 ||
                   p->data_filter || p->ear_runs;
     /* QEMU's inline addition is not atomic and knows no span; and whether a
      * slot in the branch's block was annulled tells the block that runs next.

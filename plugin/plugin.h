@@ -66,7 +66,9 @@ struct plugin {
     bool executed; /* a counted program executed this one */
     int parent;    /* the parent's pid, where executed; else 0 */
     enum span_mode span;
-    bool span_open;     /* as --from, --to and --skip have it */
+    /* As --from, --to and --skip have it. Each thread follows at its next block
+     * (follow_span() of callbacks.c): its strand is its own. */
+    atomic_bool span_open;
     uint64_t pid_space; /* inode of the PID namespace, 0: unknown */
     char session_place[SESSION_PLACE];
     struct reach reach;

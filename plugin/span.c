@@ -57,20 +57,3 @@ plugin_look(struct strand *strand)
     strand->interval.passed = 0;
     strand_begin_slice(strand, (strand->span.slice + 1) % r->slices);
 }
-
-void
-plugin_switch_span(struct strand *strand, bool counted)
-{
-    struct plugin *p = &tally_plugin;
-
-    (void)strand;
-    pthread_mutex_lock(&p->lock);
-    if (p->span_open != counted) {
-        p->span_open = counted;
-        for (unsigned i = 0; i < p->chip.slots_used; i++) {
-            if (tally_plugin.strands[i] != NULL)
-                strand_switch_span(tally_plugin.strands[i], counted);
-        }
-    }
-    pthread_mutex_unlock(&p->lock);
-}

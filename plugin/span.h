@@ -12,7 +12,4 @@ void plugin_look(struct strand *strand);
  * a boundary. */
 void plugin_snapshot(struct strand *strand);
 
-/* Opens or closes the span for all strands. */
-void plugin_switch_span(struct strand *strand, bool counted);
-
 #endif
