@@ -77,10 +77,7 @@ take_option(void *user, int option, const char *value)
 
     switch (option) {
     case OPT_INPUT:
-        if (r->input != NULL)
-            return bad_usage("one record is read, not also ", value);
-        r->input = value;
-        return 0;
+        return open_record_take("annotate", &r->input, value);
     case OPT_EVENTS:
         return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
     case OPT_ASSEMBLY:

@@ -88,15 +88,7 @@ take_option(struct export_request *r, int option, const char *value)
         r->output = value;
         return 0;
     case OPT_INPUT:
-        if (r->input != NULL) {
-            escape_printf(stderr,
-                          "tally export: one record is read, not also '%s'; "
-                          "see tally export --help\n",
-                          value);
-            return EXIT_USAGE;
-        }
-        r->input = value;
-        return 0;
+        return open_record_take("export", &r->input, value);
     case OPT_IMAGE:
         r->image = value;
         return 0;

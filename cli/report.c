@@ -87,16 +87,6 @@ struct report_request {
 };
 
 static int
-take_input(struct report_request *r, const char *file)
-{
-    if (r->input != NULL)
-        return rows_request_bad(&r->rows, "one record is read, not also ",
-                                file);
-    r->input = file;
-    return 0;
-}
-
-static int
 take_option(void *user, int option, const char *value)
 {
     struct report_request *const r = user;
@@ -109,7 +99,7 @@ take_option(void *user, int option, const char *value)
         r->other = options[option].name;
     switch (option) {
     case OPT_INPUT:
-        return take_input(r, value);
+        return open_record_take("report", &r->input, value);
     case OPT_BY:
         return rows_request_keys(rows, value);
     case OPT_EVENTS:
@@ -160,7 +150,9 @@ take_option(void *user, int option, const char *value)
 static int
 take_operand(void *user, char *file)
 {
-    return take_input(user, file);
+    struct report_request *const r = user;
+
+    return open_record_take("report", &r->input, file);
 }
 
 /* Refuses options that do not go together. */
