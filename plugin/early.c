@@ -23,6 +23,16 @@ early_is_raised(const struct isa *isa, uint64_t signal)
            signal == isa->sigbus;
 }
 
+/* Returns what is known of a handler that begins at the address, or NULL. */
+static struct early_handler *
+find_handler(struct early *e, uint64_t pc)
+{
+    for (unsigned i = 0; i < e->handler_count; i++)
+        if (e->handlers[i].pc == pc)
+            return &e->handlers[i];
+    return NULL;
+}
+
 static void
 note_early(const struct early *e)
 {
@@ -35,26 +45,24 @@ static bool
 add_handler(struct early *e, uint64_t pc, bool raised)
 {
     bool translated = false;
-    unsigned i = 0;
 
     pthread_mutex_lock(e->lock);
-    while (i < e->handler_count && e->handlers[i].pc != pc)
-        i++;
-    if (i == EARLY_HANDLERS) {
+    struct early_handler *handler = find_handler(e, pc);
+    if (handler == NULL && e->handler_count == EARLY_HANDLERS) {
         pthread_mutex_unlock(e->lock);
         if (raised)
             note_early(e); /* whether it is called nobody sees */
         return false;
     }
-    if (i == e->handler_count)
-        e->handlers[e->handler_count++] =
-            (struct early_handler){.early = e, .pc = pc};
-    if ((raised && !e->handlers[i].raised) ||
-        (e->all && !e->handlers[i].raised && !e->handlers[i].other))
+    if (handler == NULL) {
+        handler = &e->handlers[e->handler_count++];
+        *handler = (struct early_handler){.early = e, .pc = pc};
+    }
+    if (!handler->raised && (raised || (e->all && !handler->other)))
         translated =
             !blocks_have_room(e->blocks) || blocks_begin_at(e->blocks, pc);
-    e->handlers[i].raised |= raised;
-    e->handlers[i].other |= !raised;
+    handler->raised |= raised;
+    handler->other |= !raised;
     pthread_mutex_unlock(e->lock);
     return translated;
 }
@@ -112,12 +120,9 @@ early_return(const struct early *e, int64_t number, const uint64_t args[4],
 }
 
 bool
-early_begins_handler(const struct early *e, uint64_t pc)
+early_begins_handler(struct early *e, uint64_t pc)
 {
-    for (unsigned i = 0; i < e->handler_count; i++)
-        if (e->handlers[i].pc == pc)
-            return true;
-    return false;
+    return find_handler(e, pc) != NULL;
 }
 
 /* Counts the block before as left, unless its handler is one of other signals
@@ -154,11 +159,10 @@ early_register(struct early *e, struct qemu_plugin_tb *tb,
                const struct block *block, const struct insn *insns,
                size_t count)
 {
-    struct early_handler *handler = NULL;
+    struct early_handler *handler = find_handler(e, block->pc);
 
-    for (unsigned i = 0; i < e->handler_count; i++)
-        if (e->handlers[i].pc == block->pc && e->handlers[i].raised)
-            handler = &e->handlers[i];
+    if (handler != NULL && !handler->raised)
+        handler = NULL;
     if (handler == NULL && is_repeated(e->shape, block, insns, count)) {
         handler = &e->write;
         handler->early = e;

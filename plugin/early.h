@@ -52,7 +52,7 @@ void early_return(const struct early *e, int64_t number, const uint64_t args[4],
 
 /* Returns whether a handler of signals begins at the address. Under the lock.
  */
-bool early_begins_handler(const struct early *e, uint64_t pc);
+bool early_begins_handler(struct early *e, uint64_t pc);
 
 /* Registers the call that counts, where the block begins a handler or repeats a
  * write to its own page. `count` is QEMU's number of instructions. To be called
