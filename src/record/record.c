@@ -316,24 +316,6 @@ read_values(struct reading *r, struct cursor *c, struct record_counts_row *t)
     return 0;
 }
 
-const int64_t *
-record_values(const struct record_counts_row *t, size_t event)
-{
-    struct record_values *v = &t->values[event];
-    struct cursor c = cursor_of(v->bytes, v->size);
-    size_t row = 0;
-
-    if (v->by_row != NULL)
-        return v->by_row;
-    v->by_row = calloc(t->count + 1, sizeof(*v->by_row));
-    for (uint64_t left = v->by_row != NULL ? cursor_varint(&c) : 0; left > 0;
-         left--) {
-        row += cursor_varint(&c);
-        v->by_row[row++] = cursor_signed(&c);
-    }
-    return v->by_row;
-}
-
 void
 record_walk_on(struct record_walk *w)
 {
@@ -358,6 +340,21 @@ record_walk_begin(struct record_walk *w, const struct record_counts_row *t,
         return;
     w->left = cursor_varint(&w->rest) + 1;
     record_walk_on(w);
+}
+
+const int64_t *
+record_values(const struct record_counts_row *t, size_t event)
+{
+    struct record_values *v = &t->values[event];
+    struct record_walk walk;
+
+    if (v->by_row != NULL)
+        return v->by_row;
+    record_walk_begin(&walk, t, event);
+    v->by_row = calloc(t->count + 1, sizeof(*v->by_row));
+    for (; v->by_row != NULL && walk.left > 0; record_walk_on(&walk))
+        v->by_row[walk.row] = walk.value;
+    return v->by_row;
 }
 
 /* Reads more paths of a process. */
