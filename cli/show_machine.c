@@ -129,6 +129,20 @@ read_params(const struct machine_row *m, struct shown_params *shown)
     }
 }
 
+/* Returns whether a parameter is that of a TLB that other machines name. */
+static bool
+is_foreign(const struct machine_row *m, size_t id)
+{
+    for (size_t i = TLB_DTLB + 1; i < TLB_COUNT; i++) {
+        const struct tlb_row *row = &tally_tlbs[i];
+        const size_t length = strlen(row->name);
+        if (strncmp(tally_params[id].key, row->name, length) == 0 &&
+            tally_params[id].key[length] == '.')
+            return strcmp(m->params[row->entries].source, "by default") == 0;
+    }
+    return false;
+}
+
 static void
 show_params(struct screen *s, const struct machine_row *m)
 {
@@ -137,6 +151,8 @@ show_params(struct screen *s, const struct machine_row *m)
     read_params(m, &shown);
     screen_heading(s, "\nParameters of the model: tally count --set");
     for (size_t i = 0; i < PARAM_COUNT; i++) {
+        if (is_foreign(m, i))
+            continue;
         fprintf(s->out, "  %-18s %-14s ", tally_params[i].key, shown.value[i]);
         screen_prose(s, 36, PARAM_INDENT - 2, tally_params[i].brief);
         fprintf(s->out, "%*s", PARAM_INDENT, "");
@@ -273,6 +289,16 @@ show_tlbs(struct screen *s, const struct shown_params *p)
         screen_itemf(s, "TLBs", "%s entries for code, %s for data, pages of %s",
                      p->value[PARAM_ITLB_ENTRIES], p->value[PARAM_DTLB_ENTRIES],
                      pages);
+    for (size_t i = TLB_DTLB + 1; i < TLB_COUNT; i++) {
+        const struct tlb_row *row = &tally_tlbs[i];
+        const bool full = strcmp(p->value[row->ways], "0") == 0;
+        if (strcmp(p->value[row->entries], "0") != 0)
+            screen_itemf(s, row->name,
+                         "a TLB behind them: %s entries, %s%s; of each %s",
+                         p->value[row->entries],
+                         full ? "fully associative" : p->value[row->ways],
+                         full ? "" : " ways", p->value[row->shared]);
+    }
 }
 
 static void

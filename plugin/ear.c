@@ -24,7 +24,7 @@ struct ear_insn {
 struct misses {
     uint64_t l1, l2, l3;
     uint64_t near;     /* in the first TLB, where the second had the page */
-    uint64_t tlb;      /* in both TLBs */
+    uint64_t tlb;      /* in all TLBs */
     uint64_t floating; /* 1: a floating-point load, one cycle longer */
     uint64_t waits;    /* cycles, for lines that stores still fetch */
 };
@@ -118,18 +118,33 @@ offer(struct strand *s, unsigned vcpu, const struct request *by,
         timed ? captured * c->latency : 0);
 }
 
+/* Returns how often TLBs behind the instruction TLB and the data TLB have
+ * served an asker so far. */
+static uint64_t
+hits_behind(const struct strand *s, enum tlb_asker asker)
+{
+    uint64_t hits = 0;
+
+    for (unsigned i = TLB_DTLB + 1; i < TLB_COUNT; i++)
+        hits += s->total[tally_tlbs[i].hits[asker]];
+    return hits;
+}
+
 /* Returns the strand's misses of data so far. */
 static struct misses
 data_misses(const struct strand *s)
 {
     const uint64_t *n = s->total;
+    const uint64_t behind =
+        hits_behind(s, TLB_LOAD) + hits_behind(s, TLB_STORE);
 
     return (struct misses){
         .l1 = n[SIGNAL_L1D_LOAD_MISSES],
         .l2 = n[SIGNAL_L2_LOAD_MISSES] + n[SIGNAL_L2_FLOAT_MISSES],
         .l3 = n[SIGNAL_L3_LOAD_MISSES] + n[SIGNAL_L3_FLOAT_MISSES],
-        .near = n[SIGNAL_DTLB_TRANSFERS],
-        .tlb = n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES],
+        .near = n[SIGNAL_DTLB_TRANSFERS] + behind,
+        .tlb =
+            n[SIGNAL_DTLB_LOAD_MISSES] + n[SIGNAL_DTLB_STORE_MISSES] - behind,
         .waits = n[SIGNAL_SECONDARY_WAIT] + n[SIGNAL_ATOMIC_WAIT],
     };
 }
@@ -152,13 +167,14 @@ fetch_misses(const struct strand *s)
 {
     const uint64_t *n = s->total;
     const uint64_t memory = n[SIGNAL_FETCH_WAITS_MEMORY];
+    const uint64_t walks = n[SIGNAL_ITLB_MISSES] - hits_behind(s, TLB_FETCH);
 
     return (struct misses){
         .l1 = n[SIGNAL_L1I_MISSES] - n[SIGNAL_STREAM_HITS],
         .l2 = n[SIGNAL_L2_FETCH_MISSES] + n[SIGNAL_FETCH_WAITS_L3] + memory,
         .l3 = n[SIGNAL_L3_FETCH_MISSES] + memory,
-        .near = n[SIGNAL_ITLB_FIRST_MISSES] - n[SIGNAL_ITLB_MISSES],
-        .tlb = n[SIGNAL_ITLB_MISSES],
+        .near = n[SIGNAL_ITLB_FIRST_MISSES] - walks,
+        .tlb = walks,
     };
 }
 

@@ -13,9 +13,9 @@ import sys
 import tempfile
 import unittest
 
-from gen_tables_rejected import (ACCOUNTS, COMPONENTS, COSTS, EVENTS, FOLDER, GENERIC,
+from gen_tables_rejected import (ACCOUNTS, BEHIND_L1D, COMPONENTS, COSTS, EVENTS, FOLDER, GENERIC,
                                  GENERICS, INSTRUCTIONS, MACHINE, METRICS,
-                                 PARAMS, REGISTERS, REJECTED, SIGNALS)
+                                 PARAMS, REGISTERS, REJECTED, SIGNALS, TLBS)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "gen_tables.py"
@@ -73,6 +73,28 @@ class Generator(unittest.TestCase):
                 wanted = f"data/{name}: {text}" if text else None
                 self.assertEqual(self.load_error(), wanted)
             path.write_text(good)
+
+    def test_tlb_levels(self):
+        """A second, third and fourth TLB level of a machine, and an event of the
+        last, are rows of its files: each has parameters, signals and its place
+        in the cycles."""
+        (self.data / MACHINE).write_text((self.data / MACHINE).read_text().replace(
+            BEHIND_L1D, TLBS))
+        with open(self.data / EVENTS, "a") as f:
+            f.write('\n[event.T4_misses]\ncode = 0x3f\nfidelity = "modelled"\n'
+                    'signals = ["t4_misses"]\ncounts = "c"\nbrief = "b"\n'
+                    'reference = "r"\n')
+        signals, params, _, machines = generator.load(self.data)
+        self.assertEqual(params.tlbs(), ["itlb", "dtlb", "t2", "t3", "t4"])
+        self.assertIn("t4_misses", [s for e in machines[0]["events"]
+                                    for s in e["signals"]])
+        self.assertEqual(
+            signals.rows["itlb_walks"]["sources"],
+            ["itlb_misses", "t2_fetch_hits", "t3_fetch_hits", "t4_fetch_hits"])
+        terms = signals.linear("cycles").parts()[0]
+        for level in ("t2", "t3", "t4"):
+            self.assertIn(f"PARAM_{level.upper()}_TIME",
+                          terms[f"{level}_load_hits"])
 
     def test_machine_without_events(self):
         (self.data / EVENTS).unlink()

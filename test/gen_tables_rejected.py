@@ -24,6 +24,31 @@ entries = { value = 4 }
 
 [parameter]
 '''
+# The same with a second, a third and a fourth TLB behind the first two.
+TLBS = BEHIND_L1D.replace("""
+[level.dtlb]
+entries = { value = 4 }
+""", """
+[level.dtlb]
+entries = { value = 4 }
+next = { value = "t2" }
+
+[level.t2]
+entries = { value = 8 }
+shared = { value = "strand" }
+next = { value = "t3" }
+
+[level.t3]
+entries = { value = 24 }
+ways = { value = 3 }
+next = { value = "t4" }
+
+[level.t4]
+entries = { value = 64 }
+ways = { value = 4 }
+replacement = { value = "fifo" }
+time = { value = 9 }
+""")
 COMPONENTS = "components.toml"
 FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
@@ -197,6 +222,23 @@ REJECTED = [
      "[parameter]: l4.size = 8192: an L4 needs an L3, and l3.shared=chip"),
     (MACHINE, "line = { value = 16 }", "line = { value = 64 }",
      "[parameter]: l2.line = 32: must be at least l1i.line, 64"),
+    # TLB levels
+    (MACHINE, BEHIND_L1D, TLBS, None),
+    (MACHINE, BEHIND_L1D, TLBS.replace("value = 24", "value = 25"),
+     "[parameter]: t3.entries = 25: must be t3.ways=3 times a power of two"),
+    (MACHINE, BEHIND_L1D, TLBS.replace('"t4"', '"t5"'),
+     "[level.t3.next]: value = 't5': must be one of walk, t2, t3, t4"),
+    (MACHINE, BEHIND_L1D, TLBS.replace('"t4"', '"t2"'),
+     "[parameter]: t3.next = t2: t2 comes before t3 already"),
+    (MACHINE, BEHIND_L1D, TLBS.replace('"t4"', '"walk"'),
+     "[parameter]: t4.entries = 64: no miss gets there; set dtlb.next=t4 or "
+     "itlb.next=t4 as well"),
+    (MACHINE, BEHIND_L1D, TLBS.replace("[level.t3]", "[level.T3]"),
+     "[level.T3]: the name of a TLB level is up to 16 small letters, digits "
+     "and '_'"),
+    (MACHINE, BEHIND_L1D, TLBS.replace(
+        'shared = { value = "strand" }', 'share = { value = "strand" }'),
+     "[level.t2.share]: unknown parameter; did you mean 't2.shared'?"),
     (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
      "[parameter]: btc.entries = 6: must be 0, or btc.ways=2 times a power "
      "of two"),

@@ -215,6 +215,20 @@ static const struct {
       "host-model",
       {"cores=1", "l1d.ways=32", "l2.ways=32", "l2.shared=chip"}},
      3},
+    {__LINE__,
+     {__LINE__,
+      "host-model",
+      {"cores=2", "strands=3", "tlb.page=4K", "dtlb.entries=8", "dtlb.ways=2",
+       "dtlb.replacement=lru", "itlb.shared=strand", "itlb.entries=4",
+       "stlb.entries=48", "stlb.shared=strand"}},
+     8},
+    {__LINE__,
+     {__LINE__,
+      "t2",
+      {"cores=1", "strands=4", "dtlb.shared=strand", "dtlb.entries=4",
+       "dtlb.next=stlb", "itlb.next=stlb", "stlb.entries=64", "stlb.ways=4",
+       "tlb.threads=apart"}},
+     6},
 };
 
 static void

@@ -74,14 +74,34 @@ same_state(const struct tlb *fast, const struct tlb_ref *slow, int row, int i)
                  fast->hand, slow->hand, fast->used_count, used);
 }
 
+/* Accesses of a TLB of sets and its twin, result by result. */
+static const struct {
+    int line;
+    uint32_t entries, ways, tags;
+    uint64_t replacement;
+} sets[] = {
+    {__LINE__, 1, 1, 1, ITLB_REPLACEMENT_LRU},
+    {__LINE__, 8, 1, 1, ITLB_REPLACEMENT_LRU},
+    {__LINE__, 64, 4, 1, ITLB_REPLACEMENT_LRU},
+    {__LINE__, 48, 12, 3, ITLB_REPLACEMENT_LRU},
+    {__LINE__, 40, 40, 1, ITLB_REPLACEMENT_LRU},
+    {__LINE__, 64, 4, 1, ITLB_REPLACEMENT_FIFO},
+    {__LINE__, 16, 16, 64, ITLB_REPLACEMENT_FIFO},
+    {__LINE__, 96, 6, 2, ITLB_REPLACEMENT_RANDOM},
+    {__LINE__, 2, 2, 1, ITLB_REPLACEMENT_RANDOM},
+};
+
 static void
 step(struct tlb *fast, struct tlb_ref *slow, uint64_t page, int row, int i)
 {
     const unsigned got = tlb_access(fast, page);
     const struct tlb_ref_result result = tlb_ref_access(slow, page);
-    const unsigned wanted =
-        (result.miss ? TLB_MISS : TLB_HIT) | (result.cleared ? TLB_CLEARED : 0);
+    const unsigned wanted = (result.miss ? TLB_MISS : TLB_HIT) |
+                            (result.cleared ? TLB_CLEARED : 0) |
+                            (result.loses ? TLB_LOST : 0);
 
+    if (result.loses && fast->lost != result.lost)
+        fail_msg("row at line %d: access %d loses another page", row, i);
     if (got != wanted)
         fail_msg("row at line %d: access %d is %u, wanted %u", row, i, got,
                  wanted);
@@ -115,6 +135,68 @@ check(uint64_t *state, size_t row, enum pattern pattern)
     same_state(&fast, &slow, sizes[row].line, sizes[row].accesses);
     tlb_finish(&fast);
     tlb_ref_finish(&slow);
+}
+
+static void
+check_sets(uint64_t *state, size_t row, enum pattern pattern)
+{
+    struct tlb fast;
+    struct tlb_ref slow;
+    uint64_t tag = 0;
+
+    assert_int_equal(tlb_init_sets(&fast, sets[row].entries, sets[row].ways,
+                                   sets[row].replacement),
+                     0);
+    tlb_ref_init_sets(&slow, sets[row].entries, sets[row].ways,
+                      sets[row].replacement);
+    for (int i = 0; i < 30000; i++) {
+        tag = next_tag(state, sets[row].tags, tag);
+        step(&fast, &slow,
+             next_page(state, pattern, sets[row].entries, i) |
+                 tag << TLB_TAG_SHIFT,
+             sets[row].line, i);
+        if (random_below(state, 5000) == 0) {
+            tlb_clear(&fast);
+            tlb_ref_clear(&slow);
+        }
+    }
+    tlb_finish(&fast);
+    tlb_ref_finish(&slow);
+}
+
+static void
+test_sets(void **unused)
+{
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t row = 0; row < COUNT(sets); row++) {
+        for (int p = 0; p < PATTERN_COUNT; p++)
+            check_sets(&state, row, (enum pattern)p);
+    }
+}
+
+/* Worked by hand: two sets of two pages, the even ones and the odd ones. */
+static void
+test_least_recent(void **unused)
+{
+    struct tlb t;
+
+    (void)unused;
+    assert_int_equal(tlb_init_sets(&t, 4, 2, ITLB_REPLACEMENT_LRU), 0);
+    assert_int_equal(tlb_access(&t, 2), TLB_MISS);
+    assert_int_equal(tlb_access(&t, 3), TLB_MISS);
+    assert_int_equal(tlb_access(&t, 4), TLB_MISS | TLB_LOST);
+    assert_int_equal(t.lost, 2);
+    assert_int_equal(tlb_access(&t, 4), TLB_HIT);
+    assert_int_equal(tlb_access(&t, 2), TLB_HIT | TLB_LOST);
+    assert_int_equal(t.lost, 4);
+    /* Page 6 drives out page 4, the least recent of its set. */
+    assert_int_equal(tlb_access(&t, 6), TLB_MISS | TLB_LOST);
+    assert_int_equal(tlb_access(&t, 4), TLB_MISS | TLB_LOST);
+    assert_int_equal(t.lost, 6);
+    assert_int_equal(tlb_access(&t, 3), TLB_HIT);
+    tlb_finish(&t);
 }
 
 static void
@@ -187,7 +269,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_sets),
         cmocka_unit_test(test_two_entries),
+        cmocka_unit_test(test_least_recent),
         cmocka_unit_test(test_reserve),
         cmocka_unit_test(test_finish_zeroed),
     };

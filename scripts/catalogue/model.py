@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+from catalogue.each import SLOT, expand, tlb_levels
 from catalogue.expression import Scope, Translation, holds, parse
 from catalogue.row import NAME, BadData, File, Row, ident, near
 
@@ -21,13 +22,27 @@ def check_ident(row, seen, name):
 
 class Parameters(dict):
     """Holds the parameters by name; `rules` says which values may stand
-    together."""
+    together. `levels` has the names of the TLB levels that machines name."""
 
     rules = ()
+    levels = ()
+
+    def tlbs(self):
+        """Returns the names of all TLBs; the first two are asked first."""
+        return ["itlb", "dtlb", *self.levels]
 
 
 def load_params(root):
-    file, params = File(root, "parameters.toml"), Parameters()
+    params = Parameters()
+
+    def expanded(values):
+        keys = values.get("parameter", {})
+        known = {key.partition(".")[0] for key in keys
+                 if not key.startswith(SLOT)}
+        params.levels = tlb_levels(root, known)
+        return expand(values, params.levels)
+
+    file = File(root, "parameters.toml", expanded)
     seen = {"COUNT"}
     for key, row in file.rows("parameter"):
         check_ident(row, seen, key)
@@ -105,12 +120,37 @@ def check_cache(bad, v, name):
             "a power of two")
 
 
+def next_tlb(v, params, name):
+    """Returns the name of the TLB that the misses of a TLB ask; None: a table is
+    walked."""
+    return (None, *params.levels)[v[f"{name}.next"]]
+
+
+def check_tlbs(bad, v, params):
+    """Checks that each chain of TLBs ends, and that no TLB with entries stands
+    beside the chains."""
+    asked = set()
+    for first in ("itlb", "dtlb"):
+        name, seen = first, [first]
+        while (name := next_tlb(v, params, name)) is not None:
+            if name in seen:
+                bad(f"{seen[-1]}.next = {name}: {name} comes before "
+                    f"{seen[-1]} already")
+            seen.append(name)
+        asked.update(seen)
+    for name in params.levels:
+        if v[f"{name}.entries"] and name not in asked:
+            bad(f"{name}.entries = {v[f'{name}.entries']}: no miss gets there; "
+                f"set dtlb.next={name} or itlb.next={name} as well")
+
+
 def check_rules(bad, v, params):
     """Checks values against the rules, as params_check() in
     src/table/geometry.c does."""
     for name in ("l1i", "l1d", "l2i", "l2", "l3", "l4"):
         if v[f"{name}.size"]:
             check_cache(bad, v, name)
+    check_tlbs(bad, v, params)
     for rule in params.rules:
         if not holds(rule["tree"], params, v):
             text = VALUE.sub(lambda m: str(v[m[1]]), rule["otherwise"])

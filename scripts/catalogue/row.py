@@ -130,7 +130,9 @@ class Row:
 class File(Row):
     """A TOML file; each has a source."""
 
-    def __init__(self, root, name):
+    def __init__(self, root, name, change=None):
+        """`change`, where it is given, is called with all values of the file and
+        returns those that count."""
         path = f"data/{name}"
         try:
             values = tomllib.loads((root / name).read_text("utf-8"))
@@ -138,7 +140,8 @@ class File(Row):
             raise BadData(f"{path}: the file is missing") from None
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
             raise BadData(f"{path}: {e}") from None
-        super().__init__(path, "top level", values)
+        super().__init__(path, "top level",
+                         change(values) if change else values)
         self.place = path
         self.source = self.text("source")
 

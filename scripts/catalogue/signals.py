@@ -2,10 +2,12 @@
 """Signals, the components of the model that they imply, and their conditions."""
 import re
 
+from catalogue.each import expand
 from catalogue.expression import Scope, Translation, parse, sources
 from catalogue.model import check_ident
 from catalogue.row import NAME, File, near
 
+CLOCK = "cycles"  # the signal whose sum is asked for while programs run
 IMPLIED = re.compile(r"(\w+)(?: if (\w+))?")
 
 
@@ -18,9 +20,12 @@ class Signals:
     def __init__(self, root, params):
         self.scope = Scope(params)
         self.conditions, self.components = {}, {}
-        self.load_components(File(root, "components.toml"))
+        def expanded(values):
+            return expand(values, params.levels)
+
+        self.load_components(File(root, "components.toml", expanded))
         self.rows = self.scope.signals
-        self.load_signals(File(root, "signals.toml"))
+        self.load_signals(File(root, "signals.toml", expanded))
 
     def load_components(self, file):
         seen = set()
@@ -188,6 +193,13 @@ class Signals:
         for name in self.rows:
             add(name)
         return list(done)
+
+    def clock_size(self):
+        """Returns how many sums the clock signal has, and terms in all of
+        them."""
+        value = self.linear(CLOCK)
+        return (len(value.quotients) + 1,
+                len(value.terms) + sum(len(q[0]) for q in value.quotients))
 
     def linear(self, name):
         """Returns a signal as a sum over sources, and of quotients of such

@@ -181,6 +181,22 @@ cache_search(const struct cache *c, uint64_t line)
     return place;
 }
 
+bool
+cache_line_at(const struct cache *c, uint64_t line, uint32_t place,
+              uint64_t *at)
+{
+    const uint64_t set = line & c->set_mask;
+
+    if (cache_is_empty(c, set, place))
+        return false;
+    *at = c->columns != 0
+              ? (uint64_t)(c->tags[set * c->columns + place] - 1)
+                        << c->tag_shift |
+                    set
+              : (c->lines[set * c->ways + place] & ~CACHE_DIRTY) >> 1;
+    return true;
+}
+
 uint64_t
 cache_search_next(const struct cache *c, uint64_t line, unsigned count)
 {

@@ -110,6 +110,11 @@ cache_is_empty(const struct cache *c, uint64_t set, uint32_t place)
                            : c->lines[set * c->ways + place] == 0;
 }
 
+/* Returns whether a line stands at `place` in the set of `line`; *at becomes
+ * the line there. */
+bool cache_line_at(const struct cache *c, uint64_t line, uint32_t place,
+                   uint64_t *at);
+
 /* Exchanges the two most recent lines of a set. */
 void cache_turn(struct cache *c, uint64_t set);
 

@@ -104,6 +104,74 @@ init_levels(struct chip *chip)
     return error;
 }
 
+/* Sets up a TLB as its parameters say, or a zeroed one that has no entries. */
+static int
+init_tlb(struct tlb *tlb, const uint64_t *params, const struct tlb_row *row)
+{
+    const uint32_t entries = (uint32_t)params[row->entries];
+    const uint32_t ways = (uint32_t)params[row->ways];
+
+    if (entries == 0)
+        return 0;
+    if (params[row->replacement] == ITLB_REPLACEMENT_NRU)
+        return tlb_init(tlb, entries);
+    return tlb_init_sets(tlb, entries, ways == 0 ? entries : ways,
+                         params[row->replacement]);
+}
+
+/* Returns how many TLBs of a kind a core has. */
+static unsigned
+tlb_copies(const struct chip *chip, unsigned tlb)
+{
+    return chip->params[tally_tlbs[tlb].shared] == ITLB_SHARED_STRAND
+               ? chip->strands_per_core
+               : 1;
+}
+
+/* Returns how many TLBs a core has room for. */
+static size_t
+tlbs_of_core(const struct chip *chip)
+{
+    return (size_t)TLB_COUNT * chip->strands_per_core;
+}
+
+/* Makes the TLBs of a core. Returns 0 or TALLY_ENOMEM. */
+static int
+init_tlbs(struct core *core, const struct chip *chip)
+{
+    const unsigned most = chip->strands_per_core;
+    int error = 0;
+
+    static_assert((int)ITLB_REPLACEMENT_FIFO == (int)DTLB_REPLACEMENT_FIFO &&
+                      (int)ITLB_SHARED_STRAND == (int)DTLB_SHARED_STRAND,
+                  "all TLBs have the same choices");
+    core->tlbs = calloc(tlbs_of_core(chip), sizeof(*core->tlbs));
+    if (core->tlbs == NULL)
+        return TALLY_ENOMEM;
+    for (unsigned i = 0; i < TLB_COUNT; i++) {
+        for (unsigned k = 0; k < tlb_copies(chip, i) && error == 0; k++)
+            error = init_tlb(&core->tlbs[i * most + k], chip->params,
+                             &tally_tlbs[i]);
+    }
+    for (unsigned k = 0; k < most; k++) {
+        tlb_reserve(&core->tlbs[TLB_ITLB * most + k],
+                    (uint32_t)chip->params[PARAM_ITLB_RESERVE]);
+        tlb_reserve(&core->tlbs[TLB_DTLB * most + k],
+                    (uint32_t)chip->params[PARAM_DTLB_RESERVE]);
+    }
+    return error;
+}
+
+/* Finds the TLBs that are asked one after the other, from `first` on. */
+static void
+init_chain(struct tlb_chain *chain, const uint64_t *params, unsigned first)
+{
+    for (unsigned i = first; i != TLB_COUNT; i = tlb_next(params, i)) {
+        if (params[tally_tlbs[i].entries] != 0)
+            chain->tlbs[chain->count++] = (uint8_t)i;
+    }
+}
+
 /* A first-level TLB, if there is one. */
 static int
 init_first(struct tlb *tlb, uint64_t entries)
@@ -147,11 +215,7 @@ core_init(struct core *core, const struct chip *chip)
     if (error == 0 && (chip->components & COMPONENT_WAYS))
         error = ways_init(&core->ways, &core->l2, params[PARAM_L2_FORETOLD]);
     if (error == 0)
-        error = tlb_init(&core->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
-    if (error == 0)
-        error = tlb_init(&core->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
-    tlb_reserve(&core->itlb, (uint32_t)params[PARAM_ITLB_RESERVE]);
-    tlb_reserve(&core->dtlb, (uint32_t)params[PARAM_DTLB_RESERVE]);
+        error = init_tlbs(core, chip);
     if (error == 0)
         error = init_first(&core->itlb_first, params[PARAM_ITLB_FIRST]);
     if (error == 0)
@@ -168,8 +232,10 @@ core_finish(struct core *core, const struct chip *chip)
     cache_finish(&core->l1d);
     cache_finish(&core->l2);
     ways_finish(&core->ways);
-    tlb_finish(&core->itlb);
-    tlb_finish(&core->dtlb);
+    for (size_t i = 0; core->tlbs != NULL && i < tlbs_of_core(chip); i++)
+        tlb_finish(&core->tlbs[i]);
+    free(core->tlbs);
+    core->tlbs = NULL;
     tlb_finish(&core->itlb_first);
     tlb_finish(&core->dtlb_first);
     if (chip->coherence->core_finish != NULL)
@@ -205,6 +271,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
         condition_holds(CONDITION_AHEAD, params))
         chip->ahead = (unsigned)params[PARAM_PREFETCH_LINES];
     chip->joint_tlb = params[PARAM_TLB_KIND] == TLB_KIND_JOINT;
+    init_chain(&chip->code_tlbs, params, chip->joint_tlb ? TLB_DTLB : TLB_ITLB);
+    init_chain(&chip->data_tlbs, params, TLB_DTLB);
     chip->prefetches = (components & COMPONENT_L1D) &&
                        condition_holds(CONDITION_PREFETCH, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
@@ -381,6 +449,10 @@ strand_init(struct strand *s)
     use_core(chip, s->core);
     if ((chip->components & (COMPONENT_L2 | COMPONENT_BUS)) == COMPONENT_L2)
         s->l2 = chip->shared_l2 ? &chip->l2[s->node] : &s->core->l2;
+    for (unsigned i = 0; i < TLB_COUNT; i++) {
+        const unsigned copy = s->number % tlb_copies(chip, i);
+        s->tlbs[i] = &s->core->tlbs[i * chip->strands_per_core + copy];
+    }
     strand_filters(s);
     s->pages.shift = first_shift(chip, dtlb_first(chip));
     s->pages.code_shift = first_shift(chip, chip->params[PARAM_ITLB_FIRST]);
@@ -508,8 +580,10 @@ core_clear(struct core *core, const struct chip *chip)
         cache_clear(&core->l2);
     if (core->ways.order != NULL)
         ways_clear(&core->ways, &core->l2);
-    tlb_clear(&core->itlb);
-    tlb_clear(&core->dtlb);
+    for (size_t i = 0; i < tlbs_of_core(chip); i++) {
+        if (core->tlbs[i].entries != 0)
+            tlb_clear(&core->tlbs[i]);
+    }
     if (core->itlb_first.entries != 0)
         tlb_clear(&core->itlb_first);
     if (core->dtlb_first.entries != 0)

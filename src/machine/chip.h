@@ -158,13 +158,21 @@ struct bus_caches {
     struct bus_recent writes, castouts; /* of the arbiter's queues */
 };
 
+/* The TLBs that are asked one after the other, each for what those in front of
+ * the TLB lack: enum tlb_id, the first with the filters of pages in front. */
+struct tlb_chain {
+    unsigned count;
+    uint8_t tlbs[TLB_COUNT];
+};
+
 struct core {
     struct lock lock;
     struct strand *strands; /* them, linked by `sibling` */
     struct cache l1i, l1d;
-    struct cache l2;                   /* if it is the core's own */
-    struct ways ways;                  /* of that */
-    struct tlb itlb, dtlb;             /* a joint one is the dtlb */
+    struct cache l2;  /* if it is the core's own */
+    struct ways ways; /* of that */
+    struct tlb *tlbs; /* [TLB_COUNT][strands_per_core], owned; zeroed where each
+                       * core has one and not each strand, but for the first */
     struct tlb itlb_first, dtlb_first; /* in front of them, or zeroed */
     struct bus_caches *bus;            /* owned; NULL: the core is on no bus */
 };
@@ -259,8 +267,9 @@ struct strand {
 
     struct chip *chip;
     struct core *core;
-    struct cache *l2;       /* that it asks; NULL: none runs */
-    struct strand *sibling; /* the core's next */
+    struct tlb *tlbs[TLB_COUNT]; /* that the strand asks */
+    struct cache *l2;            /* that it asks; NULL: none runs */
+    struct strand *sibling;      /* the core's next */
     struct counts_strand *counts;
     unsigned number; /* of the machine's strands */
     unsigned node;
@@ -299,6 +308,7 @@ struct chip {
     bool inclusive;    /* what leaves the L2 leaves the L1s */
     bool buffers;      /* those of the L2 fill up */
     bool joint_tlb;
+    struct tlb_chain code_tlbs, data_tlbs;
     bool prefetches; /* are performed */
     bool passes;     /* loads of floating-point registers pass the L1D by */
     /* Stores are looked up in the strand's filter `store`, not in `data`. */

@@ -53,6 +53,30 @@ void_core_pages(struct strand *s, bool data)
         void_pages(o, data);
 }
 
+/* Marks the lines of a page in a filter as waiting for the page. */
+static void
+page_lines_wait(struct filter *f, uint64_t page, uint32_t shift)
+{
+    for (uint32_t i = 0; i <= f->mask; i++) {
+        if ((f->line[i] & ~(LINE_CLEAN | LINE_WAITS)) >> shift == page)
+            f->line[i] |= LINE_WAITS;
+    }
+}
+
+/* Forgets a page of the strand's data, and its lines, where the strand has the
+ * page's number in the TLB. */
+static void
+void_data_page(struct strand *s, uint64_t lost)
+{
+    const uint64_t page = lost - s->pages.tag;
+    uint64_t *known = &s->pages.data[page % FILTER_PAGES];
+
+    if (*known == page + 1)
+        *known = 0;
+    page_lines_wait(&s->data, page, s->pages.shift);
+    page_lines_wait(&s->store, page, s->pages.shift);
+}
+
 /* Queues the requests that a table walk for `page` sends to the L2. */
 static void
 walk(struct strand *s, uint64_t page, enum request_kind kind,
@@ -79,8 +103,27 @@ void_far_pages(struct core *core)
         filter_fill(o->pages.far, FILTER_PAGES, 0, runs_alone(o));
 }
 
-/* Asks a TLB of the strand's core, for data or code, and clears the filters
- * where the TLB has cleared its used bits. Returns enum tlb_result bits. */
+/* Makes the filters of the core's strands forget what they know no more after
+ * an access to a TLB with this result. Under the core's lock where the core is
+ * shared. */
+static void
+void_filters(struct strand *s, const struct tlb *tlb, bool data,
+             unsigned result)
+{
+    if (result & TLB_LOST && runs_alone(s) && data && !s->chip->joint_tlb &&
+        s->core->dtlb_first.entries == 0) {
+        void_data_page(s, tlb->lost);
+        return;
+    }
+    if (tlb == s->tlbs[TLB_DTLB])
+        void_far_pages(s->core);
+    void_core_pages(s, data);
+    if (s->chip->joint_tlb)
+        void_core_pages(s, !data);
+}
+
+/* Asks a TLB of the strand, the first with filters in front or one in front of
+ * this TLB, for data or code. Returns enum tlb_result bits. */
 static unsigned
 tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 {
@@ -90,16 +133,37 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
     if (!alone)
         lock_take(&core->lock);
     const unsigned result = tlb_access(tlb, page | s->pages.tag);
-    if (result & TLB_CLEARED) {
-        if (tlb == &core->dtlb)
-            void_far_pages(core);
-        void_core_pages(s, data);
-        if (s->chip->joint_tlb)
-            void_core_pages(s, !data);
-    }
+    if (result & (TLB_CLEARED | TLB_LOST))
+        void_filters(s, tlb, data, result);
     if (!alone)
         lock_give(&core->lock);
     return result;
+}
+
+/* Asks the TLBs behind the first of a chain for a page that the first lacks.
+ * Returns whether one of them has the page. */
+static bool
+ask_behind(struct strand *s, const struct tlb_chain *chain, uint64_t page,
+           enum tlb_asker asker, unsigned instruction, uint64_t addr)
+{
+    const bool alone = runs_alone(s);
+
+    for (unsigned i = 1; i < chain->count; i++) {
+        const struct tlb_row *row = &tally_tlbs[chain->tlbs[i]];
+        if (!alone)
+            lock_take(&s->core->lock);
+        const bool miss =
+            tlb_access(s->tlbs[chain->tlbs[i]], page | s->pages.tag) & TLB_MISS;
+        if (!alone)
+            lock_give(&s->core->lock);
+        const unsigned signal = miss ? row->misses[asker] : row->hits[asker];
+        s->total[signal]++;
+        if (asker != TLB_FETCH)
+            strand_charge_signal(s, instruction, addr, signal, 1);
+        if (!miss)
+            return true;
+    }
+    return false;
 }
 
 /* Asks the data TLB, or where there are two levels the second. */
@@ -109,10 +173,10 @@ touch_far_page(struct strand *s, uint64_t page)
     uint64_t *known = &s->pages.far[page % FILTER_PAGES];
 
     if (s->core->dtlb_first.entries == 0)
-        return tlb_locked(s, &s->core->dtlb, true, page);
+        return tlb_locked(s, s->tlbs[TLB_DTLB], true, page);
     if (__atomic_load_n(known, __ATOMIC_RELAXED) == page + 1)
         return TLB_HIT;
-    const unsigned result = tlb_locked(s, &s->core->dtlb, true, page);
+    const unsigned result = tlb_locked(s, s->tlbs[TLB_DTLB], true, page);
     __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     return result;
 }
@@ -133,12 +197,15 @@ touch_data_page_slow(struct strand *s, uint64_t addr, enum request_kind kind,
     if (both || first->entries == 0)
         __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
-        const unsigned misses = kind == REQUEST_LOAD || kind == REQUEST_FLOAT
-                                    ? SIGNAL_DTLB_LOAD_MISSES
-                                    : SIGNAL_DTLB_STORE_MISSES;
+        const bool load = kind == REQUEST_LOAD || kind == REQUEST_FLOAT;
+        const unsigned misses =
+            load ? SIGNAL_DTLB_LOAD_MISSES : SIGNAL_DTLB_STORE_MISSES;
         s->total[misses]++;
-        walk(s, large, REQUEST_WALK_D, instruction);
         strand_charge_signal(s, instruction, addr, misses, 1);
+        if (ask_behind(s, &s->chip->data_tlbs, large,
+                       load ? TLB_LOAD : TLB_STORE, instruction, addr))
+            return;
+        walk(s, large, REQUEST_WALK_D, instruction);
         strand_charge_signal(s, instruction, addr, SIGNAL_DTLB_WALK_REFS,
                              s->chip->params[PARAM_TLB_WALK]);
     } else if (kind == REQUEST_LOAD) {
@@ -154,7 +221,7 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
 {
     const uint64_t large = addr >> s->chip->page_shift;
     struct core *core = s->core;
-    struct tlb *last = s->chip->joint_tlb ? &core->dtlb : &core->itlb;
+    const struct tlb_chain *chain = &s->chip->code_tlbs;
     unsigned result = TLB_MISS;
 
     if (core->itlb_first.entries != 0) {
@@ -164,11 +231,12 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
             strand_charge(s, 0);
     }
     if (result & TLB_MISS)
-        result = tlb_locked(s, last, false, large);
+        result = tlb_locked(s, s->tlbs[chain->tlbs[0]], false, large);
     __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
-        walk(s, large, REQUEST_WALK_I, 0);
+        if (!ask_behind(s, chain, large, TLB_FETCH, 0, 0))
+            walk(s, large, REQUEST_WALK_I, 0);
         strand_charge(s, 0);
     }
 }

@@ -47,9 +47,25 @@ tlb_init(struct tlb *t, uint32_t entries)
     return 0;
 }
 
+int
+tlb_init_sets(struct tlb *t, uint32_t entries, uint32_t ways,
+              uint64_t replacement)
+{
+    memset(t, 0, sizeof(*t));
+    if (cache_init(&t->sets, entries, ways, 1) != 0)
+        return TALLY_ENOMEM;
+    t->entries = entries;
+    cache_replace(&t->sets,
+                  replacement == ITLB_REPLACEMENT_RANDOM ? L2_REPLACEMENT_RANDOM
+                  : replacement == ITLB_REPLACEMENT_FIFO ? L2_REPLACEMENT_FIFO
+                                                         : L2_REPLACEMENT_LRU);
+    return 0;
+}
+
 void
 tlb_finish(struct tlb *t)
 {
+    cache_finish(&t->sets);
     free(t->pages);
     free(t->used);
     free(t->first);
@@ -60,6 +76,10 @@ tlb_finish(struct tlb *t)
 void
 tlb_clear(struct tlb *t)
 {
+    if (t->sets.ways != 0) {
+        cache_clear(&t->sets);
+        return;
+    }
     memset(t->pages, 0, t->entries * sizeof(*t->pages));
     memset(t->first, 0, (t->slot_mask + 1) * sizeof(*t->first));
     clear_used(t);
@@ -188,11 +208,33 @@ mark_used(struct tlb *t, uint32_t entry)
     return last ? TLB_CLEARED : 0;
 }
 
+/* Accesses a page of a set-associative TLB. */
+static unsigned
+access_sets(struct tlb *t, uint64_t page)
+{
+    struct cache *c = &t->sets;
+    const uint32_t place = cache_search(c, page);
+    const bool fifo = c->replacement == L2_REPLACEMENT_FIFO;
+    const bool hit = place < c->ways;
+
+    if (hit && (place == 0 || fifo))
+        return TLB_HIT;
+    /* First in, first out: the page that leaves; else: the page that is the
+     * most recent no more. */
+    const bool leaves =
+        cache_line_at(c, page, fifo ? c->ways - 1 : 0, &t->lost);
+    cache_access(c, page);
+    return (hit ? TLB_HIT : TLB_MISS) | (leaves ? TLB_LOST : 0);
+}
+
 /* A miss takes no branch that cannot be foreseen: 3 % of all time of bzip2 on
  * the T1, against a table with open addressing. */
 unsigned
 tlb_access(struct tlb *t, uint64_t page)
 {
+    if (t->sets.ways != 0)
+        return access_sets(t, page);
+
     const uint32_t slot = slot_of(t, page);
     uint32_t found = t->first[slot];
 

@@ -132,6 +132,51 @@ copies(const struct check *c, const struct cache_ids *cache)
     return p[PARAM_NODES] * (chip ? 1 : p[PARAM_CORES]);
 }
 
+/* Follows the chain of TLBs from `first` to its end, and marks the TLBs of the
+ * chain. Fails where a TLB comes twice. */
+static int
+check_chain(const struct check *c, unsigned first, bool *asked)
+{
+    bool seen[TLB_COUNT] = {false};
+    unsigned tlb = first, next;
+    char what[96];
+
+    for (;; tlb = next) {
+        seen[tlb] = asked[tlb] = true;
+        next = tlb_next(c->params, tlb);
+        if (next == TLB_COUNT)
+            return 0;
+        if (!seen[next])
+            continue;
+        snprintf(what, sizeof(what), "%s comes before %s already",
+                 tally_tlbs[next].name, tally_tlbs[tlb].name);
+        return fail_param(c, (int)tally_tlbs[tlb].next, what);
+    }
+}
+
+/* Fails where a chain of TLBs has no end, or a TLB with entries stands in no
+ * chain. */
+static int
+check_tlbs(const struct check *c)
+{
+    bool asked[TLB_COUNT] = {false};
+    char what[128];
+    int error = check_chain(c, TLB_ITLB, asked);
+
+    if (error == 0)
+        error = check_chain(c, TLB_DTLB, asked);
+    for (unsigned i = 0; i < TLB_COUNT && error == 0; i++) {
+        const struct tlb_row *row = &tally_tlbs[i];
+        if (c->params[row->entries] == 0 || asked[i])
+            continue;
+        snprintf(what, sizeof(what),
+                 "no miss gets there; set dtlb.next=%s or itlb.next=%s as well",
+                 row->name, row->name);
+        error = fail_param(c, (int)row->entries, what);
+    }
+    return error;
+}
+
 /* Adds to the rows that there are; fails where they would be too many. */
 static int
 add_rows(const struct check *c, int id, uint64_t rows, uint64_t *sum)
@@ -148,13 +193,20 @@ add_rows(const struct check *c, int id, uint64_t rows, uint64_t *sum)
     return fail_param(c, id, what);
 }
 
+/* Returns how many TLBs of a kind a core has. */
+static uint64_t
+tlb_copies(const uint64_t *p, size_t tlb)
+{
+    return p[tally_tlbs[tlb].shared] == ITLB_SHARED_STRAND ? p[PARAM_STRANDS]
+                                                           : 1;
+}
+
 /* All that a machine's model needs memory for, as often as there may be threads
  * for it. Within the limits of each parameter no sum overflows. */
 static int
 check_rows(const struct check *c)
 {
-    static const int tlbs[] = {PARAM_ITLB_ENTRIES, PARAM_DTLB_ENTRIES,
-                               PARAM_ITLB_FIRST, PARAM_DTLB_FIRST};
+    static const int firsts[] = {PARAM_ITLB_FIRST, PARAM_DTLB_FIRST};
     static const int tables[] = {PARAM_BRANCH_ENTRIES, PARAM_BTC_ENTRIES,
                                  PARAM_FAR_ENTRIES, PARAM_INDIRECT_ENTRIES};
     const uint64_t *const p = c->params;
@@ -167,8 +219,13 @@ check_rows(const struct check *c)
                          p[caches[i].size] / p[caches[i].line] *
                              copies(c, &caches[i]),
                          &sum);
-    for (size_t i = 0; i < sizeof(tlbs) / sizeof(tlbs[0]) && error == 0; i++)
-        error = add_rows(c, tlbs[i], p[tlbs[i]] * cores, &sum);
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]) && error == 0;
+         i++)
+        error = add_rows(c, firsts[i], p[firsts[i]] * cores, &sum);
+    for (size_t i = 0; i < TLB_COUNT && error == 0; i++)
+        error =
+            add_rows(c, (int)tally_tlbs[i].entries,
+                     p[tally_tlbs[i].entries] * tlb_copies(p, i) * cores, &sum);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0;
          i++)
         error = add_rows(c, tables[i], p[tables[i]] * cores * p[PARAM_STRANDS],
@@ -235,5 +292,7 @@ params_check(const uint64_t *params, const struct tally_log *log)
         error = check_rows(&c);
     if (error == 0)
         error = check_caches(&c);
+    if (error == 0)
+        error = check_tlbs(&c);
     return error == 0 ? check_rules(&c) : error;
 }

@@ -77,11 +77,8 @@ void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
 void signals_derive_part(const uint64_t *params, uint32_t components,
                          const uint64_t *whole, double *part);
 
-/* The signal `cycles` is a sum of quotients: the last of CLOCK_SUMS sums is
- * divided by nothing. */
-#define CLOCK_SUMS 3
+/* The last of the CLOCK_SUMS sums of `cycles`, which is divided by nothing. */
 #define CLOCK_REST (CLOCK_SUMS - 1)
-#define CLOCK_TERMS 66 /* of all sums */
 
 struct clock_term {
     uint16_t signal;

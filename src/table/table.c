@@ -257,6 +257,16 @@ param_find(const char *key)
     return -1;
 }
 
+unsigned
+tlb_next(const uint64_t *params, unsigned tlb)
+{
+    /* The choices of NAME.next are "walk", then the TLBs behind the first two.
+     */
+    const unsigned choice = (unsigned)params[tally_tlbs[tlb].next];
+
+    return choice == ITLB_NEXT_WALK ? TLB_COUNT : TLB_DTLB + choice;
+}
+
 int
 signal_find(const char *name)
 {

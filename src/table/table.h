@@ -73,6 +73,17 @@ struct param_rule {
     const char *otherwise; /* {l1i.line} stands for a parameter's value */
 };
 
+/* Who asks a TLB. */
+enum tlb_asker { TLB_FETCH, TLB_LOAD, TLB_STORE, TLB_ASKERS };
+
+/* A TLB: its parameters, and, but for the instruction TLB and the data TLB, the
+ * signals that it raises by asker. */
+struct tlb_row {
+    const char *name;
+    enum param_id entries, ways, replacement, shared, next;
+    uint16_t hits[TLB_ASKERS], misses[TLB_ASKERS];
+};
+
 /* The value of one parameter in one machine, and its source. */
 struct param_value {
     uint64_t value;
@@ -395,6 +406,13 @@ struct machine_row {
 extern const struct signal_row tally_signals[SIGNAL_COUNT];
 extern const struct param_row tally_params[PARAM_COUNT];
 extern const struct param_rule tally_param_rules[PARAM_RULE_COUNT];
+/* By enum tlb_id: the instruction TLB, the data TLB, and those behind them that
+ * machines name. */
+extern const struct tlb_row tally_tlbs[TLB_COUNT];
+
+/* Returns the TLB, an enum tlb_id, that the misses of `tlb` ask; TLB_COUNT:
+ * none, so that a table is walked. `params` are those of one machine. */
+unsigned tlb_next(const uint64_t *params, unsigned tlb);
 extern const struct generic_row tally_generics[GENERIC_COUNT];
 extern const struct generic_metric tally_generic_metrics[GENERIC_METRIC_COUNT];
 /* The rows that stand in a count's list for generic names and metrics that the

@@ -119,8 +119,8 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
         for (size_t i = 0; i < count; i++)
             r->l2_ways[i].line = NO_LINE;
     }
-    tlb_ref_init(&r->itlb, (uint32_t)params[PARAM_ITLB_ENTRIES]);
-    tlb_ref_init(&r->dtlb, (uint32_t)params[PARAM_DTLB_ENTRIES]);
+    for (unsigned i = 0; i < TLB_COUNT; i++)
+        tlb_ref_init_row(&r->tlbs[i], params, &tally_tlbs[i]);
     if (params[PARAM_ITLB_FIRST] != 0)
         tlb_ref_init(&r->itlb_first, (uint32_t)params[PARAM_ITLB_FIRST]);
     if (params[PARAM_DTLB_FIRST] != 0)
@@ -147,8 +147,8 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l2);
     cache_ref_finish(&r->l3);
     cache_ref_finish(&r->l4);
-    tlb_ref_finish(&r->itlb);
-    tlb_ref_finish(&r->dtlb);
+    for (unsigned i = 0; i < TLB_COUNT; i++)
+        tlb_ref_finish(&r->tlbs[i]);
     tlb_ref_finish(&r->itlb_first);
     tlb_ref_finish(&r->dtlb_first);
     bus_ref_finish(&r->bus);
@@ -497,6 +497,29 @@ small_page(const struct chip_ref *r, uint64_t addr)
     return addr / (size < 4096 ? size : 4096);
 }
 
+/* Asks the TLBs behind TLB `from`, each for a page that those before lack.
+ * Returns whether one of them has the page. */
+static bool
+ask_tlbs_behind(struct chip_ref *r, unsigned from, uint64_t page,
+                enum tlb_asker asker)
+{
+    /* The first choice is no TLB, the others are the TLBs behind the first two.
+     */
+    const uint64_t next = r->params[tally_tlbs[from].next];
+    const unsigned tlb = 1 + (unsigned)next;
+
+    if (next == 0)
+        return false;
+    if (r->tlbs[tlb].entries != 0) {
+        const struct tlb_row *row = &tally_tlbs[tlb];
+        const bool miss = tlb_ref_access(&r->tlbs[tlb], page).miss;
+        chip_ref_count(r, miss ? row->misses[asker] : row->hits[asker]);
+        if (!miss)
+            return true;
+    }
+    return ask_tlbs_behind(r, tlb, page, asker);
+}
+
 static void
 translate_fetch(struct chip_ref *r, uint64_t addr)
 {
@@ -509,9 +532,12 @@ translate_fetch(struct chip_ref *r, uint64_t addr)
             return;
         chip_ref_count(r, SIGNAL_ITLB_FIRST_MISSES);
     }
-    if (!tlb_ref_access(joint(r) ? &r->dtlb : &r->itlb, page).miss)
+    const unsigned tlb = joint(r) ? TLB_DTLB : TLB_ITLB;
+    if (!tlb_ref_access(&r->tlbs[tlb], page).miss)
         return;
     chip_ref_count(r, SIGNAL_ITLB_MISSES);
+    if (ask_tlbs_behind(r, tlb, page, TLB_FETCH))
+        return;
     walk(r, page, SIGNAL_ITLB_WALK_REFS, &fetch_walks);
 }
 
@@ -525,13 +551,15 @@ translate_data(struct chip_ref *r, uint64_t addr, bool store, bool passes)
         return;
     if (r->dtlb_first.entries != 0 && !passes)
         near = !tlb_ref_access(&r->dtlb_first, small_page(r, addr)).miss;
-    if (!tlb_ref_access(&r->dtlb, page).miss) {
+    if (!tlb_ref_access(&r->tlbs[TLB_DTLB], page).miss) {
         if (!near && !store && (r->components & COMPONENT_DTLB_FIRST))
             chip_ref_count(r, SIGNAL_DTLB_TRANSFERS);
         return;
     }
     chip_ref_count(r,
                    store ? SIGNAL_DTLB_STORE_MISSES : SIGNAL_DTLB_LOAD_MISSES);
+    if (ask_tlbs_behind(r, TLB_DTLB, page, store ? TLB_STORE : TLB_LOAD))
+        return;
     walk(r, page, SIGNAL_DTLB_WALK_REFS, &data_walks);
 }
 

@@ -35,7 +35,7 @@ struct chip_ref {
     const uint64_t *params;
     uint32_t components; /* enum component_id bits that run */
     struct cache_ref l1i, l1d, l2, l3, l4;
-    struct tlb_ref itlb, dtlb;
+    struct tlb_ref tlbs[TLB_COUNT];
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
     struct bus_ref bus;      /* with COMPONENT_BUS: no l2, no l3 */
     struct way_ref *l2_ways; /* [sets][ways] */
