@@ -129,18 +129,33 @@ read_params(const struct machine_row *m, struct shown_params *shown)
     }
 }
 
-/* Returns whether a parameter is that of a TLB that other machines name. */
+/* Returns whether a parameter is NAME.KEY. */
+static bool
+is_of(size_t id, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(tally_params[id].key, name, length) == 0 &&
+           tally_params[id].key[length] == '.';
+}
+
+/* Returns whether a parameter is that of a TLB or predictor that other machines
+ * name, and this machine does not. */
 static bool
 is_foreign(const struct machine_row *m, size_t id)
 {
+    enum param_id needed = PARAM_COUNT;
+
     for (size_t i = TLB_DTLB + 1; i < TLB_COUNT; i++) {
-        const struct tlb_row *row = &tally_tlbs[i];
-        const size_t length = strlen(row->name);
-        if (strncmp(tally_params[id].key, row->name, length) == 0 &&
-            tally_params[id].key[length] == '.')
-            return strcmp(m->params[row->entries].source, "by default") == 0;
+        if (is_of(id, tally_tlbs[i].name))
+            needed = tally_tlbs[i].entries;
     }
-    return false;
+    for (size_t i = 0; i < PREDICTOR_COUNT; i++) {
+        if (is_of(id, tally_predictors[i].name))
+            needed = tally_predictors[i].kind;
+    }
+    return needed != PARAM_COUNT &&
+           strcmp(m->params[needed].source, "by default") == 0;
 }
 
 static void
@@ -311,6 +326,13 @@ show_branches(struct screen *s, const struct shown_params *p)
     else
         screen_itemf(s, "branches", "predicted by %s with %s counters", kind,
                      p->value[PARAM_BRANCH_ENTRIES]);
+    for (size_t i = 0; i < PREDICTOR_COUNT; i++) {
+        const struct predictor_row *row = &tally_predictors[i];
+        if (strcmp(p->value[row->kind], "none") != 0)
+            screen_itemf(s, row->name,
+                         "a predictor beside it: %s with %s counters",
+                         p->value[row->kind], p->value[row->entries]);
+    }
 }
 
 /* Prints the modelled chip: clock, caches, TLBs and branch predictor. */

@@ -216,6 +216,15 @@ static const struct machine machines[] = {
      {"tlb.page=1K", "l1i.line=1K", "l1d.line=1K", "l2.line=1K", "l3.line=1K",
       "tlb.walk=3"}},
     {__LINE__, "host-model", {"tlb.page=1G", "l2.line=4K", "l3.line=4K"}},
+    /* A predictor of directions beside the first. */
+    {__LINE__, "host-model", {"second.kind=bimodal", "second.entries=64"}},
+    {__LINE__,
+     "t2",
+     {"second.kind=gshare", "second.entries=256", "second.history=5",
+      "btc.entries=24", "btc.ways=3"}},
+    {__LINE__,
+     "montecito",
+     {"second.kind=gshare", "second.entries=4", "second.history=14"}},
     /* TLBs behind the first ones, and TLBs of sets. */
     {__LINE__,
      "host-model",

@@ -68,7 +68,7 @@ def halves(machine, isa):
              (f"0-{at - 1:#x}", f"{at:#x}-0x7fffffffffffffff")]
     whole = run(machine, isa, [])
     for event, signals in t.event_signals(machine).items():
-        rows = [t.signals()[s] for s in signals]
+        rows = [t.signals().get(s, {}) for s in signals]
         if event in whole.values and rows and \
                 all(r.get("data") for r in rows) and \
                 not (WITHOUT_ACCESS | FILTERED | PREFETCHES.get(isa, set())) & \

@@ -25,12 +25,7 @@ entries = { value = 4 }
 [parameter]
 '''
 # The same with a second, a third and a fourth TLB behind the first two.
-TLBS = BEHIND_L1D.replace("""
-[level.dtlb]
-entries = { value = 4 }
-""", """
-[level.dtlb]
-entries = { value = 4 }
+TLBS = BEHIND_L1D[:BEHIND_L1D.index("\n[parameter]")] + """\
 next = { value = "t2" }
 
 [level.t2]
@@ -48,7 +43,18 @@ entries = { value = 64 }
 ways = { value = 4 }
 replacement = { value = "fifo" }
 time = { value = 9 }
-""")
+
+[parameter]
+"""
+# A second direction predictor.
+PREDICTORS = """
+[predictor.side]
+kind = { value = "gshare" }
+entries = { value = 512 }
+history = { value = 6 }
+
+[parameter]
+"""
 COMPONENTS = "components.toml"
 FOLDER = "machines/fake"
 MACHINE, EVENTS = f"{FOLDER}/machine.toml", f"{FOLDER}/events.toml"
@@ -222,6 +228,19 @@ REJECTED = [
      "[parameter]: l4.size = 8192: an L4 needs an L3, and l3.shared=chip"),
     (MACHINE, "line = { value = 16 }", "line = { value = 64 }",
      "[parameter]: l2.line = 32: must be at least l1i.line, 64"),
+    # Predictors
+    (MACHINE, "\n[parameter]\n", PREDICTORS, None),
+    (MACHINE, "\n[parameter]\n", PREDICTORS.replace("512", "500"),
+     "[predictor.side.entries]: value = 500: must be a power of two"),
+    (MACHINE, "\n[parameter]\n", PREDICTORS.replace("gshare", "perceptron"),
+     "[predictor.side.kind]: value = 'perceptron': must be one of none, "
+     "bimodal, gshare"),
+    (MACHINE, "\n[parameter]\n", PREDICTORS.replace("history", "histories"),
+     "[predictor.side.histories]: unknown parameter; did you mean "
+     "'side.history'?"),
+    (MACHINE, "\n[parameter]\n", PREDICTORS.replace(".side", ".Side"),
+     "[predictor.Side]: the name of a direction predictor is up to 16 small "
+     "letters, digits and '_'"),
     # TLB levels
     (MACHINE, BEHIND_L1D, TLBS, None),
     (MACHINE, BEHIND_L1D, TLBS.replace("value = 24", "value = 25"),

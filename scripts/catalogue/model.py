@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from catalogue.each import SLOT, expand, tlb_levels
+from catalogue.each import all_names, expand
 from catalogue.expression import Scope, Translation, holds, parse
 from catalogue.row import NAME, BadData, File, Row, ident, near
 
@@ -22,25 +22,23 @@ def check_ident(row, seen, name):
 
 class Parameters(dict):
     """Holds the parameters by name; `rules` says which values may stand
-    together. `levels` has the names of the TLB levels that machines name."""
+    together. `named` has the names of the TLB levels and direction predictors
+    that machines name, by kind."""
 
     rules = ()
-    levels = ()
+    named = {}
 
     def tlbs(self):
         """Returns the names of all TLBs; the first two are asked first."""
-        return ["itlb", "dtlb", *self.levels]
+        return ["itlb", "dtlb", *self.named["tlb"]]
 
 
 def load_params(root):
     params = Parameters()
 
     def expanded(values):
-        keys = values.get("parameter", {})
-        known = {key.partition(".")[0] for key in keys
-                 if not key.startswith(SLOT)}
-        params.levels = tlb_levels(root, known)
-        return expand(values, params.levels)
+        params.named = all_names(root, values.get("parameter", {}))
+        return expand(values, params.named)
 
     file = File(root, "parameters.toml", expanded)
     seen = {"COUNT"}
@@ -123,7 +121,7 @@ def check_cache(bad, v, name):
 def next_tlb(v, params, name):
     """Returns the name of the TLB that the misses of a TLB ask; None: a table is
     walked."""
-    return (None, *params.levels)[v[f"{name}.next"]]
+    return (None, *params.named["tlb"])[v[f"{name}.next"]]
 
 
 def check_tlbs(bad, v, params):
@@ -138,7 +136,7 @@ def check_tlbs(bad, v, params):
                     f"{seen[-1]} already")
             seen.append(name)
         asked.update(seen)
-    for name in params.levels:
+    for name in params.named["tlb"]:
         if v[f"{name}.entries"] and name not in asked:
             bad(f"{name}.entries = {v[f'{name}.entries']}: no miss gets there; "
                 f"set dtlb.next={name} or itlb.next={name} as well")
@@ -163,9 +161,10 @@ def check_rules(bad, v, params):
 def load_values(file, params, base=()):
     """[(key, value, source, assumed)], or [] where no model has landed. A
     parameter that the file does not give, in [parameter] or as a KEY of
-    [level.NAME], is that of `base`, which load_values() returned for another
+    [level.NAME] or [predictor.NAME], is that of `base`, which load_values() returned for another
     file, or the parameter's default."""
-    given = [*file.rows("parameter", optional=True), *file.nested_rows("level")]
+    given = [*file.rows("parameter", optional=True), *file.nested_rows("level"),
+             *file.nested_rows("predictor")]
     if not given and not base:
         return []
     values, seen = {key: rest for key, *rest in base}, set()

@@ -21,7 +21,7 @@ class Signals:
         self.scope = Scope(params)
         self.conditions, self.components = {}, {}
         def expanded(values):
-            return expand(values, params.levels)
+            return expand(values, params.named)
 
         self.load_components(File(root, "components.toml", expanded))
         self.rows = self.scope.signals

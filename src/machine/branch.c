@@ -39,6 +39,42 @@ take(uint64_t **next, uint64_t words)
     return table;
 }
 
+/* Sets up the predictors beside the first, where they run. Returns 0 or
+ * TALLY_ENOMEM. */
+static int
+init_predictors(struct targets *t, const uint64_t *params, uint32_t components)
+{
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
+        const struct predictor_row *row = &tally_predictors[i];
+        const uint64_t entries = params[row->entries];
+        const uint64_t wanted = (uint64_t)1 << params[row->history];
+        if ((components & COMPONENT_FURTHER_PREDICTORS) == 0 ||
+            params[row->kind] == PREDICTOR_KIND_NONE)
+            continue;
+        t->predictors[t->predictor_count++] = (struct predictor){
+            .mask = entries - 1,
+            .history_mask = params[row->kind] == PREDICTOR_KIND_GSHARE
+                                ? (wanted < entries ? wanted : entries) - 1
+                                : 0,
+            .not_taken = row->not_taken,
+            .taken = row->taken,
+        };
+        t->predictor_size += entries;
+    }
+    if (t->predictor_count == 0)
+        return 0;
+    t->predictor_memory = malloc(t->predictor_size);
+    if (t->predictor_memory == NULL)
+        return TALLY_ENOMEM;
+
+    uint8_t *next = t->predictor_memory;
+    for (unsigned i = 0; i < t->predictor_count; i++) {
+        t->predictors[i].counters = next;
+        next += t->predictors[i].mask + 1;
+    }
+    return 0;
+}
+
 int
 targets_init(struct targets *t, const uint64_t *params, uint32_t components)
 {
@@ -56,13 +92,19 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t components)
     memset(t, 0, sizeof(*t));
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
-    if (btc + far + indirect + depth == 0 && !t->has_frames) {
+    t->if_taken = BLOCK_CONDITIONAL;
+    if (init_predictors(t, params, components) != 0)
+        return TALLY_ENOMEM;
+    if (btc + far + indirect + depth == 0 && !t->has_frames &&
+        t->predictor_count == 0) {
         t->size = 0;
         return 0;
     }
     t->memory = malloc(t->size * sizeof(*t->memory));
-    if (t->memory == NULL)
+    if (t->memory == NULL) {
+        targets_finish(t);
         return TALLY_ENOMEM;
+    }
 
     uint64_t *next = t->memory;
     uint64_t *quick = take(&next, entries);
@@ -101,6 +143,11 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t components)
         t->more &= ~(uint32_t)(BLOCK_CONDITIONAL | BLOCK_JUMP);
     if (btc != 0 && far + indirect + depth == 0 && !t->has_frames)
         t->more = 0;
+    if (t->predictor_count != 0) {
+        t->kinds |= BLOCK_CONDITIONAL;
+        t->more |= BLOCK_CONDITIONAL;
+        t->if_taken = 0;
+    }
     targets_reset(t);
     return 0;
 }
@@ -110,6 +157,10 @@ targets_reset(struct targets *t)
 {
     for (size_t i = 0; i < t->size; i++)
         t->memory[i] = NO_LINE;
+    if (t->predictor_count != 0)
+        memset(t->predictor_memory, COUNTER_START, t->predictor_size);
+    for (unsigned i = 0; i < t->predictor_count; i++)
+        t->predictors[i].history = 0;
     t->history = 0;
     t->top = t->held = 0;
     frames_reset(&t->frames);
@@ -119,6 +170,7 @@ void
 targets_finish(struct targets *t)
 {
     free(t->memory);
+    free(t->predictor_memory);
     memset(t, 0, sizeof(*t));
 }
 
@@ -197,12 +249,35 @@ pop_return(struct targets *t, uint64_t *total, uint64_t target)
     t->held--;
 }
 
+/* Has each predictor beside the first predict a conditional branch, as
+ * strand_direction() does. */
+static void
+ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
+               uint64_t taken)
+{
+    for (unsigned i = 0; i < t->predictor_count; i++) {
+        struct predictor *p = &t->predictors[i];
+        uint8_t *at =
+            &p->counters[(last->branch_number & p->mask) ^ p->history];
+        const uint64_t next = COUNTER_NEXT >> (*at + taken * 8);
+        p->history = (p->history * 2 + taken) & p->history_mask;
+        total[taken ? p->taken : p->not_taken] += next & 1;
+        *at = next & COUNTER_STATES;
+    }
+}
+
 void
 targets_ask(struct targets *t, uint64_t *total, const struct block *last,
             uint64_t target)
 {
     const uint32_t flags = last->flags;
 
+    if (t->predictor_count != 0 && (flags & BLOCK_CONDITIONAL) != 0) {
+        const bool taken = target == last->taken_pc;
+        ask_predictors(t, total, last, taken);
+        if (!taken)
+            return;
+    }
     if (t->btc != NULL && (flags & BLOCK_RETURN) == 0)
         ask_btc(t, total, last, target);
     if (t->far != NULL && (flags & BLOCK_FAR) != 0)

@@ -4,7 +4,8 @@
  *
  * Directions of conditional branches come from a table of two-bit counters,
  * found by address (bimodal) or by address and the directions of the branches
- * before (gshare).
+ * before (gshare). Further predictors of directions may stand beside this one:
+ * they count what they would get wrong.
  *
  * Targets, each table only where the machine has it (its parameter is not 0):
  *   branch target cache  the last target of each taken branch but returns; set
@@ -43,13 +44,25 @@
 #define COMPONENTS_MISPREDICTS \
     (COMPONENT_FAR | COMPONENT_INDIRECT | COMPONENT_RETURNS)
 /* All that calls, returns or targets move. */
-#define COMPONENTS_TARGETS \
-    (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES)
+#define COMPONENTS_TARGETS                                       \
+    (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES | \
+     COMPONENT_FURTHER_PREDICTORS)
+
+/* A direction predictor beside the first. */
+struct predictor {
+    uint8_t *counters; /* two-bit, as COUNTER_NEXT has them */
+    uint64_t mask;     /* counters - 1 */
+    uint64_t history, history_mask;
+    uint16_t not_taken, taken; /* signals of wrong predictions */
+};
 
 /* Tables that do not run are NULL. */
 struct targets {
     uint32_t kinds; /* of enum block_flags: what closes a block that asks */
     uint32_t btc_ways;
+    /* Of kinds: what asks only where the branch is taken. A conditional branch
+     * asks always where there are predictors beside the first. */
+    uint32_t if_taken;
     uint32_t more; /* of kinds: those that ask another table than the BTC */
     /* The BTC, or what is never found where it does not run. */
     const uint64_t *quick, *quick_targets;
@@ -63,8 +76,12 @@ struct targets {
     uint32_t depth, top, held;
     bool has_frames;
     struct frames frames;
-    uint64_t *memory; /* of all tables */
-    size_t size;      /* words of it */
+    struct predictor predictors[PREDICTOR_COUNT + 1]; /* those that run */
+    unsigned predictor_count;
+    uint8_t *predictor_memory; /* of their counters, owned */
+    size_t predictor_size;     /* bytes of it */
+    uint64_t *memory;          /* of all other tables, owned */
+    size_t size;               /* words of it */
 };
 
 /* What the builder of blocks must know of the tables. */
@@ -80,7 +97,8 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t components);
 void targets_reset(struct targets *t);
 void targets_finish(struct targets *t);
 
-/* The branch that closed `last` was taken, to `target`. */
+/* The branch that closed `last` went to `target`: it was taken, or, where
+ * predictors stand beside the first, it is a conditional branch. */
 void targets_ask(struct targets *t, uint64_t *total, const struct block *last,
                  uint64_t target);
 

@@ -267,9 +267,8 @@ struct strand {
 
     struct chip *chip;
     struct core *core;
-    struct tlb *tlbs[TLB_COUNT]; /* that the strand asks */
-    struct cache *l2;            /* that it asks; NULL: none runs */
-    struct strand *sibling;      /* the core's next */
+    struct cache *l2;       /* that it asks; NULL: none runs */
+    struct strand *sibling; /* the core's next */
     struct counts_strand *counts;
     unsigned number; /* of the machine's strands */
     unsigned node;
@@ -285,9 +284,10 @@ struct strand {
         struct bus_strand *bus;   /* of coherence_bus */
         struct back_strand *back; /* of coherence_writeback */
     };
-    struct raw raw;            /* only where it runs */
-    struct recorder *recorder; /* the caller's; NULL: nothing is recorded */
-    struct callers *callers;   /* the caller's; NULL: no callers are recorded */
+    struct tlb *tlbs[TLB_COUNT]; /* of the core, that the strand asks */
+    struct raw raw;              /* only where it runs */
+    struct recorder *recorder;   /* the caller's; NULL: nothing is recorded */
+    struct callers *callers; /* the caller's; NULL: no callers are recorded */
     struct queue queue;
 };
 

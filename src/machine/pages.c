@@ -106,7 +106,7 @@ void_far_pages(struct core *core)
 /* Makes the filters of the core's strands forget what they know no more after
  * an access to a TLB with this result. Under the core's lock where the core is
  * shared. */
-static void
+static __attribute__((noinline)) void
 void_filters(struct strand *s, const struct tlb *tlb, bool data,
              unsigned result)
 {
@@ -142,7 +142,7 @@ tlb_locked(struct strand *s, struct tlb *tlb, bool data, uint64_t page)
 
 /* Asks the TLBs behind the first of a chain for a page that the first lacks.
  * Returns whether one of them has the page. */
-static bool
+static __attribute__((noinline)) bool
 ask_behind(struct strand *s, const struct tlb_chain *chain, uint64_t page,
            enum tlb_asker asker, unsigned instruction, uint64_t addr)
 {
@@ -202,7 +202,8 @@ touch_data_page_slow(struct strand *s, uint64_t addr, enum request_kind kind,
             load ? SIGNAL_DTLB_LOAD_MISSES : SIGNAL_DTLB_STORE_MISSES;
         s->total[misses]++;
         strand_charge_signal(s, instruction, addr, misses, 1);
-        if (ask_behind(s, &s->chip->data_tlbs, large,
+        if (s->chip->data_tlbs.count > 1 &&
+            ask_behind(s, &s->chip->data_tlbs, large,
                        load ? TLB_LOAD : TLB_STORE, instruction, addr))
             return;
         walk(s, large, REQUEST_WALK_D, instruction);
@@ -235,7 +236,7 @@ touch_code_page_slow(struct strand *s, uint64_t addr, uint64_t page,
     __atomic_store_n(known, page + 1, __ATOMIC_RELAXED);
     if (result & TLB_MISS) {
         s->total[SIGNAL_ITLB_MISSES]++;
-        if (!ask_behind(s, chain, large, TLB_FETCH, 0, 0))
+        if (chain->count == 1 || !ask_behind(s, chain, large, TLB_FETCH, 0, 0))
             walk(s, large, REQUEST_WALK_I, 0);
         strand_charge(s, 0);
     }

@@ -63,6 +63,11 @@ recorder_add(struct recorder *r, uint64_t key, uint64_t count)
 static bool
 is_of_target(unsigned signal)
 {
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
+        if (signal == tally_predictors[i].taken ||
+            signal == tally_predictors[i].not_taken)
+            return true;
+    }
     return signal == SIGNAL_BTC_MISSES || signal == SIGNAL_BTC_MISPREDICTS ||
            signal == SIGNAL_FAR_MISPREDICTS ||
            signal == SIGNAL_INDIRECT_MISPREDICTS ||

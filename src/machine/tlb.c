@@ -209,7 +209,7 @@ mark_used(struct tlb *t, uint32_t entry)
 }
 
 /* Accesses a page of a set-associative TLB. */
-static unsigned
+static __attribute__((noinline)) unsigned
 access_sets(struct tlb *t, uint64_t page)
 {
     struct cache *c = &t->sets;
@@ -232,7 +232,7 @@ access_sets(struct tlb *t, uint64_t page)
 unsigned
 tlb_access(struct tlb *t, uint64_t page)
 {
-    if (t->sets.ways != 0)
+    if (__builtin_expect(t->sets.ways != 0, 0))
         return access_sets(t, page);
 
     const uint32_t slot = slot_of(t, page);

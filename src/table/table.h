@@ -84,6 +84,22 @@ struct tlb_row {
     uint16_t hits[TLB_ASKERS], misses[TLB_ASKERS];
 };
 
+/* The values of the parameter `kind` of a direction predictor beside the first.
+ */
+enum predictor_kind {
+    PREDICTOR_KIND_NONE,
+    PREDICTOR_KIND_BIMODAL,
+    PREDICTOR_KIND_GSHARE,
+};
+
+/* A direction predictor beside the first: its parameters, and its signals by
+ * the direction in which a branch that was predicted wrongly went. */
+struct predictor_row {
+    const char *name;
+    enum param_id kind, entries, history;
+    uint16_t not_taken, taken;
+};
+
 /* The value of one parameter in one machine, and its source. */
 struct param_value {
     uint64_t value;
@@ -409,6 +425,9 @@ extern const struct param_rule tally_param_rules[PARAM_RULE_COUNT];
 /* By enum tlb_id: the instruction TLB, the data TLB, and those behind them that
  * machines name. */
 extern const struct tlb_row tally_tlbs[TLB_COUNT];
+
+/* By enum predictor_id; the last row is empty. */
+extern const struct predictor_row tally_predictors[PREDICTOR_COUNT + 1];
 
 /* Returns the TLB, an enum tlb_id, that the misses of `tlb` ask; TLB_COUNT:
  * none, so that a table is walked. `params` are those of one machine. */

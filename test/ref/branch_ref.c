@@ -15,6 +15,28 @@ history(const struct chip_ref *r)
     return r->history % reach % r->params[PARAM_BRANCH_ENTRIES];
 }
 
+/* Has a predictor beside the first predict a branch. */
+static void
+decide_beside(struct chip_ref *r, unsigned predictor, const struct block *last,
+              bool taken)
+{
+    const struct predictor_row *row = &tally_predictors[predictor];
+    const uint64_t entries = r->params[row->entries];
+    const uint64_t reach = (uint64_t)1 << r->params[row->history];
+    const uint64_t before = r->params[row->kind] == PREDICTOR_KIND_GSHARE
+                                ? r->decided % reach % entries
+                                : 0;
+    uint8_t *counter =
+        &r->beside[predictor][(last->branch_number ^ before) % entries];
+
+    if (taken != (*counter >= 2))
+        chip_ref_count(r, taken ? row->taken : row->not_taken);
+    if (taken && *counter < 3)
+        ++*counter;
+    if (!taken && *counter > 0)
+        --*counter;
+}
+
 void
 branch_ref_decide(struct chip_ref *r, const struct block *last,
                   const struct block *block)
@@ -25,6 +47,12 @@ branch_ref_decide(struct chip_ref *r, const struct block *last,
         return;
     if (taken)
         chip_ref_count(r, SIGNAL_CONDITIONAL_TAKEN);
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
+        if ((r->components & COMPONENT_FURTHER_PREDICTORS) != 0 &&
+            r->params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE)
+            decide_beside(r, i, last, taken);
+    }
+    r->decided = r->decided * 2 + taken;
     if ((r->components & COMPONENT_PREDICTOR) == 0)
         return;
 

@@ -131,6 +131,13 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
     if (r->counters == NULL)
         abort();
     memset(r->counters, 1, params[PARAM_BRANCH_ENTRIES]);
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
+        const uint64_t entries = params[tally_predictors[i].entries];
+        r->beside[i] = malloc(entries);
+        if (r->beside[i] == NULL)
+            abort();
+        memset(r->beside[i], 1, entries);
+    }
     if (components & COMPONENT_BTC)
         cache_ref_init(&r->btc, params[PARAM_BTC_ENTRIES],
                        (uint32_t)params[PARAM_BTC_WAYS], 1);
@@ -157,6 +164,8 @@ chip_ref_finish(struct chip_ref *r)
     free(r->l2_ways);
     free(r->foretold);
     free(r->counters);
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
+        free(r->beside[i]);
     free(r->branches);
     free(r->far);
     free(r->indirect);

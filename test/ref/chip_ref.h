@@ -43,6 +43,9 @@ struct chip_ref {
     uint64_t now;            /* requests of the L2 so far */
     uint8_t *counters;       /* two-bit */
     uint64_t history;
+    uint8_t *beside[PREDICTOR_COUNT + 1]; /* counters of predictors beside */
+    uint64_t
+        decided; /* directions of all conditional branches, newest lowest */
     struct branch_ref *branches; /* [branch_count] that the BTC ever saw */
     size_t branch_count;
     struct cache_ref btc; /* which of them it holds: lines of one byte */
