@@ -21,11 +21,25 @@ entries = { value = 4 }
 
 [level.dtlb]
 entries = { value = 4 }
+next = { value = "stlb" }
+
+# Three levels behind, without entries until --set adds some.
+[level.stlb]
+entries = { value = 0 }
+next = { value = "tlb3" }
+
+[level.tlb3]
+entries = { value = 0 }
+next = { value = "tlb4" }
+
+[level.tlb4]
+entries = { value = 0 }
+ways = { value = 4 }
 
 [parameter]
 '''
 # The same with a second, a third and a fourth TLB behind the first two.
-TLBS = BEHIND_L1D[:BEHIND_L1D.index("\n[parameter]")] + """\
+TLBS = BEHIND_L1D[:BEHIND_L1D.index("next")] + """\
 next = { value = "t2" }
 
 [level.t2]
