@@ -273,6 +273,18 @@ static const struct machine machines[] = {
      {"dtlb.next=stlb", "itlb.next=stlb", "stlb.entries=64", "stlb.ways=4",
       "dtlb.entries=8", "dtlb.reserve=1", "itlb.entries=4", "itlb.reserve=1",
       "tlb.page=4K"}},
+    /* A second, a third and a fourth level, each asked for what those in front
+     * lack. */
+    {__LINE__,
+     "fake",
+     {"dtlb.next=stlb", "stlb.entries=6", "stlb.next=tlb3", "tlb3.entries=12",
+      "tlb3.replacement=nru", "tlb3.next=tlb4", "tlb4.entries=32",
+      "tlb4.replacement=fifo", "itlb.next=tlb3", "tlb.walk=2"}},
+    {__LINE__,
+     "host-model",
+     {"stlb.entries=12", "stlb.next=tlb3", "tlb3.entries=0", "tlb3.next=tlb4",
+      "tlb4.entries=64", "tlb4.ways=2", "dtlb.entries=4", "itlb.entries=2",
+      "tlb.page=1K"}},
     {__LINE__,
      "montecito",
      {"dtlb.replacement=lru", "dtlb.ways=4", "dtlb.entries=16",
