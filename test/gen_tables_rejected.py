@@ -36,6 +36,26 @@ next = { value = "tlb4" }
 entries = { value = 0 }
 ways = { value = 4 }
 
+[predictor.branch]
+predictor = { value = "gshare" }
+entries = { value = 16 }
+history = { value = 4 }
+
+[predictor.btc]
+entries = { value = 8 }
+ways = { value = 2 }
+
+[predictor.far]
+entries = { value = 4 }
+reach = { value = 256 }
+
+[predictor.indirect]
+entries = { value = 8 }
+history = { value = 2 }
+
+[predictor.return]
+depth = { value = 3 }
+
 [parameter]
 '''
 # The same with a second, a third and a fourth TLB behind the first two.
@@ -58,8 +78,7 @@ ways = { value = 4 }
 replacement = { value = "fifo" }
 time = { value = 9 }
 
-[parameter]
-"""
+""" + BEHIND_L1D[BEHIND_L1D.index("[predictor.branch]"):]
 # A second direction predictor.
 PREDICTORS = """
 [predictor.side]
@@ -272,10 +291,12 @@ REJECTED = [
     (MACHINE, BEHIND_L1D, TLBS.replace(
         'shared = { value = "strand" }', 'share = { value = "strand" }'),
      "[level.t2.share]: unknown parameter; did you mean 't2.shared'?"),
-    (MACHINE, '"btc.entries" = { value = 8 }', '"btc.entries" = { value = 6 }',
+    (MACHINE, '[predictor.btc]\nentries = { value = 8 }',
+     '[predictor.btc]\nentries = { value = 6 }',
      "[parameter]: btc.entries = 6: must be 0, or btc.ways=2 times a power "
      "of two"),
-    (MACHINE, '"far.entries" = { value = 4 }', '"far.entries" = { value = 5 }',
+    (MACHINE, '[predictor.far]\nentries = { value = 4 }',
+     '[predictor.far]\nentries = { value = 5 }',
      "[parameter]: far.entries = 5: must be 0 or a power of two"),
     (MACHINE, "line = { value = 32 }", "line = { value = 2048 }",
      "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
