@@ -17,6 +17,9 @@ branch_shape(const uint64_t *params, struct block_shape *shape)
     shape->far_reach =
         params[PARAM_FAR_ENTRIES] != 0 ? params[PARAM_FAR_REACH] : 0;
     shape->return_stack = params[PARAM_RETURN_DEPTH] != 0;
+    for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
+        shape->judges_all |=
+            params[tally_predictors[i].kind] != PREDICTOR_KIND_NONE;
 }
 
 uint64_t
@@ -92,7 +95,6 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t components)
     memset(t, 0, sizeof(*t));
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
-    t->if_taken = BLOCK_CONDITIONAL;
     if (init_predictors(t, params, components) != 0)
         return TALLY_ENOMEM;
     if (btc + far + indirect + depth == 0 && !t->has_frames &&
@@ -146,7 +148,6 @@ targets_init(struct targets *t, const uint64_t *params, uint32_t components)
     if (t->predictor_count != 0) {
         t->kinds |= BLOCK_CONDITIONAL;
         t->more |= BLOCK_CONDITIONAL;
-        t->if_taken = 0;
     }
     targets_reset(t);
     return 0;

@@ -60,9 +60,6 @@ struct predictor {
 struct targets {
     uint32_t kinds; /* of enum block_flags: what closes a block that asks */
     uint32_t btc_ways;
-    /* Of kinds: what asks only where the branch is taken. A conditional branch
-     * asks always where there are predictors beside the first. */
-    uint32_t if_taken;
     uint32_t more; /* of kinds: those that ask another table than the BTC */
     /* The BTC, or what is never found where it does not run. */
     const uint64_t *quick, *quick_targets;

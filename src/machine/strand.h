@@ -108,7 +108,7 @@ strand_target(const struct strand *s, const struct block *last,
 {
     const struct targets *t = &s->targets;
     const uint64_t asks = last->flags & t->kinds;
-    const uint64_t taken_if = last->flags & t->if_taken & (taken - 1);
+    const uint64_t taken_if = last->flags & BLOCK_IF_TAKEN & (taken - 1);
     const uint64_t unknown = (asks & t->more) |
                              (t->quick[last->btc] ^ last->branch_pc) |
                              (t->quick_targets[last->btc] ^ b->pc);

@@ -149,12 +149,14 @@ static const uint32_t branch_flags[] = {
 static uint32_t
 kind_of(const struct block_shape *shape, const struct insn *branch, uint64_t pc)
 {
-    const uint32_t flags = branch_flags[branch->branch];
+    uint32_t flags = branch_flags[branch->branch];
     const bool direct =
         flags != 0 && (flags & (BLOCK_INDIRECT | BLOCK_RETURN)) == 0;
     const uint64_t distance =
         branch->target > pc ? branch->target - pc : pc - branch->target;
 
+    if ((flags & BLOCK_CONDITIONAL) && !shape->judges_all)
+        flags |= BLOCK_IF_TAKEN;
     if ((flags & BLOCK_RETURN) && !shape->return_stack)
         return BLOCK_INDIRECT | BLOCK_BACK;
     if (direct && shape->far_reach != 0 && distance > shape->far_reach)

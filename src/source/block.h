@@ -45,6 +45,8 @@ enum block_flags {
     BLOCK_BACK = 1 << 18,       /* by a return, whatever predicts it */
     BLOCK_PAD = 1 << 19,        /* begins at a landing pad of exceptions */
     BLOCK_HANDLER = 1 << 20,    /* begins a handler of signals */
+    BLOCK_IF_TAKEN = 1 << 21,   /* closed by a conditional branch that asks no
+                                   table where the branch is not taken */
     BLOCK_RARE = BLOCK_LIKELY | BLOCK_AFTER | BLOCK_ODD | BLOCK_PENDING |
                  BLOCK_SLOT | BLOCK_RESUMED | BLOCK_RETRY | BLOCK_BEGIN |
                  BLOCK_END,
@@ -141,10 +143,12 @@ struct block_shape {
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
     uint32_t btc_sets;    /* a power of two, of the branch target cache */
     uint32_t btc_ways;
-    uint64_t far_reach;     /* targets further away are far; 0: none is */
-    bool return_stack;      /* else a return is as any indirect jump */
-    unsigned group;         /* see timing/t4_stages.h: 1 or 2; 0: not counted */
-    bool bundles;           /* see timing/itanium_bundles.h */
+    uint64_t far_reach; /* targets further away are far; 0: none is */
+    bool return_stack;  /* else a return is as any indirect jump */
+    bool
+        judges_all; /* conditional branches that are not taken ask tables too */
+    unsigned group; /* see timing/t4_stages.h: 1 or 2; 0: not counted */
+    bool bundles;   /* see timing/itanium_bundles.h */
     struct t4_buffers tags; /* with `group` */
     unsigned drain_entries; /* see timing/t1_store_buffer.h; 0: not counted */
     unsigned drain_cycles;
