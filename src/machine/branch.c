@@ -47,12 +47,16 @@ take(uint64_t **next, uint64_t words)
 static int
 init_predictors(struct targets *t, const uint64_t *params, uint32_t components)
 {
+    if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
+        return 0;
+    t->predictors = calloc(PREDICTOR_COUNT + 1, sizeof(*t->predictors));
+    if (t->predictors == NULL)
+        return TALLY_ENOMEM;
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++) {
         const struct predictor_row *row = &tally_predictors[i];
         const uint64_t entries = params[row->entries];
         const uint64_t wanted = (uint64_t)1 << params[row->history];
-        if ((components & COMPONENT_FURTHER_PREDICTORS) == 0 ||
-            params[row->kind] == PREDICTOR_KIND_NONE)
+        if (params[row->kind] == PREDICTOR_KIND_NONE)
             continue;
         t->predictors[t->predictor_count++] = (struct predictor){
             .mask = entries - 1,
@@ -67,8 +71,10 @@ init_predictors(struct targets *t, const uint64_t *params, uint32_t components)
     if (t->predictor_count == 0)
         return 0;
     t->predictor_memory = malloc(t->predictor_size);
-    if (t->predictor_memory == NULL)
+    if (t->predictor_memory == NULL) {
+        targets_finish(t);
         return TALLY_ENOMEM;
+    }
 
     uint8_t *next = t->predictor_memory;
     for (unsigned i = 0; i < t->predictor_count; i++) {
@@ -171,6 +177,7 @@ void
 targets_finish(struct targets *t)
 {
     free(t->memory);
+    free(t->predictors);
     free(t->predictor_memory);
     memset(t, 0, sizeof(*t));
 }
@@ -252,7 +259,7 @@ pop_return(struct targets *t, uint64_t *total, uint64_t target)
 
 /* Has each predictor beside the first predict a conditional branch, as
  * strand_direction() does. */
-static void
+static __attribute__((noinline, cold)) void
 ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
                uint64_t taken)
 {
@@ -273,7 +280,8 @@ targets_ask(struct targets *t, uint64_t *total, const struct block *last,
 {
     const uint32_t flags = last->flags;
 
-    if (t->predictor_count != 0 && (flags & BLOCK_CONDITIONAL) != 0) {
+    if (__builtin_expect(
+            t->predictor_count != 0 && (flags & BLOCK_CONDITIONAL) != 0, 0)) {
         const bool taken = target == last->taken_pc;
         ask_predictors(t, total, last, taken);
         if (!taken)

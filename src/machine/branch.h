@@ -60,6 +60,7 @@ struct predictor {
 struct targets {
     uint32_t kinds; /* of enum block_flags: what closes a block that asks */
     uint32_t btc_ways;
+    uint32_t predictor_count; /* of predictors beside the first */
     uint32_t more; /* of kinds: those that ask another table than the BTC */
     /* The BTC, or what is never found where it does not run. */
     const uint64_t *quick, *quick_targets;
@@ -73,12 +74,11 @@ struct targets {
     uint32_t depth, top, held;
     bool has_frames;
     struct frames frames;
-    struct predictor predictors[PREDICTOR_COUNT + 1]; /* those that run */
-    unsigned predictor_count;
-    uint8_t *predictor_memory; /* of their counters, owned */
-    size_t predictor_size;     /* bytes of it */
-    uint64_t *memory;          /* of all other tables, owned */
-    size_t size;               /* words of it */
+    uint64_t *memory;             /* of all other tables, owned */
+    size_t size;                  /* words of it */
+    struct predictor *predictors; /* those that run, owned */
+    uint8_t *predictor_memory;    /* of their counters, owned */
+    size_t predictor_size;        /* bytes of it */
 };
 
 /* What the builder of blocks must know of the tables. */
