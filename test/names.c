@@ -171,6 +171,42 @@ check_frames(const struct name_frame *frames, size_t count, const char *outer,
     return count - 1;
 }
 
+static bool
+same_frame(const struct name_frame *a, const struct name_frame *b)
+{
+    return a->function == b->function && a->mangled == b->mangled &&
+           a->file == b->file && a->line == b->line &&
+           a->function_line == b->function_line &&
+           a->function_offset == b->function_offset;
+}
+
+/* Up to names_until() the frames of all bytes are those of the first. */
+static void
+check_until(struct names *names, uint64_t from, uint64_t size)
+{
+    struct name_frame first[FRAMES], frames[FRAMES];
+    size_t count = 0, longer = 0;
+    uint64_t begin = from, until = from;
+
+    for (uint64_t at = from; at < from + size; at++) {
+        const size_t now = names_find(names, 0, at, frames, FRAMES);
+        if (at == until) {
+            until = names_until(names, 0, at);
+            begin = at;
+            assert_true(until > at);
+            longer += until > at + 1;
+            memcpy(first, frames, sizeof(first));
+            count = now;
+        }
+        assert_int_equal(now, count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(same_frame(&frames[i], &first[i]));
+        assert_true(names_address(names, 0, at) ==
+                    names_address(names, 0, begin) + (at - begin));
+    }
+    assert_true(longer > 0);
+}
+
 /* In copies_outer() there is code of its own, code that is copied once and code
  * that is copied twice. */
 static void
@@ -197,6 +233,11 @@ check_copies(const char *path)
         assert_int_equal(names_find(names, 0, outer->offset + i, &one, 0), 0);
     }
     assert_true(seen[0] && seen[1] && seen[2]);
+    /* The code around the function may be of no function. */
+    check_until(names, outer->offset - 64, outer->size + 128);
+    assert_true(names_until(names, 0, 0) > 0);
+    assert_true(names_until(names, 1, 0) == 1);
+    assert_true(names_until(names, 0, UINT64_MAX) == UINT64_MAX);
     free_functions(f);
     names_destroy(names);
 }

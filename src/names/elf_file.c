@@ -127,6 +127,23 @@ elf_file_address(const struct elf_file *file, uint64_t offset,
     return found;
 }
 
+uint64_t
+elf_file_until(const struct elf_file *file, uint64_t offset)
+{
+    uint64_t until = UINT64_MAX;
+
+    for (size_t i = 0; i < file->load_count; i++) {
+        const GElf_Phdr *p = &file->loads[i];
+        const uint64_t next = offset < p->p_offset ? p->p_offset
+                              : offset - p->p_offset < p->p_filesz
+                                  ? p->p_offset + p->p_filesz
+                                  : UINT64_MAX;
+        /* A forged size wraps around. */
+        until = next > offset && next < until ? next : until;
+    }
+    return until;
+}
+
 /* Returns the segment that holds the address, or NULL. */
 static const GElf_Phdr *
 load_at(const struct elf_file *file, uint64_t address)

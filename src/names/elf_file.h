@@ -40,6 +40,10 @@ void elf_file_close(struct elf_file *file);
 bool elf_file_address(const struct elf_file *file, uint64_t offset,
                       uint64_t *address);
 
+/* Returns the first offset behind `offset`, of which elf_file_address() knows
+ * the address, that may be of another segment. */
+uint64_t elf_file_until(const struct elf_file *file, uint64_t offset);
+
 /* Finds the offset in the file of the byte at `address`, UINT64_MAX if the file
  * has no such byte. */
 uint64_t elf_file_offset(const struct elf_file *file, uint64_t address);

@@ -353,6 +353,23 @@ names_find(struct names *n, unsigned file, uint64_t offset,
 }
 
 uint64_t
+names_until(struct names *n, unsigned file, uint64_t offset)
+{
+    uint64_t address;
+
+    if (file >= n->count ||
+        !elf_file_address(&n->files[file]->elf, offset, &address))
+        return offset < UINT64_MAX ? offset + 1 : offset;
+    struct names_file *f = n->files[file];
+    read_file(n, f);
+    const uint64_t symbol = symbols_until(&f->symbols, address) - address;
+    const uint64_t unit = units_until(&f->units, address) - address;
+    const uint64_t segment = elf_file_until(&f->elf, offset) - offset;
+    const uint64_t least = symbol < unit ? symbol : unit;
+    return offset + (least < segment ? least : segment);
+}
+
+uint64_t
 names_address(const struct names *n, unsigned file, uint64_t offset)
 {
     uint64_t address;

@@ -78,6 +78,11 @@ int names_add(struct names *names, const char *path, const uint8_t *build_id,
 size_t names_find(struct names *names, unsigned file, uint64_t offset,
                   struct name_frame *frames, size_t most);
 
+/* Returns the first offset behind `offset` for which names_find() may find
+ * other frames: up to there neither the function nor the line changes, and
+ * addresses rise as offsets do. */
+uint64_t names_until(struct names *names, unsigned file, uint64_t offset);
+
 /* Returns the address that the file gives its byte at `offset`; UINT64_MAX: the
  * byte is in no segment, or there is no such file. */
 uint64_t

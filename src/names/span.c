@@ -101,8 +101,9 @@ span_flatten(struct span_list *list)
     return done;
 }
 
-const struct span *
-span_find(const struct span_list *list, uint64_t address)
+/* Returns how many ranges begin at the address or before. */
+static size_t
+count_up_to(const struct span_list *list, uint64_t address)
 {
     size_t low = 0, high = list->count;
 
@@ -113,9 +114,27 @@ span_find(const struct span_list *list, uint64_t address)
         else
             high = middle;
     }
+    return low;
+}
+
+const struct span *
+span_find(const struct span_list *list, uint64_t address)
+{
+    const size_t low = count_up_to(list, address);
+
     if (low == 0 || address >= list->all[low - 1].end)
         return NULL;
     return &list->all[low - 1];
+}
+
+uint64_t
+span_until(const struct span_list *list, uint64_t address)
+{
+    const size_t low = count_up_to(list, address);
+
+    if (low > 0 && address < list->all[low - 1].end)
+        return list->all[low - 1].end;
+    return low < list->count ? list->all[low].start : UINT64_MAX;
 }
 
 void

@@ -34,6 +34,10 @@ bool span_flatten(struct span_list *list);
 /* Returns the range of a flattened list that holds the address, or NULL. */
 const struct span *span_find(const struct span_list *list, uint64_t address);
 
+/* Returns the first address behind `address` that another range may hold, or
+ * none where a range holds `address`; UINT64_MAX: there is none. */
+uint64_t span_until(const struct span_list *list, uint64_t address);
+
 /* Frees the ranges; the list is then empty. */
 void span_finish(struct span_list *list);
 

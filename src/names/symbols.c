@@ -326,6 +326,12 @@ symbols_find(const struct symbols *s, uint64_t address)
     return span != NULL ? &s->all[span->owner] : NULL;
 }
 
+uint64_t
+symbols_until(const struct symbols *s, uint64_t address)
+{
+    return span_until(&s->spans, address);
+}
+
 void
 symbols_finish(struct symbols *s)
 {

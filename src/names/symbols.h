@@ -37,6 +37,9 @@ bool symbols_read(struct symbols *symbols, const struct elf_file *file,
 const struct symbol *
 symbols_find(const struct symbols *symbols, uint64_t address);
 
+/* Returns the first address behind `address` that another symbol may have. */
+uint64_t symbols_until(const struct symbols *symbols, uint64_t address);
+
 /* Frees the symbols. Accepts symbols of zeros. */
 void symbols_finish(struct symbols *symbols);
 

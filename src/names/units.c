@@ -384,14 +384,12 @@ file_path(const struct units *u, const struct unit *unit,
     return path;
 }
 
-void
-unit_line(const struct units *units, struct unit *unit, uint64_t address,
-          const char **file, unsigned *line)
+/* Returns how many rows of the line table begin at the address or before. */
+static size_t
+rows_up_to(const struct unit *unit, uint64_t address)
 {
     size_t low = 0, high = unit->row_count;
 
-    *file = NULL;
-    *line = 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (unit->rows[middle].address <= address)
@@ -399,6 +397,33 @@ unit_line(const struct units *units, struct unit *unit, uint64_t address,
         else
             high = middle;
     }
+    return low;
+}
+
+uint64_t
+units_until(const struct units *units, uint64_t address)
+{
+    const struct unit *const unit = units_find(units, address);
+    uint64_t until = span_until(&units->spans, address);
+
+    if (unit == NULL)
+        return until;
+    const uint64_t scope = span_until(&unit->spans, address);
+    const size_t row = rows_up_to(unit, address);
+    until = scope < until ? scope : until;
+    return row < unit->row_count && unit->rows[row].address < until
+               ? unit->rows[row].address
+               : until;
+}
+
+void
+unit_line(const struct units *units, struct unit *unit, uint64_t address,
+          const char **file, unsigned *line)
+{
+    const size_t low = rows_up_to(unit, address);
+
+    *file = NULL;
+    *line = 0;
     if (low == 0 || unit->rows[low - 1].file == LINE_END)
         return;
     *file = file_path(units, unit, &unit->files, unit->rows[low - 1].file);

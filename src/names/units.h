@@ -93,6 +93,10 @@ struct scope *unit_parent(struct unit *unit, const struct scope *scope);
 void unit_line(const struct units *units, struct unit *unit, uint64_t address,
                const char **file, unsigned *line);
 
+/* Returns the first address behind `address` for which units_find(),
+ * unit_scope() or unit_line() may have another answer. */
+uint64_t units_until(const struct units *units, uint64_t address);
+
 /* Calls `take` for each line of the source file that the unit has code of, as
  * unit_line() tells them. A line may come several times. */
 void

@@ -35,8 +35,16 @@ struct sizes {
     size_t count, room;
 };
 
+/* Bytes of an image's file that have the same names: those of the first. */
+struct run {
+    uint32_t image;
+    uint64_t from, until; /* offsets; at first equal, so that there are none */
+    struct resolved place;
+};
+
 struct resolver {
     const struct record *record;
+    struct run run; /* that was looked up last */
     struct names *names;
     uint32_t *files;       /* of each image in `names`, or NO_FILE */
     uint32_t *image_texts; /* the path of each image */
@@ -211,23 +219,19 @@ resolve_made(struct resolver *r, const struct record_process_row *p,
     return out;
 }
 
-/* Looks an instruction up. */
+/* Looks an offset of an image's file up. */
 static struct resolved
-resolve(struct resolver *r, const struct record_process_row *p,
-        const struct record_insn *insn)
+look_up(struct resolver *r, uint32_t image, uint64_t offset)
 {
     struct name_frame found[FRAMES_MOST];
     struct resolved out = not_known;
     size_t count = 0;
 
-    if (insn->image == RECORD_NO_IMAGE)
-        return resolve_made(r, p, insn);
-    out.image = r->image_texts[insn->image];
-    if (r->files[insn->image] != NO_FILE) {
-        out.file_address =
-            names_address(r->names, r->files[insn->image], insn->offset);
-        count = names_find(r->names, r->files[insn->image], insn->offset, found,
-                           FRAMES_MOST);
+    out.image = r->image_texts[image];
+    if (r->files[image] != NO_FILE) {
+        out.file_address = names_address(r->names, r->files[image], offset);
+        count =
+            names_find(r->names, r->files[image], offset, found, FRAMES_MOST);
     }
     struct resolved_frame *frames = count > 0 ? new_frames(r, count) : NULL;
     if (frames == NULL)
@@ -244,6 +248,31 @@ resolve(struct resolver *r, const struct record_process_row *p,
     out.frame_count = count;
     out.function_offset = found[count - 1].function_offset;
     return out;
+}
+
+/* Names an instruction: as the one before, where they have the same names. */
+static struct resolved
+resolve(struct resolver *r, const struct record_process_row *p,
+        const struct record_insn *insn)
+{
+    struct run *const run = &r->run;
+
+    if (insn->image == RECORD_NO_IMAGE)
+        return resolve_made(r, p, insn);
+    if (insn->image != run->image || insn->offset < run->from ||
+        insn->offset >= run->until) {
+        run->place = look_up(r, insn->image, insn->offset);
+        run->image = insn->image;
+        run->from = insn->offset;
+        run->until =
+            r->files[insn->image] != NO_FILE
+                ? names_until(r->names, r->files[insn->image], insn->offset)
+                : UINT64_MAX;
+    }
+    struct resolved place = run->place;
+    if (place.file_address != UINT64_MAX)
+        place.file_address += insn->offset - run->from;
+    return place;
 }
 
 /* Returns the place of a number, with room for it if the number is new; NULL:
