@@ -53,6 +53,30 @@ write_record(const char *path, const uint8_t *data, size_t size)
     return chunks_end(&writer) == 0;
 }
 
+/* The sums of a walk over runs of 0, 1, 2 ... rows are those of the values. */
+static void
+check_values(const struct record_counts_row *t, size_t event)
+{
+    struct record_walk walk;
+    uint64_t walked = 0, sum = 0;
+
+    record_walk_begin(&walk, t, event);
+    for (size_t at = 0, size = 0; at < t->count; at += size++) {
+        const size_t left = t->count - at;
+        walked = walked * 3 + (uint64_t)record_walk_sum(
+                                  &walk, at, at + (size < left ? size : left));
+    }
+    const int64_t *const values = record_values(t, event);
+    fuzz_check(values != NULL);
+    for (size_t at = 0, size = 0; at < t->count; at += size++) {
+        uint64_t run = 0;
+        for (size_t k = at; k < t->count && k < at + size; k++)
+            run += (uint64_t)values[k];
+        sum = sum * 3 + run;
+    }
+    fuzz_check(walked == sum);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -72,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 fuzz_check(t->insns[k] <
                            record->processes[t->process].insn_count);
             for (size_t e = 0; t->count != 0 && e < record->event_count; e++)
-                fuzz_check(record_values(t, e) != NULL);
+                check_values(t, e);
         }
         for (size_t i = 0; i < record->edges_count; i++) {
             const struct record_edges_row *t = &record->edges[i];

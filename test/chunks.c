@@ -22,6 +22,7 @@
 
 #include "record/bytes.h"
 #include "record/crc32c.h"
+#include "ref/random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOBODY 65534
@@ -893,6 +894,38 @@ test_growing(void **unused)
     chunks_abandon(&writer);
 }
 
+/* The data of a chunk stay when they are taken, whatever is read then; those
+ * of a small chunk take no memory of a large one before. */
+static void
+test_taken(void **unused)
+{
+    struct chunk_writer *writer = create("a");
+    char *const large = calloc(1, BIG);
+    uint8_t *taken[3];
+    struct chunk chunk;
+
+    (void)unused;
+    memset(large, 'z', BIG);
+    assert_int_equal(chunks_write(writer, 1, large, BIG), 0);
+    assert_int_equal(chunks_write(writer, 2, "stored", 6), 0);
+    assert_int_equal(chunks_write(writer, 3, NULL, 0), 0);
+    assert_int_equal(chunks_write(writer, 4, large, 1000), 0);
+    assert_int_equal(chunks_end(&writer), 0);
+    struct chunk_reader *reader = open_record("a");
+    for (size_t i = 0; i < COUNT(taken); i++) {
+        assert_int_equal(chunks_next(reader, &chunk), 1);
+        assert_int_equal(chunks_take(reader, &chunk, &taken[i]), 0);
+        assert_ptr_equal(chunk.data, taken[i]);
+    }
+    assert_chunk(reader, 4, large, 1000);
+    assert_end(&reader, false);
+    assert_memory_equal(taken[0], large, BIG);
+    assert_memory_equal(taken[1], "stored", 6);
+    for (size_t i = 0; i < COUNT(taken); i++)
+        free(taken[i]);
+    free(large);
+}
+
 static const uint64_t numbers[] = {
     0,          1,          0x7f,       0x80,           0x3fff,
     0x4000,     UINT8_MAX,  UINT16_MAX, INT32_MAX,      UINT32_MAX,
@@ -988,6 +1021,58 @@ test_encodings(void **unused)
 }
 
 /* Beyond the end nothing is read; ASan watches the bytes there. */
+/* Passes by values one by one: the slow twin of cursor_pass_values(). */
+static bool
+pass_slowly(struct cursor *c, uint64_t rows)
+{
+    uint64_t row = 0;
+
+    for (uint64_t left = cursor_varint(c); left > 0; left--) {
+        const uint64_t step = cursor_varint(c);
+        cursor_varint(c);
+        if (c->failed || step >= rows - row)
+            return false;
+        row += step + 1;
+    }
+    return !c->failed;
+}
+
+/* Values of one byte and of more, in all orders, whole and cut off, and with a
+ * row too few. */
+static void
+test_pass_values(void **unused)
+{
+    uint64_t random = random_seed();
+
+    (void)unused;
+    for (int round = 0; round < 2000; round++) {
+        const uint64_t count = random_below(&random, 40);
+        const uint64_t large = random_below(&random, 9); /* of 8 */
+        struct bytes b = {0};
+        uint64_t rows = 0;
+        bytes_append_varint(&b, count);
+        for (uint64_t i = 0; i < count; i++) {
+            const bool is_large = random_below(&random, 8) < large;
+            const uint64_t step = random_below(&random, is_large ? 300 : 128);
+            bytes_append_varint(&b, step);
+            bytes_append_varint(
+                &b, random_below(&random, is_large ? UINT64_MAX : 128));
+            rows += step + 1;
+        }
+        for (int cut = 0; cut < 3; cut++) {
+            const size_t size =
+                b.size - (cut == 2 ? random_below(&random, b.size) : 0);
+            const uint64_t have = rows - (cut == 1 && rows > 0);
+            struct cursor slow = cursor_of(b.data, size), fast = slow;
+            const bool passed = pass_slowly(&slow, have);
+            assert_int_equal(cursor_pass_values(&fast, have), passed);
+            if (passed)
+                assert_ptr_equal(fast.at, slow.at);
+        }
+        bytes_finish(&b);
+    }
+}
+
 static void
 test_cursor_end(void **unused)
 {
@@ -1063,6 +1148,8 @@ main(void)
         CASE(test_growing),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_pass_values),
+        CASE(test_taken),
         cmocka_unit_test(test_cursor_end),
     };
 

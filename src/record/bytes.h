@@ -270,6 +270,44 @@ cursor_signed(struct cursor *c)
     return (int64_t)(bits >> 1 ^ (0 - (bits & 1)));
 }
 
+/* Passes by a count of values and the values: of each its row less the row
+ * behind the one before, a varint, and a number, a varint too. Returns whether
+ * they are all there and of rows below `rows`. */
+static inline bool
+cursor_pass_values(struct cursor *c, uint64_t rows)
+{
+    const uint64_t more = UINT64_C(0x8080808080808080);
+    const uint64_t evens = UINT64_C(0x00ff00ff00ff00ff);
+    struct cursor rest = *c;
+    uint64_t left = cursor_varint(&rest), row = 0;
+
+    while (left > 0) {
+        /* Four values of one byte a number at a time, where there are: most
+         * counts are small. The product has the sum of the four steps on top.
+         */
+        if (left >= 4 && cursor_left(&rest) >= 8) {
+            const uint64_t word = bytes_get_u64(rest.at);
+            if ((word & more) == 0) {
+                row +=
+                    ((word & evens) * UINT64_C(0x0001000100010001) >> 48) + 4;
+                if (row > rows)
+                    return false;
+                rest.at += 8;
+                left -= 4;
+                continue;
+            }
+        }
+        const uint64_t step = cursor_varint(&rest);
+        cursor_varint(&rest);
+        if (rest.failed || step >= rows - row)
+            return false;
+        row += step + 1;
+        left--;
+    }
+    *c = rest;
+    return !rest.failed;
+}
+
 /* Reads a string: returns where it is among the cursor's bytes, without a NUL
  * after it, and sets its length. NULL and 0 on failure. */
 static inline const char *

@@ -612,6 +612,22 @@ chunks_next(struct chunk_reader *r, struct chunk *chunk)
     return result;
 }
 
+int
+chunks_take(struct chunk_reader *r, struct chunk *chunk, uint8_t **memory)
+{
+    struct room *const room =
+        chunk->data == r->expanded.data ? &r->expanded : &r->stored;
+    /* The room may be that of a larger chunk before. */
+    uint8_t *const data =
+        realloc(room->data, chunk->size > 0 ? chunk->size : 1);
+
+    if (data == NULL)
+        return no_memory(r);
+    *room = (struct room){NULL, 0};
+    chunk->data = *memory = data;
+    return 0;
+}
+
 bool
 chunks_peek(const struct chunk_reader *r, uint64_t *at, uint32_t *type)
 {

@@ -124,6 +124,14 @@ int chunks_open(const char *path, const struct tally_log *log,
 int chunks_next(struct chunk_reader *reader, struct chunk *chunk);
 
 /*
+ * Hands the memory of the data of the chunk that chunks_next() returned last to
+ * the caller, who frees *memory; chunk->data is its first byte. 0 or
+ * TALLY_ENOMEM, logged; the data then stay the reader's.
+ */
+int
+chunks_take(struct chunk_reader *reader, struct chunk *chunk, uint8_t **memory);
+
+/*
  * Reads the header of the chunk that begins at byte *at, the first at
  * CHUNKS_FILE_HEADER, and nothing else of it: its type goes to *type, and the
  * byte behind it to *at. Returns false, and logs nothing, where no whole chunk

@@ -16,6 +16,7 @@
 /* The state of a reading. */
 struct reading {
     const struct tally_log *log;
+    struct chunk_reader *chunks; /* of the file */
     struct record *record;
     struct record kept; /* the last whole set, while another is read */
     uint64_t at;        /* of the chunk, in the file */
@@ -277,52 +278,44 @@ find_process(const struct record *record, uint64_t number)
     return -1;
 }
 
-/* Passes by the values of an event, the rows of which must be there. */
-static bool
-pass_values(struct cursor *c, size_t rows)
-{
-    uint64_t row = 0;
-
-    for (uint64_t left = cursor_varint(c); left > 0; left--) {
-        row += cursor_varint(c);
-        cursor_signed(c);
-        if (c->failed || row >= rows)
-            return false;
-        row++;
-    }
-    return !c->failed;
-}
-
-/* Keeps the values of all events, which are expanded later: few are asked for.
+/* Finds the values of all events, which are expanded later: few are asked for.
  */
 static int
-read_values(struct reading *r, struct cursor *c, struct record_counts_row *t)
+find_values(struct reading *r, struct cursor *c, struct record_counts_row *t)
 {
-    const size_t size = cursor_left(c);
-    struct cursor kept;
-
     t->values = calloc(r->record->event_count + 1, sizeof(*t->values));
-    t->bytes = malloc(size + 1);
-    if (t->values == NULL || t->bytes == NULL)
+    if (t->values == NULL)
         return no_memory(r);
-    memcpy(t->bytes, c->at, size);
-    kept = cursor_of(t->bytes, size);
     for (size_t e = 0; e < r->record->event_count; e++) {
-        t->values[e].bytes = kept.at;
-        if (!pass_values(&kept, t->count))
+        t->values[e].bytes = c->at;
+        if (!cursor_pass_values(c, t->count))
             return bad(r, "lacks counts");
-        t->values[e].size = (size_t)(kept.at - t->values[e].bytes);
+        t->values[e].size = (size_t)(c->at - t->values[e].bytes);
     }
     return 0;
+}
+
+static inline void
+walk_on(struct record_walk *w)
+{
+    if (w->left == 0 || --w->left == 0)
+        return;
+    /* Most steps and values are of one byte each. */
+    const uint8_t *const at = w->rest.at;
+    if (cursor_left(&w->rest) >= 2 && ((at[0] | at[1]) & 0x80) == 0) {
+        w->row += at[0] + UINT64_C(1);
+        w->value = at[1] >> 1 ^ -(at[1] & 1);
+        w->rest.at += 2;
+        return;
+    }
+    w->row += cursor_varint(&w->rest) + 1;
+    w->value = cursor_signed(&w->rest);
 }
 
 void
 record_walk_on(struct record_walk *w)
 {
-    if (w->left == 0 || --w->left == 0)
-        return;
-    w->row += cursor_varint(&w->rest) + 1;
-    w->value = cursor_signed(&w->rest);
+    walk_on(w);
 }
 
 void
@@ -340,6 +333,26 @@ record_walk_begin(struct record_walk *w, const struct record_counts_row *t,
         return;
     w->left = cursor_varint(&w->rest) + 1;
     record_walk_on(w);
+}
+
+int64_t
+record_walk_sum(struct record_walk *w, size_t from, size_t end)
+{
+    const int64_t *const by_row = w->values->by_row;
+    struct record_walk walk = *w; /* stays in registers */
+    uint64_t sum = 0;             /* wraps around */
+
+    if (by_row == NULL) {
+        if (w->left == 0 || w->row >= end)
+            return 0;
+        for (; walk.left > 0 && walk.row < end; walk_on(&walk))
+            sum += walk.row >= from ? (uint64_t)walk.value : 0;
+        *w = walk;
+        return (int64_t)sum;
+    }
+    for (size_t row = from; row < end; row++)
+        sum += (uint64_t)by_row[row];
+    return (int64_t)sum;
 }
 
 const int64_t *
@@ -472,6 +485,24 @@ read_uses(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
+/* Reads `count` ascending numbers below `limit`, each as its step from the
+ * number behind the one before. False: there are not so many. */
+static bool
+read_steps(struct cursor *c, uint32_t *to, uint64_t count, uint64_t limit)
+{
+    struct cursor rest = *c; /* stays in registers */
+    uint64_t next = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        next += cursor_varint(&rest);
+        if (rest.failed || next >= limit)
+            return false;
+        to[i] = (uint32_t)next++;
+    }
+    *c = rest;
+    return true;
+}
+
 /* Reads the objects, if the counts are of some, paths and instructions of
  * counts. */
 static int
@@ -482,7 +513,6 @@ read_rows(struct reading *r, struct cursor *c, struct record_counts_row *t)
     size_t i = 0;
 
     for (; groups > 0; groups--) {
-        uint64_t next = 0;
         const uint64_t step = t->objects != NULL ? cursor_varint(c) : 0;
         object += step;
         path = step != 0 ? 0 : path;
@@ -492,21 +522,20 @@ read_rows(struct reading *r, struct cursor *c, struct record_counts_row *t)
         uint64_t rows = cursor_varint(c);
         if (c->failed || path >= p->path_count || rows > t->count - i)
             return bad(r, "has counts on a path that is not there");
-        for (; rows > 0; rows--, i++) {
-            next += cursor_varint(c);
-            if (c->failed || next >= p->insn_count)
-                return bad(r, "counts for an instruction that is not there");
+        for (uint64_t k = 0; k < rows; k++) {
             if (t->objects != NULL)
-                t->objects[i] = (uint32_t)object;
-            t->paths[i] = (uint32_t)path;
-            t->insns[i] = (uint32_t)next++;
+                t->objects[i + k] = (uint32_t)object;
+            t->paths[i + k] = (uint32_t)path;
         }
+        if (!read_steps(c, t->insns + i, rows, p->insn_count))
+            return bad(r, "counts for an instruction that is not there");
+        i += rows;
     }
     return i == t->count ? 0 : bad(r, "lacks counts");
 }
 
 static int
-read_counts(struct reading *r, const struct chunk *chunk)
+read_counts(struct reading *r, struct chunk *chunk)
 {
     struct record *record = r->record;
     struct cursor c = cursor_of(chunk->data, chunk->size);
@@ -520,6 +549,10 @@ read_counts(struct reading *r, const struct chunk *chunk)
     if (process < 0)
         return bad(r, "counts for no process");
     struct record_counts_row *t = &rows[record->counts_count++];
+    if (chunks_take(r->chunks, chunk, &t->bytes) != 0)
+        return TALLY_ENOMEM;
+    c = cursor_of(chunk->data, chunk->size);
+    cursor_varint(&c); /* the process */
     t->process = (unsigned)process;
     t->thread = (unsigned)cursor_varint(&c);
     t->count = cursor_varint(&c);
@@ -534,7 +567,7 @@ read_counts(struct reading *r, const struct chunk *chunk)
     }
     int error = read_rows(r, &c, t);
     if (error == 0)
-        error = read_values(r, &c, t);
+        error = find_values(r, &c, t);
     if (error != 0)
         t->count = 0;
     return error;
@@ -861,7 +894,7 @@ end_sets(struct reading *r)
 }
 
 static int
-read_chunk(struct reading *r, const struct chunk *chunk)
+read_chunk(struct reading *r, struct chunk *chunk)
 {
     r->at = chunk->at;
     if (r->record->version == NULL && chunk->type != RECORD_HEAD)
@@ -940,7 +973,6 @@ record_open(const char *path, const struct tally_log *log,
     struct reading r = {.log = log, .record = opened};
     struct held_log held = {.log = log};
     const struct tally_log holds = {.write = hold_warning, .user = &held};
-    struct chunk_reader *chunks = NULL;
     struct chunk chunk;
     int more = 0, error;
 
@@ -948,16 +980,16 @@ record_open(const char *path, const struct tally_log *log,
         free(opened);
         return tally_fail(log, TALLY_ENOMEM, "no memory for a record");
     }
-    error = chunks_open(path, &holds, &chunks);
+    error = chunks_open(path, &holds, &r.chunks);
     if (error == 0)
-        pass_by_old_sets(chunks);
-    while (error == 0 && (more = chunks_next(chunks, &chunk)) > 0)
+        pass_by_old_sets(r.chunks);
+    while (error == 0 && (more = chunks_next(r.chunks, &chunk)) > 0)
         error = read_chunk(&r, &chunk);
     if (error == 0 && more < 0)
         error = more;
     end_sets(&r);
     if (error == 0) {
-        opened->cut = chunks_cut(chunks);
+        opened->cut = chunks_cut(r.chunks);
         if (opened->version == NULL)
             error = tally_fail(log, TALLY_ESYNTAX,
                                "%s: the record ends before its head", path);
@@ -970,7 +1002,7 @@ record_open(const char *path, const struct tally_log *log,
         else if (lower_standings(opened) != 0)
             error = no_memory(&r);
     }
-    chunks_close(&chunks);
+    chunks_close(&r.chunks);
     if (error == 0 && held.warning != NULL)
         tally_logf(log, TALLY_LOG_WARNING, "%s", held.warning);
     free(held.warning);

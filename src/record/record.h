@@ -247,6 +247,10 @@ void record_walk_begin(struct record_walk *walk,
 /* Goes on to the next value. */
 void record_walk_on(struct record_walk *walk);
 
+/* Returns the sum of the values of the rows from `from` on and before `end`, of
+ * which none was asked for; rows are asked for in ascending order. */
+int64_t record_walk_sum(struct record_walk *walk, size_t from, size_t end);
+
 /* Returns the value of a row; rows are asked for in ascending order, each at
  * most once. */
 static inline int64_t
