@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each instruction gets the number of its place once, and each counted
- * instruction the number of its row from the place and the thread; then values
- * are added up by numbers, event after event, as they lie in memory.
+ * Each instruction gets the number of its kind once: instructions of one kind
+ * count for the same places, which are what the keys tell of an instruction.
+ * Counts that follow each other on one path, of one kind, are a run, which goes
+ * to the row of the kind's place and the thread in one step.
  */
 #include "record/breakdown.h"
 
@@ -15,10 +16,19 @@
 
 #include "base/numbering.h"
 #include "record/function_files.h"
+#include "record/keys.h"
 #include "record/path_tree.h"
 
 #define PLACE_WORDS 5
 #define ROW_WORDS 2 /* place, then process and thread */
+
+/* What instructions have in common whose counts go to the same rows. */
+struct kind {
+    uint32_t mark;   /* place * 2 + inlined */
+    uint32_t copier; /* 1 + the function that the place's code was copied into,
+                        where callers are among the keys; or 0: no copy */
+    size_t from, to; /* of `frames` */
+};
 
 struct grouping {
     struct breakdown *b;
@@ -26,13 +36,14 @@ struct grouping {
     struct numbering places, rows;
     struct function_files function_files;
     bool by_function, by_process, by_thread; /* a thread has a process too */
-    uint32_t *marks;    /* of a process's instructions: place * 2 + inlined */
-    int64_t *values;    /* [row][event] */
-    int64_t *inclusive; /* the same, or NULL */
-    /* Of a process, for inclusive cost: the marks of all frames of instruction
-     * i are frames[frames_from[i]] up to frames_from[i + 1]. */
-    size_t *frames_from;
-    uint32_t *frames;
+    int64_t *values;                         /* [row][event] */
+    int64_t *inclusive;                      /* the same, or NULL */
+    /* Of a process: */
+    uint32_t *kind_of; /* [insn] index in `kinds` */
+    struct keys kind_numbers;
+    struct kind *kinds;
+    size_t kind_room;
+    uint32_t *frames; /* for inclusive cost: marks of all frames of each kind */
     size_t frame_count, frame_room;
     /* [row] what is known of the calls on a path: the number of a run of counts
      * whose path leads through the row; or how many of its calls do. */
@@ -78,12 +89,6 @@ static size_t
 frame_of(const struct breakdown *b, const struct resolved *r)
 {
     return b->options.no_inline ? r->frame_count - 1 : 0;
-}
-
-static bool
-is_inlined(const struct breakdown *b, const struct resolved *r)
-{
-    return !b->options.no_inline && r->frame_count > 1;
 }
 
 /* Returns what the keys tell of an instruction as a part of one of its frames.
@@ -156,16 +161,33 @@ numbered_place(const struct grouping *g, uint32_t number)
     };
 }
 
-/* Lists the places that an instruction is part of, as itself and in what it is
- * copied into, each once, as marks. */
+/* Adds a frame to the list; false: no memory. */
+static bool
+add_frame(struct grouping *g, uint32_t mark)
+{
+    if (g->frame_count == g->frame_room) {
+        const size_t wanted = 2 * g->frame_room + 1024;
+        uint32_t *more = reallocarray(g->frames, wanted, sizeof(*more));
+        if (more == NULL)
+            return false;
+        g->frames = more;
+        g->frame_room = wanted;
+    }
+    g->frames[g->frame_count++] = mark;
+    return true;
+}
+
+/* Lists the places that an instruction is part of, as itself and, for inclusive
+ * cost, in what it is copied into, each once, as marks. */
 static int
 list_frames(struct grouping *g, const struct record_insn *insn,
             const struct resolved *r)
 {
     const size_t first = g->frame_count;
     const size_t from = frame_of(g->b, r);
-    const size_t to =
-        breakdown_has(g->b, BREAKDOWN_INSTRUCTION) ? from + 1 : r->frame_count;
+    const bool alone =
+        !g->b->has_inclusive || breakdown_has(g->b, BREAKDOWN_INSTRUCTION);
+    const size_t to = alone ? from + 1 : r->frame_count;
 
     for (size_t i = from; i < to; i++) {
         const struct breakdown_place place = place_of(g, insn, r, i);
@@ -175,60 +197,88 @@ list_frames(struct grouping *g, const struct record_insn *insn,
             return TALLY_ENOMEM;
         for (size_t k = first; k < g->frame_count; k++)
             known |= g->frames[k] / 2 == number;
-        if (known)
-            continue;
-        if (g->frame_count == g->frame_room) {
-            const size_t wanted = 2 * g->frame_room + 1024;
-            uint32_t *more = reallocarray(g->frames, wanted, sizeof(*more));
-            if (more == NULL)
-                return TALLY_ENOMEM;
-            g->frames = more;
-            g->frame_room = wanted;
-        }
-        g->frames[g->frame_count++] = number * 2 + (i + 1 < r->frame_count);
-    }
-    return 0;
-}
-
-/* Lists the places of all instructions of the process. */
-static int
-list_process(struct grouping *g, size_t process)
-{
-    const struct record_process_row *p = &g->b->record->processes[process];
-
-    free(g->frames_from);
-    g->frames_from = calloc(p->insn_count + 1, sizeof(*g->frames_from));
-    g->frame_count = 0;
-    if (g->frames_from == NULL)
-        return TALLY_ENOMEM;
-    for (size_t i = 0; i < p->insn_count; i++) {
-        g->frames_from[i] = g->frame_count;
-        if (list_frames(g, &p->insns[i],
-                        resolver_find(g->resolver, process, i)) != 0)
+        if (!known && !add_frame(g, number * 2 + (i + 1 < r->frame_count)))
             return TALLY_ENOMEM;
     }
-    g->frames_from[p->insn_count] = g->frame_count;
     return 0;
 }
 
-/* Gives each instruction of the process its mark. */
+/* Makes room for a kind; false: no memory. */
+static bool
+make_kind(struct grouping *g, uint32_t kind)
+{
+    if (kind < g->kind_room)
+        return true;
+    const size_t wanted = 2 * (size_t)kind + 256;
+    struct kind *more = reallocarray(g->kinds, wanted, sizeof(*more));
+    if (more == NULL)
+        return false;
+    g->kinds = more;
+    g->kind_room = wanted;
+    return true;
+}
+
+/* Returns the kind of an instruction, which is added if it is new; KEYS_NONE:
+ * no memory. */
+static uint32_t
+number_kind(struct grouping *g, const struct record_insn *insn,
+            const struct resolved *r)
+{
+    const size_t first = g->frame_count, next = frame_of(g->b, r) + 1;
+    struct kind kind = {.from = first};
+
+    if (list_frames(g, insn, r) != 0)
+        return KEYS_NONE;
+    kind.mark = g->frames[first];
+    kind.to = g->frame_count;
+    if (breakdown_has(g->b, BREAKDOWN_CALLER) && next < r->frame_count)
+        kind.copier = 1 + r->frames[next].function;
+    if (!add_frame(g, kind.copier))
+        return KEYS_NONE;
+    const uint32_t before = g->kind_numbers.count;
+    const uint32_t number =
+        keys_add(&g->kind_numbers, g->frames + first,
+                 (g->frame_count - first) * sizeof(*g->frames));
+    if (number == before && make_kind(g, number)) {
+        g->kinds[number] = kind;
+        g->frame_count = kind.to; /* without the copier */
+        return number;
+    }
+    g->frame_count = first;
+    return number == before ? KEYS_NONE : number;
+}
+
+/* Returns whether the keys cannot tell two instructions apart, for a reason
+ * that is soon found. */
+static bool
+is_as(const struct resolved *a, const struct resolved *b)
+{
+    return a->frames == b->frames && a->frame_count == b->frame_count &&
+           a->image == b->image && a->function_offset == b->function_offset;
+}
+
+/* Gives each instruction of the process its kind. */
 static int
-mark_process(struct grouping *g, size_t process)
+number_process(struct grouping *g, size_t process)
 {
     const struct record_process_row *p = &g->b->record->processes[process];
+    const bool by_insn = breakdown_has(g->b, BREAKDOWN_INSTRUCTION);
+    const struct resolved *last = NULL;
 
-    free(g->marks);
-    g->marks = calloc(p->insn_count + 1, sizeof(*g->marks));
-    if (g->marks == NULL)
+    free(g->kind_of);
+    keys_finish(&g->kind_numbers);
+    g->frame_count = 0;
+    g->kind_of = calloc(p->insn_count + 1, sizeof(*g->kind_of));
+    if (g->kind_of == NULL)
         return TALLY_ENOMEM;
     for (size_t i = 0; i < p->insn_count; i++) {
         const struct resolved *r = resolver_find(g->resolver, process, i);
-        const struct breakdown_place place =
-            place_of(g, &p->insns[i], r, frame_of(g->b, r));
-        const uint32_t number = number_place(g, &place);
-        if (number == NUMBERING_NONE)
+        g->kind_of[i] = last != NULL && !by_insn && is_as(r, last)
+                            ? g->kind_of[i - 1]
+                            : number_kind(g, &p->insns[i], r);
+        if (g->kind_of[i] == KEYS_NONE)
             return TALLY_ENOMEM;
-        g->marks[i] = number * 2 + is_inlined(g->b, r);
+        last = r;
     }
     return 0;
 }
@@ -306,17 +356,16 @@ number_row(struct grouping *g, uint32_t place, unsigned process,
     return new_row(g, place, key);
 }
 
-/* Returns the name of the frame that called an instruction on a path, or that
- * the instruction's frame was copied into. */
+/* Returns the name of the frame that called code of a kind on a path, or that
+ * the code was copied into. */
 static uint32_t
-caller_of(struct grouping *g, size_t process, uint32_t path, uint32_t insn)
+caller_of(struct grouping *g, size_t process, uint32_t path,
+          const struct kind *kind)
 {
     const struct record_path *p = &g->b->record->processes[process].paths[path];
-    const struct resolved *r = resolver_find(g->resolver, process, insn);
-    const size_t next = frame_of(g->b, r) + 1;
 
-    if (next < r->frame_count)
-        return r->frames[next].function;
+    if (kind->copier != 0)
+        return kind->copier - 1;
     if (path == 0)
         return BREAKDOWN_NO_CALLER;
     if (p->call == RECORD_NO_CALL)
@@ -331,11 +380,11 @@ static uint32_t
 number_count(struct grouping *g, const struct record_counts_row *counts,
              size_t k)
 {
-    const uint32_t insn = counts->insns[k];
-    struct breakdown_place place = numbered_place(g, g->marks[insn] / 2);
+    const struct kind *kind = &g->kinds[g->kind_of[counts->insns[k]]];
+    struct breakdown_place place = numbered_place(g, kind->mark / 2);
 
     if (breakdown_has(g->b, BREAKDOWN_CALLER))
-        place.caller = caller_of(g, counts->process, counts->paths[k], insn);
+        place.caller = caller_of(g, counts->process, counts->paths[k], kind);
     if (breakdown_has(g->b, BREAKDOWN_OBJECT) && counts->objects != NULL)
         place.object = g->b->objects.of[counts->process][counts->objects[k]];
     return number_place(g, &place);
@@ -362,7 +411,7 @@ struct adding {
     struct grouping *g;
     const struct record_counts_row *counts;
     struct record_walk *walks; /* [event_count]; owned */
-    int64_t *values;           /* [event_count] not added yet; owned */
+    int64_t *values;           /* [event_count] of a run of counts; owned */
     struct path_tree tree;     /* for inclusive cost */
     uint32_t number;           /* of the run of counts of one path, from 1 on */
     bool by_more;              /* keys tell more than the instruction */
@@ -391,6 +440,13 @@ has_call(const struct adding *a, uint32_t path)
     return path != 0 && a->tree.paths[path].call != RECORD_NO_CALL;
 }
 
+/* Returns the kind of the instruction that called the path's function. */
+static const struct kind *
+kind_of_call(const struct adding *a, uint32_t path)
+{
+    return &a->g->kinds[a->g->kind_of[a->tree.paths[path].call]];
+}
+
 /* Marks the rows that the calls of a path lead through. */
 static int
 pass_calls(struct adding *a, uint32_t path)
@@ -401,9 +457,8 @@ pass_calls(struct adding *a, uint32_t path)
     for (uint32_t p = path; p != 0; p = a->tree.paths[p].parent) {
         if (!has_call(a, p))
             continue;
-        const uint32_t call = a->tree.paths[p].call;
-        for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1];
-             i++) {
+        const struct kind *call = kind_of_call(a, p);
+        for (size_t i = call->from; i < call->to; i++) {
             const uint32_t row = row_of_frame(a, i);
             if (row == NUMBERING_NONE)
                 return TALLY_ENOMEM;
@@ -420,35 +475,22 @@ add_values(int64_t *to, const int64_t *values, size_t count)
         to[e] = wrapped_sum(to[e], values[e]);
 }
 
-/* Returns whether the frames of two instructions are of the same rows. */
-static bool
-same_frames(const struct grouping *g, uint32_t insn, uint32_t other)
-{
-    const size_t *from = g->frames_from;
-    const size_t count = from[insn + 1] - from[insn];
-
-    return insn == other ||
-           (from[other + 1] - from[other] == count &&
-            memcmp(g->frames + from[insn], g->frames + from[other],
-                   count * sizeof(*g->frames)) == 0);
-}
-
-/* Adds what counts up to `k` have come to, which are of one row and path, to
- * the row, to the path, and to each row that their instructions are part of and
- * the path's calls are not. */
+/* Adds the values of a run of counts, of which `k` is one, to the row, to the
+ * path, and to each row that the kind is part of and the path's calls are not.
+ */
 static int
 add_sums(struct adding *a, uint32_t row, size_t k)
 {
     struct grouping *g = a->g;
     const size_t events = g->b->options.event_count;
-    const uint32_t insn = a->counts->insns[k], path = a->counts->paths[k];
+    const struct kind *kind = &g->kinds[g->kind_of[a->counts->insns[k]]];
+    const uint32_t path = a->counts->paths[k];
 
     add_values(g->values + row * events, a->values, events);
     if (g->b->has_inclusive) {
         add_values(a->tree.sums + path * events, a->values, events);
         a->tree.counted[path] = true;
-        for (size_t i = g->frames_from[insn]; i < g->frames_from[insn + 1];
-             i++) {
+        for (size_t i = kind->from; i < kind->to; i++) {
             const uint32_t its = row_of_frame(a, i);
             if (its == NUMBERING_NONE)
                 return TALLY_ENOMEM;
@@ -456,61 +498,76 @@ add_sums(struct adding *a, uint32_t row, size_t k)
                 add_values(g->inclusive + its * events, a->values, events);
         }
     }
-    memset(a->values, 0, events * sizeof(*a->values));
     return 0;
 }
 
-/* Returns the row of count `k`. `last`: that of the count before. */
+/* Returns the row of count `k`. */
 static uint32_t
-row_of_count(struct adding *a, size_t k, uint32_t last, uint32_t *last_place)
+row_of_count(struct adding *a, size_t k)
 {
     struct grouping *g = a->g;
-    const uint32_t mark = g->marks[a->counts->insns[k]];
+    const uint32_t mark = g->kinds[g->kind_of[a->counts->insns[k]]].mark;
     const uint32_t place =
         a->by_more ? number_count(g, a->counts, k) : mark / 2;
-    uint32_t row = last;
+    const uint32_t row =
+        place != NUMBERING_NONE
+            ? number_row(g, place, a->counts->process, a->counts->thread)
+            : NUMBERING_NONE;
 
-    if (place == NUMBERING_NONE)
-        return NUMBERING_NONE;
-    if (place != *last_place)
-        row = number_row(g, place, a->counts->process, a->counts->thread);
-    *last_place = place;
     if (row != NUMBERING_NONE)
         g->seen_directly[row] |= mark % 2 == 0;
     return row;
+}
+
+/* Returns the first count behind `k` that is of another kind, path or object.
+ */
+static size_t
+run_end(const struct adding *a, size_t k)
+{
+    const struct record_counts_row *const counts = a->counts;
+    const uint32_t *const kind_of = a->g->kind_of;
+    const uint32_t kind = kind_of[counts->insns[k]], path = counts->paths[k];
+    size_t end = k + 1;
+
+    while (
+        end < counts->count && counts->paths[end] == path &&
+        kind_of[counts->insns[end]] == kind &&
+        (counts->objects == NULL || counts->objects[end] == counts->objects[k]))
+        end++;
+    return end;
 }
 
 /* Adds each of a thread's counts to the row of its instruction. */
 static int
 add_rows(struct adding *a)
 {
-    struct grouping *g = a->g;
     const struct record_counts_row *counts = a->counts;
-    const size_t events = g->b->options.event_count;
-    const bool inclusive = g->b->has_inclusive;
-    uint32_t place = NUMBERING_NONE, last = NUMBERING_NONE;
+    const size_t events = a->g->b->options.event_count;
+    const bool inclusive = a->g->b->has_inclusive;
+    size_t k = 0, end;
     int error = 0;
 
-    for (size_t k = 0; error == 0 && k < counts->count; k++) {
-        const uint32_t row = row_of_count(a, k, last, &place);
+    if (counts->count == 0)
+        return 0;
+    uint32_t row = row_of_count(a, 0);
+    if (row != NUMBERING_NONE && inclusive)
+        error = pass_calls(a, counts->paths[0]);
+    for (; error == 0 && k < counts->count; k = end) {
+        end = run_end(a, k);
+        for (size_t e = 0; e < events; e++)
+            a->values[e] = record_walk_sum(&a->walks[e], k, end);
+        /* A row gets its number, which is its place among equal rows, before
+         * the rows that the run before is a part of. */
+        const uint32_t next =
+            end < counts->count ? row_of_count(a, end) : NUMBERING_NONE;
         if (row == NUMBERING_NONE)
             return TALLY_ENOMEM;
-        const bool new_path =
-            k == 0 || counts->paths[k] != counts->paths[k - 1];
-        if (k != 0 &&
-            (row != last ||
-             (inclusive && (new_path || !same_frames(g, counts->insns[k],
-                                                     counts->insns[k - 1])))))
-            error = add_sums(a, last, k - 1);
-        if (error == 0 && inclusive && new_path)
-            error = pass_calls(a, counts->paths[k]);
-        last = row;
-        for (size_t e = 0; e < events; e++)
-            a->values[e] =
-                wrapped_sum(a->values[e], record_walk_take(&a->walks[e], k));
+        error = add_sums(a, row, k);
+        if (error == 0 && inclusive && end < counts->count &&
+            counts->paths[end] != counts->paths[k])
+            error = pass_calls(a, counts->paths[end]);
+        row = next;
     }
-    if (error == 0 && counts->count != 0)
-        error = add_sums(a, last, counts->count - 1);
     return error;
 }
 
@@ -525,8 +582,8 @@ enter_path(void *user, uint32_t path)
 
     if (!has_call(a, path))
         return 0;
-    const uint32_t call = a->tree.paths[path].call;
-    for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1]; i++) {
+    const struct kind *call = kind_of_call(a, path);
+    for (size_t i = call->from; i < call->to; i++) {
         const uint32_t row = row_of_frame(a, i);
         if (row == NUMBERING_NONE)
             return TALLY_ENOMEM;
@@ -545,8 +602,8 @@ leave_path(void *user, uint32_t path)
 
     if (!has_call(a, path))
         return;
-    const uint32_t call = a->tree.paths[path].call;
-    for (size_t i = g->frames_from[call]; i < g->frames_from[call + 1]; i++)
+    const struct kind *call = kind_of_call(a, path);
+    for (size_t i = call->from; i < call->to; i++)
         g->passed[row_of_frame(a, i)]--;
 }
 
@@ -636,9 +693,7 @@ add_instructions(struct grouping *g)
     const struct record *record = g->b->record;
 
     for (size_t p = 0; p < record->process_count; p++) {
-        int error = mark_process(g, p);
-        if (error == 0 && g->b->has_inclusive)
-            error = list_process(g, p);
+        int error = number_process(g, p);
         for (size_t i = 0; error == 0 && i < record->counts_count; i++) {
             const struct record_counts_row *counts = &record->counts[i];
             if (counts->process != p)
@@ -959,11 +1014,12 @@ group(struct breakdown *b, struct resolver *resolver)
     numbering_finish(&g.places);
     numbering_finish(&g.rows);
     function_files_finish(&g.function_files);
-    free(g.marks);
     free(g.values);
     free(g.seen_directly);
     free(g.inclusive);
-    free(g.frames_from);
+    free(g.kind_of);
+    free(g.kinds);
+    keys_finish(&g.kind_numbers);
     free(g.frames);
     free(g.passed);
     free(g.row_of);
