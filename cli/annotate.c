@@ -30,8 +30,9 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [OPT_INPUT] = {'i', "input", "FILE",
-                   "the record to read (default: tally.data)"},
+    [OPT_INPUT] =
+        {'i', "input", "FILE",
+         "the record to read, - for standard input (default: tally.data)"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "only these events of the record; names may be short"},
     [OPT_ASSEMBLY] = {0, "asm", NULL, "show the instructions of each line too"},

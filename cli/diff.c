@@ -200,13 +200,8 @@ take_option(void *user, int option, const char *value)
 static int
 check_output(const struct diff_request *r)
 {
-    struct stat out;
-    const bool is_file = r->rows.output != NULL &&
-                         stat(r->rows.output, &out) == 0 &&
-                         S_ISREG(out.st_mode);
-
-    for (int s = 0; is_file && s < SIDES; s++) {
-        if (same_file(r->files[s], r->rows.output)) {
+    for (int s = 0; r->rows.output != NULL && s < SIDES; s++) {
+        if (open_record_is(r->files[s], r->rows.output)) {
             escape_printf(stderr,
                           "tally diff: -o %s would replace a file that is "
                           "compared\n",
@@ -240,6 +235,11 @@ read_options(struct diff_request *r, int argc, char **argv)
     if (r->file_count < SIDES) {
         fputs("tally diff: name two files, before and after: records of tally "
               "record or reports of tally count -j; see tally diff --help\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (is_stream(r->files[BEFORE]) && is_stream(r->files[AFTER])) {
+        fputs("tally diff: one of the two files can be standard input\n",
               stderr);
         return EXIT_USAGE;
     }
@@ -285,17 +285,33 @@ read_counts(int fd, char *text, size_t size, struct diff_file *file)
     return status;
 }
 
+/* Opens the record whose first bytes have been read from `fd`: a file is read
+ * from its beginning, a stream goes on. */
+static int
+open_begun(struct diff_file *file, int fd, const char *text, size_t size)
+{
+    struct stat st;
+
+    if (fd != STDIN_FILENO && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return open_record("diff", file->path, &file->record);
+    return open_record_stream("diff", fd, file->path, text, size,
+                              &file->record);
+}
+
 /* Opens a file of the comparison, and reads its first bytes to tell a record
  * from a report of tally count. */
 static int
 open_file(struct diff_file *file)
 {
-    const int fd = input_open(file->path);
+    const bool stream = is_stream(file->path);
+    const int fd = stream ? STDIN_FILENO : input_open(file->path);
     char *text = calloc(MAGIC_SIZE + 1, 1);
     size_t size = 0;
     ssize_t n = 1;
     int status;
 
+    if (stream)
+        file->path = RECORD_STREAM;
     if (fd < 0 || text == NULL) {
         escape_printf(stderr, "tally diff: %s: %s\n", file->path,
                       input_reason(errno));
@@ -311,14 +327,14 @@ open_file(struct diff_file *file)
             status = EXIT_OURS;
         } else if (size == MAGIC_SIZE &&
                    memcmp(text, CHUNKS_MAGIC, size) == 0) {
-            status = open_record("diff", file->path, &file->record);
+            status = open_begun(file, fd, text, size);
         } else {
             status = read_counts(fd, text, size, file);
             text = NULL;
         }
     }
     free(text);
-    if (fd >= 0)
+    if (fd >= 0 && !stream)
         close(fd);
     return status;
 }

@@ -33,8 +33,9 @@ static const struct option_row options[] = {
                 "bolt"},
     [OPT_OUTPUT] = {'o', "output", "FILE",
                     "write there (default: standard output)"},
-    [OPT_INPUT] = {'i', "input", "FILE",
-                   "the record to read (default: tally.data)"},
+    [OPT_INPUT] =
+        {'i', "input", "FILE",
+         "the record to read, - for standard input (default: tally.data)"},
     [OPT_EVENTS] = {'e', "event", "EVENTS",
                     "events of the record to export (default: all; folded: the "
                     "first)"},
@@ -131,8 +132,7 @@ check_request(const struct export_request *r)
                       r->writer->name);
         return EXIT_USAGE;
     }
-    if (r->output != NULL &&
-        same_file(r->output, r->input != NULL ? r->input : RECORD_DEFAULT)) {
+    if (r->output != NULL && open_record_is(r->input, r->output)) {
         escape_printf(stderr,
                       "tally export: -o %s would replace the record itself\n",
                       r->output);

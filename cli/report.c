@@ -37,8 +37,9 @@ enum {
 };
 
 static const struct option_row options[] = {
-    [OPT_INPUT] = {'i', "input", "FILE",
-                   "the record to read (default: tally.data)"},
+    [OPT_INPUT] =
+        {'i', "input", "FILE",
+         "the record to read, - for standard input (default: tally.data)"},
     [OPT_BY] = {'s', "by", "KEYS",
                 "rows: function, caller, object, line, instruction, file, "
                 "image, thread or process"},
@@ -171,8 +172,7 @@ check_request(const struct report_request *r)
                         "annotate --source shows sources as text\n");
         return EXIT_USAGE;
     }
-    if (r->html != NULL &&
-        same_file(r->html, r->input != NULL ? r->input : RECORD_DEFAULT)) {
+    if (r->html != NULL && open_record_is(r->input, r->html)) {
         escape_printf(stderr,
                       "tally report: --html %s would replace the record "
                       "itself\n",

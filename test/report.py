@@ -363,6 +363,65 @@ def default():
         t.equal(done.stdout, named.stdout)
 
 
+def shell(line, **how):
+    """Runs a line of bash, where $TALLY is tally and $RECORD a record."""
+    env = os.environ | {"TALLY": str(t.tally()), "RECORD": str(record_words())}
+    return t.run("bash", "-c", line, env=env, **how)
+
+
+@t.named("a record comes from standard input or a pipe")
+def streams():
+    for command, input_ in (("report --top 3", "-i "), ("report --by line", ""),
+                            ("report --html /dev/stdout", "-i "),
+                            ("annotate -j", "-i "),
+                            ("export --as folded", "-i "),
+                            ("diff --format csv '$RECORD'", ""),
+                            ("diff --top 2 --sort name '$RECORD'", "")):
+        line = f"$TALLY {command} {input_}".replace("'$RECORD'", "$RECORD")
+        wanted = shell(f"{line} $RECORD")
+        t.equal((wanted.returncode, wanted.stderr), (0, ""))
+        path = str(record_words())
+        for begin, file in (("cat $RECORD |", "-"), ("<$RECORD", "-"),
+                            ("", "<(cat $RECORD)")):
+            done = shell(f"{begin} {line} {file}")
+            t.equal((done.returncode, done.stderr), (0, ""), command)
+            # A page and a comparison tell the name of the file.
+            if path not in wanted.stdout:
+                t.equal(done.stdout, wanted.stdout, command)
+    first = shell("cat $RECORD | $TALLY diff --format csv - $RECORD")
+    t.equal((first.returncode, first.stderr), (0, ""))
+
+
+@t.named("what comes from a stream and is no whole record gets one line")
+def bad_streams():
+    for line, said in (
+            ("yes | $TALLY report -", "standard input is not a record"),
+            ("yes | $TALLY annotate -i -", "standard input is not a record"),
+            (": | $TALLY export --as folded -i -", "it is empty"),
+            ("yes | $TALLY diff - $RECORD", "neither a record"),
+            ("$TALLY report <(yes)", "/dev/fd/63 is not a record"),
+            ("head -c 300 $RECORD | $TALLY report -", "ends before"),
+            ("$TALLY report -i - </", "cannot read standard input"),
+            ("$TALLY report -i - <&-", "standard input"),
+            ("ulimit -f 1; cat $RECORD | $TALLY report -i -",
+             "cannot keep standard input in memory: it is too large")):
+        done = shell(line)
+        t.equal((done.returncode, done.stdout), (125, ""), line)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, said)
+    for line, said in (
+            ("$TALLY diff - -", "one of the two files can be standard input"),
+            ("$TALLY export --as folded -o $RECORD -i - <$RECORD",
+             "would replace the record itself"),
+            ("$TALLY report --html $RECORD - <$RECORD",
+             "would replace the record itself"),
+            ("$TALLY diff -o $RECORD - $RECORD <$RECORD", "would replace")):
+        done = shell(line)
+        t.equal((done.returncode, done.stdout), (2, ""), line)
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, said)
+
+
 @t.named("a terminal gets colours, and lines of its width")
 def terminal():
     path = record_words()

@@ -363,17 +363,21 @@ check_file_header(struct chunk_reader *r)
     return 0;
 }
 
-/* Opens the file. 0 or an error, logged. */
 static int
-open_file(struct chunk_reader *r)
+cannot_read(const char *path, const struct tally_log *log)
+{
+    return tally_fail(log, TALLY_EIO, "cannot read %s: %s", path,
+                      strerror(errno));
+}
+
+/* Looks at the file that is open. 0 or an error, logged. */
+static int
+check_file(struct chunk_reader *r)
 {
     struct stat st;
 
-    /* A pipe without a writer does not block. */
-    r->fd = open(r->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (r->fd < 0 || fstat(r->fd, &st) != 0)
-        return tally_fail(r->log, TALLY_EIO, "cannot read %s: %s", r->path,
-                          strerror(errno));
+    if (fstat(r->fd, &st) != 0)
+        return cannot_read(r->path, r->log);
     if (!S_ISREG(st.st_mode))
         return tally_fail(r->log, TALLY_EIO,
                           "cannot read %s: it is a %s; a record is read from "
@@ -390,21 +394,34 @@ int
 chunks_open(const char *path, const struct tally_log *log,
             struct chunk_reader **reader)
 {
+    /* A pipe without a writer does not block. */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0 ? chunks_open_fd(fd, path, log, reader)
+                   : cannot_read(path, log);
+}
+
+int
+chunks_open_fd(int fd, const char *name, const struct tally_log *log,
+               struct chunk_reader **reader)
+{
     struct chunk_reader *r = calloc(1, sizeof(*r));
     int error;
 
-    if (r == NULL)
+    if (r == NULL) {
+        close(fd);
         return tally_fail(log, TALLY_ENOMEM, "out of memory");
-    r->fd = -1;
+    }
+    r->fd = fd;
     r->log = log;
-    r->path = strdup(path);
+    r->path = strdup(name);
     r->zstd = ZSTD_createDCtx();
     if (r->path == NULL || r->zstd == NULL ||
         ZSTD_isError(
             ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, WINDOW_LOG)))
         error = tally_fail(log, TALLY_ENOMEM, "out of memory");
     else
-        error = open_file(r);
+        error = check_file(r);
     if (error != 0)
         chunks_close(&r);
     else

@@ -110,6 +110,11 @@ struct chunk {
 int chunks_open(const char *path, const struct tally_log *log,
                 struct chunk_reader **reader);
 
+/* The same of a file that is open; the reader closes `fd`, also on failure.
+ * Messages call the file `name`. */
+int chunks_open_fd(int fd, const char *name, const struct tally_log *log,
+                   struct chunk_reader **reader);
+
 /*
  * Reads the next chunk. 1, or 0 after the last: of a whole file, or of one that
  * is cut short, which is logged as a warning. Or an error, logged, which all

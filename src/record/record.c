@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "record/bytes.h"
 #include "record/chunks.h"
@@ -965,8 +966,9 @@ hold_warning(void *user, enum tally_level level, const char *message)
         tally_logf(held->log, level, "%s", message);
 }
 
-int
-record_open(const char *path, const struct tally_log *log,
+/* Reads the file at the path, or that is open as `fd` where that is not -1. */
+static int
+open_record(int fd, const char *path, const struct tally_log *log,
             struct record **record)
 {
     struct record *opened = calloc(1, sizeof(*opened));
@@ -978,9 +980,12 @@ record_open(const char *path, const struct tally_log *log,
 
     if (opened == NULL || (opened->path = strdup(path)) == NULL) {
         free(opened);
+        if (fd >= 0)
+            close(fd);
         return tally_fail(log, TALLY_ENOMEM, "no memory for a record");
     }
-    error = chunks_open(path, &holds, &r.chunks);
+    error = fd >= 0 ? chunks_open_fd(fd, path, &holds, &r.chunks)
+                    : chunks_open(path, &holds, &r.chunks);
     if (error == 0)
         pass_by_old_sets(r.chunks);
     while (error == 0 && (more = chunks_next(r.chunks, &chunk)) > 0)
@@ -1011,6 +1016,20 @@ record_open(const char *path, const struct tally_log *log,
     else
         *record = opened;
     return error;
+}
+
+int
+record_open(const char *path, const struct tally_log *log,
+            struct record **record)
+{
+    return open_record(-1, path, log, record);
+}
+
+int
+record_open_fd(int fd, const char *name, const struct tally_log *log,
+               struct record **record)
+{
+    return open_record(fd, name, log, record);
 }
 
 void

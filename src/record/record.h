@@ -225,6 +225,10 @@ struct record {
  * record that is cut short is read as far as it goes, with a warning. */
 int record_open(const char *path, const struct tally_log *log,
                 struct record **record);
+/* The same of a file that is open and regular, or of memory; `fd` is closed,
+ * also on failure. The record's path is `name`. */
+int record_open_fd(int fd, const char *name, const struct tally_log *log,
+                   struct record **record);
 void record_close(struct record *record);
 
 /* Returns the values of an event by row, [count], which are expanded when they
