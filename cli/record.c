@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -359,17 +360,22 @@ describe_events(struct recording *r)
 static void
 say_end(const struct recording *r, const char *path)
 {
+    struct stat st;
+
     if (r->session.progress != NULL)
         fprintf(stderr, "\r\033[K");
     if (r->request->quiet)
         return;
-    escape_printf(stderr,
-                  "tally: recorded %zu event%s of %zu process%s in %s; tally "
-                  "report%s%s shows them\n",
+    escape_printf(stderr, "tally: recorded %zu event%s of %zu process%s in %s",
                   r->counted.count, r->counted.count == 1 ? "" : "s",
                   r->result.pid_count, r->result.pid_count == 1 ? "" : "es",
-                  path, strcmp(path, "tally.data") != 0 ? " " : "",
-                  strcmp(path, "tally.data") != 0 ? path : "");
+                  path);
+    /* What has gone into a pipe is elsewhere by now. */
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        escape_printf(stderr, "; tally report%s%s shows them",
+                      strcmp(path, "tally.data") != 0 ? " " : "",
+                      strcmp(path, "tally.data") != 0 ? path : "");
+    fputc('\n', stderr);
     if (session_side_by_side(&r->result))
         fprintf(stderr, "tally: threads or processes ran side by side, or "
                         "a signal came: another run may count differently\n");
@@ -378,12 +384,42 @@ say_end(const struct recording *r, const char *path)
                         "missing; tally count says which\n");
 }
 
+/* Refuses a path that is the program's standard output, or standard error: what
+ * the program writes would come between the chunks. Returns 0 or EXIT_USAGE. */
+static int
+check_output(const char *path)
+{
+    static const char *const names[] = {[STDOUT_FILENO] = "standard output",
+                                        [STDERR_FILENO] = "standard error"};
+    struct stat out, null, own;
+
+    if (stat(path, &out) != 0 ||
+        (stat("/dev/null", &null) == 0 && out.st_rdev == null.st_rdev &&
+         S_ISCHR(out.st_mode)))
+        return 0;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fstat(fd, &own) != 0 || own.st_dev != out.st_dev ||
+            own.st_ino != out.st_ino)
+            continue;
+        escape_printf(stderr,
+                      "tally record: %s is the program's %s, which would mix "
+                      "with the record: -o takes a file, or /dev/fd/N of "
+                      "another descriptor\n",
+                      path, names[fd]);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 /* Runs the program; returns an exit status. */
 static int
 run_recorded(struct recording *r)
 {
     const char *path =
         r->request->output != NULL ? r->request->output : "tally.data";
+
+    if (check_output(path) != 0)
+        return EXIT_USAGE;
     int error = record_writer_begin(&r->writer, path, &r->head, &r->session,
                                     &command_log);
 

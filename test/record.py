@@ -189,6 +189,62 @@ def varies():
                     [standing], program[0])
 
 
+def shell(folder, line):
+    """Runs a line of bash where `record` writes a record with a program that
+    writes to standard output."""
+    command = ("record() { $TALLY record -q -m host-model --clean-env "
+               "-e instructions \"$@\" -- $PROGRAM; }\n")
+    env = os.environ | {"TALLY": str(t.tally()),
+                        "PROGRAM": str(t.guest("hello.x86_64"))}
+    return t.run("bash", "-c", command + line, cwd=folder, env=env)
+
+
+def piped():
+    """A pipe gets the record whole, and what the program writes is elsewhere.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        done = shell(name, """
+            $PROGRAM >plain
+            record -o file.data >output; cmp plain output
+            $TALLY report -j file.data >wanted
+            record -o /dev/fd/3 3>&1 >output | cat >piped.data
+            cmp plain output; $TALLY report -j piped.data | cmp - wanted
+            record -o /dev/fd/3 3>&1 >output | $TALLY report -j - | cmp - wanted
+            mkfifo named; cat named >other.data & record -o named >output
+            wait; $TALLY report -j other.data | cmp - wanted
+            record -o /dev/null >/dev/null""")
+        t.equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        assert (folder / "wanted").read_text().count("instructions") > 0
+        done = t.run("bash", "-c", f"{t.tally()} record -o /dev/fd/3 -m "
+                     f"host-model true 3>&1 >/dev/null | cat >x.data", cwd=name)
+        t.contains(done.stderr, "of 1 process in /dev/fd/3\n")
+
+
+def unread():
+    with tempfile.TemporaryDirectory() as name:
+        done = shell(name, "record -o /dev/fd/3 3>&1 >/dev/null | true; "
+                           "echo ${PIPESTATUS[0]}")
+        t.equal(done.stdout, "125\n")
+        t.equal(done.stderr.count("\n"), 1, done.stderr)
+        t.contains(done.stderr, "cannot write /dev/fd/3: Broken pipe")
+
+
+def mixed():
+    """The program's output would come between the chunks of the record."""
+    with tempfile.TemporaryDirectory() as name:
+        for line, said in (("record -o /dev/stdout | cat", "standard output"),
+                           ("record -o /dev/fd/1 >x", "standard output"),
+                           ("record -o /dev/fd/3 3>&1 | cat", "standard output"),
+                           ("record -o x >x", "standard output"),
+                           ("(record -o /dev/stderr 2>&3 | cat) 3>&1 2>&3",
+                            "standard error")):
+            done = shell(name, "set -o pipefail; " + line)
+            told = done.stderr + done.stdout
+            t.equal((done.returncode, told.count("\n")), (2, 1), line + told)
+            t.contains(told, f"the program's {said}, which would mix")
+
+
 def keeps_the_old_record():
     """A run that cannot start leaves the record of the run before."""
     with tempfile.TemporaryDirectory() as name:
@@ -409,6 +465,9 @@ t.case("data filters", refused, ["--filter", "data=x", "true"], 2, "code=")
 t.case("no program", refused, [], 2, "program")
 t.case("a program that is missing", refused, ["./missing"], 127, "missing")
 t.case("exact counts that vary are not called exact", varies)
+t.case("a record into a pipe", piped)
+t.case("a record into a pipe that nobody reads", unread)
+t.case("a record into the program's own output", mixed)
 t.case("the old record stays", keeps_the_old_record)
 t.case("a full disk", full_disk)
 t.main()
