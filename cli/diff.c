@@ -26,49 +26,23 @@
 #define MAGIC_SIZE (sizeof(CHUNKS_MAGIC) - 1)
 
 enum {
-    OPT_BY,
-    OPT_EVENTS,
-    OPT_SORT,
-    OPT_TOP,
-    OPT_MIN,
-    OPT_MATCH,
-    OPT_NO_INLINE,
-    OPT_INCLUSIVE,
-    OPT_SOURCE_BEFORE,
+    OPT_ROWS,
+    OPT_SOURCE_BEFORE = OPT_ROWS + ROWS_OPTION_COUNT,
     OPT_SOURCE_AFTER,
     OPT_IMAGE_BEFORE,
     OPT_IMAGE_AFTER,
-    OPT_DEBUG_DIR,
-    OPT_OUTPUT,
-    OPT_FORMAT,
-    OPT_JSON,
-    OPT_SEPARATOR,
-    OPT_COLOR,
 };
 
 static const struct option_row options[] = {
-    [OPT_BY] = {'s', "by", "KEYS",
-                "rows: function, caller, object, line, instruction, file, "
-                "image, thread or process"},
-    [OPT_EVENTS] = {'e', "event", "EVENTS",
-                    "only these events; names may be short"},
-    [OPT_SORT] = {0, "sort", "EVENT",
-                  "largest changes of this event first, or 'name' (default: "
-                  "the first event that changed)"},
-    [OPT_TOP] = {0, "top", "N",
-                 "only the first N rows (default: 20 as text or markdown, else "
-                 "all)"},
-    [OPT_MIN] = {0, "min", "PERCENT",
-                 "only rows whose change is at least this part of the sorted "
-                 "event before"},
-    [OPT_MATCH] = {0, "match", "PATTERN",
-                   "only rows whose name has this text, or is like it if it "
-                   "has * ? or ["},
-    [OPT_NO_INLINE] = {0, "no-inline", NULL,
-                       "count inlined code for the function that it is in"},
-    [OPT_INCLUSIVE] = {0, "inclusive", NULL,
-                       "compare, sort and choose with the cost of what each "
-                       "row calls"},
+    ROWS_OPTION_ROWS(
+        OPT_ROWS, "only these events; names may be short",
+        "largest changes of this event first, or 'name' (default: the first "
+        "event that changed)",
+        "only the first N rows (default: 20 as text or markdown, else all)",
+        "only rows whose change is at least this part of the sorted event "
+        "before",
+        "compare, sort and choose with the cost of what each row calls",
+        "text, markdown, csv, json or html"),
     [OPT_SOURCE_BEFORE] = {0, "source-before", "OLD=NEW",
                            "sources of the earlier file whose path begins with "
                            "OLD are now in NEW"},
@@ -81,26 +55,20 @@ static const struct option_row options[] = {
     [OPT_IMAGE_AFTER] = {0, "image-after", "OLD=NEW",
                          "programs and libraries of the later file whose path "
                          "begins with OLD are now in NEW"},
-    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
-                       "look for separate debug files there too"},
-    [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "write the report there (default: standard output)"},
-    [OPT_FORMAT] = {0, "format", "FORM", "text, markdown, csv, json or html"},
-    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
-                       "CSV with this separator"},
-    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     {0},
 };
 
 enum diff_form { DIFF_TEXT, DIFF_MARKDOWN, DIFF_CSV, DIFF_JSON, DIFF_HTML };
+
+static const char *const forms[] = {
+    [DIFF_TEXT] = "text", [DIFF_MARKDOWN] = "markdown", [DIFF_CSV] = "csv",
+    [DIFF_JSON] = "json", [DIFF_HTML] = "html",         NULL};
 
 struct diff_request {
     struct rows_request rows;
     struct source_moves sources[SIDES], images[SIDES];
     const char *files[SIDES];
     size_t file_count;
-    enum diff_form form;
     const char *record_option; /* that was given and only records know */
 };
 
@@ -111,34 +79,20 @@ struct diff_file {
     struct count_document *counts;
 };
 
-static int
-take_form(struct diff_request *r, const char *value)
+/* Returns whether an option also says something of reports of tally count. */
+static bool
+is_of_counts(int option)
 {
-    static const char *const forms[] = {"text", "markdown", "csv",
-                                        "json", "html",     NULL};
-    int form = DIFF_TEXT;
-    const int status = command_form(
-        &command_diff, strcmp(value, "md") == 0 ? "markdown" : value, forms,
-        &form);
-
-    r->form = (enum diff_form)form;
-    return status;
-}
-
-/* Notes an option that says nothing of reports of tally count. */
-static void
-note_record_option(struct diff_request *r, int option)
-{
-    switch (option) {
-    case OPT_EVENTS:
-    case OPT_OUTPUT:
-    case OPT_FORMAT:
-    case OPT_JSON:
-    case OPT_SEPARATOR:
-    case OPT_COLOR:
-        return;
+    switch (option - OPT_ROWS) {
+    case ROWS_EVENTS:
+    case ROWS_OUTPUT:
+    case ROWS_FORMAT:
+    case ROWS_JSON:
+    case ROWS_SEPARATOR:
+    case ROWS_COLOR:
+        return true;
     default:
-        r->record_option = options[option].name;
+        return false;
     }
 }
 
@@ -146,30 +100,10 @@ static int
 take_option(void *user, int option, const char *value)
 {
     struct diff_request *const r = user;
-    struct rows_request *const rows = &r->rows;
 
-    note_record_option(r, option);
+    if (!is_of_counts(option))
+        r->record_option = options[option].name;
     switch (option) {
-    case OPT_BY:
-        return rows_request_keys(rows, value);
-    case OPT_EVENTS:
-        return command_join(&rows->events, value) == 0 ? 0 : EXIT_OURS;
-    case OPT_SORT:
-        rows->sort = value;
-        return 0;
-    case OPT_TOP:
-        return rows_request_top(rows, value);
-    case OPT_MIN:
-        return rows_request_min(rows, value);
-    case OPT_MATCH:
-        rows->breakdown.match = value;
-        return 0;
-    case OPT_NO_INLINE:
-        rows->breakdown.no_inline = true;
-        return 0;
-    case OPT_INCLUSIVE:
-        rows->breakdown.by_inclusive = true;
-        return 0;
     case OPT_SOURCE_BEFORE:
     case OPT_SOURCE_AFTER:
         return source_moves_add(
@@ -180,20 +114,12 @@ take_option(void *user, int option, const char *value)
         return source_moves_add(
             &r->images[option == OPT_IMAGE_AFTER ? AFTER : BEFORE], "diff",
             options[option].name, value);
-    case OPT_DEBUG_DIR:
-        rows->debug_dirs[rows->debug_dir_count++] = value;
-        return command_debug_dir(&command_diff, value);
-    case OPT_OUTPUT:
-        return rows_request_output(rows, value);
-    case OPT_SEPARATOR:
-        r->form = DIFF_CSV;
-        return rows_request_separator(rows, value);
-    case OPT_COLOR:
-        rows->color = value;
-        return 0;
-    default:
-        return take_form(r, option == OPT_JSON ? "json" : value);
+    case OPT_ROWS + ROWS_FORMAT:
+        if (strcmp(value, "md") == 0)
+            value = forms[DIFF_MARKDOWN];
+        break;
     }
+    return rows_request_take(&r->rows, option - OPT_ROWS, value);
 }
 
 /* Refuses an output that is one of the files that are compared. */
@@ -357,7 +283,7 @@ write_form(void *user, const struct breakdown_look *page, FILE *out)
         .totals = all || !diff->comparison->of_records ? 0 : TOTALS_SHOWN,
     };
 
-    switch (r->form) {
+    switch (r->rows.form) {
     case DIFF_TEXT:
         return comparison_text(diff->comparison, &look, out);
     case DIFF_MARKDOWN:
@@ -376,7 +302,7 @@ write_diff(const struct diff_request *r, const struct comparison *c)
 {
     struct diff diff = {r, c};
 
-    return rows_request_write(&r->rows, r->form == DIFF_TEXT, write_form,
+    return rows_request_write(&r->rows, r->rows.form == DIFF_TEXT, write_form,
                               &diff);
 }
 
@@ -438,7 +364,7 @@ compare_records(const struct diff_request *r, const struct diff_file *files)
     o.after_events = events + count;
     o.sort_is_free = rows->sort == NULL;
     if (o.breakdown.top == 0 &&
-        (r->form == DIFF_TEXT || r->form == DIFF_MARKDOWN))
+        (r->rows.form == DIFF_TEXT || r->rows.form == DIFF_MARKDOWN))
         o.breakdown.top = ROWS_SHOWN;
     for (int s = 0; status == 0 && s < SIDES; s++) {
         const struct resolver_options names = {
@@ -515,9 +441,9 @@ compare_files(const struct diff_request *r, const struct diff_file *files)
 static int
 run_diff(int argc, char **argv)
 {
-    struct diff_request request = {.form = DIFF_TEXT};
+    struct diff_request request = {0};
     struct diff_file files[SIDES] = {{0}};
-    int status = rows_request_init(&request.rows, &command_diff, argc);
+    int status = rows_request_init(&request.rows, &command_diff, forms, argc);
 
     if (status != 0)
         return status;

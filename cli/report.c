@@ -18,133 +18,65 @@
 
 enum {
     OPT_INPUT,
-    OPT_BY,
-    OPT_EVENTS,
-    OPT_SORT,
-    OPT_TOP,
-    OPT_MIN,
-    OPT_MATCH,
-    OPT_NO_INLINE,
-    OPT_INCLUSIVE,
-    OPT_DEBUG_DIR,
-    OPT_SOURCE,
-    OPT_OUTPUT,
+    OPT_ROWS,
+    OPT_SOURCE = OPT_ROWS + ROWS_OPTION_COUNT,
     OPT_HTML,
-    OPT_FORMAT,
-    OPT_JSON,
-    OPT_SEPARATOR,
-    OPT_COLOR,
 };
 
 static const struct option_row options[] = {
-    [OPT_INPUT] =
-        {'i', "input", "FILE",
-         "the record to read, - for standard input (default: tally.data)"},
-    [OPT_BY] = {'s', "by", "KEYS",
-                "rows: function, caller, object, line, instruction, file, "
-                "image, thread or process"},
-    [OPT_EVENTS] = {'e', "event", "EVENTS",
-                    "only these events of the record; names may be short"},
-    [OPT_SORT] = {0, "sort", "EVENT",
-                  "largest counts of this event first, or 'name' (default: "
-                  "the first event)"},
-    [OPT_TOP] = {0, "top", "N", "only the first N rows"},
-    [OPT_MIN] = {0, "min", "PERCENT",
-                 "only rows with at least this part of the sorted event"},
-    [OPT_MATCH] = {0, "match", "PATTERN",
-                   "only rows whose name has this text, or is like it as a "
-                   "pattern with * ? or ["},
-    [OPT_NO_INLINE] = {0, "no-inline", NULL,
-                       "count inlined code for the function that it is in"},
-    [OPT_INCLUSIVE] = {0, "inclusive", NULL,
-                       "sort, and choose by --min, with the cost of what each "
-                       "row calls"},
-    [OPT_DEBUG_DIR] = {0, "debug-dir", "DIR",
-                       "look for separate debug files there too"},
+    [OPT_INPUT] = {'i', "input", "FILE",
+                   "the record to read, - for standard input (default: "
+                   "tally.data)"},
+    ROWS_OPTION_ROWS(
+        OPT_ROWS, "only these events of the record; names may be short",
+        "largest counts of this event first, or 'name' (default: the first "
+        "event)",
+        "only the first N rows",
+        "only rows with at least this part of the sorted event",
+        "sort, and choose by --min, with the cost of what each row calls",
+        "text, csv or json"),
     [OPT_SOURCE] = {0, "source", "OLD=NEW",
                     "with --html: sources whose path begins with OLD are now "
                     "in NEW"},
-    [OPT_OUTPUT] = {'o', "output", "FILE",
-                    "write the report there (default: standard output)"},
     [OPT_HTML] = {0, "html", "FILE",
                   "write all of the record as one page for a browser: flame "
                   "graph, tables, sources"},
-    [OPT_FORMAT] = {0, "format", "FORM", "text, csv or json"},
-    [OPT_JSON] = {'j', "json", NULL, "the same as --format json"},
-    [OPT_SEPARATOR] = {'x', "field-separator", "CHAR",
-                       "CSV with this separator"},
-    [OPT_COLOR] = {0, "color", "WHEN", "auto, always or never"},
     {0},
 };
 
 enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
+
+static const char *const forms[] = {
+    [REPORT_TEXT] = "text", [REPORT_CSV] = "csv", [REPORT_JSON] = "json", NULL};
 
 struct report_request {
     struct rows_request rows;
     const char *input, *html;
     const char *other; /* an option that a page has no use for; or NULL */
     struct source_moves moves;
-    enum report_form form;
 };
 
 static int
 take_option(void *user, int option, const char *value)
 {
     struct report_request *const r = user;
-    static const char *const forms[] = {"text", "csv", "json", NULL};
-    struct rows_request *const rows = &r->rows;
-    int form = REPORT_TEXT, status;
+    const int row = option - OPT_ROWS;
 
-    if (option != OPT_INPUT && option != OPT_EVENTS &&
-        option != OPT_DEBUG_DIR && option != OPT_SOURCE && option != OPT_HTML)
-        r->other = options[option].name;
     switch (option) {
     case OPT_INPUT:
         return open_record_take("report", &r->input, value);
-    case OPT_BY:
-        return rows_request_keys(rows, value);
-    case OPT_EVENTS:
-        return command_join(&rows->events, value) == 0 ? 0 : EXIT_OURS;
-    case OPT_SORT:
-        rows->sort = value;
-        return 0;
-    case OPT_TOP:
-        return rows_request_top(rows, value);
-    case OPT_MIN:
-        return rows_request_min(rows, value);
-    case OPT_MATCH:
-        rows->breakdown.match = value;
-        return 0;
-    case OPT_NO_INLINE:
-        rows->breakdown.no_inline = true;
-        return 0;
-    case OPT_INCLUSIVE:
-        rows->breakdown.by_inclusive = true;
-        return 0;
-    case OPT_DEBUG_DIR:
-        rows->debug_dirs[rows->debug_dir_count++] = value;
-        return command_debug_dir(&command_report, value);
-    case OPT_OUTPUT:
-        return rows_request_output(rows, value);
+    case OPT_SOURCE:
+        return source_moves_add(&r->moves, "report", "source", value);
     case OPT_HTML:
         r->html = value;
         return *value != '\0'
                    ? 0
-                   : rows_request_bad(rows, "--html takes a file's name, not ",
-                                      "");
-    case OPT_SOURCE:
-        return source_moves_add(&r->moves, "report", "source", value);
-    case OPT_SEPARATOR:
-        r->form = REPORT_CSV;
-        return rows_request_separator(rows, value);
-    case OPT_COLOR:
-        rows->color = value;
-        return 0;
+                   : rows_request_bad(&r->rows,
+                                      "--html takes a file's name, not ", "");
     default:
-        status = command_form(
-            &command_report, option == OPT_JSON ? "json" : value, forms, &form);
-        r->form = (enum report_form)form;
-        return status;
+        if (row != ROWS_EVENTS && row != ROWS_DEBUG_DIR)
+            r->other = options[option].name;
+        return rows_request_take(&r->rows, row, value);
     }
 }
 
@@ -205,7 +137,7 @@ write_form(void *user, const struct breakdown_look *look, FILE *out)
 {
     const struct report *report = user;
 
-    switch (report->request->form) {
+    switch (report->request->rows.form) {
     case REPORT_TEXT:
         return breakdown_text(report->breakdown, look, out);
     case REPORT_CSV:
@@ -259,7 +191,7 @@ write_rows(const struct report_request *r, const struct record *record,
         if (o->match != NULL && b->row_count == 0)
             escape_printf(stderr, "tally report: no row has a name like '%s'\n",
                           o->match);
-        status = rows_request_write(&r->rows, r->form == REPORT_TEXT,
+        status = rows_request_write(&r->rows, r->rows.form == REPORT_TEXT,
                                     write_form, &report);
     }
     breakdown_destroy(b);
@@ -273,7 +205,7 @@ report_record(const struct report_request *r, const struct record *record)
     const struct resolver_options names = {.debug_dirs = rows->debug_dirs,
                                            .debug_dir_count =
                                                rows->debug_dir_count};
-    const bool few = r->html == NULL && r->form == REPORT_TEXT;
+    const bool few = r->html == NULL && r->rows.form == REPORT_TEXT;
     struct breakdown_options o = rows->breakdown;
     struct resolver *resolver = NULL;
     size_t *events = calloc(record->event_count + 1, sizeof(*events));
@@ -298,9 +230,9 @@ report_record(const struct report_request *r, const struct record *record)
 static int
 run_report(int argc, char **argv)
 {
-    struct report_request request = {.form = REPORT_TEXT};
+    struct report_request request = {0};
     struct record *record = NULL;
-    int status = rows_request_init(&request.rows, &command_report, argc);
+    int status = rows_request_init(&request.rows, &command_report, forms, argc);
 
     if (status != 0)
         return status;

@@ -12,10 +12,11 @@
 
 int
 rows_request_init(struct rows_request *r, const struct command *command,
-                  int argc)
+                  const char *const *forms, int argc)
 {
     *r = (struct rows_request){
         .command = command,
+        .forms = forms,
         .breakdown = {.keys = {BREAKDOWN_FUNCTION}, .key_count = 1},
         .debug_dirs = calloc((size_t)argc + 1, sizeof(*r->debug_dirs)),
         .separator = ',',
@@ -64,8 +65,8 @@ unknown_key(const struct rows_request *r, const char *word, size_t length)
     return EXIT_USAGE;
 }
 
-int
-rows_request_keys(struct rows_request *r, const char *value)
+static int
+take_keys(struct rows_request *r, const char *value)
 {
     struct breakdown_options *o = &r->breakdown;
 
@@ -86,8 +87,8 @@ rows_request_keys(struct rows_request *r, const char *value)
     }
 }
 
-int
-rows_request_top(struct rows_request *r, const char *value)
+static int
+take_top(struct rows_request *r, const char *value)
 {
     struct breakdown_options *o = &r->breakdown;
     char *end;
@@ -101,8 +102,8 @@ rows_request_top(struct rows_request *r, const char *value)
                             value);
 }
 
-int
-rows_request_min(struct rows_request *r, const char *value)
+static int
+take_min(struct rows_request *r, const char *value)
 {
     struct breakdown_options *o = &r->breakdown;
     char *end;
@@ -114,8 +115,8 @@ rows_request_min(struct rows_request *r, const char *value)
     return rows_request_bad(r, "--min takes 0 to 100 per cent, not ", value);
 }
 
-int
-rows_request_separator(struct rows_request *r, const char *value)
+static int
+take_separator(struct rows_request *r, const char *value)
 {
     const char *const sign = strcmp(value, "\\t") == 0 ? "\t" : value;
 
@@ -123,16 +124,56 @@ rows_request_separator(struct rows_request *r, const char *value)
         return rows_request_bad(
             r, "-x takes one sign such as , or ; or | or \\t, not ", value);
     r->separator = *sign;
-    return 0;
+    return command_form(r->command, "csv", r->forms, &r->form);
 }
 
-int
-rows_request_output(struct rows_request *r, const char *value)
+static int
+take_output(struct rows_request *r, const char *value)
 {
     r->output = value;
     return *value != '\0'
                ? 0
                : rows_request_bad(r, "-o takes a file's name, not ", "");
+}
+
+int
+rows_request_take(struct rows_request *r, int option, const char *value)
+{
+    switch (option) {
+    case ROWS_BY:
+        return take_keys(r, value);
+    case ROWS_EVENTS:
+        return command_join(&r->events, value) == 0 ? 0 : EXIT_OURS;
+    case ROWS_SORT:
+        r->sort = value;
+        return 0;
+    case ROWS_TOP:
+        return take_top(r, value);
+    case ROWS_MIN:
+        return take_min(r, value);
+    case ROWS_MATCH:
+        r->breakdown.match = value;
+        return 0;
+    case ROWS_NO_INLINE:
+        r->breakdown.no_inline = true;
+        return 0;
+    case ROWS_INCLUSIVE:
+        r->breakdown.by_inclusive = true;
+        return 0;
+    case ROWS_DEBUG_DIR:
+        r->debug_dirs[r->debug_dir_count++] = value;
+        return command_debug_dir(r->command, value);
+    case ROWS_OUTPUT:
+        return take_output(r, value);
+    case ROWS_SEPARATOR:
+        return take_separator(r, value);
+    case ROWS_COLOR:
+        r->color = value;
+        return 0;
+    default:
+        return command_form(r->command, option == ROWS_JSON ? "json" : value,
+                            r->forms, &r->form);
+    }
 }
 
 int

@@ -114,10 +114,7 @@ write_event(const struct compared_event *e, FILE *out)
         if (!e->values[s].known) {
             fprintf(out, "%sno count %s: ", s == AFTER ? " " : "",
                     s == BEFORE ? "before" : "after");
-            write_name(out, e->reasons[s] != NULL ? e->reasons[s]
-                            : e->codes[s] != NULL
-                                ? e->codes[s]
-                                : "the report does not say why");
+            write_name(out, words_reason(e, s));
         }
     fputs("</td>", out);
 }
@@ -125,7 +122,7 @@ write_event(const struct compared_event *e, FILE *out)
 static void
 write_totals(const struct comparison *c, FILE *out)
 {
-    char texts[4][WORDS_SIZE];
+    char texts[WORDS_VALUES][WORDS_SIZE];
 
     fputs("<h2>Totals</h2>\n<div class=\"wide\"><table>\n<thead><tr>"
           "<th>before</th><th>after</th><th>change</th><th>%</th>"
@@ -134,13 +131,11 @@ write_totals(const struct comparison *c, FILE *out)
           out);
     for (size_t i = 0; i < c->event_count; i++) {
         const struct compared_event *e = &c->events[i];
-        words_number(&e->values[BEFORE], false, texts[0]);
-        words_number(&e->values[AFTER], false, texts[1]);
-        words_number(&e->change, true, texts[2]);
-        words_percent(e->percent, texts[3]);
-        fprintf(out, "<tr><td>%s</td><td>%s</td>", texts[0], texts[1]);
-        write_change(out, texts[2]);
-        write_change(out, texts[3]);
+        words_event(e, texts);
+        fprintf(out, "<tr><td>%s</td><td>%s</td>", texts[WORDS_BEFORE],
+                texts[WORDS_AFTER]);
+        write_change(out, texts[WORDS_CHANGE]);
+        write_change(out, texts[WORDS_PERCENT]);
         write_event(e, out);
         fputs("</tr>\n", out);
     }
@@ -168,33 +163,35 @@ write_bar(const struct table *t, double change)
             t->most > 0 ? 100 * fabs(change) / t->most : 0);
 }
 
+/* Returns by how much an event of a row changed. */
+static double
+change_of(const int64_t *before, const int64_t *after, size_t event)
+{
+    const uint64_t a = before != NULL ? (uint64_t)before[event] : 0;
+    const uint64_t b = after != NULL ? (uint64_t)after[event] : 0;
+
+    return (double)(int64_t)(b - a);
+}
+
 static void
 write_numbers(const struct table *t, const int64_t *before,
               const int64_t *after, bool bar)
 {
-    const size_t sort = t->events[0];
-    char texts[2][WORDS_SIZE];
+    char texts[WORDS_VALUES][WORDS_SIZE];
 
     for (size_t i = 0; i < t->event_count; i++) {
         const size_t e = t->events[i];
-        const uint64_t a = before != NULL ? (uint64_t)before[e] : 0;
-        const uint64_t b = after != NULL ? (uint64_t)after[e] : 0;
-        const int64_t change = (int64_t)(b - a);
-        words_count(change, true, texts[0]);
-        write_change(t->out, texts[0]);
+        words_row(t->c, e, before, after, texts);
+        write_change(t->out, texts[WORDS_CHANGE]);
         if (i > 0)
             continue;
-        words_percent(comparison_part(t->c, sort, change), texts[0]);
-        write_change(t->out, texts[0]);
+        write_change(t->out, texts[WORDS_PERCENT]);
         if (bar)
-            write_bar(t, (double)change);
+            write_bar(t, change_of(before, after, e));
         else
             fputs("<td></td>", t->out);
-        words_count((int64_t)a, false, texts[0]);
-        words_count((int64_t)b, false, texts[1]);
-        fprintf(t->out, "<td>%s</td><td>%s</td>",
-                before != NULL ? texts[0] : "-",
-                after != NULL ? texts[1] : "-");
+        fprintf(t->out, "<td>%s</td><td>%s</td>", texts[WORDS_BEFORE],
+                texts[WORDS_AFTER]);
     }
 }
 
@@ -305,7 +302,7 @@ write_rows(const struct comparison *c, size_t most, FILE *out)
 static void
 write_about(const struct comparison *c, const bool *shown, FILE *out)
 {
-    const char *a = c->runs[BEFORE].machine, *b = c->runs[AFTER].machine;
+    const char *const machine = words_machine(c);
 
     fputs("<ul class=\"soft\">\n", out);
     for (int s = 0; s < SIDES; s++) {
@@ -315,9 +312,9 @@ write_about(const struct comparison *c, const bool *shown, FILE *out)
         write_name(out, c->runs[s].command);
         fputs("</li>\n", out);
     }
-    if (a != NULL && b != NULL && strcmp(a, b) == 0) {
+    if (machine != NULL) {
         fputs("<li>on ", out);
-        write_name(out, a);
+        write_name(out, machine);
         fputs("</li>\n", out);
     }
     for (size_t i = 0; i < c->note_count; i++) {

@@ -59,11 +59,7 @@ write_event(const struct compared_event *e, FILE *out)
     for (int s = 0; s < SIDES; s++)
         if (!e->values[s].known) {
             fprintf(out, "<br>no count %s: ", s == BEFORE ? "before" : "after");
-            write_code(out,
-                       e->reasons[s] != NULL ? e->reasons[s]
-                       : e->codes[s] != NULL ? e->codes[s]
-                                             : "the report does not say why",
-                       true);
+            write_code(out, words_reason(e, s), true);
         }
     fputs(" | ", out);
     if (*a != '\0')
@@ -78,7 +74,7 @@ static void
 write_totals(const struct comparison *c, const bool *shown, size_t count,
              FILE *out)
 {
-    char texts[4][WORDS_SIZE];
+    char texts[WORDS_VALUES][WORDS_SIZE];
 
     fputs("| event | | before | after | change | % |\n"
           "|---|---|--:|--:|--:|--:|\n",
@@ -87,14 +83,11 @@ write_totals(const struct comparison *c, const bool *shown, size_t count,
         const struct compared_event *e = &c->events[i];
         if (!shown[i])
             continue;
-        words_number(&e->values[BEFORE], false, texts[0]);
-        words_number(&e->values[AFTER], false, texts[1]);
-        words_number(&e->change, true, texts[2]);
-        words_percent(e->percent, texts[3]);
+        words_event(e, texts);
         fputs("| ", out);
         write_event(e, out);
-        fprintf(out, " | %s | %s | %s | %s |\n", texts[0], texts[1], texts[2],
-                texts[3]);
+        fprintf(out, " | %s | %s | %s | %s |\n", texts[WORDS_BEFORE],
+                texts[WORDS_AFTER], texts[WORDS_CHANGE], texts[WORDS_PERCENT]);
     }
     if (count < c->event_count)
         fprintf(out, "\n%zu more event%s not shown.\n", c->event_count - count,
@@ -116,22 +109,14 @@ static void
 write_numbers(const struct table *t, const int64_t *before,
               const int64_t *after)
 {
-    char texts[4][WORDS_SIZE];
+    char texts[WORDS_VALUES][WORDS_SIZE];
 
     for (size_t i = 0; i < t->event_count; i++) {
-        const size_t e = t->events[i];
-        const uint64_t a = before != NULL ? (uint64_t)before[e] : 0;
-        const uint64_t b = after != NULL ? (uint64_t)after[e] : 0;
-        words_count((int64_t)(b - a), true, texts[0]);
-        fprintf(t->out, " %s |", texts[0]);
-        if (i > 0)
-            continue;
-        words_percent(comparison_part(t->c, e, (int64_t)(b - a)), texts[1]);
-        words_count((int64_t)a, false, texts[2]);
-        words_count((int64_t)b, false, texts[3]);
-        fprintf(t->out, " %s | %s | %s |", texts[1],
-                before != NULL ? texts[2] : "-",
-                after != NULL ? texts[3] : "-");
+        words_row(t->c, t->events[i], before, after, texts);
+        fprintf(t->out, " %s |", texts[WORDS_CHANGE]);
+        if (i == 0)
+            fprintf(t->out, " %s | %s | %s |", texts[WORDS_PERCENT],
+                    texts[WORDS_BEFORE], texts[WORDS_AFTER]);
     }
     fputc('\n', t->out);
 }
@@ -230,7 +215,7 @@ write_rows(const struct comparison *c, size_t most, FILE *out)
 static void
 write_end(const struct comparison *c, const bool *shown, FILE *out)
 {
-    const char *a = c->runs[BEFORE].machine, *b = c->runs[AFTER].machine;
+    const char *const machine = words_machine(c);
 
     fputc('\n', out);
     for (int s = 0; s < SIDES; s++) {
@@ -239,9 +224,9 @@ write_end(const struct comparison *c, const bool *shown, FILE *out)
         fputs(" of ", out);
         write_name(out, c->runs[s].command);
     }
-    if (a != NULL && b != NULL && strcmp(a, b) == 0) {
+    if (machine != NULL) {
         fputs("; on ", out);
-        write_name(out, a);
+        write_name(out, machine);
     }
     fputs(".\n", out);
     for (size_t i = 0; i < c->note_count; i++) {

@@ -96,7 +96,7 @@ write_head(const struct table *t)
         .plain = t->look->page.color ? PLAIN : "",
     };
     const struct comparison *c = t->c;
-    const char *a = c->runs[BEFORE].machine, *b = c->runs[AFTER].machine;
+    const char *const machine = words_machine(c);
     int pad = 0;
 
     words_answer(c, &form, t->out);
@@ -111,8 +111,8 @@ write_head(const struct table *t)
     int error = write_run(t, "before", BEFORE, pad);
     if (error == 0)
         error = write_run(t, "after", AFTER, pad);
-    if (a != NULL && b != NULL && strcmp(a, b) == 0)
-        escape_printf(t->out, "%-8s%s\n", "machine", a);
+    if (machine != NULL)
+        escape_printf(t->out, "%-8s%s\n", "machine", machine);
     for (size_t i = 0; i < c->note_count; i++)
         fprintf(t->out, "note: %s\n", c->notes[i]);
     return error;
@@ -141,11 +141,7 @@ write_event(const struct table *t, const struct compared_event *e)
     for (int s = 0; s < SIDES; s++)
         if (!e->values[s].known)
             escape_printf(t->out, "; no count %s: %s",
-                          s == BEFORE ? "before" : "after",
-                          e->reasons[s] != NULL ? e->reasons[s]
-                          : e->codes[s] != NULL ? e->codes[s]
-                                                : "the report does not say "
-                                                  "why");
+                          s == BEFORE ? "before" : "after", words_reason(e, s));
     fputc('\n', t->out);
 }
 
@@ -166,11 +162,8 @@ write_totals(const struct table *t, const bool *shown, size_t count)
                     heads[3], t->look->page.color ? PLAIN : "");
         for (size_t i = 0; i < c->event_count; i++) {
             const struct compared_event *e = &c->events[i];
-            char texts[4][WORDS_SIZE];
-            words_number(&e->values[BEFORE], false, texts[0]);
-            words_number(&e->values[AFTER], false, texts[1]);
-            words_number(&e->change, true, texts[2]);
-            words_percent(e->percent, texts[3]);
+            char texts[WORDS_VALUES][WORDS_SIZE];
+            words_event(e, texts);
             if (!shown[i]) {
                 changed += pass == 1 && e->change.real != 0;
                 continue;

@@ -169,6 +169,51 @@ exact_is_same(const struct comparison *c)
 }
 
 void
+words_event(const struct compared_event *e,
+            char texts[WORDS_VALUES][WORDS_SIZE])
+{
+    words_number(&e->values[BEFORE], false, texts[WORDS_BEFORE]);
+    words_number(&e->values[AFTER], false, texts[WORDS_AFTER]);
+    words_number(&e->change, true, texts[WORDS_CHANGE]);
+    words_percent(e->percent, texts[WORDS_PERCENT]);
+}
+
+void
+words_row(const struct comparison *c, size_t event, const int64_t *before,
+          const int64_t *after, char texts[WORDS_VALUES][WORDS_SIZE])
+{
+    const int64_t a = before != NULL ? before[event] : 0;
+    const int64_t b = after != NULL ? after[event] : 0;
+    const int64_t change = (int64_t)((uint64_t)b - (uint64_t)a);
+
+    words_count(a, false, texts[WORDS_BEFORE]);
+    words_count(b, false, texts[WORDS_AFTER]);
+    if (before == NULL)
+        strcpy(texts[WORDS_BEFORE], "-");
+    if (after == NULL)
+        strcpy(texts[WORDS_AFTER], "-");
+    words_count(change, true, texts[WORDS_CHANGE]);
+    words_percent(comparison_part(c, event, change), texts[WORDS_PERCENT]);
+}
+
+const char *
+words_reason(const struct compared_event *e, enum compared_side s)
+{
+    return e->reasons[s] != NULL ? e->reasons[s]
+           : e->codes[s] != NULL ? e->codes[s]
+                                 : "the report does not say why";
+}
+
+const char *
+words_machine(const struct comparison *c)
+{
+    const char *const a = c->runs[BEFORE].machine;
+    const char *const b = c->runs[AFTER].machine;
+
+    return a != NULL && b != NULL && strcmp(a, b) == 0 ? a : NULL;
+}
+
+void
 words_answer(const struct comparison *c, const struct words_form *form,
              FILE *out)
 {

@@ -28,6 +28,31 @@ void words_count(int64_t value, bool sign, char text[WORDS_SIZE]);
 /* Writes "+1.2 %", "-" for NAN. */
 void words_percent(double percent, char text[WORDS_SIZE]);
 
+/* The numbers of an event, or of an event of a row. */
+enum words_value {
+    WORDS_BEFORE, /* "-": there is none */
+    WORDS_AFTER,  /* the same */
+    WORDS_CHANGE,
+    WORDS_PERCENT,
+    WORDS_VALUES
+};
+
+/* Writes the totals of an event. */
+void words_event(const struct compared_event *event,
+                 char texts[WORDS_VALUES][WORDS_SIZE]);
+
+/* Writes an event of a row whose values on each side are `before` and `after`;
+ * NULL: the row is not there. */
+void words_row(const struct comparison *c, size_t event, const int64_t *before,
+               const int64_t *after, char texts[WORDS_VALUES][WORDS_SIZE]);
+
+/* Returns why an event has no count on a side. */
+const char *
+words_reason(const struct compared_event *event, enum compared_side s);
+
+/* Returns the machine if both runs were on one that is known, else NULL. */
+const char *words_machine(const struct comparison *c);
+
 /* Writes the answer: one line without its end. */
 void words_answer(const struct comparison *c, const struct words_form *form,
                   FILE *out);
