@@ -53,12 +53,33 @@ write_record(const char *path, const uint8_t *data, size_t size)
     return chunks_end(&writer) == 0;
 }
 
-/* The sums of a walk over runs of 0, 1, 2 ... rows are those of the values. */
+/* Returns a sum over all rows and values that a walk finds one by one. */
+static uint64_t
+walk_all(const struct record_counts_row *t, size_t event)
+{
+    struct record_walk walk;
+    uint64_t sum = 0, next = 0;
+    int64_t value;
+    size_t row;
+
+    record_walk_begin(&walk, t, event);
+    while (record_walk_next(&walk, &row, &value)) {
+        fuzz_check(row >= next && row < t->count && value != 0);
+        sum = (sum * 3 + row) * 3 + (uint64_t)value;
+        next = row + 1;
+    }
+    fuzz_check(!record_walk_next(&walk, &row, &value));
+    return sum;
+}
+
+/* The walks find what is found by row when the values are expanded: all values,
+ * and the sums of runs of 0, 1, 2 ... rows. */
 static void
 check_values(const struct record_counts_row *t, size_t event)
 {
+    const uint64_t all = walk_all(t, event);
     struct record_walk walk;
-    uint64_t walked = 0, sum = 0;
+    uint64_t walked = 0, sum = 0, rest = 0;
 
     record_walk_begin(&walk, t, event);
     for (size_t at = 0, size = 0; at < t->count; at += size++) {
@@ -74,7 +95,11 @@ check_values(const struct record_counts_row *t, size_t event)
             run += (uint64_t)values[k];
         sum = sum * 3 + run;
     }
+    for (size_t k = 0; k < t->count; k++)
+        if (values[k] != 0)
+            rest = (rest * 3 + k) * 3 + (uint64_t)values[k];
     fuzz_check(walked == sum);
+    fuzz_check(all == rest && walk_all(t, event) == rest);
 }
 
 int

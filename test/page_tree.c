@@ -111,11 +111,11 @@ check_values(const struct page_tree *tree, uint32_t thread, size_t event,
 {
     struct found f = {.tree = tree};
 
-    assert_int_equal(page_tree_values(tree, thread, event, take, &f), 0);
+    page_tree_values(tree, thread, event, take, &f);
     assert_string_equal(f.text, wanted);
     /* The sums are zeroes again. */
     f.length = 0;
-    assert_int_equal(page_tree_values(tree, thread, event, take, &f), 0);
+    page_tree_values(tree, thread, event, take, &f);
     assert_string_equal(f.text, wanted);
 }
 

@@ -106,20 +106,19 @@ join_insns(struct annotation *a)
 }
 
 /* Adds a thread's values of all events to the instructions. */
-static int
+static void
 add_thread(struct adding *x, const struct record_counts_row *t)
 {
     struct annotation *a = x->annotation;
     const struct record_process_row *p = &x->record->processes[t->process];
 
     for (size_t e = 0; e < a->event_count; e++) {
-        const int64_t *values = record_values(t, x->events[e]);
-        if (values == NULL)
-            return TALLY_ENOMEM;
-        for (size_t i = 0; i < t->count; i++) {
+        struct record_walk walk;
+        int64_t value;
+        size_t i;
+        record_walk_begin(&walk, t, x->events[e]);
+        while (record_walk_next(&walk, &i, &value)) {
             const struct record_insn *insn = &p->insns[t->insns[i]];
-            if (values[i] == 0)
-                continue;
             if (frame_of(a, resolver_find(x->resolver, t->process,
                                           t->insns[i])) == NULL)
                 continue;
@@ -134,22 +133,18 @@ add_thread(struct adding *x, const struct record_counts_row *t)
                         compare_insns);
             if (found == NULL)
                 continue;
-            found->values[e] += values[i];
-            a->totals[e] += values[i];
+            found->values[e] += value;
+            a->totals[e] += value;
         }
     }
-    return 0;
 }
 
 /* Adds the values of all threads. */
-static int
+static void
 add_values(struct adding *x)
 {
-    int error = 0;
-
-    for (size_t c = 0; error == 0 && c < x->record->counts_count; c++)
-        error = add_thread(x, &x->record->counts[c]);
-    return error;
+    for (size_t c = 0; c < x->record->counts_count; c++)
+        add_thread(x, &x->record->counts[c]);
 }
 
 static int
@@ -216,9 +211,7 @@ annotation_create(const struct record *record, struct resolver *resolver,
     }
     if (error == 0) {
         join_insns(a);
-        error = add_values(&x);
-    }
-    if (error == 0) {
+        add_values(&x);
         error = add_lines(a);
     }
     if (error != 0) {

@@ -43,8 +43,7 @@ write_values(struct page_writer *w, size_t number, bool *big)
 
     for (uint32_t t = 0; t < w->tree.thread_numbers.count; t++) {
         l.next = 0;
-        if (page_tree_values(&w->tree, t, event, put_value, &l) != 0)
-            return TALLY_ENOMEM;
+        page_tree_values(&w->tree, t, event, put_value, &l);
         bytes_append_varint(&w->data, 0);
         add_magnitude(&totals, w->tree.threads[t].totals[event]);
     }

@@ -135,7 +135,7 @@ write_texts(struct code *c)
 
 /* Writes the counts of an event at the instructions, over all threads. */
 static int
-write_values(struct code *c, size_t number)
+write_values(const struct code *c, size_t number)
 {
     struct page_writer *w = c->w;
     const size_t event = w->options->events[number];
@@ -143,13 +143,14 @@ write_values(struct code *c, size_t number)
 
     for (size_t i = 0; i < w->record->counts_count; i++) {
         const struct record_counts_row *row = &w->record->counts[i];
-        const int64_t *values = record_values(row, event);
-        if (values == NULL)
-            return TALLY_ENOMEM;
-        for (size_t k = 0; k < row->count; k++) {
-            int64_t *sum =
-                &c->sums[c->rank[w->places.of[row->process][row->insns[k]]]];
-            *sum = (int64_t)((uint64_t)*sum + (uint64_t)values[k]);
+        const uint32_t *const of = w->places.of[row->process];
+        struct record_walk walk;
+        int64_t value;
+        size_t k;
+        record_walk_begin(&walk, row, event);
+        while (record_walk_next(&walk, &k, &value)) {
+            int64_t *sum = &c->sums[c->rank[of[row->insns[k]]]];
+            *sum = (int64_t)((uint64_t)*sum + (uint64_t)value);
         }
     }
     for (size_t i = 0; i < c->count; i++) {

@@ -245,7 +245,7 @@ page_tree_create(struct page_places *places, struct page_tree *t)
     return error;
 }
 
-int
+void
 page_tree_values(const struct page_tree *t, uint32_t number, size_t event,
                  void (*take)(void *user, uint32_t node, int64_t value),
                  void *user)
@@ -255,12 +255,13 @@ page_tree_values(const struct page_tree *t, uint32_t number, size_t event,
 
     for (uint32_t i = thread->row; i != PAGE_NO_ROW; i = t->before[i]) {
         const struct record_counts_row *row = &record->counts[i];
-        const int64_t *values = record_values(row, event);
-        if (values == NULL)
-            return TALLY_ENOMEM;
-        for (size_t k = 0; k < row->count; k++) {
+        struct record_walk walk;
+        int64_t value;
+        size_t k;
+        record_walk_begin(&walk, row, event);
+        while (record_walk_next(&walk, &k, &value)) {
             int64_t *sum = &t->sums[t->counts[i][k]];
-            *sum = (int64_t)((uint64_t)*sum + (uint64_t)values[k]);
+            *sum = (int64_t)((uint64_t)*sum + (uint64_t)value);
         }
     }
     for (size_t i = 0; i < thread->node_count; i++) {
@@ -269,5 +270,4 @@ page_tree_values(const struct page_tree *t, uint32_t number, size_t event,
             take(user, node, t->sums[node]);
         t->sums[node] = 0;
     }
-    return 0;
 }

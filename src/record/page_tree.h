@@ -51,8 +51,8 @@ int page_tree_create(struct page_places *places, struct page_tree *tree);
 void page_tree_finish(struct page_tree *tree);
 
 /* Adds up an event (of the record) of a thread by node, and calls `take` for
- * each node with a count that is not 0, in order. 0 or TALLY_ENOMEM. */
-int
+ * each node with a count that is not 0, in order. */
+void
 page_tree_values(const struct page_tree *tree, uint32_t thread, size_t event,
                  void (*take)(void *user, uint32_t node, int64_t value),
                  void *user);

@@ -329,11 +329,39 @@ record_walk_begin(struct record_walk *w, const struct record_counts_row *t,
         .values = v,
         .rest = cursor_of(v->bytes, v->size),
         .row = UINT64_MAX, /* less than 0 by one */
+        .count = t->count,
     };
     if (v->by_row != NULL)
         return;
     w->left = cursor_varint(&w->rest) + 1;
     record_walk_on(w);
+}
+
+bool
+record_walk_next(struct record_walk *w, size_t *row, int64_t *value)
+{
+    const int64_t *const by_row = w->values->by_row;
+
+    if (by_row != NULL) {
+        while (++w->row < w->count && by_row[w->row] == 0)
+            ;
+        if (w->row >= w->count) {
+            w->row = w->count - 1; /* again no more */
+            return false;
+        }
+        *row = (size_t)w->row;
+        *value = by_row[w->row];
+        return true;
+    }
+    /* A forged record may have a value of 0. */
+    while (w->left > 0 && w->value == 0)
+        walk_on(w);
+    if (w->left == 0)
+        return false;
+    *row = (size_t)w->row;
+    *value = w->value;
+    walk_on(w);
+    return true;
 }
 
 int64_t

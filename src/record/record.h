@@ -243,6 +243,7 @@ struct record_walk {
     uint64_t left;      /* values in `rest`, with the next */
     uint64_t row;       /* of the next value */
     int64_t value;
+    size_t count; /* of rows */
 };
 
 void record_walk_begin(struct record_walk *walk,
@@ -254,6 +255,10 @@ void record_walk_on(struct record_walk *walk);
 /* Returns the sum of the values of the rows from `from` on and before `end`, of
  * which none was asked for; rows are asked for in ascending order. */
 int64_t record_walk_sum(struct record_walk *walk, size_t from, size_t end);
+
+/* Finds the next value that is not 0 and its row, and goes on behind it. False:
+ * there is none. A walk is asked so or by rows, not both. */
+bool record_walk_next(struct record_walk *walk, size_t *row, int64_t *value);
 
 /* Returns the value of a row; rows are asked for in ascending order, each at
  * most once. */
