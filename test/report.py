@@ -241,6 +241,23 @@ def choice():
     adds_up(large)
 
 
+@t.named("--top shows the first of all rows")
+def first_rows():
+    """The rows are those that are first without --top, whatever they are sorted
+    and chosen by, and the others add up."""
+    path = record_words()
+    for sort in ("instructions", "cache-misses", "name"):
+        for keys in ("instruction", "function", "image"):
+            for options in ((), ("--match", "*a*"), ("--min", "0.2"),
+                            ("--inclusive", "--match", "e")):
+                options = ("--by", keys, "--sort", sort, *options)
+                full = report_json(path, *options)
+                for top in (1, 2, 7, 100, len(full["rows"]) or 1, 10 ** 6):
+                    found = report_json(path, "--top", str(top), *options)
+                    t.equal(found["rows"], full["rows"][:top])
+                    adds_up(found)
+
+
 @t.named("events and keys that are not there")
 def unknown():
     path = record_words()

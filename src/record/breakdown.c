@@ -880,15 +880,65 @@ joined_name(const struct breakdown *b, const struct breakdown_row *row)
     return joined;
 }
 
+/* Lets the largest of a heap of orders that may be at `at` sink to its place.
+ */
+static void
+sink(struct order *heap, size_t count, size_t at)
+{
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            return;
+        if (child + 1 < count && compare(&heap[child], &heap[child + 1]) < 0)
+            child++;
+        if (compare(&heap[at], &heap[child]) >= 0)
+            return;
+        const struct order moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+        at = child;
+    }
+}
+
+/* Sorts the first `top` of the orders, which come in front of the others: a
+ * heap has the first ones so far, the last of them on its top. */
+static void
+sort_first(struct order *orders, size_t count, size_t top)
+{
+    for (size_t i = top / 2; top < count && i > 0; i--)
+        sink(orders, top, i - 1);
+    for (size_t i = top; i < count; i++) {
+        if (compare(&orders[i], &orders[0]) >= 0)
+            continue;
+        const struct order moved = orders[0];
+        orders[0] = orders[i];
+        orders[i] = moved;
+        sink(orders, top, 0);
+    }
+    qsort(orders, top, sizeof(*orders), compare);
+}
+
+/* Adds a row to those that are not shown. */
+static void
+drop_row(struct breakdown *b, const struct breakdown_row *row)
+{
+    b->more_count++;
+    for (size_t e = 0; e < b->options.event_count; e++)
+        b->more[e] = wrapped_sum(b->more[e], row->values[e]);
+}
+
+/* Sorts the rows; only the first ones stay where a number is asked for. */
 static int
 sort_rows(struct breakdown *b)
 {
     const struct breakdown_options *o = &b->options;
-    struct order *orders = calloc(b->row_count + 1, sizeof(*orders));
-    struct breakdown_row *sorted = calloc(b->row_count + 1, sizeof(*sorted));
+    const size_t count = b->row_count;
+    const size_t kept = o->top != 0 && o->top < count ? o->top : count;
+    struct order *orders = calloc(count + 1, sizeof(*orders));
+    struct breakdown_row *sorted = calloc(kept + 1, sizeof(*sorted));
     int error = orders != NULL && sorted != NULL ? 0 : TALLY_ENOMEM;
 
-    for (size_t i = 0; error == 0 && i < b->row_count; i++) {
+    for (size_t i = 0; error == 0 && i < count; i++) {
         orders[i].row = i;
         orders[i].value = sort_value(b, &b->rows[i]);
         if (!o->sort_by_name)
@@ -898,14 +948,17 @@ sort_rows(struct breakdown *b)
             error = TALLY_ENOMEM;
     }
     if (error == 0) {
-        qsort(orders, b->row_count, sizeof(*orders), compare);
-        for (size_t i = 0; i < b->row_count; i++)
+        sort_first(orders, count, kept);
+        for (size_t i = 0; i < kept; i++)
             sorted[i] = b->rows[orders[i].row];
+        for (size_t i = kept; i < count; i++)
+            drop_row(b, &b->rows[orders[i].row]);
         free(b->rows);
         b->rows = sorted;
+        b->row_count = kept;
         sorted = NULL;
     }
-    for (size_t i = 0; orders != NULL && i < b->row_count; i++)
+    for (size_t i = 0; orders != NULL && i < count; i++)
         free(orders[i].name);
     free(orders);
     free(sorted);
@@ -940,11 +993,11 @@ is_large(const struct breakdown *b, const struct breakdown_row *row)
     return isnan(percent) || fabs(percent) >= b->options.min;
 }
 
-/* Moves the rows that stay to the front, and adds up the others. */
+/* Leaves the rows that match and are large, in their order, and adds up the
+ * others. */
 static int
 select_rows(struct breakdown *b)
 {
-    const struct breakdown_options *o = &b->options;
     size_t kept = 0;
 
     for (size_t i = 0; i < b->row_count; i++) {
@@ -952,13 +1005,10 @@ select_rows(struct breakdown *b)
         const int matches = breakdown_row_matches(b, &row, b->options.match);
         if (matches < 0)
             return TALLY_ENOMEM;
-        if (matches && (o->top == 0 || kept < o->top) && is_large(b, &row)) {
+        if (matches && is_large(b, &row))
             b->rows[kept++] = row;
-            continue;
-        }
-        b->more_count++;
-        for (size_t e = 0; e < o->event_count; e++)
-            b->more[e] = wrapped_sum(b->more[e], row.values[e]);
+        else
+            drop_row(b, &row);
     }
     b->row_count = kept;
     return 0;
@@ -1052,9 +1102,9 @@ fill(struct breakdown *b, struct resolver *resolver)
     if (breakdown_has(b, BREAKDOWN_FUNCTION))
         error = find_ambiguous(b);
     if (error == 0)
-        error = sort_rows(b);
-    if (error == 0)
         error = select_rows(b);
+    if (error == 0)
+        error = sort_rows(b);
     return error == 0 ? count_images(b) : error;
 }
 
