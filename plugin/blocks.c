@@ -172,10 +172,7 @@ blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
     struct block *block = new_block(t);
     *block = *model;
     block->hash = hash;
-    block->number = t->count;
     block->index = keep_info(t, info);
-    if (t->apart)
-        block->number = block->index + 1;
     *slot = (struct block_slot){t->count, tag_of(hash)};
     t->blocks.used++;
     return block;

@@ -31,8 +31,7 @@ struct block_table {
     struct block_slots blocks;      /* by address and code */
     struct block_slots infos;       /* of the process's counts, by content */
     uint32_t info_count;
-    bool apart;  /* no two blocks share an info: each has its own counts, and
-                    block.number is 1 + block.index */
+    bool apart;  /* no two blocks share an info: each has its own counts */
     void *pairs; /* struct access_pair by content, tsearch(3) */
 };
 

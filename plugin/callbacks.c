@@ -23,7 +23,9 @@
 static const bool records = (VARIANT & VARIANT_RECORD) != 0;
 
 /* What the entry of a block does in this variant alone, enum block_work. */
-#define WORK_OF_VARIANT (VARIANT & VARIANT_RECORD ? (unsigned)WORK_RECORD : 0u)
+#define WORK_OF_VARIANT                                        \
+    ((VARIANT & VARIANT_RECORD ? (unsigned)WORK_RECORD : 0u) | \
+     (VARIANT & VARIANT_CALLERS ? (unsigned)WORK_CALLERS : 0u))
 
 STRAND_INLINE bool
 counts_raw(void)
@@ -590,21 +592,21 @@ enter_two_cell(struct strand *s, const struct block *b, uint32_t cell,
 static __attribute__((noinline)) void
 enter_lead(struct strand *s, const struct block *b, unsigned work)
 {
-    enter_cell(s, b, strand_lead(s, b), work);
+    enter_cell(s, b, strand_lead(s, b, work), work);
 }
 
 static __attribute__((noinline)) void
 enter_one_lead(struct strand *s, const struct block *b, uint64_t addr,
                unsigned work, enum touch touch)
 {
-    enter_one_cell(s, b, strand_lead(s, b), addr, work, touch);
+    enter_one_cell(s, b, strand_lead(s, b, work), addr, work, touch);
 }
 
 static __attribute__((noinline)) void
 enter_two_lead(struct strand *s, const struct block *b, uint64_t addr,
                unsigned work, enum touch first, enum touch second)
 {
-    enter_two_cell(s, b, strand_lead(s, b), addr, work, first, second);
+    enter_two_cell(s, b, strand_lead(s, b, work), addr, work, first, second);
 }
 
 /* Entries of a block, alone or with its first accesses. */
@@ -612,7 +614,7 @@ enter_two_lead(struct strand *s, const struct block *b, uint64_t addr,
 STRAND_INLINE void
 enter(struct strand *s, const struct block *b, unsigned work)
 {
-    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b) : 1;
+    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b, work) : 1;
 
     if (__builtin_expect(cell == 0, 0))
         enter_lead(s, b, work);
@@ -624,7 +626,7 @@ STRAND_INLINE void
 enter_one(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
           enum touch touch)
 {
-    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b) : 1;
+    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b, work) : 1;
 
     if (__builtin_expect(cell == 0, 0))
         enter_one_lead(s, b, addr, work, touch);
@@ -636,7 +638,7 @@ STRAND_INLINE void
 enter_two(struct strand *s, const struct block *b, uint64_t addr, unsigned work,
           enum touch first, enum touch second)
 {
-    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b) : 1;
+    const uint32_t cell = work & WORK_RECORD ? strand_foresee(s, b, work) : 1;
 
     if (__builtin_expect(cell == 0, 0))
         enter_two_lead(s, b, addr, work, first, second);
@@ -760,8 +762,8 @@ EACH_WORK(ENTER)
 static uint32_t
 count_cell(struct strand *s, const struct block *b)
 {
-    if (!records || s->callers == NULL)
-        return b->number;
+    if (!follows_callers(s, WORK_OF_VARIANT))
+        return block_number(b);
     return callers_count(s->callers, b);
 }
 
@@ -771,7 +773,7 @@ stand_in(struct strand *s, const struct block *part, uint32_t cell)
 {
     s->previous = part;
     s->cell = cell;
-    if (records && s->callers != NULL) {
+    if (follows_callers(s, WORK_OF_VARIANT)) {
         s->callers->last = part;
         s->callers->cell = cell;
     }
@@ -853,8 +855,7 @@ annul_slot(struct strand *s, unsigned vcpu, const struct block *last,
     const struct block *slot = last->flags & BLOCK_PENDING ? s->slot : last;
 
     if ((last->flags & BLOCK_LIKELY) && slot != NULL && b->pc == slot->end) {
-        const struct block part = {.index = slot->slot,
-                                   .number = slot->slot + 1};
+        const struct block part = {.index = slot->slot};
         s->exec[slot->slot]++;
         count_cell(s, &part);
         gateway_count(s, vcpu, slot->slot, slot->pc);
@@ -866,16 +867,17 @@ static void
 enter_captured(struct strand *s, unsigned vcpu, const struct block *b)
 {
     const uint32_t left = s->cell;
-    uint32_t cell = records ? strand_foresee(s, b) : 1;
+    const unsigned work = tally_plugin.work | WORK_OF_VARIANT;
+    uint32_t cell = records ? strand_foresee(s, b, work) : 1;
 
     if (cell == 0)
-        cell = strand_lead(s, b);
+        cell = strand_lead(s, b, work);
     /* The lines are fetched before the model enters the block, and yet are the
      * block's. */
     s->cell = cell;
     const struct ear_branches before = ear_enter(s, vcpu, b);
     s->cell = left;
-    enter_cell(s, b, cell, tally_plugin.work | WORK_OF_VARIANT);
+    enter_cell(s, b, cell, work);
     ear_entered(s, vcpu, b, &before);
 }
 

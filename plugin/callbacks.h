@@ -5,13 +5,12 @@
  * session pays nothing for it. The constants have these dimensions:
  *
  *   variant   enum callbacks_variant: one thread or many, read-after-write
- * hits, misaligned accesses. callbacks.c is compiled once for each sum
- *             (meson.build) and makes one table, struct callbacks.
- *   work      enum block_work of machine/strand.h, a sum: what a block's entry
- *             does. The index of `enter` and `enter_with`.
- *   touches   enum touch, two: the accesses that one call makes, the second of
- *             them TOUCH_NONE where the call makes one. The index of `access`,
- *             and the second and third index of `enter_with`.
+ * hits, misaligned accesses, a recording. callbacks.c is compiled once for each
+ * sum (meson.build) and makes one table, struct callbacks. work      enum
+ * block_work of machine/strand.h, a sum: what a block's entry does. The index
+ * of `enter` and `enter_with`. touches   enum touch, two: the accesses that one
+ * call makes, the second of them TOUCH_NONE where the call makes one. The index
+ * of `access`, and the second and third index of `enter_with`.
  *
  * plugin.c chooses the variant, translate.c the callback of each block and of
  * each access.
@@ -30,7 +29,8 @@ enum callbacks_variant {
     /* Records by instruction. With both of the two before or none: then it asks
      * which of their components run. */
     VARIANT_RECORD = 1 << 3,
-    VARIANTS = 1 << 4,
+    VARIANT_CALLERS = 1 << 4, /* with VARIANT_RECORD: by path of calls */
+    VARIANTS = 1 << 5,
 };
 
 /* What a callback knows of an access. */
@@ -108,6 +108,7 @@ prefetch_near_of(const void *data)
 /* The tables of the variants, by their numbers. */
 extern const struct callbacks callbacks_0, callbacks_1, callbacks_2,
     callbacks_3, callbacks_4, callbacks_5, callbacks_6, callbacks_7,
-    callbacks_8, callbacks_9, callbacks_14, callbacks_15;
+    callbacks_8, callbacks_9, callbacks_14, callbacks_15, callbacks_24,
+    callbacks_25, callbacks_30, callbacks_31;
 
 #endif

@@ -109,6 +109,12 @@ choose_callbacks(struct plugin *p)
         [VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN] = &callbacks_14,
         [VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN | VARIANT_MANY] =
             &callbacks_15,
+        [VARIANT_CALLERS | VARIANT_RECORD] = &callbacks_24,
+        [VARIANT_CALLERS | VARIANT_RECORD | VARIANT_MANY] = &callbacks_25,
+        [VARIANT_CALLERS | VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN] =
+            &callbacks_30,
+        [VARIANT_CALLERS | VARIANT_RECORD | VARIANT_RAW | VARIANT_ALIGN |
+            VARIANT_MANY] = &callbacks_31,
     };
     const struct session_request *r = &p->request;
     unsigned variant = 0;
@@ -124,6 +130,8 @@ choose_callbacks(struct plugin *p)
         variant |= VARIANT_RAW | VARIANT_ALIGN;
     if (r->records != RECORDS_NOTHING)
         variant |= VARIANT_RECORD;
+    if (r->records == RECORDS_CALLERS)
+        variant |= VARIANT_CALLERS;
     p->callbacks = variants[variant];
     p->all_rare = p->span == SPAN_SKIP ||
                   (p->span != SPAN_ALL && p->threaded) || r->range_count > 0 ||

@@ -66,7 +66,6 @@ block_at(struct fixture *f, uint64_t pc, uint32_t flags)
         .taken_pc = NO_LINE,
         .flags = flags,
         .index = f->count,
-        .number = f->count + 1,
         .instructions = 2,
     };
     return &f->blocks[f->count++];
@@ -77,14 +76,18 @@ run(struct fixture *f, uint64_t pc, uint32_t flags)
 {
     const struct block *b = block_at(f, pc, flags);
     const uint32_t foreseen = callers_foresee(&f->callers, b);
+    const uint32_t path = f->callers.path, frames = f->callers.frame_count;
     const uint32_t cell = callers_lead(&f->callers, b);
 
-    if (foreseen != 0)
+    if (foreseen != 0) {
         assert_int_equal(foreseen, cell);
+        assert_int_equal(f->callers.path, path);
+        assert_int_equal(f->callers.frame_count, frames);
+    }
     callers_go(&f->callers, b, cell);
     assert_int_equal(cell, f->callers.cell);
     assert_int_equal(f->record->cells[cell - 1].block,
-                     block_at(f, pc, flags)->number);
+                     block_number(block_at(f, pc, flags)));
 }
 
 /* Writes the calls that led to the block that runs, innermost last, as "1000
@@ -606,7 +609,7 @@ assert_path(struct fixture *f, const struct twin *twin)
 static uint32_t
 number_at(struct fixture *f, uint64_t pc, uint32_t flags)
 {
-    return block_at(f, pc, flags)->number;
+    return block_number(block_at(f, pc, flags));
 }
 
 /* Each frame of the stack is of the function that had it, told by the stack

@@ -58,7 +58,7 @@ tear_down(void **state)
 static void
 enter(struct fixture *f, uint32_t number)
 {
-    const struct block block = {.number = number};
+    const struct block block = {.index = number - 1};
 
     edges_enter(&f->strand, &block);
 }

@@ -539,7 +539,7 @@ test_shared_loads(void **unused)
 static void
 test_requests_know(void **unused)
 {
-    static const struct block block = {.taken_pc = NO_LINE, .number = 7};
+    static const struct block block = {.taken_pc = NO_LINE, .index = 6};
     static const struct {
         uint64_t addr;
         uint16_t instruction;

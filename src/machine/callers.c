@@ -147,11 +147,11 @@ is_full(const struct callers *c)
 }
 
 /* Returns the number of the cell of a block on a path; 0: there is no memory,
- * or the block has no number. */
+ * or the counts have no room for the block. */
 static uint32_t
 cell_of(struct callers *c, uint32_t path, uint32_t block)
 {
-    if (block == 0)
+    if (block == 0 || block == RECORD_NO_ROOM)
         return 0;
     const uint32_t cell = table_find(c, path, block)->cell;
     if (cell != 0)
@@ -183,17 +183,19 @@ callers_on(struct callers *c, uint32_t cell, uint32_t object)
 uint32_t
 callers_find(struct callers *c, uint32_t from, const struct block *b)
 {
-    const uint32_t number = cell_of(c, c->path, b->number);
+    const uint32_t number = cell_of(c, c->path, block_number(b));
     struct callers_cell *cell = &c->cells[from];
 
-    /* A jump through a register leads to too many cells. */
-    if (from == 0 || number == 0 || (c->last->flags & BLOCK_INDIRECT) ||
+    /* A jump through a register leads to too many cells, but for a return,
+     * which leads to the one behind its call. */
+    if (from == 0 || number == 0 ||
+        (c->last->flags & (BLOCK_INDIRECT | BLOCK_BACK)) == BLOCK_INDIRECT ||
         c->cells[number].path != cell->path)
         return number;
     cell->next[1] = cell->next[0];
     cell->next_block[1] = cell->next_block[0];
     cell->next[0] = number;
-    cell->next_block[0] = b->number;
+    cell->next_block[0] = block_number(b);
     return number;
 }
 
@@ -311,7 +313,7 @@ push(struct callers *c, uint64_t back, const struct block *b)
         led = &c->cells[caller].led; /* cells may have moved */
     }
     c->path = led->path;
-    if (__builtin_expect(c->cells[led->cell].block != b->number, 0)) {
+    if (__builtin_expect(c->cells[led->cell].block != block_number(b), 0)) {
         const uint32_t cell = callers_find(c, 0, b);
         c->cells[caller].led.cell = cell;
         return cell;
@@ -477,14 +479,16 @@ callers_resume(struct callers *c)
 
     c->last = &resumed;
     c->interrupted = NULL;
+    c->interrupted_cell = c->cell;
     if (signal != UINT32_MAX) {
         const struct callers_frame *frame = &c->frames[signal];
         c->interrupted =
             (const struct block *)(uintptr_t)(frame->back & ~NO_LINE);
-        c->cell = frame->cell;
+        c->interrupted_cell = frame->cell;
         pop(c, signal);
     } else if (c->path == CALLERS_UNKNOWN)
         c->path = c->lost; /* the handler came behind a branch */
+    c->cell = 0;           /* leads nowhere: callers_move() is to follow */
 }
 
 /* Returns whether `b` may follow a block that no branch closes that is known
@@ -520,6 +524,8 @@ callers_move(struct callers *c, const struct block *b)
     const struct block *last = c->last;
     const struct block *whole = c->interrupted;
 
+    if (last == &resumed)
+        c->cell = c->interrupted_cell;
     if (whole != NULL && (last == &resumed || is_slot_of(c, last, whole))) {
         if (last == &resumed && b->pc >= whole->pc && b->pc < whole->end)
             return callers_find(c, 0, b); /* not all of it had run */
@@ -542,12 +548,15 @@ callers_move(struct callers *c, const struct block *b)
     if ((flags & (BLOCK_BACK | BLOCK_INDIRECT)) && land(c, b)) {
         /* The path is the function's that has the landing pad. */
     } else if (flags & BLOCK_BACK) {
-        if (match(c, b)) /* with the frame behind the last one */
-            return callers_next(c, c->frames[c->frame_count].cell, b);
+        if (match(c, b)) { /* with the frame behind the last one */
+            const struct callers_frame *frame = &c->frames[c->frame_count];
+            return b->pc == frame->back ? callers_next(c, frame->cell, b)
+                                        : callers_find(c, 0, b);
+        }
         lose(c, b);
     } else if (flags & BLOCK_INDIRECT) {
-        if (b->pc - last->pc + FAR_JUMP <= 2 * FAR_JUMP || !leave(c, b))
-            return callers_next(c, c->cell, b);
+        if (b->pc - last->pc + FAR_JUMP > 2 * FAR_JUMP)
+            leave(c, b);
     } else if (last == &resumed) {
         match(c, b);
     } else if (last != &nothing && !goes_on(c, last, b)) {

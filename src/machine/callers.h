@@ -46,11 +46,13 @@ struct callers_led {
 
 /* What is known of a cell. */
 struct callers_cell {
-    uint32_t path, block; /* the block's number; on an object the cell and
-                             RECORD_ON | the object */
-    uint32_t links;       /* to the other paths that its call has led to */
-    /* Where the cell led to on its path: to these cells, of these blocks. */
+    /* Where the cell led to on its path: to these cells, of these blocks. Of a
+     * cell that calls also where its call returned to. First, as each run of a
+     * block reads them: in one host cache line. */
     uint32_t next[2], next_block[2];
+    uint32_t path, block;   /* the block's number; on an object the cell and
+                               RECORD_ON | the object */
+    uint32_t links;         /* to the other paths that its call has led to */
     struct callers_led led; /* where its call led last */
 } __attribute__((aligned(16)));
 
@@ -74,6 +76,8 @@ struct callers {
     /* Once a handler has returned: the block that its signal came in or behind;
      * NULL: not known. */
     const struct block *interrupted;
+    uint32_t interrupted_cell;  /* and its cell: `cell` is 0 until the next
+                                   block is entered */
     uint64_t step;              /* what an execution counts: 1, or 0 */
     uint32_t path;              /* of the block that runs */
     uint32_t cell;              /* in which it counts */
@@ -187,9 +191,10 @@ callers_known(const struct callers *c, uint32_t from, const struct block *b)
 {
     const struct callers_cell *cell = &c->cells[from];
 
-    return __builtin_expect(cell->next_block[0] == b->number, 1) ? cell->next[0]
-           : cell->next_block[1] == b->number                    ? cell->next[1]
-                                                                 : 0;
+    return __builtin_expect(cell->next_block[0] == block_number(b), 1)
+               ? cell->next[0]
+           : cell->next_block[1] == block_number(b) ? cell->next[1]
+                                                    : 0;
 }
 
 /* Returns the cell that `from` leads to on its path, which is the thread's. */
@@ -216,13 +221,12 @@ callers_stays(const struct callers *c, const struct block *b)
 }
 
 /* Returns the cell of `b` where the thread goes on in its function, to where it
- * went before; 0: only callers_lead() can tell. */
+ * went before; 0: only callers_lead() can tell. A cell has kept `b` only where
+ * the thread stays in its function, each time that `b` follows the cell. */
 static inline uint32_t
 callers_foresee(const struct callers *c, const struct block *b)
 {
-    return __builtin_expect(callers_stays(c, b), 1)
-               ? callers_known(c, c->cell, b)
-               : 0;
+    return callers_known(c, c->cell, b);
 }
 
 /* Counts a block that is entered in its cell. */

@@ -41,14 +41,16 @@ edges_enter(struct strand *s, const struct block *b)
         return;
     struct edges *e = &r->edges;
     const uint32_t last = r->record->last;
+    const uint32_t number =
+        block_number(b) != RECORD_NO_ROOM ? block_number(b) : 0;
     const bool wrong = e->total != NULL && mispredictions(e->total) != e->wrong;
     if (last != 0)
-        count(r, last, b->number, wrong);
+        count(r, last, number, wrong);
     else if (!r->outside)
-        count(r, 0, b->number, false);
+        count(r, 0, number, false);
     e->total = s->total;
     e->wrong = mispredictions(s->total);
-    r->record->last = r->outside ? 0 : b->number;
+    r->record->last = r->outside ? 0 : number;
 }
 
 void

@@ -41,12 +41,23 @@ grow(struct recorder *r)
     r->mask = 2 * size - 1;
 }
 
+/* Returns whether a site without callers is in a block for which the counts
+ * have no room. */
+static bool
+has_no_room(const struct recorder *r, uint64_t key)
+{
+    return key >> 32 == RECORD_NO_ROOM &&
+           atomic_load(&r->record->cell_count) == 0;
+}
+
 void
 recorder_add(struct recorder *r, uint64_t key, uint64_t count)
 {
     struct record_site *site = find(r->sites, r->mask, key);
 
     if (site->key == 0) {
+        if (has_no_room(r, key))
+            return;
         if (r->used >= (r->mask + 1) / 4 * 3) {
             if (r->mask + 1 >= RECORD_SITES)
                 return; /* stays in the total alone */

@@ -24,6 +24,7 @@ enum block_work {
     WORK_TARGETS = 1 << 4,   /* needs the direction */
     WORK_CLOCK = 1 << 5,     /* slices, after which the clock is looked at */
     WORK_RECORD = 1 << 6,    /* where each block counts in a recording */
+    WORK_CALLERS = 1 << 7,   /* with WORK_RECORD: of one by path of calls */
 };
 
 STRAND_INLINE uint64_t
@@ -79,6 +80,15 @@ filter_clear(struct filter *f, bool alone)
     filter_fill(f->line, f->mask + 1, NO_LINE, alone);
 }
 
+/* Returns the cell in which the block before counted, in a recording, once the
+ * strand has entered the next. */
+STRAND_INLINE uint32_t
+strand_last_cell(const struct strand *s, const struct block *last,
+                 unsigned work)
+{
+    return work & WORK_CALLERS ? s->last_cell : block_number(last);
+}
+
 STRAND_INLINE void
 strand_direction(struct strand *s, const struct block *last, uint64_t taken,
                  unsigned work)
@@ -92,7 +102,8 @@ strand_direction(struct strand *s, const struct block *last, uint64_t taken,
     total[SIGNAL_CONDITIONAL_TAKEN] += taken;
     total[SIGNAL_NOT_TAKEN_MISPREDICTS + taken] += next & 1;
     if (work & WORK_RECORD)
-        s->branches[s->last_cell].outcome[taken * 2 + (next & 1)]++;
+        s->branches[strand_last_cell(s, last, work)]
+            .outcome[taken * 2 + (next & 1)]++;
     /* Last: a byte may alias anything that would be loaded after it. */
     *at = next & COUNTER_STATES;
 }
@@ -131,7 +142,7 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
     else if ((last->flags & BLOCK_CONDITIONAL) != 0)
         strand_direction(s, last, taken, work);
     if ((work & WORK_RECORD) && (work & WORK_PREDICTOR) == 0)
-        s->branches[s->last_cell].outcome[2] += taken;
+        s->branches[strand_last_cell(s, last, work)].outcome[2] += taken;
     return (work & WORK_TARGETS) && strand_target(s, last, b, taken);
 }
 
@@ -154,18 +165,28 @@ work_of(uint32_t components)
     return work;
 }
 
+/* Returns whether the strand counts by path of calls, which a strand does not
+ * for which there is no memory. */
+STRAND_INLINE bool
+follows_callers(const struct strand *s, unsigned work)
+{
+    return (work & WORK_CALLERS) && s->callers != NULL;
+}
+
 /* Returns the cell in which a block counts that is entered, in a recording,
  * where that is quickly known; else 0, and strand_lead() finds the cell. */
 STRAND_INLINE uint32_t
-strand_foresee(const struct strand *s, const struct block *b)
+strand_foresee(const struct strand *s, const struct block *b, unsigned work)
 {
-    return s->callers != NULL ? callers_foresee(s->callers, b) : b->number;
+    return follows_callers(s, work) ? callers_foresee(s->callers, b)
+                                    : block_number(b);
 }
 
 STRAND_INLINE uint32_t
-strand_lead(struct strand *s, const struct block *b)
+strand_lead(struct strand *s, const struct block *b, unsigned work)
 {
-    return s->callers != NULL ? callers_lead(s->callers, b) : b->number;
+    return follows_callers(s, work) ? callers_lead(s->callers, b)
+                                    : block_number(b);
 }
 
 /* Enters a block: counts it, makes it s->previous, and closes the block before
@@ -182,9 +203,9 @@ strand_block(struct strand *s, const struct block *b, uint32_t cell,
     if (work & WORK_RECORD) {
         s->last_cell = s->cell;
         s->cell = cell;
-        if (s->callers != NULL)
-            callers_go(s->callers, b, cell);
     }
+    if (follows_callers(s, work))
+        callers_go(s->callers, b, cell);
     return (work & WORK_DIRECTION) && strand_branch(s, last, b, work);
 }
 

@@ -109,9 +109,16 @@ struct block {
     struct access_pair pair; /* the first two accesses, where their callback
                                 is merged with the entry */
     uint64_t hash;           /* of its code, its address and its part */
-    uint32_t number; /* of the block in its process, from 1; 0: not known */
     uint16_t instructions;
 } __attribute__((aligned(64)));
+
+/* Returns the number of a block in a recording, where no two blocks share an
+ * index: from 1 on. Read from the host cache line that each run reads. */
+static inline uint32_t
+block_number(const struct block *b)
+{
+    return b->index + 1;
+}
 
 /*
  * Blocks of the same kind share one info and one count of executions: nothing

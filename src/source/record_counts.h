@@ -28,6 +28,10 @@
 #define RECORD_OBJECTS (1u << 20)
 #define RECORD_TEXT (1u << 24) /* bytes of the objects' names */
 
+/* The number that all blocks share for which the counts have no room: nothing
+ * counts in it. */
+#define RECORD_NO_ROOM COUNTS_BLOCKS
+
 /* A part of a block: where it is, and its code. */
 struct record_place {
     uint64_t pc;    /* of the whole block */
