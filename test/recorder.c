@@ -16,7 +16,8 @@ static const uint16_t signals[] = {
     SIGNAL_CLASS_BRANCH,       SIGNAL_L1I_MISSES,
     SIGNAL_L1D_LOAD_MISSES,    SIGNAL_INDIRECT_MISPREDICTS,
     SIGNAL_RETURN_MISPREDICTS, SIGNAL_L2_LOAD_MISSES,
-    SIGNAL_DTLB_LOAD_MISSES,   SIGNAL_COUNT - 1,
+    SIGNAL_DTLB_LOAD_MISSES,   SIGNAL_L2_STALLS,
+    SIGNAL_MEMORY_READS_3,     SIGNAL_COUNT - 1,
 };
 #define SIGNALS (sizeof(signals) / sizeof(*signals))
 
@@ -139,6 +140,67 @@ test_charge_one(void **state)
     assert_int_equal(sum_of(f), 3);
 }
 
+/* Requests of some kinds are charged with the signal of their kind, and no
+ * others. */
+static void
+test_charge_each(void **state)
+{
+    struct fixture *f = *state;
+    static const uint16_t by_kind[REQUEST_KINDS] = {
+        [REQUEST_LOAD] = SIGNAL_L1D_LOAD_MISSES,
+        [REQUEST_FETCH] = SIGNAL_L1I_MISSES,
+    };
+    const struct request queue[] = {
+        {.cell = 1, .instruction = 4, .kind = REQUEST_LOAD},
+        {.cell = 1, .kind = REQUEST_FETCH},
+        {.cell = 2, .kind = REQUEST_LOAD},
+        {.cell = 1, .instruction = 4, .kind = REQUEST_LOAD},
+    };
+
+    f->total[SIGNAL_L1D_LOAD_MISSES] += 3;
+    recorder_charge_each(&f->strand, queue, 4, by_kind,
+                         REQUEST_BIT(REQUEST_LOAD));
+    recorder_charge(&f->strand, 9, 0, RECORDER_NO_DATA);
+    assert_int_equal(count_of(f, 1, 4, SIGNAL_L1D_LOAD_MISSES), 2);
+    assert_int_equal(count_of(f, 2, 0, SIGNAL_L1D_LOAD_MISSES), 1);
+    assert_int_equal(sum_of(f), 3);
+}
+
+/* What is behind an L2 is charged by itself, and the rest by the next call. */
+static void
+test_charge_behind(void **state)
+{
+    struct fixture *f = *state;
+    const struct request r = {.cell = 3, .instruction = 2};
+
+    f->total[SIGNAL_L2_STALLS] += 2;
+    f->total[SIGNAL_MEMORY_READS_3] += 1;
+    f->total[SIGNAL_DTLB_LOAD_MISSES] += 5;
+    recorder_charge_behind(&f->strand, &r);
+    assert_int_equal(count_of(f, 3, 2, SIGNAL_L2_STALLS), 2);
+    assert_int_equal(count_of(f, 3, 2, SIGNAL_MEMORY_READS_3), 1);
+    assert_int_equal(sum_of(f), 3);
+    recorder_charge(&f->strand, 4, 0, RECORDER_NO_DATA);
+    assert_int_equal(count_of(f, 4, 0, SIGNAL_DTLB_LOAD_MISSES), 5);
+    assert_int_equal(sum_of(f), 8);
+}
+
+/* What comes in blocks for which the counts have no room stays in the total
+ * alone; with callers that number is a cell's. */
+static void
+test_no_room(void **state)
+{
+    struct fixture *f = *state;
+
+    f->total[SIGNAL_L1I_MISSES] += 2;
+    recorder_charge(&f->strand, RECORD_NO_ROOM, 0, RECORDER_NO_DATA);
+    assert_int_equal(sum_of(f), 0);
+    atomic_store(&f->record->cell_count, RECORD_NO_ROOM);
+    f->total[SIGNAL_L1I_MISSES] += 2;
+    recorder_charge(&f->strand, RECORD_NO_ROOM, 0, RECORDER_NO_DATA);
+    assert_int_equal(sum_of(f), 2);
+}
+
 /* Block 0 is not known: what comes there stays in the total alone. */
 static void
 test_unknown_block(void **state)
@@ -242,9 +304,11 @@ main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_charge),        CASE(test_branch),  CASE(test_charge_one),
-        CASE(test_unknown_block), CASE(test_outside), CASE(test_growth),
-        CASE(test_fold),
+        CASE(test_charge),        CASE(test_branch),
+        CASE(test_charge_one),    CASE(test_charge_each),
+        CASE(test_charge_behind), CASE(test_no_room),
+        CASE(test_unknown_block), CASE(test_outside),
+        CASE(test_growth),        CASE(test_fold),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,11 +219,10 @@ charge_l1d(struct strand *s, const struct request *queue, size_t count)
         [REQUEST_NEAR] = SIGNAL_NEAR_PREFETCH_MISSES,
     };
 
-    for (size_t i = 0; i < count; i++) {
+    recorder_charge_each(s, queue, count, signals, DATA_KINDS);
+    for (size_t i = 0; s->runs.marks && i < count; i++) {
         const struct request *const r = &queue[i];
-        if (DATA_KINDS >> r->kind & 1)
-            recorder_charge_one(s, r, signals[r->kind], 1);
-        else if (r->kind == REQUEST_WRITE_BACK)
+        if (r->kind == REQUEST_WRITE_BACK)
             recorder_charge_one(s, r,
                                 r->flags & REQUEST_UPDATE
                                     ? SIGNAL_L1D_UPDATES
@@ -275,8 +274,8 @@ add_misses(struct strand *s, const uint16_t *signals, const uint32_t *misses,
 {
     for (size_t kind = 0; kind < REQUEST_FLOAT; kind++)
         s->total[signals[kind]] += misses[kind];
-    for (size_t i = 0; s->recorder != NULL && i < count; i++)
-        recorder_charge_one(s, &queue[i], signals[queue[i].kind], 1);
+    if (s->recorder != NULL)
+        recorder_charge_each(s, queue, count, signals, ALL_KINDS);
 }
 
 /* The levels behind the L1s, where no write-backs are counted. */

@@ -8,7 +8,7 @@
 
 /* Returns the site of the key, or the empty one where it goes. The program can
  * write into the table: where it has filled all places, any one is returned. */
-static struct record_site *
+static inline struct record_site *
 find(struct record_site *sites, uint64_t mask, uint64_t key)
 {
     uint64_t at = (key ^ key >> 29) * 0x9e3779b97f4a7c15u >> 20 & mask;
@@ -50,24 +50,41 @@ has_no_room(const struct recorder *r, uint64_t key)
            atomic_load(&r->record->cell_count) == 0;
 }
 
-void
-recorder_add(struct recorder *r, uint64_t key, uint64_t count)
+/* Returns the site of a key that the table lacks, `empty` or, where the table
+ * must grow first, another; NULL: the key gets none. */
+static __attribute__((noinline)) struct record_site *
+new_site(struct recorder *r, struct record_site *empty, uint64_t key)
+{
+    struct record_site *site = empty;
+
+    if (has_no_room(r, key))
+        return NULL;
+    if (r->used >= (r->mask + 1) / 4 * 3) {
+        if (r->mask + 1 >= RECORD_SITES)
+            return NULL; /* stays in the total alone */
+        grow(r);
+        site = find(r->sites, r->mask, key);
+    }
+    r->used++;
+    site->key = key;
+    return site;
+}
+
+static inline void
+add(struct recorder *r, uint64_t key, uint64_t count)
 {
     struct record_site *site = find(r->sites, r->mask, key);
 
-    if (site->key == 0) {
-        if (has_no_room(r, key))
-            return;
-        if (r->used >= (r->mask + 1) / 4 * 3) {
-            if (r->mask + 1 >= RECORD_SITES)
-                return; /* stays in the total alone */
-            grow(r);
-            site = find(r->sites, r->mask, key);
-        }
-        r->used++;
-        site->key = key;
-    }
-    site->count += count;
+    if (__builtin_expect(site->key == 0, 0))
+        site = new_site(r, site, key);
+    if (site != NULL)
+        site->count += count;
+}
+
+void
+recorder_add(struct recorder *r, uint64_t key, uint64_t count)
+{
+    add(r, key, count);
 }
 
 /* Returns whether targets_ask() alone raises the signal. */
@@ -84,6 +101,21 @@ is_of_target(unsigned signal)
            signal == SIGNAL_INDIRECT_MISPREDICTS ||
            signal == SIGNAL_RETURN_MISPREDICTS ||
            (signal >= SIGNAL_FRAME_EVENTS && signal <= SIGNAL_FRAME_FILLS);
+}
+
+/* Returns whether a request that an L2 lacks raises the signal, which is no
+ * miss of a cache. */
+static bool
+is_behind(unsigned signal)
+{
+    static_assert(SIGNAL_MEMORY_WRITES_0 == SIGNAL_MEMORY_READS_0 + 8 &&
+                      SIGNAL_DRAM_STARVED_7 == SIGNAL_MEMORY_READS_0 + 55 &&
+                      SIGNAL_L2_STALLS == SIGNAL_L2_MISSES_FULL + 3,
+                  "found by their order");
+    return signal == SIGNAL_L2_WRITEBACKS || signal == SIGNAL_L3_WRITEBACKS ||
+           signal == SIGNAL_L4_WRITEBACKS ||
+           (signal >= SIGNAL_L2_MISSES_FULL && signal <= SIGNAL_L2_STALLS) ||
+           (signal >= SIGNAL_MEMORY_READS_0 && signal <= SIGNAL_DRAM_STARVED_7);
 }
 
 /* Adds a signal to a set. */
@@ -118,6 +150,8 @@ recorder_init(struct recorder *r, struct record_strand *record,
     for (unsigned i = 0; i < count; i++) {
         add_signal(is_of_target(signals[i]) ? &r->branch : &r->other,
                    signals[i]);
+        if (is_behind(signals[i]))
+            add_signal(&r->behind, signals[i]);
         r->records[signals[i]] = true;
     }
     memcpy(r->charged, total, sizeof(r->charged));
@@ -204,7 +238,7 @@ charge_line(const struct strand *s, const uint64_t *mask, unsigned line,
             continue;
         r->charged[signal] += gained;
         if (cell != 0 && !r->outside)
-            recorder_add(r, record_key(cell, instruction, signal), gained);
+            add(r, record_key(cell, instruction, signal), gained);
     }
 }
 
@@ -313,20 +347,26 @@ recorder_charge_request(struct strand *s, const struct request *r)
 }
 
 void
+recorder_charge_behind(struct strand *s, const struct request *r)
+{
+    charge(s, &s->recorder->behind, r->cell, instruction_of(s, r), data_of(r));
+}
+
+void
 recorder_charge_branch(struct strand *s, uint32_t cell)
 {
     charge(s, &s->recorder->branch, cell, RECORD_BRANCH, RECORDER_NO_DATA);
 }
 
 /* Charges an instruction of a cell, which has the object that it counts for. */
-static void
+static inline void
 charge_signal(struct strand *s, uint32_t cell, unsigned instruction,
               unsigned signal, uint64_t count)
 {
     struct recorder *r = s->recorder;
 
     if (cell != 0 && !r->outside)
-        recorder_add(r, record_key(cell, instruction, signal), count);
+        add(r, record_key(cell, instruction, signal), count);
 }
 
 void
@@ -339,9 +379,9 @@ recorder_charge_signal(struct strand *s, uint32_t cell, unsigned instruction,
     charge_signal(s, cell_on(s, cell, addr, false), instruction, signal, count);
 }
 
-void
-recorder_charge_one(struct strand *s, const struct request *request,
-                    unsigned signal, uint64_t count)
+static inline void
+charge_one(struct strand *s, const struct request *request, unsigned signal,
+           uint64_t count)
 {
     const bool written = request->kind == REQUEST_WRITE_BACK;
 
@@ -350,6 +390,23 @@ recorder_charge_one(struct strand *s, const struct request *request,
     s->recorder->charged[signal] += count;
     charge_signal(s, cell_on(s, request->cell, data_of(request), written),
                   instruction_of(s, request), signal, count);
+}
+
+void
+recorder_charge_one(struct strand *s, const struct request *request,
+                    unsigned signal, uint64_t count)
+{
+    charge_one(s, request, signal, count);
+}
+
+void
+recorder_charge_each(struct strand *s, const struct request *queue,
+                     size_t count, const uint16_t *signals, unsigned kinds)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (kinds >> queue[i].kind & 1)
+            charge_one(s, &queue[i], signals[queue[i].kind], 1);
+    }
 }
 
 /* The requests that bring a line into the L1D. */

@@ -69,7 +69,9 @@ struct recorder {
     /* Signals that the look-up of a branch's target raises, as many blocks ask
      * for it and nothing else raises them; and all others. */
     struct recorder_set branch, other;
-    bool records[SIGNAL_COUNT];     /* the signal is recorded */
+    struct recorder_set behind; /* of `other`, those that what is behind an L2
+                                   raises, but for misses */
+    bool records[SIGNAL_COUNT]; /* the signal is recorded */
     uint64_t charged[SIGNAL_COUNT]; /* the total that instructions have been
                                        charged with */
     struct edges edges;             /* where they are recorded */
@@ -96,6 +98,10 @@ void recorder_charge(struct strand *s, uint32_t cell, unsigned instruction,
 /* Charges the instruction of a request in the same way. */
 void recorder_charge_request(struct strand *s, const struct request *r);
 
+/* Charges the instruction of a request that an L2 lacks with what the caches
+ * and the memory behind the L2 have raised, but for misses of those caches. */
+void recorder_charge_behind(struct strand *s, const struct request *r);
+
 /* Charges the branch that closed a block with what the look-up of its target
  * raised (machine/branch.h). */
 void recorder_charge_branch(struct strand *s, uint32_t cell);
@@ -104,6 +110,12 @@ void recorder_charge_branch(struct strand *s, uint32_t cell);
  * total has gained already. */
 void recorder_charge_one(struct strand *s, const struct request *r,
                          unsigned signal, uint64_t count);
+
+/* Charges the instruction of each request of these kinds, which is a set of
+ * REQUEST_BIT(), with one count of the signal of its kind. */
+void
+recorder_charge_each(struct strand *s, const struct request *queue,
+                     size_t count, const uint16_t *signals, unsigned kinds);
 
 /* Returns the cell of the block that runs on the object of an access to the
  * thread's stack. */

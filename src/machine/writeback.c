@@ -114,9 +114,11 @@ write_l2(struct strand *s, uint64_t addr, bool meets)
 /* Asks the levels behind the L2 for a request that the L2 did not serve, and
  * then memory. Returns whether one of the levels has the line. */
 static bool
-ask_behind(struct strand *s, uint64_t addr, unsigned kind)
+ask_behind(struct strand *s, const struct request *r)
 {
     struct chip *chip = s->chip;
+    const uint64_t addr = r->addr;
+    const unsigned kind = r->kind;
     struct cache_driven driven;
 
     for (unsigned i = 0; i < chip->level_count; i++) {
@@ -125,6 +127,8 @@ ask_behind(struct strand *s, uint64_t addr, unsigned kind)
         if (cache_touch(&level->cache, addr >> shift, false, &driven))
             return true;
         s->total[level->row->misses[kind]]++;
+        if (s->recorder != NULL)
+            recorder_charge_one(s, r, level->row->misses[kind], 1);
         if (driven.line != CACHE_NOTHING) {
             s->total[level->row->writebacks]++;
             write_behind(s, i + 1, driven.line << shift);
@@ -190,6 +194,8 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
         write_behind(s, 0, addr);
     } else {
         s->total[queue_l2_signal[kind]]++;
+        if (s->recorder != NULL)
+            recorder_charge_one(s, &p->request, queue_l2_signal[kind], 1);
         if (p->driven != CACHE_NOTHING) {
             s->total[SIGNAL_L2_WRITEBACKS]++;
             write_behind(s, 0, p->driven << shift);
@@ -198,14 +204,18 @@ pass_on(struct strand *s, const struct passed *p, bool meets)
             inclusion_note(s, p->any);
         const bool behind =
             (meets && ask_others(s, addr >> shift, writes_l2(s) >> kind & 1)) ||
-            ask_behind(s, addr, kind);
+            ask_behind(s, &p->request);
         if (s->chip->buffers)
             buffers_miss(s, waits_for(kind), behind,
                          p->driven != CACHE_NOTHING);
     }
     memory_settle(s);
-    if (s->recorder != NULL)
+    if (s->recorder == NULL)
+        return;
+    if (meets)
         recorder_charge_request(s, &p->request);
+    else
+        recorder_charge_behind(s, &p->request);
 }
 
 /* Passes requests on to the levels behind the L2, whose sets in the first of
