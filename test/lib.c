@@ -68,7 +68,10 @@ names_errors(void **state)
     assert_string_equal(tally_strerror(TALLY_EARCH), "wrong architecture");
     assert_string_equal(tally_strerror(-1000), "unknown error");
     assert_string_equal(tally_fidelity_name(TALLY_ESTIMATED), "estimated");
-    assert_null(tally_fidelity_name((enum tally_fidelity)99));
+    assert_string_equal(tally_fidelity_name(TALLY_EXACT), "exact");
+    assert_string_equal(tally_fidelity_name(TALLY_IDLE), "idle");
+    assert_null(tally_fidelity_name((enum tally_fidelity)(TALLY_IDLE + 1)));
+    assert_null(tally_fidelity_name((enum tally_fidelity) - 1));
 }
 
 static void
@@ -81,10 +84,13 @@ walks_machines(void **state)
     while ((m = tally_machine_next(m)) != NULL) {
         assert_ptr_equal(tally_machine_find(tally_machine_name(m)), m);
         assert_true(strlen(tally_machine_title(m)) > 0);
+        /* The machine of tally's own tests is found, and is in no list. */
+        assert_string_not_equal(tally_machine_name(m), "fake");
         count++;
     }
     assert_true(count >= 2);
     assert_non_null(tally_machine_find("Niagara2"));
+    assert_non_null(tally_machine_find("fake"));
     assert_null(tally_machine_find("no such machine"));
 }
 
@@ -401,9 +407,15 @@ test_encode(void **state)
     assert_string_equal(line, "");
     assert_int_equal(writes[0].value >> 5 & 0x7ff, 0x5c1);
     /* Two writes, room for one: the result is the number of writes. */
+    writes[1] = (struct tally_write){.value = 77};
     assert_int_equal(
         tally_encode(t4, "cycles,Branches", &log, writes, 1, &count), 0);
     assert_int_equal(count, 2);
+    assert_int_equal(writes[1].value, 77);
+    assert_int_equal(
+        tally_encode(t4, "cycles,Branches", &log, writes, 2, &count), 0);
+    assert_string_equal(writes[1].name, "PCR1");
+    assert_int_equal(writes[1].number, 1);
     assert_int_equal(tally_encode(t4, "0,x", NULL, writes, 4, &count),
                      TALLY_EUNKNOWN);
     assert_int_equal(tally_encode(t4, "cycles,cycles,cycles,cycles,cycles",
@@ -413,9 +425,13 @@ test_encode(void **state)
     assert_int_equal(count, 2);
 }
 
+/* The last finding of each kind, and how many there were. */
 struct findings {
-    unsigned fields, counters, warnings;
-    char counts[160];
+    struct {
+        unsigned count;
+        char name[32], text[160];
+        uint64_t value;
+    } kinds[3];
 };
 
 static void
@@ -423,31 +439,82 @@ take_finding(void *user, const struct tally_decoded *d)
 {
     struct findings *f = user;
 
-    if (d->kind == TALLY_DECODED_FIELD)
-        f->fields++;
-    else if (d->kind == TALLY_DECODED_WARNING)
-        f->warnings++;
-    else if (f->counters++ == 0)
-        snprintf(f->counts, sizeof(f->counts), "%s %s", d->name, d->text);
+    assert_in_range(d->kind, 0, 2);
+    f->kinds[d->kind].count++;
+    snprintf(f->kinds[d->kind].name, 32, "%s", d->name ? d->name : "(none)");
+    snprintf(f->kinds[d->kind].text, 160, "%s", d->text);
+    f->kinds[d->kind].value = d->value;
 }
 
 static void
 test_decode(void **state)
 {
-    const struct tally_machine *m = tally_machine_find("montecito");
-    struct findings f = {0};
+    const struct {
+        int line;
+        const char *machine, *text;
+        unsigned counts[3]; /* of fields, counters and warnings */
+        const char *field, *counter, *counts_what, *warning;
+        uint64_t value; /* of the last field */
+    } rows[] = {
+        /* ism 2, code 0x00, umask xx01, plm 8 */
+        {__LINE__,
+         "montecito",
+         "PMC4=0x2010008",
+         {13, 1, 0},
+         "plm",
+         "PMD4",
+         "BACK_END_BUBBLE.FE:u",
+         "",
+         8},
+        /* ism is 0 */
+        {__LINE__,
+         "montecito",
+         "PMC4=0x10008",
+         {13, 1, 1},
+         "plm",
+         "PMD4",
+         "BACK_END_BUBBLE.FE:u",
+         "PMC4.ism",
+         8},
+        /* The note of a counter without an event */
+        {__LINE__,
+         "montecito",
+         "PMC4=0x201fe08",
+         {13, 1, 0},
+         "plm",
+         "PMD4",
+         "0xfe selects no event",
+         "",
+         8},
+    };
 
     (void)state;
-    /* ism 2, code 0x00, umask xx01, plm 8 */
-    assert_int_equal(tally_decode(m, "PMC4=0x2010008", NULL, take_finding, &f),
-                     0);
-    assert_string_equal(f.counts, "PMD4 BACK_END_BUBBLE.FE:u");
-    assert_in_range(f.fields, 10, 20);
-    assert_int_equal(f.warnings, 0);
-    assert_int_equal(tally_decode(m, "PMC4=0x10008", NULL, take_finding, &f),
-                     0);
-    assert_int_equal(f.warnings, 1); /* ism is 0 */
-    assert_int_equal(tally_decode(m, "PMC99=1", NULL, take_finding, &f),
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tally_machine *m = tally_machine_find(rows[i].machine);
+        struct findings f = {0};
+        assert_int_equal(tally_decode(m, rows[i].text, NULL, take_finding, &f),
+                         0);
+        bool good =
+            strcmp(f.kinds[TALLY_DECODED_FIELD].name, rows[i].field) == 0 &&
+            f.kinds[TALLY_DECODED_FIELD].value == rows[i].value &&
+            f.kinds[TALLY_DECODED_FIELD].text[0] != '\0' &&
+            strcmp(f.kinds[TALLY_DECODED_COUNTER].name, rows[i].counter) == 0 &&
+            strstr(f.kinds[TALLY_DECODED_COUNTER].text, rows[i].counts_what) !=
+                NULL &&
+            strstr(f.kinds[TALLY_DECODED_WARNING].text, rows[i].warning) !=
+                NULL;
+        for (int kind = 0; kind < 3; kind++)
+            good = good && f.kinds[kind].count == rows[i].counts[kind];
+        if (!good)
+            fail_msg("row of line %d: %u fields, last %s %llu; %u counters, "
+                     "last %s: %s; %u warnings, last %s %s",
+                     rows[i].line, f.kinds[0].count, f.kinds[0].name,
+                     (unsigned long long)f.kinds[0].value, f.kinds[1].count,
+                     f.kinds[1].name, f.kinds[1].text, f.kinds[2].count,
+                     f.kinds[2].name, f.kinds[2].text);
+    }
+    assert_int_equal(tally_decode(tally_machine_find("montecito"), "PMC99=1",
+                                  NULL, take_finding, NULL),
                      TALLY_EUNKNOWN);
 }
 
@@ -465,8 +532,12 @@ test_plan(void **state)
     assert_int_equal(
         tally_plan_create(m, "L1D_READS_SET0,L1D_READS_SET1", &log, &plan), 0);
     assert_int_equal(tally_plan_group_count(plan), 2);
+    assert_int_equal(tally_plan_event(plan, 0, &planned), 0);
+    assert_string_equal(planned.event, "L1D_READS_SET0");
+    assert_int_equal(planned.group, 0);
     assert_int_equal(tally_plan_event(plan, 1, &planned), 0);
     assert_string_equal(planned.event, "L1D_READS_SET1");
+    assert_int_equal(planned.group, 1);
     assert_string_equal(planned.counter, "PMD5");
     assert_int_equal(tally_plan_event(plan, 2, &planned), TALLY_ERANGE);
     assert_int_equal(tally_plan_clash(plan, 0, &clash), 0);
@@ -493,6 +564,7 @@ test_umasks(void **state)
     assert_int_equal(tally_event_umask(e, 0, &u), 0);
     assert_string_equal(u.name, "ALL");
     assert_string_equal(u.pattern, "xx00");
+    assert_true(u.brief[0] != '\0');
     assert_int_equal(u.counts, 1);
     assert_int_equal(tally_event_umask(e, 3, &u), 0);
     assert_int_equal(u.counts, 0);
@@ -539,6 +611,33 @@ value_of(void *user, const char *name)
                                             : 0.0 / 0.0;
 }
 
+/* A metric asks for each of its counts and inputs by name. */
+static double
+value_asked(void *user, const char *name)
+{
+    char *asked = user;
+    const size_t used = strlen(asked);
+
+    snprintf(asked + used, 256 - used, "%s;", name);
+    return 3;
+}
+
+static void
+metrics_ask_for_inputs(void **state)
+{
+    const struct tally_machine *m = tally_machine_find("montecito");
+    const struct tally_metric *metric = NULL;
+    char asked[256] = "";
+
+    (void)state;
+    while ((metric = tally_metric_next(m, metric)) != NULL &&
+           strcmp(tally_metric_formula(metric), "SI_CYCLES / $bus_ratio") != 0)
+        ;
+    assert_non_null(metric);
+    assert_true(tally_metric_value(m, metric, value_asked, asked) == 1);
+    assert_string_equal(asked, "SI_CYCLES;$bus_ratio;");
+}
+
 static void
 test_metrics(void **state)
 {
@@ -569,6 +668,7 @@ main(void)
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_umasks),
         cmocka_unit_test(test_metrics),
+        cmocka_unit_test(metrics_ask_for_inputs),
         cmocka_unit_test(test_registers),
         cmocka_unit_test(names_errors),
         cmocka_unit_test(walks_machines),
