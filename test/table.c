@@ -476,6 +476,27 @@ static const struct {
      "event list: groups do not nest at '{TLB_miss}}'"},
     {__LINE__, "t2", "Ato\001mi\xc3\xa9s", TALLY_EUNKNOWN,
      "unknown event 'Ato?mi??s' on ultrasparc-t2: did you mean Atomics?"},
+    {__LINE__, "t2", "duration_time", TALLY_EUNKNOWN,
+     "'duration_time' is no counter: the report ends with the seconds elapsed, "
+     "user and sys"},
+    {__LINE__, "t2", "user_time", TALLY_EUNKNOWN,
+     "'user_time' is no counter: the report ends with the seconds elapsed, "
+     "user and sys"},
+    {__LINE__, "t2", "system_time", TALLY_EUNKNOWN,
+     "'system_time' is no counter: the report ends with the seconds elapsed, "
+     "user and sys"},
+    {__LINE__, "t2", "ref-cycles", TALLY_EUNKNOWN,
+     "'ref-cycles' counts a clock of the processor's bus, which no model has; "
+     "cycles counts the modelled clock"},
+    {__LINE__, "t2", "bus-cycles", TALLY_EUNKNOWN,
+     "'bus-cycles' counts a clock of the processor's bus, which no model has; "
+     "cycles counts the modelled clock"},
+    {__LINE__, "t2", "stalled-cycles-frontend", TALLY_EUNKNOWN,
+     "'stalled-cycles-frontend' is not counted on models; tally count "
+     "--accounting says where cycles go"},
+    {__LINE__, "t2", "Stalled-Cycles-Backend", TALLY_EUNKNOWN,
+     "'Stalled-Cycles-Backend' is not counted on models; tally count "
+     "--accounting says where cycles go"},
     {__LINE__, "t2", LONG_NAME LONG_NAME LONG_NAME, TALLY_EUNKNOWN,
      "unknown event 'a123456789b123456789c123456789d123456789e123456789"
      "f123456789g123...' on ultrasparc-t2: no name is this long"},
