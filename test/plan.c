@@ -436,6 +436,12 @@ static const struct {
     {__LINE__, "montecito",
      "L2D_OZQ_CANCELS0.ACQ,LOADS_RETIRED,L2D_OZQ_CANCELS1.ANY,STORES_RETIRED",
      "0-2 1-3"},
+    /* More pairs than there is room for at first */
+    {__LINE__, "ultrasparc-t1",
+     "SB_full,FP_instr_cnt,IC_miss,DC_miss,ITLB_miss,DTLB_miss,L2_imiss,"
+     "L2_dmiss_ld",
+     "0-1 0-2 0-3 0-4 0-5 0-6 0-7 1-2 1-3 1-4 1-5 1-6 1-7 2-3 2-4 2-5 2-6 2-7 "
+     "3-4 3-5 3-6 3-7 4-5 4-6 4-7 5-6 5-7 6-7"},
 };
 
 static void
