@@ -4,6 +4,7 @@
  * the shared library. Software events, which every Linux counts for its own
  * processes; where even those are refused the cases are skipped.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -335,8 +336,14 @@ polls_overflows(void **state)
     (void)state;
     options.period = 10;
     struct tally_counter *c = open_with(&options, "page-faults:u");
-    assert_true(tally_counter_overflow_fd(c) >= 0);
+    struct pollfd poller = {tally_counter_overflow_fd(c), POLLIN, 0};
+    assert_true(poller.fd >= 0);
+    assert_int_equal(poll(&poller, 1, 0), 0);
     assert_int_equal(tally_counter_start(c), 0);
+    /* A few overflows wake who waits: far less than the buffer holds. */
+    touch_pages(30);
+    assert_int_equal(poll(&poller, 1, 60000), 1);
+    assert_int_equal(poller.revents, POLLIN);
     for (int i = 0; i < 300; i++) { /* the buffer goes round */
         touch_more();
         assert_int_equal(tally_counter_overflows(c, take_overflow, &seen), 0);
