@@ -500,6 +500,33 @@ test_instructions(void **unused)
     teardown(&f);
 }
 
+/* The strands of a process, of which some were never used. */
+static void
+test_instructions_of_strands(void **unused)
+{
+    static const unsigned used[] = {1, 2, 5};
+    struct fixture f;
+    uint64_t wanted;
+
+    (void)unused;
+    setup(&f);
+    add_blocks(&f, FEW);
+    atomic_store(&f.process.head->strands, 6);
+    run_blocks(&f, FEW, 4);
+    wanted = 5 * triangle(FEW);
+    assert_int_equal(instructions(&f), wanted);
+    for (unsigned i = 0; i < 3; i++) {
+        struct fixture other = f;
+        other.strand = counts_map_strand(&f.process, used[i], NULL);
+        assert_non_null(other.strand);
+        run_blocks(&other, FEW, i + 1);
+        counts_unmap_strand(other.strand);
+        wanted += (i + 2) * triangle(FEW);
+        assert_int_equal(instructions(&f), wanted);
+    }
+    teardown(&f);
+}
+
 static void
 add_all(void *user, const struct process_counts *process, uint32_t strand,
         struct totals *sum)
@@ -575,6 +602,7 @@ main(void)
         cmocka_unit_test(test_remap),
         cmocka_unit_test(test_detach),
         cmocka_unit_test(test_instructions),
+        cmocka_unit_test(test_instructions_of_strands),
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_owners),
     };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "tally/counter.h"
 
 /* A source that counts what the test says, in 32 bits; 8 cycles a reading. */
 static _Thread_local struct profiler_reading told;
@@ -1248,6 +1249,29 @@ do_counts_on_this_host(void)
 
 APART(counts_on_this_host, &profiler_counters)
 
+/* A set of this host that cannot be read has no reading. */
+static void
+reads_of_this_host_fail(void **state)
+{
+    const struct profiler_source *const host = &profiler_counters;
+    struct profiler_reading reading = {77, 77, 77};
+    struct profiler_set set = {0}, clock = {0};
+
+    (void)state;
+    if (host->open("page-faults", false, NULL, &set) != 0)
+        skip();
+    assert_int_equal(host->start(&set, &clock), 0);
+    assert_int_equal(host->read(&set, &reading), 0);
+    assert_int_equal(reading.hi, reading.lo);
+    assert_int_equal(host->stop(&set), 0);
+    assert_int_equal(tally_counter_add(set.counters, "cs,task-clock"), 0);
+    const struct profiler_reading before = reading;
+    assert_int_equal(host->read(&set, &reading), TALLY_ERANGE);
+    assert_memory_equal(&reading, &before, sizeof(reading));
+    host->close(&set);
+    assert_null(set.counters);
+}
+
 int
 main(void)
 {
@@ -1286,6 +1310,7 @@ main(void)
         cmocka_unit_test(handlers_may_stop),
         cmocka_unit_test(dumps_through_no_planted_link),
         cmocka_unit_test(counts_on_this_host),
+        cmocka_unit_test(reads_of_this_host_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
