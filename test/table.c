@@ -476,6 +476,9 @@ static const struct {
      "event list: groups do not nest at '{TLB_miss}}'"},
     {__LINE__, "t2", "Ato\001mi\xc3\xa9s", TALLY_EUNKNOWN,
      "unknown event 'Ato?mi??s' on ultrasparc-t2: did you mean Atomics?"},
+    {__LINE__, "t2", "ab:cde", TALLY_EUNKNOWN,
+     "unknown event 'ab:cde' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 shows its events"},
     {__LINE__, "t2", "duration_time", TALLY_EUNKNOWN,
      "'duration_time' is no counter: the report ends with the seconds elapsed, "
      "user and sys"},
