@@ -368,9 +368,9 @@ take_separator(struct count_request *r, const char *value)
 static int
 take_model(struct count_request *r, int option, const char *value)
 {
-    return model_options_take(&r->model, option, value)
-               ? 0
-               : bad_usage("too many --set, the last is ", value);
+    const char *const wrong = model_options_take(&r->model, option, value);
+
+    return wrong == NULL ? 0 : bad_usage(wrong, value);
 }
 
 /* Sets the parameters that a word of --place stands for. */

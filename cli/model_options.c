@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/model_options.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "source/setting.h"
 
-bool
+/* Longest turn, in instructions. */
+#define QUANTUM_MOST 1000000000000u
+
+static bool
+take_quantum(const char *value, uint64_t *quantum)
+{
+    char *end;
+
+    errno = 0;
+    *quantum = strtoull(value, &end, 10);
+    return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
+           *quantum > 0 && *quantum <= QUANTUM_MOST;
+}
+
+const char *
 model_options_take(struct model_options *m, int option, const char *value)
 {
     switch (option) {
     case MODEL_SET:
         if (m->set_count == PARAM_COUNT)
-            return false;
+            return "too many --set, the last is ";
         m->sets[m->set_count++] = value;
         break;
     case MODEL_FOREIGN:
@@ -29,10 +45,14 @@ model_options_take(struct model_options *m, int option, const char *value)
     case MODEL_CPU:
         m->launch.cpu = value;
         break;
+    case MODEL_QUANTUM:
+        if (!take_quantum(value, &m->launch.quantum))
+            return "--quantum takes 1 to 1000000000000 instructions, not ";
+        break;
     default:
         m->launch.qemu = value;
     }
-    return true;
+    return NULL;
 }
 
 const char *
@@ -45,6 +65,7 @@ model_options_given(const struct model_options *m)
            : m->launch.sysroot != NULL ? "--sysroot"
            : m->launch.cpu != NULL     ? "--cpu-model"
            : m->launch.qemu != NULL    ? "--qemu"
+           : m->launch.quantum != 0    ? "--quantum"
                                        : NULL;
 }
 

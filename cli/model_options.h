@@ -19,6 +19,7 @@ enum {
     MODEL_SYSROOT,
     MODEL_CPU,
     MODEL_QEMU,
+    MODEL_QUANTUM,
     MODEL_OPTION_COUNT
 };
 
@@ -40,7 +41,11 @@ enum {
          "where a dynamic program finds its loader and libraries"},            \
     [(first) + MODEL_CPU] =                                                    \
         {0, "cpu-model", "MODEL", "CPU model that QEMU shows the program"},    \
-    [(first) + MODEL_QEMU] = {0, "qemu", "FILE", "the QEMU to use"}
+    [(first) + MODEL_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},           \
+    [(first) + MODEL_QUANTUM] =                                                \
+        {0, "quantum", "N",                                                    \
+         "run the program's threads one at a time, in turns of N "              \
+         "instructions: counts of threads repeat"}
 /* clang-format on */
 
 struct model_options {
@@ -50,9 +55,10 @@ struct model_options {
     bool foreign;
 };
 
-/* Takes the option of this number in the run. Returns false where there are too
- * many --set. */
-bool model_options_take(struct model_options *m, int option, const char *value);
+/* Takes the option of this number in the run. Returns NULL, or what is wrong
+ * with `value`, which is to follow the text. */
+const char *
+model_options_take(struct model_options *m, int option, const char *value);
 
 /* Returns the first of these options that was given, as it is written, or NULL.
  */

@@ -113,6 +113,7 @@ static int
 take_option(struct perfex_request *r, int option, const char *value)
 {
     static const char *const forms[] = {"text", "csv", "json", NULL};
+    const char *wrong;
     int form = COUNT_TEXT, status;
 
     for (size_t i = 0; i < COUNT_OF(flags); i++)
@@ -143,9 +144,8 @@ take_option(struct perfex_request *r, int option, const char *value)
         r->output = value;
         return 0;
     default:
-        return model_options_take(&r->model, option - OPT_MODEL, value)
-                   ? 0
-                   : bad_usage("too many --set, the last is ", value);
+        wrong = model_options_take(&r->model, option - OPT_MODEL, value);
+        return wrong == NULL ? 0 : bad_usage(wrong, value);
     }
 }
 

@@ -172,6 +172,8 @@ parse_skip(const char *value, uint64_t *skip)
 static int
 take_option(struct record_request *r, int option, const char *value)
 {
+    const char *wrong;
+
     switch (option) {
     case OPT_MACHINE:
         r->machine_name = value;
@@ -239,9 +241,10 @@ take_option(struct record_request *r, int option, const char *value)
         r->filters[r->filter_count++] = value;
         return 0;
     default:
-        if (model_options_take(&r->model, option - OPT_MODEL, value))
+        wrong = model_options_take(&r->model, option - OPT_MODEL, value);
+        if (wrong == NULL)
             return 0;
-        fprintf(stderr, "tally record: too many --set\n");
+        escape_printf(stderr, "tally record: %s'%s'\n", wrong, value);
         return EXIT_USAGE;
     }
 }

@@ -395,15 +395,15 @@ make_access(struct strand *s, uint64_t addr, access_site at, enum touch touch)
         strand_store(s, addr, at, touch == TOUCH_THROUGH);
 }
 
-/* Looks at the clock (-I), or begins the next slice, after so many instructions
- * of the span. */
+/* Looks, after so many instructions, at the clock (-I), at the slice and at the
+ * turn of the thread. */
 STRAND_INLINE void
 count_to_look(struct strand *s, const struct block *b, unsigned work)
 {
-    if ((work & WORK_CLOCK) == 0 || s->span.outside)
+    if ((work & WORK_CLOCK) == 0)
         return;
-    s->interval.passed += b->instructions;
-    if (__builtin_expect(s->interval.passed >= s->interval.length, 0))
+    s->look.left -= b->instructions;
+    if (__builtin_expect(s->look.left <= 0, 0))
         plugin_look(s);
 }
 
@@ -841,6 +841,7 @@ follow_span(struct strand *s, const struct block *b)
 
     if (counted != s->span.outside)
         return;
+    plugin_note_passed(s);
     strand_close(s, b, tally_plugin.work | WORK_OF_VARIANT);
     if (records && s->recorder != NULL)
         recorder_charge_branch(s, s->last_cell);

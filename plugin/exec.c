@@ -220,6 +220,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     vcounter_before_exec();
     session_note_rights(p->session, path);
     fold_before_exec(p);
+    schedule_release_processors(&tally_plugin.schedule);
     execve("/proc/self/exe", (char *const *)argv, envp);
     vcounter_after_exec();
     reach_take_back(&p->reach, session);

@@ -40,6 +40,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 
 struct plugin tally_plugin = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
+    .schedule = {.lock = PTHREAD_MUTEX_INITIALIZER},
     .table = {.process = &tally_plugin.process},
     .reach = {.place = tally_plugin.session_place, .kept = -1},
     .beside = {.request = &tally_plugin.request,
@@ -195,11 +196,15 @@ on_vcpu_init(qemu_plugin_id_t id, unsigned vcpu)
     /* QEMU translates everything again for a second thread. */
     if (vcpu != 0 && !p->threaded) {
         p->threaded = true;
+        p->work |= p->schedule.quantum != 0 ? WORK_CLOCK : 0u;
         choose_callbacks(p);
     }
     if (!p->span_open)
         strand_switch_span(s, false);
     raise_to(&p->process.head->together, ++p->living);
+    if (p->schedule.quantum != 0 &&
+        !schedule_thread_starts(&p->schedule, vcpu, caller.vcpu))
+        plugin_no_memory(p->process.head, "a guest thread");
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -228,6 +233,7 @@ on_vcpu_exit(qemu_plugin_id_t id, unsigned vcpu)
     if (vcpu < COUNTS_VCPUS && tally_plugin.strands[vcpu] != NULL)
         end_thread(p, vcpu);
     pthread_mutex_unlock(&p->lock);
+    schedule_thread_ends(&p->schedule, vcpu);
 }
 
 static void
@@ -333,6 +339,7 @@ on_fork_child(void)
     guest_pmu_forget();
     gateway_forks(slot);
     ear_forks(slot);
+    schedule_forks(&p->schedule, slot);
     chip_after_fork(&p->chip, slot);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (i != slot && tally_plugin.strands[i] != NULL)
@@ -345,6 +352,7 @@ on_fork_child(void)
 static void
 on_fork_before(void)
 {
+    schedule_before_fork(&tally_plugin.schedule);
     pthread_mutex_lock(&tally_plugin.lock);
     data_objects_lock(&tally_plugin.recording.objects);
     random_before_fork(&tally_plugin.random);
@@ -356,6 +364,7 @@ on_fork_parent(void)
     beside_forks(&tally_plugin.beside);
     data_objects_unlock(&tally_plugin.recording.objects);
     pthread_mutex_unlock(&tally_plugin.lock);
+    schedule_after_fork(&tally_plugin.schedule);
 }
 
 /* Ends counting, once, where QEMU runs out of thread numbers. The counts of all
@@ -427,6 +436,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         tally_plugin.translate_again();
     vcounter_syscall(num, args, &caller.waits_child);
     gateway_syscall(vcpu, num, a1, a2);
+    schedule_call(&p->schedule, vcpu, num, args);
 }
 
 static void
@@ -437,6 +447,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     const struct counts_strand *counts = p->counts[vcpu];
 
     (void)id;
+    schedule_return(&p->schedule, vcpu, num, caller.args, result);
     cut_if_asked(p);
     plugin_execve_fails(&caller.leaving);
     keep_reach(p, num, reach_after_loss);
@@ -520,6 +531,8 @@ set_up(struct plugin *p)
     else if (r->range_count > 0)
         p->span_open = false; /* the ranges are of the first program */
     p->shape = shape_of(&isa_rows[r->isa], r->params);
+    p->schedule.isa = p->shape.isa;
+    p->schedule.quantum = r->quantum;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
@@ -641,8 +654,10 @@ on_reset(qemu_plugin_id_t id)
 {
     tally_plugin.over = tally_plugin.cut;
     listen_to(id);
-    if (tally_plugin.over)
+    if (tally_plugin.over) {
+        schedule_stop(&tally_plugin.schedule);
         return;
+    }
     if (tally_plugin.gateway.memory != NULL &&
         tally_plugin.gateway.components != tally_plugin.components)
         set_parts(&tally_plugin, tally_plugin.gateway.components);
@@ -676,6 +691,12 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     own_counts_close(p);
     if (set_up(p) != 0) {
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
+        return -1;
+    }
+    if (p->schedule.quantum != 0 && !schedule_possible()) {
+        tally_logf(&log, TALLY_LOG_ERROR,
+                   "--quantum: this QEMU does not export async_run_on_cpu, "
+                   "without which threads cannot take turns");
         return -1;
     }
     const char *name = option(argc, argv, "name");

@@ -20,6 +20,7 @@
 #include "plugin/random.h"
 #include "plugin/reach.h"
 #include "plugin/recording.h"
+#include "plugin/schedule.h"
 #include "plugin/translate.h"
 #include "plugin/vcounter_processes.h"
 #include "source/process_counts.h"
@@ -80,6 +81,7 @@ struct plugin {
     struct vcounters vcounters;
     struct ear ear;
     struct recording recording;
+    struct schedule schedule;
     struct translator translator;
     /* The path of the guest's program, from the root, as the program may change
      * its folder and QEMU puts "./" before its own name for it each time.

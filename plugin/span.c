@@ -45,15 +45,54 @@ plugin_snapshot(struct strand *strand)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Sets when the strand looks again: at the end of its interval or slice, and of
+ * the turn of its thread, of which `turn` instructions are left. */
+static void
+plan_look(struct strand *strand, uint64_t turn)
+{
+    const struct session_request *r = &tally_plugin.request;
+    const struct interval *const i = &strand->interval;
+    const bool clocked = r->interval > 0 || r->slices > 1;
+    const uint64_t left = clocked && i->length > i->passed
+                              ? i->length - i->passed
+                              : (uint64_t)INT64_MAX;
+
+    strand->look.step = (int64_t)(left < turn ? left : turn);
+    strand->look.left = strand->look.step;
+}
+
+/* Counts what has passed since the last look; returns what is left of the turn
+ * of the thread. */
+static uint64_t
+count_passed(struct strand *strand)
+{
+    const uint64_t passed = (uint64_t)(strand->look.step - strand->look.left);
+
+    if (!strand->span.outside)
+        strand->interval.passed += passed;
+    return schedule_ran(&tally_plugin.schedule, passed);
+}
+
+void
+plugin_note_passed(struct strand *strand)
+{
+    plan_look(strand, count_passed(strand));
+}
+
 void
 plugin_look(struct strand *strand)
 {
     const struct session_request *r = &tally_plugin.request;
+    const bool clocked = r->interval > 0 || r->slices > 1;
+    const uint64_t turn = count_passed(strand);
 
-    if (r->slices <= 1) {
-        plugin_snapshot(strand);
-        return;
+    if (clocked && strand->interval.passed >= strand->interval.length) {
+        if (r->slices <= 1) {
+            plugin_snapshot(strand);
+        } else {
+            strand->interval.passed = 0;
+            strand_begin_slice(strand, (strand->span.slice + 1) % r->slices);
+        }
     }
-    strand->interval.passed = 0;
-    strand_begin_slice(strand, (strand->span.slice + 1) % r->slices);
+    plan_look(strand, turn);
 }

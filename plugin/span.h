@@ -5,11 +5,16 @@
 
 #include "machine/chip.h"
 
-/* Looks at the clock for -I, or begins the slice of the next events. */
+/* Looks whether the strand's interval (-I), slice or turn is over, and does what
+ * is to be done then. */
 void plugin_look(struct strand *strand);
 
 /* Looks at the clock for -I; keeps the strand's counts, if its clock has passed
  * a boundary. */
 void plugin_snapshot(struct strand *strand);
+
+/* Counts what has run since the last look, before the strand enters the counted
+ * part of the run or leaves it. */
+void plugin_note_passed(struct strand *strand);
 
 #endif

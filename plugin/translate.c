@@ -639,6 +639,72 @@ read_odd(const struct plugin *p, struct block_info *info)
         mapped_note(p->process.head, info->odd_pc);
 }
 
+static void
+on_pause(unsigned vcpu, void *data)
+{
+    (void)vcpu;
+    schedule_spins(data, SPIN_PAUSE);
+}
+
+static void
+on_spin_block(unsigned vcpu, void *data)
+{
+    (void)vcpu;
+    schedule_spins(data, SPIN_BLOCK);
+}
+
+/* Returns whether the block may only wait for another thread's store: it loads,
+ * compares and branches to itself, and changes no register otherwise, nor one
+ * that its loads take their addresses from. */
+static bool
+is_spin_block(const struct translation *t)
+{
+    uint64_t changed = 0, bases = 0;
+    bool loads = false, back = false;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct insn *const insn = &t->insns[i];
+        if (insn->access != ACCESS_NONE &&
+            (insn->access != ACCESS_LOAD || !insn->addr_known))
+            return false;
+        if (insn->access == ACCESS_NONE && insn->reg_writes != 0)
+            return false;
+        if (insn->flags & INSN_SYSCALL)
+            return false;
+        if (insn->branch == BRANCH_CONDITIONAL)
+            back = insn->target == qemu_plugin_tb_vaddr(t->tb);
+        else if (insn->branch != BRANCH_NONE)
+            return false;
+        if (insn->access == ACCESS_LOAD) {
+            loads = true;
+            if (insn->addr_base != INSN_NO_REG)
+                bases |= UINT64_C(1) << insn->addr_base;
+            if (insn->addr_index != INSN_NO_REG)
+                bases |= UINT64_C(1) << insn->addr_index;
+        }
+        changed |= insn->reg_writes;
+    }
+    return loads && back && (changed & bases) == 0;
+}
+
+/* Registers the calls that tell the schedule of a thread that spins. */
+static void
+register_spins(struct plugin *p, const struct translation *t,
+               struct qemu_plugin_tb *tb)
+{
+    if (p->schedule.quantum == 0 || !p->threaded)
+        return;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->insns[i].flags & INSN_PAUSE)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                qemu_plugin_tb_get_insn(tb, i), on_pause,
+                QEMU_PLUGIN_CB_NO_REGS, &p->schedule);
+    }
+    if (is_spin_block(t))
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, on_spin_block, QEMU_PLUGIN_CB_NO_REGS, &p->schedule);
+}
+
 void
 plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -672,6 +738,7 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     else
         register_late(p, t, &model, pieces, count);
     call_register_pauses(&p->chip, p->strands, tb, t->insns, t->count);
+    register_spins(p, t, tb);
     gateway_register_lookups(p, tb, t->count);
     recording_find_stack(p, tb, t->insns, t->count);
     recording_register(p, tb, t->insns, t->count);

@@ -28,6 +28,8 @@ A key of a row and what it says:
   sigbus          the number of SIGBUS
   handler_at      where in struct sigaction the handler stands
   cause_at        where in siginfo_t the cause stands (si_code)
+  clone_child     which argument of clone() is the word that is cleared as the
+                  new thread ends, from 1 on
   level_property  the note by which a file says what level it needs
   write_repeated  QEMU ends a block at a write to the block's own code, and makes
                   the write once more, alone
@@ -98,6 +100,7 @@ def read(name, row):
         ("sigbus", row.number("sigbus", 1, 64)),
         ("handler_at", row.number("handler_at", 0, 64)),
         ("cause_at", row.number("cause_at", 0, 64)),
+        ("clone_child", row.number("clone_child", 1, 5)),
         ("level_property",
          f"{row.number('level_property', 0, 0xffffffff, 0):#x}u"),
         ("write_repeated", c_bool(row.flag("write_repeated"))),

@@ -378,6 +378,7 @@ strand_reset(struct strand *s)
     s->direction.history = 0;
     s->repeats = 0;
     s->span.instructions = 0;
+    s->look.left = s->look.step = LOOK_LEAST;
     s->interval.length = LOOK_LEAST;
     s->interval.clock = s->interval.boundary = 0;
     if (s->behind != NULL)

@@ -213,6 +213,12 @@ struct span {
     struct totals ignored; /* what `total` means outside */
 };
 
+/* When the strand looks whether its interval, its slice or its thread's turn is
+ * over: after `left` more instructions of `step`. */
+struct look {
+    int64_t left, step;
+};
+
 /* -I, or slices: the strand looks at its clock after `length` instructions. */
 struct interval {
     uint64_t length;
@@ -275,6 +281,7 @@ struct strand {
     const struct block *slot; /* the last delay slot in a block of its own */
     uint64_t repeats;         /* half iterations of a REP instruction */
     struct span span;
+    struct look look;
     struct interval interval;
     struct filtered filtered;
 

@@ -22,7 +22,7 @@ enum block_work {
     WORK_FETCH = 1 << 2,     /* L1I and ITLB */
     WORK_ONE_LINE = 1 << 3,  /* with WORK_FETCH: of a block in one line */
     WORK_TARGETS = 1 << 4,   /* needs the direction */
-    WORK_CLOCK = 1 << 5,     /* slices, after which the clock is looked at */
+    WORK_CLOCK = 1 << 5,     /* looks after so many instructions */
     WORK_RECORD = 1 << 6,    /* where each block counts in a recording */
     WORK_CALLERS = 1 << 7,   /* with WORK_RECORD: of one by path of calls */
 };

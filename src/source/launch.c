@@ -436,6 +436,7 @@ launch_request(const struct launch_options *options,
     if (error == 0 && options->objects != NULL)
         error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;
+    r->quantum = options->quantum;
     return error;
 }
 

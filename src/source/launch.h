@@ -34,6 +34,8 @@ struct launch_options {
     size_t allocator_count;
     bool clean_env;   /* a fixed environment instead of ours */
     bool real_random; /* random bytes are random, also with clean_env */
+    uint64_t quantum; /* instructions of a thread's turn, where one thread runs
+                         at a time; 0: all run freely */
 };
 
 struct launch {

@@ -119,6 +119,7 @@ struct session_request {
     char qemu_args[SESSION_ARGS][COUNTS_NAME]; /* for executed children too */
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */
+    uint64_t quantum;      /* instructions of a thread's turn; 0: all run */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/schedule.h"
+
+#include <dlfcn.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/calls.h"
+#include "plugin/memory.h"
+
+/* Spins, as enum spin weighs them, that end a turn. */
+#define SPINS_MOST 512u
+
+/* How long the first in the queue waits before it looks whether the thread that
+ * has the turn sleeps in a call that is not known to sleep, and how often it
+ * finds that before it takes the turn: a call that waits for a disk alone ends
+ * by itself. */
+#define LOOK_NS 20000000
+#define LOOKS 10u
+
+/* How often it looks without a pause where the call is known to sleep, and the
+ * pause after that. */
+#define QUICK_LOOKS 50u
+#define QUICK_NS 50000
+
+/* Longest wait for the word of a thread that ends. */
+#define ENDING_LOOKS 20000u
+
+/* A write up to this size into what is ready for one does not sleep. */
+#define WRITE_WHOLE 4096u
+
+#define CHILD_CLEARTID 0x200000u /* CLONE_CHILD_CLEARTID */
+#define ANY_WORD UINT64_MAX
+
+/* The operations of futex() that may sleep, and those that move who sleeps. */
+#define FUTEX_OPERATION 127u
+
+enum turn_state {
+    TURN_CURRENT,
+    TURN_READY,
+    TURN_ASLEEP, /* in a call; the turn went on */
+    TURN_WOKEN,  /* as before, and in the queue again */
+};
+
+enum call_kind {
+    CALL_NONE,    /* runs the guest's code */
+    CALL_OTHER,   /* a call that is not known to sleep */
+    CALL_SLEEPS,  /* one that may sleep until another thread does something */
+    CALL_GOES_ON, /* one that waits for QEMU alone */
+};
+
+struct turn {
+    struct turn *next;
+    void *cpu; /* QEMU's */
+    struct schedule *schedule;
+    unsigned vcpu;
+    enum turn_state state;
+    atomic_uint call;    /* enum call_kind */
+    atomic_bool calls;   /* from a call until its return is seen to */
+    atomic_uint wakes;   /* a change ends a wait for the turn */
+    atomic_int thread;   /* the host's number of the thread; 0: not yet known */
+    uint64_t used;       /* instructions of this turn */
+    unsigned spins;      /* of this turn */
+    bool leaves;         /* work that ends the turn is queued */
+    bool arrived;        /* asleep no longer, and not yet in the queue */
+    uint64_t word;       /* that it waits for in futex(); 0: it does not */
+    uint64_t end_word;   /* that QEMU clears as the thread ends; 0: none */
+    uint64_t child_word; /* the same of the thread that it makes now */
+};
+
+/* QEMU's own functions: <hw/core/cpu.h>. The data is a union of 8 bytes. */
+struct qemu {
+    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
+                       void *data);
+    void *(*cpu_of)(int vcpu);
+};
+
+static struct qemu
+qemu_find(void)
+{
+    struct qemu q;
+
+    *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
+    *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    return q;
+}
+
+bool
+schedule_possible(void)
+{
+    const struct qemu q = qemu_find();
+
+    return q.run_on_cpu != NULL && q.cpu_of != NULL;
+}
+
+static void
+queue_put(struct turn_queue *q, struct turn *t)
+{
+    t->next = NULL;
+    if (q->first == NULL)
+        q->first = t;
+    else
+        q->last->next = t;
+    q->last = t;
+}
+
+/* Takes a thread out of a queue that it may be in. */
+static void
+queue_remove(struct turn_queue *q, struct turn *t)
+{
+    struct turn *before = NULL;
+
+    for (struct turn *at = q->first; at != NULL; before = at, at = at->next) {
+        if (at != t)
+            continue;
+        if (before == NULL)
+            q->first = t->next;
+        else
+            before->next = t->next;
+        if (q->last == t)
+            q->last = before;
+        return;
+    }
+}
+
+static void
+wake(struct turn *t)
+{
+    atomic_fetch_add(&t->wakes, 1);
+    syscall(SYS_futex, &t->wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void
+get_ready(struct schedule *s, struct turn *t, enum turn_state state)
+{
+    t->state = state;
+    t->arrived = false;
+    queue_put(&s->ready, t);
+}
+
+static void
+begin_turn(struct schedule *s, struct turn *t)
+{
+    s->current = t;
+    t->state = TURN_CURRENT;
+    t->used = 0;
+    t->spins = 0;
+}
+
+/* Gives the turn to the next that is ready, if any is. */
+static void
+pass_turn(struct schedule *s)
+{
+    struct turn *const next = s->ready.first;
+
+    s->current = NULL;
+    if (next == NULL)
+        return;
+    queue_remove(&s->ready, next);
+    begin_turn(s, next);
+    wake(next);
+}
+
+/* Returns whether the thread sleeps in its call, as the kernel has it. Without
+ * /proc, for instance in a root of the program's own, each look counts. */
+static bool
+sleeps(const struct turn *t)
+{
+    char path[48], first = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall",
+             atomic_load(&t->thread));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    const ssize_t n = read(fd, &first, 1);
+    close(fd);
+    return n != 1 || first != 'r'; /* "running" */
+}
+
+/* Puts those who arrived while a call was made into the queue, in the order in
+ * which they fell asleep: the order of their arrival does not repeat. */
+static void
+queue_arrived(struct schedule *s)
+{
+    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (!at->arrived)
+            continue;
+        queue_remove(&s->asleep, at);
+        get_ready(s, at, TURN_READY);
+    }
+}
+
+/* What the first in the queue has seen of the thread that has the turn. */
+struct looks {
+    const struct turn *at;
+    unsigned count, asleep;
+};
+
+/* Returns whether the thread that has the turn sleeps, and will until another
+ * thread does something. */
+static bool
+holder_sleeps(const struct schedule *s, struct looks *looks)
+{
+    const struct turn *const holder = s->current;
+    const unsigned call = atomic_load(&holder->call);
+
+    if (looks->at != holder)
+        *looks = (struct looks){.at = holder};
+    if (call == CALL_NONE || call == CALL_GOES_ON) {
+        looks->count = looks->asleep = 0;
+        return false;
+    }
+    looks->count++;
+    if (!sleeps(holder)) {
+        looks->asleep = 0;
+        return false;
+    }
+    return ++looks->asleep >= (call == CALL_SLEEPS ? 1 : LOOKS);
+}
+
+static void
+wait_for_wake(struct schedule *s, struct turn *t, long ns)
+{
+    const unsigned wakes = atomic_load(&t->wakes);
+    const struct timespec most = {ns / 1000000000, ns % 1000000000};
+
+    pthread_mutex_unlock(&s->lock);
+    if (ns == 0)
+        sched_yield();
+    else
+        syscall(SYS_futex, &t->wakes, FUTEX_WAIT_PRIVATE, wakes, &most, NULL,
+                0);
+    pthread_mutex_lock(&s->lock);
+}
+
+/* Waits until QEMU has cleared the word of a thread that has ended: who waits
+ * for that thread reads the word, and would go another way. */
+static void
+await_ending(struct schedule *s)
+{
+    uint32_t word = 1;
+
+    for (unsigned i = 0; s->ending != 0 && i < ENDING_LOOKS; i++) {
+        if (!plugin_read(s->ending, &word, sizeof(word)) || word == 0)
+            break;
+        sched_yield();
+    }
+    s->ending = 0;
+}
+
+/* Returns whether no other thread gets a turn before this one: the thread looks
+ * after the one that has the turn. */
+static bool
+is_first(const struct schedule *s, const struct turn *t)
+{
+    const struct turn *at = s->asleep.first;
+
+    if (s->ready.first != NULL)
+        return s->ready.first == t;
+    while (at != NULL && !at->arrived)
+        at = at->next;
+    return at == t;
+}
+
+/* Waits until the thread has the turn. */
+static void
+await_turn(struct schedule *s, struct turn *t)
+{
+    struct looks looks = {0};
+
+    while (s->current != t && s->quantum != 0) {
+        const bool first = is_first(s, t);
+
+        if (first && (s->current == NULL || holder_sleeps(s, &looks))) {
+            if (s->current != NULL) {
+                s->current->state = TURN_ASLEEP;
+                queue_put(&s->asleep, s->current);
+            }
+            queue_arrived(s);
+            pass_turn(s);
+            continue;
+        }
+        const bool quick = first && looks.count != 0 &&
+                           atomic_load(&s->current->call) == CALL_SLEEPS;
+        wait_for_wake(s, t,
+                      !first                      ? LOOK_NS * 10
+                      : !quick                    ? LOOK_NS
+                      : looks.count < QUICK_LOOKS ? 0
+                                                  : QUICK_NS);
+    }
+    if (s->ending != 0)
+        await_ending(s);
+}
+
+/* Waits for the first turn of a thread: on the thread, before its first block.
+ */
+static void
+enter_first(void *cpu, void *data)
+{
+    struct turn *const t = data;
+
+    (void)cpu;
+    atomic_store(&t->thread, gettid());
+    pthread_mutex_lock(&t->schedule->lock);
+    await_turn(t->schedule, t);
+    pthread_mutex_unlock(&t->schedule->lock);
+}
+
+/* Ends the turn of a thread: on the thread, between two blocks. */
+static void
+end_turn(void *cpu, void *data)
+{
+    struct turn *const t = data;
+    struct schedule *const s = t->schedule;
+
+    (void)cpu;
+    pthread_mutex_lock(&s->lock);
+    t->leaves = false;
+    if (s->current == t && s->quantum != 0) {
+        get_ready(s, t, TURN_READY);
+        pass_turn(s);
+        await_turn(s, t);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Has the thread end its turn at its next block. */
+static void
+leave(struct turn *t)
+{
+    if (t->leaves)
+        return;
+    t->leaves = true;
+    qemu_find().run_on_cpu(t->cpu, end_turn, t);
+}
+
+/* Keeps all threads on the processor where the first runs: the turn goes from
+ * one thread to another in 2 to 3 us there, in 11 to 24 us between two. */
+static void
+pin(struct schedule *s)
+{
+    cpu_set_t one;
+    const int processor = sched_getcpu();
+
+    if (s->pinned || processor < 0 ||
+        sched_getaffinity(0, sizeof(s->processors), &s->processors) != 0)
+        return;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)processor, &one);
+    s->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+void
+schedule_release_processors(const struct schedule *s)
+{
+    if (s->pinned)
+        sched_setaffinity(0, sizeof(s->processors), &s->processors);
+}
+
+bool
+schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
+{
+    struct turn *const t = calloc(1, sizeof(*t));
+
+    if (t == NULL)
+        return false;
+    t->cpu = qemu_find().cpu_of((int)vcpu);
+    t->schedule = s;
+    t->vcpu = vcpu;
+    pthread_mutex_lock(&s->lock);
+    s->turns[vcpu] = t;
+    if (s->turn_count <= vcpu)
+        s->turn_count = vcpu + 1;
+    if (vcpu == 0) {
+        t->thread = gettid();
+        begin_turn(s, t);
+    } else {
+        pin(s);
+        t->end_word = s->turns[maker]->child_word;
+        get_ready(s, t, TURN_READY);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (vcpu != 0)
+        qemu_find().run_on_cpu(t->cpu, enter_first, t);
+    return true;
+}
+
+void
+schedule_thread_ends(struct schedule *s, unsigned vcpu)
+{
+    struct turn *const t = s->turns[vcpu];
+
+    if (t == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    /* QEMU wakes who sleeps on the word later, at a time that does not repeat:
+     * they are ready now. */
+    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (t->end_word == 0 || at->word != t->end_word)
+            continue;
+        queue_remove(&s->asleep, at);
+        get_ready(s, at, TURN_WOKEN);
+    }
+    queue_remove(&s->ready, t);
+    queue_remove(&s->asleep, t);
+    s->turns[vcpu] = NULL;
+    if (s->current == t) {
+        s->ending = t->end_word;
+        pass_turn(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    free(t);
+}
+
+static bool
+is_one_of(const struct isa *isa, int64_t number, const enum system_call *calls,
+          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (call_is(calls[i], isa, number))
+            return true;
+    }
+    return false;
+}
+
+#define IS_ONE_OF(isa, number, ...)                                 \
+    is_one_of(isa, number, (const enum system_call[]){__VA_ARGS__}, \
+              sizeof((const enum system_call[]){__VA_ARGS__}) /     \
+                  sizeof(enum system_call))
+
+static bool
+file_is_ready(uint64_t fd, short events)
+{
+    struct pollfd p = {.fd = (int)fd, .events = events};
+
+    return poll(&p, 1, 0) != 0;
+}
+
+/* Returns whether futex() may sleep: the operation waits, and the word has the
+ * value that the wait is for. */
+static bool
+futex_sleeps(const struct schedule *s, const uint64_t args[6])
+{
+    uint32_t word;
+
+    switch (args[1] & FUTEX_OPERATION) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+        if (!plugin_read(args[0], &word, sizeof(word)))
+            return false;
+        word = s->isa->big_endian ? be32toh(word) : le32toh(word);
+        return word == (uint32_t)args[2];
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_WAIT_REQUEUE_PI:
+        return true;
+    }
+    return false;
+}
+
+static enum call_kind
+kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
+{
+    const struct isa *const isa = s->isa;
+
+    if (call_is(CALL_FUTEX, isa, number))
+        return futex_sleeps(s, args) ? CALL_SLEEPS : CALL_GOES_ON;
+    if (IS_ONE_OF(isa, number, CALL_READ, CALL_READV, CALL_RECVFROM,
+                  CALL_RECVMSG, CALL_ACCEPT, CALL_ACCEPT4))
+        return file_is_ready(args[0], POLLIN) ? CALL_OTHER : CALL_SLEEPS;
+    if (IS_ONE_OF(isa, number, CALL_WRITE, CALL_WRITEV, CALL_SENDTO,
+                  CALL_SENDMSG))
+        return file_is_ready(args[0], POLLOUT) && args[2] <= WRITE_WHOLE
+                   ? CALL_OTHER
+                   : CALL_SLEEPS;
+    if (IS_ONE_OF(isa, number, CALL_POLL, CALL_PPOLL, CALL_SELECT,
+                  CALL_NEWSELECT, CALL_PSELECT6, CALL_EPOLL_WAIT,
+                  CALL_EPOLL_PWAIT, CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP,
+                  CALL_WAIT4, CALL_WAITPID, CALL_WAITID, CALL_CONNECT,
+                  CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND, CALL_PAUSE,
+                  CALL_FLOCK, CALL_SEMTIMEDOP, CALL_MSGRCV, CALL_MSGSND))
+        return CALL_SLEEPS;
+    /* A thread or a child is made while its maker waits for it to begin. */
+    if (IS_ONE_OF(isa, number, CALL_CLONE, CALL_CLONE3))
+        return CALL_GOES_ON;
+    return CALL_OTHER;
+}
+
+void
+schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
+              const uint64_t args[6])
+{
+    struct turn *const t = s->turns[vcpu];
+
+    if (t == NULL || s->quantum == 0)
+        return;
+    if (call_is(CALL_CLONE, s->isa, number))
+        t->child_word =
+            args[0] & CHILD_CLEARTID ? args[s->isa->clone_child - 1] : 0;
+    t->word = call_is(CALL_FUTEX, s->isa, number) ? args[0] : 0;
+    if (call_is(CALL_SCHED_YIELD, s->isa, number)) {
+        end_turn(NULL, t);
+        return;
+    }
+    const enum call_kind kind = kind_of(s, number, args);
+    atomic_store(&t->calls, true);
+    atomic_store(&t->call, kind);
+    if (kind != CALL_SLEEPS)
+        return;
+    pthread_mutex_lock(&s->lock);
+    if (s->current == t && s->ready.first != NULL)
+        wake(s->ready.first);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Puts those that this call has woken into the queue, in the order in which
+ * they fell asleep. */
+static void
+wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
+              int64_t result)
+{
+    const bool futex = call_is(CALL_FUTEX, s->isa, number);
+
+    if (futex && result <= 0)
+        return;
+    for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (futex && at->word != args[0] && at->word != args[4] &&
+            at->word != ANY_WORD)
+            continue;
+        if (atomic_load(&at->call) == CALL_NONE || !sleeps(at)) {
+            queue_remove(&s->asleep, at);
+            get_ready(s, at, TURN_WOKEN);
+        } else if (futex) {
+            at->word = ANY_WORD; /* it may have been moved to another word */
+        }
+    }
+}
+
+/* Shows the program the processors that it had, not the one that all its
+ * threads are kept on. */
+static void
+show_processors(const struct schedule *s, const uint64_t args[6],
+                int64_t result)
+{
+    const unsigned char *const from = (const unsigned char *)&s->processors;
+    unsigned char mask[sizeof(s->processors)];
+    const size_t size =
+        (size_t)result < sizeof(mask) ? (size_t)result : sizeof(mask);
+
+    if (args[0] != 0 && (pid_t)args[0] != getpid())
+        return;
+    for (size_t i = 0; i < sizeof(mask); i++)
+        mask[i] = from[s->isa->big_endian ? i ^ 7 : i];
+    plugin_write(args[2], mask, size);
+}
+
+void
+schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
+                const uint64_t args[6], int64_t result)
+{
+    struct turn *const t = s->turns[vcpu];
+
+    if (t == NULL || s->quantum == 0)
+        return;
+    /* First: who waits for the lock sleeps, too. */
+    atomic_store(&t->call, CALL_NONE);
+    pthread_mutex_lock(&s->lock);
+    if (t->state == TURN_ASLEEP) {
+        t->arrived = true;
+        if (s->current == NULL || !atomic_load(&s->current->calls))
+            queue_arrived(s);
+    }
+    if (s->current != t) {
+        await_turn(s, t);
+    } else if (s->asleep.first != NULL) {
+        wake_sleepers(s, number, args, result);
+        queue_arrived(s);
+    }
+    t->word = 0;
+    atomic_store(&t->calls, false);
+    pthread_mutex_unlock(&s->lock);
+    if (s->pinned && result > 0 &&
+        call_is(CALL_SCHED_GETAFFINITY, s->isa, number))
+        show_processors(s, args, result);
+}
+
+uint64_t
+schedule_ran(struct schedule *s, uint64_t instructions)
+{
+    struct turn *const t = s->current;
+
+    if (s->quantum == 0 || t == NULL)
+        return UINT64_MAX / 2;
+    t->used += instructions;
+    if (t->used < s->quantum)
+        return s->quantum - t->used;
+    t->used = 0;
+    if (s->ready.first != NULL)
+        leave(t);
+    return s->quantum;
+}
+
+void
+schedule_spins(struct schedule *s, enum spin spin)
+{
+    struct turn *const t = s->current;
+
+    if (s->quantum == 0 || t == NULL)
+        return;
+    t->spins += (unsigned)spin;
+    if (t->spins < SPINS_MOST)
+        return;
+    t->spins = 0;
+    if (s->ready.first != NULL)
+        leave(t);
+}
+
+void
+schedule_before_fork(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+}
+
+void
+schedule_after_fork(struct schedule *s)
+{
+    pthread_mutex_unlock(&s->lock);
+}
+
+void
+schedule_forks(struct schedule *s, unsigned vcpu)
+{
+    struct turn *const t = s->turns[vcpu];
+
+    pthread_mutex_init(&s->lock, NULL);
+    schedule_release_processors(s);
+    s->pinned = false;
+    s->ready = s->asleep = (struct turn_queue){0};
+    s->ending = 0;
+    for (unsigned i = 0; i < s->turn_count; i++) {
+        if (s->turns[i] != t)
+            free(s->turns[i]);
+        s->turns[i] = NULL;
+    }
+    if (t == NULL)
+        return;
+    s->turns[vcpu] = t;
+    t->thread = gettid();
+    begin_turn(s, t);
+}
+
+void
+schedule_stop(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->quantum = 0;
+    for (struct turn *t = s->ready.first; t != NULL; t = t->next)
+        wake(t);
+    pthread_mutex_unlock(&s->lock);
+}

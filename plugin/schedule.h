@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A schedule of the guest's threads that repeats: one thread runs at a time and
+ * the others wait, so that a program whose threads talk to each other alone
+ * runs the same way each time. A turn lasts a number of instructions, the
+ * quantum. A thread gives its turn away early where it sleeps in a system call,
+ * yields, spins or ends; whoever is ready gets turns in order of becoming
+ * ready.
+ *
+ * Waiting threads stand outside of QEMU's execution loop: a thread queues work
+ * for its own virtual CPU, by which QEMU leaves the loop before the next block,
+ * and the work waits. So nothing in QEMU waits for a thread that waits: a fork,
+ * an atomic step or new translations find it stopped.
+ *
+ * QEMU's functions for that are no part of its plugin interface; they are
+ * looked up by name, and where they are missing there is no schedule.
+ */
+#ifndef TALLY_PLUGIN_SCHEDULE_H
+#define TALLY_PLUGIN_SCHEDULE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/isa.h"
+#include "source/process_counts.h"
+
+struct turn;
+
+/* Threads in order of their coming. */
+struct turn_queue {
+    struct turn *first, *last;
+};
+
+struct schedule {
+    pthread_mutex_t lock;     /* of all that follows */
+    const struct isa *isa;    /* set by the owner */
+    uint64_t quantum;         /* instructions; 0: there is no schedule */
+    struct turn *current;     /* who has the turn; NULL: all sleep */
+    struct turn_queue ready;  /* who waits for a turn */
+    struct turn_queue asleep; /* who sleeps in a system call */
+    uint64_t ending; /* the guest's word that QEMU clears as a thread ends; 0:
+                        none is to be waited for */
+    bool pinned;     /* all threads run on one processor of the host */
+    cpu_set_t processors;             /* those of before */
+    unsigned turn_count;              /* of the numbers of threads */
+    struct turn *turns[COUNTS_VCPUS]; /* by number of the thread; owned */
+};
+
+/* Returns whether this QEMU has what a schedule needs. */
+bool schedule_possible(void);
+
+/* A thread begins, and becomes ready; called by the thread that makes it, which
+ * is `maker`. The first thread, 0, has the turn. Returns false where there is
+ * no memory. */
+bool schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker);
+
+/* A thread ends, and gives its turn away; called by itself. */
+void schedule_thread_ends(struct schedule *s, unsigned vcpu);
+
+/* Called around each system call of a thread, after all others have looked at
+ * the call and before all others look at its result. Both may wait for the
+ * thread's turn. */
+void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
+                   const uint64_t args[6]);
+void schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
+                     const uint64_t args[6], int64_t result);
+
+/* The thread that has the turn, the caller, has run `instructions` more. Where
+ * the turn is over the thread waits before its next block. Returns the
+ * instructions that are left of the turn, 1 at least. */
+uint64_t schedule_ran(struct schedule *s, uint64_t instructions);
+
+/* What a thread does that may wait for another thread without a system call:
+ * a hint to the processor, or a block that repeats itself. */
+enum spin { SPIN_PAUSE = 64, SPIN_BLOCK = 32 };
+
+/* The thread that has the turn, the caller, spins. Its turn ends soon. */
+void schedule_spins(struct schedule *s, enum spin spin);
+
+/* Called around fork(): by the thread that forks. The child has that thread
+ * alone, with the turn. */
+void schedule_before_fork(struct schedule *s);
+void schedule_after_fork(struct schedule *s);
+void schedule_forks(struct schedule *s, unsigned vcpu);
+
+/* Lets the process run on the processors it had, for what it executes. */
+void schedule_release_processors(const struct schedule *s);
+
+/* From now on all threads run freely. */
+void schedule_stop(struct schedule *s);
+
+#endif
