@@ -295,7 +295,7 @@ await_turn(struct schedule *s, struct turn *t)
         const bool quick = first && looks.count != 0 &&
                            atomic_load(&s->current->call) == CALL_SLEEPS;
         wait_for_wake(s, t,
-                      !first                      ? LOOK_NS * 10
+                      !first                      ? LOOK_NS * 50
                       : !quick                    ? LOOK_NS
                       : looks.count < QUICK_LOOKS ? 0
                                                   : QUICK_NS);
@@ -526,25 +526,51 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Returns whether the operation of futex() moves sleepers to another word. */
+static bool
+futex_moves(const uint64_t args[6])
+{
+    const uint64_t operation = args[1] & FUTEX_OPERATION;
+
+    return operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE ||
+           operation == FUTEX_CMP_REQUEUE_PI;
+}
+
+/* Returns whether a call, which has returned, may have woken the sleeper: who
+ * sleeps in futex() is woken by futex() and by signals alone. */
+static bool
+may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
+         const struct turn *sleeper)
+{
+    if (sleeper->word == 0 ||
+        IS_ONE_OF(s->isa, number, CALL_KILL, CALL_TKILL, CALL_TGKILL))
+        return true;
+    return call_is(CALL_FUTEX, s->isa, number) &&
+           (sleeper->word == args[0] || sleeper->word == args[4] ||
+            sleeper->word == ANY_WORD);
+}
+
 /* Puts those that this call has woken into the queue, in the order in which
- * they fell asleep. */
+ * they fell asleep. The kernel wakes those who sleep on one word in that order,
+ * too, so that the search ends with as many as futex() has woken. */
 static void
 wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
               int64_t result)
 {
     const bool futex = call_is(CALL_FUTEX, s->isa, number);
+    const bool moves = futex && futex_moves(args);
 
-    if (futex && result <= 0)
-        return;
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
-        if (futex && at->word != args[0] && at->word != args[4] &&
-            at->word != ANY_WORD)
+        if (futex && (moves ? result < 0 : result <= 0))
+            break;
+        if (!may_wake(s, number, args, at))
             continue;
         if (atomic_load(&at->call) == CALL_NONE || !sleeps(at)) {
             queue_remove(&s->asleep, at);
             get_ready(s, at, TURN_WOKEN);
-        } else if (futex) {
+            result -= moves ? 0 : 1;
+        } else if (moves) {
             at->word = ANY_WORD; /* it may have been moved to another word */
         }
     }

@@ -654,8 +654,8 @@ on_spin_block(unsigned vcpu, void *data)
 }
 
 /* Returns whether the block may only wait for another thread's store: it loads,
- * compares and branches to itself, and changes no register otherwise, nor one
- * that its loads take their addresses from. */
+ * compares and branches to itself, and changes no register but those it has
+ * loaded, and none that its loads take their addresses from. */
 static bool
 is_spin_block(const struct translation *t)
 {
@@ -667,7 +667,7 @@ is_spin_block(const struct translation *t)
         if (insn->access != ACCESS_NONE &&
             (insn->access != ACCESS_LOAD || !insn->addr_known))
             return false;
-        if (insn->access == ACCESS_NONE && insn->reg_writes != 0)
+        if (insn->access == ACCESS_NONE && (insn->reg_writes & ~changed) != 0)
             return false;
         if (insn->flags & INSN_SYSCALL)
             return false;
