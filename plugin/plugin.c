@@ -321,6 +321,7 @@ on_fork_child(void)
     p->thread_count = p->living = 1;
     const int parent = p->process.head->pid;
     const unsigned together = atomic_load(&p->process.head->together);
+    const unsigned outside = atomic_load(&p->process.head->outside_wakes);
     if (own_counts_adopt(p, slot, program))
         recording_forks(p, slot);
     else
@@ -328,6 +329,8 @@ on_fork_child(void)
     vcounter_forked();
     own_counts_name(p, program, BEGIN_FORK, parent);
     raise_to(&p->process.head->together, together);
+    p->process.head->quantum = p->schedule.quantum;
+    atomic_store(&p->process.head->outside_wakes, outside);
     p->counts[slot]->strand = tally_plugin.strands[slot]->number;
     p->counts[slot]->thread = p->counts[slot]->maker = 0;
     p->counts[slot]->born = 0;
@@ -447,7 +450,8 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     const struct counts_strand *counts = p->counts[vcpu];
 
     (void)id;
-    schedule_return(&p->schedule, vcpu, num, caller.args, result);
+    if (schedule_return(&p->schedule, vcpu, num, caller.args, result))
+        atomic_fetch_add(&p->process.head->outside_wakes, 1);
     cut_if_asked(p);
     plugin_execve_fails(&caller.leaving);
     keep_reach(p, num, reach_after_loss);
@@ -511,6 +515,7 @@ set_up_parts(struct plugin *p, uint32_t components)
         return error;
     p->components = components;
     p->process.head->components = components;
+    p->process.head->quantum = p->schedule.quantum;
     p->work = work_of(components);
     p->work |= r->interval > 0 || r->slices > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;

@@ -72,6 +72,7 @@ struct turn {
     uint64_t used;       /* instructions of this turn */
     unsigned spins;      /* of this turn */
     bool leaves;         /* work that ends the turn is queued */
+    bool irregular;      /* its turn was taken when time had gone by */
     bool arrived;        /* asleep no longer, and not yet in the queue */
     uint64_t word;       /* that it waits for in futex(); 0: it does not */
     uint64_t end_word;   /* that QEMU clears as the thread ends; 0: none */
@@ -285,6 +286,8 @@ await_turn(struct schedule *s, struct turn *t)
 
         if (first && (s->current == NULL || holder_sleeps(s, &looks))) {
             if (s->current != NULL) {
+                s->current->irregular |=
+                    atomic_load(&s->current->call) != CALL_SLEEPS;
                 s->current->state = TURN_ASLEEP;
                 queue_put(&s->asleep, s->current);
             }
@@ -594,21 +597,26 @@ show_processors(const struct schedule *s, const uint64_t args[6],
     plugin_write(args[2], mask, size);
 }
 
-void
+bool
 schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
                 const uint64_t args[6], int64_t result)
 {
     struct turn *const t = s->turns[vcpu];
+    bool outside;
 
     if (t == NULL || s->quantum == 0)
-        return;
+        return false;
     /* First: who waits for the lock sleeps, too. */
     atomic_store(&t->call, CALL_NONE);
     pthread_mutex_lock(&s->lock);
+    outside = t->irregular;
+    t->irregular = false;
     if (t->state == TURN_ASLEEP) {
         t->arrived = true;
-        if (s->current == NULL || !atomic_load(&s->current->calls))
+        if (s->current == NULL || !atomic_load(&s->current->calls)) {
+            outside = true;
             queue_arrived(s);
+        }
     }
     if (s->current != t) {
         await_turn(s, t);
@@ -622,6 +630,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     if (s->pinned && result > 0 &&
         call_is(CALL_SCHED_GETAFFINITY, s->isa, number))
         show_processors(s, args, result);
+    return outside;
 }
 
 uint64_t

@@ -61,10 +61,12 @@ void schedule_thread_ends(struct schedule *s, unsigned vcpu);
 
 /* Called around each system call of a thread, after all others have looked at
  * the call and before all others look at its result. Both may wait for the
- * thread's turn. */
+ * thread's turn. The second returns whether the thread had slept until
+ * something happened that does not repeat: time went by, or another process did
+ * something. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
-void schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
+bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
                      const uint64_t args[6], int64_t result);
 
 /* The thread that has the turn, the caller, has run `instructions` more. Where

@@ -5,8 +5,8 @@
 
 #include "machine/chip.h"
 
-/* Looks whether the strand's interval (-I), slice or turn is over, and does what
- * is to be done then. */
+/* Looks whether the strand's interval (-I), slice or turn is over, and does
+ * what is to be done then. */
 void plugin_look(struct strand *strand);
 
 /* Looks at the clock for -I; keeps the strand's counts, if its clock has passed

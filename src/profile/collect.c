@@ -276,6 +276,13 @@ describe(const struct counts_view *view, struct session_result *result)
     p->begin = view->begin;
     p->load_bias = view->load_bias;
     p->together = view->together;
+    p->quantum = view->quantum;
+    p->outside_wakes = p->together > 1 ? view->outside_wakes : 0;
+    result->free +=
+        p->together > 1 && (p->quantum == 0 || p->outside_wakes > 0);
+    result->outside_wakes += p->outside_wakes;
+    if (p->together > 1)
+        result->quantum = p->quantum;
     if (p->together > result->together)
         result->together = p->together;
     p->ended = view->state == COUNTS_ENDED;
@@ -369,6 +376,9 @@ collect_whole(const struct session_options *o, struct counts_view *view,
         r->capture_count = before.capture_count;
         r->captures_lost = before.captures_lost;
         r->together = before.together;
+        r->free = before.free;
+        r->quantum = before.quantum;
+        r->outside_wakes = before.outside_wakes;
         r->beside = before.beside;
         r->lost_threads = before.lost_threads;
         r->heaped_threads = before.heaped_threads;

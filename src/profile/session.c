@@ -327,8 +327,8 @@ session_run(const struct session_options *o, const struct program *program,
 bool
 session_side_by_side(const struct session_result *result)
 {
-    return result->together > 1 || result->beside > 0 ||
-           result->signalled > 0 || result->ended_by != 0;
+    return result->free > 0 || result->beside > 0 || result->signalled > 0 ||
+           result->ended_by != 0;
 }
 
 bool

@@ -95,6 +95,8 @@ struct session_process {
     char program[COUNTS_NAME];
     uint64_t load_bias; /* address in memory less address in the file */
     unsigned together;  /* most threads that lived at once */
+    uint64_t quantum;   /* of their turns; 0: they ran freely */
+    unsigned outside_wakes; /* ends of waits that do not repeat */
     bool beside;        /* counts may show that it ran beside another process */
     bool ended;         /* by exit or exec, not by a signal */
     bool running;       /* still, when the first program had ended */
@@ -151,6 +153,10 @@ struct session_result {
     size_t pid_count;     /* processes */
     unsigned together;    /* most threads of one process that lived at once */
     unsigned beside;      /* processes that ran beside others */
+    unsigned free;        /* processes whose threads ran side by side, or whose
+                             turns were changed from outside */
+    uint64_t quantum;     /* of the turns of threads; 0: they ran freely */
+    unsigned outside_wakes; /* of all processes with several threads */
     struct session_thread *threads;
     size_t thread_count;
     struct session_snapshot *snapshots; /* if intervals were asked for */

@@ -98,9 +98,23 @@ report_threads(const struct session_result *run, char *text, size_t size)
 {
     if (run->together < 2)
         return false;
-    snprintf(text, size,
-             "%u threads ran side by side: all counts vary with how they ran",
-             run->together);
+    if (run->quantum == 0)
+        snprintf(text, size,
+                 "%u threads ran side by side: all counts vary with how they "
+                 "ran",
+                 run->together);
+    else if (run->free == 0)
+        snprintf(text, size,
+                 "%u threads ran in turns of %" PRIu64 " instructions%s",
+                 run->together, run->quantum,
+                 session_side_by_side(run) ? "" : ": counts repeat");
+    else
+        snprintf(text, size,
+                 "%u threads ran in turns of %" PRIu64
+                 " instructions, but %u wait%s ended by time or by another "
+                 "process: all counts vary with when",
+                 run->together, run->quantum, run->outside_wakes,
+                 run->outside_wakes == 1 ? "" : "s");
     return true;
 }
 

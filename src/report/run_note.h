@@ -14,8 +14,8 @@
  * have the most instructions of it; false: it is of one process. */
 bool report_programs(const struct session_result *run, char *text, size_t size);
 
-/* Says that threads ran side by side, so that counts vary; false: they did not.
- */
+/* Says that threads ran side by side, so that counts vary, or in turns; false:
+ * there was one thread at a time. */
 bool report_threads(const struct session_result *run, char *text, size_t size);
 
 /* Says which signals came from a timer or from outside, so that counts vary;

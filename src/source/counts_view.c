@@ -165,6 +165,8 @@ counts_view_open(struct counts_view *view, int fd, unsigned index,
     view->snapshots = head.snapshots;
     view->captures = head.captures;
     view->together = head.together;
+    view->quantum = head.quantum;
+    view->outside_wakes = head.outside_wakes;
     view->apart = head.apart;
     view->lost = head.lost;
     view->heaped = head.heaped;

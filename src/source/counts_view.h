@@ -43,6 +43,8 @@ struct counts_view {
     unsigned blocks, strands, threads, snapshots;
     unsigned captures; /* begun, may pass COUNTS_CAPTURES */
     unsigned together, apart, lost, heaped;
+    uint64_t quantum;
+    unsigned outside_wakes;
     uint32_t components; /* as in counts_head */
     unsigned left_early, told, raised, signalled;
     bool beside, cut;

@@ -174,6 +174,12 @@ struct counts_head {
     /* Threads that lived at once, at most; the child of a fork begins with its
      * parent's, whose memory it has. */
     atomic_uint together;
+    /* Instructions of a turn, where the threads ran one at a time, and how
+     * often a thread went on because of time or of another process
+     * (plugin/schedule.h).
+     */
+    uint64_t quantum;
+    atomic_uint outside_wakes;
     atomic_uint children; /* not waited for yet */
     /* Not 0: the process ran beside another of its tree in a way that its
      * counts may show (plugin/beside.h). */
