@@ -42,6 +42,9 @@
 #define CHILD_CLEARTID 0x200000u /* CLONE_CHILD_CLEARTID */
 #define ANY_WORD UINT64_MAX
 
+/* ETIMEDOUT: on x86-64; SPARC; MIPS. */
+static const int64_t timed_out[] = {-110, -60, -145};
+
 /* The operations of futex() that may sleep, and those that move who sleeps. */
 #define FUTEX_OPERATION 127u
 
@@ -72,7 +75,9 @@ struct turn {
     uint64_t used;       /* instructions of this turn */
     unsigned spins;      /* of this turn */
     bool leaves;         /* work that ends the turn is queued */
-    bool irregular;      /* its turn was taken when time had gone by */
+    bool slept;          /* its turn was taken in this call */
+    bool irregular;      /* its call was ended, or its turn taken, by what does
+                            not repeat */
     bool arrived;        /* asleep no longer, and not yet in the queue */
     uint64_t word;       /* that it waits for in futex(); 0: it does not */
     uint64_t end_word;   /* that QEMU clears as the thread ends; 0: none */
@@ -289,6 +294,7 @@ await_turn(struct schedule *s, struct turn *t)
                 s->current->irregular |=
                     atomic_load(&s->current->call) != CALL_SLEEPS;
                 s->current->state = TURN_ASLEEP;
+                s->current->slept = true;
                 queue_put(&s->asleep, s->current);
             }
             queue_arrived(s);
@@ -579,6 +585,34 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
     }
 }
 
+/* Queues those who arrived although no other thread has woken them. */
+static void
+queue_outside(struct schedule *s)
+{
+    for (struct turn *at = s->asleep.first; at != NULL; at = at->next)
+        at->irregular |= at->arrived;
+    queue_arrived(s);
+}
+
+/* Returns whether a call in which a thread slept, and which returns now, was
+ * ended by time or another process and not by another thread. */
+static bool
+ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
+{
+    if (IS_ONE_OF(s->isa, number, CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP,
+                  CALL_WAIT4, CALL_WAITPID, CALL_WAITID))
+        return true;
+    if (IS_ONE_OF(s->isa, number, CALL_POLL, CALL_PPOLL, CALL_SELECT,
+                  CALL_NEWSELECT, CALL_PSELECT6, CALL_EPOLL_WAIT,
+                  CALL_EPOLL_PWAIT))
+        return result == 0;
+    for (size_t i = 0; i < sizeof(timed_out) / sizeof(timed_out[0]); i++) {
+        if (call_is(CALL_FUTEX, s->isa, number) && result == timed_out[i])
+            return true;
+    }
+    return false;
+}
+
 /* Shows the program the processors that it had, not the one that all its
  * threads are kept on. */
 static void
@@ -609,21 +643,20 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     /* First: who waits for the lock sleeps, too. */
     atomic_store(&t->call, CALL_NONE);
     pthread_mutex_lock(&s->lock);
-    outside = t->irregular;
-    t->irregular = false;
+    t->irregular |= t->slept && ends_by_itself(s, number, result);
     if (t->state == TURN_ASLEEP) {
         t->arrived = true;
-        if (s->current == NULL || !atomic_load(&s->current->calls)) {
-            outside = true;
-            queue_arrived(s);
-        }
+        if (s->current == NULL || !atomic_load(&s->current->calls))
+            queue_outside(s);
     }
     if (s->current != t) {
         await_turn(s, t);
     } else if (s->asleep.first != NULL) {
         wake_sleepers(s, number, args, result);
-        queue_arrived(s);
+        queue_outside(s);
     }
+    outside = t->irregular;
+    t->irregular = t->slept = false;
     t->word = 0;
     atomic_store(&t->calls, false);
     pthread_mutex_unlock(&s->lock);

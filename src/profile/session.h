@@ -93,13 +93,13 @@ struct session_process {
     int parent; /* pid; 0: this is the first process */
     enum counts_begin begin;
     char program[COUNTS_NAME];
-    uint64_t load_bias; /* address in memory less address in the file */
-    unsigned together;  /* most threads that lived at once */
-    uint64_t quantum;   /* of their turns; 0: they ran freely */
+    uint64_t load_bias;     /* address in memory less address in the file */
+    unsigned together;      /* most threads that lived at once */
+    uint64_t quantum;       /* of their turns; 0: they ran freely */
     unsigned outside_wakes; /* ends of waits that do not repeat */
-    bool beside;        /* counts may show that it ran beside another process */
-    bool ended;         /* by exit or exec, not by a signal */
-    bool running;       /* still, when the first program had ended */
+    bool beside;  /* counts may show that it ran beside another process */
+    bool ended;   /* by exit or exec, not by a signal */
+    bool running; /* still, when the first program had ended */
     struct totals totals; /* of its threads */
 };
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * together WHAT N K: N threads beside the first that do something with each
+ * other, K times each, so that the instructions that they take depend on the
+ * order in which they run. locks   take one mutex; at the end all wait on a
+ * condition for the last spin    2 threads hand a word over, each waiting for
+ * it in a loop pipe    half of them write bytes that the other half reads
+ *   barrier meet at a barrier each time
+ *   yield   call sched_yield() until a word changes
+ *   sleep   sleep for K milliseconds, some longer than others
+ *   fork    each forks K children and waits for them
+ * Prints a number that does not depend on the order.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 2000 };
+
+static unsigned long count, turns, sum, done;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static _Atomic unsigned long word;
+static int ends[2];
+
+static void
+locks(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        pthread_mutex_lock(&mutex);
+        for (volatile unsigned long k = 0; k < self % 7; k++)
+            ;
+        sum++;
+        pthread_mutex_unlock(&mutex);
+    }
+    pthread_mutex_lock(&mutex);
+    done++;
+    pthread_cond_broadcast(&all_done);
+    while (done < count)
+        pthread_cond_wait(&all_done, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
+spin(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        const unsigned long mine = i * count + self;
+        while (atomic_load_explicit(&word, memory_order_acquire) != mine)
+            ;
+        sum++;
+        atomic_fetch_add(&word, 1);
+    }
+}
+
+static void
+through_pipe(unsigned long self)
+{
+    unsigned char byte = (unsigned char)self;
+    unsigned long mine = 0;
+
+    for (unsigned long i = 0; i < turns; i++) {
+        if ((self % 2 == 0 ? write(ends[1], &byte, 1)
+                           : read(ends[0], &byte, 1)) != 1)
+            abort();
+        mine++;
+    }
+    pthread_mutex_lock(&mutex);
+    sum += mine;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
+meet(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        for (volatile unsigned long k = 0; k < self * 10; k++)
+            ;
+        if (pthread_barrier_wait(&barrier) != 0)
+            sum++;
+    }
+}
+
+static void
+yield(unsigned long self)
+{
+    for (unsigned long i = 0; i < turns; i++) {
+        while (atomic_load(&word) % count != self)
+            sched_yield();
+        sum++;
+        atomic_fetch_add(&word, 1);
+    }
+}
+
+static void
+sleep_long(unsigned long self)
+{
+    const struct timespec time = {0, (long)(turns + self % 3) * 1000000};
+
+    nanosleep(&time, NULL);
+    pthread_mutex_lock(&mutex);
+    sum++;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
+fork_children(unsigned long self)
+{
+    unsigned long mine = 0;
+
+    (void)self;
+    for (unsigned long i = 0; i < turns; i++) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(3);
+        if (waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3)
+            mine++;
+    }
+    pthread_mutex_lock(&mutex);
+    sum += mine;
+    pthread_mutex_unlock(&mutex);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(unsigned long self);
+} works[] = {
+    {"locks", locks},        {"spin", spin},   {"pipe", through_pipe},
+    {"barrier", meet},       {"yield", yield}, {"sleep", sleep_long},
+    {"fork", fork_children},
+};
+
+static void (*work)(unsigned long self);
+
+static void *
+run(void *self)
+{
+    work((unsigned long)self);
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    static pthread_t threads[MAX_THREADS];
+
+    for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++) {
+        if (strcmp(argv[1], works[i].name) == 0)
+            work = works[i].run;
+    }
+    if (work == NULL) {
+        fprintf(stderr, "usage: together WHAT N K\n");
+        return 2;
+    }
+    count = strtoul(argv[2], NULL, 0);
+    turns = strtoul(argv[3], NULL, 0);
+    if (count == 0 || count > MAX_THREADS ||
+        pthread_barrier_init(&barrier, NULL, (unsigned)count) != 0 ||
+        pipe(ends) != 0)
+        return 2;
+    for (unsigned long i = 0; i < count; i++) {
+        if (pthread_create(&threads[i], NULL, run, (void *)i) != 0)
+            return 1;
+    }
+    for (unsigned long i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    printf("%lu\n", sum);
+    return 0;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""schedule.py BUILD: threads that run in turns (tally count --quantum) count the
+same in each run, whatever they do with each other; what time or another process
+decides is told."""
+import re
+
+import tallytest as t
+from live_help import INSTRUCTIONS, at_arch, g
+
+# What the threads of test/guest/together.c do with each other.
+WORKS = (("locks", 8, 200), ("spin", 2, 500), ("pipe", 4, 200),
+         ("barrier", 5, 40), ("yield", 3, 100))
+
+
+def counted(arch, *words, events="all", quantum=1000, options=()):
+    c = t.Count(["-e", events, "--clean-env", "--quantum", quantum, *options],
+                (g("together", arch), *words))
+    t.equal(c.status, 0, f"status; stderr: {c.stderr}")
+    return c
+
+
+def values(c):
+    return {e["name"]: e["value"] for e in c.json["events"]}
+
+
+@at_arch("threads that run in turns count the same each time")
+def repeats(arch):
+    for work in WORKS:
+        runs = [values(counted(arch, *work)) for _ in range(3)]
+        t.same(runs[0], runs[1], f"{work}, first and second run")
+        t.same(runs[0], runs[2], f"{work}, first and third run")
+
+
+@at_arch("instructions do not depend on the events that are counted")
+def alone(arch):
+    event = INSTRUCTIONS[arch]
+    for work in WORKS:
+        one = counted(arch, *work, events=event)
+        t.equal(values(one)[event], values(counted(arch, *work))[event],
+                f"{work}")
+
+
+@at_arch("counts of threads in turns are exact, and a line says so")
+def told(arch):
+    event = INSTRUCTIONS[arch]
+    c = counted(arch, "locks", 3, 50, events=event,
+                options=["--per-process"])
+    t.equal({e["fidelity"] for e in c.json["events"]}, {"exact"}, "fidelity")
+    process, = c.json["processes"]
+    t.equal((process["quantum"], process["outside_wakes"]), (1000, 0), "turns")
+    done = t.run(t.tally(), "count", "-e", event, "--quantum", 1000, "--",
+                 g("together", arch), "locks", 3, 50)
+    assert re.search(r"[34] threads ran in turns of 1000 instructions: counts "
+                     r"repeat\n", done.stderr), done.stderr
+
+
+@at_arch("a wait that time or another process ends is told")
+def outside(arch):
+    event = INSTRUCTIONS[arch]
+    for work in (("sleep", 3, 20), ("fork", 3, 2)):
+        c = counted(arch, *work, events=event, options=["--per-process"])
+        first = c.json["processes"][0]
+        assert first["outside_wakes"] > 0, (work, first)
+        t.equal({e["fidelity"] for e in c.json["events"]}, {"varies"}, work)
+
+
+@t.named("a thousand threads take turns")
+def many():
+    runs = [values(counted("x86_64", "locks", 1000, 3, events="instructions",
+                           quantum=10000)) for _ in range(2)]
+    t.same(runs[0], runs[1], "1,000 threads")
+
+
+@t.named("a thread that spins is passed over")
+def spins():
+    """Each hand-over would take a turn of 1,000,000 instructions otherwise."""
+    c = counted("x86_64", "spin", 2, 500, events="instructions",
+                quantum=1000000)
+    assert values(c)["instructions"] < 10000000, values(c)
+
+
+@t.named("the program sees the processors it had")
+def processors():
+    runs = {t.run(t.tally(), "count", "-o", "/dev/null", *options, "--",
+                  "python3", "-c", "import os, threading; "
+                  "t = threading.Thread(target=print); t.start(); t.join(); "
+                  "print(len(os.sched_getaffinity(0)))").stdout
+            for options in ([], ["--quantum", "10000"])}
+    t.equal(len(runs), 1, f"{runs}")
+
+
+@t.named("--quantum refuses what is no number of instructions")
+def refused():
+    for command in (["count"], ["record", "-o", "/dev/null"]):
+        for value in ("0", "-1", "many", "", "10k", "1000000000001"):
+            done = t.run(t.tally(), *command, "--quantum", value, "--", "true")
+            t.equal(done.returncode, 2, f"{command} {value!r}")
+            t.contains(done.stderr, "--quantum takes 1 to 1000000000000 "
+                                    "instructions, not")
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
+t.main()
