@@ -84,29 +84,30 @@ struct turn {
     uint64_t child_word; /* the same of the thread that it makes now */
 };
 
-/* QEMU's own functions: <hw/core/cpu.h>. The data is a union of 8 bytes. */
-struct qemu {
+/* QEMU's own functions, those of <hw/core/cpu.h>. The data of queued work is a
+ * union of 8 bytes there. */
+struct functions {
     void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
                        void *data);
     void *(*cpu_of)(int vcpu);
 };
 
-static struct qemu
-qemu_find(void)
+static struct functions
+find_functions(void)
 {
-    struct qemu q;
+    struct functions f;
 
-    *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
-    *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
-    return q;
+    *(void **)&f.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
+    *(void **)&f.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    return f;
 }
 
 bool
 schedule_possible(void)
 {
-    const struct qemu q = qemu_find();
+    const struct functions f = find_functions();
 
-    return q.run_on_cpu != NULL && q.cpu_of != NULL;
+    return f.run_on_cpu != NULL && f.cpu_of != NULL;
 }
 
 static void
@@ -352,7 +353,7 @@ leave(struct turn *t)
     if (t->leaves)
         return;
     t->leaves = true;
-    qemu_find().run_on_cpu(t->cpu, end_turn, t);
+    t->schedule->run_on_cpu(t->cpu, end_turn, t);
 }
 
 /* Keeps all threads on the processor where the first runs: the turn goes from
@@ -385,10 +386,15 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
 
     if (t == NULL)
         return false;
-    t->cpu = qemu_find().cpu_of((int)vcpu);
     t->schedule = s;
     t->vcpu = vcpu;
     pthread_mutex_lock(&s->lock);
+    if (s->cpu_of == NULL) {
+        const struct functions f = find_functions();
+        s->run_on_cpu = f.run_on_cpu;
+        s->cpu_of = f.cpu_of;
+    }
+    t->cpu = s->cpu_of((int)vcpu);
     s->turns[vcpu] = t;
     if (s->turn_count <= vcpu)
         s->turn_count = vcpu + 1;
@@ -402,7 +408,7 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     }
     pthread_mutex_unlock(&s->lock);
     if (vcpu != 0)
-        qemu_find().run_on_cpu(t->cpu, enter_first, t);
+        s->run_on_cpu(t->cpu, enter_first, t);
     return true;
 }
 
@@ -666,20 +672,31 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     return outside;
 }
 
+/* Returns whether another thread waits for the turn. */
+static bool
+is_awaited(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool awaited = s->ready.first != NULL;
+    pthread_mutex_unlock(&s->lock);
+    return awaited;
+}
+
 uint64_t
 schedule_ran(struct schedule *s, uint64_t instructions)
 {
     struct turn *const t = s->current;
+    const uint64_t quantum = s->quantum;
 
-    if (s->quantum == 0 || t == NULL)
+    if (quantum == 0 || t == NULL)
         return UINT64_MAX / 2;
     t->used += instructions;
-    if (t->used < s->quantum)
-        return s->quantum - t->used;
+    if (t->used < quantum)
+        return quantum - t->used;
     t->used = 0;
-    if (s->ready.first != NULL)
+    if (is_awaited(s))
         leave(t);
-    return s->quantum;
+    return quantum;
 }
 
 void
@@ -693,7 +710,7 @@ schedule_spins(struct schedule *s, enum spin spin)
     if (t->spins < SPINS_MOST)
         return;
     t->spins = 0;
-    if (s->ready.first != NULL)
+    if (is_awaited(s))
         leave(t);
 }
 

@@ -34,9 +34,14 @@ struct turn_queue {
 };
 
 struct schedule {
-    pthread_mutex_t lock;     /* of all that follows */
-    const struct isa *isa;    /* set by the owner */
-    uint64_t quantum;         /* instructions; 0: there is no schedule */
+    pthread_mutex_t lock;  /* of all that follows */
+    const struct isa *isa; /* set by the owner */
+    /* Instructions; 0: there is no schedule. Read without the lock. */
+    _Atomic uint64_t quantum;
+    /* QEMU's functions, found as the first thread starts. */
+    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
+                       void *data);
+    void *(*cpu_of)(int vcpu);
     struct turn *current;     /* who has the turn; NULL: all sleep */
     struct turn_queue ready;  /* who waits for a turn */
     struct turn_queue asleep; /* who sleeps in a system call */
