@@ -396,6 +396,7 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     }
     t->cpu = s->cpu_of((int)vcpu);
     s->turns[vcpu] = t;
+    s->living++;
     if (s->turn_count <= vcpu)
         s->turn_count = vcpu + 1;
     if (vcpu == 0) {
@@ -432,6 +433,7 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
     queue_remove(&s->ready, t);
     queue_remove(&s->asleep, t);
     s->turns[vcpu] = NULL;
+    s->living--;
     if (s->current == t) {
         s->ending = t->end_word;
         pass_turn(s);
@@ -530,7 +532,9 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
         end_turn(NULL, t);
         return;
     }
-    const enum call_kind kind = kind_of(s, number, args);
+    /* Where the thread is alone none is to be woken or waited for. */
+    const enum call_kind kind =
+        s->living == 1 ? CALL_GOES_ON : kind_of(s, number, args);
     atomic_store(&t->calls, true);
     atomic_store(&t->call, kind);
     if (kind != CALL_SLEEPS)
@@ -744,6 +748,7 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     if (t == NULL)
         return;
     s->turns[vcpu] = t;
+    s->living = 1;
     t->thread = gettid();
     begin_turn(s, t);
 }

@@ -49,6 +49,7 @@ struct schedule {
                         none is to be waited for */
     bool pinned;     /* all threads run on one processor of the host */
     cpu_set_t processors;             /* those of before */
+    unsigned living;                  /* threads */
     unsigned turn_count;              /* of the numbers of threads */
     struct turn *turns[COUNTS_VCPUS]; /* by number of the thread; owned */
 };
