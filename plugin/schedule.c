@@ -26,15 +26,18 @@
  * finds that before it takes the turn: a call that waits for a disk alone ends
  * by itself. */
 #define LOOK_NS 20000000
-#define LOOKS 10u
+#define LOOKS 25u
 
 /* How often it looks without a pause where the call is known to sleep, and the
  * pause after that. */
 #define QUICK_LOOKS 50u
 #define QUICK_NS 50000
 
-/* Longest wait for the word of a thread that ends. */
-#define ENDING_LOOKS 20000u
+/* How often the word of a thread that ends is looked at: first without a pause,
+ * then with one, for 10 seconds. */
+#define ENDING_YIELDS 200u
+#define ENDING_LOOKS 50000u
+#define ENDING_US 200
 
 /* A write up to this size into what is ready for one does not sleep. */
 #define WRITE_WHOLE 4096u
@@ -178,21 +181,48 @@ pass_turn(struct schedule *s)
     wake(next);
 }
 
-/* Returns whether the thread sleeps in its call, as the kernel has it. Without
- * /proc, for instance in a root of the program's own, each look counts. */
+/* Reads the start of a file of /proc of the thread. Returns false where it
+ * cannot be read, for instance in a root of the program's own. */
+static bool
+read_proc(const struct turn *t, const char *file, char *text, size_t size)
+{
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/%s",
+             atomic_load(&t->thread), file);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t n = read(fd, text, size - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* Returns whether the thread sleeps in its call, as the kernel has it, and not
+ * for a moment on the way to it: on a lock of the process's memory, on a page.
+ * Without /proc each look counts. */
 static bool
 sleeps(const struct turn *t)
 {
-    char path[48], first = 0;
+    static const char *const passing[] = {"fault", "rwsem", "down_",
+                                          "mutex", "folio", "page"};
+    char text[64];
 
-    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall",
-             atomic_load(&t->thread));
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!read_proc(t, "syscall", text, sizeof(text)))
         return true;
-    const ssize_t n = read(fd, &first, 1);
-    close(fd);
-    return n != 1 || first != 'r'; /* "running" */
+    if (text[0] == 'r') /* "running" */
+        return false;
+    /* The function of the kernel that the thread sleeps in; "0" if unknown. */
+    if (!read_proc(t, "wchan", text, sizeof(text)) || text[0] == '0')
+        return true;
+    if (t->word != 0)
+        return strncmp(text, "futex", strlen("futex")) == 0;
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+        if (strstr(text, passing[i]) != NULL)
+            return false;
+    }
+    return true;
 }
 
 /* Puts those who arrived while a call was made into the queue, in the order in
@@ -262,7 +292,10 @@ await_ending(struct schedule *s)
     for (unsigned i = 0; s->ending != 0 && i < ENDING_LOOKS; i++) {
         if (!plugin_read(s->ending, &word, sizeof(word)) || word == 0)
             break;
-        sched_yield();
+        if (i < ENDING_YIELDS)
+            sched_yield();
+        else
+            usleep(ENDING_US);
     }
     s->ending = 0;
 }
@@ -510,8 +543,9 @@ kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
                   CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND, CALL_PAUSE,
                   CALL_FLOCK, CALL_SEMTIMEDOP, CALL_MSGRCV, CALL_MSGSND))
         return CALL_SLEEPS;
-    /* A thread or a child is made while its maker waits for it to begin. */
-    if (IS_ONE_OF(isa, number, CALL_CLONE, CALL_CLONE3))
+    /* A thread or a child is made while its maker waits for it to begin; a
+     * thread ends while others end. */
+    if (IS_ONE_OF(isa, number, CALL_CLONE, CALL_CLONE3, CALL_EXIT))
         return CALL_GOES_ON;
     return CALL_OTHER;
 }

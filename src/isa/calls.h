@@ -79,6 +79,7 @@ enum system_call {
     CALL_MSGRCV,
     CALL_MSGSND,
     CALL_SCHED_GETAFFINITY,
+    CALL_EXIT, /* of a thread */
     CALL_COUNT,
 };
 
