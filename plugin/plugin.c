@@ -62,6 +62,7 @@ static __thread struct {
     struct beside_signals signals;
     struct exec_leaving leaving;
     bool waits_child; /* the call waits for a child */
+    bool forks;       /* the call has tried to make a child */
 } caller;
 
 static bool
@@ -301,7 +302,7 @@ fork_uncounted(struct plugin *p)
 }
 
 static void
-on_fork_child(void)
+begin_child(void)
 {
     struct plugin *p = &tally_plugin;
     const unsigned slot = caller.vcpu;
@@ -350,11 +351,20 @@ on_fork_child(void)
     }
 }
 
+static void
+on_fork_child(void)
+{
+    begin_child();
+    atomic_fetch_sub(&tally_plugin.session->forks, 1);
+}
+
 /* Takes the locks that another thread may hold: the child of a fork would never
- * get them. */
+ * get them. The child is waited for before counts are collected: its parent may
+ * have ended by then. */
 static void
 on_fork_before(void)
 {
+    atomic_fetch_add(&tally_plugin.session->forks, 1);
     schedule_before_fork(&tally_plugin.schedule);
     pthread_mutex_lock(&tally_plugin.lock);
     data_objects_lock(&tally_plugin.recording.objects);
@@ -364,6 +374,7 @@ on_fork_before(void)
 static void
 on_fork_parent(void)
 {
+    caller.forks = true;
     beside_forks(&tally_plugin.beside);
     data_objects_unlock(&tally_plugin.recording.objects);
     pthread_mutex_unlock(&tally_plugin.lock);
@@ -452,6 +463,9 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     (void)id;
     if (schedule_return(&p->schedule, vcpu, num, caller.args, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
+    if (caller.forks && result < 0)
+        atomic_fetch_sub(&p->session->forks, 1); /* there is no child */
+    caller.forks = false;
     cut_if_asked(p);
     plugin_execve_fails(&caller.leaving);
     keep_reach(p, num, reach_after_loss);

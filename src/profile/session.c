@@ -174,6 +174,11 @@ report_progress(struct running *run)
  * does not grow with it. */
 #define RECORD_FIRST_S 10
 
+/* How often and how long a child that was forked is waited for: half a second.
+ */
+#define FORK_LOOKS 500u
+#define FORK_US 1000
+
 /* Hands out what was recorded until now, so that a record of a run that is
  * killed has that. */
 static int
@@ -269,6 +274,16 @@ start_and_wait(const struct launch *launch, struct running *run,
     return error;
 }
 
+/* Waits for children that were forked and have not claimed their counts yet: a
+ * busy host may run them after their parents have ended. A child that does not
+ * come was killed before its first instruction. */
+static void
+await_forks(struct session_header *header)
+{
+    for (unsigned i = 0; atomic_load(&header->forks) > 0 && i < FORK_LOOKS; i++)
+        usleep(FORK_US);
+}
+
 int
 session_run(const struct session_options *o, const struct program *program,
             const struct tally_log *log, struct session_result *result)
@@ -306,6 +321,7 @@ session_run(const struct session_options *o, const struct program *program,
         result->components = request.components;
         session_note_rights(header, program->path);
         error = start_and_wait(&launch, &run, log, result);
+        await_forks(header);
     }
     if (error == 0) {
         error = session_collect(o, fd, &request, result);

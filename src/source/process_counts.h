@@ -131,6 +131,7 @@ struct session_header {
     uint64_t header_size, counts_size; /* both sides must agree */
     struct session_request request;
     atomic_uint processes; /* claimed so far, may pass SESSION_PROCESSES */
+    atomic_uint forks;     /* children that have not claimed theirs yet */
     atomic_uint uncounted; /* programs that ran outside, may pass
                               SESSION_UNCOUNTED */
     /* Of some of them the names; not 0: the place is taken. */
