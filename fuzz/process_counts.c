@@ -39,7 +39,7 @@ place(unsigned what, uint64_t record, uint64_t offset)
     case 0:
         return offset % offsetof(struct session_header, vcounters);
     case 1:
-        return process + offset % sizeof(struct counts_head);
+        return process + offset % INFOS_AT;
     case 2:
         return process + INFOS_AT + sizeof(struct block_info) * record + offset;
     case 3:

@@ -412,7 +412,7 @@ replace_show(struct replace *r)
 static int
 copy_over(const struct replace *r)
 {
-    char part[1 << 16];
+    char part[1 << 15];
     off_t at = 0;
     ssize_t n;
 

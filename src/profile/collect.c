@@ -38,21 +38,20 @@ grow(void *array, size_t count, size_t size)
     return realloc(array, (count ? count * 2 : 1) * size);
 }
 
-/* Lets the machine's own counters count a thread's slices. */
+/* Lets the machine's own counters count a thread's slices. Derives the signals
+ * of `slices` in place. */
 static int
 add_to_hardware(const struct session_options *o, uint32_t components,
-                const struct totals *slices)
+                struct totals *slices)
 {
-    struct totals derived[COUNTS_SLICES];
     const unsigned count = session_slices(o);
 
     for (unsigned i = 0; i < session_totals(o); i++) {
-        derived[i] = slices[i];
-        signals_derive(o->params, components, derived[i].signal);
+        signals_derive(o->params, components, slices[i].signal);
         if (i >= count)
-            filter_restrict(&derived[i - count], &derived[i]);
+            filter_restrict(&slices[i - count], &slices[i]);
     }
-    return hardware_add(o->hardware, derived);
+    return hardware_add(o->hardware, slices);
 }
 
 /* Returns NULL as long as there are rows left. Then returns the last row of the
@@ -91,8 +90,8 @@ own_row(struct session_result *result, const struct session_thread *thread)
     return t;
 }
 
-/* Adds a thread of the process that was described last. 0, TALLY_ENOMEM; or
- * TALLY_ERANGE: its totals cannot be. */
+/* Adds a thread of the process that was described last. Leaves `slices`
+ * changed. 0, TALLY_ENOMEM; or TALLY_ERANGE: its totals cannot be. */
 static int
 add_thread(const struct session_options *o, struct session_result *result,
            const struct session_thread *thread, struct totals *slices)
@@ -119,22 +118,28 @@ add_thread(const struct session_options *o, struct session_result *result,
                                : 0;
 }
 
+/* Memory to read a thread, too large for the stack. */
+union thread_memory {
+    struct counts_thread ended;
+    struct counts_view_strand live;
+};
+
 /* Collects the threads that have handed over their counts. */
 static int
 collect_threads(const struct session_options *o, struct counts_view *view,
-                struct session_result *result)
+                union thread_memory *memory, struct session_result *result)
 {
-    struct counts_thread t;
+    struct counts_thread *const t = &memory->ended;
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && counts_view_thread(view, i, &t); i++) {
+    for (unsigned i = 0; error == 0 && counts_view_thread(view, i, t); i++) {
         const struct session_thread thread = {
-            .thread = t.thread,
-            .strand = t.strand,
-            .maker = t.maker,
-            .born = t.born,
+            .thread = t->thread,
+            .strand = t->strand,
+            .maker = t->maker,
+            .born = t->born,
         };
-        error = add_thread(o, result, &thread, t.totals);
+        error = add_thread(o, result, &thread, t->totals);
     }
     return error;
 }
@@ -145,7 +150,7 @@ collect_threads(const struct session_options *o, struct counts_view *view,
  */
 static int
 collect_strands(const struct session_options *o, struct counts_view *view,
-                struct session_result *result)
+                union thread_memory *memory, struct session_result *result)
 {
     const unsigned process = (unsigned)result->process_count - 1;
     const struct session_process *const p = &result->processes[process];
@@ -155,29 +160,29 @@ collect_strands(const struct session_options *o, struct counts_view *view,
         (p->pid != result->processes[0].pid ||
          (WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGILL));
     struct session_illegal *const illegal = &result->illegal;
-    struct counts_view_strand s;
+    struct counts_view_strand *const s = &memory->live;
     int error = 0;
 
-    for (unsigned i = 0; error == 0 && counts_view_strand(view, &i, &s);) {
+    for (unsigned i = 0; error == 0 && counts_view_strand(view, &i, s);) {
         struct block_info info;
         struct counts_file file;
         uint64_t instructions = 0;
         for (unsigned slice = 0; slice < session_totals(o); slice++)
-            instructions += s.totals[slice].signal[SIGNAL_INSTRUCTIONS];
+            instructions += s->totals[slice].signal[SIGNAL_INSTRUCTIONS];
         const struct session_thread thread = {
-            .thread = s.thread,
-            .strand = s.strand,
-            .maker = s.maker,
-            .born = s.born,
+            .thread = s->thread,
+            .strand = s->strand,
+            .maker = s->maker,
+            .born = s->born,
         };
         if (instructions != 0)
-            error = add_thread(o, result, &thread, s.totals);
+            error = add_thread(o, result, &thread, s->totals);
         if (!died || illegal->found)
             continue;
         /* The strand is in a block with an instruction that QEMU may raise
          * SIGILL for. */
         illegal->process = process;
-        if (s.suspect == 0 || !counts_view_info(view, s.suspect - 1, &info))
+        if (s->suspect == 0 || !counts_view_info(view, s->suspect - 1, &info))
             continue;
         illegal->found = info.odd_size != 0;
         illegal->pc = info.odd_pc;
@@ -344,7 +349,8 @@ keep_readings(const struct hardware *h, struct readings *kept)
  * process out of `result` and of the counters again. */
 static int
 collect_whole(const struct session_options *o, struct counts_view *view,
-              unsigned index, struct session_result *result)
+              unsigned index, union thread_memory *memory,
+              struct session_result *result)
 {
     const struct session_result before = *result;
     struct readings kept = {0};
@@ -353,11 +359,11 @@ collect_whole(const struct session_options *o, struct counts_view *view,
     if (error == 0) {
         describe(view, result);
         result->processes[result->process_count - 1].place = index;
-        error = collect_threads(o, view, result);
+        error = collect_threads(o, view, memory, result);
         counts_view_close(view);
     }
     if (error == 0 && view->state != COUNTS_ENDED)
-        error = collect_strands(o, view, result);
+        error = collect_strands(o, view, memory, result);
     if (error == TALLY_ERANGE) {
         view->wrong = "a count that no program comes to";
         error = 0;
@@ -401,7 +407,8 @@ collect_whole(const struct session_options *o, struct counts_view *view,
 /* Collects the process in one place of the session's file, if there is one. */
 static int
 collect_process(const struct session_options *o, int fd, unsigned index,
-                const struct counts_rules *rules, struct session_result *result)
+                const struct counts_rules *rules, union thread_memory *memory,
+                struct session_result *result)
 {
     struct session_process *processes =
         grow(result->processes, result->process_count, sizeof(*processes));
@@ -417,7 +424,7 @@ collect_process(const struct session_options *o, int fd, unsigned index,
         if (error != 0 || view.state == COUNTS_FREE)
             return error;
         if (view.wrong == NULL)
-            error = collect_whole(o, &view, index, result);
+            error = collect_whole(o, &view, index, memory, result);
         if (error != 0)
             return error;
         if (view.wrong == NULL || view.state == COUNTS_ENDED ||
@@ -554,9 +561,10 @@ session_collect(const struct session_options *o, int fd,
                 struct session_result *result)
 {
     const struct counts_rules rules = counts_rules_of(request);
+    union thread_memory *const memory = malloc(sizeof(*memory));
     uint64_t died = 0;
     unsigned used = 0;
-    int error = 0;
+    int error = memory != NULL ? 0 : TALLY_ENOMEM;
 
     if (o->hardware != NULL)
         hardware_reset(o->hardware);
@@ -565,8 +573,9 @@ session_collect(const struct session_options *o, int fd,
         if (i >= SESSION_PROCESSES)
             break;
         used = i + 1;
-        error = collect_process(o, fd, i, &rules, result);
+        error = collect_process(o, fd, i, &rules, memory, result);
     }
+    free(memory);
     if (error == 0)
         error = collect_header(fd, used, request, result);
     for (size_t i = 0; i < result->process_count; i++) {
@@ -595,7 +604,8 @@ session_collect(const struct session_options *o, int fd,
         if (o->hardware != NULL) {
             static const char none[COUNTS_NAME];
             hardware_reset(o->hardware);
-            if (add_to_hardware(o, result->components, o->gate->sum) != 0)
+            memcpy(o->gate->now, o->gate->sum, sizeof(o->gate->now));
+            if (add_to_hardware(o, result->components, o->gate->now) != 0)
                 error = note_inconsistent(result, 0, none,
                                           "a count that no program comes to");
         }

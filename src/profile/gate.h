@@ -16,6 +16,12 @@ struct gate {
     unsigned missing; /* most threads whose counts were not to be had */
     struct totals from[COUNTS_SLICES]; /* counts when the gate opened last */
     struct totals sum[COUNTS_SLICES];  /* counts while the gate was open */
+    /* Memory in which gate_turn() reads, too large for the stack. */
+    struct totals now[COUNTS_SLICES];
+    union {
+        struct counts_thread ended;
+        struct counts_view_strand live;
+    } thread;
 };
 
 /* Opens or closes the gate, if that changes it. `fd` is the session's file, of

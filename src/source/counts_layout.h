@@ -10,7 +10,9 @@
 #define ROUND(size) (((size) + PAGE - 1) / PAGE * PAGE)
 
 #define HEADER_SIZE ROUND(sizeof(struct session_header))
-#define INFOS_AT ROUND(sizeof(struct counts_head))
+#define INFOS_AT                       \
+    ROUND(sizeof(struct counts_head) + \
+          sizeof(struct counts_file) * COUNTS_FILES)
 #define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * COUNTS_BLOCKS))
 #define SNAPSHOTS_AT \
     (THREADS_AT + ROUND(sizeof(struct counts_thread) * COUNTS_THREADS))

@@ -295,14 +295,18 @@ bool
 counts_view_file(struct counts_view *view, uint64_t address,
                  struct counts_file *file)
 {
-    struct counts_head head;
+    const uint64_t at = view->offset + offsetof(struct counts_head, file);
+    unsigned files;
 
     if (view->wrong != NULL ||
-        !counts_view_copy(view, view->offset, &head, sizeof(head)))
+        !counts_view_copy(view,
+                          view->offset + offsetof(struct counts_head, files),
+                          &files, sizeof(files)))
         return false;
-    const unsigned files = head.files;
     for (unsigned i = files < COUNTS_FILES ? files : COUNTS_FILES; i > 0; i--) {
-        *file = head.file[i - 1];
+        if (!counts_view_copy(view, at + sizeof(*file) * (i - 1), file,
+                              sizeof(*file)))
+            return false;
         if (address >= file->first && address <= file->last)
             return is_name(file->path);
     }

@@ -216,7 +216,9 @@ struct counts_head {
     /* Where the code of blocks with BLOCK_ODD is from, in a recording that of
      * all blocks; later maps last. */
     atomic_uint files; /* that are written */
-    struct counts_file file[COUNTS_FILES];
+    /* COUNTS_FILES of them follow in the session's file: a reader's copy of a
+     * head has none, since they are too large for the stack. */
+    struct counts_file file[];
 };
 
 struct counts_thread {

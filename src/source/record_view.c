@@ -96,14 +96,13 @@ read_uses(struct counts_view *view, struct record_view *r)
 {
     const size_t count = r->object_count + 1u;
     const size_t size = count * sizeof(*r->uses);
-    struct counts_view_strand s;
 
     r->uses = copy_array(
         view, view->offset + RECORD_AT + offsetof(struct record_process, uses),
         size);
     if (r->uses == NULL)
         return TALLY_ENOMEM;
-    for (unsigned slot = 0; counts_view_strand(view, &slot, &s);) {
+    for (unsigned slot = 0; counts_view_strand(view, &slot, r->live);) {
         /* counts_view_strand() has gone on to the next. */
         const uint64_t strand = view->offset + RECORD_STRANDS_AT +
                                 RECORD_STRAND_SIZE * (uint64_t)(slot - 1);
@@ -176,14 +175,17 @@ record_view_open(struct counts_view *view, struct record_view *r)
     r->code_size = head.code_size;
     r->ended = head.ended_count;
     r->file_count = counts.files;
-    r->files = malloc(r->file_count * sizeof(*r->files) + 1);
+    r->files =
+        copy_array(view, view->offset + offsetof(struct counts_head, file),
+                   r->file_count * sizeof(*r->files));
+    r->live = malloc(sizeof(*r->live));
     r->places = copy_array(view, at + offsetof(struct record_process, places),
                            r->place_count * sizeof(*r->places));
     r->code = copy_array(view, at + offsetof(struct record_process, code),
                          r->code_size);
-    if (r->files == NULL || r->places == NULL || r->code == NULL)
+    if (r->files == NULL || r->live == NULL || r->places == NULL ||
+        r->code == NULL)
         return TALLY_ENOMEM;
-    memcpy(r->files, counts.file, r->file_count * sizeof(*r->files));
     for (unsigned i = 0; i < r->file_count; i++)
         r->files[i].path[COUNTS_NAME - 1] = '\0';
     for (unsigned i = 0; i < r->place_count; i++) {
@@ -475,16 +477,14 @@ add_cells(struct counts_view *view, struct record_view *r, uint64_t strand)
 static int
 next_live(struct counts_view *view, struct record_view *r)
 {
-    struct counts_view_strand s;
-
-    if (!counts_view_strand(view, &r->strand, &s))
+    if (!counts_view_strand(view, &r->strand, r->live))
         return 0;
     r->strand--; /* counts_view_strand() has gone on to the next */
     const uint64_t counts =
         view->offset + STRANDS_AT + STRAND_SIZE * (uint64_t)r->strand;
     const uint64_t strand = view->offset + RECORD_STRANDS_AT +
                             RECORD_STRAND_SIZE * (uint64_t)r->strand;
-    r->thread = s.thread;
+    r->thread = r->live->thread;
     int error = add_table(view, r, strand);
     if (error == 0)
         error = add_cells(view, r, strand);
@@ -525,6 +525,7 @@ record_view_close(struct record_view *r)
     free(r->places);
     free(r->code);
     free(r->files);
+    free(r->live);
     free(r->sites);
     free(r->cells);
     free(r->calls);

@@ -27,7 +27,8 @@ struct record_view {
     unsigned ended;          /* records of ended threads in all, */
     unsigned read;           /* and those that were read */
     unsigned strand;         /* the next live thread's area */
-    uint32_t thread;         /* the thread that record_view_next() has read: */
+    struct counts_view_strand *live; /* owned; memory to read a live thread */
+    uint32_t thread; /* the thread that record_view_next() has read: */
     struct record_site *sites; /* owned; by cell */
     size_t site_count, site_room;
     /* Where callers are recorded, else NULL: the cells of number 1 on; owned.
