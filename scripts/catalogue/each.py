@@ -4,7 +4,8 @@ that machines name.
 
 In the data files that all machines share, a table or list item whose key or text
 has {tlb} stands for one row a TLB level; the level's name takes the place of
-{tlb}. sum(EXPRESSION for tlb) is the sum of an expression over all levels.
+{tlb}. sum(EXPRESSION for tlb) is the sum of an expression over all levels, and
+"{every tlb}" in a list stands for the names of all.
 {predictor} does the same for direction predictors."""
 import re
 import tomllib
@@ -23,6 +24,7 @@ class Each:
 
     def __init__(self, kind, names):
         self.slot, self.names = f"{{{kind}}}", names
+        self.every = f"{{every {kind}}}"
         self.sum = re.compile(rf"sum\(((?:(?!sum\().)*?) for {kind}\)", re.DOTALL)
 
     def sum_over(self, text):
@@ -32,6 +34,16 @@ class Each:
                      for name in self.names]
             return f"({' + '.join(terms or ['0'])})"
         return self.sum.sub(written, text)
+
+    def write_sums(self, value):
+        """Returns the value with each sum over the names, and each list of all
+        names, written out."""
+        if isinstance(value, dict):
+            return {key: self.write_sums(v) for key, v in value.items()}
+        if isinstance(value, list):
+            return [one for v in value for one in
+                    (self.names if v == self.every else [self.write_sums(v)])]
+        return self.sum_over(value) if isinstance(value, str) else value
 
     def has_slot(self, value):
         """Returns whether the value stands for several."""
@@ -66,12 +78,12 @@ class Each:
             return value
         rows = {}
         for key, v in value.items():
-            v = self.expand(v)
+            v = self.write_sums(v)
             if self.slot in key:
                 rows |= {key.replace(self.slot, name): self.put(v, name)
                          for name in self.names}
             else:
-                rows[key] = v
+                rows[key] = self.expand(v)
         return rows
 
 
