@@ -37,45 +37,16 @@ beside_ends(const struct beside *b)
         atomic_store(&head->beside, 1);
 }
 
-static bool
-is_any(const struct isa *isa, int64_t number, const enum system_call *calls,
-       size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (call_is(calls[i], isa, number))
-            return true;
-    return false;
-}
-
 /* Returns whether the call reads from the file that its first argument names.
  */
 static bool
 is_read(const struct isa *isa, int64_t number)
 {
-    static const enum system_call calls[] = {
-        CALL_READ, CALL_READV, CALL_RECVFROM, CALL_RECVMSG, CALL_SPLICE};
+    static const enum system_call calls[] = {CALL_READ,     CALL_READV,
+                                             CALL_RECVFROM, CALL_RECVMSG,
+                                             CALL_SPLICE,   CALL_COUNT};
 
-    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
-}
-
-static bool
-is_event_wait(const struct isa *isa, int64_t number)
-{
-    static const enum system_call calls[] = {
-        CALL_POLL,     CALL_PPOLL,      CALL_SELECT,     CALL_NEWSELECT,
-        CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT};
-
-    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
-}
-
-/* Returns whether the call sends a signal. */
-static bool
-is_kill(const struct isa *isa, int64_t number)
-{
-    static const enum system_call calls[] = {CALL_KILL, CALL_TKILL, CALL_TGKILL,
-                                             CALL_PIDFD_SEND_SIGNAL};
-
-    return is_any(isa, number, calls, sizeof(calls) / sizeof(calls[0]));
+    return call_is_any(calls, isa, number);
 }
 
 /* Returns whether a signal for this process, thread or group of processes
@@ -94,7 +65,7 @@ beside_syscall(struct beside *b, struct beside_signals *signals, int64_t number,
 {
     if (call_is(CALL_RT_SIGACTION, b->isa, number)) {
         b->handles |= args[1] != 0 && !early_is_raised(b->isa, args[0]);
-    } else if (is_kill(b->isa, number) && is_own(args[0])) {
+    } else if (call_sends_signal(b->isa, number) && is_own(args[0])) {
         atomic_store(&b->process->head->raised, 1);
         signals->raised++;
     }
@@ -169,8 +140,9 @@ beside_return(const struct beside *b, struct beside_signals *signals,
     else if (call_is(CALL_WAITID, isa, number))
         note_wait(head, args[3], result,
                   result == 0 && (args[3] & GUEST_WNOWAIT) == 0);
-    else if (parent && (is_event_wait(isa, number) ||
-                        (is_kill(isa, number) && (pid_t)args[0] != getpid())))
+    else if (parent &&
+             (call_waits_for_files(isa, number) ||
+              (call_sends_signal(isa, number) && (pid_t)args[0] != getpid())))
         atomic_store(&head->beside, 1);
     else if ((result > 0 || result == -GUEST_EAGAIN) && is_read(isa, number) &&
              is_of_tree(b->request, (int)args[0]))

@@ -16,6 +16,39 @@ call_is(enum system_call call, const struct isa *isa, int64_t number)
     return number == isa->calls[call];
 }
 
+/* Returns whether `number` is one of these calls, CALL_COUNT ends them. */
+static inline bool
+call_is_any(const enum system_call *calls, const struct isa *isa,
+            int64_t number)
+{
+    for (; *calls != CALL_COUNT; calls++) {
+        if (call_is(*calls, isa, number))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the call waits for one of several files to be ready. */
+static inline bool
+call_waits_for_files(const struct isa *isa, int64_t number)
+{
+    static const enum system_call calls[] = {
+        CALL_POLL,     CALL_PPOLL,      CALL_SELECT,      CALL_NEWSELECT,
+        CALL_PSELECT6, CALL_EPOLL_WAIT, CALL_EPOLL_PWAIT, CALL_COUNT};
+
+    return call_is_any(calls, isa, number);
+}
+
+/* Returns whether the call sends a signal. */
+static inline bool
+call_sends_signal(const struct isa *isa, int64_t number)
+{
+    static const enum system_call calls[] = {
+        CALL_KILL, CALL_TKILL, CALL_TGKILL, CALL_PIDFD_SEND_SIGNAL, CALL_COUNT};
+
+    return call_is_any(calls, isa, number);
+}
+
 /* Returns whether `number` is one of the calls from CALL_SETUID on. */
 bool call_changes_rights(const struct isa *isa, int64_t number);
 

@@ -476,22 +476,6 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
 }
 
 static bool
-is_one_of(const struct isa *isa, int64_t number, const enum system_call *calls,
-          size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (call_is(calls[i], isa, number))
-            return true;
-    }
-    return false;
-}
-
-#define IS_ONE_OF(isa, number, ...)                                 \
-    is_one_of(isa, number, (const enum system_call[]){__VA_ARGS__}, \
-              sizeof((const enum system_call[]){__VA_ARGS__}) /     \
-                  sizeof(enum system_call))
-
-static bool
 file_is_ready(uint64_t fd, short events)
 {
     struct pollfd p = {.fd = (int)fd, .events = events};
@@ -524,30 +508,36 @@ futex_sleeps(const struct schedule *s, const uint64_t args[6])
 static enum call_kind
 kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
 {
+    static const enum system_call reads[] = {
+        CALL_READ,   CALL_READV,   CALL_RECVFROM, CALL_RECVMSG,
+        CALL_ACCEPT, CALL_ACCEPT4, CALL_COUNT};
+    static const enum system_call writes[] = {
+        CALL_WRITE, CALL_WRITEV, CALL_SENDTO, CALL_SENDMSG, CALL_COUNT};
+    static const enum system_call waits[] = {
+        CALL_NANOSLEEP,       CALL_CLOCK_NANOSLEEP,
+        CALL_WAIT4,           CALL_WAITPID,
+        CALL_WAITID,          CALL_CONNECT,
+        CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND,
+        CALL_PAUSE,           CALL_FLOCK,
+        CALL_SEMTIMEDOP,      CALL_MSGRCV,
+        CALL_MSGSND,          CALL_COUNT};
+    /* A thread or a child is made while its maker waits for it to begin; a
+     * thread ends while others end. */
+    static const enum system_call makes[] = {CALL_CLONE, CALL_CLONE3, CALL_EXIT,
+                                             CALL_COUNT};
     const struct isa *const isa = s->isa;
 
     if (call_is(CALL_FUTEX, isa, number))
         return futex_sleeps(s, args) ? CALL_SLEEPS : CALL_GOES_ON;
-    if (IS_ONE_OF(isa, number, CALL_READ, CALL_READV, CALL_RECVFROM,
-                  CALL_RECVMSG, CALL_ACCEPT, CALL_ACCEPT4))
+    if (call_is_any(reads, isa, number))
         return file_is_ready(args[0], POLLIN) ? CALL_OTHER : CALL_SLEEPS;
-    if (IS_ONE_OF(isa, number, CALL_WRITE, CALL_WRITEV, CALL_SENDTO,
-                  CALL_SENDMSG))
+    if (call_is_any(writes, isa, number))
         return file_is_ready(args[0], POLLOUT) && args[2] <= WRITE_WHOLE
                    ? CALL_OTHER
                    : CALL_SLEEPS;
-    if (IS_ONE_OF(isa, number, CALL_POLL, CALL_PPOLL, CALL_SELECT,
-                  CALL_NEWSELECT, CALL_PSELECT6, CALL_EPOLL_WAIT,
-                  CALL_EPOLL_PWAIT, CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP,
-                  CALL_WAIT4, CALL_WAITPID, CALL_WAITID, CALL_CONNECT,
-                  CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND, CALL_PAUSE,
-                  CALL_FLOCK, CALL_SEMTIMEDOP, CALL_MSGRCV, CALL_MSGSND))
+    if (call_waits_for_files(isa, number) || call_is_any(waits, isa, number))
         return CALL_SLEEPS;
-    /* A thread or a child is made while its maker waits for it to begin; a
-     * thread ends while others end. */
-    if (IS_ONE_OF(isa, number, CALL_CLONE, CALL_CLONE3, CALL_EXIT))
-        return CALL_GOES_ON;
-    return CALL_OTHER;
+    return call_is_any(makes, isa, number) ? CALL_GOES_ON : CALL_OTHER;
 }
 
 void
@@ -595,8 +585,7 @@ static bool
 may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
          const struct turn *sleeper)
 {
-    if (sleeper->word == 0 ||
-        IS_ONE_OF(s->isa, number, CALL_KILL, CALL_TKILL, CALL_TGKILL))
+    if (sleeper->word == 0 || call_sends_signal(s->isa, number))
         return true;
     return call_is(CALL_FUTEX, s->isa, number) &&
            (sleeper->word == args[0] || sleeper->word == args[4] ||
@@ -643,12 +632,13 @@ queue_outside(struct schedule *s)
 static bool
 ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
 {
-    if (IS_ONE_OF(s->isa, number, CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP,
-                  CALL_WAIT4, CALL_WAITPID, CALL_WAITID))
+    static const enum system_call calls[] = {
+        CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP, CALL_WAIT4,
+        CALL_WAITPID,   CALL_WAITID,          CALL_COUNT};
+
+    if (call_is_any(calls, s->isa, number))
         return true;
-    if (IS_ONE_OF(s->isa, number, CALL_POLL, CALL_PPOLL, CALL_SELECT,
-                  CALL_NEWSELECT, CALL_PSELECT6, CALL_EPOLL_WAIT,
-                  CALL_EPOLL_PWAIT))
+    if (call_waits_for_files(s->isa, number))
         return result == 0;
     for (size_t i = 0; i < sizeof(timed_out) / sizeof(timed_out[0]); i++) {
         if (call_is(CALL_FUTEX, s->isa, number) && result == timed_out[i])
