@@ -45,18 +45,8 @@
 #define CHILD_CLEARTID 0x200000u /* CLONE_CHILD_CLEARTID */
 #define ANY_WORD UINT64_MAX
 
-/* ETIMEDOUT: on x86-64; SPARC; MIPS. */
-static const int64_t timed_out[] = {-110, -60, -145};
-
 /* The operations of futex() that may sleep, and those that move who sleeps. */
 #define FUTEX_OPERATION 127u
-
-enum turn_state {
-    TURN_CURRENT,
-    TURN_READY,
-    TURN_ASLEEP, /* in a call; the turn went on */
-    TURN_WOKEN,  /* as before, and in the queue again */
-};
 
 enum call_kind {
     CALL_NONE,    /* runs the guest's code */
@@ -69,8 +59,6 @@ struct turn {
     struct turn *next;
     void *cpu; /* QEMU's */
     struct schedule *schedule;
-    unsigned vcpu;
-    enum turn_state state;
     atomic_uint call;    /* enum call_kind */
     atomic_bool calls;   /* from a call until its return is seen to */
     atomic_uint wakes;   /* a change ends a wait for the turn */
@@ -81,36 +69,29 @@ struct turn {
     bool slept;          /* its turn was taken in this call */
     bool irregular;      /* its call was ended, or its turn taken, by what does
                             not repeat */
-    bool arrived;        /* asleep no longer, and not yet in the queue */
+    bool asleep;         /* in a call; the turn went on */
+    bool arrived;        /* its call is over, and it is in no queue yet */
     uint64_t word;       /* that it waits for in futex(); 0: it does not */
     uint64_t end_word;   /* that QEMU clears as the thread ends; 0: none */
     uint64_t child_word; /* the same of the thread that it makes now */
 };
 
-/* QEMU's own functions, those of <hw/core/cpu.h>. The data of queued work is a
- * union of 8 bytes there. */
-struct functions {
-    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
-                       void *data);
-    void *(*cpu_of)(int vcpu);
-};
-
-static struct functions
-find_functions(void)
+static struct schedule_qemu
+find_qemu(void)
 {
-    struct functions f;
+    struct schedule_qemu q;
 
-    *(void **)&f.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
-    *(void **)&f.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
-    return f;
+    *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
+    *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    return q;
 }
 
 bool
 schedule_possible(void)
 {
-    const struct functions f = find_functions();
+    const struct schedule_qemu q = find_qemu();
 
-    return f.run_on_cpu != NULL && f.cpu_of != NULL;
+    return q.run_on_cpu != NULL && q.cpu_of != NULL;
 }
 
 static void
@@ -151,10 +132,9 @@ wake(struct turn *t)
 }
 
 static void
-get_ready(struct schedule *s, struct turn *t, enum turn_state state)
+get_ready(struct schedule *s, struct turn *t)
 {
-    t->state = state;
-    t->arrived = false;
+    t->asleep = t->arrived = false;
     queue_put(&s->ready, t);
 }
 
@@ -162,7 +142,6 @@ static void
 begin_turn(struct schedule *s, struct turn *t)
 {
     s->current = t;
-    t->state = TURN_CURRENT;
     t->used = 0;
     t->spins = 0;
 }
@@ -235,7 +214,7 @@ queue_arrived(struct schedule *s)
         if (!at->arrived)
             continue;
         queue_remove(&s->asleep, at);
-        get_ready(s, at, TURN_READY);
+        get_ready(s, at);
     }
 }
 
@@ -327,8 +306,7 @@ await_turn(struct schedule *s, struct turn *t)
             if (s->current != NULL) {
                 s->current->irregular |=
                     atomic_load(&s->current->call) != CALL_SLEEPS;
-                s->current->state = TURN_ASLEEP;
-                s->current->slept = true;
+                s->current->asleep = s->current->slept = true;
                 queue_put(&s->asleep, s->current);
             }
             queue_arrived(s);
@@ -372,21 +350,27 @@ end_turn(void *cpu, void *data)
     pthread_mutex_lock(&s->lock);
     t->leaves = false;
     if (s->current == t && s->quantum != 0) {
-        get_ready(s, t, TURN_READY);
+        get_ready(s, t);
         pass_turn(s);
         await_turn(s, t);
     }
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Has the thread end its turn at its next block. */
+/* Has the thread, which has the turn, end its turn at its next block, where
+ * another thread waits for the turn. */
 static void
 leave(struct turn *t)
 {
-    if (t->leaves)
+    struct schedule *const s = t->schedule;
+
+    pthread_mutex_lock(&s->lock);
+    const bool awaited = s->ready.first != NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (!awaited || t->leaves)
         return;
     t->leaves = true;
-    t->schedule->run_on_cpu(t->cpu, end_turn, t);
+    s->qemu.run_on_cpu(t->cpu, end_turn, t);
 }
 
 /* Keeps all threads on the processor where the first runs: the turn goes from
@@ -420,14 +404,10 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     if (t == NULL)
         return false;
     t->schedule = s;
-    t->vcpu = vcpu;
     pthread_mutex_lock(&s->lock);
-    if (s->cpu_of == NULL) {
-        const struct functions f = find_functions();
-        s->run_on_cpu = f.run_on_cpu;
-        s->cpu_of = f.cpu_of;
-    }
-    t->cpu = s->cpu_of((int)vcpu);
+    if (s->qemu.cpu_of == NULL)
+        s->qemu = find_qemu();
+    t->cpu = s->qemu.cpu_of((int)vcpu);
     s->turns[vcpu] = t;
     s->living++;
     if (s->turn_count <= vcpu)
@@ -438,11 +418,11 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     } else {
         pin(s);
         t->end_word = s->turns[maker]->child_word;
-        get_ready(s, t, TURN_READY);
+        get_ready(s, t);
     }
     pthread_mutex_unlock(&s->lock);
     if (vcpu != 0)
-        s->run_on_cpu(t->cpu, enter_first, t);
+        s->qemu.run_on_cpu(t->cpu, enter_first, t);
     return true;
 }
 
@@ -461,7 +441,7 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
         if (t->end_word == 0 || at->word != t->end_word)
             continue;
         queue_remove(&s->asleep, at);
-        get_ready(s, at, TURN_WOKEN);
+        get_ready(s, at);
     }
     queue_remove(&s->ready, t);
     queue_remove(&s->asleep, t);
@@ -610,7 +590,7 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
             continue;
         if (atomic_load(&at->call) == CALL_NONE || !sleeps(at)) {
             queue_remove(&s->asleep, at);
-            get_ready(s, at, TURN_WOKEN);
+            get_ready(s, at);
             result -= moves ? 0 : 1;
         } else if (moves) {
             at->word = ANY_WORD; /* it may have been moved to another word */
@@ -640,11 +620,7 @@ ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
         return true;
     if (call_waits_for_files(s->isa, number))
         return result == 0;
-    for (size_t i = 0; i < sizeof(timed_out) / sizeof(timed_out[0]); i++) {
-        if (call_is(CALL_FUTEX, s->isa, number) && result == timed_out[i])
-            return true;
-    }
-    return false;
+    return call_is(CALL_FUTEX, s->isa, number) && result == -s->isa->timed_out;
 }
 
 /* Shows the program the processors that it had, not the one that all its
@@ -678,7 +654,7 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     atomic_store(&t->call, CALL_NONE);
     pthread_mutex_lock(&s->lock);
     t->irregular |= t->slept && ends_by_itself(s, number, result);
-    if (t->state == TURN_ASLEEP) {
+    if (t->asleep) {
         t->arrived = true;
         if (s->current == NULL || !atomic_load(&s->current->calls))
             queue_outside(s);
@@ -700,16 +676,6 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     return outside;
 }
 
-/* Returns whether another thread waits for the turn. */
-static bool
-is_awaited(struct schedule *s)
-{
-    pthread_mutex_lock(&s->lock);
-    const bool awaited = s->ready.first != NULL;
-    pthread_mutex_unlock(&s->lock);
-    return awaited;
-}
-
 uint64_t
 schedule_ran(struct schedule *s, uint64_t instructions)
 {
@@ -722,8 +688,7 @@ schedule_ran(struct schedule *s, uint64_t instructions)
     if (t->used < quantum)
         return quantum - t->used;
     t->used = 0;
-    if (is_awaited(s))
-        leave(t);
+    leave(t);
     return quantum;
 }
 
@@ -738,8 +703,7 @@ schedule_spins(struct schedule *s, enum spin spin)
     if (t->spins < SPINS_MOST)
         return;
     t->spins = 0;
-    if (is_awaited(s))
-        leave(t);
+    leave(t);
 }
 
 void

@@ -28,6 +28,15 @@
 
 struct turn;
 
+/* QEMU's own functions, those of <hw/core/cpu.h>: queues work for a virtual
+ * CPU, and finds the CPU by its number. The data is a union of 8 bytes there.
+ */
+struct schedule_qemu {
+    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
+                       void *data);
+    void *(*cpu_of)(int vcpu);
+};
+
 /* Threads in order of their coming. */
 struct turn_queue {
     struct turn *first, *last;
@@ -38,13 +47,10 @@ struct schedule {
     const struct isa *isa; /* set by the owner */
     /* Instructions; 0: there is no schedule. Read without the lock. */
     _Atomic uint64_t quantum;
-    /* QEMU's functions, found as the first thread starts. */
-    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
-                       void *data);
-    void *(*cpu_of)(int vcpu);
-    struct turn *current;     /* who has the turn; NULL: all sleep */
-    struct turn_queue ready;  /* who waits for a turn */
-    struct turn_queue asleep; /* who sleeps in a system call */
+    struct schedule_qemu qemu; /* found as the first thread starts */
+    struct turn *current;      /* who has the turn; NULL: all sleep */
+    struct turn_queue ready;   /* who waits for a turn */
+    struct turn_queue asleep;  /* who sleeps in a system call */
     uint64_t ending; /* the guest's word that QEMU clears as a thread ends; 0:
                         none is to be waited for */
     bool pinned;     /* all threads run on one processor of the host */

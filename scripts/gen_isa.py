@@ -30,6 +30,7 @@ A key of a row and what it says:
   cause_at        where in siginfo_t the cause stands (si_code)
   clone_child     which argument of clone() is the word that is cleared as the
                   new thread ends, from 1 on
+  timed_out       the number of ETIMEDOUT
   level_property  the note by which a file says what level it needs
   write_repeated  QEMU ends a block at a write to the block's own code, and makes
                   the write once more, alone
@@ -101,6 +102,7 @@ def read(name, row):
         ("handler_at", row.number("handler_at", 0, 64)),
         ("cause_at", row.number("cause_at", 0, 64)),
         ("clone_child", row.number("clone_child", 1, 5)),
+        ("timed_out", row.number("timed_out", 1, 4095)),
         ("level_property",
          f"{row.number('level_property', 0, 0xffffffff, 0):#x}u"),
         ("write_repeated", c_bool(row.flag("write_repeated"))),

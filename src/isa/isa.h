@@ -78,6 +78,7 @@ struct isa {
     uint8_t cause_at;        /* offset of si_code in siginfo_t */
     uint8_t clone_child;     /* the argument of clone(), from 1 on, with the
                                 word that is cleared as the thread ends */
+    int16_t timed_out;       /* the number of ETIMEDOUT */
     uint32_t level_property; /* type of the note of levels; 0: none */
     bool write_repeated;     /* QEMU repeats a write to its own block, alone */
     bool waits_unseen;       /* who waits for which child is not looked at */
