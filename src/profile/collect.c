@@ -118,16 +118,10 @@ add_thread(const struct session_options *o, struct session_result *result,
                                : 0;
 }
 
-/* Memory to read a thread, too large for the stack. */
-union thread_memory {
-    struct counts_thread ended;
-    struct counts_view_strand live;
-};
-
 /* Collects the threads that have handed over their counts. */
 static int
 collect_threads(const struct session_options *o, struct counts_view *view,
-                union thread_memory *memory, struct session_result *result)
+                union counts_view_memory *memory, struct session_result *result)
 {
     struct counts_thread *const t = &memory->ended;
     int error = 0;
@@ -150,7 +144,7 @@ collect_threads(const struct session_options *o, struct counts_view *view,
  */
 static int
 collect_strands(const struct session_options *o, struct counts_view *view,
-                union thread_memory *memory, struct session_result *result)
+                union counts_view_memory *memory, struct session_result *result)
 {
     const unsigned process = (unsigned)result->process_count - 1;
     const struct session_process *const p = &result->processes[process];
@@ -349,7 +343,7 @@ keep_readings(const struct hardware *h, struct readings *kept)
  * process out of `result` and of the counters again. */
 static int
 collect_whole(const struct session_options *o, struct counts_view *view,
-              unsigned index, union thread_memory *memory,
+              unsigned index, union counts_view_memory *memory,
               struct session_result *result)
 {
     const struct session_result before = *result;
@@ -407,8 +401,8 @@ collect_whole(const struct session_options *o, struct counts_view *view,
 /* Collects the process in one place of the session's file, if there is one. */
 static int
 collect_process(const struct session_options *o, int fd, unsigned index,
-                const struct counts_rules *rules, union thread_memory *memory,
-                struct session_result *result)
+                const struct counts_rules *rules,
+                union counts_view_memory *memory, struct session_result *result)
 {
     struct session_process *processes =
         grow(result->processes, result->process_count, sizeof(*processes));
@@ -561,7 +555,7 @@ session_collect(const struct session_options *o, int fd,
                 struct session_result *result)
 {
     const struct counts_rules rules = counts_rules_of(request);
-    union thread_memory *const memory = malloc(sizeof(*memory));
+    union counts_view_memory *const memory = malloc(sizeof(*memory));
     uint64_t died = 0;
     unsigned used = 0;
     int error = memory != NULL ? 0 : TALLY_ENOMEM;

@@ -18,10 +18,7 @@ struct gate {
     struct totals sum[COUNTS_SLICES];  /* counts while the gate was open */
     /* Memory in which gate_turn() reads, too large for the stack. */
     struct totals now[COUNTS_SLICES];
-    union {
-        struct counts_thread ended;
-        struct counts_view_strand live;
-    } thread;
+    union counts_view_memory thread;
 };
 
 /* Opens or closes the gate, if that changes it. `fd` is the session's file, of

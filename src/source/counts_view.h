@@ -61,6 +61,12 @@ struct counts_view_strand {
     struct totals totals[COUNTS_SLICES];
 };
 
+/* Memory to read a thread, which is too large for the stack. */
+union counts_view_memory {
+    struct counts_thread ended;
+    struct counts_view_strand live;
+};
+
 /* Returns what the counts of a session that asks for this must agree with. */
 struct counts_rules counts_rules_of(const struct session_request *request);
 
