@@ -4,13 +4,14 @@
  * function with constants for all that a session does not count, so that the
  * session pays nothing for it. The constants have these dimensions:
  *
- *   variant   enum callbacks_variant: one thread or many, read-after-write
- * hits, misaligned accesses, a recording. callbacks.c is compiled once for each
- * sum (meson.build) and makes one table, struct callbacks. work      enum
- * block_work of machine/strand.h, a sum: what a block's entry does. The index
- * of `enter` and `enter_with`. touches   enum touch, two: the accesses that one
- * call makes, the second of them TOUCH_NONE where the call makes one. The index
- * of `access`, and the second and third index of `enter_with`.
+ * - The variant, enum callbacks_variant: one thread or many, read-after-write
+ *   hits, misaligned accesses, a recording. callbacks.c is compiled once for
+ *   each sum (meson.build) and makes one table, struct callbacks.
+ * - The work, enum block_work of machine/strand.h, a sum: what a block's entry
+ *   does. The index of `enter` and `enter_with`.
+ * - The touches, enum touch, two: the accesses that one call makes, the second
+ *   of them TOUCH_NONE where the call makes one. The index of `access`, and the
+ *   second and third index of `enter_with`.
  *
  * plugin.c chooses the variant, translate.c the callback of each block and of
  * each access.

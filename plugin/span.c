@@ -45,15 +45,22 @@ plugin_snapshot(struct strand *strand)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Returns whether strands have intervals (-I) or slices. */
+static bool
+has_intervals(void)
+{
+    const struct session_request *r = &tally_plugin.request;
+
+    return r->interval > 0 || r->slices > 1;
+}
+
 /* Sets when the strand looks again: at the end of its interval or slice, and of
  * the turn of its thread, of which `turn` instructions are left. */
 static void
 plan_look(struct strand *strand, uint64_t turn)
 {
-    const struct session_request *r = &tally_plugin.request;
     const struct interval *const i = &strand->interval;
-    const bool clocked = r->interval > 0 || r->slices > 1;
-    const uint64_t left = clocked && i->length > i->passed
+    const uint64_t left = has_intervals() && i->length > i->passed
                               ? i->length - i->passed
                               : (uint64_t)INT64_MAX;
 
@@ -83,10 +90,9 @@ void
 plugin_look(struct strand *strand)
 {
     const struct session_request *r = &tally_plugin.request;
-    const bool clocked = r->interval > 0 || r->slices > 1;
     const uint64_t turn = count_passed(strand);
 
-    if (clocked && strand->interval.passed >= strand->interval.length) {
+    if (has_intervals() && strand->interval.passed >= strand->interval.length) {
         if (r->slices <= 1) {
             plugin_snapshot(strand);
         } else {

@@ -276,7 +276,7 @@ start_and_wait(const struct launch *launch, struct running *run,
 
 /* Waits for children that were forked and have not claimed their counts yet: a
  * busy host may run them after their parents have ended. A child that does not
- * come was killed before its first instruction. */
+ * come in time is taken for one that was killed before it ran. */
 static void
 await_forks(struct session_header *header)
 {

@@ -150,12 +150,11 @@ struct block_shape {
     uint64_t branch_mask; /* entries of the predictor's table - 1 */
     uint32_t btc_sets;    /* a power of two, of the branch target cache */
     uint32_t btc_ways;
-    uint64_t far_reach; /* targets further away are far; 0: none is */
-    bool return_stack;  /* else a return is as any indirect jump */
-    bool
-        judges_all; /* conditional branches that are not taken ask tables too */
-    unsigned group; /* see timing/t4_stages.h: 1 or 2; 0: not counted */
-    bool bundles;   /* see timing/itanium_bundles.h */
+    uint64_t far_reach;     /* targets further away are far; 0: none is */
+    bool return_stack;      /* else a return is as any indirect jump */
+    bool judges_all;        /* branches that are not taken ask tables, too */
+    unsigned group;         /* see timing/t4_stages.h: 1 or 2; 0: not counted */
+    bool bundles;           /* see timing/itanium_bundles.h */
     struct t4_buffers tags; /* with `group` */
     unsigned drain_entries; /* see timing/t1_store_buffer.h; 0: not counted */
     unsigned drain_cycles;

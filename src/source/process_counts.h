@@ -177,8 +177,7 @@ struct counts_head {
     atomic_uint together;
     /* Instructions of a turn, where the threads ran one at a time, and how
      * often a thread went on because of time or of another process
-     * (plugin/schedule.h).
-     */
+     * (plugin/schedule.h). */
     uint64_t quantum;
     atomic_uint outside_wakes;
     atomic_uint children; /* not waited for yet */
