@@ -865,4 +865,17 @@ for kernel, settings, event, wanted, why in GEOMETRIES:
            settings, event, wanted)
 
 
+@t.named("host-model: a second TLB counts what the first ones lack")
+def second_tlb():
+    """No machine names the level but for its events; --set switches it on."""
+    first = ("iTLB-load-misses", "dTLB-load-misses", "dTLB-store-misses")
+    c = t.count(["-m", "host-model", "--set", "stlb.entries=1536", "-e",
+                 ",".join(("sTLB-accesses", "sTLB-misses", "page-walks",
+                           *first))], g("lua", "x86_64"), "-e",
+                "local t = {} for i = 1, 100000 do t[i] = i end")
+    t.equal(c["sTLB-accesses"], sum(c[event] for event in first), "accesses")
+    t.equal(c["sTLB-misses"], c["page-walks"], "misses")
+    assert 0 < c["sTLB-misses"] < c["sTLB-accesses"], c["sTLB-misses"]
+
+
 t.main()
