@@ -31,6 +31,16 @@ A key of a row and what it says:
   clone_child     which argument of clone() is the word that is cleared as the
                   new thread ends, from 1 on
   timed_out       the number of ETIMEDOUT
+  microseconds    bytes of tv_usec in struct timeval; 8 if missing
+  registers       QEMU's function REGISTERS_gdb_write_register writes a register of
+                  the guest by the numbers that gdb knows
+  result          the register with the result of a system call
+  ticks_low, ticks_high
+                  the registers that get the halves of the processor's own clock
+  failure, failure_bits
+                  the register in which these bits say that the call failed, and
+                  that the result is the number of the error; without them such a
+                  result is the number's negative
   level_property  the note by which a file says what level it needs
   write_repeated  QEMU ends a block at a write to the block's own code, and makes
                   the write once more, alone
@@ -103,6 +113,13 @@ def read(name, row):
         ("cause_at", row.number("cause_at", 0, 64)),
         ("clone_child", row.number("clone_child", 1, 5)),
         ("timed_out", row.number("timed_out", 1, 4095)),
+        ("microseconds", row.number("microseconds", 4, 8, 8)),
+        ("registers", c_text(row.text("registers"))),
+        ("result", row.number("result", 0, 255)),
+        ("ticks_low", row.number("ticks_low", 0, 255, 0)),
+        ("ticks_high", row.number("ticks_high", 0, 255, 0)),
+        ("failure", row.number("failure", 0, 255, 0)),
+        ("failure_bits", f"{row.number('failure_bits', 0, 1 << 63, 0):#x}u"),
         ("level_property",
          f"{row.number('level_property', 0, 0xffffffff, 0):#x}u"),
         ("write_repeated", c_bool(row.flag("write_repeated"))),

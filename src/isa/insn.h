@@ -77,6 +77,7 @@ enum insn_flags {
     INSN_FLOAT = 1 << 14,    /* what it loads goes to an FPU or a vector unit */
     INSN_NO_FAULT = 1 << 15, /* SPARC: QEMU may show its access twice, or not */
     INSN_PAUSE = 1 << 16,    /* a no-op by which a thread waits for others */
+    INSN_TICKS = 1 << 17,    /* x86: reads the processor's own clock */
 };
 
 #define INSN_NO_REG (-1)

@@ -73,12 +73,23 @@ struct isa {
     uint8_t lookup[ISA_LOOKUP_MOST]; /* the instruction by which a guest looks
                                         up counts */
     uint8_t lookup_size;
-    uint8_t sigbus;          /* the number of the signal */
-    uint8_t handler_at;      /* offset in struct sigaction */
-    uint8_t cause_at;        /* offset of si_code in siginfo_t */
-    uint8_t clone_child;     /* the argument of clone(), from 1 on, with the
-                                word that is cleared as the thread ends */
-    int16_t timed_out;       /* the number of ETIMEDOUT */
+    uint8_t sigbus;       /* the number of the signal */
+    uint8_t handler_at;   /* offset in struct sigaction */
+    uint8_t cause_at;     /* offset of si_code in siginfo_t */
+    uint8_t clone_child;  /* the argument of clone(), from 1 on, with the
+                             word that is cleared as the thread ends */
+    int16_t timed_out;    /* the number of ETIMEDOUT */
+    uint8_t microseconds; /* bytes of tv_usec in struct timeval, 4 or 8 */
+    /* The result of a system call in QEMU's registers, by the numbers that
+     * `registers`_gdb_write_register() knows: its own, and the one where
+     * failure_bits stand if the call failed and the result is the number of
+     * the error; no failure_bits: the result of such a call is negative. */
+    const char *registers;
+    uint8_t result, failure;
+    /* Those that get the halves of the processor's own clock (INSN_TICKS); the
+     * same number: such instructions are not looked at. */
+    uint8_t ticks_low, ticks_high;
+    uint64_t failure_bits;
     uint32_t level_property; /* type of the note of levels; 0: none */
     bool write_repeated;     /* QEMU repeats a write to its own block, alone */
     bool waits_unseen;       /* who waits for which child is not looked at */

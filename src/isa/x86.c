@@ -468,6 +468,10 @@ set_flags(const ZydisDecodedInstruction *info, struct insn *insn)
     case ZYDIS_MNEMONIC_SFENCE:
         insn->flags |= INSN_MEMBAR;
         break;
+    case ZYDIS_MNEMONIC_RDTSC:
+    case ZYDIS_MNEMONIC_RDTSCP:
+        insn->flags |= INSN_TICKS;
+        break;
     case ZYDIS_MNEMONIC_PAUSE:
         insn->flags |= INSN_PAUSE;
         break;
