@@ -2,13 +2,16 @@
 /*
  * together WHAT N K: N threads beside the first that do something with each
  * other, K times each, so that the instructions that they take depend on the
- * order in which they run. locks   take one mutex; at the end all wait on a
- * condition for the last spin    2 threads hand a word over, each waiting for
- * it in a loop pipe    half of them write bytes that the other half reads
- *   barrier meet at a barrier each time
- *   yield   call sched_yield() until a word changes
- *   sleep   sleep for K milliseconds, some longer than others
- *   fork    each forks K children and waits for them
+ * order in which they run:
+ *
+ *   locks    take one mutex; at the end all wait on a condition for the last
+ *   spin     2 threads hand a word over, each waiting for it in a loop
+ *   pipe     half of them write bytes that the other half reads
+ *   barrier  meet at a barrier each time
+ *   yield    call sched_yield() until a word changes
+ *   sleep    sleep for K milliseconds, some longer than others
+ *   fork     each forks K children and waits for them
+ *
  * Prints a number that does not depend on the order.
  */
 #include <pthread.h>
