@@ -368,7 +368,7 @@ take_separator(struct count_request *r, const char *value)
 static int
 take_model(struct count_request *r, int option, const char *value)
 {
-    const char *const wrong = model_options_take(&r->model, option, value);
+    const char *const wrong = model_options_take(&r->model, option, &value);
 
     return wrong == NULL ? 0 : bad_usage(wrong, value);
 }

@@ -7,23 +7,47 @@
 
 #include "source/setting.h"
 
-/* Longest turn, in instructions. */
-#define QUANTUM_MOST 1000000000000u
-
+/* Takes a number from 1 to `most`. */
 static bool
-take_quantum(const char *value, uint64_t *quantum)
+take_number(const char *value, uint64_t most, uint64_t *number)
 {
     char *end;
 
     errno = 0;
-    *quantum = strtoull(value, &end, 10);
+    *number = strtoull(value, &end, 10);
     return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 &&
-           *quantum > 0 && *quantum <= QUANTUM_MOST;
+           *number > 0 && *number <= most;
+}
+
+static const char *
+take_quantum(struct launch_options *launch, const char *value)
+{
+    if (!take_number(value, LAUNCH_QUANTUM_MOST, &launch->quantum))
+        return "--quantum takes 1 to 1000000000 instructions, not ";
+    return launch->parallel ? "--parallel has no turns; it does not go with "
+                              "--quantum "
+                            : NULL;
+}
+
+static const char *
+take_cpus(struct launch_options *launch, const char *value)
+{
+    uint64_t number;
+
+    if (!take_number(value, LAUNCH_PROCESSORS_MOST, &number))
+        return "--cpus takes 1 to 64 processors, not ";
+    launch->processors = (unsigned)number;
+    return launch->parallel
+               ? "--parallel shows this host's processors; it does "
+                 "not go with --cpus "
+               : NULL;
 }
 
 const char *
-model_options_take(struct model_options *m, int option, const char *value)
+model_options_take(struct model_options *m, int option, const char **given)
 {
+    const char *const value = *given;
+
     switch (option) {
     case MODEL_SET:
         if (m->set_count == PARAM_COUNT)
@@ -46,8 +70,16 @@ model_options_take(struct model_options *m, int option, const char *value)
         m->launch.cpu = value;
         break;
     case MODEL_QUANTUM:
-        if (!take_quantum(value, &m->launch.quantum))
-            return "--quantum takes 1 to 1000000000000 instructions, not ";
+        return take_quantum(&m->launch, value);
+    case MODEL_CPUS:
+        return take_cpus(&m->launch, value);
+    case MODEL_PARALLEL:
+        m->launch.parallel = true;
+        *given = "--parallel";
+        if (m->launch.quantum != 0)
+            return "--quantum gives threads turns; it does not go with ";
+        if (m->launch.processors != 0)
+            return "--cpus needs threads that take turns; it does not go with ";
         break;
     default:
         m->launch.qemu = value;
@@ -66,6 +98,8 @@ model_options_given(const struct model_options *m)
            : m->launch.cpu != NULL     ? "--cpu-model"
            : m->launch.qemu != NULL    ? "--qemu"
            : m->launch.quantum != 0    ? "--quantum"
+           : m->launch.processors != 0 ? "--cpus"
+           : m->launch.parallel        ? "--parallel"
                                        : NULL;
 }
 

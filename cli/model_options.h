@@ -20,6 +20,8 @@ enum {
     MODEL_CPU,
     MODEL_QEMU,
     MODEL_QUANTUM,
+    MODEL_CPUS,
+    MODEL_PARALLEL,
     MODEL_OPTION_COUNT
 };
 
@@ -44,8 +46,13 @@ enum {
     [(first) + MODEL_QEMU] = {0, "qemu", "FILE", "the QEMU to use"},           \
     [(first) + MODEL_QUANTUM] =                                                \
         {0, "quantum", "N",                                                    \
-         "run the program's threads one at a time, in turns of N "              \
-         "instructions: counts of threads repeat"}
+         "instructions of a thread's turn; threads run one at a time "         \
+         "(default 10000)"},                                                   \
+    [(first) + MODEL_CPUS] =                                                   \
+        {0, "cpus", "N", "processors that the program sees (default 4)"},      \
+    [(first) + MODEL_PARALLEL] =                                               \
+        {0, "parallel", NULL,                                                  \
+         "run all threads at once, on this host's clock: counts vary"}
 /* clang-format on */
 
 struct model_options {
@@ -56,9 +63,10 @@ struct model_options {
 };
 
 /* Takes the option of this number in the run. Returns NULL, or what is wrong
- * with `value`, which is to follow the text. */
+ * with *value, which is to follow the text: then *value is what was given, or
+ * the option itself where it takes no value. */
 const char *
-model_options_take(struct model_options *m, int option, const char *value);
+model_options_take(struct model_options *m, int option, const char **value);
 
 /* Returns the first of these options that was given, as it is written, or NULL.
  */

@@ -144,7 +144,7 @@ take_option(struct perfex_request *r, int option, const char *value)
         r->output = value;
         return 0;
     default:
-        wrong = model_options_take(&r->model, option - OPT_MODEL, value);
+        wrong = model_options_take(&r->model, option - OPT_MODEL, &value);
         return wrong == NULL ? 0 : bad_usage(wrong, value);
     }
 }

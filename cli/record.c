@@ -241,7 +241,7 @@ take_option(struct record_request *r, int option, const char *value)
         r->filters[r->filter_count++] = value;
         return 0;
     default:
-        wrong = model_options_take(&r->model, option - OPT_MODEL, value);
+        wrong = model_options_take(&r->model, option - OPT_MODEL, &value);
         if (wrong == NULL)
             return 0;
         escape_printf(stderr, "tally record: %s'%s'\n", wrong, value);

@@ -204,9 +204,10 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     escape_commas(shown, name, sizeof(name));
     snprintf(plugin, sizeof(plugin),
              "%s,session=%s,inherited=%d,previous=%u,span=%d,random=%" PRIx64
-             ",name=%s",
+             ",time=%" PRIu64 ",processors=%" PRIx64 ",name=%s",
              library, p->session_place, session, p->counts_index,
-             (int)p->span_open, random_key, name);
+             (int)p->span_open, random_key, schedule_time(&p->schedule),
+             schedule_processors(&p->schedule), name);
     argv[n++] = "qemu";
     argv[n++] = "-0";
     argv[n++] = count > 0 ? args[0] : path;
@@ -220,7 +221,7 @@ run_qemu(struct plugin *p, const char *path, const char *shown,
     vcounter_before_exec();
     session_note_rights(p->session, path);
     fold_before_exec(p);
-    schedule_release_processors(&tally_plugin.schedule);
+    processors_release(&tally_plugin.schedule.processors);
     execve("/proc/self/exe", (char *const *)argv, envp);
     vcounter_after_exec();
     reach_take_back(&p->reach, session);

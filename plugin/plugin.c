@@ -397,6 +397,19 @@ cut_if_asked(struct plugin *p)
         tally_plugin.translate_again();
 }
 
+/* Has the instructions of a single thread counted from the first call on that
+ * asks for the time. With several threads they always are. */
+static void
+count_for_clock(struct plugin *p, int64_t number)
+{
+    if (p->clocked || p->schedule.quantum == 0 ||
+        !virtual_time_is_read(p->shape.isa, number))
+        return;
+    p->clocked = true;
+    if (!p->threaded)
+        tally_plugin.translate_again();
+}
+
 /* Keeps a way to the session's file before a call that may close it, and looks
  * after the call whether it did. */
 static void
@@ -427,8 +440,11 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
     caller.vcpu = vcpu;
     memcpy(caller.args, args, sizeof(args));
     /* A death by signal then loses next to nothing. */
-    if (p->strands[vcpu] != NULL)
+    if (p->strands[vcpu] != NULL) {
         strand_drain(p->strands[vcpu]);
+        if (p->schedule.threaded)
+            plugin_note_passed(p->strands[vcpu]);
+    }
     if (num == GATEWAY_CALL && a1 == GATEWAY_ALLOCATION) {
         recording_allocation(p, vcpu, args + 1);
         return;
@@ -450,6 +466,7 @@ on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1,
         tally_plugin.translate_again();
     vcounter_syscall(num, args, &caller.waits_child);
     gateway_syscall(vcpu, num, a1, a2);
+    count_for_clock(p, num);
     schedule_call(&p->schedule, vcpu, num, args);
 }
 
@@ -461,7 +478,7 @@ on_syscall_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num,
     const struct counts_strand *counts = p->counts[vcpu];
 
     (void)id;
-    if (schedule_return(&p->schedule, vcpu, num, caller.args, result))
+    if (schedule_return(&p->schedule, vcpu, num, result))
         atomic_fetch_add(&p->process.head->outside_wakes, 1);
     if (caller.forks && result < 0)
         atomic_fetch_sub(&p->session->forks, 1); /* there is no child */
@@ -517,6 +534,26 @@ attach(struct plugin *p, int argc, char **argv, const struct tally_log *log)
     return 0;
 }
 
+/* Sets up the schedule of the threads, its clock and processors: they go on as
+ * the program left them that executed this one. */
+static void
+set_up_schedule(struct plugin *p, int argc, char **argv)
+{
+    const struct session_request *r = &p->request;
+    const char *const time = option(argc, argv, "time");
+    const char *const processors = option(argc, argv, "processors");
+    struct schedule *const s = &p->schedule;
+
+    s->isa = s->time.isa = p->shape.isa;
+    s->time.epoch = r->epoch;
+    s->time.now = time != NULL ? strtoull(time, NULL, 10) : 0;
+    s->processors.count = r->processors;
+    s->processors.first = processors != NULL ? strtoull(processors, NULL, 16)
+                                             : processors_all(&s->processors);
+    s->quantum = schedule_possible() ? r->quantum : 0;
+    p->process.head->quantum = s->quantum;
+}
+
 /* Sets up the model with these components. */
 static int
 set_up_parts(struct plugin *p, uint32_t components)
@@ -550,8 +587,6 @@ set_up(struct plugin *p)
     else if (r->range_count > 0)
         p->span_open = false; /* the ranges are of the first program */
     p->shape = shape_of(&isa_rows[r->isa], r->params);
-    p->schedule.isa = p->shape.isa;
-    p->schedule.quantum = r->quantum;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;
@@ -712,10 +747,11 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
         tally_logf(&log, TALLY_LOG_ERROR, "out of memory for the model");
         return -1;
     }
-    if (p->schedule.quantum != 0 && !schedule_possible()) {
+    set_up_schedule(p, argc, argv);
+    if (p->request.turns_asked && p->schedule.quantum == 0) {
         tally_logf(&log, TALLY_LOG_ERROR,
-                   "--quantum: this QEMU does not export async_run_on_cpu, "
-                   "without which threads cannot take turns");
+                   "this QEMU does not export async_run_on_cpu, without which "
+                   "threads cannot take turns");
         return -1;
     }
     const char *name = option(argc, argv, "name");

@@ -50,6 +50,7 @@ struct plugin {
     struct block_table table;
     bool threaded;      /* the process has had a second thread */
     bool inline_counts; /* executions are counted without a call */
+    bool clocked;       /* the program has asked for the time */
     unsigned thread_count;
     unsigned living; /* threads of now */
     bool cut;        /* counting is to end: QEMU's thread numbers run out */

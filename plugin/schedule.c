@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/schedule.h"
 
-#include <dlfcn.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "plugin/calls.h"
+#include "plugin/file_waits.h"
 #include "plugin/memory.h"
 
 /* Spins, as enum spin weighs them, that end a turn. */
@@ -33,6 +36,10 @@
 #define QUICK_LOOKS 50u
 #define QUICK_NS 50000
 
+/* How long a thread waits until it looks again where all sleep, and another
+ * whose time is the next is still in its call. */
+#define IDLE_NS 500000
+
 /* How often the word of a thread that ends is looked at: first without a pause,
  * then with one, for 10 seconds. */
 #define ENDING_YIELDS 200u
@@ -43,10 +50,18 @@
 #define WRITE_WHOLE 4096u
 
 #define CHILD_CLEARTID 0x200000u /* CLONE_CHILD_CLEARTID */
-#define ANY_WORD UINT64_MAX
+
+#define SECOND UINT64_C(1000000000)
+#define MILLISECOND UINT64_C(1000000)
 
 /* The operations of futex() that may sleep, and those that move who sleeps. */
 #define FUTEX_OPERATION 127u
+
+/* The nanoseconds that each look at the processor's own clock takes while the
+ * process has one thread, whose instructions may not be counted yet. */
+#define TICKS_STEP 100u
+
+#define WATCHER_STACK 131072u /* bytes */
 
 enum call_kind {
     CALL_NONE,    /* runs the guest's code */
@@ -59,37 +74,37 @@ struct turn {
     struct turn *next;
     void *cpu; /* QEMU's */
     struct schedule *schedule;
-    atomic_uint call;    /* enum call_kind */
-    atomic_bool calls;   /* from a call until its return is seen to */
-    atomic_uint wakes;   /* a change ends a wait for the turn */
-    atomic_int thread;   /* the host's number of the thread; 0: not yet known */
-    uint64_t used;       /* instructions of this turn */
-    unsigned spins;      /* of this turn */
-    bool leaves;         /* work that ends the turn is queued */
-    bool slept;          /* its turn was taken in this call */
-    bool irregular;      /* its call was ended, or its turn taken, by what does
-                            not repeat */
-    bool asleep;         /* in a call; the turn went on */
-    bool arrived;        /* its call is over, and it is in no queue yet */
-    uint64_t word;       /* that it waits for in futex(); 0: it does not */
-    uint64_t end_word;   /* that QEMU clears as the thread ends; 0: none */
-    uint64_t child_word; /* the same of the thread that it makes now */
+    unsigned number;
+    atomic_uint call;   /* enum call_kind */
+    atomic_bool calls;  /* from a call until its return is seen to */
+    atomic_uint wakes;  /* a change ends a wait for the turn */
+    atomic_int thread;  /* the host's number of the thread; 0: not yet known */
+    uint64_t used;      /* instructions of this turn */
+    uint64_t ran;       /* instructions of the thread */
+    unsigned spins;     /* of this turn */
+    atomic_bool leaves; /* work that ends the turn is queued */
+    bool slept;         /* its turn was taken in this call */
+    bool irregular;     /* its call was ended, or its turn taken, by what does
+                           not repeat */
+    bool asleep;        /* in a call; the turn went on */
+    bool arrived;       /* its call is over, and it is in no queue yet */
+    bool ended;         /* time ended its call, on the host's clock */
+    bool due;           /* time ended its call, on the program's clock */
+    bool signalled;     /* a signal came while it waited for the turn */
+    int64_t number_of_call;
+    uint64_t args[6];       /* of the call */
+    struct timed_wait wait; /* of the call */
+    uint64_t word;          /* that it waits for in futex(); 0: it does not */
+    uint64_t end_word;      /* that QEMU clears as the thread ends; 0: none */
+    uint64_t child_word;    /* the same of the thread that it makes now */
+    uint64_t allowed;       /* processors, a bit each */
+    struct affinity_change change; /* of its call */
 };
-
-static struct schedule_qemu
-find_qemu(void)
-{
-    struct schedule_qemu q;
-
-    *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
-    *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
-    return q;
-}
 
 bool
 schedule_possible(void)
 {
-    const struct schedule_qemu q = find_qemu();
+    const struct qemu_functions q = qemu_functions_find(NULL);
 
     return q.run_on_cpu != NULL && q.cpu_of != NULL;
 }
@@ -131,10 +146,44 @@ wake(struct turn *t)
     syscall(SYS_futex, &t->wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+static uint64_t
+host_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static bool
+is_timed(const struct turn *t)
+{
+    return t->wait.deadline != NO_DEADLINE;
+}
+
+static void
+fall_asleep(struct schedule *s, struct turn *t)
+{
+    t->asleep = true;
+    s->timed += is_timed(t);
+    queue_put(&s->asleep, t);
+}
+
+/* The thread sleeps no longer, and is in no queue. */
+static void
+stop_sleeping(struct schedule *s, struct turn *t)
+{
+    if (!t->asleep)
+        return;
+    queue_remove(&s->asleep, t);
+    s->timed -= is_timed(t);
+    t->asleep = t->arrived = false;
+}
+
 static void
 get_ready(struct schedule *s, struct turn *t)
 {
-    t->asleep = t->arrived = false;
+    stop_sleeping(s, t);
     queue_put(&s->ready, t);
 }
 
@@ -146,15 +195,103 @@ begin_turn(struct schedule *s, struct turn *t)
     t->spins = 0;
 }
 
+/* Has the watcher look again. */
+static void
+tell_watcher(struct schedule *s)
+{
+    if (!s->watched)
+        return;
+    atomic_fetch_add(&s->watch, 1);
+    syscall(SYS_futex, &s->watch, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void
+set_forward(struct schedule *s, uint64_t time)
+{
+    if (s->time.now < time)
+        s->time.now = time;
+}
+
+/* Returns the sleeper whose time comes first, or NULL. */
+static struct turn *
+first_deadline(const struct schedule *s)
+{
+    struct turn *first = NULL;
+
+    for (struct turn *at = s->timed > 0 ? s->asleep.first : NULL; at != NULL;
+         at = at->next) {
+        if (is_timed(at) &&
+            (first == NULL || at->wait.deadline < first->wait.deadline))
+            first = at;
+    }
+    return first;
+}
+
+static bool
+somebody_is_due(const struct schedule *s)
+{
+    const struct turn *const first = first_deadline(s);
+
+    return first != NULL && first->wait.deadline <= s->time.now;
+}
+
+static long
+futex(const void *word, unsigned operation, uint32_t value, uint64_t most,
+      void *other)
+{
+    return syscall(SYS_futex, word, operation, value, most, other, 0);
+}
+
+/* Ends the wait of a thread in futex(), where the host would wait for ever
+ * (HOST_WAIT_LONG). Those that fell asleep on the word before the thread are
+ * put aside for that moment, and those after it then, so that their order
+ * stays. */
+static void
+end_wait(struct schedule *s, const struct turn *t)
+{
+    const void *const word = plugin_memory(t->word);
+    const unsigned shared = (unsigned)t->args[1] & FUTEX_PRIVATE_FLAG;
+    uint64_t before = 0;
+
+    for (const struct turn *at = s->asleep.first; at != t; at = at->next)
+        before += at->word == t->word && !at->arrived;
+    if (before > 0)
+        futex(word, FUTEX_REQUEUE | shared, 0, before, &s->aside);
+    futex(word, FUTEX_WAKE | shared, 1, 0, NULL);
+    if (before > 0) {
+        futex(word, FUTEX_REQUEUE | shared, 0, INT_MAX, &s->aside);
+        futex(&s->aside, FUTEX_REQUEUE | shared, 0, INT_MAX, (void *)word);
+    }
+}
+
+/* Readies the threads whose time has come, in order of their times. */
+static void
+ready_due(struct schedule *s)
+{
+    while (somebody_is_due(s)) {
+        struct turn *const t = first_deadline(s);
+        t->due = true;
+        if (t->word != 0 && !t->arrived)
+            end_wait(s, t);
+        /* Who was woken at the host's time would have had a file by now. */
+        if (t->word == 0 && !t->wait.alone)
+            t->irregular |= files_are_ready(s->isa, t->number_of_call, t->args);
+        get_ready(s, t);
+    }
+}
+
 /* Gives the turn to the next that is ready, if any is. */
 static void
 pass_turn(struct schedule *s)
 {
-    struct turn *const next = s->ready.first;
-
     s->current = NULL;
-    if (next == NULL)
+    ready_due(s);
+    struct turn *const next = s->ready.first;
+    if (next == NULL) {
+        s->idle_since = host_now();
+        tell_watcher(s);
         return;
+    }
     queue_remove(&s->ready, next);
     begin_turn(s, next);
     wake(next);
@@ -192,9 +329,12 @@ sleeps(const struct turn *t)
         return true;
     if (text[0] == 'r') /* "running" */
         return false;
-    /* The function of the kernel that the thread sleeps in; "0" if unknown. */
-    if (!read_proc(t, "wchan", text, sizeof(text)) || text[0] == '0')
+    /* The function of the kernel that the thread sleeps in; "0": it runs by
+     * now, or the kernel does not tell. */
+    if (!read_proc(t, "wchan", text, sizeof(text)))
         return true;
+    if (text[0] == '0')
+        return !read_proc(t, "syscall", text, sizeof(text)) || text[0] != 'r';
     if (t->word != 0)
         return strncmp(text, "futex", strlen("futex")) == 0;
     for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
@@ -205,16 +345,15 @@ sleeps(const struct turn *t)
 }
 
 /* Puts those who arrived while a call was made into the queue, in the order in
- * which they fell asleep: the order of their arrival does not repeat. */
+ * which they fell asleep: the order of their arrival does not repeat. Whose
+ * call was ended by time waits for that time on the program's clock. */
 static void
 queue_arrived(struct schedule *s)
 {
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
-        if (!at->arrived)
-            continue;
-        queue_remove(&s->asleep, at);
-        get_ready(s, at);
+        if (at->arrived && !at->ended)
+            get_ready(s, at);
     }
 }
 
@@ -234,31 +373,49 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
 
     if (looks->at != holder)
         *looks = (struct looks){.at = holder};
-    if (call == CALL_NONE || call == CALL_GOES_ON) {
+    if (call == CALL_NONE || call == CALL_GOES_ON || holder->due) {
         looks->count = looks->asleep = 0;
         return false;
     }
     looks->count++;
-    if (!sleeps(holder)) {
+    /* Whose call has returned by now waits for the lock. */
+    if (!sleeps(holder) || atomic_load(&holder->call) != call) {
         looks->asleep = 0;
         return false;
     }
     return ++looks->asleep >= (call == CALL_SLEEPS ? 1 : LOOKS);
 }
 
-static void
-wait_for_wake(struct schedule *s, struct turn *t, long ns)
+/* Waits until a word changes, for some ns at most; 0: lets others run. Returns
+ * whether a signal came. */
+static bool
+wait_for_change(struct schedule *s, atomic_uint *word, uint64_t ns)
 {
-    const unsigned wakes = atomic_load(&t->wakes);
-    const struct timespec most = {ns / 1000000000, ns % 1000000000};
+    const unsigned value = atomic_load(word);
+    const struct timespec most = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
+    bool signalled = false;
 
     pthread_mutex_unlock(&s->lock);
     if (ns == 0)
         sched_yield();
     else
-        syscall(SYS_futex, &t->wakes, FUTEX_WAIT_PRIVATE, wakes, &most, NULL,
-                0);
+        signalled = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &most,
+                            NULL, 0) != 0 &&
+                    errno == EINTR;
     pthread_mutex_lock(&s->lock);
+    return signalled;
+}
+
+/* Returns how long to wait until the next look at the thread that has the turn,
+ * of which so much was seen. */
+static uint64_t
+until_next_look(const struct schedule *s, const struct looks *looks)
+{
+    if (s->current == NULL)
+        return IDLE_NS;
+    if (looks->count == 0 || atomic_load(&s->current->call) != CALL_SLEEPS)
+        return LOOK_NS;
+    return looks->count < QUICK_LOOKS ? 0 : QUICK_NS;
 }
 
 /* Waits until QEMU has cleared the word of a thread that has ended: who waits
@@ -293,36 +450,149 @@ is_first(const struct schedule *s, const struct turn *t)
     return at == t;
 }
 
+/* Takes the turn from the thread that has it, which sleeps in its call. */
+static void
+take_turn(struct schedule *s)
+{
+    struct turn *const t = s->current;
+
+    t->irregular |= atomic_load(&t->call) != CALL_SLEEPS;
+    t->slept = true;
+    virtual_time_restore(&t->wait); /* the host has read it */
+    fall_asleep(s, t);
+    s->current = NULL;
+}
+
+/* Where all sleep, gives the turn to whoever goes on first, if that thread has
+ * arrived. */
+static void
+go_on(struct schedule *s)
+{
+    queue_arrived(s);
+    if (s->ready.first == NULL) {
+        const struct turn *const t = first_deadline(s);
+        if (t == NULL || !t->arrived)
+            return;
+        set_forward(s, t->wait.deadline);
+    }
+    pass_turn(s);
+}
+
+static void end_turn(void *cpu, void *data);
+
+/* Has the turn end soon although its instructions are not over: a signal came
+ * to a thread that waits, and who has the turn may wait for its handler. */
+static void
+hurry(struct schedule *s, struct turn *t)
+{
+    struct turn *const holder = s->current;
+
+    t->signalled = false;
+    t->irregular = true;
+    if (!atomic_exchange(&holder->leaves, true))
+        s->qemu.run_on_cpu(holder->cpu, end_turn, holder);
+}
+
 /* Waits until the thread has the turn. */
 static void
 await_turn(struct schedule *s, struct turn *t)
 {
     struct looks looks = {0};
+    unsigned waits = 0; /* since a signal came */
 
     while (s->current != t && s->quantum != 0) {
         const bool first = is_first(s, t);
 
-        if (first && (s->current == NULL || holder_sleeps(s, &looks))) {
-            if (s->current != NULL) {
-                s->current->irregular |=
-                    atomic_load(&s->current->call) != CALL_SLEEPS;
-                s->current->asleep = s->current->slept = true;
-                queue_put(&s->asleep, s->current);
-            }
-            queue_arrived(s);
-            pass_turn(s);
-            continue;
+        if (first && s->current != NULL && holder_sleeps(s, &looks))
+            take_turn(s);
+        if (s->current == NULL) {
+            go_on(s);
+            if (s->current == t)
+                break;
         }
-        const bool quick = first && looks.count != 0 &&
-                           atomic_load(&s->current->call) == CALL_SLEEPS;
-        wait_for_wake(s, t,
-                      !first                      ? LOOK_NS * 50
-                      : !quick                    ? LOOK_NS
-                      : looks.count < QUICK_LOOKS ? 0
-                                                  : QUICK_NS);
+        if (t->signalled && s->current != NULL && ++waits > LOOKS) {
+            hurry(s, t);
+            waits = 0;
+        }
+        t->signalled |= wait_for_change(s, &t->wakes,
+                                        first ? until_next_look(s, &looks)
+                                        : t->signalled ? LOOK_NS
+                                                       : LOOK_NS * 50);
     }
+    t->signalled = false;
     if (s->ending != 0)
         await_ending(s);
+}
+
+/* Waits where all threads sleep, and the first to go on waits in futex() until
+ * some time: for as long as that is on the host. Returns how long to wait. */
+static uint64_t
+watch_sleepers(struct schedule *s)
+{
+    const struct turn *const t = first_deadline(s);
+    const uint64_t host = host_now();
+
+    if (t == NULL)
+        return SECOND;
+    if (t->word == 0 && !t->arrived)
+        return LOOK_NS; /* it comes by itself */
+    const uint64_t left = t->wait.deadline - s->time.now;
+    if (!t->arrived && host - s->idle_since < left)
+        return left - (host - s->idle_since);
+    set_forward(s, t->wait.deadline);
+    pass_turn(s);
+    return LOOK_NS;
+}
+
+/* The thread that sees to it that waits in futex() end at their time: all
+ * threads of the guest may sleep then, and the host's own time-outs are for
+ * ever. */
+static void *
+watch(void *data)
+{
+    struct schedule *const s = data;
+    struct looks looks = {0};
+
+    pthread_mutex_lock(&s->lock);
+    while (s->quantum != 0) {
+        uint64_t ns = s->timed > 0 ? LOOK_NS : SECOND;
+
+        if (s->ready.first == NULL && s->current != NULL &&
+            holder_sleeps(s, &looks)) {
+            take_turn(s);
+            pass_turn(s);
+        }
+        if (s->current == NULL)
+            ns = watch_sleepers(s);
+        else if (s->timed > 0 && s->ready.first == NULL)
+            ns = until_next_look(s, &looks);
+        if (s->current == NULL)
+            looks = (struct looks){0};
+        wait_for_change(s, &s->watch, ns);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* Returns whether the watcher runs, which this starts. No signal of the guest's
+ * may come to it. */
+static bool
+have_watcher(struct schedule *s)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+
+    if (s->watched || pthread_attr_init(&attributes) != 0)
+        return s->watched;
+    sigfillset(&all);
+    pthread_attr_setstacksize(&attributes, WATCHER_STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->watched = pthread_create(&thread, &attributes, watch, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return s->watched;
 }
 
 /* Waits for the first turn of a thread: on the thread, before its first block.
@@ -350,6 +620,7 @@ end_turn(void *cpu, void *data)
     pthread_mutex_lock(&s->lock);
     t->leaves = false;
     if (s->current == t && s->quantum != 0) {
+        ready_due(s);
         get_ready(s, t);
         pass_turn(s);
         await_turn(s, t);
@@ -365,35 +636,20 @@ leave(struct turn *t)
     struct schedule *const s = t->schedule;
 
     pthread_mutex_lock(&s->lock);
-    const bool awaited = s->ready.first != NULL;
+    const bool awaited = s->ready.first != NULL || somebody_is_due(s);
     pthread_mutex_unlock(&s->lock);
-    if (!awaited || t->leaves)
-        return;
-    t->leaves = true;
-    s->qemu.run_on_cpu(t->cpu, end_turn, t);
+    if (awaited && !atomic_exchange(&t->leaves, true))
+        s->qemu.run_on_cpu(t->cpu, end_turn, t);
 }
 
-/* Keeps all threads on the processor where the first runs: the turn goes from
- * one thread to another in 2 to 3 us there, in 11 to 24 us between two. */
+/* Counts what the only thread has run. */
 static void
-pin(struct schedule *s)
+count_alone(struct schedule *s, struct turn *t)
 {
-    cpu_set_t one;
-    const int processor = sched_getcpu();
-
-    if (s->pinned || processor < 0 ||
-        sched_getaffinity(0, sizeof(s->processors), &s->processors) != 0)
-        return;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)processor, &one);
-    s->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
-}
-
-void
-schedule_release_processors(const struct schedule *s)
-{
-    if (s->pinned)
-        sched_setaffinity(0, sizeof(s->processors), &s->processors);
+    s->time.now += s->ran_alone;
+    s->time.ran += s->ran_alone;
+    t->ran += s->ran_alone;
+    s->ran_alone = 0;
 }
 
 bool
@@ -406,8 +662,11 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
     t->schedule = s;
     pthread_mutex_lock(&s->lock);
     if (s->qemu.cpu_of == NULL)
-        s->qemu = find_qemu();
+        s->qemu = qemu_functions_find(s->isa);
     t->cpu = s->qemu.cpu_of((int)vcpu);
+    t->number = vcpu;
+    t->wait.deadline = NO_DEADLINE;
+    t->allowed = vcpu == 0 ? s->processors.first : s->turns[maker]->allowed;
     s->turns[vcpu] = t;
     s->living++;
     if (s->turn_count <= vcpu)
@@ -416,7 +675,9 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
         t->thread = gettid();
         begin_turn(s, t);
     } else {
-        pin(s);
+        count_alone(s, s->turns[maker]);
+        s->threaded = true;
+        processors_pin(&s->processors);
         t->end_word = s->turns[maker]->child_word;
         get_ready(s, t);
     }
@@ -438,13 +699,11 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
      * they are ready now. */
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
-        if (t->end_word == 0 || at->word != t->end_word)
-            continue;
-        queue_remove(&s->asleep, at);
-        get_ready(s, at);
+        if (t->end_word != 0 && at->word == t->end_word)
+            get_ready(s, at);
     }
     queue_remove(&s->ready, t);
-    queue_remove(&s->asleep, t);
+    stop_sleeping(s, t);
     s->turns[vcpu] = NULL;
     s->living--;
     if (s->current == t) {
@@ -453,14 +712,6 @@ schedule_thread_ends(struct schedule *s, unsigned vcpu)
     }
     pthread_mutex_unlock(&s->lock);
     free(t);
-}
-
-static bool
-file_is_ready(uint64_t fd, short events)
-{
-    struct pollfd p = {.fd = (int)fd, .events = events};
-
-    return poll(&p, 1, 0) != 0;
 }
 
 /* Returns whether futex() may sleep: the operation waits, and the word has the
@@ -485,22 +736,46 @@ futex_sleeps(const struct schedule *s, const uint64_t args[6])
     return false;
 }
 
+/* Returns whether the call opens a pipe by its name, which waits for somebody
+ * who opens the other end. */
+static bool
+opens_pipe(const struct isa *isa, int64_t number, const uint64_t args[6])
+{
+    const bool at = call_is(CALL_OPENAT, isa, number);
+    struct stat file;
+
+    if (!at && !call_is(CALL_OPEN, isa, number))
+        return false;
+    char *const path = plugin_read_string(args[at], PATH_MAX);
+    const bool pipe =
+        path != NULL &&
+        fstatat(at ? (int)args[0] : AT_FDCWD, path, &file, 0) == 0 &&
+        S_ISFIFO(file.st_mode);
+    free(path);
+    return pipe;
+}
+
+static const enum system_call reads[] = {
+    CALL_READ,     CALL_READV,  CALL_RECVFROM, CALL_RECVMSG,
+    CALL_RECVMMSG, CALL_ACCEPT, CALL_ACCEPT4,  CALL_COUNT};
+static const enum system_call writes[] = {CALL_WRITE,    CALL_WRITEV,
+                                          CALL_SENDTO,   CALL_SENDMSG,
+                                          CALL_SENDMMSG, CALL_COUNT};
+static const enum system_call waits[] = {
+    CALL_NANOSLEEP,       CALL_CLOCK_NANOSLEEP,
+    CALL_WAIT4,           CALL_WAITPID,
+    CALL_WAITID,          CALL_CONNECT,
+    CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND,
+    CALL_PAUSE,           CALL_FLOCK,
+    CALL_FCNTL,           CALL_SEMOP,
+    CALL_SEMTIMEDOP,      CALL_MSGRCV,
+    CALL_MSGSND,          CALL_MQ_TIMEDSEND,
+    CALL_MQ_TIMEDRECEIVE, CALL_FUTEX_WAITV,
+    CALL_IO_GETEVENTS,    CALL_COUNT};
+
 static enum call_kind
 kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
 {
-    static const enum system_call reads[] = {
-        CALL_READ,   CALL_READV,   CALL_RECVFROM, CALL_RECVMSG,
-        CALL_ACCEPT, CALL_ACCEPT4, CALL_COUNT};
-    static const enum system_call writes[] = {
-        CALL_WRITE, CALL_WRITEV, CALL_SENDTO, CALL_SENDMSG, CALL_COUNT};
-    static const enum system_call waits[] = {
-        CALL_NANOSLEEP,       CALL_CLOCK_NANOSLEEP,
-        CALL_WAIT4,           CALL_WAITPID,
-        CALL_WAITID,          CALL_CONNECT,
-        CALL_RT_SIGTIMEDWAIT, CALL_RT_SIGSUSPEND,
-        CALL_PAUSE,           CALL_FLOCK,
-        CALL_SEMTIMEDOP,      CALL_MSGRCV,
-        CALL_MSGSND,          CALL_COUNT};
     /* A thread or a child is made while its maker waits for it to begin; a
      * thread ends while others end. */
     static const enum system_call makes[] = {CALL_CLONE, CALL_CLONE3, CALL_EXIT,
@@ -515,9 +790,25 @@ kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
         return file_is_ready(args[0], POLLOUT) && args[2] <= WRITE_WHOLE
                    ? CALL_OTHER
                    : CALL_SLEEPS;
-    if (call_waits_for_files(isa, number) || call_is_any(waits, isa, number))
+    if (call_waits_for_files(isa, number) || call_is_any(waits, isa, number) ||
+        opens_pipe(isa, number, args))
         return CALL_SLEEPS;
     return call_is_any(makes, isa, number) ? CALL_GOES_ON : CALL_OTHER;
+}
+
+/* Looks at the time-out and the processors that a call names. */
+static void
+change_arguments(struct schedule *s, struct turn *t, int64_t number,
+                 const uint64_t args[6])
+{
+    const bool sleeps = s->living > 1 && atomic_load(&t->call) == CALL_SLEEPS;
+
+    t->wait = virtual_time_wait(&s->time, number, args,
+                                sleeps && t->word != 0 && have_watcher(s)
+                                    ? HOST_WAIT_LONG
+                                    : HOST_WAIT_SAME);
+    if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
+        processors_change(&s->processors, s->isa, args, &t->change);
 }
 
 void
@@ -528,24 +819,33 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
 
     if (t == NULL || s->quantum == 0)
         return;
+    if (!s->threaded)
+        count_alone(s, t);
     if (call_is(CALL_CLONE, s->isa, number))
         t->child_word =
             args[0] & CHILD_CLEARTID ? args[s->isa->clone_child - 1] : 0;
     t->word = call_is(CALL_FUTEX, s->isa, number) ? args[0] : 0;
+    t->number_of_call = number;
+    memcpy(t->args, args, sizeof(t->args));
     if (call_is(CALL_SCHED_YIELD, s->isa, number)) {
         end_turn(NULL, t);
         return;
     }
-    /* Where the thread is alone none is to be woken or waited for. */
-    const enum call_kind kind =
-        s->living == 1 ? CALL_GOES_ON : kind_of(s, number, args);
+    const enum call_kind kind = kind_of(s, number, args);
     atomic_store(&t->calls, true);
     atomic_store(&t->call, kind);
+    change_arguments(s, t, number, args);
     if (kind != CALL_SLEEPS)
         return;
+    if (s->living == 1) {
+        s->idle_since = host_now();
+        return;
+    }
     pthread_mutex_lock(&s->lock);
     if (s->current == t && s->ready.first != NULL)
         wake(s->ready.first);
+    else
+        tell_watcher(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -560,27 +860,44 @@ futex_moves(const uint64_t args[6])
 }
 
 /* Returns whether a call, which has returned, may have woken the sleeper: who
- * sleeps in futex() is woken by futex() and by signals alone. */
+ * sleeps in futex() is woken by futex() and by signals alone, who waits for
+ * time alone by signals. */
 static bool
 may_wake(const struct schedule *s, int64_t number, const uint64_t args[6],
          const struct turn *sleeper)
 {
-    if (sleeper->word == 0 || call_sends_signal(s->isa, number))
+    if (call_sends_signal(s->isa, number))
         return true;
+    if (sleeper->word == 0)
+        return !sleeper->wait.alone;
     return call_is(CALL_FUTEX, s->isa, number) &&
-           (sleeper->word == args[0] || sleeper->word == args[4] ||
-            sleeper->word == ANY_WORD);
+           (sleeper->word == args[0] || sleeper->word == args[4]);
+}
+
+/* Returns whether a sleeper whose call a thread may have ended sleeps no
+ * longer. Of who waits for files until some time the files tell: the host's
+ * clock may have ended the wait as well. */
+static bool
+is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
+{
+    if (is_timed(sleeper) && sleeper->word == 0 && !sleeper->wait.alone &&
+        !call_sends_signal(s->isa, number))
+        return files_are_ready(s->isa, sleeper->number_of_call, sleeper->args);
+    return !sleeper->ended &&
+           (atomic_load(&sleeper->call) == CALL_NONE || !sleeps(sleeper));
 }
 
 /* Puts those that this call has woken into the queue, in the order in which
  * they fell asleep. The kernel wakes those who sleep on one word in that order,
- * too, so that the search ends with as many as futex() has woken. */
+ * too, so that the search ends with as many as futex() has woken, and moves
+ * them in that order. */
 static void
 wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
               int64_t result)
 {
     const bool futex = call_is(CALL_FUTEX, s->isa, number);
     const bool moves = futex && futex_moves(args);
+    uint64_t moved = 0;
 
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
@@ -588,91 +905,195 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
             break;
         if (!may_wake(s, number, args, at))
             continue;
-        if (atomic_load(&at->call) == CALL_NONE || !sleeps(at)) {
-            queue_remove(&s->asleep, at);
+        if (is_woken(s, number, at)) {
+            at->irregular |= at->ended;
             get_ready(s, at);
             result -= moves ? 0 : 1;
-        } else if (moves) {
-            at->word = ANY_WORD; /* it may have been moved to another word */
+        } else if (moves && at->word == args[0] && moved < args[3]) {
+            at->word = args[4];
+            moved++;
         }
     }
+}
+
+/* Sets the clock forward by the whole milliseconds that the program has slept
+ * until something outside went on, no further than to the next time that a
+ * thread waits for. */
+static void
+count_idle_time(struct schedule *s)
+{
+    const struct turn *const first = first_deadline(s);
+    const uint64_t slept = host_now() - s->idle_since;
+    const uint64_t time = s->time.now + slept / MILLISECOND * MILLISECOND;
+
+    set_forward(s, first != NULL && first->wait.deadline < time
+                       ? first->wait.deadline
+                       : time);
+    s->idle_since += slept;
 }
 
 /* Queues those who arrived although no other thread has woken them. */
 static void
 queue_outside(struct schedule *s)
 {
-    for (struct turn *at = s->asleep.first; at != NULL; at = at->next)
-        at->irregular |= at->arrived;
+    bool any = false;
+
+    for (struct turn *at = s->asleep.first; at != NULL; at = at->next) {
+        at->irregular |= at->arrived && !at->ended;
+        any |= at->arrived && !at->ended;
+    }
+    if (any && s->current == NULL)
+        count_idle_time(s);
     queue_arrived(s);
 }
 
 /* Returns whether a call in which a thread slept, and which returns now, was
- * ended by time or another process and not by another thread. */
+ * ended by another process or by a time that is not the program's. */
 static bool
 ends_by_itself(const struct schedule *s, int64_t number, int64_t result)
 {
-    static const enum system_call calls[] = {
-        CALL_NANOSLEEP, CALL_CLOCK_NANOSLEEP, CALL_WAIT4,
-        CALL_WAITPID,   CALL_WAITID,          CALL_COUNT};
+    static const enum system_call calls[] = {CALL_WAIT4, CALL_WAITPID,
+                                             CALL_WAITID, CALL_COUNT};
 
-    if (call_is_any(calls, s->isa, number))
-        return true;
-    if (call_waits_for_files(s->isa, number))
-        return result == 0;
-    return call_is(CALL_FUTEX, s->isa, number) && result == -s->isa->timed_out;
+    return call_is_any(calls, s->isa, number) || result == -s->isa->timed_out;
 }
 
-/* Shows the program the processors that it had, not the one that all its
- * threads are kept on. */
-static void
-show_processors(const struct schedule *s, const uint64_t args[6],
-                int64_t result)
+/* Sees to the call of a thread that time has ended on the host's clock, and to
+ * the program's; `slept`: the call was one that may sleep. Returns the result
+ * that the program is to have. */
+static int64_t
+end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
 {
-    const unsigned char *const from = (const unsigned char *)&s->processors;
-    unsigned char mask[sizeof(s->processors)];
-    const size_t size =
-        (size_t)result < sizeof(mask) ? (size_t)result : sizeof(mask);
+    const bool ended =
+        virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
 
-    if (args[0] != 0 && (pid_t)args[0] != getpid())
-        return;
-    for (size_t i = 0; i < sizeof(mask); i++)
-        mask[i] = from[s->isa->big_endian ? i ^ 7 : i];
-    plugin_write(args[2], mask, size);
-}
-
-bool
-schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                const uint64_t args[6], int64_t result)
-{
-    struct turn *const t = s->turns[vcpu];
-    bool outside;
-
-    if (t == NULL || s->quantum == 0)
-        return false;
-    /* First: who waits for the lock sleeps, too. */
-    atomic_store(&t->call, CALL_NONE);
-    pthread_mutex_lock(&s->lock);
-    t->irregular |= t->slept && ends_by_itself(s, number, result);
+    if (t->due && t->word != 0 && result == 0)
+        return -s->isa->timed_out; /* end_wait() has woken it */
     if (t->asleep) {
+        t->ended = ended;
+    } else if (s->living == 1) {
+        if (ended)
+            set_forward(s, t->wait.deadline);
+        else if (slept)
+            count_idle_time(s);
+    } else if (ended && s->current == t && t->wait.deadline > s->time.now) {
+        /* The others run until then. */
+        t->ended = t->slept = true;
+        fall_asleep(s, t);
+        t->arrived = true;
+        pass_turn(s);
+    }
+    return result;
+}
+
+/* Waits until the thread, whose call has returned, has the turn, and sees who
+ * was woken by the call. Returns the result that the program is to have. */
+static int64_t
+return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
+{
+    const int64_t number = t->number_of_call;
+    const bool arrives = t->asleep;
+
+    result = end_by_time(s, t, slept, result);
+    t->irregular |=
+        t->slept && !is_timed(t) && ends_by_itself(s, number, result);
+    if (arrives) {
         t->arrived = true;
         if (s->current == NULL || !atomic_load(&s->current->calls))
             queue_outside(s);
     }
     if (s->current != t) {
         await_turn(s, t);
+    } else if (s->ending != 0) {
+        await_ending(s); /* the thread was given the turn in its call */
     } else if (s->asleep.first != NULL) {
-        wake_sleepers(s, number, args, result);
+        wake_sleepers(s, number, t->args, result);
         queue_outside(s);
     }
+    return result;
+}
+
+/* Returns the thread that the program names by number; 0 is the thread itself.
+ * NULL: it is of another process. */
+static struct turn *
+named_thread(struct schedule *s, struct turn *t, uint64_t thread)
+{
+    if (thread == 0)
+        return t;
+    for (unsigned i = 0; i < s->turn_count; i++) {
+        if (s->turns[i] != NULL &&
+            (uint64_t)atomic_load(&s->turns[i]->thread) == thread)
+            return s->turns[i];
+    }
+    return NULL;
+}
+
+/* Sees to a call that asks for or changes the processors of a thread. */
+static void
+change_processors(struct schedule *s, struct turn *t, bool asks, int64_t result)
+{
+    struct turn *const named = named_thread(s, t, (uint32_t)t->args[0]);
+
+    if (named == NULL)
+        return;
+    if (asks)
+        processors_show(s->isa, t->args, result, named->allowed);
+    else
+        named->allowed = t->change.allowed;
+}
+
+/* Writes what the program is to see in place of the host's time and processors.
+ * Returns the result that it is to have. */
+static int64_t
+change_answer(struct schedule *s, struct turn *t, int64_t result)
+{
+    const struct isa *const isa = s->isa;
+    const int64_t number = t->number_of_call;
+    const uint64_t *const args = t->args;
+
+    if (t->wait.alone ? result == -EINTR : result >= 0)
+        virtual_time_write_left(&s->time, &t->wait);
+    virtual_time_tell(&s->time, number, args, t->ran, &result);
+    if (result < 0)
+        return result;
+    if (call_is(CALL_SCHED_GETAFFINITY, isa, number))
+        change_processors(s, t, true, result);
+    else if (call_is(CALL_SCHED_SETAFFINITY, isa, number))
+        change_processors(s, t, false, result);
+    else if (call_is(CALL_GETCPU, isa, number))
+        processors_show_current(isa, args, t->number, t->allowed);
+    else if (call_is(CALL_OPEN, isa, number))
+        processors_open(&s->processors, args[0], (int)result);
+    else if (call_is(CALL_OPENAT, isa, number))
+        processors_open(&s->processors, args[1], (int)result);
+    return result;
+}
+
+bool
+schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
+                int64_t result)
+{
+    struct turn *const t = s->turns[vcpu];
+    int64_t answer;
+    bool outside;
+
+    if (t == NULL || s->quantum == 0 || number != t->number_of_call)
+        return false;
+    /* First: who waits for the lock sleeps, too. */
+    const bool slept = atomic_exchange(&t->call, CALL_NONE) == CALL_SLEEPS;
+    pthread_mutex_lock(&s->lock);
+    virtual_time_restore(&t->wait);
+    processors_changed(&t->change);
+    answer = return_in_turn(s, t, slept, result);
+    answer = change_answer(s, t, answer);
     outside = t->irregular;
-    t->irregular = t->slept = false;
+    t->irregular = t->slept = t->ended = t->due = false;
+    t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);
     pthread_mutex_unlock(&s->lock);
-    if (s->pinned && result > 0 &&
-        call_is(CALL_SCHED_GETAFFINITY, s->isa, number))
-        show_processors(s, args, result);
+    if (answer != result)
+        call_result_set(&s->qemu, s->isa, t->cpu, answer);
     return outside;
 }
 
@@ -682,8 +1103,11 @@ schedule_ran(struct schedule *s, uint64_t instructions)
     struct turn *const t = s->current;
     const uint64_t quantum = s->quantum;
 
-    if (quantum == 0 || t == NULL)
+    if (quantum == 0 || t == NULL || !s->threaded)
         return UINT64_MAX / 2;
+    s->time.now += instructions;
+    s->time.ran += instructions;
+    t->ran += instructions;
     t->used += instructions;
     if (t->used < quantum)
         return quantum - t->used;
@@ -707,6 +1131,30 @@ schedule_spins(struct schedule *s, enum spin spin)
 }
 
 void
+schedule_read_ticks(struct schedule *s, unsigned vcpu)
+{
+    const struct turn *const t = s->turns[vcpu];
+
+    if (t == NULL || s->quantum == 0)
+        return;
+    if (!s->threaded)
+        s->ran_alone += TICKS_STEP;
+    register_set_pair(&s->qemu, s->isa, t->cpu, s->time.now + s->ran_alone);
+}
+
+uint64_t
+schedule_time(const struct schedule *s)
+{
+    return s->time.now + s->ran_alone;
+}
+
+uint64_t
+schedule_processors(const struct schedule *s)
+{
+    return s->current != NULL ? s->current->allowed : s->processors.first;
+}
+
+void
 schedule_before_fork(struct schedule *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -724,8 +1172,11 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     struct turn *const t = s->turns[vcpu];
 
     pthread_mutex_init(&s->lock, NULL);
-    schedule_release_processors(s);
-    s->pinned = false;
+    processors_release(&s->processors);
+    s->processors.pinned = false;
+    s->watched = false;
+    s->timed = 0;
+    s->time.ran = 0;
     s->ready = s->asleep = (struct turn_queue){0};
     s->ending = 0;
     for (unsigned i = 0; i < s->turn_count; i++) {
@@ -738,6 +1189,7 @@ schedule_forks(struct schedule *s, unsigned vcpu)
     s->turns[vcpu] = t;
     s->living = 1;
     t->thread = gettid();
+    t->ran = 0;
     begin_turn(s, t);
 }
 
@@ -748,5 +1200,11 @@ schedule_stop(struct schedule *s)
     s->quantum = 0;
     for (struct turn *t = s->ready.first; t != NULL; t = t->next)
         wake(t);
+    for (struct turn *t = s->asleep.first; t != NULL; t = t->next) {
+        if (t->arrived)
+            wake(t);
+        else if (t->word != 0 && is_timed(t))
+            end_wait(s, t);
+    }
     pthread_mutex_unlock(&s->lock);
 }

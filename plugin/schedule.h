@@ -19,23 +19,16 @@
 #define TALLY_PLUGIN_SCHEDULE_H
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "isa/isa.h"
+#include "plugin/call_result.h"
+#include "plugin/processors.h"
+#include "plugin/virtual_time.h"
 #include "source/process_counts.h"
 
 struct turn;
-
-/* QEMU's own functions, those of <hw/core/cpu.h>: queues work for a virtual
- * CPU, and finds the CPU by its number. The data is a union of 8 bytes there.
- */
-struct schedule_qemu {
-    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
-                       void *data);
-    void *(*cpu_of)(int vcpu);
-};
 
 /* Threads in order of their coming. */
 struct turn_queue {
@@ -47,15 +40,24 @@ struct schedule {
     const struct isa *isa; /* set by the owner */
     /* Instructions; 0: there is no schedule. Read without the lock. */
     _Atomic uint64_t quantum;
-    struct schedule_qemu qemu; /* found as the first thread starts */
-    struct turn *current;      /* who has the turn; NULL: all sleep */
-    struct turn_queue ready;   /* who waits for a turn */
-    struct turn_queue asleep;  /* who sleeps in a system call */
-    uint64_t ending; /* the guest's word that QEMU clears as a thread ends; 0:
-                        none is to be waited for */
-    bool pinned;     /* all threads run on one processor of the host */
-    cpu_set_t processors;             /* those of before */
-    unsigned living;                  /* threads */
+    struct virtual_time time;     /* its start is set by the owner */
+    struct processors processors; /* their number is set by the owner */
+    /* Instructions since the last system call, as long as the process has had
+     * no second thread: QEMU's translated code adds to it. */
+    uint64_t ran_alone;
+    struct qemu_functions qemu; /* found as the first thread starts */
+    struct turn *current;       /* who has the turn; NULL: all sleep */
+    struct turn_queue ready;    /* who waits for a turn */
+    struct turn_queue asleep;   /* who sleeps in a system call */
+    unsigned timed;             /* of those, who sleep until some time */
+    uint64_t idle_since;        /* the host's time when all fell asleep */
+    uint64_t ending;   /* the guest's word that QEMU clears as a thread ends; 0:
+                          none is to be waited for */
+    bool threaded;     /* the process has had a second thread */
+    bool watched;      /* the watcher runs */
+    atomic_uint watch; /* a change ends its wait */
+    uint32_t aside;    /* where sleepers are while one is woken */
+    unsigned living;   /* threads */
     unsigned turn_count;              /* of the numbers of threads */
     struct turn *turns[COUNTS_VCPUS]; /* by number of the thread; owned */
 };
@@ -72,19 +74,29 @@ bool schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker);
 void schedule_thread_ends(struct schedule *s, unsigned vcpu);
 
 /* Called around each system call of a thread, after all others have looked at
- * the call and before all others look at its result. Both may wait for the
- * thread's turn. The second returns whether the thread had slept until
- * something happened that does not repeat: time went by, or another process did
- * something. */
+ * the call and before all others look at its result, with all instructions of
+ * the thread told by schedule_ran(). Both may wait for the thread's turn. The
+ * second returns whether the thread had slept until something happened that
+ * does not repeat: time went by, or another process did something. */
 void schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
                    const uint64_t args[6]);
 bool schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
-                     const uint64_t args[6], int64_t result);
+                     int64_t result);
 
 /* The thread that has the turn, the caller, has run `instructions` more. Where
  * the turn is over the thread waits before its next block. Returns the
  * instructions that are left of the turn, 1 at least. */
 uint64_t schedule_ran(struct schedule *s, uint64_t instructions);
+
+/* The thread, the caller, has read the processor's own clock (INSN_TICKS), and
+ * is about to run the next instruction: puts the program's clock in the
+ * registers that the host's went to. */
+void schedule_read_ticks(struct schedule *s, unsigned vcpu);
+
+/* Returns the program's time, and the processors of the thread that has the
+ * turn, a bit each: what a program that it executes begins with. */
+uint64_t schedule_time(const struct schedule *s);
+uint64_t schedule_processors(const struct schedule *s);
 
 /* What a thread does that may wait for another thread without a system call:
  * a hint to the processor, or a block that repeats itself. */
@@ -98,9 +110,6 @@ void schedule_spins(struct schedule *s, enum spin spin);
 void schedule_before_fork(struct schedule *s);
 void schedule_after_fork(struct schedule *s);
 void schedule_forks(struct schedule *s, unsigned vcpu);
-
-/* Lets the process run on the processors it had, for what it executes. */
-void schedule_release_processors(const struct schedule *s);
 
 /* From now on all threads run freely. */
 void schedule_stop(struct schedule *s);

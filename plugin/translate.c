@@ -15,6 +15,7 @@
 #include "plugin/mapped.h"
 #include "plugin/plugin.h"
 #include "plugin/recording.h"
+#include "plugin/span.h"
 #include "source/prefetch.h"
 #include "timing/t4_class.h"
 
@@ -705,6 +706,46 @@ register_spins(struct plugin *p, const struct translation *t,
             tb, on_spin_block, QEMU_PLUGIN_CB_NO_REGS, &p->schedule);
 }
 
+static void
+on_ticks(unsigned vcpu, void *data)
+{
+    struct plugin *const p = data;
+
+    if (p->schedule.threaded && p->strands[vcpu] != NULL)
+        plugin_note_passed(p->strands[vcpu]);
+    schedule_read_ticks(&p->schedule, vcpu);
+}
+
+/* Registers the calls behind the instructions that read the processor's own
+ * clock. Behind the last instruction of a block there is no place for one: it
+ * reads the host's. */
+static void
+register_ticks(struct plugin *p, const struct translation *t,
+               struct qemu_plugin_tb *tb)
+{
+    if (p->schedule.quantum == 0)
+        return;
+    for (size_t i = 0; i + 1 < t->count; i++) {
+        if (t->insns[i].flags & INSN_TICKS)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                qemu_plugin_tb_get_insn(tb, i + 1), on_ticks,
+                QEMU_PLUGIN_CB_NO_REGS, p);
+    }
+}
+
+/* Has the translated code count the instructions that a single thread runs,
+ * once the program asks for the time. Several threads count theirs by
+ * WORK_CLOCK. */
+static void
+register_clock(struct plugin *p, struct qemu_plugin_tb *tb,
+               uint64_t instructions)
+{
+    if (p->clocked && !p->threaded)
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 &p->schedule.ran_alone,
+                                                 instructions);
+}
+
 void
 plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -739,6 +780,8 @@ plugin_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         register_late(p, t, &model, pieces, count);
     call_register_pauses(&p->chip, p->strands, tb, t->insns, t->count);
     register_spins(p, t, tb);
+    register_ticks(p, t, tb);
+    register_clock(p, tb, model.instructions);
     gateway_register_lookups(p, tb, t->count);
     recording_find_stack(p, tb, t->insns, t->count);
     recording_register(p, tb, t->insns, t->count);

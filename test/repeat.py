@@ -126,7 +126,7 @@ def words_of(c):
 @at_arch("no count of threads that ran side by side is called exact")
 def varies(arch):
     event = INSTRUCTIONS[arch]
-    options = ["-e", f"{event},cycles"]
+    options = ["--parallel", "-e", f"{event},cycles"]
     alone = t.count(options, g("threads", arch), 0, 1000)
     beside = t.count(options, g("threads", arch), 3, 1000)
     t.equal(words_of(alone), {"exact", "estimated"}, "one thread")
@@ -136,13 +136,14 @@ def varies(arch):
 @t.named("the mark is in text, CSV and intervals; a line says why")
 def varies_in_all():
     program = ["--", g("threads", "sparc64"), 3, 1000]
-    text = t.run(t.tally(), "count", "-e", "All_instr", *program).stderr
+    text = t.run(t.tally(), "count", "--parallel", "-e", "All_instr",
+                 *program).stderr
     assert re.search(r"All_instr +varies", text), text
     assert re.search(r"[234] threads ran side by side: all counts vary with "
                      r"how they ran\n", text), text
     for options, column in (([], 7), (["-I", 1], 8)):
-        done = t.run(t.tally(), "count", "-x,", "-e", "All_instr", *options,
-                     *program)
+        done = t.run(t.tally(), "count", "--parallel", "-x,", "-e",
+                     "All_instr", *options, *program)
         rows = list(csv.reader(io.StringIO(done.stderr)))
         t.equal({row[column] for row in rows}, {"varies"}, f"{options}")
 
@@ -155,7 +156,7 @@ def varies_elsewhere():
                      "All_instr,Dcache_misses"],
                     ["perfex", "-e", "All_instr"], ["perfex", "-a"]):
         for form in ([], ["--format", "csv"]):
-            done = t.run(t.tally(), *command, *form, *program)
+            done = t.run(t.tally(), *command, "--parallel", *form, *program)
             t.equal(done.returncode, 0, f"{command}: {done.stderr}")
             assert "exact" not in done.stderr, f"{command}: {done.stderr}"
             if "--accounting" not in command:

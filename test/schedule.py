@@ -10,7 +10,7 @@ from live_help import INSTRUCTIONS, at_arch, g
 
 # What the threads of test/guest/together.c do with each other.
 WORKS = (("locks", 8, 200), ("spin", 2, 500), ("pipe", 4, 200),
-         ("barrier", 5, 40), ("yield", 3, 100))
+         ("barrier", 5, 40), ("yield", 3, 100), ("sleep", 3, 20))
 
 
 def counted(arch, *words, events="all", quantum=1000, options=()):
@@ -55,14 +55,12 @@ def told(arch):
                      r"repeat\n", done.stderr), done.stderr
 
 
-@at_arch("a wait that time or another process ends is told")
+@at_arch("a wait that another process ends is told")
 def outside(arch):
-    event = INSTRUCTIONS[arch]
-    for work in (("sleep", 3, 20), ("fork", 3, 2)):
-        c = counted(arch, *work, events=event, options=["--per-process"])
-        first = c.json["processes"][0]
-        assert first["outside_wakes"] > 0, (work, first)
-        t.equal({e["fidelity"] for e in c.json["events"]}, {"varies"}, work)
+    c = counted(arch, "fork", 3, 2, events=INSTRUCTIONS[arch],
+                options=["--per-process"])
+    assert c.json["processes"][0]["outside_wakes"] > 0, c.json["processes"]
+    t.equal({e["fidelity"] for e in c.json["events"]}, {"varies"})
 
 
 @t.named("a thousand threads take turns")
@@ -80,23 +78,13 @@ def spins():
     assert values(c)["instructions"] < 10000000, values(c)
 
 
-@t.named("the program sees the processors it had")
-def processors():
-    runs = {t.run(t.tally(), "count", "-o", "/dev/null", *options, "--",
-                  "python3", "-c", "import os, threading; "
-                  "t = threading.Thread(target=print); t.start(); t.join(); "
-                  "print(len(os.sched_getaffinity(0)))").stdout
-            for options in ([], ["--quantum", "10000"])}
-    t.equal(len(runs), 1, f"{runs}")
-
-
 @t.named("--quantum refuses what is no number of instructions")
 def refused():
     for command in (["count"], ["record", "-o", "/dev/null"]):
-        for value in ("0", "-1", "many", "", "10k", "1000000000001"):
+        for value in ("0", "-1", "many", "", "10k", "1000000001"):
             done = t.run(t.tally(), *command, "--quantum", value, "--", "true")
             t.equal(done.returncode, 2, f"{command} {value!r}")
-            t.contains(done.stderr, "--quantum takes 1 to 1000000000000 "
+            t.contains(done.stderr, "--quantum takes 1 to 1000000000 "
                                     "instructions, not")
             t.equal(done.stderr.count("\n"), 1, done.stderr)
 

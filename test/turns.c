@@ -101,7 +101,7 @@ call(unsigned vcpu, enum system_call which, uint64_t a, uint64_t b, uint64_t c)
         result = write((int)a, (const void *)(uintptr_t)b, c);
     else if (which == CALL_FUTEX)
         result = syscall(SYS_futex, (void *)(uintptr_t)a, b, c, NULL, NULL, 0);
-    schedule_return(&schedule, vcpu, number, args, result);
+    schedule_return(&schedule, vcpu, number, result);
     return result;
 }
 
@@ -137,7 +137,9 @@ run(unsigned count, uint64_t quantum, deed does)
     for (unsigned i = 0; i < MOST; i++)
         pthread_mutex_init(&cpus[i].lock, NULL);
     pthread_mutex_init(&schedule.lock, NULL);
-    schedule.isa = &isa_rows[ISA_X86_64];
+    schedule.isa = schedule.time.isa = &isa_rows[ISA_X86_64];
+    schedule.processors.count = 4;
+    schedule.processors.first = processors_all(&schedule.processors);
     schedule.quantum = quantum;
     steps = 0;
     word = 0;
@@ -152,7 +154,7 @@ run(unsigned count, uint64_t quantum, deed does)
     schedule_thread_ends(&schedule, 0);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    schedule_release_processors(&schedule);
+    processors_release(&schedule.processors);
     close(ends[0]);
     close(ends[1]);
 }

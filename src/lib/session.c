@@ -88,7 +88,10 @@ run_program(const struct tally_session_options *o,
                    .cpu = o->cpu,
                    .plugin = plugin,
                    .clean_env = o->clean_env,
-                   .real_random = o->real_random},
+                   .real_random = o->real_random,
+                   .quantum = o->quantum,
+                   .processors = o->processors,
+                   .parallel = o->parallel},
     };
     error = session_run(&session, program, &o->log, &r->session);
     if (error == 0 && r->session.process_count == 0)
@@ -106,6 +109,23 @@ check_span(const struct tally_session_options *o)
                       "skip does not go with from and to");
 }
 
+static int
+check_turns(const struct tally_session_options *o)
+{
+    if (o->parallel && (o->quantum != 0 || o->processors != 0))
+        return tally_fail(&o->log, TALLY_ERANGE,
+                          "parallel has no turns: quantum and processors are "
+                          "to be 0");
+    if (o->quantum > LAUNCH_QUANTUM_MOST)
+        return tally_fail(&o->log, TALLY_ERANGE,
+                          "quantum: %u instructions at most",
+                          LAUNCH_QUANTUM_MOST);
+    if (o->processors > LAUNCH_PROCESSORS_MOST)
+        return tally_fail(&o->log, TALLY_ERANGE, "processors: %u at most",
+                          LAUNCH_PROCESSORS_MOST);
+    return 0;
+}
+
 int
 tally_session_run(const struct tally_session_options *options,
                   char *const argv[], struct tally_result **result)
@@ -116,6 +136,8 @@ tally_session_run(const struct tally_session_options *options,
 
     if (error == 0)
         error = check_span(&o);
+    if (error == 0)
+        error = check_turns(&o);
     if (error == 0)
         error = program_open(argv, &o.log, &program);
     if (error != 0)

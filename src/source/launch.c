@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -22,6 +23,10 @@ extern char **environ;
 #define PAD_STEP 16384u
 /* At its top stand PWD and the program's path; together they take this. */
 #define PAD_TOP 4096u
+
+/* The date at which programs begin in a fixed environment: 2000-01-01, in ns.
+ */
+#define CLEAN_EPOCH UINT64_C(946684800000000000)
 
 static const char *const clean_environment[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"};
@@ -408,6 +413,15 @@ add_allocators(const struct launch_options *options,
     return 0;
 }
 
+static uint64_t
+host_date(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 int
 launch_request(const struct launch_options *options,
                const struct program *program, const struct tally_log *log,
@@ -436,7 +450,13 @@ launch_request(const struct launch_options *options,
     if (error == 0 && options->objects != NULL)
         error = add_allocators(options, program, log, r);
     r->fixed_random = options->clean_env && !options->real_random;
-    r->quantum = options->quantum;
+    r->turns_asked = options->quantum != 0;
+    r->quantum = options->parallel       ? 0
+                 : options->quantum != 0 ? options->quantum
+                                         : LAUNCH_QUANTUM;
+    r->processors =
+        options->processors != 0 ? options->processors : LAUNCH_PROCESSORS;
+    r->epoch = options->clean_env ? CLEAN_EPOCH : host_date();
     return error;
 }
 

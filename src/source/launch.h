@@ -23,6 +23,14 @@ struct launch_allocator {
     unsigned argument;
 };
 
+/* Turns of a thread, and the processors of which a program is told. */
+#define LAUNCH_QUANTUM 10000u
+#define LAUNCH_PROCESSORS 4u
+/* The most of both. A thread that waits for another in a loop that is not known
+ * to wait goes through a whole turn before the other runs. */
+#define LAUNCH_QUANTUM_MOST 1000000000u
+#define LAUNCH_PROCESSORS_MOST 64u
+
 struct launch_options {
     const char *qemu;    /* NULL: qemu-ISA from PATH */
     const char *sysroot; /* NULL: the cross libc's root if it exists */
@@ -34,8 +42,12 @@ struct launch_options {
     size_t allocator_count;
     bool clean_env;   /* a fixed environment instead of ours */
     bool real_random; /* random bytes are random, also with clean_env */
-    uint64_t quantum; /* instructions of a thread's turn, where one thread runs
-                         at a time; 0: all run freely */
+    bool parallel;    /* all threads run at once, on the host's clock */
+    uint64_t quantum; /* instructions of a thread's turn, where they take turns;
+                         0: LAUNCH_QUANTUM, and where QEMU cannot have threads
+                         take turns they run at once */
+    unsigned processors; /* that the program sees where threads take turns, 1 to
+                            64; 0: LAUNCH_PROCESSORS */
 };
 
 struct launch {

@@ -120,6 +120,9 @@ struct session_request {
     uint32_t qemu_arg_count;
     uint32_t fixed_random; /* the program's random bytes repeat */
     uint64_t quantum;      /* instructions of a thread's turn; 0: all run */
+    uint32_t turns_asked;  /* without turns the program is not to run */
+    uint32_t processors;   /* that the program sees, with turns */
+    uint64_t epoch;        /* its date at the start, in ns, with turns */
     /* The standard files that the program starts with; 0: a closed one. */
     struct {
         uint64_t device, inode;

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clocks WHAT [N]: what a program sees of time and of processors, a line each.
+ *
+ *   loop N      ns between two looks at the clock around N turns of a loop
+ *   dates       seconds of time(), gettimeofday() and clock_gettime()
+ *   waits       threads that wait for some time, each by another call: the name
+ *               and the milliseconds since the start, in order of their end
+ *   word N      N threads that wait on one word for N, N - 1, ... milliseconds,
+ *               and one that is woken after them
+ *   late        a thread wakes another on a condition that waits for a second,
+ *               after N million turns of a loop
+ *   usage       ns of processor time of the process and of a thread
+ *   executes    milliseconds at the start of a program, of its child, and of
+ *               what that executes
+ *   processors  their numbers, by sysconf(), by affinity, and by getcpu()
+ *   affinity    processors of a thread before and after it chooses two
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MILLISECOND 1000000L
+#define SECOND 1000000000L
+
+static long start;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static unsigned word;
+
+static long
+now(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static struct timespec
+after(clockid_t clock, long ns)
+{
+    const long then = (clock < 0 ? 0 : now(clock)) + ns;
+
+    return (struct timespec){then / SECOND, then % SECOND};
+}
+
+static void
+spend(long turns)
+{
+    for (volatile long i = 0; i < turns; i++)
+        ;
+}
+
+static void
+say(const char *what)
+{
+    printf("%s %ld\n", what, (now(CLOCK_MONOTONIC) - start) / MILLISECOND);
+    fflush(stdout);
+}
+
+/* Each waits for a number of ms. */
+static void
+by_nanosleep(long ms)
+{
+    const struct timespec t = after(-1, ms * MILLISECOND);
+
+    nanosleep(&t, NULL);
+}
+
+static void
+until_nanosleep(long ms)
+{
+    const struct timespec t = after(CLOCK_REALTIME, ms * MILLISECOND);
+
+    clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL);
+}
+
+static void
+by_poll(long ms)
+{
+    poll(NULL, 0, (int)ms);
+}
+
+static void
+by_ppoll(long ms)
+{
+    const struct timespec t = after(-1, ms * MILLISECOND);
+
+    ppoll(NULL, 0, &t, NULL);
+}
+
+static void
+by_select(long ms)
+{
+    struct timeval t = {ms / 1000, ms % 1000 * 1000};
+
+    select(0, NULL, NULL, NULL, &t);
+}
+
+static void
+by_epoll(long ms)
+{
+    struct epoll_event event;
+    const int file = epoll_create1(0);
+
+    epoll_wait(file, &event, 1, (int)ms);
+    close(file);
+}
+
+static void
+by_condition(long ms)
+{
+    const struct timespec t = after(CLOCK_REALTIME, ms * MILLISECOND);
+
+    pthread_mutex_lock(&mutex);
+    while (pthread_cond_timedwait(&condition, &mutex, &t) == 0)
+        ;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void
+by_semaphore(long ms)
+{
+    const struct timespec t = after(CLOCK_REALTIME, ms * MILLISECOND);
+
+    if (sem_timedwait(&semaphore, &t) == 0 || errno != ETIMEDOUT)
+        printf("sem_timedwait: %s\n", strerror(errno));
+}
+
+static void
+by_futex(long ms)
+{
+    const struct timespec t = after(-1, ms * MILLISECOND);
+
+    if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0) == 0 ||
+        errno != ETIMEDOUT)
+        printf("futex: %s\n", strerror(errno));
+}
+
+static const struct wait {
+    const char *name;
+    void (*wait)(long ms);
+    long ms;
+} waits[] = {
+    {"clock_nanosleep", until_nanosleep, 30},
+    {"poll", by_poll, 60},
+    {"nanosleep", by_nanosleep, 10},
+    {"epoll_wait", by_epoll, 80},
+    {"pthread_cond_timedwait", by_condition, 50},
+    {"ppoll", by_ppoll, 20},
+    {"sem_timedwait", by_semaphore, 70},
+    {"select", by_select, 90},
+    {"futex", by_futex, 40},
+};
+
+#define WAITS (sizeof(waits) / sizeof(waits[0]))
+
+static void *
+wait_one(void *data)
+{
+    const struct wait *const w = data;
+
+    w->wait(w->ms);
+    say(w->name);
+    return NULL;
+}
+
+static void
+wait_all(void)
+{
+    pthread_t threads[WAITS];
+
+    for (size_t i = 0; i < WAITS; i++)
+        pthread_create(&threads[i], NULL, wait_one, (void *)&waits[i]);
+    spend(3000000); /* some come to their time while the others run */
+    for (size_t i = 0; i < WAITS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void *
+wait_on_word(void *data)
+{
+    const long ms = (long)data;
+    const struct timespec t = after(-1, ms * MILLISECOND);
+    char name[32];
+
+    const long got = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0,
+                             ms == 0 ? NULL : &t, NULL, 0);
+    snprintf(name, sizeof(name), "%ld %s", ms,
+             got == 0 ? "woken" : strerror(errno));
+    say(name);
+    return NULL;
+}
+
+static void
+wait_on_one_word(long count)
+{
+    pthread_t threads[17];
+
+    if (count < 1 || count > 16)
+        exit(2);
+    for (long i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, wait_on_word, (void *)(count - i));
+    pthread_create(&threads[count], NULL, wait_on_word, NULL);
+    by_nanosleep(count + 5);
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 100, NULL, NULL, 0);
+    for (long i = 0; i <= count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void *
+wait_a_second(void *data)
+{
+    const struct timespec t = after(CLOCK_REALTIME, SECOND);
+
+    (void)data;
+    pthread_mutex_lock(&mutex);
+    const int got = pthread_cond_timedwait(&condition, &mutex, &t);
+    pthread_mutex_unlock(&mutex);
+    say(got == 0 ? "woken" : strerror(got));
+    return NULL;
+}
+
+static void
+wake_late(long millions)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, wait_a_second, NULL);
+    sched_yield();
+    spend(millions * 1000000);
+    pthread_mutex_lock(&mutex);
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+
+static void *
+use(void *data)
+{
+    struct rusage usage;
+
+    spend((long)data);
+    getrusage(RUSAGE_THREAD, &usage);
+    printf("thread %ld\n", now(CLOCK_THREAD_CPUTIME_ID));
+    printf("rusage %ld\n", (long)usage.ru_utime.tv_usec * 1000);
+    return NULL;
+}
+
+static void
+tell_usage(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, use, (void *)200000L);
+    pthread_join(thread, NULL);
+    by_nanosleep(50);
+    printf("process %ld\n", now(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static void
+execute(char *self)
+{
+    say("parent");
+    by_nanosleep(20);
+    const pid_t child = fork();
+    if (child == 0) {
+        char origin[32];
+        say("child");
+        by_nanosleep(20);
+        snprintf(origin, sizeof(origin), "%ld", start);
+        execl(self, self, "executed", origin, NULL);
+        _exit(1);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void
+tell_dates(void)
+{
+    struct timeval t;
+
+    gettimeofday(&t, NULL);
+    printf("%ld %ld %ld\n", (long)time(NULL), (long)t.tv_sec,
+           now(CLOCK_REALTIME) / SECOND);
+}
+
+static int
+count_allowed(pid_t thread)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(thread, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                             : -1;
+}
+
+static void *
+tell_current(void *data)
+{
+    unsigned cpu = 99, node = 99;
+
+    (void)data;
+    syscall(SYS_getcpu, &cpu, &node, NULL);
+    printf("getcpu %u %u\n", cpu, node);
+    return NULL;
+}
+
+static void
+tell_processors(void)
+{
+    pthread_t thread;
+
+    printf("online %ld\nconfigured %ld\nallowed %d\n",
+           sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF),
+           count_allowed(0));
+    for (int i = 0; i < 3; i++) {
+        pthread_create(&thread, NULL, tell_current, NULL);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void *
+choose(void *data)
+{
+    cpu_set_t set;
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+
+    (void)data;
+    printf("before %d\n", count_allowed(self));
+    CPU_ZERO(&set);
+    CPU_SET(1, &set);
+    CPU_SET(3, &set);
+    printf("set %d\n", sched_setaffinity(self, sizeof(set), &set));
+    printf("after %d %d %d\n", count_allowed(self), count_allowed(0),
+           CPU_ISSET(3, &set));
+    CPU_ZERO(&set);
+    CPU_SET(40, &set);
+    printf("none %d\n", sched_setaffinity(0, sizeof(set), &set));
+    return NULL;
+}
+
+static void
+choose_processors(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, choose, NULL);
+    pthread_join(thread, NULL);
+    printf("first %d\n", count_allowed(0));
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *const what = argc > 1 ? argv[1] : "";
+    const long number = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
+
+    start = now(CLOCK_MONOTONIC);
+    sem_init(&semaphore, 0, 0);
+    if (strcmp(what, "loop") == 0) {
+        const long from = now(CLOCK_MONOTONIC);
+        spend(number);
+        printf("%ld\n", now(CLOCK_MONOTONIC) - from);
+    } else if (strcmp(what, "dates") == 0) {
+        tell_dates();
+    } else if (strcmp(what, "waits") == 0) {
+        wait_all();
+    } else if (strcmp(what, "word") == 0) {
+        wait_on_one_word(number);
+    } else if (strcmp(what, "late") == 0) {
+        wake_late(number);
+    } else if (strcmp(what, "usage") == 0) {
+        tell_usage();
+    } else if (strcmp(what, "executes") == 0) {
+        execute(argv[0]);
+    } else if (strcmp(what, "executed") == 0) {
+        start = number;
+        say("executed");
+    } else if (strcmp(what, "processors") == 0) {
+        tell_processors();
+    } else if (strcmp(what, "affinity") == 0) {
+        choose_processors();
+    } else {
+        fprintf(stderr, "usage: clocks WHAT [N]\n");
+        return 2;
+    }
+    return 0;
+}

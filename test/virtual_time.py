@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""virtual_time.py BUILD: the clock and the processors that a program sees whose
+threads take turns (tally count): both repeat, and waits end at their time."""
+import os
+
+import tallytest as t
+from live_help import INSTRUCTIONS, at_arch, g
+
+# The calls of test/guest/clocks.c that wait, in the order of their times.
+WAITS = (("nanosleep", 10), ("ppoll", 20), ("clock_nanosleep", 30),
+         ("futex", 40), ("pthread_cond_timedwait", 50), ("poll", 60),
+         ("sem_timedwait", 70), ("epoll_wait", 80), ("select", 90))
+# 2000-01-01.
+CLEAN_DATE = 946684800
+
+
+def run(arch, *words, options=()):
+    """What clocks prints, as lists of words, and the count of instructions."""
+    c = t.count(["-e", INSTRUCTIONS[arch], "--clean-env", *options],
+                g("clocks", arch), *words)
+    event, = c.json["events"]
+    return [line.split() for line in c.stdout.splitlines()], event
+
+
+@at_arch("a nanosecond passes with each instruction")
+def passes(arch):
+    (((less,),), few), (((more,),), many) = (
+        run(arch, "loop", turns) for turns in (2000, 5000))
+    t.equal(int(more) - int(less), many["value"] - few["value"])
+
+
+@at_arch("waits end at their time, in its order, and counts stay exact")
+def waits(arch):
+    lines, event = run(arch, "waits")
+    t.equal(tuple((name, int(ms)) for name, ms in lines), WAITS)
+    t.equal(event["fidelity"], "exact")
+    t.equal(run(arch, "waits")[1]["value"], event["value"], "a second run")
+
+
+@at_arch("of those that wait on one word each ends at its time")
+def one_word(arch):
+    lines, event = run(arch, "word", 6)
+    wanted = [[str(ms), "Connection", "timed", "out", str(ms)]
+              for ms in range(1, 7)]
+    t.equal(lines, wanted + [["0", "woken", "11"]])
+    t.equal(event["fidelity"], "exact")
+
+
+@t.named("a wait does not end by the host's clock")
+def late():
+    """The model takes longer for the loop than the wait of a second lasts on
+    the host, were the host's clock to end the wait; in the program's time it is
+    0.1 s."""
+    lines, event = run("x86_64", "late", 15, options=["--accounting"])
+    t.equal([line[0] for line in lines], ["woken"])
+    assert int(lines[0][1]) < 1000, lines
+    t.equal(event["fidelity"], "exact")
+
+
+@at_arch("processor time is what the process and its threads ran")
+def usage(arch):
+    lines, event = run(arch, "usage")
+    said = {name: int(ns) for name, ns in lines}
+    assert said["rusage"] <= said["thread"] < said["rusage"] + 20000, said
+    assert said["thread"] < said["process"] <= event["value"], (said, event)
+
+
+@at_arch("a child and what it executes go on with the time of their parent")
+def executes(arch):
+    lines, _ = run(arch, "executes")
+    t.equal([(name, int(ms)) for name, ms in lines],
+            [("parent", 0), ("child", 20), ("executed", 40)])
+
+
+@at_arch("the date is fixed with --clean-env, else the host's")
+def dates(arch):
+    lines, _ = run(arch, "dates")
+    t.equal(lines, [[str(CLEAN_DATE)] * 3])
+    done = t.run(t.tally(), "count", "-o", os.devnull, "--", g("clocks", arch),
+                 "dates")
+    one, *others = map(int, done.stdout.split())
+    t.equal(others, [one] * 2)
+    assert one > CLEAN_DATE, one
+
+
+@at_arch("a program sees the processors that --cpus names")
+def processors(arch):
+    for options, count in (((), 4), (("--cpus", "1"), 1), (("--cpus", 12), 12)):
+        lines, _ = run(arch, "processors", options=options)
+        t.equal(lines[:3], [["online", str(count)], ["configured", str(count)],
+                            ["allowed", str(count)]])
+        assert all(0 <= int(cpu) < count and node == "0"
+                   for _, cpu, node in lines[3:]), lines
+
+
+@at_arch("a thread sees the processors that it chose")
+def affinity(arch):
+    lines, _ = run(arch, "affinity")
+    t.equal(lines, [["before", "4"], ["set", "0"], ["after", "2", "2", "1"],
+                    ["none", "-1"], ["first", "4"]])
+
+
+@t.named("--parallel shows the host's clock and processors")
+def parallel():
+    done = t.run(t.tally(), "count", "-o", os.devnull, "--parallel", "--",
+                 g("clocks", "x86_64"), "processors")
+    t.contains(done.stdout, f"allowed {len(os.sched_getaffinity(0))}\n")
+
+
+@t.named("options that do not go together are refused, and numbers that are none")
+def refused():
+    for command in (["count"], ["record", "-o", os.devnull], ["perfex"]):
+        for options, text in (
+                (["--cpus", "0"], "--cpus takes 1 to 64 processors, not '0'"),
+                (["--cpus", "65"], "--cpus takes 1 to 64 processors, not '65'"),
+                (["--cpus", "four"],
+                 "--cpus takes 1 to 64 processors, not 'four'"),
+                (["--parallel", "--cpus", "2"],
+                 "--parallel shows this host's processors; it does not go with "
+                 "--cpus '2'"),
+                (["--cpus", "2", "--parallel"],
+                 "--cpus needs threads that take turns; it does not go with "
+                 "'--parallel'"),
+                (["--quantum", "5", "--parallel"],
+                 "--quantum gives threads turns; it does not go with "
+                 "'--parallel'"),
+                (["--parallel", "--quantum", "5"],
+                 "--parallel has no turns; it does not go with --quantum '5'")):
+            done = t.run(t.tally(), *command, *options, "--", "true")
+            t.equal(done.returncode, 2, f"{command} {options}")
+            t.contains(done.stderr, text)
+            t.equal(done.stderr.count("\n"), 1, done.stderr)
+
+
+t.main()
