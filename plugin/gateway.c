@@ -189,7 +189,7 @@ int
 gateway_check(const struct event_row *e, const struct tally_log *log)
 {
     const struct plugin *p = &tally_plugin;
-    const uint32_t components = components_of(&e, 1, p->request.params);
+    const uint64_t components = components_of(&e, 1, p->request.params);
     const bool alone =
         tally_plugin.strands[0] != NULL && atomic_load(&p->chip.live) == 1;
 
@@ -216,7 +216,7 @@ gateway_check(const struct event_row *e, const struct tally_log *log)
 bool
 gateway_note(const struct event_row *e)
 {
-    const uint32_t components =
+    const uint64_t components =
         components_of(&e, 1, tally_plugin.request.params);
     struct gateway_need *n = &tally_plugin.gateway.needs[gateway_id(e)];
     bool all_fixed = true,

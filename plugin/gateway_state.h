@@ -55,7 +55,7 @@ struct gateway {
     /* Dynamic signals of threads that have ended, by number; owned. */
     struct totals *ended[GATEWAY_THREADS];
     struct clock clock;  /* of `components` */
-    uint32_t components; /* of the model that run, or will at `epoch` */
+    uint64_t components; /* of the model that run, or will at `epoch` */
     uint64_t epoch;      /* of the last signal or component added */
     struct gateway_signals signals;
     struct gateway_live *lives[COUNTS_VCPUS]; /* NULL: no hello */

@@ -556,7 +556,7 @@ set_up_schedule(struct plugin *p, int argc, char **argv)
 
 /* Sets up the model with these components. */
 static int
-set_up_parts(struct plugin *p, uint32_t components)
+set_up_parts(struct plugin *p, uint64_t components)
 {
     const struct session_request *r = &p->request;
     const bool fetch = (components & (COMPONENT_L1I | COMPONENT_ITLB)) != 0;
@@ -626,7 +626,7 @@ restart_strand(struct plugin *p, struct strand *s)
 /* Sets up a model with other components and empty caches for the first thread,
  * which is the only one. Nothing may be translated. */
 static void
-set_parts(struct plugin *p, uint32_t components)
+set_parts(struct plugin *p, uint64_t components)
 {
     strand_end(tally_plugin.strands[0], 0);
     chip_finish(&p->chip);

@@ -56,7 +56,7 @@ struct plugin {
     bool cut;        /* counting is to end: QEMU's thread numbers run out */
     bool over;       /* counting has ended, as they ran out */
     struct block_shape shape;
-    uint32_t components;
+    uint64_t components;
     unsigned work;                              /* enum block_work */
     struct code_range data_ranges[CODE_RANGES]; /* of --filter data= */
     unsigned data_count;

@@ -84,7 +84,7 @@ is_bulk(const struct insn *insn)
 
 /* Returns whether the model runs the component. */
 static bool
-runs(const struct plugin *p, uint32_t component)
+runs(const struct plugin *p, uint64_t component)
 {
     return (p->components & component) != 0;
 }

@@ -38,11 +38,11 @@ read_request(const struct gateway_virtual *from, struct virtual_request *to)
 }
 
 /* Returns the components of the model that the events need. */
-static uint32_t
+static uint64_t
 components_for(uint32_t events)
 {
     const uint64_t *const params = tally_plugin.request.params;
-    uint32_t components = 0;
+    uint64_t components = 0;
 
     for (unsigned i = 0; i < VIRTUAL_EVENTS; i++) {
         const struct event_row *e = events >> i & 1 ? vcounter_event(i) : NULL;
@@ -54,7 +54,7 @@ components_for(uint32_t events)
 /* Returns whether process `process` of the session has these components, or can
  * add them, as a process of one strand can. */
 static bool
-can_have(uint32_t process, uint32_t components)
+can_have(uint32_t process, uint64_t components)
 {
     if (process == tally_plugin.counts_index)
         return (components & ~tally_plugin.components) == 0;
@@ -166,7 +166,7 @@ static int
 start_system(const struct asked *a, bool change)
 {
     struct vcounter_processes *const o = a->client->shared;
-    const uint32_t components = components_for(a->events);
+    const uint64_t components = components_for(a->events);
 
     if (!a->caller->owner.root)
         return VIRTUAL_EPERM;

@@ -66,7 +66,7 @@ vcounter_strand_count(void)
 /* Adds what a thread on a strand has counted with these components of the
  * model. Derives signals in `counted`. */
 static void
-add(const struct sink *to, uint32_t components, uint32_t strand,
+add(const struct sink *to, uint64_t components, uint32_t strand,
     struct totals *counted)
 {
     const unsigned i = to->by_strand ? strand % vcounter_strand_count() : 0;

@@ -26,7 +26,7 @@ struct taken {
 /* Asks the tables about each branch; the block ends 4 bytes behind it. A set of
  * the target cache has two ways, and its number is bit 12 of the address. */
 static void
-run(const uint64_t *params, uint32_t components, enum signal_id signal,
+run(const uint64_t *params, uint64_t components, enum signal_id signal,
     const struct taken *rows, size_t count)
 {
     uint64_t total[SIGNAL_COUNT] = {0};
@@ -278,7 +278,7 @@ test_kinds(void **state)
     };
     static const struct {
         int line;
-        uint32_t components, kinds, more;
+        uint64_t components, kinds, more;
     } rows[] = {
         {__LINE__, 0, 0, 0},
         {__LINE__, COMPONENT_BTC, BTC, 0},

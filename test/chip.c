@@ -329,7 +329,7 @@ struct both {
 /* `span`: bytes over which the code spreads. */
 static void
 both_start(struct both *b, int line, const uint64_t *params,
-           uint32_t components, size_t blocks, uint64_t span, uint64_t *state)
+           uint64_t components, size_t blocks, uint64_t span, uint64_t *state)
 {
     b->line = line;
     b->seed = *state;
@@ -345,7 +345,7 @@ both_start(struct both *b, int line, const uint64_t *params,
 }
 
 static void
-both_init(struct both *b, int line, const uint64_t *params, uint32_t components,
+both_init(struct both *b, int line, const uint64_t *params, uint64_t components,
           uint64_t *state)
 {
     const size_t blocks = 20 + random_below(state, 600);
@@ -405,7 +405,7 @@ static void
 both_step(struct both *b)
 {
     const struct block *block = stream_block(&b->stream);
-    const uint32_t components = b->chip.components;
+    const uint64_t components = b->chip.components;
     const uint64_t accesses = random_below(&b->stream.state, 5);
 
     enter(b->strand, block, work_of(components));
@@ -457,7 +457,7 @@ test_against_twin(void **unused)
 
 /* What the signals are after 3,000 steps of the stream of `seed`. */
 static void
-signals_after(const struct machine *m, uint32_t components, uint64_t seed,
+signals_after(const struct machine *m, uint64_t components, uint64_t seed,
               uint64_t *signals)
 {
     uint64_t params[PARAM_COUNT];
@@ -486,7 +486,7 @@ check_alone(const struct machine *m, uint64_t seed)
     params_of(m, params);
     signals_after(m, components_counted(params, 0, SIGNAL_COUNT), seed, all);
     for (uint16_t first = 0; first < SIGNAL_COUNT; first++) {
-        const uint32_t components = components_counted(params, first, 1);
+        const uint64_t components = components_counted(params, first, 1);
         uint64_t alone[SIGNAL_COUNT];
         if (checked[first] || tally_signals[first].fixed)
             continue;
@@ -553,7 +553,7 @@ check_fork(const struct machine *m, uint64_t *state)
     struct both b;
 
     params_of(m, params);
-    const uint32_t components = components_counted(params, 0, SIGNAL_COUNT);
+    const uint64_t components = components_counted(params, 0, SIGNAL_COUNT);
     both_init(&b, m->line, params, components, state);
     gone = new_strand(&b.chip, 1, other);
     assert_non_null(gone);

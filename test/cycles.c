@@ -276,7 +276,7 @@ clock_of(const struct clock *c, const struct totals *t)
     return clock_cycles(c, sums);
 }
 
-static uint32_t
+static uint64_t
 cycles_parts(const uint64_t *params)
 {
     static const uint16_t signals[] = {SIGNAL_CYCLES};
@@ -304,8 +304,8 @@ test_clock(void **state)
             params[i] = machine->params[i].value;
         if (k % 2 != 0)
             params[PARAM_MISS_ENTRIES] = random_below(&random, 9);
-        const uint32_t components = cycles_parts(params);
-        const uint32_t possible = components_implied(UINT32_MAX, params);
+        const uint64_t components = cycles_parts(params);
+        const uint64_t possible = components_implied(UINT64_MAX, params);
         clock_init(&clock, params, components);
         struct totals t = {0};
         for (size_t s = 0; s < SIGNAL_COUNT; s++)

@@ -399,8 +399,8 @@ REJECTED = [
     (COMPONENTS, 'implies = ["l2"]', 'implies = ["l2 if snoops"]',
      "[component.l3]: unknown condition 'snoops'; did you mean 'snoop'?"),
     (COMPONENTS, "[component.repeat]", "".join(
-        f'[component.more{i}]\nbrief = "b"\n' for i in range(9)) +
-     "[component.repeat]", "top level: there are more than 32 components"),
+        f'[component.more{i}]\nbrief = "b"\n' for i in range(40)) +
+     "[component.repeat]", "top level: there are more than 64 components"),
     (SIGNALS, "[signal.class_fgu]", "[signal.Class_Branch]",
      "[signal.Class_Branch]: the name must be letters, digits, '_', '-' and "
      "'.', and stay different as a C name"),

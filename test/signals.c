@@ -3,6 +3,7 @@
  * from. */
 #include "table/signals.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "ref/random.h"
 #include "table/param.h"
 
-#define ALL ((uint32_t)((UINT64_C(1) << COMPONENT_COUNT) - 1))
+#define ALL ((UINT64_C(1) << COMPONENT_COUNT) - 1)
 
 /* Sets the parameters of a machine, and those of `sets` ("l2.size=0"). */
 static void
@@ -37,7 +38,7 @@ test_implied(void **state)
     static const struct {
         int line;
         const char *machine, *sets[4];
-        uint32_t asked, runs, not ;
+        uint64_t asked, runs, not ;
     } rows[] = {
         {__LINE__,
          "ultrasparc-t2",
@@ -111,9 +112,9 @@ test_implied(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         set_params(params, rows[i].machine, rows[i].sets);
-        const uint32_t runs = components_implied(rows[i].asked, params);
+        const uint64_t runs = components_implied(rows[i].asked, params);
         if ((runs & rows[i].runs) != rows[i].runs || (runs & rows[i].not ) != 0)
-            fail_msg("line %d: %#x", rows[i].line, runs);
+            fail_msg("line %d: %#" PRIx64, rows[i].line, runs);
     }
 }
 
@@ -142,9 +143,9 @@ test_closed(void **state)
             set_params(params, tally_machines[m].name, (const char *[]){NULL});
             if (k > 0)
                 turn_params(params, &random);
-            const uint32_t asked = (uint32_t)random_below(&random, ALL);
-            const uint32_t more = (uint32_t)random_below(&random, ALL);
-            const uint32_t runs = components_implied(asked, params);
+            const uint64_t asked = random_below(&random, ALL);
+            const uint64_t more = random_below(&random, ALL);
+            const uint64_t runs = components_implied(asked, params);
             assert_int_equal(components_implied(runs, params), runs);
             assert_int_equal(components_implied(asked | more, params) & runs,
                              runs);

@@ -158,7 +158,7 @@ check_standing(const struct machine_row *machine, const struct event_row *event)
         const struct signal_row *signal = &tally_signals[event->signals[i]];
         if (event->fidelity == FIDELITY_EXACT)
             assert_int_equal(
-                signal->components & ~(uint32_t)COMPONENT_DIRECTION, 0);
+                signal->components & ~(uint64_t)COMPONENT_DIRECTION, 0);
     }
 }
 

@@ -64,14 +64,14 @@ def code_rows(signals):
 
 def code_derive(signals):
     return code_formulas(
-        signals, "signals_derive(const uint64_t *params, uint32_t components, "
+        signals, "signals_derive(const uint64_t *params, uint64_t components, "
         "uint64_t *n)", lambda signal, value: f"n[{signal}] = {value.code};")
 
 
 def code_parts(signals):
     return code_formulas(
         signals, "signals_derive_part(const uint64_t *params, "
-        "uint32_t components, const uint64_t *n, double *p)",
+        "uint64_t components, const uint64_t *n, double *p)",
         lambda signal, value: f"p[{signal}] = {value.part};")
 
 

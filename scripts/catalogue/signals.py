@@ -58,8 +58,8 @@ class Signals:
                                      "possible": possible, "implies": implies,
                                      "requires": requires}
             row.done()
-        if len(names) > 32:
-            file.bad("there are more than 32 components")
+        if len(names) > 64:
+            file.bad("there are more than 64 components")
         file.done()
 
     def implied(self, row, names, text):

@@ -45,7 +45,7 @@ take(uint64_t **next, uint64_t words)
 /* Sets up the predictors beside the first, where they run. Returns 0 or
  * TALLY_ENOMEM. */
 static int
-init_predictors(struct targets *t, const uint64_t *params, uint32_t components)
+init_predictors(struct targets *t, const uint64_t *params, uint64_t components)
 {
     if ((components & COMPONENT_FURTHER_PREDICTORS) == 0)
         return 0;
@@ -85,7 +85,7 @@ init_predictors(struct targets *t, const uint64_t *params, uint32_t components)
 }
 
 int
-targets_init(struct targets *t, const uint64_t *params, uint32_t components)
+targets_init(struct targets *t, const uint64_t *params, uint64_t components)
 {
     const uint64_t btc =
         components & COMPONENT_BTC ? params[PARAM_BTC_ENTRIES] : 0;

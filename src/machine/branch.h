@@ -90,7 +90,7 @@ uint64_t branch_history_mask(const uint64_t *params);
 /* Sets up empty tables for the components that run; 0 or TALLY_ENOMEM.
  * targets_finish() accepts a zeroed struct. */
 int
-targets_init(struct targets *t, const uint64_t *params, uint32_t components);
+targets_init(struct targets *t, const uint64_t *params, uint64_t components);
 void targets_reset(struct targets *t);
 void targets_finish(struct targets *t);
 

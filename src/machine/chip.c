@@ -243,7 +243,7 @@ core_finish(struct core *core, const struct chip *chip)
 }
 
 int
-chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
+chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
           unsigned slots)
 {
     int error = 0;

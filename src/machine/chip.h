@@ -300,7 +300,7 @@ struct strand {
 
 struct chip {
     uint64_t params[PARAM_COUNT];
-    uint32_t components;                   /* enum component_id bits that run */
+    uint64_t components;                   /* enum component_id bits that run */
     unsigned core_count, strands_per_core; /* of all nodes */
     uint32_t page_shift;
     bool write_through;
@@ -344,7 +344,7 @@ struct chip {
 
 /* Sets up a machine with empty caches. `slots`: strands live at once at most.
  * chip_finish() accepts a zeroed struct. */
-int chip_init(struct chip *chip, const uint64_t *params, uint32_t components,
+int chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
               unsigned slots);
 void chip_finish(struct chip *chip);
 

@@ -12,9 +12,9 @@ place_of(const struct clock_term *term)
 }
 
 void
-clock_init(struct clock *c, const uint64_t *params, uint32_t components)
+clock_init(struct clock *c, const uint64_t *params, uint64_t components)
 {
-    const uint32_t possible = components_implied(UINT32_MAX, params);
+    const uint64_t possible = components_implied(UINT64_MAX, params);
     struct clock_terms found;
     unsigned count = 0;
 
@@ -24,7 +24,7 @@ clock_init(struct clock *c, const uint64_t *params, uint32_t components)
     for (unsigned place = 0; place < 3; place++) {
         for (unsigned i = 0; i < found.count; i++) {
             const struct clock_term *term = &found.terms[i];
-            const uint32_t raised_by =
+            const uint64_t raised_by =
                 tally_signals[term->signal].components & possible;
             if (place_of(term) != place || (raised_by & ~components) != 0 ||
                 term->signal == SIGNAL_STALL_ISSUE)

@@ -20,7 +20,7 @@ struct clock {
  * event of cycles. Signals that no component raises are left out, and so is
  * SIGNAL_STALL_ISSUE, which is known at the end. */
 void
-clock_init(struct clock *clock, const uint64_t *params, uint32_t components);
+clock_init(struct clock *clock, const uint64_t *params, uint64_t components);
 
 /* Returns the cycles, from the sums of factor x signal over the terms. */
 static inline uint64_t

@@ -58,6 +58,6 @@ extern const struct coherence coherence_plain, coherence_writeback,
     coherence_nodes, coherence_bus;
 
 /* Returns the kind for the components of the model that run. */
-const struct coherence *coherence_of(uint32_t components);
+const struct coherence *coherence_of(uint64_t components);
 
 #endif

@@ -17,7 +17,7 @@
 #include "machine/strand.h"
 
 const struct coherence *
-coherence_of(uint32_t components)
+coherence_of(uint64_t components)
 {
     return components & COMPONENT_BUS         ? &coherence_bus
            : components & COMPONENT_NODES     ? &coherence_nodes

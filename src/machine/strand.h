@@ -149,7 +149,7 @@ strand_branch(struct strand *s, const struct block *last, const struct block *b,
 /* Returns what a block entry does for the components that run, as bits of enum
  * block_work. */
 static inline unsigned
-work_of(uint32_t components)
+work_of(uint64_t components)
 {
     unsigned work = 0;
 

@@ -41,7 +41,7 @@ grow(void *array, size_t count, size_t size)
 /* Lets the machine's own counters count a thread's slices. Derives the signals
  * of `slices` in place. */
 static int
-add_to_hardware(const struct session_options *o, uint32_t components,
+add_to_hardware(const struct session_options *o, uint64_t components,
                 struct totals *slices)
 {
     const unsigned count = session_slices(o);

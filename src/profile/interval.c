@@ -67,7 +67,7 @@ own_stalls(const struct totals *t)
 /* Derives the signals of a snapshot. Waits for the pipeline are known of the
  * whole thread only: the snapshot gets its share of them. */
 static void
-derive(const uint64_t *params, uint32_t components,
+derive(const uint64_t *params, uint64_t components,
        const struct session_thread *t, struct totals *totals)
 {
     signals_derive(params, components, totals->signal);

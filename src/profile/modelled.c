@@ -41,7 +41,7 @@ bounded(uint64_t cycles)
 /* Shares the pipelines among the threads of one process: fills in their waits
  * and what derives from these. */
 static int
-share(const uint64_t *params, uint32_t components,
+share(const uint64_t *params, uint64_t components,
       struct session_thread *threads, size_t count)
 {
     struct pipeline_thread *rows = calloc(count, sizeof(*rows));

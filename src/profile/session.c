@@ -65,15 +65,15 @@ set_filters(const struct session_options *o, const struct program *program,
  * intervals or captures, those of the time too, by which both are told; with
  * captures, the first TLB, whose misses may be captured.
  */
-static uint32_t
+static uint64_t
 parts_of(const struct session_options *o)
 {
     static const uint16_t time[] = {SIGNAL_CYCLES};
     static const struct event_row clock = {.signals = time, .signal_count = 1};
     const struct event_row *const clocks[] = {&clock};
-    const uint32_t components =
+    const uint64_t components =
         components_of(o->events, o->event_count, o->params) |
-        (o->capture != NULL ? (uint32_t)COMPONENT_DTLB_FIRST : 0);
+        (o->capture != NULL ? (uint64_t)COMPONENT_DTLB_FIRST : 0);
 
     return o->interval_ms == 0 && o->capture == NULL
                ? components

@@ -202,7 +202,7 @@ struct session_result {
     /* Processes whose later threads are not counted, since QEMU's numbers for
      * threads ran out. */
     unsigned cut_processes;
-    uint32_t components;
+    uint64_t components;
 };
 
 /*

@@ -45,7 +45,7 @@ struct counts_view {
     unsigned together, apart, lost, heaped;
     uint64_t quantum;
     unsigned outside_wakes;
-    uint32_t components; /* as in counts_head */
+    uint64_t components; /* as in counts_head */
     unsigned left_early, told, raised, signalled;
     bool beside, cut;
     uint64_t load_bias;

@@ -82,7 +82,7 @@ struct session_allocator {
 struct session_request {
     uint32_t machine;    /* enum machine_id */
     uint32_t isa;        /* of the program, enum isa_place */
-    uint32_t components; /* enum component_id bits of the model that must run */
+    uint64_t components; /* enum component_id bits of the model that must run */
     uint32_t span;       /* enum span_mode */
     uint64_t from, to;   /* addresses in the program's file, or NO_LINE */
     uint64_t skip;       /* instructions */
@@ -208,7 +208,7 @@ struct counts_head {
     atomic_uint captures;  /* begun, may pass COUNTS_CAPTURES */
     uint32_t slices;       /* totals in use, at least 1 */
     uint32_t own_slices;   /* of them, those that blocks count in */
-    uint32_t components;   /* of the model that run, enum component_id bits */
+    uint64_t components;   /* of the model that run, enum component_id bits */
     /* System calls of the guest, and of them those that read and write. */
     atomic_uint_fast64_t calls, reads, writes;
     uint64_t load_bias;

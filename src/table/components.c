@@ -7,10 +7,10 @@ holds(enum condition_id condition, const uint64_t *params)
     return condition == CONDITION_NONE || condition_holds(condition, params);
 }
 
-uint32_t
-components_implied(uint32_t asked, const uint64_t *params)
+uint64_t
+components_implied(uint64_t asked, const uint64_t *params)
 {
-    uint32_t components = asked, before;
+    uint64_t components = asked, before;
 
     do {
         before = components;
@@ -30,11 +30,11 @@ components_implied(uint32_t asked, const uint64_t *params)
     return components;
 }
 
-uint32_t
+uint64_t
 components_of(const struct event_row *const *events, size_t count,
               const uint64_t *params)
 {
-    uint32_t asked = 0;
+    uint64_t asked = 0;
 
     for (size_t e = 0; e < count; e++) {
         for (size_t s = 0; s < events[e]->signal_count; s++)

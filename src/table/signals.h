@@ -29,7 +29,7 @@ condition_holds(enum condition_id condition, const uint64_t *params)
 }
 
 struct implied_component {
-    uint32_t bit;
+    uint64_t bit;
     enum condition_id where; /* CONDITION_NONE: everywhere */
 };
 
@@ -37,7 +37,7 @@ struct implied_component {
 struct component_row {
     const char *name;
     const char *brief;
-    uint32_t bit;               /* enum component_id */
+    uint64_t bit;               /* enum component_id */
     enum condition_id possible; /* or CONDITION_NONE: always */
     const struct implied_component *implies;
     size_t implied_count;
@@ -47,10 +47,10 @@ extern const struct component_row tally_components[COMPONENT_COUNT];
 
 /* Returns the components that run where those of `asked` are needed: with all
  * that they imply, without those that the machine cannot have. */
-uint32_t components_implied(uint32_t asked, const uint64_t *params);
+uint64_t components_implied(uint64_t asked, const uint64_t *params);
 
 /* Returns components_implied() of all signals of `events`. */
-uint32_t components_of(const struct event_row *const *events, size_t count,
+uint64_t components_of(const struct event_row *const *events, size_t count,
                        const uint64_t *params);
 
 /* Returns why the machine cannot count the event, one line that lives as long
@@ -63,7 +63,7 @@ bool signal_possible(unsigned signal, const uint64_t *params);
 
 /* Sets the derived signals of `n`, SIGNAL_COUNT totals, from the others. Those
  * of components that do not run (`components`) may be left as they are. */
-void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
+void signals_derive(const uint64_t *params, uint64_t components, uint64_t *n);
 
 /*
  * Sets the derived signals of `part`, SIGNAL_COUNT totals of a part of the
@@ -74,7 +74,7 @@ void signals_derive(const uint64_t *params, uint32_t components, uint64_t *n);
  * decide. A part may be negative: of "stores less misses" an instruction that
  * misses twice a store has fewer than none.
  */
-void signals_derive_part(const uint64_t *params, uint32_t components,
+void signals_derive_part(const uint64_t *params, uint64_t components,
                          const uint64_t *whole, double *part);
 
 /* The last of the CLOCK_SUMS sums of `cycles`, which is divided by nothing. */

@@ -40,7 +40,7 @@ struct signal_row {
     uint16_t copy; /* number of this copy */
     /* Components that must run to count the signal (enum component_id bits),
      * without those that they imply. */
-    uint32_t components;
+    uint64_t components;
     const uint8_t *requires; /* enum condition_id: without them it stays 0 */
     /* Of a derived signal: the signals that it follows from in the end, which
      * are not derived themselves, in their order. */

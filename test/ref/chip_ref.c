@@ -96,7 +96,7 @@ new_table(uint64_t entries)
 }
 
 void
-chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components)
+chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
 {
     memset(r, 0, sizeof(*r));
     r->params = params;

@@ -33,7 +33,7 @@ struct way_ref {
 
 struct chip_ref {
     const uint64_t *params;
-    uint32_t components; /* enum component_id bits that run */
+    uint64_t components; /* enum component_id bits that run */
     struct cache_ref l1i, l1d, l2, l3, l4;
     struct tlb_ref tlbs[TLB_COUNT];
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
@@ -78,7 +78,7 @@ struct chip_ref {
  * told of each other by chip_ref_join(), the first is of node 0 and has the L3.
  */
 void
-chip_ref_init(struct chip_ref *r, const uint64_t *params, uint32_t components);
+chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components);
 void chip_ref_finish(struct chip_ref *r);
 void chip_ref_join(struct chip_ref *nodes, unsigned count);
 

@@ -38,7 +38,7 @@ cluster_start(struct cluster *c, const struct machine *m, uint64_t *params,
               uint64_t seed)
 {
     params_of(m, params);
-    const uint32_t components = components_counted(params, 0, SIGNAL_COUNT);
+    const uint64_t components = components_counted(params, 0, SIGNAL_COUNT);
     *c = (struct cluster){.line = m->line, .state = seed};
     c->count = (unsigned)(params[PARAM_NODES] > 1 ? params[PARAM_NODES]
                                                   : params[PARAM_CORES]);

@@ -48,7 +48,7 @@ params_of(const struct machine *m, uint64_t *params)
 }
 
 /* Returns the components that count one signal, or all of them. */
-static inline uint32_t
+static inline uint64_t
 components_counted(const uint64_t *params, uint16_t first, uint16_t count)
 {
     uint16_t signals[SIGNAL_COUNT];
