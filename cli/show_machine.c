@@ -351,7 +351,9 @@ show_chip(struct screen *s, const struct machine_row *m)
     show_cache(s, &p, "L2I", PARAM_L2I_SIZE, "of each core");
     show_cache(s, &p, "L2", PARAM_L2_SIZE, whose(p.value[PARAM_L2_SHARED]));
     show_cache(s, &p, "L3", PARAM_L3_SIZE, whose(p.value[PARAM_L3_SHARED]));
-    show_cache(s, &p, "L4", PARAM_L4_SIZE, "of the chip");
+    for (size_t i = CACHE_L3 + 1; i < CACHE_COUNT; i++)
+        show_cache(s, &p, tally_caches[i].label, (int)tally_caches[i].size,
+                   "of the chip");
     show_tlbs(s, &p);
     show_branches(s, &p);
 }

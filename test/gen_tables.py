@@ -96,6 +96,34 @@ class Generator(unittest.TestCase):
             self.assertIn(f"PARAM_{level.upper()}_TIME",
                           terms[f"{level}_load_hits"])
 
+    def test_cache_levels(self):
+        """A fourth, fifth and sixth cache level of a machine, and an event of the
+        last, are rows of its files: each has parameters, signals and its place
+        in the cycles."""
+        text = (self.data / MACHINE).read_text()
+        for old, new in (("[level.l3]\nsize = { value = 0 }",
+                          '[level.l3]\nsize = { value = "1K" }'),
+                         ("[level.l5]\nsize = { value = 0 }",
+                          '[level.l4]\nsize = { value = "2K" }\nways = { value = 1 }\n'
+                          '[level.l5]\nsize = { value = "2K" }\nways = { value = 1 }\n'
+                          '[level.l6]\nsize = { value = "4K" }\nways = { value = 1 }')):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        (self.data / MACHINE).write_text(text)
+        with open(self.data / EVENTS, "a") as f:
+            f.write('\n[event.L6_misses]\ncode = 0x3f\nfidelity = "modelled"\n'
+                    'signals = ["l6_load_misses"]\ncounts = "c"\nbrief = "b"\n'
+                    'reference = "r"\n')
+        signals, params, _, machines = generator.load(self.data)
+        self.assertEqual(params.caches(), ["l1i", "l1d", "l2i", "l2", "l3", "l4",
+                                           "l5", "l6"])
+        self.assertIn("l6_load_misses", [s for e in machines[0]["events"]
+                                         for s in e["signals"]])
+        self.assertEqual(signals.components["l6"]["implies"], [("l5", None)])
+        terms = signals.linear("cycles").parts()[0]
+        for level, behind in (("l4", "L5"), ("l5", "L6"), ("l6", "MEMORY")):
+            self.assertIn(f"PARAM_TIME_{behind}", terms[f"{level}_load_misses"])
+
     def test_machine_without_events(self):
         (self.data / EVENTS).unlink()
         self.assertEqual(self.load_error(),

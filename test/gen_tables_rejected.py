@@ -16,6 +16,10 @@ size = { value = 0 }
 ways = { value = 1 }
 line = { value = 32 }
 
+# A level that no other machine has, until --set gives it a size.
+[level.l5]
+size = { value = 0 }
+
 [level.itlb]
 entries = { value = 4 }
 
@@ -233,7 +237,7 @@ REJECTED = [
      "parameter; did you mean 'l1d.ways'?"),
     (MACHINE, '"clock" =', '"l1d.ways" = { value = 3 }\n"clock" =',
      "[level.l1d.ways]: 'l1d.ways' stands twice"),
-    (MACHINE, "[level.l1i]", "[level]\nl1i = 1\n[level.l1x]", "[level.l1i]: "
+    (MACHINE, "[level.l1i]", "[level]\nl1i = 1\n[level.l4]", "[level.l1i]: "
      "must be a table"),
     (MACHINE, "size = { value = 256 }", "size = 256", "[level.l1i.size]: must "
      "be a table"),
@@ -274,6 +278,12 @@ REJECTED = [
     (MACHINE, "\n[parameter]\n", PREDICTORS.replace(".side", ".Side"),
      "[predictor.Side]: the name of a direction predictor is up to 16 small "
      "letters, digits and '_'"),
+    # Cache levels
+    (MACHINE, "[level.l5]", "[level.back]",
+     "[level.back]: the name of a cache level behind the L3 is l4 to l15"),
+    (MACHINE, "[level.l5]\nsize = { value = 0 }", "[level.l5]\nsize = "
+     '{ value = "8K" }',
+     "[parameter]: l5.size = 8192: an L5 needs an L4, and l3.shared=chip"),
     # TLB levels
     (MACHINE, BEHIND_L1D, TLBS, None),
     (MACHINE, BEHIND_L1D, TLBS.replace("value = 24", "value = 25"),
@@ -301,15 +311,15 @@ REJECTED = [
     (MACHINE, "line = { value = 32 }", "line = { value = 2048 }",
      "[parameter]: tlb.page = 1024: must be at least l2.line, 2048"),
     (PARAMS, 'of = "tlb.kind"', 'of = "tlb.kin"',
-     "top level: rule 31: of = 'tlb.kin': did you mean 'tlb.kind'?"),
+     "top level: rule 28: of = 'tlb.kin': did you mean 'tlb.kind'?"),
     (PARAMS, "{btc.ways}", "{btc.way}",
-     "top level: rule 19: otherwise: unknown parameter 'btc.way'; did you "
+     "top level: rule 16: otherwise: unknown parameter 'btc.way'; did you "
      "mean 'btc.ways'?"),
     (PARAMS, "$itlb.first != 1", "$itlb.fist != 1",
-     "top level: rule 29: formula: unknown parameter '$itlb.fist'; did "
+     "top level: rule 26: formula: unknown parameter '$itlb.fist'; did "
      "you mean 'itlb.first'?"),
     (PARAMS, "$place.node < $nodes", "place < $nodes",
-     "top level: rule 20: formula: unknown name 'place'; no name is known "
+     "top level: rule 17: formula: unknown name 'place'; no name is known "
      "here"),
     # Signals
     (SIGNALS, FIXED, FIXED.replace("fixed", "fixd"), "[signal.instructions]: "
@@ -333,7 +343,7 @@ REJECTED = [
     # Formulas
     (SIGNALS, PLAIN, "l1d_load_misses - bulk_misses", "[signal."
      "plain_load_misses]: formula: unknown name 'bulk_misses'; did you mean "
-     "'bulk_l4_misses'?"),
+     "'bulk_l5_misses'?"),
     (SIGNALS, PLAIN, "l1d_load_misses -", "[signal.plain_load_misses]: "
      "formula: invalid syntax: l1d_load_misses -"),
     (SIGNALS, PLAIN, "l1d_load_misses ** 2", "[signal.plain_load_misses]: "
@@ -361,7 +371,7 @@ REJECTED = [
      "[signal.plain_load_misses]: formula: '0 < l1d_load_misses < 2': a "
      "comparison has one of == != > <"),
     (SIGNALS, PLAIN, "wait(l1d_load_misses)", "[signal.plain_load_misses]: "
-     "formula: wait() takes 4 arguments"),
+     "formula: wait() takes 5 arguments"),
     (SIGNALS, PLAIN, "waits(l1d_load_misses)", "[signal.plain_load_misses]: "
      "formula: unknown function 'waits'; did you mean 'wait'?"),
     (SIGNALS, PLAIN, "(1, 2)[copy]", "[signal.plain_load_misses]: formula: "
@@ -645,7 +655,7 @@ REJECTED = [
     (COSTS, "minimum = 0.5", "minimum = 2", "[cost.Jumps]: minimum, typical "
      "and maximum must not fall"),
     (COSTS, "assumed = true", 'per = "time.l9"', "[cost.Jumps]: per = "
-     "'time.l9': no parameter of the machine; did you mean 'time.l4'?"),
+     "'time.l9': no parameter of the machine; did you mean 'time.l5'?"),
     (COSTS, "assumed = true", "cost = 3", "[cost.Jumps]: unknown key 'cost'; known are per, source, assumed, "
      "minimum, typical, maximum"),
     (INSTRUCTIONS, "names = [", "name = [", "[instructions.everything]: "

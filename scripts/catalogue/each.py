@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Rows that stand for several: one for each TLB level, or direction predictor,
-that machines name.
+"""Rows that stand for several: one for each TLB level, direction predictor, or
+cache level behind the L3.
 
 In the data files that all machines share, a table or list item whose key or text
 has {tlb} stands for one row a TLB level; the level's name takes the place of
-{tlb}. sum(EXPRESSION for tlb) is the sum of an expression over all levels, and
+{tlb}. sum(EXPRESSION for tlb) is the sum of an expression over all levels,
+each(EXPRESSION for tlb) the expressions of all, with commas between, and
 "{every tlb}" in a list stands for the names of all.
-{predictor} does the same for direction predictors."""
+{predictor} does the same for direction predictors, and {level} for the cache levels
+behind the L3: l4, l5 and so on. {before level} is the level in front of {level},
+and {LEVEL} and {before LEVEL} are the names in capitals."""
 import re
 import tomllib
 
 from catalogue.row import BadData
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,15}")
+LEVEL = re.compile(r"l(?:[4-9]|1[0-5])")
 # What machines name: the table [TABLE.NAME], the key that such a table has, and
 # the words for the things.
 KINDS = {"tlb": ("level", "entries", "a TLB level"),
-         "predictor": ("predictor", "kind", "a direction predictor")}
+         "predictor": ("predictor", "kind", "a direction predictor"),
+         "level": ("level", "size", "a cache level behind the L3")}
+FRONT = "l3"  # the level in front of the first level
 
 
 class Each:
@@ -25,15 +31,30 @@ class Each:
     def __init__(self, kind, names):
         self.slot, self.names = f"{{{kind}}}", names
         self.every = f"{{every {kind}}}"
-        self.sum = re.compile(rf"sum\(((?:(?!sum\().)*?) for {kind}\)", re.DOTALL)
+        self.over = re.compile(
+            rf"(sum|each)\(((?:(?!(?:sum|each)\().)*?) for {kind}\)", re.DOTALL)
+        before = dict(zip(names, [FRONT, *names]))
+        self.words = {name: {self.slot: name,
+                             f"{{before {kind}}}": before[name],
+                             f"{{{kind.upper()}}}": name.upper(),
+                             f"{{before {kind.upper()}}}": before[name].upper()}
+                      for name in names}
 
-    def sum_over(self, text):
-        """Returns the text with each sum over the names written out."""
+    def text(self, text, name):
+        """Returns the text with a name in the place of the slot."""
+        for slot, word in self.words[name].items():
+            text = text.replace(slot, word)
+        return text
+
+    def over_all(self, text):
+        """Returns the text with each sum over the names, and each list of
+        expressions of all names, written out."""
         def written(match):
-            terms = [f"({match[1].replace(self.slot, name)})"
-                     for name in self.names]
+            terms = [f"({self.text(match[2], name)})" for name in self.names]
+            if match[1] == "each":
+                return ", ".join(terms)
             return f"({' + '.join(terms or ['0'])})"
-        return self.sum.sub(written, text)
+        return self.over.sub(written, text)
 
     def write_sums(self, value):
         """Returns the value with each sum over the names, and each list of all
@@ -43,7 +64,7 @@ class Each:
         if isinstance(value, list):
             return [one for v in value for one in
                     (self.names if v == self.every else [self.write_sums(v)])]
-        return self.sum_over(value) if isinstance(value, str) else value
+        return self.over_all(value) if isinstance(value, str) else value
 
     def has_slot(self, value):
         """Returns whether the value stands for several."""
@@ -57,18 +78,18 @@ class Each:
     def put(self, value, name):
         """Returns the value with a name in the place of the slot."""
         if isinstance(value, dict):
-            return {key.replace(self.slot, name): self.put(v, name)
+            return {self.text(key, name): self.put(v, name)
                     for key, v in value.items()}
         if isinstance(value, list):
             return [self.put(v, name) for v in value]
-        return (value.replace(self.slot, name) if isinstance(value, str)
-                else value)
+        return self.text(value, name) if isinstance(value, str) else value
 
     def expand(self, value):
         """Returns the value with a row for each name in the place of the rows
-        that stand for several."""
+        that stand for several. Where several such rows follow each other, all
+        rows of one name stand together."""
         if isinstance(value, str):
-            return self.sum_over(value)
+            return self.over_all(value)
         if isinstance(value, list):
             items = [self.expand(v) for v in value]
             return [one for v in items for one in
@@ -76,15 +97,21 @@ class Each:
                      if self.has_slot(v) else [v])]
         if not isinstance(value, dict):
             return value
-        rows = {}
+        rows, several = {}, {}
         for key, v in value.items():
             v = self.write_sums(v)
             if self.slot in key:
-                rows |= {key.replace(self.slot, name): self.put(v, name)
-                         for name in self.names}
-            else:
-                rows[key] = self.expand(v)
-        return rows
+                several[key] = v
+                continue
+            rows |= self.put_all(several)
+            several = {}
+            rows[key] = self.expand(v)
+        return rows | self.put_all(several)
+
+    def put_all(self, several):
+        """Returns the rows of all names for rows that stand for several."""
+        return {key: v for name in self.names
+                for key, v in self.put(several, name).items()}
 
 
 def expand(value, named):
@@ -101,6 +128,8 @@ def names_of(root, kind, known):
     their own. Raises BadData where a name is none. Files that cannot be read are
     left to those who load the machines."""
     table, needed, words = KINDS[kind]
+    pattern, rule = ((LEVEL, "l4 to l15") if kind == "level" else
+                     (NAME, "up to 16 small letters, digits and '_'"))
     names = set()
     for path in root.glob("machines/*/machine.toml"):
         try:
@@ -110,12 +139,14 @@ def names_of(root, kind, known):
         own = {name for name, keys in rows.items()
                if isinstance(keys, dict) and needed in keys} - set(known)
         for name in sorted(own):
-            if not NAME.fullmatch(name):
+            if not pattern.fullmatch(name):
                 raise BadData(f"data/{path.relative_to(root)}: [{table}.{name}]: "
-                              f"the name of {words} is up to 16 small "
-                              "letters, digits and '_'")
+                              f"the name of {words} is {rule}")
         names |= own
-    return sorted(names)
+    if kind != "level":
+        return sorted(names)
+    # All machines have each level in front of the last, of size 0.
+    return [f"l{n}" for n in range(4, 1 + max([4] + [int(n[1:]) for n in names]))]
 
 
 def all_names(root, keys):

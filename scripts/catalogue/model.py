@@ -22,8 +22,8 @@ def check_ident(row, seen, name):
 
 class Parameters(dict):
     """Holds the parameters by name; `rules` says which values may stand
-    together. `named` has the names of the TLB levels and direction predictors
-    that machines name, by kind."""
+    together. `named` has the names of the TLB levels, direction predictors and
+    cache levels that machines name, by kind."""
 
     rules = ()
     named = {}
@@ -31,6 +31,10 @@ class Parameters(dict):
     def tlbs(self):
         """Returns the names of all TLBs; the first two are asked first."""
         return ["itlb", "dtlb", *self.named["tlb"]]
+
+    def caches(self):
+        """Returns the names of all caches."""
+        return ["l1i", "l1d", "l2i", "l2", "l3", *self.named["level"]]
 
 
 def load_params(root):
@@ -145,7 +149,7 @@ def check_tlbs(bad, v, params):
 def check_rules(bad, v, params):
     """Checks values against the rules, as params_check() in
     src/table/geometry.c does."""
-    for name in ("l1i", "l1d", "l2i", "l2", "l3", "l4"):
+    for name in params.caches():
         if v[f"{name}.size"]:
             check_cache(bad, v, name)
     check_tlbs(bad, v, params)

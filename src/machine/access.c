@@ -174,22 +174,23 @@ strand_load_slow(struct strand *s, uint64_t addr, access_site at)
 void
 strand_bulk_slow(struct strand *s, uint64_t addr, access_site at)
 {
+#define LOAD_MISSES(level) , SIGNAL_##level##_LOAD_MISSES
     static const enum signal_id all[] = {
         SIGNAL_L1D_LOAD_MISSES,
         SIGNAL_L2_LOAD_MISSES,
-        SIGNAL_L3_LOAD_MISSES,
-        SIGNAL_L4_LOAD_MISSES,
+        SIGNAL_L3_LOAD_MISSES EACH_LEVEL(LOAD_MISSES),
     };
+    enum { COUNT = sizeof(all) / sizeof(*all) };
     static_assert(SIGNAL_BULK_L4_MISSES == SIGNAL_BULK_L1D_MISSES + 3,
                   "in this order");
-    uint64_t before[4];
+    uint64_t before[COUNT];
 
     strand_drain(s);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < COUNT; i++)
         before[i] = s->total[all[i]];
     data_slow(s, addr, at, REQUEST_LOAD);
     strand_drain(s);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < COUNT; i++)
         s->total[SIGNAL_BULK_L1D_MISSES + i] += s->total[all[i]] - before[i];
     strand_charge_data(s, site_instruction(at), addr);
 }

@@ -58,17 +58,14 @@ init_back(struct cache *c, const struct chip *chip, enum param_id size)
 static int
 init_level(struct cache *c, const struct chip *chip, enum param_id size)
 {
+#define LIKE_L2(level)                                                   \
+    &&PARAM_##level##_REPLACEMENT == PARAM_##level##_SIZE + 3 &&         \
+        (int)L2_REPLACEMENT_RANDOM == (int)level##_REPLACEMENT_RANDOM && \
+        (int)L2_REPLACEMENT_FIFO == (int)level##_REPLACEMENT_FIFO
+    static_assert(true LIKE_L2(L2) LIKE_L2(L3) EACH_LEVEL(LIKE_L2),
+                  "levels are alike");
     const int error = init_back(c, chip, size);
 
-    static_assert(
-        PARAM_L2_REPLACEMENT == PARAM_L2_SIZE + 3 &&
-            PARAM_L3_REPLACEMENT == PARAM_L3_SIZE + 3 &&
-            PARAM_L4_REPLACEMENT == PARAM_L4_SIZE + 3 &&
-            (int)L2_REPLACEMENT_RANDOM == (int)L3_REPLACEMENT_RANDOM &&
-            (int)L2_REPLACEMENT_RANDOM == (int)L4_REPLACEMENT_RANDOM &&
-            (int)L2_REPLACEMENT_FIFO == (int)L3_REPLACEMENT_FIFO &&
-            (int)L2_REPLACEMENT_FIFO == (int)L4_REPLACEMENT_FIFO,
-        "levels are alike");
     if (error == 0)
         cache_replace(c, chip->params[size + 3]);
     return error;

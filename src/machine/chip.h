@@ -81,7 +81,8 @@ struct filter {
 #define SECOND_TURNED ((uint64_t)1)
 
 #define NODES_MAX 4u
-#define LEVELS_MOST 2u /* behind the L2: L3 and L4 */
+/* Cache levels behind the L2 that a machine may have: the L3, the L4 and on. */
+#define LEVELS_MOST (CACHE_COUNT - CACHE_L3)
 
 /* A cache behind the L2 that all cores of the chip share; see levels.h. */
 struct level {

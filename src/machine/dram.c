@@ -12,13 +12,21 @@ log2_of(uint64_t power)
     return (uint32_t)__builtin_ctzll(power);
 }
 
+/* Returns the size of a line of the last level that the machine has. */
+static uint64_t
+last_line(const uint64_t *params)
+{
+    unsigned last = CACHE_COUNT - 1;
+
+    while (last > CACHE_L2 && params[tally_caches[last].size] == 0)
+        last--;
+    return params[tally_caches[last].line];
+}
+
 void
 dram_init(struct dram *d, const uint64_t *params)
 {
-    const uint32_t line =
-        log2_of(params[params[PARAM_L4_SIZE] != 0   ? PARAM_L4_LINE
-                       : params[PARAM_L3_SIZE] != 0 ? PARAM_L3_LINE
-                                                    : PARAM_L2_LINE]);
+    const uint32_t line = log2_of(last_line(params));
     const uint32_t piece = log2_of(params[PARAM_MEMORY_INTERLEAVE]);
 
     memset(d, 0, sizeof(*d));

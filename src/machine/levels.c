@@ -14,11 +14,16 @@
     [REQUEST_FAR] = SIGNAL_FAR_PREFETCH_##level##_MISSES
 
 /* A machine with an L4 has no bus, which l1d.float and code ahead need. */
+#define BEHIND_L3(level)   \
+    {COMPONENT_##level,    \
+     PARAM_##level##_SIZE, \
+     {BY_KIND(level)},     \
+     SIGNAL_##level##_WRITEBACKS},
+
 const struct level_row level_rows[LEVELS_MOST] = {
     {COMPONENT_L3,
      PARAM_L3_SIZE,
      {BY_KIND(L3), [REQUEST_FLOAT] = SIGNAL_L3_FLOAT_MISSES,
       [REQUEST_AHEAD] = SIGNAL_L3_PREFETCH_MISSES},
      SIGNAL_L3_WRITEBACKS},
-    {COMPONENT_L4, PARAM_L4_SIZE, {BY_KIND(L4)}, SIGNAL_L4_WRITEBACKS},
-};
+    EACH_LEVEL(BEHIND_L3)};

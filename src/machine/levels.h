@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The levels behind the L2 that all cores of a chip share: the L3, the L4. A
- * machine has those whose size its file gives. A request that one level lacks
- * goes to the next, and in the end to memory.
+ * The levels behind the L2 that all cores of a chip share: the L3, the L4 and
+ * so on. A machine has those whose size its file gives. A request that one
+ * level lacks goes to the next, and in the end to memory.
  */
 #ifndef TALLY_MACHINE_LEVELS_H
 #define TALLY_MACHINE_LEVELS_H

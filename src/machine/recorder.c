@@ -5,6 +5,7 @@
 
 #include "machine/cache_avx2.h"
 #include "machine/callers.h"
+#include "machine/levels.h"
 
 /* Returns the site of the key, or the empty one where it goes. The program can
  * write into the table: where it has filled all places, any one is returned. */
@@ -112,8 +113,11 @@ is_behind(unsigned signal)
                       SIGNAL_DRAM_STARVED_7 == SIGNAL_MEMORY_READS_0 + 55 &&
                       SIGNAL_L2_STALLS == SIGNAL_L2_MISSES_FULL + 3,
                   "found by their order");
-    return signal == SIGNAL_L2_WRITEBACKS || signal == SIGNAL_L3_WRITEBACKS ||
-           signal == SIGNAL_L4_WRITEBACKS ||
+    for (unsigned i = 0; i < LEVELS_MOST; i++) {
+        if (signal == level_rows[i].writebacks)
+            return true;
+    }
+    return signal == SIGNAL_L2_WRITEBACKS ||
            (signal >= SIGNAL_L2_MISSES_FULL && signal <= SIGNAL_L2_STALLS) ||
            (signal >= SIGNAL_MEMORY_READS_0 && signal <= SIGNAL_DRAM_STARVED_7);
 }

@@ -14,26 +14,10 @@
 #include "table/param.h"
 #include "table/text.h"
 
-/* A cache by its three parameters. */
-struct cache_ids {
-    const char *name;
-    int size, ways, line;
-};
-
-static const struct cache_ids caches[] = {
-    {"l1i", PARAM_L1I_SIZE, PARAM_L1I_WAYS, PARAM_L1I_LINE},
-    {"l1d", PARAM_L1D_SIZE, PARAM_L1D_WAYS, PARAM_L1D_LINE},
-    {"l2i", PARAM_L2I_SIZE, PARAM_L2I_WAYS, PARAM_L2I_LINE},
-    {"l2", PARAM_L2_SIZE, PARAM_L2_WAYS, PARAM_L2_LINE},
-    {"l3", PARAM_L3_SIZE, PARAM_L3_WAYS, PARAM_L3_LINE},
-    {"l4", PARAM_L4_SIZE, PARAM_L4_WAYS, PARAM_L4_LINE},
-};
-
 /* Lines and entries of all caches and tables. More than any machine has: the
  * largest caches, of 1 to 2 GB a chip, have 2^24 lines. The memory for as many
  * is less than 1 GB. */
 #define ROWS_MAX (UINT64_C(1) << 26)
-#define CACHE_COUNT (sizeof(caches) / sizeof(caches[0]))
 
 struct check {
     const uint64_t *params;
@@ -69,7 +53,7 @@ in_limits(int id, uint64_t value)
 
 /* The sizes next to the one that is not possible. */
 static void
-near_sizes(const struct cache_ids *cache, uint64_t size, uint64_t unit,
+near_sizes(const struct cache_row *cache, uint64_t size, uint64_t unit,
            char *text, size_t text_size)
 {
     uint64_t low = unit;
@@ -77,20 +61,20 @@ near_sizes(const struct cache_ids *cache, uint64_t size, uint64_t unit,
     while (low <= size / 2)
         low *= 2;
     const uint64_t high = low > size ? low : 2 * low;
-    const struct value_text a = value_text(cache->size, low);
-    const struct value_text b = value_text(cache->size, high);
+    const struct value_text a = value_text((int)cache->size, low);
+    const struct value_text b = value_text((int)cache->size, high);
     const char *words[2];
     size_t count = 0;
 
-    if (low < size && in_limits(cache->size, low))
+    if (low < size && in_limits((int)cache->size, low))
         words[count++] = a.text;
-    if (in_limits(cache->size, high))
+    if (in_limits((int)cache->size, high))
         words[count++] = b.text;
     join_words(words, count, text, text_size);
 }
 
 static int
-check_cache(const struct check *c, const struct cache_ids *cache)
+check_cache(const struct check *c, const struct cache_row *cache)
 {
     const uint64_t size = c->params[cache->size];
     const uint64_t ways = c->params[cache->ways];
@@ -104,7 +88,7 @@ check_cache(const struct check *c, const struct cache_ids *cache)
     snprintf(what, sizeof(what),
              "with %s.ways=%" PRIu64 " and %s.line=%" PRIu64 " it must be %s",
              cache->name, ways, cache->name, line, sizes);
-    return fail_param(c, cache->size, what);
+    return fail_param(c, (int)cache->size, what);
 }
 
 static int
@@ -113,21 +97,20 @@ check_caches(const struct check *c)
     int error = 0;
 
     for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
-        if (c->params[caches[i].size] != 0)
-            error = check_cache(c, &caches[i]);
+        if (c->params[tally_caches[i].size] != 0)
+            error = check_cache(c, &tally_caches[i]);
     return error;
 }
 
 /* Returns how many caches of the level there are. */
 static uint64_t
-copies(const struct check *c, const struct cache_ids *cache)
+copies(const struct check *c, size_t cache)
 {
     const uint64_t *const p = c->params;
-    const bool chip = (cache->size == PARAM_L2_SIZE &&
-                       p[PARAM_L2_SHARED] == L2_SHARED_CHIP) ||
-                      (cache->size == PARAM_L3_SIZE &&
-                       p[PARAM_L3_SHARED] == L3_SHARED_CHIP) ||
-                      cache->size == PARAM_L4_SIZE;
+    const bool chip =
+        (cache == CACHE_L2 && p[PARAM_L2_SHARED] == L2_SHARED_CHIP) ||
+        (cache == CACHE_L3 && p[PARAM_L3_SHARED] == L3_SHARED_CHIP) ||
+        cache > CACHE_L3;
 
     return p[PARAM_NODES] * (chip ? 1 : p[PARAM_CORES]);
 }
@@ -215,9 +198,9 @@ check_rows(const struct check *c)
     int error = 0;
 
     for (size_t i = 0; i < CACHE_COUNT && error == 0; i++)
-        error = add_rows(c, caches[i].size,
-                         p[caches[i].size] / p[caches[i].line] *
-                             copies(c, &caches[i]),
+        error = add_rows(c, (int)tally_caches[i].size,
+                         p[tally_caches[i].size] / p[tally_caches[i].line] *
+                             copies(c, i),
                          &sum);
     for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]) && error == 0;
          i++)

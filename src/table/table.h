@@ -76,6 +76,12 @@ struct param_rule {
 /* Who asks a TLB. */
 enum tlb_asker { TLB_FETCH, TLB_LOAD, TLB_STORE, TLB_ASKERS };
 
+/* A cache: its parameters, and its name for people, such as "L2". */
+struct cache_row {
+    const char *name, *label;
+    enum param_id size, ways, line;
+};
+
 /* A TLB: its parameters, and, but for the instruction TLB and the data TLB, the
  * signals that it raises by asker. */
 struct tlb_row {
@@ -422,6 +428,9 @@ struct machine_row {
 extern const struct signal_row tally_signals[SIGNAL_COUNT];
 extern const struct param_row tally_params[PARAM_COUNT];
 extern const struct param_rule tally_param_rules[PARAM_RULE_COUNT];
+/* By enum cache_id: the L1I, L1D, L2I, L2 and L3, and the levels behind the L3
+ * that machines name, the nearest first. */
+extern const struct cache_row tally_caches[CACHE_COUNT];
 /* By enum tlb_id: the instruction TLB, the data TLB, and those behind them that
  * machines name. */
 extern const struct tlb_row tally_tlbs[TLB_COUNT];

@@ -15,49 +15,70 @@
 #define TABLE_ENTRY 16u
 #define TABLE_ENTRIES 65536u
 
+/* Who asks a level behind the L2. */
+enum level_asker {
+    BY_FETCH,
+    BY_LOAD,
+    BY_STORE,
+    BY_FETCH_WALK,
+    BY_DATA_WALK,
+    BY_NEAR,
+    BY_FAR,
+    LEVEL_ASKERS
+};
+
+/* A level behind the L2: its parameters, and the signals that it raises. */
+#define LEVEL(level)                                                    \
+    {COMPONENT_##level,                                                 \
+     PARAM_##level##_SIZE,                                              \
+     PARAM_##level##_REPLACEMENT,                                       \
+     {SIGNAL_##level##_FETCH_MISSES, SIGNAL_##level##_LOAD_MISSES,      \
+      SIGNAL_##level##_STORE_MISSES, SIGNAL_ITLB_WALK_##level##_MISSES, \
+      SIGNAL_DTLB_WALK_##level##_MISSES,                                \
+      SIGNAL_NEAR_PREFETCH_##level##_MISSES,                            \
+      SIGNAL_FAR_PREFETCH_##level##_MISSES},                            \
+     SIGNAL_##level##_WRITEBACKS,                                       \
+     SIGNAL_BULK_##level##_MISSES},
+
+static const struct {
+    enum component_id component;
+    enum param_id size, replacement;
+    enum signal_id misses[LEVEL_ASKERS], writebacks, bulk;
+} level_refs[LEVELS_REF] = {LEVEL(L3) EACH_LEVEL(LEVEL)};
+
 /* Who asks the shared caches, and so which signals count its misses. */
 struct asker {
-    enum signal_id l2_misses, l3_misses, local, remote, cache;
+    enum signal_id l2_misses, local, remote, cache;
     enum bus_ref_asker bus;
-    enum signal_id l4_misses;
+    enum level_asker level;
 };
 
 static const struct asker fetches = {
-    SIGNAL_L2_FETCH_MISSES, SIGNAL_L3_FETCH_MISSES, SIGNAL_L2_FETCH_LOCAL,
-    SIGNAL_L2_FETCH_REMOTE, SIGNAL_L2_FETCH_CACHE,  BUS_REF_FETCH,
-    SIGNAL_L4_FETCH_MISSES};
-static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L3_LOAD_MISSES,
-                                   SIGNAL_L2_LOAD_LOCAL,  SIGNAL_L2_LOAD_REMOTE,
-                                   SIGNAL_L2_LOAD_CACHE,  BUS_REF_LOAD,
-                                   SIGNAL_L4_LOAD_MISSES};
+    SIGNAL_L2_FETCH_MISSES, SIGNAL_L2_FETCH_LOCAL, SIGNAL_L2_FETCH_REMOTE,
+    SIGNAL_L2_FETCH_CACHE,  BUS_REF_FETCH,         BY_FETCH};
+static const struct asker loads = {SIGNAL_L2_LOAD_MISSES, SIGNAL_L2_LOAD_LOCAL,
+                                   SIGNAL_L2_LOAD_REMOTE, SIGNAL_L2_LOAD_CACHE,
+                                   BUS_REF_LOAD,          BY_LOAD};
 static const struct asker stores = {
-    SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
-    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE,
-    SIGNAL_L4_STORE_MISSES};
+    SIGNAL_L2_STORE_MISSES, SIGNAL_L2_STORE_LOCAL, SIGNAL_L2_STORE_REMOTE,
+    SIGNAL_L2_STORE_CACHE,  BUS_REF_STORE,         BY_STORE};
 /* Where stores go through the L1. */
 static const struct asker atomics = {
-    SIGNAL_L2_STORE_MISSES, SIGNAL_L3_STORE_MISSES, SIGNAL_L2_STORE_LOCAL,
-    SIGNAL_L2_STORE_REMOTE, SIGNAL_L2_STORE_CACHE,  BUS_REF_ATOMIC,
-    SIGNAL_L4_STORE_MISSES};
+    SIGNAL_L2_STORE_MISSES, SIGNAL_L2_STORE_LOCAL, SIGNAL_L2_STORE_REMOTE,
+    SIGNAL_L2_STORE_CACHE,  BUS_REF_ATOMIC,        BY_STORE};
 /* Of one core, or with an L3 for all: no node counts them. */
 static const struct asker near_prefetches = {
-    .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES,
-    .l3_misses = SIGNAL_NEAR_PREFETCH_L3_MISSES,
-    .l4_misses = SIGNAL_NEAR_PREFETCH_L4_MISSES};
+    .l2_misses = SIGNAL_NEAR_PREFETCH_L2_MISSES, .level = BY_NEAR};
 static const struct asker far_prefetches = {
-    .l2_misses = SIGNAL_FAR_PREFETCH_L2_MISSES,
-    .l3_misses = SIGNAL_FAR_PREFETCH_L3_MISSES,
-    .l4_misses = SIGNAL_FAR_PREFETCH_L4_MISSES};
+    .l2_misses = SIGNAL_FAR_PREFETCH_L2_MISSES, .level = BY_FAR};
 /* Where all caches are a core's own. */
 static const struct asker floats = {.bus = BUS_REF_FLOAT};
 static const struct asker fetch_walks = {
-    SIGNAL_ITLB_WALK_MISSES,   SIGNAL_ITLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE,     SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_I,
-    SIGNAL_ITLB_WALK_L4_MISSES};
+    SIGNAL_ITLB_WALK_MISSES, SIGNAL_L2_WALK_LOCAL, SIGNAL_L2_WALK_REMOTE,
+    SIGNAL_L2_WALK_CACHE,    BUS_REF_WALK_I,       BY_FETCH_WALK};
 static const struct asker data_walks = {
-    SIGNAL_DTLB_WALK_MISSES,   SIGNAL_DTLB_WALK_L3_MISSES, SIGNAL_L2_WALK_LOCAL,
-    SIGNAL_L2_WALK_REMOTE,     SIGNAL_L2_WALK_CACHE,       BUS_REF_WALK_D,
-    SIGNAL_DTLB_WALK_L4_MISSES};
+    SIGNAL_DTLB_WALK_MISSES, SIGNAL_L2_WALK_LOCAL, SIGNAL_L2_WALK_REMOTE,
+    SIGNAL_L2_WALK_CACHE,    BUS_REF_WALK_D,       BY_DATA_WALK};
 
 /* Whether the strand does so while the request waits. */
 static bool
@@ -106,10 +127,11 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     init_cache(&r->l1d, params, PARAM_L1D_SIZE);
     if (components & COMPONENT_L2)
         init_level(&r->l2, params, PARAM_L2_SIZE, PARAM_L2_REPLACEMENT);
-    if (components & COMPONENT_L3)
-        init_level(&r->l3, params, PARAM_L3_SIZE, PARAM_L3_REPLACEMENT);
-    if (components & COMPONENT_L4)
-        init_level(&r->l4, params, PARAM_L4_SIZE, PARAM_L4_REPLACEMENT);
+    for (unsigned i = 0; i < LEVELS_REF; i++) {
+        if (components & level_refs[i].component)
+            init_level(&r->levels[i], params, (int)level_refs[i].size,
+                       (int)level_refs[i].replacement);
+    }
     if (components & COMPONENT_WAYS) {
         const size_t count = r->l2.sets * r->l2.ways;
         r->l2_ways = calloc(count, sizeof(*r->l2_ways));
@@ -152,8 +174,8 @@ chip_ref_finish(struct chip_ref *r)
     cache_ref_finish(&r->l1i);
     cache_ref_finish(&r->l1d);
     cache_ref_finish(&r->l2);
-    cache_ref_finish(&r->l3);
-    cache_ref_finish(&r->l4);
+    for (unsigned i = 0; i < LEVELS_REF; i++)
+        cache_ref_finish(&r->levels[i]);
     for (unsigned i = 0; i < TLB_COUNT; i++)
         tlb_ref_finish(&r->tlbs[i]);
     tlb_ref_finish(&r->itlb_first);
@@ -248,21 +270,17 @@ cross(struct chip_ref *r, uint64_t addr, unsigned other, enum signal_id first)
             r, (enum signal_id)(first + plane * 16 + r->node * 4 + other));
 }
 
-/* The L3 of all peers. */
+/* A level behind the L2, of all peers; NULL where the machine lacks it. */
 static struct cache_ref *
-l3_of(struct chip_ref *r)
+level_of(struct chip_ref *r, unsigned level)
 {
-    return &r->peers[0]->l3;
+    return r->components & level_refs[level].component
+               ? &r->peers[0]->levels[level]
+               : NULL;
 }
 
-/* The L4 of all peers. */
-static struct cache_ref *
-l4_of(struct chip_ref *r)
-{
-    return &r->peers[0]->l4;
-}
-
-/* A dirty line goes to the first level behind `from` that has it. */
+/* A dirty line goes to the first level behind `from` that has it: 1 is the L1D,
+ * 2 the L2, and so on. */
 static void
 pass_on(struct chip_ref *r, int from, uint64_t addr)
 {
@@ -270,12 +288,12 @@ pass_on(struct chip_ref *r, int from, uint64_t addr)
         snoop_ref_write(r, addr, true);
     if (from < 2 && cache_ref_mark(&r->l2, addr / r->l2.line_size))
         return;
-    if (from < 3 && (r->components & COMPONENT_L3) &&
-        cache_ref_mark(l3_of(r), addr / l3_of(r)->line_size))
-        return;
-    if (from < 4 && (r->components & COMPONENT_L4) &&
-        cache_ref_mark(l4_of(r), addr / l4_of(r)->line_size))
-        return;
+    for (unsigned i = 0; i < LEVELS_REF; i++) {
+        struct cache_ref *c = level_of(r, i);
+        if (from < (int)i + 3 && c != NULL &&
+            cache_ref_mark(c, addr / c->line_size))
+            return;
+    }
     count_bank(r, addr, SIGNAL_MEMORY_WRITES_0);
     cross(r, addr, home_of(r, addr), SIGNAL_LINK_WRITEBACKS_0);
 }
@@ -284,13 +302,11 @@ pass_on(struct chip_ref *r, int from, uint64_t addr)
 static void
 write_back(struct chip_ref *r, int from, uint64_t addr)
 {
-    static const enum signal_id signals[] = {
-        0, SIGNAL_L1D_WRITEBACKS, SIGNAL_L2_WRITEBACKS, SIGNAL_L3_WRITEBACKS,
-        SIGNAL_L4_WRITEBACKS};
-
     if ((r->components & COMPONENT_WRITEBACK) == 0 || addr == NOWHERE)
         return;
-    chip_ref_count(r, signals[from]);
+    chip_ref_count(r, from == 1   ? SIGNAL_L1D_WRITEBACKS
+                      : from == 2 ? SIGNAL_L2_WRITEBACKS
+                                  : level_refs[from - 3].writebacks);
     pass_on(r, from, addr);
 }
 
@@ -431,17 +447,14 @@ ask_behind(struct chip_ref *r, uint64_t addr, bool write,
 
     if (ask_cores(r, addr, write))
         return false;
-    if (r->components & COMPONENT_L3) {
-        if (access_cache(l3_of(r), addr, false, &out))
+    for (unsigned i = 0; i < LEVELS_REF; i++) {
+        struct cache_ref *c = level_of(r, i);
+        if (c == NULL)
+            continue;
+        if (access_cache(c, addr, false, &out))
             return false;
-        chip_ref_count(r, asker->l3_misses);
-        write_back(r, 3, out);
-    }
-    if (r->components & COMPONENT_L4) {
-        if (access_cache(l4_of(r), addr, false, &out))
-            return false;
-        chip_ref_count(r, asker->l4_misses);
-        write_back(r, 4, out);
+        chip_ref_count(r, level_refs[i].misses[asker->level]);
+        write_back(r, (int)i + 3, out);
     }
     serve(r, addr, write, asker);
     return true;
@@ -718,16 +731,18 @@ chip_ref_bulk(struct chip_ref *r, uint64_t addr, uint64_t size)
 {
     uint64_t *n = r->signals[r->outside];
     const uint64_t l1d = n[SIGNAL_L1D_LOAD_MISSES],
-                   l2 = n[SIGNAL_L2_LOAD_MISSES], l3 = n[SIGNAL_L3_LOAD_MISSES],
-                   l4 = n[SIGNAL_L4_LOAD_MISSES];
+                   l2 = n[SIGNAL_L2_LOAD_MISSES];
+    uint64_t behind[LEVELS_REF];
 
+    for (unsigned i = 0; i < LEVELS_REF; i++)
+        behind[i] = n[level_refs[i].misses[BY_LOAD]];
     chip_ref_load(r, addr, size);
     if ((r->components & COMPONENT_BULK) == 0)
         return;
     n[SIGNAL_BULK_L1D_MISSES] += n[SIGNAL_L1D_LOAD_MISSES] - l1d;
     n[SIGNAL_BULK_L2_MISSES] += n[SIGNAL_L2_LOAD_MISSES] - l2;
-    n[SIGNAL_BULK_L3_MISSES] += n[SIGNAL_L3_LOAD_MISSES] - l3;
-    n[SIGNAL_BULK_L4_MISSES] += n[SIGNAL_L4_LOAD_MISSES] - l4;
+    for (unsigned i = 0; i < LEVELS_REF; i++)
+        n[level_refs[i].bulk] += n[level_refs[i].misses[BY_LOAD]] - behind[i];
 }
 
 /* Of a register that is no integer's, where such pass the L1D by. */

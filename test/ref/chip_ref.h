@@ -14,6 +14,9 @@
 #include "source/block.h"
 #include "table/table.h"
 
+/* The cache levels behind the L2 that a machine may have: the L3 and on. */
+#define LEVELS_REF (CACHE_COUNT - CACHE_L3)
+
 /* A branch and where it went last. */
 struct branch_ref {
     uint64_t pc, target;
@@ -34,10 +37,11 @@ struct way_ref {
 struct chip_ref {
     const uint64_t *params;
     uint64_t components; /* enum component_id bits that run */
-    struct cache_ref l1i, l1d, l2, l3, l4;
+    struct cache_ref l1i, l1d, l2;
+    struct cache_ref levels[LEVELS_REF]; /* behind the L2; lines 0: none */
     struct tlb_ref tlbs[TLB_COUNT];
     struct tlb_ref itlb_first, dtlb_first; /* if there are any */
-    struct bus_ref bus;      /* with COMPONENT_BUS: no l2, no l3 */
+    struct bus_ref bus;      /* with COMPONENT_BUS: no l2, no levels */
     struct way_ref *l2_ways; /* [sets][ways] */
     uint64_t *foretold;      /* [l2.foretold] ways */
     uint64_t now;            /* requests of the L2 so far */

@@ -25,10 +25,12 @@ struct machine {
     const char *sets[SETS]; /* as of --set */
 };
 
+#define AND_LEVEL(level) | COMPONENT_##level
+
 /* Every part of the model; cycles are no part of it but made from totals. */
 #define ALL_COMPONENTS                                                         \
     (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENT_L1I |               \
-     COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 | COMPONENT_L4 |              \
+     COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 EACH_LEVEL(AND_LEVEL) |       \
      COMPONENT_ITLB | COMPONENT_DTLB | COMPONENT_WRITEBACK | COMPONENT_NODES | \
      COMPONENT_RAW | COMPONENT_WAYS | COMPONENT_BULK | COMPONENT_SNOOP |       \
      COMPONENT_BUS | COMPONENT_BUS_BACKS | COMPONENTS_TARGETS)
