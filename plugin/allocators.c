@@ -55,10 +55,8 @@ is_true(const struct allocators *a, unsigned vcpu,
 {
     uint64_t value;
 
-    /* SPARC's is the address of the call, with its slot behind. */
-    const unsigned behind = a->registers.isa->elf_machine == EM_SPARCV9 ? 8 : 0;
     if (registers_read(&a->registers, vcpu, REGISTERS_BACK, &value))
-        return value + behind == called->back;
+        return value + a->registers.isa->return_behind == called->back;
     return registers_read(&a->registers, vcpu, REGISTERS_POINTER, &value) &&
            value == called->pointer;
 }
@@ -169,9 +167,6 @@ allocators_ask_pointer(const struct allocators *a, const struct insn *insns,
     return calls;
 }
 
-/* SPARC's stack pointers are so many bytes below the stack. */
-#define SPARC_BIAS 2047
-
 /* A block is entered that ends with a call. */
 static void
 on_calling_block(unsigned vcpu, void *data)
@@ -183,9 +178,7 @@ on_calling_block(unsigned vcpu, void *data)
     if (s == NULL || s->callers == NULL || s->callers->pointer != 0 ||
         !registers_read(&a->registers, vcpu, REGISTERS_POINTER, &pointer))
         return;
-    if (a->registers.isa->elf_machine == EM_SPARCV9)
-        pointer += SPARC_BIAS;
-    callers_tell(s->callers, pointer);
+    callers_tell(s->callers, pointer + a->registers.isa->stack_bias);
 }
 
 void

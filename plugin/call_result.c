@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/registers.h"
+
 /* GLib's, of which QEMU has a copy. */
 struct byte_array {
     uint8_t *data;
@@ -84,11 +86,14 @@ write_result(void *cpu, void *data)
     uint64_t bits = isa->failure_bits, state = 0;
 
     if (bits == 0) {
-        write_register(r->qemu, isa, cpu, isa->result, (uint64_t)r->value);
+        write_register(r->qemu, isa, cpu,
+                       isa->register_numbers[REGISTERS_RESULT],
+                       (uint64_t)r->value);
     } else if (read_register(r, cpu, isa->failure, &state)) {
         state = r->value < 0 ? state | bits : state & ~bits;
         write_register(r->qemu, isa, cpu, isa->failure, state);
-        write_register(r->qemu, isa, cpu, isa->result,
+        write_register(r->qemu, isa, cpu,
+                       isa->register_numbers[REGISTERS_RESULT],
                        r->value < 0 ? -(uint64_t)r->value : (uint64_t)r->value);
     }
     free(r);

@@ -425,10 +425,6 @@ on_caller_pointer(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr,
         callers_tell_caller(s->callers, addr - (uint64_t)(intptr_t)data);
 }
 
-/* SPARC's stack pointers are so many bytes below the stack. */
-#define SPARC_BIAS 2047
-#define SPARC_FRAME_POINTER 30
-
 /* Registers the last access of a block whose address is at a fixed distance
  * from what a register has. */
 static void
@@ -455,14 +451,13 @@ register_pointers(const struct plugin *p, struct qemu_plugin_tb *tb,
                   const struct insn *insns, size_t count)
 {
     const struct isa *const isa = p->shape.isa;
-    const bool is_sparc = isa->elf_machine == EM_SPARCV9;
-    const int64_t bias = is_sparc ? SPARC_BIAS : 0;
+    const int64_t bias = isa->stack_bias;
 
     if (isa->slots != SLOTS_NONE) {
         register_pointer(tb, insns, count, isa->stack_pointer, bias,
                          on_pointer);
-        if (is_sparc)
-            register_pointer(tb, insns, count, SPARC_FRAME_POINTER, bias,
+        if (isa->frame_pointer >= 0)
+            register_pointer(tb, insns, count, isa->frame_pointer, bias,
                              on_caller_pointer);
         return;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/registers.h"
 
+#include <assert.h>
 #include <dlfcn.h>
-#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,37 +15,15 @@ struct registers_bytes {
     unsigned size;
 };
 
-/* Each architecture's function, and the numbers that debuggers have for the
- * registers. */
-static const struct registers_row {
-    uint16_t machine;
-    const char *function;
-    int8_t number[REGISTERS_PARTS]; /* -1: none */
-} rows[] = {
-    {EM_X86_64, "x86_cpu_gdb_read_register", {5, 4, 3, 2, 8, 9, 0, 7, -1}},
-    {EM_SPARCV9,
-     "sparc_cpu_gdb_read_register",
-     {8, 9, 10, 11, 12, 13, 8, 14, 15}},
-    {EM_MIPS, "mips_cpu_gdb_read_register", {4, 5, 6, 7, 8, 9, 2, 29, 31}},
-};
-
-static const struct registers_row *
-row_of(const struct isa *isa)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].machine == isa->elf_machine)
-            return &rows[i];
-    }
-    return NULL;
-}
-
 bool
 registers_find(struct registers *r, const struct isa *isa)
 {
-    *r = (struct registers){.isa = isa, .row = row_of(isa)};
-    if (r->row == NULL)
-        return false;
-    *(void **)&r->read = dlsym(RTLD_DEFAULT, r->row->function);
+    static_assert(REGISTERS_PARTS == ISA_REGISTERS, "each part has a number");
+    char name[64];
+
+    *r = (struct registers){.isa = isa};
+    snprintf(name, sizeof(name), "%s_gdb_read_register", isa->registers);
+    *(void **)&r->read = dlsym(RTLD_DEFAULT, name);
     *(void **)&r->cpu = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
     *(void **)&r->make = dlsym(RTLD_DEFAULT, "g_byte_array_new");
     *(void **)&r->resize = dlsym(RTLD_DEFAULT, "g_byte_array_set_size");
@@ -59,7 +38,7 @@ bool
 registers_read(const struct registers *r, unsigned vcpu, unsigned part,
                uint64_t *value)
 {
-    const int8_t number = r->row->number[part];
+    const int8_t number = r->isa->register_numbers[part];
     void *const cpu = r->cpu((int)vcpu);
 
     if (cpu == NULL || number < 0 || vcpu >= COUNTS_STRANDS)

@@ -14,13 +14,11 @@
 #include "isa/isa.h"
 
 struct registers_bytes;
-struct registers_row;
 
 struct registers {
     const struct isa *isa;
-    const struct registers_row *row; /* of the architecture */
-    struct registers_bytes **bytes;  /* [COUNTS_STRANDS] that QEMU writes to, by
-                                        thread; NULL: none yet */
+    struct registers_bytes **bytes; /* [COUNTS_STRANDS] that QEMU writes to, by
+                                       thread; NULL: none yet */
     int (*read)(void *cpu, struct registers_bytes *bytes, int number);
     void *(*cpu)(int number);
     struct registers_bytes *(*make)(void);

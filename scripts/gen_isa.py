@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gen_isa.py DATA SOURCE HEADER DECODERS: isa.toml of the folder DATA as the C
-rows of src/isa/isa.h, the enum of their places, and the table of decoders.
+"""gen_isa.py DATA SOURCE HEADER DECODERS CAPSTONE: isa.toml of the folder DATA as
+the C rows of src/isa/isa.h, the enum of their places, the table of decoders, and
+the rows of the disassembler.
+gen_isa.py --list DATA: a line an architecture, for meson: its name, its decoder and
+its C compiler.
 
 A key of a row and what it says:
 
@@ -19,12 +22,27 @@ A key of a row and what it says:
   machine         the machine that counts where none is asked for
   cpu             QEMU's -cpu; its own choice if missing
   triplet         of the cross libc, which lies below /usr/TRIPLET
+  compiler        the C compiler for it; TRIPLET-gcc if missing
   loader_package  Debian's package of the loader
   lookup          the instruction by which a guest looks up counts, its bytes in
                   the order of memory, in hexadecimal: one that does nothing and
-                  that no compiler makes; src/gateway/doorbell.h has the same, and
-                  doc/gateway.md says what it does
+                  that no compiler makes; src/gateway/guest_calls.h has the same,
+                  and doc/gateway.md says what it does
   stack_pointer   the number of the register, as the decoder has it
+  stack_bias      bytes that the stack pointer is below what it points to; 0 if
+                  missing
+  frame_pointer   the number of the register that has the caller's stack pointer;
+                  -1 if missing
+  return_behind   bytes from the return address, as a register has it, to where
+                  the call returns; 0 if missing
+  registers       QEMU's functions REGISTERS_gdb_read_register and
+                  REGISTERS_gdb_write_register read and write a register by the
+                  numbers that gdb knows, as the keys below have them
+  register_numbers
+                  the numbers of registers for that function: six arguments, the
+                  result, the stack pointer and the return address; -1: none
+  capstone        the architecture and the modes of the disassembler, by their
+                  names in capstone.h
   sigbus          the number of SIGBUS
   handler_at      where in struct sigaction the handler stands
   cause_at        where in siginfo_t the cause stands (si_code)
@@ -32,9 +50,6 @@ A key of a row and what it says:
                   new thread ends, from 1 on
   timed_out       the number of ETIMEDOUT
   microseconds    bytes of tv_usec in struct timeval; 8 if missing
-  registers       QEMU's function REGISTERS_gdb_write_register writes a register of
-                  the guest by the numbers that gdb knows
-  result          the register with the result of a system call
   ticks_low, ticks_high
                   the registers that get the halves of the processor's own clock
   failure, failure_bits
@@ -56,6 +71,8 @@ from catalogue.row import NAME, BadData, File, ident, write_changed
 
 SLOTS = ("none", "apart", "within")
 BYTES = re.compile(r"(?:[0-9a-f]{2}){1,8}")
+CAPSTONE = re.compile(r"CS_(?:ARCH|MODE)_[0-9A-Z_]+")
+REGISTERS = 9 # numbers of a row, as REGISTERS_PARTS in plugin/registers.h
 CONSTANT = re.compile(r"E(?:M|LFCLASS|LFDATA)[0-9A-Z_]+")
 
 
@@ -71,7 +88,18 @@ def inherit(file, rows):
         row.values = rows[like].values | row.values
 
 
+def read_registers(row):
+    """Returns the numbers of registers for QEMU."""
+    numbers = row.get("register_numbers", list, "a list of numbers")
+    if len(numbers) != REGISTERS or not all(
+            type(n) is int and -1 <= n <= 127 for n in numbers):
+        row.bad(f"'register_numbers' must be {REGISTERS} numbers from -1 to 127")
+    return "{" + ", ".join(map(str, numbers)) + "}"
+
+
 def read(name, row):
+    """Returns what the row says: decoder and compiler, the names of capstone, the
+    fields of its C row, its calls."""
     elf = row.words("elf", CONSTANT)
     lookup = row.text("lookup")
     if len(elf) != 3:
@@ -108,14 +136,17 @@ def read(name, row):
         ("lookup", "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(lookup))
          + "}"),
         ("lookup_size", len(lookup) // 2), ("stack_pointer", row.number("stack_pointer", 0, 31)),
+        ("stack_bias", row.number("stack_bias", 0, 4096, 0)),
+        ("frame_pointer", row.number("frame_pointer", 0, 31, -1)),
+        ("return_behind", row.number("return_behind", 0, 16, 0)),
+        ("registers", c_text(row.text("registers"))),
+        ("register_numbers", read_registers(row)),
         ("sigbus", row.number("sigbus", 1, 64)),
         ("handler_at", row.number("handler_at", 0, 64)),
         ("cause_at", row.number("cause_at", 0, 64)),
         ("clone_child", row.number("clone_child", 1, 5)),
         ("timed_out", row.number("timed_out", 1, 4095)),
         ("microseconds", row.number("microseconds", 4, 8, 8)),
-        ("registers", c_text(row.text("registers"))),
-        ("result", row.number("result", 0, 255)),
         ("ticks_low", row.number("ticks_low", 0, 255, 0)),
         ("ticks_high", row.number("ticks_high", 0, 255, 0)),
         ("failure", row.number("failure", 0, 255, 0)),
@@ -125,9 +156,14 @@ def read(name, row):
         ("write_repeated", c_bool(row.flag("write_repeated"))),
         ("waits_unseen", c_bool(row.flag("waits_unseen"))),
     ]
+    capstone = row.words("capstone", CAPSTONE)
+    if len(capstone) < 2 or not capstone[0].startswith("CS_ARCH_"):
+        row.bad("'capstone' must be an architecture and its modes")
+    compiler = row.text("compiler", triplet and f"{triplet}-gcc")
     calls = row.numbers("calls", {})
     row.done()
-    return decoder, fields, calls
+    return {"decoder": decoder, "compiler": compiler, "capstone": capstone,
+            "fields": fields, "calls": calls}
 
 
 def load(data):
@@ -142,21 +178,21 @@ def load(data):
 
 
 def source(rows):
-    names = sorted({call for *_, calls in rows.values() for call in calls})
+    names = sorted({call for row in rows.values() for call in row["calls"]})
     lines = ["/* Generated by scripts/gen_isa.py from data/isa.toml. */",
              "#include <elf.h>", "", '#include "isa/isa.h"', ""]
     lines += [f"_Static_assert(CALL_COUNT == {len(names)},",
               '    "a system call that no row of data/isa.toml has");', "",
               "const struct isa isa_rows[ISA_COUNT] = {"]
-    for _, fields, calls in rows.values():
-        numbers = ", ".join(f"[{ident('call', n)}] = {calls.get(n, -1)}"
+    for row in rows.values():
+        numbers = ", ".join(f"[{ident('call', n)}] = {row['calls'].get(n, -1)}"
                             for n in names)
-        lines += c_row([*fields, ("calls", f"{{{numbers}}}")])
+        lines += c_row([*row["fields"], ("calls", f"{{{numbers}}}")])
     return "\n".join([*lines, "};", ""])
 
 
 def decoders(rows):
-    names = [f"{decoder}_decoder" for decoder, *_ in rows.values()]
+    names = [f"{row['decoder']}_decoder" for row in rows.values()]
     return "\n".join(
         ["/* Generated by scripts/gen_isa.py from data/isa.toml. */",
          '#include "isa/isa.h"', "",
@@ -172,17 +208,32 @@ def header(rows):
                       *c_enum("isa_place", [*names, "ISA_COUNT"])])
 
 
+def capstone(rows):
+    """Returns rows for the disassembler: name, architecture, modes."""
+    return "\n".join(
+        ["/* Generated by scripts/gen_isa.py from data/isa.toml. */",
+         *(f"{{{c_text(name)}, {row['capstone'][0]}, "
+           f"{' | '.join(row['capstone'][1:])}}}," for name, row in rows.items()),
+         ""])
+
+
 def main():
-    if len(sys.argv) != 5:
+    listing = sys.argv[1:2] == ["--list"]
+    data, *outputs = map(pathlib.Path, sys.argv[1 + listing:] or [""])
+    if len(outputs) != (0 if listing else 4):
         sys.exit(__doc__)
-    data, *outputs = map(pathlib.Path, sys.argv[1:])
     try:
         rows = load(data)
     except BadData as e:
         sys.exit(str(e))
+    if listing:
+        for name, row in rows.items():
+            print(name, row["decoder"], row["compiler"])
+        return
     write_changed(outputs[0], source(rows))
     write_changed(outputs[1], header(rows))
     write_changed(outputs[2], decoders(rows))
+    write_changed(outputs[3], capstone(rows))
 
 
 if __name__ == "__main__":

@@ -5,17 +5,21 @@
 INPUT, man/tally.1.in or man/tally-COMMAND.1.in, is the prose. In it @HEAD@ is
 replaced by the title, name and synopsis, @OPTIONS@, @EXAMPLES@ and @LINES@ (of
 the lines that it reads) by what the command's rows say, @COMMANDS@ by the list
-of commands, @MACHINES@ by that of machines.
+of commands, @MACHINES@ by that of machines, @GUESTS@ by the machines that
+count the programs of each architecture of data/isa.toml without -m, but for those
+of the architecture whose C library is the host's.
 """
 
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 from rows import Option, output, read_commands
 
 SUMMARY = "count what a program does, on processors you do not have"
+DATA = Path(__file__).resolve().parent.parent / "data"
 HELP = Option("h", "help", "", "print usage, options and an example")
 
 
@@ -77,9 +81,25 @@ def machines(tally):
     return lines
 
 
+def guests():
+    """Returns which machine counts the programs of which architectures."""
+    rows = tomllib.loads(DATA.joinpath("isa.toml").read_text("utf-8"))["isa"]
+    names = {}
+    for name, row in rows.items():
+        row = rows.get(row.get("like"), {}) | row
+        if "triplet" in row:
+            names.setdefault(row["machine"], []).append(name)
+    lines = []
+    for machine, those in names.items():
+        last = machine == list(names)[-1]
+        lines += [f"{' and '.join(those)} programs run on",
+                  f".BR {roff(machine)} {'.' if last else ','}"]
+    return lines
+
+
 def page(tally, version, title, prose):
     commands = read_commands(tally)
-    parts = {}
+    parts = {"GUESTS": guests()}
     if title == "tally":
         words = "COMMAND [OPTIONS] [ARGUMENTS]"
         parts["HEAD"] = head(title, version, SUMMARY, words)

@@ -20,6 +20,10 @@ ROWS = (
     ('sigbus = 10\n', '', "[isa.sparc64]: 'sigbus' is missing"),
     ('page = 8192', 'page = 8192\npages = 1', "unknown key 'pages'"),
     ('like = "mips64"', 'like = "mips"', "[isa.mips64el]: like = 'mips'"),
+    ('register_numbers = [8, ', 'register_numbers = [', "must be 9 numbers from"),
+    ('"CS_ARCH_SPARC", ', '', "'capstone' must be an architecture and its modes"),
+    ('"CS_MODE_64"', '"64"', "'capstone' must be a list of names"),
+    ('stack_bias = 2047', 'stack_bias = -1', "stack_bias = -1: must be a whole"),
     ('execve = 59', 'execve = "59"', "'calls' must be a table of names"),
 )
 
@@ -30,7 +34,7 @@ def generate(generator, text):
         (folder / "isa.toml").write_text(text)
         done = subprocess.run(
             [sys.executable, "-B", generator, name, folder / "c", folder / "h",
-             folder / "d"], capture_output=True, text=True, check=False)
+             folder / "d", folder / "i"], capture_output=True, text=True, check=False)
         made = sorted(p.name for p in folder.iterdir() if p.name != "isa.toml")
         return done, made
 
@@ -39,7 +43,7 @@ def main():
     generator, data = sys.argv[1:]
     text = pathlib.Path(data).read_text()
     done, made = generate(generator, text)
-    good = done.returncode == 0 and made == ["c", "d", "h"]
+    good = done.returncode == 0 and made == ["c", "d", "h", "i"]
     print(f"1..{len(ROWS) + 1}")
     print(f"{'ok' if good else 'not ok'} 1 - the rows as they are")
     for i, (old, new, said) in enumerate(ROWS, 2):

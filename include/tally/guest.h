@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program on the machine that emulates it: what tally/counter.h cannot know
- * of. Under `tally count`, for programs of sparc64, mips64, mips64el, x86-64.
+ * of. Under `tally count`, for programs of each guest architecture.
  *
  * Registers are those of the performance monitor of the strand that the caller
  * runs on, as in tally/pmu.h: with its rules, its traps, its width. Counters

@@ -25,6 +25,7 @@ enum isa_slots {
 };
 
 #define ISA_LOOKUP_MOST 8u
+#define ISA_REGISTERS 9u
 
 struct isa_decoder {
     /*
@@ -61,6 +62,17 @@ struct isa {
     uint32_t flags_mask, flags_most, flags_none;
     const char *flags_refusal;
     int8_t stack_pointer; /* the register's number, as in struct insn */
+    /* The register that has the caller's stack pointer; -1: none has. */
+    int8_t frame_pointer;
+    uint16_t stack_bias; /* bytes that stack pointers are too low */
+    /* Bytes from the return address, as a register has it, to where the call
+     * returns. */
+    uint8_t return_behind;
+    /* QEMU's functions `registers`_gdb_read_register and `registers`_gdb_write_
+     * register, and the numbers of registers for them, by part of a call: as
+     * plugin/registers.h has the parts. -1: none. */
+    const char *registers;
+    int8_t register_numbers[ISA_REGISTERS];
     bool repeats;         /* has instructions that repeat themselves */
     uint64_t page;        /* bytes */
     uint8_t step_bits;    /* lowest bits that are 0 in each code address */
@@ -80,16 +92,14 @@ struct isa {
                              word that is cleared as the thread ends */
     int16_t timed_out;    /* the number of ETIMEDOUT */
     uint8_t microseconds; /* bytes of tv_usec in struct timeval, 4 or 8 */
-    /* The result of a system call in QEMU's registers, by the numbers that
-     * `registers`_gdb_write_register() knows: its own, and the one where
-     * failure_bits stand if the call failed and the result is the number of
-     * the error; no failure_bits: the result of such a call is negative. */
-    const char *registers;
-    uint8_t result, failure;
+    /* The register, by the same numbers, in which these bits say that a system
+     * call failed: its result is the number of the error then. No bits: the
+     * result of such a call is negative. */
+    uint8_t failure;
+    uint64_t failure_bits;
     /* Those that get the halves of the processor's own clock (INSN_TICKS); the
      * same number: such instructions are not looked at. */
     uint8_t ticks_low, ticks_high;
-    uint64_t failure_bits;
     uint32_t level_property; /* type of the note of levels; 0: none */
     bool write_repeated;     /* QEMU repeats a write to its own block, alone */
     bool waits_unseen;       /* who waits for which child is not looked at */

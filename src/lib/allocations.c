@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gateway/guest_calls.h"
 #include "gateway/protocol.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -44,48 +45,8 @@ extern WEAK void __libc_free(void *given);
 static void
 ring(uint64_t allocator, const void *given, size_t size, const void *taken)
 {
-    const uint64_t number = GATEWAY_CALL, operation = GATEWAY_ALLOCATION;
-    const uint64_t address = (uintptr_t)given, length = size;
-    const uint64_t before = (uintptr_t)taken;
-
-#if defined(__x86_64__)
-    register uint64_t a0 __asm__("rdi") = operation;
-    register uint64_t a1 __asm__("rsi") = allocator;
-    register uint64_t a2 __asm__("rdx") = address;
-    register uint64_t a3 __asm__("r10") = length;
-    register uint64_t a4 __asm__("r8") = before;
-    uint64_t result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
-                     : "rcx", "r11", "memory");
-#elif defined(__sparc__)
-    register uint64_t g1 __asm__("g1") = number;
-    register uint64_t a0 __asm__("o0") = operation;
-    register uint64_t a1 __asm__("o1") = allocator;
-    register uint64_t a2 __asm__("o2") = address;
-    register uint64_t a3 __asm__("o3") = length;
-    register uint64_t a4 __asm__("o4") = before;
-    __asm__ volatile("ta 0x6d"
-                     : "+r"(g1), "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3),
-                       "+r"(a4)
-                     :
-                     : "o5", "o7", "g2", "g3", "g4", "g5", "cc", "memory");
-#elif defined(__mips__)
-    register uint64_t v0 __asm__("$2") = number;
-    register uint64_t a0 __asm__("$4") = operation;
-    register uint64_t a1 __asm__("$5") = allocator;
-    register uint64_t a2 __asm__("$6") = address;
-    register uint64_t a3 __asm__("$7") = length;
-    register uint64_t a4 __asm__("$8") = before;
-    __asm__ volatile("syscall"
-                     : "+r"(v0), "+r"(a3)
-                     : "r"(a0), "r"(a1), "r"(a2), "r"(a4)
-                     : "$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15",
-                       "$24", "$25", "hi", "lo", "memory");
-#else
-#error "which instruction makes a system call?"
-#endif
+    guest_call_five(GATEWAY_CALL, GATEWAY_ALLOCATION, allocator,
+                    (uintptr_t)given, size, (uintptr_t)taken);
 }
 
 /* The program's allocator, once it is found. */

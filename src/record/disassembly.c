@@ -15,10 +15,7 @@ static const struct {
     cs_arch arch;
     int mode; /* enum cs_mode, summed */
 } rows[] = {
-    {"x86_64", CS_ARCH_X86, CS_MODE_64},
-    {"sparc64", CS_ARCH_SPARC, CS_MODE_V9 | CS_MODE_BIG_ENDIAN},
-    {"mips64", CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN},
-    {"mips64el", CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_LITTLE_ENDIAN},
+#include "isa_capstone.inc"
 };
 
 struct disassembly *

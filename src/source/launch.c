@@ -315,31 +315,6 @@ static const struct {
     {"pvalloc", ALLOCATOR_SIZE},
 };
 
-/* QEMU's functions that read registers, by the architecture's number. */
-static const struct {
-    uint16_t machine;
-    const char *function;
-} register_readers[] = {
-    {EM_X86_64, "x86_cpu_gdb_read_register"},
-    {EM_SPARCV9, "sparc_cpu_gdb_read_register"},
-    {EM_MIPS, "mips_cpu_gdb_read_register"},
-};
-
-/* Returns whether QEMU exports the function that reads the registers of an
- * architecture. */
-static bool
-reads_registers(const char *qemu, const struct isa *isa)
-{
-    uint64_t address;
-
-    for (size_t i = 0; i < COUNT(register_readers); i++) {
-        if (register_readers[i].machine == isa->elf_machine)
-            return program_symbol(qemu, register_readers[i].function, NULL,
-                                  &address) == 0;
-    }
-    return false;
-}
-
 int
 launch_find_registers(const struct launch_options *options,
                       const struct program *program,
@@ -352,7 +327,7 @@ launch_find_registers(const struct launch_options *options,
     if (error != 0)
         return error;
     *reason = NULL;
-    if (!reads_registers(qemu, program->isa))
+    if (program_symbol(qemu, program->isa->registers, NULL, &address) != 0)
         *reason = "the program is static, and this QEMU tells no registers";
     if (*reason != NULL && options->allocator_count != 0)
         return tally_fail(log, TALLY_EQEMU,
