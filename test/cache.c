@@ -153,11 +153,14 @@ step(struct pair *p, int i)
 }
 
 static void
-check(uint64_t *state, uint32_t line, uint32_t sets, uint32_t ways)
+check(uint64_t *state, uint32_t line, uint32_t sets, uint32_t ways,
+      uint32_t victims)
 {
     for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
         struct pair p = {.state = *state};
         pair_init(&p, line, sets, ways, (enum pattern)pattern);
+        assert_int_equal(cache_keep_victims(&p.fast, victims), 0);
+        p.slow.victim_ways = victims;
         for (int i = 0; i < ACCESSES; i++)
             step(&p, i);
         *state = p.state;
@@ -173,7 +176,7 @@ test_sets(void **unused)
     (void)unused;
     for (size_t w = 0; w < COUNT(all_ways); w++) {
         for (size_t s = 0; s < COUNT(shapes); s++)
-            check(&state, shapes[s].line, shapes[s].sets, all_ways[w]);
+            check(&state, shapes[s].line, shapes[s].sets, all_ways[w], 0);
     }
 }
 
@@ -184,7 +187,47 @@ test_full(void **unused)
 
     (void)unused;
     for (size_t w = 0; w < COUNT(full_ways); w++)
-        check(&state, 64, 1, full_ways[w]);
+        check(&state, 64, 1, full_ways[w], 0);
+}
+
+static void
+test_victims(void **unused)
+{
+    static const uint32_t victims[] = {1, 3, 64};
+    uint64_t state = random_seed();
+
+    (void)unused;
+    for (size_t v = 0; v < COUNT(victims); v++) {
+        for (size_t s = 0; s < 3; s++) {
+            for (uint32_t ways = 1; ways <= 3; ways++)
+                check(&state, shapes[s].line, shapes[s].sets, ways, victims[v]);
+        }
+    }
+}
+
+/* Two sets of one way, and a victim cache of one line. */
+static void
+test_victim_changes_places(void **unused)
+{
+    struct cache c;
+
+    (void)unused;
+    assert_int_equal(cache_init(&c, 128, 1, 64), 0);
+    assert_int_equal(cache_keep_victims(&c, 1), 0);
+    assert_false(cache_access(&c, 0));
+    assert_false(cache_access(&c, 2)); /* drives line 0 out */
+    assert_true(cache_access(&c, 0));  /* changes places with line 2 */
+    assert_true(cache_has(&c, 2));
+    assert_int_equal(cache_victim_hits(&c), 1);
+    assert_int_equal(cache_victim_hits(&c), 0);
+    assert_false(cache_access(&c, 4)); /* line 0 drives line 2 out */
+    assert_false(cache_has(&c, 2));
+    assert_false(cache_access(&c, 1)); /* of the other set: nothing goes */
+    assert_true(cache_access(&c, 0));
+    cache_invalidate(&c, 4); /* in the victim cache */
+    assert_false(cache_access(&c, 4));
+    assert_int_equal(cache_victim_hits(&c), 1);
+    cache_finish(&c);
 }
 
 /* One line of another tag of the same low bits is another line. */
@@ -262,9 +305,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sets),          cmocka_unit_test(test_full),
-        cmocka_unit_test(test_high_bits),     cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_high_bits),
+        cmocka_unit_test(test_moves),
         cmocka_unit_test(test_finish_zeroed),
+        cmocka_unit_test(test_victims),
+        cmocka_unit_test(test_victim_changes_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -843,6 +843,12 @@ GEOMETRIES = [
     ("stride_l1d", ["l1d.size=32K", "l1d.ways=8", "l1d.line=64"],
      "Dcache_misses", 256, "fits: cold, a line holds 4 strides"),
     ("stride_l1d_fit", ["l1d.size=2K"], "Dcache_misses", 2560, "thrashes"),
+    # 4 lines a set of 3 ways, 64 sets: each line that is asked for left its set 64
+    # lines ago.
+    ("stride_l1d_fit", ["l1d.size=3K", "l1d.ways=3", "l1d.victim=63"],
+     "Dcache_misses", 2560, "thrashes, the victim cache too"),
+    ("stride_l1d_fit", ["l1d.size=3K", "l1d.ways=3", "l1d.victim=64"],
+     "Dcache_misses", 256, "fits with the victim cache: cold"),
     ("icache_stride", ["l1i.size=64K"], "Icache_misses", 1025, "fits: cold"),
     ("icache_fit", ["l1i.size=4K"], "Icache_misses", 2561, "thrashes"),
     ("chase_l2", ["l2.size=512K"], "L2_load_misses", 65536, "thrashes"),

@@ -79,6 +79,7 @@ cache_finish(struct cache *c)
     free(c->tags);
     free(c->lines);
     free(c->dirty);
+    free(c->victims);
     memset(c, 0, sizeof(*c));
 }
 
@@ -95,6 +96,9 @@ cache_clear(struct cache *c)
         *c->chance = 1;
     if (c->dirty != NULL)
         memset(c->dirty, 0, sets * sizeof(*c->dirty));
+    if (c->victims != NULL)
+        memset(c->victims, 0,
+               ((size_t)c->victim_count + 1) * sizeof(*c->victims));
 }
 
 void
@@ -114,6 +118,75 @@ cache_keep_dirty(struct cache *c)
 {
     c->dirty = calloc(c->set_mask + 1, sizeof(*c->dirty));
     return c->dirty == NULL ? TALLY_ENOMEM : 0;
+}
+
+int
+cache_keep_victims(struct cache *c, uint32_t count)
+{
+    if (count == 0)
+        return 0;
+    c->victims = calloc(count + 1, sizeof(*c->victims));
+    if (c->victims == NULL)
+        return TALLY_ENOMEM;
+    c->victim_count = (uint8_t)count;
+    /* The vectors of the other form do not say which line goes. */
+    c->columns = 0;
+    return 0;
+}
+
+/* Returns the place of the line in the victim cache, or how many lines that
+ * holds. */
+static uint32_t
+search_victims(const struct cache *c, uint64_t line)
+{
+    uint32_t i = 0;
+
+    while (i < c->victim_count &&
+           (c->victims[i] & ~CACHE_DIRTY) != (line << 1 | 1))
+        i++;
+    return i;
+}
+
+/* Takes the line at a place out of the victim cache. */
+static void
+remove_victim(struct cache *c, uint32_t place)
+{
+    const uint32_t behind = c->victim_count - place - 1;
+
+    memmove(c->victims + place, c->victims + place + 1,
+            behind * sizeof(*c->victims));
+    c->victims[c->victim_count - 1] = 0;
+}
+
+bool
+cache_swap_victim(struct cache *c, uint64_t line, uint64_t *gone)
+{
+    uint64_t *const v = c->victims;
+    const uint32_t last = (uint32_t)c->victim_count - 1;
+    uint32_t place = search_victims(c, line);
+    const bool hit = place <= last;
+    uint64_t leaves = 0;
+
+    if (hit) {
+        leaves = v[place];
+        remove_victim(c, place);
+        v[c->victim_count]++;
+    }
+    if (*gone != 0) {
+        if (!hit)
+            leaves = v[last];
+        memmove(v + 1, v, last * sizeof(*v));
+        v[0] = *gone;
+    }
+    *gone = leaves;
+    return hit;
+}
+
+bool
+cache_has(const struct cache *c, uint64_t line)
+{
+    return cache_search(c, line) < c->ways ||
+           search_victims(c, line) < c->victim_count;
 }
 
 static bool
@@ -231,8 +304,14 @@ cache_invalidate(struct cache *c, uint64_t line)
     const uint32_t place = cache_search(c, line);
     bool dirty;
 
-    if (place == c->ways)
-        return false;
+    if (place == c->ways) {
+        const uint32_t victim = search_victims(c, line);
+        if (victim == c->victim_count)
+            return false;
+        dirty = (c->victims[victim] & CACHE_DIRTY) != 0;
+        remove_victim(c, victim);
+        return dirty;
+    }
     const size_t behind = c->ways - place - 1;
     if (c->columns != 0) {
         uint32_t *tags = c->tags + set * c->columns;
@@ -257,7 +336,7 @@ cache_drop(struct cache *c, uint64_t addr, uint64_t size)
     uint64_t dropped = 0;
 
     for (uint64_t line = addr >> c->line_shift; line <= last; line++) {
-        if (cache_search(c, line) == c->ways)
+        if (!cache_has(c, line))
             continue;
         cache_invalidate(c, line);
         dropped++;
@@ -296,8 +375,12 @@ cache_unmark(struct cache *c, uint64_t line)
     const uint64_t set = line & c->set_mask;
     const uint32_t place = cache_search(c, line);
 
-    if (place == c->ways)
+    if (place == c->ways) {
+        const uint32_t victim = search_victims(c, line);
+        if (victim < c->victim_count)
+            c->victims[victim] &= ~CACHE_DIRTY;
         return;
+    }
     if (c->columns == 0)
         c->lines[set * c->ways + place] &= ~CACHE_DIRTY;
     else if (c->dirty != NULL)
@@ -343,7 +426,8 @@ cache_access_list(struct cache *c, uint64_t line)
     const bool hit = way < c->ways;
     const uint32_t from = hit ? way : cache_victim(c, set);
     const uint32_t to = cache_used(c, from, hit);
+    uint64_t gone = set[from];
     memmove(set + to + 1, set + to, (from - to) * sizeof(*set));
     set[to] = tag;
-    return hit;
+    return hit || (c->victims != NULL && cache_swap_victim(c, line, &gone));
 }

@@ -71,14 +71,16 @@ cache_touch_list(struct cache *c, uint64_t line, bool write,
 {
     uint64_t *set = c->lines + (line & c->set_mask) * c->ways;
     const uint32_t place = cache_search(c, line);
-    const bool hit = place < c->ways;
+    bool hit = place < c->ways;
     const uint32_t from = hit ? place : cache_victim(c, set);
     const uint32_t to = cache_used(c, from, hit);
-    const uint64_t gone = set[from];
+    uint64_t gone = set[from];
 
     *driven = cache_driven_nothing;
     memmove(set + to + 1, set + to, (from - to) * sizeof(*set));
     set[to] = line << 1 | 1 | (write ? CACHE_DIRTY : 0);
+    if (!hit && c->victims != NULL)
+        hit = cache_swap_victim(c, line, &gone);
     driven->updated = hit && write && (gone & CACHE_DIRTY) == 0;
     if (hit)
         set[to] |= gone & CACHE_DIRTY;

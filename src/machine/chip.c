@@ -207,6 +207,9 @@ core_init(struct core *core, const struct chip *chip)
     if (error == 0)
         error = chip->marks ? init_back(&core->l1d, chip, PARAM_L1D_SIZE)
                             : init_cache(&core->l1d, params, PARAM_L1D_SIZE);
+    if (error == 0)
+        error =
+            cache_keep_victims(&core->l1d, (uint32_t)params[PARAM_L1D_VICTIM]);
     if (error == 0 && has_own_l2(chip))
         error = init_level(&core->l2, chip, PARAM_L2_SIZE);
     if (error == 0 && (chip->components & COMPONENT_WAYS))

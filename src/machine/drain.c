@@ -262,6 +262,7 @@ drain_l1d(struct strand *s, struct request *queue, size_t count,
     s->total[SIGNAL_L1D_LOAD_MISSES] += misses[REQUEST_LOAD];
     s->total[SIGNAL_L1D_STORE_MISSES] += misses[REQUEST_STORE];
     s->total[SIGNAL_NEAR_PREFETCH_MISSES] += misses[REQUEST_NEAR];
+    s->total[SIGNAL_L1D_VICTIM_HITS] += cache_victim_hits(l1d);
     if (s->recorder != NULL)
         charge_l1d(s, queue, kept);
     return kept;
@@ -276,6 +277,22 @@ add_misses(struct strand *s, const uint16_t *signals, const uint32_t *misses,
         s->total[signals[kind]] += misses[kind];
     if (s->recorder != NULL)
         recorder_charge_each(s, queue, count, signals, ALL_KINDS);
+}
+
+/* Does so for one request after the other, so that each is charged with what
+ * its victim cache serves. */
+static size_t
+record_victims(struct strand *s, struct request *queue, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct request asked = queue[i];
+        queue[kept] = asked;
+        kept += drain_l1d(s, &queue[kept], 1, s->l2);
+        recorder_charge_request(s, &asked);
+    }
+    return kept;
 }
 
 /* The levels behind the L1s, where no write-backs are counted. */
@@ -305,8 +322,8 @@ const struct coherence coherence_plain = {.take = take_plain, .charges = true};
 /*
  * Takes the requests through an L1D that writes back, and charges the
  * instruction of each: what comes out says which missed and which drove a dirty
- * line out. Where it does not say that a line became dirty (l2.dirty), the
- * requests go one at a time.
+ * line out. Where it does not say that a line became dirty (l2.dirty) or that a
+ * victim cache had the line, the requests go one at a time.
  */
 static size_t
 record_l1d(struct strand *s, const struct request *queue, size_t count,
@@ -315,7 +332,8 @@ record_l1d(struct strand *s, const struct request *queue, size_t count,
     const struct recorder *const r = s->recorder;
     size_t kept = 0;
 
-    if (s->chip->tells || !r->records[SIGNAL_L1D_UPDATES]) {
+    if ((s->chip->tells || !r->records[SIGNAL_L1D_UPDATES]) &&
+        s->core->l1d.victims == NULL) {
         kept = memory_l1d(s, queue, count, out);
         charge_l1d(s, out, kept);
         return kept;
@@ -369,6 +387,8 @@ strand_drain(struct strand *s)
         count = s->recorder != NULL
                     ? record_l1d(s, s->queue.entries, count, queue = more)
                     : memory_l1d(s, s->queue.entries, count, queue = more);
+    else if (s->recorder != NULL && s->core->l1d.victims != NULL)
+        count = record_victims(s, s->queue.entries, count);
     else
         count = drain_l1d(s, s->queue.entries, count, s->l2);
     if (s->recorder != NULL && s->recorder->lines != NULL)

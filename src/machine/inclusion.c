@@ -45,7 +45,7 @@ take(struct strand *s, const struct first_level *l1, uint64_t line)
     uint64_t taken = 0;
 
     for (uint64_t at = from & ~(step - 1); at < to; at += step) {
-        if (cache_search(c, at >> c->line_shift) == c->ways ||
+        if (!cache_has(c, at >> c->line_shift) ||
             cache_search(l2, line) < l2->ways)
             continue;
         take_line(s, l1, at);

@@ -270,12 +270,17 @@ size_t
 memory_l1d(struct strand *s, const struct request *queue, size_t count,
            struct request *out)
 {
+    size_t kept;
+
     queue_widen(&s->core->l1d, queue, count, DATA_KINDS);
 #ifdef __x86_64__
     if (cache_avx2_runs())
-        return l1d_avx2(s, queue, count, out);
+        kept = l1d_avx2(s, queue, count, out);
+    else
 #endif
-    return l1d_any(s, queue, count, out);
+        kept = l1d_any(s, queue, count, out);
+    s->total[SIGNAL_L1D_VICTIM_HITS] += cache_victim_hits(&s->core->l1d);
+    return kept;
 }
 
 static void

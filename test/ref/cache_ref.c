@@ -13,6 +13,8 @@ cache_ref_init(struct cache_ref *c, uint64_t size, uint32_t ways,
     c->line_size = line_size;
     c->replacement = L2_REPLACEMENT_LRU;
     c->chance = 1;
+    c->victim_ways = c->victim_count = 0;
+    c->from_victims = false;
     c->lines = calloc(c->sets * ways, sizeof(*c->lines));
     c->filled = calloc(c->sets, sizeof(*c->filled));
     c->dirty = calloc(c->sets * ways, sizeof(*c->dirty));
@@ -34,6 +36,7 @@ cache_ref_clear(struct cache_ref *c)
 {
     memset(c->filled, 0, c->sets * sizeof(*c->filled));
     c->chance = 1;
+    c->victim_count = 0;
 }
 
 /* Its place in the list of its set, or how many there are. */
@@ -46,6 +49,47 @@ find(const struct cache_ref *c, uint64_t line)
     while (i < c->filled[set] && c->lines[set * c->ways + i] != line)
         i++;
     return i;
+}
+
+/* Returns the line in the victim cache, or NULL. */
+static struct victim_ref *
+find_victim(const struct cache_ref *c, uint64_t line)
+{
+    for (uint32_t i = 0; i < c->victim_count; i++) {
+        if (c->victims[i].line == line)
+            return (struct victim_ref *)&c->victims[i];
+    }
+    return NULL;
+}
+
+static void
+remove_victim(struct cache_ref *c, struct victim_ref *v)
+{
+    const struct victim_ref *end = c->victims + c->victim_count;
+
+    for (; v + 1 < end; v++)
+        v[0] = v[1];
+    c->victim_count--;
+}
+
+/* A line has gone from its set. What the victim cache has no more room for is
+ * what goes: its address becomes *out if it is dirty. */
+static void
+keep_victim(struct cache_ref *c, struct victim_ref gone, uint64_t *out)
+{
+    if (c->victim_count == c->victim_ways) {
+        const struct victim_ref last =
+            c->victim_ways == 0 ? gone : c->victims[c->victim_count - 1];
+        if (last.dirty)
+            *out = last.line;
+        if (c->victim_ways == 0)
+            return;
+        c->victim_count--;
+    }
+    for (uint32_t i = c->victim_count; i > 0; i--)
+        c->victims[i] = c->victims[i - 1];
+    c->victims[0] = gone;
+    c->victim_count++;
 }
 
 /* The place of the line that goes from a full set. */
@@ -76,14 +120,17 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
     bool *dirty = &c->dirty[set * c->ways];
     uint32_t i = find(c, line);
     const bool hit = i < c->filled[set];
-    const bool was_dirty = hit && dirty[i];
+    struct victim_ref *const kept = hit ? NULL : find_victim(c, line);
+    const bool was_dirty = kept != NULL ? kept->dirty : hit && dirty[i];
 
+    c->from_victims = kept != NULL;
+    if (kept != NULL)
+        remove_victim(c, kept);
     if (!hit && c->filled[set] < c->ways)
         c->filled[set]++;
     if (i == c->ways) {
         i = victim(c); /* the least recent goes, or any */
-        if (dirty[i])
-            *out = list[i];
+        keep_victim(c, (struct victim_ref){list[i], dirty[i]}, out);
     }
     const bool stays = hit && c->replacement == L2_REPLACEMENT_FIFO;
     for (; i > 0 && !stays; i--) {
@@ -92,7 +139,7 @@ cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out)
     }
     list[i] = line;
     dirty[i] = was_dirty || write;
-    return hit;
+    return hit || c->from_victims;
 }
 
 bool
@@ -101,8 +148,12 @@ cache_ref_mark(struct cache_ref *c, uint64_t line)
     const uint64_t set = line % c->sets;
     const uint32_t i = find(c, line);
 
-    if (i == c->filled[set])
-        return false;
+    if (i == c->filled[set]) {
+        struct victim_ref *v = find_victim(c, line);
+        if (v != NULL)
+            v->dirty = true;
+        return v != NULL;
+    }
     c->dirty[set * c->ways + i] = true;
     return true;
 }
@@ -113,8 +164,12 @@ cache_ref_unmark(struct cache_ref *c, uint64_t line)
     const uint64_t set = line % c->sets;
     const uint32_t i = find(c, line);
 
+    struct victim_ref *v = find_victim(c, line);
+
     if (i < c->filled[set])
         c->dirty[set * c->ways + i] = false;
+    else if (v != NULL)
+        v->dirty = false;
 }
 
 bool
@@ -140,7 +195,8 @@ cache_ref_is_recent(const struct cache_ref *c, uint64_t line)
 bool
 cache_ref_has(const struct cache_ref *c, uint64_t line)
 {
-    return find(c, line) < c->filled[line % c->sets];
+    return find(c, line) < c->filled[line % c->sets] ||
+           find_victim(c, line) != NULL;
 }
 
 bool
@@ -158,6 +214,10 @@ cache_ref_has_alike(const struct cache_ref *c, uint64_t line, uint64_t tags)
 bool
 cache_ref_is_dirty(const struct cache_ref *c, uint64_t line)
 {
+    const struct victim_ref *v = find_victim(c, line);
+
+    if (v != NULL)
+        return v->dirty;
     return cache_ref_has(c, line) &&
            c->dirty[line % c->sets * c->ways + find(c, line)];
 }
@@ -169,8 +229,13 @@ cache_ref_invalidate(struct cache_ref *c, uint64_t line)
     uint64_t *list = &c->lines[set * c->ways];
     uint32_t i = find(c, line);
 
-    if (i == c->filled[set])
-        return false;
+    if (i == c->filled[set]) {
+        struct victim_ref *v = find_victim(c, line);
+        const bool kept_dirty = v != NULL && v->dirty;
+        if (v != NULL)
+            remove_victim(c, v);
+        return kept_dirty;
+    }
     const bool dirty = c->dirty[set * c->ways + i];
     for (; i + 1 < c->filled[set]; i++) {
         list[i] = list[i + 1];

@@ -20,6 +20,13 @@ struct cache_ref {
     bool *dirty;          /* beside lines */
     uint64_t replacement; /* L2_REPLACEMENT_LRU, or another of these */
     uint64_t chance;      /* of its xorshift64, seeded with 1 */
+    /* The victim cache: the lines that went last, most recent first. */
+    struct victim_ref {
+        uint64_t line;
+        bool dirty;
+    } victims[64];
+    uint32_t victim_ways, victim_count; /* that it holds at most, and holds */
+    bool from_victims; /* the last access found its line there */
 };
 
 /* Exits where there is no memory. */
@@ -37,6 +44,8 @@ bool cache_ref_access(struct cache_ref *c, uint64_t line);
  */
 bool
 cache_ref_touch(struct cache_ref *c, uint64_t line, bool write, uint64_t *out);
+
+/* All below look in the victim cache too, but for those that ask of a set. */
 
 /* Makes a line dirty where it is. False if it is not there. */
 bool cache_ref_mark(struct cache_ref *c, uint64_t line);

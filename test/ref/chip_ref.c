@@ -125,6 +125,7 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     r->peers[0] = r;
     init_cache(&r->l1i, params, PARAM_L1I_SIZE);
     init_cache(&r->l1d, params, PARAM_L1D_SIZE);
+    r->l1d.victim_ways = (uint32_t)params[PARAM_L1D_VICTIM];
     if (components & COMPONENT_L2)
         init_level(&r->l2, params, PARAM_L2_SIZE, PARAM_L2_REPLACEMENT);
     for (unsigned i = 0; i < LEVELS_REF; i++) {
@@ -634,6 +635,17 @@ update_l1d(struct chip_ref *r, uint64_t addr)
         update_l2(r, addr);
 }
 
+/* As access_cache(), with the L1D's victim cache. */
+static bool
+access_l1d(struct chip_ref *r, uint64_t addr, bool write, uint64_t *out)
+{
+    const bool hit = access_cache(&r->l1d, addr, write, out);
+
+    if (r->l1d.from_victims)
+        chip_ref_count(r, SIGNAL_L1D_VICTIM_HITS);
+    return hit;
+}
+
 static void
 allocate(struct chip_ref *r, uint64_t addr, bool store)
 {
@@ -642,7 +654,7 @@ allocate(struct chip_ref *r, uint64_t addr, bool store)
     translate_data(r, addr, store, false);
     if (store && (r->components & COMPONENT_WRITEBACK))
         update_l1d(r, addr);
-    if (access_cache(&r->l1d, addr, store, &out))
+    if (access_l1d(r, addr, store, &out))
         return;
     chip_ref_count(r, store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES);
     write_back(r, 1, out);
@@ -718,7 +730,7 @@ chip_ref_prefetch(struct chip_ref *r, uint64_t addr, bool near)
     if (!near)
         return;
     chip_ref_count(r, SIGNAL_NEAR_PREFETCHES);
-    if (access_cache(&r->l1d, addr, false, &out))
+    if (access_l1d(r, addr, false, &out))
         return;
     chip_ref_count(r, SIGNAL_NEAR_PREFETCH_MISSES);
     write_back(r, 1, out);
