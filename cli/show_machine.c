@@ -139,8 +139,18 @@ is_of(size_t id, const char *name)
            tally_params[id].key[length] == '.';
 }
 
-/* Returns whether a parameter is that of a TLB or predictor that other machines
- * name, and this machine does not. */
+/* Returns whether a parameter is the time of a cache level. */
+static bool
+is_time_of(size_t id, const char *name)
+{
+    const char *const key = tally_params[id].key;
+
+    return strncmp(key, "time.", 5) == 0 && strcmp(key + 5, name) == 0;
+}
+
+/* Returns whether a parameter is that of a TLB, predictor, target cache or
+ * cache level behind the L4 that other machines name, and this machine does
+ * not. */
 static bool
 is_foreign(const struct machine_row *m, size_t id)
 {
@@ -153,6 +163,15 @@ is_foreign(const struct machine_row *m, size_t id)
     for (size_t i = 0; i < PREDICTOR_COUNT; i++) {
         if (is_of(id, tally_predictors[i].name))
             needed = tally_predictors[i].kind;
+    }
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        if (is_of(id, tally_targets[i].name))
+            needed = tally_targets[i].entries;
+    }
+    for (size_t i = CACHE_L3 + 2; i < CACHE_COUNT; i++) {
+        if (is_of(id, tally_caches[i].name) ||
+            is_time_of(id, tally_caches[i].name))
+            needed = tally_caches[i].size;
     }
     return needed != PARAM_COUNT &&
            strcmp(m->params[needed].source, "by default") == 0;
@@ -332,6 +351,13 @@ show_branches(struct screen *s, const struct shown_params *p)
             screen_itemf(s, row->name,
                          "a predictor beside it: %s with %s counters",
                          p->value[row->kind], p->value[row->entries]);
+    }
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        const struct target_row *row = &tally_targets[i];
+        if (strcmp(p->value[row->entries], "0") != 0)
+            screen_itemf(s, row->name,
+                         "a target cache: %s entries, %s bits of history",
+                         p->value[row->entries], p->value[row->history]);
     }
 }
 

@@ -238,6 +238,17 @@ static const struct machine machines[] = {
      {"tlb.page=1K", "l1i.line=1K", "l1d.line=1K", "l2.line=1K", "l3.line=1K",
       "tlb.walk=3"}},
     {__LINE__, "host-model", {"tlb.page=1G", "l2.line=4K", "l3.line=4K"}},
+    /* A target cache beside the indirect table. */
+    {__LINE__,
+     "host-model",
+     {"second_target.entries=16", "second_target.history=4"}},
+    {__LINE__,
+     "t2",
+     {"second_target.entries=64", "second_target.history=0",
+      "indirect.entries=32", "indirect.history=5"}},
+    {__LINE__,
+     "montecito",
+     {"second_target.entries=1024", "second_target.history=12"}},
     /* A predictor of directions beside the first. */
     {__LINE__, "host-model", {"second.kind=bimodal", "second.entries=64"}},
     {__LINE__,

@@ -278,6 +278,14 @@ REJECTED = [
     (MACHINE, "\n[parameter]\n", PREDICTORS.replace(".side", ".Side"),
      "[predictor.Side]: the name of a direction predictor is up to 16 small "
      "letters, digits and '_'"),
+    # Target caches
+    (MACHINE, "\n[parameter]\n", "\n[target.side]\nentries = { value = 512 }\n"
+     "history = { value = 8 }\n[parameter]\n", None),
+    (MACHINE, "\n[parameter]\n", "\n[target.side]\nentries = { value = 500 }\n"
+     "[parameter]\n", "[parameter]: side.entries = 500: must be 0 or a power of two"),
+    (MACHINE, "\n[parameter]\n", "\n[target.Side]\nentries = { value = 8 }\n"
+     "[parameter]\n", "[target.Side]: the name of a target cache is up to 16 small "
+     "letters, digits and '_'"),
     # Cache levels
     (MACHINE, "[level.l5]", "[level.back]",
      "[level.back]: the name of a cache level behind the L3 is l4 to l15"),

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Rows that stand for several: one for each TLB level, direction predictor, or
-cache level behind the L3.
+"""Rows that stand for several: one for each TLB level, direction predictor, target
+cache, or cache level behind the L3.
 
 In the data files that all machines share, a table or list item whose key or text
 has {tlb} stands for one row a TLB level; the level's name takes the place of
 {tlb}. sum(EXPRESSION for tlb) is the sum of an expression over all levels,
 each(EXPRESSION for tlb) the expressions of all, with commas between, and
 "{every tlb}" in a list stands for the names of all.
-{predictor} does the same for direction predictors, and {level} for the cache levels
-behind the L3: l4, l5 and so on. {before level} is the level in front of {level},
-and {LEVEL} and {before LEVEL} are the names in capitals."""
+{predictor} does the same for direction predictors, {target} for target caches, and
+{level} for the cache levels behind the L3: l4, l5 and so on. {before level} is the
+level in front of {level}, and {LEVEL} and {before LEVEL} are the names in
+capitals."""
 import re
 import tomllib
 
@@ -21,6 +22,7 @@ LEVEL = re.compile(r"l(?:[4-9]|1[0-5])")
 # the words for the things.
 KINDS = {"tlb": ("level", "entries", "a TLB level"),
          "predictor": ("predictor", "kind", "a direction predictor"),
+         "target": ("target", "entries", "a target cache"),
          "level": ("level", "size", "a cache level behind the L3")}
 FRONT = "l3"  # the level in front of the first level
 

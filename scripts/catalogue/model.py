@@ -22,8 +22,8 @@ def check_ident(row, seen, name):
 
 class Parameters(dict):
     """Holds the parameters by name; `rules` says which values may stand
-    together. `named` has the names of the TLB levels, direction predictors and
-    cache levels that machines name, by kind."""
+    together. `named` has the names of the TLB levels, direction predictors, target
+    caches and cache levels that machines name, by kind."""
 
     rules = ()
     named = {}
@@ -165,10 +165,10 @@ def check_rules(bad, v, params):
 def load_values(file, params, base=()):
     """[(key, value, source, assumed)], or [] where no model has landed. A
     parameter that the file does not give, in [parameter] or as a KEY of
-    [level.NAME] or [predictor.NAME], is that of `base`, which load_values() returned for another
+    [level.NAME], [predictor.NAME] or [target.NAME], is that of `base`, which load_values() returned for another
     file, or the parameter's default."""
     given = [*file.rows("parameter", optional=True), *file.nested_rows("level"),
-             *file.nested_rows("predictor")]
+             *file.nested_rows("predictor"), *file.nested_rows("target")]
     if not given and not base:
         return []
     values, seen = {key: rest for key, *rest in base}, set()

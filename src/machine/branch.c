@@ -84,6 +84,35 @@ init_predictors(struct targets *t, const uint64_t *params, uint64_t components)
     return 0;
 }
 
+/* Sets up the target caches beside the indirect table, where they run. Returns
+ * 0 or TALLY_ENOMEM; targets_finish() frees what there is. */
+static int
+init_caches(struct targets *t, const uint64_t *params, uint64_t components)
+{
+    if ((components & COMPONENT_FURTHER_TARGETS) == 0)
+        return 0;
+    t->caches = calloc(TARGET_COUNT + 1, sizeof(*t->caches));
+    for (unsigned i = 0; i < TARGET_COUNT; i++)
+        t->cache_size += params[tally_targets[i].entries];
+    t->cache_memory = malloc((t->cache_size + 1) * sizeof(*t->cache_memory));
+    if (t->caches == NULL || t->cache_memory == NULL)
+        return TALLY_ENOMEM;
+
+    uint64_t *next = t->cache_memory;
+    for (unsigned i = 0; i < TARGET_COUNT; i++) {
+        const struct target_row *row = &tally_targets[i];
+        if (params[row->entries] == 0)
+            continue;
+        t->caches[t->cache_count++] = (struct target_cache){
+            .targets = take(&next, params[row->entries]),
+            .mask = params[row->entries] - 1,
+            .history_mask = ((uint64_t)1 << params[row->history]) - 1,
+            .mispredicts = row->mispredicts,
+        };
+    }
+    return 0;
+}
+
 int
 targets_init(struct targets *t, const uint64_t *params, uint64_t components)
 {
@@ -101,10 +130,13 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
     memset(t, 0, sizeof(*t));
     t->size = 2 * entries + far + indirect + depth;
     t->has_frames = (components & COMPONENT_FRAMES) != 0;
-    if (init_predictors(t, params, components) != 0)
+    if (init_predictors(t, params, components) != 0 ||
+        init_caches(t, params, components) != 0) {
+        targets_finish(t);
         return TALLY_ENOMEM;
+    }
     if (btc + far + indirect + depth == 0 && !t->has_frames &&
-        t->predictor_count == 0) {
+        t->predictor_count + t->cache_count == 0) {
         t->size = 0;
         return 0;
     }
@@ -155,6 +187,10 @@ targets_init(struct targets *t, const uint64_t *params, uint64_t components)
         t->kinds |= BLOCK_CONDITIONAL;
         t->more |= BLOCK_CONDITIONAL;
     }
+    if (t->cache_count != 0) {
+        t->kinds |= BLOCK_INDIRECT;
+        t->more |= BLOCK_INDIRECT;
+    }
     targets_reset(t);
     return 0;
 }
@@ -168,6 +204,10 @@ targets_reset(struct targets *t)
         memset(t->predictor_memory, COUNTER_START, t->predictor_size);
     for (unsigned i = 0; i < t->predictor_count; i++)
         t->predictors[i].history = 0;
+    for (size_t i = 0; i < t->cache_size; i++)
+        t->cache_memory[i] = NO_LINE;
+    for (unsigned i = 0; i < t->cache_count; i++)
+        t->caches[i].history = 0;
     t->history = 0;
     t->top = t->held = 0;
     frames_reset(&t->frames);
@@ -179,6 +219,8 @@ targets_finish(struct targets *t)
     free(t->memory);
     free(t->predictors);
     free(t->predictor_memory);
+    free(t->caches);
+    free(t->cache_memory);
     memset(t, 0, sizeof(*t));
 }
 
@@ -216,7 +258,14 @@ ask_far(struct targets *t, uint64_t *total, const struct block *last)
     *branch = last->branch_pc;
 }
 
-/* Targets are often 4 or 32 bytes apart: both kinds of distance count. */
+/* Returns the history of targets behind a jump or call to `target`. Targets are
+ * often 4 or 32 bytes apart: both kinds of distance count. */
+static uint64_t
+history_behind(uint64_t history, uint64_t target)
+{
+    return history * 4 + (target >> 2 ^ target >> 5);
+}
+
 static void
 ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
              uint64_t target)
@@ -226,8 +275,7 @@ ask_indirect(struct targets *t, uint64_t *total, const struct block *last,
 
     total[SIGNAL_INDIRECT_MISPREDICTS] += *entry != target;
     *entry = target;
-    t->history =
-        (t->history * 4 + (target >> 2 ^ target >> 5)) & t->history_mask;
+    t->history = history_behind(t->history, target) & t->history_mask;
 }
 
 /* Past the call and its delay slot, which may wait on the next page. */
@@ -259,7 +307,7 @@ pop_return(struct targets *t, uint64_t *total, uint64_t target)
 
 /* Has each predictor beside the first predict a conditional branch, as
  * strand_direction() does. */
-static __attribute__((noinline, cold)) void
+static void
 ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
                uint64_t taken)
 {
@@ -274,19 +322,48 @@ ask_predictors(struct targets *t, uint64_t *total, const struct block *last,
     }
 }
 
+/* Has each target cache predict a jump or call through a register, as
+ * ask_indirect() does. */
+static void
+ask_caches(struct targets *t, uint64_t *total, const struct block *last,
+           uint64_t target)
+{
+    for (unsigned i = 0; i < t->cache_count; i++) {
+        struct target_cache *c = &t->caches[i];
+        uint64_t *entry =
+            &c->targets[(last->branch_number ^ c->history) & c->mask];
+        total[c->mispredicts] += *entry != target;
+        *entry = target;
+        c->history = history_behind(c->history, target) & c->history_mask;
+    }
+}
+
+/* Asks the predictors and target caches that stand beside the first. Returns
+ * whether the branch is a conditional one that was not taken, so that no table
+ * of targets is to be asked. */
+static __attribute__((noinline, cold)) bool
+ask_beside(struct targets *t, uint64_t *total, const struct block *last,
+           uint64_t target)
+{
+    const bool taken = target == last->taken_pc;
+
+    if (last->flags & BLOCK_INDIRECT)
+        ask_caches(t, total, last, target);
+    if ((last->flags & BLOCK_CONDITIONAL) == 0)
+        return false;
+    ask_predictors(t, total, last, taken);
+    return !taken;
+}
+
 void
 targets_ask(struct targets *t, uint64_t *total, const struct block *last,
             uint64_t target)
 {
     const uint32_t flags = last->flags;
 
-    if (__builtin_expect(
-            t->predictor_count != 0 && (flags & BLOCK_CONDITIONAL) != 0, 0)) {
-        const bool taken = target == last->taken_pc;
-        ask_predictors(t, total, last, taken);
-        if (!taken)
-            return;
-    }
+    if (__builtin_expect((t->predictor_count | t->cache_count) != 0, 0) &&
+        ask_beside(t, total, last, target))
+        return;
     if (t->btc != NULL && (flags & BLOCK_RETURN) == 0)
         ask_btc(t, total, last, target);
     if (t->far != NULL && (flags & BLOCK_FAR) != 0)

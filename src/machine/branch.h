@@ -14,6 +14,8 @@
  *                        address, one to an entry
  *   indirect table       the last target of a jump or call through a register
  *                        at this address and history of such targets
+ *   target caches        as the indirect table, any number beside it: they
+ *                        count what they would get wrong
  *   return stack         calls push, returns pop; a full one forgets the
  *                        oldest, an empty one is wrong
  *
@@ -46,7 +48,7 @@
 /* All that calls, returns or targets move. */
 #define COMPONENTS_TARGETS                                       \
     (COMPONENT_BTC | COMPONENTS_MISPREDICTS | COMPONENT_FRAMES | \
-     COMPONENT_FURTHER_PREDICTORS)
+     COMPONENT_FURTHER_PREDICTORS | COMPONENT_FURTHER_TARGETS)
 
 /* A direction predictor beside the first. */
 struct predictor {
@@ -54,6 +56,14 @@ struct predictor {
     uint64_t mask;     /* counters - 1 */
     uint64_t history, history_mask;
     uint16_t not_taken, taken; /* signals of wrong predictions */
+};
+
+/* A target cache beside the indirect table. */
+struct target_cache {
+    uint64_t *targets; /* [mask + 1] or NO_LINE */
+    uint64_t mask;
+    uint64_t history, history_mask; /* of targets, newest lowest */
+    uint16_t mispredicts;           /* signal */
 };
 
 /* Tables that do not run are NULL. */
@@ -79,6 +89,10 @@ struct targets {
     struct predictor *predictors; /* those that run, owned */
     uint8_t *predictor_memory;    /* of their counters, owned */
     size_t predictor_size;        /* bytes of it */
+    struct target_cache *caches;  /* those that run, owned */
+    uint32_t cache_count;
+    uint64_t *cache_memory; /* of their targets, owned */
+    size_t cache_size;      /* words of it */
 };
 
 /* What the builder of blocks must know of the tables. */

@@ -97,6 +97,10 @@ is_of_target(unsigned signal)
             signal == tally_predictors[i].not_taken)
             return true;
     }
+    for (unsigned i = 0; i < TARGET_COUNT; i++) {
+        if (signal == tally_targets[i].mispredicts)
+            return true;
+    }
     return signal == SIGNAL_BTC_MISSES || signal == SIGNAL_BTC_MISPREDICTS ||
            signal == SIGNAL_FAR_MISPREDICTS ||
            signal == SIGNAL_INDIRECT_MISPREDICTS ||

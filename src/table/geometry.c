@@ -213,6 +213,10 @@ check_rows(const struct check *c)
         error = add_rows(
             c, (int)tally_predictors[i].entries,
             p[tally_predictors[i].entries] * cores * p[PARAM_STRANDS], &sum);
+    for (size_t i = 0; i < TARGET_COUNT && error == 0; i++)
+        error = add_rows(c, (int)tally_targets[i].entries,
+                         p[tally_targets[i].entries] * cores * p[PARAM_STRANDS],
+                         &sum);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0;
          i++)
         error = add_rows(c, tables[i], p[tables[i]] * cores * p[PARAM_STRANDS],

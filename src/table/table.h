@@ -106,6 +106,14 @@ struct predictor_row {
     uint16_t not_taken, taken;
 };
 
+/* A target cache beside the indirect table: its parameters, and the signal of
+ * targets that it predicted wrongly. */
+struct target_row {
+    const char *name;
+    enum param_id entries, history;
+    uint16_t mispredicts;
+};
+
 /* The value of one parameter in one machine, and its source. */
 struct param_value {
     uint64_t value;
@@ -437,6 +445,9 @@ extern const struct tlb_row tally_tlbs[TLB_COUNT];
 
 /* By enum predictor_id; the last row is empty. */
 extern const struct predictor_row tally_predictors[PREDICTOR_COUNT + 1];
+
+/* By enum target_id; the last row is empty. */
+extern const struct target_row tally_targets[TARGET_COUNT + 1];
 
 /* Returns the TLB, an enum tlb_id, that the misses of `tlb` ask; TLB_COUNT:
  * none, so that a table is walked. `params` are those of one machine. */

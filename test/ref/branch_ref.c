@@ -123,6 +123,21 @@ ask_indirect(struct chip_ref *r, const struct block *last, uint64_t target)
     r->path = r->path * 4 + (target / 4 ^ target / 32);
 }
 
+/* Has a target cache predict where a jump or call through a register goes. */
+static void
+ask_cache(struct chip_ref *r, unsigned cache, const struct block *last,
+          uint64_t target)
+{
+    const struct target_row *row = &tally_targets[cache];
+    const uint64_t reach = (uint64_t)1 << r->params[row->history];
+    const uint64_t entry =
+        (last->branch_number ^ r->went % reach) % r->params[row->entries];
+
+    if (r->caches[cache][entry] != target)
+        chip_ref_count(r, row->mispredicts);
+    r->caches[cache][entry] = target;
+}
+
 /* One call too many forgets the oldest. */
 static void
 call(struct chip_ref *r, const struct block *last)
@@ -220,6 +235,13 @@ branch_ref_find_target(struct chip_ref *r, const struct block *last,
         ask_far(r, last);
     if ((r->components & COMPONENT_INDIRECT) && (kind & BLOCK_INDIRECT))
         ask_indirect(r, last, target);
+    for (unsigned i = 0; i < TARGET_COUNT; i++) {
+        if ((r->components & COMPONENT_FURTHER_TARGETS) &&
+            (kind & BLOCK_INDIRECT) && r->params[tally_targets[i].entries] != 0)
+            ask_cache(r, i, last, target);
+    }
+    if (kind & BLOCK_INDIRECT)
+        r->went = r->went * 4 + (target / 4 ^ target / 32);
     if ((r->components & COMPONENT_RETURNS) && (kind & BLOCK_CALL))
         call(r, last);
     if ((r->components & COMPONENT_RETURNS) && (kind & BLOCK_RETURN))

@@ -164,6 +164,8 @@ chip_ref_init(struct chip_ref *r, const uint64_t *params, uint64_t components)
     if (components & COMPONENT_BTC)
         cache_ref_init(&r->btc, params[PARAM_BTC_ENTRIES],
                        (uint32_t)params[PARAM_BTC_WAYS], 1);
+    for (unsigned i = 0; i < TARGET_COUNT; i++)
+        r->caches[i] = new_table(params[tally_targets[i].entries]);
     r->far = new_table(params[PARAM_FAR_ENTRIES]);
     r->indirect = new_table(params[PARAM_INDIRECT_ENTRIES]);
     r->returns = new_table(params[PARAM_RETURN_DEPTH] + 1);
@@ -189,6 +191,8 @@ chip_ref_finish(struct chip_ref *r)
     free(r->counters);
     for (unsigned i = 0; i < PREDICTOR_COUNT; i++)
         free(r->beside[i]);
+    for (unsigned i = 0; i < TARGET_COUNT; i++)
+        free(r->caches[i]);
     free(r->branches);
     free(r->far);
     free(r->indirect);

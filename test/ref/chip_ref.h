@@ -56,7 +56,9 @@ struct chip_ref {
     uint64_t *far;        /* branch at each entry, or NO_LINE */
     uint64_t *indirect;   /* target at each entry, or NO_LINE */
     uint64_t path;        /* history of indirect targets */
-    uint64_t *returns;    /* [return_count] the last call's last */
+    uint64_t *caches[TARGET_COUNT + 1]; /* targets at each entry, or NO_LINE */
+    uint64_t went; /* history of the targets of all jumps through registers */
+    uint64_t *returns; /* [return_count] the last call's last */
     size_t return_count;
     uint32_t *frames; /* [frame_count] of its callers, registers not spilled */
     size_t frame_count;
