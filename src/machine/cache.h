@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A set-associative cache: tags only, no data. Replacement is exact
- * least-recently-used, random or first in, first out. One access is one line;
- * the caller splits accesses that cross a line. Lines are filled on every miss;
- * who must not allocate does not call. Validity is part of the tag: an empty
- * way matches nothing.
+ * least-recently-used, most-recently-used, random or first in, first out. One
+ * access is one line; the caller splits accesses that cross a line. Lines are
+ * filled on every miss; who must not allocate does not call. Validity is part
+ * of the tag: an empty way matches nothing.
  *
  * A set is a list of its lines, most recent first. Up to 16 ways the lines are
  * 32-bit tags, and a set is searched and put in its new order by a few vector
@@ -108,6 +108,8 @@ bool cache_has(const struct cache *c, uint64_t line);
 static inline uint32_t
 cache_victim(const struct cache *c, const uint64_t *set)
 {
+    if (c->replacement == L2_REPLACEMENT_MRU && set[c->ways - 1] != 0)
+        return 0;
     if (c->replacement != L2_REPLACEMENT_RANDOM || set[c->ways - 1] == 0)
         return c->ways - 1;
     /* xorshift64: Marsaglia, Xorshift RNGs, 2003. */

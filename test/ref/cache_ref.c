@@ -96,6 +96,8 @@ keep_victim(struct cache_ref *c, struct victim_ref gone, uint64_t *out)
 static uint32_t
 victim(struct cache_ref *c)
 {
+    if (c->replacement == L2_REPLACEMENT_MRU)
+        return 0;
     if (c->replacement != L2_REPLACEMENT_RANDOM)
         return c->ways - 1;
     c->chance ^= c->chance << 13;
