@@ -68,9 +68,9 @@ struct isa {
     /* Bytes from the return address, as a register has it, to where the call
      * returns. */
     uint8_t return_behind;
-    /* QEMU's functions `registers`_gdb_read_register and `registers`_gdb_write_
-     * register, and the numbers of registers for them, by part of a call: as
-     * plugin/registers.h has the parts. -1: none. */
+    /* Before "_gdb_read_register" and "_gdb_write_register" the name of a
+     * function of QEMU's; and the numbers of registers for the two, by part of
+     * a call: as plugin/registers.h has the parts. -1: none. */
     const char *registers;
     int8_t register_numbers[ISA_REGISTERS];
     bool repeats;         /* has instructions that repeat themselves */
