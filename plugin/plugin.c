@@ -38,20 +38,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 #define VCPUS_COUNTED (COUNTS_VCPUS - COUNTS_VCPUS / 16)
 #endif
 
-struct plugin tally_plugin = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .schedule = {.lock = PTHREAD_MUTEX_INITIALIZER},
-    .table = {.process = &tally_plugin.process},
-    .reach = {.place = tally_plugin.session_place, .kept = -1},
-    .beside = {.request = &tally_plugin.request,
-               .process = &tally_plugin.process},
-    .gateway = {.memory_changes = 1},
-    .early = {.lock = &tally_plugin.lock,
-              .shape = &tally_plugin.shape,
-              .process = &tally_plugin.process,
-              .blocks = &tally_plugin.table,
-              .strands = tally_plugin.strands},
-};
+struct plugin tally_plugin;
 
 /* The guest thread that runs on this host thread, as of its last system call.
  */
@@ -724,6 +711,27 @@ translate_again(void)
     qemu_plugin_reset(tally_plugin.id, on_reset);
 }
 
+/* Lets each part know the others that it asks. The struct has no initializer,
+ * which would write its 127 MB of zeros into the plugin's file. */
+static void
+join_parts(struct plugin *p)
+{
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_mutex_init(&p->schedule.lock, NULL);
+    p->translate_again = translate_again;
+    p->table.process = &p->process;
+    p->reach.place = p->session_place;
+    p->reach.kept = -1;
+    p->beside.request = &p->request;
+    p->beside.process = &p->process;
+    p->gateway.memory_changes = 1;
+    p->early.lock = &p->lock;
+    p->early.shape = &p->shape;
+    p->early.process = &p->process;
+    p->early.blocks = &p->table;
+    p->early.strands = p->strands;
+}
+
 int
 qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                     char **argv)
@@ -732,7 +740,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
     struct plugin *p = &tally_plugin;
 
     p->id = id;
-    p->translate_again = translate_again;
+    join_parts(p);
     if (info->system_emulation) {
         tally_logf(&log, TALLY_LOG_ERROR, "only user-mode QEMU is supported");
         return -1;
