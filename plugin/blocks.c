@@ -120,18 +120,12 @@ hash_info(const struct block_info *info)
     return hash;
 }
 
-/* Returns the index of the blocks of this kind: of what they count and how
- * often they were executed, all together. */
+/* Returns the index of the info of blocks that count the same. */
 static uint32_t
 keep_info(struct block_table *t, const struct block_info *info)
 {
     struct block_slots *const s = &t->infos;
 
-    if (t->apart) {
-        memcpy(&t->process->infos[t->info_count], info, sizeof(*info));
-        atomic_store(&t->process->head->blocks, t->info_count + 1);
-        return t->info_count++;
-    }
     slots_grow(t, s);
     const uint32_t tag = tag_of(hash_info(info));
     size_t at = tag & (s->size - 1);
@@ -144,9 +138,28 @@ keep_info(struct block_table *t, const struct block_info *info)
     }
     const uint32_t index = t->info_count++;
     memcpy(&t->process->infos[index], info, sizeof(*info));
-    atomic_store(&t->process->head->blocks, t->info_count);
     s->slots[at] = (struct block_slot){index + 1, tag};
     s->used++;
+    return index;
+}
+
+/* Returns the index of a new block's counts, which blocks of the same kind
+ * share unless the table keeps blocks apart. */
+static uint32_t
+keep_index(struct block_table *t, const struct block_info *info)
+{
+    uint32_t index = keep_info(t, info);
+
+    if (t->apart) {
+        /* The slot of a late block: nothing counts there. */
+        if (t->index_count == COUNTS_BLOCKS - 1)
+            return COUNTS_BLOCKS - 1;
+        t->process->kinds[t->index_count] = index + 1;
+        index = t->index_count++;
+    } else {
+        t->index_count = t->info_count;
+    }
+    atomic_store(&t->process->head->blocks, t->index_count);
     return index;
 }
 
@@ -172,7 +185,7 @@ blocks_keep(struct block_table *t, uint64_t hash, const struct block *model,
     struct block *block = new_block(t);
     *block = *model;
     block->hash = hash;
-    block->index = keep_info(t, info);
+    block->index = keep_index(t, info);
     *slot = (struct block_slot){t->count, tag_of(hash)};
     t->blocks.used++;
     return block;
@@ -231,7 +244,7 @@ blocks_add_late(struct strand *strand, const struct late_block *late)
 bool
 blocks_have_room(const struct block_table *t)
 {
-    return t->info_count + BLOCK_PIECES + 1 < COUNTS_BLOCKS - SLOT_KINDS;
+    return t->index_count + BLOCK_PIECES + 1 < COUNTS_BLOCKS - SLOT_KINDS;
 }
 
 struct late_block *
@@ -244,7 +257,7 @@ blocks_late(struct block_table *t, const struct block *model,
         plugin_no_memory(t->process->head, "the program's code");
     late->block = *model;
     late->block.index = COUNTS_BLOCKS - 1; /* counts nothing by itself */
-    late->block.slot = slot != NULL ? keep_info(t, slot) : COUNTS_BLOCKS - 1;
+    late->block.slot = slot != NULL ? keep_index(t, slot) : COUNTS_BLOCKS - 1;
     memcpy(late->fixed, info->fixed, sizeof(late->fixed));
     atomic_fetch_add(&t->process->head->late_blocks, 1);
     return late;

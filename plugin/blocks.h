@@ -31,7 +31,8 @@ struct block_table {
     struct block_slots blocks;      /* by address and code */
     struct block_slots infos;       /* of the process's counts, by content */
     uint32_t info_count;
-    bool apart;  /* no two blocks share an info: each has its own counts */
+    uint32_t index_count; /* of counts */
+    bool apart;  /* each block has its own counts, and shares its info alone */
     void *pairs; /* struct access_pair by content, tsearch(3) */
 };
 

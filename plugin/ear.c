@@ -314,7 +314,8 @@ ear_fetch(struct strand *s, unsigned vcpu, const struct block *b)
 static uint64_t
 issue_cycles(const struct block *b)
 {
-    const struct block_info *info = &tally_plugin.process.infos[b->index];
+    const struct block_info *info =
+        counts_info(&tally_plugin.process, b->index);
     uint64_t cycles = 0;
 
     for (unsigned i = SIGNAL_RETIRE_1; i <= SIGNAL_RETIRE_6; i++)

@@ -157,7 +157,8 @@ on_live(unsigned vcpu, void *data)
 static void
 register_inline(struct qemu_plugin_tb *tb, const struct block *block)
 {
-    const int16_t *fixed = tally_plugin.process.infos[block->index].fixed;
+    const int16_t *fixed =
+        counts_info(&tally_plugin.process, block->index)->fixed;
 
     for (unsigned i = 0; i < tally_plugin.gateway.signals.count; i++) {
         const unsigned signal = tally_plugin.gateway.signals.id[i];

@@ -122,7 +122,7 @@ static inline void
 gateway_count(const struct strand *s, unsigned vcpu, uint32_t index,
               uint64_t pc)
 {
-    const struct block_info *info = &tally_plugin.process.infos[index];
+    const struct block_info *info = counts_info(&tally_plugin.process, index);
 
     if (tally_plugin.gateway.lives[vcpu] != NULL)
         gateway_add(s, vcpu, info->fixed, pc);

@@ -190,6 +190,9 @@ move_counts(struct plugin *p, unsigned index, unsigned slot)
         }
         memcpy(fresh.infos, p->process.infos,
                p->table.info_count * sizeof(struct block_info));
+        if (p->table.apart)
+            memcpy(fresh.kinds, p->process.kinds,
+                   p->table.index_count * sizeof(*fresh.kinds));
         const unsigned noted = atomic_load(&p->process.head->files);
         const unsigned files = noted < COUNTS_FILES ? noted : COUNTS_FILES;
         memcpy(fresh.head->file, p->process.head->file,
@@ -252,6 +255,6 @@ own_counts_name(struct plugin *p, const char *program, enum counts_begin begin,
     head->load_bias = p->load_bias;
     head->components = p->components;
     snprintf(head->program, sizeof(head->program), "%s", program);
-    atomic_store(&head->blocks, p->table.info_count);
+    atomic_store(&head->blocks, p->table.index_count);
     atomic_store(&head->state, COUNTS_RUNNING);
 }

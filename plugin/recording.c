@@ -275,7 +275,7 @@ recording_forks(struct plugin *p, unsigned slot)
     struct record_process *old = r->process;
     struct recording_thread *t =
         slot < COUNTS_STRANDS ? r->threads[slot] : NULL;
-    const size_t places = p->table.info_count * sizeof(struct record_place);
+    const size_t places = p->table.index_count * sizeof(struct record_place);
 
     if (old == NULL)
         return;

@@ -564,12 +564,12 @@ keep_part(struct plugin *p, struct translation *t, uint64_t part,
           const struct block *model, const struct block_info *info,
           unsigned piece)
 {
-    const uint32_t known = p->table.info_count;
+    const uint32_t known = p->table.index_count;
     struct block *block = blocks_keep(&p->table, t->hash + part, model, info);
 
     /* The program may have made a handler of it since. */
     block->flags |= model->flags & BLOCK_HANDLER;
-    if (p->recording.process != NULL && p->table.info_count != known) {
+    if (p->recording.process != NULL && p->table.index_count != known) {
         if (!t->code_kept)
             t->code = recording_code(p, t->tb, t->insns, t->count);
         t->code_kept = true;

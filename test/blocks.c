@@ -30,7 +30,9 @@ setup(struct block_table *t)
     process.head = calloc(1, sizeof(*process.head));
     process.infos = calloc(COUNTS_BLOCKS, sizeof(*process.infos));
     assert_non_null(process.head);
+    process.kinds = calloc(COUNTS_BLOCKS, sizeof(*process.kinds));
     assert_non_null(process.infos);
+    assert_non_null(process.kinds);
     *t = (struct block_table){.process = &process};
 }
 
@@ -40,6 +42,7 @@ teardown(struct block_table *t)
 {
     free(t->process->head);
     free(t->process->infos);
+    free(t->process->kinds);
 }
 
 static struct block_info
@@ -115,6 +118,43 @@ test_keep(void **unused)
     teardown(t);
 }
 
+/* Blocks that are kept apart have counts of their own and share infos. */
+static void
+test_apart(void **unused)
+{
+    struct block_table *const t = &table;
+    const struct block_info infos[] = {info_of(2, 0), info_of(3, 0)};
+    /* The slot of a late block takes one more. */
+    const struct block_info slot = info_of(-1, 0);
+
+    (void)unused;
+    setup(t);
+    t->apart = true;
+    for (uint32_t i = 0; i < 100; i++) {
+        const struct block model = {.pc = 16 * i, .end = 16 * i + 4};
+        const struct block *const b =
+            blocks_keep(t, 977 * i, &model, &infos[i % 2]);
+        assert_int_equal(b->index, i);
+        assert_ptr_equal(blocks_keep(t, 977 * i, &model, &infos[i % 2]), b);
+        assert_memory_equal(counts_info(&process, i), &infos[i % 2],
+                            sizeof(infos[0]));
+    }
+    assert_int_equal(t->info_count, 2);
+    assert_int_equal(atomic_load(&process.head->blocks), 100);
+
+    const struct block model = {.pc = 8, .end = 12};
+    t->index_count = COUNTS_BLOCKS - 2;
+    assert_int_equal(blocks_late(t, &model, &infos[0], &slot)->block.slot,
+                     COUNTS_BLOCKS - 2);
+    assert_int_equal(
+        counts_info(&process, COUNTS_BLOCKS - 2)->fixed[SIGNAL_LOADS], -1);
+    assert_int_equal(blocks_late(t, &model, &infos[0], &slot)->block.slot,
+                     COUNTS_BLOCKS - 1);
+    assert_int_equal(
+        counts_info(&process, COUNTS_BLOCKS - 1)->fixed[SIGNAL_LOADS], 0);
+    teardown(t);
+}
+
 static void
 test_pairs(void **unused)
 {
@@ -179,6 +219,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_apart),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_late),
     };

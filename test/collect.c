@@ -116,6 +116,10 @@ static const struct forged {
     {                                                                       \
         __LINE__, THREADS_AT + offsetof(struct counts_thread, field), value \
     }
+#define KIND(value)                 \
+    {                               \
+        __LINE__, KINDS_AT, (value) \
+    }
     HEAD(state, 3),
     HEAD(pid, 0),
     HEAD(pid, UINT32_MAX),
@@ -138,6 +142,8 @@ static const struct forged {
     STRAND(strand, 64), /* the machine has 64 */
     STRAND(suspect, 2),
     THREAD(strand, 64),
+    KIND(COUNTS_BLOCKS), /* never written */
+    KIND(COUNTS_BLOCKS + 1),
 };
 
 static uint64_t

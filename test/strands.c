@@ -104,12 +104,15 @@ static void
 check_fixed(const struct runner *r)
 {
     struct counts_head head = {.blocks = (unsigned)r->program->count};
-    const struct process_counts process = {.head = &head,
-                                           .infos = r->program->infos};
+    uint32_t *const kinds = calloc(r->program->count, sizeof(*kinds));
+    const struct process_counts process = {
+        .head = &head, .infos = r->program->infos, .kinds = kinds};
     struct totals sum;
     uint64_t wanted[SIGNAL_FIXED_COUNT] = {0};
 
+    assert_non_null(kinds);
     counts_sum(&process, r->counts, 0, &sum);
+    free(kinds);
     for (size_t b = 0; b < r->program->count; b++) {
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             wanted[s] +=

@@ -13,7 +13,8 @@
 #define INFOS_AT                       \
     ROUND(sizeof(struct counts_head) + \
           sizeof(struct counts_file) * COUNTS_FILES)
-#define THREADS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * COUNTS_BLOCKS))
+#define KINDS_AT (INFOS_AT + ROUND(sizeof(struct block_info) * COUNTS_BLOCKS))
+#define THREADS_AT (KINDS_AT + ROUND(sizeof(uint32_t) * COUNTS_BLOCKS))
 #define SNAPSHOTS_AT \
     (THREADS_AT + ROUND(sizeof(struct counts_thread) * COUNTS_THREADS))
 #define CAPTURES_AT \

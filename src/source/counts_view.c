@@ -277,14 +277,40 @@ counts_view_capture(struct counts_view *view, unsigned index,
     return true;
 }
 
+/* Reads the kinds of `count` blocks. */
+static bool
+copy_kinds(struct counts_view *view, unsigned block, unsigned count,
+           uint32_t *kinds)
+{
+    return counts_view_copy(view,
+                            view->offset + KINDS_AT + sizeof(*kinds) * block,
+                            kinds, sizeof(*kinds) * count);
+}
+
+/* Reads the info of a block of this kind. */
+static bool
+copy_info(struct counts_view *view, unsigned block, uint32_t kind,
+          struct block_info *info)
+{
+    const uint32_t index = kind != 0 ? kind - 1 : block;
+
+    if (index >= COUNTS_BLOCKS) {
+        view->wrong = "a block is of no kind";
+        return false;
+    }
+    return copy_written(view, view->offset + INFOS_AT + sizeof(*info) * index,
+                        info, sizeof(*info));
+}
+
 bool
 counts_view_info(struct counts_view *view, unsigned block,
                  struct block_info *info)
 {
-    if (view->wrong != NULL || block >= view->blocks)
-        return false;
-    if (!copy_written(view, view->offset + INFOS_AT + sizeof(*info) * block,
-                      info, sizeof(*info)))
+    uint32_t kind;
+
+    if (view->wrong != NULL || block >= view->blocks ||
+        !copy_kinds(view, block, 1, &kind) ||
+        !copy_info(view, block, kind, info))
         return false;
     if (info->odd_size > sizeof(info->odd_bytes))
         view->wrong = "a block's instruction is too long";
@@ -317,6 +343,28 @@ counts_view_file(struct counts_view *view, uint64_t address,
 typedef void take_blocks(void *user, const uint64_t *executions,
                          const struct block_info *infos, unsigned count);
 
+/* Reads the info of each of these blocks that has run, by its kind. */
+static bool
+copy_infos(struct counts_view *view, const uint64_t *executions, unsigned block,
+           unsigned count, struct block_info *infos)
+{
+    uint32_t kinds[CHUNK];
+
+    if (!copy_kinds(view, block, count, kinds))
+        return false;
+    if (kinds[0] == 0)
+        return copy_written(view,
+                            view->offset + INFOS_AT + sizeof(*infos) * block,
+                            infos, sizeof(*infos) * count);
+    memset(infos, 0, sizeof(*infos) * count);
+    for (unsigned i = 0; i < count; i++) {
+        if (executions[i] != 0 &&
+            !copy_info(view, block + i, kinds[i], &infos[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Hands out `count` blocks, without those at the ends that never ran. */
 static bool
 give_blocks(struct counts_view *view, const uint64_t *executions,
@@ -332,9 +380,7 @@ give_blocks(struct counts_view *view, const uint64_t *executions,
     count -= first;
     if (count == 0)
         return true;
-    if (!copy_written(
-            view, view->offset + INFOS_AT + sizeof(*infos) * (block + first),
-            infos, sizeof(*infos) * count))
+    if (!copy_infos(view, executions + first, block + first, count, infos))
         return false;
     take(user, executions + first, infos, count);
     return true;

@@ -273,6 +273,7 @@ map_counts(struct process_counts *process, unsigned index, void *at)
         return TALLY_ESYSTEM;
     process->head = (void *)memory;
     process->infos = (void *)(memory + INFOS_AT);
+    process->kinds = (void *)(memory + KINDS_AT);
     process->threads = (void *)(memory + THREADS_AT);
     process->snapshots = (void *)(memory + SNAPSHOTS_AT);
     process->captures = (void *)(memory + CAPTURES_AT);
@@ -365,7 +366,7 @@ counts_sum(const struct process_counts *process,
         const uint64_t count = load_count(&strand->exec[slice][b]);
         if (count == 0)
             continue;
-        const int16_t *fixed = process->infos[b].fixed;
+        const int16_t *fixed = counts_info(process, b)->fixed;
         for (size_t s = 0; s < SIGNAL_FIXED_COUNT; s++)
             sum->signal[s] += count * (uint64_t)(int64_t)fixed[s];
     }

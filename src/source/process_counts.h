@@ -9,8 +9,8 @@
  * Nothing is ever shortened, so a reader needs no lock; a live reading may be a
  * few blocks apart between strands.
  *
- *   header | process 0: head, block infos, threads, snapshots, captures,
- * strands | process 1 ...
+ *   header | process 0: head, block infos, kinds, threads, snapshots,
+ * captures, strands | process 1 ...
  */
 #ifndef TALLY_SOURCE_PROCESS_COUNTS_H
 #define TALLY_SOURCE_PROCESS_COUNTS_H
@@ -172,7 +172,7 @@ struct counts_head {
     int32_t parent;      /* pid; 0: the first program's */
     uint64_t pid_space;  /* inode of its PID namespace, 0: unknown */
     uint32_t begin;      /* enum counts_begin */
-    atomic_uint blocks;  /* kinds of blocks: infos written */
+    atomic_uint blocks;  /* that have counts of their own */
     atomic_uint strands; /* strand areas ever used */
     atomic_uint threads; /* threads that have ended */
     /* Threads that lived at once, at most; the child of a fork begins with its
@@ -257,7 +257,9 @@ struct counts_strand {
 /* One process, as mapped by itself or by a reader. */
 struct process_counts {
     struct counts_head *head;
-    struct block_info *infos;          /* [COUNTS_BLOCKS] */
+    struct block_info *infos; /* [COUNTS_BLOCKS] */
+    uint32_t *kinds; /* [COUNTS_BLOCKS], of each block 1 + the index of its
+                        info, or 0: the index of the info is the block's */
     struct counts_thread *threads;     /* [COUNTS_THREADS] */
     struct counts_snapshot *snapshots; /* [COUNTS_SNAPSHOTS] */
     struct capture_record *captures;   /* [COUNTS_CAPTURES] */
@@ -267,6 +269,16 @@ struct process_counts {
     const struct session_header *session;
     uint64_t offset; /* of the process's counts in the file */
 };
+
+/* Returns what a block counts each time it runs, by the index of its counts. */
+static inline const struct block_info *
+counts_info(const struct process_counts *process, uint32_t index)
+{
+    const uint32_t kind = process->kinds[index];
+
+    /* The program can write into the kinds. */
+    return &process->infos[kind != 0 ? (kind - 1) % COUNTS_BLOCKS : index];
+}
 
 /* Creates the file. The descriptor is close-on-exec; 0 or an error. */
 int session_create(const struct session_request *request,
@@ -334,8 +346,9 @@ int counts_remap(struct process_counts *process, unsigned index);
 int counts_detach(struct process_counts *process, struct counts_strand *strand);
 
 /*
- * Gives back the memory of the block infos and of the strands below `strands`;
- * thread records stay. For a process that has ended and summed its counts.
+ * Gives back the memory of the block infos and kinds and of the strands below
+ * `strands`; thread records stay. For a process that has ended and summed its
+ * counts.
  */
 void counts_release(struct process_counts *process, unsigned strands);
 
