@@ -4,11 +4,13 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "plugin/memory.h"
 
 #define BLOCKS_A_CHUNK 1024u
 #define SLOTS_LEAST 16384u
+#define CHUNK_ALIGNMENT 4096u /* so that a chunk is whole pages */
 
 /* Infos that are left for what an annulled slot takes back: it has one
  * instruction, of which there are some hundred kinds. */
@@ -38,8 +40,8 @@ new_block(struct block_table *t)
         t->chunks = reallocarray(t->chunks, chunk + 1, sizeof(*t->chunks));
         if (t->chunks == NULL || number > UINT32_MAX - BLOCKS_A_CHUNK)
             plugin_no_memory(t->process->head, "the program's code");
-        t->chunks[chunk] =
-            aligned_alloc(64, BLOCKS_A_CHUNK * sizeof(struct block));
+        t->chunks[chunk] = aligned_alloc(CHUNK_ALIGNMENT,
+                                         BLOCKS_A_CHUNK * sizeof(struct block));
         if (t->chunks[chunk] == NULL)
             plugin_no_memory(t->process->head, "the program's code");
     }
@@ -161,6 +163,14 @@ keep_index(struct block_table *t, const struct block_info *info)
     }
     atomic_store(&t->process->head->blocks, t->index_count);
     return index;
+}
+
+void
+blocks_release(struct block_table *t)
+{
+    for (uint32_t i = 0; i < t->count; i += BLOCKS_A_CHUNK)
+        madvise(block_at(t, i), BLOCKS_A_CHUNK * sizeof(struct block),
+                MADV_DONTNEED);
 }
 
 void

@@ -73,6 +73,10 @@ blocks_late(struct block_table *t, const struct block *model,
             const struct block_info *info, const struct block_info *slot);
 void blocks_add_late(struct strand *strand, const struct late_block *late);
 
+/* Gives back the memory of all blocks, which read as zeros from now on: none
+ * may run any more. */
+void blocks_release(struct block_table *t);
+
 /* Forgets the records: blocks that are translated from now on have new ones. */
 void blocks_forget(struct block_table *t);
 

@@ -257,6 +257,10 @@ on_exit_process(qemu_plugin_id_t id, void *data)
     drain_all(p);
     beside_ends(&p->beside);
     vcounter_end();
+    /* A copy of the counts takes the memory of the blocks. Another thread may
+     * run on until QEMU ends. */
+    if (!p->threaded)
+        blocks_release(&p->table);
     for (unsigned i = 0; i < p->chip.slots_used; i++) {
         if (p->counts[i] != NULL && p->counts[i] != p->spare) {
             recording_fold(p, i);

@@ -37,7 +37,7 @@ grow(struct recorder *r)
      * but readers come when the process has ended. */
     atomic_fetch_add(&r->record->bits, 1);
     atomic_store(&r->record->place, place);
-    memset(r->sites, 0, size * sizeof(*r->sites));
+    counts_clear(r->sites, size * sizeof(*r->sites));
     r->sites = sites;
     r->mask = 2 * size - 1;
 }

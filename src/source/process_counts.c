@@ -495,6 +495,24 @@ counts_detach(struct process_counts *process, struct counts_strand *strand)
 }
 
 void
+counts_clear(void *memory, size_t size)
+{
+    char *const end = (char *)memory + size;
+    char *const first =
+        (char *)(((uintptr_t)memory + PAGE - 1) & -(uintptr_t)PAGE);
+    char *const last = (char *)((uintptr_t)end & -(uintptr_t)PAGE);
+
+    /* Fails where a child that counts for nobody has memory of its own. */
+    if (first >= last ||
+        madvise(first, (size_t)(last - first), MADV_REMOVE) != 0) {
+        memset(memory, 0, size);
+        return;
+    }
+    memset(memory, 0, (size_t)(first - (char *)memory));
+    memset(last, 0, (size_t)(end - last));
+}
+
+void
 counts_fold(struct process_counts *process, struct counts_strand *strand)
 {
     const unsigned index = atomic_load(&process->head->threads);
@@ -512,7 +530,7 @@ counts_fold(struct process_counts *process, struct counts_strand *strand)
         counts_sum(process, strand, slice, &sum);
         totals_add(&thread->totals[slice], &sum);
         add_slice(process, slice, &sum, &strand->folded);
-        memset(strand->exec[slice], 0, blocks * sizeof(uint64_t));
+        counts_clear(strand->exec[slice], blocks * sizeof(uint64_t));
     }
     process->head->seals -= thread->seal;
     thread->seal = counts_thread_seal(
@@ -526,7 +544,7 @@ counts_fold(struct process_counts *process, struct counts_strand *strand)
                      atomic_load(&process->head->heaped) +
                          (atomic_load(&process->head->heaped) == 0 ? 2 : 1));
     memset(&strand->totals, 0, sizeof(strand->totals));
-    memset(strand->exec[COUNTS_OUTSIDE], 0, blocks * sizeof(uint64_t));
+    counts_clear(strand->exec[COUNTS_OUTSIDE], blocks * sizeof(uint64_t));
 }
 
 uint64_t

@@ -352,6 +352,9 @@ int counts_detach(struct process_counts *process, struct counts_strand *strand);
  */
 void counts_release(struct process_counts *process, unsigned strands);
 
+/* Zeroes memory of a process's counts, and gives its whole pages back. */
+void counts_clear(void *memory, size_t size);
+
 /* Writes the strand's sum as a thread record and zeroes its counts. Threads
  * beyond COUNTS_THREADS share the last record. */
 void counts_fold(struct process_counts *process, struct counts_strand *strand);

@@ -141,14 +141,14 @@ record_fold(const struct process_counts *process, struct record_process *record,
         record->uses[i].fetched += use->fetched;
         record->uses[i].touched += use->touched;
     }
-    memset(strand->uses, 0,
-           (atomic_load(&record->object_count) + 1) * sizeof(*strand->uses));
-    memset(strand->branches, 0, (numbers + 1) * sizeof(*strand->branches));
+    counts_clear(strand->uses, (atomic_load(&record->object_count) + 1) *
+                                   sizeof(*strand->uses));
+    counts_clear(strand->branches, (numbers + 1) * sizeof(*strand->branches));
     if (edges)
-        memset(strand->edges, 0, (blocks + 1) * sizeof(*strand->edges));
+        counts_clear(strand->edges, (blocks + 1) * sizeof(*strand->edges));
     strand->last = 0;
-    memset(strand->executions, 0, (cells + 1) * sizeof(*strand->executions));
-    memset(strand->sites[place], 0, size * sizeof(*strand->sites[place]));
+    counts_clear(strand->executions, (cells + 1) * sizeof(*strand->executions));
+    counts_clear(strand->sites[place], size * sizeof(*strand->sites[place]));
 }
 
 void
