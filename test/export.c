@@ -118,10 +118,13 @@ static const struct export_frame elsewhere[] = {{
     .function_offset = NOWHERE,
 }};
 
+static const uint16_t both[] = {0, 1};
+
 #define SAMPLE(its_thread, path, ...)                                   \
     {                                                                   \
         .process = 0, .thread = its_thread, .frame_count = COUNT(path), \
         .frames = path, .values = (const int64_t[]){__VA_ARGS__},       \
+        .events = both, .value_count = COUNT(both),                     \
     }
 static const struct export_sample samples[] = {
     SAMPLE(0, plain, 5, 0),   SAMPLE(0, copied, 7, -2),
@@ -565,15 +568,16 @@ test_list(void **unused)
     struct export_list *made = check_list(&record, &resolver, 8);
     assert_int_equal(warnings, 2); /* both images are gone */
     /* Rows of one thread add up at an instruction. */
-    assert_int_equal(made->samples[0].values[0], 15);
-    assert_int_equal(made->samples[0].values[1], 4);
+    assert_int_equal(export_value(&made->samples[0], 0), 15);
+    assert_int_equal(export_value(&made->samples[0], 1), 4);
     assert_int_equal(made->samples[2].frames->image, RECORD_NO_IMAGE);
     assert_int_equal(made->samples[2].frames->address, 0x9000);
     /* The thread's two rows of totals, less its instructions. */
     assert_int_equal(made->samples[3].frames->function, made->elsewhere);
-    assert_int_equal(made->samples[3].values[0] + made->samples[4].values[0],
+    assert_int_equal(export_value(&made->samples[3], 0) +
+                         export_value(&made->samples[4], 0),
                      52 - 41);
-    assert_int_equal(made->samples[6].values[0], -1);
+    assert_int_equal(export_value(&made->samples[6], 0), -1);
     assert_int_equal(made->samples[7].process, EXPORT_NO_PROCESS);
     for (const struct export_writer *w = export_writers; w->name; w++) {
         int64_t left_out[2];

@@ -33,9 +33,7 @@ struct made {
 
 /* A count of the record: number `k` of a row of counts. */
 struct place {
-    uint32_t process, thread, path, insn;
-    const struct record_counts_row *row;
-    size_t k;
+    uint32_t row, k;
 };
 
 /* The list with the memory behind it. */
@@ -44,12 +42,16 @@ struct builder {
     struct resolver *resolver;
     const char **texts;
     size_t *events;
-    struct place *places;
+    struct place *places; /* by process, thread, path and instruction */
     size_t place_count;
     struct export_sample *samples;
     size_t sample_count;
-    int64_t *values;   /* [samples][events] */
-    struct made *made; /* of each process */
+    /* Those of instructions, without zeros, one sample's behind the other's. */
+    int64_t *values;
+    uint16_t *value_events;
+    int64_t *totals;        /* [.][events], of what no instruction has */
+    uint16_t *total_events; /* [events]: 0, 1, 2 ... */
+    struct made *made;      /* of each process */
     struct export_edge *edges;
     size_t edge_count;
     struct export_frame elsewhere, unknown;
@@ -76,6 +78,9 @@ export_list_destroy(struct export_list *list)
     free(b->places);
     free(b->samples);
     free(b->values);
+    free(b->value_events);
+    free(b->totals);
+    free(b->total_events);
     free(b->edges);
     free(b);
 }
@@ -172,7 +177,8 @@ set_path(struct builder *b, struct export_sample *sample, size_t path,
         (b->made[process].calls == NULL && make_calls(b, process) != 0))
         return TALLY_ENOMEM;
     sample->frames = place->frames;
-    sample->frame_count = depth = place->count;
+    sample->frame_count = (uint32_t)place->count;
+    depth = place->count;
     sample->caller = path != 0 ? &b->made[process].calls[path] : NULL;
     for (const struct export_call *c = sample->caller; c != NULL; c = c->caller)
         depth += c->frame_count;
@@ -201,19 +207,32 @@ export_frames(const struct export_sample *sample,
     return count;
 }
 
-/* Orders counts by process, thread, path and instruction. */
+/* Orders by process and thread. */
 static int
-by_place(const void *x, const void *y)
+by_thread(uint32_t process, uint32_t thread, uint32_t process_2,
+          uint32_t thread_2)
 {
-    const struct place *a = x, *b = y;
+    if (process != process_2)
+        return process < process_2 ? -1 : 1;
+    return (thread > thread_2) - (thread < thread_2);
+}
 
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->path != b->path)
-        return a->path < b->path ? -1 : 1;
-    return (a->insn > b->insn) - (a->insn < b->insn);
+/* Orders counts of a record by process, thread, path and instruction. */
+static int
+by_place(const void *x, const void *y, void *record)
+{
+    const struct record_counts_row *const rows =
+        ((const struct record *)record)->counts;
+    const struct place *a = x, *b = y;
+    const struct record_counts_row *r = &rows[a->row], *s = &rows[b->row];
+    const int order = by_thread(r->process, r->thread, s->process, s->thread);
+
+    if (order != 0)
+        return order;
+    if (r->paths[a->k] != s->paths[b->k])
+        return r->paths[a->k] < s->paths[b->k] ? -1 : 1;
+    return (r->insns[a->k] > s->insns[b->k]) -
+           (r->insns[a->k] < s->insns[b->k]);
 }
 
 /* Lists all counts of the record, those of an instruction, path and thread side
@@ -223,6 +242,7 @@ list_places(struct builder *b)
 {
     const struct record *record = b->list.record;
     size_t count = 0;
+    bool sorted = true;
 
     for (size_t i = 0; i < record->counts_count; i++)
         count += record->counts[i].count;
@@ -230,155 +250,313 @@ list_places(struct builder *b)
     if (b->places == NULL)
         return TALLY_ENOMEM;
     for (size_t i = 0; i < record->counts_count; i++) {
-        const struct record_counts_row *row = &record->counts[i];
-        for (size_t k = 0; k < row->count; k++)
-            b->places[b->place_count++] =
-                (struct place){row->process,  row->thread, row->paths[k],
-                               row->insns[k], row,         k};
+        for (size_t k = 0; k < record->counts[i].count; k++) {
+            struct place *const place = &b->places[b->place_count];
+            *place = (struct place){(uint32_t)i, (uint32_t)k};
+            if (b->place_count++ > 0)
+                sorted = sorted && by_place(place - 1, place,
+                                            (void *)(uintptr_t)record) <= 0;
+        }
     }
-    qsort(b->places, b->place_count, sizeof(*b->places), by_place);
+    if (!sorted)
+        qsort_r(b->places, b->place_count, sizeof(*b->places), by_place,
+                (void *)(uintptr_t)record);
     return 0;
 }
 
-/* Returns a new sample of a thread with no counts. There is room: no sample is
- * without a count or a thread of the record. */
-static struct export_sample *
-new_sample(struct builder *b, uint32_t process, uint32_t thread)
+/* Returns whether the place is of another sample than the one before. */
+static bool
+begins_sample(const struct builder *b, size_t i)
 {
-    struct export_sample *sample = &b->samples[b->sample_count];
-
-    *sample = (struct export_sample){
-        .process = process,
-        .thread = thread,
-        .values = b->values + b->sample_count * b->list.event_count,
-    };
-    b->sample_count++;
-    return sample;
+    return i == 0 || by_place(&b->places[i - 1], &b->places[i],
+                              (void *)(uintptr_t)b->list.record) != 0;
 }
 
-/* Returns the sample's values, to be written. */
-static int64_t *
-values_of(struct builder *b, const struct export_sample *sample)
+/* Returns whether the place is of another thread than the one before. */
+static bool
+begins_thread(const struct builder *b, size_t i)
 {
-    return b->values + (size_t)(sample->values - b->values);
+    const struct record_counts_row *const rows = b->list.record->counts;
+
+    return i == 0 ||
+           rows[b->places[i].row].process !=
+               rows[b->places[i - 1].row].process ||
+           rows[b->places[i].row].thread != rows[b->places[i - 1].row].thread;
 }
 
-/* Makes a sample of each instruction of each path and thread. */
+/* Makes a sample of each instruction of each path and thread, without values.
+ * Writes to sample_of[row][k] which is the sample of each count. */
 static int
-add_instructions(struct builder *b)
+add_instructions(struct builder *b, uint32_t **sample_of)
 {
-    struct export_sample *sample = NULL;
-
     for (size_t i = 0; i < b->place_count; i++) {
         const struct place *place = &b->places[i];
-        if (i == 0 || by_place(place - 1, place) != 0) {
-            sample = new_sample(b, place->process, place->thread);
-            if (set_path(b, sample, place->path, place->insn) != 0)
+        const struct record_counts_row *row =
+            &b->list.record->counts[place->row];
+        if (begins_sample(b, i)) {
+            struct export_sample *sample = &b->samples[b->sample_count++];
+            *sample = (struct export_sample){.process = row->process,
+                                             .thread = row->thread};
+            if (set_path(b, sample, row->paths[place->k],
+                         row->insns[place->k]) != 0)
                 return TALLY_ENOMEM;
         }
-        int64_t *values = values_of(b, sample);
-        const struct record_counts_row *row = place->row;
-        for (size_t e = 0; e < b->list.event_count; e++) {
-            const int64_t *of = record_values(row, b->events[e]);
-            if (of == NULL)
-                return TALLY_ENOMEM;
-            values[e] = export_add(values[e], of[place->k]);
-        }
+        sample_of[place->row][place->k] = (uint32_t)b->sample_count - 1;
     }
     return 0;
 }
 
-/* Orders samples by process and thread. */
-static int
-by_thread(const void *x, const void *y)
-{
-    const struct export_sample *a = x, *b = y;
-
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    /* By instruction, as they were made; what no instruction has is last. */
-    return (a->values > b->values) - (a->values < b->values);
-}
-
-/* Makes a sample of what no instruction has, of no count yet. */
-static struct export_sample *
-new_elsewhere(struct builder *b, uint32_t process, uint32_t thread)
-{
-    struct export_sample *sample = new_sample(b, process, thread);
-
-    sample->frames = &b->elsewhere;
-    sample->frame_count = 1;
-    return sample;
-}
-
-/* Makes a sample of each thread of the record's end, with its totals. */
+/* Calls `take` with each value of the record that is not 0: event by event, the
+ * rows of each in their order. */
 static void
-add_totals(struct builder *b)
+each_value(struct builder *b, uint32_t *const *sample_of,
+           void (*take)(struct builder *b, struct export_sample *sample,
+                        size_t event, int64_t value))
 {
     const struct record *record = b->list.record;
+    struct record_walk walk;
+    int64_t value;
+    size_t k;
+
+    for (size_t e = 0; e < b->list.event_count; e++) {
+        for (size_t i = 0; i < record->counts_count; i++) {
+            record_walk_begin(&walk, &record->counts[i], b->events[e]);
+            while (record_walk_next(&walk, &k, &value))
+                take(b, &b->samples[sample_of[i][k]], e, value);
+        }
+    }
+}
+
+static void
+count_value(struct builder *b, struct export_sample *sample, size_t event,
+            int64_t value)
+{
+    (void)b, (void)event, (void)value;
+    sample->value_count++;
+}
+
+/* Adds a value to a sample, whose place among the values begins at
+ * sample->values. */
+static void
+add_value(struct builder *b, struct export_sample *sample, size_t event,
+          int64_t value)
+{
+    const size_t first = (size_t)(sample->values - b->values);
+    const size_t at = first + sample->value_count;
+
+    if (sample->value_count > 0 && b->value_events[at - 1] == event) {
+        b->values[at - 1] = export_add(b->values[at - 1], value);
+        return;
+    }
+    b->values[at] = value;
+    b->value_events[at] = (uint16_t)event;
+    sample->value_count++;
+}
+
+/* Gives the samples of instructions their values. */
+static int
+add_values(struct builder *b, uint32_t *const *sample_of)
+{
+    size_t count = 0;
+
+    each_value(b, sample_of, count_value);
+    for (size_t i = 0; i < b->sample_count; i++)
+        count += b->samples[i].value_count;
+    b->values = calloc(count + 1, sizeof(*b->values));
+    b->value_events = calloc(count + 1, sizeof(*b->value_events));
+    if (b->values == NULL || b->value_events == NULL)
+        return TALLY_ENOMEM;
+    count = 0;
+    for (size_t i = 0; i < b->sample_count; i++) {
+        struct export_sample *const sample = &b->samples[i];
+        sample->values = b->values + count;
+        sample->events = b->value_events + count;
+        count += sample->value_count;
+        sample->value_count = 0;
+    }
+    each_value(b, sample_of, add_value);
+    return 0;
+}
+
+/* Makes the samples of instructions, with their values. */
+static int
+list_instructions(struct builder *b)
+{
+    const struct record *record = b->list.record;
+    uint32_t **sample_of = calloc(record->counts_count + 1, sizeof(*sample_of));
+    uint32_t *all = calloc(b->place_count + 1, sizeof(*all));
+    int error = sample_of != NULL && all != NULL ? 0 : TALLY_ENOMEM;
+
+    for (size_t i = 0, at = 0; error == 0 && i < record->counts_count; i++) {
+        sample_of[i] = all + at;
+        at += record->counts[i].count;
+    }
+    if (error == 0)
+        error = add_instructions(b, sample_of);
+    if (error == 0)
+        error = add_values(b, sample_of);
+    free(all);
+    free(sample_of);
+    return error;
+}
+
+/* Orders samples by process and thread, those of one thread by their values'
+ * place. */
+static int
+by_thread_and_values(const void *x, const void *y)
+{
+    const struct export_sample *a = x, *b = y;
+    const int order = by_thread(a->process, a->thread, b->process, b->thread);
+
+    return order != 0 ? order
+                      : (a->values > b->values) - (a->values < b->values);
+}
+
+/* Makes sample `n` of what no instruction has, of no count yet. */
+static struct export_sample *
+new_elsewhere(struct builder *b, struct export_sample *samples, size_t n,
+              uint32_t process, uint32_t thread)
+{
+    samples[n] = (struct export_sample){
+        .process = process,
+        .thread = thread,
+        .frames = &b->elsewhere,
+        .frame_count = 1,
+        .values = b->totals + n * b->list.event_count,
+        .events = b->total_events,
+        .value_count = (uint32_t)b->list.event_count,
+    };
+    return &samples[n];
+}
+
+/* Returns the sample's totals, to be written. */
+static int64_t *
+totals_of(struct builder *b, const struct export_sample *elsewhere)
+{
+    return b->totals + (size_t)(elsewhere->values - b->totals);
+}
+
+/* Takes the values of a thread's instructions, from sample `first` on, off the
+ * thread's totals. Returns the first sample of the next thread. */
+static size_t
+take_off(struct builder *b, size_t first, const struct export_sample *elsewhere)
+{
+    int64_t *const totals = totals_of(b, elsewhere);
+    size_t i = first;
+
+    for (; i < b->sample_count && b->samples[i].process == elsewhere->process &&
+           b->samples[i].thread == elsewhere->thread;
+         i++) {
+        const struct export_sample *sample = &b->samples[i];
+        for (uint32_t v = 0; v < sample->value_count; v++)
+            totals[sample->events[v]] =
+                (int64_t)((uint64_t)totals[sample->events[v]] -
+                          (uint64_t)sample->values[v]);
+    }
+    return i;
+}
+
+/* Makes a sample of each thread of the record's end, with its totals, and of
+ * each other thread, and sorts them. Returns their number. */
+static size_t
+make_elsewhere(struct builder *b, struct export_sample *samples)
+{
+    const struct record *record = b->list.record;
+    size_t count = 0;
 
     for (size_t i = 0; i < record->thread_count; i++) {
         const struct record_thread_row *t = &record->threads[i];
-        int64_t *values = values_of(b, new_elsewhere(b, t->process, t->thread));
+        int64_t *totals = totals_of(
+            b, new_elsewhere(b, samples, count++, t->process, t->thread));
         for (size_t e = 0; e < b->list.event_count; e++)
-            values[e] = t->totals[b->events[e]];
+            totals[e] = t->totals[b->events[e]];
     }
-}
-
-/* Takes the values of a thread's instructions off its totals. `first` is the
- * thread's first sample; a thread that is not among the totals gets a sample.
- * Returns the thread's number of samples. */
-static size_t
-take_off(struct builder *b, size_t first, size_t end)
-{
-    const uint32_t process = b->samples[first].process;
-    const uint32_t thread = b->samples[first].thread;
-    const struct export_sample *totals = NULL;
-    size_t next = first;
-
-    for (; next < end && b->samples[next].process == process &&
-           b->samples[next].thread == thread;
-         next++)
-        if (b->samples[next].frames == &b->elsewhere)
-            totals = &b->samples[next];
-    if (totals == NULL)
-        totals = new_elsewhere(b, process, thread);
-    int64_t *values = values_of(b, totals);
-    for (size_t i = first; i < next; i++) {
-        const struct export_sample *sample = &b->samples[i];
-        if (sample->frames == &b->elsewhere)
+    qsort(samples, count, sizeof(*samples), by_thread_and_values);
+    const size_t known = count;
+    for (size_t i = 0, k = 0; i < b->sample_count; i++) {
+        const struct export_sample *s = &b->samples[i];
+        if (i > 0 && s[-1].process == s->process && s[-1].thread == s->thread)
             continue;
-        for (size_t e = 0; e < b->list.event_count; e++)
-            values[e] =
-                (int64_t)((uint64_t)values[e] - (uint64_t)sample->values[e]);
+        while (k < known && by_thread(samples[k].process, samples[k].thread,
+                                      s->process, s->thread) < 0)
+            k++;
+        if (k == known || samples[k].process != s->process ||
+            samples[k].thread != s->thread)
+            new_elsewhere(b, samples, count++, s->process, s->thread);
     }
-    return next - first;
+    qsort(samples, count, sizeof(*samples), by_thread_and_values);
+    return count;
 }
 
-/* Makes all samples. Their values lie in the order in which they are made. */
+/* Adds these samples, each behind its thread's instructions. There is room. */
+static void
+merge_elsewhere(struct builder *b, const struct export_sample *samples,
+                size_t count)
+{
+    size_t from = b->sample_count, to = b->sample_count + count;
+
+    b->sample_count = to;
+    while (count > 0) {
+        const struct export_sample *last = &samples[count - 1];
+        if (from > 0 &&
+            by_thread(b->samples[from - 1].process, b->samples[from - 1].thread,
+                      last->process, last->thread) > 0)
+            b->samples[--to] = b->samples[--from];
+        else
+            b->samples[--to] = samples[--count];
+    }
+}
+
+/* Adds what no instruction has. A record that is cut short has no totals.
+ * `most`: at most so many samples. */
+static int
+list_elsewhere(struct builder *b, size_t most)
+{
+    struct export_sample *samples = calloc(most + 1, sizeof(*samples));
+    const size_t events = b->list.event_count;
+
+    b->totals = calloc(most * events + 1, sizeof(*b->totals));
+    b->total_events = calloc(events + 1, sizeof(*b->total_events));
+    if (samples == NULL || b->totals == NULL || b->total_events == NULL) {
+        free(samples);
+        return TALLY_ENOMEM;
+    }
+    for (size_t e = 0; e < events; e++)
+        b->total_events[e] = (uint16_t)e;
+    const size_t count = make_elsewhere(b, samples);
+    for (size_t i = 0, at = 0; i < count; i++) {
+        while (at < b->sample_count &&
+               by_thread(b->samples[at].process, b->samples[at].thread,
+                         samples[i].process, samples[i].thread) < 0)
+            at++;
+        at = take_off(b, at, &samples[i]);
+    }
+    merge_elsewhere(b, samples, count);
+    free(samples);
+    return 0;
+}
+
+/* Makes all samples. */
 static int
 list_samples(struct builder *b)
 {
     const struct record *record = b->list.record;
-    /* Two for each count: the instruction's, and perhaps its thread's. */
-    const size_t most = 2 * b->place_count + record->thread_count + 1;
+    size_t samples = 0, threads = 0;
 
-    b->samples = calloc(most, sizeof(*b->samples));
-    b->values = calloc(most * b->list.event_count + 1, sizeof(*b->values));
-    if (b->samples == NULL || b->values == NULL || add_instructions(b) != 0)
-        return TALLY_ENOMEM;
-    /* A record that is cut short has no totals. */
-    if (record->threads != NULL) {
-        add_totals(b);
-        qsort(b->samples, b->sample_count, sizeof(*b->samples), by_thread);
-        const size_t count = b->sample_count;
-        for (size_t i = 0; i < count;)
-            i += take_off(b, i, count);
+    for (size_t i = 0; i < b->place_count; i++) {
+        samples += begins_sample(b, i);
+        threads += begins_thread(b, i);
     }
-    qsort(b->samples, b->sample_count, sizeof(*b->samples), by_thread);
-    return 0;
+    threads += record->thread_count;
+    if (samples >= UINT32_MAX || b->list.event_count > UINT16_MAX)
+        return TALLY_ENOMEM;
+    b->samples = calloc(samples + threads + 1, sizeof(*b->samples));
+    int error = b->samples != NULL ? list_instructions(b) : TALLY_ENOMEM;
+    free(b->places);
+    b->places = NULL;
+    if (error == 0 && record->threads != NULL)
+        error = list_elsewhere(b, threads);
+    return error;
 }
 
 /* Gives an end of an edge its frames; none for RECORD_NOWHERE. */
@@ -511,12 +689,22 @@ export_event(const struct export_list *list, size_t event)
 }
 
 int64_t
+export_value(const struct export_sample *sample, size_t event)
+{
+    for (uint32_t i = 0; i < sample->value_count; i++) {
+        if (sample->events[i] == event)
+            return sample->values[i];
+    }
+    return 0;
+}
+
+int64_t
 export_total(const struct export_list *list, size_t event)
 {
     int64_t sum = 0;
 
     for (size_t i = 0; i < list->sample_count; i++)
-        sum = export_add(sum, list->samples[i].values[event]);
+        sum = export_add(sum, export_value(&list->samples[i], event));
     return sum;
 }
 

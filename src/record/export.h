@@ -43,11 +43,14 @@ struct export_call {
 struct export_sample {
     uint32_t process; /* in record.processes, or EXPORT_NO_PROCESS */
     uint32_t thread;  /* number in the process */
-    const struct export_call *caller; /* that led here; NULL: none */
-    size_t frame_count;
+    const struct export_call *caller;  /* that led here; NULL: none */
     const struct export_frame *frames; /* of the instruction alone, outermost
                                           first, at least one */
-    const int64_t *values;             /* [event_count] */
+    uint32_t frame_count;
+    /* Values of events, ascending; those of all other events are 0. */
+    uint32_t value_count;
+    const int64_t *values;
+    const uint16_t *events; /* which events, in the list's order */
 };
 
 /* Where control went in a thread. */
@@ -109,6 +112,9 @@ export_add(int64_t a, int64_t b)
 
 /* Returns the event's name as it was asked for. */
 const char *export_event(const struct export_list *list, size_t event);
+
+/* Returns what an event, by the list's order, counted at a sample. */
+int64_t export_value(const struct export_sample *sample, size_t event);
 
 /* Returns the sum of an event over all samples. */
 int64_t export_total(const struct export_list *list, size_t event);

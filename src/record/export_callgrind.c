@@ -154,16 +154,18 @@ find_cost(struct callgrind *c, const struct cost_key *key)
 
 /* Adds the sample's values to a cost. */
 static int
-add_cost(struct callgrind *c, const struct cost_key *key, const int64_t *values)
+add_cost(struct callgrind *c, const struct cost_key *key,
+         const struct export_sample *sample)
 {
     const size_t events = c->list->event_count;
     const uint32_t number = find_cost(c, key);
 
     if (number == KEYS_NONE)
         return TALLY_ENOMEM;
-    for (size_t e = 0; e < events; e++)
-        c->values[number * events + e] =
-            export_add(c->values[number * events + e], values[e]);
+    int64_t *const values = c->values + number * events;
+    for (uint32_t i = 0; i < sample->value_count; i++)
+        values[sample->events[i]] =
+            export_add(values[sample->events[i]], sample->values[i]);
     return 0;
 }
 
@@ -199,7 +201,7 @@ note_entry(struct callgrind *c, const struct export_sample *sample,
         !keys_has(&c->entries, &key, sizeof(key)))
         return;
     const uint32_t number = find_cost(c, call);
-    const int64_t value = sample->values[c->executions];
+    const int64_t value = export_value(sample, c->executions);
     if (number != KEYS_NONE && value > 0)
         c->counts[number].entered += (uint64_t)value;
 }
@@ -239,7 +241,7 @@ add_sample(struct callgrind *c, const struct export_sample *sample,
         return TALLY_ENOMEM;
     for (size_t i = 0; i < count && error == 0; i++)
         if (!is_repeated(keys, i))
-            error = add_cost(c, &keys[i], sample->values);
+            error = add_cost(c, &keys[i], sample);
     if (error == 0 && count > 1)
         note_entry(c, sample, &keys[count - 2]);
     return error;

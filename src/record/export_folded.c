@@ -60,13 +60,14 @@ add_up(const struct export_list *list, struct keys *paths,
 {
     for (size_t i = 0; i < list->sample_count; i++) {
         const struct export_sample *sample = &list->samples[i];
-        if (sample->values[0] == 0)
+        const int64_t value = export_value(sample, 0);
+        if (value == 0)
             continue;
         make_path(list, sample, frames, path);
         const uint32_t number = keys_add(paths, path->data, path->size);
         if (path->failed || number == KEYS_NONE)
             return TALLY_ENOMEM;
-        sums[number] = export_add(sums[number], sample->values[0]);
+        sums[number] = export_add(sums[number], value);
     }
     return 0;
 }

@@ -51,9 +51,10 @@ struct file_attr {
 /* The file that is written. */
 struct perf_data {
     const struct export_list *list;
-    FILE *out;
+    FILE *out; /* NULL: only the size is wanted */
     int64_t *left_out;
     struct bytes record; /* that is made */
+    uint64_t size;       /* bytes of the records so far */
     uint64_t time;       /* ns, of the next sample */
     bool failed;
 };
@@ -145,7 +146,9 @@ end(struct perf_data *f)
     memcpy(&header, f->record.data, sizeof(header));
     header.size = (uint16_t)f->record.size;
     memcpy(f->record.data, &header, sizeof(header));
-    fwrite(f->record.data, 1, f->record.size, f->out);
+    f->size += f->record.size;
+    if (f->out != NULL)
+        fwrite(f->record.data, 1, f->record.size, f->out);
 }
 
 static uint32_t
@@ -231,7 +234,7 @@ put_chain(struct perf_data *f, const struct export_sample *sample, uint64_t ip)
 
 static void
 put_sample(struct perf_data *f, const struct export_sample *sample,
-           size_t event)
+           size_t event, uint64_t value)
 {
     const uint64_t address = sample->frames[0].address;
     const uint64_t ip = address != EXPORT_NOWHERE ? address : 0;
@@ -243,7 +246,7 @@ put_sample(struct perf_data *f, const struct export_sample *sample,
     put_u32(&f->record, thread_of(f->list, sample->process, sample->thread));
     put_u64(&f->record, f->time);
     put_u64(&f->record, 0); /* the address of the data */
-    put_u64(&f->record, (uint64_t)sample->values[event]);
+    put_u64(&f->record, value);
     put_chain(f, sample, ip);
     put_u64(&f->record, 0); /* the weight */
     put_u64(&f->record, source_of(export_event(f->list, event)));
@@ -261,11 +264,12 @@ put_samples(struct perf_data *f)
             (i == 0 || s[-1].process != s->process ||
              s[-1].thread != s->thread))
             put_thread(f, s->process, s->thread);
-        for (size_t e = 0; e < f->list->event_count; e++) {
-            if (s->values[e] > 0)
-                put_sample(f, s, e);
+        for (uint32_t v = 0; v < s->value_count; v++) {
+            const size_t e = s->events[v];
+            if (s->values[v] > 0)
+                put_sample(f, s, e, (uint64_t)s->values[v]);
             else
-                f->left_out[e] = export_add(f->left_out[e], s->values[e]);
+                f->left_out[e] = export_add(f->left_out[e], s->values[v]);
         }
     }
 }
@@ -396,29 +400,37 @@ put_data(struct perf_data *f)
     return error == 0 && f->failed ? TALLY_ENOMEM : error;
 }
 
+/* Finds the size of the data, which the header has before them: all records are
+ * made, and made again to be written. */
+static int
+size_data(const struct export_list *list, uint64_t *size)
+{
+    int64_t *unused = calloc(list->event_count + 1, sizeof(*unused));
+    struct perf_data f = {.list = list, .left_out = unused};
+    const int error = unused != NULL ? put_data(&f) : TALLY_ENOMEM;
+
+    free(unused);
+    *size = f.size;
+    return error;
+}
+
 int
 export_perf_data(const struct export_list *list, FILE *out, int64_t *left_out)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *data = open_memstream(&text, &size);
-    struct perf_data f = {.list = list, .out = data, .left_out = left_out};
+    struct perf_data f = {.list = list, .out = out, .left_out = left_out};
+    uint64_t size = 0;
+    int error = size_data(list, &size);
 
-    if (data == NULL)
-        return TALLY_ENOMEM;
-    int error = put_data(&f);
-    if (fclose(data) != 0 && error == 0)
-        error = TALLY_ENOMEM;
     if (error == 0) {
         put_head(list, out, size);
-        fwrite(text, 1, size, out);
+        error = put_data(&f);
+    }
+    if (error == 0)
         error =
             put_features(list, out,
                          sizeof(struct file_header) +
                              list->event_count *
                                  (sizeof(uint64_t) + sizeof(struct file_attr)) +
                              size);
-    }
-    free(text);
     return error == 0 && ferror(out) ? TALLY_EIO : error;
 }

@@ -58,14 +58,15 @@ put_frame(const struct export_list *list, FILE *out,
 /* Writes a sample of an event, which began at `time`. */
 static int
 put_sample(const struct export_list *list, FILE *out,
-           const struct export_sample *sample, size_t event, uint64_t time)
+           const struct export_sample *sample, size_t event, int64_t value,
+           uint64_t time)
 {
     const int pid = export_pid(list, sample->process);
     int error = put_word(out, export_program(list, sample->process));
 
     fprintf(out, " %d/%lld %" PRIu64 ".%06" PRIu64 ": %10" PRId64 " ", pid,
             (long long)pid + sample->thread, time / 1000000, time % 1000000,
-            sample->values[event]);
+            value);
     if (error == 0)
         error = put_word(out, export_event(list, event));
     fprintf(out, ":\n");
@@ -89,10 +90,11 @@ export_perf_script(const struct export_list *list, FILE *out, int64_t *left_out)
         if (i > 0 && (sample[-1].process != sample->process ||
                       sample[-1].thread != sample->thread))
             time = 0;
-        for (size_t e = 0; error == 0 && e < list->event_count; e++) {
-            const int64_t value = sample->values[e];
+        for (uint32_t v = 0; error == 0 && v < sample->value_count; v++) {
+            const size_t e = sample->events[v];
+            const int64_t value = sample->values[v];
             if (value > 0) {
-                error = put_sample(list, out, sample, e, time);
+                error = put_sample(list, out, sample, e, value, time);
                 time += (uint64_t)value;
             } else {
                 left_out[e] = export_add(left_out[e], value);

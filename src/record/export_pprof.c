@@ -283,7 +283,7 @@ put_sample(struct pprof *p, const struct export_sample *sample,
     put_path(p, field, sample, list);
     bytes_clear(list);
     for (size_t e = 0; e < p->list->event_count; e++)
-        bytes_append_varint(list, (uint64_t)sample->values[e]);
+        bytes_append_varint(list, (uint64_t)export_value(sample, e));
     put_bytes(field, SAMPLE_VALUE, list);
     put_label(p, field, "program", export_program(p->list, sample->process), 0);
     put_label(p, field, "pid", NULL,
@@ -303,8 +303,8 @@ put_samples(struct pprof *p)
     for (size_t i = 0; i < p->list->sample_count && !p->failed; i++) {
         const struct export_sample *sample = &p->list->samples[i];
         bool zero = true;
-        for (size_t e = 0; e < p->list->event_count; e++)
-            zero &= sample->values[e] == 0;
+        for (uint32_t v = 0; v < sample->value_count; v++)
+            zero &= sample->values[v] == 0;
         if (!zero)
             put_sample(p, sample, &field, &list);
     }

@@ -123,8 +123,8 @@ add_profile(struct speedscope *s, size_t first, size_t end, size_t event)
     int64_t total = 0;
 
     for (size_t i = first; i < end; i++)
-        s->sums[s->stack_of[i]] =
-            export_add(s->sums[s->stack_of[i]], samples[i].values[event]);
+        s->sums[s->stack_of[i]] = export_add(s->sums[s->stack_of[i]],
+                                             export_value(&samples[i], event));
     for (size_t i = first; i < end; i++)
         total = export_add(total, take_sum(s, i, event, stacks, weights));
     if (asprintf(&name, "%s: %s %d, thread %u", export_event(s->list, event),
