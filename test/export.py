@@ -402,6 +402,34 @@ def perf_data_names():
     t.equal(len(sources), 1, "sources of L1 misses")
 
 
+@t.named("perf-data: the latency of captures is their weight")
+def perf_data_weights():
+    path = place("captured.data")
+    done = t.run(t.tally(), "record", "-q", "-m", "montecito", "--foreign",
+                 "--ear", "load-latency=8", "-o", path, "--", *words())
+    t.equal(done.returncode, 0, done.stderr)
+    report = json.loads(t.run(t.tally(), "report", "-i", path, "--format",
+                              "json").stdout)
+    totals = {event["name"]: event["total"] for event in report["events"]}
+    file, _ = export("perf-data", path)
+    weights, periods, sources = 0, 0, set()
+    for line in perf("script", "-i", file, "-G", "-F",
+                     "period,event,weight,data_src").splitlines():
+        found = re.match(r" *(\d+) +(\w+): +\w+ \|(.*?)\s+(\d+) *$", line)
+        if found[2] == "DATA_EAR_EVENTS":
+            periods += int(found[1])
+            weights += int(found[4])
+            sources.add(found[3])
+        else:
+            t.equal(int(found[4]), 0, line)
+    t.equal(periods, totals["DATA_EAR_EVENTS"])
+    t.equal(weights, totals["ear_latency"])
+    assert all("OP LOAD|LVL L1 miss|" in source for source in sources), sources
+    shown = perf("mem", "-i", file, "report", "--stdio", "--sort", "mem")
+    t.contains(shown, f"# Total weight : {totals['ear_latency']}\n")
+    t.contains(shown, "L1 miss")
+
+
 # Machines whose models take counts back -----------------------------------
 
 

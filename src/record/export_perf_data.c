@@ -7,8 +7,9 @@
  * A sample is an instruction on a path of calls and an event, whose count is
  * the sample's period. Mappings have build ids. Each call of a sample's chain
  * is the address of the call itself, not of the instruction behind. A record
- * has no addresses of data and no latencies: ADDR and WEIGHT are 0. DATA_SRC
- * says what the event says of all its samples.
+ * has no addresses of data: ADDR is 0. WEIGHT is the latency of all captures of
+ * an event address register at the instruction, where the record has both, else
+ * 0. DATA_SRC says what the event says of all its samples.
  *
  * Numbers are in the order of the host's bytes, by which perf tells the order.
  */
@@ -56,6 +57,8 @@ struct perf_data {
     struct bytes record; /* that is made */
     uint64_t size;       /* bytes of the records so far */
     uint64_t time;       /* ns, of the next sample */
+    size_t latency;      /* the event with the captures' latencies, or
+                            list->event_count */
     bool failed;
 };
 
@@ -77,13 +80,54 @@ static const struct {
     {"iTLB-load-misses", PERF_MEM_OP_EXEC, 0, PERF_MEM_TLB_MISS},
 };
 
-/* Returns the source of data of an event's samples, union perf_mem_data_src. */
+/* What the captures of an event address register say where they have latencies:
+ * without, they are misses of a TLB. */
+static const struct capture {
+    const char *event;
+    uint64_t op;
+} captures[] = {
+    {"DATA_EAR_EVENTS", PERF_MEM_OP_LOAD},
+    {"L1I_EAR_EVENTS", PERF_MEM_OP_EXEC},
+};
+
+#define CAPTURE_LATENCY "ear_latency"
+
+/* Returns the event's row of `captures`, or NULL. */
+static const struct capture *
+capture_of(const char *event)
+{
+    for (size_t i = 0; i < sizeof(captures) / sizeof(*captures); i++) {
+        if (strcmp(captures[i].event, event) == 0)
+            return &captures[i];
+    }
+    return NULL;
+}
+
+/* Returns the latency of the captures that a sample of an event stands for, or
+ * 0. */
 static uint64_t
-source_of(const char *event)
+weight_of(const struct perf_data *f, const struct export_sample *sample,
+          size_t event)
+{
+    if (f->latency == f->list->event_count ||
+        capture_of(export_event(f->list, event)) == NULL)
+        return 0;
+    const int64_t weight = export_value(sample, f->latency);
+    return weight > 0 ? (uint64_t)weight : 0;
+}
+
+/* Returns the source of data of an event's samples, union perf_mem_data_src.
+ * `timed`: the sample has the latency of captures. */
+static uint64_t
+source_of(const char *event, bool timed)
 {
     uint64_t op = PERF_MEM_OP_NA, level = PERF_MEM_LVL_NA;
     uint64_t tlb = PERF_MEM_TLB_NA;
 
+    if (timed) {
+        op = capture_of(event)->op;
+        level = PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS;
+    }
     for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
         if (strcmp(sources[i].event, event) != 0)
             continue;
@@ -239,6 +283,8 @@ put_sample(struct perf_data *f, const struct export_sample *sample,
     const uint64_t address = sample->frames[0].address;
     const uint64_t ip = address != EXPORT_NOWHERE ? address : 0;
 
+    const uint64_t weight = weight_of(f, sample, event);
+
     begin(f, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     put_u64(&f->record, event + 1);
     put_u64(&f->record, ip);
@@ -248,8 +294,8 @@ put_sample(struct perf_data *f, const struct export_sample *sample,
     put_u64(&f->record, 0); /* the address of the data */
     put_u64(&f->record, value);
     put_chain(f, sample, ip);
-    put_u64(&f->record, 0); /* the weight */
-    put_u64(&f->record, source_of(export_event(f->list, event)));
+    put_u64(&f->record, weight);
+    put_u64(&f->record, source_of(export_event(f->list, event), weight != 0));
     end(f);
     f->time += 1000;
 }
@@ -392,6 +438,10 @@ put_data(struct perf_data *f)
 {
     int error = 0;
 
+    f->latency = 0;
+    while (f->latency < f->list->event_count &&
+           strcmp(export_event(f->list, f->latency), CAPTURE_LATENCY) != 0)
+        f->latency++;
     for (size_t i = 0; error == 0 && i < f->list->record->process_count; i++)
         error = put_process(f, (uint32_t)i);
     if (error == 0)
