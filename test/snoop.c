@@ -3,6 +3,9 @@
  * Cores with an L2 each that see what the others hold: strands that take turns,
  * against the twin, and turns whose counts arithmetic tells.
  */
+#include <sys/mman.h>
+
+#include "machine/recorder.h"
 #include "ref/cluster.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -287,6 +290,54 @@ test_one_core(void **unused)
     chip_finish(&chip);
 }
 
+/* Each load that drives a clean line out of the L2 is charged with the eviction
+ * where other cores' L2s are looked at in between. */
+static void
+test_evictions(void **unused)
+{
+    enum { LOADS = 40 };
+
+    const struct machine m = {
+        __LINE__,
+        "t4",
+        {SPREAD, "cores=2", "tlb.walk=0", "l2.size=4K", "l2.ways=1"}};
+    static const uint16_t signals[] = {SIGNAL_L2_CLEAN_EVICTIONS,
+                                       SIGNAL_L2_LOAD_MISSES};
+    static struct cluster c;
+    uint64_t params[PARAM_COUNT];
+    struct recorder recorder;
+    struct record_strand *record =
+        mmap(NULL, sizeof(*record), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint64_t charged[LOADS + 1] = {0};
+
+    (void)unused;
+    assert_ptr_not_equal(record, MAP_FAILED);
+    cluster_start(&c, &m, params, 1);
+    load(&c, 1, PROGRAM_DATA_AT + 64); /* there is another core */
+    struct strand *const s = c.strands[0];
+    recorder_init(&recorder, record, signals, COUNT(signals), s->total);
+    s->recorder = &recorder;
+    for (unsigned i = 1; i <= LOADS; i++) {
+        const struct access reads = {ACCESS_IS_LOAD, PROGRAM_DATA_AT + i * 4096,
+                                     8};
+        s->cell = i;
+        access_data(s, &reads);
+        if (i % 8 == 0)
+            strand_drain(s);
+    }
+    for (size_t i = 0; i <= recorder.mask; i++) {
+        const struct record_site *site = &recorder.sites[i];
+        if ((uint16_t)site->key == SIGNAL_L2_CLEAN_EVICTIONS)
+            charged[site->key >> 32] += site->count;
+    }
+    for (unsigned i = 1; i <= LOADS; i++)
+        assert_int_equal(charged[i], i > 1);
+    s->recorder = NULL;
+    cluster_finish(&c);
+    munmap(record, sizeof(*record));
+}
+
 int
 main(void)
 {
@@ -294,6 +345,7 @@ main(void)
         cmocka_unit_test(test_against_twin), cmocka_unit_test(test_writers),
         cmocka_unit_test(test_readers),      cmocka_unit_test(test_shared),
         cmocka_unit_test(test_code),         cmocka_unit_test(test_one_core),
+        cmocka_unit_test(test_evictions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
