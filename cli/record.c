@@ -28,6 +28,7 @@ enum {
     OPT_EVENTS,
     OPT_OUTPUT,
     OPT_NO_CALLERS,
+    OPT_NO_NAMES,
     OPT_OBJECTS,
     OPT_ALLOCATOR,
     OPT_BRANCHES,
@@ -54,6 +55,9 @@ static const struct option_row options[] = {
     [OPT_NO_CALLERS] = {0, "no-callers", NULL,
                         "record the instructions alone, not the calls that "
                         "led to them"},
+    [OPT_NO_NAMES] = {0, "no-names", NULL,
+                      "keep no functions and lines in the record: a report "
+                      "then needs the files that ran"},
     [OPT_OBJECTS] = {0, "objects", "[=all]",
                      "record which variable, heap block or stack frame each "
                      "miss is of; all: also all accesses, and how much of each "
@@ -119,7 +123,7 @@ struct record_request {
     struct launch_allocator allocators[ALLOCATORS_MOST];
     size_t allocator_count;
     struct capture_request capture;
-    bool quiet, no_callers, objects, all_accesses, branches;
+    bool quiet, no_callers, no_names, objects, all_accesses, branches;
 };
 
 /* Takes FUNCTION:SIZE_ARG. */
@@ -189,6 +193,9 @@ take_option(struct record_request *r, int option, const char *value)
         return EXIT_USAGE;
     case OPT_NO_CALLERS:
         r->no_callers = true;
+        return 0;
+    case OPT_NO_NAMES:
+        r->no_names = true;
         return 0;
     case OPT_OBJECTS:
         r->objects = true;
@@ -527,6 +534,7 @@ record_program(struct recording *r)
         .events = r->events,
         .event_count = r->counted.count,
         .no_callers = q->no_callers,
+        .no_names = q->no_names,
         .branches = q->branches,
         .all_accesses = q->all_accesses,
         .heap_is_whole =

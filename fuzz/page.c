@@ -21,7 +21,7 @@ static const struct tally_log hear = {fuzz_hear_any, NULL};
 static const uint32_t types[] = {
     RECORD_HEAD,         RECORD_PROCESS,     RECORD_COUNTS, RECORD_TOTALS,
     RECORD_RUN,          RECORD_SET,         RECORD_PATHS,  RECORD_MADE_CODE,
-    RECORD_DATA_OBJECTS, RECORD_DATA_COUNTS,
+    RECORD_DATA_OBJECTS, RECORD_DATA_COUNTS, RECORD_NAMES,
 };
 
 static bool

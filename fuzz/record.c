@@ -21,7 +21,7 @@ static const uint32_t types[] = {
     RECORD_TOTALS,       RECORD_RUN,       1,
     RECORD_SET,          RECORD_MADE_CODE, RECORD_PATHS,
     RECORD_DATA_OBJECTS, RECORD_DATA_USES, RECORD_DATA_COUNTS,
-    RECORD_EDGES,
+    RECORD_EDGES,        RECORD_NAMES,
 };
 
 static const char head[] =

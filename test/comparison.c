@@ -70,7 +70,7 @@ resolver_text_find(const struct resolver *resolver, const char *text)
 }
 
 bool
-resolver_has_image(const struct resolver *resolver, uint32_t image)
+resolver_has_names(const struct resolver *resolver, uint32_t image)
 {
     (void)image;
     return !resolver->image_is_gone;

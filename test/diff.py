@@ -252,6 +252,8 @@ def in_one_place():
         paths.append(record(f"one-place-{name}", "host-model", "./app",
                             cwd=place))
         if name == "first":
+            record("one-place-nameless", "host-model", "./app", cwd=place,
+                   options=("--no-names",))
             shutil.copy(place / "app", kept)
             shutil.copy(place / "app.c", kept)
     return (place, kept, *paths)
@@ -289,9 +291,22 @@ def by_function():
     t.contains(found["notes"][0], "by their place in the function")
 
 
-@t.named("a program that was built anew in its place has no names")
+@t.named("a program that was built anew in its place has the record's names")
+def kept_names():
+    _, _, before, after = in_one_place()
+    done = t.run(t.tally(), "diff", "-j", before, after)
+    t.equal(done.returncode, 0, done.stderr)
+    t.contains(done.stderr, "its names are those that the record keeps")
+    found = json.loads(done.stdout)
+    adds_up(found)
+    assert not any("no names" in note for note in found["notes"]), found
+    assert functions(found)["work"]["state"] not in ("new", "gone")
+
+
+@t.named("without names it has none")
 def no_names():
-    place, kept, before, after = in_one_place()
+    _, _, _, after = in_one_place()
+    before = folder / "one-place-nameless.data"
     done = t.run(t.tally(), "diff", "-j", before, after)
     t.equal(done.returncode, 0, done.stderr)
     t.contains(done.stderr, "has another build id than the file that ran")

@@ -35,8 +35,8 @@ static struct record_event_row events_of_run[] = {
     {(char *)"l1", (char *)"L1-misses", (char *)"", (char *)"", (char *)""},
 };
 static struct record_image images_of_run[] = {
-    {(char *)"/bin/prog one", {0xab, 0x0c}, 2},
-    {(char *)"/lib/libx.so", {0}, 0},
+    {(char *)"/bin/prog one", {0xab, 0x0c}, 2, NULL},
+    {(char *)"/lib/libx.so", {0}, 0, NULL},
 };
 static struct record_process_row processes_of_run[] = {
     {.number = 1, .pid = 7, .program = (char *)"/bin/prog one"},

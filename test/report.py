@@ -14,6 +14,7 @@ import platform
 import pty
 import tempfile
 
+import record_help
 import recordfile
 import tallytest as t
 
@@ -297,6 +298,52 @@ def cut_short():
         found = json.loads(done.stdout)
         t.equal(found["cut"], True)
         adds_up(found)
+
+
+@t.named("names are those of the program that ran, when it is gone")
+def kept_names():
+    program = folder / "changes"
+    record_help.cplusplus(str(program))
+    by = ("--by", "function,line,image", "--format", "csv")
+    paths = []
+    for options in ((), ("--no-names",), ("--no-callers",)):
+        paths.append(folder / f"kept{''.join(options)}.data")
+        done = t.run(t.tally(), "record", "-q", "-e", "instructions", *options,
+                     "-o", paths[-1], "--", program)
+        t.equal(done.returncode, 0, done.stderr)
+    before = [report(path, *by) for path in paths]
+    assert "(inlined)" in report(paths[0]), "functions that were copied"
+
+    def now(path, *options):
+        done = t.run(t.tally(), "report", *options, path)
+        t.equal(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    program.unlink()
+    gone = f"tally: {program}: No such file or directory"
+    kept = "; its names are those that the record keeps"
+    for path, wanted in zip(paths, before):
+        shown, said = now(path, *by)
+        if path == paths[1]:
+            t.equal(said, gone + "\n")
+            assert ",work" not in shown, "names of a file that is gone"
+        else:
+            t.equal(said, gone + kept + "\n")
+            t.equal(shown, wanted, path.name)
+    record_help.cplusplus(str(program), record_help.CPLUSPLUS.replace(
+        "work", "other_name"))
+    shown, said = now(paths[0], *by)
+    t.contains(said, "another build id than the file that ran" + kept)
+    t.equal(shown, before[0], "a program that was built anew")
+    # What is damaged is told as in any other chunk.
+    forged = recordfile.Record([recordfile.event("instructions")], ["f"])
+    forged.counts[0, 0] = [1]
+    odd = folder / "odd names.data"
+    odd.write_bytes(forged.bytes([forged.set(), [
+        recordfile.chunk(b"NAME", b"no names")]]))
+    done = t.run(t.tally(), "report", odd)
+    t.equal((done.returncode, done.stdout), (125, ""), done.stderr)
+    t.contains(done.stderr, "has names that cannot be; the file is damaged")
 
 
 @t.named("a record that ends before its first counts is refused")

@@ -266,7 +266,8 @@ note_other_builds(struct comparison *c)
 }
 
 /* Notes the images of a side that have no names because their files are gone,
- * as that of a program that was built anew in its place. */
+ * as that of a program that was built anew in its place, and the record keeps
+ * none. */
 static int
 note_images(struct comparison *c, enum compared_side s)
 {
@@ -278,7 +279,7 @@ note_images(struct comparison *c, enum compared_side s)
     if (names == NULL)
         return TALLY_ENOMEM;
     for (uint32_t i = 0; i < r->image_count; i++)
-        if (!resolver_has_image(b->resolver, i))
+        if (!resolver_has_names(b->resolver, i))
             names[count++] = path_base(r->images[i].path);
     const int error =
         s == BEFORE

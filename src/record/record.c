@@ -10,6 +10,7 @@
 
 #include "record/bytes.h"
 #include "record/chunks.h"
+#include "record/kept_names.h"
 #include "record/record_format.h"
 #include "table/near.h"
 #include "table/table.h"
@@ -731,6 +732,41 @@ read_made_code(struct reading *r, const struct chunk *chunk)
     return 0;
 }
 
+/* Reads the names of an image. */
+static int
+read_names(struct reading *r, const struct chunk *chunk)
+{
+    struct record *record = r->record;
+    struct cursor c = cursor_of(chunk->data, chunk->size);
+    struct kept_names *names =
+        grown(record->names, record->names_count, sizeof(*names));
+
+    if (names == NULL)
+        return no_memory(r);
+    record->names = names;
+    const int error = kept_names_read(&c, &names[record->names_count++]);
+    if (error == TALLY_ENOMEM)
+        return no_memory(r);
+    return error == 0 ? 0 : bad(r, "has names that cannot be");
+}
+
+/* Lets each image know its names. */
+static void
+join_names(struct record *record)
+{
+    for (size_t i = 0; i < record->image_count; i++) {
+        struct record_image *image = &record->images[i];
+        for (size_t k = 0; k < record->names_count; k++) {
+            const struct kept_names *names = &record->names[k];
+            if (names->build_id_size == image->build_id_size &&
+                memcmp(names->build_id, image->build_id,
+                       names->build_id_size) == 0 &&
+                strcmp(names->path, image->path) == 0)
+                image->names = names;
+        }
+    }
+}
+
 static int
 read_totals(struct reading *r, const struct chunk *chunk)
 {
@@ -951,6 +987,8 @@ read_chunk(struct reading *r, struct chunk *chunk)
         return read_edges(r, chunk);
     case RECORD_TOTALS:
         return read_totals(r, chunk);
+    case RECORD_NAMES:
+        return read_names(r, chunk);
     case RECORD_RUN:
         return read_run(r, chunk);
     default:
@@ -1021,6 +1059,7 @@ open_record(int fd, const char *path, const struct tally_log *log,
     if (error == 0 && more < 0)
         error = more;
     end_sets(&r);
+    join_names(opened);
     if (error == 0) {
         opened->cut = chunks_cut(r.chunks);
         if (opened->version == NULL)
@@ -1076,6 +1115,9 @@ record_close(struct record *record)
     for (size_t i = 0; record->argv != NULL && record->argv[i] != NULL; i++)
         free(record->argv[i]);
     free_set(record);
+    for (size_t i = 0; i < record->names_count; i++)
+        kept_names_finish(&record->names[i]);
+    free(record->names);
     free(record->path);
     free(record->version);
     free(record->machine);

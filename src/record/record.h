@@ -20,6 +20,8 @@
 #define RECORD_NO_IMAGE UINT32_MAX
 #define RECORD_BUILD_ID 32 /* bytes at most */
 
+struct kept_names; /* record/kept_names.h */
+
 struct record_event_row {
     char *name, *asked, *unit, *brief;
     char
@@ -29,7 +31,8 @@ struct record_event_row {
 struct record_image {
     char *path;
     uint8_t build_id[RECORD_BUILD_ID];
-    uint8_t build_id_size; /* 0: none */
+    uint8_t build_id_size;          /* 0: none */
+    const struct kept_names *names; /* in record.names, or NULL */
 };
 
 /* An instruction; code that changed at an address has one for each. */
@@ -207,6 +210,8 @@ struct record {
     size_t counts_count;
     struct record_edges_row *edges;
     size_t edges_count;
+    struct kept_names *names; /* of images */
+    size_t names_count;
     bool has_branches;  /* edges are recorded */
     bool has_callers;   /* some path is not path 0 */
     bool has_objects;   /* data accesses are told by object, */

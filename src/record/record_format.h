@@ -19,7 +19,8 @@ enum record_chunk {
     RECORD_DATA_USES = 0x44455355, /* "USED": how objects were used, behind
                                       them */
     RECORD_TOTALS = 0x4c544f54,    /* "TOTL": of all threads */
-    RECORD_RUN = 0x204e5552,       /* "RUN ": JSON, last */
+    RECORD_NAMES = 0x454d414e, /* "NAME": of an image, behind the last set */
+    RECORD_RUN = 0x204e5552,   /* "RUN ": JSON, last */
 };
 
 /* Of the JSON documents. */

@@ -7,7 +7,9 @@
 
 #include "base/path.h"
 #include "names/elf_file.h"
+#include "names/names.h"
 #include "record/bytes.h"
+#include "record/kept_names.h"
 #include "record/made_code.h"
 #include "report/json_text.h"
 
@@ -76,22 +78,91 @@ append_text(struct bytes *b, const char *text)
     bytes_append_string(b, text, strlen(text));
 }
 
-/* Appends an image, with the build id of its file. */
 static void
-append_image(struct bytes *b, const struct recorded_image *image)
+forget_places(struct record_writer *w)
+{
+    for (size_t i = 0; i < w->place_count; i++) {
+        free(w->places[i].path);
+        free(w->places[i].build_id);
+        free(w->places[i].offsets);
+    }
+    free(w->places);
+    w->places = NULL;
+    w->place_count = 0;
+}
+
+/* Returns 1 + the index of the places of an image, which is added if it is new;
+ * 0: no memory. */
+static uint32_t
+find_places(struct record_writer *w, const char *path, const uint8_t *build_id,
+            size_t size)
+{
+    for (size_t i = 0; i < w->place_count; i++) {
+        const struct record_places *p = &w->places[i];
+        if (p->build_id_size == size && strcmp(p->path, path) == 0 &&
+            (size == 0 || memcmp(p->build_id, build_id, size) == 0))
+            return (uint32_t)i + 1;
+    }
+    struct record_places *places =
+        reallocarray(w->places, w->place_count + 1, sizeof(*places));
+    if (places == NULL)
+        return 0;
+    w->places = places;
+    struct record_places *const p = &places[w->place_count];
+    *p = (struct record_places){.path = strdup(path),
+                                .build_id = malloc(size + 1),
+                                .build_id_size = size};
+    if (p->path == NULL || p->build_id == NULL) {
+        free(p->path);
+        free(p->build_id);
+        return 0;
+    }
+    if (size > 0)
+        memcpy(p->build_id, build_id, size);
+    return (uint32_t)++w->place_count;
+}
+
+/* Notes that an instruction of an image was executed. Without memory the place
+ * will have no names. */
+static void
+note_place(struct record_places *p, uint64_t offset)
+{
+    if (p->count == p->room) {
+        const size_t room = 2 * p->room + 256;
+        uint64_t *const offsets =
+            reallocarray(p->offsets, room, sizeof(*offsets));
+        if (offsets == NULL)
+            return;
+        p->offsets = offsets;
+        p->room = room;
+    }
+    p->offsets[p->count++] = offset;
+}
+
+/* Appends an image, with the build id of its file. Returns 1 + the index of its
+ * places, or 0. */
+static uint32_t
+append_image(struct record_writer *w, struct bytes *b,
+             const struct recorded_image *image)
 {
     struct elf_file elf;
+    uint32_t places = 0;
 
     append_text(b, image->path);
     bytes_append_varint(b, image->first);
     bytes_append_varint(b, image->last);
     bytes_append_varint(b, image->offset);
     /* A file that is gone by now has no build id, and will have no names. */
-    if (elf_file_open(image->path, NULL, &elf) == 0)
+    if (elf_file_open(image->path, NULL, &elf) == 0) {
         bytes_append_string(b, (const char *)elf.build_id, elf.build_id_size);
-    else
+        if (!w->head->no_names)
+            places =
+                find_places(w, image->path, elf.build_id, elf.build_id_size);
+    } else {
         bytes_append_varint(b, 0);
+    }
     elf_file_close(&elf);
+    return places;
 }
 
 /* Returns the path of the process's jitdump, which it has mapped; or NULL. */
@@ -165,11 +236,13 @@ write_made_code(struct record_writer *w, const struct recorded_process *p)
 }
 
 /* Appends the images of a process, and writes the number of each in the record
- * to `numbers`: 1 + its index there. A jitdump, which is mapped for profilers
- * and has no instructions, is left out and has 0. */
+ * to `numbers`: 1 + its index there; and to `places` that of its places. A
+ * jitdump, which is mapped for profilers and has no instructions, is left out
+ * and has 0. */
 static void
-append_images(struct bytes *b, const struct recorded_process *p,
-              uint32_t *numbers)
+append_images(struct record_writer *w, struct bytes *b,
+              const struct recorded_process *p, uint32_t *numbers,
+              uint32_t *places)
 {
     uint32_t count = 0;
 
@@ -183,7 +256,7 @@ append_images(struct bytes *b, const struct recorded_process *p,
     bytes_append_varint(b, count);
     for (size_t i = 1; i <= p->image_count; i++) {
         if (numbers[i] != 0)
-            append_image(b, &p->images[i - 1]);
+            places[i] = append_image(w, b, &p->images[i - 1]);
     }
 }
 
@@ -193,11 +266,15 @@ write_process(void *user, const struct recorded_process *p)
 {
     struct record_writer *w = user;
     uint32_t *numbers = calloc(p->image_count + 1, sizeof(*numbers));
+    uint32_t *places = calloc(p->image_count + 1, sizeof(*places));
     struct bytes b = {0};
     uint64_t end = 0;
 
-    if (numbers == NULL)
+    if (numbers == NULL || places == NULL) {
+        free(numbers);
+        free(places);
         return tally_fail(w->log, TALLY_ENOMEM, "no memory for the record");
+    }
     w->path_count = 1;
     w->object_count = 0;
     bytes_append_varint(&b, p->number);
@@ -205,7 +282,7 @@ write_process(void *user, const struct recorded_process *p)
     bytes_append_varint(&b, (uint64_t)p->process->parent);
     bytes_append_varint(&b, p->process->begin);
     append_text(&b, p->process->program);
-    append_images(&b, p, numbers);
+    append_images(w, &b, p, numbers, places);
     bytes_append_varint(&b, p->instruction_count);
     for (size_t i = 0; i < p->instruction_count; i++) {
         const struct recorded_instruction *insn = &p->instructions[i];
@@ -213,10 +290,16 @@ write_process(void *user, const struct recorded_process *p)
         bytes_append_signed(&b, (int64_t)(insn->address - end));
         bytes_append_u8(&b, insn->size);
         end = insn->address + insn->size;
+        if (places[insn->image] != 0) {
+            const struct recorded_image *image = &p->images[insn->image - 1];
+            note_place(&w->places[places[insn->image] - 1],
+                       insn->address - image->first + image->offset);
+        }
     }
     for (size_t i = 0; i < p->instruction_count; i++)
         bytes_append(&b, p->instructions[i].code, p->instructions[i].size);
     free(numbers);
+    free(places);
     const int error = write_bytes(w, RECORD_PROCESS, &b);
     return error != 0 ? error : write_made_code(w, p);
 }
@@ -459,6 +542,7 @@ write_set(void *user)
     struct record_writer *w = user;
 
     forget_sums(w);
+    forget_places(w);
     return chunks_write(w->chunks, RECORD_SET, NULL, 0);
 }
 
@@ -532,12 +616,58 @@ run_document(const struct session_result *r)
                      session_left_early(r));
 }
 
+static int
+compare_offsets(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return (a > b) - (a < b);
+}
+
+/* Writes the names of an image's places, if its file is still the same. */
+static int
+write_names(struct record_writer *w, struct names *names,
+            struct record_places *p)
+{
+    struct bytes b = {0};
+    unsigned file;
+
+    if (p->count == 0 ||
+        names_add(names, p->path, p->build_id, p->build_id_size, &file) != 0)
+        return 0;
+    qsort(p->offsets, p->count, sizeof(*p->offsets), compare_offsets);
+    if (kept_names_append(&b, p->path, p->build_id, p->build_id_size, names,
+                          file, p->offsets, p->count) != 0)
+        b.failed = true;
+    return write_bytes(w, RECORD_NAMES, &b);
+}
+
+/* Writes the names of all places that the last set has. A run whose names are
+ * missing is still whole. */
+static int
+write_all_names(struct record_writer *w)
+{
+    struct names *names = NULL;
+    int error = 0;
+
+    if (w->place_count == 0 || names_create(NULL, NULL, &names) != 0)
+        return 0;
+    for (size_t i = 0; error == 0 && i < w->place_count; i++)
+        error = write_names(w, names, &w->places[i]);
+    names_destroy(names);
+    return error;
+}
+
 int
 record_writer_end(struct record_writer *w, const struct session_result *result)
 {
-    const int error = write_json(w, RECORD_RUN, run_document(result));
+    int error = write_all_names(w);
+
+    if (error == 0)
+        error = write_json(w, RECORD_RUN, run_document(result));
     const int ended = chunks_end(&w->chunks);
     forget_sums(w);
+    forget_places(w);
     return error != 0 ? error : ended;
 }
 
@@ -546,4 +676,5 @@ record_writer_abandon(struct record_writer *w)
 {
     chunks_abandon(&w->chunks);
     forget_sums(w);
+    forget_places(w);
 }

@@ -28,6 +28,7 @@ struct record_head {
     const struct record_event *events;
     size_t event_count;
     bool no_callers;
+    bool no_names;           /* the record keeps no names of places */
     bool branches;           /* edges are recorded */
     const char *heap_reason; /* with heap_is_whole; else NULL */
     bool all_accesses;       /* objects have all their accesses */
@@ -41,6 +42,15 @@ struct record_sum {
     int64_t *values; /* [event_count], owned */
 };
 
+/* The places of an image's file that the set's processes executed. */
+struct record_places {
+    char *path; /* owned, as all of it */
+    uint8_t *build_id;
+    size_t build_id_size;
+    uint64_t *offsets;
+    size_t count, room;
+};
+
 struct record_writer {
     struct chunk_writer *chunks; /* owned */
     const struct record_head *head;
@@ -50,6 +60,8 @@ struct record_writer {
     /* The sums over the instructions of each thread of this set; owned. */
     struct record_sum *sums;
     size_t sum_count;
+    struct record_places *places; /* of the set's images, owned */
+    size_t place_count;
     size_t path_count;   /* of the process, in the file */
     size_t object_count; /* the same */
 };

@@ -7,6 +7,7 @@
 #include "base/numbering.h"
 #include "base/texts.h"
 #include "names/names.h"
+#include "record/kept_names.h"
 
 #define FRAMES_MOST 64u /* of one instruction; the innermost are left out */
 #define NO_FILE UINT32_MAX
@@ -46,11 +47,18 @@ struct resolver {
     const struct record *record;
     struct run run; /* that was looked up last */
     struct names *names;
-    uint32_t *files;       /* of each image in `names`, or NO_FILE */
-    uint32_t *image_texts; /* the path of each image */
-    struct sizes *sizes;   /* of each image, found when they are needed */
-    uint32_t **insns;      /* of each process: place + 1, or 0: not asked yet */
-    struct places places;  /* that the processes share */
+    uint32_t *files;                /* of each image in `names`, or NO_FILE */
+    const struct kept_names **kept; /* of each image, used in place of a file;
+                                       or NULL */
+    uint32_t **kept_texts; /* of each image with such: the number + 1 of each of
+                              its texts, or 0: not asked yet */
+    const struct tally_log *log;
+    struct tally_log file_log; /* of names: warn_of_file() */
+    bool has_kept;             /* the record has names of the file */
+    uint32_t *image_texts;     /* the path of each image */
+    struct sizes *sizes;       /* of each image, found when they are needed */
+    uint32_t **insns;     /* of each process: place + 1, or 0: not asked yet */
+    struct places places; /* that the processes share */
     struct texts texts;
     struct frame_chunk *chunks;
 };
@@ -58,6 +66,17 @@ struct resolver {
 static const struct resolved_frame no_frame;
 static const struct resolved not_known = {&no_frame, 1, 0, UINT64_MAX,
                                           UINT64_MAX};
+
+/* Warns of an image's file, for the log of r->names. */
+static void
+warn_of_file(void *user, enum tally_level level, const char *text)
+{
+    const struct resolver *r = user;
+
+    tally_logf(r->log, level, "%s%s", text,
+               r->has_kept ? "; its names are those that the record keeps"
+                           : "");
+}
 
 /* Opens an image's file, where it is now if it moved. */
 static int
@@ -68,11 +87,23 @@ open_image(struct resolver *r, const struct resolver_options *options,
         source_moved_path(image->path, options->moves, options->move_count);
     int error = TALLY_ENOMEM;
 
+    r->has_kept = image->names != NULL;
     if (path != NULL)
         error = names_add(r->names, path, image->build_id, image->build_id_size,
                           file);
     free(path);
     return error;
+}
+
+/* Uses the names that the record has of an image, if there are any. */
+static int
+use_kept(struct resolver *r, size_t i)
+{
+    r->kept[i] = r->record->images[i].names;
+    if (r->kept[i] == NULL)
+        return 0;
+    r->kept_texts[i] = calloc(r->kept[i]->text_count, sizeof(**r->kept_texts));
+    return r->kept_texts[i] != NULL ? 0 : TALLY_ENOMEM;
 }
 
 /* Opens the images' files. */
@@ -91,6 +122,9 @@ open_images(struct resolver *r, const struct resolver_options *options)
             return error;
         if (error == 0)
             r->files[i] = file;
+        /* Without a build id nothing tells whether the file is another. */
+        if ((error != 0 || image->build_id_size == 0) && use_kept(r, i) != 0)
+            return TALLY_ENOMEM;
     }
     return 0;
 }
@@ -107,6 +141,10 @@ resolver_create(const struct record *record,
 
     if (r != NULL) {
         r->record = record;
+        r->log = log;
+        r->file_log = (struct tally_log){.write = warn_of_file, .user = r};
+        r->kept = calloc(record->image_count + 1, sizeof(*r->kept));
+        r->kept_texts = calloc(record->image_count + 1, sizeof(*r->kept_texts));
         numbering_init(&r->places.numbers, 2);
         r->files = calloc(record->image_count + 1, sizeof(*r->files));
         r->image_texts =
@@ -114,10 +152,10 @@ resolver_create(const struct record *record,
         r->insns = calloc(record->process_count + 1, sizeof(*r->insns));
         r->sizes = calloc(record->image_count + 1, sizeof(*r->sizes));
         if (r->sizes != NULL && r->files != NULL && r->image_texts != NULL &&
-            r->insns != NULL)
+            r->insns != NULL && r->kept != NULL && r->kept_texts != NULL)
             error = texts_init(&r->texts);
         if (error == 0)
-            error = names_create(&names, log, &r->names);
+            error = names_create(&names, &r->file_log, &r->names);
     }
     if (error == 0)
         error = open_images(r, options);
@@ -130,9 +168,9 @@ resolver_create(const struct record *record,
 }
 
 bool
-resolver_has_image(const struct resolver *r, uint32_t image)
+resolver_has_names(const struct resolver *r, uint32_t image)
 {
-    return r->files[image] != NO_FILE;
+    return r->files[image] != NO_FILE || r->kept[image] != NULL;
 }
 
 void
@@ -153,6 +191,10 @@ resolver_destroy(struct resolver *r)
         free(r->sizes[i].sizes);
     }
     free(r->sizes);
+    for (size_t i = 0; r->kept_texts != NULL && i < r->record->image_count; i++)
+        free(r->kept_texts[i]);
+    free(r->kept_texts);
+    free(r->kept);
     numbering_finish(&r->places.numbers);
     for (size_t i = 0; i < r->places.chunk_count; i++)
         free(r->places.chunks[i]);
@@ -219,6 +261,53 @@ resolve_made(struct resolver *r, const struct record_process_row *p,
     return out;
 }
 
+/* Returns the resolver's number of a text of the names that the record has. */
+static uint32_t
+kept_text(struct resolver *r, uint32_t image, uint32_t text)
+{
+    uint32_t *const known = &r->kept_texts[image][text];
+
+    if (*known == 0)
+        *known = texts_add(&r->texts, r->kept[image]->texts[text]) + 1;
+    return *known - 1;
+}
+
+/* Looks an offset up in the names that the record has of an image. Writes to
+ * *until where other names may begin. */
+static struct resolved
+look_up_kept(struct resolver *r, uint32_t image, uint64_t offset,
+             uint64_t *until)
+{
+    const struct kept_names *const kept = r->kept[image];
+    const struct kept_run *const run = kept_names_find(kept, offset);
+    struct resolved out = not_known;
+
+    out.image = r->image_texts[image];
+    *until = run != NULL ? run->until : offset + 1;
+    if (run == NULL)
+        return out;
+    if (run->file_address != UINT64_MAX)
+        out.file_address = run->file_address + (offset - run->from);
+    struct resolved_frame *frames =
+        run->frame_count > 0 ? new_frames(r, run->frame_count) : NULL;
+    if (frames == NULL)
+        return out;
+    for (size_t i = 0; i < run->frame_count; i++) {
+        const struct kept_frame *const f = &kept->frames[run->first_frame + i];
+        frames[i] = (struct resolved_frame){
+            .function = kept_text(r, image, f->function),
+            .mangled = kept_text(r, image, f->mangled),
+            .file = kept_text(r, image, f->file),
+            .line = f->line,
+            .function_line = f->function_line,
+        };
+    }
+    out.frames = frames;
+    out.frame_count = run->frame_count;
+    out.function_offset = run->function_offset;
+    return out;
+}
+
 /* Looks an offset of an image's file up. */
 static struct resolved
 look_up(struct resolver *r, uint32_t image, uint64_t offset)
@@ -261,13 +350,18 @@ resolve(struct resolver *r, const struct record_process_row *p,
         return resolve_made(r, p, insn);
     if (insn->image != run->image || insn->offset < run->from ||
         insn->offset >= run->until) {
-        run->place = look_up(r, insn->image, insn->offset);
         run->image = insn->image;
         run->from = insn->offset;
-        run->until =
-            r->files[insn->image] != NO_FILE
-                ? names_until(r->names, r->files[insn->image], insn->offset)
-                : UINT64_MAX;
+        run->until = UINT64_MAX;
+        if (r->kept[insn->image] != NULL) {
+            run->place =
+                look_up_kept(r, insn->image, insn->offset, &run->until);
+        } else {
+            run->place = look_up(r, insn->image, insn->offset);
+            if (r->files[insn->image] != NO_FILE)
+                run->until =
+                    names_until(r->names, r->files[insn->image], insn->offset);
+        }
     }
     struct resolved place = run->place;
     if (place.file_address != UINT64_MAX)

@@ -47,8 +47,9 @@ struct resolved {
 
 /*
  * Creates the names of a record, which must outlive them. An image whose file
- * is gone or is another by now gets one warning and has no names. 0 or
- * TALLY_ENOMEM, logged.
+ * is gone or is another by now gets one warning, and has the names that the
+ * record keeps, or none. So has, without a warning, an image without a build
+ * id. 0 or TALLY_ENOMEM, logged.
  */
 int resolver_create(const struct record *record,
                     const struct resolver_options *options,
@@ -56,8 +57,8 @@ int resolver_create(const struct record *record,
 void resolver_destroy(struct resolver *resolver);
 
 /* Returns whether the file of an image, an index in the record, is there and is
- * the one that ran. */
-bool resolver_has_image(const struct resolver *resolver, uint32_t image);
+ * the one that ran, or the record keeps its names. */
+bool resolver_has_names(const struct resolver *resolver, uint32_t image);
 
 /* Returns what is known of instruction `insn` of process `process`, indices in
  * the record. Each place of an image is looked up once for all processes. */
