@@ -6,13 +6,15 @@ Runs bzip2 -9 and Lua on each machine under `tally count` and `tally record` of
 the same events, those that are counted without -e: without callers, with them,
 with objects and with all accesses to these; and on x86-64 with the counts of cachegrind and callgrind
 under those. All of a workload take turns; printed are medians of user time and ratios of medians, and the size of
-the record. BENCH_FORMAT=markdown prints tables for pages.
+the record. On x86-64 also the memory that a Python program takes over plain
+QEMU, for each distinct instruction. BENCH_FORMAT=markdown prints tables for pages.
 """
 
 import argparse
 import os
 import platform
 import shutil
+import subprocess
 import statistics
 import tempfile
 from pathlib import Path
@@ -95,6 +97,44 @@ def other_row(args, title, tool, program, folder):
     ]  # fmt: skip
 
 
+SYSTEM_PYTHON = "/usr/bin/python3"
+# A program with many instructions that run few times.
+PYTHON = ["-c", "import argparse, asyncio, csv, decimal, difflib, email, json,"
+          " logging, tarfile, unittest, xml.dom.minidom"]
+FOUR_EVENTS = ("instructions,branch-misses,L1-dcache-load-misses,"
+               "L1-icache-load-misses")
+
+
+def memory_rows(args, python, folder):
+    """Bytes for each distinct instruction over plain QEMU, of which are to be at
+    most 64 of a record: four events, one thread, no callers."""
+    record = os.path.join(folder, "tally.data")
+    program = [python, *PYTHON]
+    ways = {
+        "plain": [shutil.which("qemu-x86_64"), *program],
+        "count": command(args, "count", os.devnull, "host-model",
+                         ["-e", FOUR_EVENTS], program),
+        "record": command(args, "record", record, "host-model",
+                          ["--no-callers", "-e", FOUR_EVENTS], program),
+    }  # fmt: skip
+    peaks = {name: [] for name in ways}
+    for _ in range(args.runs):
+        for name, words in ways.items():
+            peaks[name].append(bench.run(words)[1])
+    medians = {name: statistics.median(kib) for name, kib in peaks.items()}
+    shown = subprocess.run(
+        [args.tally, "report", "--by", "instruction", "--format", "csv", "-e",
+         "instructions", record],
+        capture_output=True, check=True)  # fmt: skip
+    count = shown.stdout.count(b"\n") - 2  # the heading, and the total
+    rows = [["memory", "instructions", "MiB over plain", "bytes each"]]
+    for name in ("count", "record"):
+        over = medians[name] - medians["plain"]
+        rows.append([name, f"{count}", f"{over / 1024:.1f}",
+                     f"{over * 1024 / count:.0f}"])
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tally", type=os.path.abspath, required=True)
@@ -136,6 +176,9 @@ def main():
                 for tool in OTHERS:
                     rows.append(other_row(args, title, tool, program, folder))
             show(rows)
+        if platform.machine() == "x86_64" and os.path.exists(SYSTEM_PYTHON):
+            print()
+            show(memory_rows(args, SYSTEM_PYTHON, folder))
 
 
 if __name__ == "__main__":
