@@ -47,6 +47,8 @@ struct job {
     struct count_split split;
     struct hardware hardware;     /* zero without --hardware */
     struct session_result result; /* of the last run that was not cut short */
+    struct session_result next;   /* of the run that goes on */
+    struct run_parts parts;       /* with -v */
     struct count_illegal illegal;
     const char *why_modelled; /* why the host does not count, or "" */
     char note[160];
@@ -125,7 +127,7 @@ run_model(void *user, unsigned run, struct count_value *values,
 {
     struct job *job = user;
     const struct count_request *r = job->counting.request;
-    struct session_result next = {0};
+    struct session_result *const next = &job->next;
 
     /* CSV and JSON name their machine, so they get no such line. */
     if (run == 1 && *job->why_modelled != '\0' && !r->quiet &&
@@ -133,31 +135,32 @@ run_model(void *user, unsigned run, struct count_value *values,
         escape_printf(stderr,
                       "tally: %s; so counted on host-model (-m host insists)\n",
                       job->why_modelled);
+    *next = (struct session_result){0};
     int error =
-        session_run(&job->session, &job->measured.program, &command_log, &next);
+        session_run(&job->session, &job->measured.program, &command_log, next);
     if (error == 0) {
-        report_note_standing(&job->counting.report, job->values, &next);
-        job->threaded |= next.together > 1;
-        error = write_intervals(job, run, &next);
+        report_note_standing(&job->counting.report, job->values, next);
+        job->threaded |= next->together > 1;
+        error = write_intervals(job, run, next);
     }
     if (error != 0) {
-        session_result_finish(&next);
+        session_result_finish(next);
         return error;
     }
     /* A mean is of whole runs: of several, one that was killed is none. */
-    *end = (struct count_end){next.wall_s, next.status,
-                              next.interrupted ||
-                                  (r->runs > 1 && next.ended_by != 0)};
+    *end = (struct count_end){next->wall_s, next->status,
+                              next->interrupted ||
+                                  (r->runs > 1 && next->ended_by != 0)};
     if (run > 1 && end->interrupted) {
         /* The report is of the run before, but for the status. */
-        job->result.status = next.status;
+        job->result.status = next->status;
         job->result.interrupted = true;
-        session_result_finish(&next);
+        session_result_finish(next);
         return 0;
     }
     session_result_finish(&job->result);
-    job->result = next;
-    fill_values(job, &next, values);
+    job->result = *next;
+    fill_values(job, next, values);
     return 0;
 }
 
@@ -524,20 +527,23 @@ choose_events(const struct count_request *r, const struct machine_row *machine,
 static int
 count_program(struct count_request *r, char **argv, const char *why_modelled)
 {
-    struct run_parts parts;
-    struct job job = {
-        .counting = {.request = r, .source = &model_source, .user = &job},
-        .why_modelled = why_modelled,
-    };
-    struct count_report *const report = &job.counting.report;
-    struct program *const program = &job.measured.program;
-    struct counted counted = {0};
-    int status = measured_open(&job.measured, argv, &r->model.launch);
+    struct job *const job = calloc(1, sizeof(*job));
 
-    if (status != 0)
+    if (job == NULL)
+        return command_no_memory();
+    job->counting =
+        (struct counting){.request = r, .source = &model_source, .user = job};
+    job->why_modelled = why_modelled;
+    struct count_report *const report = &job->counting.report;
+    struct program *const program = &job->measured.program;
+    struct counted counted = {0};
+    int status = measured_open(&job->measured, argv, &r->model.launch);
+    if (status != 0) {
+        free(job);
         return status;
+    }
     status = EXIT_USAGE;
-    int error = prepare(r, &job);
+    int error = prepare(r, job);
     if (error == 0)
         error = choose_events(r, report->machine, &counted);
     if (error == 0)
@@ -547,18 +553,20 @@ count_program(struct count_request *r, char **argv, const char *why_modelled)
                       report->machine->name);
     if (error == 0 && r->verbose) {
         /* What can move the counts: in CSV and JSON a part of the report. */
-        run_parts_find(program, &r->model.launch, &parts);
+        struct run_parts *const parts = &job->parts;
+        run_parts_find(program, &r->model.launch, parts);
         if (r->format != COUNT_TEXT) {
-            report->run_parts = parts.line;
-            report->run_part_count = parts.count;
+            report->run_parts = parts->line;
+            report->run_part_count = parts->count;
         }
-        for (size_t i = 0; r->format == COUNT_TEXT && i < parts.count; i++)
-            escape_printf(stderr, "tally: run: %s\n", parts.line[i]);
+        for (size_t i = 0; r->format == COUNT_TEXT && i < parts->count; i++)
+            escape_printf(stderr, "tally: run: %s\n", parts->line[i]);
     }
     if (error == 0)
-        status = count_events(&job, &counted);
+        status = count_events(job, &counted);
     counted_finish(&counted);
     program_close(program);
+    free(job);
     return status;
 }
 

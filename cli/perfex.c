@@ -24,6 +24,7 @@ struct job {
     struct count_value *values;
     const struct metric_row **metrics; /* owned */
     struct session_options session;
+    struct session_result result;
     struct count_report report;
     char status[96], slices[128], processes[RUN_NOTE];
     char threads[RUN_NOTE], beside[RUN_NOTE], signals[RUN_NOTE], lost[RUN_NOTE],
@@ -248,19 +249,19 @@ write_all(struct job *job, const struct session_result *result, FILE *out)
 static int
 run_and_report(struct job *job)
 {
-    struct session_result result = {0};
+    struct session_result *const result = &job->result;
     struct output out;
 
     const int opened = output_open(job->request->output, REPLACE_WHOLE, &out);
     if (opened != 0)
         return opened;
     int error = session_run(&job->session, &job->measured.program, &command_log,
-                            &result);
+                            result);
     int status = EXIT_OURS;
-    if (error == 0 && !result.started)
-        status = error = measured_unstarted(&job->measured, &result);
+    if (error == 0 && !result->started)
+        status = error = measured_unstarted(&job->measured, result);
     if (error == 0) {
-        error = write_all(job, &result, out.file);
+        error = write_all(job, result, out.file);
         if (error != 0)
             command_unwritten("report");
     }
@@ -269,8 +270,8 @@ run_and_report(struct job *job)
         command_unwritten("report");
     }
     if (error == 0)
-        status = command_status(result.status);
-    session_result_finish(&result);
+        status = command_status(result->status);
+    session_result_finish(result);
     return status;
 }
 

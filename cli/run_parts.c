@@ -27,7 +27,7 @@ hash_bytes(uint64_t hash, const unsigned char *bytes, size_t count)
 static uint64_t
 hash_file(const char *path)
 {
-    unsigned char bytes[65536];
+    unsigned char bytes[32768];
     uint64_t hash = HASH_START;
     ssize_t n;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -112,7 +112,7 @@ check_values(const char *machine, size_t slice_count, uint64_t scale,
     const struct machine_row *m = machine_find(machine);
     const struct event_row *events[128];
     const size_t count = choose(m, events);
-    struct totals slices[COUNTS_SLICES];
+    struct totals *const slices = test_calloc(COUNTS_SLICES, sizeof(*slices));
     struct hardware h;
 
     assert_int_equal(hardware_init(&h, m, events, count, NULL), 0);
@@ -136,6 +136,7 @@ check_values(const char *machine, size_t slice_count, uint64_t scale,
     check_every_slice(&h, slices);
     assert_int_equal(h.overflows > 0, wraps);
     hardware_finish(&h);
+    test_free(slices);
 }
 
 static void

@@ -1010,10 +1010,11 @@ APART(threads_have_logs, &fake)
 static void
 recovers_what_was_killed(void **state)
 {
+    enum { RECORDS = 1024, TEXT = 1 << 16 };
     char folder[] = "/tmp/tally-profiler-XXXXXX", path[64];
-    struct dump_record r[1024];
+    struct dump_record *const r = test_calloc(RECORDS, sizeof(*r));
+    char *const text = test_malloc(TEXT);
     struct call_image image;
-    char text[1 << 16];
     size_t used = 0;
     long got;
 
@@ -1035,16 +1036,17 @@ recovers_what_was_killed(void **state)
     assert_non_null(file);
     assert_int_equal(call_image_read(fileno(file), &image), 0);
     fclose(file);
-    while ((got = call_image_fill(&image, text + used, sizeof(text) - used)) >
-           0)
+    while ((got = call_image_fill(&image, text + used, TEXT - used)) > 0)
         used += (size_t)got;
-    assert_int_equal(read_dump(text, used, r, 1024, NULL), 61);
+    assert_int_equal(read_dump(text, used, r, RECORDS, NULL), 61);
     assert_int_equal(r[60].cycles, 61 * 8);
     char caller[16];
     snprintf(caller, sizeof(caller), "%x ", (unsigned)r[1].caller);
     assert_non_null(
         memmem(image.text, image.text_size, caller, strlen(caller)));
     call_image_finish(&image);
+    test_free(text);
+    test_free(r);
     unlink(path);
     rmdir(folder);
 }

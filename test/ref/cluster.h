@@ -39,7 +39,9 @@ cluster_start(struct cluster *c, const struct machine *m, uint64_t *params,
 {
     params_of(m, params);
     const uint64_t components = components_counted(params, 0, SIGNAL_COUNT);
-    *c = (struct cluster){.line = m->line, .state = seed};
+    memset(c, 0, sizeof(*c));
+    c->line = m->line;
+    c->state = seed;
     c->count = (unsigned)(params[PARAM_NODES] > 1 ? params[PARAM_NODES]
                                                   : params[PARAM_CORES]);
     program_init(&c->program, params, 40, 1 << 16, &c->state);
