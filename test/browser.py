@@ -23,6 +23,10 @@ NAMES = ["chromium-headless-shell", "chromium", "chromium-browser",
          "google-chrome"]
 # The member that stands for an element, by the protocol.
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+# How often a driver or a browser that does not start is tried again: another
+# program may take the port that the driver chose, and on a busy host a browser may
+# need more time than the driver gives it.
+TRIES = 4
 KEYS = {"ArrowUp": "\ue013", "ArrowDown": "\ue015", "ArrowLeft": "\ue012",
         "ArrowRight": "\ue014", "Enter": "\ue007", "Escape": "\ue00c",
         "Home": "\ue011", "Tab": "\ue004", "Shift": "\ue008"}
@@ -41,12 +45,26 @@ def chromium():
     return program("CHROMIUM", NAMES)
 
 
+class NotStarted(AssertionError):
+    """No driver, or no browser, could be started."""
+
+
 class Browser:
     """A browser with one page. `options` are those of Chromium."""
 
     def __init__(self, *options):
         chrome = chromium()
         driver = program("CHROMEDRIVER", ["chromedriver"])
+        for left in reversed(range(TRIES)):
+            try:
+                self.begin(driver, chrome, options)
+                return
+            except NotStarted:
+                if left == 0:
+                    raise
+
+    def begin(self, driver, chrome, options):
+        """Starts the driver, and by the driver the browser."""
         self.folder = tempfile.TemporaryDirectory()
         self.driver = subprocess.Popen(
             [driver, "--port=0"], stdout=subprocess.PIPE,
@@ -67,17 +85,21 @@ class Browser:
             found = re.search(r"started successfully on port (\d+)", line)
             if found:
                 return found[1]
-        raise AssertionError(f"chromedriver does not start: {''.join(said)}")
+        raise NotStarted(f"chromedriver does not start: {''.join(said)}")
 
     def start(self, chrome, options):
         words = ["--headless=new", "--no-sandbox", "--disable-gpu",
                  "--disable-dev-shm-usage", "--hide-scrollbars",
                  f"--user-data-dir={self.folder.name}/profile", *options]
         self.session = None
-        found = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"binary": chrome, "args": words},
-            "goog:loggingPrefs": {"browser": "ALL"},
-            "timeouts": {"script": 600000, "pageLoad": 600000}}}})
+        wanted = {"goog:chromeOptions": {"binary": chrome, "args": words},
+                  "goog:loggingPrefs": {"browser": "ALL"},
+                  "timeouts": {"script": 600000, "pageLoad": 600000}}
+        try:
+            found = self.ask("POST", "/session",
+                             {"capabilities": {"alwaysMatch": wanted}})
+        except AssertionError as error:
+            raise NotStarted(str(error)) from None
         self.session = found["sessionId"]
 
     def ask(self, method, path, body=None):
@@ -170,10 +192,12 @@ class Browser:
                         {"cmd": name, "params": values})
 
     def dark(self, dark):
-        """Has the page see a dark or a light system."""
+        """Has the page see a dark or a light system. The page is told later, as
+        it draws next."""
+        scheme = "dark" if dark else "light"
         self.command("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme",
-             "value": "dark" if dark else "light"}])
+            {"name": "prefers-color-scheme", "value": scheme}])
+        self.wait(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
 
     def picture(self, path):
         """Writes a picture of what is seen as a PNG file."""

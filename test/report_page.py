@@ -103,6 +103,12 @@ class Shown(Browser):
         self.choose("#event", number)
         self.settle()
 
+    def dark(self, dark):
+        """Waits also until the graph is drawn in these colours."""
+        super().dark(dark)
+        self.wait(f"graph.look.dark === {json.dumps(dark)}")
+        self.settle()
+
     def settle(self):
         """Waits until the page has done what was asked of it."""
         self.run("return new Promise(done => setTimeout(() => "
@@ -247,11 +253,9 @@ def drawn():
         light = colours(b)
         assert len(light) > 5, light
         b.dark(True)
-        b.settle()
         dark = colours(b)
         assert len(dark) > 5 and set(light) != set(dark), dark
         b.dark(False)
-        b.settle()
         t.equal(sorted(colours(b)), sorted(light), "light again")
         b.choose("#colour", "rate")
         b.choose_event(2)
@@ -275,7 +279,6 @@ def readable():
     with Shown(page(record_words())) as b:
         for dark in (False, True):
             b.dark(dark)
-            b.settle()
             backs = b.run(
                 "const dark = arguments[0], canvas = document.createElement("
                 "'canvas').getContext('2d', {willReadFrequently: true}), out = [];"
@@ -818,6 +821,7 @@ def paper():
         data = b.command("Page.printToPDF", printBackground=True)["data"]
         assert base64.b64decode(data).startswith(b"%PDF"), data[:20]
         b.command("Emulation.setEmulatedMedia", media="print", features=[])
+        b.wait("matchMedia('print').matches")
         t.equal(b.value("getComputedStyle(document.getElementById('reset'))"
                         ".display"), "none")
         t.equal(b.value("getComputedStyle(document.documentElement)"
