@@ -265,6 +265,78 @@ test_bad(void **state)
     }
 }
 
+/* What the letters make of the last event of a list: who is left out (u, k, h,
+ * i: idle, G: guests, H: the host), and how precise it is. */
+static const struct letters_row {
+    int line;
+    const char *text, *out;
+    unsigned precise;
+    bool pinned, exclusive, weak;
+} letters[] = {
+    {__LINE__, "cycles", "G", 0, false, false, false},
+    {__LINE__, "cycles:u", "khG", 0, false, false, false},
+    {__LINE__, "cycles:k", "uh", 0, false, false, false},
+    {__LINE__, "cycles:h", "uk", 0, false, false, false},
+    {__LINE__, "cycles:uk", "hG", 0, false, false, false},
+    {__LINE__, "cycles:ku", "hG", 0, false, false, false},
+    {__LINE__, "cycles:kh", "u", 0, false, false, false},
+    {__LINE__, "cycles:ukh", "G", 0, false, false, false},
+    {__LINE__, "cycles:G", "H", 0, false, false, false},
+    {__LINE__, "cycles:H", "G", 0, false, false, false},
+    {__LINE__, "cycles:GH", "", 0, false, false, false},
+    {__LINE__, "cycles:HG", "", 0, false, false, false},
+    {__LINE__, "cycles:uG", "khH", 0, false, false, false},
+    {__LINE__, "cycles:Gu", "khH", 0, false, false, false},
+    {__LINE__, "cycles:Hp", "G", 1, false, false, false},
+    {__LINE__, "cycles:Gp", "H", 1, false, false, false},
+    {__LINE__, "cycles:I", "i", 0, false, false, false},
+    {__LINE__, "cycles:p", "G", 1, false, false, false},
+    {__LINE__, "cycles:pp", "G", 2, false, false, false},
+    {__LINE__, "cycles:ppp", "G", 3, false, false, false},
+    {__LINE__, "cycles:P", "", 0, false, false, false},
+    {__LINE__, "cycles:S", "", 0, false, false, false},
+    {__LINE__, "cycles:D", "", 0, true, false, false},
+    {__LINE__, "cycles:e", "", 0, false, true, false},
+    {__LINE__, "cycles:W", "", 0, false, false, true},
+    {__LINE__, "cycles:uD", "khG", 0, true, false, false},
+    {__LINE__, "{cycles:pp}:p", "G", 3, false, false, false},
+    {__LINE__, "{cycles:p}:pp", "G", 3, false, false, false},
+    {__LINE__, "{cycles}:k", "uhG", 0, false, false, false},
+    {__LINE__, "{cycles:u}:k", "hG", 0, false, false, false},
+    {__LINE__, "{cycles}:D", "G", 0, true, false, false},
+    {__LINE__, "{cycles,cs}:De", "G", 0, false, false, false},
+    {__LINE__, "{cycles,cs:e}:D", "", 0, false, false, false},
+    {__LINE__, "{cycles},{cs}:D", "G", 0, true, false, false},
+};
+
+static void
+test_letters(void **state)
+{
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+        const struct letters_row *row = &letters[i];
+        struct host_event *events = NULL;
+        size_t count = 0;
+        if (parse(f, false, row->text, &events, &count) != 0)
+            fail_msg("line %d: %s", row->line, f->text);
+        const struct host_event *last = &events[count - 1];
+        const struct perf_event_attr *a = &last->attr;
+        char out[8];
+        snprintf(out, sizeof(out), "%s%s%s%s%s%s", a->exclude_user ? "u" : "",
+                 a->exclude_kernel ? "k" : "", a->exclude_hv ? "h" : "",
+                 a->exclude_idle ? "i" : "", a->exclude_guest ? "G" : "",
+                 a->exclude_host ? "H" : "");
+        if (strcmp(out, row->out) != 0 || a->precise_ip != row->precise ||
+            a->pinned != row->pinned || a->exclusive != row->exclusive ||
+            last->weak != row->weak)
+            fail_msg("line %d: leaves out '%s', precise %d, %d %d %d",
+                     row->line, out, (int)a->precise_ip, (int)a->pinned,
+                     (int)a->exclusive, last->weak);
+        free(events);
+    }
+}
+
 static void
 test_no_tracefs(void **state)
 {
@@ -372,9 +444,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_tracefs), cmocka_unit_test(test_uncore),
-        cmocka_unit_test(test_hybrid),     cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_good),    cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_letters), cmocka_unit_test(test_no_tracefs),
+        cmocka_unit_test(test_uncore),  cmocka_unit_test(test_hybrid),
+        cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
