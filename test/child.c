@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that take the terminal, and signals that meet. Each test is a
- * session with a terminal of its own; its programs are this file again, with a
- * word (`programs`).
+ * Programs that take the terminal, signals that meet, what is executed and how
+ * a program ends. Each test is a session with a terminal of its own; its
+ * programs are this file again, with a word (`programs`).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,14 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,17 +68,23 @@ start(struct child *c, struct child_signals *signals, const char *word)
 }
 
 /* Runs the body as the leader of a session with a terminal; returns its status,
- * 0 if all was well, otherwise the line of what was not.
+ * 0 if all was well. No signal is ignored there, though a shell starts a job in
+ * the background with SIGINT ignored, and nohup one with SIGHUP.
  */
 static int
 in_session(int (*body)(void))
 {
     int master, status;
+
+    signal(SIGCHLD, SIG_DFL);
     const pid_t pid = forkpty(&master, NULL, NULL, NULL);
 
     assert_true(pid >= 0);
-    if (pid == 0)
+    if (pid == 0) {
+        for (int number = 1; number <= SIGRTMAX; number++)
+            signal(number, SIG_DFL);
         _exit(body());
+    }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     close(master);
     assert_true(WIFEXITED(status));
@@ -138,13 +149,41 @@ stop(void)
     return tcgetpgrp(STDIN_FILENO) == getpgrp() ? RESUMED : 1;
 }
 
+/* Says in bits what a program has of the process that started it: 1: SIGCHLD is
+ * ignored, 2: SIGTERM is blocked, 4: SIGUSR1 is, 8: addresses are fixed. */
+static int
+tell_inherited(void)
+{
+    struct sigaction child;
+    sigset_t blocked;
+
+    sigaction(SIGCHLD, NULL, &child);
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    return (child.sa_handler == SIG_IGN ? 1 : 0) +
+           (sigismember(&blocked, SIGTERM) ? 2 : 0) +
+           (sigismember(&blocked, SIGUSR1) ? 4 : 0) +
+           ((personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0 ? 8 : 0);
+}
+
+/* Uses 30 ms of processor time. */
+static int
+work(void)
+{
+    struct rusage used;
+
+    do
+        getrusage(RUSAGE_SELF, &used);
+    while (used.ru_utime.tv_sec + used.ru_stime.tv_sec == 0 &&
+           used.ru_utime.tv_usec + used.ru_stime.tv_usec < 30000);
+    return 0;
+}
+
 static const struct {
     const char *word;
     int (*run)(void);
-} programs[] = {{"leave", leave},
-                {"take", take},
-                {"stop", stop},
-                {"wait", wait_for_signal}};
+} programs[] = {{"leave", leave}, {"take", take},
+                {"stop", stop},   {"inherited", tell_inherited},
+                {"work", work},   {"wait", wait_for_signal}};
 
 static int
 run_leave(void)
@@ -268,10 +307,344 @@ continued_meanwhile(void **state)
     assert_int_equal(in_session(continue_as_shell), 0);
 }
 
+/* Ends the body of a session where something does not hold. */
+#define MUST(holds)                                                    \
+    do {                                                               \
+        if (!(holds)) {                                                \
+            dprintf(STDERR_FILENO, "line %d: %s\n", __LINE__, #holds); \
+            return 1;                                                  \
+        }                                                              \
+    } while (0)
+
+static const int passed_on[] = {
+    SIGINT,    SIGTERM, SIGHUP, SIGQUIT,   SIGUSR1, SIGUSR2, SIGALRM, SIGABRT,
+    SIGSEGV,   SIGBUS,  SIGFPE, SIGILL,    SIGTRAP, SIGSYS,  SIGIO,   SIGPROF,
+    SIGVTALRM, SIGXCPU, SIGPWR, SIGSTKFLT, SIGTSTP, SIGCONT};
+
+static void
+on_child(int number)
+{
+    (void)number;
+}
+
+static int
+hold_and_free(void)
+{
+    struct child_signals signals;
+    struct sigaction child;
+    sigset_t before, after;
+
+    signal(SIGCHLD, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    sigemptyset(&before);
+    sigaddset(&before, SIGWINCH);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    child_signals_hold(&signals);
+    sigaction(SIGCHLD, NULL, &child);
+    MUST(child.sa_handler == SIG_DFL);
+    sigprocmask(SIG_BLOCK, NULL, &after);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        MUST(sigismember(&after, passed_on[i]) == (passed_on[i] != SIGUSR2));
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        MUST(sigismember(&after, number));
+    MUST(sigismember(&after, SIGCHLD) && sigismember(&after, SIGWINCH));
+    MUST(!sigismember(&after, SIGPIPE) && !sigismember(&after, SIGXFSZ));
+    MUST(!child_signals_came(&signals));
+    /* The end of a child, a stop and a continuing end nothing. */
+    raise(SIGCHLD);
+    raise(SIGCONT);
+    MUST(!child_signals_came(&signals));
+    raise(SIGTERM);
+    raise(SIGCHLD);
+    MUST(child_signals_came(&signals));
+    MUST(!child_signals_came(&signals));
+    raise(SIGTERM);
+    child_signals_free(&signals);
+    sigaction(SIGCHLD, NULL, &child);
+    MUST(child.sa_handler == SIG_IGN);
+    sigprocmask(SIG_BLOCK, NULL, &after);
+    for (int number = 1; number < SIGRTMIN; number++)
+        MUST(sigismember(&after, number) == (number == SIGWINCH));
+    /* A handler of the caller is kept as it is. */
+    signal(SIGCHLD, on_child);
+    child_signals_hold(&signals);
+    sigaction(SIGCHLD, NULL, &child);
+    MUST(child.sa_handler == on_child);
+    child_signals_free(&signals);
+    /* One that has children taken away is not kept: tally waits for them. */
+    child.sa_flags = SA_NOCLDWAIT;
+    sigaction(SIGCHLD, &child, NULL);
+    child_signals_hold(&signals);
+    sigaction(SIGCHLD, NULL, &child);
+    MUST(child.sa_handler == SIG_DFL && (child.sa_flags & SA_NOCLDWAIT) == 0);
+    return 0;
+}
+
+static void
+held_signals(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(hold_and_free), 0);
+}
+
+/* Runs a program to its end. */
+static void
+run_whole(struct child *c, const struct child_signals *signals,
+          const struct child_program *program)
+{
+    const struct tally_log log = {0};
+
+    if (child_start(c, signals, program, &log) != 0)
+        _exit(100);
+    child_go(c);
+    while (!child_wait(c, -1))
+        ;
+}
+
+static void
+write_program(const char *name, const char *text)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+        _exit(101);
+    close(fd);
+}
+
+/* What is executed, and how that ends. */
+static const struct {
+    int line;
+    const char *name;
+    int exec_error, status;
+} executed[] = {
+    {__LINE__, "/no/such/program", ENOENT, 127},
+    {__LINE__, "no-such-program-of-tally", ENOENT, 127},
+    {__LINE__, "/", EACCES, 126},
+    {__LINE__, "./text", EACCES, 126},
+    {__LINE__, "./foreign", ENOEXEC, 126},
+    {__LINE__, "foreign", ENOEXEC, 126},
+    {__LINE__, "./script", 0, 3},
+    {__LINE__, "script", 0, 3},
+    {__LINE__, "true", 0, 0},
+};
+
+static int
+execute_all(void)
+{
+    char folder[] = "/tmp/tally-child-XXXXXX", path[256];
+    struct child_signals signals;
+    struct child c;
+
+    MUST(mkdtemp(folder) != NULL && chdir(folder) == 0);
+    write_program("foreign", "\177ELF, but of no machine\n");
+    write_program("script", "exit 3\n");
+    write_program("text", "");
+    MUST(chmod("text", 0600) == 0);
+    snprintf(path, sizeof(path), "%s:/usr/bin:/bin", folder);
+    setenv("PATH", path, 1);
+    child_signals_hold(&signals);
+    for (size_t i = 0; i < sizeof(executed) / sizeof(executed[0]); i++) {
+        char name[64], *argv[] = {name, NULL};
+        const struct child_program program = {.argv = argv};
+        snprintf(name, sizeof(name), "%s", executed[i].name);
+        run_whole(&c, &signals, &program);
+        if (c.exec_error != executed[i].exec_error || !WIFEXITED(c.status) ||
+            WEXITSTATUS(c.status) != executed[i].status) {
+            dprintf(STDERR_FILENO, "line %d: %d, status 0x%x\n",
+                    executed[i].line, c.exec_error, (unsigned)c.status);
+            return 1;
+        }
+        MUST(c.ended && !c.interrupted && !c.lost && c.pid == 0);
+        child_finish(&c);
+        MUST(c.gate == -1 && c.word == -1 && c.terminal == -1);
+    }
+    /* A path is not looked up, and the words and variables are those given. */
+    char word[] = "test \"$0$A\" = wordb && exit 5", c_word[] = "-c";
+    char sh[] = "name", zero[] = "word", a[] = "A=b";
+    char *argv[] = {sh, c_word, word, zero, NULL}, *env[] = {a, NULL};
+    const struct child_program program = {argv, "/bin/sh", env, false};
+    run_whole(&c, &signals, &program);
+    MUST(c.exec_error == 0 && WEXITSTATUS(c.status) == 5);
+    MUST(unlink("foreign") == 0 && unlink("script") == 0);
+    MUST(unlink("text") == 0 && rmdir(folder) == 0);
+    return 0;
+}
+
+static void
+executed_programs(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(execute_all), 0);
+}
+
+static int
+run_inherited(void)
+{
+    char word[] = "inherited", *argv[] = {word, word, NULL};
+    struct child_program program = {.argv = argv, .path = "/proc/self/exe"};
+    struct child_signals signals;
+    struct child c;
+    sigset_t blocked;
+
+    child_signals_hold(&signals);
+    run_whole(&c, &signals, &program);
+    const int addresses = WEXITSTATUS(c.status) & 8;
+    MUST(WEXITSTATUS(c.status) == addresses);
+    child_signals_free(&signals);
+    signal(SIGCHLD, SIG_IGN);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+    program.fixed_addresses = true;
+    child_signals_hold(&signals);
+    run_whole(&c, &signals, &program);
+    MUST(WEXITSTATUS(c.status) == (1 | 4 | 8));
+    return 0;
+}
+
+static void
+inherited_state(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(run_inherited), 0);
+}
+
+static bool
+take_usr1(void *user, int number)
+{
+    *(int *)user = number;
+    return number == SIGUSR1;
+}
+
+static int
+pass_on(void)
+{
+    struct child_signals signals;
+    struct child c;
+    int taken = 0;
+
+    for (size_t i = 0; i < 4; i++) {
+        const int number = ((int[]){SIGTERM, SIGUSR2, SIGRTMIN, SIGRTMAX})[i];
+        start(&c, &signals, "wait");
+        MUST(!child_wait(&c, 0) && !c.ended && !c.interrupted);
+        MUST(!child_wait(&c, 0.001) && !c.ended && !c.interrupted);
+        kill(getpid(), number);
+        while (!child_wait(&c, -1))
+            ;
+        MUST(c.ended && c.interrupted && !c.lost);
+        MUST(WIFSIGNALED(c.status) && WTERMSIG(c.status) == number);
+        child_finish(&c);
+        MUST(WIFSIGNALED(c.status) && WTERMSIG(c.status) == number);
+        child_signals_free(&signals);
+    }
+    start(&c, &signals, "wait");
+    c.take = take_usr1;
+    c.user = &taken;
+    kill(getpid(), SIGUSR1);
+    MUST(!child_wait(&c, -1) && taken == SIGUSR1 && !c.interrupted);
+    kill(getpid(), SIGUSR2);
+    while (!child_wait(&c, -1))
+        ;
+    MUST(taken == SIGUSR2 && c.interrupted && WTERMSIG(c.status) == SIGUSR2);
+    child_signals_free(&signals);
+    /* Not interrupted by what the program does to itself. */
+    start(&c, &signals, "wait");
+    kill(c.pid, SIGUSR2);
+    while (!child_wait(&c, -1))
+        ;
+    MUST(!c.interrupted && WTERMSIG(c.status) == SIGUSR2);
+    return 0;
+}
+
+static void
+signals_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(pass_on), 0);
+}
+
+static int
+wait_without(void)
+{
+    const struct child_program nothing = {0};
+    const struct tally_log log = {0};
+    struct child_signals signals;
+    struct child c;
+
+    child_signals_hold(&signals);
+    MUST(child_start(&c, &signals, &nothing, &log) == 0 && c.pid == 0);
+    child_go(&c);
+    MUST(!child_wait(&c, 0) && !child_wait(&c, 0.001));
+    raise(SIGCONT);
+    MUST(!child_wait(&c, 0) && !c.interrupted);
+    raise(SIGCHLD);
+    MUST(!child_wait(&c, 0) && !c.interrupted);
+    raise(SIGINT);
+    MUST(child_wait(&c, -1) && c.interrupted && !c.ended);
+    child_finish(&c);
+    return 0;
+}
+
+static void
+no_program(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(wait_without), 0);
+}
+
+static int
+end_oddly(void)
+{
+    char word[] = "work", *argv[] = {word, word, NULL};
+    const struct child_program program = {.argv = argv,
+                                          .path = "/proc/self/exe"};
+    const struct tally_log log = {0};
+    struct child_signals signals;
+    struct child c;
+    int status;
+
+    child_signals_hold(&signals);
+    run_whole(&c, &signals, &program);
+    MUST(c.status == 0 && c.user_s + c.sys_s >= 0.03);
+    MUST(c.user_s == (double)c.usage.ru_utime.tv_sec +
+                         (double)c.usage.ru_utime.tv_usec * 1e-6);
+    /* tally ends before the program begins: nothing is executed. */
+    MUST(child_start(&c, &signals, &program, &log) == 0);
+    close(c.gate);
+    c.gate = -1;
+    MUST(waitpid(c.pid, &status, 0) == c.pid);
+    MUST(WIFEXITED(status) && WEXITSTATUS(status) == 125);
+    /* Another part of the process has taken the status. */
+    MUST(child_wait(&c, -1) && c.ended && c.lost && c.pid == 0);
+    child_finish(&c);
+    MUST(c.word == -1 && c.terminal == -1);
+    /* A program that is not waited for ends. */
+    MUST(child_start(&c, &signals, &program, &log) == 0);
+    const pid_t pid = c.pid;
+    child_finish(&c);
+    MUST(c.pid == 0 && c.gate == -1 && c.word == -1);
+    MUST(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
+    MUST(waitpid(pid, &status, 0) == -1 && errno == ECHILD);
+    return 0;
+}
+
+static void
+odd_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(in_session(end_oddly), 0);
+}
+
 int
 main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_signals),
+        cmocka_unit_test(executed_programs),
+        cmocka_unit_test(inherited_state),
+        cmocka_unit_test(signals_passed_on),
+        cmocka_unit_test(no_program),
+        cmocka_unit_test(odd_ends),
         cmocka_unit_test(foreign_group),
         cmocka_unit_test(killed_program),
         cmocka_unit_test(stopped_program),
