@@ -94,6 +94,8 @@ take_function(void *user, const char *function, const char *mangled,
             strdup(function), mangled ? strdup(mangled) : NULL, offset, size};
 }
 
+/* Returns the functions of the first file, which come by place and name, each
+ * once. */
 static struct functions *
 functions_of(struct names *names)
 {
@@ -101,6 +103,11 @@ functions_of(struct names *names)
 
     assert_non_null(f);
     names_each_function(names, 0, take_function, f);
+    for (size_t i = 1; i < f->count; i++) {
+        const struct function *a = &f->all[i - 1], *b = &f->all[i];
+        assert_true(a->offset < b->offset ||
+                    (a->offset == b->offset && strcmp(a->name, b->name) < 0));
+    }
     return f;
 }
 
@@ -396,6 +403,15 @@ test_build_id_folder(void **unused)
     remove_folder();
 }
 
+/* Functions with two symbols: the best known name, and the other one. */
+static const struct {
+    const char *best, *other;
+} known[] = {
+    {"_copies_weak", "copies_hidden"},
+    {"__copies_global", "copies_inside"},
+    {"__copies_two", "___copies_three"},
+};
+
 /* Without debug information the symbols give names. */
 static void
 test_symbols(void **unused)
@@ -417,6 +433,11 @@ test_symbols(void **unused)
         assert_null(frame.file);
         assert_int_equal(frame.line, 0);
         assert_int_equal(frame.function_offset, alias->offset);
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        const struct function *other = function_named(f, known[i].other);
+        assert_int_equal(names_find(names, 0, other->offset, &frame, 1), 1);
+        assert_string_equal(frame.function, known[i].best);
     }
     assert_int_equal(names_find(names, 0, 0, &frame, 1), 0);
     assert_int_equal(names_find(names, 0, UINT64_MAX, &frame, 1), 0);

@@ -16,6 +16,7 @@ volatile unsigned copies_sink;
 
 unsigned copies_outer(unsigned x);
 unsigned copies_alias(unsigned x);
+unsigned ___copies_three(unsigned x);
 
 COPIED unsigned
 copies_inner(unsigned x)
@@ -62,6 +63,36 @@ unsigned __copies_alias(unsigned x) __attribute__((alias("copies_alias")));
 unsigned
 a_copies_alias(unsigned x) __attribute__((weak, alias("copies_alias")));
 
+/* A weak name is better known than one of this file alone. */
+KEPT static unsigned
+copies_hidden(unsigned x)
+{
+    copies_sink += x;
+    return copies_sink / 5;
+}
+
+unsigned _copies_weak(unsigned x) __attribute__((weak, alias("copies_hidden")));
+
+/* A global name is better known, whatever it begins with. */
+KEPT static unsigned
+copies_inside(unsigned x)
+{
+    copies_sink -= x;
+    return copies_sink / 7;
+}
+
+unsigned __copies_global(unsigned x) __attribute__((alias("copies_inside")));
+
+/* Fewer underscores are better known. */
+KEPT unsigned
+___copies_three(unsigned x)
+{
+    copies_sink *= x;
+    return copies_sink / 9;
+}
+
+unsigned __copies_two(unsigned x) __attribute__((alias("___copies_three")));
+
 int
 main(int argc, char **argv)
 {
@@ -69,6 +100,8 @@ main(int argc, char **argv)
 
     (void)argv;
     printf("%u\n", copies_outer(x) + copies_static(x) + copies_alias(x) +
-                       __copies_alias(x) + a_copies_alias(x));
+                       __copies_alias(x) + a_copies_alias(x) +
+                       copies_hidden(x) + copies_inside(x) +
+                       ___copies_three(x));
     return 0;
 }
