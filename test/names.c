@@ -403,6 +403,66 @@ test_build_id_folder(void **unused)
     remove_folder();
 }
 
+#define LINES 256
+
+static void
+take_line(void *user, unsigned line)
+{
+    bool *const lines = user;
+
+    assert_in_range(line, 1, LINES - 1);
+    lines[line] = true;
+}
+
+/* Checks that the lines of the source with code are those that the bytes of its
+ * functions have. */
+static void
+check_lines(const char *name)
+{
+    struct names *names = names_of(program(name));
+    struct functions *f = functions_of(names);
+    bool lines[LINES] = {false}, wanted[LINES] = {false}, none[LINES] = {false};
+    struct name_frame frames[FRAMES];
+    char source[512] = "", other[520];
+    size_t count = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        for (uint64_t at = 0; at < f->all[i].size; at++) {
+            if (names_find(names, 0, f->all[i].offset + at, frames, FRAMES) ==
+                    0 ||
+                !ends_in(frames[0].file, "/test/names/copies.c"))
+                continue;
+            snprintf(source, sizeof(source), "%s", frames[0].file);
+            take_line(wanted, frames[0].line);
+        }
+    names_each_line(names, 0, source, take_line, lines);
+    for (unsigned line = 0; line < LINES; line++) {
+        if (lines[line] != wanted[line])
+            fail_msg("%s: line %u", name, line);
+        count += lines[line];
+    }
+    assert_true(count > 20);
+    /* Another file of the same name, and another file. */
+    snprintf(other, sizeof(other), "/x%s", source);
+    names_each_line(names, 0, other, take_line, none);
+    names_each_line(names, 0, "/nothing.c", take_line, none);
+    names_each_line(names, 1, source, take_line, none);
+    for (unsigned line = 0; line < LINES; line++)
+        assert_false(none[line]);
+    assert_int_equal(names_address(names, 1, f->all[0].offset), UINT64_MAX);
+    names_each_function(names, 1, take_function, NULL);
+    free_functions(f);
+    names_destroy(names);
+}
+
+static void
+test_each_line(void **unused)
+{
+    (void)unused;
+    check_lines("dwarf4");
+    check_lines("dwarf5");
+}
+
 /* Functions with two symbols: the best known name, and the other one. */
 static const struct {
     const char *best, *other;
@@ -885,6 +945,7 @@ main(void)
         cmocka_unit_test(test_debuglink_places),
         cmocka_unit_test(test_build_id_folder),
         cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_each_line),
         cmocka_unit_test(test_linkage_table),
         cmocka_unit_test(test_mangled),
         cmocka_unit_test(test_addr2line),
