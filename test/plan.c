@@ -316,6 +316,60 @@ test_large(void **state)
     }
 }
 
+/* Lists too long for all ways to be tried: an event so many times, then others
+ * that fit fewer counters. These get their counters first, so that no group is
+ * made for them alone: 24 events fill the twelve counters of two groups. */
+static const struct {
+    int line;
+    const char *machine, *many;
+    unsigned times;
+    const char *others;
+    size_t groups;
+} long_lists[] = {
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 24, "", 2},
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 25, "", 3},
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 22,
+     ",LOADS_RETIRED,STORES_RETIRED", 2},
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 23,
+     ",LOADS_RETIRED,STORES_RETIRED", 3},
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 22, ",CYCLES_HALTED,CYCLES_HALTED",
+     2},
+    {__LINE__, "montecito", "CPU_OP_CYCLES", 22,
+     ",L2D_OZQ_CANCELS0.ACQ,L2D_OZQ_CANCELS1.ANY", 2},
+    {__LINE__, "sparc-t4", "Cycles", 40, ",{Branches,atomics,BTC_miss,Pick-0}",
+     11},
+    {__LINE__, "ultrasparc-t1", "IC_miss", 13, ",instr_cnt,instr_cnt", 13},
+    {__LINE__, "r10000", "Cycles", 7, ",TLB_misses,TLB_misses,TLB_misses", 7},
+};
+
+static void
+test_long(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(long_lists); i++) {
+        const struct machine_row *m = machine_of(long_lists[i].machine);
+        struct selection *list = NULL;
+        struct heard heard;
+        const struct tally_log log = listen(&heard);
+        char events[1024] = "";
+        struct plan plan;
+        size_t count = 0;
+        for (unsigned k = 0; k < long_lists[i].times; k++) {
+            strcat(events, k > 0 ? "," : "");
+            strcat(events, long_lists[i].many);
+        }
+        strcat(events, long_lists[i].others);
+        if (selection_list_parse(m, events, &log, &list, &count) != 0 ||
+            plan_make(list, count, &log, &plan) != 0)
+            fail_msg("row at line %d: %s", long_lists[i].line, heard.text);
+        same_number(long_lists[i].line, (long long)plan.group_count,
+                    (long long)long_lists[i].groups);
+        check_plan(list, count, &plan);
+        plan_finish(&plan);
+        free(list);
+    }
+}
+
 /* The whole text, where the library has one. */
 static const struct {
     int line;
@@ -505,10 +559,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_optimal),
-        cmocka_unit_test(test_large),   cmocka_unit_test(test_whys),
-        cmocka_unit_test(test_edges),   cmocka_unit_test(test_shared_umask),
-        cmocka_unit_test(test_clashes),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_optimal),
+        cmocka_unit_test(test_large),        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_whys),         cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_shared_umask), cmocka_unit_test(test_clashes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
