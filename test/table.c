@@ -2,6 +2,7 @@
 /* Look-ups and event lists over the generated tables. */
 #include "check.h"
 #include "table/items.h"
+#include "table/software.h"
 
 /* TABLE 3-5 with the codes of the sample dump, in their order. */
 static const struct {
@@ -612,6 +613,90 @@ test_event_list_default(void **state)
     free(events);
 }
 
+static bool
+is_of_model(const struct event_row *event)
+{
+    return strcmp(event->unit, "cpu") != 0;
+}
+
+static bool
+has_mask(const struct event_row *event)
+{
+    return strchr(event->name, '.') != NULL;
+}
+
+/* `all` without unwanted events has the rest in the same order, and says how
+ * many it left out; `default` leaves out without a word. Each event comes with
+ * the word that asked for it. */
+static void
+test_event_list_wanted(void **state)
+{
+    static const struct {
+        int line;
+        const char *machine, *text;
+        event_unwanted_fn unwanted;
+        bool counts;
+    } wanted_lists[] = {
+        {__LINE__, "ultrasparc-t2", "all", is_of_model, true},
+        {__LINE__, "ultrasparc-t2", "default", is_of_model, false},
+        {__LINE__, "ultrasparc-t2", "all", NULL, true},
+        {__LINE__, "montecito", "all", has_mask, true},
+        {__LINE__, "montecito", "default", has_mask, false},
+    };
+    const struct event_row **whole, **events;
+    size_t whole_count, count, left_out;
+    char **asked;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(wanted_lists); i++) {
+        const struct machine_row *m = machine_of(wanted_lists[i].machine);
+        size_t kept = 0;
+        assert_int_equal(event_list_parse(m, wanted_lists[i].text, NULL, &whole,
+                                          &whole_count),
+                         0);
+        assert_int_equal(event_list_wanted(m, wanted_lists[i].text,
+                                           wanted_lists[i].unwanted, NULL,
+                                           &events, &asked, &count, &left_out),
+                         0);
+        for (size_t e = 0; e < whole_count; e++) {
+            if (wanted_lists[i].unwanted != NULL &&
+                wanted_lists[i].unwanted(whole[e]))
+                continue;
+            assert_true(kept < count);
+            assert_ptr_equal(events[kept], whole[e]);
+            assert_string_equal(asked[kept], whole[e]->name);
+            kept++;
+        }
+        same_number(wanted_lists[i].line, (long long)count, (long long)kept);
+        same_number(wanted_lists[i].line, (long long)left_out,
+                    wanted_lists[i].counts ? (long long)(whole_count - kept)
+                                           : 0);
+        assert_true(wanted_lists[i].unwanted == NULL || kept < whole_count);
+        event_list_free_asked(asked, count);
+        free(events);
+        free(whole);
+    }
+    const struct machine_row *m = machine_of("ultrasparc-t2");
+    assert_int_equal(event_list_wanted(m,
+                                       "Atomics, Load_instr:u,faults,{cs,"
+                                       "instructions}",
+                                       is_of_model, NULL, &events, &asked,
+                                       &count, &left_out),
+                     0);
+    assert_int_equal(count, 5);
+    assert_int_equal(left_out, 0);
+    assert_string_equal(asked[0], "Atomics");
+    assert_string_equal(asked[1], "Load_instr:u");
+    assert_string_equal(asked[2], "faults");
+    assert_string_equal(asked[3], "cs");
+    assert_string_equal(asked[4], "instructions");
+    assert_string_equal(events[1]->name, "Load_instr");
+    assert_true(event_is_software(events[2]) && event_is_software(events[3]));
+    assert_string_equal(events[4]->name, "All_instr");
+    event_list_free_asked(asked, count);
+    free(events);
+}
+
 static void
 test_item_length(void **state)
 {
@@ -724,6 +809,7 @@ main(void)
         cmocka_unit_test(test_long_event_list),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_event_list_default),
+        cmocka_unit_test(test_event_list_wanted),
         cmocka_unit_test(test_item_length),
         cmocka_unit_test(test_event_is_live),
     };
