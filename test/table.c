@@ -501,6 +501,22 @@ static const struct {
     {__LINE__, "t2", "Stalled-Cycles-Backend", TALLY_EUNKNOWN,
      "'Stalled-Cycles-Backend' is not counted on models; tally count "
      "--accounting says where cycles go"},
+    {__LINE__, "t2", "ab:cdef", TALLY_EUNKNOWN,
+     "'ab:cdef' is no event of ultrasparc-t2; tracepoints are counted by the "
+     "kernel: tally count -m host -e ab:cdef PROGRAM"},
+    {__LINE__, "t2", "a:cdef", TALLY_EUNKNOWN,
+     "unknown event 'a:cdef' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 shows its events"},
+    {__LINE__, "t2", "ab:cdef-", TALLY_EUNKNOWN,
+     "unknown event 'ab:cdef-' on ultrasparc-t2; tally list events -m "
+     "ultrasparc-t2 shows its events"},
+    {__LINE__, "montecito", "BR_MISPRED_DETAIL.XX", TALLY_EUNKNOWN,
+     "'BR_MISPRED_DETAIL': BR_MISPRED_DETAIL has no unit mask 'XX'; it has "
+     "ALL.ALL_PRED, ALL.CORRECT_PRED, ALL.WRONG_PATH, ALL.WRONG_TARGET, "
+     "IPREL.ALL_PRED, IPREL.CORRECT_PRED, IPREL.WRONG_PATH, "
+     "IPREL.WRONG_TARGET, RETURN.ALL_PRED, RETURN.CORRECT_PRED, "
+     "RETURN.WRONG_PATH, RETURN.WRONG_TARGET, NRETIND.ALL_PRED, "
+     "NRETIND.CORRECT_PRED, NRETIND.WRONG_PATH or NRETIND.WRONG_TARGET"},
     {__LINE__, "t2", LONG_NAME LONG_NAME LONG_NAME, TALLY_EUNKNOWN,
      "unknown event 'a123456789b123456789c123456789d123456789e123456789"
      "f123456789g123...' on ultrasparc-t2: no name is this long"},
@@ -528,6 +544,55 @@ test_bad_event_list(void **state)
                                      bad_lists[i].list, NULL, &events, &count),
                     error);
     }
+}
+
+/* What lists that take software events refuse. */
+static const struct {
+    int line;
+    const char *list, *message;
+} bad_wanted[] = {
+    {__LINE__, "faults:u",
+     "'faults:u': of an emulated program the kernel counts user and kernel "
+     "level together; use faults"},
+    {__LINE__, "niagara2::faults:k",
+     "'faults:k': of an emulated program the kernel counts user and kernel "
+     "level together; use faults"},
+    {__LINE__, "instructions,{cs}:u",
+     "'context-switches:u': of an emulated program the kernel counts user and "
+     "kernel level together; use context-switches"},
+    {__LINE__, "{cs,instructions}:kh",
+     "'context-switches:kh': of an emulated program the kernel counts user and "
+     "kernel level together; use context-switches"},
+    {__LINE__, "fault",
+     "unknown event 'fault' on ultrasparc-t2: did you mean faults?"},
+    {__LINE__, "cs,{instructions}:k",
+     "'{...}:k': only user mode is seen here; use {...}:u or {...}"},
+};
+
+static void
+test_bad_wanted(void **state)
+{
+    const struct event_row **events;
+    size_t count, left_out;
+    struct heard heard;
+    char **asked;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_wanted); i++) {
+        const struct tally_log log = listen(&heard);
+        assert_true(event_list_wanted(machine_of("t2"), bad_wanted[i].list,
+                                      NULL, &log, &events, &asked, &count,
+                                      &left_out) < 0);
+        same_text(bad_wanted[i].line, heard.text, bad_wanted[i].message);
+    }
+    /* A group's letters are of its own events alone. */
+    assert_int_equal(event_list_wanted(machine_of("t2"),
+                                       "cs,{cs},{instructions}:u", NULL, NULL,
+                                       &events, &asked, &count, &left_out),
+                     0);
+    assert_int_equal(count, 3);
+    event_list_free_asked(asked, count);
+    free(events);
 }
 
 static void
@@ -810,6 +875,7 @@ main(void)
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_event_list_default),
         cmocka_unit_test(test_event_list_wanted),
+        cmocka_unit_test(test_bad_wanted),
         cmocka_unit_test(test_item_length),
         cmocka_unit_test(test_event_is_live),
     };

@@ -98,7 +98,7 @@ int
 umask_unknown(const char *text, const struct event_row *event, const char *name,
               const struct tally_log *log)
 {
-    char names[256] = "";
+    char names[512] = "";
 
     umask_names(event, names, sizeof(names));
     if (names[0] == '\0')
