@@ -565,6 +565,17 @@ set_up_parts(struct plugin *p, uint64_t components)
     return 0;
 }
 
+/* What the thread asked for reaches the caches before another thread runs, so
+ * that threads that take turns meet in the caches in the order of the turns. */
+static void
+on_turn_end(unsigned vcpu)
+{
+    struct strand *const strand = tally_plugin.strands[vcpu];
+
+    if (strand != NULL && strand->queue.next != strand->queue.entries)
+        strand_drain(strand);
+}
+
 static int
 set_up(struct plugin *p)
 {
@@ -578,6 +589,7 @@ set_up(struct plugin *p)
     else if (r->range_count > 0)
         p->span_open = false; /* the ranges are of the first program */
     p->shape = shape_of(&isa_rows[r->isa], r->params);
+    p->schedule.turn_ends = on_turn_end;
     if (p->span == SPAN_FROM_TO) {
         p->shape.from = r->from;
         p->shape.to = r->to;

@@ -617,6 +617,8 @@ end_turn(void *cpu, void *data)
     struct schedule *const s = t->schedule;
 
     (void)cpu;
+    if (s->turn_ends != NULL)
+        s->turn_ends(t->number);
     pthread_mutex_lock(&s->lock);
     t->leaves = false;
     if (s->current == t && s->quantum != 0) {

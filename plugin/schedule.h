@@ -38,6 +38,9 @@ struct turn_queue {
 struct schedule {
     pthread_mutex_t lock;  /* of all that follows */
     const struct isa *isa; /* set by the owner */
+    /* Set by the owner: called on a thread that has the turn, between two
+     * blocks, before another thread gets the turn. May be NULL. */
+    void (*turn_ends)(unsigned vcpu);
     /* Instructions; 0: there is no schedule. Read without the lock. */
     _Atomic uint64_t quantum;
     struct virtual_time time;     /* its start is set by the owner */
