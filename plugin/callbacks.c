@@ -213,7 +213,9 @@ on_atomic(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *data)
 {
     struct strand *s = strand_of(vcpu);
 
-    if (!s->chip->stores_apart)
+    if (s->chip->sharing != NULL)
+        strand_atomic_slow(s, addr, site_of(data));
+    else if (!s->chip->stores_apart)
         strand_load(s, addr, site_of(data));
     else if (qemu_plugin_mem_is_store(info))
         strand_atomic_slow(s, addr, site_of(data));

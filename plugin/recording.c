@@ -503,7 +503,7 @@ register_uses(const struct plugin *p, struct qemu_plugin_tb *tb,
         uintptr_t use = size > 8 && size <= 64 ? 64 / size : 8;
         if (insn->access == ACCESS_NONE)
             continue;
-        if (p->chip.stores_apart)
+        if (p->chip.stores_apart && p->chip.sharing == NULL)
             use |= USE_PASSING_STORES;
         if (insn->access == ACCESS_FLOAT)
             use |= USE_PASSING_LOADS;

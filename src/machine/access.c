@@ -6,6 +6,7 @@
 #include "machine/fetch.h"
 #include "machine/pages.h"
 #include "machine/recorder.h"
+#include "machine/sharing.h"
 #include "machine/turn.h"
 
 /* Forgets the lines that wait for their page's used bit (LINE_WAITS). */
@@ -121,7 +122,10 @@ static __attribute__((noinline)) void
 data_slow(struct strand *s, uint64_t addr, access_site at,
           enum request_kind kind)
 {
-    access_slow(s, &s->data, addr, at, kind);
+    if (s->runs.sharing)
+        sharing_access(s, addr, at, kind);
+    else
+        access_slow(s, &s->data, addr, at, kind);
 }
 
 /*
@@ -203,6 +207,10 @@ prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
 
     s->total[SIGNAL_NEAR_PREFETCHES]++;
     strand_charge_data(s, instruction, addr);
+    if (s->runs.sharing) {
+        sharing_prefetch(s, addr, REQUEST_NEAR, instruction);
+        return;
+    }
     if (known_line(&s->data, line) == line)
         return;
     data_push(s, second, addr, REQUEST_NEAR, instruction);
@@ -214,8 +222,12 @@ prefetch_near(struct strand *s, uint64_t addr, unsigned instruction)
 static void
 prefetch_far(struct strand *s, uint64_t addr, unsigned instruction)
 {
-    queue_push(s, addr, REQUEST_FAR, instruction);
-    filter_put(&s->store, addr, NO_LINE);
+    if (s->runs.sharing) {
+        sharing_prefetch(s, addr, REQUEST_FAR, instruction);
+    } else {
+        queue_push(s, addr, REQUEST_FAR, instruction);
+        filter_put(&s->store, addr, NO_LINE);
+    }
     s->total[SIGNAL_FAR_PREFETCHES]++;
     strand_charge_data(s, instruction, addr);
 }
@@ -331,7 +343,10 @@ marks_quick(struct strand *s, uint64_t addr, access_site at)
 static __attribute__((noinline)) void
 through_slow(struct strand *s, uint64_t addr, access_site at)
 {
-    access_slow(s, &s->store, addr, at, REQUEST_THROUGH);
+    if (s->runs.sharing)
+        sharing_access(s, addr, at, REQUEST_STORE);
+    else
+        access_slow(s, &s->store, addr, at, REQUEST_THROUGH);
 }
 
 /* Makes a store as through_slow() does, quicker: of one line, on a page that is
@@ -373,6 +388,14 @@ strand_atomic_slow(struct strand *s, uint64_t addr, access_site at)
 {
     if (__builtin_expect(s->runs.marks, 0)) {
         marks_slow(s, addr, at, true);
+        return;
+    }
+    if (s->runs.sharing) {
+        sharing_access(s, addr, at, REQUEST_ATOMIC);
+        return;
+    }
+    if (s->chip->sharing != NULL) {
+        strand_load(s, addr, at);
         return;
     }
     access_slow(s, &s->store, addr, at, REQUEST_ATOMIC);

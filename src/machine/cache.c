@@ -185,8 +185,8 @@ cache_swap_victim(struct cache *c, uint64_t line, uint64_t *gone)
 bool
 cache_has(const struct cache *c, uint64_t line)
 {
-    return cache_search(c, line) < c->ways ||
-           search_victims(c, line) < c->victim_count;
+    return c->ways != 0 && (cache_search(c, line) < c->ways ||
+                            search_victims(c, line) < c->victim_count);
 }
 
 static bool

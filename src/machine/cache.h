@@ -100,7 +100,8 @@ cache_victim_hits(struct cache *c)
     return hits;
 }
 
-/* Returns whether the cache or its victim cache has the line. */
+/* Returns whether the cache or its victim cache has the line. A zeroed cache
+ * has none. */
 bool cache_has(const struct cache *c, uint64_t line);
 
 /* Returns the place of the line that makes room in a set in list form: that of

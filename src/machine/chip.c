@@ -9,6 +9,7 @@
 #include "machine/inclusion.h"
 #include "machine/levels.h"
 #include "machine/recorder.h"
+#include "machine/sharing.h"
 #include "machine/strand.h"
 #include "table/signals.h"
 
@@ -276,7 +277,8 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
     chip->prefetches = (components & COMPONENT_L1D) &&
                        condition_holds(CONDITION_PREFETCH, params);
     chip->passes = params[PARAM_L1D_FLOAT] == L1D_FLOAT_PASSED;
-    chip->stores_apart = chip->write_through || chip->marks;
+    chip->stores_apart =
+        chip->write_through || chip->marks || (components & COMPONENT_SHARING);
     chip->bank_shift =
         (uint32_t)__builtin_ctzll(params[PARAM_MEMORY_INTERLEAVE]);
     chip->bank_mask = (uint32_t)params[PARAM_MEMORY_BANKS] - 1;
@@ -293,6 +295,9 @@ chip_init(struct chip *chip, const uint64_t *params, uint64_t components,
         error = init_levels(chip);
     if (components & COMPONENT_DRAM)
         dram_init(&chip->dram, params);
+    if (error == 0 && (components & COMPONENT_L1D) &&
+        condition_holds(CONDITION_SHARING, params))
+        error = sharing_init(chip);
     if (error != 0)
         chip_finish(chip);
     return error;
@@ -302,6 +307,7 @@ static void
 free_tables(struct strand *s)
 {
     free(s->behind);
+    free(s->sizes);
     free(s->direction.counters);
     targets_finish(&s->targets);
 }
@@ -320,6 +326,7 @@ chip_finish(struct chip *chip)
     if (chip->behind != NULL && chip->coherence->chip_finish != NULL)
         chip->coherence->chip_finish(chip);
     free(chip->behind);
+    sharing_finish(chip);
     for (unsigned i = 0; i < chip->level_count; i++)
         cache_finish(&chip->levels[i].cache);
     free(chip->cores);
@@ -428,9 +435,15 @@ first_shift(const struct chip *chip, uint64_t entries)
 static void
 use_core(struct chip *chip, const struct core *core)
 {
-    if ((chip->components & (COMPONENT_SNOOP | COMPONENT_BUS)) == 0)
+    const uint64_t used = chip->used_cores | (uint64_t)1
+                                                 << (core - chip->cores);
+
+    if ((chip->components & (COMPONENT_SNOOP | COMPONENT_BUS)) == 0 &&
+        chip->sharing == NULL)
         return;
-    chip->used_cores |= (uint64_t)1 << (core - chip->cores);
+    if ((used & (used - 1)) != 0)
+        sharing_begin(chip);
+    chip->used_cores = used;
     if ((chip->used_cores & (chip->used_cores - 1)) != 0)
         atomic_store(&chip->meets, true);
 }
@@ -476,8 +489,10 @@ strand_init(struct strand *s)
     if (chip->coherence->strand_size != 0)
         s->behind = calloc(1, chip->coherence->strand_size);
     if ((chip->coherence->strand_size != 0 && s->behind == NULL) ||
+        sharing_strand_init(s) != 0 ||
         targets_init(&s->targets, chip->params, chip->components) != 0) {
         free(s->behind);
+        free(s->sizes);
         free(s->direction.counters);
         return TALLY_ENOMEM;
     }
@@ -622,6 +637,7 @@ chip_after_fork(struct chip *chip, unsigned slot)
         }
     }
     strand_reset(chip->strands[slot]);
+    sharing_clear(chip, chip->strands[slot]);
     core_join(chip->strands[slot]);
     chip->used_cores = 0;
     atomic_store(&chip->meets, chip->node_count > 1);

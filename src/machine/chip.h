@@ -254,6 +254,7 @@ struct runs {
     bool marks;        /* stores mark lines of the L1D, which writes back: those
                         * in `store` are the first of their sets and dirty */
     bool fetch_voids;  /* a fetch may reorder a set of the L2 for data */
+    bool sharing;      /* what the filters say is as sharing.h has it */
 };
 
 struct strand {
@@ -296,6 +297,8 @@ struct strand {
     struct raw raw;              /* only where it runs */
     struct recorder *recorder;   /* the caller's; NULL: nothing is recorded */
     struct callers *callers; /* the caller's; NULL: no callers are recorded */
+    uint8_t *sizes; /* bytes of each request in the queue, owned; NULL: they are
+                       not needed (sharing.h) */
     struct queue queue;
 };
 
@@ -335,6 +338,8 @@ struct chip {
         struct nodes *nodes;          /* of coherence_nodes */
         struct bus_recent *bus_order; /* of coherence_bus: of all cores */
     };
+    struct sharing *sharing; /* owned; NULL: no core takes a line from another's
+                                L1 data cache, or coherence does */
     struct dram dram;
     /* Guards all of the above, the cores' L2s and the list of strands. */
     struct lock lock;

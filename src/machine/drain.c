@@ -14,6 +14,7 @@
 #include "machine/writeback.h"
 #include "machine/microtag.h"
 #include "machine/recorder.h"
+#include "machine/sharing.h"
 #include "machine/strand.h"
 
 const struct coherence *
@@ -107,19 +108,15 @@ stage_behind(struct cache *c, struct request *queue, size_t count,
     return stage_any_behind(c, queue, count, misses, next);
 }
 
-/*
- * Makes the lines of these requests unknown to the other strands of the core,
- * for which they may no longer be most recent. Lines that our own filter holds
- * are first of their set, and stay known.
- */
-static void
-void_siblings(const struct strand *s, const struct request *queue, size_t count)
+void
+queue_void_siblings(const struct strand *s, const struct request *queue,
+                    size_t count)
 {
     for (struct strand *o = s->core->strands; o != NULL; o = o->sibling) {
         for (size_t k = 0; o != s && k < count; k++) {
             const uint64_t addr = queue[k].addr;
             filter_void(&o->data, addr, filter_line(&s->data, addr));
-            if (s->runs.marks)
+            if (s->runs.marks || s->runs.sharing)
                 filter_void(&o->store, addr, filter_line(&s->store, addr));
         }
     }
@@ -173,13 +170,10 @@ look_up_fetches(struct strand *s, struct request *queue, uint64_t any,
     return stage_any_l1i(l1i, queue, waiting, waits);
 }
 
-/*
- * Looks up the fetches that wait for their lookup, and takes those that hit out
- * of the queue. Finds the fetches first and looks them up then, as no branch
- * can foresee what an entry is. Returns how many requests are left.
- */
-static size_t
-drain_l1i(struct strand *s, struct request *queue, size_t count)
+/* Finds the fetches first and looks them up then, as no branch can foresee what
+ * an entry is. */
+size_t
+queue_fetches(struct strand *s, struct request *queue, size_t count)
 {
     uint16_t waiting[QUEUE_LENGTH + QUEUE_SLACK];
     const struct request *r = queue;
@@ -367,22 +361,21 @@ queue_length(const struct strand *s, bool alone)
     return alone || !meets_others(s) || most < SHORT_QUEUE ? most : SHORT_QUEUE;
 }
 
-void
-strand_drain(struct strand *s)
+static void
+drain(struct strand *s, bool alone)
 {
     struct chip *chip = s->chip;
     struct request more[2 * (QUEUE_LENGTH + QUEUE_SLACK)];
     struct request *queue = s->queue.entries;
-    const bool alone = runs_alone(s);
     const size_t asked = (size_t)(s->queue.next - s->queue.entries);
     size_t count = asked;
 
     strand_charge(s, 0);
     if (!alone) {
         lock_take(&s->core->lock);
-        void_siblings(s, s->queue.entries, count);
+        queue_void_siblings(s, s->queue.entries, count);
     }
-    count = drain_l1i(s, s->queue.entries, count);
+    count = queue_fetches(s, s->queue.entries, count);
     if (s->runs.marks)
         count = s->recorder != NULL
                     ? record_l1d(s, s->queue.entries, count, queue = more)
@@ -407,6 +400,17 @@ strand_drain(struct strand *s)
         recorder_charge_request(s, &s->queue.entries[asked - 1]);
     if (!alone)
         lock_give(&chip->lock);
+}
+
+void
+strand_drain(struct strand *s)
+{
+    const bool alone = runs_alone(s);
+
+    if (__builtin_expect(s->runs.sharing, 0))
+        sharing_drain(s);
+    else
+        drain(s, alone);
     s->queue.next = s->queue.entries;
     s->queue.end = s->queue.entries + queue_length(s, alone);
 }

@@ -29,6 +29,16 @@ extern const uint16_t queue_l2_signal[REQUEST_KINDS];
 void queue_widen(struct cache *c, const struct request *queue, size_t count,
                  unsigned wanted);
 
+/* Makes the lines of these requests unknown to the other strands of the core,
+ * for which they may no longer be most recent. Lines that the strand's own
+ * filter holds are first of their set, and stay known. */
+void queue_void_siblings(const struct strand *s, const struct request *queue,
+                         size_t count);
+
+/* Looks up the fetches that wait for their lookup, and takes those that hit out
+ * of the queue. Returns how many requests are left. */
+size_t queue_fetches(struct strand *s, struct request *queue, size_t count);
+
 /*
  * Returns whether no other strand runs, so that nothing is locked. A lone
  * strand can only be joined from its own thread, see strand_start(), so the

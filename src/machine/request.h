@@ -44,6 +44,8 @@ enum request_flags {
     /* The L2 has the line, but its reader may wait for reads of memory that are
      * under way. */
     REQUEST_HIT = 1 << 3,
+    /* REQUEST_LOAD: of an atomic, which takes the line from other cores. */
+    REQUEST_OWN = 1 << 4,
 };
 
 struct request {

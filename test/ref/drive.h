@@ -33,7 +33,8 @@ struct machine {
      COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 EACH_LEVEL(AND_LEVEL) |       \
      COMPONENT_ITLB | COMPONENT_DTLB | COMPONENT_WRITEBACK | COMPONENT_NODES | \
      COMPONENT_RAW | COMPONENT_WAYS | COMPONENT_BULK | COMPONENT_SNOOP |       \
-     COMPONENT_BUS | COMPONENT_BUS_BACKS | COMPONENTS_TARGETS)
+     COMPONENT_BUS | COMPONENT_BUS_BACKS | COMPONENT_SHARING |                 \
+     COMPONENTS_TARGETS)
 
 static inline void
 params_of(const struct machine *m, uint64_t *params)
@@ -151,7 +152,7 @@ access_data(struct strand *s, const struct access *a)
         strand_float(s, a->addr, at);
     else if (a->kind == ACCESS_IS_STORE)
         strand_store(s, a->addr, at, through);
-    else if (through)
+    else if (through || s->chip->sharing != NULL)
         strand_atomic_slow(s, a->addr, at);
     else
         strand_load(s, a->addr, at);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/sharing_ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOADS, STORES, ATOMICS };
+
+static bool
+has_l2(const struct sharing_ref *r)
+{
+    return r->params[PARAM_L2_SIZE] != 0 &&
+           r->params[PARAM_L2_SHARED] == L2_SHARED_CORE;
+}
+
+/* Returns the cache that stands first behind the L1s of a core, or NULL. */
+static struct cache_ref *
+second_of(struct sharing_ref *r, unsigned core)
+{
+    if (r->params[PARAM_L2_SIZE] == 0)
+        return NULL;
+    return &r->l2[has_l2(r) ? core : 0];
+}
+
+void
+sharing_ref_init(struct sharing_ref *r, const uint64_t *params, unsigned count)
+{
+    memset(r, 0, sizeof(*r));
+    r->params = params;
+    r->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        cache_ref_init(&r->l1i[i], params[PARAM_L1I_SIZE],
+                       (uint32_t)params[PARAM_L1I_WAYS],
+                       (uint32_t)params[PARAM_L1I_LINE]);
+        cache_ref_init(&r->l1d[i], params[PARAM_L1D_SIZE],
+                       (uint32_t)params[PARAM_L1D_WAYS],
+                       (uint32_t)params[PARAM_L1D_LINE]);
+        if (params[PARAM_L2_SIZE] != 0)
+            cache_ref_init(&r->l2[i], params[PARAM_L2_SIZE],
+                           (uint32_t)params[PARAM_L2_WAYS],
+                           (uint32_t)params[PARAM_L2_LINE]);
+    }
+    if (params[PARAM_L3_SIZE] != 0)
+        cache_ref_init(&r->l3, params[PARAM_L3_SIZE],
+                       (uint32_t)params[PARAM_L3_WAYS],
+                       (uint32_t)params[PARAM_L3_LINE]);
+}
+
+void
+sharing_ref_finish(struct sharing_ref *r)
+{
+    for (unsigned i = 0; i < r->count; i++) {
+        cache_ref_finish(&r->l1i[i]);
+        cache_ref_finish(&r->l1d[i]);
+        if (r->params[PARAM_L2_SIZE] != 0)
+            cache_ref_finish(&r->l2[i]);
+    }
+    if (r->params[PARAM_L3_SIZE] != 0)
+        cache_ref_finish(&r->l3);
+    free(r->lines);
+}
+
+static struct line_ref *
+line_of(struct sharing_ref *r, uint64_t line)
+{
+    for (size_t i = 0; i < r->line_count; i++) {
+        if (r->lines[i].line == line)
+            return &r->lines[i];
+    }
+    r->lines = realloc(r->lines, (r->line_count + 1) * sizeof(*r->lines));
+    if (r->lines == NULL)
+        abort();
+    struct line_ref *const l = &r->lines[r->line_count++];
+    memset(l, 0, sizeof(*l));
+    l->line = line;
+    l->writer = -1;
+    return l;
+}
+
+/* Returns whether the caches of a core have the line. */
+static bool
+core_has(const struct sharing_ref *r, unsigned core, uint64_t line)
+{
+    return cache_ref_has(&r->l1d[core], line) ||
+           (has_l2(r) && cache_ref_has(&r->l2[core], line));
+}
+
+/* What the caches of its writer have lost is modified no more. */
+static void
+forget_writers(struct sharing_ref *r)
+{
+    for (size_t i = 0; i < r->line_count; i++) {
+        struct line_ref *const l = &r->lines[i];
+        if (l->writer >= 0 && !core_has(r, (unsigned)l->writer, l->line))
+            l->writer = -1;
+    }
+}
+
+/* Asks the levels behind the L1s, whose signals stand behind each other. */
+static void
+ask_behind(struct sharing_ref *r, unsigned core, uint64_t addr,
+           enum signal_id l2_signal, enum signal_id l3_signal)
+{
+    struct cache_ref *const l2 = second_of(r, core);
+
+    if (l2 == NULL || cache_ref_access(l2, addr / l2->line_size))
+        return;
+    r->signals[core][l2_signal]++;
+    if (r->params[PARAM_L3_SIZE] == 0 ||
+        cache_ref_access(&r->l3, addr / r->l3.line_size))
+        return;
+    r->signals[core][l3_signal]++;
+}
+
+/* Takes the line from all others. Returns whether one had it. */
+static bool
+take_line(struct sharing_ref *r, unsigned core, struct line_ref *l)
+{
+    bool found = false;
+
+    for (unsigned o = 0; o < r->count; o++) {
+        if (o == core)
+            continue;
+        if (core_has(r, o, l->line))
+            found = true;
+        if (cache_ref_has(&r->l1d[o], l->line)) {
+            cache_ref_invalidate(&r->l1d[o], l->line);
+            memset(&l->lost[o], 0, sizeof(l->lost[o]));
+            l->lost[o].lost = true;
+            r->signals[core][SIGNAL_L1D_COPIES_TAKEN]++;
+        }
+        if (has_l2(r))
+            cache_ref_invalidate(&r->l2[o], l->line);
+    }
+    return found;
+}
+
+/* Makes the part of an access that lies in one line. */
+static void
+access_line(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
+            int what)
+{
+    struct cache_ref *const l1d = &r->l1d[core];
+    struct line_ref *const l = line_of(r, addr / l1d->line_size);
+    struct lost_ref *const own = &l->lost[core];
+    uint64_t *const n = r->signals[core];
+    const bool store = what == STORES;
+    const uint64_t first = addr % l1d->line_size;
+    const bool hit = cache_ref_has(l1d, l->line);
+    bool touched = false;
+
+    if (!hit && l->writer >= 0 && l->writer != (int)core)
+        n[store ? SIGNAL_STORE_HITMS : SIGNAL_LOAD_HITMS]++;
+    if (!hit)
+        n[store ? SIGNAL_L1D_STORE_MISSES : SIGNAL_L1D_LOAD_MISSES]++;
+    for (uint64_t i = first; i < first + size; i++)
+        touched |= own->written[i];
+    if (!hit && own->lost) {
+        n[store ? SIGNAL_L1D_STORE_COHERENCE_MISSES
+                : SIGNAL_L1D_LOAD_COHERENCE_MISSES]++;
+        if (!touched)
+            n[store ? SIGNAL_L1D_STORE_FALSE_MISSES
+                    : SIGNAL_L1D_LOAD_FALSE_MISSES]++;
+    }
+    memset(own, 0, sizeof(*own));
+    if (what == LOADS) {
+        if (l->writer != (int)core)
+            l->writer = -1;
+    } else {
+        const bool found = take_line(r, core, l);
+        n[SIGNAL_L1D_UPGRADES] += hit && found;
+        l->writer = (int)core;
+        for (unsigned o = 0; o < r->count; o++) {
+            for (uint64_t i = first; i < first + size; i++)
+                l->lost[o].written[i] |= l->lost[o].lost;
+        }
+    }
+    cache_ref_access(l1d, l->line);
+    if (!hit)
+        ask_behind(r, core, addr,
+                   store ? SIGNAL_L2_STORE_MISSES : SIGNAL_L2_LOAD_MISSES,
+                   store ? SIGNAL_L3_STORE_MISSES : SIGNAL_L3_LOAD_MISSES);
+    forget_writers(r);
+}
+
+static void
+access(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
+       int what)
+{
+    const uint64_t line = r->params[PARAM_L1D_LINE];
+
+    while (size != 0) {
+        const uint64_t left = line - addr % line;
+        const uint64_t part = size < left ? size : left;
+        access_line(r, core, addr, part, what);
+        addr += part;
+        size -= part;
+    }
+}
+
+void
+sharing_ref_load(struct sharing_ref *r, unsigned core, uint64_t addr,
+                 uint64_t size)
+{
+    access(r, core, addr, size, LOADS);
+}
+
+void
+sharing_ref_store(struct sharing_ref *r, unsigned core, uint64_t addr,
+                  uint64_t size)
+{
+    access(r, core, addr, size, STORES);
+}
+
+void
+sharing_ref_atomic(struct sharing_ref *r, unsigned core, uint64_t addr,
+                   uint64_t size)
+{
+    access(r, core, addr, size, ATOMICS);
+}
+
+/* Fetches into the L2 are copies as those of loads are. */
+void
+sharing_ref_block(struct sharing_ref *r, unsigned core,
+                  const struct block *block)
+{
+    const uint64_t size = r->l1i[core].line_size;
+
+    for (uint64_t line = block->pc / size; line <= (block->end - 1) / size;
+         line++) {
+        if (cache_ref_access(&r->l1i[core], line))
+            continue;
+        r->signals[core][SIGNAL_L1I_MISSES]++;
+        if (has_l2(r)) {
+            struct line_ref *const l =
+                line_of(r, line * size / r->l2[core].line_size);
+            if (l->writer != (int)core)
+                l->writer = -1;
+        }
+        ask_behind(r, core, line * size, SIGNAL_L2_FETCH_MISSES,
+                   SIGNAL_L3_FETCH_MISSES);
+        forget_writers(r);
+    }
+}
