@@ -60,6 +60,30 @@ def alone():
         t.equal(only[name], every[name], name)
 
 
+@t.named("the classes of misses add up to the misses of the L1 data cache")
+def classes():
+    """arrays loads 1,024 lines twice, and stores to 1,024 others, in a cache of
+    512 lines: the C library adds a few of each."""
+    names = [f"{c}-{k}-misses" for c in ("coherence", "first-touch", "capacity",
+                                         "conflict") for k in ("load", "store")]
+    totals = ("L1-dcache-load-misses", "L1-dcache-store-misses")
+    settings = [o for s in ("size=32K", "ways=8", "line=64")
+                for o in ("--set", f"l1d.{s}")]
+    for words in (("arrays",), ("sharers", "line", 4, 500)):
+        c = t.Count(["-m", "host-model", "-e", ",".join(names + list(totals)),
+                     "--clean-env", "--quantum", 100000, *settings],
+                    (g(words[0], "x86_64"), *words[1:]))
+        t.equal(c.status, 0, c.stderr)
+        n = {e["name"]: e["value"] for e in c.json["events"]}
+        for kind, total in zip(("load", "store"), totals):
+            t.equal(sum(v for name, v in n.items() if f"-{kind}-misses" in name
+                        and name not in totals), n[total], f"{words} {kind}s")
+        if words[0] == "arrays":
+            near(n["first-touch-load-misses"], 1024, "first loads", 400)
+            near(n["capacity-load-misses"], 1024, "capacity", 100)
+            near(n["first-touch-store-misses"], 1024, "first stores", 400)
+
+
 @t.named("without coherence no line is lost, and the events say why")
 def switched_off():
     c = t.Count(["-m", "host-model", "-e", "coherence-misses,"

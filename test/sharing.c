@@ -61,13 +61,23 @@ static const enum signal_id counted[] = {
     SIGNAL_STORE_HITMS,
     SIGNAL_L1D_UPGRADES,
     SIGNAL_L1D_COPIES_TAKEN,
+    SIGNAL_L1D_LOAD_FIRST_MISSES,
+    SIGNAL_L1D_STORE_FIRST_MISSES,
+    SIGNAL_L1D_LOAD_CAPACITY_MISSES,
+    SIGNAL_L1D_STORE_CAPACITY_MISSES,
+    SIGNAL_L1D_LOAD_CONFLICT_MISSES,
+    SIGNAL_L1D_STORE_CONFLICT_MISSES,
 };
 #define ALWAYS 9u
+#define WITHOUT_CLASSES 17u
+
+/* The parts of the model that run. */
+enum parts { CACHES, SHARING, CLASSES };
 
 struct crowd {
     int line;
     unsigned count; /* of strands and cores */
-    bool asks;
+    enum parts parts;
     uint64_t params[PARAM_COUNT];
     struct chip chip;
     struct strand *strands[SHARING_REF_CORES];
@@ -92,12 +102,15 @@ crowd_join(struct crowd *c)
 
 /* Starts with one strand. */
 static void
-crowd_start(struct crowd *c, const struct machine *m, bool asks, uint64_t seed)
+crowd_start(struct crowd *c, const struct machine *m, enum parts parts,
+            uint64_t seed)
 {
-    *c = (struct crowd){.line = m->line, .state = seed, .asks = asks};
+    *c = (struct crowd){.line = m->line, .state = seed, .parts = parts};
     params_of(m, c->params);
-    uint32_t components = components_counted(c->params, 0, SIGNAL_COUNT);
-    if (!asks)
+    uint64_t components = components_counted(c->params, 0, SIGNAL_COUNT);
+    if (parts == CLASSES)
+        components |= COMPONENT_CLASSES;
+    if (parts < SHARING)
         components &= ~COMPONENT_SHARING;
     program_init(&c->program, c->params, 40, 1 << 14, &c->state);
     assert_int_equal(
@@ -158,18 +171,26 @@ any_access(struct crowd *c, unsigned who)
          addr, size);
 }
 
+static size_t
+count_of(const struct crowd *c)
+{
+    return c->parts == CACHES    ? ALWAYS
+           : c->parts == SHARING ? WITHOUT_CLASSES
+                                 : COUNT(counted);
+}
+
 static void
 compare(const struct crowd *c, int step)
 {
     for (unsigned i = 0; i < c->count; i++) {
         const uint64_t *got = c->counts[i]->totals[0].signal;
-        for (size_t k = 0; k < (c->asks ? COUNT(counted) : ALWAYS); k++) {
+        for (size_t k = 0; k < count_of(c); k++) {
             const enum signal_id s = counted[k];
             const uint64_t wanted = c->ref.signals[i][s];
             if (got[s] != wanted)
-                fail_msg("row at line %d, step %d, strand %u, asks %d, %s: "
+                fail_msg("row at line %d, step %d, strand %u, parts %d, %s: "
                          "%" PRIu64 ", its twin says %" PRIu64,
-                         c->line, step, i, c->asks, tally_signals[s].name,
+                         c->line, step, i, (int)c->parts, tally_signals[s].name,
                          got[s], wanted);
         }
     }
@@ -202,6 +223,17 @@ sum_of(const struct crowd *c, enum signal_id signal)
     return sum;
 }
 
+/* Returns whether the streams raise a signal: without an L2 those of the L2 and
+ * the L3 stand still, and an L1D of 32 KB has all lines that are asked for. */
+static bool
+can_rise(const struct crowd *c, size_t signal)
+{
+    if (signal >= WITHOUT_CLASSES)
+        return c->params[PARAM_L1D_SIZE] <= 1024 &&
+               c->params[PARAM_L1D_WAYS] < 8;
+    return signal < 3 || signal >= ALWAYS || c->params[PARAM_L3_SIZE] != 0;
+}
+
 /* The first strand runs alone for a while, and then others join. */
 static void
 test_against_twin(void **unused)
@@ -209,9 +241,9 @@ test_against_twin(void **unused)
     uint64_t state = random_seed();
 
     (void)unused;
-    for (size_t m = 0; m < 4 * COUNT(machines); m++) {
+    for (size_t m = 0; m < 3 * COUNT(machines); m++) {
         static struct crowd c;
-        crowd_start(&c, &machines[m % COUNT(machines)], m / 2 % 2 == 0,
+        crowd_start(&c, &machines[m / 3], (enum parts)(m % 3),
                     random_next(&state));
         for (int i = 0; i < STEPS / 30; i++) {
             if (i > 20 && c.count < c.params[PARAM_CORES])
@@ -219,10 +251,8 @@ test_against_twin(void **unused)
             turn(&c, (unsigned)random_below(&c.state, c.count));
             compare(&c, i);
         }
-        for (size_t k = 0; c.asks && k < COUNT(counted); k++) {
-            if (c.ref.signals[0][counted[k]] == 0 &&
-                sum_of(&c, counted[k]) == 0 &&
-                (c.params[PARAM_L3_SIZE] != 0 || k < 3 || k >= ALWAYS))
+        for (size_t k = 0; k < count_of(&c); k++) {
+            if (sum_of(&c, counted[k]) == 0 && can_rise(&c, k))
                 fail_msg("row at line %d: %s stands still", c.line,
                          tally_signals[counted[k]].name);
         }
@@ -260,7 +290,7 @@ check(struct crowd *c, const struct answer *answers, size_t count)
 static void
 start(struct crowd *c, const struct machine *m, unsigned count)
 {
-    crowd_start(c, m, true, 1);
+    crowd_start(c, m, CLASSES, 1);
     while (c->count < count)
         crowd_join(c);
 }
@@ -400,6 +430,78 @@ test_lone_writer(void **unused)
     check(&c, answers, COUNT(answers));
 }
 
+/*
+ * Two passes over `lines` lines, `stride` lines apart, by loads: the L1D has
+ * 512 lines in 64 sets. The first pass is of first touches. 400 lines behind
+ * each other fit in; 1,024 lines behind each other are more than it has, and
+ * drive each other out in the order of use; 16 lines of one set fit in by their
+ * number, but a set has 8 ways.
+ */
+static void
+pass_twice(struct crowd *c, uint64_t lines, uint64_t stride)
+{
+    start(c, &two, 1);
+    for (uint64_t i = 0; i < 2 * lines; i++)
+        make(c, 0, ACCESS_IS_LOAD, ONE_LINE + i % lines * stride * 64, 8);
+    strand_drain(c->strands[0]);
+}
+
+static void
+test_classes(void **unused)
+{
+    static const struct answer fits[] = {
+        {__LINE__, SIGNAL_L1D_LOAD_FIRST_MISSES, 400},
+        {__LINE__, SIGNAL_L1D_LOAD_CAPACITY_MISSES, 0},
+        {__LINE__, SIGNAL_L1D_LOAD_CONFLICT_MISSES, 0},
+    };
+    static const struct answer large[] = {
+        {__LINE__, SIGNAL_L1D_LOAD_FIRST_MISSES, 1024},
+        {__LINE__, SIGNAL_L1D_LOAD_CAPACITY_MISSES, 1024},
+        {__LINE__, SIGNAL_L1D_LOAD_CONFLICT_MISSES, 0},
+    };
+    static const struct answer one_set[] = {
+        {__LINE__, SIGNAL_L1D_LOAD_FIRST_MISSES, 16},
+        {__LINE__, SIGNAL_L1D_LOAD_CAPACITY_MISSES, 0},
+        {__LINE__, SIGNAL_L1D_LOAD_CONFLICT_MISSES, 16},
+    };
+    static struct crowd c;
+
+    (void)unused;
+    pass_twice(&c, 400, 1);
+    check(&c, fits, COUNT(fits));
+    pass_twice(&c, 1024, 1);
+    check(&c, large, COUNT(large));
+    pass_twice(&c, 16, 64);
+    check(&c, one_set, COUNT(one_set));
+}
+
+/* A line that is asked for again and again stays recent although the L1D's
+ * filter knows it: 600 other lines pass by in other sets, and the line's set
+ * gets 8 others at last. */
+static void
+test_kept_recent(void **unused)
+{
+    static const struct answer answers[] = {
+        {__LINE__, SIGNAL_L1D_LOAD_FIRST_MISSES, 1 + 600 + 8},
+        {__LINE__, SIGNAL_L1D_LOAD_CAPACITY_MISSES, 0},
+        {__LINE__, SIGNAL_L1D_LOAD_CONFLICT_MISSES, 1},
+    };
+    static struct crowd c;
+
+    (void)unused;
+    start(&c, &two, 1);
+    for (uint64_t i = 0; i < 600; i++) {
+        make(&c, 0, ACCESS_IS_LOAD, ONE_LINE, 8);
+        make(&c, 0, ACCESS_IS_LOAD, ONE_LINE + (1 + i / 60 + i % 60 * 64) * 64,
+             8);
+    }
+    for (uint64_t i = 1; i <= 8; i++)
+        make(&c, 0, ACCESS_IS_LOAD, ONE_LINE + 0x1000000 + i * 64 * 64, 8);
+    make(&c, 0, ACCESS_IS_LOAD, ONE_LINE, 8);
+    strand_drain(c.strands[0]);
+    check(&c, answers, COUNT(answers));
+}
+
 /* What is known of many more lines than caches hold is dropped in time. */
 static void
 test_many_lines(void **unused)
@@ -407,10 +509,10 @@ test_many_lines(void **unused)
     static struct crowd c;
 
     (void)unused;
-    for (int asks = 0; asks < 2; asks++) {
+    for (int parts = CACHES; parts <= CLASSES; parts++) {
         const struct machine m = {
             __LINE__, "host-model", {"cores=2", "l1d.size=1K", "l2.size=4K"}};
-        crowd_start(&c, &m, asks, 1);
+        crowd_start(&c, &m, (enum parts)parts, 1);
         crowd_join(&c);
         for (uint64_t i = 0; i < 300000; i++) {
             const struct access a = {ACCESS_IS_STORE, ONE_LINE + 64 * i, 8};
@@ -429,8 +531,8 @@ test_after_fork(void **unused)
     static struct crowd c;
 
     (void)unused;
-    for (int asks = 0; asks < 2; asks++) {
-        crowd_start(&c, &eight, asks, 1);
+    for (int parts = CACHES; parts <= CLASSES; parts++) {
+        crowd_start(&c, &eight, (enum parts)parts, 1);
         for (int i = 0; i < 20; i++)
             turn(&c, 0);
         crowd_join(&c);
@@ -463,6 +565,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_twin), cmocka_unit_test(test_flag),
         cmocka_unit_test(test_counters),     cmocka_unit_test(test_later_bytes),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_kept_recent),
         cmocka_unit_test(test_lone_writer),  cmocka_unit_test(test_many_lines),
         cmocka_unit_test(test_after_fork),
     };

@@ -299,6 +299,7 @@ struct strand {
     struct callers *callers; /* the caller's; NULL: no callers are recorded */
     uint8_t *sizes; /* bytes of each request in the queue, owned; NULL: they are
                        not needed (sharing.h) */
+    uint64_t last_line; /* of the strand's data; with COMPONENT_CLASSES */
     struct queue queue;
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "machine/coherence.h"
 #include "machine/pages.h"
+#include "machine/recency.h"
 #include "machine/recorder.h"
 
 #define LEAST_LINES 1024u
@@ -20,6 +21,7 @@ struct shared_line {
                          without one whose caches have it */
     uint64_t lost;    /* cores whose L1D lost the line to a store, and that have
                          not had it since */
+    uint64_t seen;    /* cores whose L1D has had the line; with classes */
     uint32_t notes;   /* of these cores, a note each; numbers + 1 */
     uint32_t owner;   /* the core that modified the line, + 1; or NO_OWNER. What
                          the core's caches have lost is not modified. */
@@ -33,14 +35,16 @@ struct shared_note {
 };
 
 struct sharing {
-    bool asks; /* COMPONENT_SHARING runs */
-    bool runs; /* strands ask; several cores have run, or asks */
+    bool asks;    /* COMPONENT_SHARING runs */
+    bool classes; /* COMPONENT_CLASSES runs */
+    bool runs;    /* strands ask; several cores have run, or asks */
     struct shared_line *lines;      /* open addressing, owned; NULL: none yet */
     uint64_t mask, used;            /* places - 1; taken ones */
     struct shared_line beyond;      /* stands for a line for which there is no
                                        memory */
     struct shared_note *notes;      /* owned */
     uint32_t note_count, free_note; /* how many; first free, + 1 */
+    struct recency *recent;         /* by core, owned; NULL: without classes */
 };
 
 /* A request on its way through the caches of its core. */
@@ -54,6 +58,7 @@ struct step {
     bool data;   /* is looked up in the L1D */
     bool writes; /* takes the line from others */
     bool hit;    /* of the L1D */
+    bool recent; /* a fully associative cache has the line; with classes */
 };
 
 /* The filters, by what they say in a strand with runs.sharing. The callbacks of
@@ -106,7 +111,7 @@ verify_holders(const struct chip *chip, struct shared_line *e)
 static bool
 is_needed(const struct shared_line *e)
 {
-    return e->key != 0 && (e->holders | e->lost) != 0;
+    return e->key != 0 && (e->holders | e->lost | e->seen) != 0;
 }
 
 /* Makes room for more lines, without those that no cache has any more and of
@@ -155,7 +160,7 @@ line_of(const struct chip *chip, uint64_t line)
 
     if (is_full(sh) && !grow(chip))
         sh->beyond =
-            (struct shared_line){line + 1, chip->used_cores, 0, 0, NO_OWNER};
+            (struct shared_line){.key = line + 1, .holders = chip->used_cores};
     if (sh->lines == NULL)
         return &sh->beyond;
     struct shared_line *const e = &sh->lines[place_of(sh, line + 1)];
@@ -315,6 +320,20 @@ join_holders(const struct step *t, struct shared_line *e)
     e->holders |= t->own;
 }
 
+/* Returns the signal of a miss that is no coherence miss. */
+static enum signal_id
+class_of(const struct step *t, const struct shared_line *e, bool store)
+{
+    if ((e->seen & t->own) == 0)
+        return store ? SIGNAL_L1D_STORE_FIRST_MISSES
+                     : SIGNAL_L1D_LOAD_FIRST_MISSES;
+    if (!t->recent)
+        return store ? SIGNAL_L1D_STORE_CAPACITY_MISSES
+                     : SIGNAL_L1D_LOAD_CAPACITY_MISSES;
+    return store ? SIGNAL_L1D_STORE_CONFLICT_MISSES
+                 : SIGNAL_L1D_LOAD_CONFLICT_MISSES;
+}
+
 /* Counts a miss of the L1D. */
 static void
 count_miss(const struct step *t, struct shared_line *e)
@@ -327,8 +346,11 @@ count_miss(const struct step *t, struct shared_line *e)
           : t->r->kind == REQUEST_NEAR ? SIGNAL_NEAR_PREFETCH_MISSES
                                        : SIGNAL_L1D_LOAD_MISSES,
           1);
-    if ((e->lost & t->own) == 0)
+    if ((e->lost & t->own) == 0) {
+        if (sh->classes && t->r->kind != REQUEST_NEAR)
+            raise(t, class_of(t, e, store), 1);
         return;
+    }
     const uint64_t others = end_note(sh, e, t->number);
     if (t->r->kind == REQUEST_NEAR)
         return;
@@ -384,6 +406,9 @@ step(struct step *t, struct behind *b)
     struct core *const core = t->s->core;
 
     t->hit = t->data && cache_access(&core->l1d, t->line);
+    if (t->data && t->s->chip->sharing->recent != NULL)
+        t->recent =
+            recency_touch(&t->s->chip->sharing->recent[t->number], t->line);
     if (!t->data && core->l2.ways == 0) {
         b->requests[b->count++] = *t->r;
         return;
@@ -399,6 +424,8 @@ step(struct step *t, struct behind *b)
     }
     if (t->data && !t->hit)
         count_miss(t, e);
+    if (t->data && t->s->chip->sharing->classes)
+        e->seen |= t->own;
     if (t->writes)
         take_line(t, e);
     else if ((e->holders & t->own) == 0)
@@ -452,6 +479,19 @@ drain_all(struct strand *s)
     go_behind(&b);
 }
 
+/* The other strands of the core know no line as the last any more. */
+static void
+void_all_siblings(const struct strand *s)
+{
+    for (struct strand *o = s->core->strands;
+         s->chip->sharing->classes && o != NULL; o = o->sibling) {
+        if (o == s)
+            continue;
+        filter_clear(&o->data, false);
+        filter_clear(&o->store, false);
+    }
+}
+
 void
 sharing_drain(struct strand *s)
 {
@@ -463,6 +503,7 @@ sharing_drain(struct strand *s)
         lock_take(&s->chip->lock);
         lock_take(&s->core->lock);
         queue_void_siblings(s, s->queue.entries, count);
+        void_all_siblings(s);
     }
     drain_all(s);
     if (s->recorder != NULL && count != 0)
@@ -489,6 +530,18 @@ push(struct strand *s, uint64_t addr, enum request_kind kind,
         s->queue.next[-1].flags |= REQUEST_OWN;
 }
 
+/* The line is the last that the strand asks for: with classes, filters have no
+ * other. */
+static void
+note_last(struct strand *s, uint64_t line)
+{
+    if (!s->chip->sharing->classes || s->last_line == line)
+        return;
+    filter_put(&s->data, s->last_line, NO_LINE);
+    filter_put(&s->store, s->last_line, NO_LINE);
+    s->last_line = line;
+}
+
 /* Makes one line of an access. */
 static void
 access_part(struct strand *s, uint64_t addr, uint64_t size,
@@ -503,6 +556,7 @@ access_part(struct strand *s, uint64_t addr, uint64_t size,
         touch_data_page(s, addr,
                         kind == REQUEST_STORE ? REQUEST_STORE : REQUEST_LOAD,
                         instruction);
+    note_last(s, line);
     const bool first = known_line(loads, line) == line;
     const bool mine = known_line(stores, line) == line;
     /* The lines do not wait for their page any more (LINE_WAITS). */
@@ -549,6 +603,7 @@ sharing_prefetch(struct strand *s, uint64_t addr, enum request_kind kind,
     push(s, addr, kind, instruction, 0);
     if (kind != REQUEST_NEAR)
         return;
+    note_last(s, line);
     /* A prefetch asks no TLB. */
     filter_put(loads, line, line | LINE_WAITS);
     filter_put(filter_stores(s), line, NO_LINE);
@@ -575,6 +630,11 @@ sharing_strand_init(struct strand *s)
 
     if (sh == NULL || !sh->runs)
         return 0;
+    if (sh->recent != NULL &&
+        recency_init(&sh->recent[s->core - s->chip->cores],
+                     (uint32_t)(s->chip->params[PARAM_L1D_SIZE] /
+                                s->chip->params[PARAM_L1D_LINE])) != 0)
+        return TALLY_ENOMEM;
     if (sh->asks) {
         s->sizes = calloc(QUEUE_LENGTH + QUEUE_SLACK, 1);
         if (s->sizes == NULL)
@@ -621,8 +681,23 @@ sharing_init(struct chip *chip)
     if (chip->sharing == NULL)
         return TALLY_ENOMEM;
     chip->sharing->asks = (chip->components & COMPONENT_SHARING) != 0;
+    chip->sharing->classes = (chip->components & COMPONENT_CLASSES) != 0;
     chip->sharing->runs = chip->sharing->asks;
-    return 0;
+    if (!chip->sharing->classes)
+        return 0;
+    chip->sharing->recent =
+        calloc(chip->core_count, sizeof(*chip->sharing->recent));
+    return chip->sharing->recent == NULL ? TALLY_ENOMEM : 0;
+}
+
+/* Frees what stands for each core. */
+static void
+finish_recent(const struct chip *chip)
+{
+    struct recency *const recent = chip->sharing->recent;
+
+    for (unsigned i = 0; recent != NULL && i < chip->core_count; i++)
+        recency_finish(&recent[i]);
 }
 
 void
@@ -632,6 +707,8 @@ sharing_finish(struct chip *chip)
         return;
     free(chip->sharing->lines);
     free(chip->sharing->notes);
+    finish_recent(chip);
+    free(chip->sharing->recent);
     free(chip->sharing);
     chip->sharing = NULL;
 }
@@ -645,7 +722,13 @@ sharing_clear(struct chip *chip, struct strand *s)
         return;
     free(sh->lines);
     free(sh->notes);
-    *sh = (struct sharing){.asks = sh->asks, .runs = sh->asks};
+    for (unsigned i = 0; sh->recent != NULL && i < chip->core_count; i++)
+        recency_clear(&sh->recent[i]);
+    *sh = (struct sharing){.asks = sh->asks,
+                           .classes = sh->classes,
+                           .runs = sh->asks,
+                           .recent = sh->recent};
+    s->last_line = 0;
     s->runs.sharing = sh->runs;
     s->data.turns = !sh->runs && s->core->l1d.set_mask < FILTER_SETS &&
                     s->core->l1d.ways > 1;

@@ -15,6 +15,13 @@
  * With COMPONENT_SHARING that filter has only lines that this core has modified
  * and no other has lost: the model then sees who wrote a line and which bytes.
  *
+ * With COMPONENT_CLASSES each miss of the L1D has a class, the first that fits:
+ * coherence, first touch of the line by this L1D, capacity (a fully associative
+ * cache of as many lines, least recently used, misses too), conflict. That
+ * cache sees the accesses of the core and loses no line to other cores. It must
+ * see each access to another line than the last, so that filters have the last
+ * line alone.
+ *
  * One strand that runs alone costs nothing without COMPONENT_SHARING.
  * test/ref/sharing_ref.c is the slow, obvious twin.
  */

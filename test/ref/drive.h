@@ -27,7 +27,8 @@ struct machine {
 
 #define AND_LEVEL(level) | COMPONENT_##level
 
-/* Every part of the model; cycles are no part of it but made from totals. */
+/* Every part of the model but the classes of misses, which sharing.c adds;
+ * cycles are no part of it but made from totals. */
 #define ALL_COMPONENTS                                                         \
     (COMPONENT_DIRECTION | COMPONENT_PREDICTOR | COMPONENT_L1I |               \
      COMPONENT_L1D | COMPONENT_L2 | COMPONENT_L3 EACH_LEVEL(AND_LEVEL) |       \

@@ -35,6 +35,10 @@ sharing_ref_init(struct sharing_ref *r, const uint64_t *params, unsigned count)
         cache_ref_init(&r->l1d[i], params[PARAM_L1D_SIZE],
                        (uint32_t)params[PARAM_L1D_WAYS],
                        (uint32_t)params[PARAM_L1D_LINE]);
+        cache_ref_init(
+            &r->whole[i], params[PARAM_L1D_SIZE],
+            (uint32_t)(params[PARAM_L1D_SIZE] / params[PARAM_L1D_LINE]),
+            (uint32_t)params[PARAM_L1D_LINE]);
         if (params[PARAM_L2_SIZE] != 0)
             cache_ref_init(&r->l2[i], params[PARAM_L2_SIZE],
                            (uint32_t)params[PARAM_L2_WAYS],
@@ -52,6 +56,7 @@ sharing_ref_finish(struct sharing_ref *r)
     for (unsigned i = 0; i < r->count; i++) {
         cache_ref_finish(&r->l1i[i]);
         cache_ref_finish(&r->l1d[i]);
+        cache_ref_finish(&r->whole[i]);
         if (r->params[PARAM_L2_SIZE] != 0)
             cache_ref_finish(&r->l2[i]);
     }
@@ -162,6 +167,17 @@ access_line(struct sharing_ref *r, unsigned core, uint64_t addr, uint64_t size,
             n[store ? SIGNAL_L1D_STORE_FALSE_MISSES
                     : SIGNAL_L1D_LOAD_FALSE_MISSES]++;
     }
+    const bool whole = cache_ref_access(&r->whole[core], l->line);
+    if (!hit && !own->lost) {
+        const enum signal_id class_of_load =
+            !l->seen[core] ? SIGNAL_L1D_LOAD_FIRST_MISSES
+            : !whole       ? SIGNAL_L1D_LOAD_CAPACITY_MISSES
+                           : SIGNAL_L1D_LOAD_CONFLICT_MISSES;
+        n[store ? class_of_load + SIGNAL_L1D_STORE_FIRST_MISSES -
+                      SIGNAL_L1D_LOAD_FIRST_MISSES
+                : class_of_load]++;
+    }
+    l->seen[core] = true;
     memset(own, 0, sizeof(*own));
     if (what == LOADS) {
         if (l->writer != (int)core)

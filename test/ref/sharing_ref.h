@@ -25,6 +25,7 @@ struct line_ref {
     uint64_t line;
     int writer; /* the core that has the line modified; -1: none has */
     struct lost_ref lost[SHARING_REF_CORES];
+    bool seen[SHARING_REF_CORES]; /* the core's L1D has had the line */
 };
 
 struct sharing_ref {
@@ -32,7 +33,9 @@ struct sharing_ref {
     unsigned count; /* of cores */
     struct cache_ref l1i[SHARING_REF_CORES], l1d[SHARING_REF_CORES],
         l2[SHARING_REF_CORES], l3;
-    struct line_ref *lines; /* [line_count] */
+    struct cache_ref whole[SHARING_REF_CORES]; /* of the L1D's size, in one set
+                                                */
+    struct line_ref *lines;                    /* [line_count] */
     size_t line_count;
     uint64_t signals[SHARING_REF_CORES][SIGNAL_COUNT];
 };
