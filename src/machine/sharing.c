@@ -61,19 +61,19 @@ struct step {
     bool recent; /* a fully associative cache has the line; with classes */
 };
 
-/* The filters, by what they say in a strand with runs.sharing. The callbacks of
- * the plugin ask `data` for loads, and for stores `data` or, with stores_apart,
- * `store`. */
+/* In a strand with runs.sharing one of its two filters is for loads and the
+ * other for stores. The callbacks of the plugin ask `data` for loads, and for
+ * stores `data` or, with stores_apart, `store`. */
 
-/* Returns the filter whose lines are the first of their sets. */
+/* Returns the filter for loads: each of its lines is the first of its set. */
 static inline struct filter *
 filter_loads(struct strand *s)
 {
     return s->chip->stores_apart ? &s->data : &s->store;
 }
 
-/* Returns the filter whose lines are that, too, and change nothing when they
- * are stored to. */
+/* Returns the filter for stores: each of its lines is the first of its set, and
+ * a store to it changes nothing. */
 static inline struct filter *
 filter_stores(struct strand *s)
 {
@@ -237,8 +237,8 @@ raise(const struct step *t, unsigned signal, uint64_t count)
         recorder_charge_one(t->s, t->r, signal, count);
 }
 
-/* The strands of a core no longer know the line, for stores or (`all`) at all.
- */
+/* Removes the line from the filters for stores of a core's strands, and with
+ * `all` from those for loads. */
 static void
 forget(struct core *core, uint64_t addr, bool all)
 {
@@ -365,8 +365,8 @@ count_miss(const struct step *t, struct shared_line *e)
               1);
 }
 
-/* The strand knows from now on that stores to the line change nothing, if so.
- */
+/* Puts the line into the strand's filter for stores, where a store to it
+ * changes nothing. */
 static void
 know_line(const struct step *t, const struct shared_line *e)
 {
@@ -386,7 +386,7 @@ struct behind {
     struct request requests[QUEUE_LENGTH + QUEUE_SLACK];
 };
 
-/* Takes them through the levels behind the L1D. */
+/* Takes the requests through the levels behind the L1D. */
 static void
 go_behind(struct behind *b)
 {
@@ -406,6 +406,8 @@ step(struct step *t, struct behind *b)
     struct core *const core = t->s->core;
 
     t->hit = t->data && cache_access(&core->l1d, t->line);
+    if (core->l1d.victims != NULL)
+        raise(t, SIGNAL_L1D_VICTIM_HITS, cache_victim_hits(&core->l1d));
     if (t->data && t->s->chip->sharing->recent != NULL)
         t->recent =
             recency_touch(&t->s->chip->sharing->recent[t->number], t->line);
@@ -682,7 +684,11 @@ sharing_init(struct chip *chip)
         return TALLY_ENOMEM;
     chip->sharing->asks = (chip->components & COMPONENT_SHARING) != 0;
     chip->sharing->classes = (chip->components & COMPONENT_CLASSES) != 0;
-    chip->sharing->runs = chip->sharing->asks;
+    /* sharing_begin() runs on the only strand there is, and enters no lines of
+     * victim caches. */
+    chip->sharing->runs = chip->sharing->asks ||
+                          chip->params[PARAM_STRANDS] > 1 ||
+                          chip->params[PARAM_L1D_VICTIM] > 0;
     if (!chip->sharing->classes)
         return 0;
     chip->sharing->recent =
