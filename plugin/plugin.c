@@ -727,8 +727,9 @@ translate_again(void)
     qemu_plugin_reset(tally_plugin.id, on_reset);
 }
 
-/* Lets each part know the others that it asks. The struct has no initializer,
- * which would write its 127 MB of zeros into the plugin's file. */
+/* Gives each part of the plugin pointers to the parts that it uses. The struct
+ * has no initializer, which would write its 127 MB of zeros into the plugin's
+ * file. */
 static void
 join_parts(struct plugin *p)
 {

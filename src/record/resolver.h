@@ -48,8 +48,8 @@ struct resolved {
 /*
  * Creates the names of a record, which must outlive them. An image whose file
  * is gone or is another by now gets one warning, and has the names that the
- * record keeps, or none. So has, without a warning, an image without a build
- * id. 0 or TALLY_ENOMEM, logged.
+ * record keeps, or none. An image without a build id has the names that the
+ * record keeps, without a warning. 0 or TALLY_ENOMEM, logged.
  */
 int resolver_create(const struct record *record,
                     const struct resolver_options *options,
