@@ -61,11 +61,16 @@
  * process has one thread, whose instructions may not be counted yet. */
 #define TICKS_STEP 100u
 
+/* How often those are looked for that futex() has woken. */
+#define WOKEN_LOOKS 100u
+
 #define WATCHER_STACK 131072u /* bytes */
 
 enum call_kind {
     CALL_NONE,    /* runs the guest's code */
     CALL_OTHER,   /* a call that is not known to sleep */
+    CALL_ENTERS,  /* is about to make a call that sleeps, and may wait for the
+                     schedule's lock */
     CALL_SLEEPS,  /* one that may sleep until another thread does something */
     CALL_GOES_ON, /* one that waits for QEMU alone */
 };
@@ -363,6 +368,16 @@ struct looks {
     unsigned count, asleep;
 };
 
+/* Returns whether a thread in such a call sleeps until another thread does
+ * something, as soon as it is seen asleep. Who was woken in futex() is on its
+ * way out: the one that wakes those who wait for the end of a thread is QEMU,
+ * after the turn went on. */
+static bool
+is_quick(const struct turn *t, unsigned call)
+{
+    return call == CALL_SLEEPS && !(t->slept && t->word != 0);
+}
+
 /* Returns whether the thread that has the turn sleeps, and will until another
  * thread does something. */
 static bool
@@ -373,7 +388,8 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
 
     if (looks->at != holder)
         *looks = (struct looks){.at = holder};
-    if (call == CALL_NONE || call == CALL_GOES_ON || holder->due) {
+    if (call == CALL_NONE || call == CALL_ENTERS || call == CALL_GOES_ON ||
+        holder->due) {
         looks->count = looks->asleep = 0;
         return false;
     }
@@ -383,7 +399,7 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
         looks->asleep = 0;
         return false;
     }
-    return ++looks->asleep >= (call == CALL_SLEEPS ? 1 : LOOKS);
+    return ++looks->asleep >= (is_quick(holder, call) ? 1 : LOOKS);
 }
 
 /* Waits until a word changes, for some ns at most; 0: lets others run. Returns
@@ -413,7 +429,10 @@ until_next_look(const struct schedule *s, const struct looks *looks)
 {
     if (s->current == NULL)
         return IDLE_NS;
-    if (looks->count == 0 || atomic_load(&s->current->call) != CALL_SLEEPS)
+    const unsigned call = atomic_load(&s->current->call);
+    if (call == CALL_ENTERS)
+        return 0;
+    if (looks->count == 0 || !is_quick(s->current, call))
         return LOOK_NS;
     return looks->count < QUICK_LOOKS ? 0 : QUICK_NS;
 }
@@ -456,7 +475,7 @@ take_turn(struct schedule *s)
 {
     struct turn *const t = s->current;
 
-    t->irregular |= atomic_load(&t->call) != CALL_SLEEPS;
+    t->irregular |= !is_quick(t, atomic_load(&t->call));
     t->slept = true;
     virtual_time_restore(&t->wait); /* the host has read it */
     fall_asleep(s, t);
@@ -800,11 +819,9 @@ kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
 
 /* Looks at the time-out and the processors that a call names. */
 static void
-change_arguments(struct schedule *s, struct turn *t, int64_t number,
-                 const uint64_t args[6])
+change_arguments(struct schedule *s, struct turn *t, bool sleeps,
+                 int64_t number, const uint64_t args[6])
 {
-    const bool sleeps = s->living > 1 && atomic_load(&t->call) == CALL_SLEEPS;
-
     t->wait = virtual_time_wait(&s->time, number, args,
                                 sleeps && t->word != 0 && have_watcher(s)
                                     ? HOST_WAIT_LONG
@@ -835,20 +852,21 @@ schedule_call(struct schedule *s, unsigned vcpu, int64_t number,
     }
     const enum call_kind kind = kind_of(s, number, args);
     atomic_store(&t->calls, true);
-    atomic_store(&t->call, kind);
-    change_arguments(s, t, number, args);
+    atomic_store(&t->call, kind == CALL_SLEEPS ? CALL_ENTERS : kind);
+    change_arguments(s, t, kind == CALL_SLEEPS && s->living > 1, number, args);
     if (kind != CALL_SLEEPS)
         return;
     if (s->living == 1) {
         s->idle_since = host_now();
-        return;
+    } else {
+        pthread_mutex_lock(&s->lock);
+        if (s->current == t && s->ready.first != NULL)
+            wake(s->ready.first);
+        else
+            tell_watcher(s);
+        pthread_mutex_unlock(&s->lock);
     }
-    pthread_mutex_lock(&s->lock);
-    if (s->current == t && s->ready.first != NULL)
-        wake(s->ready.first);
-    else
-        tell_watcher(s);
-    pthread_mutex_unlock(&s->lock);
+    atomic_store(&t->call, CALL_SLEEPS);
 }
 
 /* Returns whether the operation of futex() moves sleepers to another word. */
@@ -892,10 +910,11 @@ is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
 /* Puts those that this call has woken into the queue, in the order in which
  * they fell asleep. The kernel wakes those who sleep on one word in that order,
  * too, so that the search ends with as many as futex() has woken, and moves
- * them in that order. */
-static void
-wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
-              int64_t result)
+ * them in that order. Returns how many that futex() has woken were not found.
+ */
+static int64_t
+find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
+           int64_t result)
 {
     const bool futex = call_is(CALL_FUTEX, s->isa, number);
     const bool moves = futex && futex_moves(args);
@@ -915,6 +934,22 @@ wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
             at->word = args[4];
             moved++;
         }
+    }
+    return futex && !moves && result > 0 ? result : 0;
+}
+
+/* Puts those that this call has woken into the queue. Who was woken in futex()
+ * and sleeps again at once, on the way out of its call, is looked for again:
+ * futex() says how many there are. */
+static void
+wake_sleepers(struct schedule *s, int64_t number, const uint64_t args[6],
+              int64_t result)
+{
+    int64_t left = find_woken(s, number, args, result);
+
+    for (unsigned i = 0; left > 0 && i < WOKEN_LOOKS; i++) {
+        sched_yield();
+        left = find_woken(s, number, args, left);
     }
 }
 
