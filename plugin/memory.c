@@ -22,6 +22,8 @@ plugin_memory(uint64_t addr)
     return (const void *)((uintptr_t)addr + (base ? *base : 0));
 }
 
+/* The calls name the calling thread: the process's first thread has no memory
+ * any more once it has ended alone. */
 static struct iovec
 guest_piece(uint64_t addr, size_t size)
 {
@@ -33,7 +35,7 @@ plugin_read(uint64_t addr, void *out, size_t size)
 {
     const struct iovec here = {out, size}, there = guest_piece(addr, size);
 
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+    return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 bool
@@ -74,7 +76,7 @@ plugin_write(uint64_t addr, const void *in, size_t size)
     const struct iovec here = {(void *)(uintptr_t)in, size};
     const struct iovec there = guest_piece(addr, size);
 
-    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+    return process_vm_writev(gettid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 void
