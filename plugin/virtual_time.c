@@ -130,6 +130,23 @@ wait_until(const struct virtual_time *v, struct timed_wait *wait, uint64_t at,
         replace(v, wait, at, host_now(clock) + wait->deadline - v->now);
 }
 
+/* A timer is set to a time of a clock of the program's, at the end of a struct
+ * itimerspec: of the date where the time is one of the date's, since only the
+ * timer knows its clock. */
+static void
+set_timer(const struct virtual_time *v, struct timed_wait *wait, uint64_t timer)
+{
+    const uint64_t at = timer + 16;
+    uint64_t ns;
+
+    if (timer == 0 || !read_time(v->isa, at, 1, &ns) || ns == 0)
+        return;
+    const clockid_t clock =
+        ns >= v->epoch / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    const uint64_t base = base_of(v, clock) + v->now;
+    replace(v, wait, at, host_now(clock) + (ns > base ? ns - base : 1));
+}
+
 /* The call waits for so long. */
 static void
 wait_for(const struct virtual_time *v, struct timed_wait *wait, uint64_t at,
@@ -191,6 +208,10 @@ virtual_time_wait(const struct virtual_time *v, int64_t number,
 
     if (call_is(CALL_FUTEX, isa, number)) {
         wait_in_futex(v, &w, args, how);
+    } else if (call_is(CALL_TIMERFD_SETTIME, isa, number) ||
+               call_is(CALL_TIMER_SETTIME, isa, number)) {
+        if (args[1] & TIMER_ABSTIME)
+            set_timer(v, &w, args[2]);
     } else if (call_is(CALL_NANOSLEEP, isa, number)) {
         wait_for(v, &w, args[0], 1, HOST_WAIT_SAME);
         w.remains = args[1];

@@ -99,6 +99,9 @@ enum system_call {
     CALL_TIME,
     CALL_TIMES,
     CALL_GETRUSAGE,
+    /* Set a timer. */
+    CALL_TIMERFD_SETTIME,
+    CALL_TIMER_SETTIME,
     CALL_COUNT,
 };
 
