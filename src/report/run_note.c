@@ -111,8 +111,8 @@ report_threads(const struct session_result *run, char *text, size_t size)
     else
         snprintf(text, size,
                  "%u threads ran in turns of %" PRIu64
-                 " instructions, but %u wait%s ended by another process or "
-                 "by a signal: all counts vary with when",
+                 " instructions, but %u wait%s ended by the host's clock, "
+                 "another process or a signal: all counts vary with when",
                  run->together, run->quantum, run->outside_wakes,
                  run->outside_wakes == 1 ? "" : "s");
     return true;
