@@ -39,6 +39,16 @@ call_waits_for_files(const struct isa *isa, int64_t number)
     return call_is_any(calls, isa, number);
 }
 
+/* Returns whether such a call has sets of files, which it writes over. */
+static inline bool
+call_has_sets(const struct isa *isa, int64_t number)
+{
+    static const enum system_call calls[] = {CALL_SELECT, CALL_NEWSELECT,
+                                             CALL_PSELECT6, CALL_COUNT};
+
+    return call_is_any(calls, isa, number);
+}
+
 /* Returns whether the call sends a signal. */
 static inline bool
 call_sends_signal(const struct isa *isa, int64_t number)

@@ -71,12 +71,10 @@ bool
 files_are_ready(const struct isa *isa, int64_t number, const uint64_t args[6])
 {
     static const enum system_call lists[] = {CALL_POLL, CALL_PPOLL, CALL_COUNT};
-    static const enum system_call sets[] = {CALL_SELECT, CALL_NEWSELECT,
-                                            CALL_PSELECT6, CALL_COUNT};
 
     if (call_is_any(lists, isa, number))
         return listed_are_ready(isa, args[0], args[1]);
-    if (call_is_any(sets, isa, number))
+    if (call_has_sets(isa, number))
         return sets_are_ready(isa, args[0], args + 1);
     return file_is_ready(args[0], POLLIN);
 }

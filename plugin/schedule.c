@@ -64,6 +64,9 @@
 /* How often those are looked for that futex() has woken. */
 #define WOKEN_LOOKS 100u
 
+/* What QEMU returns from a call that it makes again after a signal. */
+#define RESTARTS 512
+
 #define WATCHER_STACK 131072u /* bytes */
 
 enum call_kind {
@@ -269,6 +272,26 @@ end_wait(struct schedule *s, const struct turn *t)
     }
 }
 
+/* Returns whether a thread whose time has come may have a file that is ready.
+ * select() has emptied its sets where the host's clock has ended it. */
+static bool
+may_be_ready(const struct schedule *s, const struct turn *t)
+{
+    if (t->ended && call_has_sets(s->isa, t->number_of_call))
+        return t->args[0] != 0;
+    return files_are_ready(s->isa, t->number_of_call, t->args);
+}
+
+/* Returns whether the thread is in futex() to wait for a change of a word. */
+static bool
+waits_on_word(const struct turn *t)
+{
+    const uint64_t operation = t->args[1] & FUTEX_OPERATION;
+
+    return t->word != 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
 /* Readies the threads whose time has come, in order of their times. */
 static void
 ready_due(struct schedule *s)
@@ -276,11 +299,11 @@ ready_due(struct schedule *s)
     while (somebody_is_due(s)) {
         struct turn *const t = first_deadline(s);
         t->due = true;
-        if (t->word != 0 && !t->arrived)
+        if (waits_on_word(t) && !t->arrived)
             end_wait(s, t);
         /* Who was woken at the host's time would have had a file by now. */
         if (t->word == 0 && !t->wait.alone)
-            t->irregular |= files_are_ready(s->isa, t->number_of_call, t->args);
+            t->irregular |= may_be_ready(s, t);
         get_ready(s, t);
     }
 }
@@ -341,7 +364,8 @@ sleeps(const struct turn *t)
     if (text[0] == '0')
         return !read_proc(t, "syscall", text, sizeof(text)) || text[0] != 'r';
     if (t->word != 0)
-        return strncmp(text, "futex", strlen("futex")) == 0;
+        return strncmp(text, "futex", strlen("futex")) == 0 ||
+               strstr(text, "rt_mutex") != NULL; /* FUTEX_LOCK_PI */
     for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
         if (strstr(text, passing[i]) != NULL)
             return false;
@@ -477,6 +501,7 @@ take_turn(struct schedule *s)
 
     t->irregular |= !is_quick(t, atomic_load(&t->call));
     t->slept = true;
+    s->idle_since = host_now();
     virtual_time_restore(&t->wait); /* the host has read it */
     fall_asleep(s, t);
     s->current = NULL;
@@ -823,7 +848,8 @@ change_arguments(struct schedule *s, struct turn *t, bool sleeps,
                  int64_t number, const uint64_t args[6])
 {
     t->wait = virtual_time_wait(&s->time, number, args,
-                                sleeps && t->word != 0 && have_watcher(s)
+                                sleeps && t->word != 0 && args[3] != 0 &&
+                                        have_watcher(s)
                                     ? HOST_WAIT_LONG
                                     : HOST_WAIT_SAME);
     if (call_is(CALL_SCHED_SETAFFINITY, s->isa, number))
@@ -920,6 +946,10 @@ find_woken(struct schedule *s, int64_t number, const uint64_t args[6],
     const bool moves = futex && futex_moves(args);
     uint64_t moved = 0;
 
+    /* It wakes one, and returns 0. */
+    if (futex && (args[1] & FUTEX_OPERATION) == FUTEX_UNLOCK_PI && result == 0)
+        result = 1;
+
     for (struct turn *at = s->asleep.first, *next; at != NULL; at = next) {
         next = at->next;
         if (futex && (moves ? result < 0 : result <= 0))
@@ -1004,14 +1034,14 @@ end_by_time(struct schedule *s, struct turn *t, bool slept, int64_t result)
     const bool ended =
         virtual_time_ended(s->isa, t->number_of_call, &t->wait, result);
 
-    if (t->due && t->word != 0 && result == 0)
+    if (t->due && waits_on_word(t) && result == 0)
         return -s->isa->timed_out; /* end_wait() has woken it */
     if (t->asleep) {
         t->ended = ended;
     } else if (s->living == 1) {
         if (ended)
             set_forward(s, t->wait.deadline);
-        else if (slept)
+        else if (slept && t->word == 0) /* else QEMU ends a thread */
             count_idle_time(s);
     } else if (ended && s->current == t && t->wait.deadline > s->time.now) {
         /* The others run until then. */
@@ -1034,6 +1064,8 @@ return_in_turn(struct schedule *s, struct turn *t, bool slept, int64_t result)
     result = end_by_time(s, t, slept, result);
     t->irregular |=
         t->slept && !is_timed(t) && ends_by_itself(s, number, result);
+    /* When a signal ends a sleep does not repeat. */
+    t->irregular |= t->slept && (result == -EINTR || result == -RESTARTS);
     if (arrives) {
         t->arrived = true;
         if (s->current == NULL || !atomic_load(&s->current->calls))
