@@ -58,6 +58,37 @@ def late():
     t.equal(event["fidelity"], "exact")
 
 
+@at_arch("time goes on once the first thread has ended")
+def outlive(arch):
+    lines, event = run(arch, "outlive")
+    t.equal(lines, [["alone", "20"], ["alone", "40"]])
+    t.equal(event["fidelity"], "exact")
+
+
+@t.named("a mutex with priority inheritance is waited for")
+def inherit():
+    """The kernel writes the owner's number in the host's order of bytes: such
+    mutexes do not work under QEMU where the guest has the other."""
+    for arch in ("x86_64", "mips64el"):
+        lines, _ = run(arch, "inherit")
+        t.equal(lines, [["late", "30"], ["locked", "60"]], arch)
+
+
+@at_arch("a signal ends a wait, and counts vary")
+def interrupted(arch):
+    lines, event = run(arch, "signal")
+    t.equal(lines, [["interrupted", "50"]])
+    t.equal(event["fidelity"], "varies")
+
+
+@at_arch("a timer is set to a time of the program's clock")
+def timer(arch):
+    """The host's clock ends it, later on a busy host."""
+    lines, _ = run(arch, "timer")
+    t.equal([name for name, _ in lines], ["timer"])
+    assert int(lines[0][1]) >= 15, lines
+
+
 @at_arch("processor time is what the process and its threads ran")
 def usage(arch):
     lines, event = run(arch, "usage")

@@ -10,6 +10,11 @@
  *               and one that is woken after them
  *   late        a thread wakes another on a condition that waits for a second,
  *               after N million turns of a loop
+ *   outlive     a thread waits twice after the first thread has ended
+ *   inherit     how two waits for a mutex with priority inheritance end, which
+ *               another thread holds for 60 ms: of 20 ms, and of a second
+ *   signal      a thread ends the wait of another by a signal after 50 ms
+ *   timer       a timer that is set to a time 20 ms from now
  *   usage       ns of processor time of the process and of a thread
  *   executes    milliseconds at the start of a program, of its child, and of
  *               what that executes
@@ -23,6 +28,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +37,7 @@
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -253,6 +260,97 @@ wake_late(long millions)
 }
 
 static void *
+wait_twice(void *data)
+{
+    (void)data;
+    for (int i = 0; i < 2; i++) {
+        by_nanosleep(20);
+        say("alone");
+    }
+    return NULL;
+}
+
+static void
+outlive(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, wait_twice, NULL);
+    pthread_exit(NULL);
+}
+
+static void *
+hold_mutex(void *data)
+{
+    pthread_mutex_lock(data);
+    by_nanosleep(60);
+    pthread_mutex_unlock(data);
+    return NULL;
+}
+
+static void
+inherit(void)
+{
+    static const long waits[] = {20, 1000};
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t inherits;
+    pthread_t thread;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&inherits, &attributes);
+    pthread_create(&thread, NULL, hold_mutex, &inherits);
+    by_nanosleep(10);
+    for (int i = 0; i < 2; i++) {
+        const struct timespec t = after(CLOCK_REALTIME, waits[i] * MILLISECOND);
+        say(pthread_mutex_timedlock(&inherits, &t) == 0 ? "locked" : "late");
+    }
+    pthread_join(thread, NULL);
+}
+
+static void
+do_nothing(int number)
+{
+    (void)number;
+}
+
+static void *
+send_signal(void *data)
+{
+    by_nanosleep(50);
+    pthread_kill(*(const pthread_t *)data, SIGUSR1);
+    return NULL;
+}
+
+static void
+interrupt(void)
+{
+    const struct sigaction action = {.sa_handler = do_nothing};
+    const pthread_t self = pthread_self();
+    const struct timespec t = after(CLOCK_REALTIME, 100 * MILLISECOND);
+    pthread_t thread;
+
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_create(&thread, NULL, send_signal, (void *)&self);
+    const int got = sem_timedwait(&semaphore, &t);
+    say(got != 0 && errno == EINTR ? "interrupted" : "not");
+    pthread_join(thread, NULL);
+}
+
+static void
+set_timer(void)
+{
+    const struct itimerspec at = {.it_value =
+                                      after(CLOCK_MONOTONIC, 20 * MILLISECOND)};
+    const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    unsigned long times = 0;
+
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
+    if (read(timer, &times, sizeof(times)) == sizeof(times))
+        say("timer");
+}
+
+static void *
 use(void *data)
 {
     struct rusage usage;
@@ -386,6 +484,14 @@ main(int argc, char **argv)
         wait_on_one_word(number);
     } else if (strcmp(what, "late") == 0) {
         wake_late(number);
+    } else if (strcmp(what, "outlive") == 0) {
+        outlive();
+    } else if (strcmp(what, "inherit") == 0) {
+        inherit();
+    } else if (strcmp(what, "signal") == 0) {
+        interrupt();
+    } else if (strcmp(what, "timer") == 0) {
+        set_timer();
     } else if (strcmp(what, "usage") == 0) {
         tell_usage();
     } else if (strcmp(what, "executes") == 0) {
