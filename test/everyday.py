@@ -373,12 +373,11 @@ def runs(program):
         t.equal(first.status, 128 - status if status < 0 else status, "status")
         assert 0 < first["instructions"] < program.most, first["instructions"]
         t.equal(has_threads(first), program.threads, "threads")
-        t.equal(standing(first, "instructions"),
-                "varies" if program.unsteady else "exact", "standing")
-        if program.threads:
-            # A longer name of the folder moves the turns of threads.
-            t.same(first.values, count(words, one).values)
-        elif not program.unsteady:
+        # A wait of a thread for a file may end by the host's clock.
+        t.contains(("exact", "varies") if program.threads else
+                   ("varies",) if program.unsteady else ("exact",),
+                   standing(first, "instructions"))
+        if not program.threads and not program.unsteady:
             repeats(words, native, first, one, other)
 
 
