@@ -2,7 +2,6 @@
 #include "plugin/memory.h"
 
 #include <dlfcn.h>
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ plugin_read_word(const struct isa *isa, uint64_t addr, uint64_t *word)
 {
     if (!plugin_read(addr, word, sizeof(*word)))
         return false;
-    *word = isa->big_endian ? be64toh(*word) : le64toh(*word);
+    *word = plugin_guest_word(isa, *word);
     return true;
 }
 

@@ -4,12 +4,21 @@
 #ifndef TALLY_PLUGIN_MEMORY_H
 #define TALLY_PLUGIN_MEMORY_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "isa/isa.h"
 #include "source/process_counts.h"
+
+/* Returns a word in the guest's order of bytes, or one of the guest's in ours.
+ */
+static inline uint64_t
+plugin_guest_word(const struct isa *isa, uint64_t word)
+{
+    return isa->big_endian ? htobe64(word) : htole64(word);
+}
 
 /* Returns where the guest's memory is in ours. */
 const void *plugin_memory(uint64_t addr);

@@ -557,7 +557,6 @@ set_up_parts(struct plugin *p, uint64_t components)
         return error;
     p->components = components;
     p->process.head->components = components;
-    p->process.head->quantum = p->schedule.quantum;
     p->work = work_of(components);
     p->work |= r->interval > 0 || r->slices > 1 ? WORK_CLOCK : 0u;
     p->shape.l1i_line = fetch ? r->params[PARAM_L1I_LINE] : 0;

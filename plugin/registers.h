@@ -20,6 +20,7 @@ struct registers {
     struct registers_bytes **bytes; /* [COUNTS_STRANDS] that QEMU writes to, by
                                        thread; NULL: none yet */
     int (*read)(void *cpu, struct registers_bytes *bytes, int number);
+    int (*write)(void *cpu, uint8_t *bytes, int number); /* NULL: none */
     void *(*cpu)(int number);
     struct registers_bytes *(*make)(void);
     struct registers_bytes *(*resize)(struct registers_bytes *bytes,
@@ -36,6 +37,9 @@ enum {
     REGISTERS_RESULT = REGISTERS_ARGUMENTS,
     REGISTERS_POINTER,
     REGISTERS_BACK,
+    REGISTERS_FAILURE,   /* says that a system call failed */
+    REGISTERS_TICKS_LOW, /* the halves of the processor's own clock */
+    REGISTERS_TICKS_HIGH,
     REGISTERS_PARTS
 };
 
@@ -43,5 +47,15 @@ enum {
  * has no REGISTERS_BACK. */
 bool registers_read(const struct registers *r, unsigned vcpu, unsigned part,
                     uint64_t *value);
+
+/* Writes a register of a thread of the guest, on that thread; nothing happens
+ * where the architecture or this QEMU has none, or registers_find() failed. */
+void registers_write(const struct registers *r, unsigned vcpu, unsigned part,
+                     uint64_t value);
+
+/* Writes the result of the system call that the thread has made, on the thread,
+ * before its next instruction; negative: the call fails with that number. */
+void
+registers_write_result(const struct registers *r, unsigned vcpu, int64_t value);
 
 #endif

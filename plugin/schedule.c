@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/schedule.h"
 
+#include <dlfcn.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,9 +51,6 @@
 #define WRITE_WHOLE 4096u
 
 #define CHILD_CLEARTID 0x200000u /* CLONE_CHILD_CLEARTID */
-
-#define SECOND UINT64_C(1000000000)
-#define MILLISECOND UINT64_C(1000000)
 
 /* The operations of futex() that may sleep, and those that move who sleeps. */
 #define FUTEX_OPERATION 127u
@@ -105,14 +103,25 @@ struct turn {
     uint64_t word;          /* that it waits for in futex(); 0: it does not */
     uint64_t end_word;      /* that QEMU clears as the thread ends; 0: none */
     uint64_t child_word;    /* the same of the thread that it makes now */
+    int64_t answer;         /* the result that the program is to have */
     uint64_t allowed;       /* processors, a bit each */
     struct affinity_change change; /* of its call */
 };
 
+static struct schedule_qemu
+find_qemu(void)
+{
+    struct schedule_qemu q;
+
+    *(void **)&q.run_on_cpu = dlsym(RTLD_DEFAULT, "async_run_on_cpu");
+    *(void **)&q.cpu_of = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
+    return q;
+}
+
 bool
 schedule_possible(void)
 {
-    const struct qemu_functions q = qemu_functions_find(NULL);
+    const struct schedule_qemu q = find_qemu();
 
     return q.run_on_cpu != NULL && q.cpu_of != NULL;
 }
@@ -147,20 +156,32 @@ queue_remove(struct turn_queue *q, struct turn *t)
     }
 }
 
+/* Calls futex() of the host, for an operation that does not wait. */
+static void
+host_futex(const void *word, unsigned operation, uint32_t value, uint64_t most,
+           void *other)
+{
+    syscall(SYS_futex, word, operation, value, most, other, 0);
+}
+
+/* Ends a wait for the change of a word of the schedule's own. */
+static void
+tell_change(atomic_uint *word)
+{
+    atomic_fetch_add(word, 1);
+    host_futex(word, FUTEX_WAKE_PRIVATE, 1, 0, NULL);
+}
+
 static void
 wake(struct turn *t)
 {
-    atomic_fetch_add(&t->wakes, 1);
-    syscall(SYS_futex, &t->wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    tell_change(&t->wakes);
 }
 
 static uint64_t
 host_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+    return host_time(CLOCK_MONOTONIC);
 }
 
 static bool
@@ -207,10 +228,8 @@ begin_turn(struct schedule *s, struct turn *t)
 static void
 tell_watcher(struct schedule *s)
 {
-    if (!s->watched)
-        return;
-    atomic_fetch_add(&s->watch, 1);
-    syscall(SYS_futex, &s->watch, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (s->watched)
+        tell_change(&s->watch);
 }
 
 static void
@@ -243,13 +262,6 @@ somebody_is_due(const struct schedule *s)
     return first != NULL && first->wait.deadline <= s->time.now;
 }
 
-static long
-futex(const void *word, unsigned operation, uint32_t value, uint64_t most,
-      void *other)
-{
-    return syscall(SYS_futex, word, operation, value, most, other, 0);
-}
-
 /* Ends the wait of a thread in futex(), where the host would wait for ever
  * (HOST_WAIT_LONG). Those that fell asleep on the word before the thread are
  * put aside for that moment, and those after it then, so that their order
@@ -264,11 +276,11 @@ end_wait(struct schedule *s, const struct turn *t)
     for (const struct turn *at = s->asleep.first; at != t; at = at->next)
         before += at->word == t->word && !at->arrived;
     if (before > 0)
-        futex(word, FUTEX_REQUEUE | shared, 0, before, &s->aside);
-    futex(word, FUTEX_WAKE | shared, 1, 0, NULL);
+        host_futex(word, FUTEX_REQUEUE | shared, 0, before, &s->aside);
+    host_futex(word, FUTEX_WAKE | shared, 1, 0, NULL);
     if (before > 0) {
-        futex(word, FUTEX_REQUEUE | shared, 0, INT_MAX, &s->aside);
-        futex(&s->aside, FUTEX_REQUEUE | shared, 0, INT_MAX, (void *)word);
+        host_futex(word, FUTEX_REQUEUE | shared, 0, INT_MAX, &s->aside);
+        host_futex(&s->aside, FUTEX_REQUEUE | shared, 0, INT_MAX, (void *)word);
     }
 }
 
@@ -524,17 +536,22 @@ go_on(struct schedule *s)
 
 static void end_turn(void *cpu, void *data);
 
+/* Has the thread, which has the turn, end its turn at its next block. */
+static void
+queue_end(struct schedule *s, struct turn *t)
+{
+    if (!atomic_exchange(&t->leaves, true))
+        s->qemu.run_on_cpu(t->cpu, end_turn, t);
+}
+
 /* Has the turn end soon although its instructions are not over: a signal came
  * to a thread that waits, and who has the turn may wait for its handler. */
 static void
 hurry(struct schedule *s, struct turn *t)
 {
-    struct turn *const holder = s->current;
-
     t->signalled = false;
     t->irregular = true;
-    if (!atomic_exchange(&holder->leaves, true))
-        s->qemu.run_on_cpu(holder->cpu, end_turn, holder);
+    queue_end(s, s->current);
 }
 
 /* Waits until the thread has the turn. */
@@ -674,8 +691,8 @@ end_turn(void *cpu, void *data)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Has the thread, which has the turn, end its turn at its next block, where
- * another thread waits for the turn. */
+/* Ends the turn of the thread, which has it, where another waits for the turn.
+ */
 static void
 leave(struct turn *t)
 {
@@ -684,8 +701,8 @@ leave(struct turn *t)
     pthread_mutex_lock(&s->lock);
     const bool awaited = s->ready.first != NULL || somebody_is_due(s);
     pthread_mutex_unlock(&s->lock);
-    if (awaited && !atomic_exchange(&t->leaves, true))
-        s->qemu.run_on_cpu(t->cpu, end_turn, t);
+    if (awaited)
+        queue_end(s, t);
 }
 
 /* Counts what the only thread has run. */
@@ -707,8 +724,10 @@ schedule_thread_starts(struct schedule *s, unsigned vcpu, unsigned maker)
         return false;
     t->schedule = s;
     pthread_mutex_lock(&s->lock);
-    if (s->qemu.cpu_of == NULL)
-        s->qemu = qemu_functions_find(s->isa);
+    if (s->qemu.cpu_of == NULL) {
+        s->qemu = find_qemu();
+        registers_find(&s->registers, s->isa);
+    }
     t->cpu = s->qemu.cpu_of((int)vcpu);
     t->number = vcpu;
     t->wait.deadline = NO_DEADLINE;
@@ -837,7 +856,7 @@ kind_of(const struct schedule *s, int64_t number, const uint64_t args[6])
                    ? CALL_OTHER
                    : CALL_SLEEPS;
     if (call_waits_for_files(isa, number) || call_is_any(waits, isa, number) ||
-        opens_pipe(isa, number, args))
+        (s->living > 1 && opens_pipe(isa, number, args)))
         return CALL_SLEEPS;
     return call_is_any(makes, isa, number) ? CALL_GOES_ON : CALL_OTHER;
 }
@@ -1138,12 +1157,24 @@ change_answer(struct schedule *s, struct turn *t, int64_t result)
     return result;
 }
 
+/* Writes the result of the call that the thread has made: on the thread, before
+ * its next instruction. QEMU writes its own result after all callbacks of the
+ * call. Where the handler of a signal runs first, the handler's registers are
+ * written and the result stays as it was. */
+static void
+write_answer(void *cpu, void *data)
+{
+    const struct turn *const t = data;
+
+    (void)cpu;
+    registers_write_result(&t->schedule->registers, t->number, t->answer);
+}
+
 bool
 schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
                 int64_t result)
 {
     struct turn *const t = s->turns[vcpu];
-    int64_t answer;
     bool outside;
 
     if (t == NULL || s->quantum == 0 || number != t->number_of_call)
@@ -1153,16 +1184,16 @@ schedule_return(struct schedule *s, unsigned vcpu, int64_t number,
     pthread_mutex_lock(&s->lock);
     virtual_time_restore(&t->wait);
     processors_changed(&t->change);
-    answer = return_in_turn(s, t, slept, result);
-    answer = change_answer(s, t, answer);
+    t->answer = return_in_turn(s, t, slept, result);
+    t->answer = change_answer(s, t, t->answer);
     outside = t->irregular;
     t->irregular = t->slept = t->ended = t->due = false;
     t->wait.deadline = NO_DEADLINE;
     t->word = 0;
     atomic_store(&t->calls, false);
     pthread_mutex_unlock(&s->lock);
-    if (answer != result)
-        call_result_set(&s->qemu, s->isa, t->cpu, answer);
+    if (t->answer != result)
+        s->qemu.run_on_cpu(t->cpu, write_answer, t);
     return outside;
 }
 
@@ -1208,7 +1239,9 @@ schedule_read_ticks(struct schedule *s, unsigned vcpu)
         return;
     if (!s->threaded)
         s->ran_alone += TICKS_STEP;
-    register_set_pair(&s->qemu, s->isa, t->cpu, s->time.now + s->ran_alone);
+    const uint64_t ticks = schedule_time(s);
+    registers_write(&s->registers, vcpu, REGISTERS_TICKS_LOW, (uint32_t)ticks);
+    registers_write(&s->registers, vcpu, REGISTERS_TICKS_HIGH, ticks >> 32);
 }
 
 uint64_t

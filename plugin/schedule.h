@@ -23,12 +23,21 @@
 #include <stdint.h>
 
 #include "isa/isa.h"
-#include "plugin/call_result.h"
 #include "plugin/processors.h"
+#include "plugin/registers.h"
 #include "plugin/virtual_time.h"
 #include "source/process_counts.h"
 
 struct turn;
+
+/* QEMU's own functions, those of <hw/core/cpu.h>: queues work for a virtual
+ * CPU, and finds the CPU by its number. The data is a union of 8 bytes there.
+ */
+struct schedule_qemu {
+    void (*run_on_cpu)(void *cpu, void (*work)(void *cpu, void *data),
+                       void *data);
+    void *(*cpu_of)(int vcpu);
+};
 
 /* Threads in order of their coming. */
 struct turn_queue {
@@ -48,7 +57,8 @@ struct schedule {
     /* Instructions since the last system call, as long as the process has had
      * no second thread: QEMU's translated code adds to it. */
     uint64_t ran_alone;
-    struct qemu_functions qemu; /* found as the first thread starts */
+    struct schedule_qemu qemu;  /* found as the first thread starts, */
+    struct registers registers; /* and these too */
     struct turn *current;       /* who has the turn; NULL: all sleep */
     struct turn_queue ready;    /* who waits for a turn */
     struct turn_queue asleep;   /* who sleeps in a system call */
@@ -93,7 +103,8 @@ uint64_t schedule_ran(struct schedule *s, uint64_t instructions);
 
 /* The thread, the caller, has read the processor's own clock (INSN_TICKS), and
  * is about to run the next instruction: puts the program's clock in the
- * registers that the host's went to. */
+ * registers that the host's went to. Within the block QEMU has those two in
+ * memory, as after each instruction that it runs by a function. */
 void schedule_read_ticks(struct schedule *s, unsigned vcpu);
 
 /* Returns the program's time, and the processors of the thread that has the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/virtual_time.h"
 
-#include <endian.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,8 +9,6 @@
 #include "plugin/calls.h"
 #include "plugin/memory.h"
 
-#define SECOND UINT64_C(1000000000)
-#define MILLISECOND UINT64_C(1000000)
 #define MICROSECOND UINT64_C(1000)
 #define TICK (10 * MILLISECOND) /* of times(), _SC_CLK_TCK of Linux */
 
@@ -22,12 +19,6 @@
  * that waits for ever. */
 #define WAIT_MOST (UINT64_C(1) << 62)
 #define FOR_EVER (UINT64_C(1) << 32) /* seconds */
-
-static uint64_t
-guest_word(const struct isa *isa, uint64_t word)
-{
-    return isa->big_endian ? htobe64(word) : htole64(word);
-}
 
 /* Reads a struct timespec, or where `unit` is MICROSECOND a struct timeval, as
  * ns. False: it is not there, or no time. */
@@ -54,14 +45,14 @@ write_time(const struct isa *isa, uint64_t at, uint64_t unit, uint64_t ns)
     const uint64_t rest = ns % SECOND / unit;
     const bool half = unit == MICROSECOND && isa->microseconds == 4;
     const uint64_t words[2] = {
-        guest_word(isa, ns / SECOND),
-        guest_word(isa, half && isa->big_endian ? rest << 32 : rest)};
+        plugin_guest_word(isa, ns / SECOND),
+        plugin_guest_word(isa, half && isa->big_endian ? rest << 32 : rest)};
 
     return plugin_write(at, words, half ? 12 : 16);
 }
 
-static uint64_t
-host_now(clockid_t clock)
+uint64_t
+host_time(clockid_t clock)
 {
     struct timespec t;
 
@@ -127,7 +118,7 @@ wait_until(const struct virtual_time *v, struct timed_wait *wait, uint64_t at,
     else if (how == HOST_WAIT_LONG)
         replace(v, wait, at, FOR_EVER * SECOND);
     else
-        replace(v, wait, at, host_now(clock) + wait->deadline - v->now);
+        replace(v, wait, at, host_time(clock) + wait->deadline - v->now);
 }
 
 /* A timer is set to a time of a clock of the program's, at the end of a struct
@@ -144,7 +135,7 @@ set_timer(const struct virtual_time *v, struct timed_wait *wait, uint64_t timer)
     const clockid_t clock =
         ns >= v->epoch / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     const uint64_t base = base_of(v, clock) + v->now;
-    replace(v, wait, at, host_now(clock) + (ns > base ? ns - base : 1));
+    replace(v, wait, at, host_time(clock) + (ns > base ? ns - base : 1));
 }
 
 /* The call waits for so long. */
@@ -292,7 +283,7 @@ tell_usage(const struct isa *isa, uint64_t at, uint64_t ran)
 static void
 tell_times(const struct virtual_time *v, uint64_t at)
 {
-    const uint64_t words[2] = {guest_word(v->isa, v->ran / TICK), 0};
+    const uint64_t words[2] = {plugin_guest_word(v->isa, v->ran / TICK), 0};
 
     if (at != 0)
         plugin_write(at, words, sizeof(words));
@@ -324,7 +315,7 @@ virtual_time_tell(const struct virtual_time *v, int64_t number,
             tell_usage(isa, args[1], thread_ran);
     } else if (call_is(CALL_TIME, isa, number)) {
         const uint64_t seconds = (v->epoch + v->now) / SECOND;
-        const uint64_t word = guest_word(isa, seconds);
+        const uint64_t word = plugin_guest_word(isa, seconds);
         if (args[0] != 0)
             plugin_write(args[0], &word, sizeof(word));
         *result = (int64_t)seconds;

@@ -13,10 +13,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "isa/isa.h"
 
 #define NO_DEADLINE UINT64_MAX
+
+/* In ns. */
+#define SECOND UINT64_C(1000000000)
+#define MILLISECOND UINT64_C(1000000)
 
 struct virtual_time {
     const struct isa *isa; /* set by the owner */
@@ -41,6 +46,10 @@ enum host_wait {
     HOST_WAIT_SAME, /* as long as the guest asks */
     HOST_WAIT_LONG, /* for ever: somebody else ends the call in time */
 };
+
+/* Returns the time of a clock of the host's in ns; 0: there is no such clock.
+ */
+uint64_t host_time(clockid_t clock);
 
 /* Returns whether the call tells the guest the time. */
 bool virtual_time_is_read(const struct isa *isa, int64_t number);

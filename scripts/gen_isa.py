@@ -36,11 +36,13 @@ A key of a row and what it says:
   return_behind   bytes from the return address, as a register has it, to where
                   the call returns; 0 if missing
   registers       QEMU's functions REGISTERS_gdb_read_register and
-                  REGISTERS_gdb_write_register read and write a register by the
-                  numbers that gdb knows, as the keys below have them
+                  REGISTERS_gdb_write_register read and write a register for a
+                  debugger
   register_numbers
-                  the numbers of registers for that function: six arguments, the
-                  result, the stack pointer and the return address; -1: none
+                  the numbers of registers for those functions: six arguments, the
+                  result, the stack pointer, the return address, the register that
+                  says that a system call failed, and the two that get the halves
+                  of the processor's own clock; -1: none
   capstone        the architecture and the modes of the disassembler, by their
                   names in capstone.h
   sigbus          the number of SIGBUS
@@ -50,12 +52,9 @@ A key of a row and what it says:
                   new thread ends, from 1 on
   timed_out       the number of ETIMEDOUT
   microseconds    bytes of tv_usec in struct timeval; 8 if missing
-  ticks_low, ticks_high
-                  the registers that get the halves of the processor's own clock
-  failure, failure_bits
-                  the register in which these bits say that the call failed, and
-                  that the result is the number of the error; without them such a
-                  result is the number's negative
+  failure_bits    the bits of the register of failure that say that a system call
+                  failed, and that its result is the number of the error; without
+                  them such a result is the number's negative
   level_property  the note by which a file says what level it needs
   write_repeated  QEMU ends a block at a write to the block's own code, and makes
                   the write once more, alone
@@ -72,7 +71,7 @@ from catalogue.row import NAME, BadData, File, ident, write_changed
 SLOTS = ("none", "apart", "within")
 BYTES = re.compile(r"(?:[0-9a-f]{2}){1,8}")
 CAPSTONE = re.compile(r"CS_(?:ARCH|MODE)_[0-9A-Z_]+")
-REGISTERS = 9 # numbers of a row, as REGISTERS_PARTS in plugin/registers.h
+REGISTERS = 12 # numbers of a row, as REGISTERS_PARTS in plugin/registers.h
 CONSTANT = re.compile(r"E(?:M|LFCLASS|LFDATA)[0-9A-Z_]+")
 
 
@@ -118,7 +117,7 @@ def read(name, row):
     if any(flags) != row.has("flags_refusal"):
         row.bad("'flags_mask', 'flags_most' and 'flags_none' stand with "
                 "'flags_refusal'")
-    decoder = row.text("decoder")
+    decoder, registers = row.text("decoder"), row.text("registers")
     fields = [
         ("name", c_text(name)), ("elf_machine", elf[0]),
         ("elf_class", elf[1]), ("elf_data", elf[2]), ("big_endian",
@@ -139,7 +138,8 @@ def read(name, row):
         ("stack_bias", row.number("stack_bias", 0, 4096, 0)),
         ("frame_pointer", row.number("frame_pointer", 0, 31, -1)),
         ("return_behind", row.number("return_behind", 0, 16, 0)),
-        ("registers", c_text(row.text("registers"))),
+        ("register_reader", c_text(f"{registers}_gdb_read_register")),
+        ("register_writer", c_text(f"{registers}_gdb_write_register")),
         ("register_numbers", read_registers(row)),
         ("sigbus", row.number("sigbus", 1, 64)),
         ("handler_at", row.number("handler_at", 0, 64)),
@@ -147,9 +147,6 @@ def read(name, row):
         ("clone_child", row.number("clone_child", 1, 5)),
         ("timed_out", row.number("timed_out", 1, 4095)),
         ("microseconds", row.number("microseconds", 4, 8, 8)),
-        ("ticks_low", row.number("ticks_low", 0, 255, 0)),
-        ("ticks_high", row.number("ticks_high", 0, 255, 0)),
-        ("failure", row.number("failure", 0, 255, 0)),
         ("failure_bits", f"{row.number('failure_bits', 0, 1 << 63, 0):#x}u"),
         ("level_property",
          f"{row.number('level_property', 0, 0xffffffff, 0):#x}u"),

@@ -20,7 +20,7 @@ ROWS = (
     ('sigbus = 10\n', '', "[isa.sparc64]: 'sigbus' is missing"),
     ('page = 8192', 'page = 8192\npages = 1', "unknown key 'pages'"),
     ('like = "mips64"', 'like = "mips"', "[isa.mips64el]: like = 'mips'"),
-    ('register_numbers = [8, ', 'register_numbers = [', "must be 9 numbers from"),
+    ('register_numbers = [8, ', 'register_numbers = [', "must be 12 numbers from"),
     ('"CS_ARCH_SPARC", ', '', "'capstone' must be an architecture and its modes"),
     ('"CS_MODE_64"', '"64"', "'capstone' must be a list of names"),
     ('stack_bias = 2047', 'stack_bias = -1', "stack_bias = -1: must be a whole"),

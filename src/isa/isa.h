@@ -25,7 +25,7 @@ enum isa_slots {
 };
 
 #define ISA_LOOKUP_MOST 8u
-#define ISA_REGISTERS 9u
+#define ISA_REGISTERS 12u
 
 struct isa_decoder {
     /*
@@ -68,10 +68,10 @@ struct isa {
     /* Bytes from the return address, as a register has it, to where the call
      * returns. */
     uint8_t return_behind;
-    /* Before "_gdb_read_register" and "_gdb_write_register" the name of a
-     * function of QEMU's; and the numbers of registers for the two, by part of
-     * a call: as plugin/registers.h has the parts. -1: none. */
-    const char *registers;
+    /* QEMU's functions that read and write a register for a debugger, and the
+     * numbers of registers for them, by part of a call: as plugin/registers.h
+     * has the parts. -1: none. */
+    const char *register_reader, *register_writer;
     int8_t register_numbers[ISA_REGISTERS];
     bool repeats;         /* has instructions that repeat themselves */
     uint64_t page;        /* bytes */
@@ -92,14 +92,10 @@ struct isa {
                              word that is cleared as the thread ends */
     int16_t timed_out;    /* the number of ETIMEDOUT */
     uint8_t microseconds; /* bytes of tv_usec in struct timeval, 4 or 8 */
-    /* The register, by the same numbers, in which these bits say that a system
-     * call failed: its result is the number of the error then. No bits: the
-     * result of such a call is negative. */
-    uint8_t failure;
+    /* Of the register of failure: they say that a system call failed, and that
+     * its result is the number of the error. 0: the result of such a call is
+     * negative. */
     uint64_t failure_bits;
-    /* Those that get the halves of the processor's own clock (INSN_TICKS); the
-     * same number: such instructions are not looked at. */
-    uint8_t ticks_low, ticks_high;
     uint32_t level_property; /* type of the note of levels; 0: none */
     bool write_repeated;     /* QEMU repeats a write to its own block, alone */
     bool waits_unseen;       /* who waits for which child is not looked at */

@@ -327,7 +327,8 @@ launch_find_registers(const struct launch_options *options,
     if (error != 0)
         return error;
     *reason = NULL;
-    if (program_symbol(qemu, program->isa->registers, NULL, &address) != 0)
+    if (program_symbol(qemu, program->isa->register_reader, NULL, &address) !=
+        0)
         *reason = "the program is static, and this QEMU tells no registers";
     if (*reason != NULL && options->allocator_count != 0)
         return tally_fail(log, TALLY_EQEMU,
