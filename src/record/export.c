@@ -277,11 +277,13 @@ static bool
 begins_thread(const struct builder *b, size_t i)
 {
     const struct record_counts_row *const rows = b->list.record->counts;
+    const struct record_counts_row *const row = &rows[b->places[i].row];
 
-    return i == 0 ||
-           rows[b->places[i].row].process !=
-               rows[b->places[i - 1].row].process ||
-           rows[b->places[i].row].thread != rows[b->places[i - 1].row].thread;
+    if (i == 0)
+        return true;
+    const struct record_counts_row *const before = &rows[b->places[i - 1].row];
+    return by_thread(before->process, before->thread, row->process,
+                     row->thread) != 0;
 }
 
 /* Makes a sample of each instruction of each path and thread, without values.
@@ -444,8 +446,9 @@ take_off(struct builder *b, size_t first, const struct export_sample *elsewhere)
     int64_t *const totals = totals_of(b, elsewhere);
     size_t i = first;
 
-    for (; i < b->sample_count && b->samples[i].process == elsewhere->process &&
-           b->samples[i].thread == elsewhere->thread;
+    for (; i < b->sample_count &&
+           by_thread(b->samples[i].process, b->samples[i].thread,
+                     elsewhere->process, elsewhere->thread) == 0;
          i++) {
         const struct export_sample *sample = &b->samples[i];
         for (uint32_t v = 0; v < sample->value_count; v++)
@@ -475,13 +478,14 @@ make_elsewhere(struct builder *b, struct export_sample *samples)
     const size_t known = count;
     for (size_t i = 0, k = 0; i < b->sample_count; i++) {
         const struct export_sample *s = &b->samples[i];
-        if (i > 0 && s[-1].process == s->process && s[-1].thread == s->thread)
+        if (i > 0 &&
+            by_thread(s[-1].process, s[-1].thread, s->process, s->thread) == 0)
             continue;
         while (k < known && by_thread(samples[k].process, samples[k].thread,
                                       s->process, s->thread) < 0)
             k++;
-        if (k == known || samples[k].process != s->process ||
-            samples[k].thread != s->thread)
+        if (k == known || by_thread(samples[k].process, samples[k].thread,
+                                    s->process, s->thread) != 0)
             new_elsewhere(b, samples, count++, s->process, s->thread);
     }
     qsort(samples, count, sizeof(*samples), by_thread_and_values);
