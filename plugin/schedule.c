@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -355,11 +356,26 @@ read_proc(const struct turn *t, const char *file, char *text, size_t size)
     return n > 0;
 }
 
-/* Returns whether the thread sleeps in its call, as the kernel has it, and not
- * for a moment on the way to it: on a lock of the process's memory, on a page.
+/* Returns whether the host's call that a thread sleeps in, as a line of /proc
+ * shows it, is another than the one that its guest's call is to make: QEMU
+ * waits for a lock or a page on the way to that call or out of it. */
+static bool
+is_other_call(const struct turn *t, const char *line)
+{
+    long number = -1; /* none: on a page */
+    uint64_t first = 0;
+
+    sscanf(line, "%ld %" SCNx64, &number, &first);
+    if (t->word == 0)
+        return number < 0 || number == SYS_futex;
+    return number != SYS_futex || first != (uintptr_t)plugin_memory(t->word);
+}
+
+/* Returns whether the thread sleeps in a host's call, as the kernel has it, and
+ * not for a moment on the way: on a lock of the process's memory, on a page.
  * Without /proc each look counts. */
 static bool
-sleeps(const struct turn *t)
+host_sleeps(const struct turn *t, unsigned call)
 {
     static const char *const passing[] = {"fault", "rwsem", "down_",
                                           "mutex", "folio", "page"};
@@ -368,6 +384,8 @@ sleeps(const struct turn *t)
     if (!read_proc(t, "syscall", text, sizeof(text)))
         return true;
     if (text[0] == 'r') /* "running" */
+        return false;
+    if (call == CALL_SLEEPS && is_other_call(t, text))
         return false;
     /* The function of the kernel that the thread sleeps in; "0": it runs by
      * now, or the kernel does not tell. */
@@ -383,6 +401,17 @@ sleeps(const struct turn *t)
             return false;
     }
     return true;
+}
+
+/* Returns whether the thread sleeps in its call. A thread whose call has
+ * returned in the meantime may wait for the schedule's lock. */
+static bool
+sleeps(const struct turn *t)
+{
+    const unsigned call = atomic_load(&t->call);
+
+    return call != CALL_NONE && host_sleeps(t, call) &&
+           atomic_load(&t->call) == call;
 }
 
 /* Puts those who arrived while a call was made into the queue, in the order in
@@ -430,8 +459,7 @@ holder_sleeps(const struct schedule *s, struct looks *looks)
         return false;
     }
     looks->count++;
-    /* Whose call has returned by now waits for the lock. */
-    if (!sleeps(holder) || atomic_load(&holder->call) != call) {
+    if (!sleeps(holder)) {
         looks->asleep = 0;
         return false;
     }
@@ -948,8 +976,7 @@ is_woken(const struct schedule *s, int64_t number, const struct turn *sleeper)
     if (is_timed(sleeper) && sleeper->word == 0 && !sleeper->wait.alone &&
         !call_sends_signal(s->isa, number))
         return files_are_ready(s->isa, sleeper->number_of_call, sleeper->args);
-    return !sleeper->ended &&
-           (atomic_load(&sleeper->call) == CALL_NONE || !sleeps(sleeper));
+    return !sleeper->ended && !sleeps(sleeper);
 }
 
 /* Puts those that this call has woken into the queue, in the order in which
