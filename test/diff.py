@@ -468,16 +468,20 @@ def words(name):
     return [t.guest("words.x86_64"), t.source(name)]
 
 
+def crews(name, *options):
+    """Records of a program with two threads and with four."""
+    return [record(f"{name}{threads}", "ultrasparc-t2",
+                   t.guest("crew.sparc64"), threads, options=options)
+            for threads in ("2", "4")]
+
+
 PAIRS = {
     "x86_64 builds": lambda: builds(),
     "sparc64 builds": lambda: builds("sparc64", "sparc-t4"),
     "inputs": lambda: (record("readme", "host-model", *words("README.md")),
                        record("contributing", "host-model",
                               *words("CONTRIBUTING.md"))),
-    "threads": lambda: (record("crew2", "ultrasparc-t2",
-                               t.guest("crew.sparc64"), "2"),
-                        record("crew4", "ultrasparc-t2",
-                               t.guest("crew.sparc64"), "4")),
+    "threads": lambda: crews("turns"),
     "processes": lambda: (record("forker", "sparc-t4",
                                  t.guest("forker.sparc64"), "fork",
                                  t.guest("hello.sparc64")),
@@ -533,15 +537,15 @@ def machines():
     t.equal(document(nothing, before)["events"][0]["name"], "All_instr")
 
 
-@t.named("threads that ran side by side vary")
+@t.named("threads that ran side by side vary, those that took turns do not")
 def varies():
-    before, after = PAIRS["threads"]()
-    found = document(before, after)
-    event = found["events"][0]
-    t.equal((event["standing"], event["exact"]),
-            ({"before": "varies", "after": "varies"}, False))
-    t.contains(diff(before, after),
-               "varies: another run of the same program differs")
+    words = "varies: another run of the same program differs"
+    for paths, standing in ((crews("side-by-side", "--parallel"), "varies"),
+                            (crews("turns"), "exact")):
+        event = document(*paths)["events"][0]
+        t.equal((event["standing"], event["exact"]),
+                ({"before": standing, "after": standing}, standing == "exact"))
+        t.equal(words in diff(*paths), standing == "varies", "what it says")
 
 
 @t.named("--inclusive, --sort, --match and -e")

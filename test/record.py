@@ -173,13 +173,15 @@ def refused(options, status, *words):
 
 
 def varies():
-    """Threads side by side lower the standing, as in tally count."""
-    for program, standing in ((["crew", "2", "2"], "varies"),
-                              (["hello"], "exact")):
+    """Threads side by side lower the standing, as in tally count; threads
+    that take turns and a single one do not."""
+    for options, program, standing in (
+            (["--parallel"], ["crew", "2", "2"], "varies"),
+            ([], ["crew", "2", "2"], "exact"), ([], ["hello"], "exact")):
         with tempfile.TemporaryDirectory() as name:
             path = os.path.join(name, "tally.data")
-            done = t.run(t.tally(), "record", "-m", "host-model", "-e",
-                         "instructions", "-o", path, "--",
+            done = t.run(t.tally(), "record", *options, "-m", "host-model",
+                         "-e", "instructions", "-o", path, "--",
                          t.guest(program[0] + ".x86_64"), *program[1:])
             t.equal(done.returncode, 0, f"status; {done.stderr!r}")
             t.equal("side by side" in done.stderr, standing == "varies",
